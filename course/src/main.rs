@@ -1,0 +1,2 @@
+//! The runner behind `cargo course`.
+fn main() {}

@@ -1,0 +1,147 @@
+//! Committed inputs and expected outputs, written by `python-ref/oracle`.
+//!
+//! One safetensors file per day in `tests/fixtures/`. A tensor is named `CASE/NAME`
+//! (`task_1_softmax/signed/x`); for each case the file's metadata holds one JSON object:
+//!
+//! ```json
+//! {"seed": 7, "why": "two fully masked rows", "scalars": {"scale": 0.5},
+//!  "tolerance": {"output": 1.5e-6}, "derivation": "8 rounded operations on values up to 4"}
+//! ```
+
+use std::{collections::HashMap, path::PathBuf};
+
+use safetensors::{Dtype, SafeTensors};
+use serde_json::Value;
+
+use crate::{Tensor, check, tensor::tensor};
+
+/// The fixtures of one day.
+pub struct Fixtures {
+    name: String,
+    bytes: Vec<u8>,
+    metadata: HashMap<String, String>,
+}
+
+impl Fixtures {
+    /// Opens `tests/fixtures/NAME.safetensors`.
+    ///
+    /// # Panics
+    /// If the file is missing or is not a safetensors file: the repository is incomplete.
+    #[must_use]
+    pub fn open(name: &str) -> Self {
+        let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures")).join(format!("{name}.safetensors"));
+        let bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("cannot read the fixtures {}: {e}", path.display()));
+        let (_, header) = SafeTensors::read_metadata(&bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let metadata = header.metadata().clone().unwrap_or_default();
+        Self { name: name.to_owned(), bytes, metadata }
+    }
+
+    /// One case: its inputs, its scalars, its expected outputs.
+    ///
+    /// # Panics
+    /// If there is no such case.
+    #[must_use]
+    pub fn case(&self, name: &str) -> Case<'_> {
+        let json = self.metadata.get(name).unwrap_or_else(|| panic!("{}: no case {name:?}; there are {:?}", self.name, self.cases("")));
+        let about = serde_json::from_str(json).unwrap_or_else(|e| panic!("{}: metadata of {name}: {e}", self.name));
+        let file = SafeTensors::deserialize(&self.bytes).expect("checked when opened");
+        Case { file, name: name.to_owned(), about }
+    }
+
+    /// The names of all cases that start with `prefix`, sorted.
+    #[must_use]
+    pub fn cases(&self, prefix: &str) -> Vec<String> {
+        let mut names: Vec<_> = self.metadata.keys().filter(|n| n.starts_with(prefix)).cloned().collect();
+        names.sort();
+        names
+    }
+}
+
+/// One case of a day's fixtures.
+pub struct Case<'a> {
+    file: SafeTensors<'a>,
+    name: String,
+    about: Value,
+}
+
+impl Case<'_> {
+    /// An f32 tensor of this case.
+    ///
+    /// # Panics
+    /// If it is missing or not f32.
+    #[must_use]
+    pub fn tensor(&self, name: &str) -> Tensor {
+        self.get(name).unwrap_or_else(|| panic!("case {} has no tensor {name:?}", self.name))
+    }
+
+    /// An f32 tensor of this case, if it is there.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Tensor> {
+        let view = self.file.tensor(&format!("{}/{name}", self.name)).ok()?;
+        assert_eq!(view.dtype(), Dtype::F32, "{}/{name}: expected F32", self.name);
+        let values = view.data().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        Some(tensor(view.shape(), values))
+    }
+
+    /// A tensor of whole numbers (stored as I64): token ids, positions.
+    ///
+    /// # Panics
+    /// If it is missing, not I64, or holds a negative number.
+    #[must_use]
+    pub fn integers(&self, name: &str) -> ndarray::ArrayD<usize> {
+        let view = self.file.tensor(&format!("{}/{name}", self.name)).unwrap_or_else(|e| panic!("{}/{name}: {e}", self.name));
+        assert_eq!(view.dtype(), Dtype::I64, "{}/{name}: expected I64", self.name);
+        let values = view
+            .data()
+            .chunks_exact(8)
+            .map(|b| i64::from_le_bytes(b.try_into().expect("eight bytes")).try_into().expect("not negative"))
+            .collect();
+        ndarray::ArrayD::from_shape_vec(view.shape(), values).expect("checked by safetensors")
+    }
+
+    /// A number of this case: `scale`, `eps`, `n_heads`.
+    ///
+    /// # Panics
+    /// If it is missing.
+    #[must_use]
+    pub fn scalar(&self, name: &str) -> f64 {
+        self.about["scalars"][name].as_f64().unwrap_or_else(|| panic!("case {} has no scalar {name:?}", self.name))
+    }
+
+    /// A scalar that counts something.
+    ///
+    /// # Panics
+    /// If it is missing or not a whole number.
+    #[must_use]
+    pub fn count(&self, name: &str) -> usize {
+        let n = self.about["scalars"][name].as_u64().unwrap_or_else(|| panic!("case {} has no count {name:?}", self.name));
+        usize::try_from(n).expect("fits")
+    }
+
+    /// Any other value of the case's metadata, below `scalars`.
+    #[must_use]
+    pub fn value(&self, name: &str) -> &Value {
+        &self.about["scalars"][name]
+    }
+
+    /// The tolerance of an expected output, derived and stored by the oracle.
+    ///
+    /// # Panics
+    /// If it is missing.
+    #[must_use]
+    pub fn tolerance(&self, output: &str) -> f32 {
+        self.about["tolerance"][output].as_f64().unwrap_or_else(|| panic!("case {} states no tolerance for {output:?}", self.name)) as f32
+    }
+
+    /// Passes if `found` is what the oracle expects as `output`.
+    ///
+    /// # Panics
+    /// Otherwise, with case, seed, purpose, both shapes, worst index, both values and the tolerance.
+    #[track_caller]
+    pub fn check(&self, output: &str, found: &Tensor) {
+        let expected = self.tensor(output);
+        if let Err(message) = check::compare(&format!("{}/{output}", self.name), found, &expected, self.tolerance(output)) {
+            panic!("{message}\n  input    {} (seed {})", self.about["why"].as_str().unwrap_or("no note"), self.about["seed"]);
+        }
+    }
+}

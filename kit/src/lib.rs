@@ -1,0 +1,20 @@
+//! What no task teaches and both solutions need: tensors, fixtures, assertions that explain,
+//! model folders, tokenizer, chat template and the command line.
+//!
+//! Imports run one way: tests and solutions import the kit; the kit imports neither.
+
+pub mod chat;
+pub mod check;
+pub mod fixtures;
+pub mod tensor;
+
+#[cfg(feature = "model")]
+pub mod checkpoint;
+#[cfg(feature = "cli")]
+pub mod cli;
+#[cfg(feature = "model")]
+pub mod config;
+#[cfg(feature = "text")]
+pub mod text;
+
+pub use tensor::{Tensor, matmul};

@@ -1,0 +1,48 @@
+//! Day 6. Text as it comes: a character may span tokens, and half a character must wait.
+
+/// Turns the bytes of one token after another into text.
+///
+/// All that was ever returned, concatenated, equals `String::from_utf8_lossy` of all bytes.
+#[derive(Debug, Default)]
+pub struct TextStream {
+    /// The beginning of a character whose end has not come yet.
+    pending: Vec<u8>,
+}
+
+impl TextStream {
+    /// Takes the bytes of the next token and returns all text that is now certain. Bytes that can still become a
+    /// character are held back; bytes that cannot become U+FFFD.
+    pub fn push(&mut self, bytes: &[u8]) -> String {
+        // SOLUTION week1-day6 task 3
+        self.pending.extend_from_slice(bytes);
+        let mut text = String::new();
+        loop {
+            match std::str::from_utf8(&self.pending) {
+                Ok(valid) => {
+                    text.push_str(valid);
+                    self.pending.clear();
+                    return text;
+                }
+                Err(error) => {
+                    let (valid, rest) = self.pending.split_at(error.valid_up_to());
+                    text.push_str(&String::from_utf8_lossy(valid));
+                    // `None` means that the bytes end within a character: wait.
+                    let Some(invalid) = error.error_len() else {
+                        self.pending = rest.to_vec();
+                        return text;
+                    };
+                    text.push(char::REPLACEMENT_CHARACTER);
+                    self.pending = rest[invalid..].to_vec();
+                }
+            }
+        }
+        // END SOLUTION
+    }
+
+    /// The end of the text: whatever is still held back will not be completed.
+    pub fn finish(&mut self) -> String {
+        // SOLUTION week1-day6 task 3
+        String::from_utf8_lossy(&std::mem::take(&mut self.pending)).into_owned()
+        // END SOLUTION
+    }
+}
