@@ -1,0 +1,43 @@
+"""`python -m oracle [--check] [DAY ...]`: writes the fixtures of every day, or says where the committed ones differ."""
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+
+# So that `python python-ref/oracle/__main__.py` works from any folder.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import torch  # noqa: E402
+
+from oracle.fixtures import Fixtures  # noqa: E402
+
+
+def main():
+    days = sorted(path.stem for path in Path(__file__).parent.glob("week*_day*.py"))
+    parser = argparse.ArgumentParser(prog="python -m oracle", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare with the committed files instead of writing them")
+    parser.add_argument("day", nargs="*", help=f"one of {', '.join(days)}; default: all")
+    arguments = parser.parse_args()
+    for day in arguments.day:
+        if day not in days:
+            parser.error(f"no day {day!r}; there are {', '.join(days)}")
+
+    torch.set_num_threads(1)  # one order of summation, whatever the machine
+    failed = False
+    for day in arguments.day or days:
+        out = Fixtures(day)
+        importlib.import_module(f"oracle.{day}").cases(out)
+        if not arguments.check:
+            out.write()
+            print(f"{day}: {len(out.about)} cases, {out.path().stat().st_size} bytes")
+        elif differences := out.differences():
+            failed = True
+            print("\n".join(differences))
+        else:
+            print(f"{day}: {len(out.about)} cases as committed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

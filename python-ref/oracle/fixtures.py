@@ -1,0 +1,238 @@
+"""Writes and checks the fixtures in `tests/fixtures`: committed inputs and expected outputs.
+
+A day's module exposes `cases(out)`, where `out` is a `Fixtures`, and calls `out.case(...)` for each case.
+The file's format is described in `kit/src/fixtures.rs`, which reads it.
+
+Expected outputs are computed in float64 from inputs that are exact in float32. Inputs come from Python's own
+generator, whose stream is fixed for ever, and use no function of libm: they are the same on every machine, bit for bit.
+"""
+
+import json
+import math
+import random
+import struct
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+FOLDER = Path(__file__).resolve().parents[2] / "tests" / "fixtures"
+
+MAX_BYTES = 300_000
+"""A day's fixtures stay below this."""
+
+SEPARATION = 20
+"""A wrong answer must be at least this many tolerances away from the right one."""
+
+_DTYPES = {torch.float32: "F32", torch.int64: "I64"}
+
+
+class Random:
+    """Seeded values that are exact in float32 (multiples of 2⁻¹²) and the same on every machine."""
+
+    def __init__(self, seed):
+        self._bits = random.Random(seed)
+        self.seed = seed
+
+    def normal(self, *shape, std=1.0, mean=0.0):
+        """About normal: the sum of twelve uniforms has variance 1 and needs no logarithm; whole numbers add exactly."""
+        return self._fill(shape, lambda: (sum(self._bits.getrandbits(16) for _ in range(12)) / 65536 - 6.0) * std + mean)
+
+    def uniform(self, *shape, low=-1.0, high=1.0):
+        return self._fill(shape, lambda: low + (high - low) * self._bits.random())
+
+    def integers(self, *shape, low=0, high):
+        """Whole numbers in `low..high`, as int64."""
+        values = [low + int(self._bits.random() * (high - low)) for _ in range(math.prod(shape))]
+        return torch.tensor(values, dtype=torch.int64).reshape(shape)
+
+    def _fill(self, shape, draw):
+        values = [round(draw() * 4096) / 4096 for _ in range(math.prod(shape))]
+        return torch.tensor(values, dtype=torch.float32).reshape(shape)
+
+
+class Tolerance(NamedTuple):
+    """The largest absolute difference that rounding may cause, and why."""
+
+    value: float
+    derivation: str
+
+
+def rounding(operations, magnitude, factor=2):
+    """The bound after `operations` roundings in sequence, each at most 2⁻²⁴ of values up to `magnitude`.
+
+    `magnitude` is a number or a tensor, of which the largest absolute value counts. `factor` covers another order of
+    summation and a library's exp, sin or cos, which may be a few units off where the basic operations are half a unit.
+    """
+    if torch.is_tensor(magnitude):
+        magnitude = magnitude[torch.isfinite(magnitude)].abs().max().item()
+    value = float(f"{operations * 2.0**-24 * magnitude * factor:.1e}")
+    return Tolerance(value, f"{operations} roundings × 2^-24 × magnitude {magnitude:.3g} × factor {factor} = {value:.1e}")
+
+
+def exact():
+    """For outputs that no rounding touches."""
+    return Tolerance(0.0, "no rounded operation")
+
+
+class Fixtures:
+    """The cases of one day."""
+
+    def __init__(self, name):
+        self.name = name
+        self.tensors = {}
+        self.about = {}
+
+    def case(self, name, *, seed, why, inputs, outputs, tolerance=None, scalars=None, wrong=None, same=None):
+        """Adds the case `name` (`task_2_attention/wide`).
+
+        seed       what `Random` was seeded with; failure messages print it
+        why        what this input reveals, in one sentence
+        inputs     name → float32 or int64 tensor
+        outputs    name → tensor, or a function of `**inputs` that returns such a dictionary or one tensor (then named
+                   `output`). A function is called in float64 for the expected values, and again in float32 to
+                   check that the tolerance is not too narrow.
+        tolerance  output → `rounding(...)` or `exact()`; integer outputs need none
+        scalars    numbers, strings and lists for the test to read
+        wrong      id → a function like `outputs` with that mistake, or what such a function would return: it must be
+                   `SEPARATION` tolerances away in at least one output. Not stored, apart from its id.
+        same       name → an independent implementation like `outputs`: it must agree. Not stored.
+        """
+        assert name not in self.about, f"{self.name}: two cases are named {name}"
+        tolerance, wrong, same = tolerance or {}, wrong or {}, same or {}
+        where = f"{self.name}: {name}"
+        golden = _call(outputs, inputs, torch.float64)
+        for output, value in golden.items():
+            assert output not in inputs, f"{where}: {output} is an input and an output"
+            assert value.dtype == torch.int64 or output in tolerance, f"{where}: no tolerance for {output}"
+
+        if callable(outputs):
+            single = _call(outputs, inputs, torch.float32)
+            for output, (bound, derivation) in tolerance.items():
+                error = _distance(single[output], golden[output])
+                assert error <= max(bound, _half_unit(golden[output])), f"{where}: float32 is {error:.2e} off in {output}; tolerance: {derivation}"
+        for library, function in same.items():
+            for output, value in _call(function, inputs, torch.float64).items():
+                error = _distance(value, golden[output])
+                assert error <= 1e-9 * (1 + _size(golden[output])), f"{where}: {library} differs by {error:.2e} in {output}"
+        for mistake, function in wrong.items():
+            try:
+                answer = _call(function, inputs, torch.float64)
+            except RuntimeError:
+                continue  # the mistake does not even fit these shapes
+            far = [_distance(answer[o], golden[o]) > SEPARATION * tolerance[o].value for o in answer if o in tolerance]
+            assert any(far), f"{where}: hides {mistake}: {[_distance(answer[o], golden[o]) for o in answer]}"
+
+        for part, value in {**inputs, **golden}.items():
+            if value.dtype != torch.int64:
+                value = value.to(torch.float32)
+            self.tensors[f"{name}/{part}"] = value.contiguous()
+        self.about[name] = {
+            "seed": seed,
+            "why": why,
+            "scalars": scalars or {},
+            "tolerance": {o: t.value for o, t in tolerance.items()},
+            "derivation": "; ".join(f"{o}: {t.derivation}" for o, t in tolerance.items()),
+            "reveals": sorted(wrong),
+        }
+
+    def to_bytes(self):
+        """The safetensors file. Written here because the library does not keep metadata in a fixed order."""
+        header, data = {"__metadata__": {n: json.dumps(a, ensure_ascii=False) for n, a in sorted(self.about.items())}}, b""
+        # int64 first: every tensor then stands at a multiple of its element's size.
+        for name, value in sorted(self.tensors.items(), key=lambda item: (item[1].dtype != torch.int64, item[0])):
+            raw = value.numpy().tobytes()
+            header[name] = {"dtype": _DTYPES[value.dtype], "shape": list(value.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+            data += raw
+        text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+        text += b" " * (-len(text) % 8)
+        file = struct.pack("<Q", len(text)) + text + data
+        assert len(file) <= MAX_BYTES, f"{self.name}: {len(file)} bytes of fixtures, more than {MAX_BYTES}"
+        return file
+
+    def path(self):
+        return FOLDER / f"{self.name}.safetensors"
+
+    def write(self):
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        self.path().write_bytes(self.to_bytes())
+
+    def differences(self):
+        """What the committed file says differently, one line each.
+
+        Inputs, whole numbers and metadata must be equal. An expected output may be one float32 unit off, or
+        1/1024 of the case's tolerance near zero: another machine's float64 exp, sin and cos may round differently.
+        """
+        if not self.path().exists():
+            return [f"{self.path()} is missing"]
+        try:
+            about, tensors = _parse(self.path().read_bytes())
+        except (ValueError, KeyError, struct.error) as error:
+            return [f"{self.path()} is not a fixture file: {error}"]
+        lines = [f"{self.name}: case {n} is only {'in the file' if n in about else 'in the oracle'}" for n in sorted(self.about.keys() ^ about.keys())]
+        lines += [f"{self.name}: {n}: metadata differs" for n in sorted(self.about.keys() & about.keys()) if self.about[n] != about[n]]
+        lines += [f"{self.name}: {n} is only {'in the file' if n in tensors else 'in the oracle'}" for n in sorted(self.tensors.keys() ^ tensors.keys())]
+        for name in sorted(self.tensors.keys() & tensors.keys()):
+            ours, theirs = self.tensors[name], tensors[name]
+            if ours.dtype != theirs.dtype or ours.shape != theirs.shape:
+                lines.append(f"{self.name}: {name} is {_DTYPES[theirs.dtype]} {list(theirs.shape)}, the oracle gives {_DTYPES[ours.dtype]} {list(ours.shape)}")
+                continue
+            case, part = name.rsplit("/", 1)
+            slack = self.about[case]["tolerance"].get(part)
+            if slack is None:
+                if ours.numpy().tobytes() != theirs.numpy().tobytes():
+                    lines.append(f"{self.name}: {name} differs")
+            elif (error := _distance(theirs, ours)) > 0 and not _within_a_unit(theirs, ours, slack / 1024):
+                lines.append(f"{self.name}: {name} differs by up to {error:.2e}")
+        return lines
+
+
+def _call(function, inputs, dtype):
+    """`function(**inputs)` with the floats of `inputs` as `dtype`; one tensor is named `output`."""
+    if callable(function):
+        with torch.no_grad():
+            function = function(**{n: v.to(dtype) if v.is_floating_point() else v.clone() for n, v in inputs.items()})
+    return {"output": function} if torch.is_tensor(function) else function
+
+
+def _distance(found, expected):
+    """The largest absolute difference; infinite for another shape and where only one of the two is infinite or NaN."""
+    if found.shape != expected.shape:
+        return math.inf
+    if found.numel() == 0:
+        return 0.0
+    found, expected = found.double(), expected.double()
+    difference = (found - expected).abs()
+    difference[(found == expected) | (found.isnan() & expected.isnan())] = 0.0
+    return difference.nan_to_num(nan=math.inf, posinf=math.inf).max().item()
+
+
+def _size(x):
+    finite = x[torch.isfinite(x)]
+    return finite.abs().max().item() if finite.numel() else 0.0
+
+
+def _half_unit(x):
+    """What storing `x` in float32 costs at most."""
+    return _size(x) * 2.0**-24 if x.is_floating_point() else 0.0
+
+
+def _within_a_unit(found, expected, slack):
+    found, expected = found.double(), expected.double()
+    allowed = (expected.abs() * 2.0**-23).clamp(min=slack)
+    equal = (found == expected) | (found.isnan() & expected.isnan())
+    return bool((equal | ((found - expected).abs() <= allowed)).all())
+
+
+def _parse(file):
+    """Metadata and tensors of a safetensors file."""
+    (length,) = struct.unpack("<Q", file[:8])
+    header = json.loads(file[8 : 8 + length])
+    about = {n: json.loads(a) for n, a in header.pop("__metadata__").items()}
+    dtypes = {name: dtype for dtype, name in _DTYPES.items()}
+    tensors = {}
+    for name, entry in header.items():
+        begin, end = (8 + length + o for o in entry["data_offsets"])
+        values = torch.frombuffer(bytearray(file[begin:end]), dtype=dtypes[entry["dtype"]]) if end > begin else torch.empty(0, dtype=dtypes[entry["dtype"]])
+        tensors[name] = values.reshape(entry["shape"])
+    return about, tensors
