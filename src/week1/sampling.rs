@@ -25,7 +25,7 @@ pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     // END SOLUTION
 }
 
-/// Keeps the `k` largest logits; of equal ones, the first. 0, and any `k` from `V` on, keeps all.
+/// Keeps the `k` largest logits, unchanged; of equal ones, the first. 0, and any `k` from `V` on, keeps all.
 pub fn top_k(logits: &mut [f32], k: usize) {
     // SOLUTION week1-day7 task 2
     if k == 0 {
@@ -41,7 +41,7 @@ pub fn top_k(logits: &mut [f32], k: usize) {
 /// Token ids from the largest logit to the smallest; the sort is stable, so equal logits stay in id order.
 fn descending(logits: &[f32]) -> Vec<usize> {
     let mut ids: Vec<usize> = (0..logits.len()).collect();
-    ids.sort_by(|&a, &b| logits[b].total_cmp(&logits[a]));
+    ids.sort_by(|&a, &b| logits[b].partial_cmp(&logits[a]).expect("no logit is NaN"));
     ids
 }
 
@@ -51,8 +51,8 @@ fn probabilities(logits: &[f32]) -> Vec<f32> {
 }
 // END SOLUTION
 
-/// Nucleus sampling: keeps the most probable tokens until their probabilities sum to at least `p`. The token that
-/// crosses `p` stays, so at least one always does. `p ≥ 1` keeps all.
+/// Nucleus sampling: keeps the most probable tokens until their probabilities sum to at least `p`; of equally probable
+/// ones, the first come first. The token that crosses `p` stays, so at least one always does. `p ≥ 1` keeps all.
 ///
 /// Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration".
 pub fn top_p(logits: &mut [f32], p: f32) {
@@ -61,17 +61,18 @@ pub fn top_p(logits: &mut [f32], p: f32) {
         return;
     }
     let probabilities = probabilities(logits);
+    // In f64: a vocabulary has many thousand small probabilities.
     let mut mass_before = 0.0;
     for (rank, &token) in descending(logits).iter().enumerate() {
-        if rank > 0 && mass_before >= p {
+        if rank > 0 && mass_before >= f64::from(p) {
             logits[token] = f32::NEG_INFINITY;
         }
-        mass_before += probabilities[token];
+        mass_before += f64::from(probabilities[token]);
     }
     // END SOLUTION
 }
 
-/// Keeps the tokens that are at least `p` times as probable as the most probable one. 0 keeps all.
+/// Keeps the tokens that are at least `p` times as probable as the most probable one; `p` in `[0, 1]`. 0 keeps all.
 ///
 /// Source: Nguyen et al. 2024, "Turning Up the Heat: Min-p Sampling".
 pub fn min_p(logits: &mut [f32], p: f32) {
@@ -87,7 +88,7 @@ pub fn min_p(logits: &mut [f32], p: f32) {
 }
 
 /// Makes every token of `seen` less likely, once however often it occurs: a positive logit is divided by `penalty`,
-/// a negative one multiplied. 1 changes nothing.
+/// a negative one multiplied. `penalty` is positive; 1 changes nothing.
 ///
 /// Source: Keskar et al. 2019, "CTRL".
 pub fn repetition_penalty(logits: &mut [f32], seen: &[u32], penalty: f32) {
@@ -122,9 +123,9 @@ impl Rng {
         // SOLUTION week1-day7 task 6
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
         // END SOLUTION
     }
 

@@ -17,7 +17,7 @@ impl TextStream {
         self.pending.extend_from_slice(bytes);
         let mut text = String::new();
         loop {
-            match std::str::from_utf8(&self.pending) {
+            match str::from_utf8(&self.pending) {
                 Ok(valid) => {
                     text.push_str(valid);
                     self.pending.clear();
@@ -25,7 +25,7 @@ impl TextStream {
                 }
                 Err(error) => {
                     let (valid, rest) = self.pending.split_at(error.valid_up_to());
-                    text.push_str(&String::from_utf8_lossy(valid));
+                    text.push_str(str::from_utf8(valid).expect("valid up to here"));
                     // `None` means that the bytes end within a character: wait.
                     let Some(invalid) = error.error_len() else {
                         self.pending = rest.to_vec();

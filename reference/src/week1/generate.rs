@@ -13,6 +13,7 @@ use super::model::Model;
 /// If there are no logits.
 pub fn argmax(logits: &[f32]) -> u32 {
     // SOLUTION week1-day6 task 1
+    assert!(!logits.is_empty(), "argmax of no logits");
     let mut best = 0;
     for (i, &logit) in logits.iter().enumerate() {
         if logit > logits[best] {
@@ -24,6 +25,9 @@ pub fn argmax(logits: &[f32]) -> u32 {
 }
 
 /// Logits `[V]` of the token that follows `tokens [L]`. Nothing is cached: all `L` positions are computed anew.
+///
+/// # Panics
+/// If there are no tokens, or [`Model::forward`] cannot run on them.
 pub fn next_token_logits(model: &Model, tokens: &[u32]) -> Vec<f32> {
     // SOLUTION week1-day6 task 1
     let batch = Array2::from_shape_vec((1, tokens.len()), tokens.to_vec()).expect("one row");
@@ -58,12 +62,13 @@ pub enum FinishReason {
 
 /// Extends `prompt` token by token.
 ///
-/// `next_logits(tokens)` gives the logits `[V]` after `tokens`; `choose(logits, tokens)` picks one; `on_token`
-/// receives every new token as soon as it is chosen, and never a stop token. Limits are looked at in this order, before
-/// the model runs: `max_new_tokens`, then `context`; so a limit that is already reached costs no forward pass.
+/// `next_logits(tokens)` gives the logits `[V]` after `tokens`, which are the prompt and all new tokens so far;
+/// `choose(logits, tokens)` picks one; `on_token` receives every new token as soon as it is chosen, and never a stop
+/// token. Each runs once per step. Limits are looked at in this order, before the model runs: `max_new_tokens`, then
+/// `context`; so a limit that is already reached costs no forward pass.
 ///
 /// # Errors
-/// If the prompt is empty or longer than the context.
+/// If the prompt is empty or longer than the context; the message then names both lengths.
 pub fn generate(
     mut next_logits: impl FnMut(&[u32]) -> Vec<f32>,
     prompt: &[u32],
