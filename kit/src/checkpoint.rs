@@ -1,14 +1,37 @@
 //! safetensors files, memory-mapped.
+//!
+//! A file is 8 bytes with the length of the header, the header (JSON: for each tensor its type, shape and place), and the
+//! values. Nothing is read until it is needed: the operating system brings in the pages that are looked at.
+//! Format: <https://github.com/huggingface/safetensors>.
 
-use std::path::Path;
+#![allow(unsafe_code, reason = "mapping a file is unsafe, and is done here alone")]
 
-use anyhow::Result;
+use std::{
+    collections::{BTreeMap, HashMap},
+    fs::File,
+    path::{Component, Path, PathBuf},
+};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use memmap2::Mmap;
 pub use safetensors::Dtype;
+use safetensors::{
+    SafeTensors,
+    tensor::{Metadata, TensorInfo},
+};
+use serde_json::Value;
 
-/// The tensors of a model folder.
-pub struct Checkpoint {}
+/// The tensors of a model folder: `model.safetensors`, or the files that `model.safetensors.index.json` lists.
+#[derive(Debug)]
+pub struct Checkpoint {
+    /// The file that lists the tensors, for messages.
+    listed_in: PathBuf,
+    shards: Vec<Shard>,
+    /// Which shard holds the tensor of this name.
+    place: BTreeMap<String, usize>,
+}
 
-/// One tensor as it lies in the file.
+/// One tensor as it lies in the file. The bytes may start at any address: read values from byte chunks.
 pub struct StoredTensor<'a> {
     /// Its name in the checkpoint.
     pub name: &'a str,
@@ -21,19 +44,166 @@ pub struct StoredTensor<'a> {
 }
 
 impl Checkpoint {
-    /// Maps the files.
+    /// Maps the files of a folder and checks their headers. No value is read.
     ///
     /// # Errors
-    /// Names the file.
-    pub fn open(_folder: &Path) -> Result<Self> {
-        todo!()
+    /// If a file is missing or malformed, or is not what the index says. One line: the file, the tensor, what was found and
+    /// what was expected.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let single = folder.join("model.safetensors");
+        if single.exists() {
+            let shard = Shard::open(single.clone())?;
+            let place = shard.header.tensors().into_keys().map(|name| (name, 0)).collect();
+            return Ok(Self { listed_in: single, shards: vec![shard], place });
+        }
+        let index = folder.join("model.safetensors.index.json");
+        ensure!(
+            index.exists(),
+            "{}: found neither model.safetensors nor model.safetensors.index.json, expected one of them",
+            folder.display()
+        );
+        Self::open_sharded(folder, index)
+    }
+
+    fn open_sharded(folder: &Path, index: PathBuf) -> Result<Self> {
+        let name = index.display();
+        let text = std::fs::read_to_string(&index).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
+        let json: Value = serde_json::from_str(&text).map_err(|e| anyhow!("{name}: not JSON: {e}"))?;
+        let Some(map) = json.get("weight_map").and_then(Value::as_object) else {
+            bail!("{name}: field \"weight_map\": expected an object that gives each tensor its file");
+        };
+        let mut shards = Vec::new();
+        let mut number_of = HashMap::new();
+        let mut place = BTreeMap::new();
+        for (tensor, file) in map {
+            let file = file.as_str().with_context(|| format!("{name}: tensor {tensor}: found {file}, expected a file name"))?;
+            let shard = match number_of.get(file) {
+                Some(&shard) => shard,
+                None => {
+                    ensure!(
+                        is_plain_name(file),
+                        "{name}: tensor {tensor}: found file {file:?}, expected the name of a .safetensors file in the same folder"
+                    );
+                    shards.push(Shard::open(folder.join(file))?);
+                    number_of.insert(file, shards.len() - 1);
+                    shards.len() - 1
+                }
+            };
+            ensure!(shards[shard].header.info(tensor).is_some(), "{name}: tensor {tensor}: expected in {file}, found no such tensor there");
+            place.insert(tensor.clone(), shard);
+        }
+        Ok(Self { listed_in: index, shards, place })
     }
 
     /// The tensor of this name, if it has this shape.
     ///
     /// # Errors
-    /// Names the tensor.
-    pub fn tensor(&self, _name: &str, _shape: &[usize]) -> Result<StoredTensor<'_>> {
-        todo!()
+    /// If there is no such tensor (the message lists the names that come closest) or its shape is another one.
+    pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
+        let Some((name, &shard)) = self.place.get_key_value(name) else {
+            bail!("{}: tensor {name}: not found; the closest names are {}", self.listed_in.display(), self.closest(name).join(", "));
+        };
+        let shard = &self.shards[shard];
+        let info = shard.header.info(name).expect("every place was checked when the files were opened");
+        ensure!(
+            info.shape == shape,
+            "{}: tensor {name}: found shape {:?}, expected {shape:?} from config.json",
+            shard.path.display(),
+            info.shape
+        );
+        let (start, end) = info.data_offsets;
+        let bytes = &shard.map[shard.data_start..][start..end];
+        Ok(StoredTensor { name, dtype: info.dtype, shape: &info.shape, bytes })
     }
+
+    /// Up to three names that are the fewest single-letter edits away.
+    fn closest(&self, name: &str) -> Vec<&str> {
+        let mut names: Vec<_> = self.place.keys().map(|other| (edits(name, other), other.as_str())).collect();
+        names.sort();
+        names.into_iter().take(3).map(|(_, other)| other).collect()
+    }
+}
+
+/// One mapped file and its parsed header.
+#[derive(Debug)]
+struct Shard {
+    path: PathBuf,
+    map: Mmap,
+    header: Metadata,
+    /// Where the values begin: after the header.
+    data_start: usize,
+}
+
+impl Shard {
+    fn open(path: PathBuf) -> Result<Self> {
+        let name = path.display();
+        let open = || -> std::io::Result<Mmap> {
+            if !std::fs::metadata(&path)?.is_file() {
+                return Err(std::io::Error::other("not a regular file"));
+            }
+            let file = File::open(&path)?;
+            // SAFETY: the map is read-only, private to this struct, and handed out as `&[u8]` alone, of which every value is
+            // valid. What remains is that another process may shorten or rewrite the file meanwhile; a checkpoint in use
+            // is not to be written to, as with every engine that maps its weights.
+            unsafe { Mmap::map(&file) }
+        };
+        let map = open().map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
+        check_header(&map).map_err(|e| anyhow!("{name}: {e}"))?;
+        let (header_size, header) = SafeTensors::read_metadata(&map).map_err(|e| anyhow!("{name}: {e}"))?;
+        Ok(Self { data_start: 8 + header_size, header, map, path })
+    }
+}
+
+/// What `SafeTensors::read_metadata` checks too, but with the tensor's name in the message. It also bounds the offsets,
+/// whose sum with the header's length that function takes unchecked.
+fn check_header(file: &[u8]) -> Result<()> {
+    let Some((length, rest)) = file.split_first_chunk::<8>() else {
+        bail!("found {} bytes, expected a safetensors file, which begins with the 8 bytes of its header's length", file.len());
+    };
+    let length = u64::from_le_bytes(*length);
+    let Some((header, data)) = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length)) else {
+        bail!("found a header of {length} bytes in {} bytes of file, expected the header to fit", file.len());
+    };
+    let header: BTreeMap<String, Value> = serde_json::from_slice(header).map_err(|e| anyhow!("header: not a JSON object: {e}"))?;
+    let mut end = 0;
+    for (name, info) in header.into_iter().filter(|(name, _)| name != "__metadata__") {
+        let TensorInfo { dtype, shape, data_offsets } = serde_json::from_value(info).map_err(|e| anyhow!("tensor {name}: {e}"))?;
+        let bits = shape.iter().try_fold(dtype.bitsize(), |bits, &n| bits.checked_mul(n));
+        let place = data_offsets.1.checked_sub(data_offsets.0);
+        ensure!(
+            place.is_some() && place == bits.filter(|bits| bits % 8 == 0).map(|bits| bits / 8),
+            "tensor {name}: found offsets {data_offsets:?}, expected room for {dtype} values of shape {shape:?}"
+        );
+        ensure!(
+            data_offsets.1 <= data.len(),
+            "tensor {name}: found offsets {data_offsets:?}, expected an end within the {} bytes of values (is the file truncated?)",
+            data.len()
+        );
+        end = end.max(data_offsets.1);
+    }
+    ensure!(end == data.len(), "found {} bytes of values, expected {end} by the header", data.len());
+    Ok(())
+}
+
+/// Whether `file` is a name and not a path: an index must not lead out of its folder.
+fn is_plain_name(file: &str) -> bool {
+    let mut parts = Path::new(file).components();
+    matches!((parts.next(), parts.next()), (Some(Component::Normal(name)), None) if name == file)
+        && !file.contains(['/', '\\', ':'])
+        && file.ends_with(".safetensors")
+}
+
+/// How many letters must be inserted, deleted or replaced to turn `a` into `b` (Levenshtein 1966).
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
 }

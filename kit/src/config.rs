@@ -1,54 +1,326 @@
 //! `config.json` of Llama, Qwen2 and Qwen3.
+//!
+//! Two forms are in use. Most checkpoints on the hub have `rope_theta` and `rope_scaling` at the top level; transformers 5
+//! writes both into `rope_parameters`. What this crate cannot run is refused here, by field, before any weight is read.
 
-use std::path::Path;
+use std::{f64::consts::TAU, path::Path};
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
+use serde_json::{Map, Value};
+
+/// The architectures that the course's one decoder covers, by the `model_type` of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// `llama`: Llama 2 and 3, SmolLM, TinyLlama. No q/k norm; a bias where `attention_bias` says so.
+    Llama,
+    /// `qwen2`: a bias on q, k and v, always.
+    Qwen2,
+    /// `qwen3`: each query and key head is normalised; a bias where `attention_bias` says so.
+    Qwen3,
+}
+
+/// How Llama 3 stretches RoPE beyond the context it was first trained on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Llama3Scaling {
+    /// Frequencies that turn too slowly are divided by this.
+    pub factor: f32,
+    /// Fewer turns than this within `original_max_positions` are too slow.
+    pub low_freq_factor: f32,
+    /// More turns than this are left alone; in between the two, the change is gradual.
+    pub high_freq_factor: f32,
+    /// The context of the first training, in tokens.
+    pub original_max_positions: usize,
+}
 
 /// What a decoder needs to know about itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelConfig {
+    /// Which architecture.
+    pub family: Family,
     /// `E`
     pub hidden_size: usize,
     /// Number of transformer blocks.
     pub n_layers: usize,
     /// `H_q`
     pub n_heads: usize,
-    /// `H`
+    /// `H`; equal to `H_q` where the file does not say.
     pub n_kv_heads: usize,
-    /// `D`; a field of its own in the file, `E / H_q` where it is absent.
+    /// `D`; a field of its own in the file, `E / H_q` where a Llama or Qwen2 file does not say.
     pub head_dim: usize,
     /// `I`
     pub intermediate_size: usize,
     /// `V`
     pub vocab_size: usize,
-    /// The longest sequence.
+    /// The longest sequence, in tokens.
     pub max_positions: usize,
     /// Base of RoPE's frequencies.
     pub rope_theta: f32,
+    /// Llama 3's change to these frequencies.
+    pub rope_scaling: Option<Llama3Scaling>,
     /// Epsilon of every RMSNorm.
     pub rms_norm_eps: f32,
-    /// Do q, k and v have a bias (Qwen2)?
+    /// Do q, k and v have a bias?
     pub qkv_bias: bool,
     /// Does o have a bias?
     pub o_bias: bool,
-    /// Are query and key heads normalised (Qwen3)?
+    /// Are query and key heads normalised?
     pub qk_norm: bool,
     /// Is the embedding the output head too?
     pub tie_word_embeddings: bool,
+    /// The token that begins a text, if the model has one.
+    pub bos_token_id: Option<u32>,
+    /// Each of these ends a text. From `generation_config.json` where that lists any, else from `config.json`.
+    pub eos_token_ids: Vec<u32>,
 }
 
+/// Far above every known model, and small enough that no product of two sizes overflows.
+const MAX_SIZE: u64 = 1 << 24;
+const MAX_LAYERS: u64 = 1 << 12;
+const MAX_POSITIONS: u64 = 1 << 30;
+
 impl ModelConfig {
-    /// Reads `config.json`.
+    /// Reads `config.json` and, if it is there, `generation_config.json`.
     ///
     /// # Errors
-    /// Names the field.
-    pub fn from_folder(_folder: &Path) -> Result<Self> {
-        todo!()
+    /// One line: the file, the field, what was found and what was expected.
+    pub fn from_folder(folder: &Path) -> Result<Self> {
+        ensure!(folder.is_dir(), "{}: found no such folder, expected a model folder with config.json", folder.display());
+        let path = folder.join("config.json");
+        let mut config = Self::from_json(&read(&path)?, &path.display().to_string())?;
+        let path = folder.join("generation_config.json");
+        if path.exists() {
+            let generation = Fields::parse(&read(&path)?, &path.display().to_string())?;
+            let ids = generation.token_ids("eos_token_id", config.vocab_size)?;
+            if !ids.is_empty() {
+                config.eos_token_ids = ids;
+            }
+        }
+        Ok(config)
     }
 
-    /// Llama 3's scaling, if any.
+    /// Reads the text of a `config.json`; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// One line: the file, the field, what was found and what was expected.
+    pub fn from_json(json: &str, file: &str) -> Result<Self> {
+        let f = Fields::parse(json, file)?;
+        let family = match f.get("model_type").and_then(Value::as_str) {
+            Some("llama") => Family::Llama,
+            Some("qwen2") => Family::Qwen2,
+            Some("qwen3") => Family::Qwen3,
+            _ => return f.wrong("model_type", "\"llama\", \"qwen2\" or \"qwen3\""),
+        };
+        f.refuse_what_no_decoder_here_does(family)?;
+
+        let hidden_size = f.size("hidden_size", MAX_SIZE)?;
+        let n_heads = f.size("num_attention_heads", MAX_SIZE)?;
+        let n_kv_heads = if f.get("num_key_value_heads").is_some() { f.size("num_key_value_heads", MAX_SIZE)? } else { n_heads };
+        if n_heads % n_kv_heads != 0 {
+            return f.wrong("num_key_value_heads", &format!("a divisor of num_attention_heads, {n_heads}"));
+        }
+        let head_dim = if f.get("head_dim").is_some() || family == Family::Qwen3 {
+            f.size("head_dim", MAX_SIZE)?
+        } else if hidden_size % n_heads == 0 {
+            hidden_size / n_heads
+        } else {
+            return f.wrong("head_dim", &format!("a number, as hidden_size {hidden_size} is no multiple of num_attention_heads {n_heads}"));
+        };
+        if head_dim % 2 != 0 {
+            return f.wrong("head_dim", &format!("an even number, because RoPE turns pairs; it is {head_dim}"));
+        }
+        if n_heads.saturating_mul(head_dim) > MAX_SIZE as usize {
+            return f.wrong("num_attention_heads", &format!("at most {MAX_SIZE} divided by the head size {head_dim}"));
+        }
+
+        let attention_bias = f.flag("attention_bias")?;
+        let vocab_size = f.size("vocab_size", MAX_SIZE)?;
+        let (rope_theta, rope_scaling) = f.rope()?;
+        Ok(Self {
+            family,
+            hidden_size,
+            n_layers: f.size("num_hidden_layers", MAX_LAYERS)?,
+            n_heads,
+            n_kv_heads,
+            head_dim,
+            intermediate_size: f.size("intermediate_size", MAX_SIZE)?,
+            vocab_size,
+            max_positions: f.size("max_position_embeddings", MAX_POSITIONS)?,
+            rope_theta,
+            rope_scaling,
+            rms_norm_eps: f.number("rms_norm_eps", "a number above 0 and below 1", |x| x > 0.0 && x < 1.0)?,
+            qkv_bias: family == Family::Qwen2 || attention_bias,
+            o_bias: family != Family::Qwen2 && attention_bias,
+            qk_norm: family == Family::Qwen3,
+            tie_word_embeddings: f.flag("tie_word_embeddings")?,
+            bos_token_id: f.token_ids("bos_token_id", vocab_size)?.first().copied(),
+            eos_token_ids: f.token_ids("eos_token_id", vocab_size)?,
+        })
+    }
+
+    /// The frequencies that this model turns by: unchanged, or with Llama 3's scaling applied.
+    ///
+    /// `inverse_frequencies [D/2]` in radians per position. A pair that makes more than `high_freq_factor` turns within the
+    /// original context keeps its frequency, one that makes fewer than `low_freq_factor` turns is slowed down by `factor`,
+    /// and in between the two are mixed in proportion. Source: `rope_scaling` of Meta's Llama 3.1.
     #[must_use]
     pub fn scale_frequencies(&self, inverse_frequencies: Vec<f32>) -> Vec<f32> {
-        inverse_frequencies
+        let Some(s) = self.rope_scaling else { return inverse_frequencies };
+        let (factor, low, high) = (f64::from(s.factor), f64::from(s.low_freq_factor), f64::from(s.high_freq_factor));
+        let scale = |frequency: f32| {
+            let frequency = f64::from(frequency);
+            let turns = s.original_max_positions as f64 * frequency / TAU;
+            // 0 at and below `low`: all slowed down; 1 at and above `high`: unchanged.
+            let kept = ((turns - low) / (high - low)).clamp(0.0, 1.0);
+            ((1.0 - kept) * frequency / factor + kept * frequency) as f32
+        };
+        inverse_frequencies.into_iter().map(scale).collect()
     }
+}
+
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display())).map_err(one_line)
+}
+
+/// The chain of causes as one message, so that it prints as one line however it is shown.
+fn one_line(error: anyhow::Error) -> anyhow::Error {
+    anyhow::anyhow!("{error:#}")
+}
+
+/// The fields of one JSON object, and messages that name them.
+struct Fields {
+    file: String,
+    /// `""`, or the path of the object inside the file, ending in a dot.
+    prefix: String,
+    object: Map<String, Value>,
+}
+
+impl Fields {
+    fn parse(json: &str, file: &str) -> Result<Self> {
+        match serde_json::from_str(json) {
+            Ok(Value::Object(object)) => Ok(Self { file: file.to_owned(), prefix: String::new(), object }),
+            Ok(other) => anyhow::bail!("{file}: found {}, expected a JSON object", shorten(&other.to_string())),
+            Err(error) => anyhow::bail!("{file}: not JSON: {error}"),
+        }
+    }
+
+    /// The value of a field; `null` counts as absent, as transformers writes it for what is not set.
+    fn get(&self, field: &str) -> Option<&Value> {
+        self.object.get(field).filter(|value| !value.is_null())
+    }
+
+    fn wrong<T>(&self, field: &str, expected: &str) -> Result<T> {
+        let found = self.get(field).map_or("nothing".to_owned(), |value| shorten(&value.to_string()));
+        anyhow::bail!("{}: field \"{}{field}\": found {found}, expected {expected}", self.file, self.prefix)
+    }
+
+    fn size(&self, field: &str, max: u64) -> Result<usize> {
+        match self.get(field).and_then(Value::as_u64) {
+            Some(n) if (1..=max).contains(&n) => Ok(n as usize),
+            _ => self.wrong(field, &format!("a whole number from 1 to {max}")),
+        }
+    }
+
+    fn number(&self, field: &str, expected: &str, valid: impl Fn(f64) -> bool) -> Result<f32> {
+        match self.get(field).and_then(Value::as_f64) {
+            Some(x) if valid(x) && (x as f32).is_normal() => Ok(x as f32),
+            _ => self.wrong(field, expected),
+        }
+    }
+
+    /// A flag that is off where it is absent.
+    fn flag(&self, field: &str) -> Result<bool> {
+        match self.get(field) {
+            None => Ok(false),
+            Some(Value::Bool(on)) => Ok(*on),
+            Some(_) => self.wrong(field, "true or false"),
+        }
+    }
+
+    /// One id, a list of ids, or none.
+    fn token_ids(&self, field: &str, vocab_size: usize) -> Result<Vec<u32>> {
+        let one = |value: &Value| value.as_u64().filter(|id| *id < vocab_size as u64).map(|id| id as u32);
+        let ids = match self.get(field) {
+            None => Some(Vec::new()),
+            Some(Value::Array(values)) => values.iter().map(one).collect(),
+            Some(value) => one(value).map(|id| vec![id]),
+        };
+        ids.map_or_else(|| self.wrong(field, &format!("token ids below the vocabulary's size, {vocab_size}")), Ok)
+    }
+
+    fn object(&self, field: &str) -> Result<Option<Self>> {
+        match self.get(field) {
+            None => Ok(None),
+            Some(Value::Object(object)) => {
+                Ok(Some(Self { file: self.file.clone(), prefix: format!("{}{field}.", self.prefix), object: object.clone() }))
+            }
+            Some(_) => self.wrong(field, "a JSON object"),
+        }
+    }
+
+    /// `rope_theta` and the scaling, from either form of the file.
+    fn rope(&self) -> Result<(f32, Option<Llama3Scaling>)> {
+        const THETA: &str = "a number of at least 1";
+        let old = self.object("rope_scaling")?;
+        let parameters = match self.object("rope_parameters")? {
+            Some(new) => Some(new),
+            None => old,
+        };
+        let holder = parameters.as_ref().filter(|p| p.get("rope_theta").is_some()).unwrap_or(self);
+        // The original Llama's base, which files of its time do not state.
+        let theta = if holder.get("rope_theta").is_none() { 10_000.0 } else { holder.number("rope_theta", THETA, |x| x >= 1.0)? };
+
+        let Some(p) = parameters else { return Ok((theta, None)) };
+        if p.get("partial_rotary_factor").is_some_and(|x| x.as_f64() != Some(1.0)) {
+            return p.wrong("partial_rotary_factor", "1 or nothing");
+        }
+        // Before it was `rope_type` it was `type`.
+        let field = if p.get("rope_type").is_some() { "rope_type" } else { "type" };
+        match p.get(field).map(|value| value.as_str().unwrap_or_default()) {
+            None | Some("default") => Ok((theta, None)),
+            Some("llama3") => {
+                let at_least_1 = |field| p.number(field, "a number of at least 1", |x| x >= 1.0);
+                let scaling = Llama3Scaling {
+                    factor: at_least_1("factor")?,
+                    low_freq_factor: p.number("low_freq_factor", "a number above 0", |x| x > 0.0)?,
+                    high_freq_factor: at_least_1("high_freq_factor")?,
+                    original_max_positions: p.size("original_max_position_embeddings", MAX_POSITIONS)?,
+                };
+                if scaling.low_freq_factor >= scaling.high_freq_factor {
+                    return p.wrong("low_freq_factor", &format!("a number below high_freq_factor, {}", scaling.high_freq_factor));
+                }
+                Ok((theta, Some(scaling)))
+            }
+            Some(_) => p.wrong(field, "\"default\" or \"llama3\""),
+        }
+    }
+
+    fn refuse_what_no_decoder_here_does(&self, family: Family) -> Result<()> {
+        if self.get("hidden_act").and_then(Value::as_str) != Some("silu") {
+            return self.wrong("hidden_act", "\"silu\"");
+        }
+        if self.flag("mlp_bias")? {
+            return self.wrong("mlp_bias", "false: the MLP has no bias here");
+        }
+        // Llama files may carry the fields of a window too, but its architecture does not read them.
+        if family != Family::Llama && self.flag("use_sliding_window")? {
+            return self.wrong("use_sliding_window", "false: every layer attends to all positions here");
+        }
+        let all_full = |types: &Value| types.as_array().is_some_and(|types| types.iter().all(|t| t == "full_attention"));
+        if self.get("layer_types").is_some_and(|types| !all_full(types)) {
+            return self.wrong("layer_types", "\"full_attention\" for every layer");
+        }
+        if self.get("partial_rotary_factor").is_some_and(|x| x.as_f64() != Some(1.0)) {
+            return self.wrong("partial_rotary_factor", "1 or nothing");
+        }
+        if self.get("quantization_config").is_some() {
+            return self.wrong("quantization_config", "nothing: weights are F32, F16 or BF16");
+        }
+        Ok(())
+    }
+}
+
+/// Enough of a value to recognise it.
+fn shorten(text: &str) -> String {
+    const ENOUGH: usize = 80;
+    if text.chars().count() <= ENOUGH { text.to_owned() } else { text.chars().take(ENOUGH).chain("…".chars()).collect() }
 }

@@ -4,6 +4,8 @@
 //!
 //! Source: Ainslie et al. 2023, "GQA: Training Generalized Multi-Query Transformer Models".
 
+use std::sync::Arc;
+
 use ndarray::IxDyn;
 use tiny_llm_kit::{Tensor, tensor::reshape};
 
@@ -92,8 +94,8 @@ pub struct GroupedQueryAttention {
     pub q_norm: Option<HeadNorm>,
     /// Applied to every key head before RoPE.
     pub k_norm: Option<HeadNorm>,
-    /// Positions `0..L` at least, for head size `D`.
-    pub rope: RopeTables,
+    /// Positions `0..L` at least, for head size `D`. One pair of tables serves all layers.
+    pub rope: Arc<RopeTables>,
 }
 
 impl GroupedQueryAttention {

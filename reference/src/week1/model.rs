@@ -2,6 +2,8 @@
 //!
 //! One decoder serves Llama, Qwen2 and Qwen3; the configuration says which parts are there.
 
+use std::sync::Arc;
+
 use anyhow::{Result, ensure};
 use ndarray::{Array2, Axis};
 use tiny_llm_kit::{Tensor, config::ModelConfig, tensor::reshape};
@@ -65,6 +67,10 @@ impl TransformerBlock {
     }
 }
 
+/// The longest sequence that week 1 makes room for. Every step computes every position, and each layer's scores take
+/// `H_q · L · L` numbers, so longer ones are out of reach long before the 131,072 positions that some checkpoints promise.
+pub const MAX_CONTEXT: usize = 8192;
+
 /// A decoder-only transformer.
 pub struct Model {
     /// What the checkpoint's `config.json` says.
@@ -83,7 +89,7 @@ impl Model {
     /// Logits of every position: `tokens [B, L]` → `[B, L, V]`. Row `l` scores the token that follows `tokens[b, ..=l]`.
     ///
     /// # Panics
-    /// If a token is not below `V` or `L` exceeds the model's context; see [`Model::check`].
+    /// If a token is not below `V` or `L` exceeds [`Model::context`]; see [`Model::check`].
     pub fn forward(&self, tokens: &Array2<u32>) -> Tensor {
         // SOLUTION week1-day5 task 3
         let length = tokens.ncols();
@@ -100,12 +106,17 @@ impl Model {
         // END SOLUTION
     }
 
+    /// The longest sequence that [`Model::forward`] takes: the checkpoint's, or [`MAX_CONTEXT`] if that is shorter.
+    pub fn context(&self) -> usize {
+        self.config.max_positions.min(MAX_CONTEXT)
+    }
+
     /// Whether [`Model::forward`] can run on these tokens.
     ///
     /// # Errors
     /// If there are none, there are more than the context holds, or one of them is not below `V`.
     pub fn check(&self, tokens: &[u32]) -> Result<()> {
-        let (context, vocabulary) = (self.config.max_positions, self.config.vocab_size);
+        let (context, vocabulary) = (self.context(), self.config.vocab_size);
         ensure!(!tokens.is_empty(), "there are no tokens to start from");
         ensure!(tokens.len() <= context, "{} tokens do not fit into the model's context of {context}", tokens.len());
         if let Some((at, token)) = tokens.iter().enumerate().find(|(_, t)| **t as usize >= vocabulary) {
@@ -124,7 +135,7 @@ impl Model {
         let (e, d) = (c.hidden_size, c.head_dim);
         let (q_size, kv_size) = (c.n_heads * d, c.n_kv_heads * d);
         let inverse_frequencies = c.scale_frequencies(inverse_frequencies(d, c.rope_theta));
-        let rope = RopeTables::new(&inverse_frequencies, c.max_positions);
+        let rope = Arc::new(RopeTables::new(&inverse_frequencies, c.max_positions.min(MAX_CONTEXT)));
 
         let embedding = Embedding { weight: weight("model.embed_tokens.weight", &[c.vocab_size, e])? };
         let mut blocks = Vec::with_capacity(c.n_layers);
@@ -160,7 +171,7 @@ impl Model {
                     o_proj,
                     q_norm,
                     k_norm,
-                    rope: rope.clone(),
+                    rope: Arc::clone(&rope),
                 },
                 post_attention_norm,
                 mlp: SwiGlu {
