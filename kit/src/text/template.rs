@@ -1,0 +1,242 @@
+//! The chat template: a Jinja program in the model folder that turns messages into the text the model was trained on.
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use anyhow::{Result, anyhow, bail, ensure};
+use minijinja::{Environment, Error, ErrorKind, Output, State, context, value::Kwargs};
+use serde_json::Value;
+
+use crate::chat::Message;
+
+/// A model's chat template, rendered as `apply_chat_template` of transformers does.
+pub struct ChatTemplate {
+    environment: Environment<'static>,
+    source: String,
+    file: String,
+    /// `bos_token`, `eos_token` …: variables of the template.
+    special_tokens: BTreeMap<String, String>,
+}
+
+impl ChatTemplate {
+    /// Reads `chat_template.jinja`, or else the field `chat_template` of `tokenizer_config.json`; `None` if there is
+    /// neither. Of several named templates it takes `default`.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or the template's syntax is wrong.
+    pub fn from_folder(folder: &Path) -> Result<Option<Self>> {
+        let read = |name: &str| -> Result<Option<(String, String)>> {
+            let path = folder.join(name);
+            let file = path.display().to_string();
+            match path.exists() {
+                true => Ok(Some((std::fs::read_to_string(&path).map_err(|e| anyhow!("{file}: cannot be read: {e}"))?, file))),
+                false => Ok(None),
+            }
+        };
+        let (config, config_file) = match read("tokenizer_config.json")? {
+            Some((json, file)) => (serde_json::from_str(&json).map_err(|e| anyhow!("{file}: not JSON: {e}"))?, file),
+            None => (Value::Null, String::new()),
+        };
+        let (source, file) = match read("chat_template.jinja")? {
+            Some(found) => found,
+            None => match template_in(&config).map_err(|e| anyhow!("{config_file}: {e}"))? {
+                Some(source) => (source, config_file),
+                None => return Ok(None),
+            },
+        };
+        Self::new(source, special_tokens(&config), file).map(Some)
+    }
+
+    /// A template from its text. `special_tokens` are variables of the template (`bos_token`, `eos_token`); `file` is where
+    /// the text comes from, for messages.
+    ///
+    /// # Errors
+    /// If the template's syntax is wrong.
+    pub fn new(source: String, special_tokens: BTreeMap<String, String>, file: String) -> Result<Self> {
+        let template = Self { environment: environment(), source, file, special_tokens };
+        template.environment.template_from_str(&template.source).map_err(|e| template.wrong(&e))?;
+        Ok(template)
+    }
+
+    /// The text of a chat. With `add_generation_prompt` it ends where the assistant's answer begins.
+    ///
+    /// Encode it with [`Tokenizer::encode`](super::Tokenizer::encode): the template has written the token that begins a
+    /// text if the model wants one.
+    ///
+    /// # Errors
+    /// If the template refuses these messages (two from the same role in a row, for example).
+    pub fn render(&self, messages: &[Message], add_generation_prompt: bool) -> Result<String> {
+        let messages: Vec<_> = messages.iter().map(|m| context! { role => m.role, content => m.content }).collect();
+        let special_tokens = minijinja::Value::from_serialize(&self.special_tokens);
+        let variables = context! { messages, add_generation_prompt, tools => (), documents => (), ..special_tokens };
+        let template = self.environment.template_from_str(&self.source).map_err(|e| self.wrong(&e))?;
+        template.render(variables).map_err(|e| self.wrong(&e))
+    }
+
+    fn wrong(&self, error: &Error) -> anyhow::Error {
+        anyhow!("{}: chat template: {}", self.file, error.to_string().replace('\n', " "))
+    }
+}
+
+/// The template among the fields of `tokenizer_config.json`: a string, or a list of named ones.
+fn template_in(config: &Value) -> Result<Option<String>> {
+    match &config["chat_template"] {
+        Value::Null => Ok(None),
+        Value::String(source) => Ok(Some(source.clone())),
+        Value::Array(named) => {
+            let default = named.iter().find(|entry| entry["name"] == "default").and_then(|entry| entry["template"].as_str());
+            ensure!(default.is_some(), "field \"chat_template\": found no template named \"default\" in the list");
+            Ok(default.map(str::to_owned))
+        }
+        _ => bail!("field \"chat_template\": expected a string or a list of named templates"),
+    }
+}
+
+/// Fields like `bos_token`, whose value is a string or an object with the string as `content`.
+fn special_tokens(config: &Value) -> BTreeMap<String, String> {
+    let fields = config.as_object().into_iter().flatten();
+    let tokens = fields.filter(|(field, _)| field.ends_with("_token"));
+    tokens.filter_map(|(field, value)| Some((field.clone(), value.as_str().or(value["content"].as_str())?.to_owned()))).collect()
+}
+
+/// Jinja as transformers sets it up: Python's methods on strings and lists, its spelling of `None` and `True`, and the
+/// functions that templates on the hub call.
+fn environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_trim_blocks(true);
+    environment.set_lstrip_blocks(true);
+    environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+    environment.set_formatter(print_like_python);
+    environment.add_filter("tojson", to_json);
+    environment.add_function("raise_exception", |message: String| -> Result<String, Error> {
+        Err(Error::new(ErrorKind::InvalidOperation, message))
+    });
+    environment.add_function("strftime_now", |format: String| {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        strftime(&format, now)
+    });
+    environment
+}
+
+fn print_like_python(out: &mut Output, state: &State, value: &minijinja::Value) -> Result<(), Error> {
+    let python = if value.is_none() {
+        "None"
+    } else if value.kind() == minijinja::value::ValueKind::Bool {
+        if value.is_true() { "True" } else { "False" }
+    } else {
+        return minijinja::escape_formatter(out, state, value);
+    };
+    out.write_str(python).map_err(Error::from)
+}
+
+/// `json.dumps(value, ensure_ascii=False, indent=indent)`: spaces after commas and colons, nothing escaped for HTML.
+fn to_json(value: &minijinja::Value, options: Kwargs) -> Result<String, Error> {
+    let indent: Option<usize> = options.get("indent")?;
+    if options.get::<Option<bool>>("ensure_ascii")? == Some(true) {
+        return Err(Error::new(ErrorKind::InvalidOperation, "tojson: ensure_ascii=true is not supported"));
+    }
+    options.assert_all_used()?;
+    let failed = |e: serde_json::Error| Error::new(ErrorKind::BadSerialization, e.to_string());
+    let mut json = Vec::new();
+    match indent {
+        None => {
+            let mut serializer = serde_json::Serializer::with_formatter(&mut json, OneLine);
+            serde::Serialize::serialize(value, &mut serializer).map_err(failed)?;
+        }
+        Some(width) => {
+            let spaces = " ".repeat(width);
+            let formatter = serde_json::ser::PrettyFormatter::with_indent(spaces.as_bytes());
+            serde::Serialize::serialize(value, &mut serde_json::Serializer::with_formatter(&mut json, formatter)).map_err(failed)?;
+        }
+    }
+    Ok(String::from_utf8(json).expect("serde_json writes UTF-8"))
+}
+
+/// Python's default separators.
+struct OneLine;
+
+impl serde_json::ser::Formatter for OneLine {
+    fn begin_array_value<W: ?Sized + std::io::Write>(&mut self, out: &mut W, first: bool) -> std::io::Result<()> {
+        if first { Ok(()) } else { out.write_all(b", ") }
+    }
+
+    fn begin_object_key<W: ?Sized + std::io::Write>(&mut self, out: &mut W, first: bool) -> std::io::Result<()> {
+        if first { Ok(()) } else { out.write_all(b", ") }
+    }
+
+    fn begin_object_value<W: ?Sized + std::io::Write>(&mut self, out: &mut W) -> std::io::Result<()> {
+        out.write_all(b": ")
+    }
+}
+
+/// Python's `strftime` for the directives that chat templates use, in UTC: the standard library knows no other zone.
+/// A directive it does not know is left as it stands.
+fn strftime(format: &str, seconds_since_1970: u64) -> String {
+    const MONTHS: [&str; 12] =
+        ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+    const DAYS: [&str; 7] = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
+    let (days, time) = (seconds_since_1970 / 86_400, seconds_since_1970 % 86_400);
+    let (year, month, day) = date(days);
+    let weekday = DAYS[(days % 7) as usize];
+    let month_name = MONTHS[month as usize - 1];
+
+    let mut out = String::new();
+    let mut rest = format;
+    while let Some((before, after)) = rest.split_once('%') {
+        out += before;
+        let length = after.chars().next().map_or(0, char::len_utf8);
+        let (directive, after) = after.split_at(length);
+        out += &match directive {
+            "Y" => year.to_string(),
+            "y" => format!("{:02}", year % 100),
+            "m" => format!("{month:02}"),
+            "d" => format!("{day:02}"),
+            "H" => format!("{:02}", time / 3600),
+            "M" => format!("{:02}", time / 60 % 60),
+            "S" => format!("{:02}", time % 60),
+            "B" => month_name.to_owned(),
+            "b" => month_name[..3].to_owned(),
+            "A" => weekday.to_owned(),
+            "a" => weekday[..3].to_owned(),
+            "%" => "%".to_owned(),
+            other => format!("%{other}"),
+        };
+        rest = after;
+    }
+    out + rest
+}
+
+/// Year, month and day of a day counted from 1 January 1970, by whole years and then whole months.
+fn date(mut days: u64) -> (u64, u64, u64) {
+    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let mut year = 1970;
+    while days >= 365 + u64::from(leap(year)) {
+        days -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    let lengths = [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let mut month = 0;
+    while days >= lengths[month] {
+        days -= lengths[month];
+        month += 1;
+    }
+    (year, month as u64 + 1, days + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::strftime;
+
+    #[test]
+    fn strftime_is_pythons() {
+        // datetime.fromtimestamp(t, timezone.utc).strftime(…)
+        let all = "%d %b %Y|%Y-%m-%d|%A %a %B|%H:%M:%S|%y%%";
+        assert_eq!(strftime(all, 0), "01 Jan 1970|1970-01-01|Thursday Thu January|00:00:00|70%");
+        assert_eq!(strftime(all, 951_827_696), "29 Feb 2000|2000-02-29|Tuesday Tue February|12:34:56|00%");
+        assert_eq!(strftime(all, 1_798_761_599), "31 Dec 2026|2026-12-31|Thursday Thu December|23:59:59|26%");
+        assert_eq!(strftime("50%", 0), "50%");
+    }
+}
