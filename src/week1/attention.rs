@@ -12,21 +12,7 @@ use tiny_llm_kit::{
 ///
 /// A row that is `−inf` throughout has nothing to choose from; its result is all zeros.
 pub fn softmax(x: &Tensor) -> Tensor {
-    // SOLUTION week1-day1 task 1
-    let mut out = x.clone();
-    for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
-        let max = row.fold(f32::NEG_INFINITY, |m, &v| m.max(v));
-        if max == f32::NEG_INFINITY {
-            row.fill(0.0);
-            continue;
-        }
-        // The max cancels in the ratio and keeps every exponent at or below 0.
-        row.mapv_inplace(|v| (v - max).exp());
-        let sum = row.sum();
-        row.mapv_inplace(|v| v / sum);
-    }
-    out
-    // END SOLUTION
+    todo!("week1-day1 task 1: softmax")
 }
 
 /// `x · weightᵀ + bias`: output `o` is the input dotted with row `o` of the weight.
@@ -36,13 +22,7 @@ pub fn softmax(x: &Tensor) -> Tensor {
 /// # Panics
 /// If the last axis of `x` is not `in`.
 pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Tensor {
-    // SOLUTION week1-day1 task 1
-    let y = matmul(x, transpose(weight));
-    match bias {
-        Some(bias) => y + bias,
-        None => y,
-    }
-    // END SOLUTION
+    todo!("week1-day1 task 1: linear")
 }
 
 /// `softmax(q · kᵀ · scale + mask) · v`.
@@ -53,17 +33,7 @@ pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Tensor {
 ///
 /// Source: Vaswani et al. 2017, "Attention Is All You Need", equation 1.
 pub fn scaled_dot_product_attention(q: &Tensor, k: &Tensor, v: &Tensor, scale: Option<f32>, mask: Option<&Tensor>) -> Tensor {
-    // SOLUTION week1-day1 task 2
-    let head_dim = q.shape()[q.ndim() - 1];
-    let scale = scale.unwrap_or(1.0 / (head_dim as f32).sqrt());
-    // (..., L, D) · (..., D, S) -> (..., L, S)
-    let mut scores = matmul(q, transpose(k)) * scale;
-    if let Some(mask) = mask {
-        scores = scores + mask;
-    }
-    // (..., L, S) · (..., S, D) -> (..., L, D)
-    matmul(&softmax(&scores), v)
-    // END SOLUTION
+    todo!("week1-day1 task 2: scaled_dot_product_attention")
 }
 
 /// Attention in `n_heads` independent heads of size `D`, between four projections without bias.
@@ -84,32 +54,16 @@ impl MultiHeadAttention {
     /// `query [B, L, E]`, `key [B, S, E]`, `value [B, S, E]` → `[B, L, E]`.
     /// `mask` broadcasts to `[B, H, L, S]`. The head size is `H·D / H`; it need not be `E / H`.
     pub fn forward(&self, query: &Tensor, key: &Tensor, value: &Tensor, mask: Option<&Tensor>) -> Tensor {
-        // SOLUTION week1-day1 task 3
-        // 1. Project and split: (B, L, E) -> (B, L, H·D) -> (B, H, L, D)
-        let q = split_heads(&linear(query, &self.q_proj, None), self.n_heads);
-        let k = split_heads(&linear(key, &self.k_proj, None), self.n_heads);
-        let v = split_heads(&linear(value, &self.v_proj, None), self.n_heads);
-        // 2. Every head on its own: (B, H, L, D)
-        let out = scaled_dot_product_attention(&q, &k, &v, None, mask);
-        // 3. Merge and project: (B, H, L, D) -> (B, L, H·D) -> (B, L, E)
-        linear(&merge_heads(&out), &self.o_proj, None)
-        // END SOLUTION
+        todo!("week1-day1 task 3: MultiHeadAttention::forward")
     }
 }
 
 /// `[B, L, H·D]` → `[B, H, L, D]`. The attention layer of day 3 uses it too.
 pub fn split_heads(x: &Tensor, n_heads: usize) -> Tensor {
-    // SOLUTION week1-day1 task 3
-    let [b, l, width] = *x.shape() else { panic!("split_heads needs [B, L, H·D], got {:?}", x.shape()) };
-    // A reshape moves nothing, so it may only split the last axis; the swap then brings H before L.
-    swap_axes(&reshape(x, &[b, l, n_heads, width / n_heads]), 1, 2)
-    // END SOLUTION
+    todo!("week1-day1 task 3: split_heads")
 }
 
 /// `[B, H, L, D]` → `[B, L, H·D]`, the inverse of [`split_heads`].
 pub fn merge_heads(x: &Tensor) -> Tensor {
-    // SOLUTION week1-day1 task 3
-    let [b, h, l, d] = *x.shape() else { panic!("merge_heads needs [B, H, L, D], got {:?}", x.shape()) };
-    reshape(&swap_axes(x, 1, 2), &[b, l, h * d])
-    // END SOLUTION
+    todo!("week1-day1 task 3: merge_heads")
 }

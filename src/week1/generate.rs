@@ -12,16 +12,7 @@ use super::model::Model;
 /// # Panics
 /// If there are no logits.
 pub fn argmax(logits: &[f32]) -> u32 {
-    // SOLUTION week1-day6 task 1
-    assert!(!logits.is_empty(), "argmax of no logits");
-    let mut best = 0;
-    for (i, &logit) in logits.iter().enumerate() {
-        if logit > logits[best] {
-            best = i;
-        }
-    }
-    best as u32
-    // END SOLUTION
+    todo!("week1-day6 task 1: argmax")
 }
 
 /// Logits `[V]` of the token that follows `tokens [L]`. Nothing is cached: all `L` positions are computed anew.
@@ -29,11 +20,7 @@ pub fn argmax(logits: &[f32]) -> u32 {
 /// # Panics
 /// If there are no tokens, or [`Model::forward`] cannot run on them.
 pub fn next_token_logits(model: &Model, tokens: &[u32]) -> Vec<f32> {
-    // SOLUTION week1-day6 task 1
-    let batch = Array2::from_shape_vec((1, tokens.len()), tokens.to_vec()).expect("one row");
-    let logits = model.forward(&batch);
-    logits.slice(s![0, tokens.len() - 1, ..]).to_vec()
-    // END SOLUTION
+    todo!("week1-day6 task 1: next_token_logits")
 }
 
 /// What ends a generation.
@@ -76,25 +63,5 @@ pub fn generate(
     mut choose: impl FnMut(&[f32], &[u32]) -> u32,
     mut on_token: impl FnMut(u32) -> ControlFlow<()>,
 ) -> Result<FinishReason> {
-    // SOLUTION week1-day6 task 2
-    ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
-    ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
-    let mut tokens = prompt.to_vec();
-    loop {
-        if tokens.len() - prompt.len() == limits.max_new_tokens {
-            return Ok(FinishReason::Length);
-        }
-        if tokens.len() == limits.context {
-            return Ok(FinishReason::ContextFull);
-        }
-        let token = choose(&next_logits(&tokens), &tokens);
-        if limits.stop_tokens.contains(&token) {
-            return Ok(FinishReason::Stop);
-        }
-        tokens.push(token);
-        if on_token(token).is_break() {
-            return Ok(FinishReason::Interrupted);
-        }
-    }
-    // END SOLUTION
+    todo!("week1-day6 task 2: generate")
 }

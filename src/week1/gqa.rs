@@ -22,27 +22,7 @@ use super::{
 /// # Panics
 /// If `H_q` is no multiple of `H`.
 pub fn grouped_query_attention(q: &Tensor, k: &Tensor, v: &Tensor, scale: Option<f32>, mask: Option<&Tensor>) -> Tensor {
-    // SOLUTION week1-day3 task 1
-    let [b, h_q, l, d] = *q.shape() else { panic!("q must be [B, H_q, L, D], got {:?}", q.shape()) };
-    let [_, h, s, _] = *k.shape() else { panic!("k must be [B, H, S, D], got {:?}", k.shape()) };
-    assert!(h_q % h == 0, "{h_q} query heads cannot share {h} key/value heads evenly");
-    let group = h_q / h;
-
-    // 1. Neighbouring query heads form a group: (B, H_q, L, D) -> (B, H, G, L, D)
-    let q = reshape(q, &[b, h, group, l, d]);
-    // 2. One key/value head for the whole group: (B, H, S, D) -> (B, H, 1, S, D)
-    let k = reshape(k, &[b, h, 1, s, d]);
-    let v = reshape(v, &[b, h, 1, s, d]);
-    // 3. A mask may name single heads, so it is broadcast before its heads are grouped too.
-    let mask = mask.map(|mask| {
-        let full = mask
-            .broadcast(IxDyn(&[b, h_q, l, s]))
-            .unwrap_or_else(|| panic!("mask {:?} does not broadcast to {:?}", mask.shape(), [b, h_q, l, s]));
-        reshape(&full.to_owned(), &[b, h, group, l, s])
-    });
-    // 4. The 1 broadcasts over G; back to (B, H_q, L, D)
-    reshape(&scaled_dot_product_attention(&q, &k, &v, scale, mask.as_ref()), &[b, h_q, l, d])
-    // END SOLUTION
+    todo!("week1-day3 task 1: grouped_query_attention")
 }
 
 /// The additive causal mask `[L, S]` for `length` queries that are the last of `keys` positions:
@@ -51,10 +31,7 @@ pub fn grouped_query_attention(q: &Tensor, k: &Tensor, v: &Tensor, scale: Option
 /// # Panics
 /// If there are more queries than keys.
 pub fn causal_mask(length: usize, keys: usize) -> Tensor {
-    // SOLUTION week1-day3 task 2
-    assert!(length <= keys, "{length} queries cannot be the last of {keys} positions");
-    Tensor::from_shape_fn(IxDyn(&[length, keys]), |at| if at[1] <= keys - length + at[0] { 0.0 } else { f32::NEG_INFINITY })
-    // END SOLUTION
+    todo!("week1-day3 task 2: causal_mask")
 }
 
 /// A projection with an optional bias.
@@ -102,20 +79,6 @@ impl GroupedQueryAttention {
     /// Self-attention over `x [B, L, E]`, whose rows stand at positions `0..L` → `[B, L, E]`.
     /// `mask` broadcasts to `[B, H_q, L, L]`. RoPE is the half-split form.
     pub fn forward(&self, x: &Tensor, mask: Option<&Tensor>) -> Tensor {
-        // SOLUTION week1-day3 task 3
-        // 1. Project and split: (B, L, E) -> (B, H_q, L, D) and (B, H, L, D)
-        let q = split_heads(&self.q_proj.forward(x), self.n_heads);
-        let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
-        let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);
-        // 2. Norm per head, then turn: a rotation after a norm with uneven weights is not the norm of a rotation.
-        let q = self.q_norm.as_ref().map_or_else(|| q.clone(), |norm| norm(&q));
-        let k = self.k_norm.as_ref().map_or_else(|| k.clone(), |norm| norm(&k));
-        let q = rope_half_split(&q, &self.rope, 0);
-        let k = rope_half_split(&k, &self.rope, 0);
-        // 3. Attend: (B, H_q, L, D)
-        let out = grouped_query_attention(&q, &k, &v, None, mask);
-        // 4. Merge and project: (B, L, H_q·D) -> (B, L, E)
-        self.o_proj.forward(&merge_heads(&out))
-        // END SOLUTION
+        todo!("week1-day3 task 3: GroupedQueryAttention::forward")
     }
 }

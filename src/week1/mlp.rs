@@ -8,13 +8,7 @@ use super::attention::linear;
 
 /// `x · σ(x) = x / (1 + e^(−x))`, element by element, for any finite x: no overflow, and no cancellation for large negative x.
 pub fn silu(x: &Tensor) -> Tensor {
-    // SOLUTION week1-day4 task 2
-    x.mapv(|x| {
-        // e^(−x) overflows below −88, e^x above 88: take the exponential whose exponent is not positive.
-        let e = (-x.abs()).exp();
-        if x >= 0.0 { x / (1.0 + e) } else { x * e / (1.0 + e) }
-    })
-    // END SOLUTION
+    todo!("week1-day4 task 2: silu")
 }
 
 /// The SwiGLU MLP: `down(silu(gate(x)) ⊙ up(x))`, three projections without bias.
@@ -31,12 +25,6 @@ pub struct SwiGlu {
 impl SwiGlu {
     /// `x [..., E]` → `[..., E]`.
     pub fn forward(&self, x: &Tensor) -> Tensor {
-        // SOLUTION week1-day4 task 3
-        // (..., E) -> (..., I)
-        let gate = silu(&linear(x, &self.gate_proj, None));
-        let up = linear(x, &self.up_proj, None);
-        // (..., I) -> (..., E)
-        linear(&(gate * up), &self.down_proj, None)
-        // END SOLUTION
+        todo!("week1-day4 task 3: SwiGlu::forward")
     }
 }

@@ -29,18 +29,12 @@ impl Embedding {
     /// # Panics
     /// If a token is not below `V`.
     pub fn forward(&self, tokens: &Array2<u32>) -> Tensor {
-        // SOLUTION week1-day5 task 1
-        let (b, l) = tokens.dim();
-        let rows: Vec<usize> = tokens.iter().map(|&token| token as usize).collect();
-        reshape(&self.weight.select(Axis(0), &rows), &[b, l, self.weight.shape()[1]])
-        // END SOLUTION
+        todo!("week1-day5 task 1: Embedding::forward")
     }
 
     /// The tied output head: `x [..., E]` → logits `[..., V]`, each the dot product with that token's row.
     pub fn as_output(&self, x: &Tensor) -> Tensor {
-        // SOLUTION week1-day5 task 1
-        linear(x, &self.weight, None)
-        // END SOLUTION
+        todo!("week1-day5 task 1: Embedding::as_output")
     }
 }
 
@@ -59,11 +53,7 @@ pub struct TransformerBlock {
 impl TransformerBlock {
     /// `x [B, L, E]` → `[B, L, E]`. `mask` broadcasts to `[B, H_q, L, L]`.
     pub fn forward(&self, x: &Tensor, mask: Option<&Tensor>) -> Tensor {
-        // SOLUTION week1-day5 task 2
-        let x = x + &self.attention.forward(&self.input_norm.forward(x), mask);
-        let mlp = self.mlp.forward(&self.post_attention_norm.forward(&x));
-        x + mlp
-        // END SOLUTION
+        todo!("week1-day5 task 2: TransformerBlock::forward")
     }
 }
 
@@ -91,19 +81,7 @@ impl Model {
     /// # Panics
     /// If a token is not below `V` or `L` exceeds [`Model::context`]; see [`Model::check`].
     pub fn forward(&self, tokens: &Array2<u32>) -> Tensor {
-        // SOLUTION week1-day5 task 3
-        let length = tokens.ncols();
-        let mask = causal_mask(length, length);
-        let mut x = self.embedding.forward(tokens);
-        for block in &self.blocks {
-            x = block.forward(&x, Some(&mask));
-        }
-        let x = self.norm.forward(&x);
-        match &self.lm_head {
-            Some(head) => head.forward(&x),
-            None => self.embedding.as_output(&x),
-        }
-        // END SOLUTION
+        todo!("week1-day5 task 3: Model::forward")
     }
 
     /// The longest sequence that [`Model::forward`] takes: the checkpoint's, or [`MAX_CONTEXT`] if that is shorter.

@@ -17,11 +17,7 @@ use tiny_llm_kit::{
 /// # Panics
 /// If `head_dim` is odd.
 pub fn inverse_frequencies(head_dim: usize, base: f32) -> Vec<f32> {
-    // SOLUTION week1-day2 task 1
-    assert!(head_dim % 2 == 0, "RoPE turns pairs, so the head size must be even; it is {head_dim}");
-    // In f64: the power is taken once per model, and its error would grow with the position.
-    (0..head_dim / 2).map(|i| f64::from(base).powf(-2.0 * i as f64 / head_dim as f64) as f32).collect()
-    // END SOLUTION
+    todo!("week1-day2 task 1: inverse_frequencies")
 }
 
 /// The cosine and sine of every angle that a model needs. Row `p` is position `p`, always.
@@ -36,11 +32,7 @@ pub struct RopeTables {
 impl RopeTables {
     /// Tables for positions `0..n_positions`: entry `[p, i]` belongs to the angle `p · inverse_frequencies[i]`, in f32.
     pub fn new(inverse_frequencies: &[f32], n_positions: usize) -> Self {
-        // SOLUTION week1-day2 task 1
-        let angles = (0..n_positions).flat_map(|p| inverse_frequencies.iter().map(move |theta| p as f32 * theta));
-        let angles = tensor(&[n_positions, inverse_frequencies.len()], angles.collect());
-        Self { cos: angles.mapv(f32::cos), sin: angles.mapv(f32::sin) }
-        // END SOLUTION
+        todo!("week1-day2 task 1: RopeTables::new")
     }
 }
 
@@ -52,20 +44,7 @@ impl RopeTables {
 /// # Panics
 /// If the tables end before the last position.
 pub fn rope_interleaved(x: &Tensor, tables: &RopeTables, offset: usize) -> Tensor {
-    // SOLUTION week1-day2 task 2
-    let length = x.shape()[x.ndim() - 2];
-    let mut out = x.clone();
-    for (n, mut row) in out.rows_mut().into_iter().enumerate() {
-        let p = offset + n % length;
-        for i in 0..row.len() / 2 {
-            let (cos, sin) = (tables.cos[[p, i]], tables.sin[[p, i]]);
-            let (a, b) = (row[2 * i], row[2 * i + 1]);
-            row[2 * i] = a * cos - b * sin;
-            row[2 * i + 1] = a * sin + b * cos;
-        }
-    }
-    out
-    // END SOLUTION
+    todo!("week1-day2 task 2: rope_interleaved")
 }
 
 /// Rotates the pairs `(x[i], x[i + D/2])`: the form of Hugging Face checkpoints.
@@ -76,21 +55,7 @@ pub fn rope_interleaved(x: &Tensor, tables: &RopeTables, offset: usize) -> Tenso
 /// # Panics
 /// If the tables end before the last position.
 pub fn rope_half_split(x: &Tensor, tables: &RopeTables, offset: usize) -> Tensor {
-    // SOLUTION week1-day2 task 3
-    let length = x.shape()[x.ndim() - 2];
-    let mut out = x.clone();
-    for (n, mut row) in out.rows_mut().into_iter().enumerate() {
-        let p = offset + n % length;
-        let half = row.len() / 2;
-        for i in 0..half {
-            let (cos, sin) = (tables.cos[[p, i]], tables.sin[[p, i]]);
-            let (a, b) = (row[i], row[i + half]);
-            row[i] = a * cos - b * sin;
-            row[i + half] = a * sin + b * cos;
-        }
-    }
-    out
-    // END SOLUTION
+    todo!("week1-day2 task 3: rope_half_split")
 }
 
 /// Which two numbers of a head are a pair.
@@ -109,27 +74,7 @@ pub enum RopeForm {
 /// # Panics
 /// If the tables end before the largest position, or `positions` is not `[B, L]`.
 pub fn rope_at_positions(x: &Tensor, tables: &RopeTables, positions: &Array2<usize>, form: RopeForm) -> Tensor {
-    // SOLUTION week1-day2 task 4
-    let [batch, heads, length, head_dim] = *x.shape() else { panic!("rope_at_positions needs [B, H, L, D], got {:?}", x.shape()) };
-    assert_eq!(positions.dim(), (batch, length), "positions must be [B, L]");
-    let half = head_dim / 2;
-    let mut out = x.clone();
-    for ((b, l), &p) in positions.indexed_iter() {
-        for h in 0..heads {
-            for i in 0..half {
-                let (first, second) = match form {
-                    RopeForm::Interleaved => (2 * i, 2 * i + 1),
-                    RopeForm::HalfSplit => (i, i + half),
-                };
-                let (cos, sin) = (tables.cos[[p, i]], tables.sin[[p, i]]);
-                let (a, c) = (x[[b, h, l, first]], x[[b, h, l, second]]);
-                out[[b, h, l, first]] = a * cos - c * sin;
-                out[[b, h, l, second]] = a * sin + c * cos;
-            }
-        }
-    }
-    out
-    // END SOLUTION
+    todo!("week1-day2 task 4: rope_at_positions")
 }
 
 /// Reorders the rows of a query or key projection made for the half-split form so that the interleaved
@@ -138,11 +83,5 @@ pub fn rope_at_positions(x: &Tensor, tables: &RopeTables, positions: &Array2<usi
 /// `weight [n_heads·D, E]` → the same shape. `n_heads` is the number of heads of *this* projection: a key
 /// projection may have fewer than the query projection. This is what llama.cpp's converter does to Llama checkpoints.
 pub fn half_split_to_interleaved(weight: &Tensor, n_heads: usize) -> Tensor {
-    // SOLUTION week1-day2 task 4
-    let [rows, width] = *weight.shape() else { panic!("a projection has two axes, got {:?}", weight.shape()) };
-    let head_dim = rows / n_heads;
-    // (H·D, E) -> (H, 2, D/2, E) -> (H, D/2, 2, E) -> (H·D, E)
-    let pairs = reshape(weight, &[n_heads, 2, head_dim / 2, width]);
-    reshape(&swap_axes(&pairs, 1, 2), &[rows, width])
-    // END SOLUTION
+    todo!("week1-day2 task 4: half_split_to_interleaved")
 }

@@ -1,0 +1,168 @@
+//! `course/curriculum.toml`: the single list of weeks, days and tasks.
+
+use std::{fmt, path::Path};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+/// Where the list stands, relative to the repository.
+pub(crate) const PATH: &str = "course/curriculum.toml";
+
+/// The whole course.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Curriculum {
+    /// In order, numbered from 1.
+    #[serde(rename = "week")]
+    pub(crate) weeks: Vec<Week>,
+}
+
+/// One week, one floor of the house: `src/weekN`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Week {
+    /// From 1.
+    pub(crate) number: usize,
+    /// As the book has it.
+    pub(crate) title: String,
+    /// In order.
+    #[serde(rename = "day")]
+    pub(crate) days: Vec<Day>,
+}
+
+/// One day: one Cargo feature, one chapter, one test file, one oracle file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Day {
+    /// `week1-day3`.
+    pub(crate) feature: String,
+    /// As the book has it.
+    pub(crate) title: String,
+    /// Markdown file, relative to the repository.
+    pub(crate) chapter: String,
+    /// In order, numbered from 1.
+    #[serde(rename = "task")]
+    pub(crate) tasks: Vec<Task>,
+}
+
+/// One task: some functions in one file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Task {
+    /// From 1 within the day.
+    pub(crate) number: usize,
+    /// A few words.
+    pub(crate) title: String,
+    /// The learner's file, relative to the repository; the reference's is the same under `reference/`.
+    pub(crate) file: String,
+    /// `softmax`, `Embedding::forward`: as the stub's message names them.
+    pub(crate) functions: Vec<String>,
+    /// One sentence.
+    pub(crate) goal: String,
+}
+
+/// `week1-day3 task 2`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct TaskId {
+    /// `week1-day3`.
+    pub(crate) feature: String,
+    /// From 1.
+    pub(crate) task: usize,
+}
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} task {}", self.feature, self.task)
+    }
+}
+
+impl TaskId {
+    /// The text of the stub's `todo!`.
+    pub(crate) fn message(&self, function: &str) -> String {
+        format!("{self}: {function}")
+    }
+}
+
+impl Day {
+    /// `week1_day3`: the name of the test target, of its file, and of the oracle's module.
+    pub(crate) fn module(&self) -> String {
+        self.feature.replace('-', "_")
+    }
+
+    /// The day's tasks with their ids.
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = (TaskId, &Task)> {
+        self.tasks.iter().map(|task| (TaskId { feature: self.feature.clone(), task: task.number }, task))
+    }
+}
+
+impl Curriculum {
+    /// Reads and checks the list.
+    ///
+    /// # Errors
+    /// If the file is missing or malformed, or numbers and names do not follow one another.
+    pub(crate) fn load(root: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(root.join(PATH)).with_context(|| format!("{PATH} cannot be read"))?;
+        Self::parse(&text)
+    }
+
+    /// [`Curriculum::load`] from text.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let curriculum: Self = toml::from_str(text).with_context(|| format!("{PATH} is malformed"))?;
+        for (i, week) in curriculum.weeks.iter().enumerate() {
+            ensure!(week.number == i + 1, "{PATH}: week {} stands where week {} belongs", week.number, i + 1);
+            for (j, day) in week.days.iter().enumerate() {
+                let expected = format!("week{}-day{}", week.number, j + 1);
+                ensure!(day.feature == expected, "{PATH}: feature {} stands where {expected} belongs", day.feature);
+                for (k, (id, task)) in day.tasks().enumerate() {
+                    ensure!(task.number == k + 1, "{PATH}: {id} stands where task {} belongs", k + 1);
+                    let folder = format!("src/week{}/", week.number);
+                    ensure!(task.file.starts_with(&folder), "{PATH}: {id}: file {} does not lie in {folder}", task.file);
+                    ensure!(!task.functions.is_empty(), "{PATH}: {id} lists no function");
+                }
+            }
+        }
+        Ok(curriculum)
+    }
+
+    /// All days, in order.
+    pub(crate) fn days(&self) -> impl Iterator<Item = &Day> {
+        self.weeks.iter().flat_map(|week| &week.days)
+    }
+
+    /// All tasks, in order.
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = (TaskId, &Task)> {
+        self.days().flat_map(Day::tasks)
+    }
+
+    /// The task of that id, with a message that says what there is instead.
+    pub(crate) fn task(&self, id: &TaskId) -> Result<&Task> {
+        let Some(day) = self.days().find(|day| day.feature == id.feature) else {
+            bail!("{PATH} has no {}", id.feature);
+        };
+        day.tasks.iter().find(|task| task.number == id.task).with_context(|| format!("{PATH}: {} has no task {}", id.feature, id.task))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_this_repository_is_sound() {
+        let curriculum = Curriculum::parse(include_str!("../curriculum.toml")).unwrap();
+        assert_eq!(curriculum.days().next().unwrap().feature, "week1-day1");
+    }
+
+    #[test]
+    fn numbers_must_follow_one_another() {
+        let text = include_str!("../curriculum.toml").replacen("number = 2", "number = 3", 1);
+        let error = Curriculum::parse(&text).unwrap_err().to_string();
+        assert!(error.contains("week1-day1 task 3 stands where task 2 belongs"), "{error}");
+    }
+
+    #[test]
+    fn an_unknown_field_is_refused() {
+        let text = include_str!("../curriculum.toml").replacen("goal = ", "gaol = ", 1);
+        assert!(format!("{:#}", Curriculum::parse(&text).unwrap_err()).contains("gaol"));
+    }
+}

@@ -1,0 +1,73 @@
+//! What a learner's file holds for each function of a task.
+
+use crate::source::function_body;
+
+/// How far a task's function has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// The stub, as generated: nothing would be lost by writing it again.
+    Untouched,
+    /// A stub of an older generation, whose message has changed since: nothing would be lost either.
+    Stale,
+    /// Something of the learner's beside the `todo!`.
+    Begun,
+    /// The `todo!` is gone.
+    Written,
+    /// The function is not there.
+    Missing,
+}
+
+impl State {
+    /// Whether writing the stub would lose something.
+    pub(crate) fn is_work(self) -> bool {
+        matches!(self, Self::Begun | Self::Written | Self::Missing)
+    }
+}
+
+/// The state of `function` in the text `yours`, whose stub would be `stub`.
+pub(crate) fn function_state(stub: &str, yours: &str, function: &str) -> State {
+    let (stub, yours): (Vec<&str>, Vec<&str>) = (stub.lines().collect(), yours.lines().collect());
+    let Some(body) = function_body(&yours, function) else { return State::Missing };
+    let code =
+        |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect() };
+    let body = code(body);
+    if function_body(&stub, function).is_some_and(|stub| code(stub) == body) {
+        State::Untouched
+    } else if !body.iter().any(|line| is_course_todo(line)) {
+        State::Written
+    } else if body.len() == 1 {
+        State::Stale
+    } else {
+        State::Begun
+    }
+}
+
+/// Whether a line is a stub's: `todo!("week1-day1 task 1: softmax")`.
+pub(crate) fn is_course_todo(line: &str) -> bool {
+    line.trim().strip_prefix("todo!(\"week").is_some_and(|rest| rest.ends_with("\")") && rest.contains(" task "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STUB: &str = "pub fn one() -> u32 {\n    todo!(\"week1-day1 task 1: one\")\n}\n";
+
+    fn state(body: &str) -> State {
+        function_state(STUB, &format!("pub fn one() -> u32 {{\n{body}}}\n"), "one")
+    }
+
+    #[test]
+    fn states() {
+        assert_eq!(state("    todo!(\"week1-day1 task 1: one\")\n"), State::Untouched);
+        assert_eq!(state("    todo!(\"week1-day1 task 2: uno\")\n"), State::Stale);
+        assert_eq!(state("    let x = 1;\n    todo!(\"week1-day1 task 1: one\")\n"), State::Begun);
+        assert_eq!(state("    // an idea\n    todo!(\"week1-day1 task 1: one\")\n"), State::Begun);
+        assert_eq!(state("    todo!()\n"), State::Written);
+        assert_eq!(state("    1\n"), State::Written);
+        assert_eq!(state(""), State::Written);
+        assert_eq!(function_state(STUB, "pub fn uno() {}\n", "one"), State::Missing);
+        let other_layout = format!("pub fn one() -> u32 {{ 1 }}\n{}", STUB.replace("one", "two"));
+        assert_eq!(function_state(STUB, &other_layout, "one"), State::Missing, "another layout is never an untouched stub");
+    }
+}

@@ -1,0 +1,150 @@
+//! As much of Rust's grammar as the runner needs: which function a line stands in, and a function's body.
+//!
+//! It relies on the indentation that rustfmt gives. Where a learner's file is laid out otherwise, a function is
+//! not recognised as an untouched stub, and so it counts as the learner's work: that is the safe side.
+
+/// The text of a file with `\n` line ends, as git may have checked it out with others.
+pub(crate) fn normalise(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}
+
+/// Leading spaces.
+pub(crate) fn indentation(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
+}
+
+/// The function around line `at`, with its type if it is a method: `softmax`, `Embedding::forward`.
+pub(crate) fn enclosing_function(lines: &[&str], at: usize) -> Option<String> {
+    let function_line = enclosing_function_line(lines, at)?;
+    qualified_name(lines, function_line)
+}
+
+/// The body of the function of that name: the lines between its signature and its closing brace.
+pub(crate) fn function_body<'a>(lines: &'a [&'a str], function: &str) -> Option<&'a [&'a str]> {
+    let start = (0..lines.len()).find(|&i| function_name(lines[i]).is_some() && qualified_name(lines, i).as_deref() == Some(function))?;
+    let indent = indentation(lines[start]);
+    let open = start + lines[start..].iter().position(|line| line.contains('{'))?;
+    if !lines[open].trim_end().ends_with('{') {
+        return None; // All in one line, or a comment behind the brace.
+    }
+    let length = lines[open + 1..].iter().position(|line| !line.trim().is_empty() && indentation(line) <= indent)?;
+    Some(&lines[open + 1..open + 1 + length])
+}
+
+fn enclosing_function_line(lines: &[&str], at: usize) -> Option<usize> {
+    let mut indent = indentation(lines[at]);
+    for i in (0..at).rev() {
+        let (line, code) = (lines[i], lines[i].trim());
+        if code.is_empty() || code.starts_with("//") || indentation(line) >= indent {
+            continue;
+        }
+        indent = indentation(line);
+        if function_name(line).is_some() {
+            return Some(i);
+        }
+        if code.starts_with(')') || code.starts_with("where") || (code.starts_with('}') && code.ends_with('{')) {
+            // The end of a signature, or `} else {`: what it continues has the same indentation.
+            indent += 1;
+        } else if code.starts_with('}') {
+            // A sibling ends here, so nothing at this depth encloses the line.
+            return None;
+        }
+    }
+    None
+}
+
+fn qualified_name(lines: &[&str], function_line: usize) -> Option<String> {
+    let name = function_name(lines[function_line])?;
+    let mut indent = indentation(lines[function_line]);
+    for line in lines[..function_line].iter().rev() {
+        if indent == 0 {
+            break;
+        }
+        let code = line.trim();
+        if code.is_empty() || code.starts_with("//") || indentation(line) >= indent {
+            continue;
+        }
+        indent = indentation(line);
+        if let Some(of) = type_name(code) {
+            return Some(format!("{of}::{name}"));
+        }
+    }
+    Some(name.to_owned())
+}
+
+fn function_name(line: &str) -> Option<&str> {
+    let mut code = line.trim_start();
+    while let Some(rest) = ["pub ", "pub(crate) ", "pub(super) ", "const ", "async ", "unsafe "].iter().find_map(|q| code.strip_prefix(q)) {
+        code = rest;
+    }
+    identifier(code.strip_prefix("fn ")?)
+}
+
+/// The type of `impl … Type<…> {` or `impl Trait for Type {`.
+fn type_name(code: &str) -> Option<&str> {
+    let mut rest = code.strip_prefix("unsafe ").unwrap_or(code).strip_prefix("impl")?;
+    if rest.starts_with('<') {
+        let mut depth = 0;
+        let end = rest.find(|c| {
+            depth += i32::from(c == '<') - i32::from(c == '>');
+            depth == 0
+        })?;
+        rest = &rest[end + 1..];
+    }
+    let of = rest.rsplit_once(" for ").map_or(rest, |(_, of)| of).trim_start();
+    let path = of.split(['<', '{', ' ']).next()?;
+    identifier(path.rsplit("::").next()?)
+}
+
+fn identifier(text: &str) -> Option<&str> {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    (end > 0).then(|| &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "\
+pub fn plain(
+    x: u32,
+) -> u32 {
+    if x > 0 {
+        1
+    } else {
+        2 // in plain
+    }
+}
+
+impl<'a, T: Into<u8>> fmt::Display for Shape<'a, T> {
+    pub(crate) const fn method(&self) {
+        // in method
+    }
+
+    // between
+}
+
+// at item level
+";
+
+    fn at(needle: &str) -> Option<String> {
+        let lines: Vec<&str> = FILE.lines().collect();
+        enclosing_function(&lines, lines.iter().position(|line| line.contains(needle)).unwrap())
+    }
+
+    #[test]
+    fn functions_and_methods_are_named() {
+        assert_eq!(at("in plain").as_deref(), Some("plain"));
+        assert_eq!(at("in method").as_deref(), Some("Shape::method"));
+        assert_eq!(at("between"), None);
+        assert_eq!(at("item level"), None);
+    }
+
+    #[test]
+    fn bodies_are_found() {
+        let lines: Vec<&str> = FILE.lines().collect();
+        assert_eq!(function_body(&lines, "Shape::method").unwrap(), ["        // in method"]);
+        assert_eq!(function_body(&lines, "plain").unwrap().len(), 5);
+        assert_eq!(function_body(&lines, "method"), None);
+    }
+}

@@ -1,0 +1,263 @@
+//! A file of the reference, read as a template: plain text and marked regions.
+//!
+//! ```text
+//!     // SOLUTION week1-day4 task 2
+//!     ...
+//!     // END SOLUTION
+//! ```
+//!
+//! A region inside a function is that function's body (or its end) and becomes a `todo!`. A region marked
+//! `(helper)` stands outside functions and vanishes.
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::{
+    curriculum::{Curriculum, TaskId},
+    source::{enclosing_function, indentation, normalise},
+};
+
+/// A file of the reference.
+#[derive(Debug)]
+pub(crate) struct Template {
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug)]
+enum Piece {
+    Line(String),
+    Region(Region),
+}
+
+/// What stands between two markers.
+#[derive(Debug)]
+pub(crate) struct Region {
+    /// The task it belongs to.
+    pub(crate) task: TaskId,
+    /// The function around it; `None` for a helper.
+    pub(crate) function: Option<String>,
+    /// The opening marker's line, from 1.
+    pub(crate) line: usize,
+    indentation: usize,
+    body: Vec<String>,
+}
+
+impl Template {
+    /// `path` is for messages.
+    ///
+    /// # Errors
+    /// If markers are malformed or unbalanced, or disagree with the curriculum; the message has file and line.
+    pub(crate) fn parse(path: &str, text: &str, curriculum: &Curriculum) -> Result<Self> {
+        let text = normalise(text);
+        let lines: Vec<&str> = text.lines().collect();
+        let mut pieces = Vec::new();
+        let mut open: Option<Region> = None;
+        for (i, line) in lines.iter().enumerate() {
+            let place = || format!("{path}:{}", i + 1);
+            let code = line.trim();
+            if let Some(marker) = code.strip_prefix("// SOLUTION") {
+                if let Some(region) = &open {
+                    bail!("{}: a region opens inside the one that opened at line {}", place(), region.line);
+                }
+                let (task, helper) = parse_marker(marker.trim()).with_context(place)?;
+                let function = enclosing_function(&lines, i);
+                match &function {
+                    Some(function) if helper => bail!("{}: a helper region inside the function {function}", place()),
+                    None if !helper => bail!("{}: this region is inside no function; is it a `(helper)`?", place()),
+                    _ => {}
+                }
+                let known = curriculum.task(&task).with_context(place)?;
+                ensure!(
+                    path.strip_prefix("reference/") == Some(known.file.as_str()),
+                    "{}: the curriculum puts {task} into {}",
+                    place(),
+                    known.file
+                );
+                if let Some(function) = &function {
+                    ensure!(known.functions.contains(function), "{}: the curriculum does not list {function} for {task}", place());
+                }
+                open = Some(Region { task, function, line: i + 1, indentation: indentation(line), body: Vec::new() });
+            } else if code.starts_with("// END SOLUTION") {
+                let region = open.take().with_context(|| format!("{}: END SOLUTION without SOLUTION", place()))?;
+                pieces.push(Piece::Region(region));
+            } else if let Some(region) = &mut open {
+                region.body.push((*line).to_owned());
+            } else {
+                pieces.push(Piece::Line((*line).to_owned()));
+            }
+        }
+        if let Some(region) = open {
+            bail!("{path}:{}: SOLUTION without END SOLUTION", region.line);
+        }
+        let template = Self { pieces };
+        for (n, region) in template.regions().enumerate() {
+            let twice = template.regions().take(n).find(|earlier| region.function.is_some() && earlier.function == region.function);
+            if let Some(earlier) = twice {
+                let function = region.function.as_deref().unwrap_or_default();
+                bail!("{path}:{}: {function} has a region already, at line {}", region.line, earlier.line);
+            }
+        }
+        Ok(template)
+    }
+
+    /// The marked regions, in order.
+    pub(crate) fn regions(&self) -> impl Iterator<Item = &Region> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Region(region) => Some(region),
+            Piece::Line(_) => None,
+        })
+    }
+
+    /// The stub file: every task still to do.
+    pub(crate) fn stub(&self) -> String {
+        self.render(|_| false)
+    }
+
+    /// The file with the reference's body in the tasks for which `solved` holds, and a `todo!` in all others. No markers remain.
+    pub(crate) fn render(&self, solved: impl Fn(&TaskId) -> bool) -> String {
+        let mut lines: Vec<String> = Vec::new();
+        let mut vanished = false;
+        for piece in &self.pieces {
+            match piece {
+                Piece::Line(line) => {
+                    // A helper leaves two blank lines behind, or one at the top of the file: one too many.
+                    let superfluous = vanished && line.is_empty() && lines.last().is_none_or(String::is_empty);
+                    if !superfluous {
+                        lines.push(line.clone());
+                    }
+                    vanished = false;
+                }
+                Piece::Region(region) if solved(&region.task) => {
+                    lines.extend(region.body.iter().cloned());
+                    vanished = false;
+                }
+                Piece::Region(region) => match &region.function {
+                    Some(function) => {
+                        let message = region.task.message(function);
+                        lines.push(format!("{:indent$}todo!(\"{message}\")", "", indent = region.indentation));
+                        vanished = false;
+                    }
+                    None => vanished = true,
+                },
+            }
+        }
+        while lines.last().is_some_and(String::is_empty) {
+            lines.pop();
+        }
+        lines.join("\n") + "\n"
+    }
+}
+
+/// `week1-day4 task 2` or `week1-day4 task 2 (helper)`.
+fn parse_marker(marker: &str) -> Result<(TaskId, bool)> {
+    let (task, helper) = match marker.strip_suffix("(helper)") {
+        Some(task) => (task.trim_end(), true),
+        None => (marker, false),
+    };
+    task.split_once(" task ")
+        .and_then(|(feature, number)| Some((TaskId { feature: feature.to_owned(), task: number.parse().ok()? }, helper)))
+        .with_context(|| format!("expected `// SOLUTION weekN-dayM task K`, with or without `(helper)`; found `// SOLUTION {marker}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::curriculum;
+
+    const PATH: &str = "reference/src/week1/a.rs";
+
+    const FILE: &str = "\
+//! Module.
+
+/// One.
+pub fn one(x: u32) -> u32 {
+    // SOLUTION week1-day1 task 1
+    helper(x)
+    // END SOLUTION
+}
+
+// SOLUTION week1-day1 task 1 (helper)
+fn helper(x: u32) -> u32 {
+    x + 1
+}
+// END SOLUTION
+
+impl Two {
+    fn two(
+        &self,
+    ) -> u32 {
+        // SOLUTION week1-day1 task 2
+        2
+        // END SOLUTION
+    }
+}
+";
+
+    const STUB: &str = "\
+//! Module.
+
+/// One.
+pub fn one(x: u32) -> u32 {
+    todo!(\"week1-day1 task 1: one\")
+}
+
+impl Two {
+    fn two(
+        &self,
+    ) -> u32 {
+        todo!(\"week1-day1 task 2: Two::two\")
+    }
+}
+";
+
+    fn parse(text: &str) -> Result<Template> {
+        Template::parse(PATH, text, &curriculum())
+    }
+
+    fn error(from: &str, to: &str) -> String {
+        assert!(FILE.contains(from));
+        format!("{:#}", parse(&FILE.replacen(from, to, 1)).unwrap_err())
+    }
+
+    #[test]
+    fn bodies_become_todos_and_helpers_vanish() {
+        assert_eq!(parse(FILE).unwrap().stub(), STUB);
+        assert_eq!(parse(&FILE.replace('\n', "\r\n")).unwrap().stub(), STUB, "Windows line ends");
+    }
+
+    #[test]
+    fn a_helper_at_the_end_takes_its_blank_line_along() {
+        let helper = "\n// SOLUTION week1-day1 task 1 (helper)\nfn last() {}\n// END SOLUTION\n";
+        assert_eq!(parse(&format!("{FILE}{helper}")).unwrap().stub(), STUB);
+    }
+
+    #[test]
+    fn solved_tasks_keep_the_reference() {
+        let text = parse(FILE).unwrap().render(|id| id.task == 1);
+        assert!(text.contains("    helper(x)\n}\n\nfn helper(x: u32)") && text.contains("todo!(\"week1-day1 task 2"), "{text}");
+        assert!(!text.contains("SOLUTION"), "{text}");
+    }
+
+    #[test]
+    fn mistakes_are_named_with_file_and_line() {
+        for (from, to, message) in [
+            ("    // END SOLUTION\n", "", "reference/src/week1/a.rs:9: a region opens inside the one that opened at line 5"),
+            ("        // END SOLUTION\n    }\n}\n", "", "reference/src/week1/a.rs:20: SOLUTION without END SOLUTION"),
+            ("    // SOLUTION week1-day1 task 1\n", "", "reference/src/week1/a.rs:6: END SOLUTION without SOLUTION"),
+            ("week1-day1 task 1", "week1-day9 task 1", "a.rs:5: course/curriculum.toml has no week1-day9"),
+            ("week1-day1 task 1", "week1-day1 task 7", "a.rs:5: course/curriculum.toml: week1-day1 has no task 7"),
+            ("week1-day1 task 1", "week1-day2 task 1", "a.rs:5: the curriculum puts week1-day2 task 1 into src/week1/b.rs"),
+            ("week1-day1 task 1", "day1 1", "a.rs:5: expected `// SOLUTION weekN-dayM task K`"),
+            ("fn two", "fn deux", "a.rs:20: the curriculum does not list Two::deux for week1-day1 task 2"),
+            (" (helper)", "", "a.rs:10: this region is inside no function"),
+            ("day1 task 2", "day1 task 2 (helper)", "a.rs:20: a helper region inside the function Two::two"),
+            (
+                "        // END SOLUTION",
+                "        // END SOLUTION\n        // SOLUTION week1-day1 task 2\n        // END SOLUTION",
+                "has a region already",
+            ),
+        ] {
+            let error = error(from, to);
+            assert!(error.contains(message), "{error}\n  does not contain\n{message}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! A small course for the runner's own tests.
+
+use std::{fs, path::Path};
+
+use tempfile::TempDir;
+
+use crate::curriculum::Curriculum;
+
+/// Two days; the first has two tasks in `a.rs`, the second one in `b.rs`.
+pub(crate) const CURRICULUM: &str = r#"
+[[week]]
+number = 1
+title = "First"
+[[week.day]]
+feature = "week1-day1"
+title = "Counting"
+chapter = "book/src/week1/day1.md"
+[[week.day.task]]
+number = 1
+title = "One"
+file = "src/week1/a.rs"
+functions = ["one"]
+goal = "Count to one."
+[[week.day.task]]
+number = 2
+title = "Two"
+file = "src/week1/a.rs"
+functions = ["Two::two"]
+goal = "Count to two."
+[[week.day]]
+feature = "week1-day2"
+title = "More"
+chapter = "book/src/week1/day2.md"
+[[week.day.task]]
+number = 1
+title = "Three"
+file = "src/week1/b.rs"
+functions = ["three"]
+goal = "Count to three."
+"#;
+
+/// [`CURRICULUM`], parsed.
+pub(crate) fn curriculum() -> Curriculum {
+    Curriculum::parse(CURRICULUM).unwrap()
+}
+
+/// The reference's `a.rs`.
+pub(crate) const A: &str = "\
+pub fn one() -> u32 {
+    // SOLUTION week1-day1 task 1
+    1
+    // END SOLUTION
+}
+
+pub struct Two;
+
+impl Two {
+    pub fn two(&self) -> u32 {
+        // SOLUTION week1-day1 task 2
+        2
+        // END SOLUTION
+    }
+}
+";
+
+/// The reference's `b.rs`.
+pub(crate) const B: &str = "\
+pub fn three() -> u32 {
+    // SOLUTION week1-day2 task 1
+    3
+    // END SOLUTION
+}
+";
+
+/// A repository of that course whose `src/` has not been generated yet.
+pub(crate) fn repository() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in [
+        ("course/curriculum.toml", CURRICULUM),
+        ("reference/src/week1/mod.rs", "pub mod a;\npub mod b;\n"),
+        ("reference/src/week1/a.rs", A),
+        ("reference/src/week1/b.rs", B),
+    ] {
+        write(folder.path(), path, text);
+    }
+    folder
+}
+
+/// Writes a file and the folders above it.
+pub(crate) fn write(root: &Path, path: &str, text: &str) {
+    let path = root.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
