@@ -14,7 +14,7 @@ from oracle.fixtures import Fixtures  # noqa: E402
 
 
 def main():
-    days = sorted(path.stem for path in Path(__file__).parent.glob("week*_day*.py"))
+    days = [*sorted(path.stem for path in Path(__file__).parent.glob("week*_day*.py")), "text"]
     parser = argparse.ArgumentParser(prog="python -m oracle", description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare with the committed files instead of writing them")
     parser.add_argument("day", nargs="*", help=f"one of {', '.join(days)}; default: all")
@@ -26,8 +26,9 @@ def main():
     torch.set_num_threads(1)  # one order of summation, whatever the machine
     failed = False
     for day in arguments.day or days:
-        out = Fixtures(day)
-        importlib.import_module(f"oracle.{day}").cases(out)
+        module = importlib.import_module(f"oracle.{day}")
+        out = getattr(module, "FIXTURES", Fixtures)(day)
+        module.cases(out)
         if not arguments.check:
             out.write()
             print(f"{day}: {len(out.about)} cases, {out.path().stat().st_size} bytes")
