@@ -1,1 +1,114 @@
-fn main() {}
+//! Builds and serves the book. The conventions that it checks are written down in `book/README.md`.
+
+mod check;
+mod console;
+mod markdown;
+mod math;
+mod serve;
+mod stub;
+mod warnings;
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use mdbook_driver::MDBook;
+use mdbook_preprocessor::{Preprocessor, PreprocessorContext, book::Book};
+
+/// Build the book and serve it on this machine.
+#[derive(Parser)]
+#[command(name = "cargo course book")]
+struct Options {
+    /// Only build it, into book/book.
+    #[arg(long)]
+    build: bool,
+    /// Where to serve it, on 127.0.0.1.
+    #[arg(long, default_value_t = 3000)]
+    port: u16,
+    /// Print every command in the book as one line of JSON, and do nothing else.
+    #[arg(long)]
+    list_commands: bool,
+}
+
+fn main() -> ExitCode {
+    match run(&Options::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<()> {
+    let repository = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .canonicalize()
+        .context("the repository that this program was built from is gone")?;
+    if options.list_commands {
+        for command in console::commands(&repository)? {
+            println!("{command}");
+        }
+        return Ok(());
+    }
+    warnings::collect();
+    let built = build(&repository);
+    if options.build {
+        built?;
+        println!("built book/book/index.html");
+        return Ok(());
+    }
+    if let Err(error) = built {
+        eprintln!("{error:#}\n\nServing what there is; the book is built again when a file changes.");
+    }
+    serve::serve(&repository.join("book/book"), options.port, || {
+        serve::watch(&[repository.join("book"), repository.join("reference/src")], &repository.join("book/book"), || {
+            match build(&repository) {
+                Ok(()) => println!("built again: reload the page"),
+                Err(error) => eprintln!("{error:#}"),
+            }
+        });
+    })
+}
+
+/// Checks the sources, then renders them into `book/book`.
+fn build(repository: &Path) -> Result<()> {
+    let problems = check::problems(repository)?;
+    if !problems.is_empty() {
+        bail!("the book has {} mistakes:\n{}", problems.len(), problems.join("\n"));
+    }
+    let mut book = MDBook::load(repository.join("book"))?;
+    book.with_preprocessor(Course { reference: repository.join("reference/src") });
+    book.build()?;
+    let warnings = warnings::take();
+    if !warnings.is_empty() {
+        bail!("mdBook warns:\n{}", warnings.join("\n"));
+    }
+    Ok(())
+}
+
+/// Puts stubs and typeset formulas into every chapter.
+struct Course {
+    reference: PathBuf,
+}
+
+impl Preprocessor for Course {
+    fn name(&self) -> &str {
+        "course"
+    }
+
+    fn run(&self, _: &PreprocessorContext, mut book: Book) -> mdbook_preprocessor::errors::Result<Book> {
+        let mut problems = Vec::new();
+        book.for_each_chapter_mut(|chapter| {
+            let text = stub::expand(&chapter.content, &self.reference, &mut problems);
+            chapter.content = math::typeset(&text, &mut problems);
+        });
+        // `check` has seen all of these with their line numbers, but included files come in only now.
+        if let Some((_, problem)) = problems.first() {
+            bail!("{problem}");
+        }
+        Ok(book)
+    }
+}

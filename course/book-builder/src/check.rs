@@ -1,0 +1,218 @@
+//! What the sources promise: links that lead somewhere, items that exist, formulas that can be read, commands that say what comes of them.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fs,
+    path::{Component, Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+use pulldown_cmark::{Event, Tag, TagEnd};
+
+use crate::{
+    console,
+    markdown::{Problem, events, line_of},
+    math, stub,
+};
+
+const SOURCES: &str = "book/src";
+
+/// All mistakes in all chapters, each with file and line.
+pub(crate) fn problems(repository: &Path) -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    let chapters = chapters(repository)?;
+    let listed = listed(repository)?;
+    let mut headings = HashMap::new();
+    for chapter in &chapters {
+        headings.insert(chapter.clone(), headings_of(&fs::read_to_string(repository.join(chapter))?));
+    }
+    for chapter in &chapters {
+        let text = fs::read_to_string(repository.join(chapter))?;
+        let mut here = Vec::new();
+        if !listed.contains(chapter) {
+            here.push((1, format!("this chapter is not listed in {SOURCES}/SUMMARY.md")));
+        }
+        stub::expand(&text, &repository.join("reference/src"), &mut here);
+        math::typeset(&text, &mut here);
+        console::commands_of(&text, &mut here);
+        includes(&text, &repository.join(chapter), &mut here);
+        links(&text, chapter, repository, &headings, &mut here);
+        here.sort();
+        problems.extend(located(chapter, here));
+    }
+    Ok(problems)
+}
+
+/// `book/src/day1.md:41: what is wrong`
+pub(crate) fn located(chapter: &str, problems: Vec<Problem>) -> impl Iterator<Item = String> {
+    problems.into_iter().map(move |(line, problem)| format!("{chapter}:{line}: {problem}"))
+}
+
+/// Every Markdown file of the book but its summary, relative to the repository, in the summary's order where it lists them.
+pub(crate) fn chapters(repository: &Path) -> Result<Vec<String>> {
+    let listed = listed(repository)?;
+    let mut found = Vec::new();
+    let mut open = vec![repository.join(SOURCES)];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
+            let path = entry?.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|e| e == "md") && !path.ends_with("SUMMARY.md") {
+                found.push(relative(&path, repository));
+            }
+        }
+    }
+    found.sort_by_key(|chapter| (listed.iter().position(|l| l == chapter).unwrap_or(usize::MAX), chapter.clone()));
+    Ok(found)
+}
+
+fn relative(path: &Path, repository: &Path) -> String {
+    path.strip_prefix(repository).unwrap_or(path).to_string_lossy().replace('\\', "/")
+}
+
+/// The chapters that SUMMARY.md names.
+fn listed(repository: &Path) -> Result<Vec<String>> {
+    let summary = repository.join(SOURCES).join("SUMMARY.md");
+    let text = fs::read_to_string(&summary).with_context(|| format!("cannot read {}", summary.display()))?;
+    let targets = events(&text).filter_map(|(event, _)| match event {
+        Event::Start(Tag::Link { dest_url, .. }) => Some(format!("{SOURCES}/{}", dest_url.trim_start_matches("./"))),
+        _ => None,
+    });
+    Ok(targets.collect())
+}
+
+/// `{{#include day1.rs:anchor}}`: mdBook would print the directive and go on.
+fn includes(text: &str, chapter: &Path, problems: &mut Vec<Problem>) {
+    for (n, line) in text.lines().enumerate() {
+        for rest in line.split("{{#include ").skip(1) {
+            let Some((target, _)) = rest.split_once("}}") else { continue };
+            let mut parts = target.trim().splitn(2, ':');
+            let file = chapter.with_file_name(parts.next().unwrap_or_default());
+            let anchor = parts.next().filter(|anchor| anchor.starts_with(|c: char| c.is_alphabetic()));
+            match fs::read_to_string(&file) {
+                Err(error) => problems.push((n + 1, format!("include: cannot read {target:?}: {error}"))),
+                Ok(source) => {
+                    if let Some(anchor) = anchor
+                        && !source.lines().any(|line| line.trim_end().ends_with(&format!("ANCHOR: {anchor}")))
+                    {
+                        problems.push((n + 1, format!("include: {target:?} has no anchor {anchor:?}")));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn links(text: &str, chapter: &str, repository: &Path, headings: &HashMap<String, HashSet<String>>, problems: &mut Vec<Problem>) {
+    for (event, range) in events(text) {
+        let (Event::Start(Tag::Link { dest_url: target, .. }) | Event::Start(Tag::Image { dest_url: target, .. })) = event else {
+            continue;
+        };
+        if ["http://", "https://", "mailto:"].iter().any(|scheme| target.starts_with(scheme)) {
+            continue;
+        }
+        if let Err(problem) = follow(&target, chapter, repository, headings) {
+            problems.push((line_of(text, range.start), format!("link {target:?}: {problem}")));
+        }
+    }
+}
+
+fn follow(target: &str, chapter: &str, repository: &Path, headings: &HashMap<String, HashSet<String>>) -> Result<(), String> {
+    let (path, fragment) = target.split_once('#').map_or((target, None), |(path, fragment)| (path, Some(fragment)));
+    let file = if path.is_empty() { chapter.to_owned() } else { resolve(chapter, path).ok_or("leads out of book/src")? };
+    if !repository.join(&file).is_file() {
+        return Err(format!("there is no {file}"));
+    }
+    if path.ends_with(".md") && !headings.contains_key(&file) {
+        return Err(format!("{file} is no chapter"));
+    }
+    match (fragment, headings.get(&file)) {
+        (Some(fragment), Some(headings)) if !headings.contains(fragment) => Err(format!("{file} has no heading #{fragment}")),
+        _ => Ok(()),
+    }
+}
+
+/// A path relative to a chapter, as a path relative to the repository; `None` if it leaves the sources.
+fn resolve(chapter: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<String> = Path::new(chapter).parent()?.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect();
+    for part in PathBuf::from(path).components() {
+        match part {
+            Component::Normal(name) => parts.push(name.to_string_lossy().into_owned()),
+            Component::ParentDir => drop(parts.pop()?),
+            Component::CurDir => {}
+            Component::RootDir | Component::Prefix(_) => return None,
+        }
+    }
+    let file = parts.join("/");
+    file.starts_with(&format!("{SOURCES}/")).then_some(file)
+}
+
+/// The fragments that lead to a heading: as mdBook makes them, repeated ones numbered.
+fn headings_of(text: &str) -> HashSet<String> {
+    let mut ids = HashSet::new();
+    let mut open: Option<(Option<String>, String)> = None;
+    for (event, _) in events(text) {
+        match event {
+            Event::Start(Tag::Heading { id, .. }) => open = Some((id.map(pulldown_cmark::CowStr::into_string), String::new())),
+            Event::Text(part) | Event::Code(part) => {
+                if let Some((_, title)) = &mut open {
+                    title.push_str(&part);
+                }
+            }
+            Event::End(TagEnd::Heading(_)) => {
+                let Some((id, title)) = open.take() else { continue };
+                let id = id.unwrap_or_else(|| slug(&title));
+                let numbered = (1..).map(|n| format!("{id}-{n}"));
+                let free = std::iter::once(id.clone()).chain(numbered).find(|id| !ids.contains(id));
+                ids.extend(free);
+            }
+            _ => {}
+        }
+    }
+    ids
+}
+
+fn slug(title: &str) -> String {
+    title
+        .trim()
+        .to_lowercase()
+        .chars()
+        .filter_map(|c| match c {
+            c if c.is_alphanumeric() || c == '_' || c == '-' => Some(c),
+            c if c.is_whitespace() => Some('-'),
+            _ => None,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn book(chapter: &str) -> Vec<String> {
+        let repository = tempfile::tempdir().unwrap();
+        let sources = repository.path().join(SOURCES);
+        fs::create_dir_all(sources.join("week1")).unwrap();
+        fs::write(sources.join("SUMMARY.md"), "# Summary\n\n- [One](week1/one.md)\n- [Two](two.md)\n").unwrap();
+        fs::write(sources.join("week1/one.md"), chapter).unwrap();
+        fs::write(sources.join("two.md"), "# Two\n\n## Its `head` size, D\n\n## Twice\n\n## Twice\n").unwrap();
+        problems(repository.path()).unwrap()
+    }
+
+    #[test]
+    fn links_are_followed() {
+        assert!(book("[a](../two.md) [b](../two.md#its-head-size-d) [c](../two.md#twice-1) [d](https://example.org)\n").is_empty());
+        let expect = |chapter: &str, line: usize, words: &str| {
+            let problems = book(chapter);
+            assert_eq!(problems.len(), 1, "{problems:?}");
+            assert!(problems[0].starts_with(&format!("book/src/week1/one.md:{line}: ")) && problems[0].contains(words), "{problems:?}");
+        };
+        expect("\n\n[a](three.md)\n", 3, "there is no book/src/week1/three.md");
+        expect("![a](../figure.svg)\n", 1, "there is no book/src/figure.svg");
+        expect("[a](../two.md#nowhere)\n", 1, "no heading #nowhere");
+        expect("[a](../../../Cargo.toml)\n", 1, "leads out of book/src");
+        expect("\n{{#include none.rs}}\n", 2, "include: cannot read");
+        expect("\n{{#stub week1/none.rs f}}\n", 2, "stub: cannot read");
+    }
+}

@@ -1,0 +1,56 @@
+//! Markdown read the way mdBook reads it, with positions.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, OffsetIter, Options, Parser};
+
+/// A mistake: the line where it stands (from 1) and what is wrong.
+pub(crate) type Problem = (usize, String);
+
+/// The events of `text`, each with the bytes it came from; formulas are events too.
+pub(crate) fn events(text: &str) -> OffsetIter<'_> {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_HEADING_ATTRIBUTES
+        | Options::ENABLE_DEFINITION_LIST
+        | Options::ENABLE_GFM
+        | Options::ENABLE_MATH;
+    Parser::new_ext(text, options).into_offset_iter()
+}
+
+/// The line of a byte, from 1.
+pub(crate) fn line_of(text: &str, at: usize) -> usize {
+    text[..at].bytes().filter(|&b| b == b'\n').count() + 1
+}
+
+/// A fenced code block: its info string, the line of its fence, its contents.
+pub(crate) struct Fence {
+    pub(crate) info: String,
+    pub(crate) line: usize,
+    pub(crate) text: String,
+    pub(crate) range: Range<usize>,
+}
+
+/// Every fenced code block of `text`.
+pub(crate) fn fences(text: &str) -> Vec<Fence> {
+    use pulldown_cmark::{CodeBlockKind, Tag, TagEnd};
+    let mut fences = Vec::new();
+    let mut open: Option<Fence> = None;
+    for (event, range) in events(text) {
+        match event {
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => {
+                open = Some(Fence { info: info.into_string(), line: line_of(text, range.start), text: String::new(), range });
+            }
+            Event::Text(part) => {
+                if let Some(fence) = &mut open {
+                    fence.text.push_str(&part);
+                }
+            }
+            Event::End(TagEnd::CodeBlock) => fences.extend(open.take()),
+            _ => {}
+        }
+    }
+    fences
+}

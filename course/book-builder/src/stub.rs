@@ -1,0 +1,191 @@
+//! `{{#stub week1/attention.rs softmax}}`: an item as the learner meets it.
+//!
+//! It is cut out of the reference, whose files are formatted by rustfmt: an item ends at the closing
+//! brace that is indented like its first line.
+
+use std::path::Path;
+
+use crate::markdown::{Problem, fences, line_of};
+
+/// `text` with every directive that stands outside a code block replaced by a file name and a code block.
+pub(crate) fn expand(text: &str, reference: &Path, problems: &mut Vec<Problem>) -> String {
+    let fences = fences(text);
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let directive = line.trim().strip_prefix("{{#stub ").and_then(|rest| rest.strip_suffix("}}"));
+        let Some(directive) = directive.filter(|_| !fences.iter().any(|fence| fence.range.contains(&start))) else {
+            out.push_str(line);
+            continue;
+        };
+        match render(directive, reference) {
+            Ok(block) => out.push_str(&block),
+            Err(problem) => problems.push((line_of(text, start), problem)),
+        }
+    }
+    out
+}
+
+fn render(directive: &str, reference: &Path) -> Result<String, String> {
+    let [file, name] = directive.split_whitespace().collect::<Vec<_>>()[..] else {
+        return Err(format!("a stub needs a file and an item, {directive:?} has another form"));
+    };
+    let source = std::fs::read_to_string(reference.join(file)).map_err(|e| format!("stub: cannot read reference/src/{file}: {e}"))?;
+    let item = find(&source, name).ok_or_else(|| format!("stub: reference/src/{file} has no item {name:?} that learners see"))?;
+    Ok(format!("<p class=\"file\">src/{file}</p>\n\n```rust\n{item}\n```\n"))
+}
+
+/// Doc comment, attributes and the item itself, with its task's body taken out.
+fn find(source: &str, name: &str) -> Option<String> {
+    let lines = without_helpers(source);
+    match name.split_once("::") {
+        None => cut(&lines, "", name, name),
+        Some((owner, method)) => {
+            let mut rest = &lines[..];
+            while let Some(start) = rest.iter().position(|line| is_impl_of(line, owner)) {
+                let length = rest[start..].iter().position(|line| *line == "}")?;
+                if let Some(item) = cut(&rest[start..start + length], "    ", method, name) {
+                    return Some(format!("{}\n{item}\n}}", rest[start]));
+                }
+                rest = &rest[start + length..];
+            }
+            None
+        }
+    }
+}
+
+/// Regions marked `(helper)` vanish from the learner's tree.
+fn without_helpers(source: &str) -> Vec<&str> {
+    let mut lines = Vec::new();
+    let mut in_helper = false;
+    for line in source.lines() {
+        in_helper |= line.trim_start().starts_with("// SOLUTION ") && line.ends_with("(helper)");
+        if !in_helper {
+            lines.push(line);
+        }
+        in_helper &= line.trim() != "// END SOLUTION";
+    }
+    lines
+}
+
+fn is_impl_of(line: &str, owner: &str) -> bool {
+    let Some(rest) = line.strip_prefix("impl") else { return false };
+    let head = rest.trim_end_matches('{').split_whitespace().last().unwrap_or_default();
+    head.split('<').next() == Some(owner)
+}
+
+fn cut(lines: &[&str], indent: &str, short_name: &str, full_name: &str) -> Option<String> {
+    let declared = lines.iter().position(|line| line.strip_prefix(indent).is_some_and(|line| declares(line, short_name)))?;
+    let is_heading = |line: &&str| line.trim_start().starts_with("///") || line.trim_start().starts_with("#[");
+    let first = declared - lines[..declared].iter().rev().take_while(|line| is_heading(line)).count();
+    let closes = |line: &str| line.strip_prefix(indent).is_some_and(|line| line.starts_with(['}', ']', ')']) && line.ends_with(['}', ';']));
+    let last = if lines[declared].ends_with([';', '}']) {
+        declared
+    } else {
+        declared + 1 + lines[declared + 1..].iter().position(|line| closes(line))?
+    };
+
+    let mut out: Vec<String> = Vec::new();
+    let mut in_solution = false;
+    for line in &lines[first..=last] {
+        if let Some(marker) = line.trim_start().strip_prefix("// SOLUTION ") {
+            let depth = &line[..line.len() - line.trim_start().len()];
+            out.push(format!("{depth}todo!(\"{}: {full_name}\")", marker.trim()));
+            in_solution = true;
+        } else if line.trim() == "// END SOLUTION" {
+            in_solution = false;
+        } else if !in_solution {
+            out.push((*line).to_owned());
+        }
+    }
+    Some(out.join("\n"))
+}
+
+fn declares(line: &str, name: &str) -> bool {
+    let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub") || ["const", "async", "unsafe"].contains(word));
+    // `const NAME` loses its keyword above, so the name may come first.
+    let word = words.next().unwrap_or_default();
+    let named = if ["fn", "struct", "enum", "trait", "type", "static"].contains(&word) { words.next().unwrap_or_default() } else { word };
+    let starts_item =
+        line.starts_with("pub") || ["fn ", "struct ", "enum ", "trait ", "type ", "const ", "static "].iter().any(|k| line.starts_with(k));
+    starts_item && named.split(['(', '<', ':', ';']).next() == Some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "\
+/// Doubles.
+pub fn double(x: f32) -> f32 {
+    // SOLUTION week1-day1 task 1
+    secret(x)
+    // END SOLUTION
+}
+
+// SOLUTION week1-day1 task 1 (helper)
+fn secret(x: f32) -> f32 {
+    2.0 * x
+}
+// END SOLUTION
+
+/// A pair.
+#[derive(Debug)]
+pub struct Pair {
+    /// One.
+    pub a: f32,
+}
+
+impl Pair {
+    /// Sums.
+    pub fn sum(
+        &self,
+    ) -> f32 {
+        // SOLUTION week1-day1 task 2
+        self.a
+        // END SOLUTION
+    }
+}
+
+/// A name for it.
+pub type Both = Pair;
+";
+
+    #[test]
+    fn a_function_keeps_its_head_and_loses_its_body() {
+        let expected = "/// Doubles.\npub fn double(x: f32) -> f32 {\n    todo!(\"week1-day1 task 1: double\")\n}";
+        assert_eq!(find(SOURCE, "double").unwrap(), expected);
+    }
+
+    #[test]
+    fn a_method_stands_in_its_impl() {
+        let expected = "impl Pair {\n    /// Sums.\n    pub fn sum(\n        &self,\n    ) -> f32 {\n        todo!(\"week1-day1 task 2: Pair::sum\")\n    }\n}";
+        assert_eq!(find(SOURCE, "Pair::sum").unwrap(), expected);
+    }
+
+    #[test]
+    fn types_are_shown_whole() {
+        assert_eq!(find(SOURCE, "Pair").unwrap(), "/// A pair.\n#[derive(Debug)]\npub struct Pair {\n    /// One.\n    pub a: f32,\n}");
+        assert_eq!(find(SOURCE, "Both").unwrap(), "/// A name for it.\npub type Both = Pair;");
+    }
+
+    #[test]
+    fn helpers_and_strangers_do_not_exist() {
+        assert_eq!(find(SOURCE, "secret"), None);
+        assert_eq!(find(SOURCE, "Pair::difference"), None);
+        assert_eq!(find(SOURCE, "doubl"), None);
+    }
+
+    #[test]
+    fn a_missing_item_is_reported_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.rs"), SOURCE).unwrap();
+        let mut problems = Vec::new();
+        let out = expand("text\n\n{{#stub a.rs double}}\n{{#stub a.rs triple}}\n", folder.path(), &mut problems);
+        assert!(out.contains("todo!(\"week1-day1 task 1: double\")"), "{out}");
+        assert_eq!(problems.len(), 1);
+        assert_eq!(problems[0].0, 4);
+    }
+}
