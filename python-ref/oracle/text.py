@@ -35,9 +35,9 @@ TEMPLATES = {
 {% elif message['role'] == 'assistant' %}
     {{ '<|assistant|>\n'  + message['content'] + eos_token }}
 {% endif %}
-{% if loop.last and add_generation_prompt %}
+    {% if loop.last and add_generation_prompt %}
 {{ '<|assistant|>' }}
-{% endif %}
+    {% endif %}
 {% endfor %}
 """,
     "llama 2: alternation is checked": """\

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Result, anyhow, bail, ensure};
-use minijinja::{Environment, Error, ErrorKind, Output, State, context, value::Kwargs};
+use minijinja::{Environment, Error, ErrorKind, context, value::Kwargs};
 use serde_json::Value;
 
 use crate::chat::Message;
@@ -102,14 +102,13 @@ fn special_tokens(config: &Value) -> BTreeMap<String, String> {
     tokens.filter_map(|(field, value)| Some((field.clone(), value.as_str().or(value["content"].as_str())?.to_owned()))).collect()
 }
 
-/// Jinja as transformers sets it up: Python's methods on strings and lists, its spelling of `None` and `True`, and the
-/// functions that templates on the hub call.
+/// Jinja as transformers sets it up: Python's methods on strings and lists, and the functions that templates on the
+/// hub call.
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_trim_blocks(true);
     environment.set_lstrip_blocks(true);
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
-    environment.set_formatter(print_like_python);
     environment.add_filter("tojson", to_json);
     environment.add_function("raise_exception", |message: String| -> Result<String, Error> {
         Err(Error::new(ErrorKind::InvalidOperation, message))
@@ -119,17 +118,6 @@ fn environment() -> Environment<'static> {
         strftime(&format, now)
     });
     environment
-}
-
-fn print_like_python(out: &mut Output, state: &State, value: &minijinja::Value) -> Result<(), Error> {
-    let python = if value.is_none() {
-        "None"
-    } else if value.kind() == minijinja::value::ValueKind::Bool {
-        if value.is_true() { "True" } else { "False" }
-    } else {
-        return minijinja::escape_formatter(out, state, value);
-    };
-    out.write_str(python).map_err(Error::from)
 }
 
 /// `json.dumps(value, ensure_ascii=False, indent=indent)`: spaces after commas and colons, nothing escaped for HTML.
