@@ -1,0 +1,432 @@
+"""Week 1, day 7: temperature, top-k, top-p, min-p, repetition penalty, SplitMix64, drawing, the order of all that.
+
+Each step is written from its definition and compared with the class of the same purpose in `transformers`. Ids of wrong
+answers are those of the mistakes that people make.
+"""
+
+import itertools
+import math
+
+import torch
+from transformers import MinPLogitsWarper, RepetitionPenaltyLogitsProcessor, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+
+from oracle.fixtures import Random, exact, rounding
+
+OFF = -math.inf
+
+DRAWS = 20_000
+"""How many tokens a statistical test draws."""
+
+FALSE_ALARM = 1e-6
+"""How often a correct sampler would fail a statistical test, over all seeds."""
+
+
+def apply_temperature(logits, temperature):
+    if temperature == 0:
+        return torch.where(torch.arange(len(logits)) == logits.argmax(), logits, OFF)
+    return logits / temperature
+
+
+def top_k(logits, k):
+    if k == 0:
+        return logits
+    return keep(logits, descending(logits)[:k])
+
+
+def top_p(logits, p):
+    """By the mass before each token, from the most probable down; `transformers` goes up from the least probable."""
+    if p >= 1:
+        return logits
+    order = descending(logits)
+    probabilities = logits.softmax(-1)[order]
+    before = probabilities.cumsum(-1) - probabilities
+    assert (before[1:] - p).abs().min() > 1e-4, f"a cut-off within rounding of p = {p}"
+    return keep(logits, order[(before < p) | (torch.arange(len(order)) == 0)])
+
+
+def min_p(logits, p):
+    if p == 0:
+        return logits
+    ratio = logits.softmax(-1) / logits.softmax(-1).max()
+    assert (ratio[ratio < 1] - p).abs().min() > 1e-4, f"a probability within rounding of p = {p} times the largest"
+    return torch.where(ratio >= p, logits, OFF)
+
+
+def repetition_penalty(logits, seen, penalty):
+    out = logits.clone()
+    for token in set(seen.tolist()):
+        out[token] = out[token] / penalty if out[token] > 0 else out[token] * penalty
+    return out
+
+
+def splitmix64(seed, n):
+    """The first `n` outputs, from the definition in Steele, Lea and Flood 2014, with Python's unbounded integers."""
+    numbers, state = [], seed
+    for _ in range(n):
+        state = (state + 0x9E3779B97F4A7C15) % 2**64
+        z = state
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+        numbers.append(z ^ z >> 31)
+    return numbers
+
+
+def draw(logits, uniform):
+    """For each number of `uniform`: the first token whose running sum, in id order, exceeds it."""
+    sums = logits.softmax(-1).cumsum(-1)
+    assert (sums[None] - uniform[:, None]).abs().min() > 1e-5, "a draw within rounding of the border of two tokens"
+    return torch.searchsorted(sums, uniform, right=True)
+
+
+STEPS = ("penalty", "temperature", "top_k", "top_p", "min_p")
+
+
+def shape(logits, seen, options, order=STEPS):
+    """The logits after all steps, in the given order."""
+    for step in order:
+        value = options[step]
+        if step == "penalty":
+            logits = repetition_penalty(logits, seen, value)
+        else:
+            logits = {"temperature": apply_temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}[step](logits, value)
+    return logits
+
+
+def descending(logits):
+    """Ids from the largest logit to the smallest; of equal ones, the first."""
+    return torch.sort(logits, descending=True, stable=True).indices
+
+
+def keep(logits, ids):
+    out = torch.full_like(logits, OFF)
+    out[ids] = logits[ids]
+    return out
+
+
+def grid(name, step, values):
+    """`step` for each of several values: `name_0`, `name_1`, …"""
+    return lambda logits, **more: {f"{name}_{i}": step(logits, value, **more) for i, value in enumerate(values)}
+
+
+def hugging_face(warper):
+    return lambda logits, value: warper(value)(None, logits[None].clone())[0]
+
+
+def log_of(probabilities):
+    """Their logarithms as multiples of 2⁻¹², the same on every machine."""
+    return (torch.tensor(probabilities, dtype=torch.float64).log() * 4096).round().div(4096).float()
+
+
+def cases(out):
+    temperature_cases(out)
+    top_k_cases(out)
+    top_p_cases(out)
+    min_p_cases(out)
+    penalty_cases(out)
+    generator_cases(out)
+    draw_cases(out)
+    order_cases(out)
+    distribution_cases(out)
+
+
+def temperature_cases(out):
+    r = Random(7001)
+    logits = r.normal(13, std=3.0)
+    logits[4] = OFF
+    temperatures = [0.25, 0.75, 1.0, 1.5, 3.0]
+    names = [f"temperature_{i}" for i in range(len(temperatures))]
+    out.case(
+        "task_1_temperature/signed",
+        seed=r.seed,
+        why="signed logits, one of them already ruled out",
+        inputs={"logits": logits},
+        outputs=grid("temperature", apply_temperature, temperatures),
+        tolerance=dict.fromkeys(names, rounding(2, logits / 0.25)),
+        scalars={"temperature": temperatures},
+        same={"transformers": grid("temperature", hugging_face(TemperatureLogitsWarper), temperatures)},
+        wrong={
+            "temperature-multiplies": grid("temperature", lambda x, t: x * t, temperatures),
+            "temperature-on-probabilities": grid("temperature", lambda x, t: x.softmax(-1) / t, temperatures),
+        },
+    )
+
+
+def top_k_cases(out):
+    r = Random(7002)
+    logits = r.normal(11, std=2.0)
+    ks = [0, 1, 3, 10, 11, 16]
+    ranks = torch.argsort
+    out.case(
+        "task_2_top_k/unsorted",
+        seed=r.seed,
+        why="eleven signed logits in no order; k is 0, 1, in between, V − 1, V and more than V",
+        inputs={"logits": logits},
+        outputs=grid("k", top_k, ks),
+        tolerance=dict.fromkeys([f"k_{i}" for i in range(len(ks))], exact()),
+        scalars={"k": ks},
+        same={"transformers": grid("k", lambda x, k: hugging_face(TopKLogitsWarper)(x, k) if k else x, ks)},
+        wrong={
+            "topk-index-as-rank": grid("k", lambda x, k: torch.where(ranks(x, descending=True) < (k or 99), x, OFF), ks),
+            "topk-smallest": grid("k", lambda x, k: keep(x, x.argsort()[: k or 99]), ks),
+            "topk-by-magnitude": grid("k", lambda x, k: keep(x, x.abs().argsort(descending=True)[: k or 99]), ks),
+            "topk-one-too-many": grid("k", lambda x, k: top_k(x, k and k + 1), ks),
+            "topk-zero-is-none": grid("k", lambda x, k: keep(x, descending(x)[:k]), ks),
+        },
+    )
+    tied = torch.tensor([1.0, 2.0, -3.0, 2.0, 0.5, 2.0])
+    out.case(
+        "task_2_top_k/ties",
+        seed=0,
+        why="three logits are the largest, so two of them are the first two by id",
+        inputs={"logits": tied},
+        outputs=grid("k", top_k, [1, 2, 3, 4]),
+        tolerance=dict.fromkeys(["k_0", "k_1", "k_2", "k_3"], exact()),
+        scalars={"k": [1, 2, 3, 4]},
+        wrong={
+            "topk-keeps-ties": grid("k", hugging_face(TopKLogitsWarper), [1, 2, 3, 4]),
+            "topk-last-of-equals": grid("k", lambda x, k: keep(x, len(x) - 1 - descending(x.flip(0))[:k]), [1, 2, 3, 4]),
+        },
+    )
+
+
+def cut(before):
+    """Wrong nucleus sampling: keeps a token if `before(probabilities, logits)`, both in descending order, is below p."""
+
+    def step(logits, p):
+        order = descending(logits)
+        kept = before(logits.softmax(-1)[order], logits[order]) < p
+        return keep(logits, order[kept])
+
+    return step
+
+
+def top_p_cases(out):
+    wrong = {
+        "topp-drops-crossing": cut(lambda q, x: torch.where(torch.arange(len(q)) == 0, 0, q.cumsum(-1))),
+        "topp-tiny-masks-all": cut(lambda q, x: q.cumsum(-1)),
+        "topp-cumsum-of-logs": cut(lambda q, x: q.log().cumsum(-1)),
+        "topp-on-logits": cut(lambda q, x: x.cumsum(-1) - x),
+        "topp-ascending": lambda x, p: keep(x, x.argsort()[(x.softmax(-1).sort().values.cumsum(-1) - x.softmax(-1).sort().values) < p]),
+        "topp-unsorted-cumsum": lambda x, p: torch.where(x.softmax(-1).cumsum(-1) - x.softmax(-1) < p, x, OFF),
+        "topp-threshold": lambda x, p: torch.where(x.softmax(-1) >= p, x, OFF),
+        "topp-sorted-order-kept": lambda x, p: torch.where(torch.arange(len(x)) < torch.isfinite(top_p(x, p)).sum(), x, OFF),
+    }
+    crossing = log_of([0.15, 0.5, 0.05, 0.3])
+    masked = crossing.clone()
+    masked[1] = OFF
+    wide = Random(7003).normal(40, std=2.0)
+    for name, seed, why, logits, ps in [
+        ("crossing", 0, "probabilities .15, .5, .05, .3: at p = .6 the token with .3 crosses and stays", crossing, [1e-6, 0.3, 0.6, 0.75, 0.81, 0.96, 1.0]),
+        ("shifted", 0, "the same plus 100: probabilities do not change", crossing + 100, [1e-6, 0.3, 0.6, 0.75, 0.81, 0.96, 1.0]),
+        ("masked", 0, "the same after another step ruled out the most probable token: the rest is a whole again", masked, [0.2, 0.61, 0.95]),
+        ("wide", 7003, "forty logits in no order", wide, [0.1, 0.5, 0.875, 0.98]),
+    ]:
+        out.case(
+            f"task_3_top_p/{name}",
+            seed=seed,
+            why=why,
+            inputs={"logits": logits},
+            outputs=grid("p", top_p, ps),
+            tolerance=dict.fromkeys([f"p_{i}" for i in range(len(ps))], exact()),
+            scalars={"p": ps},
+            same={"transformers": grid("p", hugging_face(TopPLogitsWarper), ps)},
+            wrong={id: grid("p", step, ps) for id, step in wrong.items()},
+        )
+
+
+def min_p_cases(out):
+    wrong = {
+        "minp-absolute": lambda x, p: torch.where(x.softmax(-1) >= p, x, OFF),
+        "minp-on-logits": lambda x, p: torch.where(x >= p * x.max(), x, OFF),
+        "minp-inverted": lambda x, p: torch.where(x.softmax(-1) <= p * x.softmax(-1).max(), x, OFF),
+        "minp-of-the-mean": lambda x, p: torch.where(x.softmax(-1) >= p * x.softmax(-1).mean(), x, OFF),
+    }
+    four, wide = log_of([0.15, 0.5, 0.05, 0.3]), Random(7004).normal(40, std=2.0)
+    ps = [0.0, 0.05, 0.2, 0.4, 0.7, 1.0]
+    for name, seed, why, logits in [
+        ("four", 0, "probabilities .15, .5, .05, .3: at p = .2 the border is .1", four),
+        ("shifted", 0, "the same plus 100: ratios do not change", four + 100),
+        ("negative", 0, "the same minus 100: all logits negative", four - 100),
+        ("wide", 7004, "forty logits in no order", wide),
+    ]:
+        out.case(
+            f"task_4_min_p/{name}",
+            seed=seed,
+            why=why,
+            inputs={"logits": logits},
+            outputs=grid("p", min_p, ps),
+            tolerance=dict.fromkeys([f"p_{i}" for i in range(len(ps))], exact()),
+            scalars={"p": ps},
+            same={"transformers": grid("p", hugging_face(MinPLogitsWarper), ps)},
+            wrong={id: grid("p", step, ps) for id, step in wrong.items()},
+        )
+
+
+def penalty_cases(out):
+    def per_occurrence(logits, penalty, seen):
+        logits = logits.clone()
+        for token in seen.tolist():
+            logits[token] = logits[token] / penalty if logits[token] > 0 else logits[token] * penalty
+        return logits
+
+    def on_seen(change):
+        return lambda logits, penalty, seen: torch.where(torch.isin(torch.arange(len(logits)), seen), change(logits, penalty), logits)
+
+    def hf(logits, penalty, seen):
+        return RepetitionPenaltyLogitsProcessor(penalty)(seen[None], logits[None].clone())[0]
+
+    r = Random(7005)
+    logits = r.normal(10, std=3.0)
+    seen = torch.tensor([7, 2, 5, 2, 9, 2, 7])
+    logits[2], logits[5], logits[7], logits[9] = 2.5, -1.75, 0.0, OFF
+    penalties = [0.5, 1.0, 1.25, 2.0]
+    out.case(
+        "task_5_penalty/signed",
+        seed=r.seed,
+        why="seen: a positive logit three times, a negative one, a zero twice, one that is ruled out; and a penalty below 1, which encourages",
+        inputs={"logits": logits, "seen": seen},
+        outputs=grid("penalty", lambda x, p, seen: repetition_penalty(x, seen, p), penalties),
+        tolerance=dict.fromkeys([f"penalty_{i}" for i in range(len(penalties))], rounding(2, logits / 0.5)),
+        scalars={"penalty": penalties},
+        same={"transformers": grid("penalty", hf, penalties)},
+        wrong={
+            "rep-penalty-sign": grid("penalty", on_seen(lambda x, p: x / p), penalties),
+            "rep-penalty-swapped": grid("penalty", on_seen(lambda x, p: torch.where(x > 0, x * p, x / p)), penalties),
+            "rep-penalty-subtracts": grid("penalty", on_seen(lambda x, p: x - p), penalties),
+            "rep-penalty-per-occurrence": grid("penalty", per_occurrence, penalties),
+            "rep-penalty-on-unseen": grid("penalty", lambda x, p, seen: torch.where(x > 0, x / p, x * p), penalties),
+            "rep-penalty-last-token-only": grid("penalty", lambda x, p, seen: repetition_penalty(x, seen[-1:], p), penalties),
+        },
+    )
+
+
+def generator_cases(out):
+    assert splitmix64(1234567, 3) == [6457827717110365317, 3203168211198807973, 9817491932198370423], "the values that are widely published"
+    seeds = [0, 1, 42, 2**64 - 1]
+    out.case(
+        "task_6_splitmix64",
+        seed=0,
+        why="the smallest seed, the largest (whose first addition overflows) and two others",
+        inputs={},
+        outputs={},
+        scalars={"seeds": seeds, "numbers": [splitmix64(seed, 6) for seed in seeds]},
+    )
+
+
+def draw_cases(out):
+    r = Random(7006)
+    logits, uniform = r.normal(9, std=2.0), r.uniform(200, low=0.0)
+    logits[0] = logits[4] = logits[8] = OFF
+    uniform = torch.cat([torch.tensor([0.0001, 0.9999]), uniform[uniform > 0]])
+    for name, why, shift in [("signed", "nine signed logits, the first, one in the middle and the last ruled out", 0.0), ("shifted", "the same plus 100", 100.0)]:
+        out.case(
+            f"task_6_draw/{name}",
+            seed=r.seed,
+            why=why,
+            inputs={"logits": logits + shift, "uniform": uniform},
+            outputs=lambda logits, uniform: {"token": draw(logits.double(), uniform.double())},
+        )
+    ordered = torch.searchsorted(logits.double().softmax(-1)[descending(logits)].cumsum(-1), uniform.double(), right=True)
+    tokens = draw(logits.double(), uniform.double())
+    assert (descending(logits)[ordered] != tokens).any(), "hides a draw in order of probability"
+
+
+def order_cases(out):
+    """Every other order of the five steps leaves other tokens in at least one case, unless it is the same by algebra."""
+    every = {order for order in itertools.permutations(STEPS) if order != STEPS}
+    # A rank does not change when all logits are divided by one number, so top-k may stand before the temperature.
+    every.remove(("penalty", "top_k", "temperature", "top_p", "min_p"))
+    for name, why, logits, seen, options in [
+        (
+            "greedy",
+            "temperature 0 looks at logits that the penalty has changed",
+            [0.5, 3.0, 2.5, -1.0],
+            [1, 0],
+            {"penalty": 2.0, "temperature": 0.0, "top_k": 3, "top_p": 0.9, "min_p": 0.1},
+        ),
+        (
+            "flat",
+            "a temperature above 1 and a penalty move the borders of top-p and min-p",
+            [-4.0, -2.375, 1.875, 0.125, -1.75, -2.5, -2.75, -0.5],
+            [1, 2],
+            {"penalty": 2.0, "temperature": 1.5, "top_k": 6, "top_p": 0.7, "min_p": 0.3},
+        ),
+        (
+            "narrow",
+            "what top-k leaves is a whole again before top-p counts",
+            [1.875, -2.75, -1.375, 0.75, -2.0, -0.125, 0.375, -1.625],
+            [3, 0],
+            {"penalty": 2.0, "temperature": 2.0, "top_k": 4, "top_p": 0.7, "min_p": 0.2},
+        ),
+    ]:
+        logits, seen = torch.tensor(logits), torch.tensor(seen)
+
+        def support(logits, seen, order=STEPS):
+            return torch.isfinite(shape(logits.double(), seen, options, order)).nonzero().flatten()
+
+        golden = support(logits, seen)
+        for order in list(every):
+            try:
+                if not torch.equal(support(logits, seen, order), golden):
+                    every.remove(order)
+            except AssertionError:
+                pass  # too close to a border to say
+        probabilities = shape(logits.double(), seen, options).softmax(-1)
+        assert probabilities[golden].min() > 0.05, "a token of the support might not come up in the test's draws"
+        out.case(f"task_6_order/{name}", seed=0, why=why, inputs={"logits": logits, "seen": seen}, outputs={"support": golden}, scalars=options)
+    assert not every, f"no case tells these orders from ours: {every}"
+
+
+def critical_chi_square(freedom):
+    """The value that a χ² of so many degrees of freedom exceeds with probability FALSE_ALARM."""
+    low, high = 0.0, 1000.0
+    for _ in range(80):
+        middle = (low + high) / 2
+        tail = torch.special.gammaincc(torch.tensor(freedom / 2, dtype=torch.float64), torch.tensor(middle / 2, dtype=torch.float64))
+        low, high = (middle, high) if tail > FALSE_ALARM else (low, middle)
+    return math.ceil(high * 10) / 10
+
+
+def distribution_cases(out):
+    """What a sampler draws, beside the neighbours: distributions of samplers that leave one thing out or do it wrong."""
+    off = {"penalty": 1.0, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
+    logits = Random(7026).normal(12)
+    seen = torch.tensor([int(logits.argmax()), 3, 8, 3])
+    for sampler_seed, (name, why, changed) in enumerate(
+        [
+            ("plain", "as the model gave it", {}),
+            ("sharp", "temperature below 1", {"temperature": 0.5}),
+            ("flat", "temperature above 1", {"temperature": 2.5}),
+            ("top_k", "five tokens are left", {"top_k": 5}),
+            ("top_p", "the most probable tokens up to .8", {"top_p": 0.8}),
+            ("min_p", "at least a fifth as probable as the most probable one", {"min_p": 0.2}),
+            ("penalty", "three of the twelve were seen", {"penalty": 2.0}),
+            ("all", "everything at once", {"penalty": 2.0, "temperature": 1.75, "top_k": 9, "top_p": 0.9, "min_p": 0.1}),
+        ],
+        start=2026,
+    ):
+        options = off | changed
+        probabilities = shape(logits.double(), seen, options).softmax(-1)
+        neighbours = {f"without {step}": shape(logits.double(), seen, options | {step: off[step]}).softmax(-1) for step in changed}
+        # All three cuts keep the first tokens by rank, so of several at once not each is felt.
+        neighbours = {neighbour: other for neighbour, other in neighbours.items() if not torch.equal(other, probabilities)}
+        neighbours["uniform over what is left"] = (probabilities > 0) / (probabilities > 0).sum()
+        neighbours["squared"] = probabilities**2 / (probabilities**2).sum()
+        if not changed:
+            neighbours["greedy"] = apply_temperature(logits, 0).double().softmax(-1)
+        left = probabilities[probabilities > 0]
+        assert DRAWS * left.min() > 20, f"{name}: χ² needs some expected draws of every token, not {DRAWS * left.min():.1f}"
+        critical = critical_chi_square(len(left) - 1)
+        for neighbour, other in neighbours.items():
+            # A token that a distribution cannot give at all makes its χ² infinite.
+            statistic = (DRAWS * (probabilities - other) ** 2 / other).nan_to_num(posinf=math.inf).sum()
+            assert statistic > 20 * critical, f"{name}: {neighbour} is too near: {statistic:.0f} against {critical}"
+        out.case(
+            f"task_6_distribution/{name}",
+            seed=7026,
+            why=why,
+            inputs={"logits": logits, "seen": seen, "neighbours": torch.stack(list(neighbours.values())).float()},
+            outputs={"probabilities": probabilities},
+            tolerance={"probabilities": rounding(20, 1.0)},
+            scalars={**options, "sampler_seed": sampler_seed, "draws": DRAWS, "false_alarm": FALSE_ALARM, "critical": critical, "names": list(neighbours)},
+        )
