@@ -1,32 +1,437 @@
 """Week 1, day 1: softmax and linear, scaled dot-product attention, multi-head attention.
 
-Plain PyTorch, in the dtype of the inputs. Names and argument order are those of the Rust functions.
+The functions are plain PyTorch in the dtype of their inputs; names and argument order are those of the Rust side.
+`cases` below them writes the fixtures.
 """
 
 import math
 
 import torch
+import torch.nn.functional as F
 
-from oracle.fixtures import Random, rounding
+from oracle.fixtures import Random, exact, rounding
 
 
 def softmax(x):
-    """Over the last axis; a row that is −inf throughout becomes zeros."""
+    """Over the last axis. A row that is −inf throughout becomes zeros."""
     largest = x.amax(dim=-1, keepdim=True)
     e = torch.exp(x - torch.where(largest == -math.inf, torch.zeros_like(largest), largest))
-    return e / e.sum(dim=-1, keepdim=True).clamp(min=torch.finfo(x.dtype).tiny)
+    total = e.sum(dim=-1, keepdim=True)
+    return e / torch.where(total == 0, torch.ones_like(total), total)
+
+
+def linear(x, weight, bias=None):
+    """`x [..., in]`, `weight [out, in]`, `bias [out]` → `[..., out]`"""
+    y = torch.einsum("...i,oi->...o", x, weight)
+    return y if bias is None else y + bias
+
+
+def scaled_dot_product_attention(q, k, v, scale=None, mask=None):
+    """`q [..., L, D]`, `k, v [..., S, D]` → `[..., L, D]`; `mask` is added and broadcasts to `[..., L, S]`."""
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    scores = torch.einsum("...ld,...sd->...ls", q, k) * scale
+    if mask is not None:
+        scores = scores + mask
+    return torch.einsum("...ls,...sd->...ld", softmax(scores), v)
+
+
+def split_heads(x, n_heads):
+    """`[B, L, H·D]` → `[B, H, L, D]`"""
+    b, l, width = x.shape
+    return x.reshape(b, l, n_heads, width // n_heads).transpose(1, 2)
+
+
+def merge_heads(x):
+    """`[B, H, L, D]` → `[B, L, H·D]`"""
+    b, h, l, d = x.shape
+    return x.transpose(1, 2).reshape(b, l, h * d)
+
+
+def multi_head_attention(query, key, value, mask=None, *, n_heads, q_proj, k_proj, v_proj, o_proj):
+    """`query [B, L, E]`, `key, value [B, S, E]` → `[B, L, E]`; `mask` broadcasts to `[B, H, L, S]`."""
+    q = split_heads(linear(query, q_proj), n_heads)
+    k = split_heads(linear(key, k_proj), n_heads)
+    v = split_heads(linear(value, v_proj), n_heads)
+    return linear(merge_heads(scaled_dot_product_attention(q, k, v, None, mask)), o_proj)
+
+
+def linear_rounding(x, weight, bias=None):
+    """Each output is a sum of `in` products; the roundings are at most of Σ|x·w|."""
+    magnitude = linear(x.abs(), weight.abs(), None if bias is None else bias.abs())
+    return rounding(x.shape[-1] + 1, magnitude, factor=1)
+
+
+def attention_rounding(q, k, v, scale=None, extra=0, gain=1.0):
+    """An error ε in a score changes each weight by at most 2ε of itself, and the scores carry D roundings of their
+    magnitude; exp and the sum of S weights add S + 4; the sum over S values adds S. `extra` roundings and a factor
+    `gain` account for projections around it."""
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    scores = (torch.einsum("...ld,...sd->...ls", q.abs(), k.abs()) * scale).max().item()
+    operations = 2 * q.shape[-1] + 2 * k.shape[-2] + 4 + extra
+    return rounding(operations, (1 + scores) * v.abs().max().item() * gain, factor=1)
 
 
 def cases(out):
-    r = Random(1001)
-    x = r.normal(3, 5, std=3.0)
+    _softmax(out)
+    _linear(out)
+    _attention(out)
+    _multi_head(out)
+
+
+def _naive_softmax(x):
+    """Without subtracting the maximum, in float32, where it matters."""
+    e = torch.exp(x.float())
+    return e / e.sum(dim=-1, keepdim=True)
+
+
+def _softmax_from(start):
+    """With a running maximum that starts at `start` instead of −inf."""
+
+    def wrong(x):
+        e = torch.exp(x.float() - x.float().amax(dim=-1, keepdim=True).clamp(min=start))
+        return e / e.sum(dim=-1, keepdim=True)
+
+    return wrong
+
+
+def _softmax(out):
+    r = Random(1101)
+    library = {"torch.softmax": lambda x: torch.softmax(x, dim=-1)}
     out.case(
         "task_1_softmax/signed",
         seed=r.seed,
         why="three rows of five signed numbers: each row has a sum of its own",
+        inputs={"x": r.normal(3, 5, std=2.0)},
+        outputs=softmax,
+        tolerance={"output": rounding(5 + 4, 1.0)},
+        same=library,
+        wrong={
+            "softmax-wrong-axis": lambda x: torch.softmax(x, dim=-2),
+            "softmax-slice-overrun": lambda x: torch.exp(x - x.amax(-1, True)) / torch.exp(x - x.amax(-1, True)).sum(),
+        },
+    )
+    out.case(
+        "task_1_softmax/batched",
+        seed=r.seed,
+        why="four axes [2, 3, 2, 5]: the last one is normalised, all others are batches",
+        inputs={"x": r.normal(2, 3, 2, 5, std=2.0)},
+        outputs=softmax,
+        tolerance={"output": rounding(5 + 4, 1.0)},
+        same=library,
+        wrong={f"axis {a}": lambda x, a=a: torch.softmax(x, dim=a) for a in range(3)},
+    )
+    # Here a solution may also subtract max + ln Σ, which is as large as x and rounded like it.
+    x = torch.stack([r.normal(6) + 100, r.normal(6) + 1000])
+    out.case(
+        "task_1_softmax/large",
+        seed=r.seed,
+        why="numbers around +100 and +1000: e^100 is beyond f32 unless the row's maximum is subtracted",
         inputs={"x": x},
         outputs=softmax,
-        tolerance={"output": rounding(5 + 3, 1.0)},
-        same={"torch.softmax": lambda x: torch.softmax(x, dim=-1)},
-        wrong={"softmax-wrong-axis": lambda x: torch.softmax(x, dim=-2)},
+        tolerance={"output": rounding(2, x)},
+        same=library,
+        wrong={"softmax-no-max-subtract": _naive_softmax},
+    )
+    x = torch.stack([r.normal(6) - 120, r.normal(6) - 100_000])
+    out.case(
+        "task_1_softmax/very_negative",
+        seed=r.seed,
+        why="rows around −120 and −100000: a running maximum must start at −inf",
+        inputs={"x": x},
+        outputs=softmax,
+        tolerance={"output": rounding(2, x)},
+        same=library,
+        wrong={
+            "softmax-no-max-subtract": _naive_softmax,
+            "softmax-max-init-zero": _softmax_from(0.0),
+            "finite-sentinel": _softmax_from(-5e4),
+        },
+    )
+    x = r.normal(4, 5)
+    x[0, 3:] = -math.inf
+    x[1, :] = -math.inf
+    x[2, :4] = -math.inf
+    out.case(
+        "task_1_softmax/masked",
+        seed=r.seed,
+        why="−inf among the numbers: those entries get 0, and row 1, which is −inf throughout, is all zeros",
+        inputs={"x": x},
+        outputs=softmax,
+        tolerance={"output": rounding(5 + 4, 1.0)},
+        wrong={
+            "all-masked-row-nan": lambda x: torch.softmax(x, dim=-1),
+            "masked row uniform": lambda x: torch.softmax(x.clamp(min=-1e9), dim=-1),
+        },
+    )
+
+
+def _linear(out):
+    r = Random(1102)
+    x, weight, bias = r.normal(2, 3, 5), r.normal(7, 5), r.normal(7)
+    out.case(
+        "task_1_linear/bias",
+        seed=r.seed,
+        why="x [2, 3, 5], weight [7, 5], bias [7]: in ≠ out, two leading axes",
+        inputs={"x": x, "weight": weight, "bias": bias},
+        outputs=linear,
+        tolerance={"output": linear_rounding(x, weight, bias)},
+        same={"F.linear": F.linear},
+        wrong={"bias dropped": lambda x, weight, bias: linear(x, weight), "bias subtracted": lambda x, weight, bias: linear(x, weight, -bias)},
+    )
+    out.case(
+        "task_1_linear/no_bias",
+        seed=r.seed,
+        why="the same x and weight without a bias",
+        inputs={"x": x, "weight": weight},
+        outputs=linear,
+        tolerance={"output": linear_rounding(x, weight)},
+        same={"F.linear": F.linear},
+    )
+    x, weight = r.normal(4, 6), r.normal(6, 6)
+    out.case(
+        "task_1_linear/square",
+        seed=r.seed,
+        why="a square weight [6, 6]: x·W has the right shape too, but weights are [out, in], so it must be x·Wᵀ",
+        inputs={"x": x, "weight": weight},
+        outputs=linear,
+        tolerance={"output": linear_rounding(x, weight)},
+        same={"F.linear": F.linear},
+        wrong={"linear-not-transposed": lambda x, weight: x @ weight},
+    )
+
+
+def _attention(out):
+    r = Random(1103)
+
+    def scaled_by(scale):
+        return lambda q, k, v, mask=None: scaled_dot_product_attention(q, k, v, scale, mask)
+
+    def library(q, k, v, mask=None):
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+    q, k, v = r.normal(2, 3, 8), r.normal(2, 5, 8), r.normal(2, 5, 8)
+    out.case(
+        "task_2_attention/plain",
+        seed=r.seed,
+        why="q [2, 3, 8], k and v [2, 5, 8]: L ≠ S ≠ D, the default scale, no mask",
+        inputs={"q": q, "k": k, "v": v},
+        outputs=scaled_dot_product_attention,
+        tolerance={"output": attention_rounding(q, k, v)},
+        same={"F.scaled_dot_product_attention": library},
+        wrong={
+            "attn-scale-wrong (none)": scaled_by(1.0),
+            "attn-scale-wrong (1/D)": scaled_by(1 / 8),
+            "attn-scale-wrong (1/√L)": scaled_by(3**-0.5),
+            "attn-scale-wrong (1/√S)": scaled_by(5**-0.5),
+            "softmax-wrong-axis": lambda q, k, v: torch.softmax(q @ k.transpose(-1, -2) / 8**0.5, dim=-2) @ v,
+        },
+    )
+    q, k, v = r.normal(3, 8), r.normal(5, 8), r.normal(5, 8)
+    out.case(
+        "task_2_attention/two_axes",
+        seed=r.seed,
+        why="q [3, 8], k and v [5, 8]: no leading axes at all",
+        inputs={"q": q, "k": k, "v": v},
+        outputs=scaled_dot_product_attention,
+        tolerance={"output": attention_rounding(q, k, v)},
+        same={"F.scaled_dot_product_attention": library},
+    )
+    q, k, v = r.normal(2, 3, 3, 4), r.normal(2, 3, 7, 4), r.normal(2, 3, 7, 4)
+    out.case(
+        "task_2_attention/scale_given",
+        seed=r.seed,
+        why="four axes [2, 3, L, 4] and a scale of 0.3 that is not 1/√D: the one given counts",
+        inputs={"q": q, "k": k, "v": v},
+        outputs=scaled_by(0.3),
+        scalars={"scale": 0.3},
+        tolerance={"output": attention_rounding(q, k, v, 0.3)},
+        same={"F.scaled_dot_product_attention": lambda q, k, v: F.scaled_dot_product_attention(q, k, v, scale=0.3)},
+        wrong={"scale ignored": scaled_by(None), "both scales": scaled_by(0.3 / 2)},
+    )
+
+    q, k, v = r.normal(2, 3, 8), r.normal(2, 5, 8), r.normal(2, 5, 8)
+    removed = torch.zeros(2, 3, 5)
+    removed[0, 0, 1:] = removed[0, 1, 3] = removed[1, 0, 0] = removed[1, 2, 2:4] = -math.inf
+
+    def multiplied(q, k, v, mask):
+        keep = (mask == 0).to(q.dtype)
+        return torch.softmax(q @ k.transpose(-1, -2) / 8**0.5 * keep, dim=-1) @ v
+
+    wrong = {
+        "mask ignored": lambda q, k, v, mask: scaled_dot_product_attention(q, k, v),
+        "mask-multiplied (by 0 and 1)": multiplied,
+        "mask-multiplied (sign inverted)": lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, -mask),
+        "mask-buffer-one-batch": lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, mask[:1]),
+    }
+    out.case(
+        "task_2_attention/mask_removes",
+        seed=r.seed,
+        why="a mask [2, 3, 5] of 0 and −inf, another one for each batch entry; query 0 of entry 0 sees key 0 alone",
+        inputs={"q": q, "k": k, "v": v, "mask": removed},
+        outputs=lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, mask),
+        tolerance={"output": attention_rounding(q, k, v)},
+        same={"F.scaled_dot_product_attention": library},
+        wrong=wrong,
+    )
+    out.case(
+        "task_2_attention/mask_biases",
+        seed=r.seed,
+        why="a mask [3, 5] of ordinary signed numbers, broadcast over the batch: a mask is added, after the scale",
+        inputs={"q": q, "k": k, "v": v, "mask": r.normal(3, 5)},
+        outputs=lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, mask),
+        tolerance={"output": attention_rounding(q, k, v)},
+        same={"F.scaled_dot_product_attention": library},
+        wrong={
+            "mask ignored": wrong["mask ignored"],
+            "mask-multiplied (scores · mask)": lambda q, k, v, mask: torch.softmax(q @ k.transpose(-1, -2) / 8**0.5 * mask, -1) @ v,
+            "mask-multiplied (sign inverted)": wrong["mask-multiplied (sign inverted)"],
+            "mask before the scale": lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, mask / 8**0.5),
+        },
+    )
+    masked = torch.zeros(3, 5)
+    masked[1] = -math.inf
+    masked[2, 0] = -math.inf
+    out.case(
+        "task_2_attention/masked_row",
+        seed=r.seed,
+        why="query 1 may see no key at all: its softmax row is all zeros, so its output is 0",
+        inputs={"q": q, "k": k, "v": v, "mask": masked},
+        outputs=lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, mask),
+        tolerance={"output": attention_rounding(q, k, v)},
+        wrong={
+            "all-masked-row-nan": lambda q, k, v, mask: torch.softmax(q @ k.transpose(-1, -2) / 8**0.5 + mask, -1) @ v,
+            "masked row uniform": lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, mask.clamp(min=-1e9)),
+        },
+    )
+    q, k, v = r.normal(1, 4, 8, std=20.0), r.normal(1, 9, 8, std=20.0), r.normal(1, 9, 8)
+    k[:, 0] = q[0, 0] * 4  # query 0 meets a score of many hundreds
+    out.case(
+        "task_2_attention/large_scores",
+        seed=r.seed,
+        why="scores of several thousand: only a softmax that subtracts the maximum survives",
+        inputs={"q": q, "k": k, "v": v},
+        outputs=scaled_dot_product_attention,
+        tolerance={"output": attention_rounding(q, k, v)},
+        same={"F.scaled_dot_product_attention": library},
+        wrong={"softmax-no-max-subtract": lambda q, k, v: _naive_softmax(q @ k.transpose(-1, -2) / 8**0.5).double() @ v},
+    )
+
+
+def _multi_head(out):
+    r = Random(1104)
+    b, l, s, e, h, d = 2, 3, 5, 10, 3, 8
+    weights = {
+        "q_proj": r.normal(h * d, e, std=0.4),
+        "k_proj": r.normal(h * d, e, std=0.4),
+        "v_proj": r.normal(h * d, e, std=0.4),
+        "o_proj": r.normal(e, h * d, std=0.3),
+    }
+    inputs = {"query": r.normal(b, l, e), "key": r.normal(b, s, e), "value": r.normal(b, s, e), **weights}
+
+    def tolerance(query, key, value, q_proj, k_proj, v_proj, o_proj):
+        q, k, v = linear(query.abs(), q_proj.abs()), linear(key.abs(), k_proj.abs()), linear(value.abs(), v_proj.abs())
+        gain = o_proj.abs().sum(-1).max().item()
+        return {"output": attention_rounding(split_heads(q, h), split_heads(k, h), split_heads(v, h), extra=3 * e + h * d, gain=gain)}
+
+    def right(query, key, value, mask=None, **weights):
+        return multi_head_attention(query, key, value, mask, n_heads=h, **weights)
+
+    def library(query, key, value, mask=None, *, q_proj, k_proj, v_proj, o_proj):
+        """PyTorch's module wants H·D = E, so the projections are done outside and its heads get identities."""
+        width = h * d
+        q, k, v, eye = query @ q_proj.T, key @ k_proj.T, value @ v_proj.T, torch.eye(width, dtype=query.dtype)
+        mask = None if mask is None else mask.expand(b, h, l, s).reshape(b * h, l, s)
+        y, _ = F.multi_head_attention_forward(
+            q.transpose(0, 1), k.transpose(0, 1), v.transpose(0, 1), width, h, torch.eye(width, dtype=query.dtype).repeat(3, 1),
+            None, None, None, False, 0.0, eye, None, training=False, attn_mask=mask, need_weights=False,
+        )  # fmt: skip
+        return y.transpose(0, 1) @ o_proj.T
+
+    def variant(split=split_heads, merge=merge_heads, scale=None, heads=h):
+        def wrong(query, key, value, mask=None, *, q_proj, k_proj, v_proj, o_proj):
+            q, k, v = split(query @ q_proj.T, heads), split(key @ k_proj.T, heads), split(value @ v_proj.T, heads)
+            return merge(scaled_dot_product_attention(q, k, v, scale, mask)) @ o_proj.T
+
+        return wrong
+
+    def split_without_transpose(x, n_heads):
+        return x.reshape(x.shape[0], n_heads, x.shape[1], x.shape[2] // n_heads)
+
+    def merge_without_transpose(x):
+        return x.reshape(x.shape[0], x.shape[2], x.shape[1] * x.shape[3])
+
+    wrong = {
+        "heads-view-no-transpose": variant(split=split_without_transpose),
+        "heads-view-no-transpose (and merged likewise)": variant(split_without_transpose, merge_without_transpose),
+        "heads-merge-no-transpose": variant(merge=merge_without_transpose),
+        "head-chunk-by-count": variant(heads=d),
+        "one head": variant(heads=1),
+        "attn-scale-wrong (1/√E)": variant(scale=e**-0.5),
+        "attn-scale-wrong (1/√(H·D))": variant(scale=(h * d) ** -0.5),
+        "key used as value": lambda query, key, value, mask=None, **w: right(query, key, key, mask, **w),
+        "o_proj transposed": lambda query, key, value, mask=None, *, o_proj, **w: right(query, key, value, mask, o_proj=o_proj.reshape(h * d, e).T, **w),
+    }
+    out.case(
+        "task_3_multi_head/cross",
+        seed=r.seed,
+        why="B=2, L=3, S=5, E=10, H=3, D=8: H·D ≠ E, key and value differ, no mask",
+        inputs=inputs,
+        outputs=right,
+        scalars={"n_heads": h},
+        tolerance=tolerance(**inputs),
+        same={"F.multi_head_attention_forward": library},
+        wrong=wrong,
+    )
+    mask = torch.zeros(b, h, l, s)
+    mask[0, 0, :, 3:] = mask[0, 1, 0, :4] = mask[1, 0, 2, 1] = mask[1, 2, :, 0] = -math.inf
+    out.case(
+        "task_3_multi_head/mask",
+        seed=r.seed,
+        why="a mask [B, H, L, S] that differs between batch entries and between heads",
+        inputs={**inputs, "mask": mask},
+        outputs=right,
+        scalars={"n_heads": h},
+        tolerance=tolerance(**inputs),
+        same={"F.multi_head_attention_forward": library},
+        wrong={
+            **{n: wrong[n] for n in ["heads-view-no-transpose", "heads-merge-no-transpose", "head-chunk-by-count"]},
+            "mask ignored": lambda mask, **w: right(**w),
+            "mask-buffer-one-batch": lambda mask, **w: right(mask=mask[:1], **w),
+            "one mask for all heads": lambda mask, **w: right(mask=mask[:, :1], **w),
+        },
+    )
+    e, h, d = 8, 2, 4
+    square = {n: r.normal(8, 8, std=0.4) for n in weights}
+    x = r.normal(b, 4, e)
+    causal = torch.full((4, 4), -math.inf).triu(1)
+    inputs = {"query": x, "key": x.clone(), "value": x.clone(), "mask": causal, **square}
+    l = s = 4
+    out.case(
+        "task_3_multi_head/self",
+        seed=r.seed,
+        why="self-attention at H=2, D=4, E=8, where every projection is square, with a causal mask [L, L]",
+        inputs=inputs,
+        outputs=right,
+        scalars={"n_heads": h},
+        tolerance=tolerance(**{n: v for n, v in inputs.items() if n != "mask"}),
+        same={"F.multi_head_attention_forward": library},
+        wrong={
+            "linear-not-transposed": lambda query, key, value, mask, **w: right(query, key, value, mask, **{n: v.T for n, v in w.items()}),
+            "mask transposed": lambda mask, **w: right(mask=mask.T, **w),
+        },
+    )
+    x = torch.arange(2 * 3 * 24, dtype=torch.float32).reshape(2, 3, 24)
+    out.case(
+        "task_3_heads/split",
+        seed=0,
+        why="x [2, 3, 24] holds 0, 1, 2, … so that each number says where it came from; 3 heads of size 8",
+        inputs={"x": x},
+        outputs=lambda x: split_heads(x, 3),
+        scalars={"n_heads": 3},
+        tolerance={"output": exact()},
+        wrong={
+            "heads-view-no-transpose": lambda x: split_without_transpose(x, 3),
+            "head-chunk-by-count": lambda x: split_heads(x, 8),
+            "heads interleaved": lambda x: x.reshape(2, 3, 8, 3).permute(0, 3, 1, 2),
+        },
     )

@@ -1,0 +1,279 @@
+"""Week 1, day 2: RoPE in its two forms.
+
+The functions are plain PyTorch in the dtype of their inputs; names and argument order are those of the Rust side,
+with the two tables as separate arguments. `cases` below them writes the fixtures.
+"""
+
+import torch
+
+from oracle.fixtures import Random, Tolerance, exact, rounding
+
+
+def inverse_frequencies(head_dim, base):
+    """`base^(−2i/D)` for `i` in `0..D/2`, in float64."""
+    if head_dim % 2:
+        raise ValueError(f"the head size must be even, not {head_dim}")
+    return float(base) ** (-torch.arange(0, head_dim, 2, dtype=torch.float64) / head_dim)
+
+
+def rope_tables(inverse_frequencies, n_positions):
+    """`cos, sin`, each `[P, D/2]`: entry `[p, i]` belongs to the angle `p · inverse_frequencies[i]`."""
+    angles = torch.arange(n_positions, dtype=inverse_frequencies.dtype)[:, None] * inverse_frequencies
+    return angles.cos(), angles.sin()
+
+
+def rope_interleaved(x, cos, sin, offset=0):
+    """Turns the pairs `(x[2i], x[2i+1])` of `x [..., L, D]`; row `l` stands at position `offset + l`."""
+    cos, sin = _rows(x, cos, sin, offset)
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+
+
+def rope_half_split(x, cos, sin, offset=0):
+    """Turns the pairs `(x[i], x[i + D/2])` of `x [..., L, D]`; row `l` stands at position `offset + l`."""
+    cos, sin = _rows(x, cos, sin, offset)
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+
+
+def rope_at_positions(x, cos, sin, positions, form):
+    """`x [B, H, L, D]`, `positions [B, L]`; `form` is "interleaved" or "half_split"."""
+    cos, sin = cos[positions][:, None], sin[positions][:, None]
+    rotate = {"interleaved": rope_interleaved, "half_split": rope_half_split}[form]
+    return rotate(x, cos, sin, 0)
+
+
+def half_split_to_interleaved(weight, n_heads):
+    """Within each head of `weight [n_heads·D, E]`, row `i` goes to `2i` and row `i + D/2` to `2i + 1`."""
+    rows, width = weight.shape
+    heads = weight.reshape(n_heads, rows // n_heads, width)
+    first, second = heads.chunk(2, dim=1)
+    return torch.stack([first, second], dim=2).reshape(rows, width)
+
+
+def _rows(x, cos, sin, offset):
+    length = x.shape[-2]
+    if offset + length > cos.shape[-2]:
+        raise IndexError(f"the tables end at position {cos.shape[-2]}, before {offset + length}")
+    return cos[..., offset : offset + length, :], sin[..., offset : offset + length, :]
+
+
+def cases(out):
+    _frequencies(out)
+    _tables(out)
+    _forms(out)
+    _positions(out)
+    _permutation(out)
+
+
+def _frequencies(out):
+    for head_dim, base in [(8, 10_000.0), (6, 500_000.0), (64, 1_000_000.0)]:
+        # exp(−2i/D · ln base) in float32 rounds an exponent of up to ln base; all other steps are smaller.
+        bound = rounding(4, torch.tensor(base).log(), factor=1)
+        halves = torch.arange(head_dim // 2, dtype=torch.float64)
+        out.case(
+            f"task_1_inverse_frequencies/{head_dim}",
+            seed=0,
+            why=f"head size {head_dim}, base {base:.0f}",
+            inputs={},
+            outputs=lambda: inverse_frequencies(head_dim, base),
+            scalars={"head_dim": head_dim, "base": base},
+            tolerance={"output": Tolerance(bound.value, f"relative; {bound.derivation}")},
+            same={"by powers": lambda: torch.tensor([1 / base ** (2 * i / head_dim) for i in range(head_dim // 2)], dtype=torch.float64)},
+            wrong={
+                "rope-exponent-wrong (i/D)": lambda: base ** (-halves / head_dim),
+                "rope-exponent-wrong (sign lost)": lambda: base ** (2 * halves / head_dim),
+                "rope-exponent-wrong (4i/D)": lambda: base ** (-4 * halves / head_dim),
+                "rope-base-default": lambda: inverse_frequencies(head_dim, 10_000.0 if base != 10_000 else 500_000.0),
+            },
+        )
+
+
+def _tables(out):
+    for name, head_dim, base, n_positions, why in [
+        ("long", 8, 10_000.0, 320, "positions 0 to 319 at head size 8: a position above 256 does not fit bf16, nor do its angles"),
+        ("odd", 6, 500_000.0, 5, "three pairs, five positions"),
+    ]:
+        frequencies = inverse_frequencies(head_dim, base).float()
+
+        def tables(inverse_frequencies):
+            cos, sin = rope_tables(inverse_frequencies, n_positions)
+            return {"cos": cos, "sin": sin}
+
+        def low_precision(dtype):
+            def wrong(inverse_frequencies):
+                positions = torch.arange(n_positions).to(dtype)
+                angles = (positions[:, None] * inverse_frequencies.to(dtype)).double()
+                return {"cos": angles.cos(), "sin": angles.sin()}
+
+            return wrong
+
+        def shifted(inverse_frequencies):
+            cos, sin = rope_tables(inverse_frequencies, n_positions + 1)
+            return {"cos": cos[1:], "sin": sin[1:]}
+
+        # The angle is rounded once in float32; sine and cosine add their own unit, at magnitude 1.
+        bound = rounding(2, max(1.0, (n_positions - 1) * frequencies.max().item()), factor=1)
+        out.case(
+            f"task_1_tables/{name}",
+            seed=0,
+            why=why,
+            inputs={"inverse_frequencies": frequencies},
+            outputs=tables,
+            scalars={"n_positions": n_positions},
+            tolerance={"cos": bound, "sin": bound},
+            same={"e^(iφ)": lambda inverse_frequencies: _polar(inverse_frequencies, n_positions)},
+            wrong={
+                "rope-low-precision-angles (bf16)": low_precision(torch.bfloat16),
+                "rope-low-precision-angles (f16)": low_precision(torch.float16),
+                "rope-table-offset (starts at 1)": shifted,
+                "cos and sin exchanged": lambda inverse_frequencies: dict(zip(["sin", "cos"], rope_tables(inverse_frequencies, n_positions))),
+            },
+        )
+
+
+def _polar(frequencies, n_positions):
+    angles = torch.outer(torch.arange(n_positions, dtype=frequencies.dtype), frequencies)
+    z = torch.polar(torch.ones_like(angles), angles)
+    return {"cos": z.real, "sin": z.imag}
+
+
+def _with_complex_numbers(form):
+    """The same rotation as a product of complex numbers."""
+
+    def rotate(x, cos, sin, offset):
+        half = x.shape[-1] // 2
+        pairs = x.unflatten(-1, (half, 2)) if form == "interleaved" else x.unflatten(-1, (2, half)).transpose(-1, -2)
+        turned = torch.view_as_complex(pairs.contiguous()) * torch.complex(cos, sin)[offset : offset + x.shape[-2]]
+        turned = torch.view_as_real(turned)
+        return turned.flatten(-2) if form == "interleaved" else turned.transpose(-1, -2).flatten(-2)
+
+    return rotate
+
+
+def _transformers(form):
+    """`apply_rotary_pos_emb` of Llama (half-split) and of GLM (interleaved)."""
+    from transformers.models.glm.modeling_glm import apply_rotary_pos_emb as interleaved
+    from transformers.models.llama.modeling_llama import apply_rotary_pos_emb as half_split
+
+    def rotate(x, cos, sin, offset):
+        shape, x = x.shape, x.reshape(1, -1, *x.shape[-2:])
+        cos, sin = (t[None, offset : offset + x.shape[-2]].repeat(1, 1, 2) for t in (cos, sin))
+        return (interleaved if form == "interleaved" else half_split)(x, x, cos, sin)[0].reshape(shape)
+
+    return rotate
+
+
+def _mistakes(form, offset, length):
+    """What people write instead of `form`, as functions of x, cos, sin."""
+    right, other = (rope_interleaved, rope_half_split) if form == "interleaved" else (rope_half_split, rope_interleaved)
+
+    def restacked(x, cos, sin):
+        """Reads the pairs of one layout and writes them in the other."""
+        turned = right(x, cos, sin, offset)
+        if form == "interleaved":
+            return torch.cat([turned[..., 0::2], turned[..., 1::2]], dim=-1)
+        return torch.stack(turned.chunk(2, dim=-1), dim=-1).flatten(-2)
+
+    wrong = {
+        "rope-pairing-swapped": lambda x, cos, sin: other(x, cos, sin, offset),
+        "rope-halves-restacked": restacked,
+        "rope-direction-flipped": lambda x, cos, sin: right(x, cos, -sin, offset),
+        "rope-table-offset (one late)": lambda x, cos, sin: right(x, cos.roll(-1, 0), sin.roll(-1, 0), offset),
+    }
+    if offset:
+        wrong["rope-table-offset (ignored)"] = lambda x, cos, sin: right(x, cos, sin, 0)
+        wrong["rope-table-offset (offset for all rows)"] = lambda x, cos, sin: right(
+            x, cos[offset].expand(length, -1), sin[offset].expand(length, -1), 0
+        )
+    return wrong
+
+
+def _forms(out):
+    for task, form, rotate in [(2, "interleaved", rope_interleaved), (3, "half_split", rope_half_split)]:
+        r = Random(1200 + task)
+        for name, shape, offset, rows, why in [
+            ("start", (2, 3, 5, 8), 0, 5, "B=2, H=3, L=5, D=8 from position 0 on: as long as the tables"),
+            ("offset", (2, 2, 3, 8), 300, 304, "three rows at positions 300 to 302"),
+            ("odd_pairs", (4, 3, 6), 2, 8, "three axes [4, 3, 6] at offset 2: D/2 is odd, and heads outnumber rows"),
+            ("two_axes", (4, 8), 1, 6, "x [4, 8] has no leading axes"),
+        ]:
+            cos, sin = (t.float() for t in rope_tables(inverse_frequencies(shape[-1], 100.0), rows))
+            x = r.normal(*shape)
+            out.case(
+                f"task_{task}_{form}/{name}",
+                seed=r.seed,
+                why=why,
+                inputs={"x": x, "cos": cos, "sin": sin},
+                outputs=lambda x, cos, sin: rotate(x, cos, sin, offset),
+                scalars={"offset": offset},
+                tolerance={"output": rounding(3, x)},
+                same={
+                    "complex numbers": lambda x, cos, sin: _with_complex_numbers(form)(x, cos, sin, offset),
+                    "transformers": lambda x, cos, sin: _transformers(form)(x, cos, sin, offset),
+                },
+                wrong=_mistakes(form, offset, shape[-2]),
+            )
+
+
+def _positions(out):
+    r = Random(1204)
+    cos, sin = (t.float() for t in rope_tables(inverse_frequencies(8, 100.0), 302))
+    positions = torch.tensor([[0, 5, 2], [300, 1, 301]])
+    x = r.normal(2, 3, 3, 8)
+    for form, other in [("interleaved", "half_split"), ("half_split", "interleaved")]:
+
+        def at(x, cos, sin, positions, form=form):
+            return rope_at_positions(x, cos, sin, positions, form)
+
+        def one_by_one(x, cos, sin, positions, form=form):
+            """Each row alone, turned by transformers at its offset."""
+            rows = [[_transformers(form)(x[b, :, l : l + 1], cos, sin, int(positions[b, l])) for l in range(3)] for b in range(2)]
+            return torch.stack([torch.cat(row, dim=1) for row in rows])
+
+        out.case(
+            f"task_4_positions/{form}",
+            seed=r.seed,
+            why="B=2, H=3, L=3: positions [[0, 5, 2], [300, 1, 301]], neither sorted nor equal between sequences",
+            inputs={"x": x, "cos": cos, "sin": sin, "positions": positions},
+            outputs=at,
+            tolerance={"output": rounding(3, x)},
+            same={"row by row": one_by_one},
+            wrong={
+                "rope-pairing-swapped": lambda **i: at(**i, form=other),
+                "rope-direction-flipped": lambda sin, **i: at(sin=-sin, **i),
+                "batch-shared-position": lambda positions, **i: at(positions=positions[:1].expand(2, 3), **i),
+                "positions ignored": lambda positions, **i: at(positions=torch.arange(3).expand(2, 3), **i),
+                "positions as offsets": lambda positions, **i: at(positions=positions[:, :1] + torch.arange(3).clamp(max=1), **i),
+                "rope-offsets-on-seq-axis": lambda x, cos, sin, positions: at(x.transpose(1, 2), cos, sin, positions).transpose(1, 2),
+            },
+        )
+
+
+def _permutation(out):
+    weight = torch.arange(24 * 2, dtype=torch.float32).reshape(24, 2)
+
+    def by_index(weight):
+        rows = torch.empty_like(weight)
+        for h in range(3):
+            for i in range(4):
+                rows[h * 8 + 2 * i] = weight[h * 8 + i]
+                rows[h * 8 + 2 * i + 1] = weight[h * 8 + i + 4]
+        return rows
+
+    out.case(
+        "task_4_permutation/rows",
+        seed=0,
+        why="a projection [3·8, 2] that holds 0, 1, 2, … so that each row says where it came from",
+        inputs={"weight": weight},
+        outputs=lambda weight: half_split_to_interleaved(weight, 3),
+        scalars={"n_heads": 3},
+        tolerance={"output": exact()},
+        same={"row by row": by_index},
+        wrong={
+            "rope-gguf-permute-missed": lambda weight: weight,
+            "rope-permute-k-with-n_heads": lambda weight: half_split_to_interleaved(weight, 6),
+            "whole matrix as one head": lambda weight: half_split_to_interleaved(weight, 1),
+            "interleaved to half-split": lambda weight: weight.reshape(3, 4, 2, 2).transpose(1, 2).reshape(24, 2),
+        },
+    )
