@@ -4,9 +4,11 @@ The functions are plain PyTorch in the dtype of their inputs; names and argument
 with the two tables as separate arguments. `cases` below them writes the fixtures.
 """
 
+import math
+
 import torch
 
-from oracle.fixtures import Random, Tolerance, exact, rounding
+from oracle.fixtures import Random, exact, relative_rounding, rounding
 
 
 def inverse_frequencies(head_dim, base):
@@ -69,7 +71,7 @@ def cases(out):
 def _frequencies(out):
     for head_dim, base in [(8, 10_000.0), (6, 500_000.0), (64, 1_000_000.0)]:
         # exp(−2i/D · ln base) in float32 rounds an exponent of up to ln base; all other steps are smaller.
-        bound = rounding(4, torch.tensor(base).log(), factor=1)
+        roundings = 4 + math.ceil(math.log(base))
         halves = torch.arange(head_dim // 2, dtype=torch.float64)
         out.case(
             f"task_1_inverse_frequencies/{head_dim}",
@@ -78,7 +80,7 @@ def _frequencies(out):
             inputs={},
             outputs=lambda: inverse_frequencies(head_dim, base),
             scalars={"head_dim": head_dim, "base": base},
-            tolerance={"output": Tolerance(bound.value, f"relative; {bound.derivation}")},
+            tolerance={"output": relative_rounding(roundings)},
             same={"by powers": lambda: torch.tensor([1 / base ** (2 * i / head_dim) for i in range(head_dim // 2)], dtype=torch.float64)},
             wrong={
                 "rope-exponent-wrong (i/D)": lambda: base ** (-halves / head_dim),

@@ -1,0 +1,198 @@
+"""Week 1, day 4: RMSNorm, SiLU, the SwiGLU MLP.
+
+The functions are plain PyTorch in the dtype of their inputs; names and argument order are those of the Rust side.
+`cases` below them writes the fixtures.
+"""
+
+import torch
+import torch.nn.functional as F
+
+from oracle.fixtures import Random, relative_rounding, rounding
+from oracle.week1_day1 import linear
+
+
+def rms_norm(x, weight, eps):
+    """`x / √(mean(x²) + eps) · weight` over the last axis; `x [..., E]`, `weight [E]`."""
+    return x / torch.sqrt((x * x).mean(dim=-1, keepdim=True) + eps) * weight
+
+
+def silu(x):
+    """`x · σ(x)`"""
+    return x * torch.sigmoid(x)
+
+
+def swiglu(x, gate_proj, up_proj, down_proj):
+    """`x [..., E]`, `gate_proj, up_proj [I, E]`, `down_proj [E, I]` → `[..., E]`"""
+    return linear(silu(linear(x, gate_proj)) * linear(x, up_proj), down_proj)
+
+
+def cases(out):
+    _rms_norm(out)
+    _silu(out)
+    _swiglu(out)
+
+
+def _rms_norm(out):
+    r = Random(1401)
+    weight = r.normal(8)
+
+    def case(name, why, x, eps, wrong):
+        mistakes = {
+            "rmsnorm-eps-outside-sqrt": lambda x, weight: x / ((x * x).mean(-1, True).sqrt() + eps) * weight,
+            "rmsnorm-eps-wrong-value": lambda x, weight: rms_norm(x, weight, 1e-5 if eps == 1e-6 else 1e-6),
+            "eps missing": lambda x, weight: rms_norm(x, weight, 0.0),
+            "rmsnorm-wrong-axis": lambda x, weight: x / torch.sqrt((x * x).mean(-2, True) + eps) * weight,
+            "mean over everything": lambda x, weight: x / torch.sqrt((x * x).mean() + eps) * weight,
+            "rmsnorm-square-of-sum": lambda x, weight: x / torch.sqrt(x.sum(-1, True) ** 2 / 8 + eps) * weight,
+            "rmsnorm-square-of-sum (of the mean)": lambda x, weight: x / torch.sqrt(x.mean(-1, True) ** 2 + eps) * weight,
+            "rmsnorm-square-of-sum (no /n)": lambda x, weight: x / torch.sqrt((x * x).sum(-1, True) + eps) * weight,
+            "rmsnorm-as-layernorm": lambda x, weight: F.layer_norm(x, (8,), weight, eps=eps),
+            "rmsnorm-plus-one": lambda x, weight: rms_norm(x, 1 + weight, eps),
+            "weight ignored": lambda x, weight: rms_norm(x, torch.ones_like(weight), eps),
+            "not the root": lambda x, weight: x / ((x * x).mean(-1, True) + eps) * weight,
+            "root multiplied": lambda x, weight: x * torch.sqrt((x * x).mean(-1, True) + eps) * weight,
+        }
+        out.case(
+            f"task_1_rms_norm/{name}",
+            seed=r.seed,
+            why=why,
+            inputs={"x": x, "weight": weight},
+            outputs=lambda x, weight: rms_norm(x, weight, eps),
+            scalars={"eps": eps},
+            tolerance={"output": rounding(8 + 5, rms_norm(x, weight, eps))},
+            same={"F.rms_norm": lambda x, weight: F.rms_norm(x, (8,), weight, eps)},
+            similar={
+                "Qwen3RMSNorm": lambda x, weight: _transformers("qwen3", weight, eps)(x),
+                "LlamaRMSNorm": lambda x, weight: _transformers("llama", weight, eps)(x),
+            },
+            wrong={n: mistakes[n] for n in wrong},
+        )
+
+    everywhere = [
+        "rmsnorm-wrong-axis",
+        "mean over everything",
+        "rmsnorm-square-of-sum",
+        "rmsnorm-square-of-sum (of the mean)",
+        "rmsnorm-square-of-sum (no /n)",
+        "rmsnorm-as-layernorm",
+        "rmsnorm-plus-one",
+        "weight ignored",
+        "not the root",
+        "root multiplied",
+    ]
+    about_eps = ["rmsnorm-eps-outside-sqrt", "rmsnorm-eps-wrong-value", "eps missing"]
+    case("ordinary", "x [2, 3, 8] of mixed signs, signed weights, eps 1e-6", r.normal(2, 3, 8), 1e-6, everywhere)
+    case("tiny", "inputs around 1e-3, where x² is as small as eps = 1e-6", r.normal(2, 3, 8) / 1024, 1e-6, everywhere + about_eps)
+    case("tiny_qwen2", "inputs around 1e-3 and eps 1e-5: the eps of the struct counts", r.normal(3, 8) / 1024, 1e-5, about_eps)
+    case("huge", "inputs around 1000", r.normal(2, 3, 8) * 1024, 1e-6, everywhere)
+    case("large_eps", "eps 0.25 against inputs around 1", r.normal(3, 8), 0.25, everywhere + about_eps)
+    case("offset", "rows with a mean of 5: RMSNorm does not subtract it", r.normal(3, 8) + 5, 1e-6, ["rmsnorm-as-layernorm", "weight ignored"])
+    x = r.normal(3, 8)
+    x[1] = 0
+    case("zero_row", "a row of zeros stays zero: eps keeps the root away from 0", x, 1e-6, ["eps missing"])
+
+
+def _transformers(family, weight, eps):
+    from transformers.models.llama.modeling_llama import LlamaRMSNorm
+    from transformers.models.qwen3.modeling_qwen3 import Qwen3RMSNorm
+
+    norm = {"llama": LlamaRMSNorm, "qwen3": Qwen3RMSNorm}[family](weight.shape[0], eps=eps)
+    norm.weight.data = weight
+    return norm
+
+
+def _silu(out):
+    r = Random(1402)
+    mistakes = {
+        "silu-rsqrt": lambda x: x * torch.rsqrt(1 + torch.exp(-x)),
+        "silu-cancellation": lambda x: torch.where(x < 0, x.float() * (1 - torch.sigmoid(x.float().abs())), silu(x).float()),
+        "mlp-wrong-activation": lambda x: F.gelu(x),
+        "mlp-wrong-activation (tanh form)": lambda x: F.gelu(x, approximate="tanh"),
+        "σ alone": lambda x: torch.sigmoid(x),
+        "ReLU": lambda x: torch.relu(x),
+        "σ(1.702·x)": lambda x: x * torch.sigmoid(1.702 * x),
+        "exponent's sign": lambda x: x / (1 + torch.exp(x)),
+    }
+
+    def case(name, why, x, wrong):
+        out.case(
+            f"task_2_silu/{name}",
+            seed=r.seed,
+            why=why,
+            inputs={"x": x},
+            outputs=silu,
+            tolerance={"output": relative_rounding(6)},
+            same={"F.silu": lambda x: F.silu(x)},
+            wrong={n: mistakes[n] for n in wrong},
+        )
+
+    others = [n for n in mistakes if n != "silu-cancellation"]
+    case("moderate", "three axes of signed numbers between −3 and 3, and 0", torch.cat([r.uniform(2, 3, 6, low=-3.0, high=3.0), torch.zeros(2, 3, 1)], -1), others)
+    case("negative", "x from −8 to −30, where 1 − σ(|x|) has no digits left", r.uniform(24, low=-30.0, high=-8.0), ["silu-cancellation", "silu-rsqrt"])
+    case("positive", "x from 8 to 80, where e^x is large but x·σ(x) is x", r.uniform(24, low=8.0, high=80.0), ["exponent's sign", "σ alone"])
+
+
+def _swiglu(out):
+    r = Random(1403)
+    e, i = 10, 14
+    weights = {"gate_proj": r.normal(i, e, std=0.5), "up_proj": r.normal(i, e, std=0.5), "down_proj": r.normal(e, i, std=0.4)}
+
+    def gated(activation=silu, swap=False, after=False):
+        def wrong(x, gate_proj, up_proj, down_proj):
+            gate, up = linear(x, gate_proj), linear(x, up_proj)
+            gate, up = (up, gate) if swap else (gate, up)
+            return linear(activation(gate * up) if after else activation(gate) * up, down_proj)
+
+        return wrong
+
+    def library(x, **weights):
+        from transformers import LlamaConfig
+        from transformers.models.llama.modeling_llama import LlamaMLP
+
+        mlp = LlamaMLP(LlamaConfig(hidden_size=x.shape[-1], intermediate_size=weights["up_proj"].shape[0], vocab_size=8, num_attention_heads=1)).double()
+        mlp.load_state_dict({f"{n}.weight": w for n, w in weights.items()})
+        return mlp(x)
+
+    wrong = {
+        "mlp-gate-up-swapped": gated(swap=True),
+        "mlp-wrong-activation": gated(F.gelu),
+        "mlp-wrong-activation (ReLU)": gated(F.relu),
+        "no activation": gated(lambda x: x),
+        "activation after the product": gated(after=True),
+        "up missing": lambda x, gate_proj, up_proj, down_proj: linear(silu(linear(x, gate_proj)), down_proj),
+        "silu on both": lambda x, gate_proj, up_proj, down_proj: linear(silu(linear(x, gate_proj)) * silu(linear(x, up_proj)), down_proj),
+        "gate + up": lambda x, gate_proj, up_proj, down_proj: linear(silu(linear(x, gate_proj)) + linear(x, up_proj), down_proj),
+    }
+
+    def tolerance(x, gate_proj, up_proj, down_proj):
+        # SiLU is at most |x| and changes by at most 1.1 times what x does.
+        product = linear(x.abs(), gate_proj.abs()) * linear(x.abs(), up_proj.abs())
+        return {"output": rounding(2 * x.shape[-1] + gate_proj.shape[0] + 8, linear(product, down_proj.abs()), factor=1)}
+
+    for name, why, shape in [
+        ("batched", "x [2, 3, 10], I = 14: signed, gate and up differ", (2, 3, e)),
+        ("one_row", "x [1, 10]: a single row", (1, e)),
+    ]:
+        x = r.normal(*shape)
+        out.case(
+            f"task_3_swiglu/{name}",
+            seed=r.seed,
+            why=why,
+            inputs={"x": x, **weights},
+            outputs=swiglu,
+            tolerance=tolerance(x, **weights),
+            same={"LlamaMLP": library},
+            wrong=wrong,
+        )
+    square = {n: r.normal(8, 8, std=0.5) for n in weights}
+    x = r.normal(3, 8)
+    out.case(
+        "task_3_swiglu/square",
+        seed=r.seed,
+        why="E = I = 8: here a projection that is not transposed still has the right shape",
+        inputs={"x": x, **square},
+        outputs=swiglu,
+        tolerance=tolerance(x, **square),
+        same={"LlamaMLP": library},
+        wrong=wrong | {"linear-not-transposed": lambda x, **w: swiglu(x, **{n: v.T for n, v in w.items()})},
+    )
