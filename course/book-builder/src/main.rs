@@ -2,6 +2,7 @@
 
 mod check;
 mod console;
+mod figure;
 mod markdown;
 mod math;
 mod serve;
@@ -89,7 +90,7 @@ fn build(repository: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Puts stubs and typeset formulas into every chapter.
+/// Puts stubs, typeset formulas and drawings into every chapter.
 struct Course {
     reference: PathBuf,
 }
@@ -99,11 +100,14 @@ impl Preprocessor for Course {
         "course"
     }
 
-    fn run(&self, _: &PreprocessorContext, mut book: Book) -> mdbook_preprocessor::errors::Result<Book> {
+    fn run(&self, context: &PreprocessorContext, mut book: Book) -> mdbook_preprocessor::errors::Result<Book> {
+        let sources = context.root.join(&context.config.book.src);
         let mut problems = Vec::new();
         book.for_each_chapter_mut(|chapter| {
             let text = stub::expand(&chapter.content, &self.reference, &mut problems);
-            chapter.content = math::typeset(&text, &mut problems);
+            let text = math::typeset(&text, &mut problems);
+            let folder = chapter.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+            chapter.content = figure::inline(&text, &sources.join(folder), &mut problems);
         });
         // `check` has seen all of these with their line numbers, but included files come in only now.
         if let Some((_, problem)) = problems.first() {
