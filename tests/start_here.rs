@@ -1,8 +1,25 @@
-//! What a plain `cargo test` says: green, and where to begin.
+//! What a plain `cargo test` says: it is green, nothing was checked, and this is how to begin.
 
 fn main() {
-    if cfg!(any(feature = "week1")) {
-        return;
+    let day_chosen = cfg!(any(
+        feature = "week1-day1",
+        feature = "week1-day2",
+        feature = "week1-day3",
+        feature = "week1-day4",
+        feature = "week1-day5",
+        feature = "week1-day6",
+        feature = "week1-day7"
+    ));
+    if !day_chosen {
+        println!("{HOW_TO_START}");
     }
-    println!("Nothing is checked yet: each day of the course has a feature of its own.");
 }
+
+const HOW_TO_START: &str = "
+No day was chosen, so nothing was checked. Each day of the course is a feature:
+
+  cargo course start                          look at this machine, hear a story, see your first task
+  cargo course                                where you stand and what is next
+  cargo test --features week1-day1            check day 1; red until you have written it
+  cargo test --features week1-day1 task_2     check its second task
+";

@@ -2,31 +2,55 @@
 //!
 //! It does not link the learner's crate, so it runs while that crate does not compile.
 
-use anyhow::Result;
+use std::{path::Path, process::ExitCode};
+
+use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
+mod consistency;
 mod curriculum;
+mod environment;
 mod files;
 mod learner;
+mod process;
+mod progress;
 mod source;
+mod start;
+mod status;
 mod stubs;
 mod template;
 #[cfg(test)]
 mod testing;
+mod verify;
 
 use curriculum::Curriculum;
 
-/// Guides through the course and checks it.
+/// Guides through the course and checks it. Without a command: where you stand, and what is next
 #[derive(Debug, Parser)]
 #[command(name = "cargo course", bin_name = "cargo course", version)]
 struct Arguments {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Makes src/ from reference/: every task's body becomes a todo!
+    /// Look at this machine, build the reference, hear a story from it, and see your first task
+    Start,
+    /// Check everything that this repository promises
+    Verify(verify::Options),
+    /// Build the book and serve it on this machine; options are passed on to the book's builder
+    Book {
+        /// `--build` only builds it, into book/book
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
+    /// Measure the reference: tokens per second and memory
+    Bench {
+        /// week1
+        week: String,
+    },
+    /// Make src/ from reference/: every task's body becomes a todo!
     Stubs {
         /// Write nothing; fail if src/ differs from what would be written
         #[arg(long, conflicts_with = "force")]
@@ -37,25 +61,43 @@ enum Command {
     },
 }
 
-fn main() -> std::process::ExitCode {
+fn main() -> ExitCode {
     match run(Arguments::parse()) {
-        Ok(()) => std::process::ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
-            std::process::ExitCode::FAILURE
+            ExitCode::FAILURE
         }
     }
 }
 
-fn run(arguments: Arguments) -> Result<()> {
+fn run(arguments: Arguments) -> Result<ExitCode> {
     let root = files::repository_root()?;
     let curriculum = Curriculum::load(&root)?;
     match arguments.command {
-        Command::Stubs { check: true, .. } => {
+        None => status::print(&root, &curriculum)?,
+        Some(Command::Start) => start::start(&root, &curriculum)?,
+        Some(Command::Verify(options)) => return verify::verify(&root, curriculum, options),
+        Some(Command::Book { options }) => {
+            let builder = ["run", "--quiet", "--release", "--package", "book-builder", "--"];
+            return pass_on(&root, builder.into_iter().chain(options.iter().map(String::as_str)));
+        }
+        Some(Command::Bench { week }) => {
+            anyhow::ensure!(week == "week1", "there is nothing to measure for {week:?}; expected week1");
+            let run = ["run", "--quiet"].into_iter().chain(start::BUILD);
+            return pass_on(&root, run.chain(["--", "bench"]));
+        }
+        Some(Command::Stubs { check: true, .. }) => {
             let stubs::Checked { equal, yours } = stubs::check(&root, &curriculum)?;
             println!("{equal} files equal what would be generated, {yours} are yours.");
-            Ok(())
         }
-        Command::Stubs { force, .. } => stubs::write(&root, &curriculum, force),
+        Some(Command::Stubs { force, .. }) => stubs::write(&root, &curriculum, force)?,
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs cargo on this terminal and ends as it does.
+fn pass_on<'a>(root: &Path, arguments: impl Iterator<Item = &'a str>) -> Result<ExitCode> {
+    let status = process::cargo(root).args(arguments).env_remove("CARGO_TERM_COLOR").status().context("cargo cannot be started")?;
+    Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,0 +1,108 @@
+//! Running other programs, cargo above all.
+
+use std::{
+    ffi::OsStr,
+    io::{BufRead, BufReader, Read},
+    path::Path,
+    process::{Command, ExitStatus, Stdio},
+    sync::mpsc::{Receiver, channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result};
+
+/// What is left of a program that ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// Whether it succeeded.
+    pub(crate) status: ExitStatus,
+    /// Standard output and error, line by line as they came.
+    pub(crate) text: String,
+    /// From start to end.
+    pub(crate) duration: Duration,
+}
+
+impl Finished {
+    /// The last lines of what it printed, for a message.
+    pub(crate) fn tail(&self, lines: usize) -> String {
+        let all: Vec<&str> = self.text.lines().collect();
+        all[all.len().saturating_sub(lines)..].join("\n")
+    }
+}
+
+/// `cargo`, in the folder `root`; the one that runs this program if cargo does.
+pub(crate) fn cargo(root: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root).env("CARGO_TERM_COLOR", "never");
+    forget_cargo(&mut command);
+    command
+}
+
+/// Takes out of a command's environment what `cargo run` put there about *this* package.
+pub(crate) fn forget_cargo(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
+            command.env_remove(name);
+        }
+    }
+}
+
+/// The command as one would type it.
+pub(crate) fn shown(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_stem().unwrap_or_default();
+    let words = std::iter::once(program).chain(command.get_args()).map(OsStr::to_string_lossy);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Runs a command to its end; `each` sees every line of its output and errors as it comes. Standard input is empty.
+///
+/// # Errors
+/// If it cannot be started.
+pub(crate) fn run(command: &mut Command, mut each: impl FnMut(&str)) -> Result<Finished> {
+    let start = Instant::now();
+    let (mut child, lines) = start_piped(command)?;
+    let mut text = String::new();
+    for line in lines {
+        each(&line);
+        text.push_str(&line);
+        text.push('\n');
+    }
+    let status = child.wait().context("the end of a program was lost")?;
+    Ok(Finished { status, text, duration: start.elapsed() })
+}
+
+/// [`run`], silently.
+pub(crate) fn run_quietly(command: &mut Command) -> Result<Finished> {
+    run(command, |_| {})
+}
+
+/// [`run`], with every line printed.
+pub(crate) fn run_aloud(command: &mut Command) -> Result<Finished> {
+    println!("$ {}", shown(command));
+    run(command, |line| println!("{line}"))
+}
+
+/// Starts a command whose lines, of output and errors together, arrive on the channel until it ends.
+pub(crate) fn start_piped(command: &mut Command) -> Result<(std::process::Child, Receiver<String>)> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().with_context(|| format!("`{}` cannot be started", shown(command)))?;
+    let (sender, lines) = channel();
+    let pipes: [Option<Box<dyn Read + Send>>; 2] =
+        [child.stdout.take().map(|pipe| Box::new(pipe) as _), child.stderr.take().map(|pipe| Box::new(pipe) as _)];
+    for pipe in pipes.into_iter().flatten() {
+        let sender = sender.clone();
+        thread::spawn(move || {
+            let mut pipe = BufReader::new(pipe);
+            let mut line = Vec::new();
+            while pipe.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+                let text = String::from_utf8_lossy(&line);
+                if sender.send(text.trim_end_matches(['\r', '\n']).to_owned()).is_err() {
+                    break;
+                }
+                line.clear();
+            }
+        });
+    }
+    Ok((child, lines))
+}

@@ -1,0 +1,97 @@
+//! A build that shows how far it has come: one line that is rewritten on a terminal, plain lines elsewhere.
+
+use std::{
+    collections::BTreeSet,
+    io::{IsTerminal, Write, stderr},
+    path::Path,
+    process::Command,
+    sync::mpsc::RecvTimeoutError,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Result, bail};
+
+use crate::process::{cargo, run_quietly, shown, start_piped};
+
+/// Runs `cargo build ARGUMENTS` in `root` and shows its progress under the name `what`. Returns how long it took.
+///
+/// # Errors
+/// If the build fails; cargo's own output is printed first.
+pub(crate) fn build(root: &Path, what: &str, arguments: &[&str]) -> Result<Duration> {
+    let start = Instant::now();
+    let mut command: Command = cargo(root);
+    command.arg("build").args(arguments);
+    let (mut child, lines) = start_piped(&mut command)?;
+    let mut total = None;
+    let (mut text, mut packages, mut newest) = (Vec::new(), 0, String::new());
+    let mut line = Line::new();
+    loop {
+        match lines.recv_timeout(Duration::from_millis(250)) {
+            Ok(output) => {
+                let mut words = output.split_whitespace();
+                if let (Some("Compiling"), Some(name)) = (words.next(), words.next()) {
+                    packages += 1;
+                    newest = name.to_owned();
+                }
+                text.push(output);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if packages > 0 {
+            let total = *total.get_or_insert_with(|| count_packages(root, arguments));
+            let of = if total >= packages { format!(" of {total} at most") } else { String::new() };
+            line.show(&format!("building {what}: package {packages}{of} ({newest}), {} s", start.elapsed().as_secs()));
+        }
+    }
+    line.clear();
+    if child.wait()?.success() {
+        return Ok(start.elapsed());
+    }
+    eprintln!("{}", text.join("\n"));
+    bail!("`{}` failed", shown(&command))
+}
+
+/// How many packages a cold build compiles; 0 if unknown. Some may be built already.
+fn count_packages(root: &Path, arguments: &[&str]) -> usize {
+    let features: Vec<&str> = arguments.windows(2).filter(|pair| pair[0] == "--features").flatten().copied().collect();
+    let mut command = cargo(root);
+    command.args(["tree", "--offline", "--edges", "normal,build", "--prefix", "none", "--format", "{p}"]).args(features);
+    match run_quietly(&mut command) {
+        Ok(tree) if tree.status.success() => {
+            tree.text.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.is_empty()).collect::<BTreeSet<_>>().len()
+        }
+        _ => 0,
+    }
+}
+
+/// One line on standard error.
+struct Line {
+    on_terminal: bool,
+    shown: bool,
+    last: Option<Instant>,
+}
+
+impl Line {
+    fn new() -> Self {
+        Self { on_terminal: stderr().is_terminal(), shown: false, last: None }
+    }
+
+    /// On a terminal the line is rewritten; elsewhere a new one is printed every ten seconds.
+    fn show(&mut self, text: &str) {
+        if self.on_terminal {
+            eprint!("\r{text:<78}");
+            let _ = stderr().flush();
+            self.shown = true;
+        } else if self.last.is_none_or(|last| last.elapsed() >= Duration::from_secs(10)) {
+            eprintln!("{text}");
+            self.last = Some(Instant::now());
+        }
+    }
+
+    fn clear(&mut self) {
+        if self.shown {
+            eprint!("\r{:<78}\r", "");
+        }
+    }
+}

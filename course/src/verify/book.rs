@@ -1,0 +1,147 @@
+//! The book: that it builds, and that every command in it does what the book says.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+
+use super::{Outcome, Verification};
+use crate::process::{Finished, forget_cargo, run};
+
+/// The book's builder checks links, stubs, formulas and fences as it goes.
+pub(super) fn build(v: &mut Verification) -> Result<Outcome> {
+    v.cargo_succeeds("course book --build")?;
+    Ok(Outcome::Passed(String::new()))
+}
+
+/// One command as `book-builder --list-commands` prints it.
+#[derive(Debug, Deserialize)]
+struct Listed {
+    file: String,
+    line: usize,
+    expect: Expectation,
+    command: String,
+    output: Vec<String>,
+    #[serde(default)]
+    shown: Option<String>,
+    #[serde(default)]
+    reason: Option<String>,
+}
+
+/// What must come of a command; book/README.md has the meanings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Expectation {
+    Green,
+    Red,
+    Reference,
+    Interactive,
+}
+
+/// Runs every command of the book in the pristine copy.
+pub(super) fn commands(v: &mut Verification) -> Result<Outcome> {
+    let list = v.cargo("run --quiet --release --package book-builder -- --list-commands").output()?;
+    ensure!(list.status.success(), "the book's commands cannot be listed:\n{}", String::from_utf8_lossy(&list.stderr));
+    let (mut ran, mut left_out, mut problems) = (0, Vec::new(), Vec::new());
+    for line in String::from_utf8_lossy(&list.stdout).lines() {
+        let listed: Listed = serde_json::from_str(line).with_context(|| format!("not a command: {line}"))?;
+        let place = format!("{}:{}", listed.file, listed.line);
+        let command = &listed.command;
+        if listed.expect == Expectation::Interactive {
+            println!("{place}: $ {command}\n  not run: {}", listed.reason.as_deref().unwrap_or("interactive"));
+            left_out.push(command.clone());
+            continue;
+        }
+        if command.starts_with("cargo course verify") {
+            println!("{place}: $ {command}\n  is what runs now");
+            continue;
+        }
+        let finished = run(&mut shell(v, command), |_| {})?;
+        let verdict = judge(&listed, &finished);
+        let note = listed.shown.as_ref().map_or(String::new(), |shown| format!(" (in the book: {shown})"));
+        println!(
+            "{place}: $ {command}{note}\n  {}, {:.1} s",
+            verdict.as_ref().map_or_else(String::as_str, |()| "as the book says"),
+            finished.duration.as_secs_f64()
+        );
+        if let Err(problem) = verdict {
+            println!("{}", finished.tail(30));
+            problems.push(format!("{place}: `{command}`: {problem}"));
+        }
+        ran += 1;
+    }
+    ensure!(ran > 0, "the book has no command");
+    ensure!(problems.is_empty(), "{} commands do otherwise than the book says\n{}", problems.len(), problems.join("\n"));
+    let note = format!("{ran} commands; {} interactive ones not run", left_out.len());
+    Ok(Outcome::Passed(note))
+}
+
+/// A command line, in this system's shell.
+fn shell(v: &Verification, line: &str) -> Command {
+    let mut command = if cfg!(windows) { Command::new("cmd") } else { Command::new("sh") };
+    command.args([if cfg!(windows) { "/C" } else { "-c" }, line]);
+    command.current_dir(&v.tree).env("CARGO_TARGET_DIR", v.root.join("target/verify/build")).env("CARGO_TERM_COLOR", "never");
+    forget_cargo(&mut command);
+    command
+}
+
+fn judge(listed: &Listed, finished: &Finished) -> Result<(), String> {
+    match (listed.expect, finished.status.success()) {
+        (Expectation::Red, true) => return Err("succeeds, but must be red on the stubs".to_owned()),
+        (Expectation::Red, false) | (_, true) => {}
+        (_, false) => return Err(format!("fails ({})", finished.status)),
+    }
+    match missing_line(&listed.output, &finished.text) {
+        Some(line) => Err(format!("does not print what the book shows: {line}")),
+        None => Ok(()),
+    }
+}
+
+/// The first shown line that does not occur in the output, in order. Runs of white space are one; `…` stands for anything.
+fn missing_line<'a>(shown: &'a [String], output: &str) -> Option<&'a str> {
+    let squeeze = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let output: Vec<String> = output.lines().map(squeeze).collect();
+    let mut at = 0;
+    for line in shown {
+        let pattern = squeeze(line);
+        if pattern.is_empty() || pattern == "…" {
+            continue;
+        }
+        match output[at..].iter().position(|candidate| matches(&pattern, candidate)) {
+            Some(offset) => at += offset + 1,
+            None => return Some(line),
+        }
+    }
+    None
+}
+
+/// Whether the parts of `pattern` between its `…` occur in `text`, in order; without any, whether it occurs at all.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut rest = text;
+    pattern.split('…').map(str::trim).all(|part| match rest.find(part) {
+        Some(at) => {
+            rest = &rest[at + part.len()..];
+            true
+        }
+        None => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn missing(shown: &[&str], output: &str) -> Option<String> {
+        let shown: Vec<String> = shown.iter().map(|line| (*line).to_owned()).collect();
+        missing_line(&shown, output).map(str::to_owned)
+    }
+
+    #[test]
+    fn shown_lines_must_occur_in_order() {
+        let output = "running 2 tests\ntest  a ... ok\nfinished in 0.02s\n";
+        assert_eq!(missing(&["…", "test a ... ok", "finished in …"], output), None);
+        assert_eq!(missing(&["running … tests", "", "…", "finished in 0.02s"], output), None);
+        assert_eq!(missing(&["finished in …", "test a ... ok"], output), Some("test a ... ok".into()));
+        assert_eq!(missing(&["test b"], output), Some("test b".into()));
+    }
+}

@@ -1,0 +1,52 @@
+//! How long a learner waits on the first day. Measured and reported, not asserted: a machine may be busy.
+
+use std::{fs, path::Path};
+
+use anyhow::Result;
+
+use super::{Outcome, Verification, seconds, tree::write_if_changed};
+use crate::process::run_quietly;
+
+/// A cold build of the first day's tests, then an edit in `src/` to the verdict.
+pub(super) fn first_day(v: &mut Verification) -> Result<Outcome> {
+    let target = v.root.join("target/verify/cold");
+    remove(&target)?;
+    let day = v.curriculum.days().next().expect("a course has a day");
+    let arguments = format!("test --test {} --features {}", day.module(), day.feature);
+
+    let mut build = v.cargo(&arguments);
+    build.arg("--no-run").env("CARGO_TARGET_DIR", &target);
+    let cold = run_quietly(&mut build)?;
+    if !cold.status.success() {
+        return Ok(Outcome::Failed(cold.tail(20)));
+    }
+
+    let path = v.tree.join(&day.tasks[0].file);
+    let text = fs::read_to_string(&path)?;
+    let mut edits = Vec::new();
+    for n in 0..5 {
+        write_if_changed(&path, format!("{text}\n// edit {n}\n").as_bytes())?;
+        let mut test = v.cargo(&arguments);
+        test.arg("task_1").env("CARGO_TARGET_DIR", &target);
+        edits.push(run_quietly(&mut test)?.duration);
+    }
+    write_if_changed(&path, text.as_bytes())?;
+    remove(&target)?;
+    edits.sort();
+
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let note = format!(
+        "cold {} (promised 20 s on two idle cores), edit to verdict {} (promised 1 s), on {cores} cores",
+        seconds(cold.duration),
+        seconds(edits[2])
+    );
+    println!("{note}");
+    Ok(Outcome::Passed(note))
+}
+
+fn remove(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,33 @@
+//! The finished engine, from the command line.
+
+use anyhow::{Result, ensure};
+
+use super::{Outcome, Verification, rust::count, seconds};
+
+/// `cargo course start`, twice: the second time shows the wait that remains once everything is built.
+pub(super) fn start(v: &mut Verification) -> Result<Outcome> {
+    let mut durations = Vec::new();
+    let cold = !v.root.join("target/verify/build/release").exists();
+    for _ in 0..2 {
+        let finished = v.cargo_succeeds("course start")?;
+        for expected in ["Once upon a time", "tokens/s", "cargo test --features week1-day1 task_1"] {
+            ensure!(finished.text.contains(expected), "`cargo course start` does not print {expected:?}");
+        }
+        durations.push(seconds(finished.duration));
+    }
+    let first = if cold { "cold, the runner's build included" } else { "first" };
+    Ok(Outcome::Passed(format!("{first}: {} (promised 90 s), again, to the end of the story: {}", durations[0], durations[1])))
+}
+
+/// The tests that give the command line what it must refuse in one line.
+pub(super) fn bad_input(v: &mut Verification) -> Result<Outcome> {
+    let finished = v.cargo_succeeds("test --no-fail-fast --test cli --features cli,reference")?;
+    Ok(Outcome::Passed(count(&finished.text)?))
+}
+
+/// `cargo course bench week1`: the embedded model, and a 360 M Llama with random weights.
+pub(super) fn bench(v: &mut Verification) -> Result<Outcome> {
+    let finished = v.cargo_succeeds("course bench week1")?;
+    ensure!(finished.text.contains("tokens/s"), "`cargo course bench week1` prints no tokens/s");
+    Ok(Outcome::Passed(String::new()))
+}

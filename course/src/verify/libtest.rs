@@ -1,0 +1,82 @@
+//! What Rust's test runner printed.
+
+use std::collections::BTreeMap;
+
+/// The tests of one run.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    /// Name → whether it passed.
+    pub(super) passed: BTreeMap<String, bool>,
+    /// Name → what it printed, for those that failed.
+    output: BTreeMap<String, String>,
+    /// `test result: …`, one for each test program.
+    pub(super) closing: Vec<String>,
+}
+
+impl Report {
+    /// Reads the output of `cargo test`.
+    pub(super) fn parse(text: &str) -> Self {
+        let mut report = Self::default();
+        let mut section: Option<&str> = None;
+        for line in text.lines() {
+            if let Some(name) = line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----")) {
+                section = Some(name);
+            } else if line.starts_with("test result: ") {
+                section = None;
+                report.closing.push(line.to_owned());
+            } else if line == "failures:" {
+                section = None;
+            } else if let Some(name) = section {
+                let output = report.output.entry(name.to_owned()).or_default();
+                output.push_str(line);
+                output.push('\n');
+            } else if let Some((name, verdict)) = line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... ")) {
+                let name = name.trim_end_matches(" - should panic").to_owned();
+                report.passed.insert(name, verdict == "ok");
+            }
+        }
+        report
+    }
+
+    /// The first panic's message of a failed test: the line below `panicked at`.
+    pub(super) fn first_panic(&self, name: &str) -> Option<&str> {
+        let mut lines = self.output.get(name)?.lines().skip_while(|line| !line.contains("panicked at "));
+        lines.next()?;
+        lines.next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "
+running 3 tests
+test task_1_sums ... ok
+test task_2_refuses - should panic ... ok
+test task_2_scales ... FAILED
+
+failures:
+
+---- task_2_scales stdout ----
+
+thread 'task_2_scales' (7) panicked at src/week1/a.rs:5:5:
+not yet implemented: week1-day1 task 2: scale
+note: run with `RUST_BACKTRACE=1`
+
+
+failures:
+    task_2_scales
+
+test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s
+";
+
+    #[test]
+    fn verdicts_messages_and_the_closing_line_are_read() {
+        let report = Report::parse(TEXT);
+        let expected = [("task_1_sums", true), ("task_2_refuses", true), ("task_2_scales", false)];
+        assert_eq!(report.passed.iter().map(|(name, passed)| (name.as_str(), *passed)).collect::<Vec<_>>(), expected);
+        assert_eq!(report.first_panic("task_2_scales"), Some("not yet implemented: week1-day1 task 2: scale"));
+        assert_eq!(report.closing.len(), 1);
+    }
+}

@@ -1,0 +1,128 @@
+//! The PyTorch side: an environment inside the repository, fixtures, bridge, pytest, models, figures.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, ensure};
+
+use super::{Outcome, Verification, rust::BRIDGE, succeeds};
+use crate::{environment, process::forget_cargo};
+
+/// Says what the download is, before it begins.
+const DOWNLOAD: &str = "\
+Making .venv with the packages that pyproject.toml pins. The first time this downloads PyTorch; on Linux it brings
+GPU libraries along (this course does not use them), several GiB in all. `cargo course verify --no-python` leaves this out.";
+
+/// Makes `.venv`, or takes the one that is there if it was made for the same packages.
+pub(super) fn environment(v: &mut Verification) -> Result<Outcome> {
+    let made = if v.options.no_python { Err("--no-python".to_owned()) } else { make(&v.root) };
+    let outcome = match &made {
+        Ok((_, note)) => Outcome::Passed(note.clone()),
+        Err(reason) => Outcome::NotVerified(reason.clone()),
+    };
+    if let Outcome::NotVerified(reason) = &outcome {
+        println!("not verified: {reason}");
+    }
+    v.python = made.map(|(python, _)| python);
+    Ok(outcome)
+}
+
+fn make(root: &Path) -> Result<(PathBuf, String), String> {
+    let text = |error: anyhow::Error| format!("{error:#}");
+    let packages = packages(root).map_err(text)?;
+    let folder = root.join(".venv");
+    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let stamp = folder.join("packages.txt");
+    let wanted = packages.join("\n");
+    if python.is_file() && fs::read_to_string(&stamp).is_ok_and(|made| made == wanted) {
+        return Ok((python, "as made before".to_owned()));
+    }
+    println!("{DOWNLOAD}");
+    if !python.is_file() {
+        let mut command = environment::python()?.command();
+        command.args(["-m", "venv"]).arg(&folder).current_dir(root);
+        succeeds(&mut command).map_err(|error| format!("{error:#}; on Debian and Ubuntu: `sudo apt install python3-venv`"))?;
+    }
+    let mut pip = Command::new(&python);
+    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]).args(&packages).current_dir(root);
+    succeeds(&mut pip).map_err(|error| format!("the packages could not be installed: {error:#}"))?;
+    fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
+    Ok((python, format!("{} packages installed", packages.len())))
+}
+
+/// The pinned packages: `project.optional-dependencies.dev`.
+fn packages(root: &Path) -> Result<Vec<String>> {
+    let manifest: toml::Table = fs::read_to_string(root.join("pyproject.toml")).context("pyproject.toml cannot be read")?.parse()?;
+    let pinned = manifest.get("project").and_then(|project| project.get("optional-dependencies")?.get("dev")?.as_array());
+    let pinned = pinned.context("pyproject.toml has no project.optional-dependencies.dev")?;
+    Ok(pinned.iter().filter_map(|package| package.as_str().map(str::to_owned)).collect())
+}
+
+impl Verification {
+    /// Python in a folder of the pristine copy, with the bridge that was built there.
+    fn python(&self, folder: &str) -> std::result::Result<Command, Outcome> {
+        let python = self.python.as_ref().map_err(|reason| Outcome::NotVerified(reason.clone()))?;
+        let mut command = Command::new(python);
+        command.current_dir(self.tree.join(folder)).env("PYTHONPATH", self.site()).env("PYTHONUTF8", "1");
+        // Two threads of torch on two busy cores wait for one another.
+        command.env("OMP_NUM_THREADS", "1").env("CARGO_TARGET_DIR", self.root.join("target/verify/build"));
+        forget_cargo(&mut command);
+        Ok(command)
+    }
+
+    fn site(&self) -> PathBuf {
+        self.root.join("target/verify/site")
+    }
+}
+
+/// Computes every committed fixture anew.
+pub(super) fn oracle(v: &mut Verification) -> Result<Outcome> {
+    let mut command = match v.python("python-ref") {
+        Ok(command) => command,
+        Err(outcome) => return Ok(outcome),
+    };
+    succeeds(command.args(["-m", "oracle", "--check"]))?;
+    Ok(Outcome::Passed(String::new()))
+}
+
+/// Builds the bridge as a wheel, unpacks it beside the environment, and runs pytest on the reference.
+pub(super) fn bridge(v: &mut Verification) -> Result<Outcome> {
+    let mut maturin = match v.python("") {
+        Ok(command) => command,
+        Err(outcome) => return Ok(outcome),
+    };
+    v.cargo_succeeds(&format!("clippy --package {BRIDGE} --all-targets -- -D warnings"))?;
+    let wheels = v.root.join("target/verify/wheels");
+    for folder in [&wheels, &v.site()] {
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+    }
+    succeeds(maturin.args(["-m", "maturin", "build", "--release", "--out"]).arg(&wheels))?;
+    let wheel = fs::read_dir(&wheels)?.flatten().map(|entry| entry.path()).find(|path| path.extension().is_some_and(|end| end == "whl"));
+    let wheel = wheel.context("maturin built no wheel")?;
+    let mut pip = v.python("").expect("there was one above");
+    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--no-deps", "--target"]).arg(v.site()).arg(wheel);
+    succeeds(&mut pip)?;
+
+    let mut pytest = v.python("").expect("there was one above");
+    let finished = succeeds(pytest.args(["-m", "pytest", "--solution", "reference"]))?;
+    let closing = finished.text.lines().rev().find(|line| line.contains(" passed")).context("pytest ran no test")?;
+    ensure!(!closing.contains("skipped") && !closing.contains("deselected"), "pytest left tests out: {closing}");
+    Ok(Outcome::Passed(closing.trim_matches(['=', ' ']).to_owned()))
+}
+
+/// The embedded models' scores on held-out stories, and the book's figures.
+pub(super) fn models(v: &mut Verification) -> Result<Outcome> {
+    for script in ["python-ref/train/evaluate.py", "book/figures/make.py"] {
+        let mut command = match v.python("") {
+            Ok(command) => command,
+            Err(outcome) => return Ok(outcome),
+        };
+        succeeds(command.args([script, "--check"]))?;
+    }
+    Ok(Outcome::Passed(String::new()))
+}

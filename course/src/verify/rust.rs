@@ -1,0 +1,91 @@
+//! The Rust side: generated stubs, formatting, lints, tests.
+
+use anyhow::{Result, ensure};
+
+use super::{Outcome, Verification, libtest::Report};
+use crate::{consistency, stubs};
+
+/// The PyO3 crate; it builds only where there is a Python, and is checked with it.
+pub(super) const BRIDGE: &str = "tiny-llm-bridge";
+
+/// `cargo course stubs --check` on the repository itself.
+pub(super) fn stubs(v: &mut Verification) -> Result<Outcome> {
+    let stubs::Checked { equal, yours } = stubs::check(&v.root, &v.curriculum)?;
+    let note = if yours == 0 { format!("{equal} files") } else { format!("{equal} files; {yours} are yours and were not compared") };
+    println!("{note}");
+    Ok(Outcome::Passed(note))
+}
+
+/// All that repeats the curriculum.
+pub(super) fn curriculum(v: &mut Verification) -> Result<Outcome> {
+    let problems = consistency::problems(&v.root, &v.curriculum)?;
+    ensure!(problems.is_empty(), "{} disagreements\n{}", problems.len(), problems.join("\n"));
+    Ok(Outcome::Passed(format!("{} days, {} tasks", v.curriculum.days().count(), v.curriculum.tasks().count())))
+}
+
+/// rustfmt.
+pub(super) fn formatting(v: &mut Verification) -> Result<Outcome> {
+    v.cargo_succeeds("fmt --all --check")?;
+    Ok(Outcome::Passed(String::new()))
+}
+
+/// Clippy, with warnings as errors, on all crates; on the learner's once with its stubs and once with the reference.
+pub(super) fn clippy(v: &mut Verification) -> Result<Outcome> {
+    let all = format!("clippy --workspace --exclude {BRIDGE} --all-targets --features tiny-llm/week1,tiny-llm/cli,tiny-llm-kit/cli");
+    v.cargo_succeeds(&format!("{all} -- -D warnings"))?;
+    v.cargo_succeeds("clippy --all-targets --features week1,cli,reference -- -D warnings")?;
+    Ok(Outcome::Passed(String::new()))
+}
+
+/// The crates that are not the learner's.
+pub(super) fn unit_tests(v: &mut Verification) -> Result<Outcome> {
+    let finished =
+        v.cargo_succeeds("test --no-fail-fast --package tiny-llm-kit --package course --package book-builder --features tiny-llm-kit/cli")?;
+    Ok(Outcome::Passed(count(&finished.text)?))
+}
+
+/// `cargo test` with no day chosen.
+pub(super) fn test_alone(v: &mut Verification) -> Result<Outcome> {
+    let finished = v.cargo_succeeds("test")?;
+    for expected in ["cargo course start", "cargo test --features week1-day1"] {
+        ensure!(finished.text.contains(expected), "`cargo test` alone does not name `{expected}`");
+    }
+    Ok(Outcome::Passed(String::new()))
+}
+
+/// Each day by itself on our solution, so that a day that needs another's feature is found.
+pub(super) fn reference(v: &mut Verification) -> Result<Outcome> {
+    let mut text = String::new();
+    for day in v.curriculum.days() {
+        let command = format!("test --no-fail-fast --test {} --features {},reference", day.module(), day.feature);
+        text += &v.cargo_succeeds(&command)?.text;
+    }
+    Ok(Outcome::Passed(count(&text)?))
+}
+
+/// How many tests passed. None, or an ignored one, is a failure: it would count as passed without having run.
+pub(super) fn count(text: &str) -> Result<String> {
+    let report = Report::parse(text);
+    let numbers = |word: &str| -> usize {
+        let of_line = |line: &String| line.split(['.', ';']).find_map(|part| part.trim().strip_suffix(word)?.trim().parse::<usize>().ok());
+        report.closing.iter().filter_map(of_line).sum::<usize>()
+    };
+    let (passed, ignored) = (numbers("passed"), numbers("ignored"));
+    ensure!(passed > 0, "no test ran");
+    ensure!(ignored == 0, "{ignored} tests are ignored");
+    Ok(format!("{passed} tests"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_counted_and_ignored_ones_refused() {
+        let line =
+            |ignored| format!("test result: ok. 12 passed; 0 failed; {ignored} ignored; 0 measured; 0 filtered out; finished in 0.1s\n");
+        assert_eq!(count(&(line(0) + &line(0))).unwrap(), "24 tests");
+        assert!(count(&line(1)).is_err());
+        assert!(count("").is_err());
+    }
+}

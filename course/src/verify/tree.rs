@@ -1,0 +1,87 @@
+//! The pristine copy that everything runs in, and the check that the repository stayed as it was.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result};
+
+use super::{Outcome, Verification};
+use crate::{process::run_quietly, stubs::generated};
+
+/// Folders of the repository that are made, not written; as in .gitignore.
+const MADE: [&str; 6] = [".git", "target", ".venv", ".course", "book/book", "models/hub"];
+
+/// Copies the repository to `target/verify/tree`, with every stub as generated.
+pub(super) fn copy(v: &mut Verification) -> Result<Outcome> {
+    let mut files = BTreeSet::new();
+    list(&v.root, Path::new(""), &mut files)?;
+    for file in &files {
+        write_if_changed(&v.tree.join(file), &fs::read(v.root.join(file))?)?;
+    }
+    for file in generated(&v.root, &v.curriculum)? {
+        write_if_changed(&v.tree.join(&file.path), file.stub.as_bytes())?;
+        files.insert(PathBuf::from(file.path));
+    }
+    let mut stale = BTreeSet::new();
+    list(&v.tree, Path::new(""), &mut stale)?;
+    for file in stale.difference(&files) {
+        fs::remove_file(v.tree.join(file))?;
+    }
+    let note = format!("{} files in {}", files.len(), v.tree.strip_prefix(&v.root).unwrap_or(&v.tree).display());
+    println!("{note}");
+    Ok(Outcome::Passed(note))
+}
+
+/// `git status` of the repository; `None` outside git.
+pub(super) fn git_status(root: &Path) -> Option<String> {
+    let status = run_quietly(Command::new("git").args(["status", "--porcelain"]).current_dir(root)).ok()?;
+    status.status.success().then_some(status.text)
+}
+
+/// Compares `git status` with what it was before the first step.
+pub(super) fn unmodified(v: &mut Verification) -> Result<Outcome> {
+    let (Some(before), Some(after)) = (&v.status_before, git_status(&v.root)) else {
+        return Ok(Outcome::NotVerified("this folder is not a git repository, or git is missing".to_owned()));
+    };
+    let new: Vec<&str> = after.lines().filter(|line| !before.lines().any(|old| old == *line)).collect();
+    if new.is_empty() && before.lines().count() == after.lines().count() {
+        Ok(Outcome::Passed(String::new()))
+    } else {
+        Ok(Outcome::Failed(format!("verification changed the repository: {}", new.join(", "))))
+    }
+}
+
+/// Writes a file only if its content changes, so that cargo sees nothing new where nothing is.
+pub(super) fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
+    if fs::read(path).is_ok_and(|old| old == content) {
+        return Ok(());
+    }
+    let write = || {
+        fs::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
+        fs::write(path, content)
+    };
+    write().with_context(|| format!("{} cannot be written", path.display()))
+}
+
+fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(root.join(folder)).with_context(|| format!("{} cannot be listed", root.join(folder).display()))? {
+        let entry = entry?;
+        let path = folder.join(entry.file_name());
+        let made = MADE.iter().any(|made| path == Path::new(made));
+        let cache = entry.file_name() == "__pycache__" || entry.file_name() == ".pytest_cache";
+        // Follows links, so that a model folder that is linked to counts as one.
+        if made || cache {
+            continue;
+        }
+        if root.join(&path).is_dir() {
+            list(root, &path, found)?;
+        } else if root.join(&path).is_file() {
+            found.insert(path);
+        }
+    }
+    Ok(())
+}
