@@ -1,1 +1,259 @@
-//! Week 1, day 1.
+//! Week 1, day 1: softmax and linear, scaled dot-product attention, multi-head attention.
+
+use ndarray::{Axis, IxDyn};
+use tiny_llm::week1::attention::{MultiHeadAttention, linear, merge_heads, scaled_dot_product_attention, softmax, split_heads};
+use tiny_llm_kit::{
+    Tensor,
+    check::{assert_close, assert_panics},
+    fixtures::{Case, Fixtures, random},
+    tensor::tensor,
+};
+
+fn fixtures() -> Fixtures {
+    Fixtures::open("week1_day1")
+}
+
+// Task 1: softmax
+
+#[track_caller]
+fn check_softmax(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_1_softmax/{case}"));
+    case.check("output", &softmax(&case.tensor("x")));
+}
+
+#[test]
+fn task_1_softmax_normalises_each_row() {
+    check_softmax("signed");
+}
+
+#[test]
+fn task_1_softmax_normalises_the_last_of_four_axes() {
+    check_softmax("batched");
+}
+
+#[test]
+fn task_1_softmax_of_large_numbers_does_not_overflow() {
+    check_softmax("large");
+}
+
+#[test]
+fn task_1_softmax_of_very_negative_numbers_does_not_vanish() {
+    check_softmax("very_negative");
+}
+
+#[test]
+fn task_1_softmax_of_a_fully_masked_row_is_zero() {
+    check_softmax("masked");
+}
+
+#[test]
+fn task_1_softmax_rows_sum_to_one() {
+    let y = softmax(&random(1, &[2, 3, 7]));
+    // 7 additions of numbers below 1, each off by at most 2⁻²⁴, and as much again in the quotients.
+    assert_close("sums over the last axis", &y.sum_axis(Axis(2)), &Tensor::ones(IxDyn(&[2, 3])), 16.0 * f32::EPSILON / 2.0);
+}
+
+#[test]
+fn task_1_softmax_ignores_a_constant_added_to_a_row() {
+    let x = random(2, &[4, 6]);
+    // x + 64 is rounded to multiples of 2⁻¹⁸, and that error of the exponent is one of the result.
+    assert_close("softmax(x + 64) against softmax(x)", &softmax(&(&x + 64.0)), &softmax(&x), 1e-5);
+}
+
+#[test]
+fn task_1_softmax_keeps_nothing_between_calls() {
+    let x = random(3, &[3, 5]);
+    let first = softmax(&x);
+    let _ = softmax(&random(4, &[3, 5]));
+    assert_close("the second softmax of the same x", &softmax(&x), &first, 0.0);
+}
+
+// Task 1: linear
+
+#[track_caller]
+fn check_linear(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_1_linear/{case}"));
+    case.check("output", &linear(&case.tensor("x"), &case.tensor("weight"), case.get("bias").as_ref()));
+}
+
+#[test]
+fn task_1_linear_adds_the_bias() {
+    check_linear("bias");
+}
+
+#[test]
+fn task_1_linear_without_bias() {
+    check_linear("no_bias");
+}
+
+#[test]
+fn task_1_linear_transposes_a_square_weight_too() {
+    check_linear("square");
+}
+
+#[test]
+fn task_1_linear_dots_x_with_the_rows_of_the_weight() {
+    let x = tensor(&[1, 2], vec![1.0, 10.0]);
+    let weight = tensor(&[3, 2], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let expected = tensor(&[1, 3], vec![21.0, 43.0, 65.0]);
+    assert_close("[1, 10] · [[1, 2], [3, 4], [5, 6]]ᵀ", &linear(&x, &weight, None), &expected, 0.0);
+}
+
+#[test]
+fn task_1_linear_refuses_a_weight_of_another_width() {
+    let (x, weight) = (random(5, &[2, 3]), random(6, &[3, 4]));
+    assert_panics("linear: x [2, 3], weight [3, 4]", || linear(&x, &weight, None));
+}
+
+// Task 2: scaled dot-product attention
+
+#[track_caller]
+fn check_attention(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_2_attention/{case}"));
+    let scale = case.value("scale").as_f64().map(|scale| scale as f32);
+    let found = scaled_dot_product_attention(&case.tensor("q"), &case.tensor("k"), &case.tensor("v"), scale, case.get("mask").as_ref());
+    case.check("output", &found);
+}
+
+#[test]
+fn task_2_attention_with_the_default_scale() {
+    check_attention("plain");
+}
+
+#[test]
+fn task_2_attention_over_two_axes() {
+    check_attention("two_axes");
+}
+
+#[test]
+fn task_2_attention_over_four_axes_with_a_given_scale() {
+    check_attention("scale_given");
+}
+
+#[test]
+fn task_2_attention_mask_removes_keys() {
+    check_attention("mask_removes");
+}
+
+#[test]
+fn task_2_attention_mask_is_added_after_the_scale() {
+    check_attention("mask_biases");
+}
+
+#[test]
+fn task_2_attention_of_a_query_that_sees_nothing_is_zero() {
+    check_attention("masked_row");
+}
+
+#[test]
+fn task_2_attention_survives_large_scores() {
+    check_attention("large_scores");
+}
+
+#[test]
+fn task_2_attention_masked_keys_and_values_do_not_matter() {
+    let (q, k, v) = (random(7, &[2, 3, 8]), random(8, &[2, 5, 8]), random(9, &[2, 5, 8]));
+    let mut mask = Tensor::zeros(IxDyn(&[3, 5]));
+    mask.index_axis_mut(Axis(1), 2).fill(f32::NEG_INFINITY);
+    let before = scaled_dot_product_attention(&q, &k, &v, None, Some(&mask));
+
+    let (mut other_k, mut other_v) = (k.clone(), v.clone());
+    other_k.index_axis_mut(Axis(1), 2).mapv_inplace(|x| 7.0 - 3.0 * x);
+    other_v.index_axis_mut(Axis(1), 2).mapv_inplace(|x| 1000.0 - 3.0 * x);
+    let after = scaled_dot_product_attention(&q, &other_k, &other_v, None, Some(&mask));
+    assert_close("attention after key 2 and value 2, masked for every query, were changed", &after, &before, 0.0);
+}
+
+#[test]
+fn task_2_attention_over_one_visible_key_is_its_value() {
+    let (q, k, v) = (random(10, &[4, 8]), random(11, &[4, 8]), random(12, &[4, 8]));
+    let mut mask = Tensor::from_elem(IxDyn(&[4, 4]), f32::NEG_INFINITY);
+    for i in 0..4 {
+        mask[[i, 3 - i]] = 0.0;
+    }
+    let mut reversed = v.clone();
+    reversed.invert_axis(Axis(0));
+    // The one weight is 1 and all others are 0, so no rounding is involved.
+    assert_close("query i sees key 3 − i alone", &scaled_dot_product_attention(&q, &k, &v, None, Some(&mask)), &reversed, 0.0);
+}
+
+#[test]
+fn task_2_attention_averages_when_all_scores_are_equal() {
+    let (q, k, v) = (Tensor::zeros(IxDyn(&[2, 8])), random(13, &[5, 8]), random(14, &[5, 8]));
+    let mean = v.mean_axis(Axis(0)).expect("five rows");
+    let expected = ndarray::stack(Axis(0), &[mean.view(), mean.view()]).expect("same shapes");
+    // Two sums of five values up to 2.
+    assert_close("attention of queries that are 0", &scaled_dot_product_attention(&q, &k, &v, None, None), &expected, 2e-6);
+}
+
+// Task 3: multi-head attention
+
+fn multi_head(case: &Case) -> MultiHeadAttention {
+    MultiHeadAttention {
+        n_heads: case.count("n_heads"),
+        q_proj: case.tensor("q_proj"),
+        k_proj: case.tensor("k_proj"),
+        v_proj: case.tensor("v_proj"),
+        o_proj: case.tensor("o_proj"),
+    }
+}
+
+#[track_caller]
+fn check_multi_head(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_3_multi_head/{case}"));
+    let found = multi_head(&case).forward(&case.tensor("query"), &case.tensor("key"), &case.tensor("value"), case.get("mask").as_ref());
+    case.check("output", &found);
+}
+
+#[test]
+fn task_3_split_heads_moves_whole_heads() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_heads/split");
+    case.check("output", &split_heads(&case.tensor("x"), case.count("n_heads")));
+}
+
+#[test]
+fn task_3_merge_heads_undoes_split_heads() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_heads/split");
+    assert_close("merge_heads of heads [2, 3, 3, 8]", &merge_heads(&case.tensor("output")), &case.tensor("x"), 0.0);
+}
+
+#[test]
+fn task_3_multi_head_attention_across_two_sequences() {
+    check_multi_head("cross");
+}
+
+#[test]
+fn task_3_multi_head_attention_with_a_mask_per_head() {
+    check_multi_head("mask");
+}
+
+#[test]
+fn task_3_multi_head_self_attention_with_square_weights() {
+    check_multi_head("self");
+}
+
+#[test]
+fn task_3_multi_head_attention_of_a_batch_is_that_of_its_parts() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_multi_head/cross");
+    let layer = multi_head(&case);
+    let part = |name: &str, b: usize| case.tensor(name).select(Axis(0), &[b]);
+    let parts: Vec<_> = (0..2).map(|b| layer.forward(&part("query", b), &part("key", b), &part("value", b), None)).collect();
+    let parts = ndarray::concatenate(Axis(0), &[parts[0].view(), parts[1].view()]).expect("same shapes");
+    case.check("output", &parts);
+}
+
+#[test]
+fn task_3_multi_head_attention_does_not_depend_on_the_order_of_keys() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_multi_head/cross");
+    let order = [3, 1, 4, 0, 2];
+    let (key, value) = (case.tensor("key").select(Axis(1), &order), case.tensor("value").select(Axis(1), &order));
+    case.check("output", &multi_head(&case).forward(&case.tensor("query"), &key, &value, None));
+}

@@ -1,8 +1,51 @@
 //! Assertions that explain: which element, both values, both shapes, the tolerance.
 
-use approx::AbsDiffEq;
+use std::{
+    fmt, panic,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use approx::{AbsDiffEq, RelativeEq};
 
 use crate::Tensor;
+
+/// How far a value may be from the expected one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Tolerance {
+    /// At most this far.
+    Absolute(f32),
+    /// At most this part of the larger of the two magnitudes.
+    Relative(f32),
+}
+
+impl Tolerance {
+    /// A NaN that was not expected is always out, and so is an infinity that was not expected; an expected
+    /// infinity or NaN must be met exactly.
+    fn allows(self, found: f32, expected: f32) -> bool {
+        // approx is false for NaN and for inf − inf, so equal infinities and wanted NaNs are let through first.
+        found == expected
+            || (found.is_nan() && expected.is_nan())
+            || match self {
+                Self::Absolute(bound) => found.abs_diff_eq(&expected, bound),
+                Self::Relative(bound) => found.relative_eq(&expected, 0.0, bound),
+            }
+    }
+}
+
+impl From<f32> for Tolerance {
+    fn from(bound: f32) -> Self {
+        Self::Absolute(bound)
+    }
+}
+
+impl fmt::Display for Tolerance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absolute(bound) => write!(f, "tolerance {bound:e}"),
+            Self::Relative(bound) => write!(f, "tolerance {bound:e} of the value"),
+        }
+    }
+}
 
 /// Where two tensors of one shape differ most.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,23 +60,26 @@ pub struct Mismatch {
     pub wrong: usize,
 }
 
-/// The worst element if any is out of tolerance. A NaN that was not expected is always out, and so is
-/// an infinity that was not expected; an expected infinity or NaN must be met exactly.
+/// The worst element, if any is out of tolerance: NaN first, then the one furthest away.
 ///
 /// # Panics
 /// If the shapes differ.
 #[must_use]
-pub fn worst_mismatch(found: &Tensor, expected: &Tensor, tolerance: f32) -> Option<Mismatch> {
+pub fn worst_mismatch(found: &Tensor, expected: &Tensor, tolerance: impl Into<Tolerance>) -> Option<Mismatch> {
     assert_eq!(found.shape(), expected.shape(), "compare shapes first");
+    let tolerance = tolerance.into();
     let mut worst: Option<(f32, Mismatch)> = None;
     let mut wrong = 0;
     for ((index, &x), &y) in found.indexed_iter().zip(expected) {
-        // `abs_diff_eq` is false for NaN and for inf − inf, so equal infinities and wanted NaNs are let through first.
-        if x == y || (x.is_nan() && y.is_nan()) || x.abs_diff_eq(&y, tolerance) {
+        if tolerance.allows(x, y) {
             continue;
         }
         wrong += 1;
-        let distance = if (x - y).is_nan() { f32::INFINITY } else { (x - y).abs() };
+        let distance = match tolerance {
+            _ if (x - y).is_nan() => f32::INFINITY,
+            Tolerance::Absolute(_) => (x - y).abs(),
+            Tolerance::Relative(_) => (x - y).abs() / x.abs().max(y.abs()),
+        };
         if worst.as_ref().is_none_or(|(d, _)| distance > *d) {
             let index = ndarray::Dimension::slice(&index).to_vec();
             worst = Some((distance, Mismatch { index, found: x, expected: y, wrong: 0 }));
@@ -42,12 +88,12 @@ pub fn worst_mismatch(found: &Tensor, expected: &Tensor, tolerance: f32) -> Opti
     worst.map(|(_, m)| Mismatch { wrong, ..m })
 }
 
-/// Passes if both tensors have the same shape and no element is further than `tolerance` away.
+/// Passes if both tensors have the same shape and no element is out of tolerance.
 ///
 /// # Panics
 /// Otherwise, with a message that shows both shapes, the worst index, both values and the tolerance.
 #[track_caller]
-pub fn assert_close(what: &str, found: &Tensor, expected: &Tensor, tolerance: f32) {
+pub fn assert_close(what: &str, found: &Tensor, expected: &Tensor, tolerance: impl Into<Tolerance>) {
     if let Err(message) = compare(what, found, expected, tolerance) {
         panic!("{message}");
     }
@@ -57,18 +103,50 @@ pub fn assert_close(what: &str, found: &Tensor, expected: &Tensor, tolerance: f3
 ///
 /// # Errors
 /// The explanation, several lines of plain text.
-pub fn compare(what: &str, found: &Tensor, expected: &Tensor, tolerance: f32) -> Result<(), String> {
+pub fn compare(what: &str, found: &Tensor, expected: &Tensor, tolerance: impl Into<Tolerance>) -> Result<(), String> {
+    let tolerance = tolerance.into();
     if found.shape() != expected.shape() {
         return Err(format!("{what}: wrong shape\n  found    {:?}\n  expected {:?}", found.shape(), expected.shape()));
     }
     let Some(m) = worst_mismatch(found, expected, tolerance) else { return Ok(()) };
-    Err(format!(
-        "{what}: {} of {} elements differ\n  worst at {:?}: found {}, expected {} (tolerance {tolerance:e})\n  shape    {:?}",
+    let mut message = format!(
+        "{what}: {} of {} elements differ\n  worst at {:?}: found {}, expected {} ({tolerance})\n  shape    {:?}",
         m.wrong,
         found.len(),
         m.index,
         m.found,
         m.expected,
         found.shape(),
-    ))
+    );
+    if let (Some(found), Some(expected)) = (row_of(found, &m.index), row_of(expected, &m.index)) {
+        message += &format!("\n  its row\n    found    {found}\n    expected {expected}");
+    }
+    Err(message)
+}
+
+/// The row (along the last axis) that an element stands in, if it is short enough to be read.
+fn row_of(x: &Tensor, index: &[usize]) -> Option<String> {
+    let (_, lead) = index.split_last()?;
+    let mut row = x.view();
+    for &i in lead {
+        row.index_axis_inplace(ndarray::Axis(0), i);
+    }
+    let values: Vec<_> = row.iter().map(|v| format!("{v:.5}")).collect();
+    (2..=12).contains(&values.len()).then(|| format!("[{}]", values.join(", ")))
+}
+
+/// Passes if `action` panics, as the documentation promises for such arguments. A task that is still a
+/// `todo!` does not count: its panic goes on.
+///
+/// # Panics
+/// If `action` returns.
+#[track_caller]
+pub fn assert_panics<T>(arguments: &str, action: impl FnOnce() -> T) {
+    let Err(payload) = catch_unwind(AssertUnwindSafe(action)) else {
+        panic!("{arguments}: this must panic, but a value was returned");
+    };
+    let message = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
+    if message.is_some_and(|m| m.starts_with("not yet implemented")) {
+        panic::resume_unwind(payload);
+    }
 }

@@ -5,15 +5,34 @@
 //!
 //! ```json
 //! {"seed": 7, "why": "two fully masked rows", "scalars": {"scale": 0.5},
-//!  "tolerance": {"output": 1.5e-6}, "derivation": "8 rounded operations on values up to 4"}
+//!  "tolerance": {"output": 1.5e-6}, "relative": [], "derivation": "output: 8 roundings × 2^-24 × …",
+//!  "reveals": ["softmax-wrong-axis"]}
 //! ```
+//!
+//! `relative` lists the outputs whose tolerance is a part of the value; `reveals` names the mistakes of which the oracle
+//! has made sure that their answer lies at least 20 tolerances away.
 
 use std::{collections::HashMap, path::PathBuf};
 
 use safetensors::{Dtype, SafeTensors};
 use serde_json::Value;
 
-use crate::{Tensor, check, tensor::tensor};
+use crate::{
+    Tensor,
+    check::{self, Tolerance},
+    tensor::tensor,
+};
+
+/// Signed numbers in −2..2, the same on every machine: the input of a test that needs no expected output.
+#[must_use]
+pub fn random(seed: u64, shape: &[usize]) -> Tensor {
+    let mut state = seed;
+    Tensor::from_shape_simple_fn(shape, || {
+        // Knuth's linear congruential generator (MMIX); its high bits are the good ones.
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1 << 22) as f32 - 2.0
+    })
+}
 
 /// The fixtures of one day.
 pub struct Fixtures {
@@ -129,8 +148,11 @@ impl Case<'_> {
     /// # Panics
     /// If it is missing.
     #[must_use]
-    pub fn tolerance(&self, output: &str) -> f32 {
-        self.about["tolerance"][output].as_f64().unwrap_or_else(|| panic!("case {} states no tolerance for {output:?}", self.name)) as f32
+    pub fn tolerance(&self, output: &str) -> Tolerance {
+        let bound =
+            self.about["tolerance"][output].as_f64().unwrap_or_else(|| panic!("case {} states no tolerance for {output:?}", self.name));
+        let relative = self.about["relative"].as_array().is_some_and(|names| names.iter().any(|name| name == output));
+        if relative { Tolerance::Relative(bound as f32) } else { Tolerance::Absolute(bound as f32) }
     }
 
     /// Passes if `found` is what the oracle expects as `output`.
