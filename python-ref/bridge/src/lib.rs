@@ -1,1 +1,48 @@
-//! The bridge.
+//! The Python module `tiny_llm`: both solutions, seen from Python, under the paths that they have in Rust.
+//!
+//! `tiny_llm.student` is the learner's `src/`, `tiny_llm.reference` is ours. The binding is written once, in `solution/`,
+//! and compiled for each of the two crates. Arrays go in and come out as NumPy arrays of float32.
+
+use pyo3::{prelude::*, types::PyType};
+
+mod convert;
+mod kit;
+mod panics;
+
+#[path = "solution"]
+mod student {
+    pub(crate) use tiny_llm as rust;
+    pub(crate) mod week1;
+}
+
+#[path = "solution"]
+#[allow(clippy::duplicate_mod, reason = "one binding for two crates with the same paths")]
+mod reference {
+    pub(crate) use tiny_llm_reference as rust;
+    pub(crate) mod week1;
+}
+
+#[pymodule]
+fn _bridge(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    panics::install_hook();
+    m.add("SolutionPanic", m.py().get_type::<panics::SolutionPanic>())?;
+    m.add("NotImplementedYet", m.py().get_type::<panics::NotImplementedYet>())?;
+    submodule(m, "kit", "tiny_llm.kit", kit::fill)?;
+    submodule(m, "student", "tiny_llm.student", |m| submodule(m, "week1", "tiny_llm.student.week1", student::week1::fill))?;
+    submodule(m, "reference", "tiny_llm.reference", |m| submodule(m, "week1", "tiny_llm.reference.week1", reference::week1::fill))
+}
+
+/// Adds a module to its parent and to `sys.modules`, so that `import tiny_llm.reference.week1.attention` finds it.
+fn submodule(parent: &Bound<'_, PyModule>, name: &str, path: &str, fill: fn(&Bound<'_, PyModule>) -> PyResult<()>) -> PyResult<()> {
+    let py = parent.py();
+    let module = PyModule::new(py, path)?;
+    fill(&module)?;
+    // A class is compiled for two modules, so its own is only known here.
+    for item in module.dict().values() {
+        if let Ok(class) = item.cast::<PyType>() {
+            class.setattr("__module__", path)?;
+        }
+    }
+    py.import("sys")?.getattr("modules")?.set_item(path, &module)?;
+    parent.add(name, module)
+}

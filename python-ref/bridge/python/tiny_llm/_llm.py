@@ -1,0 +1,89 @@
+"""A model folder, ready to use: what the command line does, for Python."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ._bridge import kit
+
+
+class Generation(NamedTuple):
+    """What was generated. There is a `text` if the prompt was one."""
+
+    tokens: list
+    text: str
+    finish_reason: object
+
+
+class Llm:
+    """A solution's model, with the folder's tokenizer if it has one: what works on tokens needs none."""
+
+    def __init__(self, solution, folder):
+        self._week1 = solution.week1
+        self.model = solution.week1.weights.load_model(folder)
+        self.tokenizer = kit.Tokenizer.from_folder(folder) if (Path(folder) / "tokenizer.json").exists() else None
+
+    def logits(self, tokens):
+        """Logits of every position: `[L]` → `[L, V]`, `[B, L]` → `[B, L, V]`."""
+        tokens = np.asarray(tokens)
+        return self.model.forward(tokens) if tokens.ndim != 1 else self.model.forward(tokens[None])[0]
+
+    def generate(
+        self,
+        prompt,
+        max_new_tokens=64,
+        *,
+        temperature=0.0,
+        top_k=0,
+        top_p=1.0,
+        min_p=0.0,
+        repetition_penalty=1.0,
+        seed=0,
+        stop_tokens=None,
+        on_text=None,
+    ):
+        """Continues `prompt`, a text or token ids; greedily unless a temperature is given.
+
+        `stop_tokens` are the checkpoint's unless they are given. If the prompt is a text, `on_text` receives the new text
+        as it comes.
+        """
+        week1 = self._week1
+        stream = None
+        if isinstance(prompt, str):
+            if self.tokenizer is None:
+                raise ValueError("this model folder has no tokenizer.json: give token ids instead of a text")
+            prompt = self.tokenizer.encode_prompt(prompt)
+            stream = week1.stream.TextStream()
+
+        def next_logits(seen):
+            return week1.generate.next_token_logits(self.model, seen)
+
+        def argmax(logits, seen):
+            return week1.generate.argmax(logits)
+
+        choose = argmax  # which needs nothing of day 7
+        if temperature != 0 or repetition_penalty != 1:
+            options = week1.sampling.SamplerOptions(
+                temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p, repetition_penalty=repetition_penalty
+            )
+            choose = week1.sampling.Sampler(options, week1.sampling.Rng(seed)).choose
+
+        tokens, pieces = [], []
+
+        def emit(piece):
+            pieces.append(piece)
+            if on_text and piece:
+                on_text(piece)
+
+        def on_token(token):
+            tokens.append(token)
+            if stream:
+                emit(stream.push(self.tokenizer.token_bytes(token)))
+
+        stop_tokens = self.model.config.eos_token_ids if stop_tokens is None else stop_tokens
+        limits = week1.generate.Limits(max_new_tokens, self.model.context(), set(stop_tokens))
+        reason = week1.generate.generate(next_logits, prompt, limits, choose, on_token)
+        if stream:
+            emit(stream.finish())
+        return Generation(tokens, "".join(pieces) if stream else None, reason)
