@@ -1,1 +1,451 @@
-//! Week 1, day 5.
+//! Week 1, day 5: embedding and tied output, transformer block, the whole decoder, weights.
+//!
+//! Expected values: `python-ref/oracle/week1_day5.py`.
+
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use ndarray::{Array2, Axis};
+use tiny_llm::week1::{
+    activations::{activations, task_of},
+    gqa::{GroupedQueryAttention, HeadNorm, Linear},
+    mlp::SwiGlu,
+    model::{Embedding, MAX_CONTEXT, Model, TransformerBlock},
+    norm::RmsNorm,
+    rope::RopeTables,
+    weights::{load_model, to_f32},
+};
+use tiny_llm_kit::{
+    Tensor, check,
+    checkpoint::{Checkpoint, Dtype, StoredTensor},
+    config::ModelConfig,
+    fixtures::{Case, Fixtures},
+    tensor::tensor,
+};
+
+fn fixtures() -> Fixtures {
+    Fixtures::open("week1_day5")
+}
+
+fn tokens(case: &Case) -> Array2<u32> {
+    case.integers("tokens").mapv(|t| t as u32).into_dimensionality().expect("tokens are [B, L]")
+}
+
+// Task 1
+
+#[test]
+fn task_1_embedding() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_1_embedding/two_rows");
+    let embedding = Embedding { weight: case.tensor("weight") };
+    case.check("output", &embedding.forward(&tokens(&case)));
+}
+
+#[test]
+fn task_1_as_output() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_1_as_output/signed");
+    let embedding = Embedding { weight: case.tensor("weight") };
+    case.check("output", &embedding.as_output(&case.tensor("x")));
+}
+
+#[test]
+fn task_1_a_token_outside_the_vocabulary_is_not_embedded() {
+    let embedding = Embedding { weight: Tensor::zeros(vec![4, 2]) };
+    let inside = embedding.forward(&ndarray::array![[3]]);
+    assert_eq!(inside.shape(), [1, 1, 2]);
+    let outside = std::panic::catch_unwind(|| embedding.forward(&ndarray::array![[4]]));
+    assert!(outside.is_err(), "token 4 of a vocabulary of 4 was embedded");
+}
+
+// Task 2
+
+/// The block of a case, with the projections changed by `change`.
+fn block(case: &Case, change: impl Fn(&str, Tensor) -> Tensor) -> TransformerBlock {
+    let get = |name: &str| change(name, case.tensor(name));
+    let eps = case.scalar("eps") as f32;
+    let norm = |name: &str| RmsNorm { weight: get(name), eps };
+    let head_norm = |name: &str| {
+        let weight = case.get(name)?;
+        Some(Box::new(move |x: &Tensor| RmsNorm { weight: weight.clone(), eps }.forward(x)) as HeadNorm)
+    };
+    let project = |name: &str| Linear {
+        weight: get(&format!("self_attn.{name}.weight")),
+        bias: case.get(&format!("self_attn.{name}.bias")).map(|bias| change(name, bias)),
+    };
+    TransformerBlock {
+        input_norm: norm("input_layernorm.weight"),
+        attention: GroupedQueryAttention {
+            n_heads: case.count("n_heads"),
+            n_kv_heads: case.count("n_kv_heads"),
+            q_proj: project("q_proj"),
+            k_proj: project("k_proj"),
+            v_proj: project("v_proj"),
+            o_proj: project("o_proj"),
+            q_norm: head_norm("self_attn.q_norm.weight"),
+            k_norm: head_norm("self_attn.k_norm.weight"),
+            rope: Arc::new(RopeTables { cos: case.tensor("cos"), sin: case.tensor("sin") }),
+        },
+        post_attention_norm: norm("post_attention_layernorm.weight"),
+        mlp: SwiGlu { gate_proj: get("mlp.gate_proj.weight"), up_proj: get("mlp.up_proj.weight"), down_proj: get("mlp.down_proj.weight") },
+    }
+}
+
+#[test]
+fn task_2_block_with_mask_llama() {
+    check_block("llama");
+}
+
+#[test]
+fn task_2_block_with_bias_qwen2() {
+    check_block("qwen2");
+}
+
+#[test]
+fn task_2_block_with_head_norms_qwen3() {
+    check_block("qwen3");
+}
+
+fn check_block(family: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_2_block/{family}"));
+    let x = case.tensor("x");
+    let before = x.clone();
+    case.check("output", &block(&case, |_, weight| weight).forward(&x, case.get("mask").as_ref()));
+    assert_eq!(x, before, "forward must leave its input as it is");
+}
+
+#[test]
+fn task_2_a_block_that_adds_nothing_is_the_identity() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_2_block/llama");
+    let silent = block(&case, |name, weight| if name.contains("o_proj") || name.contains("down_proj") { weight * 0.0 } else { weight });
+    let x = case.tensor("x");
+    check::assert_close(
+        "attention and MLP give zeros, so only the residual connections are left: the block must return its input",
+        &silent.forward(&x, case.get("mask").as_ref()),
+        &x,
+        0.0,
+    );
+}
+
+// Task 3
+
+/// A whole model from the weights of a case; `config.json` is part of the case.
+fn model(case: &Case) -> Model {
+    no_layers("untied", true);
+    let config = ModelConfig::from_json(&case.value("config").to_string(), "config.json of the fixture").expect("a configuration");
+    Model::build(config, &mut |name, shape| {
+        let weight = case.tensor(name);
+        assert_eq!(weight.shape(), shape, "{name}");
+        Ok(weight)
+    })
+    .expect("all weights are there")
+}
+
+/// A decoder without layers: the shortest way to `Model::forward`. The tests of whole models begin with it, so that while
+/// task 3 is open they say so, whatever is open elsewhere.
+fn no_layers(output: &str, with_head: bool) {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_decoder/no_layers");
+    let whole = fixtures.case("task_3_decoder/llama");
+    let config = ModelConfig::from_json(&whole.value("config").to_string(), "config.json of the fixture").expect("a configuration");
+    let model = Model {
+        config,
+        embedding: Embedding { weight: case.tensor("embedding") },
+        blocks: Vec::new(),
+        norm: RmsNorm { weight: case.tensor("norm"), eps: case.scalar("eps") as f32 },
+        lm_head: with_head.then(|| Linear { weight: case.tensor("head"), bias: None }),
+    };
+    case.check(output, &model.forward(&tokens(&case)));
+}
+
+#[test]
+fn task_3_without_layers_tied() {
+    no_layers("tied", false);
+}
+
+#[test]
+fn task_3_without_layers_untied() {
+    no_layers("untied", true);
+}
+
+#[test]
+fn task_3_whole_llama() {
+    check_whole("llama");
+}
+
+#[test]
+fn task_3_whole_qwen2() {
+    check_whole("qwen2");
+}
+
+#[test]
+fn task_3_whole_qwen3() {
+    check_whole("qwen3");
+}
+
+fn check_whole(family: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_3_decoder/{family}"));
+    case.check("logits", &model(&case).forward(&tokens(&case)));
+}
+
+#[test]
+fn task_3_a_later_token_changes_no_earlier_logit() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_decoder/qwen2");
+    let model = model(&case);
+    let before = tokens(&case);
+    let mut after = before.clone();
+    let last = before.ncols() - 1;
+    after.column_mut(last).mapv_inplace(|token| (token + 1) % model.config.vocab_size as u32);
+    let (x, y) = (model.forward(&before), model.forward(&after));
+    let (x, y) = (x.slice_axis(Axis(1), (..last).into()), y.slice_axis(Axis(1), (..last).into()));
+    check::assert_close("logits before the changed last token", &y.to_owned(), &x.to_owned(), 0.0);
+}
+
+#[test]
+fn task_3_tokens_are_checked() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_decoder/qwen3");
+    let model = model(&case);
+    let refused = |tokens: &[u32]| model.check(tokens).expect_err("to be refused").to_string();
+    assert_eq!(model.context(), 64.min(MAX_CONTEXT));
+    model.check(&[0, 36]).expect("both are in the vocabulary of 37");
+    model.check(&[1; 64]).expect("exactly full");
+    assert!(refused(&[]).contains("no tokens"), "{}", refused(&[]));
+    assert!(refused(&[1, 37]).contains("token 37 at position 1") && refused(&[1, 37]).contains("0 to 36"), "{}", refused(&[1, 37]));
+    assert!(refused(&[1; 65]).contains("65 tokens") && refused(&[1; 65]).contains("64"), "{}", refused(&[1; 65]));
+}
+
+/// The first activation that differs from PyTorch's names the function to look at.
+#[test]
+fn task_3_every_activation_of_the_embedded_model() {
+    no_layers("tied", false);
+    let folder = embedded_model();
+    let config = ModelConfig::from_folder(&folder).expect("a configuration");
+    let checkpoint = Checkpoint::open(&folder).expect("weights");
+    let model = Model::build(config, &mut |name, shape| {
+        let stored = checkpoint.tensor(name, shape)?;
+        assert_eq!(stored.dtype, Dtype::BF16, "{name}");
+        let value = |bytes: &[u8]| f32::from_le_bytes([0, 0, bytes[0], bytes[1]]);
+        Ok(tensor(shape, stored.bytes.chunks_exact(2).map(value).collect()))
+    })
+    .expect("all weights are there");
+
+    let fixtures = Fixtures::open("week1_day5_activations");
+    let case = fixtures.case("task_3_activations/tiny_story");
+    let numbers = |name: &str| case.value(name).as_array().expect("a list").clone();
+    let positions: Vec<_> = numbers("positions").iter().map(|p| p.as_u64().expect("a position") as usize).collect();
+    let found: HashMap<_, _> = activations(&model, &tokens(&case)).into_iter().collect();
+    for name in numbers("names").iter().map(|name| name.as_str().expect("a name")) {
+        let found = found.get(name).unwrap_or_else(|| panic!("the model has no activation {name}"));
+        let found = found.select(Axis(found.ndim() - 2), &positions);
+        let expected = case.tensor(name);
+        if let Err(difference) = check::compare(name, &found, &expected, case.tolerance(name)) {
+            panic!(
+                "the first activation that differs from PyTorch's is {name}\n  computed by {}\n{difference}\n  positions {positions:?} of the sequence",
+                task_of(name)
+            );
+        }
+    }
+}
+
+fn embedded_model() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story")
+}
+
+// Task 4
+
+fn stored<'a>(dtype: Dtype, shape: &'a [usize], bytes: &'a [u8]) -> StoredTensor<'a> {
+    StoredTensor { name: "some.weight", dtype, shape, bytes }
+}
+
+fn check_to_f32(case: &str, dtype: Dtype, size: usize) {
+    let fixtures = fixtures();
+    let case = fixtures.case(case);
+    let (bits, expected) = (case.integers("bits"), case.tensor("values"));
+    // One byte in front: values of a mapped file may begin anywhere.
+    let mut bytes = vec![0xAA];
+    bytes.extend(bits.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(size)));
+    let found = to_f32(&stored(dtype, bits.shape(), &bytes[1..])).expect("this type is supported");
+    assert_eq!(found.shape(), expected.shape());
+    for ((bits, found), expected) in bits.iter().zip(&found).zip(&expected) {
+        // By bits, for 0 and −0 are equal by value; and any NaN will do.
+        let equal = found.to_bits() == expected.to_bits() || (found.is_nan() && expected.is_nan());
+        assert!(equal, "{dtype} with the bits {bits:#06x}: found {found:e}, expected {expected:e}");
+    }
+}
+
+#[test]
+fn task_4_bf16() {
+    check_to_f32("task_4_to_f32/bf16", Dtype::BF16, 2);
+}
+
+#[test]
+fn task_4_f16() {
+    check_to_f32("task_4_to_f32/f16", Dtype::F16, 2);
+}
+
+#[test]
+fn task_4_f32() {
+    check_to_f32("task_4_to_f32/f32", Dtype::F32, 4);
+}
+
+#[test]
+fn task_4_another_type_is_refused_by_name() {
+    let message = to_f32(&stored(Dtype::I8, &[2], &[1, 2])).expect_err("to be refused").to_string();
+    for part in ["some.weight", "I8", "BF16"] {
+        assert!(message.contains(part), "{message:?} does not say {part:?}");
+    }
+}
+
+/// A folder that is gone when the test ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("tiny-llm-{test}-{}", std::process::id()));
+        fs::create_dir_all(&path).expect("a temporary folder");
+        Self(path)
+    }
+
+    /// A model folder with the weights of a case, spread over `shards` files of `dtype`.
+    fn with_model(test: &str, case: &Case, weights: &[(String, Tensor)], dtype: Dtype, shards: usize) -> Self {
+        let folder = Self::new(test);
+        fs::write(folder.0.join("config.json"), case.value("config").to_string()).expect("written");
+        if shards == 1 {
+            save(&folder.0.join("model.safetensors"), weights, dtype);
+            return folder;
+        }
+        let mut index = Vec::new();
+        for (i, part) in weights.chunks(weights.len().div_ceil(shards)).enumerate() {
+            let file = format!("model-{:05}-of-{shards:05}.safetensors", i + 1);
+            save(&folder.0.join(&file), part, dtype);
+            index.extend(part.iter().map(|(name, _)| format!("{name:?}: {file:?}")));
+        }
+        let index = format!(r#"{{"metadata": {{}}, "weight_map": {{{}}}}}"#, index.join(", "));
+        fs::write(folder.0.join("model.safetensors.index.json"), index).expect("written");
+        folder
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // A folder that stays behind in the temporary directory harms nobody.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Writes a safetensors file of f32, or of bf16 (the upper halves).
+fn save(path: &Path, weights: &[(String, Tensor)], dtype: Dtype) {
+    let (mut header, mut data) = (Vec::new(), Vec::new());
+    for (name, weight) in weights {
+        let start = data.len();
+        let skip = if dtype == Dtype::BF16 { 2 } else { 0 };
+        data.extend(weight.iter().flat_map(|x| x.to_le_bytes().into_iter().skip(skip)));
+        header.push(format!(
+            r#"{name:?}: {{"dtype": "{dtype}", "shape": {:?}, "data_offsets": [{start}, {}]}}"#,
+            weight.shape(),
+            data.len()
+        ));
+    }
+    let header = format!("{{{}}}", header.join(", "));
+    fs::write(path, [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &data].concat()).expect("written");
+}
+
+/// Every weight that the case's model asks for, by name.
+fn weights(case: &Case) -> Vec<(String, Tensor)> {
+    let layers = case.value("config")["num_hidden_layers"].as_u64().expect("a number");
+    let parts = ["input_layernorm", "post_attention_layernorm", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"];
+    let attention = ["q_proj", "k_proj", "v_proj", "o_proj", "q_norm", "k_norm"].map(|part| format!("self_attn.{part}"));
+    let parts: Vec<_> = parts.into_iter().map(str::to_owned).chain(attention).collect();
+    let mut names: Vec<_> = ["model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"].map(str::to_owned).to_vec();
+    for layer in 0..layers {
+        names.extend(parts.iter().flat_map(|part| ["weight", "bias"].map(|kind| format!("model.layers.{layer}.{part}.{kind}"))));
+    }
+    names.into_iter().filter_map(|name| case.get(&name).map(|weight| (name, weight))).collect()
+}
+
+#[test]
+fn task_4_one_file_and_shards() {
+    let fixtures = fixtures();
+    for (family, shards) in [("llama", 1), ("qwen2", 2), ("qwen3", 3)] {
+        let case = fixtures.case(&format!("task_3_decoder/{family}"));
+        let folder = Folder::with_model(&format!("{family}-{shards}"), &case, &weights(&case), Dtype::F32, shards);
+        let model = load_model(&folder.0).expect("a whole model");
+        case.check("logits", &model.forward(&tokens(&case)));
+        assert_eq!(model.lm_head.is_none(), model.config.tie_word_embeddings, "a tied output head is the embedding itself");
+    }
+}
+
+#[test]
+fn task_4_half_precision_weights() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_decoder/llama");
+    let folder = Folder::with_model("bf16", &case, &weights(&case), Dtype::BF16, 1);
+    let model = load_model(&folder.0).expect("a whole model");
+    let upper_half = |x: f32| f32::from_bits(x.to_bits() & 0xFFFF_0000);
+    check::assert_close("the embedding", &model.embedding.weight, &case.tensor("model.embed_tokens.weight").mapv(upper_half), 0.0);
+    let head = &model.lm_head.as_ref().expect("untied").weight;
+    check::assert_close("the output head", head, &case.tensor("lm_head.weight").mapv(upper_half), 0.0);
+    let down = &model.blocks[1].mlp.down_proj;
+    check::assert_close("layer 1's down_proj", down, &case.tensor("model.layers.1.mlp.down_proj.weight").mapv(upper_half), 0.0);
+}
+
+#[test]
+fn task_4_what_is_wrong_is_named() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_decoder/llama");
+    let good = weights(&case);
+    let refused = |folder: &Path, parts: &[&str]| {
+        let error = load_model(folder).err().expect("to be refused");
+        let message = format!("{error:#}");
+        assert!(!message.contains('\n'), "more than one line: {message}");
+        for part in parts {
+            assert!(message.contains(part), "{message:?} does not say {part:?}");
+        }
+    };
+    refused(Path::new("no/such/folder"), &["no/such/folder"]);
+
+    let changed = |test: &str, change: &dyn Fn(&mut Vec<(String, Tensor)>)| {
+        let mut weights = good.clone();
+        change(&mut weights);
+        Folder::with_model(test, &case, &weights, Dtype::F32, 1)
+    };
+    let missing = changed("missing", &|w| w.retain(|(name, _)| name != "model.layers.1.self_attn.k_proj.weight"));
+    refused(&missing.0, &["model.layers.1.self_attn.k_proj.weight", "not found"]);
+    let headless = changed("headless", &|w| w.retain(|(name, _)| name != "lm_head.weight"));
+    refused(&headless.0, &["lm_head.weight", "not found"]);
+    let misnamed = changed("misnamed", &|w| w[1].0 = "model.norm.wight".to_owned());
+    refused(&misnamed.0, &["model.norm.weight", "closest", "model.norm.wight"]);
+    let turned = changed("turned", &|w| w[0].1.swap_axes(0, 1));
+    refused(&turned.0, &["model.embed_tokens.weight", "[24, 37]", "[37, 24]"]);
+
+    let integers = Folder::with_model("integers", &case, &good, Dtype::I32, 1);
+    refused(&integers.0, &["model.embed_tokens.weight", "I32", "BF16"]);
+    let truncated = Folder::with_model("truncated", &case, &good, Dtype::F32, 1);
+    let path = truncated.0.join("model.safetensors");
+    let whole = fs::read(&path).expect("written above");
+    fs::write(&path, &whole[..whole.len() - 5]).expect("written");
+    refused(&truncated.0, &["model.safetensors", "truncated"]);
+    let unknown = Folder::with_model("unknown", &case, &good, Dtype::F32, 1);
+    let config = case.value("config").to_string().replace("\"llama\"", "\"mamba\"");
+    fs::write(unknown.0.join("config.json"), config).expect("written");
+    refused(&unknown.0, &["config.json", "model_type", "mamba"]);
+}
+
+#[test]
+fn task_4_the_embedded_model() {
+    let model = load_model(&embedded_model()).expect("the embedded model");
+    let fixtures = Fixtures::open("week1_day5_activations");
+    let case = fixtures.case("task_3_activations/tiny_story");
+    let positions: Vec<_> =
+        case.value("positions").as_array().expect("a list").iter().map(|p| p.as_u64().expect("a position") as usize).collect();
+    case.check("logits", &model.forward(&tokens(&case)).select(Axis(1), &positions));
+}

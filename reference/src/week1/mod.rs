@@ -10,6 +10,8 @@ pub mod norm;
 pub mod rope;
 
 #[cfg(feature = "model")]
+pub mod activations;
+#[cfg(feature = "model")]
 pub mod generate;
 #[cfg(feature = "model")]
 pub mod model;

@@ -1,0 +1,350 @@
+"""Week 1, day 5: embedding and tied output, transformer block, the whole decoder, weights.
+
+The decoder is plain PyTorch, in the dtype of its weights: transformers computes its norms and its softmax in float32
+whatever the dtype, so it cannot give float64 answers. Every whole model here is built by transformers too, and the two must agree
+to within the tolerance.
+"""
+
+import math
+
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM
+
+from oracle.fixtures import Random, Tolerance, exact, rounding
+
+
+def walk(roundings, value, factor=2):
+    """What a chain of roundings costs if their errors are of either sign, and so add up like the steps of a random walk.
+
+    The sum over all of them, as `rounding` takes it, would be far too wide for a whole model. That `factor` is enough
+    is checked on every case by a run in float32, which must stay within the tolerance.
+    """
+    magnitude = value.abs().max().item()
+    bound = float(f"{factor * math.sqrt(roundings) * 2.0**-24 * magnitude:.1e}")
+    return Tolerance(bound, f"factor {factor} × √({roundings} roundings) × 2^-24 × magnitude {magnitude:.3g} = {bound:.1e}")
+
+
+def rms_norm(x, weight, eps):
+    return x / torch.sqrt((x * x).mean(-1, keepdim=True) + eps) * weight
+
+
+def rotate(x, cos, sin):
+    """Half-split RoPE: `x [B, H, L, D]`, tables `[P, D/2]`."""
+    cos, sin = cos[: x.shape[-2]], sin[: x.shape[-2]]
+    a, b = x.chunk(2, dim=-1)
+    return torch.cat((a * cos - b * sin, a * sin + b * cos), dim=-1)
+
+
+def rotate_interleaved(x, cos, sin):
+    """The other layout: what half-split checkpoints must not be run with."""
+    cos, sin = cos[: x.shape[-2]], sin[: x.shape[-2]]
+    a, b = x[..., 0::2], x[..., 1::2]
+    return torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2)
+
+
+def swiglu(x, w):
+    gate = x @ w["mlp.gate_proj.weight"].T
+    return (gate * torch.sigmoid(gate) * (x @ w["mlp.up_proj.weight"].T)) @ w["mlp.down_proj.weight"].T
+
+
+def attention(x, w, c, cos, sin, mask, mistake=None, seen=lambda name, value: None):
+    """Grouped-query attention with a layer's weights `w`, by their names in a checkpoint."""
+    batch, length = x.shape[:2]
+
+    def project(name, heads):
+        y = x @ w[f"self_attn.{name}.weight"].T
+        if f"self_attn.{name}.bias" in w and mistake != "qkv-bias-dropped":
+            y = y + w[f"self_attn.{name}.bias"]
+        seen(name, y)
+        return y.view(batch, length, heads, c["head_dim"]).transpose(1, 2)
+
+    q, k, v = project("q_proj", c["n_heads"]), project("k_proj", c["n_kv_heads"]), project("v_proj", c["n_kv_heads"])
+    turn = rotate_interleaved if mistake == "rope-pairing-swapped" else rotate
+    if mistake == "qknorm-after-rope":
+        q, k = turn(q, cos, sin), turn(k, cos, sin)
+    if "self_attn.q_norm.weight" in w and mistake != "qknorm-missing":
+        q, k = rms_norm(q, w["self_attn.q_norm.weight"], c["eps"]), rms_norm(k, w["self_attn.k_norm.weight"], c["eps"])
+        seen("q_norm", q), seen("k_norm", k)
+    if mistake != "qknorm-after-rope":
+        q, k = turn(q, cos, sin), turn(k, cos, sin)
+    seen("q_rope", q), seen("k_rope", k)
+    group = c["n_heads"] // c["n_kv_heads"]
+    if mistake == "gqa-tile-not-repeat":
+        k, v = k.repeat(1, group, 1, 1), v.repeat(1, group, 1, 1)
+    else:
+        k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
+    scores = q @ k.transpose(-1, -2) / math.sqrt(c["head_dim"])
+    if mask is not None and mistake != "mask-dropped":
+        scores = scores + mask
+    heads = torch.softmax(scores, dim=-1) @ v
+    seen("heads", heads)
+    y = heads.transpose(1, 2).flatten(2) @ w["self_attn.o_proj.weight"].T
+    return y + w["self_attn.o_proj.bias"] if "self_attn.o_proj.bias" in w else y
+
+
+def block(x, w, c, cos, sin, mask, mistake=None, seen=lambda name, value: None):
+    """One layer: attention and MLP, each behind a norm and beside a residual connection."""
+    if mistake == "norms-swapped":
+        w = {**w, "input_layernorm.weight": w["post_attention_layernorm.weight"], "post_attention_layernorm.weight": w["input_layernorm.weight"]}
+    normed = rms_norm(x, w["input_layernorm.weight"], c["eps"])
+    seen("input_norm", normed)
+    attended = attention(normed, w, c, cos, sin, mask, mistake, lambda name, value: seen(f"attention.{name}", value))
+    seen("attention", attended)
+    if mistake == "residual-from-normed":
+        x = normed
+    before = x if mistake == "mlp-beside-attention" else x + attended
+    normed = rms_norm(before, w["post_attention_layernorm.weight"], c["eps"])
+    seen("post_attention_norm", normed)
+    if mistake == "residual-from-normed":
+        return normed + swiglu(normed, w)
+    mlp = swiglu(normed, w)
+    seen("mlp", mlp)
+    if mistake == "residual-missing":
+        return mlp
+    return x + attended + mlp
+
+
+def inverse_frequencies(head_dim, theta, scaling=None):
+    """In float64, then rounded: a frequency is the same number whatever the model's dtype. `scaling` is Llama 3's."""
+    f = theta ** (-torch.arange(0, head_dim, 2, dtype=torch.float64) / head_dim)
+    if scaling:
+        turns = scaling["original_max_position_embeddings"] * f.float().double() / (2 * math.pi)
+        low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
+        kept = ((turns - low) / (high - low)).clamp(0, 1)
+        f = (1 - kept) * f.float().double() / scaling["factor"] + kept * f.float().double()
+    return f.float()
+
+
+def tables(frequencies, length, dtype):
+    """Angles in float32, as all implementations have them; their cosine and sine in `dtype`."""
+    angles = torch.arange(length, dtype=torch.float32)[:, None] * frequencies
+    return angles.to(dtype).cos(), angles.to(dtype).sin()
+
+
+def causal(length):
+    return torch.full((length, length), -math.inf).triu(1)
+
+
+def decoder(json, weights, tokens, mistake=None, seen=lambda name, value: None):
+    """Logits `[B, L, V]` of the model that `config.json` and these weights describe."""
+    rope = json.get("rope_parameters") or json.get("rope_scaling") or {}
+    theta = rope.get("rope_theta", json.get("rope_theta", 10000.0))
+    if mistake == "rope-base-default":
+        theta = 10000.0
+    scaling = rope if rope.get("rope_type") == "llama3" and mistake != "rope-scaling-missed" else None
+    c = {"n_heads": json["num_attention_heads"], "n_kv_heads": json["num_key_value_heads"], "head_dim": json["head_dim"], "eps": json["rms_norm_eps"]}
+    if mistake == "rmsnorm-eps-wrong-value":
+        c["eps"] = 1e-6
+    embedding = weights["model.embed_tokens.weight"]
+    length = tokens.shape[1]
+    cos, sin = tables(inverse_frequencies(c["head_dim"], theta, scaling), length, embedding.dtype)
+    x = embedding[tokens]
+    seen("embedding", x)
+    for i in range(json["num_hidden_layers"]):
+        layer = json["num_hidden_layers"] - 1 if mistake == "layer-index-captured-last" else i
+        prefix = f"model.layers.{layer}."
+        w = {name.removeprefix(prefix): value for name, value in weights.items() if name.startswith(prefix)}
+        x = block(x, w, c, cos, sin, causal(length).to(x.dtype), mistake, lambda name, value: seen(f"layers.{i}.{name}", value))
+        seen(f"layers.{i}", x)
+    if mistake != "final-norm-missing":
+        x = rms_norm(x, weights["model.norm.weight"], c["eps"])
+        seen("norm", x)
+    head = weights.get("lm_head.weight", embedding)
+    logits = x @ head.T
+    seen("logits", logits)
+    return logits
+
+
+SIZES = {"hidden_size": 24, "intermediate_size": 14, "num_hidden_layers": 2, "num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 8, "vocab_size": 37, "hidden_act": "silu"}
+
+LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 48}
+
+# As `config.json` has them: the first and the last in the form of transformers 5, the others in the older one.
+CONFIGS = {
+    "llama": SIZES | {"model_type": "llama", "max_position_embeddings": 96, "rms_norm_eps": 0.01, "tie_word_embeddings": False, "attention_bias": False, "dtype": "float32",
+                      "rope_parameters": {"rope_theta": 100.0, **LLAMA3}, "eos_token_id": 2},
+    "qwen2": SIZES | {"model_type": "qwen2", "max_position_embeddings": 64, "rms_norm_eps": 0.02, "tie_word_embeddings": True, "torch_dtype": "float32", "rope_theta": 500.0,
+                      "hidden_size": 22, "use_sliding_window": False, "sliding_window": 64, "eos_token_id": [1, 2]},
+    "qwen3": SIZES | {"model_type": "qwen3", "max_position_embeddings": 64, "rms_norm_eps": 0.01, "tie_word_embeddings": True, "attention_bias": False, "dtype": "float32",
+                      "rope_parameters": {"rope_theta": 300.0, "rope_type": "default"}, "hidden_size": 20, "num_attention_heads": 3, "num_key_value_heads": 1, "num_hidden_layers": 3},
+}
+
+
+def layer_shapes(json):
+    """Name → shape of one layer's weights."""
+    e, i, d = json["hidden_size"], json["intermediate_size"], json["head_dim"]
+    q, kv = json["num_attention_heads"] * d, json["num_key_value_heads"] * d
+    shapes = {"input_layernorm.weight": (e,), "post_attention_layernorm.weight": (e,)}
+    shapes |= {f"self_attn.{n}_proj.weight": (out, e) for n, out in (("q", q), ("k", kv), ("v", kv))}
+    if json["model_type"] == "qwen2":
+        shapes |= {f"self_attn.{n}_proj.bias": (out,) for n, out in (("q", q), ("k", kv), ("v", kv))}
+    if json["model_type"] == "qwen3":
+        shapes |= {"self_attn.q_norm.weight": (d,), "self_attn.k_norm.weight": (d,)}
+    shapes |= {"self_attn.o_proj.weight": (e, q), "mlp.gate_proj.weight": (i, e), "mlp.up_proj.weight": (i, e), "mlp.down_proj.weight": (e, i)}
+    return shapes
+
+
+def draw(r, shapes):
+    """Norm weights about 1 and far from equal; matrices that keep the size of what they multiply; all signed."""
+    def one(name, shape):
+        if "norm" in name:
+            return r.uniform(*shape, low=0.4, high=1.9)
+        return r.normal(*shape, std=1.3 / math.sqrt(shape[-1]) if len(shape) == 2 else 0.5)
+
+    return {name: one(name, shape) for name, shape in shapes.items()}
+
+
+def draw_model(r, json):
+    shapes = {"model.embed_tokens.weight": (json["vocab_size"], json["hidden_size"]), "model.norm.weight": (json["hidden_size"],)}
+    if not json["tie_word_embeddings"]:
+        shapes["lm_head.weight"] = shapes["model.embed_tokens.weight"]
+    for layer in range(json["num_hidden_layers"]):
+        shapes |= {f"model.layers.{layer}.{name}": shape for name, shape in layer_shapes(json).items()}
+    return draw(r, shapes)
+
+
+def roundings(json, layers=None):
+    """How many roundings, one after another, stand between a token and its logits."""
+    e, i, d, q = json["hidden_size"], json["intermediate_size"], json["head_dim"], json["num_attention_heads"] * json["head_dim"]
+    per_layer = (e + 4) + e + (d + 4) + 3 + d + 8 + 12 + q + (e + 4) + e + 5 + i + 2
+    return (json["num_hidden_layers"] if layers is None else layers) * per_layer + (e + 4) + e
+
+
+def transformers_logits(json, weights, tokens):
+    """What transformers makes of the same `config.json` and the same weights, in float32."""
+    config = AutoConfig.for_model(**json)
+    config._attn_implementation = "eager"
+    model = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+    missing, unexpected = model.load_state_dict(weights, strict=False)
+    assert not unexpected and set(missing) <= {"lm_head.weight"}, (missing, unexpected)
+    model.tie_weights()
+    with torch.no_grad():
+        return model(tokens).logits
+
+
+def task_1(out):
+    r = Random(1501)
+    out.case(
+        "task_1_embedding/two_rows",
+        seed=r.seed,
+        why="two sequences, the first and the last token of the vocabulary, and one token twice",
+        inputs={"weight": r.normal(11, 6), "tokens": torch.tensor([[0, 10, 3, 3, 7], [5, 1, 10, 0, 9]])},
+        outputs=lambda weight, tokens: weight[tokens],
+        tolerance={"output": exact()},
+        wrong={"embedding-scaled": lambda weight, tokens: weight[tokens] * math.sqrt(weight.shape[1])},
+    )
+    weight, x = r.normal(11, 6), r.normal(2, 3, 6, std=2.0)
+    out.case(
+        "task_1_as_output/signed",
+        seed=r.seed,
+        why="11 logits for each of two times three positions of size 6",
+        inputs={"weight": weight, "x": x},
+        outputs=lambda weight, x: x @ weight.T,
+        tolerance={"output": rounding(6, (x.abs() @ weight.abs().T))},
+        wrong={"negated": lambda weight, x: -(x @ weight.T)},
+    )
+
+
+def task_2(out):
+    sizes = SIZES | {"hidden_size": 12, "intermediate_size": 10}
+    c = {"n_heads": 6, "n_kv_heads": 2, "head_dim": 8, "eps": 0.01}
+    mistakes = ["residual-from-normed", "residual-missing", "mlp-beside-attention", "norms-swapped", "gqa-tile-not-repeat", "rope-pairing-swapped"]
+    for seed, family, masked, more in (
+        (1502, "llama", True, ["mask-dropped"]),
+        (1503, "qwen2", True, ["qkv-bias-dropped"]),
+        (1504, "qwen3", False, ["qknorm-missing", "qknorm-after-rope"]),
+    ):
+        r = Random(seed)
+        inputs = draw(r, layer_shapes(sizes | {"model_type": family})) | {"x": r.normal(2, 5, 12, std=1.5)}
+        cos, sin = tables(inverse_frequencies(8, 50.0), 6, torch.float32)
+        inputs |= {"cos": cos, "sin": sin} | ({"mask": causal(5)} if masked else {})
+
+        def run(x, cos, sin, mask=None, mistake=None, **w):
+            return block(x, w, c, cos, sin, mask, mistake)
+
+        doubled = {name: value.double() for name, value in inputs.items()}
+        out.case(
+            f"task_2_block/{family}",
+            seed=seed,
+            why=f"norm weights from 0.4 to 1.9, six query heads on two key heads, head size 8 where E is 12, {'a causal mask' if masked else 'no mask'}",
+            inputs=inputs,
+            outputs=run,
+            tolerance={"output": walk(roundings(sizes, layers=1), run(**doubled))},
+            scalars=c,
+            wrong={mistake: lambda mistake=mistake, **i: run(mistake=mistake, **i) for mistake in mistakes + more},
+        )
+
+
+def task_3(out):
+    r = Random(1505)
+    weights = draw(r, {"embedding": (9, 6), "norm": (6,), "head": (9, 6)})
+    tokens = torch.tensor([[8, 0, 3], [4, 4, 1]])
+    out.case(
+        "task_3_decoder/no_layers",
+        seed=r.seed,
+        why="no layers at all: embedding, norm, output head, and nothing between",
+        inputs={**weights, "tokens": tokens},
+        outputs=lambda embedding, norm, head, tokens: {
+            "tied": rms_norm(embedding[tokens], norm, 0.01) @ embedding.T,
+            "untied": rms_norm(embedding[tokens], norm, 0.01) @ head.T,
+        },
+        tolerance={"tied": rounding(6 + 4 + 6, 6 * 3.0), "untied": rounding(6 + 4 + 6, 6 * 3.0)},
+        scalars={"eps": 0.01},
+        wrong={
+            "final-norm-missing": lambda embedding, norm, head, tokens: {"tied": embedding[tokens] @ embedding.T},
+            "tied-head-missing": lambda embedding, norm, head, tokens: {"untied": rms_norm(embedding[tokens], norm, 0.01) @ embedding.T},
+        },
+    )
+    mistakes = ["rope-pairing-swapped", "gqa-tile-not-repeat", "mask-dropped", "residual-from-normed", "residual-missing", "final-norm-missing",
+                "layer-index-captured-last", "rmsnorm-eps-wrong-value", "rope-base-default", "norms-swapped"]
+    own = {"llama": ["rope-scaling-missed"], "qwen2": ["qkv-bias-dropped"], "qwen3": ["qknorm-missing", "qknorm-after-rope"]}
+    for seed, (family, json) in zip((1506, 1507, 1508), CONFIGS.items(), strict=True):
+        r = Random(seed)
+        weights, tokens = draw_model(r, json), r.integers(2, 13, high=json["vocab_size"])
+
+        def run(tokens, mistake=None, json=json, **weights):
+            return {"logits": decoder(json, weights, tokens, mistake)}
+
+        golden = run(tokens, **{name: value.double() for name, value in weights.items()})["logits"]
+        tolerance = walk(roundings(json), golden)
+        theirs = transformers_logits(json, weights, tokens)
+        error = (theirs.double() - golden).abs().max().item()
+        assert error <= tolerance.value, f"{family}: transformers differs by {error:.2e}; tolerance: {tolerance.derivation}"
+        out.case(
+            f"task_3_decoder/{family}",
+            seed=seed,
+            why=f"a whole {family} of {json['num_hidden_layers']} different layers, {json['num_attention_heads']} query heads of 8 on {json['num_key_value_heads']}, hidden size {json['hidden_size']}",
+            inputs={**weights, "tokens": tokens},
+            outputs=run,
+            tolerance={"logits": tolerance},
+            scalars={"config": json},
+            wrong={m: lambda mistake=m, **i: run(mistake=mistake, **i) for m in mistakes + own[family] if not (m == "gqa-tile-not-repeat" and json["num_key_value_heads"] == 1)},
+        )
+
+
+def task_4(out):
+    r = Random(1509)
+    for name, dtype, special in (
+        ("bf16", torch.bfloat16, [0x0000, 0x8000, 0x0001, 0x8001, 0x007F, 0x0080, 0x3F80, 0xBF80, 0x3C00, 0x4049, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7FC0]),
+        ("f16", torch.float16, [0x0000, 0x8000, 0x0001, 0x8001, 0x03FF, 0x83FF, 0x0400, 0x3C00, 0xBC00, 0x3F80, 0x3555, 0x4248, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E00]),
+        ("f32", torch.float32, [0x00000000, 0x80000000, 0x00000001, 0x807FFFFF, 0x00800000, 0x3F800000, 0x3DCCCCCD, 0x7F7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000]),
+    ):
+        size = torch.finfo(dtype).bits
+        bits = torch.tensor(special + r.integers(64 - len(special), high=1 << size).tolist()).reshape(4, 16)
+        integer = {16: torch.int16, 32: torch.int32}[size]
+        values = bits.to(integer).view(dtype).float()
+        out.case(
+            f"task_4_to_f32/{name}",
+            seed=r.seed,
+            why="zeros of both signs, the smallest and largest subnormal and normal numbers, infinities, NaN, and random patterns",
+            inputs={"bits": bits},
+            outputs={"values": values},
+            tolerance={"values": exact()},
+        )
+
+
+def cases(out):
+    task_1(out)
+    task_2(out)
+    task_3(out)
+    task_4(out)
