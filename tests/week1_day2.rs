@@ -1,1 +1,303 @@
-//! Week 1, day 2.
+//! Week 1, day 2: RoPE in its two forms.
+
+use ndarray::{Array2, Axis, Ix2, array};
+use tiny_llm::week1::rope::{
+    RopeForm, RopeTables, half_split_to_interleaved, inverse_frequencies, rope_at_positions, rope_half_split, rope_interleaved,
+};
+use tiny_llm_kit::{
+    Tensor,
+    check::{assert_close, assert_panics},
+    fixtures::{Case, Fixtures, random},
+    matmul,
+    tensor::{reshape, swap_axes, tensor, transpose},
+};
+
+fn fixtures() -> Fixtures {
+    Fixtures::open("week1_day2")
+}
+
+/// The tables of a case, so that no later task depends on task 1.
+fn tables(case: &Case) -> RopeTables {
+    RopeTables { cos: case.tensor("cos"), sin: case.tensor("sin") }
+}
+
+/// Tables for head size 8 and positions 0 to 303.
+fn long_tables() -> RopeTables {
+    tables(&fixtures().case("task_2_interleaved/offset"))
+}
+
+// Task 1: tables
+
+#[track_caller]
+fn check_inverse_frequencies(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_1_inverse_frequencies/{case}"));
+    let found = inverse_frequencies(case.count("head_dim"), case.scalar("base") as f32);
+    case.check("output", &tensor(&[found.len()], found));
+}
+
+#[test]
+fn task_1_inverse_frequencies_of_head_size_8() {
+    check_inverse_frequencies("8");
+}
+
+#[test]
+fn task_1_inverse_frequencies_of_three_pairs_and_another_base() {
+    check_inverse_frequencies("6");
+}
+
+#[test]
+fn task_1_inverse_frequencies_of_head_size_64() {
+    check_inverse_frequencies("64");
+}
+
+#[test]
+fn task_1_inverse_frequencies_refuse_an_odd_head_size() {
+    assert_panics("inverse_frequencies(7, 10000)", || inverse_frequencies(7, 10_000.0));
+}
+
+#[track_caller]
+fn check_tables(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_1_tables/{case}"));
+    let frequencies = case.tensor("inverse_frequencies").into_raw_vec_and_offset().0;
+    let found = RopeTables::new(&frequencies, case.count("n_positions"));
+    case.check("cos", &found.cos);
+    case.check("sin", &found.sin);
+}
+
+#[test]
+fn task_1_tables_are_exact_beyond_position_256() {
+    check_tables("long");
+}
+
+#[test]
+fn task_1_tables_of_three_pairs() {
+    check_tables("odd");
+}
+
+#[test]
+fn task_1_tables_begin_without_a_turn() {
+    let tables = RopeTables::new(&[1.0, 0.1], 3);
+    let row = |table: &Tensor| table.index_axis(Axis(0), 0).to_owned();
+    assert_close("cos of position 0", &row(&tables.cos), &tensor(&[2], vec![1.0, 1.0]), 0.0);
+    assert_close("sin of position 0", &row(&tables.sin), &tensor(&[2], vec![0.0, 0.0]), 0.0);
+}
+
+// Tasks 2 and 3: the two forms
+
+type Form = fn(&Tensor, &RopeTables, usize) -> Tensor;
+
+#[track_caller]
+fn check_form(rope: Form, case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(case);
+    case.check("output", &rope(&case.tensor("x"), &tables(&case), case.count("offset")));
+}
+
+#[track_caller]
+fn check_position_0_is_the_identity(rope: Form) {
+    let x = random(21, &[2, 3, 1, 8]);
+    assert_close("x [2, 3, 1, 8] at position 0", &rope(&x, &long_tables(), 0), &x, 0.0);
+}
+
+/// A rotation keeps the length of each pair; `pair(i)` says which two elements of a head of size 8 those are.
+#[track_caller]
+fn check_pairs_keep_their_length(rope: Form, pair: fn(usize) -> (usize, usize)) {
+    let x = random(22, &[5, 8]);
+    let length = |x: &Tensor| {
+        Tensor::from_shape_fn(vec![5, 4], |at| {
+            let (a, b) = pair(at[1]);
+            x[[at[0], a]].hypot(x[[at[0], b]])
+        })
+    };
+    // About six roundings of values up to 2.9.
+    assert_close("lengths of the pairs at positions 7 to 11", &length(&rope(&x, &long_tables(), 7)), &length(&x), 2e-6);
+}
+
+/// The dot product of a query at position p and a key at position s depends on p − s alone.
+#[track_caller]
+fn check_scores_depend_on_the_distance(rope: Form) {
+    let (q, k) = (random(23, &[1, 8]), random(24, &[1, 8]));
+    let tables = long_tables();
+    let score = |p, s| matmul(&rope(&q, &tables, p), transpose(&rope(&k, &tables, s)));
+    let distances = [(5, 2), (3, 0), (203, 200), (303, 300)];
+    let expected = score(distances[0].0, distances[0].1);
+    for (p, s) in distances {
+        // Eight products of numbers up to 2.9, each off by about eight roundings.
+        assert_close(&format!("q at {p} · k at {s}, compared with q at 5 · k at 2"), &score(p, s), &expected, 3e-5);
+    }
+    let other = score(2, 5)[[0, 0]];
+    assert!((other - expected[[0, 0]]).abs() > 0.01, "q at 2 · k at 5 should differ from q at 5 · k at 2; both are {other}");
+}
+
+#[track_caller]
+fn check_an_offset_is_a_shift(rope: Form) {
+    let x = random(25, &[2, 6, 8]);
+    let tables = long_tables();
+    let tail = x.slice_axis(Axis(1), (4..).into()).to_owned();
+    let expected = rope(&x, &tables, 10).slice_axis(Axis(1), (4..).into()).to_owned();
+    assert_close("rows 4 and 5 alone at offset 14, compared with all rows at offset 10", &rope(&tail, &tables, 14), &expected, 0.0);
+}
+
+#[track_caller]
+fn check_short_tables_are_refused(rope: Form) {
+    let fixtures = fixtures();
+    let tables = tables(&fixtures.case("task_2_interleaved/start"));
+    let x = random(26, &[3, 8]);
+    assert_panics("x [3, 8] at offset 3 with tables for positions 0 to 4", || rope(&x, &tables, 3));
+}
+
+#[test]
+fn task_2_interleaved_from_the_start() {
+    check_form(rope_interleaved, "task_2_interleaved/start");
+}
+
+#[test]
+fn task_2_interleaved_at_position_300() {
+    check_form(rope_interleaved, "task_2_interleaved/offset");
+}
+
+#[test]
+fn task_2_interleaved_with_an_odd_number_of_pairs() {
+    check_form(rope_interleaved, "task_2_interleaved/odd_pairs");
+}
+
+#[test]
+fn task_2_interleaved_over_two_axes() {
+    check_form(rope_interleaved, "task_2_interleaved/two_axes");
+}
+
+#[test]
+fn task_2_interleaved_leaves_position_0_alone() {
+    check_position_0_is_the_identity(rope_interleaved);
+}
+
+#[test]
+fn task_2_interleaved_keeps_the_length_of_each_pair() {
+    check_pairs_keep_their_length(rope_interleaved, |i| (2 * i, 2 * i + 1));
+}
+
+#[test]
+fn task_2_interleaved_scores_depend_on_the_distance() {
+    check_scores_depend_on_the_distance(rope_interleaved);
+}
+
+#[test]
+fn task_2_interleaved_offset_is_a_shift() {
+    check_an_offset_is_a_shift(rope_interleaved);
+}
+
+#[test]
+fn task_2_interleaved_refuses_tables_that_are_too_short() {
+    check_short_tables_are_refused(rope_interleaved);
+}
+
+#[test]
+fn task_3_half_split_from_the_start() {
+    check_form(rope_half_split, "task_3_half_split/start");
+}
+
+#[test]
+fn task_3_half_split_at_position_300() {
+    check_form(rope_half_split, "task_3_half_split/offset");
+}
+
+#[test]
+fn task_3_half_split_with_an_odd_number_of_pairs() {
+    check_form(rope_half_split, "task_3_half_split/odd_pairs");
+}
+
+#[test]
+fn task_3_half_split_over_two_axes() {
+    check_form(rope_half_split, "task_3_half_split/two_axes");
+}
+
+#[test]
+fn task_3_half_split_leaves_position_0_alone() {
+    check_position_0_is_the_identity(rope_half_split);
+}
+
+#[test]
+fn task_3_half_split_keeps_the_length_of_each_pair() {
+    check_pairs_keep_their_length(rope_half_split, |i| (i, i + 4));
+}
+
+#[test]
+fn task_3_half_split_scores_depend_on_the_distance() {
+    check_scores_depend_on_the_distance(rope_half_split);
+}
+
+#[test]
+fn task_3_half_split_offset_is_a_shift() {
+    check_an_offset_is_a_shift(rope_half_split);
+}
+
+#[test]
+fn task_3_half_split_refuses_tables_that_are_too_short() {
+    check_short_tables_are_refused(rope_half_split);
+}
+
+// Task 4: explicit positions and the permutation
+
+#[track_caller]
+fn check_positions(case: &str, form: RopeForm) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_4_positions/{case}"));
+    let positions: Array2<usize> = case.integers("positions").into_dimensionality::<Ix2>().expect("two axes");
+    case.check("output", &rope_at_positions(&case.tensor("x"), &tables(&case), &positions, form));
+}
+
+#[test]
+fn task_4_positions_interleaved() {
+    check_positions("interleaved", RopeForm::Interleaved);
+}
+
+#[test]
+fn task_4_positions_half_split() {
+    check_positions("half_split", RopeForm::HalfSplit);
+}
+
+#[test]
+fn task_4_positions_in_a_row_are_an_offset() {
+    let x = random(27, &[2, 3, 4, 8]);
+    let positions = Array2::from_shape_fn((2, 4), |(_, l)| 50 + l);
+    let tables = long_tables();
+    for (form, rope) in [(RopeForm::Interleaved, rope_interleaved as Form), (RopeForm::HalfSplit, rope_half_split)] {
+        let found = rope_at_positions(&x, &tables, &positions, form);
+        // Two products and a sum of values up to 2, which a compiler may fuse in one of the two.
+        assert_close(&format!("{form:?} at positions 50 to 53, compared with offset 50"), &found, &rope(&x, &tables, 50), 1e-6);
+    }
+}
+
+#[test]
+fn task_4_positions_refuse_what_does_not_fit() {
+    let x = random(28, &[2, 1, 3, 8]);
+    let tables = long_tables();
+    let rope = |positions: Array2<usize>| rope_at_positions(&x, &tables, &positions, RopeForm::HalfSplit);
+    assert_panics("x [2, 1, 3, 8] with positions [1, 3]", || rope(array![[0, 1, 2]]));
+    assert_panics("x [2, 1, 3, 8] with positions [3, 2]", || rope(array![[0, 1], [2, 3], [4, 5]]));
+    assert_panics("position 304 with tables for 0 to 303", || rope(array![[0, 1, 2], [0, 304, 2]]));
+}
+
+#[test]
+fn task_4_permutation_moves_rows_within_their_head() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_permutation/rows");
+    case.check("output", &half_split_to_interleaved(&case.tensor("weight"), case.count("n_heads")));
+}
+
+#[test]
+fn task_4_permutation_keeps_the_attention_scores() {
+    let (x, q_proj, k_proj) = (random(29, &[1, 5, 6]), random(30, &[3 * 8, 6]), random(31, &[3 * 8, 6]));
+    let permuted = (half_split_to_interleaved(&q_proj, 3), half_split_to_interleaved(&k_proj, 3));
+    let tables = long_tables();
+    let scores = |rope: Form, q_proj: &Tensor, k_proj: &Tensor| {
+        let heads = |weight: &Tensor| swap_axes(&reshape(&matmul(&x, transpose(weight)), &[1, 5, 3, 8]), 1, 2);
+        matmul(&rope(&heads(q_proj), &tables, 90), transpose(&rope(&heads(k_proj), &tables, 90)))
+    };
+    let found = scores(rope_interleaved, &permuted.0, &permuted.1);
+    let expected = scores(rope_half_split, &q_proj, &k_proj);
+    // Eight products of numbers up to 24, each off by about ten roundings.
+    assert_close("scores of permuted weights in the interleaved form, compared with the half-split form", &found, &expected, 3e-3);
+}

@@ -1,1 +1,157 @@
-//! Week 1, day 4.
+//! Week 1, day 4: RMSNorm, SiLU, the SwiGLU MLP.
+
+use ndarray::{Axis, IxDyn};
+use tiny_llm::week1::{
+    mlp::{SwiGlu, silu},
+    norm::RmsNorm,
+};
+use tiny_llm_kit::{
+    Tensor,
+    check::{Tolerance, assert_close, assert_panics},
+    fixtures::{Case, Fixtures, random},
+    tensor::{reshape, tensor},
+};
+
+fn fixtures() -> Fixtures {
+    Fixtures::open("week1_day4")
+}
+
+// Task 1: RMSNorm
+
+#[track_caller]
+fn check_rms_norm(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_1_rms_norm/{case}"));
+    let norm = RmsNorm { weight: case.tensor("weight"), eps: case.scalar("eps") as f32 };
+    case.check("output", &norm.forward(&case.tensor("x")));
+}
+
+#[test]
+fn task_1_rms_norm_of_ordinary_numbers() {
+    check_rms_norm("ordinary");
+}
+
+#[test]
+fn task_1_rms_norm_of_numbers_as_small_as_the_root_of_eps() {
+    check_rms_norm("tiny");
+}
+
+#[test]
+fn task_1_rms_norm_uses_its_own_eps() {
+    check_rms_norm("tiny_qwen2");
+    check_rms_norm("large_eps");
+}
+
+#[test]
+fn task_1_rms_norm_of_large_numbers() {
+    check_rms_norm("huge");
+}
+
+#[test]
+fn task_1_rms_norm_keeps_the_mean() {
+    check_rms_norm("offset");
+}
+
+#[test]
+fn task_1_rms_norm_of_zeros_is_zero() {
+    check_rms_norm("zero_row");
+}
+
+#[test]
+fn task_1_rms_norm_output_has_a_mean_square_of_one() {
+    let norm = RmsNorm { weight: Tensor::ones(IxDyn(&[9])), eps: 1e-6 };
+    let mean_square = |x: &Tensor| (x * x).mean_axis(Axis(1)).expect("nine columns");
+    let found = mean_square(&norm.forward(&random(51, &[4, 9])));
+    // eps is below 2e-6 of a mean square above 0.5, and some twenty roundings come to as much.
+    assert_close("mean of squares per row, weights 1", &found, &Tensor::ones(IxDyn(&[4])), 5e-6);
+}
+
+#[test]
+fn task_1_rms_norm_refuses_a_weight_of_another_width() {
+    for width in [1, 4, 16] {
+        let norm = RmsNorm { weight: random(52, &[width]), eps: 1e-6 };
+        assert_panics(&format!("RmsNorm: x [2, 8], weight [{width}]"), || norm.forward(&random(53, &[2, 8])));
+    }
+}
+
+// Task 2: SiLU
+
+#[track_caller]
+fn check_silu(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_2_silu/{case}"));
+    case.check("output", &silu(&case.tensor("x")));
+}
+
+#[test]
+fn task_2_silu_of_moderate_numbers() {
+    check_silu("moderate");
+}
+
+#[test]
+fn task_2_silu_of_large_negative_numbers_keeps_its_digits() {
+    check_silu("negative");
+}
+
+#[test]
+fn task_2_silu_of_large_positive_numbers_is_the_identity() {
+    check_silu("positive");
+}
+
+#[test]
+fn task_2_silu_does_not_overflow() {
+    let x = tensor(&[8], vec![-100.0, -1e4, -1e30, f32::MIN, 100.0, 1e4, 1e30, f32::MAX]);
+    let expected = x.mapv(|x| x.max(0.0));
+    // −100·σ(−100) is −3.7e-42, which f32 may also round to 0; above 0 no digit is lost but the last.
+    let y = silu(&x);
+    let (negative, positive) = (y.mapv(|y| y.min(0.0)), y.mapv(|y| if y < 0.0 { 0.0 } else { y }));
+    assert_close("silu of −100, −1e4, −1e30 and the least f32", &negative, &Tensor::zeros(IxDyn(&[8])), 1e-41);
+    assert_close("silu of 100, 1e4, 1e30 and the greatest f32", &positive, &expected, Tolerance::Relative(f32::EPSILON));
+}
+
+#[test]
+fn task_2_silu_differs_from_silu_of_minus_x_by_x() {
+    // x·σ(x) + x·σ(−x) = x
+    let x = random(54, &[3, 7]);
+    assert_close("silu(x) − silu(−x) against x", &(silu(&x) - silu(&-&x)), &x, 2e-6);
+}
+
+// Task 3: the MLP
+
+fn swiglu(case: &Case) -> SwiGlu {
+    SwiGlu { gate_proj: case.tensor("gate_proj"), up_proj: case.tensor("up_proj"), down_proj: case.tensor("down_proj") }
+}
+
+#[track_caller]
+fn check_swiglu(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_3_swiglu/{case}"));
+    case.check("output", &swiglu(&case).forward(&case.tensor("x")));
+}
+
+#[test]
+fn task_3_swiglu_of_a_batch() {
+    check_swiglu("batched");
+}
+
+#[test]
+fn task_3_swiglu_of_one_row() {
+    check_swiglu("one_row");
+}
+
+#[test]
+fn task_3_swiglu_with_square_weights() {
+    check_swiglu("square");
+}
+
+#[test]
+fn task_3_swiglu_treats_every_row_alike() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_swiglu/batched");
+    let mlp = swiglu(&case);
+    let row = |x: &Tensor, i: usize| reshape(x, &[6, 10]).select(Axis(0), &[i]);
+    for i in 0..6 {
+        let found = mlp.forward(&row(&case.tensor("x"), i));
+        assert_close(&format!("row {i} of the batch alone"), &found, &row(&case.tensor("output"), i), case.tolerance("output"));
+    }
+}

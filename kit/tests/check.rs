@@ -1,0 +1,99 @@
+//! The assertions: what passes, what does not, and what they say.
+
+use std::panic::catch_unwind;
+
+use tiny_llm_kit::{
+    check::{Tolerance, assert_panics, compare, worst_mismatch},
+    fixtures::Fixtures,
+    tensor::tensor,
+};
+
+const NAN: f32 = f32::NAN;
+const INF: f32 = f32::INFINITY;
+
+fn passes(found: f32, expected: f32, tolerance: impl Into<Tolerance>) -> bool {
+    compare("x", &tensor(&[1], vec![found]), &tensor(&[1], vec![expected]), tolerance).is_ok()
+}
+
+#[test]
+fn nan_and_infinity_pass_only_where_they_are_expected() {
+    for tolerance in [Tolerance::Absolute(INF), Tolerance::Absolute(1.0), Tolerance::Relative(0.5)] {
+        for (found, expected) in [(NAN, 0.0), (0.0, NAN), (NAN, INF), (INF, NAN), (NAN, 1e30)] {
+            assert!(!passes(found, expected, tolerance), "{found} passed for {expected} within {tolerance}");
+        }
+        for x in [NAN, INF, -INF] {
+            assert!(passes(x, x, tolerance), "{x} within {tolerance}");
+        }
+    }
+    for (found, expected) in [(INF, -INF), (INF, f32::MAX), (1.0, INF), (-INF, 0.0)] {
+        assert!(!passes(found, expected, 1e30), "{found} passed for {expected}");
+        assert!(!passes(found, expected, Tolerance::Relative(0.5)), "{found} passed for {expected}, relative");
+    }
+}
+
+#[test]
+fn tolerances_are_absolute_or_a_part_of_the_value() {
+    assert!(passes(1.5, 1.0, 0.5) && !passes(1.5, 1.0, 0.49) && !passes(0.5, 1.0, 0.49));
+    assert!(passes(0.0, -0.0, 0.0));
+    assert!(passes(1001.0, 1000.0, Tolerance::Relative(1e-3)) && !passes(1002.0, 1000.0, Tolerance::Relative(1e-3)));
+    assert!(!passes(1.1e-30, 1e-30, Tolerance::Relative(1e-3)) && passes(1.1e-30, 1e-30, 1e-3));
+}
+
+#[test]
+fn other_shapes_never_pass() {
+    let message = compare("scores", &tensor(&[2, 3], vec![0.0; 6]), &tensor(&[3, 2], vec![0.0; 6]), INF).unwrap_err();
+    assert_eq!(message, "scores: wrong shape\n  found    [2, 3]\n  expected [3, 2]");
+    assert!(compare("empty", &tensor(&[0, 2], vec![]), &tensor(&[0, 3], vec![]), 0.0).is_err());
+    assert!(compare("one axis more", &tensor(&[1, 2], vec![0.0; 2]), &tensor(&[2], vec![0.0; 2]), 0.0).is_err());
+}
+
+#[test]
+fn a_difference_is_explained() {
+    let found = tensor(&[2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.5, 7.0]);
+    let expected = tensor(&[2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let message = compare("output", &found, &expected, 1e-3).unwrap_err();
+    let lines = [
+        "output: 2 of 6 elements differ",
+        "  worst at [1, 2]: found 7, expected 6 (tolerance 1e-3)",
+        "  shape    [2, 3]",
+        "  its row",
+        "    found    [4.00000, 5.50000, 7.00000]",
+        "    expected [4.00000, 5.00000, 6.00000]",
+    ];
+    assert_eq!(message.lines().collect::<Vec<_>>(), lines);
+}
+
+#[test]
+fn nan_is_worse_than_any_difference() {
+    let m = worst_mismatch(&tensor(&[3], vec![1e30, NAN, -1e30]), &tensor(&[3], vec![0.0; 3]), 1.0).expect("a mismatch");
+    assert_eq!((m.index, m.wrong, m.expected), (vec![1], 3, 0.0));
+    assert!(m.found.is_nan());
+}
+
+#[test]
+fn a_promised_panic_is_not_a_todo() {
+    assert_panics("an assertion", || assert_eq!(1, 2));
+    let returned = catch_unwind(|| assert_panics("f(1)", || 1)).unwrap_err();
+    assert_eq!(returned.downcast_ref::<String>().expect("a message"), "f(1): this must panic, but a value was returned");
+    assert!(catch_unwind(|| assert_panics("f(1)", || -> i32 { todo!() })).is_err());
+    assert!(catch_unwind(|| assert_panics("f(1)", || -> i32 { todo!("task 1") })).is_err());
+    let task = std::hint::black_box(1);
+    assert!(catch_unwind(|| assert_panics("f(1)", || -> i32 { todo!("task {task}") })).is_err());
+}
+
+#[test]
+fn a_failing_case_says_where_why_and_from_which_seed() {
+    let message = catch_unwind(|| {
+        let fixtures = Fixtures::open("week1_day1");
+        let case = fixtures.case("task_1_softmax/signed");
+        let mut output = case.tensor("output");
+        case.check("output", &output);
+        output[[1, 2]] += 0.5;
+        case.check("output", &output);
+    })
+    .unwrap_err();
+    let message = message.downcast::<String>().expect("a message");
+    for part in ["task_1_softmax/signed/output: 1 of 15 elements differ", "worst at [1, 2]", "three rows", "(seed 1101)"] {
+        assert!(message.contains(part), "{part:?} is missing in\n{message}");
+    }
+}
