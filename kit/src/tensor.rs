@@ -73,7 +73,9 @@ pub fn matmul<'a, 'b>(a: impl Into<ArrayViewD<'a, f32>>, b: impl Into<ArrayViewD
         let rows = lead_a.iter().product::<usize>() * m;
         let a = a.to_shape((rows, *k)).expect("rows × K covers a");
         let b: ArrayView2<f32> = b.into_dimensionality().expect("b has two axes");
-        let product: Array2<f32> = a.dot(&b);
+        // Not `a.dot(&b)`, which returns a column-major product for two column-major sides (a single column is one).
+        let mut product = Array2::zeros((rows, *n));
+        general_mat_mul(1.0, &a, &b, 0.0, &mut product);
         return product.into_shape_with_order(IxDyn(&[lead_a, &[*m, *n]].concat())).expect("a product is contiguous");
     }
 

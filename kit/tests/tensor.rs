@@ -64,6 +64,15 @@ fn matmul_of_axes_without_elements() {
 }
 
 #[test]
+fn matmul_of_columns_is_row_major() {
+    // `[6, 1]` and `[1, 5]` are column-major and row-major at once.
+    let (x, w) = (random(8, &[2, 3, 1]), random(9, &[5, 1]));
+    let product = matmul(&x, transpose(&w));
+    assert!(product.is_standard_layout());
+    assert_close("x [2, 3, 1] × wᵀ [1, 5]", &product, &naive(&x.view(), &transpose(&w)), 1e-5);
+}
+
+#[test]
 fn matmul_of_views_in_any_layout() {
     let (x, w) = (random(5, &[2, 3, 4]), random(6, &[5, 4]));
     let expected = naive(&x.view(), &transpose(&w));
