@@ -112,7 +112,7 @@ fn open(folder: &Path) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(2000), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn config(mutations in prop::collection::vec(mutation(), 1..4)) {

@@ -78,8 +78,19 @@ pub(super) fn commands(v: &mut Verification) -> Result<Outcome> {
 
 /// A command line, in this system's shell.
 fn shell(v: &Verification, line: &str) -> Command {
-    let mut command = if cfg!(windows) { Command::new("cmd") } else { Command::new("sh") };
-    command.args([if cfg!(windows) { "/C" } else { "-c" }, line]);
+    #[cfg(windows)]
+    let mut command = {
+        let mut command = Command::new("cmd");
+        // cmd does its own reading of quotes.
+        std::os::windows::process::CommandExt::raw_arg(&mut command, format!("/C {line}"));
+        command
+    };
+    #[cfg(not(windows))]
+    let mut command = {
+        let mut command = Command::new("sh");
+        command.args(["-c", line]);
+        command
+    };
     command.current_dir(&v.tree).env("CARGO_TARGET_DIR", v.root.join("target/verify/build")).env("CARGO_TERM_COLOR", "never");
     forget_cargo(&mut command);
     command

@@ -34,7 +34,7 @@ pub(crate) struct Options {
     /// Leave the PyTorch side out; it is then reported as not verified
     #[arg(long)]
     no_python: bool,
-    /// Take the time for what the usual run samples
+    /// Feed the loaders sixteen times as many mutated files
     #[arg(long)]
     full: bool,
     /// Only the steps whose name contains this; the others are reported as not verified
@@ -154,6 +154,10 @@ impl Verification {
     fn cargo(&self, arguments: &str) -> Command {
         let mut command = process::cargo(&self.tree);
         command.args(arguments.split_whitespace()).env("CARGO_TARGET_DIR", self.root.join("target/verify/build"));
+        if self.options.full {
+            // Its tests otherwise take 2,000 cases.
+            command.env("PROPTEST_CASES", "32000");
+        }
         command
     }
 
