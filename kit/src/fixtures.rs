@@ -51,7 +51,7 @@ impl Fixtures {
         let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures")).join(format!("{name}.safetensors"));
         let bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("cannot read the fixtures {}: {e}", path.display()));
         let (_, header) = SafeTensors::read_metadata(&bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        let metadata = header.metadata().clone().unwrap_or_default();
+        let metadata = header.metadata().iter().flatten().map(|(name, json)| (name.clone(), json.clone())).collect();
         Self { name: name.to_owned(), bytes, metadata }
     }
 

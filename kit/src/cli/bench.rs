@@ -1,0 +1,156 @@
+//! `bench`: load time, speed and memory of a model folder.
+
+use std::{
+    ops::ControlFlow,
+    path::Path,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::json;
+
+use super::{
+    Engine, FinishReason, Request, Sampling, interrupt,
+    memory::{Memory, mib},
+    options::{ModelOption, at_least_one},
+    output::Output,
+    speed::{Speed, Stopwatch},
+    weights,
+};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    model: ModelOption,
+    /// Length of the prompt, whose tokens are arbitrary
+    #[arg(long, value_name = "N", default_value = "64", value_parser = at_least_one, allow_negative_numbers = true)]
+    prompt_tokens: usize,
+    /// New tokens
+    #[arg(short = 'n', long, value_name = "N", default_value = "16", value_parser = at_least_one, allow_negative_numbers = true)]
+    max_new_tokens: usize,
+    /// Generate so many times and report the fastest
+    #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one, allow_negative_numbers = true)]
+    repeat: usize,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+    let folder = args.model.folder();
+    let start = Instant::now();
+    let engine = E::load(&folder)?;
+    let load = start.elapsed();
+    let loaded = Memory::now();
+
+    let config = engine.config();
+    let vocab_size = config.vocab_size;
+    // Every id is as good as another: no token is cheaper than the next. The stride spreads them over the vocabulary.
+    let prompt: Vec<u32> = (0..args.prompt_tokens).map(|i| (i * 7919 % vocab_size) as u32).collect();
+    engine.check(&prompt)?;
+    let room = config.max_positions - prompt.len();
+    ensure!(args.max_new_tokens <= room, "found -n {}, expected at most {room} after this prompt", args.max_new_tokens);
+    let request = Request { prompt, max_new_tokens: args.max_new_tokens, stop_tokens: Vec::new(), sampling: Sampling::greedy() };
+
+    let mut fastest: Option<Speed> = None;
+    for _ in 0..args.repeat {
+        let Some(speed) = measure(&engine, &request)? else { return Ok(interrupt::exit_code(true)) };
+        let time = |s: &Speed| s.prefill + s.decode;
+        fastest = fastest.filter(|best| time(best) <= time(&speed)).or(Some(speed));
+    }
+    let speed = fastest.context("nothing was measured")?;
+    let report = Report {
+        model: folder.display().to_string(),
+        parameters: weights::parameters(config),
+        file_bytes: checkpoint_bytes(&folder)?,
+        load,
+        speed,
+        loaded,
+        end: Memory::now(),
+    };
+    Output::new().print(&if args.json { report.json() } else { report.text() })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `None` if Ctrl-C ended it.
+fn measure<E: Engine>(engine: &E, request: &Request) -> Result<Option<Speed>> {
+    let caught = interrupt::Caught::new();
+    let mut stopwatch = Stopwatch::start(request.prompt.len());
+    let finish = engine.generate(request, &mut |_| {
+        stopwatch.token();
+        if caught.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    Ok((finish != FinishReason::Interrupted).then(|| stopwatch.stop()))
+}
+
+/// The size of the folder's safetensors files.
+fn checkpoint_bytes(folder: &Path) -> Result<u64> {
+    let unreadable = || format!("{}: cannot be read", folder.display());
+    let mut bytes = 0;
+    for file in std::fs::read_dir(folder).with_context(unreadable)? {
+        let path = file.with_context(unreadable)?.path();
+        if path.extension().is_some_and(|extension| extension == "safetensors") {
+            // The file that a link leads to: the hub's cache is made of links.
+            bytes += std::fs::metadata(&path).with_context(unreadable)?.len();
+        }
+    }
+    Ok(bytes)
+}
+
+struct Report {
+    model: String,
+    parameters: usize,
+    file_bytes: u64,
+    load: Duration,
+    speed: Speed,
+    loaded: Option<Memory>,
+    end: Option<Memory>,
+}
+
+impl Report {
+    fn weight_bytes(&self) -> u64 {
+        4 * self.parameters as u64
+    }
+
+    fn text(&self) -> String {
+        const NOT_MEASURED: &str = "not measured on this platform";
+        let split = |m: Memory| format!("{} of its own, {} of mapped files", mib(m.own), mib(m.mapped));
+        let loaded = self.loaded.map_or(NOT_MEASURED.to_owned(), split);
+        let end = self.end.map_or(NOT_MEASURED.to_owned(), split);
+        let peak = self.end.map_or(NOT_MEASURED.to_owned(), |m| mib(m.peak));
+        let Self { model, parameters, speed, .. } = self;
+        [
+            format!("model      {model}, {parameters} parameters"),
+            format!("files      {}", mib(self.file_bytes)),
+            format!("weights    {} in f32", mib(self.weight_bytes())),
+            format!("load       {:.3} s", self.load.as_secs_f64()),
+            format!("prefill    {}, first token after {:.3} s", speed.prefill_text(), speed.prefill.as_secs_f64()),
+            format!("decode     {}", speed.decode_text()),
+            format!("loaded     {loaded}"),
+            format!("at the end {end}"),
+            format!("peak       {peak} resident"),
+        ]
+        .join("\n")
+    }
+
+    fn json(&self) -> String {
+        let memory = |m: Memory| json!({ "own": m.own, "mapped": m.mapped });
+        json!({
+            "model": self.model,
+            "parameters": self.parameters,
+            "file_bytes": self.file_bytes,
+            "weight_bytes": self.weight_bytes(),
+            "load_seconds": self.load.as_secs_f64(),
+            "prompt_tokens": self.speed.prompt_tokens,
+            "new_tokens": self.speed.new_tokens,
+            "prefill_seconds": self.speed.prefill.as_secs_f64(),
+            "prefill_tokens_per_second": self.speed.prefill_rate(),
+            "decode_tokens_per_second": self.speed.decode_rate(),
+            "memory_loaded_bytes": self.loaded.map(memory),
+            "memory_end_bytes": self.end.map(memory),
+            "memory_peak_bytes": self.end.map(|m| m.peak),
+        })
+        .to_string()
+    }
+}

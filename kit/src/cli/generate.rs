@@ -1,0 +1,66 @@
+//! `generate`: continues a text.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use super::{
+    Engine, Request, input, interrupt,
+    options::{ModelOption, SamplingOptions, count},
+    output::{Output, note},
+    session::Session,
+};
+
+#[derive(clap::Args)]
+#[command(after_help = "The prompt is continued as plain text; `chat` is for models that answer. A token that begins every text \
+is put before it if the tokenizer asks for one (Llama), and a final line break of piped input is dropped; --raw does neither.\n\n\
+Exit codes: 0 done, 1 an error, 2 a wrong option, 101 a task that is still to be done, 130 ended by Ctrl-C.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    model: ModelOption,
+    /// Text to continue [default: standard input]
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    prompt: Option<String>,
+    /// At most this many new tokens
+    #[arg(short = 'n', long, value_name = "N", default_value = "128", value_parser = count, allow_negative_numbers = true)]
+    max_new_tokens: usize,
+    #[command(flatten)]
+    sampling: SamplingOptions,
+    /// Take the prompt exactly as it stands
+    #[arg(long)]
+    raw: bool,
+    /// Write the prompt before its continuation
+    #[arg(long)]
+    echo: bool,
+    /// Print no speeds and no reason for the end
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
+    let prompt = input::prompt(args.prompt, args.raw)?;
+    let session = Session::<E>::open(&args.model.folder())?;
+    let tokens = if args.raw { session.tokenizer.encode(&prompt)? } else { session.tokenizer.encode_prompt(&prompt)? };
+    let request = Request {
+        prompt: tokens,
+        max_new_tokens: args.max_new_tokens,
+        stop_tokens: session.stop_tokens(),
+        sampling: args.sampling.sampling(),
+    };
+
+    let mut output = Output::new();
+    if args.echo {
+        output.write(&prompt);
+    }
+    let generated = session.stream(&request, &mut output)?;
+    output.end_line();
+    if !args.quiet {
+        let speed = generated.speed;
+        note(&format!("load     {:.3} s", session.load.as_secs_f64()));
+        note(&format!("prefill  {}, first token after {:.3} s", speed.prefill_text(), speed.prefill.as_secs_f64()));
+        note(&format!("decode   {}", speed.decode_text()));
+        note(&format!("finish   {}", session.describe(&generated)));
+    }
+    output.result()?;
+    Ok(interrupt::exit_code(generated.interrupted))
+}

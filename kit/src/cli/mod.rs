@@ -1,0 +1,172 @@
+//! The command line, `tiny-llm`, for any solution that implements [`Engine`].
+//!
+//! Standard output holds what was asked for and nothing else: text, a table, JSON. Speeds, notes and errors go to standard
+//! error. Exit codes: 0 done, 1 an error, 2 a wrong option, 101 a task that is still a stub (or a panic in the
+//! solution), 130 ended by Ctrl-C.
+
+mod bench;
+mod chat;
+mod files;
+mod generate;
+mod input;
+mod interrupt;
+mod logits;
+mod memory;
+mod options;
+mod output;
+mod panics;
+mod score;
+mod session;
+mod speed;
+mod synth;
+mod weights;
+
+use std::{ops::ControlFlow, path::Path, process::ExitCode};
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::{Tensor, chat::Message, config::ModelConfig};
+
+/// What the command line needs of a solution: the functions of its week, under the names they have there.
+pub trait Engine: Sized {
+    /// Bytes in, text out; empty at first.
+    type TextStream: Default;
+
+    /// Loads a model folder.
+    ///
+    /// # Errors
+    /// If a file is missing or malformed.
+    fn load(folder: &Path) -> Result<Self>;
+
+    /// What the folder's `config.json` says.
+    fn config(&self) -> &ModelConfig;
+
+    /// Whether the model can run on these tokens.
+    ///
+    /// # Errors
+    /// If there are none, there are more than the context holds, or one of them is not in the vocabulary.
+    fn check(&self, tokens: &[u32]) -> Result<()>;
+
+    /// Logits of every position: `tokens [L]` → `[L, V]`.
+    fn logits(&self, tokens: &[u32]) -> Tensor;
+
+    /// Extends the prompt; `on_token` receives each new token at once, and never a stop token.
+    ///
+    /// # Errors
+    /// If the prompt is empty or longer than the context.
+    fn generate(&self, request: &Request, on_token: &mut dyn FnMut(u32) -> ControlFlow<()>) -> Result<FinishReason>;
+
+    /// Takes the bytes of the next token and returns the text that is now certain.
+    fn push(stream: &mut Self::TextStream, bytes: &[u8]) -> String;
+
+    /// The text that was still held back.
+    fn finish(stream: &mut Self::TextStream) -> String;
+
+    /// The messages as one text in ChatML, ending where the assistant's answer begins.
+    fn chatml(messages: &[Message]) -> String;
+}
+
+/// What to generate.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Where to start from.
+    pub prompt: Vec<u32>,
+    /// At most this many new tokens.
+    pub max_new_tokens: usize,
+    /// Each of these ends the text.
+    pub stop_tokens: Vec<u32>,
+    /// How a token is chosen.
+    pub sampling: Sampling,
+}
+
+/// How a token is chosen from its logits.
+#[derive(Debug, Clone)]
+pub struct Sampling {
+    /// 0 is greedy, 1 leaves the distribution as it is.
+    pub temperature: f32,
+    /// 0 is off.
+    pub top_k: usize,
+    /// 1 is off.
+    pub top_p: f32,
+    /// 0 is off.
+    pub min_p: f32,
+    /// 1 is off.
+    pub repetition_penalty: f32,
+    /// Of the generator that tokens are drawn with.
+    pub seed: u64,
+}
+
+impl Sampling {
+    /// The most probable token, always.
+    #[must_use]
+    pub fn greedy() -> Self {
+        Self { temperature: 0.0, top_k: 0, top_p: 1.0, min_p: 0.0, repetition_penalty: 1.0, seed: 0 }
+    }
+
+    /// Whether the largest logit decides alone, so that nothing need be drawn: no cut-off removes the most probable token.
+    #[must_use]
+    pub fn is_greedy(&self) -> bool {
+        self.temperature == 0.0 && self.repetition_penalty == 1.0
+    }
+}
+
+/// Why a generation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FinishReason {
+    /// The model chose a stop token.
+    Stop,
+    /// As many tokens as were asked for.
+    Length,
+    /// The context is full.
+    ContextFull,
+    /// `on_token` asked to end.
+    Interrupted,
+}
+
+/// An inference engine for Llama, Qwen2 and Qwen3.
+#[derive(Parser)]
+#[command(name = "tiny-llm", version, disable_help_subcommand = true, after_help = "TINY_LLM_MODELS names the folder of the embedded models, if it is not the repository's models/.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Continues a prompt; the prompt comes from -p or from standard input.
+    Generate(generate::Args),
+    /// Talks, with the conversation so far as context; one line of input is one message.
+    Chat(chat::Args),
+    /// Writes the logits of every position of a sequence of token ids; needs no tokenizer.
+    Logits(logits::Args),
+    /// Measures load time, prefill and decode speed, and memory; needs no tokenizer.
+    Bench(bench::Args),
+    /// Measures a model on held-out stories: exact answers by kind of question, and perplexity.
+    Score(score::Args),
+    /// Writes a model folder with random weights, to measure with.
+    Synth(synth::Args),
+}
+
+/// Runs the command line on a solution.
+#[must_use]
+pub fn main<E: Engine>() -> ExitCode {
+    panics::install();
+    interrupt::install();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return options::explain(&error),
+    };
+    let outcome = match cli.command {
+        Command::Generate(args) => generate::run::<E>(args),
+        Command::Chat(args) => chat::run::<E>(args),
+        Command::Logits(args) => logits::run::<E>(&args),
+        Command::Bench(args) => bench::run::<E>(&args),
+        Command::Score(args) => score::run::<E>(&args),
+        Command::Synth(args) => synth::run(&args),
+    };
+    outcome.unwrap_or_else(|error| {
+        output::note(&format!("error: {}", output::one_line(&format!("{error:#}"))));
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,61 @@
+//! A panic in a solution becomes one line. A stub's says which task is missing.
+
+use std::backtrace::Backtrace;
+
+use super::output;
+
+/// Replaces the standard message, and with it the backtrace that `RUST_BACKTRACE` asks for.
+pub(super) fn install() {
+    std::panic::set_hook(Box::new(|panic| {
+        let payload = panic.payload();
+        let message = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref().copied()).unwrap_or("a panic");
+        let (file, line) = panic.location().map_or(("?", 0), |at| (at.file(), at.line()));
+        let text = missing_task(message, file).unwrap_or_else(|| {
+            let place = place_in_solution(file, line).unwrap_or_else(|| format!("{}:{line}", slashes(file)));
+            format!("error: {} ({place})", output::one_line(message))
+        });
+        output::note(&text);
+    }));
+}
+
+/// The message of a stub's `todo!`, which names feature, task and function: `week1-day5 task 3: Model::forward`.
+fn missing_task(message: &str, file: &str) -> Option<String> {
+    let task = message.strip_prefix("not yet implemented: ")?;
+    let (feature, rest) = task.split_once(' ')?;
+    let generated = feature.starts_with("week") && feature.contains("-day") && rest.starts_with("task ");
+    generated.then(|| format!("this needs {} ({}); run cargo test --features {feature}", output::one_line(task), slashes(file)))
+}
+
+/// A panic often rises in a library (shapes that do not fit, an index out of range). What helps is the line of the solution
+/// that called it: the innermost frame of a week's module.
+fn place_in_solution(file: &str, line: u32) -> Option<String> {
+    if slashes(file).contains("src/week") {
+        return None;
+    }
+    let trace = slashes(&Backtrace::force_capture().to_string());
+    let frame = trace.lines().find_map(|frame| frame.trim().strip_prefix("at ").filter(|at| at.contains("src/week")))?;
+    let frame = frame.strip_prefix("./").unwrap_or(frame);
+    // FILE:LINE:COLUMN
+    let place = frame.rsplit_once(':').map_or(frame, |(place, _)| place);
+    Some(format!("{place}, from {}:{line}", slashes(file)))
+}
+
+fn slashes(path: &str) -> String {
+    path.replace('\\', "/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing_task;
+
+    #[test]
+    fn a_stub_names_its_task() {
+        assert_eq!(
+            missing_task("not yet implemented: week1-day5 task 3: Model::forward", "src/week1/model.rs").unwrap(),
+            "this needs week1-day5 task 3: Model::forward (src/week1/model.rs); run cargo test --features week1-day5"
+        );
+        assert_eq!(missing_task("not yet implemented: my own note", "src/week1/model.rs"), None);
+        assert_eq!(missing_task("not yet implemented", "src/week1/model.rs"), None);
+        assert_eq!(missing_task("index out of bounds", "src/week1/model.rs"), None);
+    }
+}

@@ -1,0 +1,199 @@
+//! `score`: how well a model reads. Questions about held-out stories, answered greedily, and perplexity over such stories.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::{Context, Result, anyhow, ensure};
+use serde_json::{Value, json};
+
+use super::{
+    Engine, Request, Sampling, interrupt,
+    options::{ModelOption, at_least_one, embedded},
+    output::{Output, note},
+    session::Session,
+};
+
+/// Longer than any of the right answers.
+const MAX_ANSWER: usize = 48;
+const END_OF_TEXT: &str = "<|endoftext|>";
+
+#[derive(clap::Args)]
+#[command(after_help = "An answer counts if it is exact up to the first line break; white space around it does not matter. Perplexity \
+is exp of the mean negative log-likelihood of every token but a story's first, the end of the story included. Chance \
+levels come from scores.json beside the questions.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    model: ModelOption,
+    /// One JSON object a line with kind, prompt and answer [default: models/eval/questions.jsonl]
+    #[arg(long, value_name = "FILE")]
+    questions: Option<PathBuf>,
+    /// One JSON object a line with text [default: models/eval/stories.jsonl]
+    #[arg(long, value_name = "FILE")]
+    stories: Option<PathBuf>,
+    /// At most this many questions of each kind, and this many stories
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
+    limit: Option<usize>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+    let questions_file = args.questions.clone().unwrap_or_else(|| embedded("eval/questions.jsonl"));
+    let stories_file = args.stories.clone().unwrap_or_else(|| embedded("eval/stories.jsonl"));
+    let limit = args.limit.unwrap_or(usize::MAX);
+    let questions = read_questions(&questions_file, limit)?;
+    let mut stories = read_lines(&stories_file, |line| line.text("text"))?;
+    stories.truncate(limit);
+    let levels = levels(&questions_file.with_file_name("scores.json"))?;
+
+    let session = Session::<E>::open(&args.model.folder())?;
+    let mut marks: BTreeMap<&str, Marks> = BTreeMap::new();
+    for (i, question) in questions.iter().enumerate() {
+        let Some(answer) = answer(&session, &question.prompt)? else { return Ok(interrupt::exit_code(true)) };
+        let of_kind = marks.entry(&question.kind).or_default();
+        of_kind.asked += 1;
+        of_kind.right += usize::from(answer == question.answer);
+        if (i + 1) % 100 == 0 {
+            note(&format!("{} of {} questions", i + 1, questions.len()));
+        }
+    }
+    let perplexity = perplexity(&session, &stories)?;
+    let all = Marks { asked: questions.len(), right: marks.values().map(|m| m.right).sum() };
+    let kinds: Vec<_> = marks.into_iter().chain([("all", all)]).collect();
+    let report = if args.json { as_json(&kinds, perplexity, stories.len()) } else { as_table(&kinds, &levels, perplexity, stories.len()) };
+    Output::new().print(&report)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Question {
+    kind: String,
+    prompt: String,
+    answer: String,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Marks {
+    asked: usize,
+    right: usize,
+}
+
+impl Marks {
+    fn share(self) -> f64 {
+        self.right as f64 / self.asked as f64
+    }
+}
+
+/// What the model says until the end of the line; `None` if Ctrl-C ended it.
+fn answer<E: Engine>(session: &Session<E>, prompt: &str) -> Result<Option<String>> {
+    let request = Request {
+        prompt: session.tokenizer.encode_prompt(prompt)?,
+        max_new_tokens: MAX_ANSWER,
+        stop_tokens: session.stop_tokens(),
+        sampling: Sampling::greedy(),
+    };
+    let generated =
+        session.generate(&request, |piece| if piece.contains('\n') { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })?;
+    let line = generated.text.split('\n').next().unwrap_or_default().trim().to_owned();
+    Ok((!generated.interrupted).then_some(line))
+}
+
+fn perplexity<E: Engine>(session: &Session<E>, stories: &[String]) -> Result<f64> {
+    let (mut total, mut predicted) = (0.0, 0);
+    for story in stories {
+        let mut tokens = session.tokenizer.encode(story)?;
+        // A vocabulary that has no such token has no end to predict.
+        tokens.extend(session.tokenizer.encode(END_OF_TEXT).ok().filter(|end| end.len() == 1).into_iter().flatten());
+        session.engine.check(&tokens)?;
+        let logits = session.engine.logits(&tokens);
+        for (row, &next) in logits.rows().into_iter().zip(&tokens[1..]) {
+            let max = row.fold(f32::NEG_INFINITY, |m, &x| m.max(x));
+            let sum: f64 = row.iter().map(|&x| f64::from(x - max).exp()).sum();
+            total += sum.ln() - f64::from(row[next as usize] - max);
+            predicted += 1;
+        }
+    }
+    ensure!(predicted > 0, "there is no token to predict in the stories");
+    Ok((total / f64::from(predicted)).exp())
+}
+
+/// One line of a file, and where it stands.
+struct Line {
+    place: String,
+    value: Value,
+}
+
+impl Line {
+    fn text(&self, field: &str) -> Result<String> {
+        let text = self.value[field].as_str();
+        text.map(str::to_owned).with_context(|| format!("{}: field {field:?}: found {}, expected a string", self.place, self.value[field]))
+    }
+}
+
+fn read_lines<T>(path: &Path, parse: impl Fn(&Line) -> Result<T>) -> Result<Vec<T>> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
+    let mut all = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let place = format!("{name}:{number}");
+        let value = serde_json::from_str(line).map_err(|e| anyhow!("{place}: not JSON: {e}"))?;
+        all.push(parse(&Line { place, value })?);
+    }
+    ensure!(!all.is_empty(), "{name}: found nothing, expected one JSON object a line");
+    Ok(all)
+}
+
+fn read_questions(path: &Path, limit: usize) -> Result<Vec<Question>> {
+    let all = read_lines(path, |line| {
+        Ok(Question { kind: line.text("kind")?, prompt: line.text("prompt")?, answer: line.text("answer")? })
+    })?;
+    let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+    let within = |question: &Question| {
+        let n = taken.entry(question.kind.clone()).or_default();
+        *n += 1;
+        *n <= limit
+    };
+    Ok(all.into_iter().filter(within).collect())
+}
+
+/// What guessing would score, by kind of question. All empty if there is no such file.
+struct Levels {
+    /// For someone who picks among the right words of the story.
+    guess: Value,
+    /// For someone who knows the word lists but not the story.
+    chance: Value,
+}
+
+fn levels(path: &Path) -> Result<Levels> {
+    let name = path.display();
+    let scores: Value = match std::fs::read_to_string(path) {
+        Ok(text) => serde_json::from_str(&text).map_err(|e| anyhow!("{name}: not JSON: {e}"))?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Value::Null,
+        Err(error) => return Err(anyhow!("{name}: cannot be read: {error}")),
+    };
+    Ok(Levels { guess: scores["guess_in_story"].clone(), chance: scores["chance"].clone() })
+}
+
+fn as_table(kinds: &[(&str, Marks)], levels: &Levels, perplexity: f64, stories: usize) -> String {
+    let level = |levels: &Value, kind: &str| levels[kind].as_f64().map_or(String::new(), |share| format!("{:.1} %", 100.0 * share));
+    let mut table = format!("{:<12}{:>10}{:>10}{:>18}{:>10}\n", "kind", "right", "exact", "guess in story", "chance");
+    for (kind, marks) in kinds {
+        let right = format!("{}/{}", marks.right, marks.asked);
+        let exact = format!("{:.1} %", 100.0 * marks.share());
+        let (guess, chance) = (level(&levels.guess, kind), level(&levels.chance, kind));
+        let line = format!("{kind:<12}{right:>10}{exact:>10}{guess:>18}{chance:>10}");
+        let _ = writeln!(table, "{}", line.trim_end());
+    }
+    table + &format!("perplexity {perplexity:.4} over {stories} stories")
+}
+
+fn as_json(kinds: &[(&str, Marks)], perplexity: f64, stories: usize) -> String {
+    let exact: BTreeMap<_, _> = kinds.iter().map(|(kind, marks)| (kind, marks.share())).collect();
+    let asked: BTreeMap<_, _> = kinds.iter().map(|(kind, marks)| (kind, marks.asked)).collect();
+    json!({ "exact": exact, "asked": asked, "perplexity": perplexity, "stories": stories }).to_string()
+}

@@ -1,0 +1,86 @@
+//! A loaded model with its tokenizer, and text that appears as it is generated.
+
+use std::{
+    ops::ControlFlow,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use anyhow::Result;
+
+use super::{
+    Engine, FinishReason, Request,
+    interrupt::Caught,
+    output::Output,
+    speed::{Speed, Stopwatch},
+};
+use crate::text::Tokenizer;
+
+/// What `generate`, `chat` and `score` work with.
+pub(super) struct Session<E> {
+    pub(super) engine: E,
+    pub(super) tokenizer: Tokenizer,
+    /// How long the engine took to load the weights.
+    pub(super) load: Duration,
+}
+
+/// What came of a generation.
+pub(super) struct Generated {
+    pub(super) text: String,
+    pub(super) finish: FinishReason,
+    pub(super) speed: Speed,
+    /// Whether Ctrl-C ended it.
+    pub(super) interrupted: bool,
+}
+
+impl<E: Engine> Session<E> {
+    pub(super) fn open(folder: &Path) -> Result<Self> {
+        // The tokenizer first: if it is missing, that is soon said.
+        let tokenizer = Tokenizer::from_folder(folder)?;
+        let start = Instant::now();
+        let engine = E::load(folder)?;
+        Ok(Self { engine, tokenizer, load: start.elapsed() })
+    }
+
+    /// Generates and writes the text as it comes. Ends early if nobody reads it any more.
+    pub(super) fn stream(&self, request: &Request, output: &mut Output) -> Result<Generated> {
+        self.generate(request, |text| if output.write(text) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    }
+
+    /// Generates; `on_text` receives each piece of text, which may be empty, and may ask to end.
+    pub(super) fn generate(&self, request: &Request, mut on_text: impl FnMut(&str) -> ControlFlow<()>) -> Result<Generated> {
+        self.engine.check(&request.prompt)?;
+        let caught = Caught::new();
+        let mut stopwatch = Stopwatch::start(request.prompt.len());
+        let mut stream = E::TextStream::default();
+        let mut text = String::new();
+        let finish = self.engine.generate(request, &mut |token| {
+            stopwatch.token();
+            let piece = E::push(&mut stream, &self.tokenizer.token_bytes(token));
+            text += &piece;
+            if caught.requested() { ControlFlow::Break(()) } else { on_text(&piece) }
+        })?;
+        let speed = stopwatch.stop();
+        let rest = E::finish(&mut stream);
+        text += &rest;
+        // Nothing is left to be ended.
+        let _ = on_text(&rest);
+        Ok(Generated { text, finish, speed, interrupted: caught.requested() })
+    }
+
+    /// Where a text ends, by the checkpoint.
+    pub(super) fn stop_tokens(&self) -> Vec<u32> {
+        self.engine.config().eos_token_ids.clone()
+    }
+
+    /// The end of a generation in words.
+    pub(super) fn describe(&self, generated: &Generated) -> String {
+        match generated.finish {
+            FinishReason::Stop => "the model ended its text".to_owned(),
+            FinishReason::Length => format!("{} new tokens were asked for", generated.speed.new_tokens),
+            FinishReason::ContextFull => format!("the context of {} tokens is full", self.engine.config().max_positions),
+            FinishReason::Interrupted if generated.interrupted => "interrupted".to_owned(),
+            FinishReason::Interrupted => "standard output was closed".to_owned(),
+        }
+    }
+}
