@@ -305,6 +305,9 @@ fn task_4_another_type_is_refused_by_name() {
     }
 }
 
+/// A weight and its name in the checkpoint.
+type Weight = (String, Tensor);
+
 /// A folder that is gone when the test ends.
 struct Folder(PathBuf);
 
@@ -316,7 +319,7 @@ impl Folder {
     }
 
     /// A model folder with the weights of a case, spread over `shards` files of `dtype`.
-    fn with_model(test: &str, case: &Case, weights: &[(String, Tensor)], dtype: Dtype, shards: usize) -> Self {
+    fn with_model(test: &str, case: &Case, weights: &[Weight], dtype: Dtype, shards: usize) -> Self {
         let folder = Self::new(test);
         fs::write(folder.0.join("config.json"), case.value("config").to_string()).expect("written");
         if shards == 1 {
@@ -343,7 +346,7 @@ impl Drop for Folder {
 }
 
 /// Writes a safetensors file of f32, or of bf16 (the upper halves).
-fn save(path: &Path, weights: &[(String, Tensor)], dtype: Dtype) {
+fn save(path: &Path, weights: &[Weight], dtype: Dtype) {
     let (mut header, mut data) = (Vec::new(), Vec::new());
     for (name, weight) in weights {
         let start = data.len();
@@ -360,7 +363,7 @@ fn save(path: &Path, weights: &[(String, Tensor)], dtype: Dtype) {
 }
 
 /// Every weight that the case's model asks for, by name.
-fn weights(case: &Case) -> Vec<(String, Tensor)> {
+fn weights(case: &Case) -> Vec<Weight> {
     let layers = case.value("config")["num_hidden_layers"].as_u64().expect("a number");
     let parts = ["input_layernorm", "post_attention_layernorm", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"];
     let attention = ["q_proj", "k_proj", "v_proj", "o_proj", "q_norm", "k_norm"].map(|part| format!("self_attn.{part}"));
@@ -413,7 +416,7 @@ fn task_4_what_is_wrong_is_named() {
     };
     refused(Path::new("no/such/folder"), &["no/such/folder"]);
 
-    let changed = |test: &str, change: &dyn Fn(&mut Vec<(String, Tensor)>)| {
+    let changed = |test: &str, change: &dyn Fn(&mut Vec<Weight>)| {
         let mut weights = good.clone();
         change(&mut weights);
         Folder::with_model(test, &case, &weights, Dtype::F32, 1)

@@ -97,6 +97,9 @@ impl Checkpoint {
 
     /// The tensor of this name, if it has this shape.
     ///
+    /// The pages of tensors read earlier are given back first, so that a model that is converted tensor by tensor never
+    /// has the whole file in memory beside its weights. Earlier `StoredTensor`s stay valid: their pages come back when looked at.
+    ///
     /// # Errors
     /// If there is no such tensor (the message lists the names that come closest) or its shape is another one.
     pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
@@ -111,6 +114,7 @@ impl Checkpoint {
             shard.path.display(),
             info.shape
         );
+        shard.give_back_pages();
         let (start, end) = info.data_offsets;
         let bytes = &shard.map[shard.data_start..][start..end];
         Ok(StoredTensor { name, dtype: info.dtype, shape: &info.shape, bytes })
@@ -151,6 +155,15 @@ impl Shard {
         check_header(&map).map_err(|e| anyhow!("{name}: {e}"))?;
         let (header_size, header) = SafeTensors::read_metadata(&map).map_err(|e| anyhow!("{name}: {e}"))?;
         Ok(Self { data_start: 8 + header_size, header, map, path })
+    }
+
+    /// Tells the operating system that no page of the map is needed now. Where it has no such call, pages stay until it
+    /// wants the memory itself.
+    fn give_back_pages(&self) {
+        #[cfg(unix)]
+        // SAFETY: what this advice may lose is changes to private pages. The map is shared and read-only, so a page that is
+        // touched again is read from the file again, with the same contents. That it fails changes nothing either.
+        let _ = unsafe { self.map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
     }
 }
 

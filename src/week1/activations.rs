@@ -91,7 +91,7 @@ pub fn task_of(name: &str) -> &'static str {
         "input_norm" | "post_attention_norm" | "norm" => "week1-day4 task 1: RmsNorm::forward",
         "attention.q_proj" | "attention.k_proj" | "attention.v_proj" => "week1-day1 task 1: linear",
         "attention.q_norm" | "attention.k_norm" => "week1-day4 task 1: RmsNorm::forward, on heads from week1-day1 task 3: split_heads",
-        "attention.q_rope" | "attention.k_rope" => "week1-day2 task 3: rope_half_split",
+        "attention.q_rope" | "attention.k_rope" => "week1-day2 tasks 1 and 3: inverse_frequencies, RopeTables::new, rope_half_split",
         "attention.heads" => "week1-day3 tasks 1 and 2: grouped_query_attention, causal_mask",
         "attention" => "week1-day3 task 3: GroupedQueryAttention::forward",
         "mlp" => "week1-day4 task 3: SwiGlu::forward",
