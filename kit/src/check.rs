@@ -110,7 +110,7 @@ pub fn compare(what: &str, found: &Tensor, expected: &Tensor, tolerance: impl In
     }
     let Some(m) = worst_mismatch(found, expected, tolerance) else { return Ok(()) };
     let mut message = format!(
-        "{what}: {} of {} elements differ\n  worst at {:?}: found {}, expected {} ({tolerance})\n  shape    {:?}",
+        "{what}: {} of {} elements differ\n  worst at {:?}: found {:?}, expected {:?} ({tolerance})\n  shape    {:?}",
         m.wrong,
         found.len(),
         m.index,
@@ -131,7 +131,8 @@ fn row_of(x: &Tensor, index: &[usize]) -> Option<String> {
     for &i in lead {
         row.index_axis_inplace(ndarray::Axis(0), i);
     }
-    let values: Vec<_> = row.iter().map(|v| format!("{v:.5}")).collect();
+    let readable = |v: f32| if v == 0.0 || (1e-3..1e5).contains(&v.abs()) { format!("{v:.5}") } else { format!("{v:.5e}") };
+    let values: Vec<_> = row.iter().map(|&v| readable(v)).collect();
     (2..=12).contains(&values.len()).then(|| format!("[{}]", values.join(", ")))
 }
 

@@ -54,7 +54,7 @@ fn a_difference_is_explained() {
     let message = compare("output", &found, &expected, 1e-3).unwrap_err();
     let lines = [
         "output: 2 of 6 elements differ",
-        "  worst at [1, 2]: found 7, expected 6 (tolerance 1e-3)",
+        "  worst at [1, 2]: found 7.0, expected 6.0 (tolerance 1e-3)",
         "  shape    [2, 3]",
         "  its row",
         "    found    [4.00000, 5.50000, 7.00000]",

@@ -271,7 +271,7 @@ def _layer(out):
     r = Random(1303)
     b, l, e, h_q, h, d = 2, 5, 10, 6, 2, 8
     group = h_q // h
-    cos, sin = (t.float() for t in rope_tables(inverse_frequencies(d, 100.0), 7))
+    cos, sin = (t.float() for t in rope_tables(inverse_frequencies(d, 100.0), 7))  # two positions more than there are rows
 
     def right(x, mask=None, q_norm=None, k_norm=None, **weights):
         norms = {n: None if w is None else max_norm(w) for n, w in {"q_norm": q_norm, "k_norm": k_norm}.items()}
@@ -359,10 +359,12 @@ def _layer(out):
 
     case(
         "llama",
-        "B=2, L=5, E=10, H_q=6, H=2, D=8: no bias, no norm, no mask, so every row sees every other",
+        "B=2, L=5, E=10, H_q=6, H=2, D=8: no bias, no norm, no mask, so every row sees every other; tables of L rows",
         "llama",
         r.normal(b, l, e),
         wrong={"a causal mask of its own": causal_always(right)},
+        cos=cos[:l],
+        sin=sin[:l],
     )
     padding = torch.zeros(2, 1, 1, l)
     padding[1, :, :, :2] = -math.inf
