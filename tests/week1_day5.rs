@@ -215,12 +215,25 @@ fn task_3_tokens_are_checked() {
     let case = fixtures.case("task_3_decoder/qwen3");
     let model = model(&case);
     let refused = |tokens: &[u32]| model.check(tokens).expect_err("to be refused").to_string();
-    assert_eq!(model.context(), 64.min(MAX_CONTEXT));
+    assert_eq!(model.context(), 64);
     model.check(&[0, 36]).expect("both are in the vocabulary of 37");
     model.check(&[1; 64]).expect("exactly full");
     assert!(refused(&[]).contains("no tokens"), "{}", refused(&[]));
     assert!(refused(&[1, 37]).contains("token 37 at position 1") && refused(&[1, 37]).contains("0 to 36"), "{}", refused(&[1, 37]));
     assert!(refused(&[1; 65]).contains("65 tokens") && refused(&[1; 65]).contains("64"), "{}", refused(&[1; 65]));
+}
+
+/// A checkpoint may promise more positions than there is room for: the tables, the check and whoever asks must agree.
+#[test]
+fn task_3_the_context_is_limited() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_decoder/qwen3");
+    let mut config = model(&case).config;
+    config.max_positions = 1_000_000;
+    let model = Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
+    assert_eq!((model.context(), model.config.max_positions), (MAX_CONTEXT, MAX_CONTEXT));
+    assert_eq!(model.blocks[0].attention.rope.cos.shape()[0], MAX_CONTEXT);
+    assert!(model.check(&vec![1; MAX_CONTEXT + 1]).is_err());
 }
 
 /// The first activation that differs from PyTorch's names the function to look at.

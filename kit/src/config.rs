@@ -76,6 +76,8 @@ pub struct ModelConfig {
 /// Far above every known model, and small enough that no product of two sizes overflows.
 const MAX_SIZE: u64 = 1 << 24;
 const MAX_LAYERS: u64 = 1 << 12;
+/// RoPE's tables grow with this before any weight has been looked at.
+const MAX_HEAD_DIM: u64 = 1 << 12;
 const MAX_POSITIONS: u64 = 1 << 30;
 
 impl ModelConfig {
@@ -119,11 +121,12 @@ impl ModelConfig {
             return f.wrong("num_key_value_heads", &format!("a divisor of num_attention_heads, {n_heads}"));
         }
         let head_dim = if f.get("head_dim").is_some() || family == Family::Qwen3 {
-            f.size("head_dim", MAX_SIZE)?
-        } else if hidden_size % n_heads == 0 {
+            f.size("head_dim", MAX_HEAD_DIM)?
+        } else if hidden_size % n_heads == 0 && hidden_size / n_heads <= MAX_HEAD_DIM as usize {
             hidden_size / n_heads
         } else {
-            return f.wrong("head_dim", &format!("a number, as hidden_size {hidden_size} is no multiple of num_attention_heads {n_heads}"));
+            return f
+                .wrong("head_dim", &format!("a number, as none follows from hidden_size {hidden_size} and num_attention_heads {n_heads}"));
         };
         if head_dim % 2 != 0 {
             return f.wrong("head_dim", &format!("an even number, because RoPE turns pairs; it is {head_dim}"));

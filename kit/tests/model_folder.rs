@@ -96,6 +96,8 @@ fn head_size_is_a_field_of_its_own() {
     refused(&with(llama(), json!({"model_type": "qwen3"})), &["\"head_dim\"", "found nothing"]);
     refused(&with(llama(), json!({"hidden_size": 961})), &["\"head_dim\"", "961", "15"]);
     refused(&with(llama(), json!({"head_dim": 63})), &["\"head_dim\"", "found 63", "even"]);
+    refused(&with(llama(), json!({"head_dim": 4098})), &["\"head_dim\"", "found 4098", "from 1 to 4096"]);
+    refused(&with(llama(), json!({"hidden_size": 1 << 20, "num_attention_heads": 1, "num_key_value_heads": 1})), &["\"head_dim\""]);
 }
 
 #[test]
@@ -152,7 +154,7 @@ fn absent_and_absurd_sizes_are_refused() {
     }
     refused(&with(llama(), json!({"num_key_value_heads": 4})), &["\"num_key_value_heads\"", "found 4", "15"]);
     refused(
-        &with(llama(), json!({"num_attention_heads": 1 << 20, "num_key_value_heads": 1, "head_dim": 1 << 20})),
+        &with(llama(), json!({"num_attention_heads": 1 << 20, "num_key_value_heads": 1, "head_dim": 1 << 10})),
         &["\"num_attention_heads\"", "head size"],
     );
     for eps in [json!(null), json!(0), json!(-1e-5), json!(1), json!(1e-60), json!("small")] {

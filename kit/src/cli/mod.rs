@@ -126,7 +126,12 @@ pub enum FinishReason {
 
 /// An inference engine for Llama, Qwen2 and Qwen3.
 #[derive(Parser)]
-#[command(name = "tiny-llm", version, disable_help_subcommand = true, after_help = "TINY_LLM_MODELS names the folder of the embedded models, if it is not the repository's models/.")]
+#[command(
+    name = "tiny-llm",
+    version,
+    disable_help_subcommand = true,
+    after_help = "TINY_LLM_MODELS names the folder of the embedded models, if it is not the repository's models/."
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

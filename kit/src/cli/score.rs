@@ -149,9 +149,8 @@ fn read_lines<T>(path: &Path, parse: impl Fn(&Line) -> Result<T>) -> Result<Vec<
 }
 
 fn read_questions(path: &Path, limit: usize) -> Result<Vec<Question>> {
-    let all = read_lines(path, |line| {
-        Ok(Question { kind: line.text("kind")?, prompt: line.text("prompt")?, answer: line.text("answer")? })
-    })?;
+    let all =
+        read_lines(path, |line| Ok(Question { kind: line.text("kind")?, prompt: line.text("prompt")?, answer: line.text("answer")? }))?;
     let mut taken: BTreeMap<String, usize> = BTreeMap::new();
     let within = |question: &Question| {
         let n = taken.entry(question.kind.clone()).or_default();

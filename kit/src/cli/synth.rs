@@ -98,7 +98,11 @@ pub(super) fn run(args: &Args) -> Result<ExitCode> {
     }
     written?;
     unfinished.finish()?;
-    Output::new().print(&format!("{}: {} parameters in bf16, random with standard deviation 0.02", out.display(), weights::parameters(&config)))?;
+    Output::new().print(&format!(
+        "{}: {} parameters in bf16, random with standard deviation 0.02",
+        out.display(),
+        weights::parameters(&config)
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 

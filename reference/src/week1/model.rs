@@ -73,7 +73,7 @@ pub const MAX_CONTEXT: usize = 8192;
 
 /// A decoder-only transformer.
 pub struct Model {
-    /// What the checkpoint's `config.json` says.
+    /// What the checkpoint's `config.json` says; [`Model::build`] limits its `max_positions` to [`MAX_CONTEXT`].
     pub config: ModelConfig,
     /// Token embedding, and the output head too if the two are tied.
     pub embedding: Embedding,
@@ -106,9 +106,9 @@ impl Model {
         // END SOLUTION
     }
 
-    /// The longest sequence that [`Model::forward`] takes: the checkpoint's, or [`MAX_CONTEXT`] if that is shorter.
+    /// The longest sequence that [`Model::forward`] takes, in tokens.
     pub fn context(&self) -> usize {
-        self.config.max_positions.min(MAX_CONTEXT)
+        self.config.max_positions
     }
 
     /// Whether [`Model::forward`] can run on these tokens.
@@ -130,12 +130,13 @@ impl Model {
     ///
     /// # Errors
     /// Whatever `weight` returns.
-    pub fn build(config: ModelConfig, weight: &mut dyn FnMut(&str, &[usize]) -> Result<Tensor>) -> Result<Self> {
+    pub fn build(mut config: ModelConfig, weight: &mut dyn FnMut(&str, &[usize]) -> Result<Tensor>) -> Result<Self> {
+        config.max_positions = config.max_positions.min(MAX_CONTEXT);
         let c = &config;
         let (e, d) = (c.hidden_size, c.head_dim);
         let (q_size, kv_size) = (c.n_heads * d, c.n_kv_heads * d);
         let inverse_frequencies = c.scale_frequencies(inverse_frequencies(d, c.rope_theta));
-        let rope = Arc::new(RopeTables::new(&inverse_frequencies, c.max_positions.min(MAX_CONTEXT)));
+        let rope = Arc::new(RopeTables::new(&inverse_frequencies, c.max_positions));
 
         let embedding = Embedding { weight: weight("model.embed_tokens.weight", &[c.vocab_size, e])? };
         let mut blocks = Vec::with_capacity(c.n_layers);
