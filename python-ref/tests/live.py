@@ -1,0 +1,65 @@
+"""Fresh inputs for the tests, and the comparison with the oracle."""
+
+import math
+import random
+
+import numpy as np
+import torch
+
+DRAWS = 8
+"""How many times each test draws."""
+
+
+class Draw:
+    """Random sizes and float32 tensors, all from one seed."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self._generator = torch.Generator().manual_seed(self.random.getrandbits(60))
+
+    def size(self, low, high):
+        return self.random.randint(low, high)
+
+    def different(self, count, low, high):
+        """Sizes that differ, so that no axis can be taken for another."""
+        return self.random.sample(range(low, high + 1), count)
+
+    def shape(self, low, high, size=5):
+        """`low` to `high` axes of 1 to `size`."""
+        return [self.size(1, size) for _ in range(self.size(low, high))]
+
+    def choice(self, *options):
+        return self.random.choice(options)
+
+    def normal(self, *shape, std=1.0, mean=0.0):
+        return torch.randn(*shape, generator=self._generator) * std + mean
+
+    def uniform(self, *shape, low=-1.0, high=1.0):
+        return torch.rand(*shape, generator=self._generator) * (high - low) + low
+
+    def weight(self, out, width):
+        """A projection that keeps the size of what it multiplies."""
+        return self.normal(out, width, std=1 / math.sqrt(width))
+
+    def norm_weight(self, size):
+        """Signed, and not ones."""
+        return self.normal(size, std=0.7, mean=self.choice(1.0, -1.0))
+
+    def integers(self, *shape, high):
+        return torch.randint(high, shape, generator=self._generator)
+
+
+def close(found, expected, tolerance):
+    """`found`, from the solution, equals `expected`, from the oracle, to within `tolerance` of `oracle.fixtures`."""
+    found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
+    assert found.shape == expected.shape, f"found shape {found.shape}, expected {expected.shape}"
+    with np.errstate(invalid="ignore"):
+        difference = np.where(found == expected, 0.0, np.abs(found - expected))
+    allowed = tolerance.value * (np.abs(expected) if tolerance.relative else 1.0)
+    excess = np.where(difference <= allowed, 0.0, np.nan_to_num(difference - allowed, nan=np.inf, posinf=np.inf))  # NaN is never close
+    if excess.any():
+        worst = np.unravel_index(excess.argmax(), excess.shape)
+        raise AssertionError(
+            f"{(excess > 0).sum()} of {excess.size} values differ, most at {list(map(int, worst))} of {list(found.shape)}: "
+            f"found {found[worst]:.7g}, expected {expected[worst]:.7g}; tolerance: {tolerance.derivation}"
+        )
