@@ -1,0 +1,113 @@
+//! `cargo course bench week1`: speed and memory of the reference on this machine.
+//!
+//! Two models: the embedded one at 64 tokens of prompt, and a Llama of 360 M parameters at SmolLM2's shape, with random weights,
+//! which is written under `target/` and removed again. Times are printed beside what the course promises and
+//! not asserted. Memory is: after loading, what the process holds for itself is the f32 weights and little else, so the file
+//! was mapped and not copied a second time.
+
+use std::{fs, path::Path};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::{
+    process::{cargo, run_quietly, shown},
+    progress,
+    start::BUILD,
+};
+
+/// What may come on top of the weights: code, tokenizer, position tables, the allocator's slack.
+const BESIDES_WEIGHTS: u64 = 128 << 20;
+
+/// Measures both models and prints a table.
+///
+/// # Errors
+/// If the engine fails, or holds the weights twice.
+pub(crate) fn week1(root: &Path) -> Result<()> {
+    progress::build(root, "the reference engine", &BUILD)?;
+    let folder = root.join("target/course-bench");
+    let large = folder.join("smollm2-360m");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    let result = measure_both(root, &large.to_string_lossy());
+    let _ = fs::remove_dir_all(&folder);
+    result
+}
+
+fn measure_both(root: &Path, large: &str) -> Result<()> {
+    let embedded = measure(root, &["--prompt-tokens", "64", "-n", "32", "--repeat", "3"])?;
+    println!("writing a Llama of 360 M parameters with random weights ...");
+    engine(root, &["synth", "--like", "smollm2-360m", "--out", large])?;
+    let llama = measure(root, &["--model", large, "--prompt-tokens", "8", "-n", "4"])?;
+
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    println!("\nWeek 1, release, nothing cached, {cores} cores, {} {}:\n", std::env::consts::OS, std::env::consts::ARCH);
+    println!("{:<38} {:>16} {:>22}", "", "embedded model", "Llama, random weights");
+    for (name, row) in ROWS {
+        println!("{name:<38} {:>16} {:>22}", row(&embedded), row(&llama));
+    }
+    println!(
+        "\nPromised: the embedded model decodes 30 tokens/s after 64 tokens of prompt; it decoded {}.",
+        tokens_per_second(&embedded, "decode_tokens_per_second")
+    );
+    for (name, report) in [("the embedded model", &embedded), ("the Llama", &llama)] {
+        match report.pointer("/memory_loaded_bytes/own").and_then(Value::as_u64) {
+            Some(own) => {
+                let weights = number(report, "weight_bytes");
+                ensure!(
+                    own <= weights + BESIDES_WEIGHTS,
+                    "{name}: {} MiB held after loading, expected the weights' {} MiB and at most {} more: is the file held twice?",
+                    own >> 20,
+                    weights >> 20,
+                    BESIDES_WEIGHTS >> 20
+                );
+            }
+            None => println!("{name}: memory is not measured on this platform, so a second copy of the file would not be seen."),
+        }
+    }
+    Ok(())
+}
+
+type Row = (&'static str, fn(&Value) -> String);
+
+const ROWS: [Row; 9] = [
+    ("parameters", |r| format!("{:.1} M", number(r, "parameters") as f64 / 1e6)),
+    ("prompt + new tokens", |r| format!("{} + {}", number(r, "prompt_tokens"), number(r, "new_tokens"))),
+    ("load", |r| format!("{:.2} s", r["load_seconds"].as_f64().unwrap_or(f64::NAN))),
+    ("prefill", |r| tokens_per_second(r, "prefill_tokens_per_second")),
+    ("decode", |r| tokens_per_second(r, "decode_tokens_per_second")),
+    ("file", |r| mib(number(r, "file_bytes"))),
+    ("weights in f32", |r| mib(number(r, "weight_bytes"))),
+    ("memory of its own after loading", |r| {
+        r.pointer("/memory_loaded_bytes/own").and_then(Value::as_u64).map_or("not measured".into(), mib)
+    }),
+    ("peak resident, mapped file included", |r| r["memory_peak_bytes"].as_u64().map_or("not measured".into(), mib)),
+];
+
+fn measure(root: &Path, arguments: &[&str]) -> Result<Value> {
+    let text = engine(root, &[&["bench", "--json"], arguments].concat())?;
+    let line = text.lines().find(|line| line.starts_with('{')).context("the engine printed no measurement")?;
+    serde_json::from_str(line).context("the engine's measurement is malformed")
+}
+
+fn engine(root: &Path, arguments: &[&str]) -> Result<String> {
+    let mut command = cargo(root);
+    command.args(["run", "--quiet"]).args(BUILD).arg("--").args(arguments);
+    let finished = run_quietly(&mut command)?;
+    if !finished.status.success() {
+        bail!("`{}` failed: {}", shown(&command), finished.tail(5));
+    }
+    Ok(finished.text)
+}
+
+fn number(report: &Value, field: &str) -> u64 {
+    report[field].as_u64().unwrap_or(0)
+}
+
+fn tokens_per_second(report: &Value, field: &str) -> String {
+    report[field].as_f64().map_or("none".to_owned(), |rate| format!("{rate:.1} tokens/s"))
+}
+
+fn mib(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
