@@ -59,7 +59,7 @@ pub fn scaled_dot_product_attention(q: &Tensor, k: &Tensor, v: &Tensor, scale: O
     // (..., L, D) · (..., D, S) -> (..., L, S)
     let mut scores = matmul(q, transpose(k)) * scale;
     if let Some(mask) = mask {
-        scores = scores + mask;
+        scores += mask;
     }
     // (..., L, S) · (..., S, D) -> (..., L, D)
     matmul(&softmax(&scores), v)
