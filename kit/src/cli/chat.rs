@@ -99,7 +99,7 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
 /// How messages become text.
 enum Template {
     /// The folder's own.
-    Own(ChatTemplate),
+    Own(Box<ChatTemplate>),
     /// The solution's ChatML.
     ChatMl,
     /// None: the last line alone.
@@ -115,7 +115,7 @@ impl Template {
             let same = |messages, text| own.render(messages, true).is_ok_and(|rendered| rendered == text);
             let plain = same(&probe[..], "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n")
                 && same(&probe[1..], "<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n");
-            return Ok(if plain { Self::ChatMl } else { Self::Own(own) });
+            return Ok(if plain { Self::ChatMl } else { Self::Own(Box::new(own)) });
         }
         ensure!(
             tokenizer.encode("<|im_start|><|im_end|>")?.len() == 2,

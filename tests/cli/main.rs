@@ -1,0 +1,15 @@
+//! The command line as a user meets it: the binary is run, and what it prints and returns is looked at.
+//!
+//! With the feature `reference` everything is checked. Without it the learner's code runs, in which any task may still be
+//! missing: then each command must work or say in one line which task it needs.
+#![cfg_attr(not(feature = "reference"), allow(dead_code, reason = "the damaged folders are for the reference alone"))]
+
+#[cfg(feature = "reference")]
+mod bad_files;
+#[cfg(feature = "reference")]
+mod commands;
+mod folder;
+mod options;
+mod process;
+#[cfg(not(feature = "reference"))]
+mod stubs;

@@ -1,0 +1,63 @@
+//! Runs the binary.
+
+use std::{
+    io::Write,
+    process::{Command, Output, Stdio},
+};
+
+/// What a run printed and returned.
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// The command, not yet started. Backtraces are asked for, because some environments do, and none may be printed.
+pub(crate) fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tiny-llm"));
+    command.args(args).env("RUST_BACKTRACE", "1").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs with nothing on standard input.
+pub(crate) fn run(args: &[&str]) -> Run {
+    finished(command(args).output().expect("the binary starts"))
+}
+
+/// Runs with these bytes on standard input.
+pub(crate) fn run_with_input(args: &[&str], input: &[u8]) -> Run {
+    let mut child = command(args).stdin(Stdio::piped()).spawn().expect("the binary starts");
+    // It may end without reading all of it.
+    let _ = child.stdin.take().expect("piped").write_all(input);
+    finished(child.wait_with_output().expect("the binary ends"))
+}
+
+pub(crate) fn finished(output: Output) -> Run {
+    Run {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).expect("text"),
+        stderr: String::from_utf8(output.stderr).expect("text"),
+    }
+}
+
+impl Run {
+    /// Passes if it failed with this code, one line that has all these words, and nothing on standard output.
+    #[track_caller]
+    pub(crate) fn fails_in_one_line(&self, what: &str, code: i32, words: &[&str]) {
+        let Self { stdout, stderr, .. } = self;
+        assert_eq!(self.code, code, "{what}: exit code\n{stdout}\n{stderr}");
+        assert_eq!(stdout, "", "{what}: standard output");
+        assert_eq!(stderr.trim_end().lines().count(), 1, "{what}: expected one line\n{stderr}");
+        for word in words {
+            assert!(stderr.contains(word), "{what}: expected {word:?} in\n{stderr}");
+        }
+        assert!(!stderr.contains("panicked") && !stderr.contains("backtrace"), "{what}: {stderr}");
+    }
+
+    /// Passes if it succeeded.
+    #[track_caller]
+    pub(crate) fn succeeds(self, what: &str) -> Self {
+        assert_eq!(self.code, 0, "{what}: exit code\n{}\n{}", self.stdout, self.stderr);
+        self
+    }
+}
