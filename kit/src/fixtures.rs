@@ -11,11 +11,13 @@
 //!
 //! `relative` lists the outputs whose tolerance is a part of the value; `reveals` names the mistakes of which the oracle
 //! has made sure that their answer lies at least 20 tolerances away.
+//!
+//! The file is read here, without the `safetensors` crate: its derive macros would take more of the first day's
+//! build than everything else together.
 
-use std::{collections::HashMap, path::PathBuf};
+use std::path::PathBuf;
 
-use safetensors::{Dtype, SafeTensors};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     Tensor,
@@ -37,8 +39,9 @@ pub fn random(seed: u64, shape: &[usize]) -> Tensor {
 /// The fixtures of one day.
 pub struct Fixtures {
     name: String,
-    bytes: Vec<u8>,
-    metadata: HashMap<String, String>,
+    tensors: Map<String, Value>,
+    metadata: Map<String, Value>,
+    data: Vec<u8>,
 }
 
 impl Fixtures {
@@ -50,9 +53,12 @@ impl Fixtures {
     pub fn open(name: &str) -> Self {
         let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures")).join(format!("{name}.safetensors"));
         let bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("cannot read the fixtures {}: {e}", path.display()));
-        let (_, header) = SafeTensors::read_metadata(&bytes).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        let metadata = header.metadata().iter().flatten().map(|(name, json)| (name.clone(), json.clone())).collect();
-        Self { name: name.to_owned(), bytes, metadata }
+        let Some((header, data)) = split_header(&bytes) else {
+            panic!("{} ({} bytes) is not a complete safetensors file", path.display(), bytes.len());
+        };
+        let mut tensors: Map<String, Value> = serde_json::from_slice(header).unwrap_or_else(|e| panic!("{}: header: {e}", path.display()));
+        let Some(Value::Object(metadata)) = tensors.remove("__metadata__") else { panic!("{}: no __metadata__", path.display()) };
+        Self { name: name.to_owned(), tensors, metadata, data: data.to_vec() }
     }
 
     /// One case: its inputs, its scalars, its expected outputs.
@@ -61,10 +67,22 @@ impl Fixtures {
     /// If there is no such case.
     #[must_use]
     pub fn case(&self, name: &str) -> Case<'_> {
-        let json = self.metadata.get(name).unwrap_or_else(|| panic!("{}: no case {name:?}; there are {:?}", self.name, self.cases("")));
+        let json = self.metadata.get(name).and_then(Value::as_str);
+        let json = json.unwrap_or_else(|| panic!("{}: no case {name:?}; there are {:?}", self.name, self.cases("")));
         let about = serde_json::from_str(json).unwrap_or_else(|e| panic!("{}: metadata of {name}: {e}", self.name));
-        let file = SafeTensors::deserialize(&self.bytes).expect("checked when opened");
-        Case { file, name: name.to_owned(), about }
+        Case { file: self, name: name.to_owned(), about }
+    }
+
+    /// Data type, shape and bytes of a tensor.
+    fn tensor(&self, name: &str) -> Option<(&str, Vec<usize>, &[u8])> {
+        let entry = self.tensors.get(name)?;
+        let sizes = |field: &str| -> Vec<usize> {
+            let list = entry[field].as_array().unwrap_or_else(|| panic!("{}: {name} has no {field}", self.name));
+            list.iter().map(|n| n.as_u64().and_then(|n| n.try_into().ok()).expect("a size")).collect()
+        };
+        let [begin, end] = sizes("data_offsets")[..] else { panic!("{}: {name} needs two data_offsets", self.name) };
+        let bytes = self.data.get(begin..end).unwrap_or_else(|| panic!("{}: {name} lies outside the file", self.name));
+        Some((entry["dtype"].as_str()?, sizes("shape"), bytes))
     }
 
     /// The names of all cases that start with `prefix`, sorted.
@@ -76,9 +94,15 @@ impl Fixtures {
     }
 }
 
+/// The JSON header of a safetensors file, whose length stands before it, and the data behind it.
+fn split_header(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    rest.split_at_checked(u64::from_le_bytes(*length).try_into().ok()?)
+}
+
 /// One case of a day's fixtures.
 pub struct Case<'a> {
-    file: SafeTensors<'a>,
+    file: &'a Fixtures,
     name: String,
     about: Value,
 }
@@ -96,10 +120,10 @@ impl Case<'_> {
     /// An f32 tensor of this case, if it is there.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Tensor> {
-        let view = self.file.tensor(&format!("{}/{name}", self.name)).ok()?;
-        assert_eq!(view.dtype(), Dtype::F32, "{}/{name}: expected F32", self.name);
-        let values = view.data().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-        Some(tensor(view.shape(), values))
+        let (dtype, shape, bytes) = self.file.tensor(&format!("{}/{name}", self.name))?;
+        assert_eq!(dtype, "F32", "{}/{name}: data type", self.name);
+        let values = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        Some(tensor(&shape, values))
     }
 
     /// A tensor of whole numbers (stored as I64): token ids, positions.
@@ -108,14 +132,12 @@ impl Case<'_> {
     /// If it is missing, not I64, or holds a negative number.
     #[must_use]
     pub fn integers(&self, name: &str) -> ndarray::ArrayD<usize> {
-        let view = self.file.tensor(&format!("{}/{name}", self.name)).unwrap_or_else(|e| panic!("{}/{name}: {e}", self.name));
-        assert_eq!(view.dtype(), Dtype::I64, "{}/{name}: expected I64", self.name);
-        let values = view
-            .data()
-            .chunks_exact(8)
-            .map(|b| i64::from_le_bytes(b.try_into().expect("eight bytes")).try_into().expect("not negative"))
-            .collect();
-        ndarray::ArrayD::from_shape_vec(view.shape(), values).expect("checked by safetensors")
+        let whole = self.file.tensor(&format!("{}/{name}", self.name));
+        let (dtype, shape, bytes) = whole.unwrap_or_else(|| panic!("case {} has no tensor {name:?}", self.name));
+        assert_eq!(dtype, "I64", "{}/{name}: data type", self.name);
+        let values =
+            bytes.chunks_exact(8).map(|b| i64::from_le_bytes(b.try_into().expect("eight bytes")).try_into().expect("not negative"));
+        ndarray::ArrayD::from_shape_vec(shape, values.collect()).expect("as many values as the shape says")
     }
 
     /// A number of this case: `scale`, `eps`, `n_heads`.
