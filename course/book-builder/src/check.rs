@@ -32,7 +32,7 @@ pub(crate) fn problems(repository: &Path) -> Result<Vec<String>> {
         if !listed.contains(chapter) {
             here.push((1, format!("this chapter is not listed in {SOURCES}/SUMMARY.md")));
         }
-        stub::expand(&text, &repository.join("reference/src"), &mut here);
+        stub::expand(&text, repository, &mut here);
         math::typeset(&text, &mut here);
         console::commands_of(&text, &mut here);
         includes(&text, &repository.join(chapter), &mut here);

@@ -14,7 +14,7 @@ pub(crate) fn inline(text: &str, folder: &Path, problems: &mut Vec<Problem>) -> 
     for (event, range) in events(text) {
         match event {
             Event::Start(Tag::Image { dest_url, .. }) if dest_url.ends_with(".svg") => {
-                open = Some((dest_url.into_string(), String::new(), range.start))
+                open = Some((dest_url.into_string(), String::new(), range.start));
             }
             Event::Text(part) | Event::Code(part) => {
                 if let Some((_, description, _)) = &mut open {

@@ -65,12 +65,14 @@ fn run(options: &Options) -> Result<()> {
         eprintln!("{error:#}\n\nServing what there is; the book is built again when a file changes.");
     }
     serve::serve(&repository.join("book/book"), options.port, || {
-        serve::watch(&[repository.join("book"), repository.join("reference/src")], &repository.join("book/book"), || {
-            match build(&repository) {
+        serve::watch(
+            &[repository.join("book"), repository.join("reference/src"), repository.join("kit")],
+            &repository.join("book/book"),
+            || match build(&repository) {
                 Ok(()) => println!("built again: reload the page"),
                 Err(error) => eprintln!("{error:#}"),
-            }
-        });
+            },
+        );
     })
 }
 
@@ -81,7 +83,7 @@ fn build(repository: &Path) -> Result<()> {
         bail!("the book has {} mistakes:\n{}", problems.len(), problems.join("\n"));
     }
     let mut book = MDBook::load(repository.join("book"))?;
-    book.with_preprocessor(Course { reference: repository.join("reference/src") });
+    book.with_preprocessor(Course { repository: repository.to_owned() });
     book.build()?;
     let warnings = warnings::take();
     if !warnings.is_empty() {
@@ -92,7 +94,7 @@ fn build(repository: &Path) -> Result<()> {
 
 /// Puts stubs, typeset formulas and drawings into every chapter.
 struct Course {
-    reference: PathBuf,
+    repository: PathBuf,
 }
 
 impl Preprocessor for Course {
@@ -104,7 +106,7 @@ impl Preprocessor for Course {
         let sources = context.root.join(&context.config.book.src);
         let mut problems = Vec::new();
         book.for_each_chapter_mut(|chapter| {
-            let text = stub::expand(&chapter.content, &self.reference, &mut problems);
+            let text = stub::expand(&chapter.content, &self.repository, &mut problems);
             let text = math::typeset(&text, &mut problems);
             let folder = chapter.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
             chapter.content = figure::inline(&text, &sources.join(folder), &mut problems);

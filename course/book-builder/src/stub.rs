@@ -1,26 +1,31 @@
-//! `{{#stub week1/attention.rs softmax}}`: an item as the learner meets it.
+//! `{{#stub week1/attention.rs softmax}}`: an item as the learner meets it, cut out of the reference.
+//! `{{#signature kit/src/tensor.rs matmul}}`: a provided function without its body.
 //!
-//! It is cut out of the reference, whose files are formatted by rustfmt: an item ends at the closing
-//! brace that is indented like its first line.
+//! The sources are formatted by rustfmt: an item ends at the closing brace that is indented like its first line.
 
 use std::path::Path;
 
 use crate::markdown::{Problem, fences, line_of};
 
 /// `text` with every directive that stands outside a code block replaced by a file name and a code block.
-pub(crate) fn expand(text: &str, reference: &Path, problems: &mut Vec<Problem>) -> String {
+pub(crate) fn expand(text: &str, repository: &Path, problems: &mut Vec<Problem>) -> String {
     let fences = fences(text);
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let start = at;
         at += line.len();
-        let directive = line.trim().strip_prefix("{{#stub ").and_then(|rest| rest.strip_suffix("}}"));
-        let Some(directive) = directive.filter(|_| !fences.iter().any(|fence| fence.range.contains(&start))) else {
+        let directive = line.trim().strip_prefix("{{#").and_then(|rest| rest.strip_suffix("}}")).and_then(|rest| rest.split_once(' '));
+        let shown = match directive {
+            Some(("stub", item)) => Some((item, "src", "reference/src", Body::Stub)),
+            Some(("signature", item)) => Some((item, "", "", Body::None)),
+            _ => None,
+        };
+        let Some((item, label, folder, body)) = shown.filter(|_| !fences.iter().any(|fence| fence.range.contains(&start))) else {
             out.push_str(line);
             continue;
         };
-        match render(directive, reference) {
+        match render(item, label, folder, body, repository) {
             Ok(block) => out.push_str(&block),
             Err(problem) => problems.push((line_of(text, start), problem)),
         }
@@ -28,25 +33,36 @@ pub(crate) fn expand(text: &str, reference: &Path, problems: &mut Vec<Problem>) 
     out
 }
 
-fn render(directive: &str, reference: &Path) -> Result<String, String> {
+/// What stands in place of a function's body.
+#[derive(Clone, Copy, PartialEq)]
+enum Body {
+    /// A task's `todo!`; other bodies as they are.
+    Stub,
+    /// Nothing: the signature ends in a semicolon.
+    None,
+}
+
+/// The item as Markdown. Its path is relative to `folder` in the repository, and shown relative to `label`.
+fn render(directive: &str, label: &str, folder: &str, body: Body, repository: &Path) -> Result<String, String> {
     let [file, name] = directive.split_whitespace().collect::<Vec<_>>()[..] else {
         return Err(format!("a stub needs a file and an item, {directive:?} has another form"));
     };
-    let source = std::fs::read_to_string(reference.join(file)).map_err(|e| format!("stub: cannot read reference/src/{file}: {e}"))?;
-    let item = find(&source, name).ok_or_else(|| format!("stub: reference/src/{file} has no item {name:?} that learners see"))?;
-    Ok(format!("<p class=\"file\">src/{file}</p>\n\n```rust\n{item}\n```\n"))
+    let (path, shown) = (Path::new(folder).join(file), Path::new(label).join(file));
+    let source = std::fs::read_to_string(repository.join(&path)).map_err(|e| format!("stub: cannot read {}: {e}", path.display()))?;
+    let item = find(&source, name, body).ok_or_else(|| format!("stub: {} has no item {name:?} that learners see", path.display()))?;
+    Ok(format!("<p class=\"file\">{}</p>\n\n```rust\n{item}\n```\n", shown.display()))
 }
 
 /// Doc comment, attributes and the item itself, with its task's body taken out.
-fn find(source: &str, name: &str) -> Option<String> {
+fn find(source: &str, name: &str, body: Body) -> Option<String> {
     let lines = without_helpers(source);
     match name.split_once("::") {
-        None => cut(&lines, "", name, name),
+        None => cut(&lines, "", name, name, body),
         Some((owner, method)) => {
             let mut rest = &lines[..];
             while let Some(start) = rest.iter().position(|line| is_impl_of(line, owner)) {
                 let length = rest[start..].iter().position(|line| *line == "}")?;
-                if let Some(item) = cut(&rest[start..start + length], "    ", method, name) {
+                if let Some(item) = cut(&rest[start..start + length], "    ", method, name, body) {
                     return Some(format!("{}\n{item}\n}}", rest[start]));
                 }
                 rest = &rest[start + length..];
@@ -76,7 +92,7 @@ fn is_impl_of(line: &str, owner: &str) -> bool {
     head.split('<').next() == Some(owner)
 }
 
-fn cut(lines: &[&str], indent: &str, short_name: &str, full_name: &str) -> Option<String> {
+fn cut(lines: &[&str], indent: &str, short_name: &str, full_name: &str, body: Body) -> Option<String> {
     let declared = lines.iter().position(|line| line.strip_prefix(indent).is_some_and(|line| declares(line, short_name)))?;
     let is_heading = |line: &&str| line.trim_start().starts_with("///") || line.trim_start().starts_with("#[");
     let first = declared - lines[..declared].iter().rev().take_while(|line| is_heading(line)).count();
@@ -89,7 +105,12 @@ fn cut(lines: &[&str], indent: &str, short_name: &str, full_name: &str) -> Optio
 
     let mut out: Vec<String> = Vec::new();
     let mut in_solution = false;
-    for line in &lines[first..=last] {
+    let is_function = lines[declared].contains("fn ");
+    for (n, line) in lines.iter().enumerate().take(last + 1).skip(first) {
+        if body == Body::None && is_function && n >= declared && line.ends_with('{') {
+            out.push(format!("{};", line.trim_end_matches(" {")));
+            break;
+        }
         if let Some(marker) = line.trim_start().strip_prefix("// SOLUTION ") {
             let depth = &line[..line.len() - line.trim_start().len()];
             out.push(format!("{depth}todo!(\"{}: {full_name}\")", marker.trim()));
@@ -156,32 +177,43 @@ pub type Both = Pair;
     #[test]
     fn a_function_keeps_its_head_and_loses_its_body() {
         let expected = "/// Doubles.\npub fn double(x: f32) -> f32 {\n    todo!(\"week1-day1 task 1: double\")\n}";
-        assert_eq!(find(SOURCE, "double").unwrap(), expected);
+        assert_eq!(find(SOURCE, "double", Body::Stub).unwrap(), expected);
     }
 
     #[test]
     fn a_method_stands_in_its_impl() {
         let expected = "impl Pair {\n    /// Sums.\n    pub fn sum(\n        &self,\n    ) -> f32 {\n        todo!(\"week1-day1 task 2: Pair::sum\")\n    }\n}";
-        assert_eq!(find(SOURCE, "Pair::sum").unwrap(), expected);
+        assert_eq!(find(SOURCE, "Pair::sum", Body::Stub).unwrap(), expected);
     }
 
     #[test]
     fn types_are_shown_whole() {
-        assert_eq!(find(SOURCE, "Pair").unwrap(), "/// A pair.\n#[derive(Debug)]\npub struct Pair {\n    /// One.\n    pub a: f32,\n}");
-        assert_eq!(find(SOURCE, "Both").unwrap(), "/// A name for it.\npub type Both = Pair;");
+        assert_eq!(
+            find(SOURCE, "Pair", Body::Stub).unwrap(),
+            "/// A pair.\n#[derive(Debug)]\npub struct Pair {\n    /// One.\n    pub a: f32,\n}"
+        );
+        assert_eq!(find(SOURCE, "Both", Body::Stub).unwrap(), "/// A name for it.\npub type Both = Pair;");
+    }
+
+    #[test]
+    fn a_signature_has_no_body() {
+        assert_eq!(find(SOURCE, "double", Body::None).unwrap(), "/// Doubles.\npub fn double(x: f32) -> f32;");
+        let expected = "impl Pair {\n    /// Sums.\n    pub fn sum(\n        &self,\n    ) -> f32;\n}";
+        assert_eq!(find(SOURCE, "Pair::sum", Body::None).unwrap(), expected);
     }
 
     #[test]
     fn helpers_and_strangers_do_not_exist() {
-        assert_eq!(find(SOURCE, "secret"), None);
-        assert_eq!(find(SOURCE, "Pair::difference"), None);
-        assert_eq!(find(SOURCE, "doubl"), None);
+        assert_eq!(find(SOURCE, "secret", Body::Stub), None);
+        assert_eq!(find(SOURCE, "Pair::difference", Body::Stub), None);
+        assert_eq!(find(SOURCE, "doubl", Body::Stub), None);
     }
 
     #[test]
     fn a_missing_item_is_reported_with_its_line() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("a.rs"), SOURCE).unwrap();
+        std::fs::create_dir_all(folder.path().join("reference/src")).unwrap();
+        std::fs::write(folder.path().join("reference/src/a.rs"), SOURCE).unwrap();
         let mut problems = Vec::new();
         let out = expand("text\n\n{{#stub a.rs double}}\n{{#stub a.rs triple}}\n", folder.path(), &mut problems);
         assert!(out.contains("todo!(\"week1-day1 task 1: double\")"), "{out}");
