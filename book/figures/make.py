@@ -196,7 +196,7 @@ def rope_frequencies():
         right.plot(np.arange(32), wavelength, style, color=colour)
         right.text(31.3, wavelength[-1], f"base {base:,.0f}", color=colour, va="center")
     right.axhline(512, color=GREY, linewidth=1, linestyle=(0, (4, 3)))
-    right.text(31, 410, "context of tiny-story, 512", color=GREY, fontsize=9, ha="right", va="top")
+    right.text(31, 410, "tiny-story: 512", color=GREY, fontsize=9, ha="right", va="top")
     right.set_yscale("log")
     right.set_xlim(0, 31)
     right.set_xlabel("pair i")
