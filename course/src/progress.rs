@@ -23,25 +23,31 @@ pub(crate) fn build(root: &Path, what: &str, arguments: &[&str]) -> Result<Durat
     command.arg("build").args(arguments);
     let (mut child, lines) = start_piped(&mut command)?;
     let mut total = None;
-    let (mut text, mut packages, mut newest) = (Vec::new(), 0, String::new());
+    let (mut text, mut packages, mut now) = (Vec::new(), 0, String::from("starting"));
     let mut line = Line::new();
     loop {
         match lines.recv_timeout(Duration::from_millis(250)) {
             Ok(output) => {
                 let mut words = output.split_whitespace();
-                if let (Some("Compiling"), Some(name)) = (words.next(), words.next()) {
-                    packages += 1;
-                    newest = name.to_owned();
+                match (words.next().unwrap_or_default(), words.next().unwrap_or_default()) {
+                    ("Compiling", name) => {
+                        packages += 1;
+                        let total = *total.get_or_insert_with(|| count_packages(root, arguments));
+                        let of = if total >= packages { format!(" of {total} at most") } else { String::new() };
+                        now = format!("package {packages}{of} ({name})");
+                    }
+                    // Before the first package: the index, the libraries' sources, another cargo that holds the folder.
+                    ("Updating" | "Downloading" | "Downloaded" | "Blocking", _) => output.trim().clone_into(&mut now),
+                    _ => {}
                 }
                 text.push(output);
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        if packages > 0 {
-            let total = *total.get_or_insert_with(|| count_packages(root, arguments));
-            let of = if total >= packages { format!(" of {total} at most") } else { String::new() };
-            line.show(&format!("building {what}: package {packages}{of} ({newest}), {} s", start.elapsed().as_secs()));
+        // A build with nothing to do is over before there is anything to say.
+        if start.elapsed() > Duration::from_millis(500) {
+            line.show(&format!("building {what}: {now}, {} s", start.elapsed().as_secs()));
         }
     }
     line.clear();
@@ -80,7 +86,7 @@ impl Line {
     /// On a terminal the line is rewritten; elsewhere a new one is printed every ten seconds.
     fn show(&mut self, text: &str) {
         if self.on_terminal {
-            eprint!("\r{text:<78}");
+            eprint!("\r{:<78}", text.chars().take(78).collect::<String>());
             let _ = stderr().flush();
             self.shown = true;
         } else if self.last.is_none_or(|last| last.elapsed() >= Duration::from_secs(10)) {

@@ -78,7 +78,7 @@ const STEPS: [Step; 20] = [
     ("replay: every task red by its own message, then green", replay::replay),
     ("reference: every day green", rust::reference),
     ("first day: cold build, edit to verdict", budget::first_day),
-    ("bad input on the command line", engine::bad_input),
+    ("command line: bad input, missing tasks", engine::command_line),
     ("speed and memory", engine::bench),
     ("book: builds", book::build),
     ("book: every command runs", book::commands),

@@ -9,7 +9,10 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use super::{Outcome, Verification, rust::BRIDGE, succeeds};
-use crate::{environment, process::forget_cargo};
+use crate::{
+    environment,
+    process::{forget_cargo, run_aloud},
+};
 
 /// Says what the download is, before it begins.
 const DOWNLOAD: &str = "\
@@ -88,7 +91,7 @@ pub(super) fn oracle(v: &mut Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(String::new()))
 }
 
-/// Builds the bridge as a wheel, unpacks it beside the environment, and runs pytest on the reference.
+/// Builds the bridge as a wheel, unpacks it beside the environment, and runs pytest: red on the stubs, green on the reference.
 pub(super) fn bridge(v: &mut Verification) -> Result<Outcome> {
     let mut maturin = match v.python("") {
         Ok(command) => command,
@@ -107,6 +110,10 @@ pub(super) fn bridge(v: &mut Verification) -> Result<Outcome> {
     let mut pip = v.python("").expect("there was one above");
     pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--no-deps", "--target"]).arg(v.site()).arg(wheel);
     succeeds(&mut pip)?;
+
+    let mut pytest = v.python("").expect("there was one above");
+    let stubs = run_aloud(pytest.args(["-m", "pytest", "--solution", "student", "-k", "week1_day1", "--tb=line"]))?;
+    ensure!(!stubs.status.success() && stubs.text.contains("NotImplementedYet"), "pytest on the stubs is not red by their own messages");
 
     let mut pytest = v.python("").expect("there was one above");
     let finished = succeeds(pytest.args(["-m", "pytest", "--solution", "reference"]))?;
