@@ -84,6 +84,7 @@ fn run(prompt: &[u32], script: &[u32], limits: &Limits, interrupt: Option<u32>) 
     let result = generate(
         |tokens| {
             calls.borrow_mut().push(Logits(tokens.to_vec()));
+            assert!(calls.borrow().len() < 1_000, "the generation does not end; limits: {limits:?}");
             let next = script.next().unwrap_or(0);
             (0..20).map(|id| if id == next { -1.0 } else { -2.0 - id as f32 }).collect()
         },
