@@ -173,17 +173,18 @@ def top_k_cases(out):
             "topk-zero-is-none": grid("k", lambda x, k: keep(x, descending(x)[:k]), ks),
         },
     )
-    tied = torch.tensor([1.0, 2.0, -3.0, 2.0, 0.5, 2.0])
+    tied = torch.tensor([1.0, 2.0, -3.0, 2.0, 0.5, 2.0, 3.0])
     out.case(
         "task_2_top_k/ties",
         seed=0,
-        why="three logits are the largest, so two of them are the first two by id",
+        why="the largest logit is the last; three others are equal, of which the first stay",
         inputs={"logits": tied},
         outputs=grid("k", top_k, [1, 2, 3, 4]),
         tolerance=dict.fromkeys(["k_0", "k_1", "k_2", "k_3"], exact()),
         scalars={"k": [1, 2, 3, 4]},
         wrong={
             "topk-keeps-ties": grid("k", hugging_face(TopKLogitsWarper), [1, 2, 3, 4]),
+            "topk-equals-before-larger": grid("k", lambda x, k: keep(x, (x >= x.sort(descending=True).values[k - 1]).nonzero().flatten()[:k]), [1, 2, 3, 4]),
             "topk-last-of-equals": grid("k", lambda x, k: keep(x, len(x) - 1 - descending(x.flip(0))[:k]), [1, 2, 3, 4]),
         },
     )
