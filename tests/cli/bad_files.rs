@@ -67,8 +67,9 @@ fn an_output_that_cannot_be_written_gets_one_line() {
         let run = run(&["logits", "--model", folder.name(), "--tokens", "1", "--out", &out]);
         run.fails_in_one_line(&out, 1, &[&out, "cannot be written"]);
     }
-    let left: Vec<_> = fs::read_dir(folder.path.parent().unwrap()).unwrap().map(|f| f.unwrap().file_name()).collect();
-    let ours = format!("cli-{}-", std::process::id());
-    let unfinished = |n: &&std::ffi::OsString| n.to_string_lossy().contains(&ours) && n.to_string_lossy().ends_with(".unfinished");
-    assert_eq!(left.iter().filter(unfinished).count(), 0, "{left:?}");
+    // Beside the folder (other tests' folders come and go there) and in it.
+    let name = folder.path.file_name().unwrap().to_string_lossy();
+    let beside: Vec<_> = fs::read_dir(folder.path.parent().unwrap()).unwrap().map(|f| f.unwrap().file_name()).collect();
+    assert!(!beside.iter().any(|other| other.to_string_lossy().starts_with(&format!(".{name}."))), "{beside:?}");
+    assert_eq!(fs::read_dir(&folder.path).unwrap().count(), 2, "config.json and model.safetensors alone");
 }
