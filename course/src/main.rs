@@ -89,7 +89,7 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         }
         Some(Command::Stubs { check: true, .. }) => {
             let stubs::Checked { equal, yours } = stubs::check(&root, &curriculum)?;
-            println!("{equal} files equal what would be generated, {yours} are yours.");
+            println!("{equal} files equal what would be generated; {yours} hold your work and were not compared.");
         }
         Some(Command::Stubs { force, .. }) => stubs::write(&root, &curriculum, force)?,
     }

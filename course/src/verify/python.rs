@@ -44,11 +44,10 @@ fn make(root: &Path) -> Result<(PathBuf, String), String> {
         return Ok((python, "as made before".to_owned()));
     }
     println!("{DOWNLOAD}");
-    if !python.is_file() {
-        let mut command = environment::python()?.command();
-        command.args(["-m", "venv"]).arg(&folder).current_dir(root);
-        succeeds(&mut command).map_err(|error| format!("{error:#}; on Debian and Ubuntu: `sudo apt install python3-venv`"))?;
-    }
+    // Over an environment that is there this changes nothing, and it mends one whose making was interrupted.
+    let mut venv = environment::python()?.command();
+    venv.args(["-m", "venv"]).arg(&folder).current_dir(root);
+    succeeds(&mut venv).map_err(|error| format!("{error:#}; on Debian and Ubuntu: `sudo apt install python3-venv`"))?;
     let mut pip = Command::new(&python);
     pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]).args(&packages).current_dir(root);
     succeeds(&mut pip).map_err(|error| format!("the packages could not be installed: {error:#}"))?;

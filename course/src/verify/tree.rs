@@ -31,6 +31,8 @@ pub(super) fn copy(v: &mut Verification) -> Result<Outcome> {
     for file in stale.difference(&files) {
         fs::remove_file(v.tree.join(file))?;
     }
+    // Cargo builds elsewhere, but the book's commands write into this folder.
+    fs::create_dir_all(v.tree.join("target"))?;
     let note = format!("{} files in {}", files.len(), v.tree.strip_prefix(&v.root).unwrap_or(&v.tree).display());
     println!("{note}");
     Ok(Outcome::Passed(note))
