@@ -35,7 +35,7 @@ pub(crate) struct Linear {
 }
 
 impl Linear {
-    fn to_rust(&self) -> rust::Linear {
+    pub(crate) fn to_rust(&self) -> rust::Linear {
         rust::Linear { weight: self.weight.0.clone(), bias: optional(&self.bias).cloned() }
     }
 }

@@ -4,9 +4,10 @@ use std::{collections::HashMap, sync::Arc};
 
 use anyhow::{Context, ensure};
 use pyo3::{prelude::*, types::PyDict};
+use tiny_llm_kit::Tensor;
 
 use super::{
-    gqa::GroupedQueryAttention,
+    gqa::{GroupedQueryAttention, Linear},
     mlp::SwiGlu,
     norm::RmsNorm,
     rust::{gqa::causal_mask, model as rust},
@@ -23,26 +24,34 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Model>()
 }
 
-#[pyclass(frozen, get_all, new = "from_fields")]
+#[pyclass(frozen, get_all, new = "from_fields", from_py_object)]
+#[derive(Clone)]
 pub(crate) struct Embedding {
     weight: Matrix,
+}
+
+impl Embedding {
+    fn to_rust(&self) -> rust::Embedding {
+        rust::Embedding { weight: self.weight.0.clone() }
+    }
 }
 
 #[pymethods]
 impl Embedding {
     fn forward(&self, py: Python<'_>, tokens: Ids<2, 2>) -> PyResult<Any> {
-        let embedding = rust::Embedding { weight: self.weight.0.clone() };
+        let embedding = self.to_rust();
         let tokens = tokens.into_rows();
         compute(py, || embedding.forward(&tokens))
     }
 
     fn as_output(&self, py: Python<'_>, x: Any) -> PyResult<Any> {
-        let embedding = rust::Embedding { weight: self.weight.0.clone() };
+        let embedding = self.to_rust();
         compute(py, || embedding.as_output(&x.0))
     }
 }
 
-#[pyclass(frozen, get_all, new = "from_fields")]
+#[pyclass(frozen, get_all, new = "from_fields", from_py_object)]
+#[derive(Clone)]
 pub(crate) struct TransformerBlock {
     input_norm: RmsNorm,
     attention: GroupedQueryAttention,
@@ -50,16 +59,22 @@ pub(crate) struct TransformerBlock {
     mlp: SwiGlu,
 }
 
-#[pymethods]
 impl TransformerBlock {
-    #[pyo3(signature = (x, mask=None))]
-    fn forward(&self, py: Python<'_>, x: Sequences, mask: Option<Any>) -> PyResult<Any> {
-        let block = rust::TransformerBlock {
+    fn to_rust(&self) -> rust::TransformerBlock {
+        rust::TransformerBlock {
             input_norm: self.input_norm.to_rust(),
             attention: self.attention.to_rust(),
             post_attention_norm: self.post_attention_norm.to_rust(),
             mlp: self.mlp.to_rust(),
-        };
+        }
+    }
+}
+
+#[pymethods]
+impl TransformerBlock {
+    #[pyo3(signature = (x, mask=None))]
+    fn forward(&self, py: Python<'_>, x: Sequences, mask: Option<Any>) -> PyResult<Any> {
+        let block = self.to_rust();
         compute(py, || block.forward(&x.0, optional(&mask)))
     }
 }
@@ -70,6 +85,18 @@ pub(crate) struct Model(pub Arc<rust::Model>);
 
 #[pymethods]
 impl Model {
+    #[new]
+    #[pyo3(signature = (config, embedding, blocks, norm, lm_head=None))]
+    fn new(config: &ModelConfig, embedding: Embedding, blocks: Vec<TransformerBlock>, norm: RmsNorm, lm_head: Option<Linear>) -> Self {
+        Self(Arc::new(rust::Model {
+            config: config.0.clone(),
+            embedding: embedding.to_rust(),
+            blocks: blocks.iter().map(TransformerBlock::to_rust).collect(),
+            norm: norm.to_rust(),
+            lm_head: lm_head.as_ref().map(Linear::to_rust),
+        }))
+    }
+
     /// A model from named arrays; the names are those of Hugging Face checkpoints.
     #[staticmethod]
     fn build(py: Python<'_>, config: &ModelConfig, weights: HashMap<String, Any>) -> PyResult<Self> {
@@ -107,15 +134,14 @@ impl Model {
     /// Each part gets what the solution's own parts before it gave; `logits` alone is the result of `forward`.
     fn activations<'py>(&self, py: Python<'py>, tokens: Ids<2, 2>) -> PyResult<Bound<'py, PyDict>> {
         let named = PyDict::new(py);
+        let set = |name: &str, value: &Tensor| named.set_item(name, Floats::<1, 32>(value.clone()));
         let model = &*self.0;
-        let tokens_ = tokens.into_rows();
-        let length = tokens_.ncols();
-        let mut x = call(py, || model.embedding.forward(&tokens_))?;
-        named.set_item("embedding", Floats::<1, 32>(x.clone()))?;
-        let mask = call(py, || causal_mask(length, length))?;
+        let tokens = tokens.into_rows();
+        let mut x = call(py, || model.embedding.forward(&tokens))?;
+        set("embedding", &x)?;
+        let mask = call(py, || causal_mask(tokens.ncols(), tokens.ncols()))?;
         for (i, block) in model.blocks.iter().enumerate() {
-            let set =
-                |part: &str, value: &tiny_llm_kit::Tensor| named.set_item(format!("layers.{i}{part}"), Floats::<1, 32>(value.clone()));
+            let set = |part: &str, value: &Tensor| set(&format!("layers.{i}{part}"), value);
             let normed = call(py, || block.input_norm.forward(&x))?;
             set(".input_norm", &normed)?;
             let attended = call(py, || block.attention.forward(&normed, Some(&mask)))?;
@@ -127,8 +153,8 @@ impl Model {
             x = call(py, || block.forward(&x, Some(&mask)))?;
             set("", &x)?;
         }
-        named.set_item("norm", compute(py, || model.norm.forward(&x))?)?;
-        named.set_item("logits", compute(py, || model.forward(&tokens_))?)?;
+        set("norm", &call(py, || model.norm.forward(&x))?)?;
+        set("logits", &call(py, || model.forward(&tokens))?)?;
         Ok(named)
     }
 }

@@ -1,0 +1,7 @@
+from os import PathLike
+
+from .._llm import Llm
+from . import week1 as week1
+
+def load(folder: str | PathLike[str]) -> Llm:
+    """Loads a Hugging Face folder. A tokenizer is not needed for what works on tokens."""

@@ -1,0 +1,11 @@
+from . import attention as attention
+from . import chat as chat
+from . import generate as generate
+from . import gqa as gqa
+from . import mlp as mlp
+from . import model as model
+from . import norm as norm
+from . import rope as rope
+from . import sampling as sampling
+from . import stream as stream
+from . import weights as weights

@@ -1,0 +1,1 @@
+from ...reference.week1.stream import *
