@@ -55,7 +55,8 @@ def close(found, expected, tolerance):
     assert found.shape == expected.shape, f"found shape {found.shape}, expected {expected.shape}"
     with np.errstate(invalid="ignore"):
         difference = np.where(found == expected, 0.0, np.abs(found - expected))
-    allowed = tolerance.value * (np.abs(expected) if tolerance.relative else 1.0)
+    scale = np.where(np.isfinite(expected), np.abs(expected), 0.0) if tolerance.relative else 1.0
+    allowed = tolerance.value * scale
     excess = np.where(difference <= allowed, 0.0, np.nan_to_num(difference - allowed, nan=np.inf, posinf=np.inf))  # NaN is never close
     if excess.any():
         worst = np.unravel_index(excess.argmax(), excess.shape)
