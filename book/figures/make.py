@@ -409,6 +409,49 @@ def decoder():
     return fig
 
 
+@figure("attention-weights")
+def attention_weights():
+    """What the embedded model looks at, right before it names a colour that it has read."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    torch.set_num_threads(1)
+    folder = REPOSITORY / "models" / "tiny-story"
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+    text = (
+        "Once upon a time, Gus was a clever pony. Gus had a new wagon. The wagon was blue and very pretty."
+        "\nQuestion: What colour was the wagon?\nAnswer: The wagon was"
+    )
+    ids = tokenizer(text, return_tensors="pt").input_ids
+    with torch.no_grad():
+        out = model(ids, output_attentions=True)
+    words = [tokenizer.decode([i]).replace("\n", "↵").strip() or "·" for i in ids[0].tolist()]
+    answer = tokenizer.decode([int(out.logits[0, -1].argmax())]).strip()
+    if answer != "blue":
+        sys.exit(f"attention-weights: the model says {answer!r} where the caption promises 'blue'")
+    # [layers, heads, S] of the last position, in steps that rounding on another machine does not disturb.
+    weights = np.round(torch.stack(out.attentions)[:, 0, :, -1].double().numpy() * 20) / 20
+    layers, heads, keys = weights.shape
+
+    fig, axes = plt.subplots(figsize=(9.6, 4.2))
+    for row, (layer, head) in enumerate(np.ndindex(layers, heads)):
+        y = layers * heads - 1 - row - 0.6 * layer
+        for j in np.flatnonzero(weights[layer, head]):
+            axes.add_patch(Rectangle((j, y), 0.94, 0.94, facecolor=mix(BLUE, weights[layer, head, j]), edgecolor="none"))
+        if head == 0:
+            axes.text(-0.5, y - heads / 2 + 1, f"layer {layer}", ha="right", va="center", fontsize=8.5)
+            axes.plot([-0.3, -0.3], [y + 0.94, y - heads + 1], color=INK, linewidth=0.6)
+    floor = -0.6 * (layers - 1) - 0.5
+    for j, word in enumerate(words):
+        colour = BLUE if word == answer else INK
+        axes.text(j + 0.47, floor, word, rotation=90, ha="center", va="top", fontsize=8.5, color=colour)
+    axes.set_xlim(-3.5, keys)
+    axes.set_ylim(floor - 6, layers * heads + 0.2)
+    bare(axes)
+    return fig
+
+
 # ---------------------------------------------------------------------------------------------------------------- day 7
 
 
