@@ -107,7 +107,7 @@ def next_token_cases(out):
 
 PROMPTS = {
     "story": (24, ["Once upon a time", "Once upon a time there was", "Once upon a time there was a little fox named Tim.", "Once upon a time, Sam was a small lizard."]),
-    "question": (16, [f"Lily was a small cat. Lily found a red ball in the garden.\nQuestion: {q}\nAnswer:" for q in ("What did Lily find?", "Where did Lily find the ball?", "What color was the ball?")]),
+    "question": (16, [f"Anna had a new {thing}. The {thing} was {colour}.\nQuestion: What colour was the {thing}?\nAnswer:" for thing, colour in [("ladder", "pink"), ("ball", "red"), ("bell", "brown")]]),
     "chat": (12, [[{"role": "user", "content": text}] for text in ("Tell me a story.", "Hello!", "Tell me a story about a cat.")]),
 }
 """How many tokens at most, and prompts to choose from: the first is taken whose choices are all clear."""
