@@ -30,4 +30,4 @@ pub(crate) fn start(root: &Path, curriculum: &Curriculum) -> Result<()> {
     Ok(())
 }
 
-const STORY: [&str; 10] = ["generate", "--echo", "-p", "Once upon a time", "-n", "96", "--temperature", "0.8", "--seed", "1"];
+const STORY: [&str; 10] = ["generate", "--echo", "-p", "Once upon a time", "-n", "130", "--temperature", "0.8", "--seed", "14"];

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use tiny_llm_kit::{
     Tensor,
     checkpoint::{Checkpoint, Dtype, StoredTensor},

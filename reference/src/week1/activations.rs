@@ -1,6 +1,6 @@
 //! Day 5. Looking inside: every intermediate result of a model, by name and in order.
 //!
-//! Provided, not a task. Compare the list with the same list from PyTorch: the first entry that differs names the function to look at.
+//! Provided, not a task. **It spells out the attention layer: do not read on before day 3 is green.** Compare the list with the same list from PyTorch: the first entry that differs names the function to look at.
 
 use ndarray::Array2;
 use tiny_llm_kit::Tensor;

@@ -68,7 +68,7 @@ pub enum FinishReason {
 /// `context`; so a limit that is already reached costs no forward pass.
 ///
 /// # Errors
-/// If the prompt is empty or longer than the context; the message then names both lengths.
+/// If the prompt is empty; or if it is longer than the context, and then the message names both lengths.
 pub fn generate(
     mut next_logits: impl FnMut(&[u32]) -> Vec<f32>,
     prompt: &[u32],

@@ -3,7 +3,7 @@
 //! Each shaping step works on logits in place; a token that is ruled out gets `−inf`. The order is
 //! repetition penalty, temperature, top-k, top-p, min-p, draw.
 
-use ndarray::ArrayView1;
+use tiny_llm_kit::tensor::tensor;
 
 use super::{attention::softmax, generate::argmax};
 
@@ -47,7 +47,7 @@ fn descending(logits: &[f32]) -> Vec<usize> {
 
 /// `softmax` of one row.
 fn probabilities(logits: &[f32]) -> Vec<f32> {
-    softmax(&ArrayView1::from(logits).into_owned().into_dyn()).into_raw_vec_and_offset().0
+    softmax(&tensor(&[logits.len()], logits.to_vec())).into_raw_vec_and_offset().0
 }
 // END SOLUTION
 

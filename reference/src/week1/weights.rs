@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use tiny_llm_kit::{
     Tensor,
     checkpoint::{Checkpoint, Dtype, StoredTensor},
@@ -22,7 +22,7 @@ pub fn to_f32(stored: &StoredTensor<'_>) -> Result<Tensor> {
         Dtype::F32 => stored.bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(),
         Dtype::BF16 => stored.bytes.chunks_exact(2).map(|b| f32::from_bits(u32::from(u16::from_le_bytes([b[0], b[1]])) << 16)).collect(),
         Dtype::F16 => stored.bytes.chunks_exact(2).map(|b| f16_to_f32(u16::from_le_bytes([b[0], b[1]]))).collect(),
-        other => anyhow::bail!("tensor {}: type {other:?} is not supported; expected F32, F16 or BF16", stored.name),
+        other => bail!("tensor {}: type {other:?} is not supported; expected F32, F16 or BF16", stored.name),
     };
     Ok(tensor(stored.shape, values))
     // END SOLUTION
