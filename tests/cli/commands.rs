@@ -173,16 +173,16 @@ fn score_counts_by_kind() {
     assert!(one.contains("2/2") && one.contains("over 1 stories"), "{one}");
 }
 
-/// A generation that does not end by itself within the patience of a test.
-fn endless(model: &Folder) -> std::process::Child {
-    model.edit_config(&format!("\"max_position_embeddings\": {CONTEXT}"), "\"max_position_embeddings\": 100000");
-    command(&["generate", "--model", model.name(), "-p", "abc", "-n", "99000"]).spawn().expect("the binary starts")
+/// A generation long enough to be ended before it ends by itself, and short enough that a test which fails does not hang.
+fn long_generation(model: &Folder) -> std::process::Child {
+    model.edit_config(&format!("\"max_position_embeddings\": {CONTEXT}"), "\"max_position_embeddings\": 1000");
+    command(&["generate", "--model", model.name(), "-p", "abc", "-n", "600"]).spawn().expect("the binary starts")
 }
 
 #[test]
 fn a_reader_that_leaves_is_no_error() {
     let model = Folder::model_with_tokenizer();
-    let mut child = endless(&model);
+    let mut child = long_generation(&model);
     let mut byte = [0];
     let mut out = child.stdout.take().expect("piped");
     out.read_exact(&mut byte).expect("text comes as it is generated");
@@ -195,7 +195,7 @@ fn a_reader_that_leaves_is_no_error() {
 #[test]
 fn ctrl_c_ends_with_a_report() {
     let model = Folder::model_with_tokenizer();
-    let mut child = endless(&model);
+    let mut child = long_generation(&model);
     let mut byte = [0];
     let out = child.stdout.as_mut().expect("piped");
     out.read_exact(&mut byte).expect("text comes as it is generated");
