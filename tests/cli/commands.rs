@@ -176,7 +176,7 @@ fn score_counts_by_kind() {
 /// A generation long enough to be ended before it ends by itself, and short enough that a test which fails does not hang.
 fn long_generation(model: &Folder) -> std::process::Child {
     model.edit_config(&format!("\"max_position_embeddings\": {CONTEXT}"), "\"max_position_embeddings\": 1000");
-    command(&["generate", "--model", model.name(), "-p", "abc", "-n", "600"]).spawn().expect("the binary starts")
+    command(&["generate", "--model", model.name(), "-p", "abc", "-n", "200"]).spawn().expect("the binary starts")
 }
 
 #[test]
