@@ -71,6 +71,8 @@ impl Verification {
         command.current_dir(self.tree.join(folder)).env("PYTHONPATH", self.site()).env("PYTHONUTF8", "1");
         // Two threads of torch on two busy cores wait for one another.
         command.env("OMP_NUM_THREADS", "1").env("CARGO_TARGET_DIR", self.root.join("target/verify/build"));
+        // Neither progress bars in a log nor questions to the hub: every model is in the repository.
+        command.env("TQDM_DISABLE", "1").env("HF_HUB_OFFLINE", "1");
         forget_cargo(&mut command);
         Ok(command)
     }
