@@ -49,11 +49,15 @@ pub(super) fn unmodified(v: &mut Verification) -> Result<Outcome> {
     let (Some(before), Some(after)) = (&v.status_before, git_status(&v.root)) else {
         return Ok(Outcome::NotVerified("this folder is not a git repository, or git is missing".to_owned()));
     };
-    let new: Vec<&str> = after.lines().filter(|line| !before.lines().any(|old| old == *line)).collect();
-    if new.is_empty() && before.lines().count() == after.lines().count() {
+    let changed: Vec<&str> = after
+        .lines()
+        .filter(|line| !before.lines().any(|old| old == *line))
+        .chain(before.lines().filter(|line| !after.lines().any(|new| new == *line)))
+        .collect();
+    if changed.is_empty() {
         Ok(Outcome::Passed(String::new()))
     } else {
-        Ok(Outcome::Failed(format!("verification changed the repository: {}", new.join(", "))))
+        Ok(Outcome::Failed(format!("`git status` is not what it was before: {}", changed.join(", "))))
     }
 }
 
