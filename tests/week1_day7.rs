@@ -325,7 +325,14 @@ fn task_6_sampler_uses_one_number_per_token() {
     for i in 0..50 {
         assert_eq!(sampler.choose(&logits, &[]), draw(&logits, rng.uniform()), "token {i}: the options are off, so the sampler only draws");
     }
-    assert_eq!(sampler.rng.next_u64(), rng.next_u64(), "after 50 tokens the generator stands at its 51st number");
+    sampler.options.temperature = 0.0;
+    assert_eq!(sampler.choose(&logits, &[]), 3, "at temperature 0 the largest logit is chosen");
+    rng.uniform();
+    assert_eq!(
+        sampler.rng.next_u64(),
+        rng.next_u64(),
+        "after 51 tokens, the last one at temperature 0, the generator stands at its 52nd number"
+    );
 }
 
 #[test]
