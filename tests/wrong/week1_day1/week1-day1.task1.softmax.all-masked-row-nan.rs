@@ -1,0 +1,11 @@
+//! all-masked-row-nan: If the row's max is −inf it has no keys: write what the task says.
+//! wrong body for week1-day1 task 1: attention.rs, softmax
+    let mut out = x.clone();
+    for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
+        
+        let max = row.fold(f32::NEG_INFINITY, |m, &v| m.max(v));
+        row.mapv_inplace(|v| (v - max).exp());
+        let sum = row.sum();
+        row.mapv_inplace(|v| v / sum);
+    }
+    out

@@ -1,0 +1,4 @@
+// stream.rs finish
+// What is held back at the end becomes U+FFFD.
+self.pending.clear();
+        String::new()

@@ -1,0 +1,3 @@
+// stream.rs finish
+// One U+FFFD for one incomplete character.
+"\u{fffd}".repeat(std::mem::take(&mut self.pending).len())

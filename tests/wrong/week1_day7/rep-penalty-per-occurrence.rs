@@ -1,0 +1,3 @@
+// sampling.rs repetition_penalty
+// Once, however often it occurs.
+for &t in seen { let l = &mut logits[t as usize]; *l = if *l > 0.0 { *l / penalty } else { *l * penalty }; }
