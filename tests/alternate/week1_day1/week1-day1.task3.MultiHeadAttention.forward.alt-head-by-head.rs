@@ -1,5 +1,5 @@
 //! alt-head-by-head: 
-//! wrong body for week1-day1 task 3: attention.rs, MultiHeadAttention::forward
+//! correct body of another shape for week1-day1 task 3: attention.rs, MultiHeadAttention::forward
         let d = self.q_proj.shape()[0] / self.n_heads;
         let (b, l) = (query.shape()[0], query.shape()[1]);
         let mut out = Tensor::zeros(ndarray::IxDyn(&[b, l, self.n_heads * d]));

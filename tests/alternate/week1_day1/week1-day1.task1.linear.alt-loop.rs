@@ -1,5 +1,5 @@
 //! alt-loop: 
-//! wrong body for week1-day1 task 1: attention.rs, linear
+//! correct body of another shape for week1-day1 task 1: attention.rs, linear
     assert_eq!(x.shape()[x.ndim() - 1], weight.shape()[1]);
     let mut shape = x.shape().to_vec();
     *shape.last_mut().unwrap() = weight.shape()[0];

@@ -1,5 +1,5 @@
 //! alt-broadcast: 
-//! wrong body for week1-day1 task 1: attention.rs, softmax
+//! correct body of another shape for week1-day1 task 1: attention.rs, softmax
     let axis = Axis(x.ndim() - 1);
     let max = x.fold_axis(axis, f32::NEG_INFINITY, |m, &v| m.max(v)).mapv(|m| if m.is_finite() { m } else { 0.0 }).insert_axis(axis);
     let e = (x - &max).mapv(f32::exp);

@@ -1,5 +1,5 @@
 //! alt-fma: 
-//! wrong body for week1-day2 task 2: rope.rs, rope_interleaved
+//! correct body of another shape for week1-day2 task 3: rope.rs, rope_half_split
     let length = x.shape()[x.ndim() - 2];
     let _ = (length, offset);
     let mut out = x.clone();
@@ -9,9 +9,9 @@
         let half = row.len() / 2;
         for i in 0..half {
             let (cos, sin) = (tables.cos[[p, i]], tables.sin[[p, i]]);
-            let (a, b) = (source[2 * i], source[2 * i + 1]);
-            row[2 * i] = a.mul_add(cos, -(b * sin));
-            row[2 * i + 1] = a.mul_add(sin, b * cos);
+            let (a, b) = (source[i], source[i + half]);
+            row[i] = a.mul_add(cos, -(b * sin));
+            row[i + half] = a.mul_add(sin, b * cos);
         }
     }
     out

@@ -1,5 +1,5 @@
 //! alt-online: 
-//! wrong body for week1-day1 task 1: attention.rs, softmax
+//! correct body of another shape for week1-day1 task 1: attention.rs, softmax
     let mut out = x.clone();
     for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
         

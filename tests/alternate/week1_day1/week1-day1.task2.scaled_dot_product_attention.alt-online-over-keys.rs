@@ -1,5 +1,5 @@
 //! alt-online-over-keys: 
-//! wrong body for week1-day1 task 2: attention.rs, scaled_dot_product_attention
+//! correct body of another shape for week1-day1 task 2: attention.rs, scaled_dot_product_attention
     let (d, s) = (q.shape()[q.ndim() - 1], k.shape()[k.ndim() - 2]);
     let scale = scale.unwrap_or(1.0 / (d as f32).sqrt());
     let l_len = q.shape()[q.ndim() - 2];

@@ -1,5 +1,5 @@
 //! alt-norm-before-split-rope-by-positions: 
-//! wrong body for week1-day3 task 3: gqa.rs, GroupedQueryAttention::forward
+//! correct body of another shape for week1-day3 task 3: gqa.rs, GroupedQueryAttention::forward
         let q = split_heads(&self.q_proj.forward(x), self.n_heads);
         let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
         let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);

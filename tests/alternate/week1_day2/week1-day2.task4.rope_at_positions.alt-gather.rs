@@ -1,5 +1,5 @@
 //! alt-gather: 
-//! wrong body for week1-day2 task 4: rope.rs, rope_at_positions
+//! correct body of another shape for week1-day2 task 4: rope.rs, rope_at_positions
     let [batch, heads, length, head_dim] = *x.shape() else { panic!() };
     assert_eq!(positions.dim(), (batch, length));
     let mut out = x.clone();

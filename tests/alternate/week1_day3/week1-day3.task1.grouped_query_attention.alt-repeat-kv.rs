@@ -1,5 +1,5 @@
 //! alt-repeat-kv: 
-//! wrong body for week1-day3 task 1: gqa.rs, grouped_query_attention
+//! correct body of another shape for week1-day3 task 1: gqa.rs, grouped_query_attention
     use ndarray::Axis;
     let [b, h_q, l, d] = *q.shape() else { panic!() };
     let [_, h, s, _] = *k.shape() else { panic!() };
