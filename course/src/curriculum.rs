@@ -134,6 +134,28 @@ impl Curriculum {
         self.days().flat_map(Day::tasks)
     }
 
+    /// The task that a learner names as `week1-day3 2`.
+    ///
+    /// # Errors
+    /// If there is none; the message lists what there is.
+    pub(crate) fn named(&self, day: &str, task: usize) -> Result<(&Day, TaskId, &Task)> {
+        let day = self.day(day)?;
+        let found = day.tasks().find(|(id, _)| id.task == task);
+        let (id, task) = found.with_context(|| format!("{} has no task {task}; it has tasks 1 to {}", day.feature, day.tasks.len()))?;
+        Ok((day, id, task))
+    }
+
+    /// The day that a learner names as `week1-day3`.
+    ///
+    /// # Errors
+    /// If there is none; the message lists what there is.
+    pub(crate) fn day(&self, name: &str) -> Result<&Day> {
+        self.days().find(|day| day.feature == name).with_context(|| {
+            let days: Vec<&str> = self.days().map(|day| day.feature.as_str()).collect();
+            format!("there is no day {name:?}; there are {}", days.join(", "))
+        })
+    }
+
     /// The task of that id, with a message that says what there is instead.
     pub(crate) fn task(&self, id: &TaskId) -> Result<&Task> {
         let Some(day) = self.days().find(|day| day.feature == id.feature) else {

@@ -22,7 +22,6 @@ use crate::{
 mod book;
 mod budget;
 mod engine;
-mod libtest;
 mod python;
 mod replay;
 mod rust;

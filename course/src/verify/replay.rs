@@ -4,10 +4,11 @@
 
 use anyhow::{Result, ensure};
 
-use super::{Outcome, Verification, libtest::Report, tree::write_if_changed};
+use super::{Outcome, Verification, tree::write_if_changed};
 use crate::{
     consistency::task_of_test,
     curriculum::{Day, TaskId},
+    libtest::Report,
     process::run_quietly,
     stubs::{Generated, generated},
 };

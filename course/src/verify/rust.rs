@@ -2,8 +2,8 @@
 
 use anyhow::{Result, ensure};
 
-use super::{Outcome, Verification, libtest::Report};
-use crate::{consistency, process::run_aloud, stubs};
+use super::{Outcome, Verification};
+use crate::{consistency, libtest::Report, process::run_aloud, stubs};
 
 /// The PyO3 crate; it builds only where there is a Python, and is checked with it.
 pub(super) const BRIDGE: &str = "tiny-llm-bridge";

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 /// The tests of one run.
 #[derive(Debug, Default)]
-pub(super) struct Report {
+pub(crate) struct Report {
     /// Name → whether it passed.
-    pub(super) passed: BTreeMap<String, bool>,
+    pub(crate) passed: BTreeMap<String, bool>,
     /// Name → what it printed, for those that failed.
     output: BTreeMap<String, String>,
     /// `test result: …`, one for each test program.
-    pub(super) closing: Vec<String>,
+    pub(crate) closing: Vec<String>,
 }
 
 impl Report {
     /// Reads the output of `cargo test`.
-    pub(super) fn parse(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let mut report = Self::default();
         let mut section: Option<&str> = None;
         for line in text.lines() {
@@ -38,8 +38,13 @@ impl Report {
         report
     }
 
+    /// What a failed test printed: its panic's message, place and notes.
+    pub(crate) fn output(&self, name: &str) -> Option<&str> {
+        self.output.get(name).map(String::as_str)
+    }
+
     /// The first panic's message of a failed test: the line below `panicked at`.
-    pub(super) fn first_panic(&self, name: &str) -> Option<&str> {
+    pub(crate) fn first_panic(&self, name: &str) -> Option<&str> {
         let mut lines = self.output.get(name)?.lines().skip_while(|line| !line.contains("panicked at "));
         lines.next()?;
         lines.next()
