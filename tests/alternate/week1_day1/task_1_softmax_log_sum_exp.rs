@@ -1,0 +1,11 @@
+//! function: softmax
+//! how: TODO
+    let mut out = x.clone();
+    for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
+        
+        let max = row.fold(f32::NEG_INFINITY, |m, &v| m.max(v));
+        if max == f32::NEG_INFINITY { row.fill(0.0); continue; }
+        let lse = max + row.fold(0.0, |s: f32, &v| s + (v - max).exp()).ln();
+        row.mapv_inplace(|v| (v - lse).exp());
+    }
+    out

@@ -1,6 +1,0 @@
-//! alt-scaled-queries: 
-//! correct body of another shape for week1-day1 task 2: attention.rs, scaled_dot_product_attention
-    let scale = scale.unwrap_or((q.shape()[q.ndim() - 1] as f32).powf(-0.5));
-    let mut scores = matmul(&(q * scale), transpose(k));
-    if let Some(mask) = mask { scores = scores + mask; }
-    matmul(&softmax(&scores), v)

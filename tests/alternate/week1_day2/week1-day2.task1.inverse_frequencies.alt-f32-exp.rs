@@ -1,4 +1,0 @@
-//! alt-f32-exp: 
-//! correct body of another shape for week1-day2 task 1: rope.rs, inverse_frequencies
-assert!(head_dim % 2 == 0);
-    (0..head_dim / 2).map(|i| (-(2.0 * i as f32) / head_dim as f32 * base.ln()).exp()).collect()

@@ -1,0 +1,13 @@
+//! id: all-masked-row-nan
+//! function: softmax
+//! says: If the row's max is −inf it has no keys: write what the task says.
+//! read: TODO
+    let mut out = x.clone();
+    for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
+        
+        let max = row.fold(f32::NEG_INFINITY, |m, &v| m.max(v));
+        row.mapv_inplace(|v| (v - max).exp());
+        let sum = row.sum();
+        row.mapv_inplace(|v| v / sum);
+    }
+    out

@@ -1,9 +1,0 @@
-//! attn-scale-wrong: Scale is 1/√head_dim: per head, not hidden, not length.
-//! wrong body for week1-day1 task 2: attention.rs, scaled_dot_product_attention
-    let head_dim = q.shape()[q.ndim() - 1];
-    let scale = { let _ = head_dim; scale.unwrap_or(1.0) };
-    let mut scores = matmul(q, transpose(k)) * scale;
-    if let Some(mask) = mask {
-        scores = scores + mask;
-    }
-    matmul(&softmax(&scores), v)

@@ -1,8 +1,0 @@
-//! attn-scale-wrong: Scale is 1/√head_dim: per head, not hidden, not length.
-//! wrong body for week1-day1 task 3: attention.rs, MultiHeadAttention::forward
-        let q = split_heads(&linear(query, &self.q_proj, None), self.n_heads);
-        let k = split_heads(&linear(key, &self.k_proj, None), self.n_heads);
-        let v = split_heads(&linear(value, &self.v_proj, None), self.n_heads);
-        
-        let scale = 1.0 / (query.shape()[2] as f32).sqrt();
-        linear(&merge_heads(&scaled_dot_product_attention(&q, &k, &v, Some(scale), mask)), &self.o_proj, None)

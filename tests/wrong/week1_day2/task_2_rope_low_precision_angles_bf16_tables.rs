@@ -1,0 +1,19 @@
+//! id: rope-low-precision-angles
+//! function: rope_interleaved
+//! says: Multiply in f32.
+//! read: TODO
+    let length = x.shape()[x.ndim() - 2];
+    let _ = (length, offset);
+    let mut out = x.clone();
+    for (n, (mut row, source)) in out.rows_mut().into_iter().zip(x.rows()).enumerate() {
+        let _ = n;
+        let p = offset + n % length;
+        let half = row.len() / 2;
+        for i in 0..half {
+            let bf16 = |x: f32| f32::from_bits((x.to_bits() + 0x8000) & 0xffff_0000); let (cos, sin) = (bf16(tables.cos[[p, i]]), bf16(tables.sin[[p, i]]));
+            let (a, b) = (source[2 * i], source[2 * i + 1]);
+            row[2 * i] = a * cos - b * sin;
+            row[2 * i + 1] = a * sin + b * cos;
+        }
+    }
+    out

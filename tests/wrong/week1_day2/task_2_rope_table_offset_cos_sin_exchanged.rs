@@ -1,0 +1,19 @@
+//! id: rope-table-offset
+//! function: rope_interleaved
+//! says: cos and sin exchanged
+//! read: TODO
+    let length = x.shape()[x.ndim() - 2];
+    let _ = (length, offset);
+    let mut out = x.clone();
+    for (n, (mut row, source)) in out.rows_mut().into_iter().zip(x.rows()).enumerate() {
+        let _ = n;
+        let p = offset + n % length;
+        let half = row.len() / 2;
+        for i in 0..half {
+            let (cos, sin) = (tables.cos[[p, i]], tables.sin[[p, i]]);
+            let (a, b) = (source[2 * i], source[2 * i + 1]);
+            row[2 * i] = a * sin - b * cos;
+            row[2 * i + 1] = a * cos + b * sin;
+        }
+    }
+    out

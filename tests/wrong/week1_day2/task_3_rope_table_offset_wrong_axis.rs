@@ -1,0 +1,19 @@
+//! id: rope-table-offset
+//! function: rope_half_split
+//! says: Positions run along L.
+//! read: TODO
+    let length = x.shape()[x.ndim() - 2];
+    let _ = (length, offset);
+    let mut out = x.clone();
+    for (n, (mut row, source)) in out.rows_mut().into_iter().zip(x.rows()).enumerate() {
+        let _ = n;
+        let p = (offset + n / length) % tables.cos.shape()[0];
+        let half = row.len() / 2;
+        for i in 0..half {
+            let (cos, sin) = (tables.cos[[p, i]], tables.sin[[p, i]]);
+            let (a, b) = (source[i], source[i + half]);
+            row[i] = a * cos - b * sin;
+            row[i + half] = a * sin + b * cos;
+        }
+    }
+    out

@@ -1,4 +1,0 @@
-//! rope-base-default: Read rope_theta.
-//! wrong body for week1-day2 task 1: rope.rs, inverse_frequencies
-assert!(head_dim % 2 == 0);
-    let _ = base; (0..head_dim / 2).map(|i| 10_000f32.powf(-2.0 * i as f32 / head_dim as f32)).collect()

@@ -1,4 +1,0 @@
-//! rope-exponent-wrong: base^(−2i/D), i < D/2.
-//! wrong body for week1-day2 task 1: rope.rs, inverse_frequencies
-assert!(head_dim % 2 == 0);
-    (0..head_dim / 2).map(|i| base.powf(-4.0 * i as f32 / head_dim as f32)).collect()

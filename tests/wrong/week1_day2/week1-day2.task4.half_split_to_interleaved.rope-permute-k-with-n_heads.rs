@@ -1,4 +1,0 @@
-//! rope-permute-k-with-n_heads: Permute wk by its own heads.
-//! wrong body for week1-day2 task 4: rope.rs, half_split_to_interleaved
-    let [rows, width] = *weight.shape() else { panic!() };
-    let pairs = reshape(weight, &[2 * n_heads, 2, rows / n_heads / 4, width]); reshape(&swap_axes(&pairs, 1, 2), &[rows, width])

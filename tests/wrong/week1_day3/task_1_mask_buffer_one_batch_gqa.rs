@@ -1,0 +1,15 @@
+//! id: mask-buffer-one-batch
+//! function: grouped_query_attention
+//! says: Index the mask by batch.
+//! read: TODO
+    use ndarray::Axis;
+    let [b, h_q, l, d] = *q.shape() else { panic!() };
+    let [_, h, s, _] = *k.shape() else { panic!() };
+    let _ = (b, l, s, d);
+    assert!(h_q % h == 0);
+    let group = h_q / h;
+    let _ = group;
+    let heads: Vec<usize> = (0..h_q).map(|i| i / group).collect();
+    let (k, v) = (k.select(Axis(1), &heads), v.select(Axis(1), &heads));
+    let mask = mask.map(|m| if m.ndim() == 4 { m.select(Axis(0), &[0]) } else { m.clone() });
+    scaled_dot_product_attention(q, &k, &v, scale, mask.as_ref())

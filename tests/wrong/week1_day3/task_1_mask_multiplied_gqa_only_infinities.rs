@@ -1,0 +1,15 @@
+//! id: mask-multiplied
+//! function: grouped_query_attention
+//! says: A mask is added: 0 keeps, −inf removes.
+//! read: TODO
+    use ndarray::Axis;
+    let [b, h_q, l, d] = *q.shape() else { panic!() };
+    let [_, h, s, _] = *k.shape() else { panic!() };
+    let _ = (b, l, s, d);
+    assert!(h_q % h == 0);
+    let group = h_q / h;
+    let _ = group;
+    let heads: Vec<usize> = (0..h_q).map(|i| i / group).collect();
+    let (k, v) = (k.select(Axis(1), &heads), v.select(Axis(1), &heads));
+    let mask = mask.map(|m| m.mapv(|m| if m == f32::NEG_INFINITY { m } else { 0.0 }));
+    scaled_dot_product_attention(q, &k, &v, scale, mask.as_ref())

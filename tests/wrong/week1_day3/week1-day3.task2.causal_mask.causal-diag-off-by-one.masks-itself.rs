@@ -1,4 +1,0 @@
-//! causal-diag-off-by-one: A token sees itself and nothing after.
-//! wrong body for week1-day3 task 2: gqa.rs, causal_mask
-assert!(length <= keys);
-    Tensor::from_shape_fn(IxDyn(&[length, keys]), |at| { let (i, j) = (at[0], at[1]); let _ = (i, j); if j < keys - length + i { 0.0 } else { f32::NEG_INFINITY } })

@@ -1,4 +1,0 @@
-//! causal-top-left: Query i sits at S−L+i.
-//! wrong body for week1-day3 task 2: gqa.rs, causal_mask
-assert!(length <= keys);
-    Tensor::from_shape_fn(IxDyn(&[length, keys]), |at| { let (i, j) = (at[0], at[1]); let _ = (i, j); if j <= i { 0.0 } else { f32::NEG_INFINITY } })

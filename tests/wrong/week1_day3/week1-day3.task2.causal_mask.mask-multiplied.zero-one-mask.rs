@@ -1,4 +1,0 @@
-//! mask-multiplied: A mask is added: 0 keeps, −inf removes.
-//! wrong body for week1-day3 task 2: gqa.rs, causal_mask
-assert!(length <= keys);
-    Tensor::from_shape_fn(IxDyn(&[length, keys]), |at| { let (i, j) = (at[0], at[1]); let _ = (i, j); if j > keys - length + i { 0.0 } else { 1.0 } })

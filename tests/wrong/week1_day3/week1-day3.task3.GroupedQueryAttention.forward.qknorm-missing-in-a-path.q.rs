@@ -1,9 +1,0 @@
-//! qknorm-missing-in-a-path: One path skips q/k norm.
-//! wrong body for week1-day3 task 3: gqa.rs, GroupedQueryAttention::forward
-        let q = split_heads(&self.q_proj.forward(x), self.n_heads);
-        let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
-        let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);let k = self.k_norm.as_ref().map_or_else(|| k.clone(), |norm| norm(&k));
-        let q = rope_half_split(&q, &self.rope, 0);
-        let k = rope_half_split(&k, &self.rope, 0);
-        let out = grouped_query_attention(&q, &k, &v, None, mask);
-        self.o_proj.forward(&merge_heads(&out))

@@ -1,0 +1,5 @@
+//! id: silu-cancellation
+//! function: silu
+//! says: e^x overflows above 88.
+//! read: TODO
+    x.mapv(|x: f32| x * x.exp() / (1.0 + x.exp()))

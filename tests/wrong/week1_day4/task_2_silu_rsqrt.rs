@@ -1,0 +1,5 @@
+//! id: silu-rsqrt
+//! function: silu
+//! says: Reciprocal, not its root.
+//! read: TODO
+    x.mapv(|x: f32| x / (1.0 + (-x).exp()).sqrt())

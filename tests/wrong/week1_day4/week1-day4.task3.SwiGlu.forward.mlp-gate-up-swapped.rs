@@ -1,5 +1,0 @@
-//! mlp-gate-up-swapped: SiLU goes on gate.
-//! wrong body for week1-day4 task 3: mlp.rs, SwiGlu::forward
-        let gate = linear(x, &self.gate_proj, None);
-        let up = linear(x, &self.up_proj, None);
-        linear(&(silu(&up) * gate), &self.down_proj, None)

@@ -1,4 +1,0 @@
-// stream.rs finish
-// What is held back at the end becomes U+FFFD.
-self.pending.clear();
-        String::new()

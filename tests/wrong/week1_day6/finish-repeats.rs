@@ -1,3 +1,0 @@
-// stream.rs finish
-// What was held back comes once.
-String::from_utf8_lossy(&self.pending).into_owned()

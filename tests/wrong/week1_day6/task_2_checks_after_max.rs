@@ -1,0 +1,18 @@
+//! id: checks-after-max
+//! function: generate
+//! says: A prompt that does not fit is an error even if nothing is to be written.
+//! read: TODO
+let mut tokens = prompt.to_vec();
+    if limits.max_new_tokens == 0 { return Ok(FinishReason::Length); }
+
+    ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+    ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
+    let mut tokens = prompt.to_vec();
+    loop {
+        if tokens.len() - prompt.len() == limits.max_new_tokens { return Ok(FinishReason::Length); }
+        if tokens.len() == limits.context { return Ok(FinishReason::ContextFull); }
+        let token = choose(&next_logits(&tokens), &tokens);
+        if limits.stop_tokens.contains(&token) { return Ok(FinishReason::Stop); }
+        tokens.push(token);
+        if on_token(token).is_break() { return Ok(FinishReason::Interrupted); }
+    }

@@ -1,0 +1,18 @@
+//! id: tokens-at-the-end
+//! function: generate
+//! says: Hand on each token as it comes.
+//! read: TODO
+ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+    ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
+    let mut tokens = prompt.to_vec();
+
+    let reason = loop {
+        if tokens.len() - prompt.len() == limits.max_new_tokens { break FinishReason::Length; }
+        if tokens.len() == limits.context { break FinishReason::ContextFull; }
+        let token = choose(&next_logits(&tokens), &tokens);
+
+        if limits.stop_tokens.contains(&token) { break FinishReason::Stop; }
+        tokens.push(token);
+    };
+    for &t in &tokens[prompt.len()..] { if on_token(t).is_break() { return Ok(FinishReason::Interrupted); } }
+    Ok(reason)

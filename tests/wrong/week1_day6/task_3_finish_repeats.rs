@@ -1,0 +1,5 @@
+//! id: finish-repeats
+//! function: TextStream::finish
+//! says: What was held back comes once.
+//! read: TODO
+String::from_utf8_lossy(&self.pending).into_owned()

@@ -1,0 +1,17 @@
+//! id: incomplete-emitted
+//! function: TextStream::push
+//! says: error_len None means wait, not invalid.
+//! read: TODO
+self.pending.extend_from_slice(bytes);
+        let mut text = String::new();
+        loop {
+            match str::from_utf8(&self.pending) {
+                Ok(valid) => { text.push_str(valid); self.pending.clear(); return text; }
+                Err(error) => {
+                    let (valid, rest) = self.pending.split_at(error.valid_up_to());
+                    text.push_str(str::from_utf8(valid).unwrap());
+                    let Some(invalid) = error.error_len() else { text.push('\u{fffd}'); self.pending.clear(); return text; };
+                    text.push('\u{fffd}'); self.pending = rest[invalid..].to_vec();
+                }
+            }
+        }

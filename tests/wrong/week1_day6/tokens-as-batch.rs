@@ -1,5 +1,0 @@
-// generate.rs next_token_logits
-// Tokens go along L, not along B.
-let batch = Array2::from_shape_vec((tokens.len(), 1), tokens.to_vec()).expect("one row");
-    let logits = model.forward(&batch);
-    logits.slice(s![tokens.len() - 1, 0, ..]).to_vec()

@@ -1,4 +1,0 @@
-// sampling.rs min_p
-// Relative to the most probable token.
-let q = probabilities(logits);
-    for (l, q) in logits.iter_mut().zip(q) { if q < p { *l = f32::NEG_INFINITY; } }

@@ -1,4 +1,0 @@
-// sampling.rs min_p
-// At least p times: equal stays.
-let max = logits.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
-    for l in logits { if (*l - max).exp() <= p { *l = f32::NEG_INFINITY; } }

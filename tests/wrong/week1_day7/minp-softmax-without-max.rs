@@ -1,4 +1,0 @@
-// sampling.rs min_p
-// e^100 overflows; e^(logit − max) does not.
-let max = logits.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v)).exp();
-    for l in logits { if l.exp() / max < p { *l = f32::NEG_INFINITY; } }

@@ -1,4 +1,0 @@
-// sampling.rs repetition_penalty
-// Only tokens that were seen.
-let _ = seen;
-    for l in logits { *l = if *l > 0.0 { *l / penalty } else { *l * penalty }; }

@@ -1,3 +1,0 @@
-// sampling.rs repetition_penalty
-// Once, however often it occurs.
-for &t in seen { let l = &mut logits[t as usize]; *l = if *l > 0.0 { *l / penalty } else { *l * penalty }; }

@@ -1,0 +1,12 @@
+//! id: missing-k
+//! function: Sampler::choose
+//! says: One step is missing.
+//! read: TODO
+let o = self.options.clone();
+    let mut l = logits.to_vec();
+    repetition_penalty(&mut l, seen, o.repetition_penalty);
+    apply_temperature(&mut l, o.temperature);
+    top_p(&mut l, o.top_p);
+    min_p(&mut l, o.min_p);
+    let _ = seen;
+    draw(&l, self.rng.uniform())

@@ -1,0 +1,13 @@
+//! id: order-mpktr
+//! function: Sampler::choose
+//! says: The order is penalty, temperature, top-k, top-p, min-p.
+//! read: TODO
+let o = self.options.clone();
+    let mut l = logits.to_vec();
+    min_p(&mut l, o.min_p);
+    top_p(&mut l, o.top_p);
+    top_k(&mut l, o.top_k);
+    apply_temperature(&mut l, o.temperature);
+    repetition_penalty(&mut l, seen, o.repetition_penalty);
+    let _ = seen;
+    draw(&l, self.rng.uniform())

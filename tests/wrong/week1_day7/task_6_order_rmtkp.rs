@@ -1,0 +1,13 @@
+//! id: order-rmtkp
+//! function: Sampler::choose
+//! says: The order is penalty, temperature, top-k, top-p, min-p.
+//! read: TODO
+let o = self.options.clone();
+    let mut l = logits.to_vec();
+    repetition_penalty(&mut l, seen, o.repetition_penalty);
+    min_p(&mut l, o.min_p);
+    apply_temperature(&mut l, o.temperature);
+    top_k(&mut l, o.top_k);
+    top_p(&mut l, o.top_p);
+    let _ = seen;
+    draw(&l, self.rng.uniform())

@@ -1,0 +1,13 @@
+//! id: penalty-on-last-token
+//! function: Sampler::choose
+//! says: All seen tokens.
+//! read: TODO
+let o = self.options.clone();
+    let mut l = logits.to_vec();
+    repetition_penalty(&mut l, &seen[seen.len().saturating_sub(1)..], o.repetition_penalty);
+    apply_temperature(&mut l, o.temperature);
+    top_k(&mut l, o.top_k);
+    top_p(&mut l, o.top_p);
+    min_p(&mut l, o.min_p);
+    let _ = seen;
+    draw(&l, self.rng.uniform())

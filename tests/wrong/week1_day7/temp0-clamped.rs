@@ -1,4 +1,0 @@
-// sampling.rs apply_temperature
-// 0 means argmax, not a very small temperature.
-let t = temperature.max(1e-6);
-    for l in logits { *l /= t; }

@@ -1,4 +1,0 @@
-// sampling.rs top_k
-// −inf, not a large negative number.
-if k == 0 || k >= logits.len() { return; }
-    for &t in descending(logits).iter().skip(k) { logits[t] = -1e9; }

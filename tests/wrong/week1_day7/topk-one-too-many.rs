@@ -1,4 +1,0 @@
-// sampling.rs top_k
-// k, not k + 1.
-if k == 0 || k >= logits.len() { return; }
-    for &t in descending(logits).iter().skip(k + 1) { logits[t] = f32::NEG_INFINITY; }

@@ -1,4 +1,0 @@
-// sampling.rs top_k
-// A token that is ruled out gets −inf: 0 is a good logit.
-if k == 0 || k >= logits.len() { return; }
-    for &t in descending(logits).iter().skip(k) { logits[t] = 0.0; }

@@ -1,7 +1,0 @@
-// sampling.rs top_p
-// p bounds a sum, not each probability.
-if p >= 1.0 { return; }
-    let q = probabilities(logits);
-    let mut sum = 0.0;
-    let _ = &mut sum;
-    for (l, q) in logits.iter_mut().zip(q) { if q < p { *l = f32::NEG_INFINITY; } }

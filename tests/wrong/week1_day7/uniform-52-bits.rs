@@ -1,3 +1,0 @@
-// sampling.rs uniform
-// 53 bits.
-(self.next_u64() >> 12) as f64 / (1u64 << 52) as f64
