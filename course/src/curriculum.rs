@@ -77,6 +77,11 @@ impl fmt::Display for TaskId {
 }
 
 impl TaskId {
+    /// Whether the curriculum puts this task into that file.
+    pub(crate) fn file_is(&self, path: &str, curriculum: &Curriculum) -> bool {
+        curriculum.task(self).is_ok_and(|task| task.file == path)
+    }
+
     /// The text of the stub's `todo!`.
     pub(crate) fn message(&self, function: &str) -> String {
         format!("{self}: {function}")

@@ -7,6 +7,7 @@ use std::{path::Path, process::ExitCode};
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 
+mod bank;
 mod bench;
 mod consistency;
 mod curriculum;
@@ -53,6 +54,8 @@ enum Command {
         /// week1
         week: String,
     },
+    /// Try every known mistake in tests/wrong, and write the answers and the page that follow from them
+    Matrix(bank::Options),
     /// Make src/ from reference/: every task's body becomes a todo!
     Stubs {
         /// Write nothing; fail if src/ differs from what would be written
@@ -89,6 +92,7 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
             anyhow::ensure!(week == "week1", "there is nothing to measure for {week:?}; expected week1");
             bench::week1(&root)?;
         }
+        Some(Command::Matrix(options)) => bank::run(&root, &curriculum, &options)?,
         Some(Command::Stubs { check: true, .. }) => {
             let stubs::Checked { equal, yours } = stubs::check(&root, &curriculum)?;
             println!("{equal} files equal what would be generated; {yours} hold your work and were not compared.");

@@ -112,6 +112,28 @@ impl Template {
         self.render(|_| false)
     }
 
+    /// The whole reference, in which each function's body chooses among its own and the arms that `arms` gives for it (each
+    /// `17 => { … }`) by `crate::variant::number()`.
+    pub(crate) fn render_arms(&self, arms: impl Fn(&str) -> Vec<String>) -> String {
+        let mut text = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Line(line) => text += line,
+                Piece::Region(region) => {
+                    let arms = region.function.as_deref().map(&arms).unwrap_or_default();
+                    let body = region.body.join("\n");
+                    if arms.is_empty() {
+                        text += &body;
+                    } else {
+                        text += &format!("match crate::variant::number() {{\n{}\n_ => {{\n{body}\n}}\n}}", arms.join("\n"));
+                    }
+                }
+            }
+            text.push('\n');
+        }
+        text
+    }
+
     /// The file with the reference's body in the tasks for which `solved` holds, and a `todo!` in all others. No markers remain.
     pub(crate) fn render(&self, solved: impl Fn(&TaskId) -> bool) -> String {
         let mut lines: Vec<String> = Vec::new();

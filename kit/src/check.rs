@@ -7,7 +7,7 @@ use std::{
 
 use approx::{AbsDiffEq, RelativeEq};
 
-use crate::Tensor;
+use crate::{Tensor, diagnosis};
 
 /// How far a value may be from the expected one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,7 +21,7 @@ pub enum Tolerance {
 impl Tolerance {
     /// A NaN that was not expected is always out, and so is an infinity that was not expected; an expected
     /// infinity or NaN must be met exactly.
-    fn allows(self, found: f32, expected: f32) -> bool {
+    pub(crate) fn allows(self, found: f32, expected: f32) -> bool {
         // approx is false for NaN and for inf − inf, so equal infinities and wanted NaNs are let through first.
         found == expected
             || (found.is_nan() && expected.is_nan())
@@ -29,6 +29,14 @@ impl Tolerance {
                 Self::Absolute(bound) => found.abs_diff_eq(&expected, bound),
                 Self::Relative(bound) => found.relative_eq(&expected, 0.0, bound),
             }
+    }
+}
+
+impl Tolerance {
+    pub(crate) fn bound(self) -> f32 {
+        match self {
+            Self::Absolute(bound) | Self::Relative(bound) => bound,
+        }
     }
 }
 
@@ -94,8 +102,27 @@ pub fn worst_mismatch(found: &Tensor, expected: &Tensor, tolerance: impl Into<To
 /// Otherwise, with a message that shows both shapes, the worst index, both values and the tolerance.
 #[track_caller]
 pub fn assert_close(what: &str, found: &Tensor, expected: &Tensor, tolerance: impl Into<Tolerance>) {
+    explain(what, found, expected, tolerance.into(), "");
+}
+
+/// [`assert_close`] with lines of `more` between the numbers and the diagnosis.
+#[track_caller]
+pub(crate) fn explain(what: &str, found: &Tensor, expected: &Tensor, tolerance: Tolerance, more: &str) {
     if let Err(message) = compare(what, found, expected, tolerance) {
-        panic!("{message}");
+        panic!("{message}{more}{}", diagnosis::of_tensor(what, found, expected, tolerance));
+    }
+}
+
+/// Passes if the answer, which is a text or a list rather than a tensor, is the expected one. Like a tensor it is compared with
+/// the answers of known mistakes, so use it where an answer holds so much that two mistakes do not give the same.
+///
+/// # Panics
+/// Otherwise, with both.
+#[track_caller]
+pub fn assert_answer<T: PartialEq + fmt::Debug>(what: &str, found: &T, expected: &T) {
+    if found != expected {
+        let text = format!("{found:?}");
+        panic!("{what}\n  found    {text}\n  expected {expected:?}{}", diagnosis::of_text(what, &text));
     }
 }
 

@@ -51,9 +51,19 @@ impl Fixtures {
     /// If the file is missing or is not a safetensors file: the repository is incomplete.
     #[must_use]
     pub fn open(name: &str) -> Self {
-        let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures")).join(format!("{name}.safetensors"));
+        let path = path(name);
         let bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("cannot read the fixtures {}: {e}", path.display()));
-        let Some((header, data)) = split_header(&bytes) else {
+        Self::parse(name, &bytes)
+    }
+
+    /// [`Fixtures::open`], or `None` if there is no such file.
+    pub(crate) fn open_if_there(name: &str) -> Option<Self> {
+        std::fs::read(path(name)).ok().map(|bytes| Self::parse(name, &bytes))
+    }
+
+    fn parse(name: &str, bytes: &[u8]) -> Self {
+        let path = path(name);
+        let Some((header, data)) = split_header(bytes) else {
             panic!("{} ({} bytes) is not a complete safetensors file", path.display(), bytes.len());
         };
         let mut tensors: Map<String, Value> = serde_json::from_slice(header).unwrap_or_else(|e| panic!("{}: header: {e}", path.display()));
@@ -67,10 +77,22 @@ impl Fixtures {
     /// If there is no such case.
     #[must_use]
     pub fn case(&self, name: &str) -> Case<'_> {
-        let json = self.metadata.get(name).and_then(Value::as_str);
-        let json = json.unwrap_or_else(|| panic!("{}: no case {name:?}; there are {:?}", self.name, self.cases("")));
-        let about = serde_json::from_str(json).unwrap_or_else(|e| panic!("{}: metadata of {name}: {e}", self.name));
+        let about = self.about(name).unwrap_or_else(|| panic!("{}: no case {name:?}; there are {:?}", self.name, self.cases("")));
         Case { file: self, name: name.to_owned(), about }
+    }
+
+    /// The metadata of that name, if it is there.
+    pub(crate) fn about(&self, name: &str) -> Option<Value> {
+        let json = self.metadata.get(name)?.as_str()?;
+        Some(serde_json::from_str(json).unwrap_or_else(|e| panic!("{}: metadata of {name}: {e}", self.name)))
+    }
+
+    /// The f32 tensor of that whole name, if it is there.
+    pub(crate) fn f32s(&self, name: &str) -> Option<Tensor> {
+        let (dtype, shape, bytes) = self.tensor(name)?;
+        assert_eq!(dtype, "F32", "{name}: data type");
+        let values = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        Some(tensor(&shape, values))
     }
 
     /// Data type, shape and bytes of a tensor.
@@ -92,6 +114,10 @@ impl Fixtures {
         names.sort();
         names
     }
+}
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures")).join(format!("{name}.safetensors"))
 }
 
 /// The JSON header of a safetensors file, whose length stands before it, and the data behind it.
@@ -120,10 +146,7 @@ impl Case<'_> {
     /// An f32 tensor of this case, if it is there.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Tensor> {
-        let (dtype, shape, bytes) = self.file.tensor(&format!("{}/{name}", self.name))?;
-        assert_eq!(dtype, "F32", "{}/{name}: data type", self.name);
-        let values = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-        Some(tensor(&shape, values))
+        self.file.f32s(&format!("{}/{name}", self.name))
     }
 
     /// A tensor of whole numbers (stored as I64): token ids, positions.
@@ -184,8 +207,7 @@ impl Case<'_> {
     #[track_caller]
     pub fn check(&self, output: &str, found: &Tensor) {
         let expected = self.tensor(output);
-        if let Err(message) = check::compare(&format!("{}/{output}", self.name), found, &expected, self.tolerance(output)) {
-            panic!("{message}\n  input    {} (seed {})", self.about["why"].as_str().unwrap_or("no note"), self.about["seed"]);
-        }
+        let input = format!("\n  input    {} (seed {})", self.about["why"].as_str().unwrap_or("no note"), self.about["seed"]);
+        check::explain(&format!("{}/{output}", self.name), found, &expected, self.tolerance(output), &input);
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod chat;
 pub mod check;
+mod diagnosis;
 pub mod fixtures;
 pub mod tensor;
 

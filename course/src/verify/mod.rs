@@ -25,7 +25,7 @@ mod engine;
 mod python;
 mod replay;
 mod rust;
-mod tree;
+pub(crate) mod tree;
 
 /// What to leave out or to add.
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! The pristine copy that everything runs in, and the check that the repository stayed as it was.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -10,32 +10,42 @@ use std::{
 use anyhow::{Context, Result};
 
 use super::{Outcome, Verification};
-use crate::{process::run_quietly, stubs::generated};
+use crate::{curriculum::Curriculum, process::run_quietly, stubs::generated};
 
 /// Folders of the repository that are made, not written; as in .gitignore.
 const MADE: [&str; 6] = [".git", "target", ".venv", ".course", "book/book", "models/hub"];
 
 /// Copies the repository to `target/verify/tree`, with every stub as generated.
 pub(super) fn copy(v: &mut Verification) -> Result<Outcome> {
-    let mut files = BTreeSet::new();
-    list(&v.root, Path::new(""), &mut files)?;
-    for file in &files {
-        write_if_changed(&v.tree.join(file), &fs::read(v.root.join(file))?)?;
-    }
-    for file in generated(&v.root, &v.curriculum)? {
-        write_if_changed(&v.tree.join(&file.path), file.stub.as_bytes())?;
-        files.insert(PathBuf::from(file.path));
-    }
-    let mut stale = BTreeSet::new();
-    list(&v.tree, Path::new(""), &mut stale)?;
-    for file in stale.difference(&files) {
-        fs::remove_file(v.tree.join(file))?;
-    }
+    let files = copy_tree(&v.root, &v.curriculum, &v.tree, BTreeMap::new())?;
     // Cargo builds elsewhere, but the book's commands write into this folder.
     fs::create_dir_all(v.tree.join("target"))?;
-    let note = format!("{} files in {}", files.len(), v.tree.strip_prefix(&v.root).unwrap_or(&v.tree).display());
+    let note = format!("{files} files in {}", v.tree.strip_prefix(&v.root).unwrap_or(&v.tree).display());
     println!("{note}");
     Ok(Outcome::Passed(note))
+}
+
+/// Makes `tree` a copy of the repository, with every stub as generated and `instead` in place of the files it names. Says how many
+/// files it has.
+pub(crate) fn copy_tree(root: &Path, curriculum: &Curriculum, tree: &Path, mut instead: BTreeMap<PathBuf, Vec<u8>>) -> Result<usize> {
+    for file in generated(root, curriculum)? {
+        instead.entry(PathBuf::from(file.path)).or_insert(file.stub.into_bytes());
+    }
+    let mut files = BTreeSet::new();
+    list(root, Path::new(""), &mut files)?;
+    files.extend(instead.keys().cloned());
+    for file in &files {
+        match instead.get(file) {
+            Some(content) => write_if_changed(&tree.join(file), content)?,
+            None => write_if_changed(&tree.join(file), &fs::read(root.join(file))?)?,
+        }
+    }
+    let mut there = BTreeSet::new();
+    list(tree, Path::new(""), &mut there)?;
+    for stale in there.difference(&files) {
+        fs::remove_file(tree.join(stale))?;
+    }
+    Ok(files.len())
 }
 
 /// `git status` of the repository; `None` outside git.
@@ -62,7 +72,7 @@ pub(super) fn unmodified(v: &mut Verification) -> Result<Outcome> {
 }
 
 /// Writes a file only if its content changes, so that cargo sees nothing new where nothing is.
-pub(super) fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
+pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|old| old == content) {
         return Ok(());
     }

@@ -1,0 +1,92 @@
+//! Wrong answers as the tests record them, and when two of them are the same.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+/// One answer that a check refused.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Answer {
+    /// The check: `task_1_softmax/signed/output`.
+    pub(super) what: String,
+    pub(super) value: Answered,
+    /// How many tolerances the worst element is away; infinite for a NaN, or where no deviation is allowed.
+    pub(super) distance: Option<f64>,
+}
+
+/// What was answered.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Answered {
+    Tensor { shape: Vec<usize>, values: Vec<f32>, tolerance: f32, relative: bool },
+    Text(String),
+}
+
+/// Two wrong answers must be at least this many times as far apart as what counts as equal.
+const APART: f32 = 4.0;
+
+impl Answer {
+    /// Reads one line of the record.
+    pub(super) fn parse(line: &str) -> Result<Self> {
+        let value: Value = serde_json::from_str(line).context("a line of the record is no JSON")?;
+        let what = value["what"].as_str().context("a record without `what`")?.to_owned();
+        if let Some(text) = value["text"].as_str() {
+            return Ok(Self { what, value: Answered::Text(text.to_owned()), distance: None });
+        }
+        let numbers = |field: &str| -> Result<Vec<u64>> {
+            let list = value[field].as_array().with_context(|| format!("a record without `{field}`"))?;
+            Ok(list.iter().filter_map(Value::as_u64).collect())
+        };
+        let shape: Vec<usize> = numbers("shape")?.into_iter().map(|n| n as usize).collect();
+        let values = numbers("bits")?.into_iter().map(|bits| f32::from_bits(bits as u32)).collect();
+        let tolerance = value["tolerance"].as_f64().context("a record without `tolerance`")? as f32;
+        let relative = value["relative"].as_bool().context("a record without `relative`")?;
+        let distance = Some(value["distance"].as_f64().unwrap_or(f64::INFINITY));
+        Ok(Self { what, value: Answered::Tensor { shape, values, tolerance, relative }, distance })
+    }
+
+    /// Whether diagnosis may take one of the two for the other, with a margin.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.what == other.what && self.within(other, APART)
+    }
+
+    /// Whether they are the same but for rounding.
+    pub(super) fn equals(&self, other: &Self) -> bool {
+        self.what == other.what && self.within(other, 1.0)
+    }
+
+    fn within(&self, other: &Self, times: f32) -> bool {
+        match (&self.value, &other.value) {
+            (Answered::Text(a), Answered::Text(b)) => a == b,
+            (Answered::Tensor { shape, values, tolerance, relative }, Answered::Tensor { shape: shape_b, values: values_b, .. }) => {
+                let largest = values.iter().chain(values_b).filter(|v| v.is_finite()).fold(0.0f32, |m, v| m.max(v.abs()));
+                let close = |x: f32, y: f32| {
+                    let bound = if *relative { tolerance * x.abs().max(y.abs()) } else { *tolerance };
+                    x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= times * bound.max(1e-5 * largest)
+                };
+                shape == shape_b && values.iter().zip(values_b).all(|(&x, &y)| close(x, y))
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(values: &[f32]) -> Answer {
+        let bits: Vec<String> = values.iter().map(|v| v.to_bits().to_string()).collect();
+        let (n, bits) = (values.len(), bits.join(","));
+        let line = format!(r#"{{"what":"w","shape":[{n}],"bits":[{bits}],"tolerance":0.001,"relative":false,"distance":null}}"#);
+        Answer::parse(&line).unwrap()
+    }
+
+    #[test]
+    fn answers_are_compared_with_a_margin() {
+        let a = answer(&[1.0, f32::NAN, f32::NEG_INFINITY]);
+        assert!(a.equals(&answer(&[1.0005, f32::NAN, f32::NEG_INFINITY])));
+        assert!(!a.equals(&answer(&[1.002, f32::NAN, f32::NEG_INFINITY])) && a.is_like(&answer(&[1.002, f32::NAN, f32::NEG_INFINITY])));
+        assert!(!a.is_like(&answer(&[1.005, f32::NAN, f32::NEG_INFINITY])));
+        assert!(!a.is_like(&answer(&[1.0, 0.0, f32::NEG_INFINITY])) && !a.is_like(&answer(&[1.0])));
+        assert_eq!(a.distance, Some(f64::INFINITY));
+    }
+}

@@ -1,0 +1,197 @@
+//! Runs every body of the bank against the tests.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    process::Command,
+    sync::mpsc::RecvTimeoutError,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Result, bail};
+
+use super::{Entry, Kind, Wrong, answers::Answer, data::Answers, tree::Bank};
+use crate::{curriculum::Curriculum, libtest::Report, process::start_piped};
+
+/// How long the tests of one task may take with a wrong body, which may never end.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// What became of one wrong body.
+#[derive(Debug)]
+pub(super) struct Row<'a> {
+    pub(super) entry: &'a Entry,
+    pub(super) wrong: &'a Wrong,
+    /// Tests of its task.
+    pub(super) tests: usize,
+    /// Those that failed.
+    pub(super) red: usize,
+    /// Those that told the learner why.
+    pub(super) named: usize,
+    /// How many tolerances its most revealing answer is away, where there is a tolerance.
+    pub(super) distance: Option<f64>,
+}
+
+/// The whole of it.
+#[derive(Debug, Default)]
+pub(super) struct Matrix<'a> {
+    pub(super) rows: Vec<Row<'a>>,
+    /// Correct bodies of another shape that passed.
+    pub(super) alternates: usize,
+    /// `week1_day3` → the wrong answers of its bank.
+    pub(super) answers: BTreeMap<String, Answers>,
+    pub(super) problems: Vec<String>,
+}
+
+/// Runs all entries twice: to learn the wrong answers, and to see what is said of them.
+///
+/// # Errors
+/// If a program cannot be run.
+pub(super) fn run<'a>(bank: &Bank, curriculum: &Curriculum, entries: &'a [Entry], record: &Path) -> Result<Matrix<'a>> {
+    let mut matrix = Matrix::default();
+    let mut answers: Vec<(&Entry, &Wrong, Vec<Answer>)> = Vec::new();
+    let module = |entry: &Entry| entry.task.feature.replace('-', "_");
+    for day in curriculum.days() {
+        matrix.answers.insert(day.module(), Answers::default());
+    }
+    for (i, entry) in entries.iter().enumerate() {
+        match &entry.kind {
+            Kind::Alternate => {
+                let ran = tests(&mut bank.command(&module(entry), "task_", i + 1)?)?;
+                let red: Vec<&str> = ran.red().collect();
+                if ran.ended && red.is_empty() && !ran.report.passed.is_empty() {
+                    matrix.alternates += 1;
+                } else {
+                    matrix.problems.push(format!("{}: a correct body is refused by {}", entry.path, red.join(", ")));
+                }
+            }
+            Kind::Wrong(wrong) => {
+                let _ = fs::remove_file(record);
+                tests(bank.command(&module(entry), &filter(entry), i + 1)?.env("COURSE_RECORD", record))?;
+                let lines = fs::read_to_string(record).unwrap_or_default();
+                let recorded = lines.lines().map(Answer::parse).collect::<Result<Vec<_>>>()?;
+                answers.push((entry, wrong, recorded));
+            }
+        }
+    }
+    let named_by_answer = |wrong: &Wrong| wrong.shows.is_none();
+    for (entry, wrong, recorded) in answers.iter().filter(|(_, wrong, _)| named_by_answer(wrong)) {
+        for answer in recorded {
+            matrix.answers.entry(module(entry)).or_default().add(answer, wrong);
+        }
+    }
+    matrix.problems.extend(ambiguities(&answers));
+    fs::create_dir_all(bank.tree().join(super::data::FOLDER))?;
+    for (path, answers) in super::data::files(bank.tree(), &matrix.answers) {
+        fs::write(path, answers.bytes())?;
+    }
+
+    let says: Vec<&str> = answers.iter().map(|(_, wrong, _)| wrong.says.as_str()).collect();
+    for (i, entry) in entries.iter().enumerate() {
+        let Kind::Wrong(wrong) = &entry.kind else { continue };
+        let ran = tests(&mut bank.command(&module(entry), &filter(entry), i + 1)?)?;
+        let recorded = answers.iter().find(|(other, ..)| other.path == entry.path).map_or(&[][..], |(_, _, recorded)| recorded);
+        matrix.problems.extend(judge(entry, wrong, &ran, &says));
+        let named = ran.red().filter(|name| ran.names(name, wrong)).count();
+        let distance = recorded.iter().filter_map(|answer| answer.distance).max_by(f64::total_cmp);
+        let (tests, red) = (ran.report.passed.len(), ran.red().count());
+        matrix.rows.push(Row { entry, wrong, tests, red, named, distance });
+    }
+    Ok(matrix)
+}
+
+fn filter(entry: &Entry) -> String {
+    format!("task_{}_", entry.task.task)
+}
+
+/// Two mistakes of a day that give one answer to one check: its input is too weak to tell which it was.
+fn ambiguities(answers: &[(&Entry, &Wrong, Vec<Answer>)]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (i, (entry, wrong, recorded)) in answers.iter().enumerate() {
+        for (other_entry, other, other_recorded) in &answers[..i] {
+            let comparable = entry.task.feature == other_entry.task.feature && wrong.shows.is_none() && other.shows.is_none();
+            if !comparable || wrong.says == other.says {
+                continue;
+            }
+            let like = |a: &Answer| other_recorded.iter().any(|b| a.is_like(b));
+            if let Some(answer) = recorded.iter().find(|a| like(a)) {
+                problems.push(format!("{} and {} give the same answer to {:?}", other_entry.path, entry.path, answer.what));
+            }
+        }
+    }
+    problems
+}
+
+fn judge(entry: &Entry, wrong: &Wrong, ran: &Ran, says: &[&str]) -> Vec<String> {
+    let path = &entry.path;
+    if ran.report.passed.is_empty() {
+        return vec![format!("{path}: no test ran")];
+    }
+    if !ran.ended {
+        return vec![format!("{path}: the tests never end: a test must stop a body that does not")];
+    }
+    let mut problems = Vec::new();
+    if ran.red().next().is_none() {
+        problems.push(format!("{path}: SURVIVES, no test of its task fails"));
+    } else if !ran.red().any(|name| ran.names(name, wrong)) {
+        let first = ran.red().next().unwrap_or_default();
+        let output = ran.report.output(first).unwrap_or_default().trim();
+        problems
+            .push(format!("{path}: red, but no message says {:?}; {first} prints\n{output}", wrong.shows.as_ref().unwrap_or(&wrong.says)));
+    }
+    for name in ran.red() {
+        let output = ran.report.output(name).unwrap_or_default();
+        let other = says.iter().find(|text| **text != wrong.says && output.lines().any(|line| line.trim() == format!("diagnosis {text}")));
+        problems.extend(other.map(|text| format!("{path}: {name} names another mistake: {text:?}")));
+    }
+    problems
+}
+
+/// A run of tests.
+#[derive(Debug)]
+struct Ran {
+    report: Report,
+    /// Whether it came to its end.
+    ended: bool,
+}
+
+impl Ran {
+    fn red(&self) -> impl Iterator<Item = &str> {
+        self.report.passed.iter().filter(|(_, passed)| !**passed).map(|(name, _)| name.as_str())
+    }
+
+    /// Whether this failed test tells the learner what the entry says.
+    fn names(&self, test: &str, wrong: &Wrong) -> bool {
+        let output = self.report.output(test).unwrap_or_default();
+        match &wrong.shows {
+            Some(part) => output.contains(part.as_str()),
+            None => output.lines().any(|line| line.trim() == format!("diagnosis {}", wrong.says)),
+        }
+    }
+}
+
+fn tests(command: &mut Command) -> Result<Ran> {
+    let start = Instant::now();
+    let (mut child, lines) = start_piped(command)?;
+    let (mut text, mut ended) = (String::new(), true);
+    loop {
+        match lines.recv_timeout(LIMIT.saturating_sub(start.elapsed())) {
+            Ok(line) => {
+                text += &line;
+                text.push('\n');
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                child.kill()?;
+                ended = false;
+                break;
+            }
+        }
+    }
+    child.wait()?;
+    let report = Report::parse(&text);
+    if ended && report.closing.is_empty() {
+        bail!("a test program died:\n{text}");
+    }
+    Ok(Ran { report, ended })
+}

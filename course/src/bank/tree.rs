@@ -1,0 +1,102 @@
+//! A copy of the repository whose reference holds every body of the bank at once.
+//!
+//! A region becomes a `match` over a number that the environment gives, so that one build serves all entries.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::Entry;
+use crate::{
+    curriculum::Curriculum,
+    process::{cargo, run_quietly},
+    stubs::generated,
+    verify::tree::copy_tree,
+};
+
+/// The variable that chooses an entry.
+const VARIABLE: &str = "COURSE_VARIANT";
+
+/// What answers the variable's question in the copy.
+const VARIANT: &str = "\
+//! Which body of the bank runs; 0 is the reference.
+
+pub(crate) fn number() -> usize {
+    static NUMBER: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    *NUMBER.get_or_init(|| std::env::var(\"COURSE_VARIANT\").map_or(0, |number| number.parse().expect(\"a number\")))
+}
+";
+
+/// The copy, built.
+#[derive(Debug)]
+pub(super) struct Bank {
+    tree: PathBuf,
+    /// `week1_day3` → its test program.
+    programs: BTreeMap<String, PathBuf>,
+}
+
+impl Bank {
+    /// Copies, writes the variants and builds the tests of all days. Entry `i` has the number `i + 1`.
+    ///
+    /// # Errors
+    /// If something does not compile; the compiler's text names the entry's file in a comment beside the body.
+    pub(super) fn build(root: &Path, curriculum: &Curriculum, entries: &[Entry]) -> Result<Self> {
+        let tree = root.join("target/verify/bank");
+        let mut instead = BTreeMap::new();
+        for file in generated(root, curriculum)? {
+            let text = file.template.render_arms(|function| {
+                let of_function = |entry: &Entry| entry.function == function && entry.task.file_is(&file.path, curriculum);
+                let arms = entries.iter().enumerate().filter(|(_, entry)| of_function(entry));
+                arms.map(|(i, entry)| format!("{} => {{ // {}\n{}\n}}", i + 1, entry.path, entry.body)).collect()
+            });
+            instead.insert(Path::new("reference").join(&file.path), text.into_bytes());
+        }
+        let library = fs::read_to_string(root.join("reference/src/lib.rs"))?;
+        let (docs, rest): (Vec<&str>, Vec<&str>) = library.lines().partition(|line| line.starts_with("//!"));
+        let library = format!("{}\n#![allow(warnings)]\nmod variant;\n{}\n", docs.join("\n"), rest.join("\n"));
+        instead.insert("reference/src/lib.rs".into(), library.into_bytes());
+        instead.insert("reference/src/variant.rs".into(), VARIANT.into());
+        copy_tree(root, curriculum, &tree, instead)?;
+        let programs = build(root, &tree, curriculum)?;
+        Ok(Self { tree, programs })
+    }
+
+    /// A run of the tests of a day whose name contains `filter`, with the entry of that number.
+    pub(super) fn command(&self, module: &str, filter: &str, number: usize) -> Result<Command> {
+        let program = self.programs.get(module).with_context(|| format!("{module} has no test program"))?;
+        let mut command = Command::new(program);
+        command.current_dir(&self.tree).arg(filter).env(VARIABLE, number.to_string()).env_remove("RUST_BACKTRACE");
+        Ok(command)
+    }
+
+    /// Its folder.
+    pub(super) fn tree(&self) -> &Path {
+        &self.tree
+    }
+}
+
+/// Builds the test programs and says where they are.
+fn build(root: &Path, tree: &Path, curriculum: &Curriculum) -> Result<BTreeMap<String, PathBuf>> {
+    let features: Vec<&str> = curriculum.days().map(|day| day.feature.as_str()).chain(["reference"]).collect();
+    let mut command = cargo(tree);
+    command.args(["test", "--no-run", "--message-format", "json-render-diagnostics", "--features", &features.join(",")]);
+    for day in curriculum.days() {
+        command.args(["--test", &day.module()]);
+    }
+    command.env("CARGO_TARGET_DIR", root.join("target/verify/build"));
+    let finished = run_quietly(&mut command)?;
+    ensure!(finished.status.success(), "the bank does not compile:\n{}", finished.tail(60));
+    let mut programs = BTreeMap::new();
+    for message in finished.text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+        if let (Some(name), Some(program)) = (message["target"]["name"].as_str(), message["executable"].as_str()) {
+            programs.insert(name.to_owned(), PathBuf::from(program));
+        }
+    }
+    Ok(programs)
+}

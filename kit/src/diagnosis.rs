@@ -1,0 +1,257 @@
+//! What went wrong, in the learner's terms, read off a wrong answer.
+//!
+//! First the answer is compared with those that the wrong solutions in `tests/wrong` give on the same input; they stand in
+//! `tests/fixtures/wrong/DAY.safetensors`, which `cargo course matrix` writes, so that no wrong code is linked. If
+//! none is equal, a few shapes of wrongness are recognised that need no entry. Otherwise nothing is said: a wrong name is
+//! worse than none.
+
+use std::{cmp::Ordering, fmt::Write as _, io::Write as _, path::PathBuf};
+
+use ndarray::{Axis, Zip};
+use serde_json::{Value, json};
+
+use crate::{Tensor, check::Tolerance, fixtures::Fixtures};
+
+/// Lines to print under a mismatch; empty if nothing is known of this answer.
+///
+/// `what` names the check, and is the same whenever the same test reaches it with the same input.
+pub(crate) fn of_tensor(what: &str, found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> String {
+    record(what, || {
+        json!({
+            "shape": found.shape(),
+            "bits": found.iter().map(|x| x.to_bits()).collect::<Vec<_>>(),
+            "relative": matches!(tolerance, Tolerance::Relative(_)),
+            "tolerance": tolerance.bound(),
+            "distance": distance(found, expected, tolerance),
+        })
+    });
+    let known = Known::of_this_day().map(|known| known.tensor(what, found, tolerance)).unwrap_or_default();
+    match known.as_slice() {
+        [one] => one.clone(),
+        [] => by_shape(found, expected, tolerance).map(|text| line(&text)).unwrap_or_default(),
+        // Verification sees to it that this does not happen with an answer of the bank.
+        _ => String::new(),
+    }
+}
+
+/// As [`of_tensor`], for an answer that is written out, such as a text or a list of tokens.
+pub(crate) fn of_text(what: &str, found: &str) -> String {
+    record(what, || json!({ "text": found }));
+    let known = Known::of_this_day().map(|known| known.text(what, found)).unwrap_or_default();
+    if let [one] = known.as_slice() { one.clone() } else { String::new() }
+}
+
+fn line(text: &str) -> String {
+    format!("\n  diagnosis {text}")
+}
+
+/// How close an answer must come to a known wrong one: the check's tolerance, and the rounding of an answer of that size.
+#[must_use]
+fn same(found: f32, known: f32, tolerance: Tolerance, largest: f32) -> bool {
+    tolerance.allows(found, known) || (found - known).abs() <= 1e-5 * largest
+}
+
+fn largest(x: &Tensor) -> f32 {
+    x.iter().filter(|v| v.is_finite()).fold(0.0, |m, v| m.max(v.abs()))
+}
+
+/// The known wrong answers of one day.
+struct Known {
+    file: Fixtures,
+}
+
+impl Known {
+    /// Those of the day whose test program this is; `None` elsewhere, and where they have not been recorded.
+    fn of_this_day() -> Option<Self> {
+        let program = std::env::current_exe().ok()?;
+        // target/debug/deps/week1_day3-0f1e2d3c4b5a6978
+        let (day, _) = program.file_stem()?.to_str()?.rsplit_once('-')?;
+        let file = Fixtures::open_if_there(&format!("wrong/{day}"))?;
+        Some(Self { file })
+    }
+
+    /// The answers that were recorded for this check.
+    fn answers(&self, what: &str) -> Vec<Value> {
+        self.file.about(what).and_then(|about| about["answers"].as_array().cloned()).unwrap_or_default()
+    }
+
+    fn tensor(&self, what: &str, found: &Tensor, tolerance: Tolerance) -> Vec<String> {
+        let is_same = |answer: &Value| {
+            let known = answer["tensor"].as_str().and_then(|name| self.file.f32s(name));
+            known.is_some_and(|known| {
+                let largest = largest(&known);
+                known.shape() == found.shape() && Zip::from(found).and(&known).all(|&x, &y| same(x, y, tolerance, largest))
+            })
+        };
+        says(self.answers(what).iter().filter(|answer| is_same(answer)))
+    }
+
+    fn text(&self, what: &str, found: &str) -> Vec<String> {
+        says(self.answers(what).iter().filter(|answer| answer["text"].as_str() == Some(found)))
+    }
+}
+
+/// What the answers say, each once.
+fn says<'a>(answers: impl Iterator<Item = &'a Value>) -> Vec<String> {
+    let mut texts: Vec<String> = answers
+        .filter_map(|answer| Some(format!("{}\n  read      {}", line(answer["says"].as_str()?), answer["read"].as_str()?)))
+        .collect();
+    texts.sort();
+    texts.dedup();
+    texts
+}
+
+/// How many tolerances the worst element is away; infinite for a NaN, or where no deviation is allowed.
+fn distance(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<f64> {
+    if found.shape() != expected.shape() {
+        return None;
+    }
+    let of = |x: f32, y: f32| match tolerance {
+        _ if tolerance.allows(x, y) => 0.0,
+        Tolerance::Absolute(bound) => f64::from((x - y).abs()) / f64::from(bound),
+        Tolerance::Relative(bound) => f64::from((x - y).abs() / x.abs().max(y.abs())) / f64::from(bound),
+    };
+    let worst = found.iter().zip(expected).map(|(&x, &y)| of(x, y)).max_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Greater))?;
+    // JSON has no infinity: `null` stands for it.
+    worst.is_finite().then_some(worst)
+}
+
+/// Appends an answer to the file that `COURSE_RECORD` names, if it is set: so `cargo course matrix` learns the bank's answers.
+fn record(what: &str, answer: impl FnOnce() -> Value) {
+    let Some(path) = std::env::var_os("COURSE_RECORD") else { return };
+    let mut line = answer();
+    line["what"] = what.into();
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
+    // One write, so that the lines of tests that run side by side do not mix.
+    let written = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
+    written.unwrap_or_else(|error| panic!("COURSE_RECORD={}: {error}", PathBuf::from(path).display()));
+}
+
+/// Wrongness that needs no entry in the bank.
+fn by_shape(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
+    if found.shape() != expected.shape() {
+        return wrong_shape(found, expected, tolerance);
+    }
+    not_finite(found, expected)
+        .or_else(|| all_zero(found, expected))
+        .or_else(|| transposed(found, expected, tolerance))
+        .or_else(|| scaled(found, expected, tolerance))
+        .or_else(|| shifted(found, expected, tolerance))
+        .or_else(|| elsewhere(found, expected, tolerance))
+}
+
+fn close(x: &Tensor, y: &Tensor, tolerance: Tolerance) -> bool {
+    let largest = largest(y);
+    x.shape() == y.shape() && Zip::from(x).and(y).all(|&x, &y| same(x, y, tolerance, largest))
+}
+
+/// Whether an answer holds enough to tell one arrangement of its numbers from another.
+fn varied(x: &Tensor) -> bool {
+    let mut bits: Vec<u32> = x.iter().map(|v| v.to_bits()).collect();
+    bits.sort_unstable();
+    bits.dedup();
+    bits.len() >= 3
+}
+
+fn wrong_shape(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
+    if let Some((a, b)) = swapped_axes(found, expected, tolerance) {
+        return Some(format!("The numbers are right, but axes {a} and {b} are swapped."));
+    }
+    if found.len() == expected.len() && varied(expected) {
+        let same_order = found.iter().zip(expected).all(|(&x, &y)| same(x, y, tolerance, largest(expected)));
+        return same_order.then(|| "The numbers and their order are right; only the shape is not: reshape at the end.".to_owned());
+    }
+    None
+}
+
+fn not_finite(found: &Tensor, expected: &Tensor) -> Option<String> {
+    let count = |wrong: &dyn Fn(f32, f32) -> bool| found.iter().zip(expected).filter(|&(&x, &y)| wrong(x, y)).count();
+    let n = found.len();
+    let nan = count(&|x, y| x.is_nan() && !y.is_nan());
+    if nan > 0 {
+        return Some(format!(
+            "{nan} of {n} elements are NaN, which comes of 0/0, of ∞ − ∞, of 0 · ∞, or of the root of a negative number."
+        ));
+    }
+    let infinite = count(&|x, y| x.is_infinite() && y.is_finite());
+    if infinite > 0 {
+        return Some(format!("{infinite} of {n} elements are infinite where a finite number belongs: an overflow, or a division by 0."));
+    }
+    let finite = count(&|x, y| x.is_finite() && y.is_infinite());
+    (finite > 0).then(|| format!("{finite} of {n} elements are finite where an infinite one belongs."))
+}
+
+fn all_zero(found: &Tensor, expected: &Tensor) -> Option<String> {
+    let zero = |x: &Tensor| x.iter().all(|&v| v == 0.0);
+    (zero(found) && !zero(expected)).then(|| "Every element is 0: is the result written into the array that is returned?".to_owned())
+}
+
+/// Two axes whose exchange makes the one the other.
+fn swapped_axes(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<(usize, usize)> {
+    if found.ndim() != expected.ndim() || !varied(expected) {
+        return None;
+    }
+    let pairs = (0..found.ndim()).flat_map(|a| (a + 1..found.ndim()).map(move |b| (a, b)));
+    let mut proper = pairs.filter(|&(a, b)| expected.len_of(Axis(a)) > 1 && expected.len_of(Axis(b)) > 1);
+    proper.find(|&(a, b)| {
+        let mut swapped = expected.view();
+        swapped.swap_axes(a, b);
+        close(found, &swapped.to_owned(), tolerance)
+    })
+}
+
+fn transposed(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
+    swapped_axes(found, expected, tolerance).map(|(a, b)| format!("This is the expected answer with axes {a} and {b} swapped."))
+}
+
+fn scaled(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
+    let finite = found.iter().chain(expected).all(|v| v.is_finite());
+    if !finite || !varied(expected) {
+        return None;
+    }
+    let (at, &y) = expected.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
+    let factor = found.iter().nth(at)? / y;
+    close(found, &(expected * factor), tolerance).then(|| {
+        let mut text = format!("Every element is {factor:.4} times the expected one");
+        if factor < 0.0 {
+            text += ": the sign is wrong";
+        }
+        let inverse = 1.0 / factor;
+        if factor.abs() < 0.1 {
+            let _ = write!(text, ", a {inverse:.4}th of it");
+        }
+        text + "."
+    })
+}
+
+fn shifted(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
+    let by = found.first()? - expected.first()?;
+    (by.is_finite() && varied(expected) && close(found, &(expected + by), tolerance))
+        .then(|| format!("Every element is the expected one plus the same {by:.4}."))
+}
+
+/// The right numbers in other places.
+fn elsewhere(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
+    if !varied(expected) {
+        return None;
+    }
+    let sorted = |x: &[f32]| {
+        let mut x = x.to_vec();
+        x.sort_by(f32::total_cmp);
+        x
+    };
+    let largest = largest(expected);
+    let same_set = |x: &[f32], y: &[f32]| sorted(x).into_iter().zip(sorted(y)).all(|(x, y)| same(x, y, tolerance, largest));
+    let (x, y) = (found.as_standard_layout(), expected.as_standard_layout());
+    let (x, y) = (x.as_slice()?, y.as_slice()?);
+    if !same_set(x, y) {
+        return None;
+    }
+    let width = *expected.shape().last()?;
+    let by_row = width > 1 && x.chunks(width).zip(y.chunks(width)).all(|(x, y)| same_set(x, y));
+    Some(if by_row {
+        "Each row holds the right numbers, in another order.".to_owned()
+    } else {
+        "These are the right numbers in other places: look at the reshapes and the order of axes.".to_owned()
+    })
+}
