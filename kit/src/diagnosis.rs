@@ -5,7 +5,7 @@
 //! none is equal, a few shapes of wrongness are recognised that need no entry. Otherwise nothing is said: a wrong name is
 //! worse than none.
 
-use std::{cmp::Ordering, fmt::Write as _, io::Write as _, path::PathBuf};
+use std::{fmt::Write as _, io::Write as _, path::PathBuf};
 
 use ndarray::{Axis, Zip};
 use serde_json::{Value, json};
@@ -108,10 +108,11 @@ fn distance(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<f
     }
     let of = |x: f32, y: f32| match tolerance {
         _ if tolerance.allows(x, y) => 0.0,
+        _ if (x - y).is_nan() => f64::INFINITY,
         Tolerance::Absolute(bound) => f64::from((x - y).abs()) / f64::from(bound),
         Tolerance::Relative(bound) => f64::from((x - y).abs() / x.abs().max(y.abs())) / f64::from(bound),
     };
-    let worst = found.iter().zip(expected).map(|(&x, &y)| of(x, y)).max_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Greater))?;
+    let worst = found.iter().zip(expected).map(|(&x, &y)| of(x, y)).max_by(f64::total_cmp)?;
     // JSON has no infinity: `null` stands for it.
     worst.is_finite().then_some(worst)
 }

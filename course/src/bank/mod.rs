@@ -6,11 +6,10 @@
 //! //! id: causal-top-left
 //! //! function: causal_mask
 //! //! says: The diagonal of your mask starts at key 0; it belongs at S − L, …
-//! //! read: The causal mask
 //! ```
 //!
-//! - `tests/wrong/week1_day3/task_2_top_left.rs`: a mistake. `says` is what the learner is told, `read` a heading of the day's chapter, `id` the
-//!   misconception, which several files may share. Where an answer is no tensor and too small to tell mistakes apart,
+//! - `tests/wrong/week1_day3/task_2_top_left.rs`: a mistake. `says` is what the learner is told, `id` the misconception,
+//!   which several files may share. Where an answer is no tensor and too small to tell mistakes apart,
 //!   `shows` is a part of the message of a test that fails by it, and diagnosis is that message.
 //! - `tests/alternate/…`: a correct body of another shape; `how` says which, and all tests must pass.
 //!
@@ -61,7 +60,7 @@ pub(crate) struct Wrong {
     pub(crate) id: String,
     /// One sentence to the learner.
     pub(crate) says: String,
-    /// `Day 3, "The causal mask" (book/src/week1/day3.md)`
+    /// `Day 3, “Task 2: the causal mask” (book/src/week1/day3.md)`
     pub(crate) read: String,
     /// A part of a failing test's message, where the answer is no tensor.
     pub(crate) shows: Option<String>,
@@ -116,7 +115,7 @@ fn parse(path: &str, text: &str, day: &Day, wrong: bool, chapter: &str) -> Resul
         ensure!(fields.iter().all(|(other, _)| *other != field), "`{field}` stands twice");
         fields.push((field, value.trim()));
     }
-    let allowed: &[&str] = if wrong { &["id", "function", "says", "read", "shows"] } else { &["function", "how"] };
+    let allowed: &[&str] = if wrong { &["id", "function", "says", "shows"] } else { &["function", "how"] };
     if let Some((field, _)) = fields.iter().find(|(field, _)| !allowed.contains(field)) {
         bail!("unknown field `{field}`; there are {}", allowed.join(", "));
     }
@@ -133,11 +132,11 @@ fn parse(path: &str, text: &str, day: &Day, wrong: bool, chapter: &str) -> Resul
     let (task, listed) = day.tasks().find(|(id, _)| id.task == number).with_context(|| format!("{} has no task {number}", day.feature))?;
     ensure!(listed.functions.contains(&function), "{task} has no function {function}; it has {}", listed.functions.join(", "));
     let kind = if wrong {
-        let heading = field("read")?;
-        let there = chapter.lines().any(|line| line.starts_with('#') && line.trim_start_matches('#').trim() == heading);
-        ensure!(there, "{} has no heading `{heading}`", day.chapter);
-        let number = day.feature.rsplit("day").next().unwrap_or_default();
-        let read = format!("Day {number}, “{heading}” ({})", day.chapter);
+        let start = format!("## Task {number}: ");
+        let heading =
+            chapter.lines().find(|line| line.starts_with(&start)).with_context(|| format!("{} has no section `{start}…`", day.chapter))?;
+        let of_week = day.feature.rsplit("day").next().unwrap_or_default();
+        let read = format!("Day {of_week}, “{}” ({})", &heading[3..], day.chapter);
         Kind::Wrong(Wrong { id: field("id")?, says: field("says")?, read, shows: optional("shows") })
     } else {
         field("how")?;
@@ -151,10 +150,10 @@ mod tests {
     use super::*;
     use crate::testing::curriculum;
 
-    const TEXT: &str = "//! id: counts-twice\n//! function: one\n//! says: You count twice.\n//! read: Counting\n2\n";
+    const TEXT: &str = "//! id: counts-twice\n//! function: one\n//! says: You count twice.\n2\n";
 
     fn parsed(path: &str, text: &str) -> Result<Entry> {
-        parse(path, text, &curriculum().weeks[0].days[0], path.contains("wrong"), "# Day 1\n\n## Counting\n")
+        parse(path, text, &curriculum().weeks[0].days[0], path.contains("wrong"), "# Day 1\n\n## Task 1: counting\n")
     }
 
     fn error(from: &str, to: &str) -> String {
@@ -168,16 +167,15 @@ mod tests {
         assert_eq!((entry.name.as_str(), entry.task.to_string().as_str(), entry.body.as_str()), ("task_1_twice", "week1-day1 task 1", "2"));
         let Kind::Wrong(wrong) = entry.kind else { panic!("it is wrong") };
         assert_eq!((wrong.id.as_str(), wrong.says.as_str()), ("counts-twice", "You count twice."));
-        assert_eq!(wrong.read, "Day 1, “Counting” (book/src/week1/day1.md)");
+        assert_eq!(wrong.read, "Day 1, “Task 1: counting” (book/src/week1/day1.md)");
     }
 
     #[test]
     fn faults_are_named() {
         assert_eq!(error("//! id: counts-twice\n", ""), "no line `//! id: …`");
         assert_eq!(error("You count twice.", "TODO"), "`says` is not written");
-        assert_eq!(error("read: Counting", "read: Adding"), "book/src/week1/day1.md has no heading `Adding`");
         assert_eq!(error("function: one", "function: two"), "week1-day1 task 1 has no function two; it has one");
-        assert_eq!(error("id: ", "name: "), "unknown field `name`; there are id, function, says, read, shows");
+        assert_eq!(error("id: ", "name: "), "unknown field `name`; there are id, function, says, shows");
         assert!(parsed("tests/wrong/week1_day1/twice.rs", TEXT).is_err());
         assert!(parsed("tests/wrong/week1_day1/task_7_twice.rs", TEXT).is_err());
     }

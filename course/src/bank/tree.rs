@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::Entry;
 use crate::{
-    curriculum::Curriculum,
+    curriculum::{Curriculum, Day},
     process::{cargo, run_quietly},
     stubs::generated,
     verify::tree::copy_tree,
@@ -42,7 +42,7 @@ pub(super) struct Bank {
 }
 
 impl Bank {
-    /// Copies, writes the variants and builds the tests of all days. Entry `i` has the number `i + 1`.
+    /// Copies, writes the variants and builds the tests of the entries' days. Entry `i` has the number `i + 1`.
     ///
     /// # Errors
     /// If something does not compile; the compiler's text names the entry's file in a comment beside the body.
@@ -63,7 +63,8 @@ impl Bank {
         instead.insert("reference/src/lib.rs".into(), library.into_bytes());
         instead.insert("reference/src/variant.rs".into(), VARIANT.into());
         copy_tree(root, curriculum, &tree, instead)?;
-        let programs = build(root, &tree, curriculum)?;
+        let with_entries = |day: &&Day| entries.iter().any(|entry| entry.task.feature == day.feature);
+        let programs = build(root, &tree, &curriculum.days().filter(with_entries).collect::<Vec<_>>())?;
         Ok(Self { tree, programs })
     }
 
@@ -82,11 +83,11 @@ impl Bank {
 }
 
 /// Builds the test programs and says where they are.
-fn build(root: &Path, tree: &Path, curriculum: &Curriculum) -> Result<BTreeMap<String, PathBuf>> {
-    let features: Vec<&str> = curriculum.days().map(|day| day.feature.as_str()).chain(["reference"]).collect();
+fn build(root: &Path, tree: &Path, days: &[&Day]) -> Result<BTreeMap<String, PathBuf>> {
+    let features: Vec<&str> = days.iter().map(|day| day.feature.as_str()).chain(["reference"]).collect();
     let mut command = cargo(tree);
     command.args(["test", "--no-run", "--message-format", "json-render-diagnostics", "--features", &features.join(",")]);
-    for day in curriculum.days() {
+    for day in days {
         command.args(["--test", &day.module()]);
     }
     command.env("CARGO_TARGET_DIR", root.join("target/verify/build"));

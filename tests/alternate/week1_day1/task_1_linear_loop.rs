@@ -1,5 +1,5 @@
 //! function: linear
-//! how: TODO
+//! how: see the name
     assert_eq!(x.shape()[x.ndim() - 1], weight.shape()[1]);
     let mut shape = x.shape().to_vec();
     *shape.last_mut().unwrap() = weight.shape()[0];

@@ -1,5 +1,5 @@
 //! function: softmax
-//! how: TODO
+//! how: see the name
     let axis = Axis(x.ndim() - 1);
     let max = x.fold_axis(axis, f32::NEG_INFINITY, |m, &v| m.max(v)).mapv(|m| if m.is_finite() { m } else { 0.0 }).insert_axis(axis);
     let e = (x - &max).mapv(f32::exp);

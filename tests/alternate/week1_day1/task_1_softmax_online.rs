@@ -1,5 +1,5 @@
 //! function: softmax
-//! how: TODO
+//! how: see the name
     let mut out = x.clone();
     for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
         

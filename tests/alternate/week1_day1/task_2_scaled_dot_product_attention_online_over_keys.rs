@@ -1,5 +1,5 @@
 //! function: scaled_dot_product_attention
-//! how: TODO
+//! how: see the name
     let (d, s) = (q.shape()[q.ndim() - 1], k.shape()[k.ndim() - 2]);
     let scale = scale.unwrap_or(1.0 / (d as f32).sqrt());
     let l_len = q.shape()[q.ndim() - 2];

@@ -1,5 +1,5 @@
 //! function: MultiHeadAttention::forward
-//! how: TODO
+//! how: see the name
         let d = self.q_proj.shape()[0] / self.n_heads;
         let (b, l) = (query.shape()[0], query.shape()[1]);
         let mut out = Tensor::zeros(ndarray::IxDyn(&[b, l, self.n_heads * d]));

@@ -1,5 +1,5 @@
 //! function: rope_half_split
-//! how: TODO
+//! how: see the name
     let length = x.shape()[x.ndim() - 2];
     let _ = (length, offset);
     let mut out = x.clone();

@@ -1,5 +1,5 @@
 //! function: rope_at_positions
-//! how: TODO
+//! how: see the name
     let [batch, heads, length, head_dim] = *x.shape() else { panic!() };
     assert_eq!(positions.dim(), (batch, length));
     let mut out = x.clone();

@@ -1,5 +1,5 @@
 //! function: grouped_query_attention
-//! how: TODO
+//! how: see the name
     use ndarray::Axis;
     let [b, h_q, l, d] = *q.shape() else { panic!() };
     let [_, h, s, _] = *k.shape() else { panic!() };

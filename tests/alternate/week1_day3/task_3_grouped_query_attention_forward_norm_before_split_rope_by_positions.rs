@@ -1,5 +1,5 @@
 //! function: GroupedQueryAttention::forward
-//! how: TODO
+//! how: see the name
         let q = split_heads(&self.q_proj.forward(x), self.n_heads);
         let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
         let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);

@@ -1,5 +1,5 @@
 //! function: RmsNorm::forward
-//! how: TODO
+//! how: see the name
         assert_eq!(x.shape().last(), self.weight.shape().first());
         let mut out = x.clone();
         let eps = self.eps;

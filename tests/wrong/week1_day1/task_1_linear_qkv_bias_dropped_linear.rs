@@ -1,6 +1,5 @@
 //! id: qkv-bias-dropped
 //! function: linear
 //! says: Qwen2's q, k, v have a bias; o has none.
-//! read: TODO
     let _ = bias;
     matmul(x, transpose(weight))

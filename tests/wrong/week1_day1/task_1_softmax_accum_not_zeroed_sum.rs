@@ -1,7 +1,6 @@
 //! id: accum-not-zeroed
 //! function: softmax
 //! says: Zero before accumulating.
-//! read: TODO
     thread_local!(static SUM: std::cell::Cell<f32> = const { std::cell::Cell::new(0.0) });
     let mut out = x.clone();
     for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {

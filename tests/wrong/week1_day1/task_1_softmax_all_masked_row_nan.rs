@@ -1,7 +1,6 @@
 //! id: all-masked-row-nan
 //! function: softmax
 //! says: If the row's max is −inf it has no keys: write what the task says.
-//! read: TODO
     let mut out = x.clone();
     for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
         

@@ -1,7 +1,6 @@
 //! id: finite-sentinel
 //! function: softmax
 //! says: A stand-in for −inf fails once real scores go lower.
-//! read: TODO
     let mut out = x.clone();
     for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
         

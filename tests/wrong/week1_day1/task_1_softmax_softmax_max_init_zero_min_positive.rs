@@ -1,7 +1,6 @@
 //! id: softmax-max-init-zero
 //! function: softmax
 //! says: The running max starts at −inf; MIN_POSITIVE is a tiny positive number.
-//! read: TODO
     let mut out = x.clone();
     for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
         

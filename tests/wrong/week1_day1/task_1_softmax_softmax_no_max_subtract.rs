@@ -1,7 +1,6 @@
 //! id: softmax-no-max-subtract
 //! function: softmax
 //! says: Subtract the row's max: it cancels in the ratio and keeps exp ≤ 1.
-//! read: TODO
     let mut out = x.clone();
     for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
         

@@ -1,7 +1,6 @@
 //! id: softmax-slice-overrun
 //! function: softmax
 //! says: Sum this row's slice only.
-//! read: TODO
     let mut out = x.clone();
     for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
         let max = row.fold(f32::NEG_INFINITY, |m, &v| m.max(v));

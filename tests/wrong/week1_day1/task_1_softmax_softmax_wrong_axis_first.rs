@@ -1,7 +1,6 @@
 //! id: softmax-wrong-axis
 //! function: softmax
 //! says: Each query row sums to 1: normalise over keys.
-//! read: TODO
     let mut out = x.clone();
     for mut row in out.lanes_mut(Axis(0)) {
         let max = row.fold(f32::NEG_INFINITY, |m, &v| m.max(v));

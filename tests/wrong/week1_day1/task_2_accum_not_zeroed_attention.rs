@@ -1,7 +1,6 @@
 //! id: accum-not-zeroed
 //! function: scaled_dot_product_attention
 //! says: Zero before accumulating.
-//! read: TODO
     thread_local!(static OUT: std::cell::RefCell<Option<Tensor>> = const { std::cell::RefCell::new(None) });
     let scale = scale.unwrap_or(1.0 / (q.shape()[q.ndim() - 1] as f32).sqrt());
     let mut scores = matmul(q, transpose(k)) * scale;

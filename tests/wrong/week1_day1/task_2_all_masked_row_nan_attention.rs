@@ -1,7 +1,6 @@
 //! id: all-masked-row-nan
 //! function: scaled_dot_product_attention
 //! says: If the row's max is −inf it has no keys: write what the task says.
-//! read: TODO
     let head_dim = q.shape()[q.ndim() - 1];
     let scale = scale.unwrap_or(1.0 / (head_dim as f32).sqrt());
     let mut scores = matmul(q, transpose(k)) * scale;

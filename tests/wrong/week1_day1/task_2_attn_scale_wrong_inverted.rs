@@ -1,7 +1,6 @@
 //! id: attn-scale-wrong
 //! function: scaled_dot_product_attention
 //! says: Scale is 1/√head_dim: per head, not hidden, not length.
-//! read: TODO
     let head_dim = q.shape()[q.ndim() - 1];
     let scale = scale.unwrap_or((head_dim as f32).sqrt());
     let mut scores = matmul(q, transpose(k)) * scale;

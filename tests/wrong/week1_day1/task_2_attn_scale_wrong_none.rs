@@ -1,7 +1,6 @@
 //! id: attn-scale-wrong
 //! function: scaled_dot_product_attention
 //! says: Scale is 1/√head_dim: per head, not hidden, not length.
-//! read: TODO
     let head_dim = q.shape()[q.ndim() - 1];
     let scale = { let _ = head_dim; scale.unwrap_or(1.0) };
     let mut scores = matmul(q, transpose(k)) * scale;

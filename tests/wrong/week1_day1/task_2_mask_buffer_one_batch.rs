@@ -1,7 +1,6 @@
 //! id: mask-buffer-one-batch
 //! function: scaled_dot_product_attention
 //! says: Index the mask by batch.
-//! read: TODO
     let head_dim = q.shape()[q.ndim() - 1];
     let scale = scale.unwrap_or(1.0 / (head_dim as f32).sqrt());
     let mut scores = matmul(q, transpose(k)) * scale;

@@ -1,7 +1,6 @@
 //! id: mask-multiplied
 //! function: scaled_dot_product_attention
 //! says: Scale the scores, then add the mask.
-//! read: TODO
     let head_dim = q.shape()[q.ndim() - 1];
     let scale = scale.unwrap_or(1.0 / (head_dim as f32).sqrt());
     let mut scores = matmul(q, transpose(k)) * scale;

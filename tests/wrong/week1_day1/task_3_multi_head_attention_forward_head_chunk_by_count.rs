@@ -1,7 +1,6 @@
 //! id: head-chunk-by-count
 //! function: MultiHeadAttention::forward
 //! says: Chunk by head size.
-//! read: TODO
         let count = self.q_proj.shape()[0] / self.n_heads;
         let q = split_heads(&linear(query, &self.q_proj, None), count);
         let k = split_heads(&linear(key, &self.k_proj, None), count);

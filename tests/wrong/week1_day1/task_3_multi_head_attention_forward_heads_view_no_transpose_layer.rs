@@ -1,7 +1,6 @@
 //! id: heads-view-no-transpose
 //! function: MultiHeadAttention::forward
 //! says: Reshape to [B,L,H,D], then swap: a reshape moves nothing.
-//! read: TODO
         let split = |x: Tensor| { let s = x.shape().to_vec(); reshape(&x, &[s[0], self.n_heads, s[1], s[2] / self.n_heads]) };
         let q = split(linear(query, &self.q_proj, None));
         let k = split(linear(key, &self.k_proj, None));

@@ -1,7 +1,6 @@
 //! id: linear-not-transposed
 //! function: MultiHeadAttention::forward
 //! says: Weights are [out, in]: row o dot x gives output o.
-//! read: TODO
         let q = split_heads(&linear(query, &self.q_proj, None), self.n_heads);
         let k = split_heads(&linear(key, &self.k_proj, None), self.n_heads);
         let v = split_heads(&linear(value, &self.v_proj, None), self.n_heads);

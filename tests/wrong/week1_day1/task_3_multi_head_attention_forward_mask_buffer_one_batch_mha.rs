@@ -1,7 +1,6 @@
 //! id: mask-buffer-one-batch
 //! function: MultiHeadAttention::forward
 //! says: Index the mask by batch.
-//! read: TODO
         let q = split_heads(&linear(query, &self.q_proj, None), self.n_heads);
         let k = split_heads(&linear(key, &self.k_proj, None), self.n_heads);
         let v = split_heads(&linear(value, &self.v_proj, None), self.n_heads);

@@ -1,7 +1,6 @@
 //! id: mha-self-only
 //! function: MultiHeadAttention::forward
 //! says: key and value are inputs of their own.
-//! read: TODO
         let q = split_heads(&linear(query, &self.q_proj, None), self.n_heads);
         let k = split_heads(&linear(query, &self.k_proj, None), self.n_heads);
         let v = split_heads(&linear(query, &self.v_proj, None), self.n_heads);

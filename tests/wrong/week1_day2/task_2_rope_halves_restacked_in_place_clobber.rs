@@ -1,7 +1,6 @@
 //! id: rope-halves-restacked
 //! function: rope_interleaved
 //! says: The second number needs the first as it was before.
-//! read: TODO
     let length = x.shape()[x.ndim() - 2];
     let _ = (length, offset);
     let mut out = x.clone();

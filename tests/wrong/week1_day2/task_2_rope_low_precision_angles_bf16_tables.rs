@@ -1,7 +1,6 @@
 //! id: rope-low-precision-angles
 //! function: rope_interleaved
 //! says: Multiply in f32.
-//! read: TODO
     let length = x.shape()[x.ndim() - 2];
     let _ = (length, offset);
     let mut out = x.clone();

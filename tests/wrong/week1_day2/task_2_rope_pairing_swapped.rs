@@ -1,7 +1,6 @@
 //! id: rope-pairing-swapped
 //! function: rope_interleaved
 //! says: You matched the other layout.
-//! read: TODO
     let length = x.shape()[x.ndim() - 2];
     let _ = (length, offset);
     let mut out = x.clone();

@@ -1,7 +1,6 @@
 //! id: rope-table-offset
 //! function: rope_interleaved
 //! says: Positions run along L.
-//! read: TODO
     let length = x.shape()[x.ndim() - 2];
     let _ = (length, offset);
     let mut out = x.clone();

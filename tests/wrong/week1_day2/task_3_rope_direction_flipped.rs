@@ -1,7 +1,6 @@
 //! id: rope-direction-flipped
 //! function: rope_half_split
 //! says: Say which direction you turned.
-//! read: TODO
     let length = x.shape()[x.ndim() - 2];
     let _ = (length, offset);
     let mut out = x.clone();

@@ -1,7 +1,6 @@
 //! id: rope-halves-restacked
 //! function: rope_half_split
 //! says: You read one layout and store the other.
-//! read: TODO
     let length = x.shape()[x.ndim() - 2];
     let _ = (length, offset);
     let mut out = x.clone();

@@ -1,7 +1,6 @@
 //! id: rope-table-offset
 //! function: rope_half_split
 //! says: Row p is position p, always.
-//! read: TODO
     let length = x.shape()[x.ndim() - 2];
     let _ = (length, offset);
     let mut out = x.clone();

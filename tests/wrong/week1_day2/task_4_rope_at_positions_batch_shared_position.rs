@@ -1,7 +1,6 @@
 //! id: batch-shared-position
 //! function: rope_at_positions
 //! says: Each request its own position.
-//! read: TODO
     let [batch, heads, length, head_dim] = *x.shape() else { panic!() };
     assert_eq!(positions.dim(), (batch, length));
     let half = head_dim / 2;

@@ -1,7 +1,6 @@
 //! id: rope-offsets-on-seq-axis
 //! function: rope_at_positions
 //! says: Positions run along L, not along the heads.
-//! read: TODO
     let [batch, heads, length, head_dim] = *x.shape() else { panic!() };
     assert_eq!(positions.dim(), (batch, length));
     let half = head_dim / 2;

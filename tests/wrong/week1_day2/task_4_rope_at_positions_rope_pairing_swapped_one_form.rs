@@ -1,7 +1,6 @@
 //! id: rope-pairing-swapped
 //! function: rope_at_positions
 //! says: You matched the other layout.
-//! read: TODO
     let [batch, heads, length, head_dim] = *x.shape() else { panic!() };
     assert_eq!(positions.dim(), (batch, length));
     let half = head_dim / 2;

@@ -1,7 +1,6 @@
 //! id: rope-table-offset
 //! function: rope_at_positions
 //! says: positions must be [B, L].
-//! read: TODO
     let [batch, heads, length, head_dim] = *x.shape() else { panic!() };
     
     let half = head_dim / 2;

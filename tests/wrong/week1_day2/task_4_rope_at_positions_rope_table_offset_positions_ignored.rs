@@ -1,7 +1,6 @@
 //! id: rope-table-offset
 //! function: rope_at_positions
 //! says: Row p is position p, always.
-//! read: TODO
     let [batch, heads, length, head_dim] = *x.shape() else { panic!() };
     assert_eq!(positions.dim(), (batch, length));
     let half = head_dim / 2;

@@ -1,7 +1,6 @@
 //! id: attn-scale-wrong
 //! function: grouped_query_attention
 //! says: Scale is 1/√head_dim: per head, not hidden, not length.
-//! read: TODO
     use ndarray::Axis;
     let [b, h_q, l, d] = *q.shape() else { panic!() };
     let [_, h, s, _] = *k.shape() else { panic!() };

@@ -1,7 +1,6 @@
 //! id: gqa-divide-by-n_kv
 //! function: grouped_query_attention
 //! says: H_q must be a multiple of H.
-//! read: TODO
     use ndarray::Axis;
     let [b, h_q, l, d] = *q.shape() else { panic!() };
     let [_, h, s, _] = *k.shape() else { panic!() };

@@ -1,7 +1,6 @@
 //! id: gqa-mask-not-broadcast
 //! function: grouped_query_attention
 //! says: Broadcast to [B,H_q,L,S], then reshape.
-//! read: TODO
     let [b, h_q, l, d] = *q.shape() else { panic!() };
     let [_, h, s, _] = *k.shape() else { panic!() };
     assert!(h_q % h == 0);

@@ -1,7 +1,6 @@
 //! id: gqa-mha-strides
 //! function: grouped_query_attention
 //! says: H comes before S.
-//! read: TODO
     let [b, h_q, l, d] = *q.shape() else { panic!() };
     let [_, h, s, _] = *k.shape() else { panic!() };
     assert!(h_q % h == 0);

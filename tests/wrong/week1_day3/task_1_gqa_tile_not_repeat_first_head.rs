@@ -1,7 +1,6 @@
 //! id: gqa-tile-not-repeat
 //! function: grouped_query_attention
 //! says: Neighbouring query heads share a kv head: h / (H_q/H).
-//! read: TODO
     use ndarray::Axis;
     let [b, h_q, l, d] = *q.shape() else { panic!() };
     let [_, h, s, _] = *k.shape() else { panic!() };

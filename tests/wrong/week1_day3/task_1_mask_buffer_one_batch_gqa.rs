@@ -1,7 +1,6 @@
 //! id: mask-buffer-one-batch
 //! function: grouped_query_attention
 //! says: Index the mask by batch.
-//! read: TODO
     use ndarray::Axis;
     let [b, h_q, l, d] = *q.shape() else { panic!() };
     let [_, h, s, _] = *k.shape() else { panic!() };

@@ -1,7 +1,6 @@
 //! id: mask-multiplied
 //! function: grouped_query_attention
 //! says: A mask is added: 0 keeps, −inf removes.
-//! read: TODO
     use ndarray::Axis;
     let [b, h_q, l, d] = *q.shape() else { panic!() };
     let [_, h, s, _] = *k.shape() else { panic!() };

@@ -1,7 +1,6 @@
 //! id: mask-cached-by-len
 //! function: causal_mask
 //! says: The key needs S.
-//! read: TODO
     assert!(length <= keys);
     thread_local!(static MASKS: std::cell::RefCell<std::collections::HashMap<usize, Tensor>> = std::cell::RefCell::default());
     MASKS.with_borrow_mut(|masks| {

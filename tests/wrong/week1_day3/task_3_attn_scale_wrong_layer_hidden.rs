@@ -1,7 +1,6 @@
 //! id: attn-scale-wrong
 //! function: GroupedQueryAttention::forward
 //! says: Scale is 1/√head_dim: per head, not hidden, not length.
-//! read: TODO
         let q = split_heads(&self.q_proj.forward(x), self.n_heads);
         let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
         let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);

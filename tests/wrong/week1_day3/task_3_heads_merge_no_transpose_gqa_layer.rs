@@ -1,7 +1,6 @@
 //! id: heads-merge-no-transpose
 //! function: GroupedQueryAttention::forward
 //! says: Swap heads back behind L before flattening.
-//! read: TODO
         let q = split_heads(&self.q_proj.forward(x), self.n_heads);
         let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
         let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);

@@ -1,7 +1,6 @@
 //! id: heads-view-no-transpose
 //! function: GroupedQueryAttention::forward
 //! says: Reshape to [B,L,H,D], then swap.
-//! read: TODO
         let q = (|y: &Tensor, n: usize| reshape(y, &[y.shape()[0], n, y.shape()[1], y.shape()[2] / n]))(&self.q_proj.forward(x), self.n_heads);
         let k = (|y: &Tensor, n: usize| reshape(y, &[y.shape()[0], n, y.shape()[1], y.shape()[2] / n]))(&self.k_proj.forward(x), self.n_kv_heads);
         let v = (|y: &Tensor, n: usize| reshape(y, &[y.shape()[0], n, y.shape()[1], y.shape()[2] / n]))(&self.v_proj.forward(x), self.n_kv_heads);

@@ -1,7 +1,6 @@
 //! id: qknorm-missing-in-a-path
 //! function: GroupedQueryAttention::forward
 //! says: One path skips q/k norm.
-//! read: TODO
         let q = split_heads(&self.q_proj.forward(x), self.n_heads);
         let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
         let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);

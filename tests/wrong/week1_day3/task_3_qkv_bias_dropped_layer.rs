@@ -1,7 +1,6 @@
 //! id: qkv-bias-dropped
 //! function: GroupedQueryAttention::forward
 //! says: Qwen2's q, k, v have a bias; o has none.
-//! read: TODO
         let q = split_heads(&linear(x, &self.q_proj.weight, None), self.n_heads);
         let k = split_heads(&linear(x, &self.k_proj.weight, None), self.n_kv_heads);
         let v = split_heads(&linear(x, &self.v_proj.weight, None), self.n_kv_heads);

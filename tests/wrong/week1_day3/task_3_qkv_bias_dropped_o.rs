@@ -1,7 +1,6 @@
 //! id: qkv-bias-dropped
 //! function: GroupedQueryAttention::forward
 //! says: A bias that is there is added.
-//! read: TODO
         let q = split_heads(&self.q_proj.forward(x), self.n_heads);
         let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
         let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);

@@ -1,7 +1,6 @@
 //! id: qkv-bias-dropped
 //! function: GroupedQueryAttention::forward
 //! says: v has a bias too.
-//! read: TODO
         let q = split_heads(&self.q_proj.forward(x), self.n_heads);
         let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
         let v = split_heads(&linear(x, &self.v_proj.weight, None), self.n_kv_heads);

@@ -1,7 +1,6 @@
 //! id: qkv-equal-thirds
 //! function: GroupedQueryAttention::forward
 //! says: Parts are H_q·D, H·D, H·D.
-//! read: TODO
         let fused = ndarray::concatenate(ndarray::Axis(2), &[self.q_proj.forward(x).view(), self.k_proj.forward(x).view(), self.v_proj.forward(x).view()]).unwrap();
         let third = fused.shape()[2] / 3;
         let part = |i: usize| fused.slice_axis(ndarray::Axis(2), (i * third..(i + 1) * third).into()).to_owned();

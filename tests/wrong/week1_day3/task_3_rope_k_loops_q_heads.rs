@@ -1,7 +1,6 @@
 //! id: rope-k-loops-q-heads
 //! function: GroupedQueryAttention::forward
 //! says: k has fewer heads: each once.
-//! read: TODO
         let q = split_heads(&self.q_proj.forward(x), self.n_heads);
         let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
         let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);

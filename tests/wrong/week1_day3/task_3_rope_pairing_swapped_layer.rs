@@ -1,7 +1,6 @@
 //! id: rope-pairing-swapped
 //! function: GroupedQueryAttention::forward
 //! says: You matched the other layout.
-//! read: TODO
         let q = split_heads(&self.q_proj.forward(x), self.n_heads);
         let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
         let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);

@@ -1,7 +1,6 @@
 //! id: rmsnorm-as-layernorm
 //! function: RmsNorm::forward
 //! says: RMSNorm keeps the mean.
-//! read: TODO
         assert_eq!(x.shape().last(), self.weight.shape().first());
         let mut out = x.clone();
         for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {

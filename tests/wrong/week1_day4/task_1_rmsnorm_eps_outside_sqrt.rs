@@ -1,7 +1,6 @@
 //! id: rmsnorm-eps-outside-sqrt
 //! function: RmsNorm::forward
 //! says: eps goes inside the root.
-//! read: TODO
         assert_eq!(x.shape().last(), self.weight.shape().first());
         let mut out = x.clone();
         let eps = self.eps;

@@ -1,7 +1,6 @@
 //! id: rmsnorm-eps-wrong-value
 //! function: RmsNorm::forward
 //! says: Use rms_norm_eps.
-//! read: TODO
         assert_eq!(x.shape().last(), self.weight.shape().first());
         let mut out = x.clone();
         let eps = self.eps;

@@ -1,7 +1,6 @@
 //! id: rmsnorm-f16-accumulate
 //! function: RmsNorm::forward
 //! says: Accumulate in f32.
-//! read: TODO
         assert_eq!(x.shape().last(), self.weight.shape().first());
         let mut out = x.clone();
         let eps = self.eps;

@@ -1,7 +1,6 @@
 //! id: rmsnorm-plus-one
 //! function: RmsNorm::forward
 //! says: Only Gemma-style norms.
-//! read: TODO
         assert_eq!(x.shape().last(), self.weight.shape().first());
         let mut out = x.clone();
         let eps = self.eps;

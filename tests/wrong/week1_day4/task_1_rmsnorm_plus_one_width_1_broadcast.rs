@@ -1,7 +1,6 @@
 //! id: rmsnorm-plus-one
 //! function: RmsNorm::forward
 //! says: A weight of another width is refused.
-//! read: TODO
         
         let mut out = x.clone();
         let eps = self.eps;

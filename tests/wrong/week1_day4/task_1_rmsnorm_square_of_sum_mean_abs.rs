@@ -1,7 +1,6 @@
 //! id: rmsnorm-square-of-sum
 //! function: RmsNorm::forward
 //! says: mean of |x|
-//! read: TODO
         assert_eq!(x.shape().last(), self.weight.shape().first());
         let mut out = x.clone();
         let eps = self.eps;

@@ -1,7 +1,6 @@
 //! id: rmsnorm-wrong-axis
 //! function: RmsNorm::forward
 //! says: Last axis.
-//! read: TODO
         assert_eq!(x.shape().last(), self.weight.shape().first());
         let mut out = x.clone();
         let eps = self.eps;

@@ -1,7 +1,6 @@
 //! id: rmsnorm-wrong-axis
 //! function: RmsNorm::forward
 //! says: Each row on its own.
-//! read: TODO
         assert_eq!(x.shape().last(), self.weight.shape().first());
         let mut out = x.clone();
         let eps = self.eps;

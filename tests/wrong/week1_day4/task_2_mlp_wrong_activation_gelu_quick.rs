@@ -1,5 +1,4 @@
 //! id: mlp-wrong-activation
 //! function: silu
 //! says: hidden_act is silu.
-//! read: TODO
     x.mapv(|x: f32| x / (1.0 + (-1.702 * x).exp()))

@@ -1,5 +1,4 @@
 //! id: silu-cancellation
 //! function: silu
 //! says: e^x overflows above 88.
-//! read: TODO
     x.mapv(|x: f32| x * x.exp() / (1.0 + x.exp()))

@@ -1,5 +1,4 @@
 //! id: silu-cancellation
 //! function: silu
 //! says: tanh form cancels
-//! read: TODO
     x.mapv(|x: f32| x * 0.5 * (1.0 + (0.5 * x).tanh()))

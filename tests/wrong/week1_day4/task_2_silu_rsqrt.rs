@@ -1,5 +1,4 @@
 //! id: silu-rsqrt
 //! function: silu
 //! says: Reciprocal, not its root.
-//! read: TODO
     x.mapv(|x: f32| x / (1.0 + (-x).exp()).sqrt())

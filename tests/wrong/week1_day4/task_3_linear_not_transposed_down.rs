@@ -1,7 +1,6 @@
 //! id: linear-not-transposed
 //! function: SwiGlu::forward
 //! says: Weights are [out, in].
-//! read: TODO
         let gate = silu(&linear(x, &self.gate_proj, None));
         let up = linear(x, &self.up_proj, None);
         let square = self.down_proj.shape()[0] == self.down_proj.shape()[1];

@@ -1,7 +1,6 @@
 //! id: mlp-gate-up-swapped
 //! function: SwiGlu::forward
 //! says: SiLU goes on gate alone.
-//! read: TODO
         let gate = linear(x, &self.gate_proj, None);
         let up = linear(x, &self.up_proj, None);
         linear(&(silu(&gate) * silu(&up)), &self.down_proj, None)

@@ -1,7 +1,6 @@
 //! id: checks-after-max
 //! function: generate
 //! says: A prompt that does not fit is an error even if nothing is to be written.
-//! read: TODO
 let mut tokens = prompt.to_vec();
     if limits.max_new_tokens == 0 { return Ok(FinishReason::Length); }
 

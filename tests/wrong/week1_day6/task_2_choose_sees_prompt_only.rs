@@ -1,7 +1,6 @@
 //! id: choose-sees-prompt-only
 //! function: generate
 //! says: choose receives the new tokens too.
-//! read: TODO
 ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
     ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
     let mut tokens = prompt.to_vec();

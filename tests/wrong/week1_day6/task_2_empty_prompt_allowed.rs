@@ -1,7 +1,6 @@
 //! id: empty-prompt-allowed
 //! function: generate
 //! says: There is nothing to score after an empty prompt.
-//! read: TODO
 ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
     let mut tokens = prompt.to_vec();
     loop {

@@ -1,7 +1,6 @@
 //! id: eos-emitted-before-check
 //! function: generate
 //! says: Look at the token before you append it and hand it on.
-//! read: TODO
 ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
     ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
     let mut tokens = prompt.to_vec();

@@ -1,7 +1,6 @@
 //! id: eos-single-id
 //! function: generate
 //! says: A checkpoint may list several stop tokens: test against the set.
-//! read: TODO
 ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
     ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
     let mut tokens = prompt.to_vec();

@@ -1,7 +1,6 @@
 //! id: limit-costs-a-pass
 //! function: generate
 //! says: Look at the limits before the model runs.
-//! read: TODO
 ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
     ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
     let mut tokens = prompt.to_vec();

@@ -1,7 +1,6 @@
 //! id: max-one-too-many
 //! function: generate
 //! says: Check before the step, so that max_new_tokens is how many are written.
-//! read: TODO
 ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
     ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
     let mut tokens = prompt.to_vec();

@@ -1,7 +1,6 @@
 //! id: only-new-token-fed
 //! function: generate
 //! says: There is no cache yet: hand on all tokens.
-//! read: TODO
 ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
     ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
     let mut tokens = prompt.to_vec();

@@ -1,7 +1,6 @@
 //! id: prompt-exactly-context-refused
 //! function: generate
 //! says: A prompt of exactly `context` tokens fits; there is no room for more.
-//! read: TODO
 ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
     ensure!(prompt.len() < limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
     let mut tokens = prompt.to_vec();

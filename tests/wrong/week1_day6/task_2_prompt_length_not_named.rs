@@ -1,7 +1,6 @@
 //! id: prompt-length-not-named
 //! function: generate
 //! says: Name both numbers.
-//! read: TODO
 ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
     ensure!(prompt.len() <= limits.context, "the prompt is too long");
     let mut tokens = prompt.to_vec();

@@ -1,7 +1,6 @@
 //! id: prompt-truncated
 //! function: generate
 //! says: A prompt that does not fit is an error, not cut silently.
-//! read: TODO
 ensure!(!prompt.is_empty(), "empty");
     let prompt = &prompt[prompt.len().saturating_sub(limits.context)..];
     let mut tokens = prompt.to_vec();

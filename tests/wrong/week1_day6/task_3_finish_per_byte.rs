@@ -1,5 +1,4 @@
 //! id: finish-per-byte
 //! function: TextStream::finish
 //! says: One U+FFFD for one incomplete character.
-//! read: TODO
 "\u{fffd}".repeat(std::mem::take(&mut self.pending).len())

@@ -1,5 +1,4 @@
 //! id: finish-repeats
 //! function: TextStream::finish
 //! says: What was held back comes once.
-//! read: TODO
 String::from_utf8_lossy(&self.pending).into_owned()

@@ -1,7 +1,6 @@
 //! id: incomplete-dropped
 //! function: TextStream::push
 //! says: The beginning of a character waits, it is not lost.
-//! read: TODO
 self.pending.extend_from_slice(bytes);
         let mut text = String::new();
         loop {

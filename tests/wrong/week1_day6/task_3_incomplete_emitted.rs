@@ -1,7 +1,6 @@
 //! id: incomplete-emitted
 //! function: TextStream::push
 //! says: error_len None means wait, not invalid.
-//! read: TODO
 self.pending.extend_from_slice(bytes);
         let mut text = String::new();
         loop {

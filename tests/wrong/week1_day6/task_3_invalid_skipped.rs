@@ -1,7 +1,6 @@
 //! id: invalid-skipped
 //! function: TextStream::push
 //! says: Invalid bytes become U+FFFD, they do not vanish.
-//! read: TODO
 self.pending.extend_from_slice(bytes);
         let mut text = String::new();
         loop {

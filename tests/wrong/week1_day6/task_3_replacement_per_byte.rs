@@ -1,7 +1,6 @@
 //! id: replacement-per-byte
 //! function: TextStream::push
 //! says: One U+FFFD per maximal broken sequence, as String::from_utf8_lossy does.
-//! read: TODO
 self.pending.extend_from_slice(bytes);
         let mut text = String::new();
         loop {

@@ -1,7 +1,6 @@
 //! id: skips-all-rest
 //! function: TextStream::push
 //! says: What follows an invalid byte may be text.
-//! read: TODO
 self.pending.extend_from_slice(bytes);
         let mut text = String::new();
         loop {

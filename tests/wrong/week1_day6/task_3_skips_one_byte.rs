@@ -1,7 +1,6 @@
 //! id: skips-one-byte
 //! function: TextStream::push
 //! says: Skip error_len bytes, not one.
-//! read: TODO
 self.pending.extend_from_slice(bytes);
         let mut text = String::new();
         loop {

@@ -1,7 +1,6 @@
 //! id: trims
 //! function: TextStream::push
 //! says: Spaces are text.
-//! read: TODO
 self.pending.extend_from_slice(bytes);
         let mut text = String::new();
         loop {

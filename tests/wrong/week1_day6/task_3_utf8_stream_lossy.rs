@@ -1,5 +1,4 @@
 //! id: utf8-stream-lossy
 //! function: TextStream::push
 //! says: Hold incomplete bytes: error_len None means wait.
-//! read: TODO
 String::from_utf8_lossy(bytes).into_owned()

@@ -1,6 +1,5 @@
 //! id: temp0-clamped
 //! function: apply_temperature
 //! says: 0 means argmax, not a very small temperature.
-//! read: TODO
 let t = temperature.max(1e-6);
     for l in logits { *l /= t; }

@@ -1,6 +1,5 @@
 //! id: topk-first-k-positions
 //! function: top_k
 //! says: Token ids are not ranks.
-//! read: TODO
 if k == 0 || k >= logits.len() { return; }
     for l in &mut logits[k..] { *l = f32::NEG_INFINITY; }

@@ -1,7 +1,6 @@
 //! id: topk-larger-panics
 //! function: top_k
 //! says: k above V keeps all.
-//! read: TODO
 if k == 0 { return; }
     let kth = logits[descending(logits)[k - 1]];
     let mut left = k;

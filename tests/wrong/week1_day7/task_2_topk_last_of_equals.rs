@@ -1,7 +1,6 @@
 //! id: topk-last-of-equals
 //! function: top_k
 //! says: Of equal logits the first stays.
-//! read: TODO
 if k == 0 || k >= logits.len() { return; }
     let mut ids: Vec<usize> = (0..logits.len()).rev().collect();
     ids.sort_by(|&a, &b| logits[b].total_cmp(&logits[a]));

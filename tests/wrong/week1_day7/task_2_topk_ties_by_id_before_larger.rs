@@ -1,7 +1,6 @@
 //! id: topk-ties-by-id-before-larger
 //! function: top_k
 //! says: A larger logit stays before an equal one with a smaller id.
-//! read: TODO
 if k == 0 || k >= logits.len() { return; }
     let kth = logits[descending(logits)[k - 1]];
     let mut left = k;

@@ -1,5 +1,4 @@
 //! id: topk-zero-is-one
 //! function: top_k
 //! says: k = 0 is off.
-//! read: TODO
 for &t in descending(logits).iter().skip(k.max(1)) { logits[t] = f32::NEG_INFINITY; }

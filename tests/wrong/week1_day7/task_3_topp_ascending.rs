@@ -1,7 +1,6 @@
 //! id: topp-ascending
 //! function: top_p
 //! says: From the most probable down.
-//! read: TODO
 if p >= 1.0 { return; }
     let q = probabilities(logits);
     let mut sum = 0.0;

@@ -1,7 +1,6 @@
 //! id: topp-cumsum-of-logs
 //! function: top_p
 //! says: Sum probabilities, not their logarithms.
-//! read: TODO
 if p >= 1.0 { return; }
     let q = probabilities(logits);
     let mut sum = 0.0;

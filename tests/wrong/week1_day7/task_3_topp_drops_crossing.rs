@@ -1,7 +1,6 @@
 //! id: topp-drops-crossing
 //! function: top_p
 //! says: Keep the token that crosses: test the mass before it.
-//! read: TODO
 if p >= 1.0 { return; }
     let q = probabilities(logits);
     let mut sum = 0.0;

@@ -1,7 +1,6 @@
 //! id: topp-greater-not-equal
 //! function: top_p
 //! says: At exactly p it is enough.
-//! read: TODO
 if p >= 1.0 { return; }
     let q = probabilities(logits);
     let mut sum = 0.0;

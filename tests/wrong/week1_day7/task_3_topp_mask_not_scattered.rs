@@ -1,7 +1,6 @@
 //! id: topp-mask-not-scattered
 //! function: top_p
 //! says: Apply the mask to tokens, not to ranks.
-//! read: TODO
 if p >= 1.0 { return; }
     let q = probabilities(logits);
     let mut sum = 0.0;

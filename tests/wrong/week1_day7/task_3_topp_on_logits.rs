@@ -1,7 +1,6 @@
 //! id: topp-on-logits
 //! function: top_p
 //! says: Sum probabilities, not logits.
-//! read: TODO
 if p >= 1.0 { return; }
     let q = probabilities(logits);
     let mut sum = 0.0;

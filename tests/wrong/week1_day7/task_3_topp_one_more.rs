@@ -1,7 +1,6 @@
 //! id: topp-one-more
 //! function: top_p
 //! says: Stop at the token that crosses, not one after it.
-//! read: TODO
 if p >= 1.0 { return; }
     let q = probabilities(logits);
     let mut sum = 0.0;

@@ -1,7 +1,6 @@
 //! id: topp-threshold
 //! function: top_p
 //! says: p bounds a sum, not each probability.
-//! read: TODO
 if p >= 1.0 { return; }
     let q = probabilities(logits);
     let mut sum = 0.0;

@@ -1,7 +1,6 @@
 //! id: topp-tiny-masks-all
 //! function: top_p
 //! says: The most probable token always stays.
-//! read: TODO
 if p >= 1.0 { return; }
     let q = probabilities(logits);
     let mut sum = 0.0;

@@ -1,7 +1,6 @@
 //! id: topp-unsorted-cumsum
 //! function: top_p
 //! says: Sort before you sum.
-//! read: TODO
 if p >= 1.0 { return; }
     let q = probabilities(logits);
     let mut sum = 0.0;

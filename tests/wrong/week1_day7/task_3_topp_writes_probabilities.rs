@@ -1,7 +1,6 @@
 //! id: topp-writes-probabilities
 //! function: top_p
 //! says: Logits stay logits.
-//! read: TODO
 if p >= 1.0 { return; }
     let q = probabilities(logits);
     let mut sum = 0.0;

@@ -1,5 +1,4 @@
 //! id: rep-penalty-last-only
 //! function: repetition_penalty
 //! says: All tokens so far.
-//! read: TODO
 if let Some(&t) = seen.last() { let l = &mut logits[t as usize]; *l = if *l > 0.0 { *l / penalty } else { *l * penalty }; }

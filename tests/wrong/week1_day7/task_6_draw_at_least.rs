@@ -1,7 +1,6 @@
 //! id: draw-at-least
 //! function: draw
 //! says: The sum must exceed the number: at exactly ¼ the second of four is due.
-//! read: TODO
 let q = probabilities(logits);
     let mut sum = 0.0;
     let mut last = 0;

@@ -1,7 +1,6 @@
 //! id: draw-falls-through-to-last-id
 //! function: draw
 //! says: The last possible token covers what rounding leaves, not the last id.
-//! read: TODO
 let q = probabilities(logits);
     let mut sum = 0.0;
     let n = q.len();

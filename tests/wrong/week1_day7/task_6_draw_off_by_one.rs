@@ -1,7 +1,6 @@
 //! id: draw-off-by-one
 //! function: draw
 //! says: The token whose own share crosses, not the next.
-//! read: TODO
 let q = probabilities(logits);
     let mut sum = 0.0;
     let n = q.len();

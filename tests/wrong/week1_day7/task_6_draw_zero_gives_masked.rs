@@ -1,7 +1,6 @@
 //! id: draw-zero-gives-masked
 //! function: draw
 //! says: A token that is ruled out is never drawn.
-//! read: TODO
 let q = probabilities(logits);
     let mut sum = 0.0;
     for (t, q) in q.iter().enumerate() { sum += f64::from(*q); if sum >= uniform { return t as u32; } }

@@ -1,7 +1,6 @@
 //! id: missing-k
 //! function: Sampler::choose
 //! says: One step is missing.
-//! read: TODO
 let o = self.options.clone();
     let mut l = logits.to_vec();
     repetition_penalty(&mut l, seen, o.repetition_penalty);

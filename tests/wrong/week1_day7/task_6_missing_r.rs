@@ -1,7 +1,6 @@
 //! id: missing-r
 //! function: Sampler::choose
 //! says: One step is missing.
-//! read: TODO
 let o = self.options.clone();
     let mut l = logits.to_vec();
     apply_temperature(&mut l, o.temperature);

@@ -1,7 +1,6 @@
 //! id: order-mpktr
 //! function: Sampler::choose
 //! says: The order is penalty, temperature, top-k, top-p, min-p.
-//! read: TODO
 let o = self.options.clone();
     let mut l = logits.to_vec();
     min_p(&mut l, o.min_p);

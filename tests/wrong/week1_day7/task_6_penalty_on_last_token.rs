@@ -1,7 +1,6 @@
 //! id: penalty-on-last-token
 //! function: Sampler::choose
 //! says: All seen tokens.
-//! read: TODO
 let o = self.options.clone();
     let mut l = logits.to_vec();
     repetition_penalty(&mut l, &seen[seen.len().saturating_sub(1)..], o.repetition_penalty);

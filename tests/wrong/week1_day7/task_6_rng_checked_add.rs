@@ -1,7 +1,6 @@
 //! id: rng-checked-add
 //! function: Rng::next_u64
 //! says: Modulo 2^64: wrapping_add.
-//! read: TODO
 self.state = self.state + 0x9e37_79b9_7f4a_7c15;
         let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,7 +1,6 @@
 //! id: rng-cloned
 //! function: Sampler::choose
 //! says: The generator must advance.
-//! read: TODO
 let o = self.options.clone();
     let mut l = logits.to_vec();
     repetition_penalty(&mut l, seen, o.repetition_penalty);

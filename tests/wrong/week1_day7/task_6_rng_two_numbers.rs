@@ -1,7 +1,6 @@
 //! id: rng-two-numbers
 //! function: Sampler::choose
 //! says: One number per token.
-//! read: TODO
 let o = self.options.clone();
     let mut l = logits.to_vec();
     repetition_penalty(&mut l, seen, o.repetition_penalty);

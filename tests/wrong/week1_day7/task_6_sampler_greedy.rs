@@ -1,7 +1,6 @@
 //! id: sampler-greedy
 //! function: Sampler::choose
 //! says: Draw.
-//! read: TODO
 let o = self.options.clone();
     let mut l = logits.to_vec();
     repetition_penalty(&mut l, seen, o.repetition_penalty);
