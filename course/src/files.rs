@@ -24,20 +24,31 @@ pub(crate) fn repository_root() -> Result<PathBuf> {
 }
 
 /// Replaces a file in one step: at every moment it is either the old one or the new one.
-pub(crate) fn write_atomically(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     let folder = path.parent().context("a file lies in a folder")?;
     let name = path.file_name().context("a file has a name")?.to_string_lossy();
     let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
     let write = || -> std::io::Result<()> {
         fs::create_dir_all(folder)?;
-        let mut file = File::create(&temporary)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
+        write_synced(&temporary, content.as_ref())?;
+        fs::rename(&temporary, path)?;
+        sync_folder(folder)
     };
     write().with_context(|| format!("{} cannot be written", path.display())).inspect_err(|_| {
         let _ = fs::remove_file(&temporary);
     })
+}
+
+/// Writes a file that nothing else reads yet, down to the disk.
+pub(crate) fn write_synced(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(content)?;
+    file.sync_all()
+}
+
+/// Makes the names in a folder last through a power cut, where the platform can.
+pub(crate) fn sync_folder(folder: &Path) -> std::io::Result<()> {
+    if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 /// `.course/recovery/<time>/`: where the files that one command replaces are kept.
@@ -61,8 +72,8 @@ impl Recovery {
     }
 
     /// Keeps a copy of the file at `path`, which is relative to the repository.
-    pub(crate) fn keep(&self, path: &str, text: &str) -> Result<()> {
-        write_atomically(&self.root.join(&self.folder).join(path), text)
+    pub(crate) fn keep(&self, path: &str, content: impl AsRef<[u8]>) -> Result<()> {
+        write_atomically(&self.root.join(&self.folder).join(path), content)
     }
 }
 

@@ -9,6 +9,8 @@ pub(crate) enum State {
     Untouched,
     /// A stub of an older generation, whose message has changed since: nothing would be lost either.
     Stale,
+    /// The reference's body, put there by `cargo course borrow` and not changed since: nothing of the learner's.
+    Borrowed,
     /// Something of the learner's beside the `todo!`.
     Begun,
     /// The `todo!` is gone.
@@ -24,7 +26,8 @@ impl State {
     }
 }
 
-/// The state of `function` in the text `yours`, whose stub would be `stub`.
+/// The state of `function` in the text `yours`, whose stub would be `stub`. What is borrowed counts as written here;
+/// `Generated::state` knows the reference and tells it apart.
 pub(crate) fn function_state(stub: &str, yours: &str, function: &str) -> State {
     let (stub, yours): (Vec<&str>, Vec<&str>) = (stub.lines().collect(), yours.lines().collect());
     let Some(body) = function_body(&yours, function) else { return State::Missing };

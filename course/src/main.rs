@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand};
 
 mod bank;
 mod bench;
+mod borrow;
 mod consistency;
 mod curriculum;
 mod environment;
@@ -25,6 +26,7 @@ mod stubs;
 mod template;
 #[cfg(test)]
 mod testing;
+mod transaction;
 mod verify;
 
 use curriculum::Curriculum;
@@ -56,6 +58,23 @@ enum Command {
     },
     /// Try every known mistake in tests/wrong, and write the answers and the page that follow from them
     Matrix(bank::Options),
+    /// Put our body where a todo! still stands, so that you can go on; what you have begun stays yours
+    Borrow {
+        /// week1-day2
+        day: String,
+        /// 3; without it, every open task of the day
+        task: Option<usize>,
+    },
+    /// Take out what was borrowed, and put the todo! back
+    Return {
+        /// week1-day2
+        day: String,
+        /// 3; without it, the whole day
+        task: Option<usize>,
+        /// Also what you have changed since; the old file is kept in .course/recovery
+        #[arg(long)]
+        force: bool,
+    },
     /// Make src/ from reference/: every task's body becomes a todo!
     Stubs {
         /// Write nothing; fail if src/ differs from what would be written
@@ -79,6 +98,9 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<ExitCode> {
     let root = files::repository_root()?;
+    for line in transaction::recover(&root)? {
+        eprintln!("{line}");
+    }
     let curriculum = Curriculum::load(&root)?;
     match arguments.command {
         None => status::print(&root, &curriculum)?,
@@ -93,6 +115,8 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
             bench::week1(&root)?;
         }
         Some(Command::Matrix(options)) => bank::run(&root, &curriculum, &options)?,
+        Some(Command::Borrow { day, task }) => borrow::borrow(&root, &curriculum, &day, task)?,
+        Some(Command::Return { day, task, force }) => borrow::give_back(&root, &curriculum, &day, task, force)?,
         Some(Command::Stubs { check: true, .. }) => {
             let stubs::Checked { equal, yours } = stubs::check(&root, &curriculum)?;
             println!("{equal} files equal what would be generated; {yours} hold your work and were not compared.");

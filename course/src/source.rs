@@ -3,6 +3,8 @@
 //! It relies on the indentation that rustfmt gives. Where a learner's file is laid out otherwise, a function is
 //! not recognised as an untouched stub, and so it counts as the learner's work: that is the safe side.
 
+use std::ops::Range;
+
 /// The text of a file with `\n` line ends, as git may have checked it out with others.
 pub(crate) fn normalise(text: &str) -> String {
     text.replace("\r\n", "\n")
@@ -19,8 +21,29 @@ pub(crate) fn enclosing_function(lines: &[&str], at: usize) -> Option<String> {
     qualified_name(lines, function_line)
 }
 
+/// Where a function stands in a file, in lines from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// From `fn` to the line that ends in `{`.
+    pub(crate) signature: Range<usize>,
+    /// The lines between the signature and the closing brace.
+    pub(crate) body: Range<usize>,
+}
+
+impl Place {
+    /// Signature, body and closing brace.
+    pub(crate) fn whole(&self) -> Range<usize> {
+        self.signature.start..self.body.end + 1
+    }
+}
+
 /// The body of the function of that name: the lines between its signature and its closing brace.
 pub(crate) fn function_body<'a>(lines: &'a [&'a str], function: &str) -> Option<&'a [&'a str]> {
+    place(lines, function).map(|place| &lines[place.body])
+}
+
+/// Where the function of that name stands.
+pub(crate) fn place(lines: &[&str], function: &str) -> Option<Place> {
     let start = (0..lines.len()).find(|&i| function_name(lines[i]).is_some() && qualified_name(lines, i).as_deref() == Some(function))?;
     let indent = indentation(lines[start]);
     let open = start + lines[start..].iter().position(|line| line.contains('{'))?;
@@ -28,7 +51,25 @@ pub(crate) fn function_body<'a>(lines: &'a [&'a str], function: &str) -> Option<
         return None; // All in one line, or a comment behind the brace.
     }
     let length = lines[open + 1..].iter().position(|line| !line.trim().is_empty() && indentation(line) <= indent)?;
-    Some(&lines[open + 1..open + 1 + length])
+    Some(Place { signature: start..open + 1, body: open + 1..open + 1 + length })
+}
+
+/// The name of the item that a line at item level opens: a function, type, trait or constant.
+pub(crate) fn item_name(line: &str) -> Option<&str> {
+    if line.starts_with(' ') {
+        return None;
+    }
+    let mut code = line;
+    while let Some(rest) = ["pub ", "pub(crate) ", "pub(super) ", "async ", "unsafe "].iter().find_map(|q| code.strip_prefix(q)) {
+        code = rest;
+    }
+    let kinds = ["const fn ", "fn ", "const ", "static ", "struct ", "enum ", "type ", "trait "];
+    identifier(kinds.iter().find_map(|kind| code.strip_prefix(kind))?)
+}
+
+/// Whether a name stands in `text` as a word of its own, be it in a comment.
+pub(crate) fn mentions(text: &str, name: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
 }
 
 fn enclosing_function_line(lines: &[&str], at: usize) -> Option<usize> {
@@ -141,10 +182,19 @@ impl<'a, T: Into<u8>> fmt::Display for Shape<'a, T> {
     }
 
     #[test]
+    fn items_are_named() {
+        let names = ["pub(crate) const fn one() {", "const TWO: u32 = 2;", "struct Three<T>(T);", "    fn four() {", "// fn five() {"];
+        assert_eq!(names.map(item_name), [Some("one"), Some("TWO"), Some("Three"), None, None]);
+        assert!(mentions("f(one)", "one") && !mentions("f(one_two)", "one"));
+    }
+
+    #[test]
     fn bodies_are_found() {
         let lines: Vec<&str> = FILE.lines().collect();
         assert_eq!(function_body(&lines, "Shape::method").unwrap(), ["        // in method"]);
         assert_eq!(function_body(&lines, "plain").unwrap().len(), 5);
         assert_eq!(function_body(&lines, "method"), None);
+        assert_eq!(place(&lines, "plain"), Some(Place { signature: 0..3, body: 3..8 }));
+        assert_eq!(lines[place(&lines, "Shape::method").unwrap().whole()].last(), Some(&"    }"));
     }
 }

@@ -21,6 +21,8 @@ pub(crate) enum Progress {
     Begun,
     /// No `todo!` is left.
     Written,
+    /// No `todo!` is left, and something is the reference's: `cargo course return` opens the task again.
+    Borrowed,
 }
 
 /// Prints the course and the next step.
@@ -35,6 +37,7 @@ pub(crate) fn print(root: &Path, curriculum: &Curriculum) -> Result<()> {
                     Progress::NotStarted => "not started",
                     Progress::Begun => "begun",
                     Progress::Written => "written",
+                    Progress::Borrowed => "borrowed",
                 };
                 println!("    {}. {:<42} {mark:<12} {}", task.number, task.title, task.file);
             }
@@ -61,12 +64,12 @@ pub(crate) fn print_next(files: &[Generated], curriculum: &Curriculum) {
     }
 }
 
-/// The first task that is not written.
+/// The first task that is neither written nor borrowed.
 pub(crate) fn next<'a>(files: &[Generated], curriculum: &'a Curriculum) -> Option<(&'a Day, TaskId, &'a Task)> {
     curriculum
         .days()
         .flat_map(|day| day.tasks().map(move |(id, task)| (day, id, task)))
-        .find(|(_, _, task)| progress(files, task) != Progress::Written)
+        .find(|(_, _, task)| !matches!(progress(files, task), Progress::Written | Progress::Borrowed))
 }
 
 fn progress(files: &[Generated], task: &Task) -> Progress {
@@ -74,7 +77,9 @@ fn progress(files: &[Generated], task: &Task) -> Progress {
     let states: Vec<State> = task.functions.iter().map(|function| file.map_or(State::Missing, |file| file.state(function))).collect();
     if states.iter().all(|state| *state == State::Written) {
         Progress::Written
-    } else if states.iter().any(|state| matches!(state, State::Written | State::Begun)) {
+    } else if states.iter().all(|state| matches!(state, State::Written | State::Borrowed)) {
+        Progress::Borrowed
+    } else if states.iter().any(|state| matches!(state, State::Written | State::Begun | State::Borrowed)) {
         Progress::Begun
     } else {
         Progress::NotStarted

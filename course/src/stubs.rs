@@ -3,7 +3,8 @@
 //! - Every task's body becomes `todo!("week1-day1 task 2: …")`, helpers vanish, all else is the same.
 //! - A file that holds a learner's work is refused whole, with the names of the functions. `--force` keeps the old
 //!   file under `.course/recovery/<time>/` and then writes the stubs.
-//! - Whatever is replaced for another reason is kept there too; every write is atomic.
+//! - Whatever is replaced for another reason is kept there too. All files are written, or none.
+//! - A body that `cargo course borrow` put there stays borrowed; `--force` takes it out. One that was edited since is work.
 //! - `--check` writes nothing and fails if a file differs from what would be written. A learner's files are named,
 //!   not compared.
 
@@ -15,11 +16,12 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
+    borrow::marks::{self, Mark},
     curriculum::{Curriculum, Week},
-    files::{Recovery, write_atomically},
     learner::{State, function_state, is_course_todo},
     source::normalise,
     template::Template,
+    transaction::Transaction,
 };
 
 /// A generated file beside what stands there now.
@@ -31,21 +33,47 @@ pub(crate) struct Generated {
     pub(crate) template: Template,
     /// What `src/` should hold.
     pub(crate) stub: String,
-    /// What it holds.
+    /// What it holds, with `\n` line ends.
     pub(crate) current: Option<String>,
+    /// What it holds, as it is on disk.
+    pub(crate) raw: Option<String>,
 }
 
 impl Generated {
-    /// The functions of tasks that hold a learner's work, in the order of the file.
-    pub(crate) fn work(&self) -> Vec<&str> {
-        let Some(current) = &self.current else { return Vec::new() };
-        let functions = self.template.regions().filter_map(|region| region.function.as_deref());
-        functions.filter(|function| function_state(&self.stub, current, function).is_work()).collect()
+    /// The functions of tasks, and the borrowed helpers, that hold a learner's work, in the order of the file.
+    pub(crate) fn work(&self) -> Vec<String> {
+        if self.current.is_none() {
+            return Vec::new();
+        }
+        let functions = self.template.regions().filter_map(|region| region.function.clone());
+        let edited = self.marks().into_iter().filter(|mark| mark.function.is_none() && !mark.intact).map(|mark| mark.name());
+        functions.filter(|function| self.state(function).is_work()).chain(edited).collect()
     }
 
     /// The state of one of its functions.
     pub(crate) fn state(&self, function: &str) -> State {
-        self.current.as_ref().map_or(State::Missing, |current| function_state(&self.stub, current, function))
+        let Some(current) = &self.current else { return State::Missing };
+        let state = function_state(&self.stub, current, function);
+        let borrowed = |mark: &Mark| mark.intact && mark.function.as_deref() == Some(function);
+        if self.marks().iter().any(borrowed) {
+            let (returned, _) = marks::take_out(&self.template, current, borrowed);
+            if !function_state(&self.stub, &returned, function).is_work() {
+                return State::Borrowed;
+            }
+        }
+        state
+    }
+
+    /// The borrowed parts of the file.
+    pub(crate) fn marks(&self) -> Vec<Mark> {
+        self.current.as_ref().map_or_else(Vec::new, |current| marks::marks(&self.template, current))
+    }
+
+    /// Whether the file is the stub, apart from what is borrowed.
+    fn is_stub(&self) -> bool {
+        let Some(current) = &self.current else { return false };
+        let (returned, taken) = marks::take_out(&self.template, current, |mark| mark.intact);
+        returned == self.stub && taken.iter().all(|mark| mark.intact)
     }
 }
 
@@ -59,8 +87,9 @@ pub(crate) fn generated(root: &Path, curriculum: &Curriculum) -> Result<Vec<Gene
         for path in files_of(root, "reference/src", week)? {
             let template = Template::parse(&format!("reference/{path}"), &read(&root.join("reference").join(&path))?, curriculum)?;
             let stub = template.stub();
-            let current = if root.join(&path).exists() { Some(read(&root.join(&path))?) } else { None };
-            files.push(Generated { path, template, stub, current });
+            let raw = if root.join(&path).exists() { Some(read(&root.join(&path))?) } else { None };
+            let current = raw.as_deref().map(normalise);
+            files.push(Generated { path, template, stub, current, raw });
         }
     }
     for (id, task) in curriculum.tasks() {
@@ -79,10 +108,10 @@ pub(crate) fn generated(root: &Path, curriculum: &Curriculum) -> Result<Vec<Gene
 /// # Errors
 /// As [`generated`]; if a file holds a learner's work and `force` is not given; if a write fails.
 pub(crate) fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result<()> {
-    let recovery = Recovery::new(root);
-    let (mut written, mut kept, mut refused) = (0, 0, Vec::new());
+    let mut transaction = Transaction::new(root, if force { "stubs --force" } else { "stubs" });
+    let (mut written, mut refused) = (Vec::new(), Vec::new());
     for file in generated(root, curriculum)? {
-        if file.current.as_ref() == Some(&file.stub) {
+        if file.current.as_ref() == Some(&file.stub) || (!force && file.is_stub()) {
             continue;
         }
         let work = file.work();
@@ -90,19 +119,18 @@ pub(crate) fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result
             refused.push(format!("  {}: {}", file.path, work.join(", ")));
             continue;
         }
-        if let Some(current) = &file.current {
-            recovery.keep(&file.path, current)?;
-            kept += 1;
-        }
-        write_atomically(&root.join(&file.path), &file.stub)?;
-        println!("{}: written", file.path);
-        written += 1;
+        let borrowed = |function: &str| !force && file.state(function) == State::Borrowed;
+        let (text, _) = marks::put_in(&file.template, &file.stub, |_, function| borrowed(function)).context(file.path.clone())?;
+        transaction.replace(&file.path, file.raw.as_deref().map(str::as_bytes), Some(text.as_bytes()));
+        written.push(file.path);
     }
-    if written == 0 && refused.is_empty() {
+    let done = transaction.commit()?;
+    for path in &written {
+        println!("{path}: written");
+    }
+    done.print();
+    if written.is_empty() && refused.is_empty() {
         println!("The stubs are up to date.");
-    }
-    if kept > 0 {
-        println!("What stood there before is kept in {}.", recovery.folder.display());
     }
     ensure!(
         refused.is_empty(),
@@ -132,7 +160,7 @@ pub(crate) fn check(root: &Path, curriculum: &Curriculum) -> Result<Checked> {
         let work = file.work();
         match &file.current {
             None => drift.push(format!("{}: missing", file.path)),
-            Some(current) if *current == file.stub => checked.equal += 1,
+            Some(_) if file.is_stub() => checked.equal += 1,
             Some(_) if !work.is_empty() => {
                 println!("{}: yours, not compared ({})", file.path, work.join(", "));
                 checked.yours += 1;
@@ -191,8 +219,7 @@ fn files_of(root: &Path, tree: &str, week: &Week) -> Result<Vec<String>> {
 
 fn read(path: &Path) -> Result<String> {
     let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    let text = String::from_utf8(bytes).ok().with_context(|| format!("{} is not UTF-8", path.display()))?;
-    Ok(normalise(&text))
+    String::from_utf8(bytes).ok().with_context(|| format!("{} is not UTF-8", path.display()))
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ enum Piece {
 }
 
 /// What stands between two markers.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Region {
     /// The task it belongs to.
     pub(crate) task: TaskId,
@@ -39,6 +39,15 @@ pub(crate) struct Region {
     pub(crate) line: usize,
     indentation: usize,
     body: Vec<String>,
+}
+
+impl Region {
+    /// The reference's lines, indented by `indentation` instead of the region's own.
+    pub(crate) fn body(&self, indentation: &str) -> Vec<String> {
+        let own = " ".repeat(self.indentation);
+        let moved = |line: &String| line.strip_prefix(&own).map_or_else(|| line.clone(), |rest| format!("{indentation}{rest}"));
+        self.body.iter().map(moved).collect()
+    }
 }
 
 impl Template {
@@ -58,11 +67,18 @@ impl Template {
                 if let Some(region) = &open {
                     bail!("{}: a region opens inside the one that opened at line {}", place(), region.line);
                 }
-                let (task, helper) = parse_marker(marker.trim()).with_context(place)?;
+                let marker = marker.trim();
+                let (task, helper) = parse_task(marker).with_context(|| {
+                    format!(
+                        "{}: expected `// SOLUTION weekN-dayM task K`, with or without `(helper)`; found `// SOLUTION {marker}`",
+                        place()
+                    )
+                })?;
                 let function = enclosing_function(&lines, i);
                 match &function {
                     Some(function) if helper => bail!("{}: a helper region inside the function {function}", place()),
                     None if !helper => bail!("{}: this region is inside no function; is it a `(helper)`?", place()),
+                    None => ensure!(indentation(line) == 0, "{}: a helper stands at item level, outside every impl", place()),
                     _ => {}
                 }
                 let known = curriculum.task(&task).with_context(place)?;
@@ -170,14 +186,13 @@ impl Template {
 }
 
 /// `week1-day4 task 2` or `week1-day4 task 2 (helper)`.
-fn parse_marker(marker: &str) -> Result<(TaskId, bool)> {
+pub(crate) fn parse_task(marker: &str) -> Option<(TaskId, bool)> {
     let (task, helper) = match marker.strip_suffix("(helper)") {
         Some(task) => (task.trim_end(), true),
         None => (marker, false),
     };
-    task.split_once(" task ")
-        .and_then(|(feature, number)| Some((TaskId { feature: feature.to_owned(), task: number.parse().ok()? }, helper)))
-        .with_context(|| format!("expected `// SOLUTION weekN-dayM task K`, with or without `(helper)`; found `// SOLUTION {marker}`"))
+    let (feature, number) = task.split_once(" task ")?;
+    Some((TaskId { feature: feature.to_owned(), task: number.parse().ok()? }, helper))
 }
 
 #[cfg(test)]
@@ -271,6 +286,7 @@ impl Two {
             ("week1-day1 task 1", "day1 1", "a.rs:5: expected `// SOLUTION weekN-dayM task K`"),
             ("fn two", "fn deux", "a.rs:20: the curriculum does not list Two::deux for week1-day1 task 2"),
             (" (helper)", "", "a.rs:10: this region is inside no function"),
+            ("// SOLUTION week1-day1 task 1 (h", "    // SOLUTION week1-day1 task 1 (h", "a.rs:10: a helper stands at item level"),
             ("day1 task 2", "day1 task 2 (helper)", "a.rs:20: a helper region inside the function Two::two"),
             (
                 "        // END SOLUTION",

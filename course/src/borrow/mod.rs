@@ -1,0 +1,133 @@
+//! `cargo course borrow` and `cargo course return`: the reference's body where a `todo!` stands, and the `todo!` again.
+//!
+//! What the learner has begun or written is named and left alone. A borrowed body that was changed since is the
+//! learner's too: `return` refuses it unless it is forced, and changes nothing at all then.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::{
+    curriculum::{Curriculum, Day, Task, TaskId},
+    learner::State,
+    stubs::{Generated, generated},
+    transaction::Transaction,
+};
+
+pub(crate) mod marks;
+#[cfg(test)]
+mod tests;
+
+/// `cargo course borrow DAY [TASK]`.
+///
+/// # Errors
+/// If there is nothing to borrow, because all functions are the learner's or borrowed already; if a file cannot be written.
+pub(crate) fn borrow(root: &Path, curriculum: &Curriculum, day: &str, task: Option<usize>) -> Result<()> {
+    let (day, tasks) = asked(curriculum, day, task)?;
+    let files = generated(root, curriculum)?;
+    let mut transaction = Transaction::new(root, &format!("borrow {}", typed(day, task)));
+    let (mut borrowed, mut left) = (Vec::new(), Vec::new());
+    for (id, task) in &tasks {
+        let file = file_of(&files, task)?;
+        for function in &task.functions {
+            let why = match file.state(function) {
+                State::Untouched | State::Stale => continue,
+                State::Borrowed => "is borrowed already",
+                State::Begun => "is begun, and so yours",
+                State::Written => "is yours",
+                State::Missing => "is not there, or not laid out as rustfmt has it",
+            };
+            left.push(format!("{id}: {function} {why}; it stays as it is ({})", task.file));
+        }
+    }
+    for file in &files {
+        let Some(raw) = &file.raw else { continue };
+        let wanted = |id: &TaskId, function: &str| {
+            tasks.iter().any(|(asked, _)| asked == id) && matches!(file.state(function), State::Untouched | State::Stale)
+        };
+        let (text, functions) = marks::put_in(&file.template, raw, wanted).context(file.path.clone())?;
+        if !functions.is_empty() {
+            transaction.replace(&file.path, Some(raw.as_bytes()), Some(text.as_bytes()));
+            borrowed.push(format!("{}: borrowed {}", file.path, functions.join(", ")));
+        }
+    }
+    for line in &left {
+        println!("{line}");
+    }
+    ensure!(!borrowed.is_empty(), "nothing is open in {}; nothing was borrowed", typed(day, task));
+    for line in transaction.commit()?.left.iter().chain(&borrowed) {
+        println!("{line}");
+    }
+    println!("`cargo course return {}` takes it out again.", typed(day, task));
+    Ok(())
+}
+
+/// `cargo course return DAY [TASK] [--force]`.
+///
+/// # Errors
+/// If nothing is borrowed, or if something borrowed was changed and `force` is not given.
+pub(crate) fn give_back(root: &Path, curriculum: &Curriculum, day: &str, task: Option<usize>, force: bool) -> Result<()> {
+    let (day, tasks) = asked(curriculum, day, task)?;
+    let mut transaction = Transaction::new(root, &format!("return {}", typed(day, task)));
+    let (mut returned, mut edited) = (Vec::new(), Vec::new());
+    for file in generated(root, curriculum)? {
+        let Some(raw) = &file.raw else { continue };
+        let chosen = |id: &TaskId| tasks.iter().any(|(asked, _)| asked == id);
+        let (text, taken) = marks::take_out(&file.template, raw, |mark| chosen(&mark.task));
+        // A helper that nothing needs any more goes with its task, and not because another task is returned.
+        if !taken.iter().any(|mark| chosen(&mark.task)) {
+            continue;
+        }
+        for mark in &taken {
+            if let Some(open) = mark.unclosed() {
+                bail!("{}:{open}: `// BORROWED {}` without `// END BORROWED`; nothing was changed", file.path, mark.task);
+            }
+            if !mark.intact {
+                edited.push(format!("  {}:{}: {}", file.path, mark.lines.start + 1, mark.name()));
+            }
+        }
+        transaction.replace(&file.path, Some(raw.as_bytes()), Some(text.as_bytes()));
+        let names: Vec<String> = taken.iter().map(marks::Mark::name).collect();
+        returned.push(format!("{}: returned {}", file.path, names.join(", ")));
+    }
+    ensure!(!returned.is_empty(), "nothing is borrowed in {}", typed(day, task));
+    ensure!(
+        edited.is_empty() || force,
+        "you have changed what was borrowed, so it is yours now, and nothing was returned:\n{}\n\
+         Take the two marks out to keep it, or `cargo course return {} --force`, which keeps the old file in .course/recovery",
+        edited.join("\n"),
+        typed(day, task)
+    );
+    let done = transaction.commit()?;
+    for line in &returned {
+        println!("{line}");
+    }
+    if !edited.is_empty() || !done.left.is_empty() {
+        done.print();
+    }
+    Ok(())
+}
+
+/// The tasks that the words on the command line name.
+fn asked<'a>(curriculum: &'a Curriculum, day: &str, task: Option<usize>) -> Result<(&'a Day, Vec<(TaskId, &'a Task)>)> {
+    match task {
+        Some(task) => {
+            let (day, id, task) = curriculum.named(day, task)?;
+            Ok((day, vec![(id, task)]))
+        }
+        None => {
+            let day = curriculum.day(day)?;
+            Ok((day, day.tasks().collect()))
+        }
+    }
+}
+
+/// `week1-day2 3`, as it was typed.
+fn typed(day: &Day, task: Option<usize>) -> String {
+    task.map_or_else(|| day.feature.clone(), |task| format!("{} {task}", day.feature))
+}
+
+fn file_of<'a>(files: &'a [Generated], task: &Task) -> Result<&'a Generated> {
+    let file = files.iter().find(|file| file.path == task.file && file.raw.is_some());
+    file.with_context(|| format!("{} is missing; `cargo course stubs` writes it", task.file))
+}
