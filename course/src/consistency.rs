@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use crate::{
     curriculum::{Curriculum, Day},
-    stubs,
+    hint, stubs,
 };
 
 /// What disagrees, one line each; empty if nothing does.
@@ -34,6 +34,10 @@ pub(crate) fn problems(root: &Path, curriculum: &Curriculum) -> Result<Vec<Strin
     }
     if let Err(error) = stubs::generated(root, curriculum) {
         problems.push(format!("{error:#}"));
+    }
+    // The folder appears with the first hints, and then must be complete.
+    if root.join(hint::FOLDER).exists() {
+        problems.extend(hint::problems(root, curriculum));
     }
     Ok(problems)
 }

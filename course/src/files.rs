@@ -4,7 +4,7 @@ use std::{
     fs::{self, File},
     io::Write,
     path::{Path, PathBuf},
-    time::{SystemTime, UNIX_EPOCH},
+    time::SystemTime,
 };
 
 use anyhow::{Context, Result, bail};
@@ -62,8 +62,7 @@ pub(crate) struct Recovery {
 impl Recovery {
     /// A folder named after the present time, in UTC.
     pub(crate) fn new(root: &Path) -> Self {
-        let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
-        let name = timestamp(seconds);
+        let name = timestamp(SystemTime::now());
         let folder = (1..)
             .map(|n| Path::new(".course/recovery").join(if n == 1 { name.clone() } else { format!("{name}-{n}") }))
             .find(|folder| !root.join(folder).exists())
@@ -75,24 +74,21 @@ impl Recovery {
     pub(crate) fn keep(&self, path: &str, content: impl AsRef<[u8]>) -> Result<()> {
         write_atomically(&self.root.join(&self.folder).join(path), content)
     }
+
+    /// Moves the file at `path` here, byte for byte; `path` is relative to the repository.
+    pub(crate) fn take(&self, path: &str) -> Result<()> {
+        let kept = self.root.join(&self.folder).join(path);
+        let take = || {
+            fs::create_dir_all(kept.parent().unwrap_or(&self.root))?;
+            fs::rename(self.root.join(path), &kept)
+        };
+        take().with_context(|| format!("{path} cannot be moved to {}", self.folder.display()))
+    }
 }
 
 /// `2025-03-09T07-05-00Z`: sorts by time and is a file name on every platform.
-fn timestamp(seconds: u64) -> String {
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let (mut year, mut day) = (1970, days);
-    while day >= 365 + u64::from(leap(year)) {
-        day -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let lengths = [31, 28 + u64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut month = 0;
-    while day >= lengths[month] {
-        day -= lengths[month];
-        month += 1;
-    }
-    format!("{year}-{:02}-{:02}T{:02}-{:02}-{:02}Z", month + 1, day + 1, rest / 3600, rest / 60 % 60, rest % 60)
+fn timestamp(time: SystemTime) -> String {
+    humantime::format_rfc3339_seconds(time).to_string().replace(':', "-")
 }
 
 #[cfg(test)]
@@ -100,11 +96,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_calendar_dates() {
-        assert_eq!(timestamp(0), "1970-01-01T00-00-00Z");
-        assert_eq!(timestamp(951_782_399), "2000-02-28T23-59-59Z");
-        assert_eq!(timestamp(951_782_400), "2000-02-29T00-00-00Z");
-        assert_eq!(timestamp(1_741_503_900), "2025-03-09T07-05-00Z");
+    fn times_are_file_names() {
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_741_503_900);
+        assert_eq!(timestamp(time), "2025-03-09T07-05-00Z");
     }
 
     #[test]

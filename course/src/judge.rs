@@ -1,17 +1,20 @@
-//! One task's tests, run on the learner's code.
+//! One task's tests, or a day's, run on the learner's code.
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, process::Command, time::Duration};
 
 use anyhow::Result;
+use serde::{Deserialize, Serialize};
 
 use crate::{
+    consistency::task_of_test,
     curriculum::{Day, TaskId},
     libtest::Report,
-    process::{cargo, run_quietly},
+    process::{Finished, cargo, run_quietly},
 };
 
 /// How a task's tests ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Verdict {
     /// At least one test ran, and all passed.
     Passed,
@@ -21,7 +24,18 @@ pub(crate) enum Verdict {
     DoesNotCompile,
 }
 
-/// A run of one task's tests.
+impl Verdict {
+    /// As it is shown.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::DoesNotCompile => "does not compile",
+        }
+    }
+}
+
+/// A run of the tests of one task or of a day.
 #[derive(Debug)]
 pub(crate) struct Judged {
     pub(crate) verdict: Verdict,
@@ -38,15 +52,72 @@ pub(crate) struct Judged {
 /// # Errors
 /// If cargo cannot be started.
 pub(crate) fn task(root: &Path, day: &Day, id: &TaskId) -> Result<Judged> {
-    let filter = format!("task_{}_", id.task);
+    Ok(Judged::of(run_quietly(&mut command(root, day, Some(id.task)))?))
+}
+
+/// The command that builds and runs the tests of one task, or of a whole day.
+pub(crate) fn command(root: &Path, day: &Day, task: Option<usize>) -> Command {
     let mut command = cargo(root);
-    command.args(["test", "--no-fail-fast", "--test", &day.module(), "--features", &day.feature, "--", &filter]);
-    let finished = run_quietly(&mut command)?;
-    let report = Report::parse(&finished.text);
-    let verdict = match (report.closing.is_empty(), finished.status.success() && !report.passed.is_empty()) {
-        (true, _) => Verdict::DoesNotCompile,
-        (false, true) => Verdict::Passed,
-        (false, false) => Verdict::Failed,
-    };
-    Ok(Judged { verdict, report, text: finished.text, duration: finished.duration })
+    // A backtrace would stand between a message and its notes.
+    command.env("RUST_BACKTRACE", "0");
+    command.args(["test", "--no-fail-fast", "--test", &day.module(), "--features", &day.feature, "--"]);
+    if let Some(number) = task {
+        command.arg(format!("task_{number}_"));
+    }
+    command
+}
+
+impl Judged {
+    /// Reads what [`command`] left.
+    pub(crate) fn of(finished: Finished) -> Self {
+        let Finished { status, text, duration } = finished;
+        let report = Report::parse(&text);
+        // A test program that is stopped from outside, as by an overflowing stack, has begun without a closing line.
+        let began = !report.closing.is_empty() || text.lines().any(|line| line.starts_with("running ") && line.contains(" test"));
+        let verdict = match (began, status.success() && !report.passed.is_empty()) {
+            (false, _) => Verdict::DoesNotCompile,
+            (true, true) => Verdict::Passed,
+            (true, false) => Verdict::Failed,
+        };
+        Self { verdict, report, text, duration }
+    }
+
+    /// The verdict on one of the tasks that ran.
+    pub(crate) fn of_task(&self, number: usize) -> Verdict {
+        if self.verdict == Verdict::DoesNotCompile {
+            return self.verdict;
+        }
+        let mut tests =
+            self.report.passed.iter().filter(|(name, _)| task_of_test(name) == Some(number)).map(|(_, passed)| *passed).peekable();
+        let ran = tests.peek().is_some() && !self.report.closing.is_empty();
+        if ran && tests.all(|passed| passed) { Verdict::Passed } else { Verdict::Failed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(text: &str, succeeds: bool) -> Judged {
+        let mut command = cargo(Path::new("."));
+        command.arg(if succeeds { "--version" } else { "--no-such-option" });
+        let status = run_quietly(&mut command).unwrap().status;
+        Judged::of(Finished { status, text: text.to_owned(), duration: Duration::ZERO })
+    }
+
+    #[test]
+    fn a_days_run_has_a_verdict_for_each_task() {
+        let run = judged("running 2 tests\ntest task_1_a ... ok\ntest task_2_a ... FAILED\ntest result: FAILED. 1 passed\n", false);
+        assert_eq!(run.verdict, Verdict::Failed);
+        assert_eq!([1, 2, 3].map(|task| run.of_task(task)), [Verdict::Passed, Verdict::Failed, Verdict::Failed]);
+    }
+
+    #[test]
+    fn a_test_program_that_is_stopped_did_compile() {
+        let run = judged("running 2 tests\ntest task_1_a ... ok\n\nthread 'task_2_a' has overflowed its stack\n", false);
+        assert_eq!((run.verdict, run.of_task(1)), (Verdict::Failed, Verdict::Failed));
+        let run = judged("error[E0425]: cannot find value `x`\n", false);
+        assert_eq!((run.verdict, run.of_task(1)), (Verdict::DoesNotCompile, Verdict::DoesNotCompile));
+        assert_eq!(judged("running 0 tests\ntest result: ok. 0 passed\n", true).verdict, Verdict::Failed, "nothing ran");
+    }
 }

@@ -13,20 +13,27 @@ mod borrow;
 mod consistency;
 mod curriculum;
 mod environment;
+mod explain;
 mod files;
+mod fingerprint;
+mod hint;
+mod ink;
 mod judge;
 mod learner;
 mod libtest;
 mod process;
 mod progress;
+mod record;
 mod source;
 mod start;
 mod status;
 mod stubs;
 mod template;
+mod test;
 #[cfg(test)]
 mod testing;
 mod transaction;
+mod trial;
 mod verify;
 
 use curriculum::Curriculum;
@@ -43,6 +50,18 @@ struct Arguments {
 enum Command {
     /// Look at this machine, build the reference, hear a story from it, and see your first task
     Start,
+    /// Where you stand; as `cargo course` alone
+    Status {
+        /// For programs; the book's page on the runner has the schema
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run the tests of a task, of a day, or of the task that you are at
+    Test(test::Options),
+    /// The next open task: goal, file, functions, chapter, commands
+    Next,
+    /// A task's hints, one more with each call; there are three
+    Hint(hint::Options),
     /// Check everything that this repository promises
     Verify(verify::Options),
     /// Build the book and serve it on this machine; options are passed on to the book's builder
@@ -103,7 +122,11 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
     }
     let curriculum = Curriculum::load(&root)?;
     match arguments.command {
-        None => status::print(&root, &curriculum)?,
+        None => status::print(&root, &curriculum, false)?,
+        Some(Command::Status { json }) => status::print(&root, &curriculum, json)?,
+        Some(Command::Test(options)) => return test::test(&root, &curriculum, &options),
+        Some(Command::Hint(options)) => hint::print(&root, &curriculum, &options)?,
+        Some(Command::Next) => status::print_next(&root, &curriculum)?,
         Some(Command::Start) => start::start(&root, &curriculum)?,
         Some(Command::Verify(options)) => return verify::verify(&root, curriculum, options),
         Some(Command::Book { options }) => {

@@ -72,19 +72,20 @@ fn count_packages(root: &Path, arguments: &[&str]) -> usize {
 }
 
 /// One line on standard error.
-struct Line {
+pub(crate) struct Line {
     on_terminal: bool,
     shown: bool,
     last: Option<Instant>,
 }
 
 impl Line {
-    fn new() -> Self {
+    /// Nothing shown yet.
+    pub(crate) fn new() -> Self {
         Self { on_terminal: stderr().is_terminal(), shown: false, last: None }
     }
 
     /// On a terminal the line is rewritten; elsewhere a new one is printed every ten seconds.
-    fn show(&mut self, text: &str) {
+    pub(crate) fn show(&mut self, text: &str) {
         if self.on_terminal {
             eprint!("\r{:<78}", text.chars().take(78).collect::<String>());
             let _ = stderr().flush();
@@ -95,7 +96,8 @@ impl Line {
         }
     }
 
-    fn clear(&mut self) {
+    /// Takes the line off the terminal again.
+    pub(crate) fn clear(&mut self) {
         if self.shown {
             eprint!("\r{:<78}\r", "");
         }

@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{curriculum::Curriculum, environment, process, progress, status, stubs::generated};
+use crate::{curriculum::Curriculum, environment, process, progress, status};
 
 /// The build of the command line on the reference solution, as `cargo llm-ref` has it.
 pub(crate) const BUILD: [&str; 5] = ["--release", "--features", "cli,reference", "--bin", "tiny-llm"];
@@ -25,7 +25,7 @@ pub(crate) fn start(root: &Path, curriculum: &Curriculum) -> Result<()> {
     ensure!(status.success(), "the engine failed; try `cargo llm-ref {}`", STORY.join(" "));
 
     println!("\nBy the end of week 1 yours writes like this. Red tests are the beginning: every task fails by its own message.\n");
-    status::print_next(&generated(root, curriculum)?, curriculum);
+    status::print_next(root, curriculum)?;
     println!("\n`cargo course` shows where you stand.");
     Ok(())
 }

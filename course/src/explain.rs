@@ -1,0 +1,136 @@
+//! What cargo and the test program printed, cut down to what a learner needs.
+
+use crate::{ink::bleached, libtest::Report};
+
+/// A failed test.
+pub(crate) struct Failure {
+    /// What the test printed and the panic's message, verbatim.
+    pub(crate) message: String,
+    /// `src/week1/attention.rs:39`: where it panicked.
+    pub(crate) place: Option<String>,
+}
+
+impl Failure {
+    /// The failure of the test `name`.
+    pub(crate) fn of(report: &Report, name: &str) -> Self {
+        let (mut message, mut place, mut in_backtrace) = (Vec::new(), None, false);
+        for line in report.output(name).unwrap_or_default().lines() {
+            let panicked = line.starts_with("thread '").then(|| line.split_once(" panicked at ")).flatten();
+            if let Some((_, at)) = panicked {
+                place.get_or_insert_with(|| without_column(at));
+                in_backtrace = false;
+            } else if line == "stack backtrace:" {
+                in_backtrace = true;
+            } else if !in_backtrace && !line.starts_with("note: run with `RUST_BACKTRACE=") {
+                message.push(line);
+            }
+        }
+        Self { message: message.join("\n").trim_matches('\n').to_owned(), place }
+    }
+}
+
+/// `src/week1/a.rs:5:9:` → `src/week1/a.rs:5`.
+fn without_column(place: &str) -> String {
+    let place = place.trim_end_matches(':').replace('\\', "/");
+    place.rsplit_once(':').map_or(place.clone(), |(line, _)| line.to_owned())
+}
+
+/// The stub that a test stopped at: `week1-day1 task 2: scaled_dot_product_attention`.
+pub(crate) fn open_stub<'a>(report: &'a Report, test: &str) -> Option<&'a str> {
+    let stub = report.first_panic(test)?.strip_prefix("not yet implemented: ")?;
+    (stub.starts_with("week") && stub.contains(" task ")).then_some(stub)
+}
+
+/// `task_1_softmax_rows_sum_to_one` → `softmax rows sum to one`.
+pub(crate) fn words(test: &str) -> String {
+    let name = test.strip_prefix("task_").and_then(|rest| rest.split_once('_')).map_or(test, |(_, name)| name);
+    name.replace('_', " ")
+}
+
+/// What a build is at, if a line of cargo's says so: `building ndarray v0.17.2`.
+pub(crate) fn build_step(line: &str) -> Option<String> {
+    let line = bleached(line);
+    let mut words = line.split_whitespace();
+    match words.next()? {
+        "Compiling" => Some(format!("building {}", words.next()?)),
+        "Updating" | "Downloading" | "Downloaded" | "Blocking" => Some(line.trim().to_owned()),
+        _ => None,
+    }
+}
+
+/// The compiler's errors without its warnings and without cargo's own lines; everything, if there are none.
+pub(crate) fn compile_errors(text: &str) -> String {
+    const CARGO: [&str; 8] = [
+        "   Compiling ",
+        "    Blocking ",
+        "    Updating ",
+        " Downloading ",
+        "  Downloaded ",
+        "     Locking ",
+        "    Checking ",
+        "error: could not compile ",
+    ];
+    let lines = text.lines().filter(|line| !CARGO.iter().any(|own| bleached(line).starts_with(own)));
+    let lines: Vec<&str> = lines.collect();
+    let blocks = lines.split(|line| line.trim().is_empty()).filter(|block| !block.is_empty());
+    let errors: Vec<String> = blocks.filter(|block| !bleached(block[0]).starts_with("warning")).map(|block| block.join("\n")).collect();
+    if errors.is_empty() { text.trim_matches('\n').to_owned() } else { errors.join("\n\n") }
+}
+
+/// The last lines, for a test program that ended without a report.
+pub(crate) fn tail(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty() && !line.starts_with("test ")).collect();
+    lines[lines.len().saturating_sub(8)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_words() {
+        assert_eq!(words("task_12_top_k_keeps_ties"), "top k keeps ties");
+        assert_eq!(words("loads"), "loads");
+    }
+
+    #[test]
+    fn places_have_a_line_and_no_column() {
+        assert_eq!(without_column("src/week1/a.rs:5:9:"), "src/week1/a.rs:5");
+        assert_eq!(without_column("src\\week1\\a.rs:5:9:"), "src/week1/a.rs:5");
+    }
+
+    #[test]
+    fn a_backtrace_is_left_out() {
+        let text =
+            "---- task_1_a stdout ----\n\nthread 'task_1_a' (7) panicked at src/a.rs:5:5:\nfirst\n\nlast\nstack backtrace:\n   0: x\n\n";
+        let failure = Failure::of(&Report::parse(text), "task_1_a");
+        assert_eq!((failure.message.as_str(), failure.place.as_deref()), ("first\n\nlast", Some("src/a.rs:5")));
+    }
+
+    #[test]
+    fn only_the_courses_own_stubs_are_open_tasks() {
+        let report = |message: &str| Report::parse(&format!("---- t stdout ----\nthread 't' panicked at src/a.rs:5:5:\n{message}\n"));
+        assert_eq!(open_stub(&report("not yet implemented: week1-day1 task 2: two"), "t"), Some("week1-day1 task 2: two"));
+        assert_eq!(open_stub(&report("not yet implemented"), "t"), None);
+        assert_eq!(open_stub(&report("not yet implemented: the mask"), "t"), None);
+    }
+
+    #[test]
+    fn steps_of_a_build_are_cargos_lines() {
+        assert_eq!(build_step("\x1b[1m\x1b[32m   Compiling\x1b[0m ndarray v0.17.2").as_deref(), Some("building ndarray"));
+        assert_eq!(
+            build_step("    Blocking waiting for file lock on build directory").as_deref(),
+            Some("Blocking waiting for file lock on build directory")
+        );
+        assert_eq!(build_step("error: no"), None);
+        assert_eq!(build_step(""), None);
+    }
+
+    #[test]
+    fn coloured_errors_are_found_too() {
+        let text =
+            "\x1b[1m\x1b[32m   Compiling\x1b[0m tiny-llm\n\x1b[1m\x1b[33mwarning\x1b[0m: unused\n\n\x1b[1m\x1b[31merror\x1b[0m: no\n";
+        assert_eq!(compile_errors(text), "\x1b[1m\x1b[31merror\x1b[0m: no");
+        assert_eq!(compile_errors("warning: all there is\n"), "warning: all there is");
+    }
+}

@@ -1,0 +1,214 @@
+//! `cargo course hint DAY TASK`: a task's hints, one more with each call.
+//!
+//! They stand in `course/hints/week1-dayN.toml`, three for each task, from a nudge to nearly the solution:
+//!
+//! ```toml
+//! [[task]]
+//! number = 1
+//! hints = ["…", "…", "…"]
+//! ```
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use anyhow::{Context, Result, ensure};
+use clap::{Args, value_parser};
+use serde::Deserialize;
+
+use crate::{
+    curriculum::{Curriculum, Day, TaskId},
+    record::{HINTS, Record},
+};
+
+/// Where the hints stand, relative to the repository.
+pub(crate) const FOLDER: &str = "course/hints";
+
+/// Which hint.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// week1-day1
+    day: String,
+    /// 1
+    task: usize,
+    /// Up to this hint, 1 to 3; without it, one more than you have seen
+    #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(1..=i64::from(HINTS)))]
+    level: Option<u8>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default, rename = "task")]
+    tasks: Vec<OfTask>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfTask {
+    number: usize,
+    hints: Vec<String>,
+}
+
+/// Prints the hints up to the next one and notes that it was seen.
+///
+/// # Errors
+/// If there is no such task, or its hints cannot be read.
+pub(crate) fn print(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<()> {
+    let (day, id, _) = curriculum.named(&options.day, options.task)?;
+    print!("{}", next(root, day, &id, options.level)?);
+    Ok(())
+}
+
+/// The hints of a task up to `level`, or one more than were seen; notes it in the record.
+///
+/// # Errors
+/// If they cannot be read.
+pub(crate) fn next(root: &Path, day: &Day, id: &TaskId, level: Option<u8>) -> Result<String> {
+    let hints = load(root, day, id)?;
+    let seen = Record::load(root).entry(id).hints;
+    let level = level.unwrap_or(seen + 1).min(HINTS);
+    Record::update(root, |record| record.saw_hint(id, level));
+    let mut text = String::new();
+    for (number, hint) in hints.iter().enumerate().take(usize::from(level)) {
+        text += &format!("{id}, hint {} of {HINTS}\n\n{}\n\n", number + 1, hint.trim());
+    }
+    text += &if level < HINTS {
+        format!("The next one: cargo course hint {} {}\n", id.feature, id.task)
+    } else {
+        format!("That was the last one. The chapter: {}\n", day.chapter)
+    };
+    Ok(text)
+}
+
+/// The hints of one task.
+fn load(root: &Path, day: &Day, id: &TaskId) -> Result<Vec<String>> {
+    let path = path_of(day);
+    let problems = problems_of(root, day, Some(id.task));
+    ensure!(problems.is_empty(), "{}", problems.join("; "));
+    let file = read(root, &path)?;
+    let of_task = file.tasks.into_iter().find(|task| task.number == id.task);
+    Ok(of_task.with_context(|| format!("{path}: no task {}", id.task))?.hints)
+}
+
+/// What is wrong with the hints, one line each: every task of the course has [`HINTS`] hints, and there are no others.
+pub(crate) fn problems(root: &Path, curriculum: &Curriculum) -> Vec<String> {
+    let mut problems: Vec<String> = curriculum.days().flat_map(|day| problems_of(root, day, None)).collect();
+    let known: BTreeSet<String> = curriculum.days().map(|day| format!("{}.toml", day.feature)).collect();
+    let found = fs::read_dir(root.join(FOLDER))
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()));
+    let mut superfluous: Vec<String> = found.filter(|name| !known.contains(name)).collect();
+    superfluous.sort();
+    problems.extend(superfluous.iter().map(|name| format!("{FOLDER}/{name}: belongs to no day of the curriculum")));
+    problems
+}
+
+/// What is wrong with a day's file, or with what it has on one task.
+fn problems_of(root: &Path, day: &Day, only: Option<usize>) -> Vec<String> {
+    let path = path_of(day);
+    let file = match read(root, &path) {
+        Ok(file) => file,
+        Err(error) => return vec![format!("{error:#}")],
+    };
+    let mut problems = Vec::new();
+    for task in day.tasks.iter().filter(|task| only.is_none_or(|only| only == task.number)) {
+        let mut of_task = file.tasks.iter().filter(|of| of.number == task.number);
+        let Some(first) = of_task.next() else {
+            problems.push(format!("{path}: no task {}", task.number));
+            continue;
+        };
+        if of_task.next().is_some() {
+            problems.push(format!("{path}: task {} stands there twice", task.number));
+        }
+        if first.hints.len() != usize::from(HINTS) {
+            problems.push(format!("{path}: task {}: found {} hints, expected {HINTS}", task.number, first.hints.len()));
+        }
+        for (level, _) in first.hints.iter().enumerate().filter(|(_, hint)| hint.trim().is_empty()) {
+            problems.push(format!("{path}: task {}: hint {} is empty", task.number, level + 1));
+        }
+    }
+    let unknown = file.tasks.iter().filter(|task| only.is_none() && !day.tasks.iter().any(|known| known.number == task.number));
+    problems.extend(unknown.map(|task| format!("{path}: task {}, but {} has {} tasks", task.number, day.feature, day.tasks.len())));
+    problems
+}
+
+fn path_of(day: &Day) -> String {
+    format!("{FOLDER}/{}.toml", day.feature)
+}
+
+fn read(root: &Path, path: &str) -> Result<File> {
+    let text = fs::read_to_string(root.join(path)).with_context(|| format!("{path} cannot be read"))?;
+    toml::from_str(&text).with_context(|| format!("{path} is malformed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{curriculum, repository, write};
+
+    const DAY1: &str = "[[task]]\nnumber = 1\nhints = ['a', '''\nb\nb''', 'c']\n[[task]]\nnumber = 2\nhints = ['d', 'e', 'f']\n";
+    const DAY2: &str = "[[task]]\nnumber = 1\nhints = ['g', 'h', 'i']\n";
+
+    fn hinted() -> tempfile::TempDir {
+        let root = repository();
+        write(root.path(), "course/hints/week1-day1.toml", DAY1);
+        write(root.path(), "course/hints/week1-day2.toml", DAY2);
+        root
+    }
+
+    #[test]
+    fn each_call_shows_one_more() {
+        let (root, curriculum) = (hinted(), curriculum());
+        let (day, id, _) = curriculum.named("week1-day1", 1).unwrap();
+        let next = |level| next(root.path(), day, &id, level).unwrap();
+        let first = "week1-day1 task 1, hint 1 of 3\n\na\n\n";
+        let second = "week1-day1 task 1, hint 2 of 3\n\nb\nb\n\n";
+        let third = "week1-day1 task 1, hint 3 of 3\n\nc\n\n";
+        let more = "The next one: cargo course hint week1-day1 1\n";
+        let last = "That was the last one. The chapter: book/src/week1/day1.md\n";
+        assert_eq!(next(None), format!("{first}{more}"));
+        assert_eq!(next(None), format!("{first}{second}{more}"));
+        assert_eq!(next(Some(1)), format!("{first}{more}"), "looking back");
+        assert_eq!(next(None), format!("{first}{second}{third}{last}"));
+        assert_eq!(next(None), format!("{first}{second}{third}{last}"), "there is no fourth");
+        assert_eq!(Record::load(root.path()).entry(&id).hints, 3);
+        let other = TaskId { task: 2, ..id };
+        assert_eq!(Record::load(root.path()).entry(&other).hints, 0);
+    }
+
+    #[test]
+    fn a_broken_file_is_one_line_and_counts_no_hint() {
+        let (root, curriculum) = (hinted(), curriculum());
+        let (day, id, _) = curriculum.named("week1-day1", 1).unwrap();
+        write(root.path(), "course/hints/week1-day1.toml", "[[task]]\nnumber = 1\nhints = ['a']\n");
+        let error = next(root.path(), day, &id, None).unwrap_err().to_string();
+        assert_eq!(error, "course/hints/week1-day1.toml: task 1: found 1 hints, expected 3");
+        write(root.path(), "course/hints/week1-day1.toml", "[[task]\n");
+        assert!(next(root.path(), day, &id, None).unwrap_err().to_string().contains("course/hints/week1-day1.toml is malformed"));
+        assert_eq!(Record::load(root.path()).entry(&id).hints, 0);
+    }
+
+    #[test]
+    fn each_lack_and_each_surplus_is_named() {
+        let root = hinted();
+        assert_eq!(problems(root.path(), &curriculum()), [""; 0]);
+        for (from, to, problem) in [
+            ("'c'", "' '", "course/hints/week1-day1.toml: task 1: hint 3 is empty"),
+            (", 'f'", "", "course/hints/week1-day1.toml: task 2: found 2 hints, expected 3"),
+            ("number = 2", "number = 1", "course/hints/week1-day1.toml: no task 2"),
+            ("number = 2", "number = 1", "course/hints/week1-day1.toml: task 1 stands there twice"),
+            ("number = 2", "number = 3", "course/hints/week1-day1.toml: task 3, but week1-day1 has 2 tasks"),
+            ("hints", "tips", "course/hints/week1-day1.toml is malformed"),
+        ] {
+            let root = hinted();
+            write(root.path(), "course/hints/week1-day1.toml", &DAY1.replacen(from, to, 1));
+            let problems = problems(root.path(), &curriculum());
+            assert!(problems.iter().any(|found| found.starts_with(problem)), "{problems:#?}\n  does not contain\n{problem}");
+        }
+        write(root.path(), "course/hints/week1-day9.toml", "");
+        fs::remove_file(root.path().join("course/hints/week1-day2.toml")).unwrap();
+        let found = problems(root.path(), &curriculum());
+        assert!(found[0].starts_with("course/hints/week1-day2.toml cannot be read"), "{found:?}");
+        assert_eq!(found[1..], ["course/hints/week1-day9.toml: belongs to no day of the curriculum"]);
+    }
+}

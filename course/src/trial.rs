@@ -1,0 +1,287 @@
+//! One run of a task's tests or a day's, told in words and remembered.
+
+use std::{collections::HashMap, fs, path::Path};
+
+use crate::{
+    consistency::task_of_test,
+    curriculum::{Day, Task, TaskId},
+    explain::{self, Failure},
+    ink::Ink,
+    judge::{Judged, Verdict},
+    record::{Record, Run},
+};
+
+/// A finished run.
+pub(crate) struct Trial<'a> {
+    day: &'a Day,
+    /// One for each task that ran, in order.
+    pub(crate) tasks: Vec<TaskTrial<'a>>,
+    judged: Judged,
+}
+
+/// What it says of one task.
+pub(crate) struct TaskTrial<'a> {
+    pub(crate) id: TaskId,
+    task: &'a Task,
+    pub(crate) verdict: Verdict,
+    /// Tests that ran.
+    ran: usize,
+    /// Those of them that failed, in the order of the test file.
+    failing: Vec<String>,
+}
+
+impl<'a> Trial<'a> {
+    /// Sorts a run's tests by task. `only` is the task that was asked for; without it the day was.
+    pub(crate) fn new(root: &Path, day: &'a Day, only: Option<usize>, judged: Judged) -> Self {
+        let order = tests_in_order(&fs::read_to_string(root.join(format!("tests/{}.rs", day.module()))).unwrap_or_default());
+        let place = |name: &str| order.iter().position(|test| test == name).unwrap_or(usize::MAX);
+        let chosen = day.tasks().filter(|(id, _)| only.is_none_or(|only| only == id.task));
+        let tasks = chosen.map(|(id, task)| {
+            let mine: Vec<(&String, bool)> = judged
+                .report
+                .passed
+                .iter()
+                .filter(|(name, _)| task_of_test(name) == Some(id.task))
+                .map(|(name, passed)| (name, *passed))
+                .collect();
+            let mut failing: Vec<String> = mine.iter().filter(|(_, passed)| !passed).map(|(name, _)| (*name).clone()).collect();
+            failing.sort_by_key(|name| place(name));
+            TaskTrial { verdict: judged.of_task(id.task), ran: mine.len(), failing, id, task }
+        });
+        Self { day, tasks: tasks.collect(), judged }
+    }
+
+    /// Whether everything that was asked for is green.
+    pub(crate) fn passed(&self) -> bool {
+        self.tasks.iter().all(|task| task.verdict == Verdict::Passed)
+    }
+
+    /// Writes the verdicts into the record. The fingerprints are those of before the run: what was saved meanwhile was not judged.
+    pub(crate) fn remember(&self, root: &Path, fingerprints: &HashMap<TaskId, String>) {
+        Record::update(root, |record| {
+            for task in &self.tasks {
+                let fingerprint = fingerprints.get(&task.id).cloned().unwrap_or_default();
+                record.ran(&task.id, Run::now(task.verdict, self.judged.duration, task.failing.first().cloned(), fingerprint));
+            }
+        });
+    }
+
+    /// The verdicts, one line each, and the first failure in full; several paragraphs, with a line end.
+    pub(crate) fn tell(&self, ink: Ink) -> String {
+        if self.judged.verdict == Verdict::DoesNotCompile {
+            return self.tell_compile_errors(ink);
+        }
+        let (mut text, mut shown) = (String::new(), false);
+        for task in &self.tasks {
+            text += &self.line(task, ink);
+            let to_be_shown = task.verdict == Verdict::Failed && !shown && (self.tasks.len() == 1 || !self.is_not_started(task));
+            if to_be_shown {
+                text += &self.detail(task, ink);
+                shown = true;
+            }
+        }
+        text
+    }
+
+    /// Only the first failure of one task, as [`Trial::tell`] has it.
+    pub(crate) fn tell_task(&self, id: &TaskId, ink: Ink) -> String {
+        if self.judged.verdict == Verdict::DoesNotCompile {
+            return self.tell_compile_errors(ink);
+        }
+        self.tasks.iter().find(|task| task.id == *id).map_or(String::new(), |task| self.line(task, ink) + &self.detail(task, ink))
+    }
+
+    /// Whether a task's first failure is a stub's `todo!`.
+    fn is_not_started(&self, task: &TaskTrial) -> bool {
+        task.failing.first().and_then(|test| explain::open_stub(&self.judged.report, test)).is_some()
+    }
+
+    fn tell_compile_errors(&self, ink: Ink) -> String {
+        let what = match self.tasks.as_slice() {
+            [task] => format!("{}, {}", task.id, task.task.title),
+            _ => self.day.feature.clone(),
+        };
+        let mark = ink.red(Verdict::DoesNotCompile.words());
+        format!("{mark}: {what}\n\n{}\n", explain::compile_errors(&self.judged.text))
+    }
+
+    fn line(&self, task: &TaskTrial, ink: Ink) -> String {
+        let name = format!("{}, {}", task.id, task.task.title);
+        let seconds = self.judged.duration.as_secs_f64();
+        match task.failing.first().and_then(|test| explain::open_stub(&self.judged.report, test)) {
+            _ if task.verdict == Verdict::Passed => {
+                format!("{}: {name} {}\n", ink.green("passed"), ink.dim(&format!("({} tests, {seconds:.1} s)", task.ran)))
+            }
+            Some(stub) => format!("{}: {stub}\n", ink.yellow("not started")),
+            None => {
+                let numbers = format!("({} of {} tests, {seconds:.1} s)", task.failing.len(), task.ran);
+                format!("{}: {name} {}\n", ink.red("failed"), ink.dim(&numbers))
+            }
+        }
+    }
+
+    fn detail(&self, task: &TaskTrial, ink: Ink) -> String {
+        let Some((first, others)) = task.failing.split_first() else {
+            return if task.verdict == Verdict::Failed { format!("\n{}\n", explain::tail(&self.judged.text)) } else { String::new() };
+        };
+        let failure = Failure::of(&self.judged.report, first);
+        let mut text = format!("\n{}\n", ink.bold(&explain::words(first)));
+        if explain::open_stub(&self.judged.report, first).is_none() {
+            text += &format!("{}\n", failure.message);
+        }
+        text += "\n";
+        if let Some(place) = &failure.place {
+            let what = if place.starts_with("tests/") { "test" } else { "at" };
+            text += &format!("{what:<5} {place}\n");
+        }
+        text += &format!("read  {}\n", self.day.chapter);
+        text + &self.also_red(others, ink)
+    }
+
+    /// The other failing tests, one line each; those that stop at a stub in one line together.
+    fn also_red(&self, others: &[String], ink: Ink) -> String {
+        let (stubs, wrong): (Vec<&String>, Vec<&String>) =
+            others.iter().partition(|test| explain::open_stub(&self.judged.report, test).is_some());
+        let mut text = String::new();
+        if !wrong.is_empty() {
+            text += &format!("\nalso {}:\n", ink.red("failed"));
+            wrong.iter().for_each(|test| text += &format!("  {}\n", explain::words(test)));
+        }
+        if !stubs.is_empty() {
+            let (number, verb) =
+                if stubs.len() == 1 { ("1 more test".to_owned(), "stops") } else { (format!("{} more tests", stubs.len()), "stop") };
+            text += &format!("\n{number} {verb} at what is not started.\n");
+        }
+        text
+    }
+}
+
+/// The names of the tests in a test file, from top to bottom.
+fn tests_in_order(text: &str) -> Vec<String> {
+    let names = text.lines().filter_map(|line| line.trim().strip_prefix("fn ")?.split_once('(').map(|(name, _)| name.to_owned()));
+    names.filter(|name| task_of_test(name).is_some()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{
+        process::{Finished, cargo, run_quietly},
+        testing::{curriculum, repository, write},
+    };
+
+    const TESTS: &str = "fn helper() {}\n#[test]\nfn task_1_zeta() {\n}\nfn task_1_alpha() {}\n    fn task_2_two() {}\n";
+
+    const OUTPUT: &str = "
+running 3 tests
+test task_1_alpha ... FAILED
+test task_1_zeta ... FAILED
+test task_2_two ... FAILED
+
+failures:
+
+---- task_1_alpha stdout ----
+
+thread 'task_1_alpha' (7) panicked at src/week1/a.rs:5:5:
+alpha is wrong
+
+---- task_1_zeta stdout ----
+seen before the panic
+
+thread 'task_1_zeta' (8) panicked at tests/week1_day1.rs:3:5:
+zeta: 1 of 2 elements differ
+  worst at [1]: found 2.0, expected 3.0
+note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
+
+---- task_2_two stdout ----
+
+thread 'task_2_two' (9) panicked at src/week1/a.rs:12:9:
+not yet implemented: week1-day1 task 2: Two::two
+
+
+failures:
+    task_1_alpha
+
+test result: FAILED. 0 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s
+";
+
+    fn judged(text: &str) -> Judged {
+        let status = run_quietly(cargo(Path::new(".")).arg("--no-such-option")).unwrap().status;
+        Judged::of(Finished { status, text: text.to_owned(), duration: Duration::from_millis(812) })
+    }
+
+    fn told(only: Option<usize>, output: &str) -> String {
+        let root = repository();
+        write(root.path(), "tests/week1_day1.rs", TESTS);
+        let curriculum = curriculum();
+        Trial::new(root.path(), curriculum.day("week1-day1").unwrap(), only, judged(output)).tell(Ink::plain())
+    }
+
+    #[test]
+    fn the_first_failure_is_that_of_the_test_file() {
+        let expected = "\
+failed: week1-day1 task 1, One (2 of 2 tests, 0.8 s)
+
+zeta
+seen before the panic
+
+zeta: 1 of 2 elements differ
+  worst at [1]: found 2.0, expected 3.0
+
+test  tests/week1_day1.rs:3
+read  book/src/week1/day1.md
+
+also failed:
+  alpha
+";
+        assert_eq!(told(Some(1), OUTPUT), expected);
+        assert_eq!(told(None, OUTPUT), format!("{expected}not started: week1-day1 task 2: Two::two\n"));
+    }
+
+    #[test]
+    fn a_stub_is_not_started() {
+        let expected = "\
+not started: week1-day1 task 2: Two::two
+
+two
+
+at    src/week1/a.rs:12
+read  book/src/week1/day1.md
+";
+        assert_eq!(told(Some(2), OUTPUT), expected);
+    }
+
+    #[test]
+    fn errors_of_the_compiler_are_its_own() {
+        let text = "   Compiling tiny-llm v0.1.0\nwarning: unused\n --> src/lib.rs:1\n\nerror[E0425]: no `x`\n --> src/lib.rs:2\n\nerror: could not compile `tiny-llm`\n";
+        assert_eq!(told(Some(1), text), "does not compile: week1-day1 task 1, One\n\nerror[E0425]: no `x`\n --> src/lib.rs:2\n");
+    }
+
+    #[test]
+    fn a_stopped_test_program_shows_its_last_words() {
+        let text = "running 2 tests\n\nthread 'task_1_zeta' has overflowed its stack\nfatal runtime error: stack overflow, aborting\n";
+        let told = told(Some(1), text);
+        assert!(
+            told.starts_with("failed: week1-day1 task 1, One (0 of 0 tests, 0.8 s)\n") && told.contains("has overflowed its stack"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn every_verdict_is_remembered() {
+        let root = repository();
+        write(root.path(), "tests/week1_day1.rs", TESTS);
+        let (curriculum, id) = (curriculum(), TaskId { feature: "week1-day1".into(), task: 1 });
+        let fingerprints = HashMap::from([(id.clone(), "f".to_owned())]);
+        Trial::new(root.path(), curriculum.day("week1-day1").unwrap(), None, judged(OUTPUT)).remember(root.path(), &fingerprints);
+        let run = Record::load(root.path()).entry(&id).run.unwrap();
+        assert_eq!(
+            (run.verdict, run.milliseconds, run.first_failing.as_deref(), run.fingerprint.as_str()),
+            (Verdict::Failed, 812, Some("task_1_zeta"), "f")
+        );
+        let second = TaskId { task: 2, ..id };
+        assert_eq!(Record::load(root.path()).entry(&second).run.unwrap().first_failing.as_deref(), Some("task_2_two"));
+    }
+}
