@@ -52,7 +52,7 @@ pub(crate) fn build_step(line: &str) -> Option<String> {
     let line = bleached(line);
     let mut words = line.split_whitespace();
     match words.next()? {
-        "Compiling" => Some(format!("building {}", words.next()?)),
+        "Compiling" => words.next().filter(|package| *package != "tiny-llm").map(|package| format!("building {package}")),
         "Updating" | "Downloading" | "Downloaded" | "Blocking" => Some(line.trim().to_owned()),
         _ => None,
     }
@@ -122,6 +122,7 @@ mod tests {
             build_step("    Blocking waiting for file lock on build directory").as_deref(),
             Some("Blocking waiting for file lock on build directory")
         );
+        assert_eq!(build_step("   Compiling tiny-llm v0.1.0"), None, "that is every edit");
         assert_eq!(build_step("error: no"), None);
         assert_eq!(build_step(""), None);
     }

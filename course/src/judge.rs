@@ -70,10 +70,10 @@ pub(crate) fn command(root: &Path, day: &Day, task: Option<usize>) -> Command {
 impl Judged {
     /// Reads what [`command`] left.
     pub(crate) fn of(finished: Finished) -> Self {
-        let Finished { status, text, duration } = finished;
-        let report = Report::parse(&text);
+        let Finished { status, text, output, duration } = finished;
+        let report = Report::parse(&output);
         // A test program that is stopped from outside, as by an overflowing stack, has begun without a closing line.
-        let began = !report.closing.is_empty() || text.lines().any(|line| line.starts_with("running ") && line.contains(" test"));
+        let began = !report.closing.is_empty() || output.lines().any(|line| line.starts_with("running ") && line.contains(" test"));
         let verdict = match (began, status.success() && !report.passed.is_empty()) {
             (false, _) => Verdict::DoesNotCompile,
             (true, true) => Verdict::Passed,
@@ -102,7 +102,7 @@ mod tests {
         let mut command = cargo(Path::new("."));
         command.arg(if succeeds { "--version" } else { "--no-such-option" });
         let status = run_quietly(&mut command).unwrap().status;
-        Judged::of(Finished { status, text: text.to_owned(), duration: Duration::ZERO })
+        Judged::of(Finished { status, text: text.to_owned(), output: text.to_owned(), duration: Duration::ZERO })
     }
 
     #[test]

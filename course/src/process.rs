@@ -4,7 +4,7 @@ use std::{
     ffi::OsStr,
     io::{BufRead, BufReader, Read},
     path::Path,
-    process::{Command, ExitStatus, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, channel},
     thread,
     time::{Duration, Instant},
@@ -19,6 +19,8 @@ pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
     /// Standard output and error, line by line as they came.
     pub(crate) text: String,
+    /// Standard output alone. What is read back comes from here: a line of cargo's errors may fall anywhere among the tests' lines.
+    pub(crate) output: String,
     /// From start to end.
     pub(crate) duration: Duration,
 }
@@ -61,15 +63,18 @@ pub(crate) fn shown(command: &Command) -> String {
 /// If it cannot be started.
 pub(crate) fn run(command: &mut Command, mut each: impl FnMut(&str)) -> Result<Finished> {
     let start = Instant::now();
-    let (mut child, lines) = start_piped(command)?;
-    let mut text = String::new();
-    for line in lines {
+    let (mut child, lines) = start_tagged(command)?;
+    let (mut text, mut output) = (String::new(), String::new());
+    for Line { text: line, is_output } in lines {
         each(&line);
-        text.push_str(&line);
-        text.push('\n');
+        let both: [Option<&mut String>; 2] = [Some(&mut text), is_output.then_some(&mut output)];
+        for text in both.into_iter().flatten() {
+            text.push_str(&line);
+            text.push('\n');
+        }
     }
     let status = child.wait().context("the end of a program was lost")?;
-    Ok(Finished { status, text, duration: start.elapsed() })
+    Ok(Finished { status, text, output, duration: start.elapsed() })
 }
 
 /// [`run`], silently.
@@ -83,21 +88,40 @@ pub(crate) fn run_aloud(command: &mut Command) -> Result<Finished> {
     run(command, |line| println!("{line}"))
 }
 
+/// A line that a program printed.
+#[derive(Debug)]
+pub(crate) struct Line {
+    /// Without its end.
+    pub(crate) text: String,
+    /// On standard output, not on standard error.
+    pub(crate) is_output: bool,
+}
+
 /// Starts a command whose lines, of output and errors together, arrive on the channel until it ends.
-pub(crate) fn start_piped(command: &mut Command) -> Result<(std::process::Child, Receiver<String>)> {
+pub(crate) fn start_piped(command: &mut Command) -> Result<(Child, Receiver<String>)> {
+    start(command, |line| line.text)
+}
+
+/// [`start_piped`], with output and errors told apart.
+pub(crate) fn start_tagged(command: &mut Command) -> Result<(Child, Receiver<Line>)> {
+    start(command, |line| line)
+}
+
+fn start<T: Send + 'static>(command: &mut Command, of_line: fn(Line) -> T) -> Result<(Child, Receiver<T>)> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().with_context(|| format!("`{}` cannot be started", shown(command)))?;
     let (sender, lines) = channel();
-    let pipes: [Option<Box<dyn Read + Send>>; 2] =
-        [child.stdout.take().map(|pipe| Box::new(pipe) as _), child.stderr.take().map(|pipe| Box::new(pipe) as _)];
-    for pipe in pipes.into_iter().flatten() {
+    let pipes: [(Option<Box<dyn Read + Send>>, bool); 2] =
+        [(child.stdout.take().map(|pipe| Box::new(pipe) as _), true), (child.stderr.take().map(|pipe| Box::new(pipe) as _), false)];
+    for (pipe, is_output) in pipes {
+        let Some(pipe) = pipe else { continue };
         let sender = sender.clone();
         thread::spawn(move || {
             let mut pipe = BufReader::new(pipe);
             let mut line = Vec::new();
             while pipe.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
-                let text = String::from_utf8_lossy(&line);
-                if sender.send(text.trim_end_matches(['\r', '\n']).to_owned()).is_err() {
+                let text = String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']).to_owned();
+                if sender.send(of_line(Line { text, is_output })).is_err() {
                     break;
                 }
                 line.clear();
@@ -105,4 +129,17 @@ pub(crate) fn start_piped(command: &mut Command) -> Result<(std::process::Child,
         });
     }
     Ok((child, lines))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_told_apart_from_errors() {
+        let finished = run_quietly(cargo(Path::new(".")).arg("--version")).unwrap();
+        assert!(finished.output.starts_with("cargo 1.") && finished.output == finished.text, "{finished:?}");
+        let finished = run_quietly(cargo(Path::new(".")).arg("--no-such-option")).unwrap();
+        assert!(finished.output.is_empty() && finished.text.starts_with("error"), "{finished:?}");
+    }
 }

@@ -209,7 +209,7 @@ test result: FAILED. 0 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; 
 
     fn judged(text: &str) -> Judged {
         let status = run_quietly(cargo(Path::new(".")).arg("--no-such-option")).unwrap().status;
-        Judged::of(Finished { status, text: text.to_owned(), duration: Duration::from_millis(812) })
+        Judged::of(Finished { status, text: text.to_owned(), output: text.to_owned(), duration: Duration::from_millis(812) })
     }
 
     fn told(only: Option<usize>, output: &str) -> String {

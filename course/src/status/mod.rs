@@ -243,9 +243,9 @@ pub(crate) fn next(status: &Status) -> String {
 pub(crate) fn brief(status: &TaskStatus) -> String {
     let TaskStatus { day, id, task, .. } = status;
     let hint = match status.hints {
-        0 => "shows the first of three hints".to_owned(),
-        HINTS => "shows its hints again".to_owned(),
-        seen => format!("shows hint {}", seen + 1),
+        0 => "(the first of three)".to_owned(),
+        HINTS => "(all three again)".to_owned(),
+        seen => format!("(hint {} of {HINTS})", seen + 1),
     };
     format!(
         "Next: {id}, {}\n{}\n  write  {} in {}\n  read   {} (cargo course book)\n  check  cargo course test {} {}\n  stuck  cargo course hint {} {} {hint}\n",

@@ -51,7 +51,7 @@ fn stages(v: &Verification, files: &[Generated]) -> Result<Outcome> {
 fn stage(v: &Verification, day: &Day, n: usize, problems: &mut Vec<String>) -> Result<Report> {
     let features = format!("test --no-fail-fast --test {} --features {}", day.module(), day.feature);
     let finished = run_quietly(&mut v.cargo(&features))?;
-    let report = Report::parse(&finished.text);
+    let report = Report::parse(&finished.output);
     ensure!(
         !report.closing.is_empty(),
         "the tests of {} do not build with the tasks before {n} filled in:\n{}",
