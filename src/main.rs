@@ -6,6 +6,7 @@ use std::{collections::HashSet, ops::ControlFlow, path::Path, process::ExitCode}
 use anyhow::Result;
 use ndarray::{Array2, Axis};
 use tiny_llm::week1::{
+    activations,
     chat::chatml,
     generate::{self, Limits, argmax, generate, next_token_logits},
     model::Model,
@@ -45,9 +46,16 @@ impl Engine for Week1 {
     }
 
     fn logits(&self, tokens: &[u32]) -> Tensor {
-        let batch = Array2::from_shape_fn((1, tokens.len()), |(_, l)| tokens[l]);
         // (1, L, V) -> (L, V)
-        self.model.forward(&batch).index_axis_move(Axis(0), 0)
+        self.model.forward(&batch_of_one(tokens)).index_axis_move(Axis(0), 0)
+    }
+
+    fn activations(&self, tokens: &[u32], each: &mut dyn FnMut(&str, &Tensor)) {
+        activations::activations(&self.model, &batch_of_one(tokens), each);
+    }
+
+    fn tasks_of(activation: &str) -> &'static [&'static str] {
+        activations::tasks_of(activation)
     }
 
     fn generate(&self, request: &Request, on_token: &mut dyn FnMut(u32) -> ControlFlow<()>) -> Result<FinishReason> {
@@ -83,6 +91,10 @@ impl Engine for Week1 {
     fn chatml(messages: &[Message]) -> String {
         chatml(messages, true)
     }
+}
+
+fn batch_of_one(tokens: &[u32]) -> Array2<u32> {
+    Array2::from_shape_fn((1, tokens.len()), |(_, l)| tokens[l])
 }
 
 fn sampler(sampling: &cli::Sampling) -> Sampler {

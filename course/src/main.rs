@@ -32,6 +32,7 @@ mod template;
 mod test;
 #[cfg(test)]
 mod testing;
+mod trace;
 mod transaction;
 mod trial;
 mod verify;
@@ -62,6 +63,8 @@ enum Command {
     Next,
     /// A task's hints, one more with each call; there are three
     Hint(hint::Options),
+    /// Find the first intermediate result of your model that differs from the reference's, and the task that computes it
+    Trace(trace::Options),
     /// Check everything that this repository promises
     Verify(verify::Options),
     /// Build the book and serve it on this machine; options are passed on to the book's builder
@@ -128,6 +131,7 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::Hint(options)) => hint::print(&root, &curriculum, &options)?,
         Some(Command::Next) => status::print_next(&root, &curriculum)?,
         Some(Command::Start) => start::start(&root, &curriculum)?,
+        Some(Command::Trace(options)) => return trace::trace(&root, &curriculum, &options),
         Some(Command::Verify(options)) => return verify::verify(&root, curriculum, options),
         Some(Command::Book { options }) => {
             let builder = ["run", "--quiet", "--release", "--package", "book-builder", "--"];

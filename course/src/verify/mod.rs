@@ -22,6 +22,7 @@ use crate::{
 mod book;
 mod budget;
 mod engine;
+mod planted;
 mod python;
 mod replay;
 mod rust;
@@ -65,7 +66,7 @@ struct Verification {
 type Step = (&'static str, fn(&mut Verification) -> Result<Outcome>);
 
 /// Every step, in order. Later ones use what earlier ones made: the pristine copy, the Python environment.
-const STEPS: [Step; 20] = [
+const STEPS: [Step; 21] = [
     ("stubs: src/ is generated from reference/", rust::stubs),
     ("curriculum: features, tests, oracle, book agree", rust::curriculum),
     ("pristine copy", tree::copy),
@@ -78,6 +79,7 @@ const STEPS: [Step; 20] = [
     ("reference: every day green", rust::reference),
     ("first day: cold build, edit to verdict", budget::first_day),
     ("command line: bad input, missing tasks", engine::command_line),
+    ("trace: names the task of a planted mistake", planted::trace),
     ("speed and memory", engine::bench),
     ("book: builds", book::build),
     ("book: every command runs", book::commands),

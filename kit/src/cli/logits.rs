@@ -22,7 +22,8 @@ pub(super) struct Args {
     out: PathBuf,
 }
 
-fn token(text: &str) -> Result<u32, String> {
+/// A token id.
+pub(super) fn token(text: &str) -> Result<u32, String> {
     text.trim().parse().map_err(|_| format!("expected token ids from 0 to {} with commas between", u32::MAX))
 }
 

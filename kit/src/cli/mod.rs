@@ -19,6 +19,7 @@ mod score;
 mod session;
 mod speed;
 mod synth;
+mod trace;
 mod weights;
 
 use std::{ops::ControlFlow, path::Path, process::ExitCode};
@@ -50,6 +51,12 @@ pub trait Engine: Sized {
 
     /// Logits of every position: `tokens [L]` → `[L, V]`.
     fn logits(&self, tokens: &[u32]) -> Tensor;
+
+    /// Hands every intermediate result of the model on `tokens [L]` to `each` as soon as it is computed, with its name.
+    fn activations(&self, tokens: &[u32], each: &mut dyn FnMut(&str, &Tensor));
+
+    /// The functions that compute an activation, the likeliest to be wrong first, as `week1-day1 task 1: linear`.
+    fn tasks_of(activation: &str) -> &'static [&'static str];
 
     /// Extends the prompt; `on_token` receives each new token at once, and never a stop token.
     ///
@@ -151,6 +158,9 @@ enum Command {
     Score(score::Args),
     /// Writes a model folder with random weights, to measure with.
     Synth(synth::Args),
+    /// Writes every activation to a file, or compares them with one: `cargo course trace`
+    #[command(hide = true)]
+    Trace(trace::Args),
 }
 
 /// Runs the command line on a solution.
@@ -169,6 +179,7 @@ pub fn main<E: Engine>() -> ExitCode {
         Command::Bench(args) => bench::run::<E>(&args),
         Command::Score(args) => score::run::<E>(&args),
         Command::Synth(args) => synth::run(&args),
+        Command::Trace(args) => trace::run::<E>(&args),
     };
     outcome.unwrap_or_else(|error| {
         output::note(&format!("error: {}", output::one_line(&format!("{error:#}"))));

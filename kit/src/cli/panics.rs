@@ -1,21 +1,36 @@
 //! A panic in a solution becomes one line. A stub's says which task is missing.
 
-use std::backtrace::Backtrace;
+use std::{
+    backtrace::Backtrace,
+    panic::PanicHookInfo,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use super::output;
 
 /// Replaces the standard message, and with it the backtrace that `RUST_BACKTRACE` asks for.
 pub(super) fn install() {
-    std::panic::set_hook(Box::new(|panic| {
-        let payload = panic.payload();
-        let message = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref().copied()).unwrap_or("a panic");
-        let (file, line) = panic.location().map_or(("?", 0), |at| (at.file(), at.line()));
-        let text = missing_task(message, file).unwrap_or_else(|| {
-            let place = place_in_solution(file, line).unwrap_or_else(|| format!("{}:{line}", slashes(file)));
-            format!("error: {} ({place})", output::one_line(message))
-        });
-        output::note(&text);
+    std::panic::set_hook(Box::new(|panic| output::note(&one_line(panic))));
+}
+
+/// As [`install`], but prints nothing: the function that is returned tells the first panic's line.
+pub(super) fn remember() -> impl Fn() -> String {
+    let first = Arc::new(Mutex::new(None));
+    let hook = Arc::clone(&first);
+    std::panic::set_hook(Box::new(move |panic| {
+        hook.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| one_line(panic));
     }));
+    move || first.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+}
+
+fn one_line(panic: &PanicHookInfo<'_>) -> String {
+    let payload = panic.payload();
+    let message = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref().copied()).unwrap_or("a panic");
+    let (file, line) = panic.location().map_or(("?", 0), |at| (at.file(), at.line()));
+    missing_task(message, file).unwrap_or_else(|| {
+        let place = place_in_solution(file, line).unwrap_or_else(|| format!("{}:{line}", slashes(file)));
+        format!("error: {} ({place})", output::one_line(message))
+    })
 }
 
 /// The message of a stub's `todo!`, which names feature, task and function: `week1-day5 task 3: Model::forward`.

@@ -1,0 +1,80 @@
+//! Whether the reference's activations of last time are still good: a key over all that they depend on.
+
+use std::{
+    fs,
+    hash::{DefaultHasher, Hash, Hasher},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+
+use super::Options;
+
+/// What the reference's program is made of, relative to the repository.
+const SOURCES: [&str; 6] = ["reference", "kit", "src/lib.rs", "src/main.rs", "Cargo.toml", "Cargo.lock"];
+
+/// A number that changes with the reference's sources (their content), the model (names, sizes and times of its files) and the input.
+pub(super) fn key(root: &Path, model: &Path, options: &Options) -> Result<u64> {
+    let mut hasher = DefaultHasher::new();
+    for source in SOURCES {
+        for path in files(&root.join(source))? {
+            path.hash(&mut hasher);
+            fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?.hash(&mut hasher);
+        }
+    }
+    for path in files(model)? {
+        let data = fs::metadata(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+        (&path, data.len(), data.modified().ok()).hash(&mut hasher);
+    }
+    (model, &options.prompt, &options.tokens).hash(&mut hasher);
+    Ok(hasher.finish())
+}
+
+/// Removes the reference's activations of earlier times.
+pub(super) fn clear(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if entry.file_name().to_string_lossy().starts_with("reference-") {
+            // One that stays costs its space and nothing else.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The file itself, or all files of a folder, sorted.
+fn files(path: &Path) -> Result<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(if path.exists() { vec![path.to_owned()] } else { Vec::new() });
+    }
+    let mut found = Vec::new();
+    for entry in fs::read_dir(path).with_context(|| format!("{} cannot be listed", path.display()))? {
+        found.extend(files(&entry?.path())?);
+    }
+    found.sort();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{repository, write};
+
+    #[test]
+    fn the_key_follows_sources_model_and_input() {
+        let repository = repository();
+        let root = repository.path();
+        write(root, "models/m/config.json", "{}");
+        let options = |prompt: &str| Options { prompt: prompt.to_owned(), tokens: None, model: None };
+        let key = |prompt: &str| key(root, &root.join("models/m"), &options(prompt)).unwrap();
+        let first = key("a");
+        assert_eq!(key("a"), first);
+        assert_ne!(key("b"), first);
+        write(root, "src/week1/a.rs", "a learner's edit");
+        assert_eq!(key("a"), first, "the learner's files are no part of the reference");
+        write(root, "models/m/config.json", "{ }");
+        let second = key("a");
+        assert_ne!(second, first);
+        write(root, "reference/src/week1/b.rs", "pub fn three() {}\n");
+        assert_ne!(key("a"), second);
+    }
+}

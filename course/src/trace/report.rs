@@ -1,0 +1,235 @@
+//! The learner's run, read from its report, and told.
+
+use std::fmt::Write;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use crate::curriculum::{Curriculum, TaskId};
+
+/// One line of the report; `kit/src/cli/trace/report.rs` writes it.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+enum Line {
+    Agrees {
+        agrees: String,
+        deviation: f64,
+    },
+    Differs {
+        differs: String,
+        words: String,
+        tasks: Vec<String>,
+    },
+    Panic {
+        panic: String,
+        during: Option<String>,
+        tasks: Vec<String>,
+    },
+    Error {
+        error: String,
+    },
+    // The values say nothing; the names do.
+    Loaded {
+        #[serde(rename = "loaded")]
+        _loaded: bool,
+    },
+    End {
+        #[serde(rename = "end")]
+        _end: bool,
+    },
+}
+
+/// The whole report.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    loaded: bool,
+    ended: bool,
+    /// How many activations agree.
+    agreed: usize,
+    /// The last that agrees.
+    last: Option<String>,
+    /// The largest deviation of those, and where.
+    furthest: Option<(f64, String)>,
+    difference: Option<(String, String, Vec<String>)>,
+    panic: Option<(String, Option<String>, Vec<String>)>,
+    error: Option<String>,
+}
+
+impl Report {
+    /// Reads what a run wrote, however far it came.
+    ///
+    /// # Errors
+    /// If a line is not one of a report.
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        let mut report = Self::default();
+        for (i, line) in text.lines().enumerate() {
+            match serde_json::from_str(line).with_context(|| format!("line {} of your engine's report is malformed: {line}", i + 1))? {
+                Line::Agrees { agrees, deviation } => {
+                    report.agreed += 1;
+                    if report.furthest.as_ref().is_none_or(|(furthest, _)| deviation > *furthest) {
+                        report.furthest = Some((deviation, agrees.clone()));
+                    }
+                    report.last = Some(agrees);
+                }
+                Line::Differs { differs, words, tasks } => report.difference = Some((differs, words, tasks)),
+                Line::Panic { panic, during, tasks } => report.panic = Some((panic, during, tasks)),
+                Line::Error { error } => report.error = Some(error),
+                Line::Loaded { .. } => report.loaded = true,
+                Line::End { .. } => report.ended = true,
+            }
+        }
+        Ok(report)
+    }
+
+    /// Whether all activations were compared and agree.
+    pub(super) fn agrees(&self) -> bool {
+        self.ended && self.difference.is_none()
+    }
+
+    /// What a learner reads. `subject` is the model and its input.
+    pub(super) fn text(&self, curriculum: &Curriculum, subject: &str) -> String {
+        let mut text = format!("Your model and the reference: {subject}.\n");
+        let before = match &self.last {
+            Some(last) => format!("{} activations agree, up to {last}.", self.agreed),
+            None => "No activation was computed before.".to_owned(),
+        };
+        if let Some((_, words, tasks)) = &self.difference {
+            let _ = write!(text, "{before} The first that differs:\n\n{words}\n\n{}", responsible(curriculum, tasks));
+            if let Some((panic, ..)) = &self.panic {
+                let _ = write!(text, "\n\nLater on your code stops: {panic}");
+            }
+        } else if let Some((panic, during, tasks)) = &self.panic {
+            let place = match during {
+                Some(name) => format!("{before} Then, on the way to {name}, your code stops:"),
+                None if self.loaded => format!("{before} Then your code stops:"),
+                None => "Your code stops while it loads the model:".to_owned(),
+            };
+            // The check that a stub's message ends with stands below.
+            let _ = write!(text, "{place}\n\n{}", panic.split("; run cargo").next().unwrap_or(panic));
+            // A stub's message names its task; any other panic is in a function that computes the next activation.
+            let tasks = match stub(panic) {
+                Some(task) => vec![task.to_owned()],
+                None => tasks.clone(),
+            };
+            if !tasks.is_empty() {
+                let _ = write!(text, "\n\n{}", responsible(curriculum, &tasks));
+            }
+        } else if let Some(error) = &self.error {
+            let _ = write!(text, "Your code refuses to run: {error}\n\n{}", responsible(curriculum, &[LOADING.to_owned()]));
+        } else if self.ended {
+            let _ = write!(text, "All {} activations agree.", self.agreed);
+            match &self.furthest {
+                Some((deviation, name)) if *deviation > 0.0 => {
+                    let _ = write!(text, " The largest deviation is {deviation:.1e} of a tensor's largest magnitude, in {name}.");
+                }
+                _ => text += " They are equal to the last bit.",
+            }
+        } else {
+            let place = if self.loaded { before } else { "It had not loaded the model.".to_owned() };
+            let _ = write!(text, "Your engine ended before it was through, and by no panic; what it printed stands above. {place}");
+        }
+        text
+    }
+}
+
+/// What refuses a model that the reference reads.
+const LOADING: &str = "week1-day5 task 4: load_model";
+
+/// The task in `this needs week1-day5 task 4: load_model (src/week1/weights.rs); run …`.
+fn stub(panic: &str) -> Option<&str> {
+    Some(panic.strip_prefix("this needs ")?.rsplit_once(" (")?.0)
+}
+
+/// Each function with its task, file, chapter and check, the likeliest first.
+fn responsible(curriculum: &Curriculum, functions: &[String]) -> String {
+    let mut text = String::new();
+    let several = functions.len() > 1;
+    text += match functions {
+        [] => return "No task computes this: `src/` may be older than `reference/`; `cargo course stubs --check` says.".to_owned(),
+        [_] => "Look at",
+        _ => "Look at one of these, the likeliest first:",
+    };
+    for function in functions {
+        let (task, name) = function.split_once(": ").unwrap_or((function, ""));
+        let found = task.split_once(" task ").and_then(|(feature, number)| {
+            let id = TaskId { feature: feature.to_owned(), task: number.parse().ok()? };
+            let day = curriculum.day(feature).ok()?;
+            Some((id.clone(), day, curriculum.task(&id).ok()?))
+        });
+        let Some((id, day, task)) = found else {
+            let _ = write!(text, " {function}");
+            continue;
+        };
+        let lead = if several { "\n  " } else { " " };
+        let _ = write!(text, "{lead}{name}, {id} ({})", task.title);
+        let indent = if several { "    " } else { "  " };
+        let _ = write!(text, "\n{indent}file   {}\n{indent}read   {}", task.file, day.chapter);
+        let _ = write!(text, "\n{indent}check  cargo test --features {} task_{}", day.feature, task.number);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::curriculum;
+
+    fn told(lines: &str) -> (String, bool) {
+        let report = Report::parse(lines).unwrap();
+        (report.text(&curriculum(), "models/m on \"a\""), report.agrees())
+    }
+
+    const AGREES: &str = "{\"loaded\":true}\n{\"agrees\":\"a\",\"deviation\":1e-6}\n{\"agrees\":\"b\",\"deviation\":1e-7}\n";
+
+    #[test]
+    fn agreement_is_told_with_its_largest_deviation() {
+        let (text, agrees) = told(&format!("{AGREES}{{\"end\":true}}\n"));
+        assert!(agrees);
+        assert!(text.contains("All 2 activations agree. The largest deviation is 1.0e-6 of a tensor's largest magnitude, in a."), "{text}");
+    }
+
+    #[test]
+    fn a_difference_names_its_task_and_comes_before_a_later_panic() {
+        let differs = "{\"differs\":\"c\",\"words\":\"layer 0, c\",\"tasks\":[\"week1-day1 task 2: Two::two\"]}\n";
+        let panic = "{\"panic\":\"error: out of range (src/week1/a.rs:3)\",\"during\":null,\"tasks\":[]}\n";
+        let (text, agrees) = told(&format!("{AGREES}{differs}{panic}"));
+        assert!(!agrees);
+        let expected = "2 activations agree, up to b. The first that differs:\n\nlayer 0, c\n\nLook at Two::two, week1-day1 task 2 (Two)\n  \
+             file   src/week1/a.rs\n  read   book/src/week1/day1.md\n  check  cargo test --features week1-day1 task_2\n\n\
+             Later on your code stops: error: out of range (src/week1/a.rs:3)";
+        assert!(text.ends_with(expected), "{text}");
+    }
+
+    #[test]
+    fn several_candidates_are_said_to_be_several() {
+        let tasks = "[\"week1-day2 task 1: three\",\"week1-day1 task 1: one\"]";
+        let (text, _) = told(&format!("{AGREES}{{\"differs\":\"c\",\"words\":\"c\",\"tasks\":{tasks}}}\n"));
+        let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("no {what} in {text}"));
+        assert!(at("one of these, the likeliest first") < at("three, week1-day2 task 1"), "{text}");
+        assert!(at("three, week1-day2 task 1") < at("one, week1-day1 task 1"), "{text}");
+    }
+
+    #[test]
+    fn a_stub_names_its_own_task() {
+        let panic = "{\"panic\":\"this needs week1-day1 task 2: Two::two (src/week1/a.rs); run cargo test --features week1-day1\",\
+             \"during\":\"c\",\"tasks\":[\"week1-day2 task 1: three\"]}\n";
+        let (text, agrees) = told(&format!("{AGREES}{panic}"));
+        assert!(!agrees);
+        assert!(
+            text.contains("up to b. Then, on the way to c, your code stops:") && text.contains("Look at Two::two, week1-day1 task 2"),
+            "{text}"
+        );
+        assert!(!text.contains("three"), "{text}");
+        let (text, _) = told(&panic.replace("\"during\":\"c\"", "\"during\":null"));
+        assert!(text.contains("stops while it loads the model"), "{text}");
+    }
+
+    #[test]
+    fn other_ends_are_told_apart() {
+        let (text, agrees) = told(AGREES);
+        assert!(!agrees && text.contains("by no panic") && text.contains("up to b"), "{text}");
+        let (text, agrees) = told("{\"error\":\"model.norm.weight: not found\"}\n");
+        assert!(!agrees && text.contains("refuses to run: model.norm.weight: not found"), "{text}");
+        assert!(Report::parse("{\"agrees\":1}").unwrap_err().to_string().contains("line 1"));
+    }
+}
