@@ -1,6 +1,7 @@
 //! The repository's place, and writes that cannot lose anything.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File},
     io::Write,
     path::{Path, PathBuf},
@@ -10,6 +11,9 @@ use std::{
 use anyhow::{Context, Result, bail};
 
 use crate::curriculum;
+
+/// Folders of the repository that are made, not written; as in .gitignore.
+const MADE: [&str; 6] = [".git", "target", ".venv", ".course", "book/book", "models/hub"];
 
 /// The repository around the current folder.
 ///
@@ -51,6 +55,41 @@ pub(crate) fn sync_folder(folder: &Path) -> std::io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
+/// Writes a file only if its content changes, so that cargo sees nothing new where nothing is.
+pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
+    if fs::read(path).is_ok_and(|old| old == content) {
+        return Ok(());
+    }
+    let write = || {
+        fs::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
+        fs::write(path, content)
+    };
+    write().with_context(|| format!("{} cannot be written", path.display()))
+}
+
+/// Adds the written files of the repository `root` below `folder`, as paths from `root`; links are followed, so that a model folder that
+/// is linked to counts as one.
+///
+/// # Errors
+/// If a folder cannot be listed.
+pub(crate) fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(root.join(folder)).with_context(|| format!("{} cannot be listed", root.join(folder).display()))? {
+        let entry = entry?;
+        let path = folder.join(entry.file_name());
+        let made = MADE.iter().any(|made| path == Path::new(made));
+        let cache = entry.file_name() == "__pycache__" || entry.file_name() == ".pytest_cache";
+        if made || cache {
+            continue;
+        }
+        if root.join(&path).is_dir() {
+            list(root, &path, found)?;
+        } else if root.join(&path).is_file() {
+            found.insert(path);
+        }
+    }
+    Ok(())
+}
+
 /// `.course/recovery/<time>/`: where the files that one command replaces are kept.
 #[derive(Debug)]
 pub(crate) struct Recovery {
@@ -62,7 +101,7 @@ pub(crate) struct Recovery {
 impl Recovery {
     /// A folder named after the present time, in UTC.
     pub(crate) fn new(root: &Path) -> Self {
-        let name = timestamp(SystemTime::now());
+        let name = utc_now();
         let folder = (1..)
             .map(|n| Path::new(".course/recovery").join(if n == 1 { name.clone() } else { format!("{name}-{n}") }))
             .find(|folder| !root.join(folder).exists())
@@ -84,6 +123,11 @@ impl Recovery {
         };
         take().with_context(|| format!("{path} cannot be moved to {}", self.folder.display()))
     }
+}
+
+/// The present time, as [`timestamp`] has it.
+pub(crate) fn utc_now() -> String {
+    timestamp(SystemTime::now())
 }
 
 /// `2025-03-09T07-05-00Z`: sorts by time and is a file name on every platform.

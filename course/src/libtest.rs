@@ -1,12 +1,14 @@
 //! What Rust's test runner printed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The tests of one run.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     /// Name → whether it passed.
     pub(crate) passed: BTreeMap<String, bool>,
+    /// Names with more than one verdict: something other than the test runner wrote such a line.
+    pub(crate) repeated: BTreeSet<String>,
     /// Name → what it printed, for those that failed.
     output: BTreeMap<String, String>,
     /// `test result: …`, one for each test program.
@@ -32,7 +34,9 @@ impl Report {
                 output.push('\n');
             } else if let Some((name, verdict)) = line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... ")) {
                 let name = name.trim_end_matches(" - should panic").to_owned();
-                report.passed.insert(name, verdict == "ok");
+                if report.passed.insert(name.clone(), verdict == "ok").is_some() {
+                    report.repeated.insert(name);
+                }
             }
         }
         report
@@ -83,5 +87,7 @@ test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
         assert_eq!(report.passed.iter().map(|(name, passed)| (name.as_str(), *passed)).collect::<Vec<_>>(), expected);
         assert_eq!(report.first_panic("task_2_scales"), Some("not yet implemented: week1-day1 task 2: scale"));
         assert_eq!(report.closing.len(), 1);
+        assert!(report.repeated.is_empty());
+        assert!(Report::parse("test a ... ok\ntest a ... ok\n").repeated.contains("a"));
     }
 }

@@ -16,6 +16,7 @@ mod environment;
 mod explain;
 mod files;
 mod fingerprint;
+mod grade;
 mod hint;
 mod ink;
 mod judge;
@@ -67,6 +68,8 @@ enum Command {
     Trace(trace::Options),
     /// Check everything that this repository promises
     Verify(verify::Options),
+    /// Grade learners' folders: JUnit, Gradescope's results.json, and a table
+    Grade(grade::Options),
     /// Build the book and serve it on this machine; options are passed on to the book's builder
     Book {
         /// `--build` only builds it, into book/book
@@ -133,6 +136,7 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::Start) => start::start(&root, &curriculum)?,
         Some(Command::Trace(options)) => return trace::trace(&root, &curriculum, &options),
         Some(Command::Verify(options)) => return verify::verify(&root, curriculum, options),
+        Some(Command::Grade(options)) => return grade::grade(&root, &curriculum, &options),
         Some(Command::Book { options }) => {
             let builder = ["run", "--quiet", "--release", "--package", "book-builder", "--"];
             return pass_on(&root, builder.into_iter().chain(options.iter().map(String::as_str)));

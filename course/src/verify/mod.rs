@@ -22,6 +22,7 @@ use crate::{
 mod book;
 mod budget;
 mod engine;
+mod grade;
 mod planted;
 mod python;
 mod replay;
@@ -66,7 +67,7 @@ struct Verification {
 type Step = (&'static str, fn(&mut Verification) -> Result<Outcome>);
 
 /// Every step, in order. Later ones use what earlier ones made: the pristine copy, the Python environment.
-const STEPS: [Step; 21] = [
+const STEPS: [Step; 22] = [
     ("stubs: src/ is generated from reference/", rust::stubs),
     ("curriculum: features, tests, oracle, book agree", rust::curriculum),
     ("pristine copy", tree::copy),
@@ -81,6 +82,7 @@ const STEPS: [Step; 21] = [
     ("command line: bad input, missing tasks", engine::command_line),
     ("trace: names the task of a planted mistake", planted::trace),
     ("speed and memory", engine::bench),
+    ("grade: broken and endless submissions", grade::grade),
     ("book: builds", book::build),
     ("book: every command runs", book::commands),
     ("Python: environment", python::environment),

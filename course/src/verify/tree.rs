@@ -7,13 +7,11 @@ use std::{
     process::Command,
 };
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::{Outcome, Verification};
-use crate::{curriculum::Curriculum, process::run_quietly, stubs::generated};
-
-/// Folders of the repository that are made, not written; as in .gitignore.
-const MADE: [&str; 6] = [".git", "target", ".venv", ".course", "book/book", "models/hub"];
+pub(super) use crate::files::write_if_changed;
+use crate::{curriculum::Curriculum, files::list, process::run_quietly, stubs::generated};
 
 /// Copies the repository to `target/verify/tree`, with every stub as generated.
 pub(super) fn copy(v: &mut Verification) -> Result<Outcome> {
@@ -69,35 +67,4 @@ pub(super) fn unmodified(v: &mut Verification) -> Result<Outcome> {
     } else {
         Ok(Outcome::Failed(format!("`git status` is not what it was before: {}", changed.join(", "))))
     }
-}
-
-/// Writes a file only if its content changes, so that cargo sees nothing new where nothing is.
-pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
-    if fs::read(path).is_ok_and(|old| old == content) {
-        return Ok(());
-    }
-    let write = || {
-        fs::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
-        fs::write(path, content)
-    };
-    write().with_context(|| format!("{} cannot be written", path.display()))
-}
-
-fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(root.join(folder)).with_context(|| format!("{} cannot be listed", root.join(folder).display()))? {
-        let entry = entry?;
-        let path = folder.join(entry.file_name());
-        let made = MADE.iter().any(|made| path == Path::new(made));
-        let cache = entry.file_name() == "__pycache__" || entry.file_name() == ".pytest_cache";
-        // Follows links, so that a model folder that is linked to counts as one.
-        if made || cache {
-            continue;
-        }
-        if root.join(&path).is_dir() {
-            list(root, &path, found)?;
-        } else if root.join(&path).is_file() {
-            found.insert(path);
-        }
-    }
-    Ok(())
 }

@@ -1,0 +1,263 @@
+//! A program within limits of time, memory and output, in a process group of its own that ends with it.
+
+use std::{
+    ffi::OsStr,
+    io::Read,
+    path::Path,
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result};
+
+use super::orphans;
+
+/// Whether a memory limit is enforced here: macOS accepts one and ignores it, Windows has none of this kind.
+pub(super) const MEMORY_IS_LIMITED: bool = cfg!(target_os = "linux");
+
+/// What a program may use.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Wall time, for it and all it starts.
+    pub(super) time: Duration,
+    /// Address space of each process, MiB.
+    pub(super) memory: u64,
+    /// Bytes kept of each of its two outputs.
+    pub(super) output: usize,
+}
+
+/// What is left of a program that ended or was ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// `None`: it was ended because its time was up.
+    pub(super) status: Option<ExitStatus>,
+    /// Standard output, possibly with its middle cut out.
+    pub(super) stdout: String,
+    /// Standard error, likewise.
+    pub(super) stderr: String,
+    /// From start to end.
+    pub(super) duration: Duration,
+}
+
+impl Ended {
+    /// Why it gave no verdict, in words that are the same on every run.
+    pub(super) fn reason(&self, limits: &Limits) -> String {
+        if self.status.is_none() {
+            return format!("ended after {} s, the time limit", limits.time.as_secs());
+        }
+        if self.stderr.contains("has overflowed its stack") {
+            return "stack overflow".to_owned();
+        }
+        if self.stderr.contains("memory allocation of ") {
+            return format!("out of memory: the limit is {} MiB", limits.memory);
+        }
+        #[cfg(unix)]
+        if let Some(signal) = self.status.and_then(|status| std::os::unix::process::ExitStatusExt::signal(&status)) {
+            return format!("ended by signal {signal}");
+        }
+        match self.status.and_then(|status| status.code()) {
+            Some(code) => format!("ended with exit code {code} without a verdict"),
+            None => "ended without a verdict".to_owned(),
+        }
+    }
+}
+
+/// Runs `program` in `folder` with no variable in its environment but `variables`.
+///
+/// # Errors
+/// If it cannot be started.
+pub(super) fn run<A: AsRef<OsStr>>(
+    program: &OsStr,
+    arguments: &[A],
+    folder: &Path,
+    variables: &[(String, std::ffi::OsString)],
+    limits: &Limits,
+) -> Result<Ended> {
+    let mut command = command(program, limits);
+    command.args(arguments).current_dir(folder).env_clear();
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let start = Instant::now();
+    let mut child = command.spawn().with_context(|| format!("{} cannot be started", program.to_string_lossy()))?;
+    let stdout = Reader::new(child.stdout.take(), limits.output);
+    let stderr = Reader::new(child.stderr.take(), limits.output);
+    let status = wait(&mut child, start, limits.time)?;
+    // It may have left others behind, which would hold the pipes and the processor.
+    end_group(&mut child);
+    let status = match status {
+        Some(status) => Some(status),
+        None => {
+            child.wait().context("the end of a program was lost")?;
+            None
+        }
+    };
+    orphans::end();
+    let patience = Instant::now() + Duration::from_secs(2);
+    Ok(Ended { status, stdout: stdout.text(patience), stderr: stderr.text(patience), duration: start.elapsed() })
+}
+
+/// The program behind a shell that sets the limits: no core files, no endless files, no endless processor time for what escapes, and
+/// the memory limit.
+#[cfg(unix)]
+fn command(program: &OsStr, limits: &Limits) -> Command {
+    use std::os::unix::process::CommandExt;
+    // Blocks of 512 bytes; seconds over all threads.
+    let processor = limits.time.as_secs().saturating_mul(8) + 10;
+    let mut script = format!("ulimit -c 0; ulimit -f 524288; ulimit -t {processor}; ");
+    if MEMORY_IS_LIMITED {
+        script += &format!("ulimit -v {} || exit 125; ", limits.memory.saturating_mul(1024));
+    }
+    let mut command = Command::new("/bin/sh");
+    command.arg("-c").arg(script + "exec \"$0\" \"$@\"").arg(program).process_group(0);
+    command
+}
+
+#[cfg(not(unix))]
+fn command(program: &OsStr, _limits: &Limits) -> Command {
+    Command::new(program)
+}
+
+/// The status, or `None` when the time is up.
+fn wait(child: &mut Child, start: Instant, time: Duration) -> Result<Option<ExitStatus>> {
+    let mut pause = Duration::from_millis(1);
+    loop {
+        if let Some(status) = child.try_wait().context("the end of a program was lost")? {
+            return Ok(Some(status));
+        }
+        if start.elapsed() >= time {
+            return Ok(None);
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}
+
+/// Ends the child and everything in its process group.
+fn end_group(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+    #[cfg(windows)]
+    let _ =
+        Command::new("taskkill").args(["/T", "/F", "/PID", &child.id().to_string()]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let _ = child.kill();
+}
+
+/// Empties a pipe and keeps its beginning and its end.
+struct Reader {
+    kept: Arc<Mutex<Kept>>,
+    half: usize,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Kept {
+    head: Vec<u8>,
+    /// At most twice the half limit, cut back to it now and then.
+    tail: Vec<u8>,
+    cut: u64,
+}
+
+impl Kept {
+    fn add(&mut self, mut bytes: &[u8], half: usize) {
+        let room = half.saturating_sub(self.head.len()).min(bytes.len());
+        self.head.extend_from_slice(&bytes[..room]);
+        bytes = &bytes[room..];
+        self.tail.extend_from_slice(bytes);
+        if self.tail.len() > 2 * half {
+            self.cut_back(half);
+        }
+    }
+
+    fn cut_back(&mut self, half: usize) {
+        let superfluous = self.tail.len().saturating_sub(half);
+        self.tail.drain(..superfluous);
+        self.cut += superfluous as u64;
+    }
+
+    fn text(&mut self, half: usize) -> String {
+        self.cut_back(half);
+        let mut text = String::from_utf8_lossy(&self.head).into_owned();
+        if self.cut > 0 {
+            text += &format!("\n[… {} bytes left out …]\n", self.cut);
+        }
+        text + &String::from_utf8_lossy(&self.tail)
+    }
+}
+
+impl Reader {
+    fn new(pipe: Option<impl Read + Send + 'static>, limit: usize) -> Self {
+        let (kept, half) = (Arc::new(Mutex::new(Kept::default())), limit / 2);
+        let thread = pipe.map(|mut pipe| {
+            let kept = Arc::clone(&kept);
+            thread::spawn(move || {
+                let mut buffer = vec![0; 1 << 16];
+                while let Ok(length @ 1..) = pipe.read(&mut buffer) {
+                    lock(&kept).add(&buffer[..length], half);
+                }
+            })
+        });
+        Self { kept, half, thread }
+    }
+
+    /// What came, once the pipe is closed or patience has ended: a process that escaped may hold it open.
+    fn text(self, patience: Instant) -> String {
+        while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) && Instant::now() < patience {
+            thread::sleep(Duration::from_millis(1));
+        }
+        lock(&self.kept).text(self.half)
+    }
+}
+
+fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str, seconds: u64, memory: u64) -> Ended {
+        let limits = Limits { time: Duration::from_secs(seconds), memory, output: 1 << 16 };
+        let path = ("PATH".to_owned(), std::env::var_os("PATH").unwrap());
+        run(OsStr::new("/bin/sh"), &["-c", script], Path::new("/"), &[path], &limits).unwrap()
+    }
+
+    #[test]
+    fn both_outputs_and_the_status_are_kept_and_the_environment_is_empty() {
+        let ended = sh("echo out; echo error >&2; echo \"home: $HOME\"; exit 3", 10, 2048);
+        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("out\nhome: \n", "error\n"));
+        assert_eq!(ended.status.unwrap().code(), Some(3));
+    }
+
+    #[test]
+    fn a_flood_keeps_its_beginning_and_its_end() {
+        let ended = sh("echo first; head -c 1000000 /dev/zero | tr '\\0' x; echo; echo last", 30, 2048);
+        assert!(ended.stdout.starts_with("first\nxxx") && ended.stdout.ends_with("xxx\nlast\n"), "{}", ended.stdout.len());
+        assert!(ended.stdout.len() < (1 << 16) + 100 && ended.stdout.contains("bytes left out"), "{}", ended.stdout.len());
+    }
+
+    #[test]
+    fn time_ends_the_whole_group() {
+        let start = Instant::now();
+        let ended = sh("sleep 50 & sleep 50", 1, 2048);
+        assert!(ended.status.is_none() && start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn what_a_program_leaves_behind_ends_with_it() {
+        let start = Instant::now();
+        let ended = sh("sleep 50 & echo done", 20, 2048);
+        assert_eq!(ended.stdout, "done\n");
+        assert!(start.elapsed() < Duration::from_secs(10), "the pipe is not waited for: {:?}", start.elapsed());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn memory_is_limited() {
+        assert_eq!(sh("ulimit -v", 10, 300).stdout, "307200\n");
+    }
+}

@@ -1,0 +1,265 @@
+//! What a run leaves: Gradescope's `results.json` for each submission, one JUnit file, and a table.
+
+use std::{fmt::Write as _, time::Duration};
+
+use anyhow::{Context, Result};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use serde::Serialize;
+
+use super::{
+    day::{DayResult, Verdict},
+    score::{Status, TaskResult},
+};
+use crate::consistency::task_of_test;
+
+/// All that is known of a graded submission.
+#[derive(Debug, Clone)]
+pub(super) struct Graded {
+    /// Its name in this run.
+    pub(super) name: String,
+    /// Form, findings and what is not limited on this system, a line each.
+    pub(super) remarks: Vec<String>,
+    /// What the instructor should look at.
+    pub(super) flags: Vec<String>,
+    /// Day by day, with the day's tasks.
+    pub(super) days: Vec<(DayResult, Vec<TaskResult>)>,
+}
+
+/// Gradescope's format: <https://gradescope-autograders.readthedocs.io/en/latest/specs/>.
+#[derive(Debug, Serialize)]
+struct Gradescope<'a> {
+    score: f64,
+    output: String,
+    output_format: &'static str,
+    visibility: &'static str,
+    extra_data: Extra<'a>,
+    tests: Vec<GradescopeTest<'a>>,
+}
+
+/// Kept by Gradescope and not shown to students.
+#[derive(Debug, Serialize)]
+struct Extra<'a> {
+    look_at: &'a [String],
+}
+
+#[derive(Debug, Serialize)]
+struct GradescopeTest<'a> {
+    name: String,
+    score: f64,
+    max_score: f64,
+    status: &'static str,
+    output: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<&'static str>,
+    visibility: &'static str,
+}
+
+impl Graded {
+    /// Points given, and at most.
+    pub(super) fn points(&self) -> (f64, f64) {
+        self.days.iter().flat_map(|(_, tasks)| tasks).fold((0.0, 0.0), |sum, task| (sum.0 + task.points.0, sum.1 + task.points.1))
+    }
+
+    /// `3/3`, or the reason why not; for a table.
+    pub(super) fn cell(&self, day: usize) -> String {
+        let (result, tasks) = &self.days[day];
+        let count = |status| tasks.iter().filter(|task| task.status == status).count();
+        let mut text = format!("{}/{}", count(Status::Passed), tasks.len());
+        if count(Status::Borrowed) > 0 {
+            let _ = write!(text, " ({} borrowed)", count(Status::Borrowed));
+        }
+        if let Some(reason) = &result.reason {
+            let first = reason.lines().next().unwrap_or_default();
+            let _ = write!(text, " {}", first.split([';', ':']).next().unwrap_or(first));
+        }
+        text
+    }
+
+    /// The bytes of `results.json`: the same for the same submission, whenever and wherever it is graded.
+    pub(super) fn gradescope(&self) -> Result<String> {
+        let mut output = self.remarks.join("\n");
+        for (day, _) in &self.days {
+            if let Some(reason) = &day.reason {
+                let _ = write!(output, "\n{}: {}", day.feature, reason.trim_end());
+            }
+        }
+        let tests = self.days.iter().flat_map(|(_, tasks)| tasks).map(|task| GradescopeTest {
+            name: format!("{}: {}", task.id, task.title),
+            score: task.points.0,
+            max_score: task.points.1,
+            // The format knows these two.
+            status: if task.status == Status::Passed { "passed" } else { "failed" },
+            output: &task.text,
+            tags: if task.status == Status::Borrowed { vec!["borrowed"] } else { Vec::new() },
+            visibility: "visible",
+        });
+        let results = Gradescope {
+            score: self.points().0,
+            output,
+            // Otherwise Gradescope reads it as HTML.
+            output_format: "text",
+            visibility: "visible",
+            extra_data: Extra { look_at: &self.flags },
+            tests: tests.collect(),
+        };
+        Ok(serde_json::to_string_pretty(&results).context("results.json cannot be made")? + "\n")
+    }
+
+    fn suites(&self) -> impl Iterator<Item = TestSuite> {
+        self.days.iter().map(|(day, tasks)| {
+            let mut suite = TestSuite::new(format!("{} {}", self.name, day.feature));
+            suite.set_time(day.duration);
+            for test in &day.tests {
+                let borrowed = tasks.iter().any(|task| {
+                    task.status == Status::Borrowed && task_of_test(&test.name).is_some_and(|n| task.id.ends_with(&format!(" {n}")))
+                });
+                let failure = |kind: &str, message: &str, text: &str| {
+                    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+                    status.set_type(kind).set_message(message).set_description(text);
+                    status
+                };
+                let status = match &test.verdict {
+                    _ if borrowed => failure("borrowed", "borrowed from the reference", "borrowed from the reference"),
+                    Verdict::Passed => TestCaseStatus::success(),
+                    Verdict::Failed { message, output } => failure("failed", message, output),
+                    Verdict::NotRun(reason) => failure("not run", reason, day.reason.as_deref().unwrap_or(reason)),
+                };
+                let mut case = TestCase::new(test.name.clone(), status);
+                case.set_classname(format!("{}.{}", self.name, day.feature));
+                if let Verdict::Failed { output, .. } = &test.verdict {
+                    case.set_system_out(output);
+                }
+                suite.add_test_case(case);
+            }
+            suite
+        })
+    }
+}
+
+/// One suite for each submission and day, one case for each test.
+///
+/// # Errors
+/// If the text cannot be made.
+pub(super) fn junit(graded: &[Graded], total: Duration) -> Result<String> {
+    let mut report = Report::new("cargo course grade");
+    report.set_time(total);
+    report.add_test_suites(graded.iter().flat_map(Graded::suites));
+    report.to_string().context("junit.xml cannot be made")
+}
+
+/// Submissions and days: tasks passed of all, or the reason; then what to look at.
+pub(super) fn table(graded: &[Graded], features: &[&str]) -> String {
+    let mut rows = vec![std::iter::once("submission").chain(features.iter().copied()).map(str::to_owned).collect::<Vec<_>>()];
+    rows[0].push("points".to_owned());
+    for submission in graded {
+        let (given, most) = submission.points();
+        let mut row = vec![submission.name.clone()];
+        row.extend((0..submission.days.len()).map(|day| submission.cell(day)));
+        row.push(format!("{given}/{most}"));
+        rows.push(row);
+    }
+    let columns = rows[0].len();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let line: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        let _ = writeln!(text, "{}", line.join("  ").trim_end());
+    }
+    for submission in graded {
+        for flag in &submission.flags {
+            let _ = writeln!(text, "look at: {}: {flag}", submission.name);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        grade::{
+            day::Test,
+            score::{Points, tasks},
+        },
+        testing::curriculum,
+    };
+    use std::collections::BTreeSet;
+
+    /// A submission with a verdict of every kind.
+    fn graded() -> Graded {
+        let curriculum = curriculum();
+        let days: Vec<_> = curriculum.days().collect();
+        let failed = Verdict::Failed {
+            message: "1 < 2 & \u{1b}[1m\"3\"".to_owned(),
+            output: "thread 'x' panicked at src/a.rs:1:1:\n1 < 2".to_owned(),
+        };
+        let test = |name: &str, verdict| Test { name: name.to_owned(), verdict };
+        let first = DayResult {
+            feature: "week1-day1".to_owned(),
+            reason: None,
+            tests: vec![test("task_1_a", Verdict::Passed), test("task_1_b", failed), test("task_2_a", Verdict::Passed)],
+            duration: Duration::from_millis(1250),
+        };
+        let reason = "does not compile\nerror: expected `;`";
+        let second = crate::grade::day::not_run("week1-day2", &["task_1_c".to_owned(), "task_1_d".to_owned()], reason);
+        let borrowed = BTreeSet::from([("week1-day1".to_owned(), 2)]);
+        let with_tasks = |day: usize, result: DayResult| {
+            let tasks = tasks(days[day], &result, &Points::default(), &borrowed);
+            (result, tasks)
+        };
+        Graded {
+            name: "eve".to_owned(),
+            remarks: vec!["read as a clone of the course (src/week1/)".to_owned()],
+            flags: vec!["src/week1/a.rs:3: std::process".to_owned()],
+            days: vec![with_tasks(0, first), with_tasks(1, second)],
+        }
+    }
+
+    /// Compares with a file beside this one; `BLESS=1` writes it.
+    fn golden(name: &str, found: &str) {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/grade/golden").join(name);
+        if std::env::var_os("BLESS").is_some() {
+            crate::files::write_atomically(&path, found).unwrap();
+        }
+        assert_eq!(found, std::fs::read_to_string(&path).unwrap_or_default(), "{}", path.display());
+    }
+
+    #[test]
+    fn gradescope_reads_it() {
+        let text = graded().gradescope().unwrap();
+        golden("results.json", &text);
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(json["score"], 0.0);
+        let tests = json["tests"].as_array().unwrap();
+        assert_eq!(tests.len(), 3);
+        for test in tests {
+            assert!(test["score"].as_f64().unwrap() <= test["max_score"].as_f64().unwrap());
+            assert!(["passed", "failed"].contains(&test["status"].as_str().unwrap()));
+            assert_eq!(test["visibility"], "visible");
+            assert!(test["name"].is_string() && test["output"].is_string());
+        }
+        assert_eq!(tests[1]["tags"][0], "borrowed");
+    }
+
+    #[test]
+    fn junit_is_read_back() {
+        let text = junit(&[graded()], Duration::from_secs(2)).unwrap();
+        golden("junit.xml", &text);
+        let report = Report::deserialize_from_str(&text).unwrap();
+        assert_eq!((report.tests, report.failures, report.test_suites.len()), (5, 4, 2));
+        assert_eq!(report.test_suites[0].name.as_str(), "eve week1-day1");
+        assert_eq!(report.test_suites[0].test_cases.len(), 3);
+    }
+
+    #[test]
+    fn the_table_shows_tasks_or_the_reason() {
+        assert_eq!(
+            table(&[graded()], &["week1-day1", "week1-day2"]),
+            "submission  week1-day1        week1-day2            points
+eve         0/2 (1 borrowed)  0/1 does not compile  0/3
+look at: eve: src/week1/a.rs:3: std::process
+"
+        );
+    }
+}
