@@ -14,6 +14,7 @@ use super::{
 use crate::{
     consistency::task_of_test,
     curriculum::{Curriculum, Day},
+    template::parse_task,
 };
 
 /// Points for each task: 1, unless a file says otherwise.
@@ -112,14 +113,9 @@ pub(super) fn tasks(day: &Day, result: &DayResult, points: &Points, borrowed: &B
 
 /// The tasks between `// BORROWED week1-day1 task 2` and `// END BORROWED` in a submission's files.
 pub(super) fn borrowed(submission: &Submission) -> BTreeSet<(String, usize)> {
-    let marker = |line: &str| {
-        let rest = line.trim().strip_prefix("// BORROWED ")?;
-        let (day, rest) = rest.trim().split_once([' ', '.'])?;
-        let number = rest.trim().trim_start_matches("task").trim();
-        let digits = number.find(|c: char| !c.is_ascii_digit()).map_or(number, |end| &number[..end]);
-        Some((day.to_owned(), digits.parse().ok()?))
-    };
-    submission.files.values().flat_map(|text| text.lines()).filter_map(marker).collect()
+    let marker = |line: &str| parse_task(line.trim().strip_prefix("// BORROWED ")?);
+    let lines = submission.files.values().flat_map(|text| text.lines());
+    lines.filter_map(marker).map(|(id, _)| (id.feature, id.task)).collect()
 }
 
 #[cfg(test)]
