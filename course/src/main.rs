@@ -52,6 +52,8 @@ struct Arguments {
 enum Command {
     /// Look at this machine, build the reference, hear a story from it, and see your first task
     Start,
+    /// What is on this machine and in this repository, what is missing, and how to get it; changes nothing
+    Doctor,
     /// Where you stand; as `cargo course` alone
     Status {
         /// For programs; the book's page on the runner has the schema
@@ -123,8 +125,11 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<ExitCode> {
     let root = files::repository_root()?;
-    for line in transaction::recover(&root)? {
-        eprintln!("{line}");
+    // The doctor changes nothing.
+    if !matches!(arguments.command, Some(Command::Doctor)) {
+        for line in transaction::recover(&root)? {
+            eprintln!("{line}");
+        }
     }
     let curriculum = Curriculum::load(&root)?;
     match arguments.command {
@@ -133,6 +138,7 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::Test(options)) => return test::test(&root, &curriculum, &options),
         Some(Command::Hint(options)) => hint::print(&root, &curriculum, &options)?,
         Some(Command::Next) => status::print_next(&root, &curriculum)?,
+        Some(Command::Doctor) => return Ok(environment::doctor(&root, &curriculum)),
         Some(Command::Start) => start::start(&root, &curriculum)?,
         Some(Command::Trace(options)) => return trace::trace(&root, &curriculum, &options),
         Some(Command::Verify(options)) => return verify::verify(&root, curriculum, options),

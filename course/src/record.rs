@@ -100,6 +100,19 @@ impl Run {
     }
 }
 
+/// How many tasks the record knows. Unlike [`Record::load`] it leaves a file that cannot be read where it is.
+///
+/// # Errors
+/// If the file is there and cannot be read.
+pub(crate) fn inspect(root: &Path) -> Result<usize> {
+    let read = match fs::read_to_string(root.join(PATH)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        read => read.map_err(anyhow::Error::from),
+    };
+    let record = read.and_then(|text| Record::parse(&text)).with_context(|| format!("{PATH} cannot be read"))?;
+    Ok(record.tasks.len())
+}
+
 impl Default for Record {
     fn default() -> Self {
         Self { format: FORMAT, tasks: BTreeMap::new() }

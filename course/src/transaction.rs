@@ -152,6 +152,11 @@ impl Transaction {
     }
 }
 
+/// Whether an earlier run left something behind for [`recover`].
+pub(crate) fn is_pending(root: &Path) -> bool {
+    fs::read_dir(root.join(FOLDER)).is_ok_and(|mut entries| entries.next().is_some())
+}
+
 /// Finishes or discards what an earlier run left behind. Returns a line for each.
 ///
 /// # Errors

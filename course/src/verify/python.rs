@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::{Outcome, Verification, rust::BRIDGE, succeeds};
 use crate::{
-    environment,
+    environment::{self, Venv},
     process::{forget_cargo, run_aloud},
 };
 
@@ -34,33 +34,20 @@ pub(super) fn environment(v: &mut Verification) -> Result<Outcome> {
 }
 
 fn make(root: &Path) -> Result<(PathBuf, String), String> {
-    let text = |error: anyhow::Error| format!("{error:#}");
-    let packages = packages(root).map_err(text)?;
-    let folder = root.join(".venv");
-    let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    let stamp = folder.join("packages.txt");
-    let wanted = packages.join("\n");
-    if python.is_file() && fs::read_to_string(&stamp).is_ok_and(|made| made == wanted) {
-        return Ok((python, "as made before".to_owned()));
+    let venv = Venv::of(root).map_err(|error| format!("{error:#}"))?;
+    if venv.is_current() {
+        return Ok((venv.python, "as made before".to_owned()));
     }
     println!("{DOWNLOAD}");
     // Over an environment that is there this changes nothing, and it mends one whose making was interrupted.
-    let mut venv = environment::python()?.command();
-    venv.args(["-m", "venv"]).arg(&folder).current_dir(root);
-    succeeds(&mut venv).map_err(|error| format!("{error:#}; on Debian and Ubuntu: `sudo apt install python3-venv`"))?;
-    let mut pip = Command::new(&python);
-    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]).args(&packages).current_dir(root);
+    let mut make = environment::python()?.command();
+    make.args(["-m", "venv"]).arg(&venv.folder).current_dir(root);
+    succeeds(&mut make).map_err(|error| format!("{error:#}; on Debian and Ubuntu: `sudo apt install python3-venv`"))?;
+    let mut pip = Command::new(&venv.python);
+    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]).args(&venv.packages).current_dir(root);
     succeeds(&mut pip).map_err(|error| format!("the packages could not be installed: {error:#}"))?;
-    fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
-    Ok((python, format!("{} packages installed", packages.len())))
-}
-
-/// The pinned packages: `project.optional-dependencies.dev`.
-fn packages(root: &Path) -> Result<Vec<String>> {
-    let manifest: toml::Table = fs::read_to_string(root.join("pyproject.toml")).context("pyproject.toml cannot be read")?.parse()?;
-    let pinned = manifest.get("project").and_then(|project| project.get("optional-dependencies")?.get("dev")?.as_array());
-    let pinned = pinned.context("pyproject.toml has no project.optional-dependencies.dev")?;
-    Ok(pinned.iter().filter_map(|package| package.as_str().map(str::to_owned)).collect())
+    fs::write(&venv.stamp, venv.packages.join("\n")).map_err(|error| format!("{}: {error}", venv.stamp.display()))?;
+    Ok((venv.python, format!("{} packages installed", venv.packages.len())))
 }
 
 impl Verification {

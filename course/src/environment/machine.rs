@@ -1,0 +1,110 @@
+//! What the machine itself has.
+
+use std::{
+    io::{IsTerminal, stdout},
+    path::Path,
+    process::Command,
+    thread::available_parallelism,
+};
+
+use super::{Part, first_line, size};
+use crate::{ink, process::run_quietly};
+
+/// Room for the build folder: `df` where there is one.
+pub(super) fn disk(root: &Path) -> Part {
+    Part::required("disk space", room(root))
+}
+
+fn room(root: &Path) -> Result<String, String> {
+    let needed = 2 << 20; // KiB
+    if cfg!(windows) {
+        return Ok("not looked at on this system; keep 2 GiB free".to_owned());
+    }
+    let free = run_quietly(Command::new("df").arg("-Pk").arg(root)).ok().and_then(|df| {
+        let row = df.text.lines().nth(1)?.to_owned();
+        row.split_whitespace().nth(3)?.parse::<u64>().ok()
+    });
+    match free {
+        Some(free) if free >= needed => Ok(format!("{} GiB free (needs 2; with PyTorch 8)", free >> 20)),
+        Some(free) => Err(format!("{} MiB free, but building needs 2 GiB (with PyTorch 8)", free >> 10)),
+        None => Ok("unknown (`df` gave no answer); keep 2 GiB free".to_owned()),
+    }
+}
+
+/// All of it, used or not.
+pub(super) fn memory() -> Part {
+    // The compiler, two at a time, and the 360 M model of the benchmark in f32: 1.5 GB.
+    let needed = 2 << 30;
+    let found = match total_memory() {
+        Some(bytes) if bytes >= needed => Ok(format!("{} (2 GiB are enough)", size(bytes))),
+        Some(bytes) => Err(format!("{} is little: build with CARGO_BUILD_JOBS=1", size(bytes))),
+        None => Ok("unknown on this system; 2 GiB are enough".to_owned()),
+    };
+    Part::optional("memory", found, "`cargo course bench` needs 2 GiB")
+}
+
+/// Bytes.
+fn total_memory() -> Option<u64> {
+    match std::env::consts::OS {
+        "linux" => {
+            let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+            let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+            Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+        }
+        "macos" => first_line(Command::new("sysctl").args(["-n", "hw.memsize"])).ok()?.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+/// Cores, and the instructions that week 2 looks for.
+pub(super) fn processor() -> Part {
+    let cores = available_parallelism()
+        .map_or("unknown cores".to_owned(), |n| if n.get() == 1 { "1 core".to_owned() } else { format!("{n} cores") });
+    let features = vector_features();
+    let features = if features.is_empty() { "no vector instructions that the course knows".to_owned() } else { features.join(", ") };
+    Part::optional(
+        "processor",
+        Ok(format!("{}, {cores}; {features} (week 1 uses none of it by name, week 2 does)", std::env::consts::ARCH)),
+        "",
+    )
+}
+
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+fn vector_features() -> Vec<&'static str> {
+    let found = [
+        ("AVX2", std::arch::is_x86_feature_detected!("avx2")),
+        ("FMA", std::arch::is_x86_feature_detected!("fma")),
+        ("AVX-512F", std::arch::is_x86_feature_detected!("avx512f")),
+        ("AVX-512 VNNI", std::arch::is_x86_feature_detected!("avx512vnni")),
+    ];
+    found.into_iter().filter_map(|(name, there)| there.then_some(name)).collect()
+}
+
+#[cfg(target_arch = "aarch64")]
+fn vector_features() -> Vec<&'static str> {
+    let found = [
+        ("NEON", std::arch::is_aarch64_feature_detected!("neon")),
+        ("dot product", std::arch::is_aarch64_feature_detected!("dotprod")),
+        ("I8MM", std::arch::is_aarch64_feature_detected!("i8mm")),
+    ];
+    found.into_iter().filter_map(|(name, there)| there.then_some(name)).collect()
+}
+
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
+fn vector_features() -> Vec<&'static str> {
+    Vec::new()
+}
+
+/// What this program's output looks like.
+pub(super) fn terminal() -> Part {
+    let found = if !stdout().is_terminal() {
+        "output is no terminal: plain text"
+    } else if ink::plain_wanted() {
+        "plain text, as NO_COLOR, CI or TERM=dumb asks"
+    } else if ink::Ink::of_stdout().has_colour() {
+        "colour (NO_COLOR=1 turns it off)"
+    } else {
+        "plain text: this terminal shows no colour"
+    };
+    Part::optional("terminal", Ok(found.to_owned()), "")
+}

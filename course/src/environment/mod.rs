@@ -1,0 +1,164 @@
+//! What is on this machine and in this repository: each part says whether it is there, what for, and how to get it.
+//!
+//! Nothing here modifies anything.
+
+use std::{
+    path::Path,
+    process::{Command, ExitCode},
+    thread,
+};
+
+use anyhow::Result;
+
+use crate::{curriculum::Curriculum, process::run_quietly};
+
+mod machine;
+mod python;
+mod repository;
+mod toolchain;
+
+pub(crate) use python::{Venv, python};
+
+/// One thing that the course uses.
+#[derive(Debug)]
+pub(crate) struct Part {
+    /// What it is.
+    pub(crate) name: &'static str,
+    /// What was found, or what is missing and how to get it.
+    pub(crate) found: Result<String, String>,
+    /// Whether the course works without it, and what then does not.
+    pub(crate) optional: Option<&'static str>,
+}
+
+impl Part {
+    fn required(name: &'static str, found: Result<String, String>) -> Self {
+        Self { name, found, optional: None }
+    }
+
+    fn optional(name: &'static str, found: Result<String, String>, use_of: &'static str) -> Self {
+        Self { name, found, optional: Some(use_of) }
+    }
+
+    /// The part as one line.
+    fn line(&self) -> String {
+        match (&self.found, self.optional) {
+            (Ok(found), _) => format!("  ok        {:<12} {found}", self.name),
+            (Err(lack), Some(use_of)) => format!("  optional  {:<12} {lack}; {use_of}", self.name),
+            (Err(lack), None) => format!("  MISSING   {:<12} {lack}", self.name),
+        }
+    }
+
+    fn is_missing(&self) -> bool {
+        self.found.is_err() && self.optional.is_none()
+    }
+}
+
+/// Prints one line for each part that the first story depends on.
+///
+/// # Errors
+/// If something is missing that is not optional.
+pub(crate) fn report(root: &Path) -> Result<()> {
+    let parts = [toolchain::rust(root), toolchain::linker(), machine::disk(root), python::interpreter()];
+    for part in &parts {
+        println!("{}", part.line());
+    }
+    let missing: Vec<_> = parts.iter().filter(|part| part.is_missing()).map(|part| part.name).collect();
+    anyhow::ensure!(missing.is_empty(), "this machine lacks what the course needs: {}", missing.join(", "));
+    Ok(())
+}
+
+/// `cargo course doctor`: one line for every part; the exit code is 1 if something is missing that is not optional.
+pub(crate) fn doctor(root: &Path, curriculum: &Curriculum) -> ExitCode {
+    let mut missing = 0;
+    for (heading, parts) in everything(root, curriculum) {
+        println!("{heading}");
+        for part in parts {
+            println!("{}", part.line());
+            missing += usize::from(part.is_missing());
+        }
+    }
+    if missing == 0 {
+        println!("Nothing is missing.");
+        return ExitCode::SUCCESS;
+    }
+    println!("{missing} missing. What is optional can stay so.");
+    ExitCode::FAILURE
+}
+
+/// Every part, under headings. Several ask other programs, each of which takes a moment, so they ask at the same time.
+fn everything(root: &Path, curriculum: &Curriculum) -> [(&'static str, Vec<Part>); 3] {
+    thread::scope(|scope| {
+        let asked: [Box<dyn FnOnce() -> Part + Send>; 10] = [
+            Box::new(|| toolchain::rust(root)),
+            Box::new(|| toolchain::cargo(root)),
+            Box::new(toolchain::linker),
+            Box::new(|| toolchain::rustfmt(root)),
+            Box::new(|| toolchain::clippy(root)),
+            Box::new(toolchain::git),
+            Box::new(|| toolchain::libraries(root)),
+            Box::new(python::interpreter),
+            Box::new(|| python::environment(root)),
+            Box::new(|| repository::book_builder(root)),
+        ];
+        let asked = asked.map(|ask| scope.spawn(ask));
+        let machine = vec![machine::disk(root), machine::memory(), machine::processor(), machine::terminal()];
+        let repository =
+            vec![repository::models(root), repository::stubs(root, curriculum), repository::state(root), repository::other_cargo(root)];
+        let tools = asked.map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        [("Programs:", tools.into()), ("Machine:", machine), ("Repository:", repository)]
+    })
+}
+
+fn first_line(command: &mut Command) -> Result<String> {
+    let finished = run_quietly(command)?;
+    anyhow::ensure!(finished.status.success(), "failed");
+    Ok(finished.text.lines().next().unwrap_or_default().to_owned())
+}
+
+/// `1.95.0-nightly` → (1, 95).
+fn version(text: &str) -> (u32, u32) {
+    let mut parts = text.split(['.', '-']).map(|part| part.parse().unwrap_or(0));
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
+}
+
+/// `12 bytes`, `3.4 KiB`, `8.3 MiB`.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} bytes"),
+        1_024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1_024.0),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+        _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        let oldest = python::OLDEST;
+        assert!(version("3.9.2") < oldest && version("3.10.0") >= oldest && version("3.14.0rc1") >= oldest);
+        assert_eq!(version("1.95.0-nightly"), (1, 95));
+    }
+
+    #[test]
+    fn the_machine_that_runs_this_test_can_build() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let curriculum = Curriculum::load(root).unwrap();
+        for part in everything(root, &curriculum).into_iter().flat_map(|(_, parts)| parts) {
+            assert!(!part.is_missing(), "{part:?}");
+        }
+    }
+
+    #[test]
+    fn each_state_has_its_word() {
+        let found = Part::required("Rust", Ok("1.95".to_owned()));
+        let optional = Part::optional("git", Err("missing".to_owned()), "your history needs it");
+        let missing = Part::required("linker", Err("`cc` is missing".to_owned()));
+        assert_eq!(found.line(), "  ok        Rust         1.95");
+        assert_eq!(optional.line(), "  optional  git          missing; your history needs it");
+        assert_eq!(missing.line(), "  MISSING   linker       `cc` is missing");
+        assert!(missing.is_missing() && !optional.is_missing() && !found.is_missing());
+    }
+}

@@ -1,0 +1,112 @@
+//! Python, and the environment of pinned packages in `.venv`.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::{Context, Result};
+
+use super::{Part, first_line, version};
+
+/// The oldest Python on which the pinned packages run.
+pub(super) const OLDEST: (u32, u32) = (3, 10);
+
+/// The interpreter.
+pub(super) fn interpreter() -> Part {
+    let found = python().map(|python| format!("{} ({})", python.version_text(), python.program.join(" ")));
+    Part::optional("Python", found, "only `cargo course verify` and the checks against live PyTorch use it")
+}
+
+/// `.venv`.
+pub(super) fn environment(root: &Path) -> Part {
+    let found = Venv::of(root).map_err(|error| format!("{error:#}")).and_then(|venv| {
+        if !venv.python.is_file() {
+            Err("not made yet (`cargo course verify` makes it; PyTorch is downloaded)".to_owned())
+        } else if venv.is_current() {
+            Ok(format!("made, with the {} packages that pyproject.toml pins", venv.packages.len()))
+        } else {
+            Err("made for other packages than pyproject.toml pins (`cargo course verify` makes it anew)".to_owned())
+        }
+    });
+    Part::optional(".venv", found, "only the checks against live PyTorch use it")
+}
+
+/// The environment that `cargo course verify` makes in `.venv`.
+#[derive(Debug)]
+pub(crate) struct Venv {
+    /// The folder.
+    pub(crate) folder: PathBuf,
+    /// Its interpreter.
+    pub(crate) python: PathBuf,
+    /// Holds the packages that it was made for, one a line.
+    pub(crate) stamp: PathBuf,
+    /// The pinned packages: `project.optional-dependencies.dev`.
+    pub(crate) packages: Vec<String>,
+}
+
+impl Venv {
+    /// Where it is or would be, and what belongs into it.
+    ///
+    /// # Errors
+    /// If `pyproject.toml` cannot be read or pins nothing.
+    pub(crate) fn of(root: &Path) -> Result<Self> {
+        let manifest: toml::Table = fs::read_to_string(root.join("pyproject.toml")).context("pyproject.toml cannot be read")?.parse()?;
+        let pinned = manifest.get("project").and_then(|project| project.get("optional-dependencies")?.get("dev")?.as_array());
+        let pinned = pinned.context("pyproject.toml has no project.optional-dependencies.dev")?;
+        let folder = root.join(".venv");
+        Ok(Self {
+            python: folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" }),
+            stamp: folder.join("packages.txt"),
+            folder,
+            packages: pinned.iter().filter_map(|package| package.as_str().map(str::to_owned)).collect(),
+        })
+    }
+
+    /// Whether it was made, and for these packages.
+    pub(crate) fn is_current(&self) -> bool {
+        self.python.is_file() && fs::read_to_string(&self.stamp).is_ok_and(|made| made == self.packages.join("\n"))
+    }
+}
+
+/// A Python to make the environment with.
+#[derive(Debug)]
+pub(crate) struct Python {
+    /// `["python3"]`, `["py", "-3"]`.
+    pub(crate) program: Vec<&'static str>,
+    version: (u32, u32),
+}
+
+impl Python {
+    fn version_text(&self) -> String {
+        format!("{}.{}", self.version.0, self.version.1)
+    }
+
+    /// A command that runs it.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(self.program[0]);
+        command.args(&self.program[1..]);
+        command
+    }
+}
+
+/// The first Python that is new enough, or what is missing.
+pub(crate) fn python() -> Result<Python, String> {
+    let mut too_old = None;
+    for program in [vec!["python3"], vec!["python"], vec!["py", "-3"]] {
+        let mut python = Python { program, version: (0, 0) };
+        // Windows has a `python3` that opens a shop: only one that answers counts.
+        let Ok(text) = first_line(python.command().arg("--version")) else { continue };
+        python.version = version(text.trim_start_matches("Python "));
+        if text.starts_with("Python ") && python.version >= OLDEST {
+            return Ok(python);
+        }
+        too_old.get_or_insert(text);
+    }
+    let advice = format!("Python {}.{} or newer: https://www.python.org, or your system's package manager", OLDEST.0, OLDEST.1);
+    Err(match too_old {
+        Some(found) => format!("{found} is too old; install {advice}"),
+        None => format!("missing; install {advice}"),
+    })
+}
