@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use crate::curriculum;
 
 /// Folders of the repository that are made, not written; as in .gitignore.
-const MADE: [&str; 6] = [".git", "target", ".venv", ".course", "book/book", "models/hub"];
+pub(crate) const MADE: [&str; 6] = [".git", "target", ".venv", ".course", "book/book", "models/hub"];
 
 /// The repository around the current folder.
 ///

@@ -12,6 +12,7 @@ mod bench;
 mod borrow;
 mod consistency;
 mod curriculum;
+mod diff;
 mod environment;
 mod explain;
 mod files;
@@ -36,6 +37,7 @@ mod testing;
 mod trace;
 mod transaction;
 mod trial;
+mod update;
 mod verify;
 
 use curriculum::Curriculum;
@@ -102,6 +104,24 @@ enum Command {
         #[arg(long)]
         force: bool,
     },
+    /// Show the reference beside your solution of a task, once its tests pass
+    Diff {
+        /// week1-day2
+        day: String,
+        /// 3
+        task: usize,
+        /// Also while they do not
+        #[arg(long)]
+        spoil: bool,
+    },
+    /// Bring a newer course under your work: tests, book, reference, runner, and the tasks that you have not touched
+    Update {
+        /// A folder with the newer course, or a git ref; without it, the default branch of the remote upstream, else origin
+        from: Option<String>,
+        /// Write nothing; list what would change
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Make src/ from reference/: every task's body becomes a todo!
     Stubs {
         /// Write nothing; fail if src/ differs from what would be written
@@ -154,6 +174,8 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::Matrix(options)) => bank::run(&root, &curriculum, &options)?,
         Some(Command::Borrow { day, task }) => borrow::borrow(&root, &curriculum, &day, task)?,
         Some(Command::Return { day, task, force }) => borrow::give_back(&root, &curriculum, &day, task, force)?,
+        Some(Command::Diff { day, task, spoil }) => diff::diff(&root, &curriculum, &day, task, spoil)?,
+        Some(Command::Update { from, dry_run }) => update::update(&root, &curriculum, from.as_deref(), dry_run)?,
         Some(Command::Stubs { check: true, .. }) => {
             let stubs::Checked { equal, yours } = stubs::check(&root, &curriculum)?;
             println!("{equal} files equal what would be generated; {yours} hold your work and were not compared.");

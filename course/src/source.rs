@@ -10,6 +10,11 @@ pub(crate) fn normalise(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
+/// Whether every line of the text ends as Windows has it.
+pub(crate) fn has_windows_ends(text: &str) -> bool {
+    text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count()
+}
+
 /// Leading spaces.
 pub(crate) fn indentation(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()

@@ -24,6 +24,9 @@ use crate::{
     transaction::Transaction,
 };
 
+#[cfg(test)]
+mod tests;
+
 /// A generated file beside what stands there now.
 #[derive(Debug)]
 pub(crate) struct Generated {
@@ -56,7 +59,7 @@ impl Generated {
         let state = function_state(&self.stub, current, function);
         let borrowed = |mark: &Mark| mark.intact && mark.function.as_deref() == Some(function);
         if self.marks().iter().any(borrowed) {
-            let (returned, _) = marks::take_out(&self.template, current, borrowed);
+            let (returned, _) = marks::take_out_intact(&self.template, current);
             if !function_state(&self.stub, &returned, function).is_work() {
                 return State::Borrowed;
             }
@@ -70,10 +73,8 @@ impl Generated {
     }
 
     /// Whether the file is the stub, apart from what is borrowed.
-    fn is_stub(&self) -> bool {
-        let Some(current) = &self.current else { return false };
-        let (returned, taken) = marks::take_out(&self.template, current, |mark| mark.intact);
-        returned == self.stub && taken.iter().all(|mark| mark.intact)
+    pub(crate) fn is_stub(&self) -> bool {
+        self.current.as_ref().is_some_and(|current| marks::take_out_intact(&self.template, current).0 == self.stub)
     }
 }
 
@@ -82,21 +83,37 @@ impl Generated {
 /// # Errors
 /// If a marker is wrong, or a function of the curriculum has no region.
 pub(crate) fn generated(root: &Path, curriculum: &Curriculum) -> Result<Vec<Generated>> {
-    let mut files = Vec::new();
+    let mut reference = Vec::new();
     for week in &curriculum.weeks {
         for path in files_of(root, "reference/src", week)? {
-            let template = Template::parse(&format!("reference/{path}"), &read(&root.join("reference").join(&path))?, curriculum)?;
-            let stub = template.stub();
-            let raw = if root.join(&path).exists() { Some(read(&root.join(&path))?) } else { None };
-            let current = raw.as_deref().map(normalise);
-            files.push(Generated { path, template, stub, current, raw });
+            let text = read(&root.join("reference").join(&path))?;
+            reference.push((path, text));
         }
     }
+    let file = |(path, template): (String, Template)| {
+        let stub = template.stub();
+        let raw = if root.join(&path).exists() { Some(read(&root.join(&path))?) } else { None };
+        let current = raw.as_deref().map(normalise);
+        Ok(Generated { path, template, stub, current, raw })
+    };
+    templates(reference, curriculum)?.into_iter().map(file).collect()
+}
+
+/// The reference's files, given as `(src/week1/attention.rs, text)`.
+///
+/// # Errors
+/// As [`generated`].
+pub(crate) fn templates(reference: Vec<(String, String)>, curriculum: &Curriculum) -> Result<Vec<(String, Template)>> {
+    let parse = |(path, text): (String, String)| {
+        let template = Template::parse(&format!("reference/{path}"), &text, curriculum)?;
+        Ok((path, template))
+    };
+    let files = reference.into_iter().map(parse).collect::<Result<Vec<_>>>()?;
     for (id, task) in curriculum.tasks() {
-        let file = files.iter().find(|file| file.path == task.file);
-        let file = file.with_context(|| format!("{id}: reference/{} does not exist", task.file))?;
+        let file = files.iter().find(|(path, _)| *path == task.file);
+        let (_, template) = file.with_context(|| format!("{id}: reference/{} does not exist", task.file))?;
         for function in &task.functions {
-            let there = file.template.regions().any(|region| region.task == id && region.function.as_ref() == Some(function));
+            let there = template.regions().any(|region| region.task == id && region.function.as_ref() == Some(function));
             ensure!(there, "reference/{}: no region `// SOLUTION {id}` in {function}, which the curriculum lists", task.file);
         }
     }
@@ -220,112 +237,4 @@ fn files_of(root: &Path, tree: &str, week: &Week) -> Result<Vec<String>> {
 fn read(path: &Path) -> Result<String> {
     let bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
     String::from_utf8(bytes).ok().with_context(|| format!("{} is not UTF-8", path.display()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{A, curriculum, repository, write as put};
-
-    const STUB_A: &str = "\
-pub fn one() -> u32 {
-    todo!(\"week1-day1 task 1: one\")
-}
-
-pub struct Two;
-
-impl Two {
-    pub fn two(&self) -> u32 {
-        todo!(\"week1-day1 task 2: Two::two\")
-    }
-}
-";
-
-    fn text(root: &Path, path: &str) -> String {
-        fs::read_to_string(root.join(path)).unwrap()
-    }
-
-    fn check_error(root: &Path) -> String {
-        check(root, &curriculum()).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn a_fresh_tree_is_written_and_then_up_to_date() {
-        let root = repository();
-        let root = root.path();
-        assert!(check_error(root).contains("src/week1/a.rs: missing"));
-        write(root, &curriculum(), false).unwrap();
-        assert_eq!(text(root, "src/week1/a.rs"), STUB_A);
-        assert_eq!(text(root, "src/week1/mod.rs"), "pub mod a;\npub mod b;\n");
-        assert_eq!(check(root, &curriculum()).unwrap(), Checked { equal: 3, yours: 0 });
-        write(root, &curriculum(), false).unwrap();
-        assert!(!root.join(".course").exists(), "nothing was replaced, so nothing is kept");
-    }
-
-    #[test]
-    fn a_learners_work_is_never_overwritten() {
-        let root = repository();
-        let root = root.path();
-        write(root, &curriculum(), false).unwrap();
-        let mine = STUB_A.replace("todo!(\"week1-day1 task 2: Two::two\")", "1 + 1");
-        put(root, "src/week1/a.rs", &mine);
-        put(root, "src/week1/b.rs", "out of date\n\npub fn three() -> u32 {\n    todo!(\"week1-day2 task 1: drei\")\n}\n");
-
-        assert!(check_error(root).contains("src/week1/b.rs:1: found `out of date`, expected `pub fn three() -> u32 {`"));
-        let error = write(root, &curriculum(), false).unwrap_err().to_string();
-        assert!(error.contains("src/week1/a.rs: Two::two\n"), "{error}");
-        assert_eq!(text(root, "src/week1/a.rs"), mine);
-        assert!(text(root, "src/week1/b.rs").starts_with("pub fn three"), "the other file is written all the same");
-        assert_eq!(check(root, &curriculum()).unwrap(), Checked { equal: 2, yours: 1 });
-
-        write(root, &curriculum(), true).unwrap();
-        assert_eq!(text(root, "src/week1/a.rs"), STUB_A);
-        let kept: Vec<String> = fs::read_dir(root.join(".course/recovery"))
-            .unwrap()
-            .filter_map(|folder| fs::read_to_string(folder.unwrap().path().join("src/week1/a.rs")).ok())
-            .collect();
-        assert_eq!(kept, [mine]);
-    }
-
-    #[test]
-    fn half_a_solution_counts_as_work() {
-        let root = repository();
-        let root = root.path();
-        let begun = STUB_A.replace("    todo!(\"week1-day1 task 1: one\")", "    // count\n    todo!(\"week1-day1 task 1: one\")");
-        put(root, "src/week1/a.rs", &begun);
-        assert!(write(root, &curriculum(), false).unwrap_err().to_string().contains("a.rs: one\n"));
-        assert_eq!(text(root, "src/week1/a.rs"), begun);
-    }
-
-    #[test]
-    fn drift_is_named_with_its_first_line() {
-        let root = repository();
-        let root = root.path();
-        write(root, &curriculum(), false).unwrap();
-        put(root, "reference/src/week1/a.rs", &A.replace("pub struct Two;", "/// Two.\npub struct Two;"));
-        assert!(check_error(root).contains("src/week1/a.rs:5: found `pub struct Two;`, expected `/// Two.`"));
-        put(root, "reference/src/week1/a.rs", &format!("{A}\npub struct Last;\n"));
-        assert!(check_error(root).contains("src/week1/a.rs:12: found the end of the file, expected ``"));
-        put(root, "src/week1/c.rs", "fn four() {\n    todo!(\"week1-day1 task 1: four\")\n}\n");
-        assert!(check_error(root).contains("src/week1/c.rs: holds stubs, but reference/src/week1/c.rs does not exist"));
-    }
-
-    #[test]
-    fn windows_line_ends_are_no_drift() {
-        let root = repository();
-        let root = root.path();
-        write(root, &curriculum(), false).unwrap();
-        put(root, "src/week1/a.rs", &STUB_A.replace('\n', "\r\n"));
-        assert_eq!(check(root, &curriculum()).unwrap(), Checked { equal: 3, yours: 0 });
-    }
-
-    #[test]
-    fn a_listed_function_needs_a_region() {
-        let root = repository();
-        let root = root.path();
-        put(root, "reference/src/week1/b.rs", "pub fn three() -> u32 {\n    3\n}\n");
-        let error = write(root, &curriculum(), false).unwrap_err().to_string();
-        assert_eq!(error, "reference/src/week1/b.rs: no region `// SOLUTION week1-day2 task 1` in three, which the curriculum lists");
-        assert!(!root.join("src").exists(), "nothing is written");
-    }
 }

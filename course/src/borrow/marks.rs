@@ -99,15 +99,25 @@ pub(crate) fn put_in(template: &Template, text: &str, wanted: impl Fn(&TaskId, &
     Ok((with_helpers(template, text)?, put))
 }
 
-/// `text` with the `todo!` back in each chosen part, without the helpers that nothing borrowed needs any more; and all parts
-/// that were taken out.
+/// `text` with the `todo!` back in each function that is `chosen`, without the helpers that nothing borrowed needs any more; and
+/// all parts that were taken out.
 pub(crate) fn take_out(template: &Template, text: &str, chosen: impl Fn(&Mark) -> bool) -> (String, Vec<Mark>) {
+    take(template, text, chosen, |_| true)
+}
+
+/// [`take_out`] for everything that the learner has not changed.
+pub(crate) fn take_out_intact(template: &Template, text: &str) -> (String, Vec<Mark>) {
+    take(template, text, |mark| mark.intact, |mark| mark.intact)
+}
+
+/// `helpers_too` says which helpers of those that are not needed may go.
+fn take(template: &Template, text: &str, chosen: impl Fn(&Mark) -> bool, helpers_too: impl Fn(&Mark) -> bool) -> (String, Vec<Mark>) {
     let (functions, helpers): (Vec<Mark>, Vec<Mark>) = marks(template, text).into_iter().partition(|mark| mark.function.is_some());
     let (out, stay): (Vec<Mark>, Vec<Mark>) = functions.into_iter().partition(|mark| chosen(mark));
     let lines: Vec<&str> = text.lines().collect();
     let code = |mark: &Mark| lines[mark.inside()].join("\n");
     let needed = closure(stay.iter().map(code).collect(), &helpers, |mark| code(mark));
-    let idle = helpers.iter().filter(|mark| !needed.contains(mark)).cloned();
+    let idle = helpers.iter().filter(|mark| !needed.contains(mark) && helpers_too(mark)).cloned();
     let mut out: Vec<Mark> = out.into_iter().chain(idle).collect();
     out.sort_by_key(|mark| mark.lines.start);
 

@@ -1,0 +1,123 @@
+//! `cargo course diff`: the reference beside the learner's solution of a task, once its tests pass.
+
+use std::{fmt::Write, path::Path};
+
+use anyhow::{Context, Result, ensure};
+use similar::{ChangeTag, TextDiff};
+
+use crate::{
+    curriculum::Curriculum,
+    ink::Ink,
+    judge::{self, Verdict},
+    source::place,
+    stubs::{Generated, generated},
+};
+
+/// `cargo course diff DAY TASK [--spoil]`.
+///
+/// # Errors
+/// If the task's tests do not pass now, unless `spoil` is given.
+pub(crate) fn diff(root: &Path, curriculum: &Curriculum, day: &str, task: usize, spoil: bool) -> Result<()> {
+    let (day, id, task) = curriculum.named(day, task)?;
+    let files = generated(root, curriculum)?;
+    let file = files.iter().find(|file| file.path == task.file).with_context(|| format!("{} does not exist", task.file))?;
+    if !spoil {
+        let why = match judge::task(root, day, &id)?.verdict {
+            Verdict::Passed => None,
+            Verdict::Failed => Some("its tests do not pass yet"),
+            Verdict::DoesNotCompile => Some("your code does not compile"),
+        };
+        let typed = format!("{} {}", day.feature, id.task);
+        ensure!(
+            why.is_none(),
+            "{id}: {}; the reference is shown once they pass, or with `cargo course diff {typed} --spoil`",
+            why.unwrap_or_default()
+        );
+    }
+    let reference = file.template.render(|_| true);
+    let ink = Ink::of_stdout();
+    for function in &task.functions {
+        print!("{}", beside(file, &reference, function, ink));
+    }
+    for region in file.template.regions().filter(|region| region.task == id && region.function.is_none()) {
+        println!("The reference has helpers for this task:\n\n{}\n", region.body("").join("\n"));
+    }
+    Ok(())
+}
+
+/// A unified diff from the learner's function to the reference's.
+fn beside(file: &Generated, reference: &str, function: &str, ink: Ink) -> String {
+    let Some(yours) = file.current.as_deref().and_then(|text| whole(text, function)) else {
+        return format!("{function}: not found in {}\n\n", file.path);
+    };
+    let ours = whole(reference, function).unwrap_or_default();
+    if yours == ours {
+        return format!("{function}: the same as the reference's\n\n");
+    }
+    let mut shown = format!("--- {}: {function}\n+++ reference/{}: {function}\n", file.path, file.path);
+    let diff = TextDiff::from_lines(yours.as_str(), ours.as_str());
+    for hunk in diff.unified_diff().iter_hunks() {
+        let _ = writeln!(shown, "{}", hunk.header());
+        for change in hunk.iter_changes() {
+            let line = change.value().trim_end_matches('\n');
+            let line = match change.tag() {
+                ChangeTag::Delete => ink.red(&format!("-{line}")),
+                ChangeTag::Insert => ink.green(&format!("+{line}")),
+                ChangeTag::Equal => format!(" {line}"),
+            };
+            let _ = writeln!(shown, "{line}");
+        }
+    }
+    shown + "\n"
+}
+
+/// A function from `fn` to its closing brace.
+fn whole(text: &str, function: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let place = place(&lines, function)?;
+    Some(lines[place.whole()].join("\n") + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{curriculum, repository, write};
+
+    fn shown(one: &str) -> String {
+        let root = repository();
+        write(root.path(), "src/week1/a.rs", &format!("pub fn one() -> u32 {{\n{one}}}\r\n"));
+        let files = generated(root.path(), &curriculum()).unwrap();
+        let file = files.iter().find(|file| file.path == "src/week1/a.rs").unwrap();
+        beside(file, &file.template.render(|_| true), "one", Ink::plain())
+    }
+
+    #[test]
+    fn the_functions_are_compared() {
+        let expected = "\
+--- src/week1/a.rs: one
++++ reference/src/week1/a.rs: one
+@@ -1,4 +1,3 @@
+ pub fn one() -> u32 {
+-    let one = 1;
+-    one
++    1
+ }
+
+";
+        assert_eq!(shown("    let one = 1;\r\n    one\n"), expected);
+        assert_eq!(shown("    1\n"), "one: the same as the reference's\n\n");
+        let root = repository();
+        let files = generated(root.path(), &curriculum()).unwrap();
+        assert!(beside(&files[0], "", "one", Ink::plain()).starts_with("one: not found in src/week1/a.rs"));
+    }
+
+    #[test]
+    fn a_task_that_is_not_there_is_named() {
+        let root = repository();
+        let error = diff(root.path(), &curriculum(), "week1-day1", 7, true).unwrap_err().to_string();
+        assert!(error.contains("week1-day1 has no task 7"), "{error}");
+        diff(root.path(), &curriculum(), "week1-day1", 1, true).unwrap();
+        let error = diff(root.path(), &curriculum(), "week1-day1", 1, false).unwrap_err().to_string();
+        assert!(error.contains("does not compile") && error.contains("--spoil"), "there is nothing that cargo could build: {error}");
+    }
+}

@@ -1,0 +1,104 @@
+use super::*;
+use crate::testing::{A, curriculum, repository, write as put};
+
+const STUB_A: &str = "\
+pub fn one() -> u32 {
+    todo!(\"week1-day1 task 1: one\")
+}
+
+pub struct Two;
+
+impl Two {
+    pub fn two(&self) -> u32 {
+        todo!(\"week1-day1 task 2: Two::two\")
+    }
+}
+";
+
+fn text(root: &Path, path: &str) -> String {
+    fs::read_to_string(root.join(path)).unwrap()
+}
+
+fn check_error(root: &Path) -> String {
+    check(root, &curriculum()).unwrap_err().to_string()
+}
+
+#[test]
+fn a_fresh_tree_is_written_and_then_up_to_date() {
+    let root = repository();
+    let root = root.path();
+    assert!(check_error(root).contains("src/week1/a.rs: missing"));
+    write(root, &curriculum(), false).unwrap();
+    assert_eq!(text(root, "src/week1/a.rs"), STUB_A);
+    assert_eq!(text(root, "src/week1/mod.rs"), "pub mod a;\npub mod b;\n");
+    assert_eq!(check(root, &curriculum()).unwrap(), Checked { equal: 3, yours: 0 });
+    write(root, &curriculum(), false).unwrap();
+    assert!(!root.join(".course").exists(), "nothing was replaced, so nothing is kept");
+}
+
+#[test]
+fn a_learners_work_is_never_overwritten() {
+    let root = repository();
+    let root = root.path();
+    write(root, &curriculum(), false).unwrap();
+    let mine = STUB_A.replace("todo!(\"week1-day1 task 2: Two::two\")", "1 + 1");
+    put(root, "src/week1/a.rs", &mine);
+    put(root, "src/week1/b.rs", "out of date\n\npub fn three() -> u32 {\n    todo!(\"week1-day2 task 1: drei\")\n}\n");
+
+    assert!(check_error(root).contains("src/week1/b.rs:1: found `out of date`, expected `pub fn three() -> u32 {`"));
+    let error = write(root, &curriculum(), false).unwrap_err().to_string();
+    assert!(error.contains("src/week1/a.rs: Two::two\n"), "{error}");
+    assert_eq!(text(root, "src/week1/a.rs"), mine);
+    assert!(text(root, "src/week1/b.rs").starts_with("pub fn three"), "the other file is written all the same");
+    assert_eq!(check(root, &curriculum()).unwrap(), Checked { equal: 2, yours: 1 });
+
+    write(root, &curriculum(), true).unwrap();
+    assert_eq!(text(root, "src/week1/a.rs"), STUB_A);
+    let kept: Vec<String> = fs::read_dir(root.join(".course/recovery"))
+        .unwrap()
+        .filter_map(|folder| fs::read_to_string(folder.unwrap().path().join("src/week1/a.rs")).ok())
+        .collect();
+    assert_eq!(kept, [mine]);
+}
+
+#[test]
+fn half_a_solution_counts_as_work() {
+    let root = repository();
+    let root = root.path();
+    let begun = STUB_A.replace("    todo!(\"week1-day1 task 1: one\")", "    // count\n    todo!(\"week1-day1 task 1: one\")");
+    put(root, "src/week1/a.rs", &begun);
+    assert!(write(root, &curriculum(), false).unwrap_err().to_string().contains("a.rs: one\n"));
+    assert_eq!(text(root, "src/week1/a.rs"), begun);
+}
+
+#[test]
+fn drift_is_named_with_its_first_line() {
+    let root = repository();
+    let root = root.path();
+    write(root, &curriculum(), false).unwrap();
+    put(root, "reference/src/week1/a.rs", &A.replace("pub struct Two;", "/// Two.\npub struct Two;"));
+    assert!(check_error(root).contains("src/week1/a.rs:5: found `pub struct Two;`, expected `/// Two.`"));
+    put(root, "reference/src/week1/a.rs", &format!("{A}\npub struct Last;\n"));
+    assert!(check_error(root).contains("src/week1/a.rs:12: found the end of the file, expected ``"));
+    put(root, "src/week1/c.rs", "fn four() {\n    todo!(\"week1-day1 task 1: four\")\n}\n");
+    assert!(check_error(root).contains("src/week1/c.rs: holds stubs, but reference/src/week1/c.rs does not exist"));
+}
+
+#[test]
+fn windows_line_ends_are_no_drift() {
+    let root = repository();
+    let root = root.path();
+    write(root, &curriculum(), false).unwrap();
+    put(root, "src/week1/a.rs", &STUB_A.replace('\n', "\r\n"));
+    assert_eq!(check(root, &curriculum()).unwrap(), Checked { equal: 3, yours: 0 });
+}
+
+#[test]
+fn a_listed_function_needs_a_region() {
+    let root = repository();
+    let root = root.path();
+    put(root, "reference/src/week1/b.rs", "pub fn three() -> u32 {\n    3\n}\n");
+    let error = write(root, &curriculum(), false).unwrap_err().to_string();
+    assert_eq!(error, "reference/src/week1/b.rs: no region `// SOLUTION week1-day2 task 1` in three, which the curriculum lists");
+    assert!(!root.join("src").exists(), "nothing is written");
+}

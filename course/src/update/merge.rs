@@ -1,0 +1,197 @@
+//! One generated file of the learner's, brought to a newer course: a three-way merge between the present stub, the learner's
+//! file and the newer stub.
+//!
+//! Before the merge the stubs' `todo!` lines are made equal in all three, so that a renumbered task is no difference; and what is
+//! borrowed is returned, and borrowed anew afterwards from the newer reference. A function that the learner has touched keeps its
+//! body; if the newer course gives it another signature, there is no merge.
+
+use std::collections::HashMap;
+
+use similar::TextMerge;
+
+use crate::{
+    borrow::marks::{put_in, take_out_intact},
+    learner::{function_state, is_course_todo},
+    source::{has_windows_ends, normalise, place},
+    stubs::Generated,
+    template::Template,
+};
+
+/// Stands for the `todo!` of the function whose name follows, while texts are compared. No Rust file holds this character.
+const TODO: char = '\u{1}';
+
+/// Two versions that cannot both be kept.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Conflict {
+    /// One sentence, file first.
+    pub(crate) what: String,
+    /// The learner's lines.
+    pub(crate) yours: String,
+    /// The newer course's lines.
+    pub(crate) newer: String,
+}
+
+/// The learner's file as the newer course has it, with all that is theirs.
+///
+/// # Errors
+/// What stands against it. Nothing is written here.
+pub(crate) fn merge(present: &Generated, newer: &Template) -> Result<String, Vec<Conflict>> {
+    let newer_stub = newer.stub();
+    let Some(raw) = &present.raw else { return Ok(newer_stub) };
+    let (ours, returned) = take_out_intact(&present.template, &normalise(raw));
+    let borrowed: Vec<String> = returned.into_iter().filter_map(|mark| mark.function).collect();
+
+    let names = |template: &Template| template.regions().filter_map(|region| region.function.clone()).collect::<Vec<_>>();
+    let (old_names, new_names) = (names(&present.template), names(newer));
+    let all: Vec<String> = old_names.iter().chain(&new_names).cloned().collect();
+    let mut texts = Texts { base: hide_todos(&present.stub, &all), ours: hide_todos(&ours, &all), newer: hide_todos(&newer_stub, &all) };
+
+    let touched: Vec<&String> = old_names.iter().filter(|function| function_state(&present.stub, &ours, function).is_work()).collect();
+    let conflicts: Vec<Conflict> = touched.iter().filter_map(|function| texts.changed_under(&present.path, function)).collect();
+    if !conflicts.is_empty() {
+        return Err(conflicts);
+    }
+    touched.iter().for_each(|function| texts.agree(function));
+    let merged = texts.merged(&present.path)?;
+    if let Some(lost) = texts.lost(&merged, &touched) {
+        let what = format!("{}: these lines of yours would be lost in the merge", present.path);
+        return Err(vec![Conflict { what, yours: lost, newer: newer_stub }]);
+    }
+    let shown = show_todos(&merged, newer).map_err(|line| {
+        let what = format!("{}: the newer course has no task for this `todo!`", present.path);
+        vec![Conflict { what, yours: line, newer: String::new() }]
+    })?;
+    let open = |function: &str| !function_state(&newer_stub, &shown, function).is_work();
+    let wanted = |function: &str| borrowed.iter().any(|name| name == function) && open(function);
+    let (text, _) = put_in(newer, &shown, |_, function| wanted(function))
+        .map_err(|error| vec![Conflict { what: format!("{}: {error:#}", present.path), yours: String::new(), newer: String::new() }])?;
+    Ok(if has_windows_ends(raw) { text.replace('\n', "\r\n") } else { text })
+}
+
+/// The three versions, their `todo!` lines hidden.
+struct Texts {
+    base: String,
+    ours: String,
+    newer: String,
+}
+
+impl Texts {
+    /// Whether the newer course changes what the learner's body was written for.
+    fn changed_under(&self, path: &str, function: &str) -> Option<Conflict> {
+        let conflict = |why: &str, yours: String, newer: String| {
+            Some(Conflict { what: format!("{path}: {function} is begun or written by you, and {why}"), yours, newer })
+        };
+        let yours = part(&self.ours, function, Part::Whole).unwrap_or_default();
+        let (Some(base), Some(newer)) = (part(&self.base, function, Part::Whole), part(&self.newer, function, Part::Whole)) else {
+            return conflict("the newer course has no such function in this file", yours, String::new());
+        };
+        let adapted = part(&self.ours, function, Part::Signature) == part(&self.newer, function, Part::Signature)
+            && part(&self.base, function, Part::Body) == part(&self.newer, function, Part::Body);
+        if base == newer || adapted { None } else { conflict("the newer course changes its signature", yours, newer) }
+    }
+
+    /// Where the learner has given a function the newer signature already, the base has it too: a change of both sides right
+    /// beside a change of one would be a conflict.
+    fn agree(&mut self, function: &str) {
+        let base: Vec<&str> = self.base.lines().collect();
+        let newer: Vec<&str> = self.newer.lines().collect();
+        let (Some(old), Some(new)) = (place(&base, function), place(&newer, function)) else { return };
+        if part(&self.ours, function, Part::Signature) == part(&self.newer, function, Part::Signature) {
+            let lines = [&base[..old.signature.start], &newer[new.signature], &base[old.signature.end..]].concat();
+            self.base = lines.join("\n") + "\n";
+        }
+    }
+
+    fn merged(&self, path: &str) -> Result<String, Vec<Conflict>> {
+        let merge = TextMerge::from_lines(&self.base, &self.ours, &self.newer);
+        let lines = |text: &str, range: std::ops::Range<usize>| visible(&text.split_inclusive('\n').collect::<Vec<_>>()[range].concat());
+        let conflicts: Vec<Conflict> = merge
+            .conflicts()
+            .map(|region| Conflict {
+                what: format!("{path}: you and the newer course have both changed this place"),
+                yours: lines(&self.ours, region.ours_range()),
+                newer: lines(&self.newer, region.theirs_range()),
+            })
+            .collect();
+        if conflicts.is_empty() { Ok(merge.to_string()) } else { Err(conflicts) }
+    }
+
+    /// What of the learner's the merged text lacks: a touched body that is another now, or an added line. There should be none;
+    /// this is the net under the merge.
+    fn lost(&self, merged: &str, touched: &[&String]) -> Option<String> {
+        for function in touched {
+            let yours = part(&self.ours, function, Part::Body);
+            if yours.is_some() && yours != part(merged, function, Part::Body) {
+                return yours;
+            }
+        }
+        let mut spare: HashMap<&str, usize> = HashMap::new();
+        for line in merged.lines().chain(self.base.lines()) {
+            *spare.entry(line).or_default() += 1;
+        }
+        let mut gone = Vec::new();
+        for line in self.ours.lines() {
+            match spare.get_mut(line) {
+                Some(count) if *count > 0 => *count -= 1,
+                _ => gone.push(line),
+            }
+        }
+        (!gone.is_empty()).then(|| visible(&gone.join("\n")))
+    }
+}
+
+enum Part {
+    Signature,
+    Body,
+    Whole,
+}
+
+/// Lines of a function, for a reader.
+fn part(text: &str, function: &str, part: Part) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let place = place(&lines, function)?;
+    let range = match part {
+        Part::Signature => place.signature,
+        Part::Body => place.body,
+        Part::Whole => place.whole(),
+    };
+    Some(visible(&lines[range].join("\n")))
+}
+
+/// Puts a short form in place of each stub's `todo!`, the same for every course: the function's name, without its task.
+fn hide_todos(text: &str, functions: &[String]) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for function in functions {
+        let seen: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let Some(place) = place(&seen, function) else { continue };
+        for line in &mut lines[place.body] {
+            if is_course_todo(line) {
+                *line = format!("{}{TODO}{function}", &line[..line.len() - line.trim_start().len()]);
+            }
+        }
+    }
+    lines.join("\n") + if text.ends_with('\n') { "\n" } else { "" }
+}
+
+/// The opposite of [`hide_todos`], with the messages of `template`; fails with a line whose function it does not have.
+fn show_todos(text: &str, template: &Template) -> Result<String, String> {
+    let mut shown = String::new();
+    for line in text.split_inclusive('\n') {
+        match line.split_once(TODO) {
+            None => shown += line,
+            Some((indent, function)) => {
+                let region = template.regions().find(|region| region.function.as_deref() == Some(function.trim_end()));
+                let region = region.ok_or_else(|| visible(line))?;
+                let end = if line.ends_with('\n') { "\n" } else { "" };
+                shown += &format!("{indent}todo!(\"{}\"){end}", region.task.message(function.trim_end()));
+            }
+        }
+    }
+    Ok(shown)
+}
+
+/// For a reader: a hidden `todo!` is one again.
+fn visible(text: &str) -> String {
+    let show = |line: &str| line.split_once(TODO).map_or_else(|| line.to_owned(), |(indent, _)| format!("{indent}todo!()"));
+    text.lines().map(show).collect::<Vec<_>>().join("\n")
+}

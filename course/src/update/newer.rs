@@ -1,0 +1,128 @@
+//! The newer course: where it is, what it holds, and whether it is sound. It is read, never run.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Component, Path},
+};
+
+use anyhow::{Context, Result, ensure};
+
+use super::git;
+use crate::{
+    curriculum::{self, Curriculum},
+    files,
+    stubs::templates,
+    template::Template,
+};
+
+/// Path → content.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// A course that was read from a folder or from git.
+#[derive(Debug)]
+pub(super) struct Newer {
+    /// As a message names it.
+    pub(super) name: String,
+    /// Its commit, if the files are those of one.
+    pub(super) commit: Option<String>,
+    /// All files but the stubs.
+    pub(super) files: Files,
+    /// `src/week1/attention.rs` and its template.
+    pub(super) templates: Vec<(String, Template)>,
+    /// The commits that lead to it; empty if unknown.
+    pub(super) history: BTreeSet<String>,
+}
+
+/// Reads the newer course; `from` is a folder, a git ref, or nothing for the remote's default branch.
+///
+/// # Errors
+/// If there is none, or if its list of tasks or a file of its reference is not sound.
+pub(super) fn read(root: &Path, from: Option<&str>) -> Result<Newer> {
+    let (name, commit, files, history) = match from {
+        Some(folder) if Path::new(folder).is_dir() => {
+            let folder = fs::canonicalize(folder).with_context(|| format!("{folder} cannot be found"))?;
+            ensure!(fs::canonicalize(root)? != folder, "{} is this course itself; name a folder with a newer one", folder.display());
+            let commit = commit_of(&folder);
+            let history = commit.as_ref().map_or_else(|| Ok(Vec::new()), |commit| git::history(&folder, commit))?;
+            (folder.display().to_string(), commit, in_folder(&folder)?, history)
+        }
+        _ => {
+            let (name, commit) = match from {
+                Some(name) => {
+                    let commit = git::line(root, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")]);
+                    (name.to_owned(), commit.ok().with_context(|| format!("{name} is neither a folder nor a git ref"))?)
+                }
+                None => git::fetch(root)?,
+            };
+            let history = git::history(root, &commit)?;
+            (name, Some(commit.clone()), git::files(root, &commit)?, history)
+        }
+    };
+    let (files, templates) = sound(files).with_context(|| format!("the course in {name} is not sound; nothing was changed"))?;
+    Ok(Newer { name, commit, files, templates, history: history.into_iter().collect() })
+}
+
+/// Checks the files and takes the stubs out: they are made anew from the reference.
+fn sound(mut files: Files) -> Result<(Files, Vec<(String, Template)>)> {
+    for path in files.keys() {
+        let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git")));
+        let made = files::MADE.iter().any(|made| path == made || path.starts_with(&format!("{made}/")));
+        ensure!(plain && !made && !path.contains('\\'), "{path} is not a place where a course has a file");
+    }
+    let text = |path: &str, content: &[u8]| String::from_utf8(content.to_owned()).ok().with_context(|| format!("{path} is not UTF-8"));
+    let list = files.get(curriculum::PATH).with_context(|| format!("{} does not exist", curriculum::PATH))?;
+    let (curriculum, _) = Curriculum::parse_newer(&text(curriculum::PATH, list)?)?;
+    let mut reference = Vec::new();
+    for (path, content) in &files {
+        if let Some(stub) = path.strip_prefix("reference/").filter(|path| is_generated(path)) {
+            reference.push((stub.to_owned(), text(path, content)?));
+        }
+    }
+    let templates = templates(reference, &curriculum)?;
+    files.retain(|path, _| !is_generated(path));
+    Ok((files, templates))
+}
+
+/// Whether a path is one of `cargo course stubs`: `src/week1/attention.rs`.
+pub(super) fn is_generated(path: &str) -> bool {
+    let week = path.strip_prefix("src/week").and_then(|rest| rest.split_once('/'));
+    week.is_some_and(|(number, _)| number.parse::<usize>().is_ok()) && path.ends_with(".rs")
+}
+
+/// The commit of a folder whose files are exactly those of its newest commit.
+fn commit_of(folder: &Path) -> Option<String> {
+    let status = git::line(folder, &["status", "--porcelain", "--untracked-files=no"]).ok()?;
+    let top = git::line(folder, &["rev-parse", "--show-toplevel"]).ok()?;
+    let own = fs::canonicalize(top).is_ok_and(|top| top == folder);
+    if own && status.is_empty() { git::line(folder, &["rev-parse", "--verify", "HEAD"]).ok() } else { None }
+}
+
+/// The files that git knows in a folder; all of them, without what is made, if it is no repository.
+fn in_folder(folder: &Path) -> Result<Files> {
+    let mut paths = BTreeSet::new();
+    if folder.join(".git").exists() {
+        let listed = git::git(folder, &["ls-files", "-z"])?;
+        for path in listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
+            let path = str::from_utf8(path).ok().context("a file's name is not UTF-8")?;
+            if folder.join(path).symlink_metadata().is_ok() {
+                paths.insert(path.to_owned());
+            }
+        }
+    } else {
+        let mut found = BTreeSet::new();
+        files::list(folder, Path::new(""), &mut found)?;
+        for path in found {
+            let parts: Option<Vec<&str>> = path.iter().map(|part| part.to_str()).collect();
+            paths.insert(parts.context("a file's name is not UTF-8")?.join("/"));
+        }
+    }
+    let mut files = BTreeMap::new();
+    for path in paths {
+        let place = folder.join(&path);
+        let plain = fs::symlink_metadata(&place).is_ok_and(|about| about.is_file());
+        ensure!(plain, "{} is no plain file", place.display());
+        files.insert(path, fs::read(&place).with_context(|| format!("{} cannot be read", place.display()))?);
+    }
+    Ok(files)
+}

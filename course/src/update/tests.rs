@@ -1,0 +1,331 @@
+use std::collections::BTreeSet;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::{
+    borrow, files, stubs,
+    testing::{A, CURRICULUM, curriculum, repository, write},
+};
+
+const PATH: &str = "src/week1/a.rs";
+
+/// A learner's repository with its stubs, a test and a chapter; and a newer course beside it, equal so far.
+fn pair() -> (TempDir, TempDir) {
+    let (learner, newer) = (repository(), repository());
+    for root in [learner.path(), newer.path()] {
+        write(root, "tests/week1_day1.rs", "// test\n");
+        write(root, "book/src/week1/day1.md", "# Day 1\n");
+        write(root, "course/src/main.rs", "fn main() {}\n");
+    }
+    stubs::write(learner.path(), &curriculum(), false).unwrap();
+    (learner, newer)
+}
+
+/// What both sides hold before, as an earlier update would have recorded it.
+fn record(root: &Path) {
+    let files = snapshot(root).into_iter().filter(|(path, _)| !is_generated(path)).map(|(path, content)| (path, hash(content.as_bytes())));
+    write(root, RECORD, &serde_json::to_string(&Record { commit: None, files: files.collect() }).unwrap());
+}
+
+fn snapshot(root: &Path) -> BTreeMap<String, String> {
+    let mut found = BTreeSet::new();
+    files::list(root, Path::new(""), &mut found).unwrap();
+    found.iter().map(|path| (path.to_str().unwrap().to_owned(), text(root, path.to_str().unwrap()))).collect()
+}
+
+fn text(root: &Path, path: &str) -> String {
+    fs::read_to_string(root.join(path)).unwrap()
+}
+
+fn edit(root: &Path, path: &str, from: &str, to: &str) {
+    let old = text(root, path);
+    assert!(old.contains(from), "{old}");
+    write(root, path, &old.replacen(from, to, 1));
+}
+
+fn run(learner: &TempDir, newer: &TempDir) -> Result<()> {
+    update(learner.path(), &Curriculum::load(learner.path())?, newer.path().to_str(), false)
+}
+
+/// Expects that nothing is changed, and returns the message.
+fn refused(learner: &TempDir, newer: &TempDir) -> String {
+    let before = snapshot(learner.path());
+    let error = format!("{:#}", run(learner, newer).unwrap_err());
+    assert_eq!(snapshot(learner.path()), before);
+    error
+}
+
+const REFERENCE: &str = "reference/src/week1/a.rs";
+
+#[test]
+fn what_is_not_touched_becomes_the_newer_courses() {
+    let (learner, newer) = pair();
+    write(newer.path(), REFERENCE, &A.replace("pub fn one() -> u32", "/// One.\npub fn one() -> u64").replace("    1\n", "    7\n"));
+    write(newer.path(), "tests/week1_day1.rs", "// newer test\n");
+    write(newer.path(), "tests/fixtures/new.bin", "\u{0}new");
+    run(&learner, &newer).unwrap();
+    let root = learner.path();
+    assert!(text(root, PATH).starts_with("/// One.\npub fn one() -> u64 {\n    todo!(\"week1-day1 task 1: one\")\n}\n"));
+    assert_eq!(text(root, "tests/fixtures/new.bin"), "\u{0}new");
+    assert_eq!(text(root, REFERENCE), text(newer.path(), REFERENCE));
+    assert_eq!(stubs::check(root, &curriculum()).unwrap().equal, 3);
+    let after = snapshot(root);
+    run(&learner, &newer).unwrap();
+    assert_eq!(snapshot(root), after, "a second update changes nothing");
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let (learner, newer) = pair();
+    write(newer.path(), "tests/week1_day1.rs", "// newer test\n");
+    let before = snapshot(learner.path());
+    update(learner.path(), &curriculum(), newer.path().to_str(), true).unwrap();
+    assert_eq!(snapshot(learner.path()), before);
+    assert!(!learner.path().join(".course").exists());
+}
+
+#[test]
+fn a_learners_body_stays_while_all_around_it_moves() {
+    for windows in [false, true] {
+        let (learner, newer) = pair();
+        let root = learner.path();
+        edit(root, PATH, "        todo!(\"week1-day1 task 2: Two::two\")", "        // mine\n        let two = helper();\n        two");
+        edit(root, PATH, "pub struct Two;", "fn helper() -> u32 {\n    2\n}\n\npub struct Two;");
+        if windows {
+            write(root, PATH, &text(root, PATH).replace('\n', "\r\n"));
+        }
+        // A function in front, documentation, and other numbers: the learner's task 2 is now task 3.
+        let reference = A
+            .replace("day1 task 2", "day1 task 3")
+            .replace("    pub fn two", "    /// Two.\n    pub fn two")
+            .replace("day1 task 1", "day1 task 2")
+            + "\npub fn zero() -> u32 {\n    // SOLUTION week1-day1 task 1\n    0\n    // END SOLUTION\n}\n";
+        write(newer.path(), REFERENCE, &reference);
+        let task = |number: usize, function: &str| {
+            format!(
+                "[[week.day.task]]\nnumber = {number}\ntitle = \"T\"\nfile = \"{PATH}\"\nfunctions = [\"{function}\"]\ngoal = \"G.\"\ncolour = \"red\"\n"
+            )
+        };
+        let (head, rest) = CURRICULUM.split_once("[[week.day.task]]").unwrap();
+        let list = format!(
+            "{head}{}{}{}[[week.day]]{}",
+            task(1, "zero"),
+            task(2, "one"),
+            task(3, "Two::two"),
+            rest.split_once("[[week.day]]").unwrap().1
+        );
+        write(newer.path(), "course/curriculum.toml", &list);
+        run(&learner, &newer).unwrap();
+        let expected = "\
+pub fn one() -> u32 {
+    todo!(\"week1-day1 task 2: one\")
+}
+
+fn helper() -> u32 {
+    2
+}
+
+pub struct Two;
+
+impl Two {
+    /// Two.
+    pub fn two(&self) -> u32 {
+        // mine
+        let two = helper();
+        two
+    }
+}
+
+pub fn zero() -> u32 {
+    todo!(\"week1-day1 task 1: zero\")
+}
+";
+        assert_eq!(text(root, PATH), if windows { expected.replace('\n', "\r\n") } else { expected.to_owned() });
+    }
+}
+
+#[test]
+fn a_touched_function_with_a_new_signature_stops_everything() {
+    let (learner, newer) = pair();
+    write(newer.path(), "tests/week1_day1.rs", "// newer test\n");
+    write(newer.path(), REFERENCE, &A.replace("fn one() -> u32", "fn one(from: u32) -> u32"));
+    for body in ["    // an idea\n    todo!(\"week1-day1 task 1: one\")", "    1"] {
+        edit(learner.path(), PATH, "    todo!(\"week1-day1 task 1: one\")", body);
+        assert!(refused(&learner, &newer).starts_with("nothing was changed"));
+        edit(learner.path(), PATH, &format!("fn one() -> u32 {{\n{body}"), "fn one() -> u32 {\n    todo!(\"week1-day1 task 1: one\")");
+    }
+    edit(learner.path(), PATH, "fn one() -> u32 {\n    todo!(\"week1-day1 task 1: one\")", "fn one(from: u32) -> u32 {\n    from + 1");
+    run(&learner, &newer).unwrap();
+    assert!(text(learner.path(), PATH).contains("fn one(from: u32) -> u32 {\n    from + 1\n}"), "with the newer signature it goes on");
+    assert_eq!(text(learner.path(), "tests/week1_day1.rs"), "// newer test\n");
+}
+
+#[test]
+fn both_versions_are_shown() {
+    let (learner, newer) = pair();
+    edit(learner.path(), PATH, "    todo!(\"week1-day1 task 1: one\")", "    // idea\n    todo!(\"week1-day1 task 1: one\")");
+    let template = |text: &str| crate::template::Template::parse(REFERENCE, text, &curriculum()).unwrap();
+    let present = || generated(learner.path(), &curriculum()).unwrap().into_iter().find(|file| file.path == PATH).unwrap();
+    let conflicts = merge(&present(), &template(&A.replace("one() -> u32", "one() -> u8"))).unwrap_err();
+    let expected = Conflict {
+        what: "src/week1/a.rs: one is begun or written by you, and the newer course changes its signature".to_owned(),
+        yours: "pub fn one() -> u32 {\n    // idea\n    todo!()\n}".to_owned(),
+        newer: "pub fn one() -> u8 {\n    todo!()\n}".to_owned(),
+    };
+    assert_eq!(conflicts, [expected]);
+    let shown = conflicts[0].shown();
+    assert!(
+        shown.contains("signature.\n  yours:\n    pub fn one() -> u32 {\n")
+            && shown.contains("  the newer course's:\n    pub fn one() -> u8")
+    );
+
+    edit(learner.path(), PATH, "pub struct Two;", "pub struct Two(u8);");
+    let conflicts = merge(&present(), &template(&A.replace("struct Two;", "struct Two {}"))).unwrap_err();
+    assert_eq!((conflicts[0].yours.as_str(), conflicts[0].newer.as_str()), ("pub struct Two(u8);", "pub struct Two {}"));
+    write(newer.path(), REFERENCE, &A.replace("struct Two;", "struct Two {}"));
+    refused(&learner, &newer);
+}
+
+#[test]
+fn what_is_borrowed_is_borrowed_anew() {
+    let (learner, newer) = pair();
+    let root = learner.path();
+    borrow::borrow(root, &curriculum(), "week1-day1", None).unwrap();
+    write(
+        newer.path(),
+        REFERENCE,
+        &A.replace("    1\n", "    uno()\n")
+            .replace("one() -> u32", "one() -> u64")
+            .replace("pub struct", "// SOLUTION week1-day1 task 1 (helper)\nfn uno() -> u64 {\n    1\n}\n// END SOLUTION\n\npub struct"),
+    );
+    run(&learner, &newer).unwrap();
+    assert!(text(root, PATH).starts_with("pub fn one() -> u64 {\n    // BORROWED week1-day1 task 1\n    uno()\n    // END BORROWED\n}\n"));
+    assert!(text(root, PATH).contains("fn uno()"));
+    borrow::give_back(root, &curriculum(), "week1-day1", None, false).unwrap();
+    assert_eq!(stubs::check(root, &curriculum()).unwrap().equal, 3);
+
+    borrow::borrow(root, &curriculum(), "week1-day1", None).unwrap();
+    edit(root, PATH, "    uno()\n", "    uno() + 0\n");
+    write(newer.path(), REFERENCE, A);
+    refused(&learner, &newer);
+}
+
+#[test]
+fn other_files_that_the_learner_changed_are_kept_and_those_they_added_stay() {
+    let (learner, newer) = pair();
+    let root = learner.path();
+    for path in ["tests/gone.rs", "tests/gone_mine.rs"] {
+        write(root, path, "// was in the course\n");
+    }
+    record(root);
+    write(root, "tests/week1_day1.rs", "// my test\n");
+    write(root, "tests/gone_mine.rs", "// my other test\n");
+    write(root, "tests/added.rs", "// mine alone\n");
+    write(root, "src/week1/added.rs", "// mine alone\n");
+    write(newer.path(), "tests/week1_day1.rs", "// newer test\n");
+    write(newer.path(), "book/src/week1/day1.md", "# The first day\n");
+    run(&learner, &newer).unwrap();
+    assert_eq!(text(root, "tests/week1_day1.rs"), "// newer test\n");
+    assert_eq!(text(root, "tests/gone_mine.rs"), "// my other test\n");
+    assert!(!root.join("tests/gone.rs").exists());
+    assert_eq!((text(root, "tests/added.rs"), text(root, "src/week1/added.rs")), ("// mine alone\n".into(), "// mine alone\n".into()));
+    let recovery = fs::read_dir(root.join(".course/recovery")).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(snapshot(&recovery).into_iter().collect::<Vec<_>>(), [("tests/week1_day1.rs".to_owned(), "// my test\n".to_owned())]);
+}
+
+#[test]
+fn a_file_of_the_learners_is_never_taken_for_a_new_stub() {
+    let (learner, newer) = pair();
+    write(learner.path(), "src/week1/c.rs", "// mine\n");
+    write(newer.path(), "reference/src/week1/c.rs", "// theirs\n");
+    refused(&learner, &newer);
+    write(learner.path(), "src/week1/c.rs", "// theirs\n");
+    run(&learner, &newer).unwrap();
+}
+
+#[test]
+fn a_generated_file_that_goes_takes_no_work_along() {
+    let (learner, newer) = pair();
+    let root = learner.path();
+    let (list, _) = CURRICULUM.rsplit_once("[[week.day]]").unwrap();
+    write(newer.path(), "course/curriculum.toml", list);
+    fs::remove_file(newer.path().join("reference/src/week1/b.rs")).unwrap();
+    edit(root, "src/week1/b.rs", "    todo!(\"week1-day2 task 1: three\")", "    3");
+    let mine = text(root, "src/week1/b.rs");
+    run(&learner, &newer).unwrap();
+    assert_eq!(text(root, "src/week1/b.rs"), mine);
+    assert!(!root.join("reference/src/week1/b.rs").exists());
+    assert!(generated(root, &Curriculum::load(root).unwrap()).is_ok(), "the runner can read the course");
+}
+
+#[test]
+fn an_unsound_course_is_refused() {
+    for (path, content, message) in [
+        ("course/curriculum.toml", "[[week]]\nnumber = 2\n", "curriculum.toml is malformed: "),
+        (REFERENCE, "// END SOLUTION\n", "reference/src/week1/a.rs:1: END SOLUTION without SOLUTION"),
+        (REFERENCE, "pub fn one() {}\n", "no region `// SOLUTION week1-day1 task 1` in one"),
+    ] {
+        let (learner, newer) = pair();
+        write(newer.path(), path, content);
+        let error = refused(&learner, &newer);
+        assert!(error.contains("is not sound; nothing was changed") && error.contains(message), "{error}");
+    }
+    let (learner, _) = pair();
+    let error = update(learner.path(), &curriculum(), Some("nowhere"), false).unwrap_err().to_string();
+    assert_eq!(error, "nowhere is neither a folder nor a git ref");
+    let error = update(learner.path(), &curriculum(), learner.path().to_str(), false).unwrap_err().to_string();
+    assert!(error.contains("is this course itself"), "{error}");
+}
+
+/// Runs git with a name to commit under.
+fn git_in(root: &Path, arguments: &[&str]) -> String {
+    let who = ["-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false", "-c", "init.defaultBranch=main"];
+    git::line(root, &[&who[..], arguments].concat()).unwrap()
+}
+
+fn commit_all(root: &Path) {
+    git_in(root, &["add", "-A", "."]);
+    git_in(root, &["commit", "-q", "-m", "m"]);
+}
+
+#[test]
+fn a_newer_course_comes_from_git_without_a_touch_on_branch_or_index() {
+    let (course, _) = pair();
+    write(course.path(), ".gitignore", "/.course\n");
+    write(course.path(), "tests/gone.rs", "// was in the course\n");
+    git_in(course.path(), &["init", "-q"]);
+    commit_all(course.path());
+    let learner = tempfile::tempdir().unwrap();
+    let root = learner.path();
+    git_in(root, &["clone", "-q", course.path().to_str().unwrap(), "."]);
+    // The learner commits work, and a file of their own, which the newer course must not take for one that it dropped.
+    edit(root, PATH, "    todo!(\"week1-day1 task 1: one\")", "    1");
+    write(root, "tests/added.rs", "// mine alone\n");
+    commit_all(root);
+    write(root, "tests/staged.rs", "// mine, staged\n");
+    git_in(root, &["add", "tests/staged.rs"]);
+
+    let state = || (git_in(root, &["rev-parse", "HEAD"]), git_in(root, &["ls-files", "-s"]), git_in(root, &["branch", "-a"]));
+    let before = state();
+    let update = |from: Option<&str>| update(root, &Curriculum::load(root).unwrap(), from, false).unwrap();
+    let files = snapshot(root);
+    update(None);
+    update(Some("HEAD"));
+    assert_eq!(snapshot(root), files, "nothing is newer yet");
+
+    fs::remove_file(course.path().join("tests/gone.rs")).unwrap();
+    write(course.path(), "tests/week1_day1.rs", "// newer test\n");
+    write(course.path(), REFERENCE, &A.replace("    pub fn two", "    /// Two.\n    pub fn two"));
+    commit_all(course.path());
+    update(None);
+    assert_eq!(state(), before);
+    assert_eq!(text(root, "tests/week1_day1.rs"), "// newer test\n");
+    assert!(text(root, PATH).contains("    1\n}") && text(root, PATH).contains("/// Two."), "{}", text(root, PATH));
+    assert!(root.join("tests/added.rs").exists() && root.join("tests/staged.rs").exists() && !root.join("tests/gone.rs").exists());
+    let files = snapshot(root);
+    update(None);
+    update(course.path().to_str());
+    update(Some("HEAD~1"));
+    assert_eq!(snapshot(root), files, "an older course changes nothing");
+}
