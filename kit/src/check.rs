@@ -1,6 +1,7 @@
 //! Assertions that explain: which element, both values, both shapes, the tolerance.
 
 use std::{
+    any::Any,
     fmt, panic,
     panic::{AssertUnwindSafe, catch_unwind},
 };
@@ -173,8 +174,29 @@ pub fn assert_panics<T>(arguments: &str, action: impl FnOnce() -> T) {
     let Err(payload) = catch_unwind(AssertUnwindSafe(action)) else {
         panic!("{arguments}: this must panic, but a value was returned");
     };
-    let message = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
-    if message.is_some_and(|m| m.starts_with("not yet implemented")) {
+    if is_todo(&*payload) {
         panic::resume_unwind(payload);
     }
+}
+
+/// What `action` returns for arguments that it must accept. A panic is said to be one on these arguments, as the message of a
+/// panic in a library names none; that of a task that is still a `todo!` goes on.
+///
+/// # Panics
+/// If `action` panics.
+#[track_caller]
+pub fn assert_accepts<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
+    match catch_unwind(AssertUnwindSafe(action)) {
+        Ok(value) => value,
+        Err(payload) if is_todo(&*payload) => panic::resume_unwind(payload),
+        Err(payload) => panic!("{arguments}: this must be accepted, but it panicked: {}", message(&*payload).unwrap_or("no message")),
+    }
+}
+
+fn message(payload: &(dyn Any + Send)) -> Option<&str> {
+    payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied())
+}
+
+fn is_todo(payload: &(dyn Any + Send)) -> bool {
+    message(payload).is_some_and(|m| m.starts_with("not yet implemented"))
 }

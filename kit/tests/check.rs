@@ -3,7 +3,7 @@
 use std::panic::catch_unwind;
 
 use tiny_llm_kit::{
-    check::{Tolerance, assert_panics, compare, worst_mismatch},
+    check::{Tolerance, assert_accepts, assert_panics, compare, worst_mismatch},
     fixtures::Fixtures,
     tensor::tensor,
 };
@@ -79,6 +79,15 @@ fn a_promised_panic_is_not_a_todo() {
     assert!(catch_unwind(|| assert_panics("f(1)", || -> i32 { todo!("task 1") })).is_err());
     let task = std::hint::black_box(1);
     assert!(catch_unwind(|| assert_panics("f(1)", || -> i32 { todo!("task {task}") })).is_err());
+}
+
+#[test]
+fn a_panic_on_arguments_that_must_be_accepted_names_them() {
+    assert_eq!(assert_accepts("f(1)", || 1), 1);
+    let panicked = catch_unwind(|| assert_accepts("f(1)", || -> i32 { panic!("index {}", 7) })).unwrap_err();
+    assert_eq!(panicked.downcast_ref::<String>().unwrap(), "f(1): this must be accepted, but it panicked: index 7");
+    let unfinished = catch_unwind(|| assert_accepts("f(1)", || -> i32 { todo!("task 1") })).unwrap_err();
+    assert_eq!(*unfinished.downcast_ref::<&str>().unwrap(), "not yet implemented: task 1");
 }
 
 #[test]

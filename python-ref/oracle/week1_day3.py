@@ -157,21 +157,27 @@ def _grouped(out):
             "mask-buffer-one-batch": lambda q, k, v, mask: right(q, k, v, mask[:1]),
         },
     )
+    on_or_off = {"mask as on or off": lambda q, k, v, mask: right(q, k, v, mask.masked_fill(mask > -math.inf, 0.0))}
+    shared = r.normal(3, 5)
+    shared[1, 2] = -math.inf
     case(
         "mask_shared",
-        "a mask [L, S] of ordinary signed numbers, broadcast over batch and heads",
+        "a mask [L, S] of ordinary signed numbers and one −inf, broadcast over batch and heads",
         6,
         2,
-        r.normal(3, 5),
-        wrong=ignored | {"mask-multiplied (sign inverted)": lambda q, k, v, mask: right(q, k, v, -mask)},
+        shared,
+        wrong=ignored | on_or_off | {"mask-multiplied (sign inverted)": lambda q, k, v, mask: right(q, k, v, -mask)},
     )
+    per_head = r.normal(1, 6, 1, 5, std=2.0)
+    per_head[0, 4, 0, 1] = -math.inf
     case(
         "mask_per_head",
-        "a mask [1, H_q, 1, S]: every query head has a bias of its own, and 1 broadcasts over B and L",
+        "a mask [1, H_q, 1, S]: every query head has a bias of its own, and 1 broadcasts over B and L; head 4 does not see key 1",
         6,
         2,
-        r.normal(1, 6, 1, 5, std=2.0),
+        per_head,
         wrong=ignored
+        | on_or_off
         | {"gqa-mask-not-broadcast (heads tiled)": _masked_in_groups(lambda mask, b, h, g: mask.reshape(1, g, h, 1, 5).transpose(1, 2))},
     )
     full = r.normal(2, 6, 3, 5)
@@ -199,7 +205,7 @@ def _as_rows(x):
 
 
 def _mask(out):
-    for length, keys in [(3, 5), (4, 4), (1, 6), (5, 6)]:
+    for length, keys in [(3, 5), (4, 4), (5, 8)]:  # S − L is 2, 0 and 3: with 1, the diagonal at 0 would be the one that is off by one
         i, j = torch.arange(length)[:, None], torch.arange(keys)
 
         def boolean(keep):
@@ -215,8 +221,6 @@ def _mask(out):
         }
         if length == keys:
             del wrong["causal-top-left"]  # a square has one diagonal
-        if length == 1:
-            del wrong["causal-diag-off-by-one (j > i + 1)"], wrong["finite-sentinel"]  # the last position sees everything
         out.case(
             f"task_2_causal_mask/{length}x{keys}",
             seed=0,
@@ -271,7 +275,7 @@ def _layer(out):
     r = Random(1303)
     b, l, e, h_q, h, d = 2, 5, 10, 6, 2, 8
     group = h_q // h
-    cos, sin = (t.float() for t in rope_tables(inverse_frequencies(d, 100.0), 7))  # two positions more than there are rows
+    cos, sin = (t.float() for t in rope_tables(inverse_frequencies(d, 100.0), l))
 
     def right(x, mask=None, q_norm=None, k_norm=None, **weights):
         norms = {n: None if w is None else max_norm(w) for n, w in {"q_norm": q_norm, "k_norm": k_norm}.items()}
@@ -359,20 +363,19 @@ def _layer(out):
 
     case(
         "llama",
-        "B=2, L=5, E=10, H_q=6, H=2, D=8: no bias, no norm, no mask, so every row sees every other; tables of L rows",
+        "B=2, L=5, E=10, H_q=6, H=2, D=8: no bias, no norm, no mask, so every row sees every other",
         "llama",
         r.normal(b, l, e),
         wrong={"a causal mask of its own": causal_always(right)},
-        cos=cos[:l],
-        sin=sin[:l],
     )
     padding = torch.zeros(2, 1, 1, l)
-    padding[1, :, :, :2] = -math.inf
+    padding[0, :, :, :1] = padding[1, :, :, :2] = -math.inf
     both = causal_mask(l, l) + padding
-    both[1, :, :2, :2] = causal_mask(2, 2)  # padded rows still see something, so that every library agrees
+    for sequence, padded in enumerate([1, 2]):  # padded rows still see something, so that every library agrees
+        both[sequence, :, :padded, :padded] = causal_mask(padded, padded)
     case(
         "qwen2",
-        "biases on q, k and v; a mask [B, 1, L, L] that is causal and hides the padding of the second sequence",
+        "biases on q, k and v; a mask [B, 1, L, L] that is causal and hides one padded position of the first sequence, two of the second",
         "qwen2",
         r.normal(b, l, e),
         both,

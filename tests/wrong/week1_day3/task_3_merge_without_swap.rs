@@ -1,0 +1,13 @@
+//! id: heads-merge-no-transpose
+//! function: GroupedQueryAttention::forward
+//! says: Your rows before the last projection mix numbers of several positions: swap the heads back behind L, then merge.
+        let q = split_heads(&self.q_proj.forward(x), self.n_heads);
+        let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
+        let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);
+        let q = self.q_norm.as_ref().map_or_else(|| q.clone(), |norm| norm(&q));
+        let k = self.k_norm.as_ref().map_or_else(|| k.clone(), |norm| norm(&k));
+        let q = rope_half_split(&q, &self.rope, 0);
+        let k = rope_half_split(&k, &self.rope, 0);
+        let out = grouped_query_attention(&q, &k, &v, None, mask);
+        let merged = reshape(&out, &[x.shape()[0], x.shape()[1], self.o_proj.weight.shape()[1]]);
+        self.o_proj.forward(&merged)
