@@ -10,10 +10,13 @@ pub type Tensor = ArrayD<f32>;
 /// # Panics
 /// If the number of values is not the product of the shape.
 #[must_use]
+#[track_caller]
 pub fn tensor(shape: &[usize], values: Vec<f32>) -> Tensor {
     let n = values.len();
-    Tensor::from_shape_vec(IxDyn(shape), values)
-        .unwrap_or_else(|_| panic!("a tensor of shape {shape:?} has {} values, but {n} were given", shape.iter().product::<usize>()))
+    let Ok(tensor) = Tensor::from_shape_vec(IxDyn(shape), values) else {
+        panic!("a tensor of shape {shape:?} has {} values, but {n} were given", shape.iter().product::<usize>());
+    };
+    tensor
 }
 
 /// `x` read in row-major order into a new shape. Unlike `ndarray`'s own reshape it accepts any
@@ -22,17 +25,23 @@ pub fn tensor(shape: &[usize], values: Vec<f32>) -> Tensor {
 /// # Panics
 /// If the two shapes hold different numbers of elements.
 #[must_use]
+#[track_caller]
 pub fn reshape(x: &Tensor, shape: &[usize]) -> Tensor {
-    x.to_shape(IxDyn(shape))
-        .unwrap_or_else(|_| {
-            panic!("cannot reshape {:?} ({} elements) to {shape:?} ({} elements)", x.shape(), x.len(), shape.iter().product::<usize>())
-        })
-        .into_owned()
+    let Ok(reshaped) = x.to_shape(IxDyn(shape)) else {
+        let (from, n, to) = (x.shape(), x.len(), shape.iter().product::<usize>());
+        panic!("cannot reshape {from:?} ({n} elements) to {shape:?} ({to} elements)");
+    };
+    reshaped.into_owned()
 }
 
 /// `x` with axes `a` and `b` exchanged; a reshape moves no element past another, this does.
+///
+/// # Panics
+/// If `x` has no such axes.
 #[must_use]
+#[track_caller]
 pub fn swap_axes(x: &Tensor, a: usize, b: usize) -> Tensor {
+    assert!(a.max(b) < x.ndim(), "swap_axes: {:?} has {} axes, so there are no axes {a} and {b}", x.shape(), x.ndim());
     let mut view = x.view();
     view.swap_axes(a, b);
     view.as_standard_layout().into_owned()
@@ -43,6 +52,7 @@ pub fn swap_axes(x: &Tensor, a: usize, b: usize) -> Tensor {
 /// # Panics
 /// If `x` has fewer than two axes.
 #[must_use]
+#[track_caller]
 pub fn transpose(x: &Tensor) -> ArrayViewD<'_, f32> {
     assert!(x.ndim() >= 2, "transpose needs two axes, x has shape {:?}", x.shape());
     let mut view = x.view();
@@ -61,6 +71,7 @@ pub fn transpose(x: &Tensor) -> ArrayViewD<'_, f32> {
 /// # Panics
 /// If a side has fewer than two axes, the inner sizes differ, or the leading axes do not broadcast.
 #[must_use]
+#[track_caller]
 pub fn matmul<'a, 'b>(a: impl Into<ArrayViewD<'a, f32>>, b: impl Into<ArrayViewD<'b, f32>>) -> Tensor {
     let (a, b) = (a.into(), b.into());
     let (sa, sb) = (a.shape().to_vec(), b.shape().to_vec());
@@ -79,7 +90,9 @@ pub fn matmul<'a, 'b>(a: impl Into<ArrayViewD<'a, f32>>, b: impl Into<ArrayViewD
         return product.into_shape_with_order(IxDyn(&[lead_a, &[*m, *n]].concat())).expect("a product is contiguous");
     }
 
-    let lead = broadcast_shape(lead_a, lead_b).unwrap_or_else(|| panic!("matmul: leading axes of {sa:?} and {sb:?} do not broadcast"));
+    let Some(lead) = broadcast_shape(lead_a, lead_b) else {
+        panic!("matmul: leading axes of {sa:?} and {sb:?} do not broadcast");
+    };
     let batch = lead.iter().product::<usize>();
     let a = a.broadcast(IxDyn(&[&lead[..], &[*m, *k]].concat())).expect("checked above");
     let b = b.broadcast(IxDyn(&[&lead[..], &[*k, *n]].concat())).expect("checked above");

@@ -1,5 +1,7 @@
 //! The tensor operations against loops that can be read at a glance.
 
+use std::{panic, sync::Mutex};
+
 use ndarray::{ArrayViewD, Axis, Dimension, IxDyn};
 use proptest::prelude::*;
 use tiny_llm_kit::{
@@ -139,6 +141,43 @@ fn reshape_names_both_shapes() {
 #[should_panic(expected = "a tensor of shape [2, 3] has 6 values, but 5 were given")]
 fn tensor_counts_its_values() {
     let _ = tensor(&[2, 3], vec![0.0; 5]);
+}
+
+#[test]
+#[should_panic(expected = "swap_axes: [2, 3] has 2 axes, so there are no axes 1 and 2")]
+fn swap_axes_names_axes_that_are_not_there() {
+    let _ = swap_axes(&random(19, &[2, 3]), 1, 2);
+}
+
+/// The line that a learner must look at is theirs, not one of the kit.
+#[test]
+fn panics_name_the_line_of_the_caller() {
+    static FILES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let usual = panic::take_hook();
+    let this_thread = std::thread::current().id();
+    panic::set_hook(Box::new(move |info| {
+        if std::thread::current().id() == this_thread {
+            FILES.lock().expect("no panic while locked").extend(info.location().map(|at| at.file().to_owned()));
+        } else {
+            usual(info);
+        }
+    }));
+    let (x, y) = (random(20, &[2, 3]), random(21, &[3, 4, 5]));
+    let mistakes: [fn(&Tensor, &Tensor) -> Tensor; 6] = [
+        |x, _| matmul(x, x),
+        |x, y| matmul(&swap_axes(x, 0, 1), &reshape(y, &[60])),
+        |_, y| matmul(y, transpose(&random(22, &[2, 5, 5]))),
+        |x, _| reshape(x, &[4, 2]),
+        |x, _| swap_axes(x, 1, 2),
+        |_, _| tensor(&[2, 3], vec![0.0; 5]),
+    ];
+    for mistake in mistakes {
+        assert!(panic::catch_unwind(panic::AssertUnwindSafe(|| mistake(&x, &y))).is_err());
+    }
+    let _ = panic::take_hook();
+    let files = FILES.lock().expect("no panic while locked");
+    assert_eq!(files.len(), 6);
+    assert!(files.iter().all(|file| file.ends_with("tests/tensor.rs")), "{files:?}");
 }
 
 #[test]

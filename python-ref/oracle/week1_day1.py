@@ -125,22 +125,23 @@ def _softmax(out):
         wrong={f"axis {a}": lambda x, a=a: torch.softmax(x, dim=a) for a in range(3)},
     )
     # Here a solution may also subtract max + ln Σ, which is as large as x and rounded like it.
-    x = torch.stack([r.normal(6) + 100, r.normal(6) + 1000])
+    x = torch.stack([r.normal(6), r.normal(6) + 100, r.normal(6) + 1000])
     out.case(
         "task_1_softmax/large",
         seed=r.seed,
-        why="numbers around +100 and +1000: e^100 is beyond f32 unless the row's maximum is subtracted",
+        why="rows around 0, +100 and +1000: e^100 is beyond f32 unless the row's maximum is subtracted",
         inputs={"x": x},
         outputs=softmax,
         tolerance={"output": rounding(2, x)},
         same=library,
         wrong={"softmax-no-max-subtract": _naive_softmax},
     )
-    x = torch.stack([r.normal(6) - 120, r.normal(6) - 100_000])
+    # Of these rows every mistake with the maximum loses others: that tells them apart.
+    x = torch.stack([r.normal(6), r.normal(6) + 1000, r.normal(6) - 120, r.normal(6) - 100_000])
     out.case(
         "task_1_softmax/very_negative",
         seed=r.seed,
-        why="rows around −120 and −100000: a running maximum must start at −inf",
+        why="rows around 0, +1000, −120 and −100000: each has a maximum of its own, and the search for it must start at −inf",
         inputs={"x": x},
         outputs=softmax,
         tolerance={"output": rounding(2, x)},
@@ -148,7 +149,8 @@ def _softmax(out):
         wrong={
             "softmax-no-max-subtract": _naive_softmax,
             "softmax-max-init-zero": _softmax_from(0.0),
-            "finite-sentinel": _softmax_from(-5e4),
+            "finite-sentinel": _softmax_from(-1e4),
+            "one maximum for all rows": lambda x: (e := torch.exp(x.float() - x.float().max())) / e.sum(dim=-1, keepdim=True),
         },
     )
     x = r.normal(4, 5)
@@ -277,11 +279,13 @@ def _attention(out):
         same={"F.scaled_dot_product_attention": library},
         wrong=wrong,
     )
+    biases = r.normal(3, 5)
+    biases[0, 3] = -math.inf  # tells a mask that only removes from one that is ignored
     out.case(
         "task_2_attention/mask_biases",
         seed=r.seed,
-        why="a mask [3, 5] of ordinary signed numbers, broadcast over the batch: a mask is added, after the scale",
-        inputs={"q": q, "k": k, "v": v, "mask": r.normal(3, 5)},
+        why="a mask [3, 5] of ordinary signed numbers and one −inf, broadcast over the batch: a mask is added, after the scale",
+        inputs={"q": q, "k": k, "v": v, "mask": biases},
         outputs=lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, mask),
         tolerance={"output": attention_rounding(q, k, v)},
         same={"F.scaled_dot_product_attention": library},
@@ -290,6 +294,7 @@ def _attention(out):
             "mask-multiplied (scores · mask)": lambda q, k, v, mask: torch.softmax(q @ k.transpose(-1, -2) / 8**0.5 * mask, -1) @ v,
             "mask-multiplied (sign inverted)": wrong["mask-multiplied (sign inverted)"],
             "mask before the scale": lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, mask / 8**0.5),
+            "−inf alone": lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, torch.where(mask.isinf(), mask, 0.0)),
         },
     )
     masked = torch.zeros(3, 5)
@@ -323,7 +328,7 @@ def _attention(out):
 
 def _multi_head(out):
     r = Random(1104)
-    b, l, s, e, h, d = 2, 3, 5, 10, 3, 8
+    b, l, s, e, h, d = 2, 3, 5, 14, 3, 8
     weights = {
         "q_proj": r.normal(h * d, e, std=0.4),
         "k_proj": r.normal(h * d, e, std=0.4),
@@ -377,7 +382,7 @@ def _multi_head(out):
     out.case(
         "task_3_multi_head/cross",
         seed=r.seed,
-        why="B=2, L=3, S=5, E=10, H=3, D=8: H·D ≠ E, key and value differ, no mask",
+        why="B=2, L=3, S=5, E=14, H=3, D=8: H·D ≠ E, H ≠ E/H, key and value differ, no mask",
         inputs=inputs,
         outputs=right,
         scalars={"n_heads": h},
@@ -423,11 +428,11 @@ def _multi_head(out):
             "mask transposed": lambda mask, **w: right(mask=mask.T, **w),
         },
     )
-    x = torch.arange(2 * 3 * 24, dtype=torch.float32).reshape(2, 3, 24)
+    x = torch.arange(2 * 4 * 24, dtype=torch.float32).reshape(2, 4, 24)
     out.case(
         "task_3_heads/split",
         seed=0,
-        why="x [2, 3, 24] holds 0, 1, 2, … so that each number says where it came from; 3 heads of size 8",
+        why="x [2, 4, 24] holds 0, 1, 2, … so that each number says where it came from; 3 heads of size 8",
         inputs={"x": x},
         outputs=lambda x: split_heads(x, 3),
         scalars={"n_heads": 3},
@@ -435,6 +440,7 @@ def _multi_head(out):
         wrong={
             "heads-view-no-transpose": lambda x: split_without_transpose(x, 3),
             "head-chunk-by-count": lambda x: split_heads(x, 8),
-            "heads interleaved": lambda x: x.reshape(2, 3, 8, 3).permute(0, 3, 1, 2),
+            "heads interleaved": lambda x: x.reshape(2, 4, 8, 3).permute(0, 3, 1, 2),
+            "not swapped": lambda x: x.reshape(2, 4, 3, 8),
         },
     )

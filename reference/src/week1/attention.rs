@@ -31,10 +31,10 @@ pub fn softmax(x: &Tensor) -> Tensor {
 
 /// `x · weightᵀ + bias`: output `o` is the input dotted with row `o` of the weight.
 ///
-/// `x [..., in]`, `weight [out, in]`, `bias [out]` → `[..., out]`. Checkpoints store weights as `[out, in]`.
+/// `x [..., in]` of two axes or more, `weight [out, in]`, `bias [out]` → `[..., out]`. Checkpoints store weights as `[out, in]`.
 ///
 /// # Panics
-/// If the last axis of `x` is not `in`.
+/// If the last axis of `x` is not `in`, or the only one.
 pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Tensor {
     // SOLUTION week1-day1 task 1
     let y = matmul(x, transpose(weight));

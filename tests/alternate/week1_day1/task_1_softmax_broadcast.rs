@@ -1,7 +1,0 @@
-//! function: softmax
-//! how: see the name
-    let axis = Axis(x.ndim() - 1);
-    let max = x.fold_axis(axis, f32::NEG_INFINITY, |m, &v| m.max(v)).mapv(|m| if m.is_finite() { m } else { 0.0 }).insert_axis(axis);
-    let e = (x - &max).mapv(f32::exp);
-    let sum = e.sum_axis(axis).mapv(|s| if s == 0.0 { 1.0 } else { s }).insert_axis(axis);
-    e * sum.mapv(f32::recip)
