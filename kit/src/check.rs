@@ -103,12 +103,16 @@ pub fn worst_mismatch(found: &Tensor, expected: &Tensor, tolerance: impl Into<To
 /// Otherwise, with a message that shows both shapes, the worst index, both values and the tolerance.
 #[track_caller]
 pub fn assert_close(what: &str, found: &Tensor, expected: &Tensor, tolerance: impl Into<Tolerance>) {
-    explain(what, found, expected, tolerance.into(), "");
+    assert_close_noting(what, found, expected, tolerance, "");
 }
 
-/// [`assert_close`] with lines of `more` between the numbers and the diagnosis.
+/// [`assert_close`] with lines of `more` between the numbers and the diagnosis, each after a line feed.
+///
+/// # Panics
+/// As [`assert_close`].
 #[track_caller]
-pub(crate) fn explain(what: &str, found: &Tensor, expected: &Tensor, tolerance: Tolerance, more: &str) {
+pub fn assert_close_noting(what: &str, found: &Tensor, expected: &Tensor, tolerance: impl Into<Tolerance>, more: &str) {
+    let tolerance = tolerance.into();
     if let Err(message) = compare(what, found, expected, tolerance) {
         panic!("{message}{more}{}", diagnosis::of_tensor(what, found, expected, tolerance));
     }

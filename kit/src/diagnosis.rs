@@ -48,6 +48,10 @@ fn line(text: &str) -> String {
 /// How close an answer must come to a known wrong one: the check's tolerance, and the rounding of an answer of that size.
 #[must_use]
 fn same(found: f32, known: f32, tolerance: Tolerance, largest: f32) -> bool {
+    let largest = match tolerance {
+        Tolerance::Absolute(_) => largest,
+        Tolerance::Relative(_) => known.abs(),
+    };
     tolerance.allows(found, known) || (found - known).abs() <= 1e-5 * largest
 }
 

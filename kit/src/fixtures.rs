@@ -208,6 +208,6 @@ impl Case<'_> {
     pub fn check(&self, output: &str, found: &Tensor) {
         let expected = self.tensor(output);
         let input = format!("\n  input    {} (seed {})", self.about["why"].as_str().unwrap_or("no note"), self.about["seed"]);
-        check::explain(&format!("{}/{output}", self.name), found, &expected, self.tolerance(output), &input);
+        check::assert_close_noting(&format!("{}/{output}", self.name), found, &expected, self.tolerance(output), &input);
     }
 }

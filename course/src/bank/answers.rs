@@ -59,8 +59,8 @@ impl Answer {
             (Answered::Tensor { shape, values, tolerance, relative }, Answered::Tensor { shape: shape_b, values: values_b, .. }) => {
                 let largest = values.iter().chain(values_b).filter(|v| v.is_finite()).fold(0.0f32, |m, v| m.max(v.abs()));
                 let close = |x: f32, y: f32| {
-                    let bound = if *relative { tolerance * x.abs().max(y.abs()) } else { *tolerance };
-                    x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= times * bound.max(1e-5 * largest)
+                    let bound = if *relative { tolerance.max(1e-5) * x.abs().max(y.abs()) } else { tolerance.max(1e-5 * largest) };
+                    x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= times * bound
                 };
                 shape == shape_b && values.iter().zip(values_b).all(|(&x, &y)| close(x, y))
             }

@@ -1,0 +1,7 @@
+//! function: Model::forward
+//! how: a fold over the layers
+let length = tokens.ncols();
+let mask = causal_mask(length, length);
+let x = self.blocks.iter().fold(self.embedding.forward(tokens), |x, block| block.forward(&x, Some(&mask)));
+let x = self.norm.forward(&x);
+linear(&x, self.lm_head.as_ref().map_or(&self.embedding.weight, |head| &head.weight), None)

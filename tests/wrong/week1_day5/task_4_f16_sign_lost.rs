@@ -1,0 +1,10 @@
+//! id: f16-sign
+//! function: to_f32
+//! says: The sign bit of f16 was lost: bit 15 is the sign.
+let values = match stored.dtype {
+    Dtype::F32 => stored.bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(),
+    Dtype::BF16 => stored.bytes.chunks_exact(2).map(|b| f32::from_bits(u32::from(u16::from_le_bytes([b[0], b[1]])) << 16)).collect(),
+    Dtype::F16 => stored.bytes.chunks_exact(2).map(|b| f16_to_f32(u16::from_le_bytes([b[0], b[1]]) & 0x7fff)).collect(),
+    other => bail!("tensor {}: type {other:?} is not supported; expected F32, F16 or BF16", stored.name),
+};
+Ok(tensor(stored.shape, values))
