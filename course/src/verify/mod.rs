@@ -23,6 +23,7 @@ mod book;
 mod budget;
 mod engine;
 mod grade;
+mod mutants;
 mod planted;
 mod python;
 mod replay;
@@ -35,7 +36,7 @@ pub(crate) struct Options {
     /// Leave the PyTorch side out; it is then reported as not verified
     #[arg(long)]
     no_python: bool,
-    /// Feed the loaders sixteen times as many mutated files
+    /// Also what takes long: mutants of the taught code, and sixteen times as many mutated files for the loaders
     #[arg(long)]
     full: bool,
     /// Only the steps whose name contains this; the others are reported as not verified
@@ -67,7 +68,7 @@ struct Verification {
 type Step = (&'static str, fn(&mut Verification) -> Result<Outcome>);
 
 /// Every step, in order. Later ones use what earlier ones made: the pristine copy, the Python environment.
-const STEPS: [Step; 22] = [
+const STEPS: [Step; 24] = [
     ("stubs: src/ is generated from reference/", rust::stubs),
     ("curriculum: features, tests, oracle, book agree", rust::curriculum),
     ("pristine copy", tree::copy),
@@ -78,6 +79,8 @@ const STEPS: [Step; 22] = [
     ("cargo test alone is green and says how to start", rust::test_alone),
     ("replay: every task red by its own message, then green", replay::replay),
     ("reference: every day green", rust::reference),
+    ("misconceptions: every mistake caught and named", rust::misconceptions),
+    ("mutants: every small change is noticed", mutants::mutants),
     ("first day: cold build, edit to verdict", budget::first_day),
     ("command line: bad input, missing tasks", engine::command_line),
     ("trace: names the task of a planted mistake", planted::trace),
