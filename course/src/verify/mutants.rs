@@ -7,7 +7,7 @@ use std::{fs, path::Path, process::Command};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Outcome, Verification, succeeds};
+use super::{Outcome, Verification, succeeds, tree::write_if_changed};
 use crate::process::run_aloud;
 
 /// Pinned, since another version makes other changes.
@@ -23,13 +23,33 @@ pub(super) fn mutants(v: &mut Verification) -> Result<Outcome> {
     install.arg(VERSION).arg("--root").arg(&tools);
     succeeds(&mut install)?;
 
+    one_program(v)?;
     let out = v.root.join("target/verify/mutants");
     let mut command = Command::new(tools.join("bin/cargo-mutants"));
     command.args(["mutants", "--package", "tiny-llm-reference", "--no-times", "--colors", "never", "--output"]).arg(&out);
     command.current_dir(&v.tree);
+    // Line numbers are of no use here, and linking is most of what a mutant costs.
+    command.env("CARGO_PROFILE_DEV_DEBUG", "false");
     // Exits with 2 where a change went unnoticed: that is counted below.
     run_aloud(&mut command)?;
     judge(&out.join("mutants.out"))
+}
+
+/// Puts the tests of all days into one program, `every_day`, which `.cargo/mutants.toml` asks for: a mutant then costs one link, not seven.
+fn one_program(v: &Verification) -> Result<()> {
+    let mut program = String::from("//! All days.\n");
+    for day in v.curriculum.days() {
+        let module = day.module();
+        program += &format!("#[path = \"{module}.rs\"]\nmod {module};\n");
+    }
+    write_if_changed(&v.tree.join("tests/every_day.rs"), program.as_bytes())?;
+    let path = v.tree.join("Cargo.toml");
+    let manifest = fs::read_to_string(&path)?;
+    let target = "\n[[test]]\nname = \"every_day\"\npath = \"tests/every_day.rs\"\n";
+    if !manifest.contains(target) {
+        fs::write(&path, manifest + target)?;
+    }
+    Ok(())
 }
 
 fn judge(folder: &Path) -> Result<Outcome> {
