@@ -137,6 +137,10 @@ fn by_shape(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<S
     if found.shape() != expected.shape() {
         return wrong_shape(found, expected, tolerance);
     }
+    if close(found, expected, tolerance) {
+        // So near the right answer, a factor near 1 and a shift near 0 would fit too.
+        return None;
+    }
     not_finite(found, expected)
         .or_else(|| all_zero(found, expected))
         .or_else(|| transposed(found, expected, tolerance))
@@ -218,8 +222,14 @@ fn scaled(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<Str
     }
     let (at, &y) = expected.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
     let factor = found.iter().nth(at)? / y;
+    // Small numbers must agree as closely as large ones do.
+    let tolerance = match tolerance {
+        Tolerance::Absolute(bound) => Tolerance::Absolute(bound * factor.abs().min(1.0)),
+        relative @ Tolerance::Relative(_) => relative,
+    };
     close(found, &(expected * factor), tolerance).then(|| {
-        let mut text = format!("Every element is {factor:.4} times the expected one");
+        let factor_text = if factor.abs() < 0.01 { format!("{factor:.3e}") } else { format!("{factor:.4}") };
+        let mut text = format!("Every element is {factor_text} times the expected one");
         if factor < 0.0 {
             text += ": the sign is wrong";
         }
