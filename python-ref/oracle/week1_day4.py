@@ -81,13 +81,15 @@ def _rms_norm(out):
         "root multiplied",
     ]
     about_eps = ["rmsnorm-eps-outside-sqrt", "rmsnorm-eps-wrong-value", "eps missing"]
-    case("ordinary", "x [2, 3, 8] of mixed signs, signed weights, eps 1e-6", r.normal(2, 3, 8), 1e-6, everywhere)
+    # Around 4, an eps that is ten times too large is lost in rounding: it is the next cases that tell.
+    case("ordinary", "x [2, 3, 8] of mixed signs, signed weights, eps 1e-6", r.normal(2, 3, 8, std=4.0), 1e-6, everywhere)
     case("tiny", "inputs around 1e-3, where x² is as small as eps = 1e-6", r.normal(2, 3, 8) / 1024, 1e-6, everywhere + about_eps)
     case("tiny_qwen2", "inputs around 1e-3 and eps 1e-5: the eps of the struct counts", r.normal(3, 8) / 1024, 1e-5, about_eps)
     case("huge", "inputs around 1000", r.normal(2, 3, 8) * 1024, 1e-6, everywhere)
     case("large_eps", "eps 0.25 against inputs around 1", r.normal(3, 8), 0.25, everywhere + about_eps)
-    case("offset", "rows with a mean of 5: RMSNorm does not subtract it", r.normal(3, 8) + 5, 1e-6, ["rmsnorm-as-layernorm", "weight ignored"])
-    x = r.normal(3, 8)
+    offset = r.normal(3, 8, std=4.0) + 5  # with some numbers below 0, so that the mean is not that of the magnitudes
+    case("offset", "rows with a mean of about 5: RMSNorm does not subtract it", offset, 1e-6, everywhere)
+    x = r.normal(3, 8, std=4.0)
     x[1] = 0
     case("zero_row", "a row of zeros stays zero: eps keeps the root away from 0", x, 1e-6, ["eps missing"])
 
@@ -127,9 +129,13 @@ def _silu(out):
         )
 
     others = [n for n in mistakes if n != "silu-cancellation"]
-    case("moderate", "three axes of signed numbers between −3 and 3, and 0", torch.cat([r.uniform(2, 3, 6, low=-3.0, high=3.0), torch.zeros(2, 3, 1)], -1), others)
-    case("negative", "x from −8 to −30, where 1 − σ(|x|) has no digits left", r.uniform(24, low=-30.0, high=-8.0), ["silu-cancellation", "silu-rsqrt"])
-    case("positive", "x from 8 to 80, where e^x is large but x·σ(x) is x", r.uniform(24, low=8.0, high=80.0), ["exponent's sign", "σ alone"])
+    case("moderate", "three axes of signed numbers between −2 and 3, and 0", torch.cat([r.uniform(2, 3, 6, low=-2.0, high=3.0), torch.zeros(2, 3, 1)], -1), others)
+    negative = r.uniform(24, low=-30.0, high=-8.0)
+    negative[0] = -2.5  # further left GELU and others are as good as ReLU
+    case("negative", "x = −2.5, and x from −8 to −30, where 1 − σ(|x|) has no digits left", negative, [*others, "silu-cancellation"])
+    positive = r.uniform(24, low=1.0, high=8.0)
+    positive[0] = -1  # otherwise x itself is as good as ReLU
+    case("positive", "x = −1, and x from 1 to 8, where SiLU comes close to x but is not x", positive, others)
 
 
 def _swiglu(out):
