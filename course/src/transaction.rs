@@ -12,6 +12,7 @@ use std::{
     fs,
     io::ErrorKind,
     path::{Path, PathBuf},
+    thread,
 };
 
 use anyhow::{Context, Result, bail, ensure};
@@ -128,18 +129,18 @@ impl Transaction {
         let stage = || -> std::io::Result<PathBuf> {
             let mut folders = BTreeSet::from([staging.clone(), staging.join("new")]);
             fs::create_dir_all(staging.join("new"))?;
+            let mut files: Vec<(PathBuf, &[u8])> = Vec::new();
             for (path, content) in &self.kept {
                 let path = staging.join("kept").join(path);
                 let folder = path.parent().unwrap_or(&staging);
                 fs::create_dir_all(folder)?;
                 folders.extend(folder.ancestors().take_while(|folder| **folder != staging).map(Path::to_owned));
-                write_synced(&path, content)?;
+                files.push((path, content));
             }
             for (n, content) in self.new.iter().enumerate() {
-                if let Some(content) = content {
-                    write_synced(&staging.join("new").join(n.to_string()), content)?;
-                }
+                files.extend(content.as_deref().map(|content| (staging.join("new").join(n.to_string()), content)));
             }
+            write_together(&files)?;
             write_synced(&staging.join("journal.json"), &serde_json::to_vec_pretty(&self.journal)?)?;
             for folder in &folders {
                 sync_folder(folder)?;
@@ -158,6 +159,16 @@ impl Transaction {
 /// Whether an earlier run left something behind for [`recover`].
 pub(crate) fn is_pending(root: &Path) -> bool {
     fs::read_dir(root.join(FOLDER)).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// Writes files down to the disk, many at a time: each alone would wait for the disk, together they wait once.
+fn write_together(files: &[(PathBuf, &[u8])]) -> std::io::Result<()> {
+    let write = |files: &[(PathBuf, &[u8])]| files.iter().try_for_each(|(path, content)| write_synced(path, content));
+    thread::scope(|scope| {
+        let share = files.len().div_ceil(16).max(1);
+        let writers: Vec<_> = files.chunks(share).map(|files| scope.spawn(move || write(files))).collect();
+        writers.into_iter().try_for_each(|writer| writer.join().unwrap_or_else(|_| Err(std::io::Error::other("a thread stopped"))))
+    })
 }
 
 /// Finishes or discards what an earlier run left behind. Returns a line for each.

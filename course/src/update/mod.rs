@@ -202,7 +202,10 @@ impl Plan {
                 _ if is_generated(path) => "merged",
                 _ => "replaced",
             };
-            println!("{verb:<9}{path}");
+            // A learner's own files one by one; the course's are many, and a dry run lists them too.
+            if dry_run || is_generated(path) {
+                println!("{verb:<9}{path}");
+            }
             if *keep {
                 transaction.replace(path, old.as_deref(), new.as_deref());
             } else {
