@@ -1,7 +1,7 @@
 //! Building the days' test programs, for the libraries' folder and for a submission.
 //!
-//! All days are built together. If that fails, days that need the same libraries are built together, as a learner who is at day 2 builds
-//! nothing of day 5: so a fault in a later day's file does not cost the earlier days.
+//! All days are built together. If the submission itself does not compile so, days that need the same libraries are built together, as a
+//! learner who is at day 2 builds nothing of day 5: so a fault in a later day's file does not cost the earlier days.
 
 use std::{
     collections::BTreeMap,
@@ -103,14 +103,14 @@ pub(super) fn base(sandbox: &Sandbox, days: &[&Day], groups: &[Group]) -> Result
     Ok(programs)
 }
 
-/// Builds the days' tests on the submission that is laid out. The second part is what the builds printed.
+/// Builds the days' tests on the submission that is laid out.
 ///
 /// # Errors
 /// If cargo cannot be started.
 pub(super) fn submission(sandbox: &Sandbox, days: &[&Day], groups: &[Group]) -> Result<BTreeMap<String, Built>> {
     let together = cargo(sandbox, &sandbox.build(), days, TIME)?;
     let mut built: BTreeMap<String, Built> = days.iter().map(|day| (day.feature.clone(), together.of(day))).collect();
-    if groups.len() > 1 && built.values().any(Result::is_err) {
+    if groups.len() > 1 && built.values().all(Result::is_err) {
         for group in groups {
             let apart = cargo(sandbox, &sandbox.build(), group, TIME)?;
             built.extend(group.iter().map(|day| (day.feature.clone(), apart.of(day))));

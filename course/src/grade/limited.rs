@@ -5,7 +5,10 @@ use std::{
     io::Read,
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -16,6 +19,14 @@ use super::orphans;
 
 /// Whether a memory limit is enforced here: macOS accepts one and ignores it, Windows has none of this kind.
 pub(super) const MEMORY_IS_LIMITED: bool = cfg!(target_os = "linux");
+
+/// The process group that runs now; 0 for none.
+static RUNNING: AtomicU32 = AtomicU32::new(0);
+
+/// Ends what runs now, before this process ends itself: a group of its own does not hear the terminal's interrupt.
+pub(super) fn end_running() {
+    end_group(RUNNING.load(Ordering::Relaxed));
+}
 
 /// What a program may use.
 #[derive(Debug, Clone, Copy)]
@@ -81,11 +92,14 @@ pub(super) fn run<A: AsRef<OsStr>>(
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let start = Instant::now();
     let mut child = command.spawn().with_context(|| format!("{} cannot be started", program.to_string_lossy()))?;
+    RUNNING.store(child.id(), Ordering::Relaxed);
     let stdout = Reader::new(child.stdout.take(), limits.output);
     let stderr = Reader::new(child.stderr.take(), limits.output);
     let status = wait(&mut child, start, limits.time)?;
     // It may have left others behind, which would hold the pipes and the processor.
-    end_group(&mut child);
+    end_group(child.id());
+    RUNNING.store(0, Ordering::Relaxed);
+    let _ = child.kill();
     let status = match status {
         Some(status) => Some(status),
         None => {
@@ -134,16 +148,14 @@ fn wait(child: &mut Child, start: Instant, time: Duration) -> Result<Option<Exit
     }
 }
 
-/// Ends the child and everything in its process group.
-fn end_group(child: &mut Child) {
+/// Ends everything in the process group of that number.
+fn end_group(id: u32) {
     #[cfg(unix)]
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+    if let Some(group) = i32::try_from(id).ok().and_then(rustix::process::Pid::from_raw) {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
     #[cfg(windows)]
-    let _ =
-        Command::new("taskkill").args(["/T", "/F", "/PID", &child.id().to_string()]).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let _ = child.kill();
+    let _ = Command::new("taskkill").args(["/T", "/F", "/PID", &id.to_string()]).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 
 /// Empties a pipe and keeps its beginning and its end.

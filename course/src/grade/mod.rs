@@ -88,6 +88,11 @@ pub(crate) fn grade(root: &Path, curriculum: &Curriculum, options: &Options) -> 
         }
     };
     orphans::adopt();
+    ctrlc::set_handler(|| {
+        limited::end_running();
+        std::process::exit(130);
+    })
+    .context("interrupts cannot be caught")?;
     let start = Instant::now();
     let mut sandbox = Sandbox::open(root, curriculum)?;
     sandbox.lay_out(None)?;
