@@ -4,7 +4,7 @@
 //! counts, and the exit code that belongs to them. Otherwise (it was ended, it crashed, something else wrote into its output) every
 //! test runs again in a process of its own, so that one task's fault does not hide the other tasks' verdicts.
 
-use std::{fmt::Write as _, path::Path, time::Duration};
+use std::{collections::BTreeMap, fmt::Write as _, path::Path, time::Duration};
 
 use anyhow::Result;
 
@@ -92,24 +92,27 @@ impl Run<'_> {
         Ok(result)
     }
 
-    /// Every test in a process of its own. Once one has used up its time, its task is lost, and the task's other tests are not run.
+    /// Every test in a process of its own. A task's tests have a quarter of the day's time in all; when it is used up, the task is lost, and
+    /// the rest of its tests is not run.
     fn apart(&mut self, feature: &str, program: &Path, expected: &[String]) -> Result<(Vec<Test>, Duration)> {
-        let limits = Limits { time: (self.limits.time / 4).max(Duration::from_secs(1)), ..self.limits };
+        let budget = (self.limits.time / 4).max(Duration::from_secs(1));
         let (mut tests, mut duration) = (Vec::new(), Duration::ZERO);
-        let mut endless: Option<(Option<usize>, String)> = None;
+        let mut spent: BTreeMap<Option<usize>, Duration> = BTreeMap::new();
         for name in expected {
-            let task = task_of_test(name);
-            if let Some((_, culprit)) = endless.as_ref().filter(|(lost, _)| *lost == task) {
-                let verdict = Verdict::NotRun(format!("not run, because {culprit} of the same task did not end in time"));
-                tests.push(Test { name: name.clone(), verdict });
-                continue;
-            }
-            let ended = self.start(&format!("{feature} {name}"), program, &[name, "--exact", "--test-threads=2"], &limits)?;
-            if ended.status.is_none() {
-                endless = Some((task, name.clone()));
-            }
-            duration += ended.duration;
-            tests.push(Test { name: name.clone(), verdict: alone(&ended, name, &limits) });
+            let spent = spent.entry(task_of_test(name)).or_default();
+            let limits = Limits { time: budget.saturating_sub(*spent), ..self.limits };
+            let verdict = if limits.time.is_zero() {
+                Verdict::NotRun(format!("not run: the time for this task's tests, {} s, is used up", budget.as_secs()))
+            } else {
+                let ended = self.start(&format!("{feature} {name}"), program, &[name, "--exact", "--test-threads=2"], &limits)?;
+                *spent += ended.duration;
+                duration += ended.duration;
+                if ended.status.is_none() {
+                    *spent = budget;
+                }
+                alone(&ended, name, &Limits { time: budget, ..limits })
+            };
+            tests.push(Test { name: name.clone(), verdict });
         }
         Ok((tests, duration))
     }
