@@ -1,6 +1,8 @@
 //! Week 1, day 2: RoPE in its two forms.
+//!
+//! Failures are printed in the order of the names, so the names of a task put the plain cases first.
 
-use ndarray::{Array2, Axis, Ix2, array};
+use ndarray::{Array2, Axis, Ix2, array, concatenate};
 use tiny_llm::week1::rope::{
     RopeForm, RopeTables, half_split_to_interleaved, inverse_frequencies, rope_at_positions, rope_half_split, rope_interleaved,
 };
@@ -21,7 +23,7 @@ fn tables(case: &Case) -> RopeTables {
     RopeTables { cos: case.tensor("cos"), sin: case.tensor("sin") }
 }
 
-/// Tables for head size 8 and positions 0 to 303.
+/// Tables for head size 8 and positions 0 to 319.
 fn long_tables() -> RopeTables {
     tables(&fixtures().case("task_2_interleaved/offset"))
 }
@@ -37,7 +39,7 @@ fn check_inverse_frequencies(case: &str) {
 }
 
 #[test]
-fn task_1_inverse_frequencies_of_head_size_8() {
+fn task_1_inverse_frequencies_at_head_size_8() {
     check_inverse_frequencies("8");
 }
 
@@ -53,7 +55,7 @@ fn task_1_inverse_frequencies_of_head_size_64() {
 
 #[test]
 fn task_1_inverse_frequencies_refuse_an_odd_head_size() {
-    assert_panics("inverse_frequencies(7, 10000)", || inverse_frequencies(7, 10_000.0));
+    assert_panics("inverse_frequencies(7, 10000): head size 7 is odd, so one number has no partner", || inverse_frequencies(7, 10_000.0));
 }
 
 #[track_caller]
@@ -67,7 +69,7 @@ fn check_tables(case: &str) {
 }
 
 #[test]
-fn task_1_tables_are_exact_beyond_position_256() {
+fn task_1_tables_stay_exact_beyond_position_256() {
     check_tables("long");
 }
 
@@ -79,31 +81,44 @@ fn task_1_tables_of_three_pairs() {
 #[test]
 fn task_1_tables_begin_without_a_turn() {
     let tables = RopeTables::new(&[1.0, 0.1], 3);
-    let row = |table: &Tensor| table.index_axis(Axis(0), 0).to_owned();
-    assert_close("cos of position 0", &row(&tables.cos), &tensor(&[2], vec![1.0, 1.0]), 0.0);
-    assert_close("sin of position 0", &row(&tables.sin), &tensor(&[2], vec![0.0, 0.0]), 0.0);
+    let row_0 = |table: &Tensor| table.index_axis(Axis(0), 0).to_owned();
+    let found = concatenate(Axis(0), &[row_0(&tables.cos).view(), row_0(&tables.sin).view()]).expect("one axis each");
+    assert_close("row 0 of cos, then of sin, for two frequencies", &found, &tensor(&[4], vec![1.0, 1.0, 0.0, 0.0]), 0.0);
 }
 
 // Tasks 2 and 3: the two forms
 
-type Form = fn(&Tensor, &RopeTables, usize) -> Tensor;
+type Rope = fn(&Tensor, &RopeTables, usize) -> Tensor;
 
-#[track_caller]
-fn check_form(rope: Form, case: &str) {
-    let fixtures = fixtures();
-    let case = fixtures.case(case);
-    case.check("output", &rope(&case.tensor("x"), &tables(&case), case.count("offset")));
+/// One of the two functions, and its name, which tells a check of one from the same check of the other.
+#[derive(Clone, Copy)]
+struct Form {
+    name: &'static str,
+    rope: Rope,
 }
 
+const INTERLEAVED: Form = Form { name: "rope_interleaved", rope: rope_interleaved };
+const HALF_SPLIT: Form = Form { name: "rope_half_split", rope: rope_half_split };
+
 #[track_caller]
-fn check_position_0_is_the_identity(rope: Form) {
-    let x = random(21, &[2, 3, 1, 8]);
-    assert_close("x [2, 3, 1, 8] at position 0", &rope(&x, &long_tables(), 0), &x, 0.0);
+fn check_form(form: Form, case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(case);
+    case.check("output", &(form.rope)(&case.tensor("x"), &tables(&case), case.count("offset")));
+}
+
+/// Row 0 of every head stands at position 0, where nothing turns.
+#[track_caller]
+fn check_position_0_is_the_identity(form: Form) {
+    let x = random(21, &[2, 3, 4, 8]);
+    let rows_0 = |x: &Tensor| x.index_axis(Axis(2), 0).to_owned();
+    let what = format!("{}: row 0 of each head of x [2, 3, 4, 8] from position 0 on", form.name);
+    assert_close(&what, &rows_0(&(form.rope)(&x, &long_tables(), 0)), &rows_0(&x), 0.0);
 }
 
 /// A rotation keeps the length of each pair; `pair(i)` says which two elements of a head of size 8 those are.
 #[track_caller]
-fn check_pairs_keep_their_length(rope: Form, pair: fn(usize) -> (usize, usize)) {
+fn check_pairs_keep_their_length(form: Form, pair: fn(usize) -> (usize, usize)) {
     let x = random(22, &[5, 8]);
     let length = |x: &Tensor| {
         Tensor::from_shape_fn(vec![5, 4], |at| {
@@ -111,131 +126,138 @@ fn check_pairs_keep_their_length(rope: Form, pair: fn(usize) -> (usize, usize)) 
             x[[at[0], a]].hypot(x[[at[0], b]])
         })
     };
+    let what = format!("{}: lengths of the four pairs at positions 7 to 11", form.name);
     // About six roundings of values up to 2.9.
-    assert_close("lengths of the pairs at positions 7 to 11", &length(&rope(&x, &long_tables(), 7)), &length(&x), 2e-6);
+    assert_close(&what, &length(&(form.rope)(&x, &long_tables(), 7)), &length(&x), 2e-6);
 }
 
 /// The dot product of a query at position p and a key at position s depends on p − s alone.
 #[track_caller]
-fn check_scores_depend_on_the_distance(rope: Form) {
+fn check_scores_depend_on_the_distance(form: Form) {
     let (q, k) = (random(23, &[1, 8]), random(24, &[1, 8]));
-    let tables = long_tables();
-    let score = |p, s| matmul(&rope(&q, &tables, p), transpose(&rope(&k, &tables, s)));
-    let distances = [(5, 2), (3, 0), (203, 200), (303, 300)];
-    let expected = score(distances[0].0, distances[0].1);
-    for (p, s) in distances {
+    let (name, tables) = (form.name, long_tables());
+    let score = |p, s| matmul(&(form.rope)(&q, &tables, p), transpose(&(form.rope)(&k, &tables, s)))[[0, 0]];
+    let expected = score(5, 2);
+    for (p, s) in [(3, 0), (203, 200), (303, 300)] {
+        let found = score(p, s);
         // Eight products of numbers up to 2.9, each off by about eight roundings.
-        assert_close(&format!("q at {p} · k at {s}, compared with q at 5 · k at 2"), &score(p, s), &expected, 3e-5);
+        assert!(
+            (found - expected).abs() <= 3e-5,
+            "{name}: q at {p} · k at {s} is {found}, q at 5 · k at 2 is {expected}: both are 3 positions apart, so they must be equal"
+        );
     }
-    let other = score(2, 5)[[0, 0]];
-    assert!((other - expected[[0, 0]]).abs() > 0.01, "q at 2 · k at 5 should differ from q at 5 · k at 2; both are {other}");
+    let other = score(2, 5);
+    assert!((other - expected).abs() > 0.01, "{name}: q at 2 · k at 5 should differ from q at 5 · k at 2; both are {other}");
 }
 
 #[track_caller]
-fn check_an_offset_is_a_shift(rope: Form) {
+fn check_an_offset_is_a_shift(form: Form) {
     let x = random(25, &[2, 6, 8]);
     let tables = long_tables();
-    let tail = x.slice_axis(Axis(1), (4..).into()).to_owned();
-    let expected = rope(&x, &tables, 10).slice_axis(Axis(1), (4..).into()).to_owned();
-    assert_close("rows 4 and 5 alone at offset 14, compared with all rows at offset 10", &rope(&tail, &tables, 14), &expected, 0.0);
+    let tail = |x: &Tensor| x.slice_axis(Axis(1), (4..).into()).to_owned();
+    let expected = tail(&(form.rope)(&x, &tables, 10));
+    let what = format!("{}: rows 4 and 5 alone at offset 14, compared with all rows at offset 10", form.name);
+    assert_close(&what, &(form.rope)(&tail(&x), &tables, 14), &expected, 0.0);
 }
 
 #[track_caller]
-fn check_short_tables_are_refused(rope: Form) {
-    let fixtures = fixtures();
-    let tables = tables(&fixtures.case("task_2_interleaved/start"));
+fn check_short_tables_are_refused(form: Form) {
+    let long = long_tables();
+    let first_5 = |table: &Tensor| table.slice_axis(Axis(0), (..5).into()).to_owned();
+    let tables = RopeTables { cos: first_5(&long.cos), sin: first_5(&long.sin) };
     let x = random(26, &[3, 8]);
-    assert_panics("x [3, 8] at offset 3 with tables for positions 0 to 4", || rope(&x, &tables, 3));
+    let what = format!("{}: x [3, 8] at offset 3 needs position 5, with tables that end at position 4", form.name);
+    assert_panics(&what, || (form.rope)(&x, &tables, 3));
 }
 
 #[test]
-fn task_2_interleaved_from_the_start() {
-    check_form(rope_interleaved, "task_2_interleaved/start");
+fn task_2_interleaved_at_positions_3_to_7() {
+    check_form(INTERLEAVED, "task_2_interleaved/near");
 }
 
 #[test]
-fn task_2_interleaved_at_position_300() {
-    check_form(rope_interleaved, "task_2_interleaved/offset");
+fn task_2_interleaved_beyond_position_256() {
+    check_form(INTERLEAVED, "task_2_interleaved/offset");
 }
 
 #[test]
 fn task_2_interleaved_with_an_odd_number_of_pairs() {
-    check_form(rope_interleaved, "task_2_interleaved/odd_pairs");
+    check_form(INTERLEAVED, "task_2_interleaved/odd_pairs");
 }
 
 #[test]
 fn task_2_interleaved_over_two_axes() {
-    check_form(rope_interleaved, "task_2_interleaved/two_axes");
+    check_form(INTERLEAVED, "task_2_interleaved/two_axes");
 }
 
 #[test]
 fn task_2_interleaved_leaves_position_0_alone() {
-    check_position_0_is_the_identity(rope_interleaved);
+    check_position_0_is_the_identity(INTERLEAVED);
 }
 
 #[test]
 fn task_2_interleaved_keeps_the_length_of_each_pair() {
-    check_pairs_keep_their_length(rope_interleaved, |i| (2 * i, 2 * i + 1));
+    check_pairs_keep_their_length(INTERLEAVED, |i| (2 * i, 2 * i + 1));
 }
 
 #[test]
 fn task_2_interleaved_scores_depend_on_the_distance() {
-    check_scores_depend_on_the_distance(rope_interleaved);
+    check_scores_depend_on_the_distance(INTERLEAVED);
 }
 
 #[test]
 fn task_2_interleaved_offset_is_a_shift() {
-    check_an_offset_is_a_shift(rope_interleaved);
+    check_an_offset_is_a_shift(INTERLEAVED);
 }
 
 #[test]
 fn task_2_interleaved_refuses_tables_that_are_too_short() {
-    check_short_tables_are_refused(rope_interleaved);
+    check_short_tables_are_refused(INTERLEAVED);
 }
 
 #[test]
-fn task_3_half_split_from_the_start() {
-    check_form(rope_half_split, "task_3_half_split/start");
+fn task_3_half_split_at_positions_3_to_7() {
+    check_form(HALF_SPLIT, "task_3_half_split/near");
 }
 
 #[test]
-fn task_3_half_split_at_position_300() {
-    check_form(rope_half_split, "task_3_half_split/offset");
+fn task_3_half_split_beyond_position_256() {
+    check_form(HALF_SPLIT, "task_3_half_split/offset");
 }
 
 #[test]
 fn task_3_half_split_with_an_odd_number_of_pairs() {
-    check_form(rope_half_split, "task_3_half_split/odd_pairs");
+    check_form(HALF_SPLIT, "task_3_half_split/odd_pairs");
 }
 
 #[test]
 fn task_3_half_split_over_two_axes() {
-    check_form(rope_half_split, "task_3_half_split/two_axes");
+    check_form(HALF_SPLIT, "task_3_half_split/two_axes");
 }
 
 #[test]
 fn task_3_half_split_leaves_position_0_alone() {
-    check_position_0_is_the_identity(rope_half_split);
+    check_position_0_is_the_identity(HALF_SPLIT);
 }
 
 #[test]
 fn task_3_half_split_keeps_the_length_of_each_pair() {
-    check_pairs_keep_their_length(rope_half_split, |i| (i, i + 4));
+    check_pairs_keep_their_length(HALF_SPLIT, |i| (i, i + 4));
 }
 
 #[test]
 fn task_3_half_split_scores_depend_on_the_distance() {
-    check_scores_depend_on_the_distance(rope_half_split);
+    check_scores_depend_on_the_distance(HALF_SPLIT);
 }
 
 #[test]
 fn task_3_half_split_offset_is_a_shift() {
-    check_an_offset_is_a_shift(rope_half_split);
+    check_an_offset_is_a_shift(HALF_SPLIT);
 }
 
 #[test]
 fn task_3_half_split_refuses_tables_that_are_too_short() {
-    check_short_tables_are_refused(rope_half_split);
+    check_short_tables_are_refused(HALF_SPLIT);
 }
 
 // Task 4: explicit positions and the permutation
@@ -263,7 +285,7 @@ fn task_4_positions_in_a_row_are_an_offset() {
     let x = random(27, &[2, 3, 4, 8]);
     let positions = Array2::from_shape_fn((2, 4), |(_, l)| 50 + l);
     let tables = long_tables();
-    for (form, rope) in [(RopeForm::Interleaved, rope_interleaved as Form), (RopeForm::HalfSplit, rope_half_split)] {
+    for (form, rope) in [(RopeForm::Interleaved, rope_interleaved as Rope), (RopeForm::HalfSplit, rope_half_split)] {
         let found = rope_at_positions(&x, &tables, &positions, form);
         // Two products and a sum of values up to 2, which a compiler may fuse in one of the two.
         assert_close(&format!("{form:?} at positions 50 to 53, compared with offset 50"), &found, &rope(&x, &tables, 50), 1e-6);
@@ -275,9 +297,9 @@ fn task_4_positions_refuse_what_does_not_fit() {
     let x = random(28, &[2, 1, 3, 8]);
     let tables = long_tables();
     let rope = |positions: Array2<usize>| rope_at_positions(&x, &tables, &positions, RopeForm::HalfSplit);
-    assert_panics("x [2, 1, 3, 8] with positions [1, 3]", || rope(array![[0, 1, 2]]));
-    assert_panics("x [2, 1, 3, 8] with positions [3, 2]", || rope(array![[0, 1], [2, 3], [4, 5]]));
-    assert_panics("position 304 with tables for 0 to 303", || rope(array![[0, 1, 2], [0, 304, 2]]));
+    assert_panics("x [2, 1, 3, 8] with positions [1, 3], which are not [B, L]", || rope(array![[0, 1, 2]]));
+    assert_panics("x [2, 1, 3, 8] with positions [3, 2], which are not [B, L]", || rope(array![[0, 1], [2, 3], [4, 5]]));
+    assert_panics("position 320 with tables that end at position 319", || rope(array![[0, 1, 2], [0, 320, 2]]));
 }
 
 #[test]
@@ -288,11 +310,11 @@ fn task_4_permutation_moves_rows_within_their_head() {
 }
 
 #[test]
-fn task_4_permutation_keeps_the_attention_scores() {
+fn task_4_scores_survive_the_permutation() {
     let (x, q_proj, k_proj) = (random(29, &[1, 5, 6]), random(30, &[3 * 8, 6]), random(31, &[3 * 8, 6]));
     let permuted = (half_split_to_interleaved(&q_proj, 3), half_split_to_interleaved(&k_proj, 3));
     let tables = long_tables();
-    let scores = |rope: Form, q_proj: &Tensor, k_proj: &Tensor| {
+    let scores = |rope: Rope, q_proj: &Tensor, k_proj: &Tensor| {
         let heads = |weight: &Tensor| swap_axes(&reshape(&matmul(&x, transpose(weight)), &[1, 5, 3, 8]), 1, 2);
         matmul(&rope(&heads(q_proj), &tables, 90), transpose(&rope(&heads(k_proj), &tables, 90)))
     };

@@ -181,6 +181,8 @@ def _mistakes(form, offset, length):
         "rope-pairing-swapped": lambda x, cos, sin: other(x, cos, sin, offset),
         "rope-halves-restacked": restacked,
         "rope-direction-flipped": lambda x, cos, sin: right(x, cos, -sin, offset),
+        "cos and sin exchanged": lambda x, cos, sin: right(x, sin, cos, offset),
+        "nothing turned": lambda x, cos, sin: x,
         "rope-table-offset (one late)": lambda x, cos, sin: right(x, cos.roll(-1, 0), sin.roll(-1, 0), offset),
     }
     if offset:
@@ -195,10 +197,10 @@ def _forms(out):
     for task, form, rotate in [(2, "interleaved", rope_interleaved), (3, "half_split", rope_half_split)]:
         r = Random(1200 + task)
         for name, shape, offset, rows, why in [
-            ("start", (2, 3, 5, 8), 0, 5, "B=2, H=3, L=5, D=8 from position 0 on: as long as the tables"),
-            ("offset", (2, 2, 3, 8), 300, 304, "three rows at positions 300 to 302"),
-            ("odd_pairs", (4, 3, 6), 2, 8, "three axes [4, 3, 6] at offset 2: D/2 is odd, and heads outnumber rows"),
-            ("two_axes", (4, 8), 1, 6, "x [4, 8] has no leading axes"),
+            ("near", (2, 3, 5, 8), 3, 40, "B=2, H=3, L=5, D=8 at positions 3 to 7"),
+            ("offset", (2, 2, 3, 8), 300, 320, "three rows at positions 300 to 302"),
+            ("odd_pairs", (4, 3, 6), 2, 5, "three axes [4, 3, 6] at offset 2: D/2 is odd, heads outnumber rows, and the tables end with the last row"),
+            ("two_axes", (4, 8), 2, 8, "x [4, 8] has no leading axes, at positions 2 to 5"),
         ]:
             cos, sin = (t.float() for t in rope_tables(inverse_frequencies(shape[-1], 100.0), rows))
             x = r.normal(*shape)
@@ -220,7 +222,7 @@ def _forms(out):
 
 def _positions(out):
     r = Random(1204)
-    cos, sin = (t.float() for t in rope_tables(inverse_frequencies(8, 100.0), 302))
+    cos, sin = (t.float() for t in rope_tables(inverse_frequencies(8, 100.0), 304))
     positions = torch.tensor([[0, 5, 2], [300, 1, 301]])
     x = r.normal(2, 3, 3, 8)
     for form, other in [("interleaved", "half_split"), ("half_split", "interleaved")]:
@@ -246,7 +248,7 @@ def _positions(out):
                 "rope-direction-flipped": lambda sin, **i: at(sin=-sin, **i),
                 "batch-shared-position": lambda positions, **i: at(positions=positions[:1].expand(2, 3), **i),
                 "positions ignored": lambda positions, **i: at(positions=torch.arange(3).expand(2, 3), **i),
-                "positions as offsets": lambda positions, **i: at(positions=positions[:, :1] + torch.arange(3).clamp(max=1), **i),
+                "first position plus l": lambda positions, **i: at(positions=positions[:, :1] + torch.arange(3), **i),
                 "rope-offsets-on-seq-axis": lambda x, cos, sin, positions: at(x.transpose(1, 2), cos, sin, positions).transpose(1, 2),
             },
         )

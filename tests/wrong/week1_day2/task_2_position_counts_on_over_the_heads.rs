@@ -1,0 +1,14 @@
+//! id: rope-table-offset
+//! function: rope_interleaved
+//! says: Your position counts on from one head to the next: each head begins at the offset again.
+    let mut out = x.clone();
+    for (n, mut row) in out.rows_mut().into_iter().enumerate() {
+        let p = offset + n;
+        for i in 0..row.len() / 2 {
+            let (cos, sin) = (tables.cos[[p, i]], tables.sin[[p, i]]);
+            let (a, b) = (row[2 * i], row[2 * i + 1]);
+            row[2 * i] = a * cos - b * sin;
+            row[2 * i + 1] = a * sin + b * cos;
+        }
+    }
+    out

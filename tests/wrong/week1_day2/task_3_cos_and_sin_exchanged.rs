@@ -1,0 +1,16 @@
+//! id: rope-tables-exchanged
+//! function: rope_half_split
+//! says: Cosine and sine have changed places: (a, b) must become (a·cos − b·sin, a·sin + b·cos).
+    let length = x.shape()[x.ndim() - 2];
+    let mut out = x.clone();
+    for (n, mut row) in out.rows_mut().into_iter().enumerate() {
+        let p = offset + n % length;
+        let half = row.len() / 2;
+        for i in 0..half {
+            let (cos, sin) = (tables.sin[[p, i]], tables.cos[[p, i]]);
+            let (a, b) = (row[i], row[i + half]);
+            row[i] = a * cos - b * sin;
+            row[i + half] = a * sin + b * cos;
+        }
+    }
+    out

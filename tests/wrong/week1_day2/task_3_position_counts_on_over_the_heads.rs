@@ -1,0 +1,15 @@
+//! id: rope-table-offset
+//! function: rope_half_split
+//! says: Your position counts on from one head to the next: each head begins at the offset again.
+    let mut out = x.clone();
+    for (n, mut row) in out.rows_mut().into_iter().enumerate() {
+        let p = offset + n;
+        let half = row.len() / 2;
+        for i in 0..half {
+            let (cos, sin) = (tables.cos[[p, i]], tables.sin[[p, i]]);
+            let (a, b) = (row[i], row[i + half]);
+            row[i] = a * cos - b * sin;
+            row[i + half] = a * sin + b * cos;
+        }
+    }
+    out

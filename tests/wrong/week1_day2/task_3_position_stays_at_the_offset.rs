@@ -1,0 +1,15 @@
+//! id: rope-table-offset
+//! function: rope_half_split
+//! says: Your position does not advance along L: row l stands at position offset + l, in every head.
+    let mut out = x.clone();
+    for mut row in out.rows_mut() {
+        let p = offset;
+        let half = row.len() / 2;
+        for i in 0..half {
+            let (cos, sin) = (tables.cos[[p, i]], tables.sin[[p, i]]);
+            let (a, b) = (row[i], row[i + half]);
+            row[i] = a * cos - b * sin;
+            row[i + half] = a * sin + b * cos;
+        }
+    }
+    out

@@ -1,0 +1,17 @@
+//! id: rope-table-offset
+//! function: rope_half_split
+//! says: Tables that end before the last position are accepted: each position has a row of its own, so refuse them.
+//! shows: tables that end at position 4: this must panic
+    let length = x.shape()[x.ndim() - 2];
+    let mut out = x.clone();
+    for (n, mut row) in out.rows_mut().into_iter().enumerate() {
+        let p = (offset + n % length).min(tables.cos.shape()[0] - 1);
+        let half = row.len() / 2;
+        for i in 0..half {
+            let (cos, sin) = (tables.cos[[p, i]], tables.sin[[p, i]]);
+            let (a, b) = (row[i], row[i + half]);
+            row[i] = a * cos - b * sin;
+            row[i + half] = a * sin + b * cos;
+        }
+    }
+    out

@@ -1,0 +1,19 @@
+//! id: rope-pairing-swapped
+//! function: rope_at_positions
+//! says: You turn the pairs of the other form: Interleaved joins neighbours, HalfSplit numbers half a head apart.
+    let [batch, heads, length, head_dim] = *x.shape() else { panic!("rope_at_positions needs [B, H, L, D], got {:?}", x.shape()) };
+    assert_eq!(positions.dim(), (batch, length), "positions must be [B, L]");
+    let half = head_dim / 2;
+    let mut out = x.clone();
+    for ((b, l), &p) in positions.indexed_iter() {
+        for h in 0..heads {
+            for i in 0..half {
+                let (first, second) = (2 * i, 2 * i + 1);
+                let (cos, sin) = (tables.cos[[p, i]], tables.sin[[p, i]]);
+                let (a, c) = (x[[b, h, l, first]], x[[b, h, l, second]]);
+                out[[b, h, l, first]] = a * cos - c * sin;
+                out[[b, h, l, second]] = a * sin + c * cos;
+            }
+        }
+    }
+    out
