@@ -14,6 +14,9 @@ use crate::{
 /// Names the mistake that is on.
 const SWITCH: &str = "TINY_LLM_PLANTED";
 
+/// The mildest mistake is this many tolerances away.
+const MARGIN: f64 = 20.0;
+
 /// A mistake: an expression of the reference and what stands in its place.
 struct Mistake {
     name: &'static str,
@@ -232,17 +235,28 @@ fn runs(v: &Verification) -> Result<Outcome> {
     let agree = text.lines().find(|line| line.starts_with("All ")).filter(|_| status.success());
     let agree = agree.with_context(|| format!("the reference's bodies do not agree with the reference:\n{text}"))?;
     println!("no mistake: {agree}");
-    let mut problems = Vec::new();
+    let (mut problems, mut nearest) = (Vec::new(), f64::INFINITY);
     for mistake in &MISTAKES {
         let (status, text) = run(mistake.name)?;
+        nearest = times(&text).map_or(nearest, |times| nearest.min(times));
         match missing(&text, mistake.told) {
-            None if status.code() == Some(1) => println!("{}: {}", mistake.name, mistake.told.join(" … ")),
+            None if status.code() == Some(1) => {
+                let times = times(&text).map_or(String::new(), |times| format!(" ({times} times the tolerance)"));
+                println!("{}: {}{times}", mistake.name, mistake.told.join(" … "));
+            }
             None => problems.push(format!("{}: exit {status}, expected 1", mistake.name)),
             Some(words) => problems.push(format!("{}: expected {words:?} in\n{text}", mistake.name)),
         }
     }
     ensure!(problems.is_empty(), "{} of {} mistakes are not named\n{}", problems.len(), MISTAKES.len(), problems.join("\n"));
-    Ok(Outcome::Passed(format!("{} mistakes", MISTAKES.len())))
+    // The tolerance leaves room on both sides.
+    ensure!(nearest >= MARGIN, "a mistake is only {nearest} times the tolerance away, expected {MARGIN} at least");
+    Ok(Outcome::Passed(format!("{} mistakes, the mildest {nearest:.0} times the tolerance", MISTAKES.len())))
+}
+
+/// How far a mistake is from what is right, in tolerances.
+fn times(text: &str) -> Option<f64> {
+    text.split_once(" times the tolerance")?.0.rsplit(' ').next()?.parse().ok()
 }
 
 /// The first of the words that does not follow the ones before it.
@@ -272,6 +286,12 @@ mod tests {
             let file = files.iter().find(|file| file.path == mistake.file).unwrap();
             planted(&file.template.render(|_| true), std::iter::once(mistake)).unwrap();
         }
+    }
+
+    #[test]
+    fn the_distance_is_read() {
+        assert_eq!(times("  in all 2 of 3 numbers differ, by up to 0.5, 1250 times the tolerance\n"), Some(1250.0));
+        assert_eq!(times("a panic"), None);
     }
 
     #[test]

@@ -130,6 +130,9 @@ impl Values {
         );
         if self.furthest > 0.0 {
             let _ = write!(text, ", by up to {:?}", self.furthest);
+            if self.bound > 0.0 {
+                let _ = write!(text, ", {:.0} times the tolerance", self.furthest / self.bound);
+            }
         }
         if self.not_numbers > 0 {
             let _ = write!(text, "; {} are NaN or infinite where a number was expected", self.not_numbers);
@@ -207,7 +210,7 @@ mod tests {
         assert_eq!(
             words("layers.3.attention.q_rope", &found, &expected),
             "layer 3, attention.q_rope, head 1, position 1 (\" upon\"), dimension 2\n  found     3.5\n  expected  3.0\n  \
-             tolerance 4.0e-4, which is 1e-4 of the largest magnitude, 4.0\n  in all    2 of 24 numbers differ, by up to 0.5\n  \
+             tolerance 4.0e-4, which is 1e-4 of the largest magnitude, 4.0\n  in all    2 of 24 numbers differ, by up to 0.5, 1250 times the tolerance\n  \
              where     head 1 alone of 0 to 1; positions 1 to 2 of 0 to 2; dimension 2 alone of 0 to 3\n  shape     [1, 2, 3, 4]"
         );
     }
