@@ -97,6 +97,7 @@ impl Options {
     fn subject(&self, root: &Path, model: &Path) -> String {
         let model = model.strip_prefix(root).unwrap_or(model).display();
         match &self.tokens {
+            Some(tokens) if tokens.len() > 60 => format!("{model} on {} tokens", tokens.split(',').count()),
             Some(tokens) => format!("{model} on the tokens {tokens}"),
             None => format!("{model} on {:?}", self.prompt),
         }
