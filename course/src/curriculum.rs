@@ -37,6 +37,9 @@ pub(crate) struct Day {
     pub(crate) title: String,
     /// Markdown file, relative to the repository.
     pub(crate) chapter: String,
+    /// What the learner's model can do once the day is green; one sentence.
+    #[serde(default)]
+    pub(crate) shows: Option<String>,
     /// In order, numbered from 1.
     #[serde(rename = "task")]
     pub(crate) tasks: Vec<Task>,

@@ -39,6 +39,7 @@ mod transaction;
 mod trial;
 mod update;
 mod verify;
+mod watch;
 
 use curriculum::Curriculum;
 
@@ -64,6 +65,8 @@ enum Command {
     },
     /// Run the tests of a task, of a day, or of the task that you are at
     Test(test::Options),
+    /// Run the tests of the task that you are at whenever you save; keys show hints, the list, the chapter
+    Watch(watch::Options),
     /// The next open task: goal, file, functions, chapter, commands
     Next,
     /// A task's hints, one more with each call; there are three
@@ -157,6 +160,7 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         Some(Command::Status { json }) => status::print(&root, &curriculum, json)?,
         Some(Command::Test(options)) => return test::test(&root, &curriculum, &options),
         Some(Command::Hint(options)) => hint::print(&root, &curriculum, &options)?,
+        Some(Command::Watch(options)) => return watch::watch(&root, &curriculum, &options),
         Some(Command::Next) => status::print_next(&root, &curriculum)?,
         Some(Command::Doctor) => return Ok(environment::doctor(&root, &curriculum)),
         Some(Command::Start) => start::start(&root, &curriculum)?,

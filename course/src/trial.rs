@@ -91,6 +91,11 @@ impl<'a> Trial<'a> {
         self.tasks.iter().find(|task| task.id == *id).map_or(String::new(), |task| self.line(task, ink) + &self.detail(task, ink))
     }
 
+    /// Whether a task's first failure is more than a stub's `todo!`.
+    pub(crate) fn has_failed_since_begun(&self, id: &TaskId) -> bool {
+        self.tasks.iter().any(|task| task.id == *id && task.verdict != Verdict::Passed && !self.is_not_started(task))
+    }
+
     /// Whether a task's first failure is a stub's `todo!`.
     fn is_not_started(&self, task: &TaskTrial) -> bool {
         task.failing.first().and_then(|test| explain::open_stub(&self.judged.report, test)).is_some()

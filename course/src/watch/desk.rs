@@ -1,0 +1,194 @@
+//! Carries out what the session decides: runs, texts, the record.
+
+use std::{
+    collections::HashMap,
+    net::{SocketAddr, TcpStream},
+    path::Path,
+    sync::mpsc::Sender,
+    time::{Duration, SystemTime},
+};
+
+use anyhow::{Context, Result};
+
+use super::{
+    Input, Stage,
+    runner::Runner,
+    screen::Screen,
+    session::{Action, Event},
+};
+use crate::{
+    curriculum::{Curriculum, Day, TaskId},
+    fingerprint, hint,
+    ink::Ink,
+    judge::{self, Judged, Verdict},
+    process::Finished,
+    status::{self, Status},
+    trial::Trial,
+};
+
+/// In one line of 80 columns.
+const KEYS: &str = "h hint  l list  n next  p back  r again  a whole day  c chapter  q quit";
+
+/// Where `cargo course book` serves, if it does.
+const BOOK: ([u8; 4], u16) = ([127, 0, 0, 1], 3000);
+
+/// The repository, the screen, and what runs.
+pub(crate) struct Desk<'a> {
+    root: &'a Path,
+    curriculum: &'a Curriculum,
+    ink: Ink,
+    screen: Screen,
+    runner: Runner,
+    run: Option<Running<'a>>,
+    /// The run that ended last.
+    last: Option<Trial<'a>>,
+}
+
+struct Running<'a> {
+    number: u64,
+    day: &'a Day,
+    task: Option<usize>,
+    /// Of the code as it was when the run began.
+    fingerprints: HashMap<TaskId, String>,
+}
+
+impl<'a> Desk<'a> {
+    /// Ends of runs are sent to `inputs`.
+    pub(crate) fn new(root: &'a Path, curriculum: &'a Curriculum, screen: Screen, inputs: Sender<Input>) -> Self {
+        Self { root, curriculum, ink: Ink::of_stdout(), screen, runner: Runner::new(inputs), run: None, last: None }
+    }
+
+    fn start(&mut self, number: u64, day: &str, task: Option<usize>) -> Result<()> {
+        let day = self.curriculum.day(day)?;
+        let mut command = judge::command(self.root, day, task);
+        if self.ink.has_colour() {
+            command.env("CARGO_TERM_COLOR", "always");
+        }
+        let what = match task {
+            Some(number) => format!("{} task {number}", day.feature),
+            None => format!("all of {}", day.feature),
+        };
+        if task.is_some() {
+            self.screen.clear()?;
+        }
+        self.screen.pass(&format!("running {what}"))?;
+        let fingerprints = fingerprint::all(self.root, self.curriculum);
+        self.run = Some(Running { number, day, task, fingerprints });
+        self.runner.start(number, command)
+    }
+
+    fn show(&mut self, text: &str) -> Result<()> {
+        self.screen.show(text)
+    }
+
+    fn go_to(&mut self, id: &TaskId) -> Result<()> {
+        let begun = self.last.as_ref().filter(|trial| trial.has_failed_since_begun(id));
+        let text = match begun {
+            Some(trial) => trial.tell_task(id, self.ink),
+            None => {
+                let status = Status::read(self.root, self.curriculum)?;
+                status.tasks.iter().find(|task| task.id == *id).map(status::brief).unwrap_or_default()
+            }
+        };
+        self.show(&format!("\n{text}"))
+    }
+
+    fn day_done(&mut self, day: &str) -> Result<()> {
+        let day = self.curriculum.day(day)?;
+        let shows = day.shows.as_ref().map_or(String::new(), |shows| format!("{}\n", status::wrapped(shows)));
+        let headline = self.ink.green(&format!("{} is green: all {} tasks.", day.feature, day.tasks.len()));
+        self.show(&format!("\n{headline}\n{shows}"))
+    }
+
+    fn list(&mut self) -> Result<()> {
+        let status = Status::read(self.root, self.curriculum)?;
+        let text = status::text(self.curriculum, &status, self.ink, SystemTime::now());
+        self.show(&format!("\n{text}"))
+    }
+
+    fn hint(&mut self, id: &TaskId) -> Result<()> {
+        let text = match hint::next(self.root, self.curriculum.day(&id.feature)?, id, None) {
+            Ok(text) => text,
+            Err(error) => format!("{error:#}\n"),
+        };
+        self.show(&format!("\n{text}"))
+    }
+
+    /// The chapter's file and, if the book is served or built, its page; on a terminal that page is opened.
+    fn chapter(&mut self, id: &TaskId) -> Result<()> {
+        let chapter = &self.curriculum.day(&id.feature)?.chapter;
+        let page = chapter.trim_start_matches("book/src/").trim_end_matches(".md").to_owned() + ".html";
+        let built = self.root.join("book/book").join(&page);
+        let served = TcpStream::connect_timeout(&SocketAddr::from(BOOK), Duration::from_millis(50)).is_ok();
+        let address = match (built.is_file(), served) {
+            (true, true) => Some(format!("http://{}/{page}", SocketAddr::from(BOOK))),
+            (true, false) => Some(built.display().to_string()),
+            (false, _) => None,
+        };
+        let Some(address) = address else {
+            return self.show(&format!("\nread  {chapter} (cargo course book builds and serves it)\n"));
+        };
+        // A browser that cannot be opened is no reason to say more than where the page is.
+        if self.screen.is_interactive() {
+            let _ = open::that_detached(&address);
+        }
+        self.show(&format!("\nread  {chapter}\n      {address}\n"))
+    }
+}
+
+impl Stage for Desk<'_> {
+    fn act(&mut self, action: Action) -> Result<()> {
+        match action {
+            Action::Cancel => {
+                self.runner.cancel();
+                self.run = None;
+                Ok(())
+            }
+            Action::Start { run, day, task } => self.start(run, &day, task),
+            Action::Tell => {
+                let text = self.last.as_ref().map_or(String::new(), |trial| trial.tell(self.ink));
+                self.show(&text)
+            }
+            Action::Regressed(id) => {
+                let text = self.last.as_ref().map_or(String::new(), |trial| trial.tell_task(&id, self.ink));
+                self.show(&format!("\nThis was green before:\n{text}"))
+            }
+            Action::GoTo(id) => self.go_to(&id),
+            Action::DayDone(day) => self.day_done(&day),
+            Action::AllDone => self.show("\nNothing is open here. `a` checks the whole day again.\n"),
+            Action::NoFurther => self.show("There is no task in that direction.\n"),
+            Action::Hint(id) => self.hint(&id),
+            Action::List => self.list(),
+            Action::Chapter(id) => self.chapter(&id),
+            Action::Keys => {
+                let keys = self.ink.dim(KEYS);
+                self.show(&format!("\n{keys}\n"))
+            }
+            Action::Quit => Ok(()),
+        }
+    }
+
+    fn step(&mut self, run: u64, step: &str) {
+        if self.run.as_ref().is_some_and(|running| running.number == run) {
+            self.screen.step(step);
+        }
+    }
+
+    fn finished(&mut self, run: u64, finished: Result<Finished>) -> Result<Option<Event>> {
+        let Some(running) = self.run.take_if(|running| running.number == run) else { return Ok(None) };
+        let judged = Judged::of(finished.context("the tests cannot be run")?);
+        let trial = Trial::new(self.root, running.day, running.task, judged);
+        trial.remember(self.root, &running.fingerprints);
+        let passed = trial.tasks.iter().map(|task| (task.id.clone(), task.verdict == Verdict::Passed)).collect();
+        self.last = Some(trial);
+        Ok(Some(Event::Finished { run, passed }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_keys_fit_80_columns() {
+        assert!(super::KEYS.len() <= 80);
+    }
+}

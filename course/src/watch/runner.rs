@@ -1,0 +1,155 @@
+//! Runs of the tests that can be stopped at any moment, with everything that they started.
+
+use std::{
+    process::{Child, Command},
+    sync::{Arc, Mutex, PoisonError, mpsc::Sender},
+    thread,
+    time::Instant,
+};
+
+use anyhow::{Context, Result};
+
+use super::Input;
+use crate::{
+    explain,
+    process::{Finished, Line, start_tagged},
+};
+
+/// What runs now.
+#[derive(Debug)]
+pub(crate) struct Runner {
+    inputs: Sender<Input>,
+    /// `None` inside once it has ended: its number may be another program's then.
+    running: Option<Arc<Mutex<Option<Child>>>>,
+}
+
+impl Runner {
+    /// Ends are reported to `inputs`.
+    pub(crate) fn new(inputs: Sender<Input>) -> Self {
+        Self { inputs, running: None }
+    }
+
+    /// Starts a command. Its end arrives as [`Input::Finished`] with the number `run`; if it is cancelled, perhaps never.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub(crate) fn start(&mut self, run: u64, mut command: Command) -> Result<()> {
+        self.cancel();
+        in_a_group(&mut command);
+        let start = Instant::now();
+        let (child, lines) = start_tagged(&mut command)?;
+        let child = Arc::new(Mutex::new(Some(child)));
+        self.running = Some(Arc::clone(&child));
+        let inputs = self.inputs.clone();
+        thread::spawn(move || {
+            let (mut text, mut output) = (String::new(), String::new());
+            for Line { text: line, is_output } in lines {
+                if let Some(step) = explain::build_step(&line).filter(|_| !is_output) {
+                    let _ = inputs.send(Input::Step { run, step });
+                }
+                let both: [Option<&mut String>; 2] = [Some(&mut text), is_output.then_some(&mut output)];
+                both.into_iter().flatten().for_each(|text| *text += &format!("{line}\n"));
+            }
+            // Nobody writes any more. While the lock is held nobody can stop it, and afterwards there is nobody to stop.
+            let ended = child.lock().unwrap_or_else(PoisonError::into_inner).take().map(|mut child| child.wait());
+            let finished = match ended {
+                Some(Ok(status)) => Ok(Finished { status, text, output, duration: start.elapsed() }),
+                Some(Err(error)) => Err(error).context("the end of the tests was lost"),
+                None => return,
+            };
+            let _ = inputs.send(Input::Finished { run, finished });
+        });
+        Ok(())
+    }
+
+    /// Stops what runs: cargo, the compiler, the test program.
+    pub(crate) fn cancel(&mut self) {
+        let Some(running) = self.running.take() else { return };
+        if let Some(mut child) = running.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            kill_group(&mut child);
+            // So that its lock on the build folder is free.
+            let _ = child.wait();
+        }
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+#[cfg(unix)]
+fn in_a_group(command: &mut Command) {
+    std::os::unix::process::CommandExt::process_group(command, 0);
+}
+
+#[cfg(not(unix))]
+fn in_a_group(_command: &mut Command) {}
+
+#[cfg(unix)]
+fn kill_group(child: &mut Child) {
+    let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
+    if let Some(group) = group {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+}
+
+#[cfg(not(unix))]
+fn kill_group(child: &mut Child) {
+    let mut command = Command::new("taskkill");
+    command.args(["/T", "/F", "/PID", &child.id().to_string()]);
+    let stopped = crate::process::run_quietly(&mut command);
+    if !stopped.is_ok_and(|stopped| stopped.status.success()) {
+        let _ = child.kill();
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{sync::mpsc, time::Duration};
+
+    use super::*;
+
+    fn shell(line: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", line]);
+        command
+    }
+
+    #[test]
+    fn the_end_and_the_output_arrive() {
+        let (sender, inputs) = mpsc::channel();
+        let mut runner = Runner::new(sender);
+        runner.start(7, shell("echo out; echo '   Compiling ndarray v1' >&2; exit 3")).unwrap();
+        let (mut steps, mut end) = (Vec::new(), None);
+        while end.is_none() {
+            match inputs.recv_timeout(Duration::from_secs(10)).unwrap() {
+                Input::Step { run: 7, step } => steps.push(step),
+                Input::Finished { run: 7, finished } => end = Some(finished.unwrap()),
+                other => panic!("{other:?}"),
+            }
+        }
+        let end = end.unwrap();
+        assert_eq!((steps, end.output.as_str(), end.status.code()), (vec!["building ndarray".to_owned()], "out\n", Some(3)));
+    }
+
+    #[test]
+    fn a_cancelled_run_takes_its_children_along() {
+        let folder = tempfile::tempdir().unwrap();
+        let (born, late) = (folder.path().join("born"), folder.path().join("late"));
+        let (sender, inputs) = mpsc::channel();
+        let mut runner = Runner::new(sender);
+        let line = format!("(touch {}; sleep 1; touch {}) & wait", born.display(), late.display());
+        runner.start(1, shell(&line)).unwrap();
+        let start = Instant::now();
+        while !born.exists() && start.elapsed() < Duration::from_secs(10) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert!(born.exists());
+        runner.cancel();
+        thread::sleep(Duration::from_millis(1500));
+        assert!(!late.exists(), "the grandchild lives");
+        assert!(inputs.try_recv().is_err(), "a cancelled run has no end");
+    }
+}

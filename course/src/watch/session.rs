@@ -1,0 +1,298 @@
+//! What `cargo course watch` does next: events in, actions out. It touches no file, no process and no terminal.
+//!
+//! A save runs the current task. Once that is green the whole day runs; once the day is green the next one's first open task is
+//! current. A save during a run starts anew.
+
+use crate::curriculum::TaskId;
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// A file under `src/` was saved.
+    Saved,
+    /// A key was pressed.
+    Key(Key),
+    /// The run of that number ended; which of its tasks passed.
+    Finished { run: u64, passed: Vec<(TaskId, bool)> },
+}
+
+/// What a learner may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
+    Hint,
+    List,
+    Next,
+    Back,
+    All,
+    Again,
+    Chapter,
+    Help,
+    Quit,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Stop what runs.
+    Cancel,
+    /// Run a task's tests or, without a task, the day's.
+    Start { run: u64, day: String, task: Option<usize> },
+    /// Show the verdicts of the run that just ended.
+    Tell,
+    /// Show what the run that just ended says of one task that was green before.
+    Regressed(TaskId),
+    /// This task is current now: show its first failure if it is begun, else its goal.
+    GoTo(TaskId),
+    /// Every task of the day is green.
+    DayDone(String),
+    /// Nothing is left to do.
+    AllDone,
+    /// There is no task in that direction.
+    NoFurther,
+    /// Show the task's next hint.
+    Hint(TaskId),
+    /// Show where the learner stands.
+    List,
+    /// Show where the task is explained.
+    Chapter(TaskId),
+    /// Show the keys.
+    Keys,
+    /// End.
+    Quit,
+}
+
+/// Why a run was started, which decides what follows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// A save, `r`, or the start: the task.
+    Work,
+    /// `n` or `p`: a look at the task.
+    Moved,
+    /// The task was green: the day.
+    Follows,
+    /// `a`: the day.
+    All,
+}
+
+/// One task and whether it needs no work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Watched {
+    pub(crate) id: TaskId,
+    /// Passed or borrowed.
+    pub(crate) done: bool,
+}
+
+/// The state between two events.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// Of the day or of the course that is watched, in order; never empty.
+    tasks: Vec<Watched>,
+    current: usize,
+    running: Option<(u64, Cause)>,
+    runs: u64,
+}
+
+impl Session {
+    /// `current` is the task to begin with.
+    pub(crate) fn new(tasks: Vec<Watched>, current: &TaskId) -> Self {
+        let current = tasks.iter().position(|task| task.id == *current).unwrap_or(0);
+        Self { tasks, current, running: None, runs: 0 }
+    }
+
+    /// The first run.
+    pub(crate) fn begin(&mut self) -> Vec<Action> {
+        self.start(Cause::Work)
+    }
+
+    /// What an event leads to.
+    pub(crate) fn handle(&mut self, event: Event) -> Vec<Action> {
+        let current = self.id().clone();
+        match event {
+            Event::Saved | Event::Key(Key::Again) => self.start(Cause::Work),
+            Event::Key(Key::All) => self.start(Cause::All),
+            Event::Key(Key::Next) => self.step(self.current + 1),
+            Event::Key(Key::Back) => self.step(self.current.wrapping_sub(1)),
+            Event::Key(Key::Hint) => vec![Action::Hint(current)],
+            Event::Key(Key::Chapter) => vec![Action::Chapter(current)],
+            Event::Key(Key::List) => vec![Action::List],
+            Event::Key(Key::Help) => vec![Action::Keys],
+            Event::Key(Key::Quit) => self.cancelled().chain([Action::Quit]).collect(),
+            Event::Finished { run, passed } => match self.running {
+                Some((running, cause)) if running == run => {
+                    self.running = None;
+                    self.finished(cause, &passed)
+                }
+                // It was cancelled.
+                _ => Vec::new(),
+            },
+        }
+    }
+
+    fn id(&self) -> &TaskId {
+        &self.tasks[self.current].id
+    }
+
+    fn cancelled(&mut self) -> impl Iterator<Item = Action> + use<> {
+        self.running.take().map(|_| Action::Cancel).into_iter()
+    }
+
+    fn start(&mut self, cause: Cause) -> Vec<Action> {
+        let cancelled = self.cancelled();
+        self.runs += 1;
+        self.running = Some((self.runs, cause));
+        let TaskId { feature, task } = self.id().clone();
+        let task = matches!(cause, Cause::Work | Cause::Moved).then_some(task);
+        cancelled.chain([Action::Start { run: self.runs, day: feature, task }]).collect()
+    }
+
+    fn step(&mut self, to: usize) -> Vec<Action> {
+        if to >= self.tasks.len() {
+            return vec![Action::NoFurther];
+        }
+        self.current = to;
+        self.start(Cause::Moved)
+    }
+
+    fn finished(&mut self, cause: Cause, passed: &[(TaskId, bool)]) -> Vec<Action> {
+        let mut regressed = None;
+        for (id, passed) in passed {
+            let Some(at) = self.tasks.iter().position(|task| task.id == *id) else { continue };
+            if self.tasks[at].done && !passed && regressed.is_none() {
+                regressed = Some(at);
+            }
+            self.tasks[at].done = *passed;
+        }
+        let all_passed = passed.iter().all(|(_, passed)| *passed);
+        match cause {
+            Cause::Work if all_passed => {
+                let mut actions = vec![Action::Tell];
+                actions.extend(self.start(Cause::Follows));
+                actions
+            }
+            Cause::Work | Cause::Moved => vec![Action::Tell, Action::Keys],
+            Cause::All if all_passed => [vec![Action::Tell], self.day_done()].concat(),
+            Cause::All => vec![Action::Tell, Action::Keys],
+            Cause::Follows if all_passed => self.day_done(),
+            Cause::Follows => match regressed {
+                Some(at) => {
+                    self.current = at;
+                    vec![Action::Regressed(self.id().clone()), Action::Keys]
+                }
+                None => self.go_on(),
+            },
+        }
+    }
+
+    fn day_done(&mut self) -> Vec<Action> {
+        let mut actions = vec![Action::DayDone(self.id().feature.clone())];
+        actions.extend(self.go_on());
+        actions
+    }
+
+    /// To the next task that is not done: of the day, then after it, then from the start.
+    fn go_on(&mut self) -> Vec<Action> {
+        let (day, here) = (self.id().feature.clone(), self.current);
+        let after = (here + 1..self.tasks.len()).chain(0..here);
+        let open: Vec<usize> = after.filter(|&at| !self.tasks[at].done).collect();
+        let next = open.iter().find(|&&at| self.tasks[at].id.feature == day).or(open.first());
+        match next {
+            Some(&at) => {
+                self.current = at;
+                vec![Action::GoTo(self.id().clone()), Action::Keys]
+            }
+            None => vec![Action::AllDone, Action::Keys],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(day: usize, task: usize) -> TaskId {
+        TaskId { feature: format!("week1-day{day}"), task }
+    }
+
+    /// Two tasks on day 1, one on day 2, none of them done.
+    fn session() -> Session {
+        Session::new([id(1, 1), id(1, 2), id(2, 1)].map(|id| Watched { id, done: false }).to_vec(), &id(1, 1))
+    }
+
+    fn start(run: u64, day: usize, task: impl Into<Option<usize>>) -> Action {
+        Action::Start { run, day: format!("week1-day{day}"), task: task.into() }
+    }
+
+    fn finished(run: u64, passed: &[(usize, usize, bool)]) -> Event {
+        Event::Finished { run, passed: passed.iter().map(|&(day, task, passed)| (id(day, task), passed)).collect() }
+    }
+
+    #[test]
+    fn a_green_task_leads_to_the_day_and_on_to_the_next_one() {
+        let mut session = session();
+        assert_eq!(session.begin(), [start(1, 1, 1)]);
+        assert_eq!(session.handle(finished(1, &[(1, 1, false)])), [Action::Tell, Action::Keys]);
+        assert_eq!(session.handle(Event::Saved), [start(2, 1, 1)]);
+        assert_eq!(session.handle(finished(2, &[(1, 1, true)])), [Action::Tell, start(3, 1, None)]);
+        assert_eq!(session.handle(finished(3, &[(1, 1, true), (1, 2, false)])), [Action::GoTo(id(1, 2)), Action::Keys]);
+        assert_eq!(session.handle(Event::Saved), [start(4, 1, 2)]);
+        assert_eq!(session.handle(finished(4, &[(1, 2, true)])), [Action::Tell, start(5, 1, None)]);
+        let done = [Action::DayDone("week1-day1".into()), Action::GoTo(id(2, 1)), Action::Keys];
+        assert_eq!(session.handle(finished(5, &[(1, 1, true), (1, 2, true)])), done);
+        assert_eq!(session.handle(Event::Saved), [start(6, 2, 1)]);
+        assert_eq!(session.handle(finished(6, &[(2, 1, true)])), [Action::Tell, start(7, 2, None)]);
+        assert_eq!(session.handle(finished(7, &[(2, 1, true)])), [Action::DayDone("week1-day2".into()), Action::AllDone, Action::Keys]);
+    }
+
+    #[test]
+    fn a_save_during_a_run_starts_anew_and_the_old_end_is_not_heard() {
+        let mut session = session();
+        session.begin();
+        assert_eq!(session.handle(Event::Saved), [Action::Cancel, start(2, 1, 1)]);
+        assert_eq!(session.handle(finished(1, &[(1, 1, true)])), []);
+        assert_eq!(session.handle(finished(2, &[(1, 1, true)])), [Action::Tell, start(3, 1, None)]);
+        assert_eq!(session.handle(Event::Saved), [Action::Cancel, start(4, 1, 1)], "the day's run too");
+        assert_eq!(session.handle(finished(2, &[(1, 1, true)])), [], "nor twice");
+    }
+
+    #[test]
+    fn what_was_green_and_is_red_now_comes_first() {
+        let mut session = session();
+        session.tasks[0].done = true;
+        session.current = 1;
+        assert_eq!(session.handle(Event::Saved), [start(1, 1, 2)]);
+        session.handle(finished(1, &[(1, 2, true)]));
+        assert_eq!(session.handle(finished(2, &[(1, 1, false), (1, 2, true)])), [Action::Regressed(id(1, 1)), Action::Keys]);
+        assert_eq!(session.handle(Event::Saved), [start(3, 1, 1)]);
+    }
+
+    #[test]
+    fn keys_move_and_show() {
+        let mut session = session();
+        assert_eq!(session.handle(Event::Key(Key::Back)), [Action::NoFurther]);
+        assert_eq!(session.handle(Event::Key(Key::Next)), [start(1, 1, 2)]);
+        assert_eq!(session.handle(Event::Key(Key::Next)), [Action::Cancel, start(2, 2, 1)]);
+        assert_eq!(session.handle(Event::Key(Key::Next)), [Action::NoFurther], "and what runs goes on");
+        assert_eq!(session.handle(finished(2, &[(2, 1, true)])), [Action::Tell, Action::Keys], "a look does not lead away");
+        assert_eq!(session.handle(Event::Key(Key::Hint)), [Action::Hint(id(2, 1))]);
+        assert_eq!(session.handle(Event::Key(Key::Chapter)), [Action::Chapter(id(2, 1))]);
+        assert_eq!(session.handle(Event::Key(Key::List)), [Action::List]);
+        assert_eq!(session.handle(Event::Key(Key::Back)), [start(3, 1, 2)]);
+        assert_eq!(session.handle(Event::Key(Key::Hint)), [Action::Hint(id(1, 2))], "and it goes on running");
+        assert_eq!(session.handle(Event::Key(Key::All)), [Action::Cancel, start(4, 1, None)]);
+        assert_eq!(session.handle(finished(4, &[(1, 1, true), (1, 2, false)])), [Action::Tell, Action::Keys]);
+        assert_eq!(session.handle(Event::Key(Key::Again)), [start(5, 1, 2)], "the current task has not changed");
+        assert_eq!(session.handle(Event::Key(Key::Quit)), [Action::Cancel, Action::Quit]);
+        assert_eq!(session.handle(Event::Key(Key::Quit)), [Action::Quit]);
+    }
+
+    #[test]
+    fn tasks_that_were_skipped_come_last() {
+        let mut session = session();
+        session.handle(Event::Key(Key::Next));
+        session.handle(finished(1, &[(1, 2, false)]));
+        session.handle(Event::Saved);
+        session.handle(finished(2, &[(1, 2, true)]));
+        let back = [Action::GoTo(id(1, 1)), Action::Keys];
+        assert_eq!(session.handle(finished(3, &[(1, 1, false), (1, 2, true)])), back, "the day's own first");
+    }
+}
