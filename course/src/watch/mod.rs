@@ -77,9 +77,9 @@ pub(crate) fn watch(root: &Path, curriculum: &Curriculum, options: &Options) -> 
     source::listen_to_signals(sender.clone())?;
     let screen = Screen::open()?;
     if screen.is_interactive() {
-        source::read_keys(sender.clone())
+        source::read_keys(sender.clone());
     } else {
-        source::read_lines(sender.clone())
+        source::read_lines(sender.clone());
     }
     let mut desk = Desk::new(root, curriculum, screen, sender);
     let end = run(&inputs, Session::new(tasks, &current), &mut desk)?;
