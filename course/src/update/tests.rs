@@ -329,3 +329,60 @@ fn a_newer_course_comes_from_git_without_a_touch_on_branch_or_index() {
     update(Some("HEAD~1"));
     assert_eq!(snapshot(root), files, "an older course changes nothing");
 }
+
+/// A number below `n`, another one each time.
+fn draw(seed: &mut u64, n: usize) -> usize {
+    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*seed >> 33) as usize % n
+}
+
+#[test]
+fn no_line_of_either_side_is_lost_in_any_merge() {
+    let template = |text: &str| crate::template::Template::parse(REFERENCE, text, &curriculum()).unwrap();
+    let (mut merged, mut refused, mut seed) = (0, 0, 7);
+    for _ in 0..1000 {
+        let stub = template(A).stub();
+        // A line of its own at some places of either text; the learner's may stand inside bodies, or instead of a `todo!`.
+        let mut ours: Vec<String> = stub.lines().map(str::to_owned).collect();
+        let mut theirs: Vec<String> = A.lines().map(str::to_owned).collect();
+        for n in 0..1 + draw(&mut seed, 4) {
+            let at = draw(&mut seed, ours.len());
+            if ours[at].trim().starts_with("todo!") && draw(&mut seed, 2) == 0 {
+                ours[at] = format!("        let mine_{n} = ();");
+            } else {
+                ours.insert(at, format!("// mine_{n}"));
+            }
+        }
+        for n in 0..1 + draw(&mut seed, 3) {
+            let at = draw(&mut seed, theirs.len());
+            if theirs[at].contains("fn ") && draw(&mut seed, 2) == 0 {
+                theirs[at] = theirs[at].replace("u32", &format!("Theirs_{n}"));
+            } else {
+                theirs.insert(at, format!("// theirs_{n}"));
+            }
+        }
+        let newer = template(&(theirs.join("\n") + "\n"));
+        let raw = ours.join("\n") + "\n";
+        let present = Generated { path: PATH.into(), template: template(A), stub, current: Some(raw.clone()), raw: Some(raw.clone()) };
+        let lines = |text: &str, word: &str| -> BTreeSet<String> {
+            text.lines().filter(|line| line.contains(word)).map(|line| line.trim().to_owned()).collect()
+        };
+        match merge(&present, &newer) {
+            Ok(text) => {
+                assert_eq!(lines(&text, "mine_"), lines(&raw, "mine_"), "of the learner's\n{raw}\n\n{}\n\n{text}", newer.stub());
+                assert_eq!(
+                    lines(&text, "heirs_"),
+                    lines(&newer.stub(), "heirs_"),
+                    "of the newer course's\n{raw}\n\n{}\n\n{text}",
+                    newer.stub()
+                );
+                merged += 1;
+            }
+            Err(conflicts) => {
+                assert!(!conflicts.is_empty());
+                refused += 1;
+            }
+        }
+    }
+    assert!(merged > 100 && refused > 100, "{merged} merged, {refused} refused");
+}
