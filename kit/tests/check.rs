@@ -3,7 +3,7 @@
 use std::panic::catch_unwind;
 
 use tiny_llm_kit::{
-    check::{Tolerance, assert_accepts, assert_panics, compare, worst_mismatch},
+    check::{Tolerance, assert_accepts, assert_close, assert_panics, compare, worst_mismatch},
     fixtures::Fixtures,
     tensor::tensor,
 };
@@ -105,4 +105,21 @@ fn a_failing_case_says_where_why_and_from_which_seed() {
     for part in ["task_1_softmax/signed/output: 1 of 15 elements differ", "worst at [1, 2]", "three rows", "(seed 1101)"] {
         assert!(message.contains(part), "{part:?} is missing in\n{message}");
     }
+}
+
+#[test]
+fn what_needs_no_entry_is_named_only_where_it_is_true() {
+    let diagnosis = |found: &[f32], expected: &[f32], tolerance: f32| {
+        let of = |values: &[f32]| tensor(&[values.len()], values.to_vec());
+        let payload = catch_unwind(|| assert_close("x", &of(found), &of(expected), tolerance)).unwrap_err();
+        let text = payload.downcast_ref::<String>().unwrap().clone();
+        text.split_once("diagnosis ").map_or_else(String::new, |(_, diagnosis)| diagnosis.to_owned())
+    };
+    assert_eq!(diagnosis(&[1.0, 2.0, 4.0], &[2.0, 4.0, 8.0], 1e-3), "Every element is 0.5000 times the expected one.");
+    // All of these are below the tolerance, so that any factor would do.
+    assert_eq!(diagnosis(&[1e-6, 9e-6, 2e-6], &[2.0, 4.0, 8.0], 1e-3), "");
+    // Out of tolerance by less than the rounding of such numbers.
+    assert_eq!(diagnosis(&[100.0, 200.0, 400.001], &[100.0, 200.0, 400.0], 1e-6), "");
+    assert!(diagnosis(&[1.0, INF], &[1.0, 2.0], 0.0).ends_with("an overflow, or a division by 0."));
+    assert!(diagnosis(&[-INF, -INF], &[0.0, -INF], 0.0).ends_with("infinite where a finite number belongs."));
 }
