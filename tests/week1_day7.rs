@@ -1,14 +1,24 @@
 //! Week 1, day 7: sampling.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+};
 
-use tiny_llm::week1::sampling::{Rng, Sampler, SamplerOptions, apply_temperature, draw, min_p, repetition_penalty, top_k, top_p};
+use tiny_llm::week1::{
+    attention::softmax,
+    sampling::{Rng, Sampler, SamplerOptions, apply_temperature, draw, min_p, repetition_penalty, top_k, top_p},
+};
 use tiny_llm_kit::{
+    check::{assert_answer, compare},
     fixtures::{Case, Fixtures},
     tensor::tensor,
 };
 
 const OFF: f32 = f32::NEG_INFINITY;
+
+/// Numbers n for which n times 1/n, rounded to f32, is less than 1 − 2⁻⁵³.
+const SHORT: [usize; 4] = [25, 31, 41, 58];
 
 fn fixtures() -> Fixtures {
     Fixtures::open("week1_day7")
@@ -23,22 +33,28 @@ fn ids(case: &Case, name: &str) -> Vec<u32> {
     case.integers(name).iter().map(|&id| id as u32).collect()
 }
 
-/// Runs `step(logits, value)` for each of the case's values called `name` and compares with `name_0`, `name_1`, ….
+/// Runs `step(logits, value)` for each of the case's values called `name` and compares the results, one row each.
 #[track_caller]
 fn check_each(case: &Case, name: &str, step: impl Fn(&mut [f32], f64)) {
-    let values = case.value(name).as_array().expect("a list of values");
-    for (i, value) in values.iter().enumerate() {
+    let logits = row(case, "logits");
+    let (mut rows, mut found) = (Vec::new(), Vec::new());
+    for value in case.value(name).as_array().expect("a list of values") {
         let value = value.as_f64().expect("a number");
+        rows.push(format!("{name} = {value}"));
         println!("{name} = {value}");
-        let mut logits = row(case, "logits");
+        let mut logits = logits.clone();
         step(&mut logits, value);
-        case.check(&format!("{name}_{i}"), &tensor(&[logits.len()], logits));
+        found.extend(logits);
     }
+    case.check_rows("output", &rows, &tensor(&[rows.len(), logits.len()], found));
 }
 
-/// The tokens that are not ruled out.
-fn support(logits: &[f32]) -> Vec<usize> {
-    (0..logits.len()).filter(|&i| logits[i] > OFF).collect()
+/// Runs `action`; if it panics, `why` it must not stands below the panic's message.
+fn explained<T>(why: &str, action: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(action)).unwrap_or_else(|panic| {
+        println!("{why}");
+        resume_unwind(panic)
+    })
 }
 
 #[test]
@@ -48,21 +64,15 @@ fn task_1_temperature_divides_the_logits() {
 
 #[test]
 fn task_1_temperature_0_leaves_the_largest_logit_alone() {
-    let mut logits = [1.0, -2.0, 3.5, 0.0, 3.25];
-    apply_temperature(&mut logits, 0.0);
-    assert_eq!(logits, [OFF, OFF, 3.5, OFF, OFF], "temperature 0 is a choice, not a division: only the largest logit stays");
-
-    let mut tied = [1.0, 3.0, -2.0, 3.0];
-    apply_temperature(&mut tied, 0.0);
-    assert_eq!(tied, [OFF, 3.0, OFF, OFF], "of equal logits the first stays");
+    check_each(&fixtures().case("task_1_temperature/zero"), "temperature", |logits, t| apply_temperature(logits, t as f32));
 
     let mut negative = [-8.0, -0.5, -3.0];
     apply_temperature(&mut negative, 0.0);
-    assert_eq!(negative, [OFF, -0.5, OFF], "the largest of negative logits is the one nearest to 0");
+    assert_eq!(negative, [OFF, -0.5, OFF], "temperature 0: the largest of the negative logits −8, −0.5 and −3 is the one nearest to 0");
 
     let mut masked = [OFF, -4.0, OFF];
     apply_temperature(&mut masked, 0.0);
-    assert_eq!(masked, [OFF, -4.0, OFF], "a token that was ruled out stays so");
+    assert_eq!(masked, [OFF, -4.0, OFF], "temperature 0: the only token that is not ruled out stays, with its logit");
 }
 
 #[test]
@@ -76,38 +86,22 @@ fn task_2_top_k_keeps_the_first_of_equal_logits() {
 }
 
 #[test]
-fn task_2_top_k_looks_at_one_row_at_a_time() {
-    // Two rows of different order: what is kept of one does not depend on the row before.
-    let (mut a, mut b) = ([4.0, 3.0, 2.0, 1.0], [-4.0, -3.0, -2.0, -1.0]);
-    top_k(&mut a, 2);
-    top_k(&mut b, 2);
-    assert_eq!((a, b), ([4.0, 3.0, OFF, OFF], [OFF, OFF, -2.0, -1.0]));
+fn task_2_top_k_beyond_the_vocabulary_keeps_all() {
+    for k in [4, 100, usize::MAX] {
+        let mut logits = [0.5, -1.0, 2.0];
+        let why = format!("k = {k}, more than the 3 logits, keeps all");
+        explained(&why, || top_k(&mut logits, k));
+        assert_eq!(logits, [0.5, -1.0, 2.0], "{why}");
+    }
 }
 
+/// The later cases are for what the first ones do not show.
 #[test]
 fn task_3_top_p_keeps_the_token_that_crosses() {
     let fixtures = fixtures();
-    let case = fixtures.case("task_3_top_p/crossing");
-    let mut logits = row(&case, "logits");
-    top_p(&mut logits, 0.6);
-    let kept = support(&logits);
-    assert_eq!(kept, [1, 3], "probabilities .15 .5 .05 .3, p = .6: .5 is not enough, .5 + .3 is; so the tokens with .5 and .3 stay");
-    check_each(&case, "p", |logits, p| top_p(logits, p as f32));
-}
-
-#[test]
-fn task_3_top_p_depends_on_probabilities_alone() {
-    check_each(&fixtures().case("task_3_top_p/shifted"), "p", |logits, p| top_p(logits, p as f32));
-}
-
-#[test]
-fn task_3_top_p_counts_what_is_left_as_a_whole() {
-    check_each(&fixtures().case("task_3_top_p/masked"), "p", |logits, p| top_p(logits, p as f32));
-}
-
-#[test]
-fn task_3_top_p_of_a_wide_row() {
-    check_each(&fixtures().case("task_3_top_p/wide"), "p", |logits, p| top_p(logits, p as f32));
+    for name in ["crossing", "unsorted", "shifted", "masked"] {
+        check_each(&fixtures.case(&format!("task_3_top_p/{name}")), "p", |logits, p| top_p(logits, p as f32));
+    }
 }
 
 #[test]
@@ -122,30 +116,21 @@ fn task_3_top_p_at_its_limits() {
     for p in [1.0, 1.5] {
         let mut logits = far;
         top_p(&mut logits, p);
-        assert_eq!(logits, far, "p = {p} keeps all, however improbable");
+        assert_eq!(logits, far, "p = {p} keeps all, also a token whose probability is rounded to 0");
     }
     // Four times ¼, exact in f32.
     let mut equal = [-1.0; 4];
     top_p(&mut equal, 0.5);
-    assert_eq!(equal, [-1.0, -1.0, OFF, OFF], "¼ + ¼ is at least ½: two stay, and of equal ones the first");
+    assert_eq!(equal, [-1.0, -1.0, OFF, OFF], "p = ½ of four equal tokens: ¼ + ¼ is at least ½, so two stay, and of equal ones the first");
 }
 
+/// The later cases are for what the first one does not show.
 #[test]
 fn task_4_min_p_is_relative_to_the_most_probable_token() {
-    check_each(&fixtures().case("task_4_min_p/four"), "p", |logits, p| min_p(logits, p as f32));
-}
-
-#[test]
-fn task_4_min_p_depends_on_probabilities_alone() {
     let fixtures = fixtures();
-    for name in ["shifted", "negative"] {
+    for name in ["unsorted", "shifted", "negative"] {
         check_each(&fixtures.case(&format!("task_4_min_p/{name}")), "p", |logits, p| min_p(logits, p as f32));
     }
-}
-
-#[test]
-fn task_4_min_p_of_a_wide_row() {
-    check_each(&fixtures().case("task_4_min_p/wide"), "p", |logits, p| min_p(logits, p as f32));
 }
 
 #[test]
@@ -181,72 +166,79 @@ fn task_5_penalty_by_hand() {
 fn task_6_generator_is_splitmix64() {
     let fixtures = fixtures();
     let case = fixtures.case("task_6_splitmix64");
-    let numbers = |name: &str| case.value(name).as_array().expect("a list").clone();
-    for (seed, expected) in numbers("seeds").iter().zip(numbers("numbers")) {
+    let list = |name: &str| case.value(name).as_array().expect("a list").clone();
+    let hexadecimal = |number: u64| format!("{number:#018x}");
+    for (seed, expected) in list("seeds").iter().zip(list("numbers")) {
         let seed = seed.as_u64().expect("a seed");
+        let expected: Vec<_> = expected.as_array().expect("a list").iter().map(|n| hexadecimal(n.as_u64().expect("64 bits"))).collect();
         let mut rng = Rng::new(seed);
-        for (i, expected) in expected.as_array().expect("a list").iter().enumerate() {
-            let (found, expected) = (rng.next_u64(), expected.as_u64().expect("64 bits"));
-            assert_eq!(found, expected, "number {i} of seed {seed}: found {found:#018x}, expected {expected:#018x}");
-        }
+        let why = "sums and products are modulo 2⁶⁴, without a panic: wrapping_add and wrapping_mul";
+        let found = explained(why, || expected.iter().map(|_| hexadecimal(rng.next_u64())).collect::<Vec<_>>());
+        assert_answer(&format!("next_u64: the first numbers of seed {seed}"), &found, &expected);
     }
 }
 
 #[test]
 fn task_6_uniform_is_the_upper_53_bits() {
+    // Both factors are exact, so is the product.
+    let upper = |bits: u64| (bits >> 11) as f64 * 2f64.powi(-53);
     let (mut bits, mut rng) = (Rng::new(42), Rng::new(42));
+    let found: Vec<f64> = (0..8).map(|_| rng.uniform()).collect();
+    let expected: Vec<f64> = (0..8).map(|_| upper(bits.next_u64())).collect();
+    assert_answer("uniform: the first numbers of seed 42", &found, &expected);
+
     let (mut smallest, mut largest) = (1.0f64, 0.0f64);
-    for i in 0..100_000 {
+    for i in 8..100_000 {
         let (next, found) = (bits.next_u64(), rng.uniform());
-        // Both factors are exact, so is the product.
-        let expected = (next >> 11) as f64 * 2f64.powi(-53);
-        assert!(found == expected, "number {i}: {next:#018x} becomes {expected:?}, found {found:?}");
-        assert!((0.0..1.0).contains(&found), "number {i} is {found:?}, outside [0, 1)");
+        let expected = upper(next);
+        assert!(found == expected, "uniform: number {i} of seed 42, {next:#018x}, becomes {expected:?}, found {found:?}");
         (smallest, largest) = (smallest.min(found), largest.max(found));
     }
-    assert!(smallest < 1e-4 && largest > 1.0 - 1e-4, "100,000 numbers lie between {smallest} and {largest} only");
+    assert!(
+        smallest < 1e-4 && largest > 1.0 - 1e-4,
+        "100,000 numbers of seed 42 lie between {smallest} and {largest}: next_u64 does not fill the upper bits"
+    );
 }
 
+/// The later inputs are for what the first ones do not show.
 #[test]
 fn task_6_draw_takes_the_token_whose_sum_exceeds_the_number() {
     let fixtures = fixtures();
     for name in ["signed", "shifted"] {
         let case = fixtures.case(&format!("task_6_draw/{name}"));
         let logits = row(&case, "logits");
-        for (uniform, expected) in row(&case, "uniform").into_iter().zip(ids(&case, "token")) {
-            let found = draw(&logits, f64::from(uniform));
-            assert_eq!(found, expected, "{name}: draw({logits:?}, {uniform})");
-        }
+        let found: Vec<u32> = row(&case, "uniform").into_iter().map(|uniform| draw(&logits, f64::from(uniform))).collect();
+        assert_answer(&format!("{name}: draw at 1/128, 3/128, … 127/128 from {logits:?}"), &found, &ids(&case, "token"));
     }
-}
 
-#[test]
-fn task_6_draw_on_the_borders() {
     // Four times ¼, exact in f32: the running sums are .25, .5, .75, 1.
-    let equal = [-2.0; 4];
     let below = 2f64.powi(-53);
-    for (uniform, expected) in
-        [(0.0, 0), (0.25 - below, 0), (0.25, 1), (0.5 - below, 1), (0.5, 2), (0.75 - below, 2), (0.75, 3), (1.0 - below, 3)]
-    {
-        assert_eq!(draw(&equal, uniform), expected, "of four equal tokens, at {uniform:?}: the sum must exceed the number");
-    }
+    let numbers = [0.0, 0.25 - below, 0.25, 0.5 - below, 0.5, 0.75 - below, 0.75, 1.0 - below];
+    let found = numbers.map(|uniform| draw(&[-2.0; 4], uniform));
+    let what = "draw from four equal tokens, at 0, just below ¼, at ¼, just below ½, at ½, just below ¾, at ¾, just below 1";
+    assert_answer(what, &found, &[0, 0, 1, 1, 2, 2, 3, 3]);
+
+    // n equal tokens, each 1/n rounded to f32: for these n the running sum ends below the largest number there is.
+    let equal = |n: usize| -> Vec<f32> { (0..n + 2).map(|i| if i < n { 0.0 } else { OFF }).collect() };
+    let found = SHORT.map(|n| draw(&equal(n), 1.0 - below));
+    let what = format!("draw at 1 − 2⁻⁵³ from n equal tokens and two behind them that are ruled out, n = {SHORT:?}");
+    assert_answer(&what, &found, &SHORT.map(|n| n as u32 - 1));
 }
 
 #[test]
 fn task_6_draw_never_gives_a_token_that_is_ruled_out() {
-    assert_eq!(draw(&[OFF, OFF, 1.0, OFF], 0.0), 2, "at 0 the first token that can be drawn");
-    let largest = 1.0 - 2f64.powi(-53);
-    for n in 1..100 {
-        // n equal tokens, each 1/n rounded to f32: for many n the running sum ends below 1.
-        let logits: Vec<f32> = (0..n + 2).map(|i| if i < n { 0.0 } else { OFF }).collect();
-        let token = draw(&logits, largest);
-        assert_eq!(
-            token,
-            n - 1,
-            "{n} equal tokens and two that are ruled out, at {largest:?}: the last possible one covers what rounding leaves"
-        );
+    assert_eq!(draw(&[OFF, OFF, 1.0, OFF], 0.0), 2, "at 0, with only token 2 not ruled out: a sum of 0 does not exceed 0");
+    let logits = [OFF, 0.5, OFF, -1.0, 2.0, OFF, 0.0, OFF, OFF];
+    for i in 0..1_000 {
+        let uniform = f64::from(i) / 1e3;
+        let found = draw(&logits, uniform);
+        let possible = logits.get(found as usize).is_some_and(|&logit| logit > OFF);
+        assert!(possible, "draw({logits:?}, {uniform}) gives token {found}, which is ruled out");
     }
 }
+
+/// Its first number is .91: a sampler that uses it again and again does not happen to draw the most probable token.
+const SEED: u64 = 23;
 
 /// A sampler with the options of a case.
 fn sampler(case: &Case, seed: u64) -> Sampler {
@@ -260,33 +252,113 @@ fn sampler(case: &Case, seed: u64) -> Sampler {
     Sampler { options, rng: Rng::new(seed) }
 }
 
+/// The logits after the learner's own steps, called here in order.
+fn shaped(logits: &[f32], seen: &[u32], options: &SamplerOptions) -> Vec<f32> {
+    let mut logits = logits.to_vec();
+    repetition_penalty(&mut logits, seen, options.repetition_penalty);
+    apply_temperature(&mut logits, options.temperature);
+    top_k(&mut logits, options.top_k);
+    top_p(&mut logits, options.top_p);
+    min_p(&mut logits, options.min_p);
+    logits
+}
+
+/// The tokens that come up in 1,000 draws, ascending. In the cases here each that can has a probability above .05, so one is
+/// missed with probability .95^1000 < 10^−22.
+fn drawn(mut next: impl FnMut() -> u32) -> Vec<u32> {
+    (0..1_000).map(|_| next()).collect::<BTreeSet<u32>>().into_iter().collect()
+}
+
+/// The tokens that a case's sampler draws, after making sure that nothing but `choose` can be to blame if they are not the
+/// expected ones.
+fn drawn_by_sampler(case: &Case, name: &str, tasks: &str) -> Vec<u32> {
+    let (logits, seen, expected) = (row(case, "logits"), ids(case, "seen"), ids(case, "support"));
+    let mut sampler = sampler(case, SEED);
+    let found = drawn(|| sampler.choose(&logits, &seen));
+    let own = shaped(&logits, &seen, &sampler.options);
+    let left: Vec<u32> = (0..own.len()).filter(|&i| own[i] > OFF).map(|i| i as u32).collect();
+    let options = &sampler.options;
+    assert!(
+        left == expected,
+        "{name}: your steps, called one by one by this test, leave tokens {left:?}, expected {expected:?}: make the tests of {tasks} \
+         green first ({options:?}, logits {logits:?}, seen {seen:?})"
+    );
+    let mut rng = Rng::new(SEED);
+    let direct = drawn(|| draw(&own, rng.uniform()));
+    assert!(
+        direct == expected,
+        "{name}: of tokens {expected:?}, each with a probability above 5 %, 1,000 calls of `draw` with numbers of `uniform` give \
+         {direct:?}: make the tests of task 6 on the generator, `uniform` and `draw` green first"
+    );
+    found
+}
+
 #[test]
-fn task_6_sampler_applies_the_steps_in_order() {
+fn task_6_sampler_applies_each_step() {
     let fixtures = fixtures();
-    for name in fixtures.cases("task_6_order/") {
-        let case = fixtures.case(&name);
-        let (logits, seen) = (row(&case, "logits"), ids(&case, "seen"));
-        let mut sampler = sampler(&case, 7);
-        // Every token of the support has a probability above .05: 1,000 draws miss one with probability .95^1000 < 10^−22.
-        let found: BTreeSet<u32> = (0..1_000).map(|_| sampler.choose(&logits, &seen)).collect();
-        let found: Vec<u32> = found.into_iter().collect();
-        assert_eq!(
-            found,
-            ids(&case, "support"),
-            "{name}: tokens drawn with {:?} from {logits:?} after {seen:?}; the order is penalty, temperature, top-k, top-p, min-p",
-            sampler.options
+    for (step, name, tasks) in [
+        ("top_k", "top-k", "task 2"),
+        ("top_p", "top-p", "task 3"),
+        ("min_p", "min-p", "task 4"),
+        ("temperature", "the temperature", "task 1"),
+        ("penalty", "the repetition penalty", "tasks 1 and 5"),
+    ] {
+        let case = fixtures.case(&format!("task_6_step/{step}"));
+        let (logits, seen, expected) = (row(&case, "logits"), ids(&case, "seen"), ids(&case, "support"));
+        let mut options = sampler(&case, SEED).options;
+        let found = drawn_by_sampler(&case, step, tasks);
+        let setting = format!("{options:?}");
+        let off = SamplerOptions::default();
+        match step {
+            "top_k" => options.top_k = off.top_k,
+            "top_p" => options.top_p = off.top_p,
+            "min_p" => options.min_p = off.min_p,
+            "temperature" => options.temperature = off.temperature,
+            _ => options.repetition_penalty = off.repetition_penalty,
+        }
+        let mut rng = Rng::new(SEED);
+        let unshaped = shaped(&logits, &seen, &options);
+        let because = match (found == drawn(|| draw(&unshaped, rng.uniform())), &found[..]) {
+            (true, _) if step == "penalty" => {
+                "; this is what comes of no penalty: `choose` leaves it out, or comes too late with it, when temperature 0 has chosen"
+                    .to_owned()
+            }
+            (true, _) => format!("; this is what comes without {name}: `choose` leaves it out"),
+            (false, [one]) if expected.len() > 1 => {
+                format!("; all 1,000 draws give token {one}: `choose` must draw, each time with the next number of its own generator")
+            }
+            _ => String::new(),
+        };
+        assert!(
+            found == expected,
+            "{name} alone: `choose` draws tokens {found:?}, expected {expected:?}{because}\n  options  {setting}\n  logits   {logits:?}\n  seen     {seen:?}"
         );
     }
 }
 
-/// Pearson's χ² of `counts` against `probabilities`; infinite if a token came up that cannot.
+#[test]
+fn task_6_sampler_applies_the_steps_in_order() {
+    let fixtures = fixtures();
+    let (mut found, mut expected) = (Vec::new(), Vec::new());
+    for name in fixtures.cases("task_6_order/") {
+        let case = fixtures.case(&name);
+        println!("{name}: {:?}, logits {:?}, seen {:?}", sampler(&case, SEED).options, row(&case, "logits"), ids(&case, "seen"));
+        found.push(drawn_by_sampler(&case, &name, "tasks 1 to 5"));
+        expected.push(ids(&case, "support"));
+    }
+    let what = "tokens that come up with several steps at once, in four settings; the order is penalty, temperature, top-k, top-p, min-p";
+    assert_answer(what, &found, &expected);
+}
+
+/// A token's part of Pearson's χ²; infinite if it came up and cannot.
+fn deviation(count: usize, expected: f64) -> f64 {
+    if count == 0 && expected == 0.0 { 0.0 } else { (count as f64 - expected).powi(2) / expected }
+}
+
+/// Pearson's χ² of `counts` against `probabilities`.
 fn chi_square(counts: &[usize], probabilities: &[f32]) -> f64 {
     let n = counts.iter().sum::<usize>() as f64;
-    let term = |(&count, &p): (&usize, &f32)| match (count, n * f64::from(p)) {
-        (0, 0.0) => 0.0,
-        (count, expected) => (count as f64 - expected).powi(2) / expected,
-    };
-    counts.iter().zip(probabilities).map(term).sum()
+    counts.iter().zip(probabilities).map(|(&count, &p)| deviation(count, n * f64::from(p))).sum()
 }
 
 /// A χ² above `critical` would be met in one of a million correct samplers (`false_alarm` of the case); the seed is fixed, so
@@ -297,21 +369,43 @@ fn task_6_sampler_follows_the_distribution() {
     for name in fixtures.cases("task_6_distribution/") {
         let case = fixtures.case(&name);
         let (logits, seen, draws) = (row(&case, "logits"), ids(&case, "seen"), case.count("draws"));
+        let (probabilities, critical) = (case.tensor("probabilities"), case.scalar("critical"));
         let mut sampler = sampler(&case, case.count("sampler_seed") as u64);
         let mut counts = vec![0; logits.len()];
         for _ in 0..draws {
             counts[sampler.choose(&logits, &seen) as usize] += 1;
         }
-        let (probabilities, critical) = (row(&case, "probabilities"), case.scalar("critical"));
+        let own = softmax(&tensor(&[logits.len()], shaped(&logits, &seen, &sampler.options)));
+        let what = format!(
+            "{name}: the probabilities after your steps, called one by one by this test; make the tests of tasks 1 to 5 green first"
+        );
+        compare(&what, &own, &probabilities, case.tolerance("probabilities")).unwrap_or_else(|message| panic!("{message}"));
+        let probabilities = row(&case, "probabilities");
         let found = chi_square(&counts, &probabilities);
-        let expected: Vec<f32> = probabilities.iter().map(|p| p * draws as f32).collect();
-        assert!(found <= critical, "{name}: χ² is {found:.1}, at most {critical} expected\n  drawn    {counts:?}\n  expected {expected:?}");
-
-        // The same counts are far from what a sampler with one mistake would give: the test can tell.
         let neighbours = case.tensor("neighbours");
-        for (neighbour, of) in neighbours.outer_iter().zip(case.value("names").as_array().expect("names")) {
-            let other = chi_square(&counts, &neighbour.iter().copied().collect::<Vec<_>>());
-            assert!(other > 10.0 * critical, "{name}: χ² against {of} is only {other:.1}");
+        let names = case.value("names").as_array().expect("names").iter().map(|of| of.as_str().expect("a name"));
+        let others: Vec<(&str, f64)> =
+            names.zip(neighbours.outer_iter()).map(|(of, p)| (of, chi_square(&counts, &p.iter().copied().collect::<Vec<_>>()))).collect();
+        if found > critical {
+            let expected: Vec<f64> = probabilities.iter().map(|&p| f64::from(p) * draws as f64).collect();
+            let worst = (0..counts.len()).max_by(|&a, &b| deviation(counts[a], expected[a]).total_cmp(&deviation(counts[b], expected[b])));
+            let worst = worst.expect("a token");
+            let sigma = (expected[worst] * (1.0 - f64::from(probabilities[worst]))).sqrt();
+            let like = others
+                .iter()
+                .filter(|(_, other)| *other <= critical)
+                .map(|(of, _)| format!("\n  these are the frequencies of a sampler {of}"));
+            panic!(
+                "{name}: of {draws} draws token {worst} came up in {}, expected {:.0} ± {sigma:.0}; over all tokens χ² is {found:.1}, and chance \
+                 does not exceed {critical}\n  drawn    {counts:?}\n  expected {expected:.0?}{}",
+                counts[worst],
+                expected[worst],
+                like.collect::<String>()
+            );
+        }
+        // The same counts are far from what a sampler with one mistake would give: the test can tell.
+        for (of, other) in others {
+            assert!(other > 10.0 * critical, "{name}: χ² against a sampler {of} is only {other:.1}");
         }
         println!("{name}: χ² {found:.1}, critical {critical}");
     }
@@ -322,16 +416,18 @@ fn task_6_sampler_uses_one_number_per_token() {
     let logits = [0.5, 0.0, -0.5, 1.0];
     let mut sampler = Sampler { options: SamplerOptions::default(), rng: Rng::new(3) };
     let mut rng = Rng::new(3);
-    for i in 0..50 {
-        assert_eq!(sampler.choose(&logits, &[]), draw(&logits, rng.uniform()), "token {i}: the options are off, so the sampler only draws");
-    }
+    let found: Vec<u32> = (0..40).map(|_| sampler.choose(&logits, &[])).collect();
+    let expected: Vec<u32> = (0..40).map(|_| draw(&logits, rng.uniform())).collect();
+    assert_answer("40 tokens with all steps off: your `draw` with the numbers of seed 3, one each", &found, &expected);
+
     sampler.options.temperature = 0.0;
     assert_eq!(sampler.choose(&logits, &[]), 3, "at temperature 0 the largest logit is chosen");
     rng.uniform();
-    assert_eq!(
-        sampler.rng.next_u64(),
-        rng.next_u64(),
-        "after 51 tokens, the last one at temperature 0, the generator stands at its 52nd number"
+    let (found, expected) = (sampler.rng.next_u64(), rng.next_u64());
+    assert!(
+        found == expected,
+        "after 41 tokens, the last one at temperature 0, the generator's next number is {found:#018x}, expected {expected:#018x}: \
+         a token takes one number at temperature 0 too"
     );
 }
 
@@ -349,6 +445,10 @@ fn task_6_sampler_repeats_itself_with_the_same_seed_only() {
     };
     assert_eq!(text(1), text(1), "the same seed gives the same tokens");
     for seed in 2..10 {
-        assert_ne!(text(1), text(seed), "seed {seed} gives the tokens of seed 1");
+        assert_ne!(
+            text(1),
+            text(seed),
+            "seed {seed} must give other tokens than seed 1: the numbers come from the sampler's own generator"
+        );
     }
 }

@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Tensor,
-    check::{self, Tolerance},
+    check::{self, Tolerance, worst_mismatch},
     tensor::tensor,
 };
 
@@ -206,8 +206,25 @@ impl Case<'_> {
     /// Otherwise, with case, seed, purpose, both shapes, worst index, both values and the tolerance.
     #[track_caller]
     pub fn check(&self, output: &str, found: &Tensor) {
-        let expected = self.tensor(output);
-        let input = format!("\n  input    {} (seed {})", self.about["why"].as_str().unwrap_or("no note"), self.about["seed"]);
-        check::assert_close_noting(&format!("{}/{output}", self.name), found, &expected, self.tolerance(output), &input);
+        self.check_rows(output, &[], found);
+    }
+
+    /// As [`Case::check`], where row `i` of the answer is the one for `rows[i]`, such as `k = 3`: the message says for which
+    /// it is wrong.
+    ///
+    /// # Panics
+    /// As [`Case::check`].
+    #[track_caller]
+    pub fn check_rows(&self, output: &str, rows: &[String], found: &Tensor) {
+        let (expected, tolerance) = (self.tensor(output), self.tolerance(output));
+        let mut more = String::new();
+        if !rows.is_empty() && found.shape() == expected.shape() {
+            let pairs = found.outer_iter().zip(expected.outer_iter()).zip(rows).enumerate();
+            let wrong = pairs.filter(|(_, ((x, y), _))| worst_mismatch(&x.to_owned(), &y.to_owned(), tolerance).is_some());
+            let wrong: Vec<_> = wrong.map(|(i, (_, row))| format!("{row} (row {i})")).collect();
+            more += &format!("\n  wrong at {}", wrong.join(", "));
+        }
+        more += &format!("\n  input    {} (seed {})", self.about["why"].as_str().unwrap_or("no note"), self.about["seed"]);
+        check::assert_close_noting(&format!("{}/{output}", self.name), found, &expected, tolerance, &more);
     }
 }

@@ -30,3 +30,16 @@ fn every_fixture_is_what_the_safetensors_crate_reads() {
     }
     assert!(compared > 100, "only {compared} tensors were found");
 }
+
+#[test]
+fn the_rows_that_are_wrong_are_named() {
+    let fixtures = Fixtures::open("week1_day7");
+    let case = fixtures.case("task_2_top_k/ties");
+    let rows: Vec<String> = (0..7).map(|i| format!("setting {i}")).collect();
+    let mut found = case.tensor("output");
+    case.check_rows("output", &rows, &found);
+    (found[[1, 0]], found[[4, 3]]) = (7.0, 7.0);
+    let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| case.check_rows("output", &rows, &found)));
+    let message = *refused.unwrap_err().downcast::<String>().unwrap();
+    assert!(message.contains("\n  wrong at setting 1 (row 1), setting 4 (row 4)\n"), "{message}");
+}

@@ -103,9 +103,9 @@ def keep(logits, ids):
     return out
 
 
-def grid(name, step, values):
-    """`step` for each of several values: `name_0`, `name_1`, …"""
-    return lambda logits, **more: {f"{name}_{i}": step(logits, value, **more) for i, value in enumerate(values)}
+def table(step, values):
+    """`step` for each of several values, one row each: so much of an answer tells one mistake from another."""
+    return lambda logits, **more: torch.stack([step(logits, value, **more) for value in values])
 
 
 def hugging_face(warper):
@@ -125,67 +125,85 @@ def cases(out):
     penalty_cases(out)
     generator_cases(out)
     draw_cases(out)
+    step_cases(out)
     order_cases(out)
     distribution_cases(out)
 
 
 def temperature_cases(out):
     r = Random(7001)
-    logits = r.normal(13, std=3.0)
+    logits = r.normal(12, std=3.0)
     logits[4] = OFF
     temperatures = [0.25, 0.75, 1.0, 1.5, 3.0]
-    names = [f"temperature_{i}" for i in range(len(temperatures))]
     out.case(
         "task_1_temperature/signed",
         seed=r.seed,
         why="signed logits, one of them already ruled out",
         inputs={"logits": logits},
-        outputs=grid("temperature", apply_temperature, temperatures),
-        tolerance=dict.fromkeys(names, rounding(2, logits / 0.25)),
+        outputs=table(apply_temperature, temperatures),
+        tolerance={"output": rounding(2, logits / 0.25)},
         scalars={"temperature": temperatures},
-        same={"transformers": grid("temperature", hugging_face(TemperatureLogitsWarper), temperatures)},
+        same={"transformers": table(hugging_face(TemperatureLogitsWarper), temperatures)},
         wrong={
-            "temperature-multiplies": grid("temperature", lambda x, t: x * t, temperatures),
-            "temperature-on-probabilities": grid("temperature", lambda x, t: x.softmax(-1) / t, temperatures),
+            "temperature-multiplies": table(lambda x, t: x * t, temperatures),
+            "temperature-on-probabilities": table(lambda x, t: x.softmax(-1) / t, temperatures),
+            "temperature-returns-probabilities": table(lambda x, t: (x / t).softmax(-1), temperatures),
+        },
+    )
+    largest = torch.tensor([0.5, -2.0, 3.5, 0.0, 3.25, -0.75, 1.0, 3.5, OFF, 2.0, -4.0, 3.5])
+    out.case(
+        "task_1_temperature/zero",
+        seed=0,
+        why="of twelve logits three are the largest, of which the first stays; one is 0, and one already ruled out",
+        inputs={"logits": largest},
+        outputs=table(apply_temperature, [0.0]),
+        tolerance={"output": exact()},
+        scalars={"temperature": [0.0]},
+        wrong={
+            "temp0-division": table(lambda x, t: x / t, [0.0]),
+            "temp0-clamped": table(lambda x, t: x / 1e-6, [0.0]),
+            "temp0-keeps-ties": table(lambda x, t: torch.where(x == x.max(), x, OFF), [0.0]),
+            "temp0-off": table(lambda x, t: x, [0.0]),
         },
     )
 
 
 def top_k_cases(out):
     r = Random(7002)
-    logits = r.normal(11, std=2.0)
-    ks = [0, 1, 3, 10, 11, 16]
+    logits = r.normal(12, std=2.0)
+    ks = [0, 1, 2, 5, 11, 12]
     ranks = torch.argsort
     out.case(
         "task_2_top_k/unsorted",
         seed=r.seed,
-        why="eleven signed logits in no order; k is 0, 1, in between, V − 1, V and more than V",
+        why="twelve signed logits in no order; k is 0, 1, in between, V − 1 and V",
         inputs={"logits": logits},
-        outputs=grid("k", top_k, ks),
-        tolerance=dict.fromkeys([f"k_{i}" for i in range(len(ks))], exact()),
+        outputs=table(top_k, ks),
+        tolerance={"output": exact()},
         scalars={"k": ks},
-        same={"transformers": grid("k", lambda x, k: hugging_face(TopKLogitsWarper)(x, k) if k else x, ks)},
+        same={"transformers": table(lambda x, k: hugging_face(TopKLogitsWarper)(x, k) if k else x, ks)},
         wrong={
-            "topk-index-as-rank": grid("k", lambda x, k: torch.where(ranks(x, descending=True) < (k or 99), x, OFF), ks),
-            "topk-smallest": grid("k", lambda x, k: keep(x, x.argsort()[: k or 99]), ks),
-            "topk-by-magnitude": grid("k", lambda x, k: keep(x, x.abs().argsort(descending=True)[: k or 99]), ks),
-            "topk-one-too-many": grid("k", lambda x, k: top_k(x, k and k + 1), ks),
-            "topk-zero-is-none": grid("k", lambda x, k: keep(x, descending(x)[:k]), ks),
+            "topk-index-as-rank": table(lambda x, k: torch.where(ranks(x, descending=True) < (k or 99), x, OFF), ks),
+            "topk-smallest": table(lambda x, k: keep(x, x.argsort()[: k or 99]), ks),
+            "topk-by-magnitude": table(lambda x, k: keep(x, x.abs().argsort(descending=True)[: k or 99]), ks),
+            "topk-one-too-many": table(lambda x, k: top_k(x, k and k + 1), ks),
+            "topk-zero-is-none": table(lambda x, k: keep(x, descending(x)[:k]), ks),
         },
     )
-    tied = torch.tensor([1.0, 2.0, -3.0, 2.0, 0.5, 2.0, 3.0])
+    tied = torch.tensor([0.5, 2.0, -1.25, -3.0, 2.0, 3.5, -0.75, 2.0, 1.0, -1.25, 3.0, 2.0])
+    ks = [1, 2, 3, 4, 5, 6, 9]
     out.case(
         "task_2_top_k/ties",
         seed=0,
-        why="the largest logit is the last; three others are equal, of which the first stay",
+        why="two logits are larger than four equal ones, of which the first stay; further down two more are equal",
         inputs={"logits": tied},
-        outputs=grid("k", top_k, [1, 2, 3, 4]),
-        tolerance=dict.fromkeys(["k_0", "k_1", "k_2", "k_3"], exact()),
-        scalars={"k": [1, 2, 3, 4]},
+        outputs=table(top_k, ks),
+        tolerance={"output": exact()},
+        scalars={"k": ks},
         wrong={
-            "topk-keeps-ties": grid("k", hugging_face(TopKLogitsWarper), [1, 2, 3, 4]),
-            "topk-equals-before-larger": grid("k", lambda x, k: keep(x, (x >= x.sort(descending=True).values[k - 1]).nonzero().flatten()[:k]), [1, 2, 3, 4]),
-            "topk-last-of-equals": grid("k", lambda x, k: keep(x, len(x) - 1 - descending(x.flip(0))[:k]), [1, 2, 3, 4]),
+            "topk-keeps-ties": table(hugging_face(TopKLogitsWarper), ks),
+            "topk-equals-before-larger": table(lambda x, k: keep(x, (x >= x.sort(descending=True).values[k - 1]).nonzero().flatten()[:k]), ks),
+            "topk-last-of-equals": table(lambda x, k: keep(x, len(x) - 1 - descending(x.flip(0))[:k]), ks),
         },
     )
 
@@ -212,26 +230,25 @@ def top_p_cases(out):
         "topp-threshold": lambda x, p: torch.where(x.softmax(-1) >= p, x, OFF),
         "topp-sorted-order-kept": lambda x, p: torch.where(torch.arange(len(x)) < torch.isfinite(top_p(x, p)).sum(), x, OFF),
     }
-    crossing = log_of([0.15, 0.5, 0.05, 0.3])
-    masked = crossing.clone()
-    masked[1] = OFF
-    wide = Random(7003).normal(40, std=2.0)
+    twelve = Random(7003).normal(12, std=2.0)
+    masked = twelve.clone()
+    masked[twelve.argmax()] = OFF
     for name, seed, why, logits, ps in [
-        ("crossing", 0, "probabilities .15, .5, .05, .3: at p = .6 the token with .3 crosses and stays", crossing, [1e-6, 0.3, 0.6, 0.75, 0.81, 0.96, 1.0]),
-        ("shifted", 0, "the same plus 100: probabilities do not change", crossing + 100, [1e-6, 0.3, 0.6, 0.75, 0.81, 0.96, 1.0]),
-        ("masked", 0, "the same after another step ruled out the most probable token: the rest is a whole again", masked, [0.2, 0.61, 0.95]),
-        ("wide", 7003, "forty logits in no order", wide, [0.1, 0.5, 0.875, 0.98]),
+        ("crossing", 0, "probabilities .15, .5, .05, .3: at p = .6 the token with .3 crosses and stays", log_of([0.15, 0.5, 0.05, 0.3]) + 3, [1e-6, 0.3, 0.6, 0.75, 0.81, 0.96, 1.0]),
+        ("unsorted", 7003, "twelve signed logits in no order", twelve, [1e-6, 0.2, 0.5, 0.7, 0.9, 0.98, 1.0]),
+        ("shifted", 7003, "the same plus 100: probabilities do not change", twelve + 100, [1e-6, 0.2, 0.5, 0.7, 0.9, 0.98, 1.0]),
+        ("masked", 7003, "the same after another step ruled out the most probable token: the rest is a whole again", masked, [0.2, 0.61, 0.95]),
     ]:
         out.case(
             f"task_3_top_p/{name}",
             seed=seed,
             why=why,
             inputs={"logits": logits},
-            outputs=grid("p", top_p, ps),
-            tolerance=dict.fromkeys([f"p_{i}" for i in range(len(ps))], exact()),
+            outputs=table(top_p, ps),
+            tolerance={"output": exact()},
             scalars={"p": ps},
-            same={"transformers": grid("p", hugging_face(TopPLogitsWarper), ps)},
-            wrong={id: grid("p", step, ps) for id, step in wrong.items()},
+            same={"transformers": table(hugging_face(TopPLogitsWarper), ps)},
+            wrong={id: table(step, ps) for id, step in wrong.items()},
         )
 
 
@@ -242,24 +259,24 @@ def min_p_cases(out):
         "minp-inverted": lambda x, p: torch.where(x.softmax(-1) <= p * x.softmax(-1).max(), x, OFF),
         "minp-of-the-mean": lambda x, p: torch.where(x.softmax(-1) >= p * x.softmax(-1).mean(), x, OFF),
     }
-    four, wide = log_of([0.15, 0.5, 0.05, 0.3]), Random(7004).normal(40, std=2.0)
+    twelve = Random(7004).normal(12, std=2.0)
+    twelve[9] = twelve.max()
     ps = [0.0, 0.05, 0.2, 0.4, 0.7, 1.0]
-    for name, seed, why, logits in [
-        ("four", 0, "probabilities .15, .5, .05, .3: at p = .2 the border is .1", four),
-        ("shifted", 0, "the same plus 100: ratios do not change", four + 100),
-        ("negative", 0, "the same minus 100: all logits negative", four - 100),
-        ("wide", 7004, "forty logits in no order", wide),
+    for name, why, logits in [
+        ("unsorted", "twelve signed logits in no order; two tokens are the most probable", twelve),
+        ("shifted", "the same plus 100: ratios do not change", twelve + 100),
+        ("negative", "the same minus 100: all logits negative", twelve - 100),
     ]:
         out.case(
             f"task_4_min_p/{name}",
-            seed=seed,
+            seed=7004,
             why=why,
             inputs={"logits": logits},
-            outputs=grid("p", min_p, ps),
-            tolerance=dict.fromkeys([f"p_{i}" for i in range(len(ps))], exact()),
+            outputs=table(min_p, ps),
+            tolerance={"output": exact()},
             scalars={"p": ps},
-            same={"transformers": grid("p", hugging_face(MinPLogitsWarper), ps)},
-            wrong={id: grid("p", step, ps) for id, step in wrong.items()},
+            same={"transformers": table(hugging_face(MinPLogitsWarper), ps)},
+            wrong={id: table(step, ps) for id, step in wrong.items()},
         )
 
 
@@ -277,26 +294,26 @@ def penalty_cases(out):
         return RepetitionPenaltyLogitsProcessor(penalty)(seen[None], logits[None].clone())[0]
 
     r = Random(7005)
-    logits = r.normal(10, std=3.0)
-    seen = torch.tensor([7, 2, 5, 2, 9, 2, 7])
+    logits = r.normal(12, std=3.0)
+    seen = torch.tensor([7, 2, 2, 5, 2, 9, 7])
     logits[2], logits[5], logits[7], logits[9] = 2.5, -1.75, 0.0, OFF
     penalties = [0.5, 1.0, 1.25, 2.0]
     out.case(
         "task_5_penalty/signed",
         seed=r.seed,
-        why="seen: a positive logit three times, a negative one, a zero twice, one that is ruled out; and a penalty below 1, which encourages",
+        why="seen: a positive logit three times, twice in succession, a negative one, a zero twice, one that is ruled out; and a penalty below 1, which encourages",
         inputs={"logits": logits, "seen": seen},
-        outputs=grid("penalty", lambda x, p, seen: repetition_penalty(x, seen, p), penalties),
-        tolerance=dict.fromkeys([f"penalty_{i}" for i in range(len(penalties))], rounding(2, logits / 0.5)),
+        outputs=table(lambda x, p, seen: repetition_penalty(x, seen, p), penalties),
+        tolerance={"output": rounding(2, logits / 0.5)},
         scalars={"penalty": penalties},
-        same={"transformers": grid("penalty", hf, penalties)},
+        same={"transformers": table(hf, penalties)},
         wrong={
-            "rep-penalty-sign": grid("penalty", on_seen(lambda x, p: x / p), penalties),
-            "rep-penalty-swapped": grid("penalty", on_seen(lambda x, p: torch.where(x > 0, x * p, x / p)), penalties),
-            "rep-penalty-subtracts": grid("penalty", on_seen(lambda x, p: x - p), penalties),
-            "rep-penalty-per-occurrence": grid("penalty", per_occurrence, penalties),
-            "rep-penalty-on-unseen": grid("penalty", lambda x, p, seen: torch.where(x > 0, x / p, x * p), penalties),
-            "rep-penalty-last-token-only": grid("penalty", lambda x, p, seen: repetition_penalty(x, seen[-1:], p), penalties),
+            "rep-penalty-sign": table(on_seen(lambda x, p: x / p), penalties),
+            "rep-penalty-swapped": table(on_seen(lambda x, p: torch.where(x > 0, x * p, x / p)), penalties),
+            "rep-penalty-subtracts": table(on_seen(lambda x, p: x - p), penalties),
+            "rep-penalty-per-occurrence": table(per_occurrence, penalties),
+            "rep-penalty-on-unseen": table(lambda x, p, seen: torch.where(x > 0, x / p, x * p), penalties),
+            "rep-penalty-last-token-only": table(lambda x, p, seen: repetition_penalty(x, seen[-1:], p), penalties),
         },
     )
 
@@ -316,10 +333,10 @@ def generator_cases(out):
 
 def draw_cases(out):
     r = Random(7006)
-    logits, uniform = r.normal(9, std=2.0), r.uniform(200, low=0.0)
-    logits[0] = logits[4] = logits[8] = OFF
-    uniform = torch.cat([torch.tensor([0.0001, 0.9999]), uniform[uniform > 0]])
-    for name, why, shift in [("signed", "nine signed logits, the first, one in the middle and the last ruled out", 0.0), ("shifted", "the same plus 100", 100.0)]:
+    logits = r.normal(12, std=1.5)
+    logits[0] = logits[4] = logits[11] = OFF
+    uniform = (torch.arange(64) + 0.5) / 64
+    for name, why, shift in [("signed", "twelve signed logits, the first, one in the middle and the last ruled out", 0.0), ("shifted", "the same plus 100", 100.0)]:
         out.case(
             f"task_6_draw/{name}",
             seed=r.seed,
@@ -332,40 +349,80 @@ def draw_cases(out):
     assert (descending(logits)[ordered] != tokens).any(), "hides a draw in order of probability"
 
 
+def step_cases(out):
+    """One step at a time, as far as a set of tokens shows it: temperature and penalty at temperature 0 alone."""
+    off = {"penalty": 1.0, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
+    logits, seen = torch.tensor([0.5, 2.0, 1.75, -0.25, 1.25, 0.75]), torch.tensor([1, 0])
+    for step, why, changed in [
+        ("top_k", "the three largest logits stay", {"top_k": 3}),
+        ("top_p", "the most probable tokens up to .6 stay", {"top_p": 0.6}),
+        ("min_p", "tokens half as probable as the best one stay", {"min_p": 0.5}),
+        ("temperature", "only the largest logit stays", {"temperature": 0.0}),
+        ("penalty", "the largest logit was seen, so another one is the largest before temperature 0 chooses it", {"penalty": 2.0, "temperature": 0.0}),
+    ]:
+        options = off | changed
+        shaped = shape(logits.double(), seen, options)
+        support = torch.isfinite(shaped).nonzero().flatten()
+        without = torch.isfinite(shape(logits.double(), seen, options | {step: off[step]})).nonzero().flatten()
+        assert not torch.equal(support, without), f"{step}: the case does not show that it is missing"
+        assert shaped.softmax(-1)[support].min() > 0.05, "a token of the support might not come up in the test's draws"
+        out.case(f"task_6_step/{step}", seed=0, why=why, inputs={"logits": logits, "seen": seen}, outputs={"support": support}, scalars=options)
+
+
+COMMON_ORDERS = [
+    "temperature penalty top_k top_p min_p",
+    "top_k penalty temperature top_p min_p",
+    "penalty top_k top_p min_p temperature",
+    "penalty top_k top_p temperature min_p",
+    "penalty temperature top_p top_k min_p",
+    "penalty temperature min_p top_k top_p",
+]
+"""Wrong orders that people write. The penalty at the end is not among them: it leaves the tokens that no penalty leaves."""
+
+
 def order_cases(out):
     """Every other order of the five steps leaves other tokens in at least one case, unless it is the same by algebra."""
     every = {order for order in itertools.permutations(STEPS) if order != STEPS}
     # A rank does not change when all logits are divided by one number, so top-k may stand before the temperature.
     every.remove(("penalty", "top_k", "temperature", "top_p", "min_p"))
+    supports = []
     for name, why, logits, seen, options in [
+        (
+            "flat",
+            "a high temperature moves the borders of top-p and min-p",
+            [-1.875, -1.75, 2.25, -2.25, -0.375, -0.25, -1.625, 2.0],
+            [2, 6],
+            {"penalty": 2.0, "temperature": 3.0, "top_k": 6, "top_p": 0.9, "min_p": 0.2},
+        ),
         (
             "greedy",
             "temperature 0 looks at logits that the penalty has changed",
-            [0.5, 3.0, 2.5, -1.0],
-            [1, 0],
-            {"penalty": 2.0, "temperature": 0.0, "top_k": 3, "top_p": 0.9, "min_p": 0.1},
-        ),
-        (
-            "flat",
-            "a temperature above 1 and a penalty move the borders of top-p and min-p",
-            [-4.0, -2.375, 1.875, 0.125, -1.75, -2.5, -2.75, -0.5],
-            [1, 2],
-            {"penalty": 2.0, "temperature": 1.5, "top_k": 6, "top_p": 0.7, "min_p": 0.3},
+            [0.75, 2.5, -1.0, 1.0, 3.0, -0.875, 1.625, -1.875],
+            [4, 0],
+            {"penalty": 2.0, "temperature": 0.0, "top_k": 5, "top_p": 0.6, "min_p": 0.3},
         ),
         (
             "narrow",
             "what top-k leaves is a whole again before top-p counts",
-            [1.875, -2.75, -1.375, 0.75, -2.0, -0.125, 0.375, -1.625],
-            [3, 0],
-            {"penalty": 2.0, "temperature": 2.0, "top_k": 4, "top_p": 0.7, "min_p": 0.2},
+            [1.875, -1.375, 0.125, -2.125, -2.75, 1.0, -2.25, -3.25],
+            [0, 5],
+            {"penalty": 2.0, "temperature": 3.0, "top_k": 5, "top_p": 0.6, "min_p": 0.4},
+        ),
+        (
+            "sharp",
+            "top-k takes a token in place of one that the penalty has lowered",
+            [1.75, 1.375, -0.375, 0.125, 0.625, -0.125, 1.0, 1.875],
+            [7, 1],
+            {"penalty": 2.0, "temperature": 0.5, "top_k": 3, "top_p": 0.9, "min_p": 0.2},
         ),
     ]:
         logits, seen = torch.tensor(logits), torch.tensor(seen)
 
-        def support(logits, seen, order=STEPS):
+        def support(logits, seen, order=STEPS, options=options):
             return torch.isfinite(shape(logits.double(), seen, options, order)).nonzero().flatten()
 
         golden = support(logits, seen)
+        supports.append(lambda order, logits=logits, seen=seen, support=support: support(logits, seen, order).tolist())
         for order in list(every):
             try:
                 if not torch.equal(support(logits, seen, order), golden):
@@ -376,6 +433,11 @@ def order_cases(out):
         assert probabilities[golden].min() > 0.05, "a token of the support might not come up in the test's draws"
         out.case(f"task_6_order/{name}", seed=0, why=why, inputs={"logits": logits, "seen": seen}, outputs={"support": golden}, scalars=options)
     assert not every, f"no case tells these orders from ours: {every}"
+    # What people do: leave a step out, or put one elsewhere. The cases together tell these from each other.
+    common = [tuple(step for step in STEPS if step != missing) for missing in STEPS]
+    common += [(*order.split(),) for order in COMMON_ORDERS]
+    answers = {tuple(tuple(support(order)) for support in supports) for order in common}
+    assert len(answers) == len(common), "two common mistakes leave the same tokens in all cases"
 
 
 def critical_chi_square(freedom):
@@ -411,10 +473,10 @@ def distribution_cases(out):
         neighbours = {f"without {step}": shape(logits.double(), seen, options | {step: off[step]}).softmax(-1) for step in changed}
         # All three cuts keep the first tokens by rank, so of several at once not each is felt.
         neighbours = {neighbour: other for neighbour, other in neighbours.items() if not torch.equal(other, probabilities)}
-        neighbours["uniform over what is left"] = (probabilities > 0) / (probabilities > 0).sum()
-        neighbours["squared"] = probabilities**2 / (probabilities**2).sum()
+        neighbours["that takes all tokens that are left as equally probable"] = (probabilities > 0) / (probabilities > 0).sum()
+        neighbours["that squares the probabilities"] = probabilities**2 / (probabilities**2).sum()
         if not changed:
-            neighbours["greedy"] = apply_temperature(logits, 0).double().softmax(-1)
+            neighbours["that always takes the best token"] = apply_temperature(logits, 0).double().softmax(-1)
         left = probabilities[probabilities > 0]
         assert DRAWS * left.min() > 20, f"{name}: χ² needs some expected draws of every token, not {DRAWS * left.min():.1f}"
         critical = critical_chi_square(len(left) - 1)

@@ -1,8 +1,15 @@
 //! id: draw-at-least
 //! function: draw
-//! says: The sum must exceed the number: at exactly ¼ the second of four is due.
-let q = probabilities(logits);
+//! says: At exactly the border of two tokens you take the one before it: the sum must exceed the number, not just reach it.
     let mut sum = 0.0;
-    let mut last = 0;
-    for (t, q) in q.into_iter().enumerate() { if q > 0.0 { last = t; sum += f64::from(q); if sum >= uniform { return t as u32; } } }
-    last as u32
+    let mut last = argmax(logits);
+    for (token, probability) in probabilities(logits).into_iter().enumerate() {
+        sum += f64::from(probability);
+        if probability > 0.0 {
+            last = token as u32;
+        }
+        if sum >= uniform {
+            return token as u32;
+        }
+    }
+    last

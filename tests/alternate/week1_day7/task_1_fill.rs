@@ -1,0 +1,11 @@
+//! function: apply_temperature
+//! how: fills the row with −∞ and puts the best logit back; multiplies by the reciprocal
+    if temperature == 0.0 {
+        let best = argmax(logits) as usize;
+        let logit = logits[best];
+        logits.fill(f32::NEG_INFINITY);
+        logits[best] = logit;
+        return;
+    }
+    let factor = temperature.recip();
+    logits.iter_mut().for_each(|logit| *logit *= factor);

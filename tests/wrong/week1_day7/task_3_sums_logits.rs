@@ -1,0 +1,14 @@
+//! id: topp-on-logits
+//! function: top_p
+//! says: You sum logits until they reach p; sum the probabilities.
+    if p >= 1.0 {
+        return;
+    }
+    let mut mass_before = 0.0;
+    for (rank, &token) in descending(logits).iter().enumerate() {
+        let logit = logits[token];
+        if rank > 0 && mass_before >= p {
+            logits[token] = f32::NEG_INFINITY;
+        }
+        mass_before += logit;
+    }

@@ -1,0 +1,11 @@
+//! id: order-penalty-after-temperature
+//! function: Sampler::choose
+//! says: Your penalty comes after the temperature, and at temperature 0 too late, when the largest logit is chosen already.
+        let SamplerOptions { temperature, top_k: k, top_p: nucleus, min_p: ratio, repetition_penalty: penalty } = self.options;
+        let mut logits = logits.to_vec();
+        apply_temperature(&mut logits, temperature);
+        repetition_penalty(&mut logits, seen, penalty);
+        top_k(&mut logits, k);
+        top_p(&mut logits, nucleus);
+        min_p(&mut logits, ratio);
+        draw(&logits, self.rng.uniform())
