@@ -43,6 +43,14 @@ impl Answer {
         Ok(Self { what, value: Answered::Tensor { shape, values, tolerance, relative }, distance })
     }
 
+    /// Whether it is the same number throughout, and so tells nothing of where it came from.
+    pub(super) fn is_constant(&self) -> bool {
+        match &self.value {
+            Answered::Tensor { values, .. } => values.windows(2).all(|pair| pair[0] == pair[1] || (pair[0].is_nan() && pair[1].is_nan())),
+            Answered::Text(_) => false,
+        }
+    }
+
     /// Whether diagnosis may take one of the two for the other, with a margin.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.what == other.what && self.within(other, APART)
@@ -88,5 +96,6 @@ mod tests {
         assert!(!a.is_like(&answer(&[1.005, f32::NAN, f32::NEG_INFINITY])));
         assert!(!a.is_like(&answer(&[1.0, 0.0, f32::NEG_INFINITY])) && !a.is_like(&answer(&[1.0])));
         assert_eq!(a.distance, Some(f64::INFINITY));
+        assert!(!a.is_constant() && answer(&[f32::NAN, f32::NAN]).is_constant() && answer(&[0.0, -0.0]).is_constant());
     }
 }
