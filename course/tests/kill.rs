@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-const FILES: usize = 100;
+const FILES: usize = 80;
 /// Per command; every second one is aimed at the moment at which files change places.
 const KILLS: usize = 16;
 
