@@ -1,6 +1,10 @@
 //! `cargo course diff`: the reference beside the learner's solution of a task, once its tests pass.
 
-use std::{fmt::Write, path::Path};
+use std::{
+    fmt::Write as _,
+    io::{ErrorKind, Write as _},
+    path::Path,
+};
 
 use anyhow::{Context, Result, ensure};
 use similar::{ChangeTag, TextDiff};
@@ -9,6 +13,7 @@ use crate::{
     curriculum::Curriculum,
     ink::Ink,
     judge::{self, Verdict},
+    learner::State,
     source::place,
     stubs::{Generated, generated},
 };
@@ -36,13 +41,15 @@ pub(crate) fn diff(root: &Path, curriculum: &Curriculum, day: &str, task: usize,
     }
     let reference = file.template.render(|_| true);
     let ink = Ink::of_stdout();
-    for function in &task.functions {
-        print!("{}", beside(file, &reference, function, ink));
-    }
+    let mut text: String = task.functions.iter().map(|function| beside(file, &reference, function, ink)).collect();
     for region in file.template.regions().filter(|region| region.task == id && region.function.is_none()) {
-        println!("The reference has helpers for this task:\n\n{}\n", region.body("").join("\n"));
+        let _ = writeln!(text, "The reference has helpers for this task:\n\n{}\n", region.body("").join("\n"));
     }
-    Ok(())
+    // A pager that is closed early has seen enough.
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("standard output cannot be written"),
+        _ => Ok(()),
+    }
 }
 
 /// A unified diff from the learner's function to the reference's.
@@ -51,6 +58,9 @@ fn beside(file: &Generated, reference: &str, function: &str, ink: Ink) -> String
         return format!("{function}: not found in {}\n\n", file.path);
     };
     let ours = whole(reference, function).unwrap_or_default();
+    if file.state(function) == State::Borrowed {
+        return format!("{function}: borrowed, so it is the reference's\n\n");
+    }
     if yours == ours {
         return format!("{function}: the same as the reference's\n\n");
     }
@@ -106,6 +116,8 @@ mod tests {
 ";
         assert_eq!(shown("    let one = 1;\r\n    one\n"), expected);
         assert_eq!(shown("    1\n"), "one: the same as the reference's\n\n");
+        let borrowed = shown("    // BORROWED week1-day1 task 1\n    1\n    // END BORROWED\n");
+        assert_eq!(borrowed, "one: borrowed, so it is the reference's\n\n");
         let root = repository();
         let files = generated(root.path(), &curriculum()).unwrap();
         assert!(beside(&files[0], "", "one", Ink::plain()).starts_with("one: not found in src/week1/a.rs"));
