@@ -320,10 +320,11 @@ fn task_6_sampler_applies_each_step() {
         let unshaped = shaped(&logits, &seen, &options);
         let because = match (found == drawn(|| draw(&unshaped, rng.uniform())), &found[..]) {
             (true, _) if step == "penalty" => {
-                "; this is what comes of no penalty: `choose` leaves it out, or comes too late with it, when temperature 0 has chosen"
+                "; this is what comes without it: `choose` leaves it out, does not hand on all of `seen`, draws from logits without it, or comes too late \
+                 with it, when temperature 0 has chosen"
                     .to_owned()
             }
-            (true, _) => format!("; this is what comes without {name}: `choose` leaves it out"),
+            (true, _) => format!("; this is what comes without {name}: `choose` leaves it out, or draws from logits without it"),
             (false, [one]) if expected.len() > 1 => {
                 format!("; all 1,000 draws give token {one}: `choose` must draw, each time with the next number of its own generator")
             }

@@ -295,13 +295,13 @@ def penalty_cases(out):
 
     r = Random(7005)
     logits = r.normal(12, std=3.0)
-    seen = torch.tensor([7, 2, 2, 5, 2, 9, 7])
+    seen = torch.tensor([2, 2, 7, 5, 2, 9, 7, 5])
     logits[2], logits[5], logits[7], logits[9] = 2.5, -1.75, 0.0, OFF
     penalties = [0.5, 1.0, 1.25, 2.0]
     out.case(
         "task_5_penalty/signed",
         seed=r.seed,
-        why="seen: a positive logit three times, twice in succession, a negative one, a zero twice, one that is ruled out; and a penalty below 1, which encourages",
+        why="seen: a positive logit three times, twice in succession, a negative one twice, a zero twice, one that is ruled out; and a penalty below 1, which encourages",
         inputs={"logits": logits, "seen": seen},
         outputs=table(lambda x, p, seen: repetition_penalty(x, seen, p), penalties),
         tolerance={"output": rounding(2, logits / 0.5)},
@@ -352,7 +352,7 @@ def draw_cases(out):
 def step_cases(out):
     """One step at a time, as far as a set of tokens shows it: temperature and penalty at temperature 0 alone."""
     off = {"penalty": 1.0, "temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0}
-    logits, seen = torch.tensor([0.5, 2.0, 1.75, -0.25, 1.25, 0.75]), torch.tensor([1, 0])
+    logits, seen = torch.tensor([0.5, 2.0, 1.75, -0.25, 1.25, 0.75]), torch.tensor([0, 1])
     for step, why, changed in [
         ("top_k", "the three largest logits stay", {"top_k": 3}),
         ("top_p", "the most probable tokens up to .6 stay", {"top_p": 0.6}),

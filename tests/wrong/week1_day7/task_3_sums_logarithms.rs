@@ -1,6 +1,6 @@
 //! id: topp-cumsum-of-logs
 //! function: top_p
-//! says: You rule out no token at all: is it logarithms that you sum? They are negative and never reach p; sum probabilities.
+//! says: You rule out no token at all. A sum of logarithms, which are negative, would never reach p: sum probabilities.
     if p >= 1.0 {
         return;
     }

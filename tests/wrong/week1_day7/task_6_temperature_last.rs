@@ -1,6 +1,6 @@
 //! id: order-temperature-last
 //! function: Sampler::choose
-//! says: Your temperature comes last, after the cuts; here it comes before them, as in `transformers`, and moves the borders of top-p and min-p.
+//! says: Your temperature comes too late: min-p at least stands before it; here all cuts come after it, as in `transformers`.
         let SamplerOptions { temperature, top_k: k, top_p: nucleus, min_p: ratio, repetition_penalty: penalty } = self.options;
         let mut logits = logits.to_vec();
         repetition_penalty(&mut logits, seen, penalty);
