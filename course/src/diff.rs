@@ -1,10 +1,6 @@
 //! `cargo course diff`: the reference beside the learner's solution of a task, once its tests pass.
 
-use std::{
-    fmt::Write as _,
-    io::{ErrorKind, Write as _},
-    path::Path,
-};
+use std::{fmt::Write as _, path::Path};
 
 use anyhow::{Context, Result, ensure};
 use similar::{ChangeTag, TextDiff};
@@ -45,11 +41,8 @@ pub(crate) fn diff(root: &Path, curriculum: &Curriculum, day: &str, task: usize,
     for region in file.template.regions().filter(|region| region.task == id && region.function.is_none()) {
         let _ = writeln!(text, "The reference has helpers for this task:\n\n{}\n", region.body("").join("\n"));
     }
-    // A pager that is closed early has seen enough.
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context("standard output cannot be written"),
-        _ => Ok(()),
-    }
+    print!("{text}");
+    Ok(())
 }
 
 /// A unified diff from the learner's function to the reference's.

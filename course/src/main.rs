@@ -137,6 +137,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    end_with_the_reader();
     match run(Arguments::parse()) {
         Ok(code) => code,
         Err(error) => {
@@ -144,6 +145,21 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Lets `cargo course | head` end without a word: a reader that closes the pipe early has seen enough.
+fn end_with_the_reader() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if panic
+            .payload()
+            .downcast_ref::<String>()
+            .is_some_and(|text| text.starts_with("failed printing to stdout") && text.contains("ipe"))
+        {
+            std::process::exit(141);
+        }
+        usual(panic);
+    }));
 }
 
 fn run(arguments: Arguments) -> Result<ExitCode> {
