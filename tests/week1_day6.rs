@@ -1,6 +1,16 @@
 //! Week 1, day 6: generating.
 
-use std::{cell::RefCell, collections::HashSet, ops::ControlFlow, path::PathBuf};
+use std::{
+    cell::RefCell,
+    collections::HashSet,
+    fmt,
+    ops::ControlFlow,
+    panic,
+    path::PathBuf,
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
 
 use tiny_llm::week1::{
     chat::chatml,
@@ -11,6 +21,7 @@ use tiny_llm::week1::{
 };
 use tiny_llm_kit::{
     chat::Message,
+    check::{assert_answer, assert_panics},
     config::ModelConfig,
     fixtures::{Case, Fixtures},
     tensor::tensor,
@@ -29,223 +40,335 @@ fn embedded_model() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story"))
 }
 
+/// One line for each input: what it was, and what came of it. Compared and shown as a whole, for each line says what the others leave open.
+#[derive(PartialEq)]
+struct Lines(Vec<String>);
+
+impl fmt::Debug for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|line| write!(f, "\n    {line}"))
+    }
+}
+
+/// Compares what `argmax` says with what it should.
+fn check_argmax(property: &str, cases: &[(&[f32], u32)]) {
+    let line = |logits: &[f32], best| format!("argmax({logits:?}) = {best}");
+    let found = cases.iter().map(|&(logits, _)| line(logits, argmax(logits))).collect();
+    let expected = cases.iter().map(|&(logits, best)| line(logits, best)).collect();
+    assert_answer(property, &Lines(found), &Lines(expected));
+}
+
 #[test]
 fn task_1_argmax_takes_the_largest() {
-    for (logits, best) in [
-        (&[0.5, 2.0, -1.0, 1.5][..], 1),
-        (&[3.0], 0),
-        (&[-5.0, -2.0, -0.5, -9.0], 2),
-        (&[-9.0, -8.0, -7.0], 2),
-        (&[-1e30, -2e30], 0),
-        (&[f32::NEG_INFINITY, -3.0, f32::NEG_INFINITY], 1),
-        (&[0.0, f32::INFINITY, 1.0], 1),
-    ] {
-        assert_eq!(argmax(logits), best, "argmax({logits:?})");
-    }
+    check_argmax(
+        "argmax is the index of the largest logit, whatever its sign",
+        &[
+            (&[0.5, 2.0, -1.0, 1.5], 1),
+            (&[3.0], 0),
+            (&[0.25, 0.75, 0.5], 1),
+            (&[1.0, -4.0, 2.0], 2),
+            (&[-5.0, -2.0, -0.5, -9.0], 2),
+            (&[-9.0, -8.0, -7.0], 2),
+            (&[-1e30, -2e30], 0),
+            (&[f32::NEG_INFINITY, -3.0, f32::NEG_INFINITY], 1),
+            (&[0.0, f32::INFINITY, 1.0], 1),
+        ],
+    );
 }
 
 #[test]
 fn task_1_argmax_takes_the_first_of_equal_logits() {
-    for (logits, best) in [(&[1.0, 4.0, 4.0, 0.0, 4.0][..], 1), (&[-0.0, 0.0], 0), (&[f32::NEG_INFINITY; 3], 0)] {
-        assert_eq!(argmax(logits), best, "argmax({logits:?}): of equal logits the first");
-    }
+    check_argmax(
+        "of equal logits argmax takes the first (-0.0 and 0.0 are equal)",
+        &[(&[1.0, 4.0, 4.0, 0.0, 4.0], 1), (&[-0.0, 0.0], 0), (&[f32::NEG_INFINITY; 3], 0)],
+    );
+}
+
+#[test]
+fn task_1_argmax_of_no_logits_panics() {
+    assert_panics("argmax of no logits, of which none is the largest", || argmax(&[]));
 }
 
 #[test]
 fn task_1_next_token_logits_are_those_of_the_last_position() {
     // Before a model is built: task 1 has two functions, and this is the first.
-    assert_eq!(argmax(&[0.0, 1.0]), 1);
+    assert_eq!(argmax(&[0.0, 1.0]), 1, "argmax([0.0, 1.0])");
     let fixtures = fixtures();
     let case = fixtures.case("task_1_next_token");
     let config = ModelConfig::from_json(&case.value("config").to_string(), "the fixture's config").expect("a config");
     let model = Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
     let tokens = ids(&case, "tokens");
-    let rows: Vec<Vec<f32>> = [1, 4, 7].map(|length| next_token_logits(&model, &tokens[..length])).into();
-    assert_eq!(rows[0].len(), 61, "one logit for each token of the vocabulary");
-    case.check("output", &tensor(&[3, 61], rows.concat()));
+    let row = |length: usize| {
+        let logits = next_token_logits(&model, &tokens[..length]);
+        let n = logits.len();
+        assert!(n == 61, "after {length} tokens: found {n} logits, expected 61: one position's, one for each token of the vocabulary");
+        logits
+    };
+    // Row 0 of the answer is what follows the first token, row 1 the first four, row 2 all seven.
+    case.check("output", &tensor(&[3, 61], [1, 4, 7].map(row).concat()));
 }
 
-/// What a generation called, in order.
-#[derive(Debug, PartialEq)]
+/// What a generation called.
+#[derive(PartialEq)]
 enum Call {
     /// `next_logits` with these tokens.
-    Logits(Vec<u32>),
+    NextLogits(Vec<u32>),
     /// `choose` with these tokens.
     Choose(Vec<u32>),
     /// `on_token` with this token.
-    Token(u32),
+    OnToken(u32),
 }
-use Call::{Choose, Logits, Token};
+use Call::{Choose, NextLogits, OnToken};
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NextLogits(tokens) => write!(f, "next_logits({tokens:?})"),
+            Choose(tokens) => write!(f, "choose({tokens:?})"),
+            OnToken(token) => write!(f, "on_token({token})"),
+        }
+    }
+}
+
+/// A generation that came to its end.
+struct Ran {
+    /// In order.
+    calls: Vec<Call>,
+    returned: anyhow::Result<FinishReason>,
+}
+
+impl Ran {
+    /// One line of what the caller of `generate` sees.
+    fn line(&self, input: &str) -> String {
+        let written: Vec<u32> = self.calls.iter().filter_map(|call| if let OnToken(token) = call { Some(*token) } else { None }).collect();
+        let passes = self.calls.iter().filter(|call| matches!(call, NextLogits(_))).count();
+        let returned = self.returned.as_ref().map_or("an error".to_owned(), |reason| format!("{reason:?}"));
+        line(input, &written, passes, &returned)
+    }
+}
+
+fn line(input: &str, written: &[u32], passes: usize, returned: &str) -> String {
+    let times = if passes == 1 { "time" } else { "times" };
+    format!("{input}: on_token got {written:?}, the model ran {passes} {times}, returned {returned}")
+}
+
+/// More calls than any of these generations needs.
+const ENOUGH: usize = 100;
 
 /// Runs `generate` with a model that wants to write `script` and then 0 for ever; `interrupt` is the token at which `on_token` ends.
-fn run(prompt: &[u32], script: &[u32], limits: &Limits, interrupt: Option<u32>) -> (anyhow::Result<FinishReason>, Vec<Call>) {
+fn run(prompt: &[u32], script: &[u32], limits: &Limits, interrupt: Option<u32>) -> Ran {
     let calls = RefCell::new(Vec::new());
-    let mut script = script.iter().copied();
-    let result = generate(
+    let call = |call| {
+        calls.borrow_mut().push(call);
+        let n = calls.borrow().len();
+        assert!(
+            n < ENOUGH,
+            "the generation does not end: {n} calls of next_logits, choose and on_token with the prompt {prompt:?}, max_new_tokens {}, \
+             a context of {} and the stop tokens {:?}",
+            limits.max_new_tokens,
+            limits.context,
+            limits.stop_tokens
+        );
+    };
+    let logits = |next: u32| -> Vec<f32> { (0..20).map(|id| if id == next { -1.0 } else { -2.0 - id as f32 }).collect() };
+    let mut wants = script.iter().copied();
+    let last = RefCell::new(Vec::new());
+    let returned = generate(
         |tokens| {
-            calls.borrow_mut().push(Logits(tokens.to_vec()));
-            assert!(calls.borrow().len() < 1_000, "the generation does not end; limits: {limits:?}");
-            let next = script.next().unwrap_or(0);
-            (0..20).map(|id| if id == next { -1.0 } else { -2.0 - id as f32 }).collect()
+            call(NextLogits(tokens.to_vec()));
+            *last.borrow_mut() = logits(wants.next().unwrap_or(0));
+            last.borrow().clone()
         },
         prompt,
         limits,
         |logits, tokens| {
-            calls.borrow_mut().push(Choose(tokens.to_vec()));
-            assert_eq!(logits.len(), 20, "choose receives the logits as they are");
+            call(Choose(tokens.to_vec()));
+            let last = last.borrow();
+            assert!(logits == *last, "choose gets the logits as next_logits gave them\n  found    {logits:?}\n  expected {last:?}");
             argmax(logits)
         },
         |token| {
-            calls.borrow_mut().push(Token(token));
+            call(OnToken(token));
             if interrupt == Some(token) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         },
     );
-    (result, calls.into_inner())
+    Ran { calls: calls.into_inner(), returned }
 }
 
 fn limits(max_new_tokens: usize, context: usize, stop_tokens: &[u32]) -> Limits {
     Limits { max_new_tokens, context, stop_tokens: HashSet::from_iter(stop_tokens.iter().copied()) }
 }
 
-/// The tokens that `on_token` received.
-fn written(calls: &[Call]) -> Vec<u32> {
-    calls.iter().filter_map(|call| if let Token(token) = call { Some(*token) } else { None }).collect()
-}
-
-/// How often the model ran.
-fn passes(calls: &[Call]) -> usize {
-    calls.iter().filter(|call| matches!(call, Logits(_))).count()
-}
-
 #[test]
 fn task_2_each_step_hands_on_the_prompt_and_all_new_tokens() {
-    let (result, calls) = run(&[7, 8], &[3, 4, 5], &limits(3, 100, &[]), None);
-    assert_eq!(result.unwrap(), FinishReason::Length);
+    let ran = run(&[7, 8], &[3, 4, 5], &limits(3, 100, &[]), None);
     let expected = [
-        [Logits(vec![7, 8]), Choose(vec![7, 8]), Token(3)],
-        [Logits(vec![7, 8, 3]), Choose(vec![7, 8, 3]), Token(4)],
-        [Logits(vec![7, 8, 3, 4]), Choose(vec![7, 8, 3, 4]), Token(5)],
+        [NextLogits(vec![7, 8]), Choose(vec![7, 8]), OnToken(3)],
+        [NextLogits(vec![7, 8, 3]), Choose(vec![7, 8, 3]), OnToken(4)],
+        [NextLogits(vec![7, 8, 3, 4]), Choose(vec![7, 8, 3, 4]), OnToken(5)],
     ];
-    assert_eq!(calls, expected.into_iter().flatten().collect::<Vec<_>>(), "each step: logits, choose, on_token, once each");
-}
-
-#[test]
-fn task_2_max_new_tokens_is_how_many_are_written() {
-    for n in [0, 1, 2, 5] {
-        let (result, calls) = run(&[7], &[1, 2, 3, 4, 5, 6, 7], &limits(n, 100, &[]), None);
-        assert_eq!(result.unwrap(), FinishReason::Length, "max_new_tokens = {n}");
-        assert_eq!(written(&calls), (1..=n as u32).collect::<Vec<_>>(), "max_new_tokens = {n}");
-        assert_eq!(passes(&calls), n, "max_new_tokens = {n}: a forward pass whose token is not wanted is wasted");
-    }
-}
-
-#[test]
-fn task_2_a_stop_token_ends_the_text_and_is_no_part_of_it() {
-    let (result, calls) = run(&[7], &[3, 4, 9, 5], &limits(10, 100, &[9]), None);
-    assert_eq!(result.unwrap(), FinishReason::Stop);
-    assert_eq!(written(&calls), [3, 4], "the stop token 9 is not handed to on_token");
-    assert_eq!(passes(&calls), 3, "nothing runs after a stop token");
-}
-
-#[test]
-fn task_2_a_stop_token_at_once_writes_nothing() {
-    let (result, calls) = run(&[7], &[9, 5, 5], &limits(10, 100, &[9]), None);
-    assert_eq!(result.unwrap(), FinishReason::Stop);
-    assert_eq!(calls, [Logits(vec![7]), Choose(vec![7])], "look at the token before you append it or hand it on");
-}
-
-#[test]
-fn task_2_each_of_several_stop_tokens_stops() {
-    for stop in [2, 0, 11] {
-        let (result, calls) = run(&[7], &[5, stop, 6], &limits(10, 100, &[0, 2, 11]), None);
-        assert_eq!((result.unwrap(), written(&calls)), (FinishReason::Stop, vec![5]), "stop tokens 0, 2 and 11; the model wrote 5, {stop}");
-    }
-}
-
-#[test]
-fn task_2_a_stop_token_counts_only_where_the_model_writes_it() {
-    let (result, calls) = run(&[9, 1, 9], &[3, 4], &limits(2, 100, &[9]), None);
-    assert_eq!(
-        (result.unwrap(), written(&calls)),
-        (FinishReason::Length, vec![3, 4]),
-        "a chat's prompt holds stop tokens of earlier turns"
+    assert_answer(
+        "prompt [7, 8], max_new_tokens 3, the model wants to write 3, 4, 5: each step calls next_logits, choose and on_token once, \
+         the first two with the prompt and all new tokens",
+        &ran.calls,
+        &expected.into_iter().flatten().collect(),
     );
 }
 
 #[test]
-fn task_2_a_stop_token_comes_before_a_limit_that_it_would_reach() {
-    // The third token is the stop token: two were written, so no limit is reached when it is chosen.
-    let (result, calls) = run(&[7], &[3, 4, 9], &limits(3, 4, &[9]), None);
-    assert_eq!((result.unwrap(), written(&calls)), (FinishReason::Stop, vec![3, 4]));
+fn task_2_max_new_tokens_is_how_many_are_written() {
+    let input = |n| format!("max_new_tokens {n}");
+    let found = [0, 1, 2, 5].map(|n| run(&[7, 7, 7], &[1, 2, 3, 4, 5, 6], &limits(n, 20, &[]), None).line(&input(n)));
+    let expected = [0, 1, 2, 5].map(|n| line(&input(n), &[1, 2, 3, 4, 5][..n], n, "Length"));
+    assert_answer(
+        "a prompt of 3 tokens, a context of 20: max_new_tokens is how many tokens are written, and how often the model runs",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
 }
 
 #[test]
-fn task_2_a_limit_that_is_reached_costs_no_forward_pass() {
-    // After two tokens the limit stands, although the model would stop by itself now.
-    let (result, calls) = run(&[7], &[3, 4, 9], &limits(2, 100, &[9]), None);
-    assert_eq!((result.unwrap(), passes(&calls)), (FinishReason::Length, 2));
+fn task_2_a_stop_token_ends_the_text_and_is_no_part_of_it() {
+    let (third, first) = ("the model wants to write 3, 4, 9, 5", "the model wants to write 9, 5, 5");
+    let stop = limits(6, 100, &[9]);
+    assert_answer(
+        "stop token 9: it ends the text and is no part of it, so on_token never gets it and nothing runs after it",
+        &Lines(vec![run(&[7], &[3, 4, 9, 5], &stop, None).line(third), run(&[7], &[9, 5, 5], &stop, None).line(first)]),
+        &Lines(vec![line(third, &[3, 4], 3, "Stop"), line(first, &[], 1, "Stop")]),
+    );
+}
+
+#[test]
+fn task_2_each_of_several_stop_tokens_stops() {
+    let input = |stop| format!("the model wants to write 5, {stop}, 6");
+    let found = [0, 11].map(|stop| run(&[7], &[5, stop, 6], &limits(4, 100, &[0, 11]), None).line(&input(stop)));
+    let expected = [0, 11].map(|stop| line(&input(stop), &[5], 2, "Stop"));
+    assert_answer("stop tokens 0 and 11: each of the set ends the text", &Lines(found.into()), &Lines(expected.into()));
+}
+
+#[test]
+fn task_2_a_stop_token_counts_only_where_the_model_writes_it() {
+    let input = "prompt [9, 1, 9], the model wants to write 3, 4";
+    assert_answer(
+        "stop token 9, max_new_tokens 2: in the prompt it means nothing, for a chat's prompt holds those of earlier turns",
+        &Lines(vec![run(&[9, 1, 9], &[3, 4], &limits(2, 100, &[9]), None).line(input)]),
+        &Lines(vec![line(input, &[3, 4], 2, "Length")]),
+    );
+}
+
+#[test]
+fn task_2_a_limit_counts_only_once_it_is_reached() {
+    let input = |n| format!("max_new_tokens {n}");
+    let found = [3, 2, 1].map(|n| run(&[7, 7, 7], &[3, 4, 9], &limits(n, 20, &[9]), None).line(&input(n)));
+    assert_answer(
+        "the model wants to write 3, 4 and then the stop token 9: with room for a third token it is chosen and is the reason, \
+         but once a limit is reached the model does not run, so nobody knows what it would have written",
+        &Lines(found.into()),
+        &Lines(vec![line(&input(3), &[3, 4], 3, "Stop"), line(&input(2), &[3, 4], 2, "Length"), line(&input(1), &[3], 1, "Length")]),
+    );
 }
 
 #[test]
 fn task_2_the_context_holds_prompt_and_new_tokens() {
-    for (prompt, context) in [(3, 5), (3, 4), (3, 3), (1, 2)] {
-        let (result, calls) = run(&vec![7; prompt], &[1, 2, 3, 4], &limits(100, context, &[]), None);
-        assert_eq!(result.unwrap(), FinishReason::ContextFull, "a prompt of {prompt} in a context of {context}");
-        assert_eq!(written(&calls).len(), context - prompt, "a prompt of {prompt} in a context of {context}");
-        assert_eq!(passes(&calls), context - prompt, "a prompt of {prompt} in a context of {context}: nothing runs once it is full");
-    }
-    // Both limits at once: max_new_tokens is looked at first.
-    for n in [0, 2] {
-        let (result, _) = run(&[7, 7, 7], &[1, 2], &limits(n, 3 + n, &[]), None);
-        assert_eq!(result.unwrap(), FinishReason::Length, "both limits are reached after {n} tokens");
-    }
+    let cases = [(3, 5), (3, 4), (1, 2)];
+    let input = |(prompt, context)| format!("a prompt of {prompt}, a context of {context}");
+    let found =
+        cases.map(|(prompt, context)| run(&vec![7; prompt], &[1, 2, 3], &limits(7, context, &[]), None).line(&input((prompt, context))));
+    let expected = cases.map(|case| line(&input(case), &[1, 2][..case.1 - case.0], case.1 - case.0, "ContextFull"));
+    assert_answer(
+        "max_new_tokens 7: prompt and new tokens together fill the context exactly, then nothing runs and the reason is ContextFull",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
+}
+
+#[test]
+fn task_2_a_prompt_that_fills_the_context_fits() {
+    let input = |prompt| format!("a prompt of {prompt}");
+    let found = [3, 2].map(|prompt| run(&vec![7; prompt], &[1, 2], &limits(7, 3, &[]), None).line(&input(prompt)));
+    assert_answer(
+        "a context of 3, max_new_tokens 7: a prompt as long as the context is no error, and neither is one with less room than max_new_tokens",
+        &Lines(found.into()),
+        &Lines(vec![line(&input(3), &[], 0, "ContextFull"), line(&input(2), &[1], 1, "ContextFull")]),
+    );
+}
+
+#[test]
+fn task_2_of_two_limits_max_new_tokens_is_looked_at_first() {
+    let cases = [(1, 4), (2, 5), (1, 20)];
+    let input = |(n, context)| format!("max_new_tokens {n}, a context of {context}");
+    let found = cases.map(|(n, context)| run(&[7, 7, 7], &[1, 2, 3], &limits(n, context, &[]), None).line(&input((n, context))));
+    let expected = cases.map(|case| line(&input(case), &[1, 2][..case.0], case.0, "Length"));
+    assert_answer(
+        "a prompt of 3: where max_new_tokens is reached the reason is Length, even if the context is full as well",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
 }
 
 #[test]
 fn task_2_a_prompt_longer_than_the_context_is_an_error() {
-    let (result, calls) = run(&[7; 13], &[1], &limits(5, 12, &[]), None);
-    let message = result.expect_err("13 tokens do not fit into 12").to_string();
-    assert!(message.contains("13") && message.contains("12"), "the message names both lengths: {message}");
-    assert_eq!(calls, [], "the model does not run");
     // Even if nothing was to be written.
-    assert!(run(&[7; 13], &[1], &limits(0, 12, &[]), None).0.is_err(), "max_new_tokens = 0 does not make it fit");
+    let input = |n| format!("a prompt of 13, a context of 12, max_new_tokens {n}");
+    let found = [5, 0].map(|n| run(&[7; 13], &[1], &limits(n, 12, &[]), None).line(&input(n)));
+    let expected = [5, 0].map(|n| line(&input(n), &[], 0, "an error"));
+    assert_answer(
+        "a prompt longer than the context is an error, and the model does not run",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
+    let message = run(&[7; 13], &[1], &limits(5, 12, &[]), None).returned.expect_err("an error, as above").to_string();
+    assert!(
+        message.contains("13") && message.contains("12"),
+        "a prompt of 13, a context of 12: the error names both lengths\n  found    {message:?}\n  expected a text with 13 and 12 in it"
+    );
 }
 
 #[test]
 fn task_2_an_empty_prompt_is_an_error() {
-    for n in [0, 5] {
-        let (result, calls) = run(&[], &[1], &limits(n, 12, &[]), None);
-        let message = result.expect_err("there is nothing to start from").to_string();
-        assert!(message.contains("empty"), "the message says that the prompt is empty: {message}");
-        assert_eq!(calls, [], "the model does not run");
-    }
+    let input = |n| format!("an empty prompt, max_new_tokens {n}");
+    let found = [0, 3].map(|n| run(&[], &[1, 2, 3], &limits(n, 12, &[]), None).line(&input(n)));
+    let expected = [0, 3].map(|n| line(&input(n), &[], 0, "an error"));
+    assert_answer(
+        "an empty prompt is an error: there is no position whose logits could be read",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
 }
 
 #[test]
 fn task_2_on_token_can_end_it() {
-    let (result, calls) = run(&[7], &[3, 4, 5], &limits(10, 100, &[]), Some(4));
-    assert_eq!(result.unwrap(), FinishReason::Interrupted);
-    assert_eq!((written(&calls), passes(&calls)), (vec![3, 4], 2), "nothing runs after on_token said break");
-    // The last token that a limit allows, and the reader ends just then: what happened first is the reason.
-    let (result, _) = run(&[7], &[3, 4, 5], &limits(2, 3, &[]), Some(4));
-    assert_eq!(result.unwrap(), FinishReason::Interrupted);
+    let cases = [(6, 100), (2, 100), (6, 5)];
+    let input = |(n, context)| format!("max_new_tokens {n}, a context of {context}");
+    let found = cases.map(|(n, context)| run(&[7, 7, 7], &[3, 4, 5], &limits(n, context, &[]), Some(4)).line(&input((n, context))));
+    let expected = cases.map(|case| line(&input(case), &[3, 4], 2, "Interrupted"));
+    assert_answer(
+        "a prompt of 3, the model wants to write 3, 4, 5 and on_token says break at 4: that ends it, even if 4 also reaches a limit",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
 }
 
 #[test]
 fn task_2_the_embedded_model_writes_what_transformers_writes() {
     // Before the model is loaded.
-    assert_eq!(run(&[7], &[], &limits(0, 9, &[]), None).0.unwrap(), FinishReason::Length);
+    assert!(run(&[7], &[], &limits(0, 9, &[]), None).returned.is_ok(), "max_new_tokens 0 is no error");
     let model = load_model(&embedded_model()).expect("the embedded model");
     let fixtures = fixtures();
     for name in fixtures.cases("task_2_greedy/") {
         let case = fixtures.case(&name);
         let (prompt, expected) = (ids(&case, "prompt"), ids(&case, "new"));
         let stop: Vec<u32> = case.value("stop").as_array().expect("a list").iter().map(|id| id.as_u64().expect("an id") as u32).collect();
-        let mut new = Vec::new();
+        let limits = limits(case.count("max_new_tokens"), model.config.max_positions, &stop);
+        let (mut new, mut passes) = (Vec::new(), 0);
         let reason = generate(
-            |tokens| next_token_logits(&model, tokens),
+            |tokens| {
+                passes += 1;
+                assert!(passes <= limits.max_new_tokens, "{name}: the model ran {passes} times for {} tokens", limits.max_new_tokens);
+                next_token_logits(&model, tokens)
+            },
             &prompt,
-            &limits(case.count("max_new_tokens"), model.config.max_positions, &stop),
+            &limits,
             |logits, _| argmax(logits),
             |token| {
                 new.push(token);
@@ -253,9 +376,10 @@ fn task_2_the_embedded_model_writes_what_transformers_writes() {
             },
         )
         .expect("the prompt fits");
-        assert_eq!(new, expected, "{name}: expected the text {}", case.value("text"));
-        let stopped = case.value("stopped").as_bool().expect("yes or no");
-        assert_eq!(reason, if stopped { FinishReason::Stop } else { FinishReason::Length }, "{name}");
+        let text = case.value("text");
+        assert!(new == expected, "{name}: transformers continues the prompt with {text}\n  found    {new:?}\n  expected {expected:?}");
+        let ended = if case.value("stopped").as_bool().expect("yes or no") { FinishReason::Stop } else { FinishReason::Length };
+        assert!(reason == ended, "{name}: the tokens are right; why it ended is not\n  found    {reason:?}\n  expected {ended:?}");
     }
 }
 
@@ -284,50 +408,126 @@ fn ways_to_cut(n: usize) -> Vec<Vec<usize>> {
     }
 }
 
+/// What each push of these bytes returned, and at the end `finish`. In a thread of its own, for a push may never return.
+fn pieces<'a>(pushes: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+    let pushes: Vec<Vec<u8>> = pushes.into_iter().map(<[u8]>::to_vec).collect();
+    let input = format!("{pushes:02X?}");
+    let (sender, receiver) = mpsc::channel();
+    let work = thread::spawn(move || {
+        let mut stream = TextStream::default();
+        let mut pieces: Vec<String> = pushes.iter().map(|bytes| stream.push(bytes)).collect();
+        pieces.push(stream.finish());
+        // Nobody listens any more if this took too long.
+        let _ = sender.send(pieces);
+    });
+    match receiver.recv_timeout(Duration::from_secs(5)) {
+        Ok(pieces) => pieces,
+        Err(RecvTimeoutError::Timeout) => {
+            panic!(
+                "push {input}, then finish: one of them does not return\n  each round of a loop must take bytes out of `pending`, or leave it"
+            )
+        }
+        // It panicked, and its message has been printed.
+        Err(RecvTimeoutError::Disconnected) => panic::resume_unwind(work.join().expect_err("it sends unless it panics")),
+    }
+}
+
+/// Compares the pieces; the last expected one is what `finish` returns.
+fn check_pieces(property: &str, pushes: &[&[u8]], expected: &[&str]) {
+    let found = pieces(pushes.iter().copied());
+    let what = format!("{property}: push {pushes:02X?}, then finish");
+    assert_answer(&what, &found, &expected.iter().map(|&piece| piece.to_owned()).collect());
+}
+
+#[test]
+fn task_3_letters_are_not_held_back() {
+    let found = pieces(["Once", " upon", "", " a", "\n", " time "].map(str::as_bytes));
+    let expected = ["Once", " upon", "", " a", "\n", " time ", ""].map(str::to_owned);
+    assert_answer(
+        "push \"Once\", \" upon\", \"\", \" a\", \"\\n\", \" time \", then finish: what is whole comes at once and as it is",
+        &found,
+        &expected.into(),
+    );
+}
+
 #[test]
 fn task_3_a_character_comes_whole() {
-    let mut stream = TextStream::default();
-    let found: Vec<String> = "a😀é".bytes().map(|byte| stream.push(&[byte])).collect();
-    assert_eq!(found, ["a", "", "", "", "😀", "", "é"], "byte by byte: nothing until a character is complete, then the character");
-    assert_eq!(stream.finish(), "", "nothing is left");
+    let found = pieces("a😀é".as_bytes().chunks(1));
+    let expected = ["a", "", "", "", "😀", "", "é", ""].map(str::to_owned);
+    assert_answer(
+        "push the bytes of \"a😀é\" one by one, then finish: nothing until a character is complete, then the character",
+        &found,
+        &expected.into(),
+    );
+}
+
+#[test]
+fn task_3_only_the_unfinished_character_waits() {
+    check_pieces(
+        "what stands before an unfinished character does not wait for it",
+        &[b"ab\xF0\x9F", b"\x98\x80c\xC3", b"\xA9"],
+        &["ab", "😀c", "é", ""],
+    );
+}
+
+#[test]
+fn task_3_bytes_that_cannot_become_a_character_become_u_fffd_at_once() {
+    check_pieces(
+        "80 begins no character, so it is U+FFFD as soon as it comes, and what follows is text",
+        &[b"a\x80b", b"c"],
+        &["a\u{fffd}b", "c", ""],
+    );
+    check_pieces("C0 and FF begin no character", &[b"\xC0", b"\xFF"], &["\u{fffd}", "\u{fffd}", ""]);
+    check_pieces(
+        "E2 82 waits for a third byte; with a letter behind it, it is one broken place and gives one U+FFFD",
+        &[b"\xE2\x82", b"A"],
+        &["", "\u{fffd}A", ""],
+    );
+}
+
+#[test]
+fn task_3_what_is_held_back_at_the_end_becomes_one_replacement_character() {
+    let bytes = |held: usize| &"ab😀".as_bytes()[..2 + held];
+    let line =
+        |held, pushed, end, again| format!("pushes of {:02X?} = {pushed:?}, finish = {end:?}, finish again = {again:?}", bytes(held));
+    let found = [0, 1, 2, 3].map(|held| {
+        let mut stream = TextStream::default();
+        let pushed: String = bytes(held).chunks(1).map(|byte| stream.push(byte)).collect();
+        line(held, pushed, stream.finish(), stream.finish())
+    });
+    let expected =
+        [(0, ""), (1, "\u{fffd}"), (2, "\u{fffd}"), (3, "\u{fffd}")].map(|(held, end)| line(held, "ab".into(), end.into(), "".into()));
+    assert_answer(
+        "byte by byte, and the end comes after none, one, two, three of the four bytes of an emoji: what was held back becomes one U+FFFD, once",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
 }
 
 #[test]
 fn task_3_the_pieces_make_up_the_text_however_it_is_cut() {
     for (name, bytes, text, certain) in examples() {
+        // Whether it returns at all.
+        pieces([&bytes[..]]);
         for cuts in ways_to_cut(bytes.len()) {
             let mut stream = TextStream::default();
             let (mut found, mut from) = (String::new(), 0);
+            let input = format!("{name}, {bytes:02X?} in pieces that end at {cuts:?} and at the end");
             for to in cuts.iter().copied().chain([bytes.len()]) {
                 found += &stream.push(&bytes[from..to]);
-                assert_eq!(
-                    found, certain[to],
-                    "{name}: {bytes:02x?} cut at {cuts:?}: after {to} bytes, all text that is certain and no more (found ≠ expected)"
+                let expected = &certain[to];
+                assert!(
+                    found == *expected,
+                    "{input}: after {to} bytes all text that is certain has come, and no more\n  found    {found:?}\n  expected {expected:?}"
                 );
                 from = to;
             }
             found += &stream.finish();
-            assert_eq!(found, text, "{name}: {bytes:02x?} cut at {cuts:?}, after finish");
-            assert_eq!(stream.finish(), "", "{name}: what was held back comes once");
+            assert!(
+                found == text,
+                "{input}: all pieces and finish make up String::from_utf8_lossy of the whole\n  found    {found:?}\n  expected {text:?}"
+            );
         }
-    }
-}
-
-#[test]
-fn task_3_letters_are_not_held_back() {
-    let mut stream = TextStream::default();
-    for piece in ["Once", " upon", "", " a", "\n", " time"] {
-        assert_eq!(stream.push(piece.as_bytes()), piece, "whole characters come at once, spaces included");
-    }
-    assert_eq!(stream.finish(), "");
-}
-
-#[test]
-fn task_3_what_is_held_back_at_the_end_becomes_one_replacement_character() {
-    for cut in 1..4 {
-        let mut stream = TextStream::default();
-        let found = stream.push(&"ab😀".as_bytes()[..2 + cut]);
-        assert_eq!((&found[..], &stream.finish()[..]), ("ab", "\u{fffd}"), "{cut} of the four bytes of an emoji, then the end");
     }
 }
 
@@ -339,11 +539,17 @@ fn task_3_tokens_of_the_embedded_model_become_text() {
     let case = fixtures.case("task_3_stream/tokens");
     let tokenizer = Tokenizer::from_folder(&embedded_model()).expect("the embedded model's tokenizer");
     for id in ids(&case, "ids") {
-        let piece = stream.push(&tokenizer.token_bytes(id));
-        assert!(!piece.contains('\u{fffd}'), "after {found:?} token {id} gave {piece:?}: half a character has to wait for its other half");
+        let bytes = tokenizer.token_bytes(id);
+        let piece = stream.push(&bytes);
+        assert!(
+            !piece.contains('\u{fffd}'),
+            "after {found:?} token {id}, {bytes:02X?}, gave {piece:?}: half a character has to wait for its other half"
+        );
         found += &piece;
     }
-    assert_eq!(found + &stream.finish(), case.value("text").as_str().expect("a text"));
+    found += &stream.finish();
+    let text = case.value("text").as_str().expect("a text");
+    assert!(found == text, "the tokens' pieces make up the text that was tokenized\n  found    {found:?}\n  expected {text:?}");
 }
 
 /// One chat of the fixture: its messages, and its text without and with the beginning of an answer.
@@ -361,19 +567,23 @@ fn chats(case: &Case) -> Vec<(Vec<Message>, String, String)> {
 }
 
 #[test]
-fn task_4_chatml_is_what_the_template_gives() {
-    for (messages, text, prompt) in chats(&fixtures().case("task_4_chat/messages")) {
-        assert_eq!(chatml(&messages, false), text, "{messages:?}");
-        assert_eq!(chatml(&messages, true), prompt, "{messages:?}, with the beginning of an answer");
-    }
+fn task_4_chatml_by_hand() {
+    let messages = [Message::new("system", "Be brief."), Message::new("user", "Hi\nthere")];
+    let text = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi\nthere<|im_end|>\n".to_owned();
+    let prompt = format!("{text}<|im_start|>assistant\n");
+    let chat = "system \"Be brief.\", user \"Hi\\nthere\"";
+    assert_answer(&format!("{chat}, without a generation prompt: the messages and nothing else"), &chatml(&messages, false), &text);
+    assert_answer(&format!("{chat}, with a generation prompt: the assistant's turn is open"), &chatml(&messages, true), &prompt);
 }
 
 #[test]
-fn task_4_chatml_by_hand() {
-    let messages = [Message::new("system", "Be brief."), Message::new("user", "Hi\nthere")];
-    let text = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi\nthere<|im_end|>\n";
-    assert_eq!(chatml(&messages, false), text);
-    assert_eq!(chatml(&messages, true), format!("{text}<|im_start|>assistant\n"), "the answer begins after the line feed");
+fn task_4_chatml_is_what_the_template_gives() {
+    for (messages, text, prompt) in chats(&fixtures().case("task_4_chat/messages")) {
+        let chat: Vec<String> = messages.iter().map(|Message { role, content }| format!("{role} {content:?}")).collect();
+        let chat = if chat.is_empty() { "no messages".to_owned() } else { chat.join(", ") };
+        assert_answer(&format!("{chat}, without a generation prompt"), &chatml(&messages, false), &text);
+        assert_answer(&format!("{chat}, with a generation prompt"), &chatml(&messages, true), &prompt);
+    }
 }
 
 #[test]
@@ -382,6 +592,9 @@ fn task_4_each_mark_becomes_one_token() {
     let (messages, ..) = chats(&fixtures.case("task_4_chat/messages")).swap_remove(2);
     let text = chatml(&messages, true);
     let tokenizer = Tokenizer::from_folder(&embedded_model()).expect("the embedded model's tokenizer");
-    let case = fixtures.case("task_4_chat/tokens");
-    assert_eq!(tokenizer.encode(&text).expect("any text has tokens"), ids(&case, "ids"), "the tokens of {text:?}");
+    let (found, expected) = (tokenizer.encode(&text).expect("any text has tokens"), ids(&fixtures.case("task_4_chat/tokens"), "ids"));
+    assert!(
+        found == expected,
+        "the tokens of {text:?}: each <|im_start|> is token 1, each <|im_end|> token 2, and nothing stands before the first\n  found    {found:?}\n  expected {expected:?}"
+    );
 }

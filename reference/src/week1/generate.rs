@@ -64,8 +64,9 @@ pub enum FinishReason {
 ///
 /// `next_logits(tokens)` gives the logits `[V]` after `tokens`, which are the prompt and all new tokens so far;
 /// `choose(logits, tokens)` picks one; `on_token` receives every new token as soon as it is chosen, and never a stop
-/// token. The first two run once per step, and so does `on_token` unless a stop token was chosen. Limits are looked at in this order, before the model runs: `max_new_tokens`, then
-/// `context`; so a limit that is already reached costs no forward pass.
+/// token. The first two run once per step, and so does `on_token` unless a stop token was chosen. Limits are looked at
+/// in this order, before the model runs: `max_new_tokens`, then `context`; so a limit that is already reached costs no
+/// forward pass.
 ///
 /// # Errors
 /// If the prompt is empty; or if it is longer than the context, and then the message names both lengths.

@@ -15,7 +15,7 @@ use super::model::Model;
 /// Stored values as f32. All three types are little-endian; bf16 is the upper half of an f32, f16 is IEEE half precision.
 ///
 /// # Errors
-/// If the type is none of f32, bf16 and f16; the message names the tensor.
+/// If the type is none of f32, bf16 and f16; the message names the tensor, its type and the types that are supported.
 pub fn to_f32(stored: &StoredTensor<'_>) -> Result<Tensor> {
     // SOLUTION week1-day5 task 4
     let values = match stored.dtype {

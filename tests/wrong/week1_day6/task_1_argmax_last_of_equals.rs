@@ -1,6 +1,10 @@
 //! id: argmax-last-of-equals
 //! function: argmax
-//! says: Of equal logits the first wins: compare with >, not >=.
-let mut best = 0;
-    for (i, &l) in logits.iter().enumerate() { if l >= logits[best] { best = i; } }
+//! says: Of equal logits you take the last, as `>=` and `Iterator::max_by` do; the first wins.
+    let mut best = 0;
+    for (i, &logit) in logits.iter().enumerate() {
+        if logit >= logits[best] {
+            best = i;
+        }
+    }
     best as u32

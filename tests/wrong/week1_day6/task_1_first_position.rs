@@ -1,6 +1,6 @@
 //! id: first-position
 //! function: next_token_logits
-//! says: Row 0 scores the token after the first; you want the last row.
-let batch = Array2::from_shape_vec((1, tokens.len()), tokens.to_vec()).expect("one row");
+//! says: Your logits are those of row 0, which tells what follows the first token; the last row tells what follows all of them.
+    let batch = Array2::from_shape_vec((1, tokens.len()), tokens.to_vec()).expect("one row");
     let logits = model.forward(&batch);
     logits.slice(s![0, 0, ..]).to_vec()

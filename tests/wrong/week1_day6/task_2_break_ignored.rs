@@ -1,14 +1,20 @@
 //! id: break-ignored
 //! function: generate
-//! says: on_token can end the generation.
-ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+//! says: You write on after `on_token` has said break: look at what it returns.
+    ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
     ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
     let mut tokens = prompt.to_vec();
     loop {
-        if tokens.len() - prompt.len() == limits.max_new_tokens { return Ok(FinishReason::Length); }
-        if tokens.len() == limits.context { return Ok(FinishReason::ContextFull); }
+        if tokens.len() - prompt.len() == limits.max_new_tokens {
+            return Ok(FinishReason::Length);
+        }
+        if tokens.len() == limits.context {
+            return Ok(FinishReason::ContextFull);
+        }
         let token = choose(&next_logits(&tokens), &tokens);
-        if limits.stop_tokens.contains(&token) { return Ok(FinishReason::Stop); }
+        if limits.stop_tokens.contains(&token) {
+            return Ok(FinishReason::Stop);
+        }
         tokens.push(token);
         let _ = on_token(token);
     }

@@ -1,13 +1,19 @@
 //! id: eos-never
 //! function: generate
-//! says: Nothing tests for stop tokens.
-ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+//! says: You write on after a stop token as if it were any other: nothing ends the text there.
+    ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
     ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
     let mut tokens = prompt.to_vec();
     loop {
-        if tokens.len() - prompt.len() == limits.max_new_tokens { return Ok(FinishReason::Length); }
-        if tokens.len() == limits.context { return Ok(FinishReason::ContextFull); }
+        if tokens.len() - prompt.len() == limits.max_new_tokens {
+            return Ok(FinishReason::Length);
+        }
+        if tokens.len() == limits.context {
+            return Ok(FinishReason::ContextFull);
+        }
         let token = choose(&next_logits(&tokens), &tokens);
         tokens.push(token);
-        if on_token(token).is_break() { return Ok(FinishReason::Interrupted); }
+        if on_token(token).is_break() {
+            return Ok(FinishReason::Interrupted);
+        }
     }

@@ -1,14 +1,22 @@
 //! id: max-one-too-many
 //! function: generate
-//! says: Check before the step, so that max_new_tokens is how many are written.
-ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+//! says: You write one token more than max_new_tokens allows.
+    ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
     ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
     let mut tokens = prompt.to_vec();
     loop {
-        if tokens.len() == limits.context { return Ok(FinishReason::ContextFull); }
+        if tokens.len() - prompt.len() > limits.max_new_tokens {
+            return Ok(FinishReason::Length);
+        }
+        if tokens.len() == limits.context {
+            return Ok(FinishReason::ContextFull);
+        }
         let token = choose(&next_logits(&tokens), &tokens);
-        if limits.stop_tokens.contains(&token) { return Ok(FinishReason::Stop); }
+        if limits.stop_tokens.contains(&token) {
+            return Ok(FinishReason::Stop);
+        }
         tokens.push(token);
-        if on_token(token).is_break() { return Ok(FinishReason::Interrupted); }
-        if tokens.len() - prompt.len() > limits.max_new_tokens { return Ok(FinishReason::Length); }
+        if on_token(token).is_break() {
+            return Ok(FinishReason::Interrupted);
+        }
     }

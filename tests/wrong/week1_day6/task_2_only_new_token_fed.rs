@@ -1,15 +1,23 @@
 //! id: only-new-token-fed
 //! function: generate
-//! says: There is no cache yet: hand on all tokens.
-ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+//! says: After the first step the model gets the newest token alone. It remembers nothing: hand it the prompt and all new tokens.
+    ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
     ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
     let mut tokens = prompt.to_vec();
     loop {
-        if tokens.len() - prompt.len() == limits.max_new_tokens { return Ok(FinishReason::Length); }
-        if tokens.len() == limits.context { return Ok(FinishReason::ContextFull); }
+        if tokens.len() - prompt.len() == limits.max_new_tokens {
+            return Ok(FinishReason::Length);
+        }
+        if tokens.len() == limits.context {
+            return Ok(FinishReason::ContextFull);
+        }
         let from = if tokens.len() == prompt.len() { 0 } else { tokens.len() - 1 };
         let token = choose(&next_logits(&tokens[from..]), &tokens);
-        if limits.stop_tokens.contains(&token) { return Ok(FinishReason::Stop); }
+        if limits.stop_tokens.contains(&token) {
+            return Ok(FinishReason::Stop);
+        }
         tokens.push(token);
-        if on_token(token).is_break() { return Ok(FinishReason::Interrupted); }
+        if on_token(token).is_break() {
+            return Ok(FinishReason::Interrupted);
+        }
     }

@@ -1,14 +1,22 @@
 //! id: prompt-exactly-context-refused
 //! function: generate
-//! says: A prompt of exactly `context` tokens fits; there is no room for more.
-ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+//! says: You refuse a prompt that fills the context exactly; it fits, and only leaves no room for more.
+    ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
     ensure!(prompt.len() < limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
     let mut tokens = prompt.to_vec();
     loop {
-        if tokens.len() - prompt.len() == limits.max_new_tokens { return Ok(FinishReason::Length); }
-        if tokens.len() == limits.context { return Ok(FinishReason::ContextFull); }
+        if tokens.len() - prompt.len() == limits.max_new_tokens {
+            return Ok(FinishReason::Length);
+        }
+        if tokens.len() == limits.context {
+            return Ok(FinishReason::ContextFull);
+        }
         let token = choose(&next_logits(&tokens), &tokens);
-        if limits.stop_tokens.contains(&token) { return Ok(FinishReason::Stop); }
+        if limits.stop_tokens.contains(&token) {
+            return Ok(FinishReason::Stop);
+        }
         tokens.push(token);
-        if on_token(token).is_break() { return Ok(FinishReason::Interrupted); }
+        if on_token(token).is_break() {
+            return Ok(FinishReason::Interrupted);
+        }
     }

@@ -1,15 +1,27 @@
 //! id: prompt-handed-on
 //! function: generate
-//! says: on_token receives new tokens only.
-ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+//! says: `on_token` gets the prompt before anything is written; it receives new tokens only.
+    ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
     ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
     let mut tokens = prompt.to_vec();
-    for &t in prompt { if on_token(t).is_break() { return Ok(FinishReason::Interrupted); } }
+    for &token in prompt {
+        if on_token(token).is_break() {
+            return Ok(FinishReason::Interrupted);
+        }
+    }
     loop {
-        if tokens.len() - prompt.len() == limits.max_new_tokens { return Ok(FinishReason::Length); }
-        if tokens.len() == limits.context { return Ok(FinishReason::ContextFull); }
+        if tokens.len() - prompt.len() == limits.max_new_tokens {
+            return Ok(FinishReason::Length);
+        }
+        if tokens.len() == limits.context {
+            return Ok(FinishReason::ContextFull);
+        }
         let token = choose(&next_logits(&tokens), &tokens);
-        if limits.stop_tokens.contains(&token) { return Ok(FinishReason::Stop); }
+        if limits.stop_tokens.contains(&token) {
+            return Ok(FinishReason::Stop);
+        }
         tokens.push(token);
-        if on_token(token).is_break() { return Ok(FinishReason::Interrupted); }
+        if on_token(token).is_break() {
+            return Ok(FinishReason::Interrupted);
+        }
     }

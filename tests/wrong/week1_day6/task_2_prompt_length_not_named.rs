@@ -1,14 +1,23 @@
 //! id: prompt-length-not-named
 //! function: generate
-//! says: Name both numbers.
-ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
-    ensure!(prompt.len() <= limits.context, "the prompt is too long");
+//! says: Your error for a prompt that is too long does not name both lengths.
+//! shows: the error names both lengths
+    ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+    ensure!(prompt.len() <= limits.context, "the prompt does not fit into the context");
     let mut tokens = prompt.to_vec();
     loop {
-        if tokens.len() - prompt.len() == limits.max_new_tokens { return Ok(FinishReason::Length); }
-        if tokens.len() == limits.context { return Ok(FinishReason::ContextFull); }
+        if tokens.len() - prompt.len() == limits.max_new_tokens {
+            return Ok(FinishReason::Length);
+        }
+        if tokens.len() == limits.context {
+            return Ok(FinishReason::ContextFull);
+        }
         let token = choose(&next_logits(&tokens), &tokens);
-        if limits.stop_tokens.contains(&token) { return Ok(FinishReason::Stop); }
+        if limits.stop_tokens.contains(&token) {
+            return Ok(FinishReason::Stop);
+        }
         tokens.push(token);
-        if on_token(token).is_break() { return Ok(FinishReason::Interrupted); }
+        if on_token(token).is_break() {
+            return Ok(FinishReason::Interrupted);
+        }
     }

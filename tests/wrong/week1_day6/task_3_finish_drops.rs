@@ -1,5 +1,5 @@
 //! id: finish-drops
 //! function: TextStream::finish
-//! says: What is held back at the end becomes U+FFFD.
-self.pending.clear();
+//! says: What was held back at the end vanishes; it becomes one U+FFFD.
+        self.pending.clear();
         String::new()

@@ -1,5 +1,10 @@
 //! id: invalid-blocks
 //! function: TextStream::push
-//! says: Bytes that cannot become a character are U+FFFD now: waiting for them never ends.
-self.pending.extend_from_slice(bytes);
-        match String::from_utf8(self.pending.clone()) { Ok(t) => { self.pending.clear(); t } Err(_) => String::new() }
+//! says: Since a byte that begins no character, nothing is shown any more: such a byte becomes U+FFFD at once, and what follows is looked at anew.
+        self.pending.extend_from_slice(bytes);
+        let valid = match str::from_utf8(&self.pending) {
+            Ok(text) => text.len(),
+            Err(error) => error.valid_up_to(),
+        };
+        let rest = self.pending.split_off(valid);
+        String::from_utf8(std::mem::replace(&mut self.pending, rest)).expect("valid up to here")

@@ -1,15 +1,22 @@
 //! id: invalid-skipped
 //! function: TextStream::push
-//! says: Invalid bytes become U+FFFD, they do not vanish.
-self.pending.extend_from_slice(bytes);
+//! says: Bytes that cannot become a character vanish; each broken place becomes one U+FFFD.
+        self.pending.extend_from_slice(bytes);
         let mut text = String::new();
         loop {
             match str::from_utf8(&self.pending) {
-                Ok(valid) => { text.push_str(valid); self.pending.clear(); return text; }
+                Ok(valid) => {
+                    text.push_str(valid);
+                    self.pending.clear();
+                    return text;
+                }
                 Err(error) => {
                     let (valid, rest) = self.pending.split_at(error.valid_up_to());
-                    text.push_str(str::from_utf8(valid).unwrap());
-                    let Some(invalid) = error.error_len() else { self.pending = rest.to_vec(); return text; };
+                    text.push_str(str::from_utf8(valid).expect("valid up to here"));
+                    let Some(invalid) = error.error_len() else {
+                        self.pending = rest.to_vec();
+                        return text;
+                    };
                     self.pending = rest[invalid..].to_vec();
                 }
             }

@@ -1,5 +1,8 @@
 //! id: stream-buffer-not-cleared
 //! function: TextStream::push
-//! says: Emit each byte once.
-self.pending.extend_from_slice(bytes);
-        match str::from_utf8(&self.pending) { Ok(t) => t.to_owned(), Err(e) => String::from_utf8_lossy(&self.pending[..e.valid_up_to()]).into_owned() }
+//! says: Text that was returned comes again with the next push: what is returned must leave the buffer.
+        self.pending.extend_from_slice(bytes);
+        match str::from_utf8(&self.pending) {
+            Ok(valid) => valid.to_owned(),
+            Err(error) => String::from_utf8_lossy(&self.pending[..error.valid_up_to()]).into_owned(),
+        }

@@ -1,7 +1,8 @@
 //! id: generation-prompt-always
 //! function: chatml
-//! says: Only if asked for.
-let mut text = String::from("");
-    for Message { role, content } in messages { let content = content; text += &format!("<|im_start|>{role}\n{content}<|im_end|>\n"); }
-    if add_generation_prompt || true { text += "<|im_start|>assistant\n"; }
-    text
+//! says: You open the assistant's turn although no generation prompt was asked for.
+    let mut text = String::new();
+    for Message { role, content } in messages {
+        text += &format!("<|im_start|>{role}\n{content}<|im_end|>\n");
+    }
+    text + "<|im_start|>assistant\n"

@@ -1,7 +1,11 @@
 //! id: no-line-feed-after-role
 //! function: chatml
-//! says: A line feed, not a space, follows the role.
-let mut text = String::from("");
-    for Message { role, content } in messages { let content = content; text += &format!("<|im_start|>{role} {content}<|im_end|>\n"); }
-    if add_generation_prompt { text += "<|im_start|>assistant\n"; }
+//! says: A space stands between your role and the content; a line feed belongs there.
+    let mut text = String::new();
+    for Message { role, content } in messages {
+        text += &format!("<|im_start|>{role} {content}<|im_end|>\n");
+    }
+    if add_generation_prompt {
+        text += "<|im_start|>assistant\n";
+    }
     text

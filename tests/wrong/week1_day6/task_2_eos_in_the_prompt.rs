@@ -1,0 +1,25 @@
+//! id: eos-anywhere
+//! function: generate
+//! says: A stop token in the prompt ends your text before it begins; only a token that the model has just written can end it.
+    ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+    ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
+    let mut tokens = prompt.to_vec();
+    loop {
+        if tokens.last().is_some_and(|token| limits.stop_tokens.contains(token)) {
+            return Ok(FinishReason::Stop);
+        }
+        if tokens.len() - prompt.len() == limits.max_new_tokens {
+            return Ok(FinishReason::Length);
+        }
+        if tokens.len() == limits.context {
+            return Ok(FinishReason::ContextFull);
+        }
+        let token = choose(&next_logits(&tokens), &tokens);
+        if limits.stop_tokens.contains(&token) {
+            return Ok(FinishReason::Stop);
+        }
+        tokens.push(token);
+        if on_token(token).is_break() {
+            return Ok(FinishReason::Interrupted);
+        }
+    }

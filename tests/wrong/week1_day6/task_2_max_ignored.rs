@@ -1,0 +1,20 @@
+//! id: max-ignored
+//! function: generate
+//! says: Nothing in your loop ends it at max_new_tokens.
+//! shows: the generation does not end
+    ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+    ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
+    let mut tokens = prompt.to_vec();
+    loop {
+        if tokens.len() == limits.context {
+            return Ok(FinishReason::ContextFull);
+        }
+        let token = choose(&next_logits(&tokens), &tokens);
+        if limits.stop_tokens.contains(&token) {
+            return Ok(FinishReason::Stop);
+        }
+        tokens.push(token);
+        if on_token(token).is_break() {
+            return Ok(FinishReason::Interrupted);
+        }
+    }
