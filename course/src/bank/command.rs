@@ -35,12 +35,14 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
     let mut entries = super::load(root, curriculum)?;
     entries.retain(|entry| day.is_none_or(|day| entry.task.feature == day.feature));
     let bank = Bank::build(root, curriculum, &entries)?;
-    let mut matrix = matrix::run(&bank, curriculum, &entries, &root.join("target/verify/answers.jsonl"))?;
+    let record = root.join("target/verify/answers");
+    fs::create_dir_all(&record)?;
+    let mut matrix = matrix::run(&bank, curriculum, &entries, &record)?;
     matrix.answers.retain(|module, _| day.is_none_or(|day| *module == day.module()));
     let text = page::page(&matrix, curriculum);
     if options.check {
         matrix.problems.extend(data::stale(root, &matrix.answers));
-        if day.is_none() && fs::read_to_string(root.join(page::PATH)).is_ok_and(|old| crate::source::normalise(&old) != text) {
+        if day.is_none() && !fs::read_to_string(root.join(page::PATH)).is_ok_and(|old| page::same(&old, &text)) {
             matrix.problems.push(format!("{} is not what the bank gives today", page::PATH));
         }
     } else {

@@ -5,7 +5,12 @@ use std::{
     fs,
     path::Path,
     process::Command,
-    sync::mpsc::RecvTimeoutError,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::RecvTimeoutError,
+    },
+    thread,
     time::{Duration, Instant},
 };
 
@@ -49,36 +54,31 @@ pub(super) struct Matrix<'a> {
 /// If a program cannot be run.
 pub(super) fn run<'a>(bank: &Bank, curriculum: &Curriculum, entries: &'a [Entry], record: &Path) -> Result<Matrix<'a>> {
     let mut matrix = Matrix::default();
-    let mut answers: Vec<(&Entry, &Wrong, Vec<Answer>)> = Vec::new();
-    let module = |entry: &Entry| entry.task.feature.replace('-', "_");
     for day in curriculum.days() {
         matrix.answers.insert(day.module(), Answers::default());
     }
-    for (i, entry) in entries.iter().enumerate() {
+    let module = |entry: &Entry| entry.task.feature.replace('-', "_");
+    let first = each(entries, |i, entry| {
+        let mut command = bank.command(&module(entry), &filter(entry), i + 1)?;
+        let record = record.join(format!("{i}.jsonl"));
+        let _ = fs::remove_file(&record);
+        let ran = tests(command.env("COURSE_RECORD", &record))?;
+        let lines = fs::read_to_string(&record).unwrap_or_default();
+        Ok((ran, lines.lines().map(Answer::parse).collect::<Result<Vec<_>>>()?))
+    })?;
+    let mut answers: Vec<(&Entry, &Wrong, &[Answer])> = Vec::new();
+    for (entry, (ran, recorded)) in entries.iter().zip(&first) {
         match &entry.kind {
+            Kind::Wrong(wrong) => answers.push((entry, wrong, recorded)),
+            Kind::Alternate if ran.ended && ran.red().next().is_none() && !ran.report.passed.is_empty() => matrix.alternates += 1,
             Kind::Alternate => {
-                let ran = tests(&mut bank.command(&module(entry), "task_", i + 1)?)?;
                 let red: Vec<&str> = ran.red().collect();
-                if ran.ended && red.is_empty() && !ran.report.passed.is_empty() {
-                    matrix.alternates += 1;
-                } else {
-                    matrix.problems.push(format!("{}: a correct body is refused by {}", entry.path, red.join(", ")));
-                }
-            }
-            Kind::Wrong(wrong) => {
-                let _ = fs::remove_file(record);
-                // One test after the other, so that the answers always come in the same order.
-                let mut command = bank.command(&module(entry), &filter(entry), i + 1)?;
-                tests(command.env("COURSE_RECORD", record).env("RUST_TEST_THREADS", "1"))?;
-                let lines = fs::read_to_string(record).unwrap_or_default();
-                let recorded = lines.lines().map(Answer::parse).collect::<Result<Vec<_>>>()?;
-                answers.push((entry, wrong, recorded));
+                matrix.problems.push(format!("{}: a correct body is refused by {}", entry.path, red.join(", ")));
             }
         }
     }
-    let named_by_answer = |wrong: &Wrong| wrong.shows.is_none();
-    for (entry, wrong, recorded) in answers.iter().filter(|(_, wrong, _)| named_by_answer(wrong)) {
-        for answer in recorded {
+    for (entry, wrong, recorded) in answers.iter().filter(|(_, wrong, _)| wrong.shows.is_none()) {
+        for answer in *recorded {
             matrix.answers.entry(module(entry)).or_default().add(answer, wrong);
         }
     }
@@ -88,12 +88,13 @@ pub(super) fn run<'a>(bank: &Bank, curriculum: &Curriculum, entries: &'a [Entry]
         fs::write(path, answers.bytes())?;
     }
 
+    let second = each(entries, |i, entry| match entry.kind {
+        Kind::Wrong(_) => tests(&mut bank.command(&module(entry), &filter(entry), i + 1)?).map(Some),
+        Kind::Alternate => Ok(None),
+    })?;
     let says: Vec<&str> = answers.iter().map(|(_, wrong, _)| wrong.says.as_str()).collect();
-    for (i, entry) in entries.iter().enumerate() {
-        let Kind::Wrong(wrong) = &entry.kind else { continue };
-        let ran = tests(&mut bank.command(&module(entry), &filter(entry), i + 1)?)?;
-        let recorded = answers.iter().find(|(other, ..)| other.path == entry.path).map_or(&[][..], |(_, _, recorded)| recorded);
-        matrix.problems.extend(judge(entry, wrong, &ran, &says));
+    for ((entry, wrong, recorded), ran) in answers.iter().zip(second.iter().flatten()) {
+        matrix.problems.extend(judge(entry, wrong, ran, &says));
         let named = ran.red().filter(|name| ran.names(name, wrong)).count();
         let distance = recorded.iter().filter_map(|answer| answer.distance).max_by(f64::total_cmp);
         let (tests, red) = (ran.report.passed.len(), ran.red().count());
@@ -102,12 +103,35 @@ pub(super) fn run<'a>(bank: &Bank, curriculum: &Curriculum, entries: &'a [Entry]
     Ok(matrix)
 }
 
+/// Does something with every entry and its place, on all cores, and returns the results in order.
+fn each<T: Send>(entries: &[Entry], action: impl Fn(usize, &Entry) -> Result<T> + Sync) -> Result<Vec<T>> {
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let worker = || {
+        while let Some((i, entry)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, entries.get(i)?))) {
+            let result = action(i, entry);
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((i, result));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(worker);
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(i, _)| *i);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// A correct body faces all tests of its day, a wrong one those of its task.
 fn filter(entry: &Entry) -> String {
-    format!("task_{}_", entry.task.task)
+    match entry.kind {
+        Kind::Wrong(_) => format!("task_{}_", entry.task.task),
+        Kind::Alternate => "task_".to_owned(),
+    }
 }
 
 /// Two mistakes of a day that give one answer to one check: its input is too weak to tell which it was.
-fn ambiguities(answers: &[(&Entry, &Wrong, Vec<Answer>)]) -> Vec<String> {
+fn ambiguities(answers: &[(&Entry, &Wrong, &[Answer])]) -> Vec<String> {
     let mut problems = Vec::new();
     for (i, (entry, wrong, recorded)) in answers.iter().enumerate() {
         for (other_entry, other, other_recorded) in &answers[..i] {
