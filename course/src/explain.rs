@@ -35,6 +35,11 @@ fn without_column(place: &str) -> String {
     place.rsplit_once(':').map_or(place.clone(), |(line, _)| line.to_owned())
 }
 
+/// What the harness makes of a wrong answer, if it makes anything of it.
+pub(crate) fn diagnosis(message: &str) -> Option<&str> {
+    message.lines().find_map(|line| line.trim_start().strip_prefix("diagnosis "))
+}
+
 /// The stub that a test stopped at: `week1-day1 task 2: scaled_dot_product_attention`.
 pub(crate) fn open_stub<'a>(report: &'a Report, test: &str) -> Option<&'a str> {
     let stub = report.first_panic(test)?.strip_prefix("not yet implemented: ")?;

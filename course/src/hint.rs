@@ -54,15 +54,19 @@ struct OfTask {
 /// If there is no such task, or its hints cannot be read.
 pub(crate) fn print(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<()> {
     let (day, id, _) = curriculum.named(&options.day, options.task)?;
-    print!("{}", next(root, day, &id, options.level)?);
+    let (text, more) = next(root, day, &id, options.level)?;
+    print!("{text}");
+    if more {
+        println!("The next one: cargo course hint {} {}", id.feature, id.task);
+    }
     Ok(())
 }
 
-/// The hints of a task up to `level`, or one more than were seen; notes it in the record.
+/// The hints of a task up to `level`, or one more than were seen, and whether there are more; notes it in the record.
 ///
 /// # Errors
 /// If they cannot be read.
-pub(crate) fn next(root: &Path, day: &Day, id: &TaskId, level: Option<u8>) -> Result<String> {
+pub(crate) fn next(root: &Path, day: &Day, id: &TaskId, level: Option<u8>) -> Result<(String, bool)> {
     let hints = load(root, day, id)?;
     let seen = Record::load(root).entry(id).hints;
     let level = level.unwrap_or(seen + 1).min(HINTS);
@@ -71,12 +75,10 @@ pub(crate) fn next(root: &Path, day: &Day, id: &TaskId, level: Option<u8>) -> Re
     for (number, hint) in hints.iter().enumerate().take(usize::from(level)) {
         text += &format!("{id}, hint {} of {HINTS}\n\n{}\n\n", number + 1, hint.trim());
     }
-    text += &if level < HINTS {
-        format!("The next one: cargo course hint {} {}\n", id.feature, id.task)
-    } else {
-        format!("That was the last one. The chapter: {}\n", day.chapter)
-    };
-    Ok(text)
+    if level == HINTS {
+        text += &format!("That was the last one. The chapter: {}\n", day.chapter);
+    }
+    Ok((text, level < HINTS))
 }
 
 /// The hints of one task.
@@ -164,13 +166,12 @@ mod tests {
         let first = "week1-day1 task 1, hint 1 of 3\n\na\n\n";
         let second = "week1-day1 task 1, hint 2 of 3\n\nb\nb\n\n";
         let third = "week1-day1 task 1, hint 3 of 3\n\nc\n\n";
-        let more = "The next one: cargo course hint week1-day1 1\n";
         let last = "That was the last one. The chapter: book/src/week1/day1.md\n";
-        assert_eq!(next(None), format!("{first}{more}"));
-        assert_eq!(next(None), format!("{first}{second}{more}"));
-        assert_eq!(next(Some(1)), format!("{first}{more}"), "looking back");
-        assert_eq!(next(None), format!("{first}{second}{third}{last}"));
-        assert_eq!(next(None), format!("{first}{second}{third}{last}"), "there is no fourth");
+        assert_eq!(next(None), (first.to_owned(), true));
+        assert_eq!(next(None), (format!("{first}{second}"), true));
+        assert_eq!(next(Some(1)), (first.to_owned(), true), "looking back");
+        assert_eq!(next(None), (format!("{first}{second}{third}{last}"), false));
+        assert_eq!(next(None), (format!("{first}{second}{third}{last}"), false), "there is no fourth");
         assert_eq!(Record::load(root.path()).entry(&id).hints, 3);
         let other = TaskId { task: 2, ..id };
         assert_eq!(Record::load(root.path()).entry(&other).hints, 0);

@@ -117,7 +117,11 @@ impl<'a> Trial<'a> {
             _ if task.verdict == Verdict::Passed => {
                 format!("{}: {name} {}\n", ink.green("passed"), ink.dim(&format!("({} tests, {seconds:.1} s)", task.ran)))
             }
-            Some(stub) => format!("{}: {stub}\n", ink.yellow("not started")),
+            Some(stub) => {
+                let green = task.ran - task.failing.len();
+                let already = if green > 0 { ink.dim(&format!(" ({green} of {} tests pass)", task.ran)) } else { String::new() };
+                format!("{}: {stub}{already}\n", ink.yellow("not started"))
+            }
             None => {
                 let numbers = format!("({} of {} tests, {seconds:.1} s)", task.failing.len(), task.ran);
                 format!("{}: {name} {}\n", ink.red("failed"), ink.dim(&numbers))
@@ -140,17 +144,26 @@ impl<'a> Trial<'a> {
             text += &format!("{what:<5} {place}\n");
         }
         text += &format!("read  {}\n", self.day.chapter);
-        text + &self.also_red(others, ink)
+        text + &self.also_red(others, explain::diagnosis(&failure.message), ink)
     }
 
-    /// The other failing tests, one line each; those that stop at a stub in one line together.
-    fn also_red(&self, others: &[String], ink: Ink) -> String {
+    /// The other failing tests, one line each, and what they make of it if that was not `said` before; those that stop at a stub in
+    /// one line together.
+    fn also_red(&self, others: &[String], said: Option<&str>, ink: Ink) -> String {
         let (stubs, wrong): (Vec<&String>, Vec<&String>) =
             others.iter().partition(|test| explain::open_stub(&self.judged.report, test).is_some());
         let mut text = String::new();
         if !wrong.is_empty() {
             text += &format!("\nalso {}:\n", ink.red("failed"));
-            wrong.iter().for_each(|test| text += &format!("  {}\n", explain::words(test)));
+            let mut said: Vec<String> = said.into_iter().map(str::to_owned).collect();
+            for test in wrong {
+                text += &format!("  {}\n", explain::words(test));
+                let failure = Failure::of(&self.judged.report, test);
+                if let Some(new) = explain::diagnosis(&failure.message).filter(|new| !said.iter().any(|old| old == new)) {
+                    text += &format!("    diagnosis {new}\n");
+                    said.push(new.to_owned());
+                }
+            }
         }
         if !stubs.is_empty() {
             let (number, verb) =
@@ -191,6 +204,7 @@ failures:
 
 thread 'task_1_alpha' (7) panicked at src/week1/a.rs:5:5:
 alpha is wrong
+  diagnosis You stop at one.
 
 ---- task_1_zeta stdout ----
 seen before the panic
@@ -198,6 +212,7 @@ seen before the panic
 thread 'task_1_zeta' (8) panicked at tests/week1_day1.rs:3:5:
 zeta: 1 of 2 elements differ
   worst at [1]: found 2.0, expected 3.0
+  diagnosis You count twice.
 note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
 
 ---- task_2_two stdout ----
@@ -234,12 +249,14 @@ seen before the panic
 
 zeta: 1 of 2 elements differ
   worst at [1]: found 2.0, expected 3.0
+  diagnosis You count twice.
 
 test  tests/week1_day1.rs:3
 read  book/src/week1/day1.md
 
 also failed:
   alpha
+    diagnosis You stop at one.
 ";
         assert_eq!(told(Some(1), OUTPUT), expected);
         assert_eq!(told(None, OUTPUT), format!("{expected}not started: week1-day1 task 2: Two::two\n"));

@@ -108,7 +108,8 @@ impl<'a> Desk<'a> {
 
     fn hint(&mut self, id: &TaskId) -> Result<()> {
         let text = match hint::next(self.root, self.curriculum.day(&id.feature)?, id, None) {
-            Ok(text) => text,
+            Ok((text, true)) => format!("{text}h again for the next one.\n"),
+            Ok((text, false)) => text,
             Err(error) => format!("{error:#}\n"),
         };
         self.show(&format!("\n{text}"))
