@@ -6,10 +6,12 @@ use ndarray::{Axis, IxDyn};
 use tiny_llm::week1::attention::{MultiHeadAttention, linear, merge_heads, scaled_dot_product_attention, softmax, split_heads};
 use tiny_llm_kit::{
     Tensor,
-    check::{assert_close, assert_panics},
+    check::{assert_agrees, assert_close, assert_panics},
     fixtures::{Case, Fixtures, random},
     tensor::tensor,
 };
+
+const OFF: f32 = f32::NEG_INFINITY;
 
 fn fixtures() -> Fixtures {
     Fixtures::open("week1_day1")
@@ -50,6 +52,24 @@ fn task_1_softmax_of_a_fully_masked_row_is_zero() {
 }
 
 #[test]
+fn task_1_softmax_of_one_visible_entry_is_exactly_one() {
+    #[rustfmt::skip]
+    let x = tensor(&[3, 3], vec![
+        3.0, OFF, OFF,
+        OFF, OFF, -50.0,
+        OFF, 40.0, OFF,
+    ]);
+    #[rustfmt::skip]
+    let expected = tensor(&[3, 3], vec![
+        1.0, 0.0, 0.0,
+        0.0, 0.0, 1.0,
+        0.0, 1.0, 0.0,
+    ]);
+    // e⁰ = 1, and 1/1 is 1 without any rounding.
+    assert_close("softmax of rows of which one entry is not −inf", &softmax(&x), &expected, 0.0);
+}
+
+#[test]
 fn task_1_softmax_rows_sum_to_one() {
     let y = softmax(&random(1, &[2, 3, 7]));
     // 7 additions of numbers below 1, each off by at most 2⁻²⁴, and as much again in the quotients.
@@ -60,7 +80,8 @@ fn task_1_softmax_rows_sum_to_one() {
 fn task_1_softmax_stays_the_same_when_a_constant_is_added() {
     let x = random(2, &[4, 6]);
     // x + 64 is rounded to multiples of 2⁻¹⁸, and that error of the exponent is one of the result.
-    assert_close("softmax(x + 64) against softmax(x)", &softmax(&(&x + 64.0)), &softmax(&x), 1e-5);
+    let property = "a constant added to a whole row cancels in the ratio, so they must be equal";
+    assert_agrees("softmax(x + 64), compared with softmax(x)", &softmax(&(&x + 64.0)), &softmax(&x), 1e-5, property);
 }
 
 #[test]
@@ -68,7 +89,8 @@ fn task_1_softmax_twice_gives_the_same() {
     let x = random(3, &[3, 5]);
     let first = softmax(&x);
     let _ = softmax(&random(4, &[3, 5]));
-    assert_close("the second softmax of the same x", &softmax(&x), &first, 0.0);
+    let property = "nothing of an earlier call may remain, so they must be the same to the bit";
+    assert_agrees("the second softmax of the same x, compared with the first", &softmax(&x), &first, 0.0, property);
 }
 
 // Task 1: linear
@@ -180,7 +202,8 @@ fn task_2_attention_masked_keys_and_values_do_not_matter() {
     other_k.index_axis_mut(Axis(1), 2).mapv_inplace(|x| 7.0 - 3.0 * x);
     other_v.index_axis_mut(Axis(1), 2).mapv_inplace(|x| 1000.0 - 3.0 * x);
     let after = masked_attention(&q, &other_k, &other_v, &mask);
-    assert_close("attention after key 2 and value 2, masked for every query, were changed", &after, &before, 0.0);
+    let what = "attention after key 2 and value 2, masked for every query, were changed, compared with before";
+    assert_agrees(what, &after, &before, 0.0, "a key at −inf has no influence, whatever it and its value hold");
 }
 
 #[test]

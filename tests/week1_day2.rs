@@ -8,7 +8,7 @@ use tiny_llm::week1::rope::{
 };
 use tiny_llm_kit::{
     Tensor,
-    check::{assert_close, assert_panics},
+    check::{assert_agrees, assert_close, assert_panics},
     fixtures::{Case, Fixtures, random},
     matmul,
     tensor::{reshape, swap_axes, tensor, transpose},
@@ -155,9 +155,9 @@ fn check_an_offset_is_a_shift(form: Form) {
     let x = random(25, &[2, 6, 8]);
     let tables = long_tables();
     let tail = |x: &Tensor| x.slice_axis(Axis(1), (4..).into()).to_owned();
-    let expected = tail(&(form.rope)(&x, &tables, 10));
-    let what = format!("{}: rows 4 and 5 alone at offset 14, compared with all rows at offset 10", form.name);
-    assert_close(&what, &(form.rope)(&tail(&x), &tables, 14), &expected, 0.0);
+    let all = tail(&(form.rope)(&x, &tables, 11));
+    let what = format!("{}: rows 4 and 5 alone at offset 15, compared with rows 4 and 5 of six at offset 11", form.name);
+    assert_agrees(&what, &(form.rope)(&tail(&x), &tables, 15), &all, 0.0, "they stand at positions 15 and 16 both times");
 }
 
 #[track_caller]
@@ -288,7 +288,8 @@ fn task_4_positions_in_a_row_are_an_offset() {
     for (form, rope) in [(RopeForm::Interleaved, rope_interleaved as Rope), (RopeForm::HalfSplit, rope_half_split)] {
         let found = rope_at_positions(&x, &tables, &positions, form);
         // Two products and a sum of values up to 2, which a compiler may fuse in one of the two.
-        assert_close(&format!("{form:?} at positions 50 to 53, compared with offset 50"), &found, &rope(&x, &tables, 50), 1e-6);
+        let what = format!("{form:?} at positions 50 to 53, compared with the function of tasks 2 and 3 at offset 50");
+        assert_agrees(&what, &found, &rope(&x, &tables, 50), 1e-6, "positions in a row are what an offset gives");
     }
 }
 
@@ -321,5 +322,6 @@ fn task_4_scores_survive_the_permutation() {
     let found = scores(rope_interleaved, &permuted.0, &permuted.1);
     let expected = scores(rope_half_split, &q_proj, &k_proj);
     // Eight products of numbers up to 24, each off by about ten roundings.
-    assert_close("scores of permuted weights in the interleaved form, compared with the half-split form", &found, &expected, 3e-3);
+    let what = "scores of permuted weights in the interleaved form, compared with the half-split form";
+    assert_agrees(what, &found, &expected, 3e-3, "the permutation carries one form into the other, and leaves the scores alone");
 }

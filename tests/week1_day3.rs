@@ -9,7 +9,7 @@ use tiny_llm::week1::{
 };
 use tiny_llm_kit::{
     Tensor,
-    check::{assert_accepts, assert_close, assert_panics, compare},
+    check::{assert_accepts, assert_agrees, assert_close, assert_panics, compare},
     fixtures::{Case, Fixtures, random},
     tensor::{reshape, tensor},
 };
@@ -34,12 +34,15 @@ fn grouped(q: &Tensor, k: &Tensor, v: &Tensor, scale: Option<f32>, mask: Option<
 
 #[test]
 fn task_1_grouped_attention_head_h_reads_key_value_head_h_over_g() {
-    // One key: the output of a query head is the value of its key/value head.
-    let (q, k) = (random(31, &[1, 6, 1, 1]), random(32, &[1, 3, 1, 1]));
-    let found = grouped(&q, &k, &tensor(&[1, 3, 1, 1], vec![10.0, 20.0, 30.0]), None, None);
+    // The scores are ±200, so a query reads one of two values, by its sign, and the other has a weight of e^−400 = 0.
+    let q = tensor(&[1, 6, 1, 1], vec![200.0, -200.0, -200.0, 200.0, 200.0, -200.0]);
+    let k = tensor(&[1, 3, 2, 1], vec![1.0, -1.0, 1.0, -1.0, 1.0, -1.0]);
+    let v = tensor(&[1, 3, 2, 1], vec![11.0, 12.0, 21.0, 22.0, 31.0, 32.0]);
+    let found = grouped(&q, &k, &v, None, None);
     assert_eq!(found.shape(), q.shape(), "the output has the shape of q");
-    let expected = tensor(&[6], vec![10.0, 10.0, 20.0, 20.0, 30.0, 30.0]);
-    assert_close("what six query heads read from three key/value heads that hold 10, 20 and 30", &reshape(&found, &[6]), &expected, 0.0);
+    let expected = tensor(&[6], vec![11.0, 12.0, 22.0, 21.0, 31.0, 32.0]);
+    let what = "what query heads of signs + − − + + − read from key/value heads that hold 11 | 12, 21 | 22 and 31 | 32, the left one for +";
+    assert_close(what, &reshape(&found, &[6]), &expected, 0.0);
 }
 
 #[track_caller]
@@ -74,6 +77,16 @@ fn task_1_grouped_attention_with_one_key_value_head() {
 #[test]
 fn task_1_grouped_mask_for_all_heads() {
     check_grouped("mask_shared");
+}
+
+#[test]
+fn task_1_grouped_mask_for_all_heads_without_infinities() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_1_grouped/mask_finite");
+    let found = grouped(&case.tensor("q"), &case.tensor("k"), &case.tensor("v"), None, case.get("mask").as_ref());
+    // Without diagnosis: a mask that is ignored and one of which the −inf alone counts give the same here.
+    compare("grouped attention with a mask of finite numbers alone", &found, &case.tensor("output"), case.tolerance("output"))
+        .unwrap_or_else(|text| panic!("{text}\n  this mask holds no −inf: it is added to the scores all the same, and its numbers count"));
 }
 
 #[test]
@@ -116,7 +129,12 @@ fn task_2_causal_mask_3_by_5() {
         0.0, 0.0, 0.0, 0.0, OFF,
         0.0, 0.0, 0.0, 0.0, 0.0,
     ]);
-    assert_close("causal_mask(3, 5)", &causal_mask(3, 5), &expected, 0.0);
+    let mask = causal_mask(3, 5);
+    assert!(
+        mask.iter().any(|&x| x != 0.0),
+        "causal_mask(3, 5) is 0 throughout, so it hides nothing, and a token sees the future: keys after S − L + i get −inf"
+    );
+    assert_close("causal_mask(3, 5)", &mask, &expected, 0.0);
     check_mask(3, 5);
 }
 
@@ -132,13 +150,16 @@ fn task_2_causal_mask_5_by_8() {
 
 #[test]
 fn task_2_causal_mask_depends_on_both_lengths() {
+    let mut earlier = Vec::new();
     for (length, keys) in [(3, 5), (3, 3), (2, 3), (3, 7)] {
         let mask = causal_mask(length, keys);
+        let shape = mask.shape();
         assert!(
-            mask.shape() == [length, keys],
-            "causal_mask({length}, {keys}), called after others, has the shape {:?} of an earlier call: a mask that is kept for later must be kept by L and by S",
-            mask.shape(),
+            shape == [length, keys] || !earlier.iter().any(|call| shape == call),
+            "causal_mask({length}, {keys}), called after others, has the shape {shape:?} of an earlier call: a mask that is kept for later must be kept by L and by S"
         );
+        assert!(shape == [length, keys], "causal_mask({length}, {keys}): wrong shape {shape:?}, expected [L, S] = [{length}, {keys}]");
+        earlier.push([length, keys]);
     }
 }
 
@@ -179,7 +200,8 @@ fn task_2_causal_mask_seals_off_the_future() {
     other_v.index_axis_mut(Axis(2), 4).mapv_inplace(|x| 500.0 - 2.0 * x);
     let after = grouped_query_attention(&q, &other_k, &other_v, None, Some(&mask));
     let first_two = |x: &Tensor| x.slice_axis(Axis(2), (..2).into()).to_owned();
-    assert_close("queries 0 and 1 after key 4 and value 4 were changed", &first_two(&after), &first_two(&before), 0.0);
+    let what = "queries 0 and 1 of causal attention after key 4 and value 4 were changed, compared with before";
+    assert_agrees(what, &first_two(&after), &first_two(&before), 0.0, "key 4 is the future of both, so it has no influence");
 }
 
 // Task 3: the layer
@@ -262,6 +284,7 @@ fn task_3_layer_prefix_is_the_prefix_of_the_layer() {
     let mask_of_prefix = mask.slice_axis(Axis(0), (..3).into()).slice_axis(Axis(1), (..3).into()).to_owned();
     let layer = layer(&case);
     let found = layer.forward(&prefix(&x), Some(&mask_of_prefix));
-    let expected = prefix(&layer.forward(&x, Some(&mask)));
-    assert_close("rows 0 to 2 alone, compared with rows 0 to 2 of five, causally masked", &found, &expected, case.tolerance("output"));
+    let of_five = prefix(&layer.forward(&x, Some(&mask)));
+    let what = "rows 0 to 2 alone, compared with rows 0 to 2 of five, causally masked";
+    assert_agrees(what, &found, &of_five, case.tolerance("output"), "behind a causal mask a row does not depend on those after it");
 }

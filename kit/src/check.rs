@@ -118,6 +118,18 @@ pub fn assert_close_noting(what: &str, found: &Tensor, expected: &Tensor, tolera
     }
 }
 
+/// Passes if two results of the learner's own code agree. Unlike [`assert_close`] it diagnoses nothing: both may be wrong, so how
+/// far one is from the other tells no mistake. `property` says why they must agree.
+///
+/// # Panics
+/// Otherwise, with the worst element of both and the property.
+#[track_caller]
+pub fn assert_agrees(what: &str, found: &Tensor, other: &Tensor, tolerance: impl Into<Tolerance>, property: &str) {
+    if let Err(message) = compare(what, found, other, tolerance) {
+        panic!("{message}\n  both are results of your code: {property}");
+    }
+}
+
 /// Passes if the answer, which is a text or a list rather than a tensor, is the expected one. Like a tensor it is compared with
 /// the answers of known mistakes, so use it where an answer holds so much that two mistakes do not give the same.
 ///

@@ -222,20 +222,30 @@ fn scaled(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<Str
     }
     let (at, &y) = expected.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
     let factor = found.iter().nth(at)? / y;
+    if !(1e-6..=1e6).contains(&factor.abs()) {
+        // What is that small or large has vanished or grown without bound; a factor explains nothing.
+        return None;
+    }
     // Small numbers must agree as closely as large ones do.
     let tolerance = match tolerance {
         Tolerance::Absolute(bound) => Tolerance::Absolute(bound * factor.abs().min(1.0)),
         relative @ Tolerance::Relative(_) => relative,
     };
     close(found, &(expected * factor), tolerance).then(|| {
-        let factor_text = if factor.abs() < 0.01 { format!("{factor:.3e}") } else { format!("{factor:.4}") };
+        let factor_text = match factor.abs() {
+            small if small < 0.01 => format!("{factor:.3e}"),
+            near_one if (near_one - 1.0).abs() < 0.01 && factor > 0.0 => format!("{factor:.6}"),
+            _ => format!("{factor:.4}"),
+        };
         let mut text = format!("Every element is {factor_text} times the expected one");
         if factor < 0.0 {
             text += ": the sign is wrong";
         }
         let inverse = 1.0 / factor;
-        if factor.abs() < 0.1 {
-            let _ = write!(text, ", a {inverse:.4}th of it");
+        if (2.0..=1000.0).contains(&inverse) {
+            let whole = inverse.round();
+            let near = (inverse - whole).abs() < 1e-3 * inverse;
+            let _ = if near { write!(text, ", 1/{whole} of it") } else { write!(text, ", 1/{inverse:.4} of it") };
         }
         text + "."
     })

@@ -3,7 +3,7 @@
 use std::panic::catch_unwind;
 
 use tiny_llm_kit::{
-    check::{Tolerance, assert_accepts, assert_close, assert_panics, compare, worst_mismatch},
+    check::{Tolerance, assert_accepts, assert_agrees, assert_close, assert_panics, compare, worst_mismatch},
     fixtures::Fixtures,
     tensor::tensor,
 };
@@ -71,6 +71,16 @@ fn nan_is_worse_than_any_difference() {
 }
 
 #[test]
+fn two_results_of_one_code_are_not_diagnosed() {
+    let (x, y) = (tensor(&[3], vec![1.0, 2.0, 4.0]), tensor(&[3], vec![2.0, 4.0, 8.0]));
+    assert_agrees("f(1), compared with f(2)", &x, &x, 0.0, "they are the same");
+    let payload = catch_unwind(|| assert_agrees("f(1), compared with f(2)", &x, &y, 1e-3, "f does not look at it")).unwrap_err();
+    let text = payload.downcast_ref::<String>().unwrap();
+    assert!(text.starts_with("f(1), compared with f(2): 3 of 3 elements differ"), "{text}");
+    assert!(text.ends_with("\n  both are results of your code: f does not look at it"), "{text}");
+}
+
+#[test]
 fn a_promised_panic_is_not_a_todo() {
     assert_panics("an assertion", || assert_eq!(1, 2));
     let returned = catch_unwind(|| assert_panics("f(1)", || 1)).unwrap_err();
@@ -115,7 +125,14 @@ fn what_needs_no_entry_is_named_only_where_it_is_true() {
         let text = payload.downcast_ref::<String>().unwrap().clone();
         text.split_once("diagnosis ").map_or_else(String::new, |(_, diagnosis)| diagnosis.to_owned())
     };
-    assert_eq!(diagnosis(&[1.0, 2.0, 4.0], &[2.0, 4.0, 8.0], 1e-3), "Every element is 0.5000 times the expected one.");
+    let scaled = |factor: f32| diagnosis(&[2.0 * factor, 4.0 * factor, 8.0 * factor], &[2.0, 4.0, 8.0], 1e-3);
+    assert_eq!(scaled(0.5), "Every element is 0.5000 times the expected one, 1/2 of it.");
+    assert_eq!(scaled(8f32.powf(-0.5)), "Every element is 0.3536 times the expected one, 1/2.8284 of it.");
+    assert_eq!(scaled(2.5e-4), "Every element is 2.500e-4 times the expected one.");
+    assert_eq!(scaled(1.002), "Every element is 1.002000 times the expected one.");
+    assert_eq!(scaled(-0.125), "Every element is -0.1250 times the expected one: the sign is wrong.");
+    // A result that has vanished or exploded is no multiple in any sense that helps.
+    assert_eq!([scaled(1.6e-28), scaled(1e9)], ["", ""]);
     // All of these are below the tolerance, so that any factor would do.
     assert_eq!(diagnosis(&[1e-6, 9e-6, 2e-6], &[2.0, 4.0, 8.0], 1e-3), "");
     // Out of tolerance by less than the rounding of such numbers.

@@ -93,7 +93,7 @@ def _frequencies(out):
 
 def _tables(out):
     for name, head_dim, base, n_positions, why in [
-        ("long", 8, 10_000.0, 320, "positions 0 to 319 at head size 8: a position above 256 does not fit bf16, nor do its angles"),
+        ("long", 8, 10_000.0, 401, "positions 0 to 400 at head size 8: above 256 a position does not fit bf16, nor do its angles, and angles pass 360 radians"),
         ("odd", 6, 500_000.0, 5, "three pairs, five positions"),
     ]:
         frequencies = inverse_frequencies(head_dim, base).float()
@@ -109,6 +109,10 @@ def _tables(out):
                 return {"cos": angles.cos(), "sin": angles.sin()}
 
             return wrong
+
+        def in_degrees(inverse_frequencies):
+            angles = torch.arange(n_positions, dtype=inverse_frequencies.dtype)[:, None] * inverse_frequencies % 360
+            return {"cos": angles.cos(), "sin": angles.sin()}
 
         def shifted(inverse_frequencies):
             cos, sin = rope_tables(inverse_frequencies, n_positions + 1)
@@ -129,6 +133,7 @@ def _tables(out):
                 "rope-low-precision-angles (bf16)": low_precision(torch.bfloat16),
                 "rope-low-precision-angles (f16)": low_precision(torch.float16),
                 "rope-table-offset (starts at 1)": shifted,
+                **({"angles begin again at 360": in_degrees} if n_positions > 361 else {}),
                 "cos and sin exchanged": lambda inverse_frequencies: dict(zip(["sin", "cos"], rope_tables(inverse_frequencies, n_positions))),
             },
         )
@@ -187,6 +192,9 @@ def _mistakes(form, offset, length):
     }
     if offset:
         wrong["rope-table-offset (ignored)"] = lambda x, cos, sin: right(x, cos, sin, 0)
+        wrong["rope-table-offset ((offset + l) mod L)"] = lambda x, cos, sin: right(
+            x, cos[(offset + torch.arange(length)) % length], sin[(offset + torch.arange(length)) % length], 0
+        )
         wrong["rope-table-offset (offset for all rows)"] = lambda x, cos, sin: right(
             x, cos[offset].expand(length, -1), sin[offset].expand(length, -1), 0
         )
@@ -198,7 +206,7 @@ def _forms(out):
         r = Random(1200 + task)
         for name, shape, offset, rows, why in [
             ("near", (2, 3, 5, 8), 3, 40, "B=2, H=3, L=5, D=8 at positions 3 to 7"),
-            ("offset", (2, 2, 3, 8), 300, 320, "three rows at positions 300 to 302"),
+            ("offset", (2, 2, 3, 8), 301, 320, "three rows at positions 301 to 303"),
             ("odd_pairs", (4, 3, 6), 2, 5, "three axes [4, 3, 6] at offset 2: D/2 is odd, heads outnumber rows, and the tables end with the last row"),
             ("two_axes", (4, 8), 2, 8, "x [4, 8] has no leading axes, at positions 2 to 5"),
         ]:

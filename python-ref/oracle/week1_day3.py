@@ -100,7 +100,7 @@ def _grouped(out):
         "gqa-mha-strides": lambda q, k, v, mask=None: right(q, _as_rows(k), _as_rows(v), mask),
     }
 
-    def case(name, why, h_q, h, mask=None, scale=None, b=2, l=3, s=5, d=8, wrong=None, same=True):
+    def case(name, why, h_q, h, mask=None, scale=None, b=2, l=3, s=5, d=8, wrong=None, same=True, r=r):
         q, k, v = r.normal(b, h_q, l, d), r.normal(b, h, s, d), r.normal(b, h, s, d)
         inputs = {"q": q, "k": k, "v": v} | ({} if mask is None else {"mask": mask})
         if scale is not None:
@@ -129,6 +129,8 @@ def _grouped(out):
         | {
             "attn-scale-wrong (none)": lambda q, k, v: grouped_query_attention(q, k, v, 1.0),
             "attn-scale-wrong (1/√(H_q·D))": lambda q, k, v: grouped_query_attention(q, k, v, 48**-0.5),
+            "attn-scale-wrong (1/√(G·D))": lambda q, k, v: grouped_query_attention(q, k, v, 24**-0.5),
+            "attn-scale-wrong (1/√(H·D))": lambda q, k, v: grouped_query_attention(q, k, v, 16**-0.5),
         },
     )
     case("scale_given", "a scale of 0.2 that is not 1/√D", 6, 2, scale=0.2, wrong={"scale ignored": lambda q, k, v: right(q, k, v)})
@@ -167,6 +169,16 @@ def _grouped(out):
         2,
         shared,
         wrong=ignored | on_or_off | {"mask-multiplied (sign inverted)": lambda q, k, v, mask: right(q, k, v, -mask)},
+    )
+    finite = Random(1302)
+    case(
+        "mask_finite",
+        "a mask [L, S] of ordinary signed numbers without any −inf: they count all the same",
+        6,
+        2,
+        finite.normal(3, 5),
+        wrong=ignored | {"mask-multiplied (sign inverted)": lambda q, k, v, mask: right(q, k, v, -mask)},
+        r=finite,
     )
     per_head = r.normal(1, 6, 1, 5, std=2.0)
     per_head[0, 4, 0, 1] = -math.inf

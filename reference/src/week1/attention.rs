@@ -34,7 +34,7 @@ pub fn softmax(x: &Tensor) -> Tensor {
 /// `x [..., in]` of two axes or more, `weight [out, in]`, `bias [out]` → `[..., out]`. Checkpoints store weights as `[out, in]`.
 ///
 /// # Panics
-/// If the last axis of `x` is not `in`, or the only one.
+/// If the last axis of `x` is not `in`, or `x` has only one axis.
 pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Tensor {
     // SOLUTION week1-day1 task 1
     let y = matmul(x, transpose(weight));

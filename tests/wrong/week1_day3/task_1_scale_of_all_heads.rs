@@ -1,6 +1,6 @@
 //! id: attn-scale-wrong
 //! function: grouped_query_attention
-//! says: Your scores are divided by √(H_q·D), the width of all heads; by default each head divides by √D, its own size.
+//! says: Your scores are divided by √(heads · D), the width of several heads: by default each head divides by √D, its own size.
     let (h_q, h) = (q.shape()[1], k.shape()[1]);
     assert!(h_q % h == 0, "{h_q} query heads cannot share {h} key/value heads evenly");
     let group = h_q / h;
