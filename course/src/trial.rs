@@ -101,6 +101,12 @@ impl<'a> Trial<'a> {
         task.failing.first().and_then(|test| explain::open_stub(&self.judged.report, test)).is_some()
     }
 
+    /// Day and task of a stub that belongs to another day than this one.
+    fn of_another_day<'b>(&self, stub: &'b str) -> Option<(&'b str, &'b str)> {
+        let (day, rest) = stub.split_once(" task ")?;
+        (day != self.day.feature).then_some((day, rest.split_once(':')?.0))
+    }
+
     fn tell_compile_errors(&self, ink: Ink) -> String {
         let what = match self.tasks.as_slice() {
             [task] => format!("{}, {}", task.id, task.task.title),
@@ -143,7 +149,10 @@ impl<'a> Trial<'a> {
             let what = if place.starts_with("tests/") { "test" } else { "at" };
             text += &format!("{what:<5} {place}\n");
         }
-        text += &format!("read  {}\n", self.day.chapter);
+        match explain::open_stub(&self.judged.report, first).and_then(|stub| self.of_another_day(stub)) {
+            Some((day, number)) => text += &format!("That task is still open. To go on without it: cargo course borrow {day} {number}\n"),
+            None => text += &format!("read  {}\n", self.day.chapter),
+        }
         text + &self.also_red(others, explain::diagnosis(&failure.message), ink)
     }
 
@@ -273,6 +282,12 @@ at    src/week1/a.rs:12
 read  book/src/week1/day1.md
 ";
         assert_eq!(told(Some(2), OUTPUT), expected);
+    }
+
+    #[test]
+    fn a_stub_of_another_day_can_be_borrowed() {
+        let told = told(Some(2), &OUTPUT.replace("week1-day1 task 2: Two::two", "week1-day7 task 4: three"));
+        assert!(told.ends_with("That task is still open. To go on without it: cargo course borrow week1-day7 4\n"), "{told}");
     }
 
     #[test]

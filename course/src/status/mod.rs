@@ -248,7 +248,7 @@ pub(crate) fn brief(status: &TaskStatus) -> String {
         seen => format!("(hint {} of {HINTS})", seen + 1),
     };
     format!(
-        "Next: {id}, {}\n{}\n  write  {} in {}\n  read   {} (cargo course book)\n  check  cargo course test {} {}\n  stuck  cargo course hint {} {} {hint}\n",
+        "Next: {id}, {}\n{}\n  write  {} in {}\n  read   {} (cargo course book)\n  check  cargo course watch, or cargo course test {} {}\n  stuck  cargo course hint {} {} {hint}\n",
         task.title,
         wrapped(&task.goal),
         task.functions.join(", "),

@@ -10,7 +10,7 @@ pub(super) fn start(v: &mut Verification) -> Result<Outcome> {
     let cold = !v.root.join("target/verify/build/release").exists();
     for _ in 0..2 {
         let finished = v.cargo_succeeds("course start")?;
-        for expected in ["Once upon a time", "tokens/s", "cargo test --features week1-day1 task_1"] {
+        for expected in ["Once upon a time", "tokens/s", "cargo course test week1-day1 1"] {
             ensure!(finished.text.contains(expected), "`cargo course start` does not print {expected:?}");
         }
         durations.push(seconds(finished.duration));
