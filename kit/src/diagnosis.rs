@@ -194,7 +194,7 @@ fn not_finite(found: &Tensor, expected: &Tensor) -> Option<String> {
 
 fn all_zero(found: &Tensor, expected: &Tensor) -> Option<String> {
     let zero = |x: &Tensor| x.iter().all(|&v| v == 0.0);
-    (zero(found) && !zero(expected)).then(|| "Every element is 0: is the result written into the array that is returned?".to_owned())
+    (zero(found) && !zero(expected)).then(|| "Every element is 0: it was never written, or multiplied by 0 on the way.".to_owned())
 }
 
 /// Two axes whose exchange makes the one the other.

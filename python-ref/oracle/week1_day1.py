@@ -281,10 +281,11 @@ def _attention(out):
     )
     biases = r.normal(3, 5)
     biases[0, 3] = -math.inf  # tells a mask that only removes from one that is ignored
+    biases[0, 1] = biases[1, 4] = biases[2, 0] = 0.0  # a mask that is taken for on or off leaves these keys
     out.case(
         "task_2_attention/mask_biases",
         seed=r.seed,
-        why="a mask [3, 5] of ordinary signed numbers and one −inf, broadcast over the batch: a mask is added, after the scale",
+        why="a mask [3, 5] of ordinary signed numbers, one −inf and a 0 in each row, broadcast over the batch: a mask is added, after the scale",
         inputs={"q": q, "k": k, "v": v, "mask": biases},
         outputs=lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, mask),
         tolerance={"output": attention_rounding(q, k, v)},
@@ -294,6 +295,8 @@ def _attention(out):
             "mask-multiplied (scores · mask)": lambda q, k, v, mask: torch.softmax(q @ k.transpose(-1, -2) / 8**0.5 * mask, -1) @ v,
             "mask-multiplied (sign inverted)": wrong["mask-multiplied (sign inverted)"],
             "mask before the scale": lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, mask / 8**0.5),
+            "negative numbers remove": lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, torch.where(mask < 0, -math.inf, 0.0)),
+            "all but 0 removes": lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, torch.where(mask == 0, 0.0, -math.inf)),
             "−inf alone": lambda q, k, v, mask: scaled_dot_product_attention(q, k, v, None, torch.where(mask.isinf(), mask, 0.0)),
         },
     )

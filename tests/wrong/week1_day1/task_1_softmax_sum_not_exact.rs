@@ -1,6 +1,6 @@
 //! id: softmax-epsilon
 //! function: softmax
-//! says: Your weights are a little too small: divide by the sum itself. Nothing need be added to it, as the largest term is e⁰ = 1.
+//! says: A weight that must be exactly 1 is a little off: divide by the sum itself, and add nothing to it; it cannot be 0, as its largest term is e⁰ = 1.
     let mut out = x.clone();
     for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
         let max = row.fold(f32::NEG_INFINITY, |m, &v| m.max(v));

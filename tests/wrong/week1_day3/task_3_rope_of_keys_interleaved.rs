@@ -1,0 +1,12 @@
+//! id: rope-pairing-swapped
+//! function: GroupedQueryAttention::forward
+//! says: Your keys turn neighbours, your queries numbers half a head apart: both turn in the half-split form.
+        let q = split_heads(&self.q_proj.forward(x), self.n_heads);
+        let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
+        let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);
+        let q = self.q_norm.as_ref().map_or_else(|| q.clone(), |norm| norm(&q));
+        let k = self.k_norm.as_ref().map_or_else(|| k.clone(), |norm| norm(&k));
+        let q = rope_half_split(&q, &self.rope, 0);
+        let k = super::rope::rope_interleaved(&k, &self.rope, 0);
+        let out = grouped_query_attention(&q, &k, &v, None, mask);
+        self.o_proj.forward(&merge_heads(&out))

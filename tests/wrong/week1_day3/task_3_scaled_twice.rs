@@ -1,0 +1,13 @@
+//! id: attn-scale-wrong
+//! function: GroupedQueryAttention::forward
+//! says: Your scores are divided by D in all: the attention divides them by √D itself, so scale nothing before it and hand it no scale.
+        let q = split_heads(&self.q_proj.forward(x), self.n_heads);
+        let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
+        let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);
+        let q = self.q_norm.as_ref().map_or_else(|| q.clone(), |norm| norm(&q));
+        let k = self.k_norm.as_ref().map_or_else(|| k.clone(), |norm| norm(&k));
+        let q = rope_half_split(&q, &self.rope, 0);
+        let k = rope_half_split(&k, &self.rope, 0);
+        let q = &q / (q.shape()[3] as f32).sqrt();
+        let out = grouped_query_attention(&q, &k, &v, None, mask);
+        self.o_proj.forward(&merge_heads(&out))
