@@ -69,7 +69,7 @@ pub struct Mismatch {
     pub wrong: usize,
 }
 
-/// The worst element, if any is out of tolerance: NaN first, then the one furthest away.
+/// The worst element, if any is out of tolerance: a NaN or an infinity first, then the one furthest away.
 ///
 /// # Panics
 /// If the shapes differ.
@@ -85,7 +85,7 @@ pub fn worst_mismatch(found: &Tensor, expected: &Tensor, tolerance: impl Into<To
         }
         wrong += 1;
         let distance = match tolerance {
-            _ if (x - y).is_nan() => f32::INFINITY,
+            _ if !(x - y).is_finite() => f32::INFINITY,
             Tolerance::Absolute(_) => (x - y).abs(),
             Tolerance::Relative(_) => (x - y).abs() / x.abs().max(y.abs()),
         };

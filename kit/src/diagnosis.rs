@@ -105,14 +105,14 @@ fn says<'a>(answers: impl Iterator<Item = &'a Value>) -> Vec<String> {
     texts
 }
 
-/// How many tolerances the worst element is away; infinite for a NaN, or where no deviation is allowed.
+/// How many tolerances the worst element is away; infinite for a NaN or an infinity, or where no deviation is allowed.
 fn distance(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<f64> {
     if found.shape() != expected.shape() {
         return None;
     }
     let of = |x: f32, y: f32| match tolerance {
         _ if tolerance.allows(x, y) => 0.0,
-        _ if (x - y).is_nan() => f64::INFINITY,
+        _ if !(x - y).is_finite() => f64::INFINITY,
         Tolerance::Absolute(bound) => f64::from((x - y).abs()) / f64::from(bound),
         Tolerance::Relative(bound) => f64::from((x - y).abs() / x.abs().max(y.abs())) / f64::from(bound),
     };
@@ -176,16 +176,20 @@ fn wrong_shape(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Optio
 fn not_finite(found: &Tensor, expected: &Tensor) -> Option<String> {
     let count = |wrong: &dyn Fn(f32, f32) -> bool| found.iter().zip(expected).filter(|&(&x, &y)| wrong(x, y)).count();
     let n = found.len();
+    // Where infinities or NaNs are expected too, as in a mask or in decoded bits, one more is no accident of arithmetic.
+    let only_finite = expected.iter().all(|y| y.is_finite());
     let nan = count(&|x, y| x.is_nan() && !y.is_nan());
     if nan > 0 {
-        return Some(format!(
-            "{nan} of {n} elements are NaN, which comes of 0/0, of ∞ − ∞, of 0 · ∞, or of the root of a negative number."
-        ));
+        let cause = if only_finite {
+            ": from 0/0, ∞ − ∞, 0 · ∞, the root or logarithm of a negative number, or it came in with the input or the weights"
+        } else {
+            " where a number belongs"
+        };
+        return Some(format!("{nan} of {n} elements are NaN{cause}."));
     }
     let infinite = count(&|x, y| x.is_infinite() && y.is_finite());
     if infinite > 0 {
-        // Where infinities are expected too, as in a mask, one more is no accident of arithmetic.
-        let cause = if expected.iter().any(|y| y.is_infinite()) { "" } else { ": an overflow, or a division by 0" };
+        let cause = if only_finite { ": an overflow, a division by 0, or it came in with the input or the weights" } else { "" };
         return Some(format!("{infinite} of {n} elements are infinite where a finite number belongs{cause}."));
     }
     let finite = count(&|x, y| x.is_finite() && y.is_infinite());

@@ -71,6 +71,15 @@ fn nan_is_worse_than_any_difference() {
 }
 
 #[test]
+fn infinity_is_worse_than_any_difference() {
+    for tolerance in [Tolerance::Absolute(1.0), Tolerance::Relative(1e-3)] {
+        let (found, expected) = (tensor(&[3], vec![1e30, -INF, 2.0]), tensor(&[3], vec![1.0; 3]));
+        let m = worst_mismatch(&found, &expected, tolerance).expect("a mismatch");
+        assert_eq!((m.index, m.found), (vec![1], -INF), "{tolerance}");
+    }
+}
+
+#[test]
 fn two_results_of_one_code_are_not_diagnosed() {
     let (x, y) = (tensor(&[3], vec![1.0, 2.0, 4.0]), tensor(&[3], vec![2.0, 4.0, 8.0]));
     assert_agrees("f(1), compared with f(2)", &x, &x, 0.0, "they are the same");
@@ -137,6 +146,12 @@ fn what_needs_no_entry_is_named_only_where_it_is_true() {
     assert_eq!(diagnosis(&[1e-6, 9e-6, 2e-6], &[2.0, 4.0, 8.0], 1e-3), "");
     // Out of tolerance by less than the rounding of such numbers.
     assert_eq!(diagnosis(&[100.0, 200.0, 400.001], &[100.0, 200.0, 400.0], 1e-6), "");
-    assert!(diagnosis(&[1.0, INF], &[1.0, 2.0], 0.0).ends_with("an overflow, or a division by 0."));
+    assert!(
+        diagnosis(&[1.0, INF], &[1.0, 2.0], 0.0).ends_with("an overflow, a division by 0, or it came in with the input or the weights.")
+    );
+    assert!(diagnosis(&[1.0, NAN], &[1.0, 2.0], 0.0).ends_with("or it came in with the input or the weights."));
+    for special in [INF, NAN] {
+        assert_eq!(diagnosis(&[NAN, special], &[1.0, special], 0.0), "1 of 2 elements are NaN where a number belongs.");
+    }
     assert!(diagnosis(&[-INF, -INF], &[0.0, -INF], 0.0).ends_with("infinite where a finite number belongs."));
 }

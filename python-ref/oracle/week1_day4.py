@@ -114,6 +114,7 @@ def _silu(out):
         "ReLU": lambda x: torch.relu(x),
         "σ(1.702·x)": lambda x: x * torch.sigmoid(1.702 * x),
         "exponent's sign": lambda x: x / (1 + torch.exp(x)),
+        "no branch below 0": lambda x: x * torch.sigmoid(x.abs()),
     }
 
     def case(name, why, x, wrong):
@@ -132,7 +133,8 @@ def _silu(out):
     case("moderate", "three axes of signed numbers between −2 and 3, and 0", torch.cat([r.uniform(2, 3, 6, low=-2.0, high=3.0), torch.zeros(2, 3, 1)], -1), others)
     negative = r.uniform(24, low=-30.0, high=-8.0)
     negative[0] = -2.5  # further left GELU and others are as good as ReLU
-    case("negative", "x = −2.5, and x from −8 to −30, where 1 − σ(|x|) has no digits left", negative, [*others, "silu-cancellation"])
+    negative[1] = 2.5  # otherwise x·σ(−x) is as good as x·σ(−|x|)
+    case("negative", "x = −2.5, x = 2.5, and x from −8 to −30, where 1 − σ(|x|) has no digits left", negative, [*others, "silu-cancellation"])
     positive = r.uniform(24, low=1.0, high=8.0)
     positive[0] = -1  # otherwise x itself is as good as ReLU
     case("positive", "x = −1, and x from 1 to 8, where SiLU comes close to x but is not x", positive, others)

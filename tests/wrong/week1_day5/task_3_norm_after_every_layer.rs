@@ -7,9 +7,6 @@ let mut x = self.embedding.forward(tokens);
 for block in &self.blocks {
     x = self.norm.forward(&block.forward(&x, Some(&mask)));
 }
-if self.blocks.is_empty() {
-    x = self.norm.forward(&x);
-}
 match &self.lm_head {
     Some(head) => head.forward(&x),
     None => self.embedding.as_output(&x),
