@@ -80,6 +80,9 @@ impl<'a> Trial<'a> {
                 shown = true;
             }
         }
+        if self.tasks.len() > 1 {
+            text += &format!("{}\n", ink.dim(&format!("{} in all", self.seconds())));
+        }
         text
     }
 
@@ -116,12 +119,18 @@ impl<'a> Trial<'a> {
         format!("{mark}: {what}\n\n{}\n", explain::compile_errors(&self.judged.text))
     }
 
+    /// How long build and tests took.
+    fn seconds(&self) -> String {
+        format!("{:.1} s", self.judged.duration.as_secs_f64())
+    }
+
     fn line(&self, task: &TaskTrial, ink: Ink) -> String {
         let name = format!("{}, {}", task.id, task.task.title);
-        let seconds = self.judged.duration.as_secs_f64();
+        // Of a day only the whole has a time.
+        let seconds = if self.tasks.len() == 1 { format!(", {}", self.seconds()) } else { String::new() };
         match task.failing.first().and_then(|test| explain::open_stub(&self.judged.report, test)) {
             _ if task.verdict == Verdict::Passed => {
-                format!("{}: {name} {}\n", ink.green("passed"), ink.dim(&format!("({} tests, {seconds:.1} s)", task.ran)))
+                format!("{}: {name} {}\n", ink.green("passed"), ink.dim(&format!("({} tests{seconds})", task.ran)))
             }
             Some(stub) => {
                 let green = task.ran - task.failing.len();
@@ -129,7 +138,7 @@ impl<'a> Trial<'a> {
                 format!("{}: {stub}{already}\n", ink.yellow("not started"))
             }
             None => {
-                let numbers = format!("({} of {} tests, {seconds:.1} s)", task.failing.len(), task.ran);
+                let numbers = format!("({} of {} tests fail{seconds})", task.failing.len(), task.ran);
                 format!("{}: {name} {}\n", ink.red("failed"), ink.dim(&numbers))
             }
         }
@@ -251,7 +260,7 @@ test result: FAILED. 0 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; 
     #[test]
     fn the_first_failure_is_that_of_the_test_file() {
         let expected = "\
-failed: week1-day1 task 1, One (2 of 2 tests, 0.8 s)
+failed: week1-day1 task 1, One (2 of 2 tests fail, 0.8 s)
 
 zeta
 seen before the panic
@@ -268,7 +277,8 @@ also failed:
     diagnosis You stop at one.
 ";
         assert_eq!(told(Some(1), OUTPUT), expected);
-        assert_eq!(told(None, OUTPUT), format!("{expected}not started: week1-day1 task 2: Two::two\n"));
+        let of_day = expected.replace(", 0.8 s", "");
+        assert_eq!(told(None, OUTPUT), format!("{of_day}not started: week1-day1 task 2: Two::two\n0.8 s in all\n"));
     }
 
     #[test]
@@ -301,7 +311,7 @@ read  book/src/week1/day1.md
         let text = "running 2 tests\n\nthread 'task_1_zeta' has overflowed its stack\nfatal runtime error: stack overflow, aborting\n";
         let told = told(Some(1), text);
         assert!(
-            told.starts_with("failed: week1-day1 task 1, One (0 of 0 tests, 0.8 s)\n") && told.contains("has overflowed its stack"),
+            told.starts_with("failed: week1-day1 task 1, One (0 of 0 tests fail, 0.8 s)\n") && told.contains("has overflowed its stack"),
             "{told}"
         );
     }

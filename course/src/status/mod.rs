@@ -242,6 +242,17 @@ pub(crate) fn next(status: &Status) -> String {
 /// A task's goal, file, functions, chapter and commands.
 pub(crate) fn brief(status: &TaskStatus) -> String {
     let TaskStatus { day, id, task, .. } = status;
+    if let Mark::NotVerified(reason) = status.mark {
+        let why = match reason {
+            Reason::NeverRun => "never checked",
+            Reason::Changed => "not checked since something it depends on has changed",
+        };
+        let test = format!("cargo course test {} {}", day.feature, id.task);
+        return format!(
+            "Next: {id}, {}\n  written, but {why}\n  check  cargo course watch, or {test}\n  read   {}\n",
+            task.title, day.chapter
+        );
+    }
     let hint = match status.hints {
         0 => "(the first of three)".to_owned(),
         HINTS => "(all three again)".to_owned(),
