@@ -127,6 +127,14 @@ fn a_failing_case_says_where_why_and_from_which_seed() {
 }
 
 #[test]
+fn a_number_is_not_taken_for_an_infinity() {
+    let (found, expected) = (tensor(&[3], vec![65536.0, 1.0, 2.0]), tensor(&[3], vec![INF, 1.0, 2.0]));
+    let payload = catch_unwind(|| assert_close("x", &found, &expected, Tolerance::Relative(0.0))).unwrap_err();
+    let text = payload.downcast_ref::<String>().unwrap();
+    assert!(text.ends_with("diagnosis 1 of 3 elements are finite where an infinite one belongs."), "{text}");
+}
+
+#[test]
 fn what_needs_no_entry_is_named_only_where_it_is_true() {
     let diagnosis = |found: &[f32], expected: &[f32], tolerance: f32| {
         let of = |values: &[f32]| tensor(&[values.len()], values.to_vec());

@@ -49,6 +49,7 @@ def _rms_norm(out):
             "rmsnorm-as-layernorm": lambda x, weight: F.layer_norm(x, (8,), weight, eps=eps),
             "rmsnorm-plus-one": lambda x, weight: rms_norm(x, 1 + weight, eps),
             "weight ignored": lambda x, weight: rms_norm(x, torch.ones_like(weight), eps),
+            "max(mean, eps)": lambda x, weight: x / (x * x).mean(-1, True).clamp(min=eps).sqrt() * weight,
             "not the root": lambda x, weight: x / ((x * x).mean(-1, True) + eps) * weight,
             "root multiplied": lambda x, weight: x * torch.sqrt((x * x).mean(-1, True) + eps) * weight,
         }
@@ -80,13 +81,15 @@ def _rms_norm(out):
         "not the root",
         "root multiplied",
     ]
-    about_eps = ["rmsnorm-eps-outside-sqrt", "rmsnorm-eps-wrong-value", "eps missing"]
+    about_eps = ["rmsnorm-eps-outside-sqrt", "rmsnorm-eps-wrong-value", "eps missing", "max(mean, eps)"]
     # Around 4, an eps that is ten times too large is lost in rounding: it is the next cases that tell.
     case("ordinary", "x [2, 3, 8] of mixed signs, signed weights, eps 1e-6", r.normal(2, 3, 8, std=4.0), 1e-6, everywhere)
     case("tiny", "inputs around 1e-3, where x² is as small as eps = 1e-6", r.normal(2, 3, 8) / 1024, 1e-6, everywhere + about_eps)
     case("tiny_qwen2", "inputs around 1e-3 and eps 1e-5: the eps of the struct counts", r.normal(3, 8) / 1024, 1e-5, about_eps)
     case("huge", "inputs around 1000", r.normal(2, 3, 8) * 1024, 1e-6, everywhere)
-    case("large_eps", "eps 0.25 against inputs around 1", r.normal(3, 8), 0.25, everywhere + about_eps)
+    x = r.normal(3, 8)
+    x[1] /= 4  # one row below eps: otherwise max(mean, eps) is as good as no eps
+    case("large_eps", "eps 0.25 against mean squares around 1, and one below eps", x, 0.25, everywhere + about_eps)
     offset = r.normal(3, 8, std=4.0) + 5  # with some numbers below 0, so that the mean is not that of the magnitudes
     case("offset", "rows with a mean of about 5: RMSNorm does not subtract it", offset, 1e-6, everywhere)
     x = r.normal(3, 8, std=4.0)

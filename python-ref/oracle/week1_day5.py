@@ -155,7 +155,7 @@ def decoder(json, weights, tokens, mistake=None, seen=lambda name, value: None):
     return logits
 
 
-SIZES = {"hidden_size": 24, "intermediate_size": 14, "num_hidden_layers": 2, "num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 8, "vocab_size": 37, "hidden_act": "silu"}
+SIZES = {"hidden_size": 24, "intermediate_size": 14, "num_hidden_layers": 3, "num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 8, "vocab_size": 37, "hidden_act": "silu"}
 
 LLAMA3 = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 48}
 
@@ -166,7 +166,7 @@ CONFIGS = {
     "qwen2": SIZES | {"model_type": "qwen2", "max_position_embeddings": 64, "rms_norm_eps": 0.02, "tie_word_embeddings": True, "torch_dtype": "float32", "rope_theta": 500.0,
                       "hidden_size": 22, "use_sliding_window": False, "sliding_window": 64, "eos_token_id": [1, 2]},
     "qwen3": SIZES | {"model_type": "qwen3", "max_position_embeddings": 64, "rms_norm_eps": 0.01, "tie_word_embeddings": True, "attention_bias": False, "dtype": "float32",
-                      "rope_parameters": {"rope_theta": 300.0, "rope_type": "default"}, "hidden_size": 20, "num_attention_heads": 3, "num_key_value_heads": 1, "num_hidden_layers": 3},
+                      "rope_parameters": {"rope_theta": 300.0, "rope_type": "default"}, "hidden_size": 20, "num_attention_heads": 3, "num_key_value_heads": 1},
 }
 
 

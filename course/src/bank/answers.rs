@@ -68,7 +68,7 @@ impl Answer {
                 let largest = values.iter().chain(values_b).filter(|v| v.is_finite()).fold(0.0f32, |m, v| m.max(v.abs()));
                 let close = |x: f32, y: f32| {
                     let bound = if *relative { tolerance.max(1e-5) * x.abs().max(y.abs()) } else { tolerance.max(1e-5 * largest) };
-                    x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= times * bound
+                    x == y || (x.is_nan() && y.is_nan()) || (bound.is_finite() && (x - y).abs() <= times * bound)
                 };
                 shape == shape_b && values.iter().zip(values_b).all(|(&x, &y)| close(x, y))
             }
@@ -94,6 +94,12 @@ mod tests {
         assert!(a.equals(&answer(&[1.0005, f32::NAN, f32::NEG_INFINITY])));
         assert!(!a.equals(&answer(&[1.002, f32::NAN, f32::NEG_INFINITY])) && a.is_like(&answer(&[1.002, f32::NAN, f32::NEG_INFINITY])));
         assert!(!a.is_like(&answer(&[1.005, f32::NAN, f32::NEG_INFINITY])));
+        let mut relative = [answer(&[65536.0]), answer(&[f32::INFINITY])];
+        for answer in &mut relative {
+            let Answered::Tensor { relative, .. } = &mut answer.value else { unreachable!("made above") };
+            *relative = true;
+        }
+        assert!(!relative[0].is_like(&relative[1]) && !relative[1].is_like(&relative[0]));
         assert!(!a.is_like(&answer(&[1.0, 0.0, f32::NEG_INFINITY])) && !a.is_like(&answer(&[1.0])));
         assert_eq!(a.distance, Some(f64::INFINITY));
         assert!(!a.is_constant() && answer(&[f32::NAN, f32::NAN]).is_constant() && answer(&[0.0, -0.0]).is_constant());
