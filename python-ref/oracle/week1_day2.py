@@ -208,7 +208,7 @@ def _forms(out):
             ("near", (2, 3, 5, 8), 3, 40, "B=2, H=3, L=5, D=8 at positions 3 to 7"),
             ("offset", (2, 2, 3, 8), 301, 320, "three rows at positions 301 to 303"),
             ("odd_pairs", (4, 3, 6), 2, 5, "three axes [4, 3, 6] at offset 2: D/2 is odd, heads outnumber rows, and the tables end with the last row"),
-            ("two_axes", (4, 8), 2, 8, "x [4, 8] has no leading axes, at positions 2 to 5"),
+            ("two_axes", (10, 8), 2, 14, "x [10, 8] has no leading axes and more rows than D, at positions 2 to 11"),
         ]:
             cos, sin = (t.float() for t in rope_tables(inverse_frequencies(shape[-1], 100.0), rows))
             x = r.normal(*shape)
