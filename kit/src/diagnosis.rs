@@ -182,7 +182,8 @@ fn not_finite(found: &Tensor, expected: &Tensor) -> Option<String> {
     let nan = count(&|x, y| x.is_nan() && !y.is_nan());
     if nan > 0 {
         let cause = if only_finite {
-            ": from 0/0, ∞ − ∞, 0 · ∞, the root or logarithm of a negative number, or it came in with the input or the weights"
+            ": an operation without a result, such as 0/0, ∞/∞, ∞ − ∞, 0 · ∞ or the root of a negative number, or it came in with \
+             the input or the weights"
         } else {
             " where a number belongs"
         };
@@ -190,7 +191,11 @@ fn not_finite(found: &Tensor, expected: &Tensor) -> Option<String> {
     }
     let infinite = count(&|x, y| x.is_infinite() && y.is_finite());
     if infinite > 0 {
-        let cause = if only_finite { ": an overflow, a division by 0, or it came in with the input or the weights" } else { "" };
+        let cause = if only_finite {
+            ": an overflow, a division by 0, the logarithm of 0, or it came in with the input or the weights"
+        } else {
+            ""
+        };
         return Some(format!("{infinite} of {n} elements are infinite where a finite number belongs{cause}."));
     }
     let finite = count(&|x, y| x.is_finite() && y.is_infinite());
