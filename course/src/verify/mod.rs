@@ -23,6 +23,7 @@ mod book;
 mod budget;
 mod engine;
 mod grade;
+mod latency;
 mod mutants;
 mod planted;
 mod python;
@@ -68,7 +69,7 @@ struct Verification {
 type Step = (&'static str, fn(&mut Verification) -> Result<Outcome>);
 
 /// Every step, in order. Later ones use what earlier ones made: the pristine copy, the Python environment.
-const STEPS: [Step; 24] = [
+const STEPS: [Step; 25] = [
     ("stubs: src/ is generated from reference/", rust::stubs),
     ("curriculum: features, tests, oracle, book agree", rust::curriculum),
     ("pristine copy", tree::copy),
@@ -82,6 +83,7 @@ const STEPS: [Step; 24] = [
     ("misconceptions: every mistake caught and named", rust::misconceptions),
     ("mutants: every small change is noticed", mutants::mutants),
     ("first day: cold build, edit to verdict", budget::first_day),
+    ("runner: cold build, list, save to verdict", latency::runner),
     ("command line: bad input, missing tasks", engine::command_line),
     ("trace: names the task of a planted mistake", planted::trace),
     ("speed and memory", engine::bench),

@@ -1,0 +1,140 @@
+//! How long the runner takes: its own build, its list, and in `watch` from a save to the verdict. Measured and reported, not asserted: a
+//! machine may be busy.
+
+use std::{
+    fs,
+    sync::mpsc::Receiver,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+
+use super::{Outcome, Verification, seconds, tree::write_if_changed};
+use crate::{
+    process::{run_quietly, start_piped},
+    source::function_body,
+    stubs::generated,
+};
+
+/// One task of the first day, and the slowest of later ones: the whole model, and the sampler, which is linked with the tokenizer.
+const TASKS: [(&str, usize); 3] = [("week1-day1", 2), ("week1-day5", 3), ("week1-day7", 6)];
+
+/// Saves for each task.
+const SAVES: usize = 10;
+
+/// Longer than any build of one crate.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// A cold build of the runner, ten calls of it without arguments, and ten saves for each of [`TASKS`].
+pub(super) fn runner(v: &mut Verification) -> Result<Outcome> {
+    let target = v.root.join("target/verify/cold");
+    if target.exists() {
+        fs::remove_dir_all(&target)?;
+    }
+    let mut build = v.cargo("build --release --package course");
+    let built = run_quietly(build.env("CARGO_TARGET_DIR", &target))?;
+    ensure!(built.status.success(), "the runner does not build:\n{}", built.tail(20));
+    fs::remove_dir_all(&target)?;
+
+    let mut lists = Vec::new();
+    for _ in 0..SAVES {
+        let list = run_quietly(&mut v.cargo("course"))?;
+        ensure!(list.status.success(), "`cargo course` fails:\n{}", list.tail(20));
+        lists.push(list.duration);
+    }
+
+    let files = generated(&v.root, &v.curriculum)?;
+    for file in &files {
+        write_if_changed(&v.tree.join(&file.path), file.template.render(|_| true).as_bytes())?;
+    }
+    let watched: Result<Vec<(String, u64)>> = TASKS.iter().map(|(day, task)| watch(v, day, *task)).collect();
+    for file in &files {
+        write_if_changed(&v.tree.join(&file.path), file.stub.as_bytes())?;
+    }
+    let watched = watched?;
+
+    let memory = watched.iter().map(|(_, kib)| kib / 1024).max().unwrap_or(0);
+    let times: Vec<&str> = watched.iter().map(|(time, _)| time.as_str()).collect();
+    let note = format!(
+        "built cold in {} (promised 40 s), list in {:.0} ms (promised 100), save to verdict {} (promised 1.5 s), {memory} MiB (promised 100)",
+        seconds(built.duration),
+        median(lists).as_secs_f64() * 1e3,
+        times.join(", "),
+    );
+    println!("{note}");
+    Ok(Outcome::Passed(note))
+}
+
+/// The median over [`SAVES`] saves of a file of the task, and the runner's peak of memory in KiB (0 where the system does not tell).
+///
+/// An assertion at the top of the task's first function fails at each save with another message: so its tests are red, the task
+/// stays the current one, and the whole body is compiled every time.
+fn watch(v: &Verification, day: &str, number: usize) -> Result<(String, u64)> {
+    let (_, id, task) = v.curriculum.named(day, number)?;
+    let path = v.tree.join(&task.file);
+    let text = fs::read_to_string(&path)?;
+    let with = |n: usize| -> Result<String> {
+        let lines: Vec<&str> = text.lines().collect();
+        let body = function_body(&lines, &task.functions[0]).with_context(|| format!("{id}: {} is not found", task.functions[0]))?;
+        let at = lines.iter().position(|line| std::ptr::eq(line, &raw const body[0])).context("a body lies in its file")?;
+        let assertion = format!("assert!(std::hint::black_box({n}) == 0, \"save {n}\");");
+        Ok([&lines[..at], &[assertion.as_str()], &lines[at..]].concat().join("\n") + "\n")
+    };
+    fs::write(&path, with(SAVES + 1)?)?;
+    // So that this task is the first that is not green. It is red, and that is its exit code.
+    run_quietly(&mut v.cargo(&format!("course test {day}")))?;
+
+    let mut command = v.cargo(&format!("course watch {day}"));
+    let (mut child, lines) = start_piped(&mut command)?;
+    let measure = || -> Result<(String, u64)> {
+        until(&lines, &format!("save {}", SAVES + 1))?;
+        let mut times = Vec::new();
+        for n in 1..=SAVES {
+            // The verdict's last lines are still to come.
+            std::thread::sleep(Duration::from_millis(300));
+            let saved = Instant::now();
+            fs::write(&path, with(n)?)?;
+            until(&lines, &format!("save {n}"))?;
+            times.push(saved.elapsed());
+        }
+        Ok((format!("{day} {}", seconds(median(times))), peak_of(child.id())))
+    };
+    let measured = measure();
+    child.kill()?;
+    child.wait()?;
+    fs::write(&path, text)?;
+    measured
+}
+
+/// Waits for a line that is exactly this, as the message of a panic is.
+fn until(lines: &Receiver<String>, message: &str) -> Result<()> {
+    let start = Instant::now();
+    let mut seen = String::new();
+    while let Ok(line) = lines.recv_timeout(PATIENCE.saturating_sub(start.elapsed())) {
+        if line.trim() == message {
+            return Ok(());
+        }
+        seen = seen + &line + "\n";
+    }
+    anyhow::bail!("`cargo course watch` did not show {message:?} within {} s; it printed\n{seen}", PATIENCE.as_secs())
+}
+
+/// The middle one.
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+/// Peak resident memory of the runner that a `cargo` of this number runs, in KiB. Linux tells it.
+fn peak_of(cargo: u32) -> u64 {
+    let status = |id: u32| fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let field = |text: &str, name: &str| -> Option<u64> {
+        text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
+    };
+    // `cargo run` becomes the program on Unix; if it did not, the program is a child of it.
+    let children = fs::read_to_string(format!("/proc/{cargo}/task/{cargo}/children")).unwrap_or_default();
+    let own = std::iter::once(cargo).chain(children.split_whitespace().filter_map(|id| id.parse().ok()));
+    own.filter_map(|id| Some(status(id)).filter(|text| text.starts_with("Name:\tcourse")))
+        .find_map(|text| field(&text, "VmHWM:"))
+        .unwrap_or(0)
+}
