@@ -80,7 +80,7 @@ fn task_1_argmax_takes_the_largest() {
 fn task_1_argmax_takes_the_first_of_equal_logits() {
     check_argmax(
         "of equal logits argmax takes the first (-0.0 and 0.0 are equal)",
-        &[(&[1.0, 4.0, 4.0, 0.0, 4.0], 1), (&[-0.0, 0.0], 0), (&[f32::NEG_INFINITY; 3], 0)],
+        &[(&[1.0, 4.0, 4.0, 0.0, 4.0, 2.0], 1), (&[-0.0, 0.0], 0), (&[f32::NEG_INFINITY; 3], 0)],
     );
 }
 
@@ -142,8 +142,24 @@ impl Ran {
     fn line(&self, input: &str) -> String {
         let written: Vec<u32> = self.calls.iter().filter_map(|call| if let OnToken(token) = call { Some(*token) } else { None }).collect();
         let passes = self.calls.iter().filter(|call| matches!(call, NextLogits(_))).count();
-        let returned = self.returned.as_ref().map_or("an error".to_owned(), |reason| format!("{reason:?}"));
-        line(input, &written, passes, &returned)
+        line(input, &written, passes, &self.reason())
+    }
+
+    /// One line for each run of the model with the calls that follow it, and one for the end.
+    fn steps(&self) -> Lines {
+        let mut lines: Vec<String> = Vec::new();
+        for call in &self.calls {
+            match lines.last_mut() {
+                Some(line) if !matches!(call, NextLogits(_)) => *line += &format!(", {call:?}"),
+                _ => lines.push(format!("{call:?}")),
+            }
+        }
+        lines.push(format!("returned {}", self.reason()));
+        Lines(lines)
+    }
+
+    fn reason(&self) -> String {
+        self.returned.as_ref().map_or("an error".to_owned(), |reason| format!("{reason:?}"))
     }
 }
 
@@ -201,17 +217,15 @@ fn limits(max_new_tokens: usize, context: usize, stop_tokens: &[u32]) -> Limits 
 
 #[test]
 fn task_2_each_step_hands_on_the_prompt_and_all_new_tokens() {
-    let ran = run(&[7, 8], &[3, 4, 5], &limits(3, 100, &[]), None);
-    let expected = [
-        [NextLogits(vec![7, 8]), Choose(vec![7, 8]), OnToken(3)],
-        [NextLogits(vec![7, 8, 3]), Choose(vec![7, 8, 3]), OnToken(4)],
-        [NextLogits(vec![7, 8, 3, 4]), Choose(vec![7, 8, 3, 4]), OnToken(5)],
-    ];
+    let ran = run(&[7, 8], &[3, 4, 5, 6, 10], &limits(5, 100, &[]), None);
+    let all = [7, 8, 3, 4, 5, 6, 10];
+    let step = |n: usize| [NextLogits(all[..n].to_vec()), Choose(all[..n].to_vec()), OnToken(all[n])];
+    let expected = Ran { calls: (2..7).flat_map(step).collect(), returned: Ok(FinishReason::Length) };
     assert_answer(
-        "prompt [7, 8], max_new_tokens 3, the model wants to write 3, 4, 5: each step calls next_logits, choose and on_token once, \
+        "prompt [7, 8], max_new_tokens 5, the model wants to write 3, 4, 5, 6, 10: each step calls next_logits, choose and on_token once, \
          the first two with the prompt and all new tokens",
-        &ran.calls,
-        &expected.into_iter().flatten().collect(),
+        &ran.steps(),
+        &expected.steps(),
     );
 }
 
@@ -229,42 +243,49 @@ fn task_2_max_new_tokens_is_how_many_are_written() {
 
 #[test]
 fn task_2_a_stop_token_ends_the_text_and_is_no_part_of_it() {
-    let (third, first) = ("the model wants to write 3, 4, 9, 5", "the model wants to write 9, 5, 5");
-    let stop = limits(6, 100, &[9]);
+    let (third, first, full) = (
+        "max_new_tokens 6, the model wants to write 3, 4, 9, 5",
+        "max_new_tokens 6, the model wants to write 9, 5, 5",
+        "max_new_tokens 3, the model wants to write 3, 4, 9, 5",
+    );
+    let text = |n, script: &[u32], input| run(&[7, 7], script, &limits(n, 100, &[9]), None).line(input);
     assert_answer(
         "stop token 9: it ends the text and is no part of it, so on_token never gets it and nothing runs after it",
-        &Lines(vec![run(&[7], &[3, 4, 9, 5], &stop, None).line(third), run(&[7], &[9, 5, 5], &stop, None).line(first)]),
-        &Lines(vec![line(third, &[3, 4], 3, "Stop"), line(first, &[], 1, "Stop")]),
+        &Lines(vec![text(6, &[3, 4, 9, 5], third), text(6, &[9, 5, 5], first), text(3, &[3, 4, 9, 5], full)]),
+        &Lines(vec![line(third, &[3, 4], 3, "Stop"), line(first, &[], 1, "Stop"), line(full, &[3, 4], 3, "Stop")]),
     );
 }
 
 #[test]
 fn task_2_each_of_several_stop_tokens_stops() {
-    let input = |stop| format!("the model wants to write 5, {stop}, 6");
-    let found = [0, 11].map(|stop| run(&[7], &[5, stop, 6], &limits(4, 100, &[0, 11]), None).line(&input(stop)));
-    let expected = [0, 11].map(|stop| line(&input(stop), &[5], 2, "Stop"));
-    assert_answer("stop tokens 0 and 11: each of the set ends the text", &Lines(found.into()), &Lines(expected.into()));
+    let cases = [(4, 0), (4, 11), (2, 0), (2, 11)];
+    let input = |(n, stop)| format!("max_new_tokens {n}, the model wants to write 5, {stop}, 6");
+    let found = cases.map(|(n, stop)| run(&[7; 3], &[5, stop, 6], &limits(n, 100, &[0, 11]), None).line(&input((n, stop))));
+    let expected = cases.map(|case| line(&input(case), &[5], 2, "Stop"));
+    assert_answer("a prompt of 3, stop tokens 0 and 11: each of the set ends the text", &Lines(found.into()), &Lines(expected.into()));
 }
 
 #[test]
 fn task_2_a_stop_token_counts_only_where_the_model_writes_it() {
-    let input = "prompt [9, 1, 9], the model wants to write 3, 4";
+    let input = "prompt [9, 1, 9], the model wants to write 3, 4, 5, 6, 10";
+    let written = [3, 4, 5, 6, 10];
     assert_answer(
-        "stop token 9, max_new_tokens 2: in the prompt it means nothing, for a chat's prompt holds those of earlier turns",
-        &Lines(vec![run(&[9, 1, 9], &[3, 4], &limits(2, 100, &[9]), None).line(input)]),
-        &Lines(vec![line(input, &[3, 4], 2, "Length")]),
+        "stop token 9, max_new_tokens 5: in the prompt it means nothing, for a chat's prompt holds those of earlier turns",
+        &Lines(vec![run(&[9, 1, 9], &written, &limits(5, 100, &[9]), None).line(input)]),
+        &Lines(vec![line(input, &written, 5, "Length")]),
     );
 }
 
 #[test]
 fn task_2_a_limit_counts_only_once_it_is_reached() {
     let input = |n| format!("max_new_tokens {n}");
-    let found = [3, 2, 1].map(|n| run(&[7, 7, 7], &[3, 4, 9], &limits(n, 20, &[9]), None).line(&input(n)));
+    let found = [5, 3, 2, 1].map(|n| run(&[7, 7, 7], &[3, 4, 9, 5], &limits(n, 20, &[9]), None).line(&input(n)));
+    let stopped = |n| line(&input(n), &[3, 4], 3, "Stop");
     assert_answer(
-        "the model wants to write 3, 4 and then the stop token 9: with room for a third token it is chosen and is the reason, \
+        "the model wants to write 3, 4, the stop token 9 and 5: with room for a third token it is chosen and is the reason, \
          but once a limit is reached the model does not run, so nobody knows what it would have written",
         &Lines(found.into()),
-        &Lines(vec![line(&input(3), &[3, 4], 3, "Stop"), line(&input(2), &[3, 4], 2, "Length"), line(&input(1), &[3], 1, "Length")]),
+        &Lines(vec![stopped(5), stopped(3), line(&input(2), &[3, 4], 2, "Length"), line(&input(1), &[3], 1, "Length")]),
     );
 }
 

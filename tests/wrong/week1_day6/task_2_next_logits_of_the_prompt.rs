@@ -1,0 +1,22 @@
+//! id: next-logits-of-the-prompt
+//! function: generate
+//! says: `next_logits` gets the prompt alone at each step; it must get the new tokens too, as `choose` does.
+    ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+    ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
+    let mut tokens = prompt.to_vec();
+    loop {
+        if tokens.len() - prompt.len() == limits.max_new_tokens {
+            return Ok(FinishReason::Length);
+        }
+        if tokens.len() == limits.context {
+            return Ok(FinishReason::ContextFull);
+        }
+        let token = choose(&next_logits(prompt), &tokens);
+        if limits.stop_tokens.contains(&token) {
+            return Ok(FinishReason::Stop);
+        }
+        tokens.push(token);
+        if on_token(token).is_break() {
+            return Ok(FinishReason::Interrupted);
+        }
+    }
