@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    fmt,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
 };
 
@@ -49,6 +50,22 @@ fn check_each(case: &Case, name: &str, step: impl Fn(&mut [f32], f64)) {
     case.check_rows("output", &rows, &tensor(&[rows.len(), logits.len()], found));
 }
 
+/// One line for each input, compared and shown as a whole.
+#[derive(PartialEq)]
+struct Lines(Vec<String>);
+
+impl fmt::Debug for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|line| write!(f, "\n    {line}"))
+    }
+}
+
+/// Compares logits, or a token, after one step on an input that the property names.
+#[track_caller]
+fn check_hand<T: PartialEq + fmt::Debug>(property: &str, found: T, expected: T) {
+    assert!(found == expected, "{property}\n  found    {found:?}\n  expected {expected:?}");
+}
+
 /// Runs `action`; if it panics, `why` it must not stands below the panic's message.
 fn explained<T>(why: &str, action: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(action)).unwrap_or_else(|panic| {
@@ -68,11 +85,11 @@ fn task_1_temperature_0_leaves_the_largest_logit_alone() {
 
     let mut negative = [-8.0, -0.5, -3.0];
     apply_temperature(&mut negative, 0.0);
-    assert_eq!(negative, [OFF, -0.5, OFF], "temperature 0: the largest of the negative logits −8, −0.5 and −3 is the one nearest to 0");
+    check_hand("temperature 0: the largest of the negative logits −8, −0.5 and −3 is the one nearest to 0", negative, [OFF, -0.5, OFF]);
 
     let mut masked = [OFF, -4.0, OFF];
     apply_temperature(&mut masked, 0.0);
-    assert_eq!(masked, [OFF, -4.0, OFF], "temperature 0: the only token that is not ruled out stays, with its logit");
+    check_hand("temperature 0: the only token that is not ruled out stays, with its logit −4", masked, [OFF, -4.0, OFF]);
 }
 
 #[test]
@@ -91,7 +108,7 @@ fn task_2_top_k_beyond_the_vocabulary_keeps_all() {
         let mut logits = [0.5, -1.0, 2.0];
         let why = format!("k = {k}, more than the 3 logits, keeps all");
         explained(&why, || top_k(&mut logits, k));
-        assert_eq!(logits, [0.5, -1.0, 2.0], "{why}");
+        check_hand(&why, logits, [0.5, -1.0, 2.0]);
     }
 }
 
@@ -109,19 +126,20 @@ fn task_3_top_p_at_its_limits() {
     for p in [0.0, 1e-6] {
         let mut logits = [0.5, -1.0, 2.0, 1.5];
         top_p(&mut logits, p);
-        assert_eq!(logits, [OFF, OFF, 2.0, OFF], "p = {p}: the most probable token always stays");
+        check_hand(&format!("p = {p}, logits 0.5, −1, 2, 1.5: the most probable token always stays"), logits, [OFF, OFF, 2.0, OFF]);
     }
     // e^−200 is 0 in f32, so a running sum reaches 1 before the last token.
     let far = [0.0, -200.0, 3.0, -150.0];
     for p in [1.0, 1.5] {
         let mut logits = far;
         top_p(&mut logits, p);
-        assert_eq!(logits, far, "p = {p} keeps all, also a token whose probability is rounded to 0");
+        check_hand(&format!("p = {p} keeps all, also a token whose probability is rounded to 0"), logits, far);
     }
     // Four times ¼, exact in f32.
     let mut equal = [-1.0; 4];
     top_p(&mut equal, 0.5);
-    assert_eq!(equal, [-1.0, -1.0, OFF, OFF], "p = ½ of four equal tokens: ¼ + ¼ is at least ½, so two stay, and of equal ones the first");
+    let why = "p = ½ of four equal tokens: ¼ + ¼ is at least ½, so two stay, and of equal ones the first";
+    check_hand(why, equal, [-1.0, -1.0, OFF, OFF]);
 }
 
 /// The later cases are for what the first one does not show.
@@ -137,10 +155,10 @@ fn task_4_min_p_is_relative_to_the_most_probable_token() {
 fn task_4_min_p_at_its_limits() {
     let mut tied = [2.0, 1.0, 2.0];
     min_p(&mut tied, 1.0);
-    assert_eq!(tied, [2.0, OFF, 2.0], "p = 1 keeps all tokens that are as probable as the most probable one");
+    check_hand("p = 1, logits 2, 1, 2: all tokens that are as probable as the most probable one stay", tied, [2.0, OFF, 2.0]);
     let mut masked = [OFF, -3.0, OFF, -3.5];
     min_p(&mut masked, 0.0);
-    assert_eq!(masked, [OFF, -3.0, OFF, -3.5], "p = 0 changes nothing, and a token that was ruled out stays so");
+    check_hand("p = 0 changes nothing, and a token that was ruled out stays so", masked, [OFF, -3.0, OFF, -3.5]);
 }
 
 #[test]
@@ -155,11 +173,13 @@ fn task_5_penalty_makes_seen_tokens_less_likely() {
 fn task_5_penalty_by_hand() {
     let mut logits = [3.0, -3.0, 3.0, -3.0];
     repetition_penalty(&mut logits, &[1, 0, 1, 1], 2.0);
-    assert_eq!(logits, [1.5, -6.0, 3.0, -3.0], "seen 3 → 3/2; seen −3 → −3·2, once although it was seen three times; unseen stay");
+    let why = "penalty 2, logits 3, −3, 3, −3, seen 1, 0, 1, 1: token 0 gets 3/2; token 1 gets −3·2, once although it was seen three times; \
+               the others stay";
+    check_hand(why, logits, [1.5, -6.0, 3.0, -3.0]);
 
     let mut logits = [3.0, -3.0];
     repetition_penalty(&mut logits, &[], 2.0);
-    assert_eq!(logits, [3.0, -3.0], "nothing was seen, nothing changes");
+    check_hand("penalty 2, logits 3, −3: nothing was seen, nothing changes", logits, [3.0, -3.0]);
 }
 
 #[test]
@@ -223,11 +243,20 @@ fn task_6_draw_takes_the_token_whose_sum_exceeds_the_number() {
     let found = SHORT.map(|n| draw(&equal(n), 1.0 - below));
     let what = format!("draw at 1 − 2⁻⁵³ from n equal tokens and two behind them that are ruled out, n = {SHORT:?}");
     assert_answer(&what, &found, &SHORT.map(|n| n as u32 - 1));
+
+    // Each probability is 1/100,000 but for a rounding of softmax, less than 1e-6 of it. In f64 the sums add nothing to that, so
+    // they are right to 1e-6, a tenth of a piece, and a number in the middle of a piece is clear of its ends. In f32 the sum is
+    // rounded by up to 2⁻²⁵ at each of the last 50,000 tokens, and always the same way.
+    let n = 100_000;
+    let tokens = [25_000, 50_000, 75_000, 99_999];
+    let found = tokens.map(|token| draw(&vec![0.0; n], (f64::from(token) + 0.5) / n as f64));
+    let what = format!("draw from {n} equal tokens, in the middle of the pieces of tokens {tokens:?}");
+    assert_answer(&what, &found, &tokens);
 }
 
 #[test]
 fn task_6_draw_never_gives_a_token_that_is_ruled_out() {
-    assert_eq!(draw(&[OFF, OFF, 1.0, OFF], 0.0), 2, "at 0, with only token 2 not ruled out: a sum of 0 does not exceed 0");
+    check_hand("draw at 0, with only token 2 not ruled out: a sum of 0 does not exceed 0", draw(&[OFF, OFF, 1.0, OFF], 0.0), 2);
     let logits = [OFF, 0.5, OFF, -1.0, 2.0, OFF, 0.0, OFF, OFF];
     for i in 0..1_000 {
         let uniform = f64::from(i) / 1e3;
@@ -269,9 +298,25 @@ fn drawn(mut next: impl FnMut() -> u32) -> Vec<u32> {
     (0..1_000).map(|_| next()).collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
-/// The tokens that a case's sampler draws, after making sure that nothing but `choose` can be to blame if they are not the
-/// expected ones.
-fn drawn_by_sampler(case: &Case, name: &str, tasks: &str) -> Vec<u32> {
+/// What `n` draws that all give `one` tell, where several tokens can come up; `moved` says whether the sampler's generator took `n` steps.
+fn always_one(n: usize, one: u32, logits: &[f32], moved: bool) -> String {
+    let best = logits.iter().all(|&logit| logit <= logits[one as usize]);
+    match (moved, best) {
+        (false, _) => format!(
+            "all {n} draws give token {one}, and the sampler's generator has not moved on by {n} numbers: \
+             `choose` must draw, each time with the next number of its own generator"
+        ),
+        (true, true) => format!(
+            "all {n} draws give token {one}, the best: `choose` takes the best without a draw, \
+             or rules out all others although every other step is off: look at which option each step gets"
+        ),
+        (true, false) => format!("all {n} draws give token {one}, which is not the best one"),
+    }
+}
+
+/// The tokens that a case's sampler draws, and whether its generator moved on by one number for each; after making sure that
+/// nothing but `choose` can be to blame if they are not the expected ones.
+fn drawn_by_sampler(case: &Case, name: &str, tasks: &str) -> (Vec<u32>, bool) {
     let (logits, seen, expected) = (row(case, "logits"), ids(case, "seen"), ids(case, "support"));
     let mut sampler = sampler(case, SEED);
     let found = drawn(|| sampler.choose(&logits, &seen));
@@ -290,7 +335,7 @@ fn drawn_by_sampler(case: &Case, name: &str, tasks: &str) -> Vec<u32> {
         "{name}: of tokens {expected:?}, each with a probability above 5 %, 1,000 calls of `draw` with numbers of `uniform` give \
          {direct:?}: make the tests of task 6 on the generator, `uniform` and `draw` green first"
     );
-    found
+    (found, sampler.rng.next_u64() == rng.next_u64())
 }
 
 #[test]
@@ -306,7 +351,7 @@ fn task_6_sampler_applies_each_step() {
         let case = fixtures.case(&format!("task_6_step/{step}"));
         let (logits, seen, expected) = (row(&case, "logits"), ids(&case, "seen"), ids(&case, "support"));
         let mut options = sampler(&case, SEED).options;
-        let found = drawn_by_sampler(&case, step, tasks);
+        let (found, moved) = drawn_by_sampler(&case, step, tasks);
         let setting = format!("{options:?}");
         let off = SamplerOptions::default();
         match step {
@@ -325,9 +370,7 @@ fn task_6_sampler_applies_each_step() {
                     .to_owned()
             }
             (true, _) => format!("; this is what comes without {name}: `choose` leaves it out, or draws from logits without it"),
-            (false, [one]) if expected.len() > 1 => {
-                format!("; all 1,000 draws give token {one}: `choose` must draw, each time with the next number of its own generator")
-            }
+            (false, [one]) if expected.len() > 1 => format!("; {}", always_one(1_000, *one, &logits, moved)),
             _ => String::new(),
         };
         assert!(
@@ -343,12 +386,16 @@ fn task_6_sampler_applies_the_steps_in_order() {
     let (mut found, mut expected) = (Vec::new(), Vec::new());
     for name in fixtures.cases("task_6_order/") {
         let case = fixtures.case(&name);
-        println!("{name}: {:?}, logits {:?}, seen {:?}", sampler(&case, SEED).options, row(&case, "logits"), ids(&case, "seen"));
-        found.push(drawn_by_sampler(&case, &name, "tasks 1 to 5"));
-        expected.push(ids(&case, "support"));
+        let (drawn, _) = drawn_by_sampler(&case, &name, "tasks 1 to 5");
+        let support = ids(&case, "support");
+        let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } = sampler(&case, SEED).options;
+        let setting = format!("penalty {repetition_penalty}, temperature {temperature}, top-k {top_k}, top-p {top_p}, min-p {min_p}");
+        let differs = if drawn == support { "" } else { "  <- differs" };
+        found.push(format!("{setting}: {drawn:?}{differs}"));
+        expected.push(format!("{setting}: {support:?}"));
     }
-    let what = "tokens that come up with several steps at once, in four settings; the order is penalty, temperature, top-k, top-p, min-p";
-    assert_answer(what, &found, &expected);
+    let what = "tokens that come up with several steps at once; the order is penalty, temperature, top-k, top-p, min-p";
+    assert_answer(what, &Lines(found), &Lines(expected));
 }
 
 /// A token's part of Pearson's χ²; infinite if it came up and cannot.
@@ -422,7 +469,7 @@ fn task_6_sampler_uses_one_number_per_token() {
     assert_answer("40 tokens with all steps off: your `draw` with the numbers of seed 3, one each", &found, &expected);
 
     sampler.options.temperature = 0.0;
-    assert_eq!(sampler.choose(&logits, &[]), 3, "at temperature 0 the largest logit is chosen");
+    check_hand("temperature 0, logits 0.5, 0, −0.5, 1: the largest logit is chosen", sampler.choose(&logits, &[]), 3);
     rng.uniform();
     let (found, expected) = (sampler.rng.next_u64(), rng.next_u64());
     assert!(
@@ -435,21 +482,29 @@ fn task_6_sampler_uses_one_number_per_token() {
 #[test]
 fn task_6_sampler_repeats_itself_with_the_same_seed_only() {
     let logits: Vec<f32> = (0..20).map(|i| (i % 7) as f32 / 4.0).collect();
-    let text = |seed: u64| -> Vec<u32> {
+    // The tokens, and whether the generator moved on by one number for each.
+    let text = |seed: u64| -> (Vec<u32>, bool) {
         let mut sampler = Sampler { options: SamplerOptions { temperature: 1.5, ..SamplerOptions::default() }, rng: Rng::new(seed) };
         let mut tokens = vec![0];
         for _ in 0..40 {
             let next = sampler.choose(&logits, &tokens);
             tokens.push(next);
         }
-        tokens
+        let mut rng = Rng::new(seed);
+        (0..40).for_each(|_| drop(rng.next_u64()));
+        (tokens.split_off(1), sampler.rng.next_u64() == rng.next_u64())
     };
-    assert_eq!(text(1), text(1), "the same seed gives the same tokens");
+    let (first, moved) = text(1);
+    check_hand("40 tokens of seed 1, twice: the same seed gives the same tokens", text(1).0, first.clone());
+    let why = if first.iter().all(|&token| token == first[0]) {
+        always_one(40, first[0], &logits, moved)
+    } else {
+        "the numbers come from the sampler's own generator".to_owned()
+    };
     for seed in 2..10 {
-        assert_ne!(
-            text(1),
-            text(seed),
-            "seed {seed} must give other tokens than seed 1: the numbers come from the sampler's own generator"
+        assert!(
+            text(seed).0 != first,
+            "temperature 1.5, all else off: seed {seed} must give other tokens than seed 1; {why}\n  found    {first:?} with both"
         );
     }
 }

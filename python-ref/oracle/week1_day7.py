@@ -295,13 +295,13 @@ def penalty_cases(out):
 
     r = Random(7005)
     logits = r.normal(12, std=3.0)
-    seen = torch.tensor([2, 2, 7, 5, 2, 9, 7, 5])
-    logits[2], logits[5], logits[7], logits[9] = 2.5, -1.75, 0.0, OFF
+    seen = torch.tensor([2, 2, 7, 10, 5, 2, 9, 7, 5])
+    logits[2], logits[5], logits[7], logits[9], logits[10] = 2.5, -1.75, 0.0, OFF, 0.625
     penalties = [0.5, 1.0, 1.25, 2.0]
     out.case(
         "task_5_penalty/signed",
         seed=r.seed,
-        why="seen: a positive logit three times, twice in succession, a negative one twice, a zero twice, one that is ruled out; and a penalty below 1, which encourages",
+        why="seen: a positive logit three times, twice in succession, a negative one twice, a zero twice, one between 0 and 1, one that is ruled out; and a penalty below 1, which encourages",
         inputs={"logits": logits, "seen": seen},
         outputs=table(lambda x, p, seen: repetition_penalty(x, seen, p), penalties),
         tolerance={"output": rounding(2, logits / 0.5)},
@@ -313,6 +313,7 @@ def penalty_cases(out):
             "rep-penalty-subtracts": table(on_seen(lambda x, p: x - p), penalties),
             "rep-penalty-per-occurrence": table(per_occurrence, penalties),
             "rep-penalty-on-unseen": table(lambda x, p, seen: torch.where(x > 0, x / p, x * p), penalties),
+            "rep-penalty-threshold": table(on_seen(lambda x, p: torch.where(x > 1, x / p, x * p)), penalties),
             "rep-penalty-last-token-only": table(lambda x, p, seen: repetition_penalty(x, seen[-1:], p), penalties),
         },
     )

@@ -1,6 +1,6 @@
 //! id: order-penalty-after-temperature
 //! function: Sampler::choose
-//! says: Your penalty comes after the temperature, and at temperature 0 too late, when the largest logit is chosen already.
+//! says: At temperature 0 your penalty has no effect: it is left out there, or comes after the largest logit was chosen.
         let SamplerOptions { temperature, top_k: k, top_p: nucleus, min_p: ratio, repetition_penalty: penalty } = self.options;
         let mut logits = logits.to_vec();
         apply_temperature(&mut logits, temperature);
