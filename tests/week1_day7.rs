@@ -462,11 +462,12 @@ fn task_6_sampler_follows_the_distribution() {
 #[test]
 fn task_6_sampler_uses_one_number_per_token() {
     let logits = [0.5, 0.0, -0.5, 1.0];
-    let mut sampler = Sampler { options: SamplerOptions::default(), rng: Rng::new(3) };
-    let mut rng = Rng::new(3);
+    // Its first number is .39, which gives token 1: using it again and again is not the same as always taking the first token or the best.
+    let mut sampler = Sampler { options: SamplerOptions::default(), rng: Rng::new(7) };
+    let mut rng = Rng::new(7);
     let found: Vec<u32> = (0..40).map(|_| sampler.choose(&logits, &[])).collect();
     let expected: Vec<u32> = (0..40).map(|_| draw(&logits, rng.uniform())).collect();
-    assert_answer("40 tokens with all steps off: your `draw` with the numbers of seed 3, one each", &found, &expected);
+    assert_answer("40 tokens with all steps off: your `draw` with the numbers of seed 7, one each", &found, &expected);
 
     sampler.options.temperature = 0.0;
     check_hand("temperature 0, logits 0.5, 0, −0.5, 1: the largest logit is chosen", sampler.choose(&logits, &[]), 3);
