@@ -492,7 +492,9 @@ fn task_6_sampler_repeats_itself_with_the_same_seed_only() {
             tokens.push(next);
         }
         let mut rng = Rng::new(seed);
-        (0..40).for_each(|_| drop(rng.next_u64()));
+        for _ in 0..40 {
+            rng.next_u64();
+        }
         (tokens.split_off(1), sampler.rng.next_u64() == rng.next_u64())
     };
     let (first, moved) = text(1);
