@@ -72,6 +72,7 @@ fn task_1_argmax_takes_the_largest() {
             (&[-1e30, -2e30], 0),
             (&[f32::NEG_INFINITY, -3.0, f32::NEG_INFINITY], 1),
             (&[0.0, f32::INFINITY, 1.0], 1),
+            (&[1.0, 1.0 + f32::EPSILON], 1),
         ],
     );
 }
@@ -489,6 +490,7 @@ fn task_3_only_the_unfinished_character_waits() {
         &[b"ab\xF0\x9F", b"\x98\x80c\xC3", b"\xA9"],
         &["ab", "😀c", "é", ""],
     );
+    check_pieces("a token without bytes leaves what is held back", &[b"\xC3", b"", b"\xA9"], &["", "", "é", ""]);
 }
 
 #[test]

@@ -236,6 +236,10 @@ fn scaled(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<Str
         // What is that small or large has vanished or grown without bound; a factor explains nothing.
         return None;
     }
+    if (factor - 1.0).abs() < 2e-4 {
+        // So near 1 the slack below would let other deviations pass for a factor.
+        return None;
+    }
     // Small numbers must agree as closely as large ones do.
     let tolerance = match tolerance {
         Tolerance::Absolute(bound) => Tolerance::Absolute(bound * factor.abs().min(1.0)),

@@ -147,6 +147,8 @@ fn what_needs_no_entry_is_named_only_where_it_is_true() {
     assert_eq!(scaled(8f32.powf(-0.5)), "Every element is 0.3536 times the expected one, 1/2.8284 of it.");
     assert_eq!(scaled(2.5e-4), "Every element is 2.500e-4 times the expected one.");
     assert_eq!(scaled(1.002), "Every element is 1.002000 times the expected one.");
+    // So near 1, a factor cannot be told from other deviations.
+    assert_eq!(diagnosis(&[1.9998, 3.9996, 7.9992], &[2.0, 4.0, 8.0], 1e-6), "");
     assert_eq!(scaled(-0.125), "Every element is -0.1250 times the expected one: the sign is wrong.");
     // A result that has vanished or exploded is no multiple in any sense that helps.
     assert_eq!([scaled(1.6e-28), scaled(1e9)], ["", ""]);

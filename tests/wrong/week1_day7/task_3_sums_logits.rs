@@ -1,6 +1,6 @@
 //! id: topp-on-logits
 //! function: top_p
-//! says: You sum logits until they reach p; sum the probabilities.
+//! says: Only the most probable token stays, whatever p: what you sum passes p at once, so it is not probabilities that sum to 1.
     if p >= 1.0 {
         return;
     }
