@@ -10,6 +10,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     fs::File,
     path::{Component, Path, PathBuf},
+    sync::Arc,
 };
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -20,6 +21,8 @@ use safetensors::{
     tensor::{Metadata, TensorInfo},
 };
 use serde_json::Value;
+
+use crate::bytes::Bytes;
 
 /// The tensors of a model folder: `model.safetensors`, or the files that `model.safetensors.index.json` lists.
 #[derive(Debug)]
@@ -103,6 +106,25 @@ impl Checkpoint {
     /// # Errors
     /// If there is no such tensor (the message lists the names that come closest) or its shape is another one.
     pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
+        let (shard, name, info) = self.find(name, shape)?;
+        shard.give_back_pages();
+        let (start, end) = info.data_offsets;
+        let bytes = &shard.map[shard.data_start..][start..end];
+        Ok(StoredTensor { name, dtype: info.dtype, shape: &info.shape, bytes })
+    }
+
+    /// Type and bytes of a tensor, which stay mapped for as long as someone holds them.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::tensor`].
+    pub fn bytes(&self, name: &str, shape: &[usize]) -> Result<(Dtype, Bytes)> {
+        let (shard, _, info) = self.find(name, shape)?;
+        let (start, end) = info.data_offsets;
+        let file: Arc<Mmap> = Arc::clone(&shard.map);
+        Ok((info.dtype, Bytes::of(file).slice(shard.data_start + start..shard.data_start + end)?))
+    }
+
+    fn find(&self, name: &str, shape: &[usize]) -> Result<(&Shard, &str, &TensorInfo)> {
         let Some((name, &shard)) = self.place.get_key_value(name) else {
             bail!("{}: tensor {name}: not found; the closest names are {}", self.listed_in.display(), self.closest(name).join(", "));
         };
@@ -114,10 +136,7 @@ impl Checkpoint {
             shard.path.display(),
             info.shape
         );
-        shard.give_back_pages();
-        let (start, end) = info.data_offsets;
-        let bytes = &shard.map[shard.data_start..][start..end];
-        Ok(StoredTensor { name, dtype: info.dtype, shape: &info.shape, bytes })
+        Ok((shard, name, info))
     }
 
     /// Up to three names that are the fewest single-letter edits away.
@@ -132,7 +151,7 @@ impl Checkpoint {
 #[derive(Debug)]
 struct Shard {
     path: PathBuf,
-    map: Mmap,
+    map: Arc<Mmap>,
     header: Metadata,
     /// Where the values begin: after the header.
     data_start: usize,
@@ -154,7 +173,7 @@ impl Shard {
         let map = open().map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
         check_header(&map).map_err(|e| anyhow!("{name}: {e}"))?;
         let (header_size, header) = SafeTensors::read_metadata(&map).map_err(|e| anyhow!("{name}: {e}"))?;
-        Ok(Self { data_start: 8 + header_size, header, map, path })
+        Ok(Self { data_start: 8 + header_size, header, map: Arc::new(map), path })
     }
 
     /// Tells the operating system that no page of the map is needed now. Where it has no such call, pages stay until it

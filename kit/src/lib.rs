@@ -10,11 +10,15 @@ pub mod fixtures;
 pub mod tensor;
 
 #[cfg(feature = "model")]
+pub mod bytes;
+#[cfg(feature = "model")]
 pub mod checkpoint;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "model")]
 pub mod config;
+#[cfg(feature = "model")]
+pub mod gguf;
 #[cfg(feature = "text")]
 pub mod text;
 

@@ -1,0 +1,156 @@
+//! How a tensor's numbers are stored: plain, or in blocks that share a scale.
+
+use std::{fmt, str::FromStr};
+
+/// The types that this engine runs. A block is the smallest piece that can be decoded on its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(non_camel_case_types, reason = "these are the field's names")]
+pub enum TensorType {
+    /// 32-bit floats.
+    F32,
+    /// IEEE half precision.
+    F16,
+    /// The upper half of a 32-bit float.
+    BF16,
+    /// 32 weights of 4 bits, one scale.
+    Q4_0,
+    /// 32 weights of 4 bits, scale and minimum.
+    Q4_1,
+    /// 32 weights of 5 bits, one scale.
+    Q5_0,
+    /// 32 weights of 5 bits, scale and minimum.
+    Q5_1,
+    /// 32 weights of 8 bits, one scale.
+    Q8_0,
+    /// 256 weights of 2 bits; 16 scales and minimums of 4 bits.
+    Q2_K,
+    /// 256 weights of 3 bits; 16 scales of 6 bits.
+    Q3_K,
+    /// 256 weights of 4 bits; 8 scales and minimums of 6 bits.
+    Q4_K,
+    /// 256 weights of 5 bits; 8 scales and minimums of 6 bits.
+    Q5_K,
+    /// 256 weights of 6 bits; 16 scales of 8 bits.
+    Q6_K,
+}
+
+impl TensorType {
+    /// Every type, plain ones first.
+    pub const ALL: [Self; 13] = [
+        Self::F32,
+        Self::F16,
+        Self::BF16,
+        Self::Q4_0,
+        Self::Q4_1,
+        Self::Q5_0,
+        Self::Q5_1,
+        Self::Q8_0,
+        Self::Q2_K,
+        Self::Q3_K,
+        Self::Q4_K,
+        Self::Q5_K,
+        Self::Q6_K,
+    ];
+
+    /// The number that stands for it in a file (`ggml_type`).
+    #[must_use]
+    pub const fn id(self) -> u32 {
+        match self {
+            Self::F32 => 0,
+            Self::F16 => 1,
+            Self::Q4_0 => 2,
+            Self::Q4_1 => 3,
+            Self::Q5_0 => 6,
+            Self::Q5_1 => 7,
+            Self::Q8_0 => 8,
+            Self::Q2_K => 10,
+            Self::Q3_K => 11,
+            Self::Q4_K => 12,
+            Self::Q5_K => 13,
+            Self::Q6_K => 14,
+            Self::BF16 => 30,
+        }
+    }
+
+    /// The type that this number stands for, if this engine runs it.
+    #[must_use]
+    pub fn from_id(id: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|tensor_type| tensor_type.id() == id)
+    }
+
+    /// Weights in a block.
+    #[must_use]
+    pub const fn block_len(self) -> usize {
+        match self {
+            Self::F32 | Self::F16 | Self::BF16 => 1,
+            Self::Q4_0 | Self::Q4_1 | Self::Q5_0 | Self::Q5_1 | Self::Q8_0 => 32,
+            Self::Q2_K | Self::Q3_K | Self::Q4_K | Self::Q5_K | Self::Q6_K => 256,
+        }
+    }
+
+    /// Bytes in a block.
+    #[must_use]
+    pub const fn block_bytes(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::F16 | Self::BF16 => 2,
+            Self::Q4_0 => 2 + 16,
+            Self::Q4_1 => 2 + 2 + 16,
+            Self::Q5_0 => 2 + 4 + 16,
+            Self::Q5_1 => 2 + 2 + 4 + 16,
+            Self::Q8_0 => 2 + 32,
+            Self::Q2_K => 16 + 64 + 2 + 2,
+            Self::Q3_K => 32 + 64 + 12 + 2,
+            Self::Q4_K => 2 + 2 + 12 + 128,
+            Self::Q5_K => 2 + 2 + 12 + 32 + 128,
+            Self::Q6_K => 128 + 64 + 16 + 2,
+        }
+    }
+
+    /// Bytes of a row of `cols` weights; `None` if that is no whole number of blocks, or overflows.
+    #[must_use]
+    pub const fn row_bytes(self, cols: usize) -> Option<usize> {
+        if cols % self.block_len() != 0 {
+            return None;
+        }
+        (cols / self.block_len()).checked_mul(self.block_bytes())
+    }
+
+    /// As the field writes it: `Q4_K`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "F32",
+            Self::F16 => "F16",
+            Self::BF16 => "BF16",
+            Self::Q4_0 => "Q4_0",
+            Self::Q4_1 => "Q4_1",
+            Self::Q5_0 => "Q5_0",
+            Self::Q5_1 => "Q5_1",
+            Self::Q8_0 => "Q8_0",
+            Self::Q2_K => "Q2_K",
+            Self::Q3_K => "Q3_K",
+            Self::Q4_K => "Q4_K",
+            Self::Q5_K => "Q5_K",
+            Self::Q6_K => "Q6_K",
+        }
+    }
+}
+
+impl fmt::Display for TensorType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for TensorType {
+    type Err = String;
+
+    /// Upper or lower case.
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|tensor_type| tensor_type.name().eq_ignore_ascii_case(name))
+            .ok_or_else(|| format!("found type {name:?}, expected one of {}", Self::ALL.map(Self::name).join(", ")))
+    }
+}

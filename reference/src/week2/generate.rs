@@ -1,0 +1,99 @@
+//! Day 1. Generating with a cache: each position is computed once.
+
+use std::ops::ControlFlow;
+
+use anyhow::{Result, ensure};
+
+use super::{
+    cache::{CacheShape, CacheType, DenseCache},
+    model::{Model, Plan, Workspace},
+    rows::Row,
+};
+use crate::week1::generate::{FinishReason, Limits};
+
+/// A model, one sequence in its cache, and what is needed to go on with it.
+pub struct Session<'a> {
+    /// The weights.
+    pub model: &'a Model,
+    /// How they are used.
+    pub plan: &'a Plan,
+    /// The sequence so far.
+    pub cache: DenseCache,
+    work: Workspace,
+    rows: Vec<Row>,
+}
+
+impl<'a> Session<'a> {
+    /// Room for one sequence of `context` tokens.
+    #[must_use]
+    pub fn new(model: &'a Model, plan: &'a Plan, context: usize, cache_type: CacheType) -> Self {
+        let c = &model.config;
+        let shape = CacheShape { layers: c.n_layers, sequences: 1, kv_heads: c.n_kv_heads, capacity: context, head_dim: c.head_dim };
+        Self { model, plan, cache: DenseCache::new(shape, cache_type), work: Workspace::default(), rows: Vec::new() }
+    }
+
+    /// Runs `tokens` after those in the cache, in chunks of at most `chunk` rows, and returns the logits `[V]` after the last one.
+    ///
+    /// # Errors
+    /// If there are no tokens, or one of them or its position is out of range; the cache then holds what came before that chunk.
+    pub fn feed(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
+        // SOLUTION week2-day1 task 4
+        ensure!(!tokens.is_empty(), "there are no tokens to start from");
+        let chunk = chunk.max(1);
+        let last = (tokens.len() - 1) / chunk;
+        for (i, part) in tokens.chunks(chunk).enumerate() {
+            let start = self.cache.len(0);
+            let row = |(j, &token)| Row { token, position: start + j, sequence: 0, logits: i == last && j + 1 == part.len() };
+            self.rows.clear();
+            self.rows.extend(part.iter().enumerate().map(row));
+            self.model.check(&self.rows, &self.cache)?;
+            self.model.forward(&self.rows, &mut self.cache, self.plan, &mut self.work);
+        }
+        Ok(self.work.logits())
+        // END SOLUTION
+    }
+
+    /// Extends `prompt`, which follows what is in the cache.
+    ///
+    /// `choose(logits, tokens)` is as in week 1, with the prompt and all new tokens; `on_token` receives every new token and never
+    /// a stop token. Limits are looked at in week 1's order; `limits.context` counts every position of the sequence.
+    ///
+    /// # Errors
+    /// If the prompt is empty, too long, or holds a token that is not in the vocabulary.
+    pub fn generate(
+        &mut self,
+        prompt: &[u32],
+        chunk: usize,
+        limits: &Limits,
+        mut choose: impl FnMut(&[f32], &[u32]) -> u32,
+        mut on_token: impl FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<FinishReason> {
+        // SOLUTION week2-day1 task 4
+        let room = limits.context.saturating_sub(self.cache.len(0));
+        ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+        ensure!(prompt.len() <= room, "the prompt has {} tokens, but the context holds {room}", prompt.len());
+        let mut tokens = Vec::with_capacity(prompt.len() + limits.max_new_tokens.min(room));
+        tokens.extend_from_slice(prompt);
+        // What the model has not seen: first the prompt, then each new token.
+        let mut unseen = 0;
+        loop {
+            if tokens.len() - prompt.len() == limits.max_new_tokens {
+                return Ok(FinishReason::Length);
+            }
+            if tokens.len() == room {
+                return Ok(FinishReason::ContextFull);
+            }
+            let logits = self.feed(&tokens[unseen..], chunk)?;
+            unseen = tokens.len();
+            let token = choose(logits, &tokens);
+            if limits.stop_tokens.contains(&token) {
+                return Ok(FinishReason::Stop);
+            }
+            tokens.push(token);
+            if on_token(token).is_break() {
+                return Ok(FinishReason::Interrupted);
+            }
+        }
+        // END SOLUTION
+    }
+}

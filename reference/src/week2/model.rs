@@ -1,0 +1,277 @@
+//! Day 1. The model over rows: one forward pass for a prompt, a part of one, one new token, or several requests at once.
+
+use anyhow::{Result, bail, ensure};
+use tiny_llm_kit::config::ModelConfig;
+
+use super::{
+    attention::attend_two_pass,
+    cache::DenseCache,
+    input::Input,
+    kernels::{Rung, matmul, naive::decode_row},
+    matrix::Matrix,
+    parallel::Team,
+    rope::{RopeLayout, RopeTable},
+    rows::Row,
+};
+
+/// A linear layer: `x · weightᵀ + bias`.
+#[derive(Debug, Clone)]
+pub struct Linear {
+    /// `[out, in]`
+    pub weight: Matrix,
+    /// `[out]`
+    pub bias: Option<Vec<f32>>,
+}
+
+/// The weights of one layer.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    /// `[E]`, before attention.
+    pub attention_norm: Vec<f32>,
+    /// `[H_q·D, E]`
+    pub q_proj: Linear,
+    /// `[H·D, E]`
+    pub k_proj: Linear,
+    /// `[H·D, E]`
+    pub v_proj: Linear,
+    /// `[E, H_q·D]`
+    pub o_proj: Linear,
+    /// `[D]`, each query head's norm (Qwen3).
+    pub q_norm: Option<Vec<f32>>,
+    /// `[D]`, each key head's norm (Qwen3).
+    pub k_norm: Option<Vec<f32>>,
+    /// `[E]`, before the MLP.
+    pub mlp_norm: Vec<f32>,
+    /// `[I, E]`
+    pub gate_proj: Matrix,
+    /// `[I, E]`
+    pub up_proj: Matrix,
+    /// `[E, I]`
+    pub down_proj: Matrix,
+}
+
+/// A decoder whose weights lie in a mapped file.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// Sizes and constants.
+    pub config: ModelConfig,
+    /// `[V, E]`
+    pub embedding: Matrix,
+    /// First to last.
+    pub layers: Vec<Layer>,
+    /// `[E]`
+    pub norm: Vec<f32>,
+    /// `[V, E]`; `None` if it is the embedding.
+    pub lm_head: Option<Matrix>,
+    /// Angles for every position of the context.
+    pub rope: RopeTable,
+    /// Which numbers turn together.
+    pub rope_layout: RopeLayout,
+}
+
+/// How a forward pass is computed: each choice can be switched off, to see what it is worth.
+pub struct Plan {
+    /// Which kernels multiply.
+    pub rung: Rung,
+    /// Who does.
+    pub team: Team,
+}
+
+/// Every buffer of a forward pass, kept from one to the next so that a decoded token allocates nothing.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    /// `[T, E]`, the residual stream.
+    x: Vec<f32>,
+    /// The input of the matrices that come next.
+    input: Input,
+    q: Vec<f32>,
+    k: Vec<f32>,
+    v: Vec<f32>,
+    /// `[T, E]`, what a sub-layer adds to the residual stream.
+    delta: Vec<f32>,
+    gate: Vec<f32>,
+    up: Vec<f32>,
+    logits: Vec<f32>,
+}
+
+impl Workspace {
+    /// What the last forward pass returned.
+    #[must_use]
+    pub fn logits(&self) -> &[f32] {
+        &self.logits
+    }
+}
+
+impl Model {
+    /// Whether [`Model::forward`] can run on these rows.
+    ///
+    /// # Errors
+    /// If there are none, or a row's token, position or sequence is out of range or out of order.
+    pub fn check(&self, rows: &[Row], cache: &DenseCache) -> Result<()> {
+        ensure!(!rows.is_empty(), "there are no tokens to start from");
+        let capacity = cache.shape().capacity.min(self.config.max_positions);
+        for (i, row) in rows.iter().enumerate() {
+            let vocabulary = self.config.vocab_size;
+            if row.token as usize >= vocabulary {
+                bail!("token {} at position {} is not in the vocabulary: ids run from 0 to {}", row.token, row.position, vocabulary - 1);
+            }
+            ensure!(row.position < capacity, "position {} does not fit into the context of {capacity}", row.position);
+            ensure!(row.sequence < cache.shape().sequences, "sequence {} is not in the cache of {}", row.sequence, cache.shape().sequences);
+            let before = rows[..i].iter().rev().find(|other| other.sequence == row.sequence);
+            let next = before.map_or_else(|| cache.len(row.sequence), |other| other.position + 1);
+            ensure!(row.position == next, "sequence {}: found position {}, expected {next}", row.sequence, row.position);
+        }
+        Ok(())
+    }
+
+    /// Runs the rows and stores their keys and values. Returns logits `[n, V]` of the `n` rows that want them, in their order.
+    ///
+    /// Rows of one sequence stand in the order of their positions, without a gap, from the first that is not in the cache.
+    ///
+    /// # Panics
+    /// If the rows are not as [`Model::check`] asks.
+    pub fn forward<'w>(&self, rows: &[Row], cache: &mut DenseCache, plan: &Plan, work: &'w mut Workspace) -> &'w [f32] {
+        // SOLUTION week2-day1 task 3
+        let c = &self.config;
+        let (n, e) = (rows.len(), c.hidden_size);
+        let _pass = plan.team.enter();
+        work.x.resize(n * e, 0.0);
+        plan.team.parallel_rows(&mut work.x, e, 1, |t, x| decode_row(&self.embedding, rows[t].token as usize, x));
+        for (i, layer) in self.layers.iter().enumerate() {
+            self.attention(i, layer, rows, cache, plan, work);
+            add(&mut work.x, &work.delta);
+            self.mlp(layer, n, plan, work);
+            add(&mut work.x, &work.delta);
+        }
+        for row in rows {
+            cache.advance(row.sequence, row.position + 1);
+        }
+        // Only the rows that are asked for go through the head.
+        let wanted = rows.iter().filter(|row| row.logits).count();
+        work.input.resize(wanted, e);
+        let x = work.x.chunks_exact(e).zip(rows).filter(|(_, row)| row.logits);
+        for ((x, _), out) in x.zip(work.input.values.chunks_exact_mut(e)) {
+            rms_norm(x, &self.norm, c.rms_norm_eps, out);
+        }
+        work.logits.resize(wanted * c.vocab_size, 0.0);
+        plan.matmul(self.lm_head.as_ref().unwrap_or(&self.embedding), &mut work.input, &mut work.logits);
+        &work.logits
+        // END SOLUTION
+    }
+
+    // SOLUTION week2-day1 task 3 (helper)
+    /// `x [T, E]` → `delta [T, E]`
+    fn attention(&self, index: usize, layer: &Layer, rows: &[Row], cache: &mut DenseCache, plan: &Plan, work: &mut Workspace) {
+        let c = &self.config;
+        let (n, d, group) = (rows.len(), c.head_dim, c.n_heads / c.n_kv_heads);
+        let (q_size, kv_size) = (c.n_heads * d, c.n_kv_heads * d);
+        self.normalised(&layer.attention_norm, n, plan, work);
+        work.q.resize(n * q_size, 0.0);
+        work.k.resize(n * kv_size, 0.0);
+        work.v.resize(n * kv_size, 0.0);
+        for (linear, out) in [(&layer.q_proj, &mut work.q), (&layer.k_proj, &mut work.k), (&layer.v_proj, &mut work.v)] {
+            plan.product(&linear.weight, &work.input, out);
+            if let Some(bias) = &linear.bias {
+                out.chunks_exact_mut(bias.len()).for_each(|out| add(out, bias));
+            }
+        }
+        for (x, norm, size) in [(&mut work.q, &layer.q_norm, q_size), (&mut work.k, &layer.k_norm, kv_size)] {
+            for (x, row) in x.chunks_exact_mut(size).zip(rows) {
+                if let Some(norm) = norm {
+                    x.chunks_exact_mut(d).for_each(|head| rms_norm_in_place(head, norm, c.rms_norm_eps));
+                }
+                self.rope.rotate(x, row.position, self.rope_layout);
+            }
+        }
+        for ((row, k), v) in rows.iter().zip(work.k.chunks_exact(kv_size)).zip(work.v.chunks_exact(kv_size)) {
+            cache.write(index, row.sequence, row.position, k, v);
+        }
+        let scale = 1.0 / (d as f32).sqrt();
+        work.input.resize(n, q_size);
+        let (q, cache) = (&work.q, &*cache);
+        plan.team.parallel_tiles(&mut work.input.values, q_size, (1, group * d), |tile| {
+            let mut scores = Vec::new();
+            let (t, cols) = (tile.rows.start, tile.cols.clone());
+            let Row { position, sequence, .. } = rows[t];
+            let runs: Vec<_> = cache.runs(index, sequence, cols.start / (group * d), position + 1).collect();
+            attend_two_pass(&q[t * q_size..][cols], runs.iter().copied(), d, scale, &mut scores, tile.row_mut(t));
+        });
+        work.delta.resize(n * c.hidden_size, 0.0);
+        plan.matmul(&layer.o_proj.weight, &mut work.input, &mut work.delta);
+        if let Some(bias) = &layer.o_proj.bias {
+            work.delta.chunks_exact_mut(bias.len()).for_each(|out| add(out, bias));
+        }
+    }
+    // END SOLUTION
+
+    // SOLUTION week2-day1 task 3 (helper)
+    /// `x [T, E]` → `delta [T, E]`
+    fn mlp(&self, layer: &Layer, n: usize, plan: &Plan, work: &mut Workspace) {
+        let size = self.config.intermediate_size;
+        self.normalised(&layer.mlp_norm, n, plan, work);
+        work.gate.resize(n * size, 0.0);
+        work.up.resize(n * size, 0.0);
+        plan.product(&layer.gate_proj, &work.input, &mut work.gate);
+        plan.product(&layer.up_proj, &work.input, &mut work.up);
+        work.input.resize(n, size);
+        let (gate, up) = (&work.gate, &work.up);
+        plan.team.parallel_rows(&mut work.input.values, size, 1, |t, out| {
+            let at = t * size..(t + 1) * size;
+            for ((out, gate), up) in out.iter_mut().zip(&gate[at.clone()]).zip(&up[at]) {
+                *out = gate / (1.0 + (-gate).exp()) * up;
+            }
+        });
+        plan.matmul(&layer.down_proj, &mut work.input, &mut work.delta);
+    }
+    // END SOLUTION
+
+    // SOLUTION week2-day1 task 3 (helper)
+    /// `x [T, E]` → the input `[T, E]` of the matrices that come next
+    fn normalised(&self, norm: &[f32], n: usize, plan: &Plan, work: &mut Workspace) {
+        let e = self.config.hidden_size;
+        work.input.resize(n, e);
+        let x = &work.x;
+        plan.team.parallel_rows(&mut work.input.values, e, 1, |t, out| rms_norm(&x[t * e..][..e], norm, self.config.rms_norm_eps, out));
+        plan.prepare(&mut work.input);
+    }
+    // END SOLUTION
+}
+
+impl Plan {
+    /// Brings the input into the form that the kernels want.
+    fn prepare(&self, input: &mut Input) {
+        if self.rung.wants_int8() {
+            input.quantize(&self.team);
+        }
+    }
+
+    /// `out = input · weightᵀ`, for an input that is prepared.
+    fn product(&self, weight: &Matrix, input: &Input, out: &mut [f32]) {
+        matmul(self.rung, &self.team, weight, input, out);
+    }
+
+    /// Prepares the input and multiplies.
+    fn matmul(&self, weight: &Matrix, input: &mut Input, out: &mut [f32]) {
+        self.prepare(input);
+        self.product(weight, input, out);
+    }
+}
+
+fn add(x: &mut [f32], y: &[f32]) {
+    x.iter_mut().zip(y).for_each(|(x, y)| *x += y);
+}
+
+/// `x [E]`, `weight [E]`, `out [E]`
+fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
+    let mean = x.iter().map(|x| x * x).sum::<f32>() / x.len() as f32;
+    let scale = 1.0 / (mean + eps).sqrt();
+    for ((out, x), w) in out.iter_mut().zip(x).zip(weight) {
+        *out = x * scale * w;
+    }
+}
+
+fn rms_norm_in_place(x: &mut [f32], weight: &[f32], eps: f32) {
+    let mean = x.iter().map(|x| x * x).sum::<f32>() / x.len() as f32;
+    let scale = 1.0 / (mean + eps).sqrt();
+    x.iter_mut().zip(weight).for_each(|(x, w)| *x *= scale * w);
+}
