@@ -4,6 +4,7 @@
 //! stored), `kernels` (how they are multiplied), `parallel` (by whom), `rope`, `streaming`, `generate`, `load`.
 
 pub mod attention;
+pub mod blocks;
 pub mod cache;
 pub mod generate;
 pub mod input;
