@@ -1,21 +1,19 @@
 //! The first rung: each row is decoded into a buffer, and the buffer multiplied. Two passes over memory.
 
-use crate::week2::{blocks::dequantize_row, input::Input, matrix::Matrix, parallel::Team};
+use crate::week2::{blocks::dequantize_row, input::Input, matrix::Matrix, parallel::Tile};
 
 /// Decodes one row of a matrix. `out [cols]`.
 pub fn decode_row(weight: &Matrix, r: usize, out: &mut [f32]) {
     dequantize_row(weight.tensor_type, weight.row(r), out);
 }
 
-/// See [`super::matmul`].
-pub fn matmul(team: &Team, weight: &Matrix, x: &Input, out: &mut [f32]) {
-    team.parallel_tiles(out, weight.rows, (x.rows, 16), |tile| {
-        let mut row = vec![0.0; weight.cols];
-        for (i, r) in tile.cols.clone().enumerate() {
-            decode_row(weight, r, &mut row);
-            for t in tile.rows.clone() {
-                tile.row_mut(t)[i] = row.iter().zip(x.row(t)).map(|(w, x)| w * x).sum();
-            }
+/// See [`super::Kernel`].
+pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    let mut row = vec![0.0; weight.cols];
+    for (i, r) in tile.cols.clone().enumerate() {
+        decode_row(weight, r, &mut row);
+        for t in tile.rows.clone() {
+            tile.row_mut(t)[i] = row.iter().zip(x.row(t)).map(|(w, x)| w * x).sum();
         }
-    });
+    }
 }
