@@ -18,3 +18,15 @@ pub fn from_f16(bytes: [u8; 2]) -> f32 {
 pub fn from_bf16(bytes: [u8; 2]) -> f32 {
     bf16::from_le_bytes(bytes).to_f32()
 }
+
+/// The nearest half-precision number, ties to even; beyond 65,520 it is infinite.
+#[must_use]
+pub fn to_f16(x: f32) -> [u8; 2] {
+    f16::from_f32(x).to_le_bytes()
+}
+
+/// The nearest number of 8 significant bits, ties to even.
+#[must_use]
+pub fn to_bf16(x: f32) -> [u8; 2] {
+    bf16::from_f32(x).to_le_bytes()
+}

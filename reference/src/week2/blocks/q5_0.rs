@@ -11,7 +11,7 @@
 
 use tiny_llm_kit::gguf::TensorType;
 
-use super::f16_at;
+use super::{f16_at, put_f16};
 
 /// Bytes in a block.
 pub const BYTES: usize = 2 + 4 + 16;
@@ -27,5 +27,26 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
         out[j] = d * (f32::from(byte & 15 | fifth(j)) - 16.0);
         out[j + 16] = d * (f32::from(byte >> 4 | fifth(j + 16)) - 16.0);
     }
+    // END SOLUTION
+}
+
+/// A block of 32 finite weights, as `Q4_0` with one bit more: `d` is the weight of largest magnitude (the first of them), with its sign,
+/// divided by −16. Each weight is multiplied by `1 / d`, or by 0 where `d` is 0; 16.5 is added, the fraction dropped, and 32 becomes 31.
+/// The integers come from `d` before it is rounded to f16.
+#[must_use]
+pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
+    // SOLUTION week2-day3 task 3
+    let largest = x.iter().fold(x[0], |largest, &x| if x.abs() > largest.abs() { x } else { largest });
+    let d = largest / -16.0;
+    let inverse = if d == 0.0 { 0.0 } else { 1.0 / d };
+    let codes = x.map(|x| ((x * inverse + 16.5) as u8).min(31));
+    let high = codes.iter().enumerate().fold(0u32, |high, (i, q)| high | u32::from(q >> 4) << i);
+    let mut block = [0; BYTES];
+    put_f16(&mut block, 0, d);
+    block[2..6].copy_from_slice(&high.to_le_bytes());
+    for j in 0..16 {
+        block[6 + j] = codes[j] & 15 | codes[j + 16] << 4;
+    }
+    block
     // END SOLUTION
 }

@@ -11,7 +11,7 @@
 
 use tiny_llm_kit::gguf::TensorType;
 
-use super::f16_at;
+use super::{f16_at, put_f16, range};
 
 /// Bytes in a block.
 pub const BYTES: usize = 2 + 2 + 4 + 16;
@@ -26,4 +26,23 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
         out[j] = d * f32::from(byte & 15 | fifth(j)) + m;
         out[j + 16] = d * f32::from(byte >> 4 | fifth(j + 16)) + m;
     }
+}
+
+/// A block of 32 finite weights. `m` is the smallest, `d` the distance from it to the largest, divided by 31. Both are rounded to f16
+/// only when they are stored.
+#[must_use]
+pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
+    let (min, max) = range(x);
+    let d = (max - min) / 31.0;
+    let inverse = if d == 0.0 { 0.0 } else { 1.0 / d };
+    let codes = x.map(|x| (((x - min) * inverse + 0.5) as u8).min(31));
+    let high = codes.iter().enumerate().fold(0u32, |high, (i, q)| high | u32::from(q >> 4) << i);
+    let mut block = [0; BYTES];
+    put_f16(&mut block, 0, d);
+    put_f16(&mut block, 2, min);
+    block[4..8].copy_from_slice(&high.to_le_bytes());
+    for j in 0..16 {
+        block[8 + j] = codes[j] & 15 | codes[j + 16] << 4;
+    }
+    block
 }

@@ -10,7 +10,7 @@
 
 use tiny_llm_kit::gguf::TensorType;
 
-use super::f16_at;
+use super::{f16_at, put_f16};
 
 /// Bytes in a block.
 pub const BYTES: usize = 2 + 32;
@@ -23,5 +23,23 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     for (x, &q) in out.iter_mut().zip(&block[2..]) {
         *x = d * f32::from(q as i8);
     }
+    // END SOLUTION
+}
+
+/// A block of 32 finite weights. `d` is the largest magnitude / 127; each weight is multiplied by `1 / d`, or by 0 where `d` is 0, and
+/// rounded to the nearest integer, halves away from zero. `d` is rounded to f16 only when it is stored: the integers come from `d` as
+/// it was before.
+#[must_use]
+pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
+    // SOLUTION week2-day3 task 1
+    let absmax = x.iter().fold(0f32, |max, x| max.max(x.abs()));
+    let d = absmax / 127.0;
+    let inverse = if d == 0.0 { 0.0 } else { 1.0 / d };
+    let mut block = [0; BYTES];
+    put_f16(&mut block, 0, d);
+    for (q, x) in block[2..].iter_mut().zip(x) {
+        *q = (x * inverse).round() as i8 as u8;
+    }
+    block
     // END SOLUTION
 }

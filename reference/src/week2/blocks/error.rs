@@ -1,0 +1,46 @@
+//! How far the weights that come back are from those that went in.
+
+use tiny_llm_kit::gguf::TensorType;
+
+use super::{dequantize_row, quantize_row};
+
+/// The root of the mean squared difference, `sqrt(Σ (xi − yi)² / n)`, summed in f64. `x [n]`, `y [n]`.
+///
+/// # Panics
+/// If there are not as many of one as of the other, or none.
+#[must_use]
+pub fn rms_error(x: &[f32], y: &[f32]) -> f64 {
+    assert!(!x.is_empty() && x.len() == y.len(), "the error between {} values and {}", x.len(), y.len());
+    // SOLUTION week2-day3 task 4
+    let sum: f64 = x.iter().zip(y).map(|(&x, &y)| (f64::from(x) - f64::from(y)).powi(2)).sum();
+    (sum / x.len() as f64).sqrt()
+    // END SOLUTION
+}
+
+/// The error as a share of the weights themselves: [`rms_error`] divided by the root of the mean square of `x`, the original. 0 if
+/// nothing differs, also where `x` is all zeros. `x [n]`, `y [n]`.
+///
+/// # Panics
+/// If there are not as many of one as of the other, or none.
+#[must_use]
+pub fn relative_error(x: &[f32], y: &[f32]) -> f64 {
+    // SOLUTION week2-day3 task 4
+    let error = rms_error(x, y);
+    if error == 0.0 { 0.0 } else { error / rms_error(x, &vec![0.0; x.len()]) }
+    // END SOLUTION
+}
+
+/// The [`relative_error`] of a row `x [n]` that was stored in a format and read again.
+///
+/// # Panics
+/// If the row is no whole number of blocks.
+#[must_use]
+pub fn round_trip_error(tensor_type: TensorType, x: &[f32]) -> f64 {
+    // SOLUTION week2-day3 task 4
+    let mut bytes = vec![0; x.len() / tensor_type.block_len() * tensor_type.block_bytes()];
+    let mut back = vec![0.0; x.len()];
+    quantize_row(tensor_type, x, &mut bytes);
+    dequantize_row(tensor_type, &bytes, &mut back);
+    relative_error(x, &back)
+    // END SOLUTION
+}
