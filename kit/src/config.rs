@@ -3,6 +3,8 @@
 //! Two forms are in use. Most checkpoints on the hub have `rope_theta` and `rope_scaling` at the top level; transformers 5
 //! writes both into `rope_parameters`. What this crate cannot run is refused here, by field, before any weight is read.
 
+mod gguf;
+
 use std::{f64::consts::TAU, path::Path};
 
 use anyhow::{Context, Result, ensure};

@@ -3,9 +3,11 @@
 //! Format: <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>.
 
 mod metadata;
+mod names;
 mod tensor_type;
 
 pub use metadata::{Array, Metadata, Value};
+pub use names::gguf_name;
 pub use tensor_type::TensorType;
 
 /// The first four bytes of a file.

@@ -78,6 +78,33 @@ impl TensorType {
         Self::ALL.into_iter().find(|tensor_type| tensor_type.id() == id)
     }
 
+    /// What the field calls the type that this number stands for, whether or not this engine runs it: for messages.
+    #[must_use]
+    pub fn name_of_id(id: u32) -> Option<&'static str> {
+        Some(match id {
+            9 => "Q8_1",
+            15 => "Q8_K",
+            16 => "IQ2_XXS",
+            17 => "IQ2_XS",
+            18 => "IQ3_XXS",
+            19 => "IQ1_S",
+            20 => "IQ4_NL",
+            21 => "IQ3_S",
+            22 => "IQ2_S",
+            23 => "IQ4_XS",
+            24 => "I8",
+            25 => "I16",
+            26 => "I32",
+            27 => "I64",
+            28 => "F64",
+            29 => "IQ1_M",
+            34 => "TQ1_0",
+            35 => "TQ2_0",
+            39 => "MXFP4",
+            _ => return Self::from_id(id).map(Self::name),
+        })
+    }
+
     /// Weights in a block.
     #[must_use]
     pub const fn block_len(self) -> usize {
@@ -110,7 +137,7 @@ impl TensorType {
     /// Bytes of a row of `cols` weights; `None` if that is no whole number of blocks, or overflows.
     #[must_use]
     pub const fn row_bytes(self, cols: usize) -> Option<usize> {
-        if cols % self.block_len() != 0 {
+        if !cols.is_multiple_of(self.block_len()) {
             return None;
         }
         (cols / self.block_len()).checked_mul(self.block_bytes())

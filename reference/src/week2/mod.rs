@@ -5,13 +5,16 @@
 
 pub mod attention;
 pub mod blocks;
+pub mod bandwidth;
 pub mod cache;
 pub mod generate;
+pub mod gguf;
 pub mod input;
 pub mod kernels;
 pub mod load;
 pub mod matrix;
 pub mod model;
 pub mod parallel;
+pub mod roofline;
 pub mod rope;
 pub mod rows;

@@ -1,0 +1,179 @@
+//! The same of a GGUF file's metadata, with the keys that llama.cpp's converter writes.
+
+use anyhow::{Result, bail, ensure};
+
+use super::{Family, MAX_HEAD_DIM, MAX_LAYERS, MAX_POSITIONS, MAX_SIZE, ModelConfig};
+use crate::gguf::{Metadata, TensorInfo};
+
+impl ModelConfig {
+    /// Reads the sizes and constants of a model; `tensors` say what the metadata does not: the size of the vocabulary, whether there
+    /// are biases, and whether there is an output head.
+    ///
+    /// Llama 3's scaling of RoPE is not part of the result: such a file has the factors in a tensor, `rope_freqs.weight`.
+    ///
+    /// # Errors
+    /// If the architecture is another one, or a value is missing, of the wrong type, or one that this engine cannot run. One line: the
+    /// file, the key, what was found and what was expected.
+    pub fn from_gguf(metadata: &Metadata, tensors: &[TensorInfo]) -> Result<Self> {
+        const ARCHITECTURE: &str = "general.architecture";
+        let architecture = metadata.required(ARCHITECTURE, metadata.text(ARCHITECTURE))?;
+        let family = match architecture {
+            "llama" => Family::Llama,
+            "qwen2" => Family::Qwen2,
+            "qwen3" => Family::Qwen3,
+            _ => return Err(metadata.wrong(ARCHITECTURE, "\"llama\", \"qwen2\" or \"qwen3\"")),
+        };
+        let keys = Keys { metadata, architecture };
+        let tensor = |name: &str| tensors.iter().find(|tensor| tensor.name == name);
+
+        let hidden_size = keys.size("embedding_length", MAX_SIZE)?;
+        let n_heads = keys.size("attention.head_count", MAX_SIZE)?;
+        let n_kv_heads = keys.size_or("attention.head_count_kv", MAX_SIZE, n_heads)?;
+        if n_heads % n_kv_heads != 0 {
+            return keys.wrong("attention.head_count_kv", &format!("a divisor of attention.head_count, {n_heads}"));
+        }
+        let head_dim = if keys.has("attention.key_length") {
+            keys.size("attention.key_length", MAX_HEAD_DIM)?
+        } else if hidden_size % n_heads == 0 && hidden_size / n_heads <= MAX_HEAD_DIM as usize {
+            hidden_size / n_heads
+        } else {
+            let expected = format!("a number, as none follows from embedding_length {hidden_size} and attention.head_count {n_heads}");
+            return keys.wrong("attention.key_length", &expected);
+        };
+        if head_dim % 2 != 0 {
+            return keys.wrong("attention.key_length", &format!("an even number, because RoPE turns pairs; it is {head_dim}"));
+        }
+        if n_heads.saturating_mul(head_dim) > MAX_SIZE as usize {
+            return keys.wrong("attention.head_count", &format!("at most {MAX_SIZE} divided by the head size {head_dim}"));
+        }
+        let max_positions = keys.size("context_length", MAX_POSITIONS)?;
+        keys.refuse_what_no_decoder_here_does(head_dim, max_positions)?;
+
+        let vocab_size = keys.vocab_size(tensor("token_embd.weight"), hidden_size)?;
+        let mut eos_token_ids = Vec::new();
+        for name in ["eos", "eot", "eom"] {
+            eos_token_ids.extend(keys.token_id(name, vocab_size)?.filter(|id| !eos_token_ids.contains(id)));
+        }
+        Ok(Self {
+            family,
+            hidden_size,
+            n_layers: keys.size("block_count", MAX_LAYERS)?,
+            n_heads,
+            n_kv_heads,
+            head_dim,
+            intermediate_size: keys.size("feed_forward_length", MAX_SIZE)?,
+            vocab_size,
+            max_positions,
+            rope_theta: keys.number("rope.freq_base", "a number of at least 1", |x| x >= 1.0)?.unwrap_or(10_000.0),
+            rope_scaling: None,
+            rms_norm_eps: keys.rms_norm_eps()?,
+            qkv_bias: tensor("blk.0.attn_q.bias").is_some(),
+            o_bias: tensor("blk.0.attn_output.bias").is_some(),
+            qk_norm: family == Family::Qwen3,
+            tie_word_embeddings: tensor("output.weight").is_none(),
+            bos_token_id: keys.token_id("bos", vocab_size)?,
+            eos_token_ids,
+        })
+    }
+}
+
+/// The keys of one architecture: `llama.block_count` and so on.
+struct Keys<'a> {
+    metadata: &'a Metadata,
+    architecture: &'a str,
+}
+
+impl Keys<'_> {
+    fn key(&self, name: &str) -> String {
+        format!("{}.{name}", self.architecture)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.metadata.get(&self.key(name)).is_some()
+    }
+
+    fn wrong<T>(&self, name: &str, expected: &str) -> Result<T> {
+        Err(self.metadata.wrong(&self.key(name), expected))
+    }
+
+    fn size(&self, name: &str, max: u64) -> Result<usize> {
+        let size = self.metadata.size(&self.key(name));
+        match size? {
+            Some(n) if (1..=max).contains(&(n as u64)) => Ok(n),
+            _ => self.wrong(name, &format!("a whole number from 1 to {max}")),
+        }
+    }
+
+    fn size_or(&self, name: &str, max: u64, otherwise: usize) -> Result<usize> {
+        if self.has(name) { self.size(name, max) } else { Ok(otherwise) }
+    }
+
+    fn number(&self, name: &str, expected: &str, valid: impl Fn(f32) -> bool) -> Result<Option<f32>> {
+        match self.metadata.float(&self.key(name))? {
+            None => Ok(None),
+            Some(x) if valid(x) && x.is_normal() => Ok(Some(x)),
+            Some(_) => self.wrong(name, expected),
+        }
+    }
+
+    fn rms_norm_eps(&self) -> Result<f32> {
+        const NAME: &str = "attention.layer_norm_rms_epsilon";
+        const EXPECTED: &str = "a number above 0 and below 1";
+        match self.number(NAME, EXPECTED, |x| x > 0.0 && x < 1.0)? {
+            Some(eps) => Ok(eps),
+            None => self.wrong(NAME, EXPECTED),
+        }
+    }
+
+    fn token_id(&self, name: &str, vocab_size: usize) -> Result<Option<u32>> {
+        let key = format!("tokenizer.ggml.{name}_token_id");
+        match self.metadata.size(&key)? {
+            None => Ok(None),
+            Some(id) if id < vocab_size => Ok(Some(id as u32)),
+            Some(_) => Err(self.metadata.wrong(&key, &format!("a token id below the vocabulary's size, {vocab_size}"))),
+        }
+    }
+
+    /// The rows of the embedding, with which the vocabulary must agree.
+    fn vocab_size(&self, embedding: Option<&TensorInfo>, hidden_size: usize) -> Result<usize> {
+        const TOKENS: &str = "tokenizer.ggml.tokens";
+        let file = self.metadata.file();
+        let Some(embedding) = embedding else { bail!("{file}: tensor token_embd.weight: found nothing, expected a tensor") };
+        let [vocab_size, _] = *embedding.shape else {
+            bail!("{file}: tensor token_embd.weight: found shape {:?}, expected [vocabulary, {hidden_size}]", embedding.shape);
+        };
+        ensure!(vocab_size as u64 <= MAX_SIZE, "{file}: tensor token_embd.weight: found {vocab_size} rows, expected at most {MAX_SIZE}");
+        if let Some(tokens) = self.metadata.array(TOKENS)? {
+            let expected = format!("{vocab_size}, as many as token_embd.weight has rows");
+            ensure!(tokens.len() == vocab_size, self.metadata.wrong(TOKENS, &expected));
+        } else if self.size_or("vocab_size", MAX_SIZE, vocab_size)? != vocab_size {
+            return self.wrong("vocab_size", &format!("{vocab_size}, as many as token_embd.weight has rows"));
+        }
+        Ok(vocab_size)
+    }
+
+    fn refuse_what_no_decoder_here_does(&self, head_dim: usize, max_positions: usize) -> Result<()> {
+        for name in ["attention.value_length", "rope.dimension_count"] {
+            if self.size_or(name, MAX_HEAD_DIM, head_dim)? != head_dim {
+                return self.wrong(name, &format!("{head_dim}, the size of a head"));
+            }
+        }
+        if self.metadata.size(&self.key("expert_count"))?.is_some_and(|n| n > 0) {
+            return self.wrong("expert_count", "0 or nothing: the MLP has no experts here");
+        }
+        if self.metadata.size(&self.key("attention.sliding_window"))?.is_some_and(|n| n > 0 && n < max_positions) {
+            return self.wrong("attention.sliding_window", "nothing: every layer attends to all positions here");
+        }
+        const SCALING: &str = "rope.scaling.type";
+        if self.metadata.text(&self.key(SCALING))?.is_some_and(|name| name != "none") {
+            return self.wrong(SCALING, "\"none\" or nothing; Llama 3's scaling is a tensor, rope_freqs.weight");
+        }
+        // Files that scale positions need not say how.
+        for name in ["rope.scaling.factor", "rope.scale_linear"] {
+            if self.metadata.float(&self.key(name))?.is_some_and(|x| x != 1.0 && x != 0.0) {
+                return self.wrong(name, "1 or nothing: positions are not scaled here");
+            }
+        }
+        Ok(())
+    }
+}

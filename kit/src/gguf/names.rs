@@ -1,0 +1,34 @@
+//! Tensor names: what Hugging Face checkpoints and GGUF files call the same thing.
+
+/// Names outside layers.
+const WHOLE: [(&str, &str); 3] =
+    [("model.embed_tokens.weight", "token_embd.weight"), ("model.norm.weight", "output_norm.weight"), ("lm_head.weight", "output.weight")];
+
+/// Parts of a layer, without `.weight` or `.bias`.
+const PARTS: [(&str, &str); 11] = [
+    ("self_attn.q_proj", "attn_q"),
+    ("self_attn.k_proj", "attn_k"),
+    ("self_attn.v_proj", "attn_v"),
+    ("self_attn.o_proj", "attn_output"),
+    ("self_attn.q_norm", "attn_q_norm"),
+    ("self_attn.k_norm", "attn_k_norm"),
+    ("input_layernorm", "attn_norm"),
+    ("post_attention_layernorm", "ffn_norm"),
+    ("mlp.gate_proj", "ffn_gate"),
+    ("mlp.up_proj", "ffn_up"),
+    ("mlp.down_proj", "ffn_down"),
+];
+
+/// The name in a GGUF file of a tensor of Llama, Qwen2 or Qwen3: `model.layers.3.self_attn.q_proj.weight` → `blk.3.attn_q.weight`.
+/// `None` if these models have no such tensor.
+#[must_use]
+pub fn gguf_name(hugging_face: &str) -> Option<String> {
+    if let Some((_, gguf)) = WHOLE.iter().find(|(name, _)| *name == hugging_face) {
+        return Some((*gguf).to_owned());
+    }
+    let (layer, rest) = hugging_face.strip_prefix("model.layers.")?.split_once('.')?;
+    let layer: usize = layer.parse().ok()?;
+    let (part, kind) = rest.rsplit_once('.').filter(|(_, kind)| matches!(*kind, "weight" | "bias"))?;
+    let (_, gguf) = PARTS.iter().find(|(name, _)| *name == part)?;
+    Some(format!("blk.{layer}.{gguf}.{kind}"))
+}

@@ -1,0 +1,113 @@
+//! The tensor table: what lies where in the data section.
+
+use anyhow::{Result, anyhow, ensure};
+use tiny_llm_kit::gguf::{DEFAULT_ALIGNMENT, Metadata, TensorInfo, TensorType};
+
+use super::reader::{Reader, shown};
+
+/// The most axes of a tensor.
+const MAX_AXES: u32 = 4;
+
+/// Reads `count` entries of the table, in the file's order.
+///
+/// # Errors
+/// As [`read_tensor`].
+pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorInfo>> {
+    (0..count).map(|index| read_tensor(reader, index)).collect()
+}
+
+/// Reads one entry: the name (a string), the number of axes (four bytes), each axis (eight bytes, the fastest first), the number of
+/// the type (four bytes), the offset (eight bytes). The shape that is returned has the slowest axis first, and the size follows
+/// from shape and type: a row, the fastest axis, is a whole number of blocks.
+///
+/// # Errors
+/// If there are no axes or more than four, an axis is 0, the type is not one of [`TensorType`], a row is no whole number of blocks,
+/// or the size is more than a number can hold. Messages name the tensor: `tensor token_embd.weight`.
+pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> {
+    // SOLUTION week2-day2 task 3
+    let name = reader.string(&format!("name of tensor {index}"))?;
+    let field = format!("tensor {}", shown(name));
+    let axes = reader.u32(&field)?;
+    if !(1..=MAX_AXES).contains(&axes) {
+        return Err(reader.wrong(&field, format!("{axes} axes"), format!("1 to {MAX_AXES}")));
+    }
+    let mut shape = Vec::with_capacity(axes as usize);
+    for _ in 0..axes {
+        let length = reader.u64(&field)?;
+        let length = usize::try_from(length).ok().filter(|&length| length > 0);
+        shape.push(length.ok_or_else(|| reader.wrong(&field, "an axis of length 0, or too long for this machine", "a length from 1 on"))?);
+    }
+    shape.reverse();
+    let type_id = reader.u32(&field)?;
+    let Some(tensor_type) = TensorType::from_id(type_id) else {
+        let name = TensorType::name_of_id(type_id).unwrap_or("unknown");
+        let supported = TensorType::ALL.map(TensorType::name).join(", ");
+        return Err(reader.wrong(&field, format!("type {type_id} ({name})"), format!("one of {supported}")));
+    };
+    let offset = reader.u64(&field)?;
+    let offset =
+        usize::try_from(offset).map_err(|_| reader.wrong(&field, format!("offset {offset}"), "one that this machine can address"))?;
+    let size = size_of(&shape, tensor_type).ok_or_else(|| {
+        let block = tensor_type.block_len();
+        reader.wrong(
+            &field,
+            format!("shape {shape:?}"),
+            format!("rows of whole {tensor_type} blocks of {block} weights, and a size that can be counted"),
+        )
+    })?;
+    Ok(TensorInfo { name: name.to_owned(), shape, tensor_type, offset, size })
+    // END SOLUTION
+}
+
+// SOLUTION week2-day2 task 3 (helper)
+/// Bytes of a tensor; `None` if its rows are no whole number of blocks, or there are too many bytes to count.
+fn size_of(shape: &[usize], tensor_type: TensorType) -> Option<usize> {
+    let (&cols, outer) = shape.split_last()?;
+    outer.iter().try_fold(tensor_type.row_bytes(cols)?, |size, &n| size.checked_mul(n))
+}
+// END SOLUTION
+
+/// What tensors are aligned to: `general.alignment`, or [`DEFAULT_ALIGNMENT`].
+///
+/// # Errors
+/// If it is no power of two.
+pub fn alignment(metadata: &Metadata) -> Result<usize> {
+    // SOLUTION week2-day2 task 3
+    const KEY: &str = "general.alignment";
+    let alignment = metadata.size(KEY)?.unwrap_or(DEFAULT_ALIGNMENT);
+    ensure!(alignment.is_power_of_two(), metadata.wrong(KEY, "a power of two"));
+    Ok(alignment)
+    // END SOLUTION
+}
+
+/// Where the data section begins: at the first multiple of `alignment` at or after `position`, where the table ends.
+/// `None` if no number is large enough.
+#[must_use]
+pub fn data_start(position: usize, alignment: usize) -> Option<usize> {
+    // SOLUTION week2-day2 task 3
+    position.checked_next_multiple_of(alignment)
+    // END SOLUTION
+}
+
+/// Checks that every tensor begins at a multiple of `alignment` and lies within the `data_len` bytes of the data section, and that no
+/// two have a byte in common. They may stand in any order, with gaps.
+///
+/// # Errors
+/// If one does not; the message names it.
+pub fn check_places(tensors: &[TensorInfo], alignment: usize, data_len: usize, file: &str) -> Result<()> {
+    // SOLUTION week2-day2 task 3
+    let mut in_order: Vec<&TensorInfo> = tensors.iter().collect();
+    in_order.sort_by_key(|tensor| tensor.offset);
+    let mut end_before = 0;
+    for tensor in in_order {
+        let wrong =
+            |expected: String| anyhow!("{file}: tensor {}: found offset {}, expected {expected}", shown(&tensor.name), tensor.offset);
+        ensure!(tensor.offset.is_multiple_of(alignment), wrong(format!("a multiple of {alignment}")));
+        ensure!(tensor.offset >= end_before, wrong(format!("{end_before} or more, where the tensor before it ends")));
+        let end = tensor.offset.checked_add(tensor.size).filter(|&end| end <= data_len);
+        end_before =
+            end.ok_or_else(|| wrong(format!("its {} bytes within the {data_len} of the data (is the file truncated?)", tensor.size)))?;
+    }
+    Ok(())
+    // END SOLUTION
+}
