@@ -8,3 +8,5 @@ pub use tiny_llm_reference::*;
 
 #[cfg(not(feature = "reference"))]
 pub mod week1;
+#[cfg(all(not(feature = "reference"), feature = "engine"))]
+pub mod week2;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use toml::{Table, Value};
 
 use crate::{
-    curriculum::{Curriculum, Day},
+    curriculum::{self, Curriculum, Day},
     hint, stubs,
 };
 
@@ -32,8 +32,15 @@ pub(crate) fn problems(root: &Path, curriculum: &Curriculum) -> Result<Vec<Strin
             problems.push(format!("{oracle}: missing; the expected values of {} come from there", day.feature));
         }
     }
-    if let Err(error) = stubs::generated(root, curriculum) {
-        problems.push(format!("{error:#}"));
+    match stubs::generated(root, curriculum) {
+        Ok(files) => {
+            for file in &files {
+                let unlisted = file.template.unlisted(curriculum);
+                problems
+                    .extend(unlisted.iter().map(|(id, line)| format!("reference/{}:{line}: {} has no {id}", file.path, curriculum::PATH)));
+            }
+        }
+        Err(error) => problems.push(format!("{error:#}")),
     }
     // The folder appears with the first hints, and then must be complete.
     if root.join(hint::FOLDER).exists() {
@@ -205,6 +212,12 @@ required-features = ["week1-day2"]
                 "book/src/week1/day1.md: task 2 lacks its command, `cargo test --features week1-day1 task_2`",
             ),
             ("reference/src/week1/b.rs", "// END SOLUTION", "", "reference/src/week1/b.rs:2: SOLUTION without END SOLUTION"),
+            (
+                "reference/src/week1/b.rs",
+                "pub fn",
+                "// SOLUTION week1-day9 task 1 (helper)\n// END SOLUTION\npub fn",
+                "reference/src/week1/b.rs:1: course/curriculum.toml has no week1-day9 task 1",
+            ),
         ] {
             let root = sound();
             let text = fs::read_to_string(root.path().join(path)).unwrap();

@@ -187,10 +187,7 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
             let builder = ["run", "--quiet", "--release", "--package", "book-builder", "--"];
             return pass_on(&root, builder.into_iter().chain(options.iter().map(String::as_str)));
         }
-        Some(Command::Bench { week }) => {
-            anyhow::ensure!(week == "week1", "there is nothing to measure for {week:?}; expected week1");
-            bench::week1(&root)?;
-        }
+        Some(Command::Bench { week }) => bench::bench(&root, &week)?,
         Some(Command::Matrix(options)) => bank::run(&root, &curriculum, &options)?,
         Some(Command::Borrow { day, task }) => borrow::borrow(&root, &curriculum, &day, task)?,
         Some(Command::Return { day, task, force }) => borrow::give_back(&root, &curriculum, &day, task, force)?,

@@ -100,10 +100,10 @@ impl DenseCache {
         self.lengths[sequence] = self.lengths[sequence].max(len);
     }
 
-    /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`.
+    /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`. What is stored there is replaced.
     ///
     /// # Panics
-    /// If the position is beyond the capacity.
+    /// If the position is beyond the capacity, or layer or sequence are not in the cache.
     pub fn write(&mut self, layer: usize, sequence: usize, position: usize, keys: &[f32], values: &[f32]) {
         // SOLUTION week2-day1 task 1
         let CacheShape { kv_heads, capacity, head_dim, .. } = self.shape;
@@ -117,34 +117,55 @@ impl DenseCache {
         // END SOLUTION
     }
 
-    /// Keys and values of the first `len` positions of a head, as runs in order.
-    pub fn runs(&self, layer: usize, sequence: usize, head: usize, len: usize) -> impl Iterator<Item = Run<'_>> {
+    /// Keys and values of the first `len` positions of a head, which lie one after the other.
+    ///
+    /// # Panics
+    /// If `len` is more than the capacity, or layer, sequence or head are not in the cache.
+    #[must_use]
+    pub fn run(&self, layer: usize, sequence: usize, head: usize, len: usize) -> Run<'_> {
         // SOLUTION week2-day1 task 1
+        let CacheShape { capacity, head_dim, .. } = self.shape;
+        assert!(len <= capacity, "{len} positions are more than the cache's {capacity}");
         let at = self.start(layer, sequence, head);
-        let n = len * self.shape.head_dim;
-        std::iter::once(Run { len, keys: self.keys.get(at, n), values: self.values.get(at, n) })
+        Run { len, keys: self.keys.get(at, len * head_dim), values: self.values.get(at, len * head_dim) }
         // END SOLUTION
     }
 
-    /// Where a head's first position lies.
+    /// [`DenseCache::run`] as attention wants it: runs, in order. Here it is always one.
+    pub fn runs(&self, layer: usize, sequence: usize, head: usize, len: usize) -> impl Iterator<Item = Run<'_>> + Clone {
+        std::iter::once(self.run(layer, sequence, head, len))
+    }
+
+    /// Where a head's first position lies in [`Store`].
     fn start(&self, layer: usize, sequence: usize, head: usize) -> usize {
-        let CacheShape { sequences, kv_heads, capacity, head_dim, .. } = self.shape;
+        // SOLUTION week2-day1 task 1
+        let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = self.shape;
+        assert!(
+            layer < layers && sequence < sequences && head < kv_heads,
+            "layer {layer}, sequence {sequence}, head {head} of {:?}",
+            self.shape
+        );
         ((layer * sequences + sequence) * kv_heads + head) * capacity * head_dim
+        // END SOLUTION
     }
 }
 
 impl Store {
+    /// Writes `numbers` from index `at` on.
     fn put(&mut self, at: usize, numbers: &[f32]) {
+        // SOLUTION week2-day1 task 1
         match self {
             Self::F32(store) => store[at..at + numbers.len()].copy_from_slice(numbers),
             Self::F16(store) => {
-                for (cell, &x) in store[at..].iter_mut().zip(numbers) {
+                for (cell, &x) in store[at..at + numbers.len()].iter_mut().zip(numbers) {
                     *cell = f16::from_f32(x);
                 }
             }
         }
+        // END SOLUTION
     }
 
+    /// The `n` numbers from index `at` on.
     fn get(&self, at: usize, n: usize) -> Cells<'_> {
         match self {
             Self::F32(store) => Cells::F32(&store[at..at + n]),

@@ -138,7 +138,7 @@ impl Model {
         work.x.resize(n * e, 0.0);
         plan.team.parallel_rows(&mut work.x, e, 1, |t, x| decode_row(&self.embedding, rows[t].token as usize, x));
         for (i, layer) in self.layers.iter().enumerate() {
-            self.attention(i, layer, rows, cache, plan, work);
+            self.attention(i, rows, cache, plan, work);
             add(&mut work.x, &work.delta);
             self.mlp(layer, n, plan, work);
             add(&mut work.x, &work.delta);
@@ -159,10 +159,11 @@ impl Model {
         // END SOLUTION
     }
 
-    // SOLUTION week2-day1 task 3 (helper)
-    /// `x [T, E]` → `delta [T, E]`
-    fn attention(&self, index: usize, layer: &Layer, rows: &[Row], cache: &mut DenseCache, plan: &Plan, work: &mut Workspace) {
-        let c = &self.config;
+    /// The attention of layer `index`: norm, projections, head norms, RoPE, the cache, attention, output projection. `work.x [T, E]` →
+    /// `work.delta [T, E]`. Stores the rows' keys and values; a row then sees its own sequence up to and including its own position.
+    fn attention(&self, index: usize, rows: &[Row], cache: &mut DenseCache, plan: &Plan, work: &mut Workspace) {
+        // SOLUTION week2-day1 task 3
+        let (c, layer) = (&self.config, &self.layers[index]);
         let (n, d, group) = (rows.len(), c.head_dim, c.n_heads / c.n_kv_heads);
         let (q_size, kv_size) = (c.n_heads * d, c.n_kv_heads * d);
         self.normalised(&layer.attention_norm, n, plan, work);
@@ -201,11 +202,10 @@ impl Model {
         if let Some(bias) = &layer.o_proj.bias {
             work.delta.chunks_exact_mut(bias.len()).for_each(|out| add(out, bias));
         }
+        // END SOLUTION
     }
-    // END SOLUTION
 
-    // SOLUTION week2-day1 task 3 (helper)
-    /// `x [T, E]` → `delta [T, E]`
+    /// Week 1's MLP of a layer, behind its norm: `work.x [T, E]` → `work.delta [T, E]`.
     fn mlp(&self, layer: &Layer, n: usize, plan: &Plan, work: &mut Workspace) {
         let size = self.config.intermediate_size;
         self.normalised(&layer.mlp_norm, n, plan, work);
@@ -223,10 +223,8 @@ impl Model {
         });
         plan.matmul(&layer.down_proj, &mut work.input, &mut work.delta);
     }
-    // END SOLUTION
 
-    // SOLUTION week2-day1 task 3 (helper)
-    /// `x [T, E]` → the input `[T, E]` of the matrices that come next
+    /// Norms `work.x [T, E]` into `work.input`, which is then ready for [`Plan::product`].
     fn normalised(&self, norm: &[f32], n: usize, plan: &Plan, work: &mut Workspace) {
         let e = self.config.hidden_size;
         work.input.resize(n, e);
@@ -234,7 +232,6 @@ impl Model {
         plan.team.parallel_rows(&mut work.input.values, e, 1, |t, out| rms_norm(&x[t * e..][..e], norm, self.config.rms_norm_eps, out));
         plan.prepare(&mut work.input);
     }
-    // END SOLUTION
 }
 
 impl Plan {
@@ -257,6 +254,7 @@ impl Plan {
     }
 }
 
+/// `x += y`
 fn add(x: &mut [f32], y: &[f32]) {
     x.iter_mut().zip(y).for_each(|(x, y)| *x += y);
 }
@@ -270,6 +268,7 @@ fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
     }
 }
 
+/// [`rms_norm`] over its own input.
 fn rms_norm_in_place(x: &mut [f32], weight: &[f32], eps: f32) {
     let mean = x.iter().map(|x| x * x).sum::<f32>() / x.len() as f32;
     let scale = 1.0 / (mean + eps).sqrt();

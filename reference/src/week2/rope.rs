@@ -1,4 +1,4 @@
-//! Day 7. RoPE by table, in place, in the layout that the file asks for.
+//! RoPE by table, in place, in the layout that the file asks for.
 
 /// Which two numbers of a head turn together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,6 @@ impl RopeTable {
     /// For positions `0..positions`; `inverse_frequencies [D/2]` in radians per position.
     #[must_use]
     pub fn new(inverse_frequencies: &[f32], positions: usize) -> Self {
-        // SOLUTION week2-day7 task 1
         let turn = |p: usize| {
             inverse_frequencies.iter().map(move |theta| {
                 let (sin, cos) = (p as f32 * theta).sin_cos();
@@ -29,12 +28,10 @@ impl RopeTable {
             })
         };
         Self { half: inverse_frequencies.len(), turns: (0..positions).flat_map(turn).collect() }
-        // END SOLUTION
     }
 
     /// Turns each head of `x [heads, D]` to `position`, in place.
     pub fn rotate(&self, x: &mut [f32], position: usize, layout: RopeLayout) {
-        // SOLUTION week2-day7 task 1
         let turns = &self.turns[position * self.half..][..self.half];
         for head in x.chunks_exact_mut(2 * self.half) {
             match layout {
@@ -51,6 +48,5 @@ impl RopeTable {
                 }
             }
         }
-        // END SOLUTION
     }
 }

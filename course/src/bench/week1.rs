@@ -23,7 +23,7 @@ const BESIDES_WEIGHTS: u64 = 128 << 20;
 ///
 /// # Errors
 /// If the engine fails, or holds the weights twice.
-pub(crate) fn week1(root: &Path) -> Result<()> {
+pub(super) fn bench(root: &Path) -> Result<()> {
     progress::build(root, "the reference engine", &BUILD)?;
     let folder = root.join("target/course-bench");
     let large = folder.join("smollm2-360m");

@@ -1,0 +1,144 @@
+//! Day 1. The KV cache: keys and values of every position so far, computed once.
+
+use half::f16;
+
+/// How cached numbers are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CacheType {
+    /// 4 bytes a number.
+    F32,
+    /// 2 bytes a number.
+    #[default]
+    F16,
+}
+
+/// Sizes of a cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheShape {
+    /// Layers of the model; each has a cache of its own.
+    pub layers: usize,
+    /// Sequences that can be held at once.
+    pub sequences: usize,
+    /// `H`, heads of keys and of values.
+    pub kv_heads: usize,
+    /// `S`, positions of each sequence.
+    pub capacity: usize,
+    /// `D`
+    pub head_dim: usize,
+}
+
+/// Keys or values of consecutive positions, `[n, D]`, as they are stored.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cells<'a> {
+    /// As computed.
+    F32(&'a [f32]),
+    /// Rounded.
+    F16(&'a [f16]),
+}
+
+/// Keys and values of consecutive positions of one head, as they lie in memory. A dense cache has one run for a sequence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Run<'a> {
+    /// Number of positions.
+    pub len: usize,
+    /// `[len, D]`
+    pub keys: Cells<'a>,
+    /// `[len, D]`
+    pub values: Cells<'a>,
+}
+
+/// A cache that keeps room for every position of every sequence: `[layers, sequences, H, S, D]`, once for keys and once for values. A head's
+/// positions lie one after the other, because attention reads them so.
+#[derive(Debug, Clone)]
+pub struct DenseCache {
+    shape: CacheShape,
+    keys: Store,
+    values: Store,
+    /// `[sequences]`, how many positions of each sequence every layer holds.
+    lengths: Vec<usize>,
+}
+
+#[derive(Debug, Clone)]
+enum Store {
+    F32(Vec<f32>),
+    F16(Vec<f16>),
+}
+
+impl DenseCache {
+    /// An empty cache. The memory is asked for zeroed, so the system gives pages as they are written.
+    #[must_use]
+    pub fn new(shape: CacheShape, cache_type: CacheType) -> Self {
+        let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
+        let numbers = layers * sequences * kv_heads * capacity * head_dim;
+        let store = || match cache_type {
+            CacheType::F32 => Store::F32(vec![0.0; numbers]),
+            CacheType::F16 => Store::F16(bytemuck::allocation::zeroed_vec(numbers)),
+        };
+        Self { shape, keys: store(), values: store(), lengths: vec![0; sequences] }
+    }
+
+    /// Its sizes.
+    #[must_use]
+    pub fn shape(&self) -> CacheShape {
+        self.shape
+    }
+
+    /// Positions of a sequence that are in the cache.
+    #[must_use]
+    pub fn len(&self, sequence: usize) -> usize {
+        self.lengths[sequence]
+    }
+
+    /// Forgets the positions of a sequence from `len` on.
+    pub fn truncate(&mut self, sequence: usize, len: usize) {
+        self.lengths[sequence] = self.lengths[sequence].min(len);
+    }
+
+    /// Says that positions up to `len` have been written in every layer: the model's last act on a row.
+    pub fn advance(&mut self, sequence: usize, len: usize) {
+        assert!(len <= self.shape.capacity, "position {len} is beyond the cache's {}", self.shape.capacity);
+        self.lengths[sequence] = self.lengths[sequence].max(len);
+    }
+
+    /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`. What is stored there is replaced.
+    ///
+    /// # Panics
+    /// If the position is beyond the capacity, or layer or sequence are not in the cache.
+    pub fn write(&mut self, layer: usize, sequence: usize, position: usize, keys: &[f32], values: &[f32]) {
+        todo!("week2-day1 task 1: DenseCache::write")
+    }
+
+    /// Keys and values of the first `len` positions of a head, which lie one after the other.
+    ///
+    /// # Panics
+    /// If `len` is more than the capacity, or layer, sequence or head are not in the cache.
+    #[must_use]
+    pub fn run(&self, layer: usize, sequence: usize, head: usize, len: usize) -> Run<'_> {
+        todo!("week2-day1 task 1: DenseCache::run")
+    }
+
+    /// [`DenseCache::run`] as attention wants it: runs, in order. Here it is always one.
+    pub fn runs(&self, layer: usize, sequence: usize, head: usize, len: usize) -> impl Iterator<Item = Run<'_>> + Clone {
+        std::iter::once(self.run(layer, sequence, head, len))
+    }
+
+    /// Where a head's first position lies in [`Store`].
+    fn start(&self, layer: usize, sequence: usize, head: usize) -> usize {
+        todo!("week2-day1 task 1: DenseCache::start")
+    }
+}
+
+impl Store {
+    /// Writes `numbers` from index `at` on.
+    fn put(&mut self, at: usize, numbers: &[f32]) {
+        todo!("week2-day1 task 1: Store::put")
+    }
+
+    /// The `n` numbers from index `at` on.
+    fn get(&self, at: usize, n: usize) -> Cells<'_> {
+        match self {
+            Self::F32(store) => Cells::F32(&store[at..at + n]),
+            Self::F16(store) => Cells::F16(&store[at..at + n]),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Day 5. What a matrix is multiplied with: rows of activations, and the same rows as small integers.
+
+use super::parallel::Team;
+
+/// So many activations share a scale.
+pub const GROUP: usize = 256;
+/// Sums are kept of so many: the finest division of weights (`Q6_K` has a scale for every 16).
+pub const SUM: usize = 16;
+
+/// [`GROUP`] activations as int8: each is `scale · value`. Where a row is no multiple of [`GROUP`], its last group is filled up with zeros.
+#[derive(Debug, Clone, PartialEq)]
+#[repr(C, align(64))]
+pub struct Int8Group {
+    /// In −127…127.
+    pub values: [i8; GROUP],
+    /// The sum of each [`SUM`] values: formats whose weights are stored with an offset or a minimum need it.
+    pub sums: [i16; GROUP / SUM],
+    /// What a value of 1 stands for.
+    pub scale: f32,
+}
+
+impl Default for Int8Group {
+    fn default() -> Self {
+        Self { values: [0; GROUP], sums: [0; GROUP / SUM], scale: 0.0 }
+    }
+}
+
+/// The input of a layer's matrices: computed once, used by all of them.
+#[derive(Debug, Default)]
+pub struct Input {
+    /// Number of rows.
+    pub rows: usize,
+    /// Values in a row.
+    pub cols: usize,
+    /// `[rows, cols]`
+    pub values: Vec<f32>,
+    /// `[rows, groups]`, the same for kernels that multiply integers; up to date after [`Input::quantize`].
+    pub int8: Vec<Int8Group>,
+}
+
+impl Input {
+    /// Makes room for `rows` of `cols` values. Nothing is allocated if there was as much room before.
+    pub fn resize(&mut self, rows: usize, cols: usize) {
+        (self.rows, self.cols) = (rows, cols);
+        self.values.resize(rows * cols, 0.0);
+    }
+
+    /// Groups in a row.
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        self.cols.div_ceil(GROUP)
+    }
+
+    /// `[cols]`, row `r`.
+    #[must_use]
+    pub fn row(&self, r: usize) -> &[f32] {
+        &self.values[r * self.cols..][..self.cols]
+    }
+
+    /// `[groups]`, row `r` as integers.
+    #[must_use]
+    pub fn int8_row(&self, r: usize) -> &[Int8Group] {
+        &self.int8[r * self.groups()..][..self.groups()]
+    }
+
+    /// Brings [`Input::int8`] up to date with [`Input::values`].
+    pub fn quantize(&mut self, team: &Team) {
+        let (cols, groups) = (self.cols, self.groups());
+        self.int8.resize_with(self.rows * groups, Int8Group::default);
+        team.parallel_rows(&mut self.int8, groups, 1, |r, row| quantize_row(&self.values[r * cols..][..cols], row));
+    }
+}
+
+/// Quantizes one row `x [cols]`: each group's scale is `absmax / 127`, each value is divided by it and rounded to the nearest.
+pub fn quantize_row(x: &[f32], groups: &mut [Int8Group]) {
+    for (x, group) in x.chunks(GROUP).zip(groups) {
+        let absmax = x.iter().fold(0f32, |m, x| m.max(x.abs()));
+        group.scale = absmax / 127.0;
+        let inverse = if absmax > 0.0 { 127.0 / absmax } else { 0.0 };
+        group.values[x.len()..].fill(0);
+        for (value, x) in group.values.iter_mut().zip(x) {
+            *value = (x * inverse).round_ties_even() as i8;
+        }
+        for (sum, values) in group.sums.iter_mut().zip(group.values.chunks_exact(SUM)) {
+            *sum = values.iter().map(|&q| i16::from(q)).sum();
+        }
+    }
+}

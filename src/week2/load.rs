@@ -1,0 +1,108 @@
+//! Putting a model together: from a Hugging Face folder, or from a GGUF file. Weights stay where they are.
+
+use std::path::Path;
+
+use anyhow::{Result, anyhow};
+use tiny_llm_kit::{
+    bytes::Bytes,
+    checkpoint::{Checkpoint, Dtype},
+    config::ModelConfig,
+    gguf::TensorType,
+};
+
+use super::{
+    kernels::naive::decode_row,
+    matrix::Matrix,
+    model::{Layer, Linear, Model},
+    rope::{RopeLayout, RopeTable},
+};
+use crate::week1::rope::inverse_frequencies;
+
+/// Maps a Hugging Face folder.
+///
+/// # Errors
+/// If a file is missing or malformed, a tensor is missing, or has another shape or type than the configuration asks for.
+pub fn load_folder(folder: &Path) -> Result<Model> {
+    let config = ModelConfig::from_folder(folder)?;
+    let checkpoint = Checkpoint::open(folder)?;
+    let mut matrix = |name: &str, shape: &[usize]| {
+        let (dtype, bytes) = checkpoint.bytes(name, shape)?;
+        let tensor_type = match dtype {
+            Dtype::F32 => TensorType::F32,
+            Dtype::F16 => TensorType::F16,
+            Dtype::BF16 => TensorType::BF16,
+            other => anyhow::bail!("tensor {name}: type {other:?} is not supported; expected F32, F16 or BF16"),
+        };
+        as_matrix(name, shape, tensor_type, bytes)
+    };
+    build(config, RopeLayout::HalfSplit, usize::MAX, &mut matrix)
+}
+
+fn as_matrix(name: &str, shape: &[usize], tensor_type: TensorType, bytes: Bytes) -> Result<Matrix> {
+    let (rows, cols) = match *shape {
+        [cols] => (1, cols),
+        [rows, cols] => (rows, cols),
+        _ => anyhow::bail!("tensor {name}: found {} axes, expected one or two", shape.len()),
+    };
+    Matrix::new(rows, cols, tensor_type, bytes).map_err(|e| anyhow!("tensor {name}: {e}"))
+}
+
+/// Puts a model together. `matrix(name, shape)` gives a tensor by its name in Hugging Face checkpoints; a vector is a matrix of one row.
+/// The model's context is at most `context` positions, and no longer than the configuration's.
+///
+/// # Errors
+/// Whatever `matrix` returns.
+pub fn build(
+    mut config: ModelConfig,
+    rope_layout: RopeLayout,
+    context: usize,
+    matrix: &mut dyn FnMut(&str, &[usize]) -> Result<Matrix>,
+) -> Result<Model> {
+    config.max_positions = config.max_positions.min(context);
+    let c = &config;
+    let (e, d, i) = (c.hidden_size, c.head_dim, c.intermediate_size);
+    let (q_size, kv_size) = (c.n_heads * d, c.n_kv_heads * d);
+    let embedding = matrix("model.embed_tokens.weight", &[c.vocab_size, e])?;
+    let mut layers = Vec::with_capacity(c.n_layers);
+    for layer in 0..c.n_layers {
+        let mut get = |name: &str, shape: &[usize]| matrix(&format!("model.layers.{layer}.{name}"), shape);
+        let mut linear = |name: &str, rows: usize, cols: usize, bias: bool| -> Result<Linear> {
+            let weight = get(&format!("self_attn.{name}.weight"), &[rows, cols])?;
+            let bias = if bias { Some(vector(&get(&format!("self_attn.{name}.bias"), &[rows])?)) } else { None };
+            Ok(Linear { weight, bias })
+        };
+        let q_proj = linear("q_proj", q_size, e, c.qkv_bias)?;
+        let k_proj = linear("k_proj", kv_size, e, c.qkv_bias)?;
+        let v_proj = linear("v_proj", kv_size, e, c.qkv_bias)?;
+        let o_proj = linear("o_proj", e, q_size, c.o_bias)?;
+        let mut head_norm = |name: &str| -> Result<Option<Vec<f32>>> {
+            if c.qk_norm { Ok(Some(vector(&get(&format!("self_attn.{name}.weight"), &[d])?))) } else { Ok(None) }
+        };
+        let (q_norm, k_norm) = (head_norm("q_norm")?, head_norm("k_norm")?);
+        layers.push(Layer {
+            attention_norm: vector(&get("input_layernorm.weight", &[e])?),
+            q_proj,
+            k_proj,
+            v_proj,
+            o_proj,
+            q_norm,
+            k_norm,
+            mlp_norm: vector(&get("post_attention_layernorm.weight", &[e])?),
+            gate_proj: get("mlp.gate_proj.weight", &[i, e])?,
+            up_proj: get("mlp.up_proj.weight", &[i, e])?,
+            down_proj: get("mlp.down_proj.weight", &[e, i])?,
+        });
+    }
+    let norm = vector(&matrix("model.norm.weight", &[e])?);
+    let lm_head = if c.tie_word_embeddings { None } else { Some(matrix("lm_head.weight", &[c.vocab_size, e])?) };
+    let frequencies = c.scale_frequencies(inverse_frequencies(d, c.rope_theta));
+    let rope = RopeTable::new(&frequencies, c.max_positions);
+    Ok(Model { config, embedding, layers, norm, lm_head, rope, rope_layout })
+}
+
+/// A small tensor as f32.
+fn vector(matrix: &Matrix) -> Vec<f32> {
+    let mut values = vec![0.0; matrix.cols];
+    decode_row(matrix, 0, &mut values);
+    values
+}

@@ -1,0 +1,63 @@
+//! A weight matrix as it lies in a file: nothing is copied, nothing is converted.
+
+use anyhow::{Result, ensure};
+use tiny_llm_kit::{bytes::Bytes, gguf::TensorType};
+
+/// `[rows, cols]`, row-major; each row is a whole number of blocks. Row `r` makes output `r`.
+#[derive(Debug, Clone)]
+pub struct Matrix {
+    /// Outputs.
+    pub rows: usize,
+    /// Inputs.
+    pub cols: usize,
+    /// How the numbers are stored.
+    pub tensor_type: TensorType,
+    /// `rows · row_bytes`
+    bytes: Bytes,
+}
+
+impl Matrix {
+    /// Takes `bytes` for a matrix.
+    ///
+    /// # Errors
+    /// If a row is no whole number of blocks, or the number of bytes is not what shape and type ask for.
+    pub fn new(rows: usize, cols: usize, tensor_type: TensorType, bytes: Bytes) -> Result<Self> {
+        let Some(row_bytes) = tensor_type.row_bytes(cols) else {
+            anyhow::bail!(
+                "found rows of {cols} weights, expected a multiple of {}, the block length of {tensor_type}",
+                tensor_type.block_len()
+            );
+        };
+        let expected = row_bytes.checked_mul(rows);
+        ensure!(expected == Some(bytes.len()), "found {} bytes, expected {rows} rows of {row_bytes} bytes", bytes.len());
+        Ok(Self { rows, cols, tensor_type, bytes })
+    }
+
+    /// A matrix of f32 values, for tests and for small things. `values [rows · cols]`.
+    ///
+    /// # Panics
+    /// If there are not `rows · cols` values.
+    #[must_use]
+    pub fn from_f32(rows: usize, cols: usize, values: &[f32]) -> Self {
+        let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        Self::new(rows, cols, TensorType::F32, bytes.into()).expect("one value for each place")
+    }
+
+    /// Bytes in a row.
+    #[must_use]
+    pub fn row_bytes(&self) -> usize {
+        self.cols / self.tensor_type.block_len() * self.tensor_type.block_bytes()
+    }
+
+    /// The bytes of row `r`.
+    #[must_use]
+    pub fn row(&self, r: usize) -> &[u8] {
+        &self.bytes[r * self.row_bytes()..][..self.row_bytes()]
+    }
+
+    /// All bytes, row after row.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}

@@ -1,0 +1,16 @@
+//! Week 2: one fast engine on one small machine. Quantized weights read in place, a cache, kernels, threads.
+//!
+//! In reading order: `cache`, `attention` and `model` (what is computed), `gguf` and `matrix` (where weights lie), `blocks` (how they are
+//! stored), `kernels` (how they are multiplied), `parallel` (by whom), `rope`, `streaming`, `generate`, `load`.
+
+pub mod attention;
+pub mod cache;
+pub mod generate;
+pub mod input;
+pub mod kernels;
+pub mod load;
+pub mod matrix;
+pub mod model;
+pub mod parallel;
+pub mod rope;
+pub mod rows;

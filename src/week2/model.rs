@@ -1,0 +1,211 @@
+//! Day 1. The model over rows: one forward pass for a prompt, a part of one, one new token, or several requests at once.
+
+use anyhow::{Result, bail, ensure};
+use tiny_llm_kit::config::ModelConfig;
+
+use super::{
+    attention::attend_two_pass,
+    cache::DenseCache,
+    input::Input,
+    kernels::{Rung, matmul, naive::decode_row},
+    matrix::Matrix,
+    parallel::Team,
+    rope::{RopeLayout, RopeTable},
+    rows::Row,
+};
+
+/// A linear layer: `x · weightᵀ + bias`.
+#[derive(Debug, Clone)]
+pub struct Linear {
+    /// `[out, in]`
+    pub weight: Matrix,
+    /// `[out]`
+    pub bias: Option<Vec<f32>>,
+}
+
+/// The weights of one layer.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    /// `[E]`, before attention.
+    pub attention_norm: Vec<f32>,
+    /// `[H_q·D, E]`
+    pub q_proj: Linear,
+    /// `[H·D, E]`
+    pub k_proj: Linear,
+    /// `[H·D, E]`
+    pub v_proj: Linear,
+    /// `[E, H_q·D]`
+    pub o_proj: Linear,
+    /// `[D]`, each query head's norm (Qwen3).
+    pub q_norm: Option<Vec<f32>>,
+    /// `[D]`, each key head's norm (Qwen3).
+    pub k_norm: Option<Vec<f32>>,
+    /// `[E]`, before the MLP.
+    pub mlp_norm: Vec<f32>,
+    /// `[I, E]`
+    pub gate_proj: Matrix,
+    /// `[I, E]`
+    pub up_proj: Matrix,
+    /// `[E, I]`
+    pub down_proj: Matrix,
+}
+
+/// A decoder whose weights lie in a mapped file.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// Sizes and constants.
+    pub config: ModelConfig,
+    /// `[V, E]`
+    pub embedding: Matrix,
+    /// First to last.
+    pub layers: Vec<Layer>,
+    /// `[E]`
+    pub norm: Vec<f32>,
+    /// `[V, E]`; `None` if it is the embedding.
+    pub lm_head: Option<Matrix>,
+    /// Angles for every position of the context.
+    pub rope: RopeTable,
+    /// Which numbers turn together.
+    pub rope_layout: RopeLayout,
+}
+
+/// How a forward pass is computed: each choice can be switched off, to see what it is worth.
+pub struct Plan {
+    /// Which kernels multiply.
+    pub rung: Rung,
+    /// Who does.
+    pub team: Team,
+}
+
+/// Every buffer of a forward pass, kept from one to the next so that a decoded token allocates nothing.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    /// `[T, E]`, the residual stream.
+    x: Vec<f32>,
+    /// The input of the matrices that come next.
+    input: Input,
+    q: Vec<f32>,
+    k: Vec<f32>,
+    v: Vec<f32>,
+    /// `[T, E]`, what a sub-layer adds to the residual stream.
+    delta: Vec<f32>,
+    gate: Vec<f32>,
+    up: Vec<f32>,
+    logits: Vec<f32>,
+}
+
+impl Workspace {
+    /// What the last forward pass returned.
+    #[must_use]
+    pub fn logits(&self) -> &[f32] {
+        &self.logits
+    }
+}
+
+impl Model {
+    /// Whether [`Model::forward`] can run on these rows.
+    ///
+    /// # Errors
+    /// If there are none, or a row's token, position or sequence is out of range or out of order.
+    pub fn check(&self, rows: &[Row], cache: &DenseCache) -> Result<()> {
+        ensure!(!rows.is_empty(), "there are no tokens to start from");
+        let capacity = cache.shape().capacity.min(self.config.max_positions);
+        for (i, row) in rows.iter().enumerate() {
+            let vocabulary = self.config.vocab_size;
+            if row.token as usize >= vocabulary {
+                bail!("token {} at position {} is not in the vocabulary: ids run from 0 to {}", row.token, row.position, vocabulary - 1);
+            }
+            ensure!(row.position < capacity, "position {} does not fit into the context of {capacity}", row.position);
+            ensure!(row.sequence < cache.shape().sequences, "sequence {} is not in the cache of {}", row.sequence, cache.shape().sequences);
+            let before = rows[..i].iter().rev().find(|other| other.sequence == row.sequence);
+            let next = before.map_or_else(|| cache.len(row.sequence), |other| other.position + 1);
+            ensure!(row.position == next, "sequence {}: found position {}, expected {next}", row.sequence, row.position);
+        }
+        Ok(())
+    }
+
+    /// Runs the rows and stores their keys and values. Returns logits `[n, V]` of the `n` rows that want them, in their order.
+    ///
+    /// Rows of one sequence stand in the order of their positions, without a gap, from the first that is not in the cache.
+    ///
+    /// # Panics
+    /// If the rows are not as [`Model::check`] asks.
+    pub fn forward<'w>(&self, rows: &[Row], cache: &mut DenseCache, plan: &Plan, work: &'w mut Workspace) -> &'w [f32] {
+        todo!("week2-day1 task 3: Model::forward")
+    }
+
+    /// The attention of layer `index`: norm, projections, head norms, RoPE, the cache, attention, output projection. `work.x [T, E]` →
+    /// `work.delta [T, E]`. Stores the rows' keys and values; a row then sees its own sequence up to and including its own position.
+    fn attention(&self, index: usize, rows: &[Row], cache: &mut DenseCache, plan: &Plan, work: &mut Workspace) {
+        todo!("week2-day1 task 3: Model::attention")
+    }
+
+    /// Week 1's MLP of a layer, behind its norm: `work.x [T, E]` → `work.delta [T, E]`.
+    fn mlp(&self, layer: &Layer, n: usize, plan: &Plan, work: &mut Workspace) {
+        let size = self.config.intermediate_size;
+        self.normalised(&layer.mlp_norm, n, plan, work);
+        work.gate.resize(n * size, 0.0);
+        work.up.resize(n * size, 0.0);
+        plan.product(&layer.gate_proj, &work.input, &mut work.gate);
+        plan.product(&layer.up_proj, &work.input, &mut work.up);
+        work.input.resize(n, size);
+        let (gate, up) = (&work.gate, &work.up);
+        plan.team.parallel_rows(&mut work.input.values, size, 1, |t, out| {
+            let at = t * size..(t + 1) * size;
+            for ((out, gate), up) in out.iter_mut().zip(&gate[at.clone()]).zip(&up[at]) {
+                *out = gate / (1.0 + (-gate).exp()) * up;
+            }
+        });
+        plan.matmul(&layer.down_proj, &mut work.input, &mut work.delta);
+    }
+
+    /// Norms `work.x [T, E]` into `work.input`, which is then ready for [`Plan::product`].
+    fn normalised(&self, norm: &[f32], n: usize, plan: &Plan, work: &mut Workspace) {
+        let e = self.config.hidden_size;
+        work.input.resize(n, e);
+        let x = &work.x;
+        plan.team.parallel_rows(&mut work.input.values, e, 1, |t, out| rms_norm(&x[t * e..][..e], norm, self.config.rms_norm_eps, out));
+        plan.prepare(&mut work.input);
+    }
+}
+
+impl Plan {
+    /// Brings the input into the form that the kernels want.
+    fn prepare(&self, input: &mut Input) {
+        if self.rung.wants_int8() {
+            input.quantize(&self.team);
+        }
+    }
+
+    /// `out = input · weightᵀ`, for an input that is prepared.
+    fn product(&self, weight: &Matrix, input: &Input, out: &mut [f32]) {
+        matmul(self.rung, &self.team, weight, input, out);
+    }
+
+    /// Prepares the input and multiplies.
+    fn matmul(&self, weight: &Matrix, input: &mut Input, out: &mut [f32]) {
+        self.prepare(input);
+        self.product(weight, input, out);
+    }
+}
+
+/// `x += y`
+fn add(x: &mut [f32], y: &[f32]) {
+    x.iter_mut().zip(y).for_each(|(x, y)| *x += y);
+}
+
+/// `x [E]`, `weight [E]`, `out [E]`
+fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
+    let mean = x.iter().map(|x| x * x).sum::<f32>() / x.len() as f32;
+    let scale = 1.0 / (mean + eps).sqrt();
+    for ((out, x), w) in out.iter_mut().zip(x).zip(weight) {
+        *out = x * scale * w;
+    }
+}
+
+/// [`rms_norm`] over its own input.
+fn rms_norm_in_place(x: &mut [f32], weight: &[f32], eps: f32) {
+    let mean = x.iter().map(|x| x * x).sum::<f32>() / x.len() as f32;
+    let scale = 1.0 / (mean + eps).sqrt();
+    x.iter_mut().zip(weight).for_each(|(x, w)| *x *= scale * w);
+}

@@ -1,0 +1,1 @@
+//! Week 2, day 1: the KV cache.
