@@ -1,16 +1,17 @@
 //! Putting a model together: from a Hugging Face folder, or from a GGUF file. Weights stay where they are.
 
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail, ensure};
 use tiny_llm_kit::{
     bytes::Bytes,
     checkpoint::{Checkpoint, Dtype},
-    config::ModelConfig,
-    gguf::TensorType,
+    config::{Family, ModelConfig},
+    gguf::{TensorType, gguf_name},
 };
 
 use super::{
+    gguf::{Gguf, reader::shown},
     kernels::naive::decode_row,
     matrix::Matrix,
     model::{Layer, Linear, Model},
@@ -31,20 +32,83 @@ pub fn load_folder(folder: &Path) -> Result<Model> {
             Dtype::F32 => TensorType::F32,
             Dtype::F16 => TensorType::F16,
             Dtype::BF16 => TensorType::BF16,
-            other => anyhow::bail!("tensor {name}: type {other:?} is not supported; expected F32, F16 or BF16"),
+            other => bail!("tensor {name}: type {other:?} is not supported; expected F32, F16 or BF16"),
         };
         as_matrix(name, shape, tensor_type, bytes)
     };
-    build(config, RopeLayout::HalfSplit, usize::MAX, &mut matrix)
+    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
+    build(config, &rope, usize::MAX, &mut matrix)
+}
+
+/// Maps a GGUF file; the model's context is at most `context` positions.
+///
+/// # Errors
+/// If the file is malformed, its metadata is not that of a model that this engine runs, or a tensor is missing, has another shape than
+/// the metadata asks for, or is none that such a model has.
+pub fn load_gguf(path: &Path, context: usize) -> Result<Model> {
+    let gguf = Gguf::open(path)?;
+    let config = ModelConfig::from_gguf(&gguf.metadata, &gguf.tensors)?;
+    let file = gguf.metadata.file();
+    let layout = if config.family == Family::Llama { RopeLayout::Interleaved } else { RopeLayout::HalfSplit };
+    let rope = Rope { layout, factors: rope_factors(&gguf, config.head_dim)? };
+    let mut used = HashSet::from([ROPE_FACTORS.to_owned()]);
+    let mut matrix = |name: &str, shape: &[usize]| {
+        let name = gguf_name(name).expect("every tensor of these models has a name");
+        let info = gguf.required(&name)?;
+        ensure!(info.shape == shape, "{file}: tensor {name}: found shape {:?}, expected {shape:?} from the metadata", info.shape);
+        ensure!(
+            shape.len() > 1 || info.tensor_type.block_len() == 1,
+            "{file}: tensor {name}: found type {}, expected F32, F16 or BF16",
+            info.tensor_type
+        );
+        let matrix = as_matrix(&name, shape, info.tensor_type, gguf.bytes_of(info)).map_err(|e| anyhow!("{file}: {e}"))?;
+        used.insert(name);
+        Ok(matrix)
+    };
+    let model = build(config, &rope, context, &mut matrix)?;
+    // A tensor that nobody asked for belongs to a model that computes something else.
+    if let Some(other) = gguf.tensors.iter().find(|tensor| !used.contains(&tensor.name)) {
+        bail!("{file}: tensor {}: found a tensor that these models do not have, expected none", shown(&other.name));
+    }
+    Ok(model)
+}
+
+/// How a GGUF file says that RoPE is stretched, as Llama 3 does it.
+const ROPE_FACTORS: &str = "rope_freqs.weight";
+
+/// `[D/2]`, what each frequency is divided by; empty if the file does not say.
+fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
+    let Some(info) = gguf.tensor(ROPE_FACTORS) else { return Ok(Vec::new()) };
+    let file = gguf.metadata.file();
+    let (shape, tensor_type) = (&info.shape, info.tensor_type);
+    ensure!(
+        *shape == [head_dim / 2] && tensor_type == TensorType::F32,
+        "{file}: tensor {ROPE_FACTORS}: found {tensor_type} of shape {shape:?}, expected F32 of shape [{}]",
+        head_dim / 2
+    );
+    let factors = vector(&as_matrix(ROPE_FACTORS, shape, tensor_type, gguf.bytes_of(info))?);
+    if let Some(factor) = factors.iter().find(|factor| !(factor.is_normal() && **factor > 0.0)) {
+        bail!("{file}: tensor {ROPE_FACTORS}: found a factor of {factor}, expected numbers above 0");
+    }
+    Ok(factors)
 }
 
 fn as_matrix(name: &str, shape: &[usize], tensor_type: TensorType, bytes: Bytes) -> Result<Matrix> {
     let (rows, cols) = match *shape {
         [cols] => (1, cols),
         [rows, cols] => (rows, cols),
-        _ => anyhow::bail!("tensor {name}: found {} axes, expected one or two", shape.len()),
+        _ => bail!("tensor {name}: found {} axes, expected one or two", shape.len()),
     };
     Matrix::new(rows, cols, tensor_type, bytes).map_err(|e| anyhow!("tensor {name}: {e}"))
+}
+
+/// How a file wants its queries and keys turned.
+#[derive(Debug, Clone)]
+pub struct Rope {
+    /// Which numbers are a pair.
+    pub layout: RopeLayout,
+    /// `[D/2]`, what each frequency is divided by, or empty for none.
+    pub factors: Vec<f32>,
 }
 
 /// Puts a model together. `matrix(name, shape)` gives a tensor by its name in Hugging Face checkpoints; a vector is a matrix of one row.
@@ -54,7 +118,7 @@ fn as_matrix(name: &str, shape: &[usize], tensor_type: TensorType, bytes: Bytes)
 /// Whatever `matrix` returns.
 pub fn build(
     mut config: ModelConfig,
-    rope_layout: RopeLayout,
+    rope: &Rope,
     context: usize,
     matrix: &mut dyn FnMut(&str, &[usize]) -> Result<Matrix>,
 ) -> Result<Model> {
@@ -95,9 +159,10 @@ pub fn build(
     }
     let norm = vector(&matrix("model.norm.weight", &[e])?);
     let lm_head = if c.tie_word_embeddings { None } else { Some(matrix("lm_head.weight", &[c.vocab_size, e])?) };
-    let frequencies = c.scale_frequencies(inverse_frequencies(d, c.rope_theta));
-    let rope = RopeTable::new(&frequencies, c.max_positions);
-    Ok(Model { config, embedding, layers, norm, lm_head, rope, rope_layout })
+    let mut frequencies = c.scale_frequencies(inverse_frequencies(d, c.rope_theta));
+    frequencies.iter_mut().zip(&rope.factors).for_each(|(frequency, factor)| *frequency /= factor);
+    let table = RopeTable::new(&frequencies, c.max_positions);
+    Ok(Model { config, embedding, layers, norm, lm_head, rope: table, rope_layout: rope.layout })
 }
 
 /// A small tensor as f32.

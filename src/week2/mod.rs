@@ -4,13 +4,17 @@
 //! stored), `kernels` (how they are multiplied), `parallel` (by whom), `rope`, `streaming`, `generate`, `load`.
 
 pub mod attention;
+pub mod blocks;
+pub mod bandwidth;
 pub mod cache;
 pub mod generate;
+pub mod gguf;
 pub mod input;
 pub mod kernels;
 pub mod load;
 pub mod matrix;
 pub mod model;
 pub mod parallel;
+pub mod roofline;
 pub mod rope;
 pub mod rows;

@@ -1,0 +1,34 @@
+//! How far the weights that come back are from those that went in.
+
+use tiny_llm_kit::gguf::TensorType;
+
+use super::{dequantize_row, quantize_row};
+
+/// The root of the mean squared difference, `sqrt(Σ (xi − yi)² / n)`, summed in f64. `x [n]`, `y [n]`.
+///
+/// # Panics
+/// If there are not as many of one as of the other, or none.
+#[must_use]
+pub fn rms_error(x: &[f32], y: &[f32]) -> f64 {
+    assert!(!x.is_empty() && x.len() == y.len(), "the error between {} values and {}", x.len(), y.len());
+    todo!("week2-day3 task 4: rms_error")
+}
+
+/// The error as a share of the weights themselves: [`rms_error`] divided by the root of the mean square of `x`, the original. 0 if
+/// nothing differs, also where `x` is all zeros. `x [n]`, `y [n]`.
+///
+/// # Panics
+/// If there are not as many of one as of the other, or none.
+#[must_use]
+pub fn relative_error(x: &[f32], y: &[f32]) -> f64 {
+    todo!("week2-day3 task 4: relative_error")
+}
+
+/// The [`relative_error`] of a row `x [n]` that was stored in a format and read again.
+///
+/// # Panics
+/// If the row is no whole number of blocks.
+#[must_use]
+pub fn round_trip_error(tensor_type: TensorType, x: &[f32]) -> f64 {
+    todo!("week2-day3 task 4: round_trip_error")
+}

@@ -1,0 +1,91 @@
+//! Days 3 and 4. How weights are stored: small integers in blocks, and what each block's integers are multiplied with.
+//!
+//! One file per format. A block is read from bytes, wherever they lie: in a mapped file a block begins at any address.
+
+pub mod error;
+pub mod plain;
+pub mod q2_k;
+pub mod q3_k;
+pub mod q4_0;
+pub mod q4_1;
+pub mod q4_k;
+pub mod q5_0;
+pub mod q5_1;
+pub mod q5_k;
+pub mod q6_k;
+pub mod q8_0;
+
+use half::f16;
+use tiny_llm_kit::gguf::TensorType;
+
+/// The half-precision number whose first byte is `at`.
+#[must_use]
+pub fn f16_at(block: &[u8], at: usize) -> f32 {
+    f16::from_le_bytes([block[at], block[at + 1]]).to_f32()
+}
+
+/// Writes `x` as a half-precision number, rounded to the nearest; its first byte is `at`.
+pub fn put_f16(block: &mut [u8], at: usize, x: f32) {
+    block[at..at + 2].copy_from_slice(&f16::from_f32(x).to_le_bytes());
+}
+
+/// The smallest and the largest of `x`.
+fn range(x: &[f32; 32]) -> (f32, f32) {
+    let smallest = x.iter().fold(x[0], |min, &x| if x < min { x } else { min });
+    let largest = x.iter().fold(x[0], |max, &x| if x > max { x } else { max });
+    (smallest, largest)
+}
+
+/// Decodes a row of blocks: `out [cols]`, `bytes [cols / block_len · block_bytes]`.
+///
+/// # Panics
+/// If `out` is no whole number of blocks, or `bytes` are not as many.
+pub fn dequantize_row(tensor_type: TensorType, bytes: &[u8], out: &mut [f32]) {
+    assert_eq!(tensor_type.row_bytes(out.len()), Some(bytes.len()), "bytes of a row of {} weights in {tensor_type}", out.len());
+    match tensor_type {
+        TensorType::F32 => read_each(bytes, out, |b, [x]| *x = f32::from_le_bytes(*b)),
+        TensorType::F16 => read_each(bytes, out, |b, [x]| *x = plain::from_f16(*b)),
+        TensorType::BF16 => read_each(bytes, out, |b, [x]| *x = plain::from_bf16(*b)),
+        TensorType::Q4_0 => read_each(bytes, out, q4_0::dequantize),
+        TensorType::Q4_1 => read_each(bytes, out, q4_1::dequantize),
+        TensorType::Q5_0 => read_each(bytes, out, q5_0::dequantize),
+        TensorType::Q5_1 => read_each(bytes, out, q5_1::dequantize),
+        TensorType::Q8_0 => read_each(bytes, out, q8_0::dequantize),
+        TensorType::Q2_K => read_each(bytes, out, q2_k::dequantize),
+        TensorType::Q3_K => read_each(bytes, out, q3_k::dequantize),
+        TensorType::Q4_K => read_each(bytes, out, q4_k::dequantize),
+        TensorType::Q5_K => read_each(bytes, out, q5_k::dequantize),
+        TensorType::Q6_K => read_each(bytes, out, q6_k::dequantize),
+    }
+}
+
+fn read_each<const BYTES: usize, const LEN: usize>(bytes: &[u8], out: &mut [f32], dequantize: impl Fn(&[u8; BYTES], &mut [f32; LEN])) {
+    for (block, out) in bytes.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
+        dequantize(block, out);
+    }
+}
+
+/// Encodes a row of finite weights: `x [cols]`, `out [cols / block_len · block_bytes]`.
+///
+/// # Panics
+/// If `x` is no whole number of blocks, or there is not room for as many.
+pub fn quantize_row(tensor_type: TensorType, x: &[f32], out: &mut [u8]) {
+    assert_eq!(tensor_type.row_bytes(x.len()), Some(out.len()), "room for a row of {} weights in {tensor_type}", x.len());
+    match tensor_type {
+        TensorType::F32 => write_each(x, out, |[x]| x.to_le_bytes()),
+        TensorType::F16 => write_each(x, out, |[x]| plain::to_f16(*x)),
+        TensorType::BF16 => write_each(x, out, |[x]| plain::to_bf16(*x)),
+        TensorType::Q4_0 => write_each(x, out, q4_0::quantize),
+        TensorType::Q4_1 => write_each(x, out, q4_1::quantize),
+        TensorType::Q5_0 => write_each(x, out, q5_0::quantize),
+        TensorType::Q5_1 => write_each(x, out, q5_1::quantize),
+        TensorType::Q8_0 => write_each(x, out, q8_0::quantize),
+        TensorType::Q2_K | TensorType::Q3_K | TensorType::Q4_K | TensorType::Q5_K | TensorType::Q6_K => todo!("{tensor_type}"),
+    }
+}
+
+fn write_each<const LEN: usize, const BYTES: usize>(x: &[f32], out: &mut [u8], quantize: impl Fn(&[f32; LEN]) -> [u8; BYTES]) {
+    for (x, block) in x.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
+        *block = quantize(x);
+    }
+}

@@ -1,0 +1,43 @@
+//! `Q3_K`: 256 weights of 3 bits; a scale of 6 bits for each 16. 3.4375 bits a weight.
+//!
+//! ```text
+//! byte  0            32                    96            108 110
+//!       │ h0 … h31   │ b0 b1 …         b63 │ s0 … s11    │ d │
+//!         high bits    low two bits          16 scales    f16
+//! ```
+//!
+//! The low two bits lie as in `Q2_K`. The third bit of weight `i` is bit `i / 32` of `h(i % 32)`.
+//! Scale `j` has its low four bits in `s(j % 8)`, in the low half for `j < 8`, in the high half for the others; its upper two bits
+//! are bits `j / 4 · 2` and the next of `s(8 + j % 4)`.
+//!
+//! weight `i = (d · (scale − 32)) · (qi − 4)`, with scale number `i / 16` and `qi` in 0…7.
+
+use tiny_llm_kit::gguf::TensorType;
+
+use super::f16_at;
+
+/// Bytes in a block.
+pub const BYTES: usize = 32 + 64 + 12 + 2;
+const _: () = assert!(BYTES == TensorType::Q3_K.block_bytes());
+
+/// Unpacks 16 scales of 6 bits, each less 32.
+#[must_use]
+pub fn scales(packed: &[u8; 12]) -> [i8; 16] {
+    std::array::from_fn(|j| {
+        let low = packed[j % 8] >> (j / 8 * 4) & 15;
+        let high = packed[8 + j % 4] >> (j / 4 * 2) & 3;
+        (low | high << 4) as i8 - 32
+    })
+}
+
+/// The 256 weights of a block.
+pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
+    let (high, quants) = (&block[..32], &block[32..96]);
+    let scales = scales(block[96..108].try_into().expect("12 bytes"));
+    let d = f16_at(block, 108);
+    for (i, x) in out.iter_mut().enumerate() {
+        let low = quants[i / 128 * 32 + i % 32] >> (i / 32 % 4 * 2) & 3;
+        let third = high[i % 32] >> (i / 32) & 1;
+        *x = d * f32::from(scales[i / 16]) * (f32::from(low | third << 2) - 4.0);
+    }
+}

@@ -1,0 +1,30 @@
+//! `Q4_0`: 32 weights of 4 bits, one scale. 4.5 bits a weight.
+//!
+//! ```text
+//! byte  0   2                         18
+//!       │ d │ b0 b1 b2 …          b15 │
+//!        f16  low half of bj: weight j, high half: weight j + 16
+//! ```
+//!
+//! weight `i = d · (qi − 8)`, where `qi` is in 0…15.
+
+use tiny_llm_kit::gguf::TensorType;
+
+use super::{f16_at, put_f16};
+
+/// Bytes in a block.
+pub const BYTES: usize = 2 + 16;
+const _: () = assert!(BYTES == TensorType::Q4_0.block_bytes());
+
+/// The 32 weights of a block: 8 is taken off each integer, and the rest, as f32, times the scale.
+pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
+    todo!("week2-day3 task 2: dequantize")
+}
+
+/// A block of 32 finite weights. `d` is the weight of largest magnitude (the first of them), with its sign, divided by −8: it becomes
+/// the integer 0, the only end of the range that stands alone. Each weight is multiplied by `1 / d`, or by 0 where `d` is 0; 8.5 is added,
+/// the fraction dropped, and 16 becomes 15. The integers come from `d` before it is rounded to f16.
+#[must_use]
+pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
+    todo!("week2-day3 task 2: quantize")
+}

@@ -1,0 +1,38 @@
+//! `Q4_K`: 256 weights of 4 bits; a scale and a minimum of 6 bits for each 32. 4.5 bits a weight.
+//!
+//! ```text
+//! byte  0   2      4          16                         144
+//!       │ d │ dmin │ s0 … s11 │ b0 b1 b2 …          b127 │
+//!        f16  f16    8 scales and 8 minimums
+//! ```
+//!
+//! 32 bytes hold 64 weights: `b0…b31` hold weights 0…31 in their low halves and 32…63 in their high halves, and so on.
+//!
+//! The 12 bytes of scales (`a`) and minimums (`m`), highest bit first:
+//!
+//! ```text
+//! s0 … s3     upper two bits of a(4 + j) │ a(j)
+//! s4 … s7     upper two bits of m(4 + j) │ m(j)
+//! s8 … s11    low four bits of m(4 + j)  │ low four bits of a(4 + j)
+//! ```
+//!
+//! weight `i = (d · scale) · qi − (dmin · minimum)`, with scale and minimum number `i / 32` and `qi` in 0…15.
+
+use tiny_llm_kit::gguf::TensorType;
+
+use super::f16_at;
+
+/// Bytes in a block.
+pub const BYTES: usize = 2 + 2 + 12 + 128;
+const _: () = assert!(BYTES == TensorType::Q4_K.block_bytes());
+
+/// Unpacks 8 scales and 8 minimums of 6 bits each. `Q5_K` packs them alike.
+#[must_use]
+pub fn scales_and_minimums(packed: &[u8; 12]) -> ([u8; 8], [u8; 8]) {
+    todo!("week2-day4 task 1: scales_and_minimums")
+}
+
+/// The 256 weights of a block: the scale times the integer, less the minimum, in this order.
+pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
+    todo!("week2-day4 task 1: dequantize")
+}

@@ -1,0 +1,32 @@
+//! `Q6_K`: 256 weights of 6 bits; a scale of 8 bits for each 16. 6.5625 bits a weight.
+//!
+//! ```text
+//! byte  0                   128            192          208 210
+//!       │ b0 b1 …      b127 │ h0 … h63     │ s0 … s15   │ d │
+//!         low four bits       upper two      i8 each     f16
+//! ```
+//!
+//! `b0…b63` and `h0…h31` hold weights 0…127, the rest weights 128…255. Within such a half:
+//!
+//! ```text
+//! weight           low four bits             upper two bits of h(i % 32)
+//!  0 …  31         low half of b(i)          bits 0, 1
+//! 32 …  63         low half of b(i)          bits 2, 3
+//! 64 …  95         high half of b(i − 64)    bits 4, 5
+//! 96 … 127         high half of b(i − 64)    bits 6, 7
+//! ```
+//!
+//! weight `i = (d · scale) · (qi − 32)`, with scale number `i / 16` and `qi` in 0…63.
+
+use tiny_llm_kit::gguf::TensorType;
+
+use super::f16_at;
+
+/// Bytes in a block.
+pub const BYTES: usize = 128 + 64 + 16 + 2;
+const _: () = assert!(BYTES == TensorType::Q6_K.block_bytes());
+
+/// The 256 weights of a block: the block's scale times that of the sixteen, times the integer less 32, in this order.
+pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
+    todo!("week2-day4 task 2: dequantize")
+}

@@ -1,0 +1,30 @@
+//! `Q8_0`: 32 weights of 8 bits, one scale. 8.5 bits a weight.
+//!
+//! ```text
+//! byte  0   2                             34
+//!       │ d │ q0 q1 q2 …              q31 │
+//!        f16  i8 each
+//! ```
+//!
+//! weight `i = d · qi`
+
+use tiny_llm_kit::gguf::TensorType;
+
+use super::{f16_at, put_f16};
+
+/// Bytes in a block.
+pub const BYTES: usize = 2 + 32;
+const _: () = assert!(BYTES == TensorType::Q8_0.block_bytes());
+
+/// The 32 weights of a block: the integer, as f32, times the scale.
+pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
+    todo!("week2-day3 task 1: dequantize")
+}
+
+/// A block of 32 finite weights. `d` is the largest magnitude / 127; each weight is multiplied by `1 / d`, or by 0 where `d` is 0, and
+/// rounded to the nearest integer, halves away from zero. `d` is rounded to f16 only when it is stored: the integers come from `d` as
+/// it was before.
+#[must_use]
+pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
+    todo!("week2-day3 task 1: quantize")
+}

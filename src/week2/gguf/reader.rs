@@ -1,0 +1,125 @@
+//! Reading bytes that nobody vouches for: numbers, counts, strings, and the header that a file begins with.
+
+use std::fmt::Display;
+
+use anyhow::{Result, anyhow};
+use tiny_llm_kit::gguf::MAGIC;
+
+/// Fewest bytes of a metadata entry: an empty key (8 for its length), a type (4), a value of one byte.
+const METADATA_BYTES: usize = 8 + 4 + 1;
+/// Fewest bytes of an entry of the tensor table: an empty name (8), the number of axes (4), one axis (8), a type (4), an offset (8).
+const TENSOR_BYTES: usize = 8 + 4 + 8 + 4 + 8;
+
+/// A place in a file, which moves forward as the file is read.
+///
+/// `field` is, in each function, what is being read, for the message if it cannot be: `"version"`, `"metadata general.name"`.
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    bytes: &'a [u8],
+    position: usize,
+    file: &'a str,
+}
+
+/// What stands at the start of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// 2 or 3.
+    pub version: u32,
+    /// Entries of the tensor table.
+    pub tensors: usize,
+    /// Key and value pairs.
+    pub metadata: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// At the first byte; `file` is the file's name in messages.
+    #[must_use]
+    pub fn new(bytes: &'a [u8], file: &'a str) -> Self {
+        Self { bytes, position: 0, file }
+    }
+
+    /// Bytes read so far.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Bytes that are left.
+    #[must_use]
+    pub fn remaining(&self) -> usize {
+        self.bytes.len() - self.position
+    }
+
+    /// An error of one line: the file, the field, what was found, what was expected.
+    pub fn wrong(&self, field: &str, found: impl Display, expected: impl Display) -> anyhow::Error {
+        anyhow!("{}: {field}: found {found}, expected {expected}", self.file)
+    }
+
+    /// The next `n` bytes.
+    ///
+    /// # Errors
+    /// If fewer are left; the position stays.
+    pub fn take(&mut self, n: usize, field: &str) -> Result<&'a [u8]> {
+        todo!("week2-day2 task 1: Reader::take")
+    }
+
+    /// The next `N` bytes, for `u16::from_le_bytes` and its like: every number in the file is little-endian.
+    ///
+    /// # Errors
+    /// If fewer are left.
+    pub fn number<const N: usize>(&mut self, field: &str) -> Result<[u8; N]> {
+        todo!("week2-day2 task 1: Reader::number")
+    }
+
+    /// Four bytes, as a number that is not negative.
+    ///
+    /// # Errors
+    /// If fewer are left.
+    pub fn u32(&mut self, field: &str) -> Result<u32> {
+        Ok(u32::from_le_bytes(self.number(field)?))
+    }
+
+    /// Eight bytes, as a number that is not negative.
+    ///
+    /// # Errors
+    /// If fewer are left.
+    pub fn u64(&mut self, field: &str) -> Result<u64> {
+        Ok(u64::from_le_bytes(self.number(field)?))
+    }
+
+    /// Eight bytes: how many things follow, each at least `bytes_each` (1 or more) long. What this returns may be allocated for.
+    ///
+    /// # Errors
+    /// If the rest of the file has no room for that many.
+    pub fn count(&mut self, bytes_each: usize, field: &str) -> Result<usize> {
+        todo!("week2-day2 task 1: Reader::count")
+    }
+
+    /// A string: its length in bytes (eight bytes), then UTF-8 without a zero at the end.
+    ///
+    /// # Errors
+    /// If the file ends before the string, or it is not UTF-8.
+    pub fn string(&mut self, field: &str) -> Result<&'a str> {
+        todo!("week2-day2 task 1: Reader::string")
+    }
+
+    /// The header: [`MAGIC`], the version (four bytes), the number of tensors, the number of metadata entries (eight bytes each).
+    ///
+    /// # Errors
+    /// If this is no GGUF file, one of another version than 2 or 3, a big-endian one (its version reads 2 or 3 once its bytes are
+    /// swapped, and the message says so), or the file has no room for as many entries.
+    pub fn header(&mut self) -> Result<Header> {
+        todo!("week2-day2 task 1: Reader::header")
+    }
+}
+
+/// A name from a file as it can stand in a message: on one line, and not too long.
+#[must_use]
+pub fn shown(name: &str) -> String {
+    const ENOUGH: usize = 64;
+    let mut shown: String = name.chars().take(ENOUGH).flat_map(char::escape_debug).collect();
+    if name.chars().nth(ENOUGH).is_some() {
+        shown.push('…');
+    }
+    shown
+}

@@ -1,0 +1,52 @@
+//! The tensor table: what lies where in the data section.
+
+use anyhow::{Result, anyhow, ensure};
+use tiny_llm_kit::gguf::{DEFAULT_ALIGNMENT, Metadata, TensorInfo, TensorType};
+
+use super::reader::{Reader, shown};
+
+/// The most axes of a tensor.
+const MAX_AXES: u32 = 4;
+
+/// Reads `count` entries of the table, in the file's order.
+///
+/// # Errors
+/// As [`read_tensor`].
+pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorInfo>> {
+    (0..count).map(|index| read_tensor(reader, index)).collect()
+}
+
+/// Reads one entry: the name (a string), the number of axes (four bytes), each axis (eight bytes, the fastest first), the number of
+/// the type (four bytes), the offset (eight bytes). The shape that is returned has the slowest axis first, and the size follows
+/// from shape and type: a row, the fastest axis, is a whole number of blocks.
+///
+/// # Errors
+/// If there are no axes or more than four, an axis is 0, the type is not one of [`TensorType`], a row is no whole number of blocks,
+/// or the size is more than a number can hold. Messages name the tensor: `tensor token_embd.weight`.
+pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> {
+    todo!("week2-day2 task 3: read_tensor")
+}
+
+/// What tensors are aligned to: `general.alignment`, or [`DEFAULT_ALIGNMENT`].
+///
+/// # Errors
+/// If it is no power of two.
+pub fn alignment(metadata: &Metadata) -> Result<usize> {
+    todo!("week2-day2 task 3: alignment")
+}
+
+/// Where the data section begins: at the first multiple of `alignment` at or after `position`, where the table ends.
+/// `None` if no number is large enough.
+#[must_use]
+pub fn data_start(position: usize, alignment: usize) -> Option<usize> {
+    todo!("week2-day2 task 3: data_start")
+}
+
+/// Checks that every tensor begins at a multiple of `alignment` and lies within the `data_len` bytes of the data section, and that no
+/// two have a byte in common. They may stand in any order, with gaps.
+///
+/// # Errors
+/// If one does not; the message names it.
+pub fn check_places(tensors: &[TensorInfo], alignment: usize, data_len: usize, file: &str) -> Result<()> {
+    todo!("week2-day2 task 3: check_places")
+}
