@@ -18,9 +18,14 @@
 //!
 //! weight `i = (d · scale) · qi − (dmin · minimum)`, with scale and minimum number `i / 32` and `qi` in 0…15.
 
+use std::array::from_fn;
+
 use tiny_llm_kit::gguf::TensorType;
 
-use super::f16_at;
+use super::{
+    f16_at, put_f16,
+    search::{code, search_scale_and_min, share},
+};
 
 /// Bytes in a block.
 pub const BYTES: usize = 2 + 2 + 12 + 128;
@@ -55,5 +60,43 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
             *x = scale * f32::from(byte >> (j % 2 * 4) & 15) - minimum;
         }
     }
+    // END SOLUTION
+}
+
+/// The inverse of [`scales_and_minimums`], for numbers below 64.
+#[must_use]
+pub fn pack_scales_and_minimums(scales: &[u8; 8], minimums: &[u8; 8]) -> [u8; 12] {
+    // SOLUTION week2-day4 task 4
+    let mut packed = [0; 12];
+    for j in 0..4 {
+        packed[j] = scales[j] | scales[j + 4] >> 4 << 6;
+        packed[j + 4] = minimums[j] | minimums[j + 4] >> 4 << 6;
+        packed[j + 8] = scales[j + 4] & 15 | (minimums[j + 4] & 15) << 4;
+    }
+    packed
+    // END SOLUTION
+}
+
+/// A block of 256 finite weights. Each 32 get scale and minimum by [`search_scale_and_min`]; the eight scales share `d`, the eight minimums
+/// `dmin` ([`share`], 6 bits). A weight's integer is the nearest for scale and minimum **as they are stored**.
+#[must_use]
+pub fn quantize(x: &[f32; 256]) -> [u8; BYTES] {
+    // SOLUTION week2-day4 task 4
+    let groups = x.as_chunks::<32>().0;
+    let found: [_; 8] = from_fn(|j| search_scale_and_min(&groups[j], 15));
+    let (d, scales) = share(found.map(|group| group.scale), 63);
+    let (dmin, minimums) = share(found.map(|group| group.min), 63);
+    let mut block = [0; BYTES];
+    put_f16(&mut block, 0, d);
+    put_f16(&mut block, 2, dmin);
+    block[4..16].copy_from_slice(&pack_scales_and_minimums(&scales, &minimums));
+    for (j, group) in groups.iter().enumerate() {
+        let (scale, minimum) = (d * f32::from(scales[j]), dmin * f32::from(minimums[j]));
+        let bytes = &mut block[16 + j / 2 * 32..][..32];
+        for (byte, x) in bytes.iter_mut().zip(group) {
+            *byte |= (code(x + minimum, scale, 0.0, 15.0) as u8) << (j % 2 * 4);
+        }
+    }
+    block
     // END SOLUTION
 }

@@ -18,9 +18,14 @@
 //!
 //! weight `i = (d · scale) · (qi − 32)`, with scale number `i / 16` and `qi` in 0…63.
 
+use std::array::from_fn;
+
 use tiny_llm_kit::gguf::TensorType;
 
-use super::f16_at;
+use super::{
+    f16_at, put_f16,
+    search::{code, search_scale, share_signed},
+};
 
 /// Bytes in a block.
 pub const BYTES: usize = 128 + 64 + 16 + 2;
@@ -39,5 +44,27 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
         let scale = d * f32::from(rest[i / 16] as i8);
         *x = scale * (f32::from(four | two << 4) - 32.0);
     }
+    // END SOLUTION
+}
+
+/// A block of 256 finite weights. Each 16 get their scale by [`search_scale`]; the sixteen scales share `d` ([`share_signed`], 8 bits). A
+/// weight's integer is the nearest for its scale **as it is stored**.
+#[must_use]
+pub fn quantize(x: &[f32; 256]) -> [u8; BYTES] {
+    // SOLUTION week2-day4 task 2
+    let groups = x.as_chunks::<16>().0;
+    let (d, scales) = share_signed::<16>(from_fn(|j| search_scale(&groups[j], 32)), 128);
+    let mut block = [0; BYTES];
+    for (i, x) in x.iter().enumerate() {
+        let q = (code(*x, d * f32::from(scales[i / 16]), -32.0, 31.0) + 32.0) as u8;
+        let (half, i_in_half) = (i / 128, i % 128);
+        block[half * 64 + i_in_half % 64] |= (q & 15) << (i_in_half / 64 * 4);
+        block[128 + half * 32 + i_in_half % 32] |= q >> 4 << (i_in_half / 32 * 2);
+    }
+    for (byte, scale) in block[192..208].iter_mut().zip(scales) {
+        *byte = scale as u8;
+    }
+    put_f16(&mut block, 208, d);
+    block
     // END SOLUTION
 }
