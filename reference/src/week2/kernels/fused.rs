@@ -1,0 +1,148 @@
+//! Against the naive rung: each weight is multiplied as soon as it is decoded. No row is written down in between.
+//!
+//! A scale belongs to many weights, so it is taken out of the sum: `Σ d·q·x = d · Σ q·x`, one multiplication a block. An offset or a
+//! minimum belongs to all of them: `Σ (d·q − m)·x = d · Σ q·x − m · Σ x`.
+
+use half::{bf16, f16};
+use tiny_llm_kit::gguf::TensorType;
+
+use crate::week2::{
+    blocks::{f16_at, q4_k::scales_and_minimums},
+    input::Input,
+    matrix::Matrix,
+    parallel::Tile,
+};
+
+/// The product of a row of blocks with as many values.
+pub type Dot = fn(row: &[u8], x: &[f32]) -> f32;
+
+/// This rung's kernel for a type, if it has one.
+#[must_use]
+pub fn dot(tensor_type: TensorType) -> Option<Dot> {
+    Some(match tensor_type {
+        TensorType::F32 => |row, x| dot_plain(row, x, f32::from_le_bytes),
+        TensorType::F16 => |row, x| dot_plain(row, x, |bytes| f16::from_le_bytes(bytes).to_f32()),
+        TensorType::BF16 => |row, x| dot_plain(row, x, |bytes| bf16::from_le_bytes(bytes).to_f32()),
+        TensorType::Q8_0 => dot_q8_0,
+        TensorType::Q4_0 => dot_q4_0,
+        TensorType::Q5_0 => dot_q5_0,
+        TensorType::Q4_K => dot_q4_k,
+        TensorType::Q6_K => dot_q6_k,
+        _ => return None,
+    })
+}
+
+/// See [`super::Kernel`]; for types that have a [`dot`].
+pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    let dot = dot(weight.tensor_type).expect("a type with a kernel of this rung");
+    for (i, r) in tile.cols.clone().enumerate() {
+        for t in tile.rows.clone() {
+            tile.row_mut(t)[i] = dot(weight.row(r), x.row(t));
+        }
+    }
+}
+
+fn dot_plain<const N: usize>(row: &[u8], x: &[f32], value: impl Fn([u8; N]) -> f32) -> f32 {
+    row.chunks_exact(N).zip(x).map(|(bytes, x)| value(bytes.try_into().expect("N bytes")) * x).sum()
+}
+
+/// `Σ w·x` for a row of Q8_0 blocks: `d` (f16), 32 codes in −128…127; `w = d·q`. `x [32 · blocks]`.
+#[must_use]
+pub fn dot_q8_0(row: &[u8], x: &[f32]) -> f32 {
+    // SOLUTION week2-day5 task 1
+    let mut sum = 0.0;
+    for (block, x) in row.chunks_exact(34).zip(x.chunks_exact(32)) {
+        let codes = block[2..].iter().map(|&q| f32::from(q as i8));
+        let qx: f32 = codes.zip(x).map(|(q, x)| q * x).sum();
+        sum += f16_at(block, 0) * qx;
+    }
+    sum
+    // END SOLUTION
+}
+
+/// `Σ w·x` for a row of Q4_0 blocks: `d` (f16), 16 bytes of two codes each, low halves first; `w = d·(q − 8)`. `x [32 · blocks]`.
+#[must_use]
+pub fn dot_q4_0(row: &[u8], x: &[f32]) -> f32 {
+    // SOLUTION week2-day5 task 1
+    let mut sum = 0.0;
+    for (block, x) in row.chunks_exact(18).zip(x.chunks_exact(32)) {
+        let (low, high) = x.split_at(16);
+        let (mut qx, mut x_sum) = (0.0, 0.0);
+        for ((byte, low), high) in block[2..].iter().zip(low).zip(high) {
+            qx += f32::from(byte & 15) * low + f32::from(byte >> 4) * high;
+            x_sum += low + high;
+        }
+        sum += f16_at(block, 0) * (qx - 8.0 * x_sum);
+    }
+    sum
+    // END SOLUTION
+}
+
+/// `Σ w·x` for a row of Q5_0 blocks: `d` (f16), 32 fifth bits, 16 bytes of two low parts each; `w = d·(q − 16)`. `x [32 · blocks]`.
+#[must_use]
+pub fn dot_q5_0(row: &[u8], x: &[f32]) -> f32 {
+    // SOLUTION week2-day5 task 1
+    let mut sum = 0.0;
+    for (block, x) in row.chunks_exact(22).zip(x.chunks_exact(32)) {
+        let fifth = u32::from_le_bytes([block[2], block[3], block[4], block[5]]);
+        let (mut qx, mut x_sum) = (0.0, 0.0);
+        for (j, byte) in block[6..].iter().enumerate() {
+            let low = u32::from(byte & 15) | (fifth >> j & 1) << 4;
+            let high = u32::from(byte >> 4) | (fifth >> (j + 16) & 1) << 4;
+            qx += low as f32 * x[j] + high as f32 * x[j + 16];
+            x_sum += x[j] + x[j + 16];
+        }
+        sum += f16_at(block, 0) * (qx - 16.0 * x_sum);
+    }
+    sum
+    // END SOLUTION
+}
+
+/// `Σ w·x` for a row of Q4_K blocks: `d`, `dmin` (f16), 12 bytes of scales and minimums, 128 bytes of codes; sub-block `j` of 32 has
+/// `w = d·scale[j]·q − dmin·min[j]`. `x [256 · blocks]`.
+#[must_use]
+pub fn dot_q4_k(row: &[u8], x: &[f32]) -> f32 {
+    // SOLUTION week2-day5 task 1
+    let mut sum = 0.0;
+    for (block, x) in row.chunks_exact(144).zip(x.chunks_exact(256)) {
+        let (scales, mins) = scales_and_minimums(block[4..16].try_into().expect("12 bytes"));
+        let (mut scaled, mut shift) = (0.0, 0.0);
+        for (j, x) in x.chunks_exact(32).enumerate() {
+            // 32 bytes hold two sub-blocks: the even one in the low halves, the odd one in the high halves.
+            let bytes = &block[16 + j / 2 * 32..][..32];
+            let codes = bytes.iter().map(|byte| f32::from(byte >> (j % 2 * 4) & 15));
+            let qx: f32 = codes.zip(x).map(|(q, x)| q * x).sum();
+            scaled += f32::from(scales[j]) * qx;
+            shift += f32::from(mins[j]) * x.iter().sum::<f32>();
+        }
+        sum += f16_at(block, 0) * scaled - f16_at(block, 2) * shift;
+    }
+    sum
+    // END SOLUTION
+}
+
+/// `Σ w·x` for a row of Q6_K blocks: 128 bytes of low halves, 64 bytes of upper pairs of bits, 16 scales (i8), `d` (f16); each 16
+/// weights have a scale: `w = d·scale·(q − 32)`. `x [256 · blocks]`.
+#[must_use]
+pub fn dot_q6_k(row: &[u8], x: &[f32]) -> f32 {
+    // SOLUTION week2-day5 task 1
+    let mut sum = 0.0;
+    for (block, x) in row.chunks_exact(210).zip(x.chunks_exact(256)) {
+        let mut scaled = 0.0;
+        for (s, x) in x.chunks_exact(16).enumerate() {
+            // Which half of the block, which quarter of that, and where in the quarter's 32 bytes.
+            let (half, quarter, first) = (s / 8, s % 8 / 2, s % 2 * 16);
+            let low = &block[half * 64 + quarter % 2 * 32 + first..][..16];
+            let upper = &block[128 + half * 32 + first..][..16];
+            let mut qx = 0.0;
+            for ((low, upper), x) in low.iter().zip(upper).zip(x) {
+                let q = low >> (quarter / 2 * 4) & 15 | (upper >> (quarter * 2) & 3) << 4;
+                qx += (f32::from(q) - 32.0) * x;
+            }
+            scaled += f32::from(block[192 + s] as i8) * qx;
+        }
+        sum += f16_at(block, 208) * scaled;
+    }
+    sum
+    // END SOLUTION
+}

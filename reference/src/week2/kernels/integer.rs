@@ -1,0 +1,142 @@
+//! Against the fused rung: the activations are small integers too, so codes meet codes in integer arithmetic, exactly; a float appears
+//! once for each scale.
+//!
+//! `Σ d·q · s·p = d · s · Σ q·p`, with the weights' `d` and codes `q`, and the activations' scale `s` and values `p`. What the fused rung
+//! needed `Σ x` for, comes from [`Int8Group::sums`]: it was added up once for all rows of all matrices.
+
+use tiny_llm_kit::gguf::TensorType;
+
+use crate::week2::{
+    blocks::{f16_at, q4_k::scales_and_minimums},
+    input::Int8Group,
+};
+
+/// The product of a row of blocks with as many values, [`GROUP`](crate::week2::input::GROUP) in a group, the last of which may be longer than the row.
+pub type Dot = fn(row: &[u8], x: &[Int8Group]) -> f32;
+
+/// This rung's kernel for a type, if it has one.
+#[must_use]
+pub fn dot(tensor_type: TensorType) -> Option<Dot> {
+    Some(match tensor_type {
+        TensorType::Q8_0 => dot_q8_0,
+        TensorType::Q4_0 => dot_q4_0,
+        TensorType::Q5_0 => dot_q5_0,
+        TensorType::Q4_K => dot_q4_k,
+        TensorType::Q6_K => dot_q6_k,
+        _ => return None,
+    })
+}
+
+/// [`super::fused::dot_q8_0`] with activations in int8: eight blocks meet a group, the last group of a row fewer.
+#[must_use]
+pub fn dot_q8_0(row: &[u8], x: &[Int8Group]) -> f32 {
+    // SOLUTION week2-day5 task 3
+    let mut sum = 0.0;
+    for (blocks, x) in row.chunks(8 * 34).zip(x) {
+        let mut scaled = 0.0;
+        for (block, p) in blocks.chunks_exact(34).zip(x.values.chunks_exact(32)) {
+            let qp: i32 = block[2..].iter().zip(p).map(|(&q, &p)| i32::from(q as i8) * i32::from(p)).sum();
+            scaled += f16_at(block, 0) * qp as f32;
+        }
+        sum += x.scale * scaled;
+    }
+    sum
+    // END SOLUTION
+}
+
+/// [`super::fused::dot_q4_0`] with activations in int8.
+#[must_use]
+pub fn dot_q4_0(row: &[u8], x: &[Int8Group]) -> f32 {
+    // SOLUTION week2-day5 task 3
+    let mut sum = 0.0;
+    for (blocks, x) in row.chunks(8 * 18).zip(x) {
+        let mut scaled = 0.0;
+        for (b, block) in blocks.chunks_exact(18).enumerate() {
+            let (low, high) = x.values[b * 32..][..32].split_at(16);
+            let mut qp = -8 * sum_of_32(x, b);
+            for ((byte, &low), &high) in block[2..].iter().zip(low).zip(high) {
+                qp += i32::from(byte & 15) * i32::from(low) + i32::from(byte >> 4) * i32::from(high);
+            }
+            scaled += f16_at(block, 0) * qp as f32;
+        }
+        sum += x.scale * scaled;
+    }
+    sum
+    // END SOLUTION
+}
+
+/// [`super::fused::dot_q5_0`] with activations in int8.
+#[must_use]
+pub fn dot_q5_0(row: &[u8], x: &[Int8Group]) -> f32 {
+    // SOLUTION week2-day5 task 3
+    let mut sum = 0.0;
+    for (blocks, x) in row.chunks(8 * 22).zip(x) {
+        let mut scaled = 0.0;
+        for (b, block) in blocks.chunks_exact(22).enumerate() {
+            let p = &x.values[b * 32..][..32];
+            let fifth = u32::from_le_bytes([block[2], block[3], block[4], block[5]]);
+            let mut qp = -16 * sum_of_32(x, b);
+            for (j, byte) in block[6..].iter().enumerate() {
+                let low = u32::from(byte & 15) | (fifth >> j & 1) << 4;
+                let high = u32::from(byte >> 4) | (fifth >> (j + 16) & 1) << 4;
+                qp += low as i32 * i32::from(p[j]) + high as i32 * i32::from(p[j + 16]);
+            }
+            scaled += f16_at(block, 0) * qp as f32;
+        }
+        sum += x.scale * scaled;
+    }
+    sum
+    // END SOLUTION
+}
+
+/// [`super::fused::dot_q4_k`] with activations in int8: a block meets a group, and its scales are integers too.
+#[must_use]
+pub fn dot_q4_k(row: &[u8], x: &[Int8Group]) -> f32 {
+    // SOLUTION week2-day5 task 3
+    let mut sum = 0.0;
+    for (block, x) in row.chunks_exact(144).zip(x) {
+        let (scales, mins) = scales_and_minimums(block[4..16].try_into().expect("12 bytes"));
+        let (mut scaled, mut shift) = (0, 0);
+        for (j, p) in x.values.chunks_exact(32).enumerate() {
+            let bytes = &block[16 + j / 2 * 32..][..32];
+            let codes = bytes.iter().map(|byte| i32::from(byte >> (j % 2 * 4) & 15));
+            let qp: i32 = codes.zip(p).map(|(q, &p)| q * i32::from(p)).sum();
+            scaled += i32::from(scales[j]) * qp;
+            shift += i32::from(mins[j]) * sum_of_32(x, j);
+        }
+        sum += x.scale * (f16_at(block, 0) * scaled as f32 - f16_at(block, 2) * shift as f32);
+    }
+    sum
+    // END SOLUTION
+}
+
+/// [`super::fused::dot_q6_k`] with activations in int8.
+#[must_use]
+pub fn dot_q6_k(row: &[u8], x: &[Int8Group]) -> f32 {
+    // SOLUTION week2-day5 task 3
+    let mut sum = 0.0;
+    for (block, x) in row.chunks_exact(210).zip(x) {
+        let mut scaled = 0;
+        for (s, p) in x.values.chunks_exact(16).enumerate() {
+            let (half, quarter, first) = (s / 8, s % 8 / 2, s % 2 * 16);
+            let low = &block[half * 64 + quarter % 2 * 32 + first..][..16];
+            let upper = &block[128 + half * 32 + first..][..16];
+            let mut qp = -32 * i32::from(x.sums[s]);
+            for ((low, upper), &p) in low.iter().zip(upper).zip(p) {
+                let q = low >> (quarter / 2 * 4) & 15 | (upper >> (quarter * 2) & 3) << 4;
+                qp += i32::from(q) * i32::from(p);
+            }
+            scaled += i32::from(block[192 + s] as i8) * qp;
+        }
+        sum += x.scale * f16_at(block, 208) * scaled as f32;
+    }
+    sum
+    // END SOLUTION
+}
+
+// SOLUTION week2-day5 task 3 (helper)
+/// The sum of the values that meet block or sub-block `b` of 32 weights.
+fn sum_of_32(x: &Int8Group, b: usize) -> i32 {
+    i32::from(x.sums[2 * b]) + i32::from(x.sums[2 * b + 1])
+}
+// END SOLUTION
