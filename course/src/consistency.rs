@@ -32,6 +32,7 @@ pub(crate) fn problems(root: &Path, curriculum: &Curriculum) -> Result<Vec<Strin
             problems.push(format!("{oracle}: missing; the expected values of {} come from there", day.feature));
         }
     }
+    problems.extend(curriculum.gaps().iter().map(|day| format!("{}: no {day}, and a later day is there", curriculum::PATH)));
     match stubs::generated(root, curriculum) {
         Ok(files) => {
             for file in &files {

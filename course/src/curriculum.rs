@@ -124,9 +124,12 @@ impl Curriculum {
             .with_context(|| format!("{PATH} is malformed"))?;
         for (i, week) in curriculum.weeks.iter().enumerate() {
             ensure!(week.number == i + 1, "{PATH}: week {} stands where week {} belongs", week.number, i + 1);
-            for (j, day) in week.days.iter().enumerate() {
-                let expected = format!("week{}-day{}", week.number, j + 1);
-                ensure!(day.feature == expected, "{PATH}: feature {} stands where {expected} belongs", day.feature);
+            let mut last = 0;
+            for day in &week.days {
+                let number = day.feature.strip_prefix(&format!("week{}-day", week.number)).and_then(|number| number.parse().ok());
+                let expected = format!("week{}-day{}", week.number, last + 1);
+                ensure!(number.is_some_and(|number: usize| number > last), "{PATH}: feature {} stands where {expected} belongs", day.feature);
+                last = number.unwrap_or(last);
                 for (k, (id, task)) in day.tasks().enumerate() {
                     ensure!(task.number == k + 1, "{PATH}: {id} stands where task {} belongs", k + 1);
                     let folder = format!("src/week{}/", week.number);
@@ -136,6 +139,13 @@ impl Curriculum {
             }
         }
         Ok((curriculum, unknown))
+    }
+
+    /// Days that a later one of the same week says must be there, as `week2-day3`: while a week is written they come as they are ready.
+    pub(crate) fn gaps(&self) -> Vec<String> {
+        let last = |week: &Week| week.days.last().and_then(|day| day.feature.rsplit("day").next()?.parse::<usize>().ok()).unwrap_or(0);
+        let names = self.weeks.iter().flat_map(|week| (1..=last(week)).map(|day| format!("week{}-day{day}", week.number)));
+        names.filter(|name| !self.days().any(|day| day.feature == *name)).collect()
     }
 
     /// All days, in order.
@@ -194,6 +204,15 @@ mod tests {
         let text = include_str!("../curriculum.toml").replacen("number = 2", "number = 3", 1);
         let error = Curriculum::parse(&text).unwrap_err().to_string();
         assert!(error.contains("week1-day1 task 3 stands where task 2 belongs"), "{error}");
+    }
+
+    #[test]
+    fn days_stand_in_order_and_a_gap_is_told() {
+        let text = include_str!("../curriculum.toml");
+        let error = Curriculum::parse(&text.replacen("week1-day2", "week1-day1", 1)).unwrap_err().to_string();
+        assert!(error.contains("feature week1-day1 stands where week1-day2 belongs"), "{error}");
+        assert!(Curriculum::parse(&text.replacen("week1-day7", "week2-day7", 1)).is_err());
+        assert_eq!(Curriculum::parse(&text.replacen("week1-day7", "week1-day8", 1)).unwrap().gaps()[0], "week1-day7");
     }
 
     #[test]
