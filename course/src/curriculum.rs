@@ -128,7 +128,11 @@ impl Curriculum {
             for day in &week.days {
                 let number = day.feature.strip_prefix(&format!("week{}-day", week.number)).and_then(|number| number.parse().ok());
                 let expected = format!("week{}-day{}", week.number, last + 1);
-                ensure!(number.is_some_and(|number: usize| number > last), "{PATH}: feature {} stands where {expected} belongs", day.feature);
+                ensure!(
+                    number.is_some_and(|number: usize| number > last),
+                    "{PATH}: feature {} stands where {expected} belongs",
+                    day.feature
+                );
                 last = number.unwrap_or(last);
                 for (k, (id, task)) in day.tasks().enumerate() {
                     ensure!(task.number == k + 1, "{PATH}: {id} stands where task {} belongs", k + 1);

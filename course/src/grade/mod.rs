@@ -183,7 +183,7 @@ fn one(
     folder: &Path,
 ) -> Result<Graded> {
     let needed: BTreeSet<&str> = plan.days.iter().flat_map(|day| &day.tasks).map(|task| task.file.as_str()).collect();
-    let submission = Submission::read(name, folder, curriculum, &sandbox.stub_paths(), &needed);
+    let submission = Submission::read(name, folder, curriculum, sandbox.stubs(), &needed);
     let mut remarks = Vec::new();
     if !submission.form.is_empty() {
         remarks.push(format!("read as {}", submission.form));

@@ -110,9 +110,9 @@ impl Sandbox {
         Ok(Self { folder, files, stubs, stubs_made, build: None, _lock: lock })
     }
 
-    /// The stubs' paths, in order.
-    pub(super) fn stub_paths(&self) -> Vec<&str> {
-        self.stubs.keys().map(String::as_str).collect()
+    /// `src/week1/attention.rs` → the stub.
+    pub(super) fn stubs(&self) -> &BTreeMap<String, String> {
+        &self.stubs
     }
 
     /// Where cargo runs.

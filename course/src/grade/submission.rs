@@ -39,9 +39,15 @@ pub(super) struct Submission {
 
 impl Submission {
     /// Reads what lies in `folder`. `stubs` are all files of the course; those in `needed` are missed if they are not there.
-    pub(super) fn read(name: String, folder: &Path, curriculum: &Curriculum, stubs: &[&str], needed: &BTreeSet<&str>) -> Self {
+    pub(super) fn read(
+        name: String,
+        folder: &Path,
+        curriculum: &Curriculum,
+        stubs: &BTreeMap<String, String>,
+        needed: &BTreeSet<&str>,
+    ) -> Self {
         let mut submission = Self { name, ..Self::default() };
-        match submission.read_files(folder, curriculum, stubs) {
+        match submission.read_files(folder, curriculum, stubs, needed) {
             Ok(()) if submission.files.is_empty() && submission.refused.is_none() => {
                 submission.refused = Some(format!("{}, but no file in it can be used", submission.form));
             }
@@ -52,11 +58,18 @@ impl Submission {
         if submission.refused.is_none() && !missing.is_empty() {
             submission.findings.push(format!("not handed in, so graded as fresh stubs: {}", missing.join(", ")));
         }
-        submission.flags = submission.files.iter().flat_map(|(path, text)| flags(path, text)).collect();
+        let of_file = |(path, text): (&String, &String)| flags(path, text, stubs.get(path).map_or("", String::as_str));
+        submission.flags = submission.files.iter().flat_map(of_file).collect();
         submission
     }
 
-    fn read_files(&mut self, folder: &Path, curriculum: &Curriculum, stubs: &[&str]) -> Result<()> {
+    fn read_files(
+        &mut self,
+        folder: &Path,
+        curriculum: &Curriculum,
+        stubs: &BTreeMap<String, String>,
+        needed: &BTreeSet<&str>,
+    ) -> Result<()> {
         let root = fs::canonicalize(folder)?;
         let weeks: Vec<String> = curriculum.weeks.iter().map(|week| format!("week{}", week.number)).collect();
         for (inside, form) in [("src", "a clone of the course (src/week1/)"), ("", "a folder of weeks (week1/)")] {
@@ -76,9 +89,15 @@ impl Submission {
         }
         "loose .rs files".clone_into(&mut self.form);
         for name in loose {
-            match stubs.iter().find(|stub| stub.rsplit('/').next() == Some(name.as_str())) {
-                Some(stub) => self.take(&root, Path::new(&name), (*stub).to_owned()),
-                None => self.findings.push(format!("{name}: not used, because the course has no file of that name")),
+            // Weeks have files of one name; then the days that are graded decide.
+            let all: Vec<&str> = stubs.keys().map(String::as_str).filter(|stub| stub.rsplit('/').next() == Some(&name)).collect();
+            let asked: Vec<&str> = all.iter().copied().filter(|stub| needed.contains(stub)).collect();
+            match if asked.is_empty() { &all[..] } else { &asked[..] } {
+                [stub] => self.take(&root, Path::new(&name), (*stub).to_owned()),
+                [] => self.findings.push(format!("{name}: not used, because the course has no file of that name")),
+                several => {
+                    self.findings.push(format!("{name}: not used, because it may be {}; hand in folders of weeks", several.join(" or ")));
+                }
             }
         }
         Ok(())
@@ -194,10 +213,11 @@ mod tests {
     use super::*;
     use crate::testing::{curriculum, write};
 
-    const STUBS: [&str; 3] = ["src/week1/a.rs", "src/week1/b.rs", "src/week1/mod.rs"];
+    const STUBS: [&str; 5] = ["src/week1/a.rs", "src/week1/b.rs", "src/week1/mod.rs", "src/week2/a.rs", "src/week2/b.rs"];
 
     fn read_folder(root: &Path) -> Submission {
-        Submission::read("x".into(), root, &curriculum(), &STUBS, &BTreeSet::from(["src/week1/a.rs"]))
+        let stubs = STUBS.map(|path| (path.to_owned(), String::new()));
+        Submission::read("x".into(), root, &curriculum(), &BTreeMap::from(stubs), &BTreeSet::from(["src/week1/a.rs"]))
     }
 
     fn read_with(files: &[(&str, &str)]) -> Submission {
@@ -228,6 +248,8 @@ mod tests {
         let loose = read_with(&[("a.rs", "1"), ("lib.rs", "2")]);
         assert_eq!((files(&loose), loose.form.as_str()), (vec!["src/week1/a.rs"], "loose .rs files"));
         assert_eq!(loose.findings, ["lib.rs: not used, because the course has no file of that name"]);
+        let twice = read_with(&[("a.rs", "1"), ("b.rs", "2")]);
+        assert_eq!(twice.findings, ["b.rs: not used, because it may be src/week1/b.rs or src/week2/b.rs; hand in folders of weeks"]);
     }
 
     #[test]
