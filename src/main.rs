@@ -1,57 +1,74 @@
 //! `tiny-llm`, the command line. It hands the functions of this crate — yours, or with the feature `reference`
 //! ours — to the kit, which knows nothing of either.
 
-use std::{collections::HashSet, ops::ControlFlow, path::Path, process::ExitCode};
+mod engine;
 
-use anyhow::Result;
-use ndarray::{Array2, Axis};
-use tiny_llm::week1::{
-    activations,
-    chat::chatml,
-    generate::{self, Limits, argmax, generate, next_token_logits},
-    model::Model,
-    sampling::{Rng, Sampler, SamplerOptions},
-    stream::TextStream,
-    weights::load_model,
-};
+use std::{ops::ControlFlow, path::Path, process::ExitCode};
+
+use anyhow::{Result, bail, ensure};
+use engine::{week1, week2};
+use tiny_llm::week1::{activations, chat::chatml, stream::TextStream};
 use tiny_llm_kit::{
     Tensor,
     chat::Message,
-    cli::{self, Engine, FinishReason, Request},
+    cli::{self, Engine, FinishReason, LoadOptions, Request},
     config::ModelConfig,
+    gguf::Metadata,
 };
 
 fn main() -> ExitCode {
-    cli::main::<Week1>()
+    cli::main::<Solution>()
 }
 
-/// Nothing cached: each new token is one forward pass over all tokens so far.
-struct Week1 {
-    model: Model,
+/// The engine of one week.
+enum Solution {
+    Week1(week1::Week1),
+    Week2(Box<week2::Week2>),
 }
 
-impl Engine for Week1 {
+impl Engine for Solution {
     type TextStream = TextStream;
 
-    fn load(folder: &Path) -> Result<Self> {
-        Ok(Self { model: load_model(folder)? })
+    fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
+        let week = options.week.unwrap_or(if path.is_file() { 2 } else { 1 });
+        ensure!(week == 2 || !path.is_file(), "{}: a GGUF file needs week 2's engine", path.display());
+        Ok(if week == 1 { Self::Week1(week1::Week1::load(path)?) } else { Self::Week2(Box::new(week2::Week2::load(path, options)?)) })
+    }
+
+    fn take_metadata(&mut self) -> Option<Metadata> {
+        match self {
+            Self::Week1(_) => None,
+            Self::Week2(engine) => engine.metadata.take(),
+        }
     }
 
     fn config(&self) -> &ModelConfig {
-        &self.model.config
+        match self {
+            Self::Week1(engine) => &engine.model.config,
+            Self::Week2(engine) => engine.config(),
+        }
     }
 
     fn check(&self, tokens: &[u32]) -> Result<()> {
-        self.model.check(tokens)
+        match self {
+            Self::Week1(engine) => engine.model.check(tokens),
+            Self::Week2(engine) => engine.check(tokens),
+        }
     }
 
     fn logits(&self, tokens: &[u32]) -> Tensor {
-        // (1, L, V) -> (L, V)
-        self.model.forward(&batch_of_one(tokens)).index_axis_move(Axis(0), 0)
+        match self {
+            Self::Week1(engine) => engine.logits(tokens),
+            Self::Week2(engine) => engine.logits(tokens),
+        }
     }
 
-    fn activations(&self, tokens: &[u32], each: &mut dyn FnMut(&str, &Tensor)) {
-        activations::activations(&self.model, &batch_of_one(tokens), each);
+    fn activations(&self, tokens: &[u32], each: &mut dyn FnMut(&str, &Tensor)) -> Result<()> {
+        match self {
+            Self::Week1(engine) => activations::activations(&engine.model, &week1::batch_of_one(tokens), each),
+            Self::Week2(_) => bail!("activations are compared on week 1's engine; give a model folder"),
+        }
+        Ok(())
     }
 
     fn tasks_of(activation: &str) -> &'static [&'static str] {
@@ -59,25 +76,10 @@ impl Engine for Week1 {
     }
 
     fn generate(&self, request: &Request, on_token: &mut dyn FnMut(u32) -> ControlFlow<()>) -> Result<FinishReason> {
-        let limits = Limits {
-            max_new_tokens: request.max_new_tokens,
-            context: self.model.config.max_positions,
-            stop_tokens: HashSet::from_iter(request.stop_tokens.iter().copied()),
-        };
-        let next_logits = |tokens: &[u32]| next_token_logits(&self.model, tokens);
-        let finish = if request.sampling.is_greedy() {
-            // Day 6 is enough for this; sampling comes on day 7.
-            generate(next_logits, &request.prompt, &limits, |logits, _| argmax(logits), on_token)
-        } else {
-            let mut sampler = sampler(&request.sampling);
-            generate(next_logits, &request.prompt, &limits, |logits, seen| sampler.choose(logits, seen), on_token)
-        };
-        Ok(match finish? {
-            generate::FinishReason::Stop => FinishReason::Stop,
-            generate::FinishReason::Length => FinishReason::Length,
-            generate::FinishReason::ContextFull => FinishReason::ContextFull,
-            generate::FinishReason::Interrupted => FinishReason::Interrupted,
-        })
+        match self {
+            Self::Week1(engine) => engine.generate(request, on_token),
+            Self::Week2(engine) => engine.generate(request, on_token),
+        }
     }
 
     fn push(stream: &mut TextStream, bytes: &[u8]) -> String {
@@ -91,13 +93,4 @@ impl Engine for Week1 {
     fn chatml(messages: &[Message]) -> String {
         chatml(messages, true)
     }
-}
-
-fn batch_of_one(tokens: &[u32]) -> Array2<u32> {
-    Array2::from_shape_fn((1, tokens.len()), |(_, l)| tokens[l])
-}
-
-fn sampler(sampling: &cli::Sampling) -> Sampler {
-    let cli::Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } = *sampling;
-    Sampler { options: SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty }, rng: Rng::new(seed) }
 }

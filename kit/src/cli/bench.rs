@@ -38,9 +38,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
-    let folder = args.model.folder();
+    let folder = args.model.path();
     let start = Instant::now();
-    let engine = E::load(&folder)?;
+    let engine: E = args.model.load()?;
     let load = start.elapsed();
     let loaded = Memory::now();
 

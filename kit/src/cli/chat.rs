@@ -42,8 +42,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
-    let folder = args.model.folder();
-    let session = Session::<E>::open(&folder)?;
+    let folder = args.model.path();
+    let session = Session::<E>::open(&args.model)?;
     let template = if args.raw { Template::Raw } else { Template::of(&folder, &session.tokenizer)? };
     let mut conversation = Conversation { system: args.system.map(|text| Message::new("system", &text)), messages: Vec::new() };
     let interactive = io::stdin().is_terminal();

@@ -39,7 +39,7 @@ pub(super) struct Args {
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let prompt = input::prompt(args.prompt, args.raw)?;
-    let session = Session::<E>::open(&args.model.folder())?;
+    let session = Session::<E>::open(&args.model)?;
     let tokens = if args.raw { session.tokenizer.encode(&prompt)? } else { session.tokenizer.encode_prompt(&prompt)? };
     let request = Request {
         prompt: tokens,

@@ -27,18 +27,23 @@ use std::{ops::ControlFlow, path::Path, process::ExitCode};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{Tensor, chat::Message, config::ModelConfig};
+use crate::{Tensor, chat::Message, config::ModelConfig, gguf::Metadata};
 
 /// What the command line needs of a solution: the functions of its week, under the names they have there.
 pub trait Engine: Sized {
     /// Bytes in, text out; empty at first.
     type TextStream: Default;
 
-    /// Loads a model folder.
+    /// Loads a model folder or a GGUF file.
     ///
     /// # Errors
-    /// If a file is missing or malformed.
-    fn load(folder: &Path) -> Result<Self>;
+    /// If a file is missing or malformed, or an option is not one that this engine has.
+    fn load(path: &Path, options: &LoadOptions) -> Result<Self>;
+
+    /// The metadata of a GGUF file, once: vocabularies are large, and whoever has read them lets them go. `None` for a folder.
+    fn take_metadata(&mut self) -> Option<Metadata> {
+        None
+    }
 
     /// What the folder's `config.json` says.
     fn config(&self) -> &ModelConfig;
@@ -53,7 +58,10 @@ pub trait Engine: Sized {
     fn logits(&self, tokens: &[u32]) -> Tensor;
 
     /// Hands every intermediate result of the model on `tokens [L]` to `each` as soon as it is computed, with its name.
-    fn activations(&self, tokens: &[u32], each: &mut dyn FnMut(&str, &Tensor));
+    ///
+    /// # Errors
+    /// If the engine has no such view of this model.
+    fn activations(&self, tokens: &[u32], each: &mut dyn FnMut(&str, &Tensor)) -> Result<()>;
 
     /// The functions that compute an activation, the likeliest to be wrong first, as `week1-day1 task 1: linear`.
     fn tasks_of(activation: &str) -> &'static [&'static str];
@@ -72,6 +80,25 @@ pub trait Engine: Sized {
 
     /// The messages as one text in ChatML, ending where the assistant's answer begins.
     fn chatml(messages: &[Message]) -> String;
+}
+
+/// How a model is run, as far as the command line says; names are the solution's to understand.
+#[derive(Debug, Clone, Default)]
+pub struct LoadOptions {
+    /// Which week's engine.
+    pub week: Option<u8>,
+    /// Number of threads.
+    pub threads: Option<usize>,
+    /// Longest sequence in tokens.
+    pub context: Option<usize>,
+    /// Rung of the kernel ladder.
+    pub kernels: Option<String>,
+    /// Kind of attention.
+    pub attention: Option<String>,
+    /// How keys and values are stored.
+    pub cache_type: Option<String>,
+    /// Compute every position again for every token.
+    pub no_cache: bool,
 }
 
 /// What to generate.

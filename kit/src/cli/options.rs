@@ -5,22 +5,58 @@ use std::{
     process::ExitCode,
 };
 
+use anyhow::Result;
 use clap::error::ErrorKind;
 
-use super::{Sampling, output};
+use super::{Engine, LoadOptions, Sampling, output};
 
-/// Which model.
+/// Which model, and how it is run.
 #[derive(clap::Args)]
 pub(super) struct ModelOption {
-    /// Model folder [default: the embedded model, models/tiny-story]
-    #[arg(long, value_name = "FOLDER")]
+    /// Model folder or GGUF file [default: the embedded model, models/tiny-story]
+    #[arg(long, value_name = "PATH")]
     model: Option<PathBuf>,
+    /// Which week's engine: 1 or 2 [default: 1 for a folder, 2 for a GGUF file]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2))]
+    week: Option<u8>,
+    /// Threads [default: one for each physical core]
+    #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one, help_heading = "Week 2's engine")]
+    threads: Option<usize>,
+    /// Longest sequence, prompt and answer together [default: the model's, at most 4096]
+    #[arg(short = 'c', long, value_name = "N", value_parser = at_least_one, help_heading = "Week 2's engine")]
+    context: Option<usize>,
+    /// Rung of the kernel ladder [default: the fastest that this machine has]
+    #[arg(long, value_name = "RUNG", help_heading = "Week 2's engine")]
+    kernels: Option<String>,
+    /// two-pass or streaming [default: streaming]
+    #[arg(long, value_name = "KIND", help_heading = "Week 2's engine")]
+    attention: Option<String>,
+    /// f32 or f16 [default: f16]
+    #[arg(long, value_name = "TYPE", help_heading = "Week 2's engine")]
+    cache_type: Option<String>,
+    /// Compute every position again for every token
+    #[arg(long, help_heading = "Week 2's engine")]
+    no_cache: bool,
 }
 
 impl ModelOption {
-    /// The folder that was named, or that of the embedded model.
-    pub(super) fn folder(&self) -> PathBuf {
+    /// The path that was named, or that of the embedded model.
+    pub(super) fn path(&self) -> PathBuf {
         self.model.clone().unwrap_or_else(|| embedded("tiny-story"))
+    }
+
+    /// Loads it.
+    pub(super) fn load<E: Engine>(&self) -> Result<E> {
+        let options = LoadOptions {
+            week: self.week,
+            threads: self.threads,
+            context: self.context,
+            kernels: self.kernels.clone(),
+            attention: self.attention.clone(),
+            cache_type: self.cache_type.clone(),
+            no_cache: self.no_cache,
+        };
+        E::load(&self.path(), &options)
     }
 }
 

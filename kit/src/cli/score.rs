@@ -52,7 +52,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     stories.truncate(limit);
     let levels = levels(&questions_file.with_file_name("scores.json"))?;
 
-    let session = Session::<E>::open(&args.model.folder())?;
+    let session = Session::<E>::open(&args.model)?;
     let mut marks: BTreeMap<&str, Marks> = BTreeMap::new();
     for (i, question) in questions.iter().enumerate() {
         let Some(answer) = answer(&session, &question.prompt)? else { return Ok(interrupt::exit_code(true)) };

@@ -2,19 +2,19 @@
 
 use std::{
     ops::ControlFlow,
-    path::Path,
     time::{Duration, Instant},
 };
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::{
     Engine, FinishReason, Request,
     interrupt::Caught,
+    options::ModelOption,
     output::Output,
     speed::{Speed, Stopwatch},
 };
-use crate::text::Tokenizer;
+use crate::{gguf::Metadata, text::Tokenizer};
 
 /// What `generate`, `chat` and `score` work with.
 pub(super) struct Session<E> {
@@ -34,12 +34,18 @@ pub(super) struct Generated {
 }
 
 impl<E: Engine> Session<E> {
-    pub(super) fn open(folder: &Path) -> Result<Self> {
+    pub(super) fn open(model: &ModelOption) -> Result<Self> {
+        let path = model.path();
+        if path.is_file() {
+            let (mut engine, load) = timed(model)?;
+            let metadata: Metadata = E::take_metadata(&mut engine).context("a GGUF file has metadata")?;
+            let tokenizer = Tokenizer::from_gguf(&metadata)?;
+            return Ok(Self { engine, tokenizer, load });
+        }
         // The tokenizer first: if it is missing, that is soon said.
-        let tokenizer = Tokenizer::from_folder(folder)?;
-        let start = Instant::now();
-        let engine = E::load(folder)?;
-        Ok(Self { engine, tokenizer, load: start.elapsed() })
+        let tokenizer = Tokenizer::from_folder(&path)?;
+        let (engine, load) = timed(model)?;
+        Ok(Self { engine, tokenizer, load })
     }
 
     /// Generates and writes the text as it comes. Ends early if nobody reads it any more.
@@ -83,4 +89,9 @@ impl<E: Engine> Session<E> {
             FinishReason::Interrupted => "standard output was closed".to_owned(),
         }
     }
+}
+
+fn timed<E: Engine>(model: &ModelOption) -> Result<(E, Duration)> {
+    let start = Instant::now();
+    Ok((model.load()?, start.elapsed()))
 }

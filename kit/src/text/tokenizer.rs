@@ -48,6 +48,14 @@ impl Tokenizer {
         Ok(Self { inner, prefix, spelling })
     }
 
+    /// The tokenizer of a GGUF file.
+    ///
+    /// # Errors
+    /// If the metadata holds none, or one of another kind.
+    pub fn from_gguf(metadata: &crate::gguf::Metadata) -> Result<Self> {
+        bail!("{}: the tokenizer of a GGUF file cannot be read yet", metadata.file())
+    }
+
     /// The ids of `text`, and no others. Special tokens that are spelled out in the text (`<|im_end|>`) become their ids:
     /// a chat template's output is encoded with this.
     ///

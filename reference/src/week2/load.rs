@@ -19,11 +19,11 @@ use super::{
 };
 use crate::week1::rope::inverse_frequencies;
 
-/// Maps a Hugging Face folder.
+/// Maps a Hugging Face folder. The model's context is at most `context` positions.
 ///
 /// # Errors
 /// If a file is missing or malformed, a tensor is missing, or has another shape or type than the configuration asks for.
-pub fn load_folder(folder: &Path) -> Result<Model> {
+pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
     let config = ModelConfig::from_folder(folder)?;
     let checkpoint = Checkpoint::open(folder)?;
     let mut matrix = |name: &str, shape: &[usize]| {
@@ -37,20 +37,19 @@ pub fn load_folder(folder: &Path) -> Result<Model> {
         as_matrix(name, shape, tensor_type, bytes)
     };
     let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
-    build(config, &rope, usize::MAX, &mut matrix)
+    build(config, &rope, context, &mut matrix)
 }
 
-/// Maps a GGUF file; the model's context is at most `context` positions.
+/// The model of a GGUF file, with a context of at most `context` positions.
 ///
 /// # Errors
-/// If the file is malformed, its metadata is not that of a model that this engine runs, or a tensor is missing, has another shape than
+/// If the file's metadata is not that of a model that this engine runs, or a tensor is missing, has another shape than
 /// the metadata asks for, or is none that such a model has.
-pub fn load_gguf(path: &Path, context: usize) -> Result<Model> {
-    let gguf = Gguf::open(path)?;
+pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
     let config = ModelConfig::from_gguf(&gguf.metadata, &gguf.tensors)?;
     let file = gguf.metadata.file();
     let layout = if config.family == Family::Llama { RopeLayout::Interleaved } else { RopeLayout::HalfSplit };
-    let rope = Rope { layout, factors: rope_factors(&gguf, config.head_dim)? };
+    let rope = Rope { layout, factors: rope_factors(gguf, config.head_dim)? };
     let mut used = HashSet::from([ROPE_FACTORS.to_owned()]);
     let mut matrix = |name: &str, shape: &[usize]| {
         let name = gguf_name(name).expect("every tensor of these models has a name");

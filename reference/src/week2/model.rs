@@ -1,6 +1,8 @@
 //! Day 1. The model over rows: one forward pass for a prompt, a part of one, one new token, or several requests at once.
 
-use anyhow::{Result, bail, ensure};
+use std::str::FromStr;
+
+use anyhow::{bail, ensure};
 use tiny_llm_kit::config::ModelConfig;
 
 use super::{
@@ -73,8 +75,32 @@ pub struct Model {
 pub struct Plan {
     /// Which kernels multiply.
     pub rung: Rung,
-    /// Who does.
+    /// How queries meet keys and values.
+    pub attention: AttentionKind,
+    /// Who does it.
     pub team: Team,
+}
+
+/// The two ways to compute attention over a cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AttentionKind {
+    /// All scores, then their softmax, then the sum (day 1).
+    TwoPass,
+    /// One pass over the cache with a running maximum (day 7).
+    #[default]
+    Streaming,
+}
+
+impl FromStr for AttentionKind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "two-pass" => Ok(Self::TwoPass),
+            "streaming" => Ok(Self::Streaming),
+            _ => Err(format!("found attention {name:?}, expected two-pass or streaming")),
+        }
+    }
 }
 
 /// Every buffer of a forward pass, kept from one to the next so that a decoded token allocates nothing.
@@ -107,7 +133,7 @@ impl Model {
     ///
     /// # Errors
     /// If there are none, or a row's token, position or sequence is out of range or out of order.
-    pub fn check(&self, rows: &[Row], cache: &DenseCache) -> Result<()> {
+    pub fn check(&self, rows: &[Row], cache: &DenseCache) -> anyhow::Result<()> {
         ensure!(!rows.is_empty(), "there are no tokens to start from");
         let capacity = cache.shape().capacity.min(self.config.max_positions);
         for (i, row) in rows.iter().enumerate() {

@@ -45,10 +45,10 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
         let expected = list::read(against)?;
         compare::<E>(args, &tokens, Comparison::new(expected, texts), &mut Report::create(report)?)?;
     } else if let Some(out) = &args.out {
-        let engine = E::load(&args.model.folder())?;
+        let engine: E = args.model.load()?;
         engine.check(&tokens)?;
         let mut recorded = Vec::new();
-        engine.activations(&tokens, &mut |name, value| recorded.push(Recorded::new(name, value)));
+        engine.activations(&tokens, &mut |name, value| recorded.push(Recorded::new(name, value)))?;
         list::write(out, &recorded)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -58,7 +58,7 @@ impl Args {
     /// The token ids, and the text of each where they come from a prompt.
     fn tokens(&self) -> Result<(Vec<u32>, Vec<String>)> {
         let Some(prompt) = &self.prompt else { return Ok((self.tokens.clone(), Vec::new())) };
-        let tokenizer = Tokenizer::from_folder(&self.model.folder()).context("a prompt needs a tokenizer; --tokens needs none")?;
+        let tokenizer = Tokenizer::from_folder(&self.model.path()).context("a prompt needs a tokenizer; --tokens needs none")?;
         let tokens = tokenizer.encode_prompt(prompt)?;
         let texts = tokens.iter().map(|&id| String::from_utf8_lossy(&tokenizer.token_bytes(id)).into_owned()).collect();
         Ok((tokens, texts))
@@ -70,7 +70,7 @@ fn compare<E: Engine>(args: &Args, tokens: &[u32], mut comparison: Comparison, r
     let panic_text = panics::remember();
     let (mut written, mut loaded) = (Ok(()), false);
     let ended = catch_unwind(AssertUnwindSafe(|| -> Result<()> {
-        let engine = E::load(&args.model.folder())?;
+        let engine: E = args.model.load()?;
         engine.check(tokens)?;
         report.loaded()?;
         loaded = true;
@@ -80,8 +80,7 @@ fn compare<E: Engine>(args: &Args, tokens: &[u32], mut comparison: Comparison, r
             {
                 written = report.write(&event, E::tasks_of);
             }
-        });
-        Ok(())
+        })
     }));
     written?;
     match ended {

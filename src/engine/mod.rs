@@ -1,0 +1,25 @@
+//! The engine of each week, behind what the command line asks for.
+
+pub mod week1;
+pub mod week2;
+
+use tiny_llm::week1::{
+    generate,
+    sampling::{Rng, Sampler, SamplerOptions},
+};
+use tiny_llm_kit::cli::{FinishReason, Sampling};
+
+/// A sampler of day 7 with these settings.
+fn sampler(sampling: &Sampling) -> Sampler {
+    let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } = *sampling;
+    Sampler { options: SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty }, rng: Rng::new(seed) }
+}
+
+fn finish_reason(reason: generate::FinishReason) -> FinishReason {
+    match reason {
+        generate::FinishReason::Stop => FinishReason::Stop,
+        generate::FinishReason::Length => FinishReason::Length,
+        generate::FinishReason::ContextFull => FinishReason::ContextFull,
+        generate::FinishReason::Interrupted => FinishReason::Interrupted,
+    }
+}

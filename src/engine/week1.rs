@@ -1,0 +1,53 @@
+//! Week 1's engine. Nothing is cached: each new token is one forward pass over all tokens so far.
+
+use std::{collections::HashSet, ops::ControlFlow, path::Path};
+
+use anyhow::Result;
+use ndarray::{Array2, Axis};
+use tiny_llm::week1::{
+    generate::{Limits, argmax, generate, next_token_logits},
+    model::Model,
+    weights::load_model,
+};
+use tiny_llm_kit::{
+    Tensor,
+    cli::{FinishReason, Request},
+};
+
+/// A model of arrays in f32.
+pub struct Week1 {
+    pub model: Model,
+}
+
+impl Week1 {
+    pub fn load(folder: &Path) -> Result<Self> {
+        Ok(Self { model: load_model(folder)? })
+    }
+
+    pub fn logits(&self, tokens: &[u32]) -> Tensor {
+        // (1, L, V) -> (L, V)
+        self.model.forward(&batch_of_one(tokens)).index_axis_move(Axis(0), 0)
+    }
+
+    pub fn generate(&self, request: &Request, on_token: &mut dyn FnMut(u32) -> ControlFlow<()>) -> Result<FinishReason> {
+        let limits = Limits {
+            max_new_tokens: request.max_new_tokens,
+            context: self.model.config.max_positions,
+            stop_tokens: HashSet::from_iter(request.stop_tokens.iter().copied()),
+        };
+        let next_logits = |tokens: &[u32]| next_token_logits(&self.model, tokens);
+        let finish = if request.sampling.is_greedy() {
+            // Day 6 is enough for this; sampling comes on day 7.
+            generate(next_logits, &request.prompt, &limits, |logits, _| argmax(logits), on_token)
+        } else {
+            let mut sampler = super::sampler(&request.sampling);
+            generate(next_logits, &request.prompt, &limits, |logits, seen| sampler.choose(logits, seen), on_token)
+        };
+        Ok(super::finish_reason(finish?))
+    }
+}
+
+/// `tokens [L]` as a batch `[1, L]`.
+pub fn batch_of_one(tokens: &[u32]) -> Array2<u32> {
+    Array2::from_shape_fn((1, tokens.len()), |(_, l)| tokens[l])
+}

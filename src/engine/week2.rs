@@ -1,0 +1,144 @@
+//! Week 2's engine: weights read in place, a cache that is kept from one request to the next.
+
+use std::{cell::RefCell, collections::HashSet, ops::ControlFlow, path::Path, sync::Arc};
+
+use anyhow::{Result, anyhow, ensure};
+use ndarray::IxDyn;
+use tiny_llm::{
+    week1::generate::{Limits, argmax},
+    week2::{
+        cache::CacheType,
+        generate::Session,
+        kernels::Rung,
+        load,
+        model::{AttentionKind, Plan},
+        parallel::Team,
+    },
+};
+use tiny_llm_kit::{
+    Tensor,
+    cli::{FinishReason, LoadOptions, Request},
+    config::ModelConfig,
+    gguf::Metadata,
+};
+
+/// Longer contexts must be asked for: room for their keys and values is set aside.
+const DEFAULT_CONTEXT: usize = 4096;
+/// Rows of a prompt that go through the model at once.
+const CHUNK: usize = 128;
+
+/// A model with its cache.
+pub struct Week2 {
+    /// What a GGUF file says beside its tensors.
+    pub metadata: Option<Metadata>,
+    state: RefCell<State>,
+    /// The session's, at hand without borrowing it.
+    config: ModelConfig,
+    keep_cache: bool,
+}
+
+struct State {
+    session: Session,
+    /// The tokens whose keys and values are in the cache.
+    cached: Vec<u32>,
+}
+
+impl Week2 {
+    pub fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
+        let context = options.context.unwrap_or(DEFAULT_CONTEXT);
+        let (model, metadata) = if path.is_file() {
+            let (model, metadata) = load::load_gguf(path, context)?;
+            (model, Some(metadata))
+        } else {
+            (load::load_folder(path, context)?, None)
+        };
+        let config = model.config.clone();
+        let plan = Plan {
+            rung: named(options.kernels.as_deref(), Rung::best)?,
+            attention: named(options.attention.as_deref(), AttentionKind::default)?,
+            team: Team::new(options.threads.unwrap_or_else(physical_cores)),
+        };
+        let cache_type = named(options.cache_type.as_deref(), CacheType::default)?;
+        let session = Session::new(Arc::new(model), Arc::new(plan), config.max_positions, cache_type);
+        Ok(Self { metadata, state: RefCell::new(State { session, cached: Vec::new() }), config, keep_cache: !options.no_cache })
+    }
+
+    pub fn config(&self) -> &ModelConfig {
+        &self.config
+    }
+
+    pub fn check(&self, tokens: &[u32]) -> Result<()> {
+        let (context, vocabulary) = (self.config.max_positions, self.config.vocab_size);
+        ensure!(!tokens.is_empty(), "there are no tokens to start from");
+        ensure!(tokens.len() <= context, "{} tokens do not fit into the model's context of {context}", tokens.len());
+        if let Some((at, token)) = tokens.iter().enumerate().find(|(_, t)| **t as usize >= vocabulary) {
+            anyhow::bail!("token {token} at position {at} is not in the vocabulary: ids run from 0 to {}", vocabulary - 1);
+        }
+        Ok(())
+    }
+
+    pub fn logits(&self, tokens: &[u32]) -> Tensor {
+        let mut state = self.state.borrow_mut();
+        state.reset();
+        let logits = tokens.iter().flat_map(|&token| state.session.feed(&[token], 1).expect("tokens were checked").to_vec()).collect();
+        state.cached.extend_from_slice(tokens);
+        Tensor::from_shape_vec(IxDyn(&[tokens.len(), self.config.vocab_size]), logits).expect("one row for each token")
+    }
+
+    pub fn generate(&self, request: &Request, on_token: &mut dyn FnMut(u32) -> ControlFlow<()>) -> Result<FinishReason> {
+        let state = &mut *self.state.borrow_mut();
+        let limits = Limits {
+            max_new_tokens: request.max_new_tokens,
+            context: self.config.max_positions,
+            stop_tokens: HashSet::from_iter(request.stop_tokens.iter().copied()),
+        };
+        let mut sampler = super::sampler(&request.sampling);
+        let greedy = request.sampling.is_greedy();
+        let choose = |logits: &[f32], tokens: &[u32]| if greedy { argmax(logits) } else { sampler.choose(logits, tokens) };
+        let finish = if self.keep_cache {
+            state.keep_prefix(&request.prompt);
+            let mut made = Vec::new();
+            let finish = state.session.generate(&request.prompt, CHUNK, &limits, choose, |token| {
+                made.push(token);
+                on_token(token)
+            });
+            // The last token made has not been through the model.
+            let held = state.session.cache.len(0);
+            state.cached = request.prompt.iter().chain(&made).copied().take(held).collect();
+            finish?
+        } else {
+            let next_logits = |tokens: &[u32]| {
+                state.reset();
+                state.session.feed(tokens, CHUNK).expect("tokens were checked").to_vec()
+            };
+            tiny_llm::week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token)?
+        };
+        Ok(super::finish_reason(finish))
+    }
+}
+
+impl State {
+    fn reset(&mut self) {
+        self.keep_prefix(&[]);
+    }
+
+    /// Keeps what the cache and `tokens` have in common; at least one token is left to be run.
+    fn keep_prefix(&mut self, tokens: &[u32]) {
+        let same = self.cached.iter().zip(tokens).take_while(|(a, b)| a == b).count();
+        let kept = same.min(tokens.len().saturating_sub(1));
+        self.cached.truncate(kept);
+        self.session.cache.truncate(0, kept);
+    }
+}
+
+/// The choice of this name, or the default.
+fn named<T: std::str::FromStr<Err = String>>(name: Option<&str>, default: impl Fn() -> T) -> Result<T> {
+    name.map_or_else(|| Ok(default()), |name| name.parse().map_err(|e: String| anyhow!(e)))
+}
+
+/// Two threads on one core share its units, and wait for each other at the end of every matrix.
+fn physical_cores() -> usize {
+    let logical = std::thread::available_parallelism().map_or(1, usize::from);
+    let siblings = std::fs::read_to_string("/sys/devices/system/cpu/smt/active").is_ok_and(|text| text.trim() == "1");
+    if siblings { (logical / 2).max(1) } else { logical }
+}
