@@ -9,6 +9,7 @@ use tiny_llm::{
     week2::{
         cache::CacheType,
         generate::Session,
+        gguf::Gguf,
         kernels::Rung,
         load,
         model::{AttentionKind, Plan},
@@ -47,8 +48,8 @@ impl Week2 {
     pub fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
         let context = options.context.unwrap_or(DEFAULT_CONTEXT);
         let (model, metadata) = if path.is_file() {
-            let (model, metadata) = load::load_gguf(path, context)?;
-            (model, Some(metadata))
+            let gguf = Gguf::open(path)?;
+            (load::load_gguf(&gguf, context)?, Some(gguf.metadata))
         } else {
             (load::load_folder(path, context)?, None)
         };

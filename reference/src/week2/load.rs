@@ -16,6 +16,7 @@ use super::{
     matrix::Matrix,
     model::{Layer, Linear, Model},
     rope::{RopeLayout, RopeTable},
+    streaming::MAX_HEAD_DIM,
 };
 use crate::week1::rope::inverse_frequencies;
 
@@ -122,6 +123,7 @@ pub fn build(
     matrix: &mut dyn FnMut(&str, &[usize]) -> Result<Matrix>,
 ) -> Result<Model> {
     config.max_positions = config.max_positions.min(context);
+    ensure!(config.head_dim <= MAX_HEAD_DIM, "the model has heads of {} values, expected at most {MAX_HEAD_DIM}", config.head_dim);
     let c = &config;
     let (e, d, i) = (c.hidden_size, c.head_dim, c.intermediate_size);
     let (q_size, kv_size) = (c.n_heads * d, c.n_kv_heads * d);
@@ -169,4 +171,40 @@ fn vector(matrix: &Matrix) -> Vec<f32> {
     let mut values = vec![0.0; matrix.cols];
     decode_row(matrix, 0, &mut values);
     values
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{path::Path, sync::Arc};
+
+    use super::*;
+    use crate::{
+        week1,
+        week2::{
+            cache::CacheType,
+            generate::Session,
+            kernels::Rung,
+            model::{AttentionKind, Plan},
+            parallel::Team,
+        },
+    };
+
+    #[test]
+    fn every_plan_agrees_with_week_1() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tiny-story");
+        let tokens: Vec<u32> = (0..75).map(|i| i * 7919 % 1536).collect();
+        let expected = week1::generate::next_token_logits(&week1::weights::load_model(&folder).unwrap(), &tokens);
+        let model = Arc::new(load_folder(&folder, 128).unwrap());
+        for attention in [AttentionKind::TwoPass, AttentionKind::Streaming] {
+            for (cache_type, tolerance) in [(CacheType::F32, 3e-5), (CacheType::F16, 2e-2)] {
+                for (threads, chunk) in [(1, 1), (1, 75), (2, 7), (3, 64)] {
+                    let plan = Arc::new(Plan { rung: Rung::Naive, attention, team: Team::new(threads) });
+                    let mut session = Session::new(Arc::clone(&model), plan, 128, cache_type);
+                    let found = session.feed(&tokens, chunk).unwrap();
+                    let worst = expected.iter().zip(found).map(|(a, b)| (a - b).abs()).fold(0f32, f32::max);
+                    assert!(worst < tolerance, "{attention:?} {cache_type:?} {threads} threads, chunks of {chunk}: {worst}");
+                }
+            }
+        }
+    }
 }

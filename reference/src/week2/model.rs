@@ -6,10 +6,14 @@ use anyhow::{bail, ensure};
 use tiny_llm_kit::config::ModelConfig;
 
 use super::{
-    attention::attend_two_pass,
+    attention::attend,
     cache::DenseCache,
     input::Input,
-    kernels::{Rung, matmul, naive::decode_row},
+    kernels::{
+        Rung, matmul,
+        naive::decode_row,
+        vector::{rms_norm, rms_norm_in_place, silu_gate},
+    },
     matrix::Matrix,
     parallel::Team,
     rope::{RopeLayout, RopeTable},
@@ -165,9 +169,9 @@ impl Model {
         plan.team.parallel_rows(&mut work.x, e, 1, |t, x| decode_row(&self.embedding, rows[t].token as usize, x));
         for (i, layer) in self.layers.iter().enumerate() {
             self.attention(i, rows, cache, plan, work);
-            add(&mut work.x, &work.delta);
+            add_rows(&mut work.x, &work.delta, e, plan);
             self.mlp(layer, n, plan, work);
-            add(&mut work.x, &work.delta);
+            add_rows(&mut work.x, &work.delta, e, plan);
         }
         for row in rows {
             cache.advance(row.sequence, row.position + 1);
@@ -198,36 +202,24 @@ impl Model {
         work.v.resize(n * kv_size, 0.0);
         for (linear, out) in [(&layer.q_proj, &mut work.q), (&layer.k_proj, &mut work.k), (&layer.v_proj, &mut work.v)] {
             plan.product(&linear.weight, &work.input, out);
-            if let Some(bias) = &linear.bias {
-                out.chunks_exact_mut(bias.len()).for_each(|out| add(out, bias));
-            }
+            plan.add_bias(linear, out);
         }
         for (x, norm, size) in [(&mut work.q, &layer.q_norm, q_size), (&mut work.k, &layer.k_norm, kv_size)] {
-            for (x, row) in x.chunks_exact_mut(size).zip(rows) {
+            plan.team.parallel_rows(x, size, ROWS, |t, x| {
                 if let Some(norm) = norm {
                     x.chunks_exact_mut(d).for_each(|head| rms_norm_in_place(head, norm, c.rms_norm_eps));
                 }
-                self.rope.rotate(x, row.position, self.rope_layout);
-            }
+                self.rope.rotate(x, rows[t].position, self.rope_layout);
+            });
         }
         for ((row, k), v) in rows.iter().zip(work.k.chunks_exact(kv_size)).zip(work.v.chunks_exact(kv_size)) {
             cache.write(index, row.sequence, row.position, k, v);
         }
-        let scale = 1.0 / (d as f32).sqrt();
         work.input.resize(n, q_size);
-        let (q, cache) = (&work.q, &*cache);
-        plan.team.parallel_tiles(&mut work.input.values, q_size, (1, group * d), |tile| {
-            let mut scores = Vec::new();
-            let (t, cols) = (tile.rows.start, tile.cols.clone());
-            let Row { position, sequence, .. } = rows[t];
-            let runs: Vec<_> = cache.runs(index, sequence, cols.start / (group * d), position + 1).collect();
-            attend_two_pass(&q[t * q_size..][cols], runs.iter().copied(), d, scale, &mut scores, tile.row_mut(t));
-        });
+        attend(plan, cache, index, rows, &work.q, (group, d), &mut work.input.values);
         work.delta.resize(n * c.hidden_size, 0.0);
         plan.matmul(&layer.o_proj.weight, &mut work.input, &mut work.delta);
-        if let Some(bias) = &layer.o_proj.bias {
-            work.delta.chunks_exact_mut(bias.len()).for_each(|out| add(out, bias));
-        }
+        plan.add_bias(&layer.o_proj, &mut work.delta);
         // END SOLUTION
     }
 
@@ -241,11 +233,9 @@ impl Model {
         plan.product(&layer.up_proj, &work.input, &mut work.up);
         work.input.resize(n, size);
         let (gate, up) = (&work.gate, &work.up);
-        plan.team.parallel_rows(&mut work.input.values, size, 1, |t, out| {
+        plan.team.parallel_rows(&mut work.input.values, size, ROWS, |t, out| {
             let at = t * size..(t + 1) * size;
-            for ((out, gate), up) in out.iter_mut().zip(&gate[at.clone()]).zip(&up[at]) {
-                *out = gate / (1.0 + (-gate).exp()) * up;
-            }
+            silu_gate(&gate[at.clone()], &up[at], out);
         });
         plan.matmul(&layer.down_proj, &mut work.input, &mut work.delta);
     }
@@ -255,7 +245,7 @@ impl Model {
         let e = self.config.hidden_size;
         work.input.resize(n, e);
         let x = &work.x;
-        plan.team.parallel_rows(&mut work.input.values, e, 1, |t, out| rms_norm(&x[t * e..][..e], norm, self.config.rms_norm_eps, out));
+        plan.team.parallel_rows(&mut work.input.values, e, ROWS, |t, out| rms_norm(&x[t * e..][..e], norm, self.config.rms_norm_eps, out));
         plan.prepare(&mut work.input);
     }
 }
@@ -273,6 +263,12 @@ impl Plan {
         matmul(self.rung, &self.team, weight, input, out);
     }
 
+    fn add_bias(&self, linear: &Linear, out: &mut [f32]) {
+        if let Some(bias) = &linear.bias {
+            self.team.parallel_rows(out, bias.len(), ROWS, |_, out| out.iter_mut().zip(bias).for_each(|(x, b)| *x += b));
+        }
+    }
+
     /// Prepares the input and multiplies.
     fn matmul(&self, weight: &Matrix, input: &mut Input, out: &mut [f32]) {
         self.prepare(input);
@@ -280,23 +276,10 @@ impl Plan {
     }
 }
 
-/// `x += y`
-fn add(x: &mut [f32], y: &[f32]) {
-    x.iter_mut().zip(y).for_each(|(x, y)| *x += y);
-}
+/// Rows that a thread takes at a time where a row is little work.
+const ROWS: usize = 8;
 
-/// `x [E]`, `weight [E]`, `out [E]`
-fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
-    let mean = x.iter().map(|x| x * x).sum::<f32>() / x.len() as f32;
-    let scale = 1.0 / (mean + eps).sqrt();
-    for ((out, x), w) in out.iter_mut().zip(x).zip(weight) {
-        *out = x * scale * w;
-    }
-}
-
-/// [`rms_norm`] over its own input.
-fn rms_norm_in_place(x: &mut [f32], weight: &[f32], eps: f32) {
-    let mean = x.iter().map(|x| x * x).sum::<f32>() / x.len() as f32;
-    let scale = 1.0 / (mean + eps).sqrt();
-    x.iter_mut().zip(weight).for_each(|(x, w)| *x *= scale * w);
+/// `x += delta`, both `[T, E]`.
+fn add_rows(x: &mut [f32], delta: &[f32], e: usize, plan: &Plan) {
+    plan.team.parallel_rows(x, e, ROWS, |t, x| x.iter_mut().zip(&delta[t * e..]).for_each(|(x, d)| *x += d));
 }

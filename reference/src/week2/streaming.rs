@@ -10,6 +10,9 @@ use super::{
 /// The largest head that is taken: a tile of keys and one of values lie on the stack.
 pub const MAX_HEAD_DIM: usize = 256;
 
+/// The most query heads that [`attend_streaming`] takes at once.
+pub const MAX_QUERIES: usize = 16;
+
 /// A softmax whose scores come in pieces: what has been seen so far.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OnlineSoftmax {
@@ -52,14 +55,13 @@ impl OnlineSoftmax {
 /// If `D` is above [`MAX_HEAD_DIM`].
 pub fn attend_streaming<'a>(q: &[f32], runs: impl Iterator<Item = Run<'a>>, head_dim: usize, scale: f32, out: &mut [f32]) {
     // SOLUTION week2-day7 task 2
-    const HEADS: usize = 16;
     let mut tile = [0f32; TILE * MAX_HEAD_DIM];
     let tile = &mut tile[..TILE * head_dim];
     let heads = q.len() / head_dim;
-    assert!(heads <= HEADS, "{heads} query heads for one key head; at most {HEADS} are taken at once");
-    let mut softmax = [OnlineSoftmax::default(); HEADS];
-    let mut factors = [0f32; HEADS];
-    let mut scores = [0f32; HEADS * TILE];
+    assert!(heads <= MAX_QUERIES, "{heads} query heads for one key head; at most {MAX_QUERIES} are taken at once");
+    let mut softmax = [OnlineSoftmax::default(); MAX_QUERIES];
+    let mut factors = [0f32; MAX_QUERIES];
+    let mut scores = [0f32; MAX_QUERIES * TILE];
     out.fill(0.0);
     for run in runs {
         for from in (0..run.len).step_by(TILE) {

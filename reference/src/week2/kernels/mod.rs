@@ -4,6 +4,7 @@ pub mod fused;
 pub mod integer;
 pub mod naive;
 pub mod unpacked;
+pub mod vector;
 
 #[cfg(test)]
 mod tests;
