@@ -22,7 +22,7 @@ fn main() -> ExitCode {
 
 /// The engine of one week.
 enum Solution {
-    Week1(week1::Week1),
+    Week1(Box<week1::Week1>),
     Week2(Box<week2::Week2>),
 }
 
@@ -32,7 +32,11 @@ impl Engine for Solution {
     fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
         let week = options.week.unwrap_or(if path.is_file() { 2 } else { 1 });
         ensure!(week == 2 || !path.is_file(), "{}: a GGUF file needs week 2's engine", path.display());
-        Ok(if week == 1 { Self::Week1(week1::Week1::load(path)?) } else { Self::Week2(Box::new(week2::Week2::load(path, options)?)) })
+        Ok(if week == 1 {
+            Self::Week1(Box::new(week1::Week1::load(path)?))
+        } else {
+            Self::Week2(Box::new(week2::Week2::load(path, options)?))
+        })
     }
 
     fn take_metadata(&mut self) -> Option<Metadata> {

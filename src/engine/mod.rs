@@ -1,7 +1,7 @@
 //! The engine of each week, behind what the command line asks for.
 
-pub mod week1;
-pub mod week2;
+pub(crate) mod week1;
+pub(crate) mod week2;
 
 use tiny_llm::week1::{
     generate,

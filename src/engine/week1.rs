@@ -15,21 +15,21 @@ use tiny_llm_kit::{
 };
 
 /// A model of arrays in f32.
-pub struct Week1 {
-    pub model: Model,
+pub(crate) struct Week1 {
+    pub(crate) model: Model,
 }
 
 impl Week1 {
-    pub fn load(folder: &Path) -> Result<Self> {
+    pub(crate) fn load(folder: &Path) -> Result<Self> {
         Ok(Self { model: load_model(folder)? })
     }
 
-    pub fn logits(&self, tokens: &[u32]) -> Tensor {
+    pub(crate) fn logits(&self, tokens: &[u32]) -> Tensor {
         // (1, L, V) -> (L, V)
         self.model.forward(&batch_of_one(tokens)).index_axis_move(Axis(0), 0)
     }
 
-    pub fn generate(&self, request: &Request, on_token: &mut dyn FnMut(u32) -> ControlFlow<()>) -> Result<FinishReason> {
+    pub(crate) fn generate(&self, request: &Request, on_token: &mut dyn FnMut(u32) -> ControlFlow<()>) -> Result<FinishReason> {
         let limits = Limits {
             max_new_tokens: request.max_new_tokens,
             context: self.model.config.max_positions,
@@ -48,6 +48,6 @@ impl Week1 {
 }
 
 /// `tokens [L]` as a batch `[1, L]`.
-pub fn batch_of_one(tokens: &[u32]) -> Array2<u32> {
+pub(crate) fn batch_of_one(tokens: &[u32]) -> Array2<u32> {
     Array2::from_shape_fn((1, tokens.len()), |(_, l)| tokens[l])
 }

@@ -29,9 +29,9 @@ const DEFAULT_CONTEXT: usize = 4096;
 const CHUNK: usize = 128;
 
 /// A model with its cache.
-pub struct Week2 {
+pub(crate) struct Week2 {
     /// What a GGUF file says beside its tensors.
-    pub metadata: Option<Metadata>,
+    pub(crate) metadata: Option<Metadata>,
     state: RefCell<State>,
     /// The session's, at hand without borrowing it.
     config: ModelConfig,
@@ -45,7 +45,7 @@ struct State {
 }
 
 impl Week2 {
-    pub fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
+    pub(crate) fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
         let context = options.context.unwrap_or(DEFAULT_CONTEXT);
         let (model, metadata) = if path.is_file() {
             let gguf = Gguf::open(path)?;
@@ -55,7 +55,10 @@ impl Week2 {
         };
         let config = model.config.clone();
         let plan = Plan {
-            rung: named(options.kernels.as_deref(), Rung::best)?,
+            rung: match &options.kernels {
+                Some(name) => name.parse().map_err(|e: String| anyhow!("--kernels: {e}"))?,
+                None => Rung::from_environment().map_err(|e| anyhow!(e))?,
+            },
             attention: named(options.attention.as_deref(), AttentionKind::default)?,
             team: Team::new(options.threads.unwrap_or_else(physical_cores)),
         };
@@ -64,11 +67,11 @@ impl Week2 {
         Ok(Self { metadata, state: RefCell::new(State { session, cached: Vec::new() }), config, keep_cache: !options.no_cache })
     }
 
-    pub fn config(&self) -> &ModelConfig {
+    pub(crate) fn config(&self) -> &ModelConfig {
         &self.config
     }
 
-    pub fn check(&self, tokens: &[u32]) -> Result<()> {
+    pub(crate) fn check(&self, tokens: &[u32]) -> Result<()> {
         let (context, vocabulary) = (self.config.max_positions, self.config.vocab_size);
         ensure!(!tokens.is_empty(), "there are no tokens to start from");
         ensure!(tokens.len() <= context, "{} tokens do not fit into the model's context of {context}", tokens.len());
@@ -78,7 +81,7 @@ impl Week2 {
         Ok(())
     }
 
-    pub fn logits(&self, tokens: &[u32]) -> Tensor {
+    pub(crate) fn logits(&self, tokens: &[u32]) -> Tensor {
         let mut state = self.state.borrow_mut();
         state.reset();
         let logits = tokens.iter().flat_map(|&token| state.session.feed(&[token], 1).expect("tokens were checked").to_vec()).collect();
@@ -86,7 +89,7 @@ impl Week2 {
         Tensor::from_shape_vec(IxDyn(&[tokens.len(), self.config.vocab_size]), logits).expect("one row for each token")
     }
 
-    pub fn generate(&self, request: &Request, on_token: &mut dyn FnMut(u32) -> ControlFlow<()>) -> Result<FinishReason> {
+    pub(crate) fn generate(&self, request: &Request, on_token: &mut dyn FnMut(u32) -> ControlFlow<()>) -> Result<FinishReason> {
         let state = &mut *self.state.borrow_mut();
         let limits = Limits {
             max_new_tokens: request.max_new_tokens,
