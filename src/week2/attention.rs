@@ -1,13 +1,58 @@
-//! Day 1. Attention of one row over a cache, in three plain steps: scores, softmax, sum.
+//! Day 1. Attention of rows over a cache; for one row in three plain steps: scores, softmax, sum.
 
 use half::f16;
 
-use super::cache::{Cells, Run};
+use super::{
+    cache::{Cells, DenseCache, Run},
+    model::{AttentionKind, Plan},
+    rows::Row,
+    streaming::{BLOCK, MAX_HEAD_DIM, MAX_QUERIES, Query, attend_block, attend_streaming},
+};
+
+/// Attention of all rows in one layer, on all threads: `q [T, H_q·D]` → `out [T, H_q·D]`. `heads` is `(G, D)`: how many query heads share
+/// a key and value head, and their size. The rows' own keys and values are in the cache already; a row sees the positions up to its own.
+pub fn attend(plan: &Plan, cache: &DenseCache, layer: usize, rows: &[Row], q: &[f32], heads: (usize, usize), out: &mut [f32]) {
+    let (group, d) = heads;
+    let width = q.len() / rows.len();
+    let scale = 1.0 / (d as f32).sqrt();
+    // Heads that one call takes: all that share a key head, or a part of them.
+    let together = (1..=group.min(MAX_QUERIES)).rev().find(|n| group % n == 0).unwrap_or(1);
+    // One new token is one row for each thread; of a prompt, a block of rows shares the work on a tile of keys.
+    let block = if rows.len() < 4 { 1 } else { (BLOCK / together).min(16) };
+    plan.team.parallel_tiles(out, width, (block, together * d), |tile| {
+        let (cols, head) = (tile.cols.clone(), tile.cols.start / (group * d));
+        let mine = &rows[tile.rows.clone()];
+        let runs = |row: &Row| cache.runs(layer, row.sequence, head, row.position + 1);
+        if plan.attention == AttentionKind::Streaming && mine.len() > 1 && mine.iter().all(|row| row.sequence == mine[0].sequence) {
+            let mut queries = [Query { q: &[], visible: 0 }; BLOCK];
+            let n = mine.len() * together;
+            for (i, query) in queries[..n].iter_mut().enumerate() {
+                let (t, head) = (i / together, i % together);
+                let at = (tile.rows.start + t) * width + cols.start + head * d;
+                *query = Query { q: &q[at..at + d], visible: mine[t].position + 1 };
+            }
+            let mut block = [0f32; BLOCK * MAX_HEAD_DIM];
+            let block = &mut block[..n * d];
+            attend_block(&queries[..n], runs(&mine[mine.len() - 1]), d, scale, block);
+            for (t, out) in tile.rows.clone().zip(block.chunks_exact(together * d)) {
+                tile.row_mut(t).copy_from_slice(out);
+            }
+            return;
+        }
+        for t in tile.rows.clone() {
+            let (row, q) = (&rows[t], &q[t * width..][cols.clone()]);
+            match plan.attention {
+                AttentionKind::TwoPass => attend_two_pass(q, || runs(row), d, scale, tile.row_mut(t)),
+                AttentionKind::Streaming => attend_streaming(q, runs(row), d, scale, tile.row_mut(t)),
+            }
+        }
+    });
+}
 
 /// Attention of the query heads that share one key and value head.
 ///
-/// `q [G, D]`, `out [G, D]`; `runs` are the keys and values of all positions that this row may see, in order. Scores are
-/// `scale · q·k`; all of them are kept until their softmax is known, in `scores` (its length does not matter).
-pub fn attend_two_pass<'a>(q: &[f32], runs: impl Iterator<Item = Run<'a>> + Clone, head_dim: usize, scale: f32, scores: &mut Vec<f32>, out: &mut [f32]) {
+/// `q [G, D]`, `out [G, D]`; `runs()` are the keys and values of all positions that this row may see, in order. A score is
+/// `scale · q·k`; all of a head's scores are kept until their softmax is known.
+pub fn attend_two_pass<'a, R: Iterator<Item = Run<'a>>>(q: &[f32], runs: impl Fn() -> R, head_dim: usize, scale: f32, out: &mut [f32]) {
     todo!("week2-day1 task 2: attend_two_pass")
 }

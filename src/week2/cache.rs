@@ -1,6 +1,10 @@
 //! Day 1. The KV cache: keys and values of every position so far, computed once.
 
+use std::str::FromStr;
+
 use half::f16;
+
+use super::kernels::vector::narrow;
 
 /// How cached numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -10,6 +14,18 @@ pub enum CacheType {
     /// 2 bytes a number.
     #[default]
     F16,
+}
+
+impl FromStr for CacheType {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "f32" => Ok(Self::F32),
+            "f16" => Ok(Self::F16),
+            _ => Err(format!("found cache type {name:?}, expected f32 or f16")),
+        }
+    }
 }
 
 /// Sizes of a cache.

@@ -1,6 +1,6 @@
 //! Day 1. Generating with a cache: each position is computed once.
 
-use std::ops::ControlFlow;
+use std::{ops::ControlFlow, sync::Arc};
 
 use anyhow::{Result, ensure};
 
@@ -12,24 +12,25 @@ use super::{
 use crate::week1::generate::{FinishReason, Limits};
 
 /// A model, one sequence in its cache, and what is needed to go on with it.
-pub struct Session<'a> {
+pub struct Session {
     /// The weights.
-    pub model: &'a Model,
+    pub model: Arc<Model>,
     /// How they are used.
-    pub plan: &'a Plan,
+    pub plan: Arc<Plan>,
     /// The sequence so far.
     pub cache: DenseCache,
     work: Workspace,
     rows: Vec<Row>,
 }
 
-impl<'a> Session<'a> {
+impl Session {
     /// Room for one sequence of `context` tokens.
     #[must_use]
-    pub fn new(model: &'a Model, plan: &'a Plan, context: usize, cache_type: CacheType) -> Self {
+    pub fn new(model: Arc<Model>, plan: Arc<Plan>, context: usize, cache_type: CacheType) -> Self {
         let c = &model.config;
         let shape = CacheShape { layers: c.n_layers, sequences: 1, kv_heads: c.n_kv_heads, capacity: context, head_dim: c.head_dim };
-        Self { model, plan, cache: DenseCache::new(shape, cache_type), work: Workspace::default(), rows: Vec::new() }
+        let cache = DenseCache::new(shape, cache_type);
+        Self { model, plan, cache, work: Workspace::default(), rows: Vec::new() }
     }
 
     /// Runs `tokens` after those in the cache, in chunks of at most `chunk` rows, and returns the logits `[V]` after the last one.
@@ -40,7 +41,7 @@ impl<'a> Session<'a> {
         todo!("week2-day1 task 4: Session::feed")
     }
 
-    /// Extends `prompt`, which follows what is in the cache.
+    /// Extends `prompt`, whose first tokens may be in the cache already; at least its last must not be.
     ///
     /// `choose(logits, tokens)` is as in week 1, with the prompt and all new tokens; `on_token` receives every new token and never
     /// a stop token. Limits are looked at in week 1's order; `limits.context` counts every position of the sequence.

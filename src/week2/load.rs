@@ -16,14 +16,15 @@ use super::{
     matrix::Matrix,
     model::{Layer, Linear, Model},
     rope::{RopeLayout, RopeTable},
+    streaming::MAX_HEAD_DIM,
 };
 use crate::week1::rope::inverse_frequencies;
 
-/// Maps a Hugging Face folder.
+/// Maps a Hugging Face folder. The model's context is at most `context` positions.
 ///
 /// # Errors
 /// If a file is missing or malformed, a tensor is missing, or has another shape or type than the configuration asks for.
-pub fn load_folder(folder: &Path) -> Result<Model> {
+pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
     let config = ModelConfig::from_folder(folder)?;
     let checkpoint = Checkpoint::open(folder)?;
     let mut matrix = |name: &str, shape: &[usize]| {
@@ -37,20 +38,19 @@ pub fn load_folder(folder: &Path) -> Result<Model> {
         as_matrix(name, shape, tensor_type, bytes)
     };
     let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
-    build(config, &rope, usize::MAX, &mut matrix)
+    build(config, &rope, context, &mut matrix)
 }
 
-/// Maps a GGUF file; the model's context is at most `context` positions.
+/// The model of a GGUF file, with a context of at most `context` positions.
 ///
 /// # Errors
-/// If the file is malformed, its metadata is not that of a model that this engine runs, or a tensor is missing, has another shape than
+/// If the file's metadata is not that of a model that this engine runs, or a tensor is missing, has another shape than
 /// the metadata asks for, or is none that such a model has.
-pub fn load_gguf(path: &Path, context: usize) -> Result<Model> {
-    let gguf = Gguf::open(path)?;
+pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
     let config = ModelConfig::from_gguf(&gguf.metadata, &gguf.tensors)?;
     let file = gguf.metadata.file();
     let layout = if config.family == Family::Llama { RopeLayout::Interleaved } else { RopeLayout::HalfSplit };
-    let rope = Rope { layout, factors: rope_factors(&gguf, config.head_dim)? };
+    let rope = Rope { layout, factors: rope_factors(gguf, config.head_dim)? };
     let mut used = HashSet::from([ROPE_FACTORS.to_owned()]);
     let mut matrix = |name: &str, shape: &[usize]| {
         let name = gguf_name(name).expect("every tensor of these models has a name");
@@ -123,6 +123,7 @@ pub fn build(
     matrix: &mut dyn FnMut(&str, &[usize]) -> Result<Matrix>,
 ) -> Result<Model> {
     config.max_positions = config.max_positions.min(context);
+    ensure!(config.head_dim <= MAX_HEAD_DIM, "the model has heads of {} values, expected at most {MAX_HEAD_DIM}", config.head_dim);
     let c = &config;
     let (e, d, i) = (c.hidden_size, c.head_dim, c.intermediate_size);
     let (q_size, kv_size) = (c.n_heads * d, c.n_kv_heads * d);
@@ -170,4 +171,40 @@ fn vector(matrix: &Matrix) -> Vec<f32> {
     let mut values = vec![0.0; matrix.cols];
     decode_row(matrix, 0, &mut values);
     values
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{path::Path, sync::Arc};
+
+    use super::*;
+    use crate::{
+        week1,
+        week2::{
+            cache::CacheType,
+            generate::Session,
+            kernels::Rung,
+            model::{AttentionKind, Plan},
+            parallel::Team,
+        },
+    };
+
+    #[test]
+    fn every_plan_agrees_with_week_1() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tiny-story");
+        let tokens: Vec<u32> = (0..75).map(|i| i * 7919 % 1536).collect();
+        let expected = week1::generate::next_token_logits(&week1::weights::load_model(&folder).unwrap(), &tokens);
+        let model = Arc::new(load_folder(&folder, 128).unwrap());
+        for attention in [AttentionKind::TwoPass, AttentionKind::Streaming] {
+            for (cache_type, tolerance) in [(CacheType::F32, 3e-5), (CacheType::F16, 2e-2)] {
+                for (threads, chunk) in [(1, 1), (1, 75), (2, 7), (3, 64)] {
+                    let plan = Arc::new(Plan { rung: Rung::Naive, attention, team: Team::new(threads) });
+                    let mut session = Session::new(Arc::clone(&model), plan, 128, cache_type);
+                    let found = session.feed(&tokens, chunk).unwrap();
+                    let worst = expected.iter().zip(found).map(|(a, b)| (a - b).abs()).fold(0f32, f32::max);
+                    assert!(worst < tolerance, "{attention:?} {cache_type:?} {threads} threads, chunks of {chunk}: {worst}");
+                }
+            }
+        }
+    }
 }

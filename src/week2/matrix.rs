@@ -23,7 +23,10 @@ impl Matrix {
     /// If a row is no whole number of blocks, or the number of bytes is not what shape and type ask for.
     pub fn new(rows: usize, cols: usize, tensor_type: TensorType, bytes: Bytes) -> Result<Self> {
         let Some(row_bytes) = tensor_type.row_bytes(cols) else {
-            anyhow::bail!("found rows of {cols} weights, expected a multiple of {}, the block length of {tensor_type}", tensor_type.block_len());
+            anyhow::bail!(
+                "found rows of {cols} weights, expected a multiple of {}, the block length of {tensor_type}",
+                tensor_type.block_len()
+            );
         };
         let expected = row_bytes.checked_mul(rows);
         ensure!(expected == Some(bytes.len()), "found {} bytes, expected {rows} rows of {row_bytes} bytes", bytes.len());

@@ -18,3 +18,4 @@ pub mod parallel;
 pub mod roofline;
 pub mod rope;
 pub mod rows;
+pub mod streaming;

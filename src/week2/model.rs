@@ -1,13 +1,19 @@
 //! Day 1. The model over rows: one forward pass for a prompt, a part of one, one new token, or several requests at once.
 
-use anyhow::{Result, bail, ensure};
+use std::str::FromStr;
+
+use anyhow::{bail, ensure};
 use tiny_llm_kit::config::ModelConfig;
 
 use super::{
-    attention::attend_two_pass,
+    attention::attend,
     cache::DenseCache,
     input::Input,
-    kernels::{Rung, matmul, naive::decode_row},
+    kernels::{
+        Rung, matmul,
+        naive::decode_row,
+        vector::{rms_norm, rms_norm_in_place, silu_gate},
+    },
     matrix::Matrix,
     parallel::Team,
     rope::{RopeLayout, RopeTable},
@@ -73,8 +79,32 @@ pub struct Model {
 pub struct Plan {
     /// Which kernels multiply.
     pub rung: Rung,
-    /// Who does.
+    /// How queries meet keys and values.
+    pub attention: AttentionKind,
+    /// Who does it.
     pub team: Team,
+}
+
+/// The two ways to compute attention over a cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AttentionKind {
+    /// All scores, then their softmax, then the sum (day 1).
+    TwoPass,
+    /// One pass over the cache with a running maximum (day 7).
+    #[default]
+    Streaming,
+}
+
+impl FromStr for AttentionKind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "two-pass" => Ok(Self::TwoPass),
+            "streaming" => Ok(Self::Streaming),
+            _ => Err(format!("found attention {name:?}, expected two-pass or streaming")),
+        }
+    }
 }
 
 /// Every buffer of a forward pass, kept from one to the next so that a decoded token allocates nothing.
@@ -107,7 +137,7 @@ impl Model {
     ///
     /// # Errors
     /// If there are none, or a row's token, position or sequence is out of range or out of order.
-    pub fn check(&self, rows: &[Row], cache: &DenseCache) -> Result<()> {
+    pub fn check(&self, rows: &[Row], cache: &DenseCache) -> anyhow::Result<()> {
         ensure!(!rows.is_empty(), "there are no tokens to start from");
         let capacity = cache.shape().capacity.min(self.config.max_positions);
         for (i, row) in rows.iter().enumerate() {
@@ -150,11 +180,9 @@ impl Model {
         plan.product(&layer.up_proj, &work.input, &mut work.up);
         work.input.resize(n, size);
         let (gate, up) = (&work.gate, &work.up);
-        plan.team.parallel_rows(&mut work.input.values, size, 1, |t, out| {
+        plan.team.parallel_rows(&mut work.input.values, size, ROWS, |t, out| {
             let at = t * size..(t + 1) * size;
-            for ((out, gate), up) in out.iter_mut().zip(&gate[at.clone()]).zip(&up[at]) {
-                *out = gate / (1.0 + (-gate).exp()) * up;
-            }
+            silu_gate(&gate[at.clone()], &up[at], out);
         });
         plan.matmul(&layer.down_proj, &mut work.input, &mut work.delta);
     }
@@ -164,7 +192,7 @@ impl Model {
         let e = self.config.hidden_size;
         work.input.resize(n, e);
         let x = &work.x;
-        plan.team.parallel_rows(&mut work.input.values, e, 1, |t, out| rms_norm(&x[t * e..][..e], norm, self.config.rms_norm_eps, out));
+        plan.team.parallel_rows(&mut work.input.values, e, ROWS, |t, out| rms_norm(&x[t * e..][..e], norm, self.config.rms_norm_eps, out));
         plan.prepare(&mut work.input);
     }
 }
@@ -182,6 +210,12 @@ impl Plan {
         matmul(self.rung, &self.team, weight, input, out);
     }
 
+    fn add_bias(&self, linear: &Linear, out: &mut [f32]) {
+        if let Some(bias) = &linear.bias {
+            self.team.parallel_rows(out, bias.len(), ROWS, |_, out| out.iter_mut().zip(bias).for_each(|(x, b)| *x += b));
+        }
+    }
+
     /// Prepares the input and multiplies.
     fn matmul(&self, weight: &Matrix, input: &mut Input, out: &mut [f32]) {
         self.prepare(input);
@@ -189,23 +223,10 @@ impl Plan {
     }
 }
 
-/// `x += y`
-fn add(x: &mut [f32], y: &[f32]) {
-    x.iter_mut().zip(y).for_each(|(x, y)| *x += y);
-}
+/// Rows that a thread takes at a time where a row is little work.
+const ROWS: usize = 8;
 
-/// `x [E]`, `weight [E]`, `out [E]`
-fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
-    let mean = x.iter().map(|x| x * x).sum::<f32>() / x.len() as f32;
-    let scale = 1.0 / (mean + eps).sqrt();
-    for ((out, x), w) in out.iter_mut().zip(x).zip(weight) {
-        *out = x * scale * w;
-    }
-}
-
-/// [`rms_norm`] over its own input.
-fn rms_norm_in_place(x: &mut [f32], weight: &[f32], eps: f32) {
-    let mean = x.iter().map(|x| x * x).sum::<f32>() / x.len() as f32;
-    let scale = 1.0 / (mean + eps).sqrt();
-    x.iter_mut().zip(weight).for_each(|(x, w)| *x *= scale * w);
+/// `x += delta`, both `[T, E]`.
+fn add_rows(x: &mut [f32], delta: &[f32], e: usize, plan: &Plan) {
+    plan.team.parallel_rows(x, e, ROWS, |t, x| x.iter_mut().zip(&delta[t * e..]).for_each(|(x, d)| *x += d));
 }

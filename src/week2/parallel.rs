@@ -96,7 +96,7 @@ impl Team {
         if out.is_empty() {
             return;
         }
-        assert!(width > 0 && out.len() % width == 0, "{} values are no whole number of rows of {width}", out.len());
+        assert!(width > 0 && out.len().is_multiple_of(width), "{} values are no whole number of rows of {width}", out.len());
         let rows = out.len() / width;
         let (tile_rows, tile_cols) = (tile.0.clamp(1, rows), tile.1.clamp(1, width));
         let across = width.div_ceil(tile_cols);
@@ -252,5 +252,5 @@ fn wait_until(done: impl Fn() -> bool) {
 
 fn relax(spins: &mut u32) {
     *spins += 1;
-    if *spins % SPINS == 0 { std::thread::yield_now() } else { std::hint::spin_loop() }
+    if (*spins).is_multiple_of(SPINS) { std::thread::yield_now() } else { std::hint::spin_loop() }
 }

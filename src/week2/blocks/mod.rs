@@ -14,6 +14,7 @@ pub mod q5_1;
 pub mod q5_k;
 pub mod q6_k;
 pub mod q8_0;
+pub mod search;
 
 use half::f16;
 use tiny_llm_kit::gguf::TensorType;
@@ -80,7 +81,11 @@ pub fn quantize_row(tensor_type: TensorType, x: &[f32], out: &mut [u8]) {
         TensorType::Q5_0 => write_each(x, out, q5_0::quantize),
         TensorType::Q5_1 => write_each(x, out, q5_1::quantize),
         TensorType::Q8_0 => write_each(x, out, q8_0::quantize),
-        TensorType::Q2_K | TensorType::Q3_K | TensorType::Q4_K | TensorType::Q5_K | TensorType::Q6_K => todo!("{tensor_type}"),
+        TensorType::Q2_K => write_each(x, out, q2_k::quantize),
+        TensorType::Q3_K => write_each(x, out, q3_k::quantize),
+        TensorType::Q4_K => write_each(x, out, q4_k::quantize),
+        TensorType::Q5_K => write_each(x, out, q5_k::quantize),
+        TensorType::Q6_K => write_each(x, out, q6_k::quantize),
     }
 }
 

@@ -11,9 +11,14 @@
 //!
 //! weight `i = (d · scale) · qi − (dmin · minimum)`, with scale and minimum number `i / 16` and `qi` in 0…3.
 
+use std::array::from_fn;
+
 use tiny_llm_kit::gguf::TensorType;
 
-use super::f16_at;
+use super::{
+    f16_at, put_f16,
+    search::{code, search_scale_and_min, share},
+};
 
 /// Bytes in a block.
 pub const BYTES: usize = 16 + 64 + 2 + 2;
@@ -30,4 +35,24 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
         let q = quants[i / 128 * 32 + i % 32] >> (i / 32 % 4 * 2) & 3;
         *x = scale * f32::from(q) - minimum;
     }
+}
+
+/// A block of 256 finite weights: scale and minimum of each 16 by [`search_scale_and_min`], in 4 bits each.
+#[must_use]
+pub fn quantize(x: &[f32; 256]) -> [u8; BYTES] {
+    let groups = x.as_chunks::<16>().0;
+    let found: [_; 16] = from_fn(|j| search_scale_and_min(&groups[j], 3));
+    let (d, scales) = share(found.map(|group| group.scale), 15);
+    let (dmin, minimums) = share(found.map(|group| group.min), 15);
+    let mut block = [0; BYTES];
+    for j in 0..16 {
+        block[j] = scales[j] | minimums[j] << 4;
+    }
+    for (i, x) in x.iter().enumerate() {
+        let (scale, minimum) = (d * f32::from(scales[i / 16]), dmin * f32::from(minimums[i / 16]));
+        block[16 + i / 128 * 32 + i % 32] |= (code(x + minimum, scale, 0.0, 3.0) as u8) << (i / 32 % 4 * 2);
+    }
+    put_f16(&mut block, 80, d);
+    put_f16(&mut block, 82, dmin);
+    block
 }

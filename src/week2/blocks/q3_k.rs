@@ -12,9 +12,14 @@
 //!
 //! weight `i = (d · (scale − 32)) · (qi − 4)`, with scale number `i / 16` and `qi` in 0…7.
 
+use std::array::from_fn;
+
 use tiny_llm_kit::gguf::TensorType;
 
-use super::f16_at;
+use super::{
+    f16_at, put_f16,
+    search::{code, search_scale, share_signed},
+};
 
 /// Bytes in a block.
 pub const BYTES: usize = 32 + 64 + 12 + 2;
@@ -40,4 +45,24 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
         let third = high[i % 32] >> (i / 32) & 1;
         *x = d * f32::from(scales[i / 16]) * (f32::from(low | third << 2) - 4.0);
     }
+}
+
+/// A block of 256 finite weights: the scale of each 16 by [`search_scale`], in 6 bits.
+#[must_use]
+pub fn quantize(x: &[f32; 256]) -> [u8; BYTES] {
+    let groups = x.as_chunks::<16>().0;
+    let (d, scales) = share_signed::<16>(from_fn(|j| search_scale(&groups[j], 4)), 32);
+    let mut block = [0; BYTES];
+    for (j, scale) in scales.iter().enumerate() {
+        let stored = (scale + 32) as u8;
+        block[96 + j % 8] |= (stored & 15) << (j / 8 * 4);
+        block[104 + j % 4] |= stored >> 4 << (j / 4 * 2);
+    }
+    for (i, x) in x.iter().enumerate() {
+        let q = (code(*x, d * f32::from(scales[i / 16]), -4.0, 3.0) + 4.0) as u8;
+        block[i % 32] |= q >> 2 << (i / 32);
+        block[32 + i / 128 * 32 + i % 32] |= (q & 3) << (i / 32 % 4 * 2);
+    }
+    put_f16(&mut block, 108, d);
+    block
 }

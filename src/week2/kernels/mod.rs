@@ -1,6 +1,13 @@
 //! Days 5 and 6. Products of quantized matrices: a ladder of kernels, and the one place where a rung is chosen.
 
+pub mod fused;
+pub mod integer;
 pub mod naive;
+pub mod unpacked;
+pub mod vector;
+
+#[cfg(test)]
+mod tests;
 
 use std::{fmt, str::FromStr};
 
@@ -129,9 +136,11 @@ impl Rung {
 
     /// The kernel for a matrix of `tensor_type` and `rows` rows of activations.
     fn kernel(self, tensor_type: TensorType, rows: usize) -> Kernel {
-        let _ = (tensor_type, rows);
+        let _ = rows;
         let own: Option<Kernel> = match self {
             Self::Naive => Some(naive::kernel),
+            Self::Fused => fused::dot(tensor_type).map(|_| fused::kernel as Kernel),
+            Self::Integer => integer::dot(tensor_type).map(|_| unpacked::kernel as Kernel),
             _ => None,
         };
         own.unwrap_or_else(|| self.below().kernel(tensor_type, rows))

@@ -1,0 +1,120 @@
+//! Day 4. What scale, and what minimum, does a group of weights lose least with?
+//!
+//! The obvious scale spreads the codes from the smallest weight to the largest. It is rarely the best: one extreme weight decides for all.
+//! So several scales near it are tried. Each gives codes; for those codes the best scale follows by least squares; with that scale the
+//! weights get new codes, and so on for a few rounds. The trial that ends with the smallest error wins. Large weights count more than
+//! small ones: they move a product more.
+
+use std::ops::RangeInclusive;
+
+use half::f16;
+
+/// By how many quarters of a step a trial spreads the codes over more than from end to end.
+pub const TRIALS: RangeInclusive<i8> = -4..=4;
+/// How often a trial takes codes from its scale, and then its scale from the codes.
+pub const ROUNDS: usize = 4;
+
+/// How the weights of a group are stored: weight ≈ `scale · code − min`, with `min ≥ 0`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScaleAndMin {
+    /// What a code of 1 is worth.
+    pub scale: f32,
+    /// What is subtracted from every weight.
+    pub min: f32,
+}
+
+/// How much the error of each weight counts: the weight's magnitude plus the root mean square of its group.
+#[must_use]
+pub fn importance<const N: usize>(x: &[f32; N]) -> [f32; N] {
+    let mean = x.iter().map(|x| x * x).sum::<f32>() / N as f32;
+    x.map(|x| x.abs() + mean.sqrt())
+}
+
+/// The nearest whole number, ties to even, for `|x| < 2²²`: at 1.5 · 2²³ an f32 has no room for a fraction. Where the compiler may not
+/// assume an instruction for it, `round_ties_even` is a call.
+#[must_use]
+pub fn nearest(x: f32) -> f32 {
+    const NO_FRACTION: f32 = 12_582_912.0;
+    (x + NO_FRACTION) - NO_FRACTION
+}
+
+/// The code of a weight: the nearest to `x / scale` in `low..=high`; any will do if `scale` is 0.
+#[must_use]
+pub fn code(x: f32, scale: f32, low: f32, high: f32) -> f32 {
+    if scale == 0.0 { low } else { nearest((x / scale).clamp(low, high)) }
+}
+
+/// The best scale for a group without a minimum, weight ≈ `scale · code` with codes in `−half..half`. It may be negative: there is one
+/// more code below 0 than above, and it goes to the weight of largest magnitude, whatever its sign.
+#[must_use]
+pub fn search_scale<const N: usize>(x: &[f32; N], half: u8) -> f32 {
+    let importance = importance(x);
+    let half = f32::from(half);
+    let largest = largest_magnitude(x);
+    let (mut best_gain, mut best_scale) = (0.0, 0.0);
+    if largest == 0.0 {
+        return best_scale;
+    }
+    for quarters in TRIALS {
+        let mut scale = -largest / (half + f32::from(quarters) / 4.0);
+        let mut gain = 0.0;
+        for _ in 0..ROUNDS {
+            let inverse = 1.0 / scale;
+            let (mut qx, mut qq) = (0.0, 0.0);
+            for (x, w) in x.iter().zip(&importance) {
+                let q = nearest((x * inverse).clamp(-half, half - 1.0));
+                qx += w * q * x;
+                qq += w * q * q;
+            }
+            // Σ w·(scale·q − x)² is smallest at this scale, and is then Σ w·x² less the gain.
+            scale = qx / qq;
+            gain = qx * qx / qq;
+        }
+        if gain > best_gain {
+            (best_gain, best_scale) = (gain, scale);
+        }
+    }
+    best_scale
+}
+
+/// Scale and minimum with which `Σ importance · (scale · code − min − x)²` is smallest, for codes that are given.
+///
+/// Where the best minimum is negative it is 0, since it cannot be stored otherwise, and the scale is the best one for that. So it is
+/// where all codes are equal, as they then determine only the sum of both.
+#[must_use]
+pub fn fit_scale_and_min<const N: usize>(x: &[f32; N], importance: &[f32; N], codes: &[f32; N]) -> ScaleAndMin {
+    todo!("week2-day4 task 3: fit_scale_and_min")
+}
+
+/// The best scale and minimum for codes `0..=top` among [`TRIALS`]. Errors count by [`importance`].
+///
+/// All trials begin with the lowest weight as minimum, or with none if no weight is negative. A trial of `t` quarters begins with the
+/// scale that divides the range from there to the highest weight into `top + t / 4` steps. Then it goes [`ROUNDS`] rounds: codes by
+/// rounding within `0..=top`, scale and minimum by [`fit_scale_and_min`]. Its error is that of the last codes with the last fit.
+#[must_use]
+pub fn search_scale_and_min<const N: usize>(x: &[f32; N], top: u8) -> ScaleAndMin {
+    todo!("week2-day4 task 3: search_scale_and_min")
+}
+
+/// Stores scales or minimums, none negative, as whole numbers `0..=top` times one `d`, with which the largest becomes `top`. Returns `d`
+/// as it comes back from half precision, and the numbers.
+#[must_use]
+pub fn share<const N: usize>(values: [f32; N], top: u8) -> (f32, [u8; N]) {
+    let d = values.iter().fold(0f32, |m, &x| m.max(x)) / f32::from(top);
+    // The cast from f32 saturates, and so clamps.
+    let numbers = values.map(|x| if d > 0.0 { (nearest(x / d) as u8).min(top) } else { 0 });
+    (f16::from_f32(d).to_f32(), numbers)
+}
+
+/// As [`share`], for scales of either sign: whole numbers `−half..half` times one `d`, with which that of largest magnitude becomes `−half`.
+#[must_use]
+pub fn share_signed<const N: usize>(values: [f32; N], half: u8) -> (f32, [i8; N]) {
+    let half = f32::from(half);
+    let d = -largest_magnitude(&values) / half;
+    let numbers = values.map(|x| code(x, d, -half, half - 1.0) as i8);
+    (f16::from_f32(d).to_f32(), numbers)
+}
+
+fn largest_magnitude(x: &[f32]) -> f32 {
+    x.iter().fold(0f32, |largest, &x| if x.abs() > largest.abs() { x } else { largest })
+}

@@ -1,0 +1,79 @@
+//! Against the naive rung: each weight is multiplied as soon as it is decoded. No row is written down in between.
+//!
+//! A scale belongs to many weights, so it is taken out of the sum: `Σ d·q·x = d · Σ q·x`, one multiplication a block. An offset or a
+//! minimum belongs to all of them: `Σ (d·q − m)·x = d · Σ q·x − m · Σ x`.
+
+use half::{bf16, f16};
+use tiny_llm_kit::gguf::TensorType;
+
+use crate::week2::{
+    blocks::{f16_at, q4_k::scales_and_minimums},
+    input::Input,
+    matrix::Matrix,
+    parallel::Tile,
+};
+
+/// The product of a row of blocks with as many values.
+pub type Dot = fn(row: &[u8], x: &[f32]) -> f32;
+
+/// This rung's kernel for a type, if it has one.
+#[must_use]
+pub fn dot(tensor_type: TensorType) -> Option<Dot> {
+    Some(match tensor_type {
+        TensorType::F32 => |row, x| dot_plain(row, x, f32::from_le_bytes),
+        TensorType::F16 => |row, x| dot_plain(row, x, |bytes| f16::from_le_bytes(bytes).to_f32()),
+        TensorType::BF16 => |row, x| dot_plain(row, x, |bytes| bf16::from_le_bytes(bytes).to_f32()),
+        TensorType::Q8_0 => dot_q8_0,
+        TensorType::Q4_0 => dot_q4_0,
+        TensorType::Q5_0 => dot_q5_0,
+        TensorType::Q4_K => dot_q4_k,
+        TensorType::Q6_K => dot_q6_k,
+        _ => return None,
+    })
+}
+
+/// See [`super::Kernel`]; for types that have a [`dot`].
+pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    let dot = dot(weight.tensor_type).expect("a type with a kernel of this rung");
+    for (i, r) in tile.cols.clone().enumerate() {
+        for t in tile.rows.clone() {
+            tile.row_mut(t)[i] = dot(weight.row(r), x.row(t));
+        }
+    }
+}
+
+fn dot_plain<const N: usize>(row: &[u8], x: &[f32], value: impl Fn([u8; N]) -> f32) -> f32 {
+    row.chunks_exact(N).zip(x).map(|(bytes, x)| value(bytes.try_into().expect("N bytes")) * x).sum()
+}
+
+/// `Σ w·x` for a row of Q8_0 blocks: `d` (f16), 32 codes in −128…127; `w = d·q`. `x [32 · blocks]`.
+#[must_use]
+pub fn dot_q8_0(row: &[u8], x: &[f32]) -> f32 {
+    todo!("week2-day5 task 1: dot_q8_0")
+}
+
+/// `Σ w·x` for a row of Q4_0 blocks: `d` (f16), 16 bytes of two codes each, low halves first; `w = d·(q − 8)`. `x [32 · blocks]`.
+#[must_use]
+pub fn dot_q4_0(row: &[u8], x: &[f32]) -> f32 {
+    todo!("week2-day5 task 1: dot_q4_0")
+}
+
+/// `Σ w·x` for a row of Q5_0 blocks: `d` (f16), 32 fifth bits, 16 bytes of two low parts each; `w = d·(q − 16)`. `x [32 · blocks]`.
+#[must_use]
+pub fn dot_q5_0(row: &[u8], x: &[f32]) -> f32 {
+    todo!("week2-day5 task 1: dot_q5_0")
+}
+
+/// `Σ w·x` for a row of Q4_K blocks: `d`, `dmin` (f16), 12 bytes of scales and minimums, 128 bytes of codes; sub-block `j` of 32 has
+/// `w = d·scale[j]·q − dmin·min[j]`. `x [256 · blocks]`.
+#[must_use]
+pub fn dot_q4_k(row: &[u8], x: &[f32]) -> f32 {
+    todo!("week2-day5 task 1: dot_q4_k")
+}
+
+/// `Σ w·x` for a row of Q6_K blocks: 128 bytes of low halves, 64 bytes of upper pairs of bits, 16 scales (i8), `d` (f16); each 16
+/// weights have a scale: `w = d·scale·(q − 32)`. `x [256 · blocks]`.
+#[must_use]
+pub fn dot_q6_k(row: &[u8], x: &[f32]) -> f32 {
+    todo!("week2-day5 task 1: dot_q6_k")
+}

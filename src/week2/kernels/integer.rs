@@ -1,0 +1,58 @@
+//! Against the fused rung: the activations are small integers too, so codes meet codes in integer arithmetic, exactly; a float appears
+//! once for each scale.
+//!
+//! `Σ d·q · s·p = d · s · Σ q·p`, with the weights' `d` and codes `q`, and the activations' scale `s` and values `p`. What the fused rung
+//! needed `Σ x` for, comes from [`Int8Group::sums`]: it was added up once for all rows of all matrices.
+
+use tiny_llm_kit::gguf::TensorType;
+
+use crate::week2::{
+    blocks::{f16_at, q4_k::scales_and_minimums},
+    input::Int8Group,
+};
+
+/// The product of a row of blocks with as many values, [`GROUP`](crate::week2::input::GROUP) in a group, the last of which may be longer than the row.
+pub type Dot = fn(row: &[u8], x: &[Int8Group]) -> f32;
+
+/// This rung's kernel for a type, if it has one.
+#[must_use]
+pub fn dot(tensor_type: TensorType) -> Option<Dot> {
+    Some(match tensor_type {
+        TensorType::Q8_0 => dot_q8_0,
+        TensorType::Q4_0 => dot_q4_0,
+        TensorType::Q5_0 => dot_q5_0,
+        TensorType::Q4_K => dot_q4_k,
+        TensorType::Q6_K => dot_q6_k,
+        _ => return None,
+    })
+}
+
+/// [`super::fused::dot_q8_0`] with activations in int8: eight blocks meet a group, the last group of a row fewer.
+#[must_use]
+pub fn dot_q8_0(row: &[u8], x: &[Int8Group]) -> f32 {
+    todo!("week2-day5 task 3: dot_q8_0")
+}
+
+/// [`super::fused::dot_q4_0`] with activations in int8.
+#[must_use]
+pub fn dot_q4_0(row: &[u8], x: &[Int8Group]) -> f32 {
+    todo!("week2-day5 task 3: dot_q4_0")
+}
+
+/// [`super::fused::dot_q5_0`] with activations in int8.
+#[must_use]
+pub fn dot_q5_0(row: &[u8], x: &[Int8Group]) -> f32 {
+    todo!("week2-day5 task 3: dot_q5_0")
+}
+
+/// [`super::fused::dot_q4_k`] with activations in int8: a block meets a group, and its scales are integers too.
+#[must_use]
+pub fn dot_q4_k(row: &[u8], x: &[Int8Group]) -> f32 {
+    todo!("week2-day5 task 3: dot_q4_k")
+}
+
+/// [`super::fused::dot_q6_k`] with activations in int8.
+#[must_use]
+pub fn dot_q6_k(row: &[u8], x: &[Int8Group]) -> f32 {
+    todo!("week2-day5 task 3: dot_q6_k")
+}

@@ -1,0 +1,183 @@
+//! Every rung that this machine has, in every type, against rows decoded one by one and added up in f64.
+
+use tiny_llm_kit::gguf::TensorType;
+
+use super::{Rung, matmul, naive::decode_row};
+use crate::week2::{
+    input::{GROUP, Input},
+    matrix::Matrix,
+    parallel::Team,
+};
+
+/// Numbers that look random and are the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// In −1…1.
+    fn signed(&mut self) -> f32 {
+        (self.next() >> 40) as f32 / (1 << 23) as f32 - 1.0
+    }
+}
+
+/// Where a block of this type has numbers in half precision.
+fn halves(tensor_type: TensorType) -> &'static [usize] {
+    match tensor_type {
+        TensorType::F32 | TensorType::BF16 => &[],
+        TensorType::F16 | TensorType::Q4_0 | TensorType::Q5_0 | TensorType::Q8_0 => &[0],
+        TensorType::Q4_1 | TensorType::Q5_1 | TensorType::Q4_K | TensorType::Q5_K => &[0, 2],
+        TensorType::Q2_K => &[80, 82],
+        TensorType::Q3_K => &[108],
+        TensorType::Q6_K => &[208],
+    }
+}
+
+/// A matrix of blocks with the bytes that `byte` gives, and scales of both signs and many sizes.
+fn matrix(tensor_type: TensorType, rows: usize, cols: usize, mut byte: impl FnMut() -> u8) -> Matrix {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ cols as u64);
+    let mut bytes: Vec<u8> = (0..rows * tensor_type.row_bytes(cols).expect("whole blocks")).map(|_| byte()).collect();
+    for block in bytes.chunks_exact_mut(tensor_type.block_bytes()) {
+        match tensor_type {
+            TensorType::F32 => block.copy_from_slice(&random.signed().to_le_bytes()),
+            TensorType::BF16 => block.copy_from_slice(&half::bf16::from_f32(random.signed()).to_le_bytes()),
+            _ => {
+                for &at in halves(tensor_type) {
+                    block[at..][..2].copy_from_slice(&half::f16::from_f32(random.signed() * 0.02).to_le_bytes());
+                }
+            }
+        }
+    }
+    Matrix::new(rows, cols, tensor_type, bytes.into()).expect("a matrix")
+}
+
+fn input(rows: usize, cols: usize, mut value: impl FnMut(usize) -> f32) -> Input {
+    let mut x = Input::default();
+    x.resize(rows, cols);
+    for (i, x) in x.values.iter_mut().enumerate() {
+        *x = value(i);
+    }
+    x.quantize(&Team::new(1));
+    x
+}
+
+/// Sums in f64 of the products of row `r` with the activations `[T, C]`, and the sums of their magnitudes.
+fn sums(row: &[f32], activations: &[f64]) -> Vec<(f64, f64)> {
+    let products =
+        |x: &[f64]| row.iter().zip(x).fold((0.0, 0.0), |(sum, size), (&w, x)| (sum + f64::from(w) * x, size + (f64::from(w) * x).abs()));
+    activations.chunks_exact(row.len()).map(products).collect()
+}
+
+/// Compares every rung with sums in f64 over what it is to multiply: the activations, or what their integers stand for.
+fn check(weight: &Matrix, x: &Input, what: &str) {
+    let team = Team::new(2);
+    let outputs: Vec<(Rung, Vec<f32>)> = Rung::available()
+        .into_iter()
+        .map(|rung| {
+            let mut out = vec![f32::NAN; x.rows * weight.rows];
+            matmul(rung, &team, weight, x, &mut out);
+            (rung, out)
+        })
+        .collect();
+    let floats: Vec<f64> = x.values.iter().map(|&x| f64::from(x)).collect();
+    let of_row = |t: usize| {
+        let values = x.int8_row(t).iter().flat_map(|group| group.values.iter().map(|&p| f64::from(p) * f64::from(group.scale)));
+        values.take(x.cols)
+    };
+    let integers: Vec<f64> = (0..x.rows).flat_map(of_row).collect();
+    let mut row = vec![0.0; weight.cols];
+    for r in 0..weight.rows {
+        decode_row(weight, r, &mut row);
+        let (from_floats, from_integers) = (sums(&row, &floats), sums(&row, &integers));
+        for (rung, out) in &outputs {
+            for t in 0..x.rows {
+                let found = out[t * weight.rows + r];
+                // Rounding of weights and of partial sums: of a minimum of 63 and a code of 15, each some units of what is added.
+                let agrees = |(sum, size): (f64, f64)| (f64::from(found) - sum).abs() <= 2e-5 * size + 1e-30;
+                // A type for which a rung has no kernel is multiplied by a rung below, with the activations in f32.
+                let fits = if rung.wants_int8() && weight.tensor_type.block_len() > 1 {
+                    agrees(from_integers[t]) || (!is_taught(weight.tensor_type) && agrees(from_floats[t]))
+                } else {
+                    agrees(from_floats[t])
+                };
+                let (tensor_type, expected) = (weight.tensor_type, if rung.wants_int8() { from_integers[t].0 } else { from_floats[t].0 });
+                let shapes = format!("[{}, {}] × [{}, {}]ᵀ", x.rows, x.cols, weight.rows, weight.cols);
+                assert!(fits, "{rung}, {tensor_type}, {what}: {shapes}, row {t}, output {r}: found {found}, expected {expected}");
+            }
+        }
+    }
+}
+
+fn is_taught(tensor_type: TensorType) -> bool {
+    matches!(tensor_type, TensorType::Q8_0 | TensorType::Q4_0 | TensorType::Q5_0 | TensorType::Q4_K | TensorType::Q6_K)
+}
+
+/// Every type; `cols` that are no whole number of blocks are left out.
+fn for_each(cols: &[usize], mut run: impl FnMut(TensorType, usize)) {
+    for tensor_type in TensorType::ALL {
+        for &cols in cols.iter().filter(|&&cols| tensor_type.row_bytes(cols).is_some()) {
+            run(tensor_type, cols);
+        }
+    }
+}
+
+#[test]
+fn random_bytes_in_all_shapes() {
+    let mut random = Random(1);
+    for_each(&[32, 256, 288, 960, 1024], |tensor_type, cols| {
+        for (rows, tokens) in [(1, 1), (13, 1), (33, 1), (50, 1), (2, 3), (13, 2), (16, 4), (35, 5), (47, 9)] {
+            if rows * tokens * cols > 100_000 {
+                continue;
+            }
+            let weight = matrix(tensor_type, rows, cols, || random.next() as u8);
+            let x = input(tokens, cols, |_| random.signed());
+            check(&weight, &x, "random bytes");
+        }
+    });
+}
+
+#[test]
+fn long_rows_and_many_tokens() {
+    let mut random = Random(2);
+    for_each(&[5632], |tensor_type, cols| {
+        let weight = matrix(tensor_type, 3, cols, || random.next() as u8);
+        check(&weight, &input(2, cols, |_| random.signed()), "a long row");
+    });
+    for_each(&[256], |tensor_type, cols| {
+        let weight = matrix(tensor_type, 3, cols, || random.next() as u8);
+        check(&weight, &input(259, cols, |_| random.signed()), "many tokens");
+    });
+}
+
+#[test]
+fn weights_and_activations_at_their_extremes() {
+    for_each(&[256, 960], |tensor_type, cols| {
+        for byte in [0x00, 0x7f, 0x80, 0x81, 0xff] {
+            let weight = matrix(tensor_type, 5, cols, || byte);
+            for tokens in [1, 4] {
+                check(&weight, &input(tokens, cols, |_| 1.0), &format!("bytes {byte:#x}, activations +127"));
+                check(&weight, &input(tokens, cols, |_| -1.0), &format!("bytes {byte:#x}, activations −127"));
+                let alternating = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
+                check(&weight, &input(tokens, cols, alternating), &format!("bytes {byte:#x}, activations ±127"));
+            }
+        }
+    });
+}
+
+#[test]
+fn activations_of_zero_and_scales_far_apart() {
+    let mut random = Random(3);
+    for_each(&[960, 1024], |tensor_type, cols| {
+        let weight = matrix(tensor_type, 17, cols, || random.next() as u8);
+        for tokens in [1, 3] {
+            check(&weight, &input(tokens, cols, |_| 0.0), "zeros");
+            let by_group = input(tokens, cols, |i| 10f32.powi((i % cols / GROUP) as i32 * 2 - 3) * random.signed());
+            check(&weight, &by_group, "groups of different scales");
+        }
+    });
+}
