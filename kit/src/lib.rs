@@ -21,5 +21,7 @@ pub mod config;
 pub mod gguf;
 #[cfg(feature = "text")]
 pub mod text;
+#[cfg(feature = "model")]
+pub mod unfinished;
 
 pub use tensor::{Tensor, matmul};

@@ -1,45 +1,15 @@
 //! Files that are complete or absent: written beside their place, then renamed.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::{self, BufWriter, Write},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Result, ensure};
 use serde_json::{Map, Value, json};
 
-/// A file or folder in the making. It vanishes unless it is put into its place.
-pub(super) struct Unfinished {
-    pub(super) path: PathBuf,
-    target: PathBuf,
-}
-
-impl Unfinished {
-    /// A name that nobody else uses, in the same folder: a rename must not cross file systems.
-    pub(super) fn new(target: &Path) -> Result<Self> {
-        let name = target.file_name().with_context(|| format!("{}: expected a path that ends in a name", target.display()))?;
-        let name = format!(".{}.{}.unfinished", name.to_string_lossy(), std::process::id());
-        Ok(Self { path: target.with_file_name(name), target: target.to_owned() })
-    }
-
-    /// Puts it into its place. A file that was there is replaced.
-    pub(super) fn finish(self) -> Result<()> {
-        fs::rename(&self.path, &self.target).map_err(|e| cannot_be_written(&self.target, &e))
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        // After `finish` nothing is there; before it, there is nobody to tell of a failure.
-        let _ = if self.path.is_dir() { fs::remove_dir_all(&self.path) } else { fs::remove_file(&self.path) };
-    }
-}
-
-/// Names the file that was asked for, not the one that is written first.
-pub(super) fn cannot_be_written(path: &Path, error: &io::Error) -> anyhow::Error {
-    anyhow!("{}: cannot be written: {error}", path.display())
-}
+pub(super) use crate::unfinished::{Unfinished, cannot_be_written};
 
 /// One tensor to be written.
 pub(super) struct Entry {
