@@ -18,9 +18,14 @@
 //!
 //! weight `i = (d · scale) · qi − (dmin · minimum)`, with scale and minimum number `i / 32` and `qi` in 0…15.
 
+use std::array::from_fn;
+
 use tiny_llm_kit::gguf::TensorType;
 
-use super::f16_at;
+use super::{
+    f16_at, put_f16,
+    search::{code, search_scale_and_min, share},
+};
 
 /// Bytes in a block.
 pub const BYTES: usize = 2 + 2 + 12 + 128;
@@ -35,4 +40,17 @@ pub fn scales_and_minimums(packed: &[u8; 12]) -> ([u8; 8], [u8; 8]) {
 /// The 256 weights of a block: the scale times the integer, less the minimum, in this order.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     todo!("week2-day4 task 1: dequantize")
+}
+
+/// The inverse of [`scales_and_minimums`], for numbers below 64.
+#[must_use]
+pub fn pack_scales_and_minimums(scales: &[u8; 8], minimums: &[u8; 8]) -> [u8; 12] {
+    todo!("week2-day4 task 4: pack_scales_and_minimums")
+}
+
+/// A block of 256 finite weights. Each 32 get scale and minimum by [`search_scale_and_min`]; the eight scales share `d`, the eight minimums
+/// `dmin` ([`share`], 6 bits). A weight's integer is the nearest for scale and minimum **as they are stored**.
+#[must_use]
+pub fn quantize(x: &[f32; 256]) -> [u8; BYTES] {
+    todo!("week2-day4 task 4: quantize")
 }

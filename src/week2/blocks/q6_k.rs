@@ -18,9 +18,14 @@
 //!
 //! weight `i = (d · scale) · (qi − 32)`, with scale number `i / 16` and `qi` in 0…63.
 
+use std::array::from_fn;
+
 use tiny_llm_kit::gguf::TensorType;
 
-use super::f16_at;
+use super::{
+    f16_at, put_f16,
+    search::{code, search_scale, share_signed},
+};
 
 /// Bytes in a block.
 pub const BYTES: usize = 128 + 64 + 16 + 2;
@@ -29,4 +34,11 @@ const _: () = assert!(BYTES == TensorType::Q6_K.block_bytes());
 /// The 256 weights of a block: the block's scale times that of the sixteen, times the integer less 32, in this order.
 pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     todo!("week2-day4 task 2: dequantize")
+}
+
+/// A block of 256 finite weights. Each 16 get their scale by [`search_scale`]; the sixteen scales share `d` ([`share_signed`], 8 bits). A
+/// weight's integer is the nearest for its scale **as it is stored**.
+#[must_use]
+pub fn quantize(x: &[f32; 256]) -> [u8; BYTES] {
+    todo!("week2-day4 task 2: quantize")
 }
