@@ -9,6 +9,7 @@ mod chat;
 mod files;
 mod generate;
 mod input;
+mod inspect;
 mod interrupt;
 mod logits;
 mod memory;
@@ -27,7 +28,12 @@ use std::{ops::ControlFlow, path::Path, process::ExitCode};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{Tensor, chat::Message, config::ModelConfig, gguf::Metadata};
+use crate::{
+    Tensor,
+    chat::Message,
+    config::ModelConfig,
+    gguf::{Metadata, TensorInfo},
+};
 
 /// What the command line needs of a solution: the functions of its week, under the names they have there.
 pub trait Engine: Sized {
@@ -44,6 +50,12 @@ pub trait Engine: Sized {
     fn take_metadata(&mut self) -> Option<Metadata> {
         None
     }
+
+    /// Metadata and tensor table of a GGUF file.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is malformed.
+    fn inspect(file: &Path) -> Result<(Metadata, Vec<TensorInfo>)>;
 
     /// What the folder's `config.json` says.
     fn config(&self) -> &ModelConfig;
@@ -183,6 +195,8 @@ enum Command {
     Bench(bench::Args),
     /// Measures a model on held-out stories: exact answers by kind of question, and perplexity.
     Score(score::Args),
+    /// Lists the metadata and the tensors of a GGUF file.
+    Inspect(inspect::Args),
     /// Writes a model folder with random weights, to measure with.
     Synth(synth::Args),
     /// Writes every activation to a file, or compares them with one: `cargo course trace`
@@ -205,6 +219,7 @@ pub fn main<E: Engine>() -> ExitCode {
         Command::Logits(args) => logits::run::<E>(&args),
         Command::Bench(args) => bench::run::<E>(&args),
         Command::Score(args) => score::run::<E>(&args),
+        Command::Inspect(args) => inspect::run::<E>(&args),
         Command::Synth(args) => synth::run(&args),
         Command::Trace(args) => trace::run::<E>(&args),
     };
