@@ -7,13 +7,16 @@ use std::{ops::ControlFlow, path::Path, process::ExitCode};
 
 use anyhow::{Result, bail, ensure};
 use engine::{week1, week2};
-use tiny_llm::week1::{activations, chat::chatml, stream::TextStream};
+use tiny_llm::{
+    week1::{activations, chat::chatml, stream::TextStream},
+    week2::gguf::Gguf,
+};
 use tiny_llm_kit::{
     Tensor,
     chat::Message,
     cli::{self, Engine, FinishReason, LoadOptions, Request},
     config::ModelConfig,
-    gguf::Metadata,
+    gguf::{Metadata, TensorInfo},
 };
 
 fn main() -> ExitCode {
@@ -44,6 +47,11 @@ impl Engine for Solution {
             Self::Week1(_) => None,
             Self::Week2(engine) => engine.metadata.take(),
         }
+    }
+
+    fn inspect(file: &Path) -> Result<(Metadata, Vec<TensorInfo>)> {
+        let gguf = Gguf::open(file)?;
+        Ok((gguf.metadata, gguf.tensors))
     }
 
     fn config(&self) -> &ModelConfig {
