@@ -72,6 +72,7 @@ pub struct DenseCache {
     values: Store,
     /// `[sequences]`, how many positions of each sequence every layer holds.
     lengths: Vec<usize>,
+    computed: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -90,7 +91,7 @@ impl DenseCache {
             CacheType::F32 => Store::F32(vec![0.0; numbers]),
             CacheType::F16 => Store::F16(bytemuck::allocation::zeroed_vec(numbers)),
         };
-        Self { shape, keys: store(), values: store(), lengths: vec![0; sequences] }
+        Self { shape, keys: store(), values: store(), lengths: vec![0; sequences], computed: 0 }
     }
 
     /// Its sizes.
@@ -110,10 +111,21 @@ impl DenseCache {
         self.lengths[sequence] = self.lengths[sequence].min(len);
     }
 
-    /// Says that positions up to `len` have been written in every layer: the model's last act on a row.
-    pub fn advance(&mut self, sequence: usize, len: usize) {
-        assert!(len <= self.shape.capacity, "position {len} is beyond the cache's {}", self.shape.capacity);
-        self.lengths[sequence] = self.lengths[sequence].max(len);
+    /// Says that a position has been written in every layer: the model's last act on each row, in their order.
+    ///
+    /// # Panics
+    /// If it is not the next position of its sequence.
+    pub fn advance(&mut self, sequence: usize, position: usize) {
+        let next = &mut self.lengths[sequence];
+        assert!(position == *next, "sequence {sequence}: found position {position}, expected {next}");
+        *next += 1;
+        self.computed += 1;
+    }
+
+    /// How many positions have been computed for this cache so far, in all sequences; one that was forgotten and computed again counts twice.
+    #[must_use]
+    pub fn computed(&self) -> usize {
+        self.computed
     }
 
     /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`. What is stored there is replaced.

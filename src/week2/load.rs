@@ -27,16 +27,7 @@ use crate::week1::rope::inverse_frequencies;
 pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
     let config = ModelConfig::from_folder(folder)?;
     let checkpoint = Checkpoint::open(folder)?;
-    let mut matrix = |name: &str, shape: &[usize]| {
-        let (dtype, bytes) = checkpoint.bytes(name, shape)?;
-        let tensor_type = match dtype {
-            Dtype::F32 => TensorType::F32,
-            Dtype::F16 => TensorType::F16,
-            Dtype::BF16 => TensorType::BF16,
-            other => bail!("tensor {name}: type {other:?} is not supported; expected F32, F16 or BF16"),
-        };
-        as_matrix(name, shape, tensor_type, bytes)
-    };
+    let mut matrix = |name: &str, shape: &[usize]| stored_matrix(&checkpoint, name, shape);
     let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
     build(config, &rope, context, &mut matrix)
 }
@@ -91,6 +82,21 @@ fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
         bail!("{file}: tensor {ROPE_FACTORS}: found a factor of {factor}, expected numbers above 0");
     }
     Ok(factors)
+}
+
+/// A tensor of a checkpoint, as it lies there.
+///
+/// # Errors
+/// If there is none of this name and shape, or its type is not supported.
+pub fn stored_matrix(checkpoint: &Checkpoint, name: &str, shape: &[usize]) -> Result<Matrix> {
+    let (dtype, bytes) = checkpoint.bytes(name, shape)?;
+    let tensor_type = match dtype {
+        Dtype::F32 => TensorType::F32,
+        Dtype::F16 => TensorType::F16,
+        Dtype::BF16 => TensorType::BF16,
+        other => bail!("tensor {name}: type {other:?} is not supported; expected F32, F16 or BF16"),
+    };
+    as_matrix(name, shape, tensor_type, bytes)
 }
 
 fn as_matrix(name: &str, shape: &[usize], tensor_type: TensorType, bytes: Bytes) -> Result<Matrix> {

@@ -159,7 +159,7 @@ impl Model {
     /// Rows of one sequence stand in the order of their positions, without a gap, from the first that is not in the cache.
     ///
     /// # Panics
-    /// If the rows are not as [`Model::check`] asks.
+    /// If a row's position is not the next of its sequence, or its token or sequence is out of range: [`Model::check`] tells beforehand.
     pub fn forward<'w>(&self, rows: &[Row], cache: &mut DenseCache, plan: &Plan, work: &'w mut Workspace) -> &'w [f32] {
         todo!("week2-day1 task 3: Model::forward")
     }

@@ -7,6 +7,7 @@
 pub mod metadata;
 pub mod reader;
 pub mod table;
+pub mod writer;
 
 use std::{collections::HashMap, path::Path};
 
