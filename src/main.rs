@@ -9,7 +9,7 @@ use anyhow::{Result, bail, ensure};
 use engine::{week1, week2};
 use tiny_llm::{
     week1::{activations, chat::chatml, stream::TextStream},
-    week2::gguf::Gguf,
+    week2::{bandwidth, gguf::Gguf},
 };
 use tiny_llm_kit::{
     Tensor,
@@ -58,6 +58,27 @@ impl Engine for Solution {
         match self {
             Self::Week1(engine) => &engine.model.config,
             Self::Week2(engine) => engine.config(),
+        }
+    }
+
+    fn weight_bytes(&self) -> u64 {
+        match self {
+            Self::Week1(engine) => engine.weight_bytes(),
+            Self::Week2(engine) => engine.weight_bytes(),
+        }
+    }
+
+    fn described(&self) -> String {
+        match self {
+            Self::Week1(_) => "week 1: f32, nothing cached".to_owned(),
+            Self::Week2(engine) => engine.described(),
+        }
+    }
+
+    fn measure_bandwidth(&self) -> f64 {
+        match self {
+            Self::Week1(_) => bandwidth::measure(1, bandwidth::ENOUGH, 5),
+            Self::Week2(engine) => bandwidth::measure(engine.threads(), bandwidth::ENOUGH, 5),
         }
     }
 

@@ -24,6 +24,19 @@ impl Week1 {
         Ok(Self { model: load_model(folder)? })
     }
 
+    /// Every matrix is read in f32; of the embedding one row, unless it is the output head too.
+    pub(crate) fn weight_bytes(&self) -> u64 {
+        let model = &self.model;
+        let head = model.lm_head.as_ref().map_or(&model.embedding.weight, |head| &head.weight).len();
+        let layers = model.blocks.iter().map(|block| {
+            let (attention, mlp) = (&block.attention, &block.mlp);
+            let projections =
+                [&attention.q_proj, &attention.k_proj, &attention.v_proj, &attention.o_proj].map(|linear| linear.weight.len());
+            projections.iter().sum::<usize>() + mlp.gate_proj.len() + mlp.up_proj.len() + mlp.down_proj.len()
+        });
+        4 * (head + layers.sum::<usize>()) as u64
+    }
+
     pub(crate) fn logits(&self, tokens: &[u32]) -> Tensor {
         // (1, L, V) -> (L, V)
         self.model.forward(&batch_of_one(tokens)).index_axis_move(Axis(0), 0)

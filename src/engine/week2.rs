@@ -35,6 +35,7 @@ pub(crate) struct Week2 {
     state: RefCell<State>,
     /// The session's, at hand without borrowing it.
     config: ModelConfig,
+    cache_type: CacheType,
     keep_cache: bool,
 }
 
@@ -64,11 +65,26 @@ impl Week2 {
         };
         let cache_type = named(options.cache_type.as_deref(), CacheType::default)?;
         let session = Session::new(Arc::new(model), Arc::new(plan), config.max_positions, cache_type);
-        Ok(Self { metadata, state: RefCell::new(State { session, cached: Vec::new() }), config, keep_cache: !options.no_cache })
+        Ok(Self { metadata, state: RefCell::new(State { session, cached: Vec::new() }), config, cache_type, keep_cache: !options.no_cache })
     }
 
     pub(crate) fn config(&self) -> &ModelConfig {
         &self.config
+    }
+
+    pub(crate) fn weight_bytes(&self) -> u64 {
+        self.state.borrow().session.model.weight_bytes()
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.state.borrow().session.plan.team.threads()
+    }
+
+    pub(crate) fn described(&self) -> String {
+        let Plan { rung, attention, team } = &*self.state.borrow().session.plan;
+        let cache = if self.keep_cache { format!("{} cache", self.cache_type) } else { "no cache".to_owned() };
+        let (threads, s) = (team.threads(), if team.threads() == 1 { "" } else { "s" });
+        format!("{rung} kernels, {threads} thread{s}, {attention} attention, {cache}")
     }
 
     pub(crate) fn check(&self, tokens: &[u32]) -> Result<()> {

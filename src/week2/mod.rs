@@ -4,8 +4,8 @@
 //! stored), `kernels` (how they are multiplied), `parallel` (by whom), `rope`, `streaming`, `generate`, `load`.
 
 pub mod attention;
-pub mod blocks;
 pub mod bandwidth;
+pub mod blocks;
 pub mod cache;
 pub mod convert;
 pub mod generate;

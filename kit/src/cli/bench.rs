@@ -32,6 +32,9 @@ pub(super) struct Args {
     /// Generate so many times and report the fastest
     #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one, allow_negative_numbers = true)]
     repeat: usize,
+    /// Measure how fast this machine reads memory, too
+    #[arg(long)]
+    bandwidth: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -63,11 +66,14 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let report = Report {
         model: folder.display().to_string(),
         parameters: weights::parameters(config),
-        file_bytes: checkpoint_bytes(&folder)?,
+        file_bytes: if folder.is_file() { size_of_file(&folder)? } else { checkpoint_bytes(&folder)? },
+        weight_bytes: engine.weight_bytes(),
+        described: engine.described(),
         load,
         speed,
         loaded,
         end: Memory::now(),
+        bandwidth: args.bandwidth.then(|| engine.measure_bandwidth()),
     };
     Output::new().print(&if args.json { report.json() } else { report.text() })?;
     Ok(ExitCode::SUCCESS)
@@ -84,6 +90,11 @@ fn measure<E: Engine>(engine: &E, request: &Request) -> Result<Option<Speed>> {
     Ok((finish != FinishReason::Interrupted).then(|| stopwatch.stop()))
 }
 
+/// The file that a link leads to: the hub's cache is made of links.
+fn size_of_file(path: &Path) -> Result<u64> {
+    Ok(std::fs::metadata(path).with_context(|| format!("{}: cannot be read", path.display()))?.len())
+}
+
 /// The size of the folder's safetensors files.
 fn checkpoint_bytes(folder: &Path) -> Result<u64> {
     let unreadable = || format!("{}: cannot be read", folder.display());
@@ -91,8 +102,7 @@ fn checkpoint_bytes(folder: &Path) -> Result<u64> {
     for file in std::fs::read_dir(folder).with_context(unreadable)? {
         let path = file.with_context(unreadable)?.path();
         if path.extension().is_some_and(|extension| extension == "safetensors") {
-            // The file that a link leads to: the hub's cache is made of links.
-            bytes += std::fs::metadata(&path).with_context(unreadable)?.len();
+            bytes += size_of_file(&path)?;
         }
     }
     Ok(bytes)
@@ -102,6 +112,10 @@ struct Report {
     model: String,
     parameters: usize,
     file_bytes: u64,
+    weight_bytes: u64,
+    described: String,
+    /// Bytes per second.
+    bandwidth: Option<f64>,
     load: Duration,
     speed: Speed,
     loaded: Option<Memory>,
@@ -109,8 +123,9 @@ struct Report {
 }
 
 impl Report {
-    fn weight_bytes(&self) -> u64 {
-        4 * self.parameters as u64
+    /// The part of the machine's bandwidth that decoding uses.
+    fn share(&self) -> Option<f64> {
+        Some(self.speed.decode_rate()? * self.weight_bytes as f64 / self.bandwidth?)
     }
 
     fn text(&self) -> String {
@@ -123,7 +138,8 @@ impl Report {
         [
             format!("model      {model}, {parameters} parameters"),
             format!("files      {}", mib(self.file_bytes)),
-            format!("weights    {} in f32", mib(self.weight_bytes())),
+            format!("weights    {} are read for a token", mib(self.weight_bytes)),
+            format!("engine     {}", self.described),
             format!("load       {:.3} s", self.load.as_secs_f64()),
             format!("prefill    {}, first token after {:.3} s", speed.prefill_text(), speed.prefill.as_secs_f64()),
             format!("decode     {}", speed.decode_text()),
@@ -131,6 +147,12 @@ impl Report {
             format!("at the end {end}"),
             format!("peak       {peak} resident"),
         ]
+        .into_iter()
+        .chain(self.bandwidth.map(|bandwidth| {
+            let share = self.share().map_or_else(String::new, |share| format!(", of which decoding uses {:.0} %", 100.0 * share));
+            format!("bandwidth  {:.1} GB/s{share}", bandwidth / 1e9)
+        }))
+        .collect::<Vec<_>>()
         .join("\n")
     }
 
@@ -140,7 +162,12 @@ impl Report {
             "model": self.model,
             "parameters": self.parameters,
             "file_bytes": self.file_bytes,
-            "weight_bytes": self.weight_bytes(),
+            "weight_bytes": self.weight_bytes,
+            "weight_bytes_per_token": self.weight_bytes,
+            "engine": self.described,
+            "bandwidth_bytes_per_second": self.bandwidth,
+            "bandwidth_share": self.share(),
+            "decode_seconds": self.speed.decode.as_secs_f64(),
             "load_seconds": self.load.as_secs_f64(),
             "prompt_tokens": self.speed.prompt_tokens,
             "new_tokens": self.speed.new_tokens,

@@ -56,7 +56,7 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     output.end_line();
     if !args.quiet {
         let speed = generated.speed;
-        note(&format!("load     {:.3} s", session.load.as_secs_f64()));
+        note(&format!("load     {:.3} s · {}", session.load.as_secs_f64(), session.engine.described()));
         note(&format!("prefill  {}, first token after {:.3} s", speed.prefill_text(), speed.prefill.as_secs_f64()));
         note(&format!("decode   {}", speed.decode_text()));
         note(&format!("finish   {}", session.describe(&generated)));

@@ -60,6 +60,15 @@ pub trait Engine: Sized {
     /// What the folder's `config.json` says.
     fn config(&self) -> &ModelConfig;
 
+    /// Bytes of weights that a forward pass of one row reads.
+    fn weight_bytes(&self) -> u64;
+
+    /// How it is run, in a few words: kernels, threads, attention, cache.
+    fn described(&self) -> String;
+
+    /// Bytes that this machine reads from memory in a second, with the engine's number of threads.
+    fn measure_bandwidth(&self) -> f64;
+
     /// Whether the model can run on these tokens.
     ///
     /// # Errors

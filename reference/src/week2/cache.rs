@@ -1,6 +1,6 @@
 //! Day 1. The KV cache: keys and values of every position so far, computed once.
 
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use half::f16;
 
@@ -14,6 +14,15 @@ pub enum CacheType {
     /// 2 bytes a number.
     #[default]
     F16,
+}
+
+impl fmt::Display for CacheType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::F32 => "f32",
+            Self::F16 => "f16",
+        })
+    }
 }
 
 impl FromStr for CacheType {

@@ -1,6 +1,6 @@
 //! Day 1. The model over rows: one forward pass for a prompt, a part of one, one new token, or several requests at once.
 
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use anyhow::{bail, ensure};
 use tiny_llm_kit::config::ModelConfig;
@@ -95,6 +95,15 @@ pub enum AttentionKind {
     Streaming,
 }
 
+impl fmt::Display for AttentionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::TwoPass => "two-pass",
+            Self::Streaming => "streaming",
+        })
+    }
+}
+
 impl FromStr for AttentionKind {
     type Err = String;
 
@@ -133,6 +142,16 @@ impl Workspace {
 }
 
 impl Model {
+    /// Bytes of weights that a forward pass of one row reads: every matrix once, of the embedding one row, unless it is the head too.
+    #[must_use]
+    pub fn weight_bytes(&self) -> u64 {
+        let layers = self.layers.iter().flat_map(|layer| {
+            let projections = [&layer.q_proj, &layer.k_proj, &layer.v_proj, &layer.o_proj].map(|linear| &linear.weight);
+            projections.into_iter().chain([&layer.gate_proj, &layer.up_proj, &layer.down_proj])
+        });
+        layers.chain([self.lm_head.as_ref().unwrap_or(&self.embedding)]).map(|matrix| matrix.bytes().len() as u64).sum()
+    }
+
     /// Whether [`Model::forward`] can run on these rows.
     ///
     /// # Errors
