@@ -7,13 +7,16 @@ use std::{ops::ControlFlow, path::Path, process::ExitCode};
 
 use anyhow::{Result, bail, ensure};
 use engine::{week1, week2};
-use tiny_llm::week1::{activations, chat::chatml, stream::TextStream};
+use tiny_llm::{
+    week1::{activations, chat::chatml, stream::TextStream},
+    week2::{bandwidth, gguf::Gguf},
+};
 use tiny_llm_kit::{
     Tensor,
     chat::Message,
-    cli::{self, Engine, FinishReason, LoadOptions, Request, RunFacts},
+    cli::{self, Engine, FinishReason, LoadOptions, Request},
     config::ModelConfig,
-    gguf::Metadata,
+    gguf::{Metadata, TensorInfo},
 };
 
 fn main() -> ExitCode {
@@ -46,6 +49,11 @@ impl Engine for Solution {
         }
     }
 
+    fn inspect(file: &Path) -> Result<(Metadata, Vec<TensorInfo>)> {
+        let gguf = Gguf::open(file)?;
+        Ok((gguf.metadata, gguf.tensors))
+    }
+
     fn config(&self) -> &ModelConfig {
         match self {
             Self::Week1(engine) => &engine.model.config,
@@ -53,30 +61,31 @@ impl Engine for Solution {
         }
     }
 
+    fn weight_bytes(&self) -> u64 {
+        match self {
+            Self::Week1(engine) => engine.weight_bytes(),
+            Self::Week2(engine) => engine.weight_bytes(),
+        }
+    }
+
+    fn described(&self) -> String {
+        match self {
+            Self::Week1(_) => "week 1: f32, nothing cached".to_owned(),
+            Self::Week2(engine) => engine.described(),
+        }
+    }
+
+    fn measure_bandwidth(&self) -> f64 {
+        match self {
+            Self::Week1(_) => bandwidth::measure(1, bandwidth::ENOUGH, 5),
+            Self::Week2(engine) => bandwidth::measure(engine.threads(), bandwidth::ENOUGH, 5),
+        }
+    }
+
     fn check(&self, tokens: &[u32]) -> Result<()> {
         match self {
             Self::Week1(engine) => engine.model.check(tokens),
             Self::Week2(engine) => engine.check(tokens),
-        }
-    }
-
-    fn forget(&self) {
-        if let Self::Week2(engine) = self {
-            engine.forget();
-        }
-    }
-
-    fn run(&self) -> Option<RunFacts> {
-        match self {
-            Self::Week1(_) => None,
-            Self::Week2(engine) => Some(engine.run()),
-        }
-    }
-
-    fn bandwidth(&self) -> Option<f64> {
-        match self {
-            Self::Week1(_) => None,
-            Self::Week2(engine) => Some(engine.bandwidth()),
         }
     }
 

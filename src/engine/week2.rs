@@ -7,20 +7,18 @@ use ndarray::IxDyn;
 use tiny_llm::{
     week1::generate::{Limits, argmax},
     week2::{
-        bandwidth,
         cache::CacheType,
         generate::Session,
         gguf::Gguf,
         kernels::Rung,
         load,
-        matrix::Matrix,
-        model::{AttentionKind, Layer, Plan},
+        model::{AttentionKind, Plan},
         parallel::Team,
     },
 };
 use tiny_llm_kit::{
     Tensor,
-    cli::{FinishReason, LoadOptions, Request, RunFacts},
+    cli::{FinishReason, LoadOptions, Request},
     config::ModelConfig,
     gguf::Metadata,
 };
@@ -37,6 +35,7 @@ pub(crate) struct Week2 {
     state: RefCell<State>,
     /// The session's, at hand without borrowing it.
     config: ModelConfig,
+    cache_type: CacheType,
     keep_cache: bool,
 }
 
@@ -66,11 +65,26 @@ impl Week2 {
         };
         let cache_type = named(options.cache_type.as_deref(), CacheType::default)?;
         let session = Session::new(Arc::new(model), Arc::new(plan), config.max_positions, cache_type);
-        Ok(Self { metadata, state: RefCell::new(State { session, cached: Vec::new() }), config, keep_cache: !options.no_cache })
+        Ok(Self { metadata, state: RefCell::new(State { session, cached: Vec::new() }), config, cache_type, keep_cache: !options.no_cache })
     }
 
     pub(crate) fn config(&self) -> &ModelConfig {
         &self.config
+    }
+
+    pub(crate) fn weight_bytes(&self) -> u64 {
+        self.state.borrow().session.model.weight_bytes()
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        self.state.borrow().session.plan.team.threads()
+    }
+
+    pub(crate) fn described(&self) -> String {
+        let Plan { rung, attention, team } = &*self.state.borrow().session.plan;
+        let cache = if self.keep_cache { format!("{} cache", self.cache_type) } else { "no cache".to_owned() };
+        let (threads, s) = (team.threads(), if team.threads() == 1 { "" } else { "s" });
+        format!("{rung} kernels, {threads} thread{s}, {attention} attention, {cache}")
     }
 
     pub(crate) fn check(&self, tokens: &[u32]) -> Result<()> {
@@ -81,30 +95,6 @@ impl Week2 {
             anyhow::bail!("token {token} at position {at} is not in the vocabulary: ids run from 0 to {}", vocabulary - 1);
         }
         Ok(())
-    }
-
-    pub(crate) fn forget(&self) {
-        self.state.borrow_mut().reset();
-    }
-
-    pub(crate) fn run(&self) -> RunFacts {
-        let state = self.state.borrow();
-        let (model, plan) = (&state.session.model, &state.session.plan);
-        let mut facts = RunFacts { threads: plan.team.threads(), kernels: plan.rung.to_string(), weight_bytes: 0, operations: 0 };
-        let head = model.lm_head.as_ref().unwrap_or(&model.embedding);
-        for matrix in model.layers.iter().flat_map(matrices).chain([head]) {
-            facts.weight_bytes += matrix.bytes().len() as u64;
-            facts.operations += 2 * matrix.rows as u64 * matrix.cols as u64;
-        }
-        if model.lm_head.is_some() {
-            facts.weight_bytes += model.embedding.row_bytes() as u64;
-        }
-        facts
-    }
-
-    pub(crate) fn bandwidth(&self) -> f64 {
-        const PASSES: usize = 8;
-        bandwidth::measure(self.state.borrow().session.plan.team.threads(), bandwidth::ENOUGH, PASSES)
     }
 
     pub(crate) fn logits(&self, tokens: &[u32]) -> Tensor {
@@ -159,12 +149,6 @@ impl State {
         self.cached.truncate(kept);
         self.session.cache.truncate(0, kept);
     }
-}
-
-/// All weights of a layer but the norms and biases.
-fn matrices(layer: &Layer) -> [&Matrix; 7] {
-    let Layer { q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj, .. } = layer;
-    [&q_proj.weight, &k_proj.weight, &v_proj.weight, &o_proj.weight, gate_proj, up_proj, down_proj]
 }
 
 /// The choice of this name, or the default.

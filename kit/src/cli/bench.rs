@@ -1,4 +1,4 @@
-//! `bench`: load time, speed and memory of a model.
+//! `bench`: load time, speed and memory of a model folder.
 
 use std::{
     ops::ControlFlow,
@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::json;
 
 use super::{
-    Engine, FinishReason, Request, RunFacts, Sampling, interrupt,
+    Engine, FinishReason, Request, Sampling, interrupt,
     memory::{Memory, mib},
     options::{ModelOption, at_least_one},
     output::Output,
@@ -32,7 +32,7 @@ pub(super) struct Args {
     /// Generate so many times and report the fastest
     #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one, allow_negative_numbers = true)]
     repeat: usize,
-    /// Also measure how fast this machine reads memory, which takes half a GiB and a second
+    /// Measure how fast this machine reads memory, too
     #[arg(long)]
     bandwidth: bool,
     /// Print one JSON object
@@ -41,7 +41,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
-    let path = args.model.path();
+    let folder = args.model.path();
     let start = Instant::now();
     let engine: E = args.model.load()?;
     let load = start.elapsed();
@@ -58,23 +58,22 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
 
     let mut fastest: Option<Speed> = None;
     for _ in 0..args.repeat {
-        engine.forget();
         let Some(speed) = measure(&engine, &request)? else { return Ok(interrupt::exit_code(true)) };
         let time = |s: &Speed| s.prefill + s.decode;
         fastest = fastest.filter(|best| time(best) <= time(&speed)).or(Some(speed));
     }
     let speed = fastest.context("nothing was measured")?;
     let report = Report {
-        model: path.display().to_string(),
+        model: folder.display().to_string(),
         parameters: weights::parameters(config),
-        file_bytes: file_bytes(&path)?,
-        run: engine.run(),
+        file_bytes: if folder.is_file() { size_of_file(&folder)? } else { checkpoint_bytes(&folder)? },
+        weight_bytes: engine.weight_bytes(),
+        described: engine.described(),
         load,
         speed,
         loaded,
         end: Memory::now(),
-        // Last: its half GiB is not the engine's.
-        bandwidth: if args.bandwidth { engine.bandwidth() } else { None },
+        bandwidth: args.bandwidth.then(|| engine.measure_bandwidth()),
     };
     Output::new().print(&if args.json { report.json() } else { report.text() })?;
     Ok(ExitCode::SUCCESS)
@@ -91,18 +90,19 @@ fn measure<E: Engine>(engine: &E, request: &Request) -> Result<Option<Speed>> {
     Ok((finish != FinishReason::Interrupted).then(|| stopwatch.stop()))
 }
 
-/// The size of a GGUF file, or of a folder's safetensors files.
-fn file_bytes(folder: &Path) -> Result<u64> {
+/// The file that a link leads to: the hub's cache is made of links.
+fn size_of_file(path: &Path) -> Result<u64> {
+    Ok(std::fs::metadata(path).with_context(|| format!("{}: cannot be read", path.display()))?.len())
+}
+
+/// The size of the folder's safetensors files.
+fn checkpoint_bytes(folder: &Path) -> Result<u64> {
     let unreadable = || format!("{}: cannot be read", folder.display());
-    if folder.is_file() {
-        return Ok(std::fs::metadata(folder).with_context(unreadable)?.len());
-    }
     let mut bytes = 0;
     for file in std::fs::read_dir(folder).with_context(unreadable)? {
         let path = file.with_context(unreadable)?.path();
         if path.extension().is_some_and(|extension| extension == "safetensors") {
-            // The file that a link leads to: the hub's cache is made of links.
-            bytes += std::fs::metadata(&path).with_context(unreadable)?.len();
+            bytes += size_of_file(&path)?;
         }
     }
     Ok(bytes)
@@ -112,19 +112,20 @@ struct Report {
     model: String,
     parameters: usize,
     file_bytes: u64,
-    run: Option<RunFacts>,
+    weight_bytes: u64,
+    described: String,
+    /// Bytes per second.
+    bandwidth: Option<f64>,
     load: Duration,
     speed: Speed,
     loaded: Option<Memory>,
     end: Option<Memory>,
-    /// Bytes per second.
-    bandwidth: Option<f64>,
 }
 
 impl Report {
-    /// Week 1's weights, all in f32. Later weeks leave them as they are in the file.
-    fn weight_bytes(&self) -> Option<u64> {
-        self.run.is_none().then_some(4 * self.parameters as u64)
+    /// The part of the machine's bandwidth that decoding uses.
+    fn share(&self) -> Option<f64> {
+        Some(self.speed.decode_rate()? * self.weight_bytes as f64 / self.bandwidth?)
     }
 
     fn text(&self) -> String {
@@ -134,33 +135,25 @@ impl Report {
         let end = self.end.map_or(NOT_MEASURED.to_owned(), split);
         let peak = self.end.map_or(NOT_MEASURED.to_owned(), |m| mib(m.peak));
         let Self { model, parameters, speed, .. } = self;
-        let mut lines =
-            vec![format!("model      {model}, {parameters} parameters"), format!("files      {}", mib(self.file_bytes))];
-        match &self.run {
-            None => lines.push(format!("weights    {} in f32", mib(4 * *parameters as u64))),
-            Some(run) => {
-                lines.push(format!("weights    {} are read for each token", mib(run.weight_bytes)));
-                lines.push(format!("kernels    {}, threads: {}", run.kernels, run.threads));
-            }
-        }
-        lines.extend([
+        [
+            format!("model      {model}, {parameters} parameters"),
+            format!("files      {}", mib(self.file_bytes)),
+            format!("weights    {} are read for a token", mib(self.weight_bytes)),
+            format!("engine     {}", self.described),
             format!("load       {:.3} s", self.load.as_secs_f64()),
             format!("prefill    {}, first token after {:.3} s", speed.prefill_text(), speed.prefill.as_secs_f64()),
-            format!("decode     {}{}", speed.decode_text(), self.share_text()),
+            format!("decode     {}", speed.decode_text()),
             format!("loaded     {loaded}"),
             format!("at the end {end}"),
             format!("peak       {peak} resident"),
-        ]);
-        lines.join("\n")
-    }
-
-    /// `, 71 % of the 33.0 GB/s that this machine's memory gives`
-    fn share_text(&self) -> String {
-        let known = self.run.as_ref().zip(self.bandwidth).zip(self.speed.decode_rate());
-        known.map_or_else(String::new, |((run, bandwidth), rate)| {
-            let share = 100.0 * rate * run.weight_bytes as f64 / bandwidth;
-            format!(", {share:.0} % of the {:.1} GB/s that this machine's memory gives", bandwidth / 1e9)
-        })
+        ]
+        .into_iter()
+        .chain(self.bandwidth.map(|bandwidth| {
+            let share = self.share().map_or_else(String::new, |share| format!(", of which decoding uses {:.0} %", 100.0 * share));
+            format!("bandwidth  {:.1} GB/s{share}", bandwidth / 1e9)
+        }))
+        .collect::<Vec<_>>()
+        .join("\n")
     }
 
     fn json(&self) -> String {
@@ -169,12 +162,12 @@ impl Report {
             "model": self.model,
             "parameters": self.parameters,
             "file_bytes": self.file_bytes,
-            "weight_bytes": self.weight_bytes(),
-            "weight_bytes_per_token": self.run.as_ref().map(|run| run.weight_bytes),
-            "operations_per_token": self.run.as_ref().map(|run| run.operations),
-            "kernels": self.run.as_ref().map(|run| &run.kernels),
-            "threads": self.run.as_ref().map(|run| run.threads),
+            "weight_bytes": self.weight_bytes,
+            "weight_bytes_per_token": self.weight_bytes,
+            "engine": self.described,
             "bandwidth_bytes_per_second": self.bandwidth,
+            "bandwidth_share": self.share(),
+            "decode_seconds": self.speed.decode.as_secs_f64(),
             "load_seconds": self.load.as_secs_f64(),
             "prompt_tokens": self.speed.prompt_tokens,
             "new_tokens": self.speed.new_tokens,

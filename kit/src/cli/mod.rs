@@ -9,6 +9,7 @@ mod chat;
 mod files;
 mod generate;
 mod input;
+mod inspect;
 mod interrupt;
 mod logits;
 mod memory;
@@ -27,7 +28,12 @@ use std::{ops::ControlFlow, path::Path, process::ExitCode};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{Tensor, chat::Message, config::ModelConfig, gguf::Metadata};
+use crate::{
+    Tensor,
+    chat::Message,
+    config::ModelConfig,
+    gguf::{Metadata, TensorInfo},
+};
 
 /// What the command line needs of a solution: the functions of its week, under the names they have there.
 pub trait Engine: Sized {
@@ -45,8 +51,23 @@ pub trait Engine: Sized {
         None
     }
 
+    /// Metadata and tensor table of a GGUF file.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is malformed.
+    fn inspect(file: &Path) -> Result<(Metadata, Vec<TensorInfo>)>;
+
     /// What the folder's `config.json` says.
     fn config(&self) -> &ModelConfig;
+
+    /// Bytes of weights that a forward pass of one row reads.
+    fn weight_bytes(&self) -> u64;
+
+    /// How it is run, in a few words: kernels, threads, attention, cache.
+    fn described(&self) -> String;
+
+    /// Bytes that this machine reads from memory in a second, with the engine's number of threads.
+    fn measure_bandwidth(&self) -> f64;
 
     /// Whether the model can run on these tokens.
     ///
@@ -71,19 +92,6 @@ pub trait Engine: Sized {
     /// # Errors
     /// If the prompt is empty or longer than the context.
     fn generate(&self, request: &Request, on_token: &mut dyn FnMut(u32) -> ControlFlow<()>) -> Result<FinishReason>;
-
-    /// Forgets what was kept of earlier requests, so that the next one is all work.
-    fn forget(&self) {}
-
-    /// How this model is run, as far as the engine has a choice.
-    fn run(&self) -> Option<RunFacts> {
-        None
-    }
-
-    /// Bytes that this machine reads from memory in a second, with as many threads as this engine has; measured now.
-    fn bandwidth(&self) -> Option<f64> {
-        None
-    }
 
     /// Takes the bytes of the next token and returns the text that is now certain.
     fn push(stream: &mut Self::TextStream, bytes: &[u8]) -> String;
@@ -112,19 +120,6 @@ pub struct LoadOptions {
     pub cache_type: Option<String>,
     /// Compute every position again for every token.
     pub no_cache: bool,
-}
-
-/// How a model is run, for the report of `bench`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunFacts {
-    /// Threads that work.
-    pub threads: usize,
-    /// Rung of the kernel ladder.
-    pub kernels: String,
-    /// Bytes of weights that one decoded token reads.
-    pub weight_bytes: u64,
-    /// Multiplications and additions with weights that one token needs.
-    pub operations: u64,
 }
 
 /// What to generate.
@@ -209,6 +204,8 @@ enum Command {
     Bench(bench::Args),
     /// Measures a model on held-out stories: exact answers by kind of question, and perplexity.
     Score(score::Args),
+    /// Lists the metadata and the tensors of a GGUF file.
+    Inspect(inspect::Args),
     /// Writes a model folder with random weights, to measure with.
     Synth(synth::Args),
     /// Writes every activation to a file, or compares them with one: `cargo course trace`
@@ -231,6 +228,7 @@ pub fn main<E: Engine>() -> ExitCode {
         Command::Logits(args) => logits::run::<E>(&args),
         Command::Bench(args) => bench::run::<E>(&args),
         Command::Score(args) => score::run::<E>(&args),
+        Command::Inspect(args) => inspect::run::<E>(&args),
         Command::Synth(args) => synth::run(&args),
         Command::Trace(args) => trace::run::<E>(&args),
     };
