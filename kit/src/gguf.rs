@@ -2,12 +2,13 @@
 //!
 //! Format: <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>.
 
+pub mod convert;
 mod metadata;
 mod names;
 mod tensor_type;
 
 pub use metadata::{Array, Metadata, Value};
-pub use names::gguf_name;
+pub use names::{gguf_name, hugging_face_name};
 pub use tensor_type::TensorType;
 
 /// The first four bytes of a file.
@@ -16,6 +17,27 @@ pub const MAGIC: [u8; 4] = *b"GGUF";
 pub const VERSION: u32 = 3;
 /// Tensors begin at multiples of this, unless `general.alignment` says otherwise.
 pub const DEFAULT_ALIGNMENT: usize = 32;
+
+/// Whether text is brought into Unicode's normal form C before it is split: a key of our own (a truth value), for tokenizers that do not do
+/// what others of their `tokenizer.ggml.pre` do. Without it, those of Qwen2 do, and no others.
+pub const NORMALIZES: &str = "tiny-llm.tokenizer.nfc";
+/// Where a space is put before a text: a key of our own, for what `tokenizer.ggml.add_space_prefix` cannot say: `metaspace-first` or
+/// `metaspace-always`, as the `prepend_scheme` of Hugging Face's `Metaspace`, which puts none where one is already.
+pub const SPACE_PREFIX: &str = "tiny-llm.tokenizer.space_prefix";
+
+/// The numbers in `tokenizer.ggml.token_type`.
+#[allow(missing_docs, reason = "the names say it")]
+pub mod token_type {
+    pub const NORMAL: i32 = 1;
+    pub const UNKNOWN: i32 = 2;
+    /// Found in text before everything else: begins and ends texts and turns.
+    pub const CONTROL: i32 = 3;
+    /// Found in text before everything else, and text itself.
+    pub const USER_DEFINED: i32 = 4;
+    pub const UNUSED: i32 = 5;
+    /// One byte, for characters that have no token.
+    pub const BYTE: i32 = 6;
+}
 
 /// One entry of the tensor table.
 #[derive(Debug, Clone, PartialEq, Eq)]

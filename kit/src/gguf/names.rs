@@ -26,9 +26,25 @@ pub fn gguf_name(hugging_face: &str) -> Option<String> {
     if let Some((_, gguf)) = WHOLE.iter().find(|(name, _)| *name == hugging_face) {
         return Some((*gguf).to_owned());
     }
-    let (layer, rest) = hugging_face.strip_prefix("model.layers.")?.split_once('.')?;
-    let layer: usize = layer.parse().ok()?;
-    let (part, kind) = rest.rsplit_once('.').filter(|(_, kind)| matches!(*kind, "weight" | "bias"))?;
+    let (layer, part, kind) = in_layer(hugging_face, "model.layers.")?;
     let (_, gguf) = PARTS.iter().find(|(name, _)| *name == part)?;
     Some(format!("blk.{layer}.{gguf}.{kind}"))
+}
+
+/// The other way: `blk.3.attn_q.weight` → `model.layers.3.self_attn.q_proj.weight`. `None` if these models have no such tensor.
+#[must_use]
+pub fn hugging_face_name(gguf: &str) -> Option<String> {
+    if let Some((hugging_face, _)) = WHOLE.iter().find(|(_, name)| *name == gguf) {
+        return Some((*hugging_face).to_owned());
+    }
+    let (layer, part, kind) = in_layer(gguf, "blk.")?;
+    let (hugging_face, _) = PARTS.iter().find(|(_, name)| *name == part)?;
+    Some(format!("model.layers.{layer}.{hugging_face}.{kind}"))
+}
+
+/// Takes a name within a layer apart: its number, the part, `weight` or `bias`.
+fn in_layer<'a>(name: &'a str, prefix: &str) -> Option<(usize, &'a str, &'a str)> {
+    let (layer, rest) = name.strip_prefix(prefix)?.split_once('.')?;
+    let (part, kind) = rest.rsplit_once('.').filter(|(_, kind)| matches!(*kind, "weight" | "bias"))?;
+    Some((layer.parse().ok()?, part, kind))
 }

@@ -6,11 +6,14 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Result, anyhow};
 use minijinja::{Environment, Error, ErrorKind, context, value::Kwargs};
 use serde_json::Value;
 
-use crate::chat::Message;
+use crate::{
+    chat::Message,
+    gguf::convert::{template_source, tokenizer_config},
+};
 
 /// A model's chat template, rendered as `apply_chat_template` of transformers does.
 pub struct ChatTemplate {
@@ -28,25 +31,8 @@ impl ChatTemplate {
     /// # Errors
     /// If a file cannot be read, or the template's syntax is wrong.
     pub fn from_folder(folder: &Path) -> Result<Option<Self>> {
-        let read = |name: &str| -> Result<Option<(String, String)>> {
-            let path = folder.join(name);
-            let file = path.display().to_string();
-            match path.exists() {
-                true => Ok(Some((std::fs::read_to_string(&path).map_err(|e| anyhow!("{file}: cannot be read: {e}"))?, file))),
-                false => Ok(None),
-            }
-        };
-        let (config, config_file) = match read("tokenizer_config.json")? {
-            Some((json, file)) => (serde_json::from_str(&json).map_err(|e| anyhow!("{file}: not JSON: {e}"))?, file),
-            None => (Value::Null, String::new()),
-        };
-        let (source, file) = match read("chat_template.jinja")? {
-            Some(found) => found,
-            None => match template_in(&config).map_err(|e| anyhow!("{config_file}: {e}"))? {
-                Some(source) => (source, config_file),
-                None => return Ok(None),
-            },
-        };
+        let (config, _) = tokenizer_config(folder)?;
+        let Some((source, file)) = template_source(folder)? else { return Ok(None) };
         Self::new(source, special_tokens(&config), file).map(Some)
     }
 
@@ -78,20 +64,6 @@ impl ChatTemplate {
 
     fn wrong(&self, error: &Error) -> anyhow::Error {
         anyhow!("{}: chat template: {}", self.file, error.to_string().replace('\n', " "))
-    }
-}
-
-/// The template among the fields of `tokenizer_config.json`: a string, or a list of named ones.
-fn template_in(config: &Value) -> Result<Option<String>> {
-    match &config["chat_template"] {
-        Value::Null => Ok(None),
-        Value::String(source) => Ok(Some(source.clone())),
-        Value::Array(named) => {
-            let default = named.iter().find(|entry| entry["name"] == "default").and_then(|entry| entry["template"].as_str());
-            ensure!(default.is_some(), "field \"chat_template\": found no template named \"default\" in the list");
-            Ok(default.map(str::to_owned))
-        }
-        _ => bail!("field \"chat_template\": expected a string or a list of named templates"),
     }
 }
 

@@ -1,0 +1,115 @@
+//! What a GGUF file says about a model that lies in a Hugging Face folder: the keys that llama.cpp's converter writes for
+//! Llama, Qwen2 and Qwen3, made from `config.json`, `generation_config.json`, `tokenizer.json` and `tokenizer_config.json`.
+
+mod tokenizer;
+
+use std::path::Path;
+
+use anyhow::{Result, anyhow, bail, ensure};
+use serde_json::Value as Json;
+
+use super::{Metadata, Value};
+use crate::config::{Family, ModelConfig};
+
+/// The metadata of a model folder. What depends on the weights' types (`general.file_type`, `general.quantization_version`) is left
+/// to whoever writes them.
+///
+/// # Errors
+/// If a file is missing or malformed, or says what a GGUF file cannot (an unknown pre-tokenizer, for example).
+pub fn metadata_from_folder(folder: &Path) -> Result<Metadata> {
+    let config = ModelConfig::from_folder(folder)?;
+    let mut metadata = Metadata::new(&folder.display().to_string());
+    insert_architecture(&mut metadata, &config, folder)?;
+    tokenizer::insert(&mut metadata, &config, folder)?;
+    if let Some((template, _)) = template_source(folder)? {
+        metadata.insert("tokenizer.chat_template", Value::String(template));
+    }
+    Ok(metadata)
+}
+
+/// The values of the tensor `rope_freqs.weight`, `[D/2]`: what each of RoPE's frequencies is divided by. `None` for a model that leaves
+/// them as they are.
+#[must_use]
+pub fn rope_factors(config: &ModelConfig) -> Option<Vec<f32>> {
+    config.rope_scaling?;
+    let (d, theta) = (config.head_dim as f64, f64::from(config.rope_theta));
+    let frequencies: Vec<f32> = (0..config.head_dim / 2).map(|i| theta.powf(-2.0 * i as f64 / d) as f32).collect();
+    let scaled = config.scale_frequencies(frequencies.clone());
+    Some(frequencies.iter().zip(scaled).map(|(before, after)| before / after).collect())
+}
+
+fn insert_architecture(metadata: &mut Metadata, config: &ModelConfig, folder: &Path) -> Result<()> {
+    let architecture = match config.family {
+        Family::Llama => "llama",
+        Family::Qwen2 => "qwen2",
+        Family::Qwen3 => "qwen3",
+    };
+    metadata.insert("general.architecture", Value::String(architecture.to_owned()));
+    metadata.insert("general.type", Value::String("model".to_owned()));
+    // `.` and `..` have no name of their own.
+    let folder = std::path::absolute(folder).map_err(|e| anyhow!("{}: {e}", folder.display()))?;
+    if let Some(name) = folder.file_name() {
+        metadata.insert("general.name", Value::String(name.to_string_lossy().into_owned()));
+    }
+
+    let mut sizes = vec![
+        ("block_count", config.n_layers),
+        ("context_length", config.max_positions),
+        ("embedding_length", config.hidden_size),
+        ("feed_forward_length", config.intermediate_size),
+        ("attention.head_count", config.n_heads),
+        ("attention.head_count_kv", config.n_kv_heads),
+        ("attention.key_length", config.head_dim),
+        ("attention.value_length", config.head_dim),
+    ];
+    if config.family == Family::Llama {
+        sizes.extend([("vocab_size", config.vocab_size), ("rope.dimension_count", config.head_dim)]);
+    }
+    for (key, size) in sizes {
+        let size = u32::try_from(size).map_err(|_| anyhow!("{key}: found {size}, expected at most {}", u32::MAX))?;
+        metadata.insert(&format!("{architecture}.{key}"), Value::U32(size));
+    }
+    metadata.insert(&format!("{architecture}.rope.freq_base"), Value::F32(config.rope_theta));
+    metadata.insert(&format!("{architecture}.attention.layer_norm_rms_epsilon"), Value::F32(config.rms_norm_eps));
+    Ok(())
+}
+
+/// The chat template's text, and the file that it comes from: `chat_template.jinja`, or else the field `chat_template` of
+/// `tokenizer_config.json`; `None` if there is neither. Of several named templates it takes `default`.
+///
+/// # Errors
+/// If a file cannot be read, or the field is of another type.
+pub fn template_source(folder: &Path) -> Result<Option<(String, String)>> {
+    let path = folder.join("chat_template.jinja");
+    if path.exists() {
+        let file = path.display().to_string();
+        return Ok(Some((std::fs::read_to_string(&path).map_err(|e| anyhow!("{file}: cannot be read: {e}"))?, file)));
+    }
+    let (config, file) = tokenizer_config(folder)?;
+    match &config["chat_template"] {
+        Json::Null => Ok(None),
+        Json::String(source) => Ok(Some((source.clone(), file))),
+        Json::Array(named) => {
+            let default = named.iter().find(|entry| entry["name"] == "default").and_then(|entry| entry["template"].as_str());
+            ensure!(default.is_some(), "{file}: field \"chat_template\": found no template named \"default\" in the list");
+            Ok(default.map(|source| (source.to_owned(), file)))
+        }
+        _ => bail!("{file}: field \"chat_template\": expected a string or a list of named templates"),
+    }
+}
+
+/// `tokenizer_config.json`, and its name for messages; null if there is none.
+///
+/// # Errors
+/// If it cannot be read, or is not JSON.
+pub(crate) fn tokenizer_config(folder: &Path) -> Result<(Json, String)> {
+    let path = folder.join("tokenizer_config.json");
+    let json = if path.exists() { read_json(&path)? } else { Json::Null };
+    Ok((json, path.display().to_string()))
+}
+
+fn read_json(path: &Path) -> Result<Json> {
+    let file = path.display();
+    let text = std::fs::read_to_string(path).map_err(|e| anyhow!("{file}: cannot be read: {e}"))?;
+    serde_json::from_str(&text).map_err(|e| anyhow!("{file}: not JSON: {e}"))
+}

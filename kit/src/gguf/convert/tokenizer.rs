@@ -1,0 +1,329 @@
+//! The keys `tokenizer.ggml.*`, from `tokenizer.json`.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+};
+
+use anyhow::{Result, bail, ensure};
+use serde_json::Value as Json;
+
+use super::{
+    super::{
+        Array, Metadata, NORMALIZES, SPACE_PREFIX, Value,
+        token_type::{BYTE, CONTROL, NORMAL, UNKNOWN, UNUSED, USER_DEFINED},
+    },
+    read_json, tokenizer_config,
+};
+use crate::config::ModelConfig;
+
+/// Entries of an embedding that no token uses, at most: they pad the vocabulary to a round size.
+const MAX_PADDING: usize = 1 << 16;
+
+pub(super) fn insert(metadata: &mut Metadata, config: &ModelConfig, folder: &Path) -> Result<()> {
+    let path = folder.join("tokenizer.json");
+    let file = TokenizerFile { json: read_json(&path)?, name: path.display().to_string() };
+    let vocabulary = file.vocabulary(config.vocab_size)?;
+    let byte_level = file.steps("decoder", "decoders").iter().any(|step| step["type"] == "ByteLevel");
+
+    let mut keys = vec![
+        ("model", Value::String(if byte_level { "gpt2" } else { "llama" }.to_owned())),
+        ("tokens", Value::Array(Array::String(vocabulary.texts(byte_level)))),
+        ("token_type", Value::Array(Array::I32(vocabulary.types(byte_level)))),
+    ];
+    if byte_level {
+        let pre = file.pre_tokenizer()?;
+        let merges = file.merges()?.iter().map(|(left, right)| format!("{left} {right}")).collect();
+        keys.extend([("pre", Value::String(pre.to_owned())), ("merges", Value::Array(Array::String(merges)))]);
+        let nfc = file.nfc()?;
+        if nfc != (pre == "qwen2") {
+            metadata.insert(NORMALIZES, Value::Bool(nfc));
+        }
+    } else {
+        let prefix = file.space_prefix()?;
+        keys.extend([
+            ("pre", Value::String("default".to_owned())),
+            ("scores", Value::Array(Array::F32(file.scores(&vocabulary)?))),
+            ("add_space_prefix", Value::Bool(prefix != "never")),
+        ]);
+        if prefix.starts_with("metaspace") {
+            metadata.insert(SPACE_PREFIX, Value::String(prefix.to_owned()));
+        }
+    }
+    keys.extend(file.special_tokens(&vocabulary, config, folder)?);
+    for (key, value) in keys {
+        metadata.insert(&format!("tokenizer.ggml.{key}"), value);
+    }
+    Ok(())
+}
+
+/// `tokenizer.json`.
+struct TokenizerFile {
+    json: Json,
+    name: String,
+}
+
+/// The tokens of a model by their ids, as many as the embedding has rows.
+struct Vocabulary {
+    /// `None` where the file has no token of this id.
+    tokens: Vec<Option<String>>,
+    ids: HashMap<String, u32>,
+    /// Whether an added token is special, by its id.
+    added: BTreeMap<u32, bool>,
+    unknown: Option<u32>,
+}
+
+impl TokenizerFile {
+    fn wrong<T>(&self, field: &str, expected: &str) -> Result<T> {
+        const ENOUGH: usize = 200;
+        let pointer = format!("/{}", field.replace('.', "/"));
+        let found = self.json.pointer(&pointer).map_or("nothing".to_owned(), Json::to_string);
+        let found: String = if found.chars().count() > ENOUGH { found.chars().take(ENOUGH).chain("…".chars()).collect() } else { found };
+        bail!("{}: field \"{field}\": found {found}, expected {expected}", self.name)
+    }
+
+    /// The parts of a field that is one step or a sequence of them.
+    fn steps(&self, field: &str, list: &str) -> Vec<&Json> {
+        match &self.json[field] {
+            Json::Null => Vec::new(),
+            one => one[list].as_array().map_or_else(|| vec![one], |steps| steps.iter().collect()),
+        }
+    }
+
+    fn vocabulary(&self, size: usize) -> Result<Vocabulary> {
+        let model = &self.json["model"];
+        if model["type"].as_str().is_some_and(|kind| kind != "BPE") {
+            return self.wrong("model.type", "\"BPE\"");
+        }
+        let Some(vocab) = model["vocab"].as_object() else { return self.wrong("model.vocab", "tokens with their ids") };
+        let added = self.json["added_tokens"].as_array().map_or(&[][..], Vec::as_slice);
+        ensure!(
+            size <= vocab.len() + added.len() + MAX_PADDING,
+            "{}: found {} tokens, expected about as many as the vocabulary's size in config.json, {size}",
+            self.name,
+            vocab.len() + added.len()
+        );
+        let mut all = Vocabulary { tokens: vec![None; size], ids: HashMap::new(), added: BTreeMap::new(), unknown: None };
+        let mut insert = |token: &str, id: &Json| -> Result<u32> {
+            let place = id.as_u64().and_then(|id| all.tokens.get_mut(usize::try_from(id).ok()?));
+            let Some(place) = place else {
+                bail!("{}: token {token:?}: found id {id}, expected one below the vocabulary's size in config.json, {size}", self.name)
+            };
+            if place.as_ref().is_some_and(|other| other != token) {
+                bail!("{}: id {id}: found two tokens, {:?} and {token:?}, expected one", self.name, place.as_ref().expect("some"));
+            }
+            *place = Some(token.to_owned());
+            let id = id.as_u64().expect("it has a place") as u32;
+            all.ids.insert(token.to_owned(), id);
+            Ok(id)
+        };
+        for (token, id) in vocab {
+            insert(token, id)?;
+        }
+        let mut special = BTreeMap::new();
+        for (i, token) in added.iter().enumerate() {
+            let Some(content) = token["content"].as_str() else {
+                return self.wrong(&format!("added_tokens.{i}"), "a token with its content");
+            };
+            if ["lstrip", "rstrip", "single_word"].iter().any(|flag| token[flag] == true) {
+                return self.wrong(&format!("added_tokens.{i}"), "no token that takes in the space around it: GGUF cannot say it");
+            }
+            special.insert(insert(content, &token["id"])?, token["special"] == true);
+        }
+        all.added = special;
+        all.unknown = model["unk_token"].as_str().and_then(|token| all.ids.get(token).copied());
+        Ok(all)
+    }
+
+    fn merges(&self) -> Result<Vec<(&str, &str)>> {
+        let Some(merges) = self.json["model"]["merges"].as_array() else { return self.wrong("model.merges", "a list of pairs") };
+        merges
+            .iter()
+            .enumerate()
+            .map(|(i, merge)| {
+                let pair = match merge {
+                    Json::String(text) => text.split_once(' '),
+                    _ => merge[0].as_str().zip(merge[1].as_str()),
+                };
+                match pair.filter(|(left, right)| !left.contains(' ') && !right.contains(' ')) {
+                    Some(pair) => Ok(pair),
+                    None => self.wrong(&format!("model.merges.{i}"), "two tokens without spaces"),
+                }
+            })
+            .collect()
+    }
+
+    /// Whether a byte-level tokenizer brings text into the normal form C first.
+    fn nfc(&self) -> Result<bool> {
+        match self.steps("normalizer", "normalizers")[..] {
+            [] => Ok(false),
+            [step] if step["type"] == "NFC" => Ok(true),
+            _ => self.wrong("normalizer", "NFC or nothing"),
+        }
+    }
+
+    /// The name that llama.cpp gives to a byte-level pre-tokenizer.
+    fn pre_tokenizer(&self) -> Result<&'static str> {
+        const LLAMA3: &str =
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+        const QWEN2: &str =
+            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+        let steps = self.steps("pre_tokenizer", "pretokenizers");
+        let Some((last, first)) = steps.split_last() else { return self.wrong("pre_tokenizer", "a byte-level one") };
+        let byte_level = last["type"] == "ByteLevel" && last["add_prefix_space"] == false;
+        let gpt2 = last["use_regex"].as_bool().unwrap_or(true);
+        let whole_words = self.json["model"]["ignore_merges"] == true;
+        let name = match first {
+            [] if gpt2 && !whole_words => Some("gpt-2"),
+            [digits] if digits["type"] == "Digits" && digits["individual_digits"] == true && gpt2 && !whole_words => Some("smollm"),
+            [split] if split["type"] == "Split" && split["invert"] == (split["behavior"] == "Removed") && !gpt2 => {
+                match (split["pattern"]["Regex"].as_str(), whole_words) {
+                    (Some(LLAMA3), true) => Some("llama-bpe"),
+                    // Llama 3's pieces, each of which is merged even where it is a token as it stands.
+                    (Some(LLAMA3), false) => Some("smaug-bpe"),
+                    (Some(QWEN2), false) => Some("qwen2"),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        match name.filter(|_| byte_level) {
+            Some(name) => Ok(name),
+            None => self.wrong("pre_tokenizer", "that of GPT-2, Llama 3, Qwen2 or SmolLM"),
+        }
+    }
+
+    /// Where a space is put before a text: `never`, `always` (before every stretch between special tokens), or as the `Metaspace`
+    /// pre-tokenizer does it, which GGUF has no word for: not where one is already, and `first` or `always`.
+    fn space_prefix(&self) -> Result<&'static str> {
+        let is = |step: &Json, kind: &str| step["type"] == kind;
+        let replace = |step: &Json| is(step, "Replace") && step["pattern"]["String"] == " " && step["content"] == "▁";
+        let prepend = |step: &Json| is(step, "Prepend") && step["prepend"] == "▁";
+        let (normalizer, pre) = (self.steps("normalizer", "normalizers"), self.steps("pre_tokenizer", "pretokenizers"));
+        match (&normalizer[..], &pre[..]) {
+            ([first, second], []) if prepend(first) && replace(second) => Ok("always"),
+            ([only], []) if replace(only) => Ok("never"),
+            ([], [step]) if is(step, "Metaspace") && step["replacement"] == "▁" && step["split"] == false => {
+                match step["prepend_scheme"].as_str() {
+                    Some("first") => Ok("metaspace-first"),
+                    Some("always") => Ok("metaspace-always"),
+                    Some("never") => Ok("never"),
+                    _ => self.wrong("pre_tokenizer", "a Metaspace with its prepend_scheme"),
+                }
+            }
+            _ => bail!("{}: found a normalizer and a pre-tokenizer that are neither byte-level nor SentencePiece's", self.name),
+        }
+    }
+
+    /// SentencePiece merges by score where this file has an order of merges: the later a token is made, the lower its score.
+    fn scores(&self, vocabulary: &Vocabulary) -> Result<Vec<f32>> {
+        if self.json["model"]["byte_fallback"] != true {
+            return self.wrong("model.byte_fallback", "true, or a byte-level decoder");
+        }
+        let mut ways: HashMap<u32, (usize, usize)> = HashMap::new();
+        let mut last = None;
+        for (i, (left, right)) in self.merges()?.into_iter().enumerate() {
+            let Some(&id) = vocabulary.ids.get(&format!("{left}{right}")) else {
+                return self.wrong(&format!("model.merges.{i}"), "two tokens that make a token");
+            };
+            let rank = ways.len();
+            let way = ways.entry(id).or_insert((rank, 0));
+            way.1 += 1;
+            if way.1 > 1 && last != Some(id) {
+                return self.wrong(&format!("model.merges.{i}"), "merges in the order of SentencePiece's scores, token by token");
+            }
+            last = Some(id);
+        }
+        // With scores alone, any two tokens that make a token may be merged.
+        for (token, id) in &vocabulary.ids {
+            let inner = token.char_indices().map(|(at, _)| at).skip(1);
+            let possible =
+                inner.filter(|&at| vocabulary.ids.contains_key(&token[..at]) && vocabulary.ids.contains_key(&token[at..])).count();
+            let listed = ways.get(id).map_or(0, |way| way.1);
+            ensure!(
+                listed == possible || vocabulary.added.contains_key(id) || byte(token).is_some(),
+                "{}: field \"model.merges\": found {listed} ways to make {token:?}, expected all {possible}, as in a SentencePiece vocabulary",
+                self.name
+            );
+        }
+        let score = |id: u32| match ways.get(&id) {
+            Some((rank, _)) => -(*rank as f32),
+            None if vocabulary.type_of(id, false) == NORMAL => -(ways.len() as f32),
+            None => 0.0,
+        };
+        Ok((0..vocabulary.tokens.len() as u32).map(score).collect())
+    }
+
+    /// The ids of the tokens that begin and end texts, and whether the first is put before a text.
+    fn special_tokens(&self, vocabulary: &Vocabulary, config: &ModelConfig, folder: &Path) -> Result<Vec<(&'static str, Value)>> {
+        let (tokenizer_config, _) = tokenizer_config(folder)?;
+        let named = |field: &str| {
+            let value = &tokenizer_config[field];
+            value.as_str().or(value["content"].as_str()).and_then(|token| vocabulary.ids.get(token).copied())
+        };
+        let mut found = Vec::new();
+
+        let mut bos = named("bos_token").or(config.bos_token_id);
+        let processors = self.steps("post_processor", "processors");
+        let template = processors.iter().find(|step| step["type"] == "TemplateProcessing");
+        let first = template.and_then(|step| step["single"][0]["SpecialToken"]["id"].as_str());
+        if let Some(token) = first {
+            let id = vocabulary.ids.get(token).copied();
+            bos = bos.or(id);
+            ensure!(
+                id.is_some() && bos == id,
+                "{}: field \"post_processor\": found {token:?} before every text, expected the bos_token",
+                self.name
+            );
+        }
+        found.extend(bos.map(|id| ("bos_token_id", Value::U32(id))));
+        found.push(("add_bos_token", Value::Bool(first.is_some())));
+
+        // GGUF has three names for tokens that end a text: of the text, of a turn, of a message.
+        let mut ends: Vec<u32> = named("eos_token").into_iter().collect();
+        ends.extend(config.eos_token_ids.iter().filter(|id| named("eos_token") != Some(**id)));
+        ensure!(ends.len() <= 3, "generation_config.json: field \"eos_token_id\": found {} ids, expected at most three", ends.len());
+        found.extend(["eos_token_id", "eot_token_id", "eom_token_id"].into_iter().zip(ends.into_iter().map(Value::U32)));
+
+        found.extend(vocabulary.unknown.or_else(|| named("unk_token")).map(|id| ("unknown_token_id", Value::U32(id))));
+        found.extend(named("pad_token").map(|id| ("padding_token_id", Value::U32(id))));
+        if let Some(add) = tokenizer_config["add_eos_token"].as_bool() {
+            found.push(("add_eos_token", Value::Bool(add)));
+        }
+        Ok(found)
+    }
+}
+
+impl Vocabulary {
+    fn texts(&self, byte_level: bool) -> Vec<String> {
+        let text = |(id, token): (usize, &Option<String>)| match token {
+            None => format!("[PAD{id}]"),
+            // Added tokens are found in text as it is, before a space becomes `▁`.
+            Some(token) if !byte_level && self.type_of(id as u32, false) == USER_DEFINED => token.replace('▁', " "),
+            Some(token) => token.clone(),
+        };
+        self.tokens.iter().enumerate().map(text).collect()
+    }
+
+    fn types(&self, byte_level: bool) -> Vec<i32> {
+        (0..self.tokens.len() as u32).map(|id| self.type_of(id, byte_level)).collect()
+    }
+
+    fn type_of(&self, id: u32, byte_level: bool) -> i32 {
+        let Some(token) = &self.tokens[id as usize] else { return UNUSED };
+        match self.added.get(&id) {
+            _ if !byte_level && self.unknown == Some(id) => UNKNOWN,
+            // Some files forget to call them special.
+            Some(special) if *special || (token.starts_with("<|") && token.ends_with("|>")) => CONTROL,
+            Some(_) => USER_DEFINED,
+            None if !byte_level && byte(token).is_some() => BYTE,
+            None => NORMAL,
+        }
+    }
+}
+
+/// `<0x0A>` is the byte 10.
+fn byte(token: &str) -> Option<u8> {
+    let digits = token.strip_prefix("<0x")?.strip_suffix('>')?;
+    (digits.len() == 2).then(|| u8::from_str_radix(digits, 16).ok()).flatten()
+}
