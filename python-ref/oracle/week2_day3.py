@@ -1,0 +1,312 @@
+"""Week 2, day 3: blocks of 32 weights in Q8_0, Q4_0 and Q5_0, and the error of a format.
+
+Every expected value comes from the `gguf` package (llama.cpp's own): bytes from its `quantize`, weights from its `dequantize`. That is
+f32 arithmetic whose every rounding the format prescribes, so nothing is computed in float64 and nothing may be off: integers are
+compared as they are, scales and weights by value.
+"""
+
+import numpy as np
+import torch
+from gguf import GGMLQuantizationType
+from gguf.quants import dequantize, quantize
+from safetensors.torch import load_file
+
+from oracle.fixtures import FOLDER, Random, Tolerance
+
+OFFSET = {"Q8_0": 0, "Q4_0": 8, "Q5_0": 16}
+"""What an integer of 0 is stored as."""
+
+ROUND_TRIP = ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "BF16", "F16")
+
+
+def encode(x, name):
+    """`x [n, cols]` → bytes `[n, row bytes]`."""
+    data = quantize(np.ascontiguousarray(x.numpy(), dtype=np.float32), GGMLQuantizationType[name])
+    return torch.from_numpy(np.ascontiguousarray(data).view(np.uint8).astype(np.int64)).reshape(x.shape[0], -1)
+
+
+def decode(blocks, name):
+    """Bytes `[n, row bytes]` → weights `[n, cols]`."""
+    data = blocks.numpy().astype(np.uint8)
+    data = data.view(np.float16) if name == "F16" else data
+    with np.errstate(invalid="ignore"):
+        weights = dequantize(data, GGMLQuantizationType[name])
+    return torch.from_numpy(np.ascontiguousarray(weights, dtype=np.float32))
+
+
+def halves(bits):
+    """`bits [n]` as two bytes each, the lower first: `[n, 2]`."""
+    return torch.stack((bits & 255, bits >> 8), dim=-1)
+
+
+def with_scale(blocks, bits):
+    """The blocks with other scales; a scale stands in front."""
+    return torch.cat((halves(bits), blocks[:, 2:]), dim=1)
+
+
+def parts(blocks, name):
+    """The scales `[n]` of blocks and their integers as they are stored, `[n, 32]`: what they decode to with a scale of 1."""
+    one = torch.full((blocks.shape[0],), 0x3C00)
+    return {"scale": scales(blocks), "integers": decode(with_scale(blocks, one), name) + OFFSET[name]}
+
+
+def scales(blocks):
+    """The half-precision numbers in front of the blocks, `[n]`."""
+    return decode(blocks[:, :2], "F16")[:, 0]
+
+
+def random_scales(r, n):
+    """Finite half-precision numbers of either sign and any size, subnormal ones among them."""
+    bits = r.integers(n, high=0x7C00) | r.integers(n, high=2) << 15
+    bits[0], bits[1] = 0x0001, 0x83FF  # the smallest, and the largest subnormal
+    return bits
+
+
+def embedded(name, rows, cols):
+    """Weights of the embedded model, as they lie in its file."""
+    weights = load_file(FOLDER.parents[1] / "models/tiny-story/model.safetensors")
+    return weights[name][:rows, :cols].float()
+
+
+def by_value():
+    """For what a format prescribes to the last bit. As a part of the value, so that small weights count as much as large ones."""
+    return Tolerance(0.0, "the format says how each operation is rounded", relative=True)
+
+
+# Reading
+
+
+def mistaken_weights(blocks, name, mistake):
+    """What a wrong `dequantize` makes of them."""
+    scale = scales(blocks)[:, None]
+    q = parts(blocks, name)["integers"]
+    if mistake == "q8-as-u8":
+        return scale * torch.where(q < 0, q + 256, q)
+    if mistake == "nibble-order":
+        return scale * (torch.stack((q[:, :16], q[:, 16:]), dim=-1).flatten(1) - OFFSET[name])
+    if mistake == "halves-swapped":
+        return scale * (torch.cat((q[:, 16:], q[:, :16]), dim=1) - OFFSET[name])
+    if mistake == "offset-missing":
+        return scale * q
+    if mistake == "twos-complement":
+        return scale * torch.where(q >= OFFSET[name], q - 2 * OFFSET[name], q)
+    if mistake == "high-bit-missing":
+        return scale * (q % 16 - OFFSET[name])
+    if mistake == "high-bits-from-the-top":
+        return scale * (q % 16 + q.flip(1) // 16 * 16 - OFFSET[name])
+    raise ValueError(mistake)
+
+
+def reading(out, task, name, seed, mistakes):
+    r = Random(seed)
+    size = {"Q8_0": 34, "Q4_0": 18, "Q5_0": 22}[name]
+    ramp = torch.arange(32)
+    ramp = {"Q8_0": (ramp * 8 - 124).float(), "Q4_0": torch.where(ramp < 16, ramp - 8, 23 - ramp).float(), "Q5_0": (ramp * (ramp + 1) // 2 % 32 - 16).float()}[name]
+    # With the largest magnitude of its format in it, a block of whole numbers is stored as it is.
+    whole = with_scale(encode(torch.where(ramp == -124, -127.0, ramp)[None, :], name), torch.tensor([0x3C00]))
+    n = 12
+    random = with_scale(r.integers(n, size, high=256), random_scales(r, n))
+    cases = {
+        "whole": (whole, "whole numbers, scale 1"),
+        "random": (random, f"{n} blocks of random bytes: every integer is there, and scales of either sign and any size, also subnormal ones"),
+        "model": (encode(embedded("model.layers.1.mlp.down_proj.weight", 4, 64), name).reshape(-1, size), "weights of the embedded model"),
+    }
+    for case, (blocks, why) in cases.items():
+        out.case(
+            f"task_{task}_dequantize/{case}",
+            seed=seed,
+            why=why,
+            inputs={"blocks": blocks},
+            outputs={"weights": decode(blocks, name)},
+            tolerance={"weights": by_value()},
+            wrong={mistake: {"weights": mistaken_weights(blocks, name, mistake)} for mistake in mistakes},
+        )
+
+
+# Writing
+
+
+def mistaken_parts(x, name, mistake=None):
+    """Scales and integers as a `quantize` with this mistake would write them; without one, as the format has it."""
+    x = x.numpy().astype(np.float32)
+    top = {"Q8_0": 127, "Q4_0": 8, "Q5_0": 16}[name]
+    at = np.abs(x).argmax(axis=1)
+    if mistake == "last-of-equals":
+        at = 31 - np.abs(x[:, ::-1]).argmax(axis=1)
+    largest = np.take_along_axis(x, at[:, None], axis=1)
+    d = np.abs(largest) / np.float32(127) if name == "Q8_0" else largest / np.float32(-top)
+    if mistake == "scale-of-magnitude":
+        d = np.abs(largest) / np.float32(top - 1)
+    if mistake == "scale-range":
+        d = np.abs(largest) / np.float32(top + 1)
+    stored = d.astype(np.float16).astype(np.float32)
+    by = stored if mistake == "code-vs-stored-scale" else d
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        inverse = np.where(by == 0, np.float32(0), np.float32(1) / by)
+    y = x * inverse
+    if name == "Q8_0":
+        magnitude = np.abs(y)
+        if mistake == "trunc-not-round":
+            rounded = np.floor(magnitude)
+        elif mistake == "halves-to-even":
+            rounded = np.rint(magnitude)
+        else:
+            rounded = np.floor(magnitude) + np.floor(2 * (magnitude - np.floor(magnitude)))
+        q = np.sign(y) * rounded
+        if mistake == "q8-as-u8":
+            q = np.clip(q, 0, 255)
+        q = np.clip(q, -128, 255)
+    else:
+        half = 0.0 if mistake == "trunc-not-round" else 0.5
+        q = np.trunc(y + np.float32(top + half))
+        if mistake == "halves-away":
+            q = np.sign(y) * np.floor(np.abs(y) + 0.5) + top
+        if mistake != "no-clip":
+            q = np.clip(q, 0, 2 * top - 1)
+    return {"scale": torch.from_numpy(stored[:, 0].copy()), "integers": torch.from_numpy(q.astype(np.float32))}
+
+
+def near_the_edges(name):
+    """Weights so near the middle between two integers that a scale rounded to half precision takes them to the other."""
+    top = {"Q8_0": 127, "Q4_0": 8, "Q5_0": 16}[name]
+    rows = []
+    # δ is what rounding the scale changes: a little less than half a unit of its last place, up or down.
+    for sign, delta, power in ((1, 0.9, -4), (1, 1.1, -7), (-1, 0.9, -2), (-1, 1.1, 0)):
+        d = sign * 2.0**power * (1 + delta * 2.0**-11)
+        off = 0.45 * 2.0**-11 * (1 if delta < 1 else -1)
+        q = np.array([(i % 15 - 7) * (top - 1) // 8 for i in range(32)], dtype=np.float64)
+        x = (q + np.sign(q + 0.5) * 0.5) * (1 - off) * d
+        x[5] = top * abs(d) if name == "Q8_0" else -top * d
+        rows.append(x)
+    return torch.tensor(np.array(rows), dtype=torch.float64).float()
+
+
+def between(name):
+    """Weights that lie in the middle between two integers exactly; in three blocks the largest magnitude occurs in both signs."""
+    top = {"Q8_0": 127, "Q4_0": 8, "Q5_0": 16}[name]
+    rows = []
+    for power, sign, other in ((-6, 1, 1), (-3, -1, 1), (1, 1, 1), (-4, 1, 0.5)):
+        x = np.array([((i * 7) % 31 - 15) / 16 * (top - 1) for i in range(32)])
+        x = (np.floor(x) + 0.5) * 2.0**power
+        x[11], x[20] = sign * top * 2.0**power, -sign * top * 2.0**power * other
+        rows.append(x)
+    return torch.tensor(np.array(rows)).float()
+
+
+def little(r):
+    """Blocks of zeros, of a single weight, of one value throughout, and of weights whose scale half precision hardly holds, or not at all."""
+    x = torch.zeros(6, 32)
+    x[1, 17] = -0.37
+    x[2] = 0.11
+    x[3] = r.normal(32)[None] * 2.0**-18
+    x[4] = r.normal(32)[None] * 2.0**-26
+    x[5] = -0.5 * r.uniform(32, low=0.2, high=1.0)
+    return x
+
+
+def writing(out, task, name, seed, mistakes):
+    r = Random(seed)
+    # Scales that are no multiples of one another, and as many blocks whose largest weight is negative as others.
+    sizes = torch.tensor([0.013, 0.4, 1.0, 2.7, 19.0, 310.0, 0.09, 5.5])[:, None]
+    cases = {
+        "ordinary": (r.normal(8, 32) * sizes, "signed weights, another size in each block"),
+        "between": (between(name), "weights in the middle between two integers; in three blocks the largest magnitude occurs in both signs"),
+        "near": (near_the_edges(name), "weights that go to another integer if the scale is rounded first"),
+        "little": (little(r), "a block of zeros, one weight alone, one value throughout, scales that half precision hardly holds"),
+        "model": (embedded("model.layers.2.mlp.gate_proj.weight", 4, 64).reshape(-1, 32), "weights of the embedded model"),
+    }
+    for case, (x, why) in cases.items():
+        golden = parts(encode(x, name), name)
+        again = mistaken_parts(x, name)
+        assert all(torch.equal(golden[part], again[part]) for part in golden), f"{name}/{case}: the mistakes are not made from the right thing"
+        out.case(
+            f"task_{task}_quantize/{case}",
+            seed=seed,
+            why=why,
+            inputs={"x": x},
+            outputs=golden,
+            tolerance={part: by_value() for part in golden},
+            wrong={mistake: mistaken_parts(x, name, mistake) for mistake in mistakes.get(case, [])},
+        )
+
+
+# The error
+
+
+def rms(x):
+    return (x.double() ** 2).mean(-1).sqrt()
+
+
+def one_rounding():
+    return Tolerance(1e-6, "sums in float64, and one rounding to float32 for the comparison: 1e-6 of the value", relative=True)
+
+
+def errors(out):
+    r = Random(2304)
+    x = r.normal(5, 48) * torch.tensor([1.0, 0.02, 30.0, 1.0, 1.0])[:, None]
+    y = x + r.normal(5, 48, std=0.3) * torch.tensor([1.0, 0.5, 2.0, 0.01, 1.0])[:, None] + torch.tensor([0.0, 0.0, 3.0, 0.0, 0.4])[:, None]
+    y[3, 7] += 1.0
+    out.case(
+        "task_4_error/rows",
+        seed=r.seed,
+        why="five rows: errors of either sign, some larger than the weights, one that is 1 in one place, one with a mean of its own",
+        inputs={"x": x, "y": y},
+        outputs={"rms": rms(x - y), "relative": rms(x - y) / rms(x)},
+        tolerance={"rms": one_rounding(), "relative": one_rounding()},
+        wrong={
+            "mean-magnitude": {"rms": (x - y).abs().mean(-1)},
+            "signed": {"rms": (x - y).mean(-1).abs()},
+            "sum-not-divided": {"rms": rms(x - y) * 48**0.5},
+            "root-missing": {"rms": rms(x - y) ** 2},
+            "largest": {"rms": (x - y).abs().amax(-1), "relative": (x - y).abs().amax(-1) / x.abs().amax(-1)},
+            "relative-to-the-answer": {"relative": rms(x - y) / rms(y)},
+            "relative-element-by-element": {"relative": rms((x - y) / x)},
+        },
+    )
+    x = torch.cat((embedded("model.layers.0.mlp.down_proj.weight", 1, 256), r.normal(1, 256) * 0.05, r.uniform(1, 256, low=0.5, high=1.5)))
+    found = {}
+    for name in ROUND_TRIP:
+        back = decode(encode(x, name), name)
+        found[name] = rms(x - back) / rms(x)
+    out.case(
+        "task_4_round_trip/formats",
+        seed=r.seed,
+        why="a row of the embedded model, one of normal weights, and one without a negative",
+        inputs={"x": x},
+        outputs=found,
+        tolerance={name: one_rounding() for name in found},
+        scalars={"formats": list(ROUND_TRIP)},
+    )
+
+
+def model_errors(out):
+    whole = embedded("model.layers.0.mlp.down_proj.weight", None, None)
+    errors = []
+    for name in ROUND_TRIP:
+        back = decode(encode(whole, name), name)
+        errors.append(rms((whole - back).flatten()) / rms(whole.flatten()))
+    out.case(
+        "task_4_model/down_proj",
+        seed=0,
+        why="a whole matrix of the embedded model",
+        inputs={},
+        outputs={"errors": torch.stack(errors)},
+        # Of 196,608 weights 70 lie so near the middle between two integers that x / d and x · (1 / d) take them apart.
+        tolerance={"errors": Tolerance(1e-3, "weights in the middle between two integers may go to either: 2e-5 measured, times 50", relative=True)},
+        scalars={"formats": list(ROUND_TRIP), "tensor": "model.layers.0.mlp.down_proj.weight", "shape": list(whole.shape)},
+    )
+
+
+def cases(out):
+    reading(out, 1, "Q8_0", 2301, ["q8-as-u8"])
+    writing(out, 1, "Q8_0", 2311, {
+        "ordinary": ["scale-range", "trunc-not-round", "q8-as-u8"], "between": ["halves-to-even"], "near": ["code-vs-stored-scale"],
+        "little": ["code-vs-stored-scale"], "model": ["trunc-not-round"],
+    })
+    reading(out, 2, "Q4_0", 2302, ["nibble-order", "halves-swapped", "offset-missing", "twos-complement"])
+    four = {"ordinary": ["scale-of-magnitude", "trunc-not-round"], "between": ["halves-away", "last-of-equals", "no-clip"], "near": ["code-vs-stored-scale"], "model": ["scale-of-magnitude"]}
+    writing(out, 2, "Q4_0", 2312, four)
+    reading(out, 3, "Q5_0", 2303, ["nibble-order", "halves-swapped", "offset-missing", "twos-complement", "high-bit-missing", "high-bits-from-the-top"])
+    writing(out, 3, "Q5_0", 2313, four)
+    errors(out)
+    model_errors(out)

@@ -1,0 +1,305 @@
+//! Week 2, day 3: blocks of 32 weights in Q8_0, Q4_0 and Q5_0, and the error of a format.
+//!
+//! Expected values: `python-ref/oracle/week2_day3.py`, which takes them from the `gguf` package.
+
+use std::path::Path;
+
+use tiny_llm::week2::blocks::{
+    error::{relative_error, rms_error, round_trip_error},
+    f16_at, q4_0, q5_0, q8_0,
+};
+use tiny_llm_kit::{
+    Tensor,
+    check::compare,
+    checkpoint::{Checkpoint, Dtype},
+    fixtures::{Case, Fixtures},
+    gguf::TensorType,
+    tensor::tensor,
+};
+
+fn fixtures() -> Fixtures {
+    Fixtures::open("week2_day3")
+}
+
+/// Reads the blocks of a case; what is not written stays NaN.
+#[track_caller]
+fn check_dequantize<const BYTES: usize>(case: &str, dequantize: impl Fn(&[u8; BYTES], &mut [f32; 32])) {
+    let fixtures = fixtures();
+    let case = fixtures.case(case);
+    let blocks: Vec<u8> = case.integers("blocks").iter().map(|&byte| byte as u8).collect();
+    let (blocks, rest) = blocks.as_chunks::<BYTES>();
+    assert!(rest.is_empty(), "the fixture holds whole blocks");
+    let mut weights = Vec::new();
+    for block in blocks {
+        let mut out = [f32::NAN; 32];
+        dequantize(block, &mut out);
+        weights.extend(out);
+    }
+    case.check("weights", &tensor(&[blocks.len(), 32], weights));
+}
+
+/// Writes the blocks of a case, and compares scale and integers with those of the oracle. `integer(block, i)` is the one of weight `i`.
+#[track_caller]
+fn check_quantize<const BYTES: usize>(case: &str, quantize: impl Fn(&[f32; 32]) -> [u8; BYTES], integer: impl Fn(&[u8], usize) -> f32) {
+    let fixtures = fixtures();
+    let case = fixtures.case(case);
+    let x: Vec<f32> = case.tensor("x").iter().copied().collect();
+    let blocks: Vec<[u8; BYTES]> = x.as_chunks().0.iter().map(quantize).collect();
+    case.check("scale", &tensor(&[blocks.len()], blocks.iter().map(|block| f16_at(block, 0)).collect()));
+    let integers = blocks.iter().flat_map(|block| (0..32).map(|i| integer(block, i)).collect::<Vec<_>>()).collect();
+    case.check("integers", &tensor(&[blocks.len(), 32], integers));
+}
+
+/// Weight `i`'s four bits in the last 16 bytes of a block.
+fn four_bits(block: &[u8], i: usize) -> u8 {
+    block[block.len() - 16 + i % 16] >> (i / 16 * 4) & 15
+}
+
+// Task 1: Q8_0
+
+#[test]
+fn task_1_dequantize_q8_0_of_whole_numbers() {
+    check_dequantize("task_1_dequantize/whole", q8_0::dequantize);
+}
+
+#[test]
+fn task_1_dequantize_q8_0_of_random_bytes() {
+    check_dequantize("task_1_dequantize/random", q8_0::dequantize);
+}
+
+#[test]
+fn task_1_dequantize_q8_0_of_the_model() {
+    check_dequantize("task_1_dequantize/model", q8_0::dequantize);
+}
+
+#[track_caller]
+fn check_q8_0(case: &str) {
+    check_quantize(&format!("task_1_quantize/{case}"), q8_0::quantize, |block, i| f32::from(block[2 + i] as i8));
+}
+
+#[test]
+fn task_1_quantize_q8_0_of_ordinary_weights() {
+    check_q8_0("ordinary");
+}
+
+#[test]
+fn task_1_quantize_q8_0_between_two_integers() {
+    check_q8_0("between");
+}
+
+#[test]
+fn task_1_quantize_q8_0_by_the_scale_before_it_is_rounded() {
+    check_q8_0("near");
+}
+
+#[test]
+fn task_1_quantize_q8_0_of_zeros_and_of_very_small_weights() {
+    check_q8_0("little");
+}
+
+#[test]
+fn task_1_quantize_q8_0_of_the_model() {
+    check_q8_0("model");
+}
+
+// Task 2: Q4_0
+
+#[test]
+fn task_2_dequantize_q4_0_of_whole_numbers() {
+    check_dequantize("task_2_dequantize/whole", q4_0::dequantize);
+}
+
+#[test]
+fn task_2_dequantize_q4_0_of_random_bytes() {
+    check_dequantize("task_2_dequantize/random", q4_0::dequantize);
+}
+
+#[test]
+fn task_2_dequantize_q4_0_of_the_model() {
+    check_dequantize("task_2_dequantize/model", q4_0::dequantize);
+}
+
+#[track_caller]
+fn check_q4_0(case: &str) {
+    check_quantize(&format!("task_2_quantize/{case}"), q4_0::quantize, |block, i| f32::from(four_bits(block, i)));
+}
+
+#[test]
+fn task_2_quantize_q4_0_of_ordinary_weights() {
+    check_q4_0("ordinary");
+}
+
+#[test]
+fn task_2_quantize_q4_0_between_two_integers() {
+    check_q4_0("between");
+}
+
+#[test]
+fn task_2_quantize_q4_0_by_the_scale_before_it_is_rounded() {
+    check_q4_0("near");
+}
+
+#[test]
+fn task_2_quantize_q4_0_of_zeros_and_of_very_small_weights() {
+    check_q4_0("little");
+}
+
+#[test]
+fn task_2_quantize_q4_0_of_the_model() {
+    check_q4_0("model");
+}
+
+// Task 3: Q5_0
+
+#[test]
+fn task_3_dequantize_q5_0_of_whole_numbers() {
+    check_dequantize("task_3_dequantize/whole", q5_0::dequantize);
+}
+
+#[test]
+fn task_3_dequantize_q5_0_of_random_bytes() {
+    check_dequantize("task_3_dequantize/random", q5_0::dequantize);
+}
+
+#[test]
+fn task_3_dequantize_q5_0_of_the_model() {
+    check_dequantize("task_3_dequantize/model", q5_0::dequantize);
+}
+
+#[track_caller]
+fn check_q5_0(case: &str) {
+    let fifth = |block: &[u8], i: usize| block[2 + i / 8] >> (i % 8) & 1;
+    check_quantize(&format!("task_3_quantize/{case}"), q5_0::quantize, |block, i| f32::from(four_bits(block, i) + 16 * fifth(block, i)));
+}
+
+#[test]
+fn task_3_quantize_q5_0_of_ordinary_weights() {
+    check_q5_0("ordinary");
+}
+
+#[test]
+fn task_3_quantize_q5_0_between_two_integers() {
+    check_q5_0("between");
+}
+
+#[test]
+fn task_3_quantize_q5_0_by_the_scale_before_it_is_rounded() {
+    check_q5_0("near");
+}
+
+#[test]
+fn task_3_quantize_q5_0_of_zeros_and_of_very_small_weights() {
+    check_q5_0("little");
+}
+
+#[test]
+fn task_3_quantize_q5_0_of_the_model() {
+    check_q5_0("model");
+}
+
+// Task 4: the error
+
+/// The error of each row, as f32: `x [n, cols]`, `y [n, cols]` → `[n]`.
+fn of_rows(case: &Case, error: impl Fn(&[f32], &[f32]) -> f64) -> Tensor {
+    let (x, y) = (case.tensor("x"), case.tensor("y"));
+    let rows = x.outer_iter().zip(y.outer_iter());
+    let errors = rows.map(|(x, y)| error(x.as_slice().expect("a row"), y.as_slice().expect("a row")) as f32);
+    tensor(&[x.shape()[0]], errors.collect())
+}
+
+#[track_caller]
+fn check_rms(fixtures: &Fixtures) {
+    let case = fixtures.case("task_4_error/rows");
+    case.check("rms", &of_rows(&case, rms_error));
+}
+
+/// Both errors, in the order in which one is made of the other.
+#[track_caller]
+fn check_errors(fixtures: &Fixtures) {
+    check_rms(fixtures);
+    let case = fixtures.case("task_4_error/rows");
+    case.check("relative", &of_rows(&case, relative_error));
+}
+
+#[test]
+fn task_4_rms_error() {
+    let fixtures = fixtures();
+    check_rms(&fixtures);
+}
+
+#[test]
+fn task_4_rms_error_of_many_weights() {
+    // Each differs by 1.1f32 − 1, so that is the root of the mean of the squares too.
+    let n = 200_000;
+    let found = rms_error(&vec![1.0; n], &vec![1.1; n]);
+    let expected = f64::from(1.1f32) - 1.0;
+    assert!(
+        (found - expected).abs() <= 1e-9,
+        "rms_error of {n} pairs that all differ by {expected}: found {found}; a sum in f32 loses what is small beside it, so sum in f64"
+    );
+}
+
+#[test]
+fn task_4_relative_error() {
+    let fixtures = fixtures();
+    check_errors(&fixtures);
+}
+
+#[test]
+fn task_4_relative_error_of_zeros_that_came_back_is_zero() {
+    let found = relative_error(&[0.0; 32], &[0.0; 32]);
+    assert!(found == 0.0, "relative_error of zeros that came back as zeros: found {found}, expected 0, for nothing differs");
+}
+
+#[test]
+fn task_4_round_trip_of_each_format() {
+    let fixtures = fixtures();
+    check_errors(&fixtures);
+    let case = fixtures.case("task_4_round_trip/formats");
+    let x = case.tensor("x");
+    for name in case.value("formats").as_array().expect("a list").iter().filter_map(|name| name.as_str()) {
+        let tensor_type: TensorType = name.parse().expect("a type");
+        let found = x.outer_iter().map(|row| round_trip_error(tensor_type, row.as_slice().expect("a row")) as f32).collect();
+        case.check(name, &tensor(&[x.shape()[0]], found));
+    }
+}
+
+#[test]
+fn task_4_more_bits_come_closer() {
+    let fixtures = fixtures();
+    let x = fixtures.case("task_4_round_trip/formats").tensor("x");
+    let row: Vec<f32> = x.iter().copied().collect();
+    let error = |tensor_type| round_trip_error(tensor_type, &row);
+    let errors = [TensorType::F32, TensorType::Q8_0, TensorType::Q5_0, TensorType::Q4_0].map(error);
+    assert!(errors[0] == 0.0, "F32 changes nothing, but its error is {}", errors[0]);
+    // Each bit fewer doubles the distance between two integers, and Q8_0 has three more than Q5_0.
+    let ratios = tensor(&[2], vec![(errors[2] / errors[1]) as f32, (errors[3] / errors[2]) as f32]);
+    if let Err(difference) = compare("errors of Q5_0 to Q8_0, and of Q4_0 to Q5_0", &ratios, &tensor(&[2], vec![8.0, 2.0]), 0.5) {
+        panic!("{difference}\n  with one bit fewer the integers lie twice as far apart");
+    }
+}
+
+/// With `-- --nocapture` it prints the table.
+#[test]
+fn task_4_errors_of_the_embedded_model() {
+    let fixtures = fixtures();
+    check_errors(&fixtures);
+    let case = fixtures.case("task_4_model/down_proj");
+    let name = case.value("tensor").as_str().expect("a name").to_owned();
+    let shape: Vec<usize> = case.value("shape").as_array().expect("sizes").iter().map(|n| n.as_u64().expect("a size") as usize).collect();
+    let checkpoint = Checkpoint::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story")).expect("the embedded model");
+    let stored = checkpoint.tensor(&name, &shape).expect("one of its matrices");
+    assert_eq!(stored.dtype, Dtype::BF16, "{name}");
+    let x: Vec<f32> = stored.bytes.chunks_exact(2).map(|b| f32::from_le_bytes([0, 0, b[0], b[1]])).collect();
+
+    println!("{name} {shape:?}\nformat  bits a weight  relative error");
+    let mut errors = Vec::new();
+    for format in case.value("formats").as_array().expect("a list").iter().filter_map(|name| name.as_str()) {
+        let tensor_type: TensorType = format.parse().expect("a type");
+        let error = round_trip_error(tensor_type, &x);
+        let bits = 8.0 * tensor_type.block_bytes() as f64 / tensor_type.block_len() as f64;
+        println!("{format:<6}  {bits:13.2}  {:12.4} %", 100.0 * error);
+        errors.push(error as f32);
+    }
+    case.check("errors", &tensor(&[errors.len()], errors));
+}

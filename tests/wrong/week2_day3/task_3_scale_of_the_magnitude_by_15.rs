@@ -1,0 +1,15 @@
+//! id: q4-scale-sign
+//! function: quantize
+//! says: Your scale is the largest magnitude / 15, which leaves the integer 0 unused: divide the weight itself, with its sign, by −16.
+let largest = x.iter().fold(0f32, |max, x| max.max(x.abs()));
+let d = largest / 15.0;
+let inverse = if d == 0.0 { 0.0 } else { 1.0 / d };
+let codes: [u8; 32] = x.map(|x| ((x * inverse + 16.5) as u8).min(31));
+let high: u32 = codes.iter().enumerate().fold(0u32, |high, (i, q)| high | u32::from(q >> 4) << i);
+let mut block = [0; BYTES];
+put_f16(&mut block, 0, d);
+block[2..6].copy_from_slice(&high.to_le_bytes());
+for j in 0..16 {
+    block[6 + j] = codes[j] & 15 | codes[j + 16] << 4;
+}
+block
