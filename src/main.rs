@@ -14,9 +14,9 @@ use tiny_llm::{
 use tiny_llm_kit::{
     Tensor,
     chat::Message,
-    cli::{self, Engine, FinishReason, LoadOptions, Request},
+    cli::{self, Engine, FinishReason, LoadOptions, QuantizeRequest, Request},
     config::ModelConfig,
-    gguf::{Metadata, TensorInfo},
+    gguf::{Metadata, Progress, TensorInfo},
 };
 
 fn main() -> ExitCode {
@@ -121,6 +121,10 @@ impl Engine for Solution {
 
     fn finish(stream: &mut TextStream) -> String {
         stream.finish()
+    }
+
+    fn quantize(request: &QuantizeRequest<'_>, progress: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<Vec<TensorInfo>> {
+        week2::quantize(request, progress)
     }
 
     fn chatml(messages: &[Message]) -> String {

@@ -53,3 +53,16 @@ pub struct TensorInfo {
     /// Number of bytes, by shape and type.
     pub size: usize,
 }
+
+/// How far a writer of tensors is.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a> {
+    /// The tensor that comes next.
+    pub name: &'a str,
+    /// What it becomes.
+    pub tensor_type: TensorType,
+    /// Weights that are done, of all tensors.
+    pub done: usize,
+    /// Weights of all tensors.
+    pub total: usize,
+}

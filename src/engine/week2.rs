@@ -8,19 +8,21 @@ use tiny_llm::{
     week1::generate::{Limits, argmax},
     week2::{
         cache::CacheType,
+        convert::Target,
         generate::Session,
         gguf::Gguf,
         kernels::Rung,
         load,
         model::{AttentionKind, Plan},
         parallel::Team,
+        quantize::Source,
     },
 };
 use tiny_llm_kit::{
     Tensor,
-    cli::{FinishReason, LoadOptions, Request},
+    cli::{FinishReason, LoadOptions, QuantizeRequest, Request},
     config::ModelConfig,
-    gguf::Metadata,
+    gguf::{Metadata, Progress, TensorInfo},
 };
 
 /// Longer contexts must be asked for: room for their keys and values is set aside.
@@ -135,6 +137,20 @@ impl Week2 {
         };
         Ok(super::finish_reason(finish))
     }
+}
+
+/// Writes a model in other types.
+pub(crate) fn quantize(
+    request: &QuantizeRequest<'_>,
+    progress: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
+) -> Result<Vec<TensorInfo>> {
+    let target: Target = request.target.parse().map_err(|e: String| anyhow!("--type: {e}"))?;
+    let source = match &request.metadata {
+        Some(metadata) => Source::folder(request.input, metadata.clone())?,
+        None => Source::gguf(request.input)?,
+    };
+    let team = Team::new(request.threads.unwrap_or_else(physical_cores));
+    source.write(request.output, target, request.override_for, &team, progress)
 }
 
 impl State {

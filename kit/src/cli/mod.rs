@@ -16,6 +16,7 @@ mod memory;
 mod options;
 mod output;
 mod panics;
+mod quantize;
 mod score;
 mod session;
 mod speed;
@@ -32,7 +33,7 @@ use crate::{
     Tensor,
     chat::Message,
     config::ModelConfig,
-    gguf::{Metadata, TensorInfo},
+    gguf::{Metadata, Progress, TensorInfo, TensorType},
 };
 
 /// What the command line needs of a solution: the functions of its week, under the names they have there.
@@ -99,6 +100,12 @@ pub trait Engine: Sized {
     /// The text that was still held back.
     fn finish(stream: &mut Self::TextStream) -> String;
 
+    /// Writes a model as a GGUF file in other types, and returns its tensor table. `progress` is told how far it is, and may end it.
+    ///
+    /// # Errors
+    /// If a file cannot be read or written, there is no such type, or `progress` breaks; nothing is then written.
+    fn quantize(request: &QuantizeRequest<'_>, progress: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<Vec<TensorInfo>>;
+
     /// The messages as one text in ChatML, ending where the assistant's answer begins.
     fn chatml(messages: &[Message]) -> String;
 }
@@ -120,6 +127,22 @@ pub struct LoadOptions {
     pub cache_type: Option<String>,
     /// Compute every position again for every token.
     pub no_cache: bool,
+}
+
+/// A model to be written in other types.
+pub struct QuantizeRequest<'a> {
+    /// Model folder or GGUF file.
+    pub input: &'a Path,
+    /// What the file is to say about a model folder; `None` for a GGUF file, which says it itself.
+    pub metadata: Option<Metadata>,
+    /// The file to write; what is there is replaced.
+    pub output: &'a Path,
+    /// `q4_k_m`; names are the solution's to understand.
+    pub target: &'a str,
+    /// The type of a matrix of this name, if it is to be another one than the target's.
+    pub override_for: &'a dyn Fn(&str) -> Option<TensorType>,
+    /// Number of threads.
+    pub threads: Option<usize>,
 }
 
 /// What to generate.
@@ -208,6 +231,8 @@ enum Command {
     Inspect(inspect::Args),
     /// Writes a model folder with random weights, to measure with.
     Synth(synth::Args),
+    /// Writes a model as a GGUF file in smaller types
+    Quantize(quantize::Args),
     /// Writes every activation to a file, or compares them with one: `cargo course trace`
     #[command(hide = true)]
     Trace(trace::Args),
@@ -230,6 +255,7 @@ pub fn main<E: Engine>() -> ExitCode {
         Command::Score(args) => score::run::<E>(&args),
         Command::Inspect(args) => inspect::run::<E>(&args),
         Command::Synth(args) => synth::run(&args),
+        Command::Quantize(args) => quantize::run::<E>(&args),
         Command::Trace(args) => trace::run::<E>(&args),
     };
     outcome.unwrap_or_else(|error| {
