@@ -119,7 +119,9 @@ impl Source {
         let mut metadata = self.metadata.clone();
         metadata.insert("general.file_type", Value::U32(target.file_type()));
         metadata.insert("general.quantization_version", Value::U32(2));
-        metadata.insert("general.alignment", Value::U32(DEFAULT_ALIGNMENT as u32));
+        if metadata.get("general.alignment").is_some() {
+            metadata.insert("general.alignment", Value::U32(DEFAULT_ALIGNMENT as u32));
+        }
         let named = |(tensor, &tensor_type): (&SourceTensor, _)| (tensor.name.clone(), tensor.shape.clone(), tensor_type);
         let table: Vec<_> = self.tensors.iter().zip(&types).map(named).collect();
         let table = lay_out(&table, DEFAULT_ALIGNMENT)?;
