@@ -79,7 +79,7 @@ pub struct Dimensions {
 /// If `rows` are not `n_heads` heads of an even size.
 #[must_use]
 pub fn permute_rows_for_interleaved(rows: usize, n_heads: usize) -> Vec<usize> {
-    assert!(n_heads > 0 && rows % (2 * n_heads) == 0, "{rows} rows are no {n_heads} heads of an even size");
+    assert!(n_heads > 0 && rows.is_multiple_of(2 * n_heads), "{rows} rows are no {n_heads} heads of an even size");
     todo!("week2-day4 task 5: permute_rows_for_interleaved")
 }
 
@@ -89,7 +89,7 @@ pub fn permute_rows_for_interleaved(rows: usize, n_heads: usize) -> Vec<usize> {
 /// As [`permute_rows_for_interleaved`].
 #[must_use]
 pub fn permute_rows_for_half_split(rows: usize, n_heads: usize) -> Vec<usize> {
-    assert!(n_heads > 0 && rows % (2 * n_heads) == 0, "{rows} rows are no {n_heads} heads of an even size");
+    assert!(n_heads > 0 && rows.is_multiple_of(2 * n_heads), "{rows} rows are no {n_heads} heads of an even size");
     todo!("week2-day4 task 5: permute_rows_for_half_split")
 }
 
@@ -126,15 +126,13 @@ pub fn fitting(tensor_type: TensorType, cols: usize) -> TensorType {
 }
 
 /// The type of a tensor in a file, as llama.cpp chooses it without an importance matrix. Vectors stay `F32`. Left out are its exceptions
-/// for models of 70B and for mixtures of experts; and where it has `IQ4_NL` for rows that are no whole `Q2_K` or `Q3_K` blocks, we have
-/// `Q4_0`, as large and a little coarser.
+/// for models of 70B and for mixtures of experts.
 #[must_use]
 pub fn tensor_type_for(target: Target, name: &str, shape: &[usize], dimensions: &Dimensions) -> TensorType {
     let [_, cols] = *shape else { return TensorType::F32 };
     let tensor_type = match target {
         Target::All(plain) if plain.block_len() == 1 => return plain,
         Target::All(TensorType::Q8_0) => TensorType::Q8_0,
-        // What is not a multiple of the target's own block goes to Q8_0, not to what stands in for Q6_K; today that is the same.
         Target::All(_) if is_output(name, dimensions) => TensorType::Q6_K,
         Target::All(tensor_type) => tensor_type,
         Target::Q4_K_M => q4_k_m(name, dimensions),

@@ -11,7 +11,7 @@ use anyhow::{Result, bail, ensure};
 use tiny_llm_kit::{
     checkpoint::Checkpoint,
     config::ModelConfig,
-    gguf::{DEFAULT_ALIGNMENT, Metadata, TensorInfo, TensorType, Value, gguf_name},
+    gguf::{DEFAULT_ALIGNMENT, Metadata, Progress, TensorInfo, TensorType, Value, gguf_name},
 };
 
 use super::{
@@ -53,19 +53,6 @@ pub struct SourceTensor {
     pub matrix: Matrix,
     /// Which row of the matrix stands at each place in the file, if not its own.
     pub order: Option<Vec<usize>>,
-}
-
-/// What is done next.
-#[derive(Debug, Clone, Copy)]
-pub struct Progress<'a> {
-    /// The tensor.
-    pub name: &'a str,
-    /// What it becomes.
-    pub tensor_type: TensorType,
-    /// Weights of all tensors that are done.
-    pub done: usize,
-    /// Weights of all tensors.
-    pub total: usize,
 }
 
 impl Source {
@@ -114,7 +101,7 @@ impl Source {
         Ok(Self { metadata: gguf.metadata, config, tensors })
     }
 
-    /// Writes the model to `path`. `override_for(name)` gives a matrix another type than `target` would. `progress` is told before each
+    /// Writes the model to `path` and returns the file's tensor table. `override_for(name)` gives a matrix another type than `target` would. `progress` is told before each
     /// few rows, and may end it all.
     ///
     /// # Errors
@@ -126,13 +113,15 @@ impl Source {
         target: Target,
         override_for: &dyn Fn(&str) -> Option<TensorType>,
         team: &Team,
-        progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Vec<TensorType>> {
+        progress: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
+    ) -> Result<Vec<TensorInfo>> {
         let types = self.types(target, override_for);
         let mut metadata = self.metadata.clone();
         metadata.insert("general.file_type", Value::U32(target.file_type()));
         metadata.insert("general.quantization_version", Value::U32(2));
-        metadata.insert("general.alignment", Value::U32(DEFAULT_ALIGNMENT as u32));
+        if metadata.get("general.alignment").is_some() {
+            metadata.insert("general.alignment", Value::U32(DEFAULT_ALIGNMENT as u32));
+        }
         let named = |(tensor, &tensor_type): (&SourceTensor, _)| (tensor.name.clone(), tensor.shape.clone(), tensor_type);
         let table: Vec<_> = self.tensors.iter().zip(&types).map(named).collect();
         let table = lay_out(&table, DEFAULT_ALIGNMENT)?;
@@ -152,7 +141,7 @@ impl Source {
             }
             Ok(())
         })?;
-        Ok(types)
+        Ok(table)
     }
 
     /// What each tensor becomes.
