@@ -29,8 +29,9 @@ impl Default for OnlineSoftmax {
 }
 
 impl OnlineSoftmax {
-    /// Takes in more scores. Each becomes its weight `e^(score − max)` by the new maximum; returns the factor by which sums that were
-    /// weighted by the old maximum must be multiplied. A score of −∞ gets weight 0, also where there has been no other.
+    /// Takes in more scores, if there are any: each becomes its weight `e^(score − max)`, with the maximum of all scores so far, these
+    /// included. Returns `e^(old max − new max)`, by which every sum of values weighted before must be multiplied: 0 at the first scores, for
+    /// then there is nothing yet. A score of −∞ gets weight 0; as long as there has been no other, the maximum stays −∞ and the factor is 1.
     pub fn absorb(&mut self, scores: &mut [f32]) -> f32 {
         // SOLUTION week2-day7 task 1
         let max = scores.iter().fold(self.max, |m, &s| m.max(s));
@@ -49,10 +50,11 @@ impl OnlineSoftmax {
 
 /// Attention of the query heads that share one key and value head, in one pass.
 ///
-/// `q [G, D]`, `out [G, D]`; `runs` are the keys and values of all positions that this row may see, in order.
+/// `q [G, D]`, `out [G, D]`; `runs` are the keys and values of all positions that this row may see, in order. A score is `scale · q·k`.
+/// Whatever the number of positions, nothing is allocated: they are taken [`TILE`] at a time.
 ///
 /// # Panics
-/// If `D` is above [`MAX_HEAD_DIM`].
+/// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].
 pub fn attend_streaming<'a>(q: &[f32], runs: impl Iterator<Item = Run<'a>>, head_dim: usize, scale: f32, out: &mut [f32]) {
     // SOLUTION week2-day7 task 2
     let mut tile = [0f32; TILE * MAX_HEAD_DIM];
@@ -95,11 +97,13 @@ pub struct Query<'a> {
 
 /// Attention of many queries over the same keys and values, for prompts: each tile is widened and transposed once for all of them.
 ///
-/// `queries` at most [`BLOCK`], `out [queries, D]`; `runs` reach as far as the query that sees most.
+/// `queries` are at most [`BLOCK`], each sees the first `visible` positions, at least one; `out [queries, D]`; `runs` reach at least as far as the
+/// query that sees most. A score is `scale · q·k`.
 ///
 /// # Panics
 /// If there are more queries than [`BLOCK`], or `D` is above [`MAX_HEAD_DIM`].
 pub fn attend_block<'a>(queries: &[Query<'_>], runs: impl Iterator<Item = Run<'a>>, head_dim: usize, scale: f32, out: &mut [f32]) {
+    // SOLUTION week2-day7 task 3
     let n_queries = queries.len();
     let (mut tile, mut transposed) = ([0f32; TILE * MAX_HEAD_DIM], [0f32; TILE * MAX_HEAD_DIM]);
     let (tile, transposed) = (&mut tile[..TILE * head_dim], &mut transposed[..TILE * head_dim]);
@@ -139,4 +143,5 @@ pub fn attend_block<'a>(queries: &[Query<'_>], runs: impl Iterator<Item = Run<'a
     for (out, softmax) in out.chunks_exact_mut(head_dim).zip(&softmax) {
         out.iter_mut().for_each(|x| *x /= softmax.total);
     }
+    // END SOLUTION
 }

@@ -1,0 +1,150 @@
+"""Week 2, day 7: softmax in pieces, attention in one pass.
+
+What is expected is softmax and attention as PyTorch computes them, all scores at once. `online` below, which takes the scores in pieces, must agree.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from oracle.fixtures import Random, random_walk, relative_rounding, rounding
+
+TILE = 32
+
+
+def absorb(pieces):
+    """What `OnlineSoftmax` says after each piece, computed from all scores up to its end at once."""
+    seen, answer = [], {}
+    before = -math.inf
+    for i, piece in enumerate(pieces):
+        seen.append(piece)
+        scores = torch.cat(seen)
+        maximum = scores.max().item() if scores.numel() else -math.inf
+        nothing = maximum == -math.inf
+        answer[f"weights_{i}"] = torch.zeros_like(piece) if nothing else torch.exp(piece - maximum)
+        total = torch.zeros(()) if nothing else torch.exp(scores - maximum).sum()
+        factor = 1.0 if nothing else math.exp(before - maximum)
+        answer[f"state_{i}"] = torch.tensor([maximum, total.item(), factor], dtype=torch.float64)
+        before = maximum
+    return answer
+
+
+def task_1(out):
+    r = Random(2701)
+    rising = [r.normal(5), r.normal(7, mean=3.0), r.normal(1, mean=9.0)]
+    falling = [r.normal(6, mean=5.0), r.normal(3), r.normal(4, mean=-4.0)]
+    inf = torch.tensor([-math.inf])
+    for name, why, pieces in (
+        ("rising", "each piece holds a new maximum, so all that came before is scaled down", rising),
+        ("falling", "the first piece holds the maximum: every later factor is 1", falling),
+        ("large", "scores of a thousand, whose exponentials overflow unless the maximum is taken off first", [p * 100 + 900 for p in rising]),
+        ("very_negative", "every score is below −100: weights are relative to the maximum, not to 0", [p - 120 for p in falling]),
+        ("masked_first", "the first piece is masked altogether: −∞ less −∞ is no number", [inf.repeat(3), r.normal(4), torch.cat([inf, r.normal(2)])]),
+        ("masked_last", "a masked piece after others changes nothing", [r.normal(4), inf.repeat(3)]),
+        ("empty", "a piece without scores, first and in between", [r.normal(0), r.normal(3), r.normal(0), r.normal(2, mean=2.0)]),
+    ):
+        # A library's exp is a few units off; the argument's rounding grows with its size: |x| · 2^-24.
+        size = max((p[torch.isfinite(p)].abs().max().item() for p in pieces if torch.isfinite(p).any()), default=1.0)
+        allowed = relative_rounding(math.ceil(8 + 2 * size))
+        answer = {n: v.to(torch.float32).to(torch.float64) if n.startswith("state") else v for n, v in absorb([p.double() for p in pieces]).items()}
+        out.case(
+            f"task_1_absorb/{name}",
+            seed=r.seed,
+            why=why,
+            inputs={f"scores_{i}": p for i, p in enumerate(pieces)},
+            outputs=answer,
+            scalars={"pieces": len(pieces)},
+            tolerance=dict.fromkeys(answer, allowed),
+        )
+
+
+def attention(q, keys, values, visible, scale):
+    """`q [N, D]`, `keys, values [S, D]`; query `n` sees the first `visible[n]` positions."""
+    mask = torch.arange(len(keys))[None, :] < torch.as_tensor(visible)[:, None]
+    return F.scaled_dot_product_attention(q[None], keys[None], values[None], attn_mask=mask[None], scale=scale)[0]
+
+
+def online(q, keys, values, visible, scale, mistake=None, tile=TILE):
+    """The same, a tile at a time, with mistakes to be made."""
+    outputs = []
+    for query, n in zip(q, visible):
+        maximum, total, result = -math.inf, torch.zeros((), dtype=q.dtype), torch.zeros_like(values[0])
+        starts = range(0, n, tile)
+        if mistake == "flash-tail-tile":
+            starts = range(0, n // tile * tile or n, tile)
+        for start in starts:
+            end = min(start + tile, len(keys) if mistake == "flash-causal-bound" else n)
+            scores = keys[start:end] @ query * scale
+            new = max(maximum, scores.max().item())
+            factor = math.exp(maximum - new)
+            weights = torch.exp(scores - new)
+            total = total * (1.0 if mistake == "flash-no-rescale (l)" else factor) + weights.sum()
+            result = result * (1.0 if mistake == "flash-no-rescale (o)" else factor) + weights @ values[start:end]
+            maximum = new
+            if mistake == "first tile only":
+                break
+        outputs.append(result / total)
+    return torch.stack(outputs)
+
+
+def _attention_case(out, name, r, why, q, keys, values, visible, half, wrong, runs=None):
+    if half:
+        keys, values = keys.half().float(), values.half().float()
+    scale = 1 / math.sqrt(q.shape[1])
+    size = len(keys)
+    # A score is a sum of D products; its error makes a weight wrong by as much, relatively; then a weighted mean of S values.
+    scores = (q.abs() @ keys.abs().T * scale).max().item()
+    roundings = math.ceil(random_walk(q.shape[1]) * max(scores, 1.0)) + random_walk(size) + 8
+    out.case(
+        name,
+        seed=r.seed,
+        why=why,
+        inputs={"q": q, "keys": keys, "values": values},
+        outputs=lambda q, keys, values: attention(q, keys, values, visible, scale),
+        scalars={"visible": visible, "half": half, "runs": runs or [size], "scale": scale},
+        tolerance={"output": rounding(roundings, values)},
+        same={"online": lambda q, keys, values: online(q, keys, values, visible, scale)},
+        wrong={m: (lambda q, keys, values, m=m: online(q, keys, values, visible, scale, m)) for m in wrong},
+    )
+
+
+def task_2(out):
+    both = ["flash-no-rescale (l)", "flash-no-rescale (o)"]
+    for seed, name, why, g, d, size, half, wrong, runs in (
+        (2711, "one_position", "a single position has all the weight", 2, 8, 1, False, [], None),
+        (2712, "one_tile", "exactly one tile", 3, 8, TILE, False, [], None),
+        (2713, "tile_and_one", "one position more than a tile", 3, 8, TILE + 1, False, ["flash-tail-tile", "first tile only"], None),
+        (2714, "rising", "the largest score is in the last tile: what came before must be scaled down", 3, 8, 77, False, [*both, "flash-tail-tile"], None),
+        (2715, "runs", "four runs of uneven lengths, as pages give them: 3, 32, 1 and 40", 2, 8, 76, False, both, [3, 32, 1, 40]),
+        (2716, "half", "keys and values in f16, summed in f32, over 1,000 positions", 2, 8, 1000, True, ["first tile only"], None),
+        (2717, "wide_head", "a head of 80 values, which is no multiple of 32", 1, 80, 70, True, [], None),
+        (2718, "sharp", "scores in the hundreds", 2, 8, 50, False, [], None),
+    ):
+        r = Random(seed)
+        q, keys, values = r.normal(g, d), r.normal(size, d), r.normal(size, d)
+        if name == "rising" or name == "runs":
+            # Along one direction keys grow with the position.
+            ramp = (torch.arange(size, dtype=torch.float32) / size * 4).round(decimals=2)
+            keys = ((keys * 0.25 + ramp[:, None] * q.sum(0).sign()) * 256).round() / 256
+        if name == "sharp":
+            q, keys = q * 9, keys * 9
+        _attention_case(out, f"task_2_attend_streaming/{name}", r, why, q, keys, values, [size] * g, half, wrong, runs)
+
+
+def task_3(out):
+    for seed, name, why, n, size, visible, half, wrong, runs in (
+        (2721, "causal", "five queries of a prompt, whose positions end 40 to 44 into the cache", 5, 44, [40, 41, 42, 43, 44], False, ["flash-causal-bound"], None),
+        (2722, "whole_prompt", "70 queries, the first of which sees one position: three tiles, of which it sees a part of the first", 70, 70, list(range(1, 71)), True, ["flash-causal-bound", "first tile only"], None),
+        (2723, "heads_of_a_group", "two heads a position, side by side: two queries see as much", 6, 35, [33, 33, 34, 34, 35, 35], False, ["flash-causal-bound", "flash-tail-tile"], None),
+        (2724, "tile_edge", "queries that end with a tile, one before and one after", 3, 65, [31, 32, 65], False, ["flash-causal-bound"], None),
+        (2725, "runs", "runs of uneven lengths; the visible part ends within one", 4, 61, [5, 30, 60, 61], False, ["flash-causal-bound"], [10, 33, 18]),
+    ):
+        r = Random(seed)
+        _attention_case(out, f"task_3_attend_block/{name}", r, why, r.normal(n, 8, std=0.75), r.normal(size, 8), r.normal(size, 8), visible, half, wrong, runs)
+
+
+def cases(out):
+    task_1(out)
+    task_2(out)
+    task_3(out)

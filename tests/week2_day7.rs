@@ -1,0 +1,283 @@
+//! Week 2, day 7: softmax in pieces, attention in one pass, and a decoded token that allocates nothing.
+//!
+//! Expected values: `python-ref/oracle/week2_day7.py`.
+
+use std::{path::Path, sync::Arc};
+
+use half::f16;
+use tiny_llm::week2::{
+    cache::{CacheType, Cells, Run},
+    generate::Session,
+    kernels::Rung,
+    load::load_folder,
+    model::{AttentionKind, Plan},
+    parallel::Team,
+    streaming::{OnlineSoftmax, Query, attend_block, attend_streaming},
+};
+use tiny_llm_kit::{
+    Tensor,
+    allocations::{CountingAllocator, count},
+    check::{assert_agrees, assert_panics},
+    fixtures::{Case, Fixtures, random},
+    tensor::tensor,
+};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+fn fixtures() -> Fixtures {
+    Fixtures::open("week2_day7")
+}
+
+fn values(x: &Tensor) -> Vec<f32> {
+    x.iter().copied().collect()
+}
+
+// Task 1: softmax in pieces
+
+#[track_caller]
+fn check_absorb(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_1_absorb/{case}"));
+    let mut softmax = OnlineSoftmax::default();
+    for i in 0..case.count("pieces") {
+        let mut scores = values(&case.tensor(&format!("scores_{i}")));
+        let factor = softmax.absorb(&mut scores);
+        case.check_rows(
+            &format!("state_{i}"),
+            &["the maximum".to_owned(), "the total".to_owned(), "the factor that is returned".to_owned()],
+            &tensor(&[3], vec![softmax.max, softmax.total, factor]),
+        );
+        case.check(&format!("weights_{i}"), &tensor(&[scores.len()], scores));
+    }
+}
+
+#[test]
+fn task_1_absorb_rising_scores() {
+    check_absorb("rising");
+}
+
+#[test]
+fn task_1_absorb_falling_scores() {
+    check_absorb("falling");
+}
+
+#[test]
+fn task_1_absorb_large_scores() {
+    check_absorb("large");
+}
+
+#[test]
+fn task_1_absorb_very_negative_scores() {
+    check_absorb("very_negative");
+}
+
+#[test]
+fn task_1_absorb_a_masked_piece_first() {
+    check_absorb("masked_first");
+}
+
+#[test]
+fn task_1_absorb_a_masked_piece_last() {
+    check_absorb("masked_last");
+}
+
+#[test]
+fn task_1_absorb_empty_pieces() {
+    check_absorb("empty");
+}
+
+// Tasks 2 and 3: attention in one pass
+
+/// Keys and values of a case, as they would lie in a cache.
+struct Stored {
+    keys: (Vec<f32>, Vec<f16>),
+    values: (Vec<f32>, Vec<f16>),
+    half: bool,
+    runs: Vec<usize>,
+    dim: usize,
+}
+
+impl Stored {
+    fn of(case: &Case) -> Self {
+        let both = |name: &str| {
+            let x = values(&case.tensor(name));
+            let halves = x.iter().map(|&x| f16::from_f32(x)).collect();
+            (x, halves)
+        };
+        let runs = case.value("runs").as_array().expect("a list").iter().map(|n| n.as_u64().expect("a length") as usize).collect();
+        let half = case.value("half").as_bool().expect("yes or no");
+        Self { keys: both("keys"), values: both("values"), half, runs, dim: case.tensor("keys").shape()[1] }
+    }
+
+    fn runs(&self) -> impl Iterator<Item = Run<'_>> {
+        let mut start = 0;
+        self.runs.iter().map(move |&len| {
+            let range = start * self.dim..(start + len) * self.dim;
+            start += len;
+            Run { len, keys: cells(&self.keys, range.clone(), self.half), values: cells(&self.values, range, self.half) }
+        })
+    }
+}
+
+fn cells(numbers: &(Vec<f32>, Vec<f16>), range: std::ops::Range<usize>, half: bool) -> Cells<'_> {
+    if half { Cells::F16(&numbers.1[range]) } else { Cells::F32(&numbers.0[range]) }
+}
+
+#[track_caller]
+fn check_streaming(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_2_attend_streaming/{case}"));
+    let (q, stored) = (case.tensor("q"), Stored::of(&case));
+    // What stands in the output before must not matter.
+    let mut out = vec![f32::NAN; q.len()];
+    attend_streaming(&values(&q), stored.runs(), stored.dim, case.scalar("scale") as f32, &mut out);
+    case.check("output", &tensor(q.shape(), out));
+}
+
+#[test]
+fn task_2_attend_streaming_over_one_position() {
+    check_streaming("one_position");
+}
+
+#[test]
+fn task_2_attend_streaming_over_one_tile() {
+    check_streaming("one_tile");
+}
+
+#[test]
+fn task_2_attend_streaming_over_a_tile_and_one() {
+    check_streaming("tile_and_one");
+}
+
+#[test]
+fn task_2_attend_streaming_over_rising_scores() {
+    check_streaming("rising");
+}
+
+#[test]
+fn task_2_attend_streaming_over_runs() {
+    check_streaming("runs");
+}
+
+#[test]
+fn task_2_attend_streaming_over_1000_positions_in_f16() {
+    check_streaming("half");
+}
+
+#[test]
+fn task_2_attend_streaming_with_a_wide_head() {
+    check_streaming("wide_head");
+}
+
+#[test]
+fn task_2_attend_streaming_over_large_scores() {
+    check_streaming("sharp");
+}
+
+#[test]
+fn task_2_attend_streaming_allocates_nothing() {
+    let (dim, len) = (64, 2000);
+    let numbers = |seed| values(&random(seed, &[len * dim]));
+    let (q, k, v) = (numbers(1), numbers(2), numbers(3));
+    let mut out = vec![0.0; 4 * dim];
+    let mut run = || {
+        let runs = std::iter::once(Run { len, keys: Cells::F32(&k), values: Cells::F32(&v) });
+        attend_streaming(&q[..4 * dim], runs, dim, 0.125, &mut out);
+    };
+    run();
+    // Other tests of this program may allocate meanwhile; one quiet run is proof.
+    let fewest = (0..50).map(|_| count(&mut run).0).min();
+    assert_eq!(fewest, Some(0), "heap allocations of one call over {len} positions: found {fewest:?}, expected none");
+}
+
+#[test]
+fn task_2_attend_streaming_refuses_a_head_of_257() {
+    let x = vec![0.0; 257];
+    let runs = || std::iter::once(Run { len: 1, keys: Cells::F32(&x), values: Cells::F32(&x) });
+    assert_panics("a head of 257 values", || attend_streaming(&x, runs(), 257, 1.0, &mut vec![0.0; 257]));
+}
+
+#[track_caller]
+fn check_block(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_3_attend_block/{case}"));
+    let (q, stored) = (case.tensor("q"), Stored::of(&case));
+    let numbers = values(&q);
+    let visible = case.value("visible").as_array().expect("a list");
+    let queries: Vec<Query> = numbers
+        .chunks_exact(stored.dim)
+        .zip(visible)
+        .map(|(q, visible)| Query { q, visible: visible.as_u64().expect("a number of positions") as usize })
+        .collect();
+    let mut out = vec![f32::NAN; q.len()];
+    attend_block(&queries, stored.runs(), stored.dim, case.scalar("scale") as f32, &mut out);
+    let rows: Vec<String> = queries.iter().map(|query| format!("the query that sees {}", query.visible)).collect();
+    case.check_rows("output", &rows, &tensor(q.shape(), out));
+}
+
+#[test]
+fn task_3_attend_block_is_causal() {
+    check_block("causal");
+}
+
+#[test]
+fn task_3_attend_block_of_a_whole_prompt() {
+    check_block("whole_prompt");
+}
+
+#[test]
+fn task_3_attend_block_of_two_heads() {
+    check_block("heads_of_a_group");
+}
+
+#[test]
+fn task_3_attend_block_at_the_edges_of_tiles() {
+    check_block("tile_edge");
+}
+
+#[test]
+fn task_3_attend_block_over_runs() {
+    check_block("runs");
+}
+
+/// Logits `[V]` after 75 tokens on the embedded model.
+fn logits(attention: AttentionKind, cache_type: CacheType, chunk: usize) -> Tensor {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story");
+    let model = Arc::new(load_folder(&folder, 128).expect("the embedded model loads"));
+    let tokens: Vec<u32> = (0..75).map(|i| i * 7919 % 1536).collect();
+    let plan = Arc::new(Plan { rung: Rung::Naive, attention, team: Team::new(1) });
+    let mut session = Session::new(model, plan, 128, cache_type);
+    let logits = session.feed(&tokens, chunk).expect("75 tokens fit").to_vec();
+    tensor(&[logits.len()], logits)
+}
+
+#[test]
+fn task_3_the_model_says_the_same_with_either_attention() {
+    let expected = logits(AttentionKind::TwoPass, CacheType::F32, 75);
+    for chunk in [1, 33, 75] {
+        // Logits are around 10; some hundred roundings of 2^-24 of that, seen through eight layers.
+        let found = logits(AttentionKind::Streaming, CacheType::F32, chunk);
+        assert_agrees("logits", &found, &expected, 1e-3, &format!("streaming attention in chunks of {chunk} is two-pass attention, up to rounding"));
+    }
+}
+
+#[test]
+fn task_3_an_f16_cache_changes_little() {
+    let full = logits(AttentionKind::Streaming, CacheType::F32, 75);
+    let half = logits(AttentionKind::Streaming, CacheType::F16, 75);
+    // f16 keeps 11 bits: each key and value is up to 2^-12 of itself off, and logits around 10 a few hundredths.
+    assert_agrees("logits", &half, &full, 0.1, "rounding keys and values to f16 moves logits by hundredths");
+    assert_ne!(values(&half), values(&full), "the cache did not round at all");
+}
+
+#[test]
+fn task_3_a_decoded_token_allocates_nothing() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story");
+    let model = Arc::new(load_folder(&folder, 256).expect("the embedded model loads"));
+    let plan = Arc::new(Plan { rung: Rung::Fused, attention: AttentionKind::Streaming, team: Team::new(2) });
+    let mut session = Session::new(model, plan, 256, CacheType::F16);
+    session.feed(&[1, 2, 3, 4, 5], 5).expect("five tokens fit");
+    let fewest = (0..100).map(|i| count(|| session.feed(&[i + 6], 1).map(<[f32]>::len)).0).min();
+    assert_eq!(fewest, Some(0), "heap allocations of one decoded token after the first: found {fewest:?}, expected none");
+}
