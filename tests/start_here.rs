@@ -10,7 +10,8 @@ fn main() {
         feature = "week1-day6",
         feature = "week1-day7",
         feature = "week2-day1",
-        feature = "week2-day3"
+        feature = "week2-day3",
+        feature = "week2-day7"
     ));
     if !day_chosen {
         println!("{HOW_TO_START}");

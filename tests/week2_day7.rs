@@ -2,22 +2,25 @@
 //!
 //! Expected values: `python-ref/oracle/week2_day7.py`.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use half::f16;
 use tiny_llm::week2::{
     cache::{CacheType, Cells, Run},
     generate::Session,
     kernels::Rung,
-    load::load_folder,
-    model::{AttentionKind, Plan},
+    load::{Rope, build},
+    matrix::Matrix,
+    model::{AttentionKind, Model, Plan},
     parallel::Team,
+    rope::RopeLayout,
     streaming::{OnlineSoftmax, Query, attend_block, attend_streaming},
 };
 use tiny_llm_kit::{
     Tensor,
     allocations::{CountingAllocator, count},
     check::{assert_agrees, assert_panics},
+    config::ModelConfig,
     fixtures::{Case, Fixtures, random},
     tensor::tensor,
 };
@@ -241,13 +244,30 @@ fn task_3_attend_block_over_runs() {
     check_block("runs");
 }
 
-/// Logits `[V]` after 75 tokens on the embedded model.
+/// A decoder of two layers with random weights in f32: four query heads on two key and value heads of 16.
+fn model() -> Arc<Model> {
+    let json = r#"{"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+        "intermediate_size": 96, "vocab_size": 50, "max_position_embeddings": 256, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
+        "tie_word_embeddings": true}"#;
+    let config = ModelConfig::from_json(json, "config.json").expect("a plain configuration");
+    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
+    let mut seed = 0;
+    let mut matrix = |name: &str, shape: &[usize]| {
+        seed += 1;
+        let norm = name.ends_with("norm.weight");
+        // Weights of this size keep the residual stream at about 1 and scores at a few units.
+        let numbers: Vec<f32> = random(seed, shape).iter().map(|x| if norm { 1.0 + 0.2 * x } else { 0.2 * x }).collect();
+        let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
+        Ok(Matrix::from_f32(rows, cols, &numbers))
+    };
+    Arc::new(build(config, &rope, 256, &mut matrix).expect("every weight is there"))
+}
+
+/// Logits `[V]` after 75 tokens.
 fn logits(attention: AttentionKind, cache_type: CacheType, chunk: usize) -> Tensor {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story");
-    let model = Arc::new(load_folder(&folder, 128).expect("the embedded model loads"));
-    let tokens: Vec<u32> = (0..75).map(|i| i * 7919 % 1536).collect();
+    let tokens: Vec<u32> = (0..75).map(|i| i * 7919 % 50).collect();
     let plan = Arc::new(Plan { rung: Rung::Naive, attention, team: Team::new(1) });
-    let mut session = Session::new(model, plan, 128, cache_type);
+    let mut session = Session::new(model(), plan, 128, cache_type);
     let logits = session.feed(&tokens, chunk).expect("75 tokens fit").to_vec();
     tensor(&[logits.len()], logits)
 }
@@ -256,9 +276,10 @@ fn logits(attention: AttentionKind, cache_type: CacheType, chunk: usize) -> Tens
 fn task_3_the_model_says_the_same_with_either_attention() {
     let expected = logits(AttentionKind::TwoPass, CacheType::F32, 75);
     for chunk in [1, 33, 75] {
-        // Logits are around 10; some hundred roundings of 2^-24 of that, seen through eight layers.
+        // Logits are below 16: some hundred roundings of 2^-24 of that in two layers.
         let found = logits(AttentionKind::Streaming, CacheType::F32, chunk);
-        assert_agrees("logits", &found, &expected, 1e-3, &format!("streaming attention in chunks of {chunk} is two-pass attention, up to rounding"));
+        let property = format!("streaming attention in chunks of {chunk} is two-pass attention, up to rounding");
+        assert_agrees("logits", &found, &expected, 1e-4, &property);
     }
 }
 
@@ -266,18 +287,16 @@ fn task_3_the_model_says_the_same_with_either_attention() {
 fn task_3_an_f16_cache_changes_little() {
     let full = logits(AttentionKind::Streaming, CacheType::F32, 75);
     let half = logits(AttentionKind::Streaming, CacheType::F16, 75);
-    // f16 keeps 11 bits: each key and value is up to 2^-12 of itself off, and logits around 10 a few hundredths.
-    assert_agrees("logits", &half, &full, 0.1, "rounding keys and values to f16 moves logits by hundredths");
-    assert_ne!(values(&half), values(&full), "the cache did not round at all");
+    // f16 keeps 11 bits: each key and value is up to 2^-12 of itself off, and so, with many of them, is each logit of up to 16 many times over.
+    assert_agrees("logits", &half, &full, 0.05, "rounding keys and values to f16 moves logits by hundredths");
+    assert!(values(&half) != values(&full), "the cache did not round at all");
 }
 
 #[test]
 fn task_3_a_decoded_token_allocates_nothing() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story");
-    let model = Arc::new(load_folder(&folder, 256).expect("the embedded model loads"));
-    let plan = Arc::new(Plan { rung: Rung::Fused, attention: AttentionKind::Streaming, team: Team::new(2) });
-    let mut session = Session::new(model, plan, 256, CacheType::F16);
+    let plan = Arc::new(Plan { rung: Rung::Fused, attention: AttentionKind::Streaming, team: Team::new(1) });
+    let mut session = Session::new(model(), plan, 256, CacheType::F16);
     session.feed(&[1, 2, 3, 4, 5], 5).expect("five tokens fit");
-    let fewest = (0..100).map(|i| count(|| session.feed(&[i + 6], 1).map(<[f32]>::len)).0).min();
+    let fewest = (0..40).map(|i| count(|| session.feed(&[i + 6], 1).map(<[f32]>::len)).0).min();
     assert_eq!(fewest, Some(0), "heap allocations of one decoded token after the first: found {fewest:?}, expected none");
 }
