@@ -247,7 +247,7 @@ fn task_3_attend_block_over_runs() {
 /// A decoder of two layers with random weights in f32: four query heads on two key and value heads of 16.
 fn model() -> Arc<Model> {
     let json = r#"{"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
-        "intermediate_size": 96, "vocab_size": 50, "max_position_embeddings": 256, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
+        "intermediate_size": 96, "vocab_size": 50, "hidden_act": "silu", "max_position_embeddings": 256, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
         "tie_word_embeddings": true}"#;
     let config = ModelConfig::from_json(json, "config.json").expect("a plain configuration");
     let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };

@@ -1,5 +1,7 @@
 //! Days 5 and 6. Products of quantized matrices: a ladder of kernels, and the one place where a rung is chosen.
 
+#[cfg(target_arch = "x86_64")]
+pub mod avx512;
 pub mod fused;
 pub mod integer;
 pub mod naive;
@@ -68,7 +70,6 @@ impl Rung {
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512dq")
                     && is_x86_feature_detected!("avx512vl")
-                    && is_x86_feature_detected!("avx512vbmi")
                     && is_x86_feature_detected!("avx512vnni")
             }
             #[cfg(target_arch = "aarch64")]
@@ -136,11 +137,12 @@ impl Rung {
 
     /// The kernel for a matrix of `tensor_type` and `rows` rows of activations.
     fn kernel(self, tensor_type: TensorType, rows: usize) -> Kernel {
-        let _ = rows;
         let own: Option<Kernel> = match self {
             Self::Naive => Some(naive::kernel),
             Self::Fused => fused::dot(tensor_type).map(|_| fused::kernel as Kernel),
             Self::Integer => integer::dot(tensor_type).map(|_| unpacked::kernel as Kernel),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512Vnni => Some(avx512::kernel(tensor_type, rows)),
             _ => None,
         };
         own.unwrap_or_else(|| self.below().kernel(tensor_type, rows))
