@@ -14,7 +14,7 @@ use tiny_llm::{
 use tiny_llm_kit::{
     Tensor,
     chat::Message,
-    cli::{self, Engine, FinishReason, LoadOptions, QuantizeRequest, Request},
+    cli::{self, Engine, FinishReason, LoadOptions, QuantizeRequest, Request, WriteRequest, WriteTensor},
     config::ModelConfig,
     gguf::{Metadata, Progress, TensorInfo},
 };
@@ -89,6 +89,19 @@ impl Engine for Solution {
         }
     }
 
+    fn forget(&self) {
+        if let Self::Week2(engine) = self {
+            engine.forget();
+        }
+    }
+
+    fn threads(&self) -> usize {
+        match self {
+            Self::Week1(_) => 1,
+            Self::Week2(engine) => engine.threads(),
+        }
+    }
+
     fn logits(&self, tokens: &[u32]) -> Tensor {
         match self {
             Self::Week1(engine) => engine.logits(tokens),
@@ -125,6 +138,10 @@ impl Engine for Solution {
 
     fn quantize(request: &QuantizeRequest<'_>, progress: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<Vec<TensorInfo>> {
         week2::quantize(request, progress)
+    }
+
+    fn write_gguf(request: &WriteRequest<'_>, write: &mut WriteTensor<'_>) -> Result<Vec<TensorInfo>> {
+        week2::write_gguf(request, write)
     }
 
     fn chatml(messages: &[Message]) -> String {

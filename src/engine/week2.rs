@@ -8,9 +8,12 @@ use tiny_llm::{
     week1::generate::{Limits, argmax},
     week2::{
         cache::CacheType,
-        convert::Target,
+        convert::{Dimensions, Target, tensor_type_for},
         generate::Session,
-        gguf::Gguf,
+        gguf::{
+            Gguf,
+            writer::{head, lay_out, write_file},
+        },
         kernels::Rung,
         load,
         model::{AttentionKind, Plan},
@@ -20,9 +23,9 @@ use tiny_llm::{
 };
 use tiny_llm_kit::{
     Tensor,
-    cli::{FinishReason, LoadOptions, QuantizeRequest, Request},
+    cli::{FinishReason, LoadOptions, QuantizeRequest, Request, WriteRequest, WriteTensor},
     config::ModelConfig,
-    gguf::{Metadata, Progress, TensorInfo},
+    gguf::{DEFAULT_ALIGNMENT, Metadata, Progress, TensorInfo, Value},
 };
 
 /// Longer contexts must be asked for: room for their keys and values is set aside.
@@ -99,6 +102,10 @@ impl Week2 {
         Ok(())
     }
 
+    pub(crate) fn forget(&self) {
+        self.state.borrow_mut().reset();
+    }
+
     pub(crate) fn logits(&self, tokens: &[u32]) -> Tensor {
         let mut state = self.state.borrow_mut();
         state.reset();
@@ -151,6 +158,21 @@ pub(crate) fn quantize(
     };
     let team = Team::new(request.threads.unwrap_or_else(physical_cores));
     source.write(request.output, target, request.override_for, &team, progress)
+}
+
+/// Writes a file of tensors that are made on the way.
+pub(crate) fn write_gguf(request: &WriteRequest<'_>, write: &mut WriteTensor<'_>) -> Result<Vec<TensorInfo>> {
+    let target: Target = request.target.parse().map_err(|e: String| anyhow!("--type: {e}"))?;
+    let c = request.config;
+    let dimensions = Dimensions { n_layers: c.n_layers, group: c.n_heads / c.n_kv_heads, tied: c.tie_word_embeddings };
+    let typed = |(name, shape): &(String, Vec<usize>)| (name.clone(), shape.clone(), tensor_type_for(target, name, shape, &dimensions));
+    let table = lay_out(&request.tensors.iter().map(typed).collect::<Vec<_>>(), DEFAULT_ALIGNMENT)?;
+    let mut metadata = request.metadata.clone();
+    metadata.insert("general.file_type", Value::U32(target.file_type()));
+    metadata.insert("general.quantization_version", Value::U32(2));
+    let head = head(&metadata, &table, DEFAULT_ALIGNMENT);
+    write_file(request.output, &head, &table, DEFAULT_ALIGNMENT, |i, out| write(&table[i], out))?;
+    Ok(table)
 }
 
 impl State {

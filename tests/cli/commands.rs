@@ -2,7 +2,10 @@
 
 use std::io::Read;
 
-use tiny_llm::week1::weights::{load_model, to_f32};
+use tiny_llm::{
+    week1::weights::{load_model, to_f32},
+    week2::{blocks::dequantize_row, gguf::Gguf},
+};
 use tiny_llm_kit::{checkpoint::Checkpoint, tensor::tensor};
 
 use crate::{
@@ -140,12 +143,60 @@ fn bench_reports_speed_and_memory() {
     let parameters = 51 * 20 * 2 + 20 + 2 * (2 * 20 + 20 * 48 * 2 + 20 * 16 * 2 + 3 * 20 * 28);
     for field in [
         format!("\"parameters\":{parameters},"),
-        format!("\"weight_bytes\":{}", 4 * parameters),
+        // A token reads neither the embedding, but for its row, nor the five norms.
+        format!("\"weight_bytes\":{}", 4 * (parameters - 51 * 20 - 5 * 20)),
         "\"decode_tokens_per_second\":".to_owned(),
         "\"memory_peak_bytes\":".to_owned(),
     ] {
         assert!(json.contains(&field), "expected {field} in {json}");
     }
+}
+
+#[test]
+fn synth_writes_gguf_files_of_every_type() {
+    let folder = Folder::empty();
+    for name in ["f32", "f16", "bf16", "q8_0", "q6_k", "q5_k_m", "q5_1", "q5_0", "q4_k_m", "q4_1", "q4_0", "q3_k_m", "q2_k"] {
+        let file = folder.file(name);
+        let said = run(&["synth", "--like", "tiny-256", "--type", name, "--out", &file]).succeeds("synth").stdout;
+        assert!(said.contains("bits each"), "{said}");
+        let gguf = Gguf::open(file.as_ref()).unwrap();
+        for info in gguf.tensors.iter().filter(|info| info.shape.len() == 2) {
+            let [rows, cols] = *info.shape else { continue };
+            let bytes = gguf.bytes_of(info);
+            let mut values = vec![0.0; rows * cols];
+            for (row, bytes) in values.chunks_exact_mut(cols).zip(bytes.chunks_exact(bytes.len() / rows)) {
+                dequantize_row(info.tensor_type, bytes, row);
+            }
+            let deviation = (values.iter().map(|x| x * x).sum::<f32>() / values.len() as f32).sqrt();
+            // The smallest matrix has 64 · 256 weights in 64 blocks, some of whose scales are as random as the weights.
+            assert!((deviation / 0.02 - 1.0).abs() < 0.1, "{name}: {} in {}: standard deviation {deviation}", info.name, info.tensor_type);
+        }
+    }
+    let file = folder.file("q4_k_m");
+    let json = run(&["bench", "--json", "--model", &file, "--prompt-tokens", "4", "-n", "3", "--repeat", "2", "-j", "2"]).succeeds("bench");
+    assert!(json.stdout.contains("\"threads\":2"), "{}", json.stdout);
+    let again = run(&["synth", "--like", "tiny", "--type", "q8_0", "--out", &file]);
+    again.fails_in_one_line("a file that is there", 1, &[&file, "does not exist yet"]);
+    let other = folder.file("other");
+    run(&["synth", "--like", "tiny", "--type", "q9", "--out", &other]).fails_in_one_line("no such type", 1, &["\"q9\"", "q4_k_m"]);
+    assert!(!std::path::Path::new(&other).exists());
+}
+
+#[test]
+fn bench_begins_from_nothing_each_time() {
+    let folder = Folder::empty();
+    let file = folder.file("model.gguf");
+    run(&["synth", "--like", "tiny-256", "--type", "q8_0", "--out", &file]).succeeds("synth");
+    let prefill = |repeat: &str| {
+        let args =
+            ["bench", "--json", "--model", &file, "--prompt-tokens", "200", "-n", "1", "-j", "1", "--kernels", "naive", "--repeat", repeat];
+        let json = run(&args).succeeds("bench").stdout;
+        let seconds = json.split("\"prefill_seconds\":").nth(1).and_then(|rest| rest.split(',').next()).unwrap().to_owned();
+        seconds.trim_end_matches("}\n").parse::<f64>().unwrap()
+    };
+    // A prompt that is still in the cache would take a hundredth of the time.
+    let (once, again) = (prefill("1"), prefill("2"));
+    assert!(again > once / 20.0, "{once} s the first time, at best {again} s with a second time");
 }
 
 #[test]

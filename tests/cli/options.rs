@@ -34,7 +34,7 @@ fn a_wrong_option_gets_one_line() {
         (&["logits", "--tokens", "", "--out", "x"], &["--tokens"]),
         (&["bench", "--prompt-tokens", "0"], &["'0'", "--prompt-tokens", "from 1 on"]),
         (&["score", "--limit", "0"], &["'0'", "--limit"]),
-        (&["synth", "--like", "gpt-5", "--out", "x"], &["'gpt-5'", "smollm2-360m", "tiny"]),
+        (&["synth", "--like", "gpt-5", "--out", "x"], &["'gpt-5'", "smollm2-360m", "tinyllama-1.1b", "tiny"]),
     ] {
         run(args).fails_in_one_line(&format!("{args:?}"), 2, words);
     }

@@ -1,4 +1,4 @@
-//! `bench`: load time, speed and memory of a model folder.
+//! `bench`: load time, speed and memory of a model.
 
 use std::{
     ops::ControlFlow,
@@ -58,6 +58,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
 
     let mut fastest: Option<Speed> = None;
     for _ in 0..args.repeat {
+        engine.forget();
         let Some(speed) = measure(&engine, &request)? else { return Ok(interrupt::exit_code(true)) };
         let time = |s: &Speed| s.prefill + s.decode;
         fastest = fastest.filter(|best| time(best) <= time(&speed)).or(Some(speed));
@@ -69,6 +70,8 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
         file_bytes: if folder.is_file() { size_of_file(&folder)? } else { checkpoint_bytes(&folder)? },
         weight_bytes: engine.weight_bytes(),
         described: engine.described(),
+        threads: engine.threads(),
+        operations: weights::operations(config),
         load,
         speed,
         loaded,
@@ -114,6 +117,8 @@ struct Report {
     file_bytes: u64,
     weight_bytes: u64,
     described: String,
+    threads: usize,
+    operations: u64,
     /// Bytes per second.
     bandwidth: Option<f64>,
     load: Duration,
@@ -164,7 +169,9 @@ impl Report {
             "file_bytes": self.file_bytes,
             "weight_bytes": self.weight_bytes,
             "weight_bytes_per_token": self.weight_bytes,
+            "operations_per_token": self.operations,
             "engine": self.described,
+            "threads": self.threads,
             "bandwidth_bytes_per_second": self.bandwidth,
             "bandwidth_share": self.share(),
             "decode_seconds": self.speed.decode.as_secs_f64(),

@@ -24,7 +24,7 @@ mod synth;
 mod trace;
 mod weights;
 
-use std::{ops::ControlFlow, path::Path, process::ExitCode};
+use std::{io::Write, ops::ControlFlow, path::Path, process::ExitCode};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -88,6 +88,12 @@ pub trait Engine: Sized {
     /// The functions that compute an activation, the likeliest to be wrong first, as `week1-day1 task 1: linear`.
     fn tasks_of(activation: &str) -> &'static [&'static str];
 
+    /// Forgets what was kept of earlier requests, so that the next one is all work.
+    fn forget(&self) {}
+
+    /// Threads that it works with.
+    fn threads(&self) -> usize;
+
     /// Extends the prompt; `on_token` receives each new token at once, and never a stop token.
     ///
     /// # Errors
@@ -105,6 +111,13 @@ pub trait Engine: Sized {
     /// # Errors
     /// If a file cannot be read or written, there is no such type, or `progress` breaks; nothing is then written.
     fn quantize(request: &QuantizeRequest<'_>, progress: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<Vec<TensorInfo>>;
+
+    /// Writes a GGUF file whose matrices have the types that `quantize` would give them; `write(tensor, out)` appends the bytes of each in
+    /// turn. Returns the tensor table.
+    ///
+    /// # Errors
+    /// If there is no such type, the file cannot be written, or `write` returns an error; nothing is then written.
+    fn write_gguf(request: &WriteRequest<'_>, write: &mut WriteTensor<'_>) -> Result<Vec<TensorInfo>>;
 
     /// The messages as one text in ChatML, ending where the assistant's answer begins.
     fn chatml(messages: &[Message]) -> String;
@@ -144,6 +157,23 @@ pub struct QuantizeRequest<'a> {
     /// Number of threads.
     pub threads: Option<usize>,
 }
+
+/// A file to be written.
+pub struct WriteRequest<'a> {
+    /// The file; what is there is replaced.
+    pub output: &'a Path,
+    /// What it says beside the tensors; what their types determine is added.
+    pub metadata: Metadata,
+    /// Sizes and constants.
+    pub config: &'a ModelConfig,
+    /// `q4_k_m`; names are the solution's to understand.
+    pub target: &'a str,
+    /// Name and shape of each, in the order of the file.
+    pub tensors: &'a [(String, Vec<usize>)],
+}
+
+/// Appends a tensor's bytes to a file.
+pub type WriteTensor<'a> = dyn FnMut(&TensorInfo, &mut dyn Write) -> Result<()> + 'a;
 
 /// What to generate.
 #[derive(Debug, Clone)]
@@ -229,7 +259,7 @@ enum Command {
     Score(score::Args),
     /// Lists the metadata and the tensors of a GGUF file.
     Inspect(inspect::Args),
-    /// Writes a model folder with random weights, to measure with.
+    /// Writes a model with random weights, to measure with.
     Synth(synth::Args),
     /// Writes a model as a GGUF file in smaller types
     Quantize(quantize::Args),
@@ -254,7 +284,7 @@ pub fn main<E: Engine>() -> ExitCode {
         Command::Bench(args) => bench::run::<E>(&args),
         Command::Score(args) => score::run::<E>(&args),
         Command::Inspect(args) => inspect::run::<E>(&args),
-        Command::Synth(args) => synth::run(&args),
+        Command::Synth(args) => synth::run::<E>(&args),
         Command::Quantize(args) => quantize::run::<E>(&args),
         Command::Trace(args) => trace::run::<E>(&args),
     };

@@ -39,6 +39,12 @@ pub(super) fn parameters(c: &ModelConfig) -> usize {
     tensors(c).iter().map(|entry| entry.shape.iter().product::<usize>()).sum()
 }
 
+/// Multiplications and additions with weights that a token needs: two for each number of a matrix, but for an embedding that only looks up.
+pub(super) fn operations(c: &ModelConfig) -> u64 {
+    let multiplies = |entry: &&Entry| entry.shape.len() == 2 && (c.tie_word_embeddings || !entry.name.contains("embed_tokens"));
+    tensors(c).iter().filter(multiplies).map(|entry| 2 * entry.shape.iter().product::<usize>() as u64).sum()
+}
+
 fn entry(name: String, shape: &[usize]) -> Entry {
     Entry { name, shape: shape.to_vec() }
 }

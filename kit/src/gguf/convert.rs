@@ -19,7 +19,12 @@ use crate::config::{Family, ModelConfig};
 pub fn metadata_from_folder(folder: &Path) -> Result<Metadata> {
     let config = ModelConfig::from_folder(folder)?;
     let mut metadata = Metadata::new(&folder.display().to_string());
-    insert_architecture(&mut metadata, &config, folder)?;
+    // `.` and `..` have no name of their own.
+    let absolute = std::path::absolute(folder).map_err(|e| anyhow!("{}: {e}", folder.display()))?;
+    if let Some(name) = absolute.file_name() {
+        metadata.insert("general.name", Value::String(name.to_string_lossy().into_owned()));
+    }
+    insert_architecture(&mut metadata, &config)?;
     tokenizer::insert(&mut metadata, &config, folder)?;
     if let Some((template, _)) = template_source(folder)? {
         metadata.insert("tokenizer.chat_template", Value::String(template));
@@ -38,7 +43,11 @@ pub fn rope_factors(config: &ModelConfig) -> Option<Vec<f32>> {
     Some(frequencies.iter().zip(scaled).map(|(before, after)| before / after).collect())
 }
 
-fn insert_architecture(metadata: &mut Metadata, config: &ModelConfig, folder: &Path) -> Result<()> {
+/// Adds the sizes and constants of a model.
+///
+/// # Errors
+/// If one of them is more than 32 bits hold.
+pub fn insert_architecture(metadata: &mut Metadata, config: &ModelConfig) -> Result<()> {
     let architecture = match config.family {
         Family::Llama => "llama",
         Family::Qwen2 => "qwen2",
@@ -46,12 +55,6 @@ fn insert_architecture(metadata: &mut Metadata, config: &ModelConfig, folder: &P
     };
     metadata.insert("general.architecture", Value::String(architecture.to_owned()));
     metadata.insert("general.type", Value::String("model".to_owned()));
-    // `.` and `..` have no name of their own.
-    let folder = std::path::absolute(folder).map_err(|e| anyhow!("{}: {e}", folder.display()))?;
-    if let Some(name) = folder.file_name() {
-        metadata.insert("general.name", Value::String(name.to_string_lossy().into_owned()));
-    }
-
     let mut sizes = vec![
         ("block_count", config.n_layers),
         ("context_length", config.max_positions),
