@@ -12,7 +12,10 @@ use serde_json::Value;
 
 use crate::{
     chat::Message,
-    gguf::convert::{template_source, tokenizer_config},
+    gguf::{
+        Array, Metadata,
+        convert::{template_source, tokenizer_config},
+    },
 };
 
 /// A model's chat template, rendered as `apply_chat_template` of transformers does.
@@ -34,6 +37,26 @@ impl ChatTemplate {
         let (config, _) = tokenizer_config(folder)?;
         let Some((source, file)) = template_source(folder)? else { return Ok(None) };
         Self::new(source, special_tokens(&config), file).map(Some)
+    }
+
+    /// The template of a GGUF file; `None` if it has none. The tokens that the template may ask for are those that the metadata names.
+    ///
+    /// # Errors
+    /// If the template's syntax is wrong, or a token that is named does not exist.
+    pub fn from_gguf(metadata: &Metadata) -> Result<Option<Self>> {
+        let Some(source) = metadata.text("tokenizer.chat_template")? else { return Ok(None) };
+        let mut special_tokens = BTreeMap::new();
+        for (variable, name) in [("bos_token", "bos"), ("eos_token", "eos"), ("unk_token", "unknown"), ("pad_token", "padding")] {
+            let key = format!("tokenizer.ggml.{name}_token_id");
+            let Some(id) = metadata.size(&key)? else { continue };
+            let token = match metadata.array("tokenizer.ggml.tokens")? {
+                Some(Array::String(tokens)) => tokens.get(id),
+                _ => None,
+            };
+            let token = token.ok_or_else(|| metadata.wrong(&key, "a token of the vocabulary"))?;
+            special_tokens.insert(variable.to_owned(), token.clone());
+        }
+        Self::new(source.to_owned(), special_tokens, metadata.file().to_owned()).map(Some)
     }
 
     /// A template from its text. `special_tokens` are variables of the template (`bos_token`, `eos_token`); `file` is where

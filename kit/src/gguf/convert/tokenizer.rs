@@ -220,6 +220,8 @@ impl TokenizerFile {
         if self.json["model"]["byte_fallback"] != true {
             return self.wrong("model.byte_fallback", "true, or a byte-level decoder");
         }
+        // Added tokens are found in text before anything is merged; some files list merges of their parts, some do not.
+        let merged = |part: &str| vocabulary.ids.get(part).is_some_and(|id| !vocabulary.added.contains_key(id));
         let mut ways: HashMap<u32, (usize, usize)> = HashMap::new();
         let mut last = None;
         for (i, (left, right)) in self.merges()?.into_iter().enumerate() {
@@ -227,9 +229,9 @@ impl TokenizerFile {
                 return self.wrong(&format!("model.merges.{i}"), "two tokens that make a token");
             };
             let rank = ways.len();
-            let way = ways.entry(id).or_insert((rank, 0));
-            way.1 += 1;
-            if way.1 > 1 && last != Some(id) {
+            let known = ways.contains_key(&id);
+            ways.entry(id).or_insert((rank, 0)).1 += usize::from(merged(left) && merged(right));
+            if known && last != Some(id) {
                 return self.wrong(&format!("model.merges.{i}"), "merges in the order of SentencePiece's scores, token by token");
             }
             last = Some(id);
@@ -237,8 +239,7 @@ impl TokenizerFile {
         // With scores alone, any two tokens that make a token may be merged.
         for (token, id) in &vocabulary.ids {
             let inner = token.char_indices().map(|(at, _)| at).skip(1);
-            let possible =
-                inner.filter(|&at| vocabulary.ids.contains_key(&token[..at]) && vocabulary.ids.contains_key(&token[at..])).count();
+            let possible = inner.filter(|&at| merged(&token[..at]) && merged(&token[at..])).count();
             let listed = ways.get(id).map_or(0, |way| way.1);
             ensure!(
                 listed == possible || vocabulary.added.contains_key(id) || byte(token).is_some(),

@@ -1,0 +1,148 @@
+//! Byte-level byte-pair encoding, `gpt2`: GPT-2, Llama 3, Qwen, SmolLM.
+
+use anyhow::{Result, anyhow, ensure};
+use unicode_normalization_alignments::UnicodeNormalization;
+
+use super::{
+    merge::Merger,
+    split::{Pre, Splitter},
+    vocabulary::{Index, Kind, NONE, Vocabulary},
+};
+use crate::gguf::{Array, Metadata, NORMALIZES};
+
+const PRE: &str = "tokenizer.ggml.pre";
+const MERGES: &str = "tokenizer.ggml.merges";
+
+pub(super) struct ByteLevel {
+    splitter: Splitter,
+    /// Whether text is brought into Unicode's normal form C first.
+    nfc: bool,
+    /// Whether a word that is a token as it stands is not merged from its bytes.
+    whole_words: bool,
+    /// Whether such files put a token before a text if they do not say.
+    pub(super) adds_bos: bool,
+    /// The token of each byte, or `NONE`.
+    bytes: Vec<u32>,
+    merges: Merges,
+}
+
+impl ByteLevel {
+    pub(super) fn new(metadata: &Metadata) -> Result<(Vocabulary, Self)> {
+        let name = metadata.text(PRE)?.unwrap_or("default");
+        // Pieces, normal form C, whole words, a beginning: what the families of these names do.
+        let (pre, nfc, whole_words, adds_bos) = match name {
+            "default" => (Pre::Default, false, false, false),
+            "gpt-2" | "phi-2" => (Pre::Gpt2, false, false, false),
+            "smollm" => (Pre::SmolLm, false, false, false),
+            "llama-bpe" | "llama3" | "llama-v3" => (Pre::Llama3 { digits: 3 }, false, true, true),
+            "smaug-bpe" => (Pre::Llama3 { digits: 3 }, false, false, false),
+            "qwen2" => (Pre::Llama3 { digits: 1 }, true, false, false),
+            "deepseek-r1-qwen" => (Pre::Llama3 { digits: 1 }, false, false, false),
+            _ => return Err(metadata.wrong(PRE, "gpt-2, llama-bpe, qwen2, smollm or default, or a name for one of them")),
+        };
+        let nfc = metadata.flag(NORMALIZES)?.unwrap_or(nfc);
+        let alphabet = alphabet();
+        // Merges may pass through a token that is added too.
+        let found = [Kind::Normal, Kind::UserDefined, Kind::Control, Kind::Unknown];
+        let vocabulary = Vocabulary::new(metadata, &found, |token, kind, bytes| spell(&alphabet, token, kind, bytes))?;
+        let merges = Merges::new(metadata, &vocabulary, |token, bytes| spell(&alphabet, token, Kind::Normal, bytes))?;
+        let bytes = (0..=255).map(|byte: u8| vocabulary.id(&[byte]).unwrap_or(NONE)).collect();
+        Ok((vocabulary, Self { splitter: Splitter::new(pre), nfc, whole_words, adds_bos, bytes, merges }))
+    }
+
+    /// Appends the ids of a stretch of text without added tokens. A byte that has no token is left out, as Hugging Face's tokenizers do.
+    pub(super) fn encode(&self, vocabulary: &Vocabulary, text: &str, merger: &mut Merger, ids: &mut Vec<u32>) {
+        let normal: String;
+        let text = if self.nfc && !text.is_ascii() {
+            normal = text.nfc().map(|(c, _)| c).collect();
+            &normal
+        } else {
+            text
+        };
+        self.splitter.split(text, &mut |word| {
+            if let Some(id) = self.whole_words.then(|| vocabulary.id(word.as_bytes())).flatten() {
+                return ids.push(id);
+            }
+            for (at, byte) in word.bytes().enumerate() {
+                let id = self.bytes[byte as usize];
+                if id != NONE {
+                    merger.push(id, at, at + 1);
+                }
+            }
+            merger.merge(|left, right| self.merges.find(left.id, right.id), |symbol| ids.push(symbol.id));
+        });
+    }
+}
+
+/// Which pairs of tokens are merged, and in which order.
+struct Merges {
+    /// Left, right, and what they become, in the order of the file.
+    pairs: Vec<[u32; 3]>,
+    index: Index,
+}
+
+impl Merges {
+    fn new(metadata: &Metadata, vocabulary: &Vocabulary, spell: impl Fn(&str, &mut Vec<u8>)) -> Result<Self> {
+        let Array::String(lines) = metadata.required(MERGES, metadata.array(MERGES))? else {
+            return Err(metadata.wrong(MERGES, "an array of texts"));
+        };
+        ensure!(u32::try_from(lines.len()).is_ok(), "{}: metadata {MERGES}: found {} elements", metadata.file(), lines.len());
+        let mut merges = Self { pairs: Vec::with_capacity(lines.len()), index: Index::with_room_for(lines.len()) };
+        let mut bytes = Vec::new();
+        for (i, line) in lines.iter().enumerate() {
+            let wrong = |what: &str| anyhow!("{}: metadata {MERGES}: merge {i}: found {line:?}, {what}", metadata.file());
+            let Some((left, right)) = line.split_once(' ') else { return Err(wrong("expected two tokens with a space between")) };
+            bytes.clear();
+            spell(left, &mut bytes);
+            let middle = bytes.len();
+            spell(right, &mut bytes);
+            let ids = [&bytes[..middle], &bytes[middle..], &bytes[..]].map(|token| vocabulary.id(token));
+            let [Some(left), Some(right), Some(merged)] = ids else {
+                return Err(wrong("expected two tokens that make a third"));
+            };
+            if merges.find(left, right).is_none() {
+                let hash = merges.index.hash((left, right));
+                merges.index.insert(hash, merges.pairs.len() as u32);
+            }
+            merges.pairs.push([left, right, merged]);
+        }
+        Ok(merges)
+    }
+
+    /// The place in the order, and what the pair becomes.
+    fn find(&self, left: u32, right: u32) -> Option<(u32, u32)> {
+        let is = |at: u32| self.pairs[at as usize][..2] == [left, right];
+        let at = self.index.find(self.index.hash((left, right)), is)?;
+        Some((at, self.pairs[at as usize][2]))
+    }
+}
+
+/// GPT-2's alphabet by character: a printable byte stands for itself, and the n-th of the others is the character 256 + n.
+fn alphabet() -> [Option<u8>; 256 + 68] {
+    let mut alphabet = [None; 256 + 68];
+    let mut others = 256..;
+    for byte in 0..=255u8 {
+        let printable = matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF);
+        let character = if printable { byte as usize } else { others.next().expect("endless") };
+        alphabet[character] = Some(byte);
+    }
+    alphabet
+}
+
+/// The bytes of a token. Added tokens are spelled as they read, and so is one with a character outside the alphabet.
+fn spell(alphabet: &[Option<u8>], token: &str, kind: Kind, bytes: &mut Vec<u8>) {
+    let start = bytes.len();
+    if kind == Kind::Normal {
+        for c in token.chars() {
+            match alphabet.get(c as usize).copied().flatten() {
+                Some(byte) => bytes.push(byte),
+                None => {
+                    bytes.truncate(start);
+                    return bytes.extend(token.bytes());
+                }
+            }
+        }
+    } else {
+        bytes.extend(token.bytes());
+    }
+}

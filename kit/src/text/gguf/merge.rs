@@ -1,0 +1,86 @@
+//! Byte-pair encoding: the best pair of neighbours becomes one, again and again, until no two can be merged.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+use super::vocabulary::NONE;
+
+/// A piece of text on its way to become a token.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Symbol {
+    /// `NONE` if no token is spelled like it; such a symbol is merged with nothing.
+    pub(super) id: u32,
+    /// Where it lies in the text.
+    pub(super) start: u32,
+    pub(super) end: u32,
+    /// Its neighbours, by index; `NONE` at the ends.
+    previous: u32,
+    next: u32,
+}
+
+/// A pair that can be merged. The smallest is the best: by priority, then from left to right.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Pair {
+    priority: u32,
+    left: u32,
+    /// What the two were when this was found: if either has changed since, the pair is no more.
+    ids: (u32, u32),
+    merged: u32,
+}
+
+/// The symbols of one piece of text. It keeps its memory from one piece to the next.
+#[derive(Default)]
+pub(super) struct Merger {
+    symbols: Vec<Symbol>,
+    pairs: BinaryHeap<Reverse<Pair>>,
+}
+
+impl Merger {
+    /// Adds a symbol at the end.
+    pub(super) fn push(&mut self, id: u32, start: usize, end: usize) {
+        let at = self.symbols.len() as u32;
+        if let Some(last) = self.symbols.last_mut() {
+            last.next = at;
+        }
+        let previous = if at == 0 { NONE } else { at - 1 };
+        self.symbols.push(Symbol { id, start: start as u32, end: end as u32, previous, next: NONE });
+    }
+
+    /// Merges all that can be merged, hands out what is left, and is empty again. `rule` says what a pair becomes: its priority (the
+    /// smallest goes first) and its id.
+    pub(super) fn merge(&mut self, rule: impl Fn(&Symbol, &Symbol) -> Option<(u32, u32)>, mut each: impl FnMut(&Symbol)) {
+        let Self { symbols, pairs } = self;
+        let consider = |symbols: &[Symbol], pairs: &mut BinaryHeap<_>, left: u32, right: u32| {
+            let (a, b) = (&symbols[left as usize], &symbols[right as usize]);
+            if let Some((priority, merged)) = (a.id != NONE && b.id != NONE).then(|| rule(a, b)).flatten() {
+                pairs.push(Reverse(Pair { priority, left, ids: (a.id, b.id), merged }));
+            }
+        };
+        for right in 1..symbols.len() as u32 {
+            consider(symbols, pairs, right - 1, right);
+        }
+        while let Some(Reverse(Pair { left, ids, merged, .. })) = pairs.pop() {
+            let Symbol { id, next: right, previous, .. } = symbols[left as usize];
+            if right == NONE || (id, symbols[right as usize].id) != ids {
+                continue;
+            }
+            let Symbol { end, next, .. } = symbols[right as usize];
+            // The right one is gone: an id that no pair has.
+            symbols[right as usize].id = NONE;
+            let symbol = &mut symbols[left as usize];
+            (symbol.id, symbol.end, symbol.next) = (merged, end, next);
+            if next != NONE {
+                symbols[next as usize].previous = left;
+                consider(symbols, pairs, left, next);
+            }
+            if previous != NONE {
+                consider(symbols, pairs, previous, left);
+            }
+        }
+        let mut at = if symbols.is_empty() { NONE } else { 0 };
+        while at != NONE {
+            each(&symbols[at as usize]);
+            at = symbols[at as usize].next;
+        }
+        symbols.clear();
+    }
+}

@@ -1,0 +1,153 @@
+//! SentencePiece with scores, `llama`: Llama 2, TinyLlama, Mistral.
+
+use anyhow::{Result, bail, ensure};
+
+use super::{
+    merge::Merger,
+    vocabulary::{Kind, NONE, Vocabulary},
+};
+use crate::gguf::{Array, Metadata, SPACE_PREFIX};
+
+const SCORES: &str = "tokenizer.ggml.scores";
+const UNKNOWN: &str = "tokenizer.ggml.unknown_token_id";
+const ADD_SPACE: &str = "tokenizer.ggml.add_space_prefix";
+
+pub(super) struct SentencePiece {
+    /// For each token, by its score: the best has the smallest.
+    priorities: Vec<u32>,
+    /// The token of each byte, or `NONE`.
+    bytes: Vec<u32>,
+    /// For a character with neither a token nor tokens of its bytes.
+    unknown: u32,
+    space: Space,
+}
+
+/// Where a space is put before a stretch of text, so that a word at its beginning is the same token as within.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Space {
+    Never,
+    Always,
+    /// Not where one is already, and perhaps at the beginning of the whole text only.
+    Missing {
+        first_only: bool,
+    },
+}
+
+impl SentencePiece {
+    pub(super) fn new(metadata: &Metadata) -> Result<(Vocabulary, Self)> {
+        let vocabulary = Vocabulary::new(metadata, &[Kind::Normal], spell)?;
+        let Array::F32(scores) = metadata.required(SCORES, metadata.array(SCORES))? else {
+            return Err(metadata.wrong(SCORES, "an array of 32-bit floats"));
+        };
+        let (file, count) = (metadata.file(), vocabulary.len());
+        ensure!(
+            scores.len() == count,
+            "{file}: metadata {SCORES}: found {} elements, expected one for each of {count} tokens",
+            scores.len()
+        );
+        if let Some(id) = scores.iter().position(|score| score.is_nan()) {
+            bail!("{file}: metadata {SCORES}: token {id}: found NaN, expected a number");
+        }
+        let mut bytes = vec![NONE; 256];
+        for id in (0..count as u32).rev().filter(|id| vocabulary.kind(*id) == Kind::Byte) {
+            let [byte] = vocabulary.bytes_of(id) else {
+                bail!("{file}: token {id}: found a byte of another form, expected one like <0x0A>")
+            };
+            bytes[*byte as usize] = id;
+        }
+        let unknown = vocabulary.id_in(metadata, UNKNOWN)?.unwrap_or(0);
+        let space = match metadata.text(SPACE_PREFIX)? {
+            Some("metaspace-first") => Space::Missing { first_only: true },
+            Some("metaspace-always") => Space::Missing { first_only: false },
+            Some(_) => return Err(metadata.wrong(SPACE_PREFIX, "metaspace-first or metaspace-always")),
+            None if metadata.flag(ADD_SPACE)?.unwrap_or(true) => Space::Always,
+            None => Space::Never,
+        };
+        let priorities = scores.iter().map(|score| priority(*score)).collect();
+        Ok((vocabulary, Self { priorities, bytes, unknown, space }))
+    }
+
+    /// Appends the ids of a stretch of text without added tokens; `first` if the whole text begins with it.
+    ///
+    /// # Errors
+    /// If the text is too long.
+    pub(super) fn encode(&self, vocabulary: &Vocabulary, text: &str, first: bool, merger: &mut Merger, ids: &mut Vec<u32>) -> Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let text = text.replace('▁', " ");
+        let space = match self.space {
+            Space::Never => false,
+            Space::Always => true,
+            Space::Missing { first_only } => !text.starts_with(' ') && (first || !first_only),
+        };
+        let text = if space { format!(" {text}") } else { text };
+        ensure!(u32::try_from(text.len()).is_ok(), "found a text of {} bytes, expected at most {}", text.len(), u32::MAX);
+
+        for (at, c) in text.char_indices() {
+            let end = at + c.len_utf8();
+            merger.push(vocabulary.id(&text.as_bytes()[at..end]).unwrap_or(NONE), at, end);
+        }
+        let mut last_unknown = false;
+        merger.merge(
+            |left, right| {
+                let id = vocabulary.id(&text.as_bytes()[left.start as usize..right.end as usize])?;
+                Some((self.priorities[id as usize], id))
+            },
+            |symbol| {
+                let piece = &text.as_bytes()[symbol.start as usize..symbol.end as usize];
+                let in_bytes = || piece.iter().map(|byte| self.bytes[*byte as usize]);
+                let unknown = symbol.id == NONE && in_bytes().any(|id| id == NONE);
+                match symbol.id {
+                    // Neighbours without a token are one unknown thing.
+                    NONE if unknown => ids.extend((!last_unknown).then_some(self.unknown)),
+                    NONE => ids.extend(in_bytes()),
+                    id => ids.push(id),
+                }
+                last_unknown = unknown;
+            },
+        );
+        Ok(())
+    }
+
+    /// The text of these ids. A run of bytes that is no UTF-8 becomes as many U+FFFD, as in Hugging Face's tokenizers.
+    pub(super) fn decode(&self, vocabulary: &Vocabulary, ids: &[u32]) -> String {
+        let mut text = String::new();
+        for run in ids.chunk_by(|a, b| (vocabulary.kind(*a) == Kind::Byte) == (vocabulary.kind(*b) == Kind::Byte)) {
+            let bytes: Vec<u8> = run.iter().flat_map(|id| vocabulary.bytes_of(*id)).copied().collect();
+            match String::from_utf8(bytes) {
+                Ok(piece) => text += &piece,
+                Err(bytes) => text.extend(std::iter::repeat_n('\u{FFFD}', bytes.as_bytes().len())),
+            }
+        }
+        match text.strip_prefix(' ') {
+            Some(rest) if self.space != Space::Never => rest.to_owned(),
+            _ => text,
+        }
+    }
+}
+
+/// `▁` is a space, and `<0x0A>` a byte. Added tokens are spelled as they read.
+fn spell(token: &str, kind: Kind, bytes: &mut Vec<u8>) {
+    let digits = token.strip_prefix("<0x").and_then(|rest| rest.strip_suffix('>')).filter(|digits| digits.len() == 2);
+    match (kind, digits.and_then(|digits| u8::from_str_radix(digits, 16).ok())) {
+        (Kind::Byte, Some(byte)) => bytes.push(byte),
+        (Kind::Normal, _) => {
+            for (i, part) in token.split('▁').enumerate() {
+                if i > 0 {
+                    bytes.push(b' ');
+                }
+                bytes.extend(part.bytes());
+            }
+        }
+        _ => bytes.extend(token.bytes()),
+    }
+}
+
+/// The order of floats from the largest on, as the order of integers from the smallest on.
+fn priority(score: f32) -> u32 {
+    // Of negative floats the bits order backwards. Adding zero makes -0 the same as 0.
+    let bits = (score + 0.0).to_bits();
+    let ascending = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
+    !ascending
+}

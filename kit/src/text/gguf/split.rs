@@ -1,0 +1,231 @@
+//! Pre-tokenizers: where a text is cut before byte-pair encoding merges within the pieces.
+//!
+//! Each is defined by a regular expression, which stands above the function that does the same. By hand, because a general matcher with
+//! Unicode's classes takes megabytes, and longer to build than a short prompt takes to encode.
+
+use regex_syntax::{
+    Parser,
+    hir::{Class as HirClass, HirKind},
+};
+
+/// The pieces that `tokenizer.ggml.pre` names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pre {
+    /// GPT-2.
+    Gpt2,
+    /// Every digit alone, and what is between them as GPT-2: SmolLM.
+    SmolLm,
+    /// Up to so many digits together: three in Llama 3, one in Qwen2.
+    Llama3 { digits: usize },
+    /// What llama.cpp does with files that name none: punctuation apart, then as GPT-2, then digits by threes.
+    Default,
+}
+
+/// Unicode's classes, as far as they decide where a text is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// `\p{L}`
+    Letter,
+    /// `\p{N}`
+    Number,
+    /// `\s`
+    Space,
+    Other,
+}
+
+/// Cuts texts.
+pub(super) struct Splitter {
+    pre: Pre,
+    letters: Ranges,
+    /// `[\p{P}$+<=>^~|]`, empty where nothing asks.
+    punctuation: Ranges,
+}
+
+impl Splitter {
+    pub(super) fn new(pre: Pre) -> Self {
+        let punctuation = if pre == Pre::Default { Ranges::of(r"[\p{P}$+<=>^~|]") } else { Ranges(Vec::new()) };
+        Self { pre, letters: Ranges::of(r"\p{L}"), punctuation }
+    }
+
+    /// Hands out the pieces of a text from left to right; together they are the text.
+    pub(super) fn split<'a>(&self, text: &'a str, each: &mut dyn FnMut(&'a str)) {
+        match self.pre {
+            Pre::Gpt2 => pieces(text, |rest| self.gpt2(rest), each),
+            Pre::Llama3 { digits } => pieces(text, |rest| self.llama3(rest, digits), each),
+            Pre::SmolLm => isolate(text, char::is_numeric, 1, &mut |piece, is_digit| {
+                if is_digit { each(piece) } else { pieces(piece, |rest| self.gpt2(rest), each) }
+            }),
+            Pre::Default => isolate(text, |c| self.punctuation.contains(c), usize::MAX, &mut |piece, is_punctuation| {
+                if is_punctuation {
+                    return each(piece);
+                }
+                pieces(piece, |rest| self.gpt2(rest), &mut |piece| {
+                    isolate(piece, char::is_numeric, usize::MAX, &mut |piece, is_number| {
+                        if is_number { isolate_threes(piece, each) } else { each(piece) }
+                    });
+                });
+            }),
+        }
+    }
+
+    /// The length of the first piece:
+    /// `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
+    fn gpt2(&self, text: &str) -> usize {
+        if let Some(length) = contraction(text, false) {
+            return length;
+        }
+        let word = text.strip_prefix(' ').unwrap_or(text);
+        match word.chars().next().map(|c| self.class(c)) {
+            None | Some(Class::Space) => spaces(text),
+            Some(class) => text.len() - word.len() + self.run(word, class),
+        }
+    }
+
+    /// The length of the first piece, here with three digits:
+    /// `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`.
+    fn llama3(&self, text: &str, digits: usize) -> usize {
+        if let Some(length) = contraction(text, true) {
+            return length;
+        }
+        let mut chars = text.chars();
+        let Some(first) = chars.next() else { return 0 };
+        let class = self.class(first);
+        let rest = chars.as_str();
+        let before = match class {
+            Class::Letter => Some(0),
+            Class::Number => None,
+            _ => (!matches!(first, '\r' | '\n')).then(|| first.len_utf8()),
+        };
+        if let Some(before) = before {
+            let letters = self.run(&text[before..], Class::Letter);
+            if letters > 0 {
+                return before + letters;
+            }
+        }
+        if class == Class::Number {
+            return text.chars().take_while(|c| c.is_numeric()).take(digits).map(char::len_utf8).sum();
+        }
+        let symbols = if first == ' ' { rest } else { text };
+        let length = self.run(symbols, Class::Other);
+        if length > 0 {
+            let after = &symbols[length..];
+            return text.len() - after.trim_start_matches(['\r', '\n']).len();
+        }
+        // White space: through its last line break, if it has one.
+        let run = &text[..text.len() - text.trim_start().len()];
+        run.rfind(['\r', '\n']).map_or_else(|| spaces(text), |at| at + 1)
+    }
+
+    /// The length of the characters of this class that a text begins with.
+    fn run(&self, text: &str, class: Class) -> usize {
+        text.find(|c| self.class(c) != class).unwrap_or(text.len())
+    }
+
+    fn class(&self, c: char) -> Class {
+        match c {
+            'a'..='z' | 'A'..='Z' => Class::Letter,
+            '0'..='9' => Class::Number,
+            _ if c.is_whitespace() => Class::Space,
+            _ if c.is_ascii() => Class::Other,
+            _ if self.letters.contains(c) => Class::Letter,
+            _ if c.is_numeric() => Class::Number,
+            _ => Class::Other,
+        }
+    }
+}
+
+/// Cuts a text by a function that gives the length of the first piece.
+fn pieces<'a>(mut text: &'a str, first: impl Fn(&str) -> usize, each: &mut dyn FnMut(&'a str)) {
+    while !text.is_empty() {
+        let (piece, rest) = text.split_at(first(text));
+        each(piece);
+        text = rest;
+    }
+}
+
+/// Cuts out runs of the characters that `is` accepts, at most `longest` of them in each. `each` is told whether a piece is such a run.
+fn isolate<'a>(mut text: &'a str, is: impl Fn(char) -> bool, longest: usize, each: &mut dyn FnMut(&'a str, bool)) {
+    while let Some(first) = text.chars().next() {
+        let inside = is(first);
+        let longest = if inside { longest } else { usize::MAX };
+        let length = text.chars().take_while(|c| is(*c) == inside).take(longest).map(char::len_utf8).sum();
+        let (piece, rest) = text.split_at(length);
+        each(piece, inside);
+        text = rest;
+    }
+}
+
+/// Cuts a number by `[0-9][0-9][0-9]`: groups of three, and what is between them.
+fn isolate_threes<'a>(mut number: &'a str, each: &mut dyn FnMut(&'a str)) {
+    while !number.is_empty() {
+        let three = number.as_bytes().windows(3).position(|three| three.iter().all(u8::is_ascii_digit));
+        let (before, rest) = number.split_at(three.unwrap_or(number.len()));
+        let (group, rest) = rest.split_at(rest.len().min(3));
+        for piece in [before, group] {
+            if !piece.is_empty() {
+                each(piece);
+            }
+        }
+        number = rest;
+    }
+}
+
+/// The length of an English contraction's end: `'s`, `'re`. Of any case, the Unicode letter ſ counts as an s.
+fn contraction(text: &str, any_case: bool) -> Option<usize> {
+    let rest = text.strip_prefix('\'')?;
+    if any_case && rest.starts_with('ſ') {
+        return Some(1 + 'ſ'.len_utf8());
+    }
+    let is = |end: &str| {
+        let found = rest.as_bytes().get(..end.len());
+        found.is_some_and(|found| if any_case { found.eq_ignore_ascii_case(end.as_bytes()) } else { found == end.as_bytes() })
+    };
+    ["s", "t", "re", "ve", "m", "ll", "d"].iter().find(|end| is(end)).map(|end| 1 + end.len())
+}
+
+/// `\s+(?!\S)|\s+`: a run of white space without its last character, which belongs to the word that follows. All of it at the end of the
+/// text, and where it is one character.
+fn spaces(text: &str) -> usize {
+    let after = text.trim_start();
+    let run = &text[..text.len() - after.len()];
+    let last = run.chars().next_back().map_or(0, char::len_utf8);
+    if after.is_empty() || run.len() == last { run.len() } else { run.len() - last }
+}
+
+/// A class of characters, as ranges in ascending order.
+struct Ranges(Vec<(char, char)>);
+
+impl Ranges {
+    /// The characters of a class in the syntax of regular expressions, by the tables of the `regex` crate.
+    fn of(class: &str) -> Self {
+        let parsed = Parser::new().parse(class).expect("the class is written here");
+        let HirKind::Class(HirClass::Unicode(class)) = parsed.kind() else { unreachable!("a class of several characters") };
+        Self(class.ranges().iter().map(|range| (range.start(), range.end())).collect())
+    }
+
+    fn contains(&self, c: char) -> bool {
+        let after = self.0.partition_point(|(start, _)| *start <= c);
+        after > 0 && c <= self.0[after - 1].1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Pre, Splitter};
+
+    fn split(pre: Pre, text: &str) -> Vec<&str> {
+        let mut pieces = Vec::new();
+        Splitter::new(pre).split(text, &mut |piece| pieces.push(piece));
+        pieces
+    }
+
+    #[test]
+    fn punctuation_apart_and_numbers_by_threes() {
+        // By llama.cpp's four expressions in turn: [\p{P}$+<=>^~|]+, GPT-2's without the last, \p{N}+, [0-9][0-9][0-9].
+        let pieces = split(Pre::Default, "I'll pay $12345678 (x=1²³45)\n  ok… 一二");
+        assert_eq!(
+            pieces,
+            ["I", "'", "ll", " pay", " ", "$", "123", "456", "78", " ", "(", "x", "=", "1²³45", ")", "\n ", " ok", "…", " 一二"]
+        );
+    }
+}
