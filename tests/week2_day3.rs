@@ -5,12 +5,13 @@
 use std::path::Path;
 
 use tiny_llm::week2::blocks::{
+    dequantize_row,
     error::{relative_error, rms_error, round_trip_error},
-    f16_at, q4_0, q5_0, q8_0,
+    f16_at, q4_0, q5_0, q8_0, quantize_row,
 };
 use tiny_llm_kit::{
     Tensor,
-    check::compare,
+    check::{assert_panics, compare},
     checkpoint::{Checkpoint, Dtype},
     fixtures::{Case, Fixtures},
     gguf::TensorType,
@@ -240,6 +241,13 @@ fn task_4_rms_error_of_many_weights() {
 }
 
 #[test]
+fn task_4_rms_error_needs_two_rows_of_one_length() {
+    check_rms(&fixtures());
+    assert_panics("rms_error of 3 weights and 2", || rms_error(&[1.0; 3], &[1.0; 2]));
+    assert_panics("rms_error of no weights", || rms_error(&[], &[]));
+}
+
+#[test]
 fn task_4_relative_error() {
     let fixtures = fixtures();
     check_errors(&fixtures);
@@ -302,4 +310,28 @@ fn task_4_errors_of_the_embedded_model() {
         errors.push(error as f32);
     }
     case.check("errors", &tensor(&[errors.len()], errors));
+}
+
+#[test]
+fn task_4_provided_formats() {
+    let fixtures = fixtures();
+    check_errors(&fixtures);
+    let bytes = |case: &Case, name: &str| -> Vec<u8> { case.integers(name).iter().map(|&byte| byte as u8).collect() };
+    let format = |case: &str| -> TensorType { case.rsplit('/').next().and_then(|name| name.parse().ok()).expect("a type") };
+    for name in fixtures.cases("task_4_provided_read/") {
+        let (case, tensor_type) = (fixtures.case(&name), format(&name));
+        let expected = case.tensor("weights");
+        let mut out = vec![f32::NAN; expected.len()];
+        dequantize_row(tensor_type, &bytes(&case, "blocks"), &mut out);
+        for (i, (found, expected)) in out.iter().zip(&expected).enumerate() {
+            assert_eq!(found.to_bits(), expected.to_bits(), "weight {i} in {tensor_type}: found {found:e}, expected {expected:e}");
+        }
+    }
+    for name in fixtures.cases("task_4_provided_written/") {
+        let (case, tensor_type) = (fixtures.case(&name), format(&name));
+        let (x, expected) = (case.tensor("x"), bytes(&case, "bytes"));
+        let mut out = vec![0; expected.len()];
+        quantize_row(tensor_type, x.as_slice().expect("in one piece"), &mut out);
+        assert_eq!(out, expected, "a row in {tensor_type}");
+    }
 }

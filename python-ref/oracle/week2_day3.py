@@ -21,7 +21,8 @@ ROUND_TRIP = ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "BF16", "F16")
 
 def encode(x, name):
     """`x [n, cols]` → bytes `[n, row bytes]`."""
-    data = quantize(np.ascontiguousarray(x.numpy(), dtype=np.float32), GGMLQuantizationType[name])
+    with np.errstate(over="ignore"):
+        data = quantize(np.ascontiguousarray(x.numpy(), dtype=np.float32), GGMLQuantizationType[name])
     return torch.from_numpy(np.ascontiguousarray(data).view(np.uint8).astype(np.int64)).reshape(x.shape[0], -1)
 
 
@@ -297,6 +298,34 @@ def model_errors(out):
     )
 
 
+def provided(out):
+    """Formats that no task teaches; `dequantize_row` and `quantize_row` reach them."""
+    r = Random(2305)
+    for name, size, scales in (("Q4_1", 20, (0, 2)), ("Q5_1", 24, (0, 2)), ("Q2_K", 84, (80, 82)), ("Q3_K", 110, (108,)), ("F16", 2, ()), ("BF16", 2, ())):
+        n = 4 if name.endswith("K") else 12 if scales else 200
+        blocks = r.integers(n, size, high=256)
+        for at in scales or [0]:
+            blocks[:, at : at + 2] = halves(random_scales(r, n))
+        out.case(
+            f"task_4_provided_read/{name}",
+            seed=r.seed,
+            why="random bytes, with numbers of any size and sign where a format has f16",
+            inputs={"blocks": blocks},
+            outputs={"weights": decode(blocks, name)},
+            tolerance={"weights": by_value()},
+        )
+    for name in ("Q4_1", "Q5_1", "F16", "BF16"):
+        x = torch.cat((r.normal(3, 32) * torch.tensor([[0.02], [1.0], [40.0]]), r.uniform(1, 32, low=3.0, high=5.0), torch.full((1, 32), -0.7), torch.zeros(1, 32)))
+        x[1, :6] = torch.tensor([1 + 2.0**-9, 1 + 3 * 2.0**-9, 1 + 2.0**-12, 1 + 3 * 2.0**-12, 2.0**-25, 70000.0 if name.endswith("16") else 1.0])
+        out.case(
+            f"task_4_provided_written/{name}",
+            seed=r.seed,
+            why="signed weights, weights above zero alone, one value throughout, zeros; in BF16 and F16 also ties, and a number too large for F16",
+            inputs={"x": x},
+            outputs={"bytes": encode(x.reshape(1, -1), name)[0]},
+        )
+
+
 def cases(out):
     reading(out, 1, "Q8_0", 2301, ["q8-as-u8"])
     writing(out, 1, "Q8_0", 2311, {
@@ -310,3 +339,4 @@ def cases(out):
     writing(out, 3, "Q5_0", 2313, four)
     errors(out)
     model_errors(out)
+    provided(out)

@@ -34,6 +34,11 @@ def week1(solution):
 
 
 @pytest.fixture
+def week2(solution):
+    return solution.week2
+
+
+@pytest.fixture
 def draws(request):
     """Sources of fresh shapes and inputs; a test runs once for each."""
 

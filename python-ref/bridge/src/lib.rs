@@ -13,6 +13,7 @@ mod panics;
 mod student {
     pub(crate) use tiny_llm as rust;
     pub(crate) mod week1;
+    pub(crate) mod week2;
 }
 
 #[path = "solution"]
@@ -20,6 +21,7 @@ mod student {
 mod reference {
     pub(crate) use tiny_llm_reference as rust;
     pub(crate) mod week1;
+    pub(crate) mod week2;
 }
 
 #[pymodule]
@@ -28,8 +30,14 @@ fn _bridge(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("SolutionPanic", m.py().get_type::<panics::SolutionPanic>())?;
     m.add("NotImplementedYet", m.py().get_type::<panics::NotImplementedYet>())?;
     submodule(m, "kit", "tiny_llm.kit", kit::fill)?;
-    submodule(m, "student", "tiny_llm.student", |m| submodule(m, "week1", "tiny_llm.student.week1", student::week1::fill))?;
-    submodule(m, "reference", "tiny_llm.reference", |m| submodule(m, "week1", "tiny_llm.reference.week1", reference::week1::fill))
+    submodule(m, "student", "tiny_llm.student", |m| {
+        submodule(m, "week1", "tiny_llm.student.week1", student::week1::fill)?;
+        submodule(m, "week2", "tiny_llm.student.week2", student::week2::fill)
+    })?;
+    submodule(m, "reference", "tiny_llm.reference", |m| {
+        submodule(m, "week1", "tiny_llm.reference.week1", reference::week1::fill)?;
+        submodule(m, "week2", "tiny_llm.reference.week2", reference::week2::fill)
+    })
 }
 
 /// Adds a module to its parent and to `sys.modules`, so that `import tiny_llm.reference.week1.attention` finds it.

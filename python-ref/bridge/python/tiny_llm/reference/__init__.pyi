@@ -2,6 +2,7 @@ from os import PathLike
 
 from .._llm import Llm
 from . import week1 as week1
+from . import week2 as week2
 
 def load(folder: str | PathLike[str]) -> Llm:
     """Loads a Hugging Face folder. A tokenizer is not needed for what works on tokens."""

@@ -1,0 +1,1 @@
+from . import blocks as blocks

@@ -1,0 +1,91 @@
+"""Week 2, day 3: blocks. The oracle is the `gguf` package, and all bits are compared."""
+
+import numpy as np
+import oracle.week2_day3 as oracle
+import torch
+from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
+from live import close
+
+TASKS = {1: "Q8_0", 2: "Q4_0", 3: "Q5_0"}
+PROVIDED = ("Q4_1", "Q5_1", "F16", "BF16")
+SCALES = {"Q8_0": [0], "Q4_0": [0], "Q5_0": [0], "Q4_1": [0, 2], "Q5_1": [0, 2], "Q2_K": [80, 82], "Q3_K": [108]}
+"""Where the half-precision numbers of a block begin."""
+
+
+def random_row(r, name, blocks, finite):
+    """Any bytes. Scales are any half-precision numbers, or any finite ones."""
+    size = GGML_QUANT_SIZES[GGMLQuantizationType[name]][1]
+    row = r.integers(blocks, size, high=256)
+    if finite:
+        for at in SCALES.get(name, []):
+            row[:, at + 1] = row[:, at + 1] % 0x7C + r.integers(blocks, high=2) * 128
+    return row.reshape(1, -1)
+
+
+def same_bits(found, expected):
+    """NaNs need not be the same one."""
+    found, expected = np.asarray(found), expected.numpy().ravel()
+    assert found.shape == expected.shape, f"found shape {found.shape}, expected {expected.shape}"
+    wrong = (found.view(np.uint32) != expected.view(np.uint32)) & ~(np.isnan(found) & np.isnan(expected))
+    at = wrong.argmax()
+    assert not wrong.any(), f"{wrong.sum()} of {wrong.size} weights differ, first at {at}: found {found[at]!r}, expected {expected[at]!r}"
+
+
+def check_dequantize(week2, r, name):
+    for finite in (True, False):
+        row = random_row(r, name, r.size(1, 40), finite)
+        same_bits(week2.blocks.dequantize_row(name, bytes(row[0].tolist())), oracle.decode(row, name))
+
+
+def check_quantize(week2, r, name):
+    blocks = r.size(1, 40)
+    x = r.normal(blocks, 32) * torch.exp(r.uniform(blocks, 1, low=-16, high=9))
+    # A block of zeros, one of weights in the middle between two integers, and weights of a bf16 model, of which many are equal.
+    x[r.size(0, blocks - 1)] = 0.0
+    x[r.size(0, blocks - 1)] = r.integers(32, high=33) * 0.5 - 8.0
+    x[r.size(0, blocks - 1)] = r.normal(32).bfloat16().float()
+    row = x.reshape(1, -1)
+    found = np.frombuffer(week2.blocks.quantize_row(name, row[0]), np.uint8)
+    expected = oracle.encode(row, name)[0].numpy()
+    wrong = found != expected
+    assert not wrong.any(), f"{wrong.sum()} of {wrong.size} bytes differ, first byte {wrong.argmax()}: found {found[wrong][0]}, expected {expected[wrong][0]}"
+
+
+def test_week2_day3_task_1_q8_0(week2, draws):
+    for r in draws:
+        check_dequantize(week2, r, TASKS[1])
+        check_quantize(week2, r, TASKS[1])
+
+
+def test_week2_day3_task_2_q4_0(week2, draws):
+    for r in draws:
+        check_dequantize(week2, r, TASKS[2])
+        check_quantize(week2, r, TASKS[2])
+
+
+def test_week2_day3_task_3_q5_0(week2, draws):
+    for r in draws:
+        check_dequantize(week2, r, TASKS[3])
+        check_quantize(week2, r, TASKS[3])
+
+
+def test_week2_day3_task_4_errors(week2, draws):
+    for r in draws:
+        n = r.size(1, 400)
+        x, y = r.normal(n, std=2.0), r.normal(n)
+        rms = oracle.rms(x.double() - y.double())
+        close(week2.blocks.rms_error(x, y), rms, oracle.one_rounding())
+        close(week2.blocks.relative_error(x, y), rms / oracle.rms(x), oracle.one_rounding())
+        name = r.choice(*oracle.ROUND_TRIP)
+        x = r.normal(32 * r.size(1, 12))
+        back = oracle.decode(oracle.encode(x[None], name), name)[0]
+        close(week2.blocks.round_trip_error(name, x), oracle.rms(x.double() - back.double()) / oracle.rms(x), oracle.one_rounding())
+
+
+def test_week2_day3_provided_formats(week2, draws):
+    for r in draws:
+        for name in PROVIDED:
+            check_dequantize(week2, r, name)
+            check_quantize(week2, r, name)
+        for name in ("Q2_K", "Q3_K"):
+            check_dequantize(week2, r, name)
