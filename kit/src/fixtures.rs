@@ -134,6 +134,12 @@ pub struct Case<'a> {
 }
 
 impl Case<'_> {
+    /// Its name in the fixtures: `task_2_attention/wide`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// An f32 tensor of this case.
     ///
     /// # Panics

@@ -73,7 +73,7 @@ def test_bridge_reports_files_by_name(tmp_path):
         tiny_llm.reference.load(tmp_path)
 
 
-@pytest.mark.parametrize("stub", sorted(PACKAGE.glob("reference/week*/[a-z]*.pyi")) + [PACKAGE / "kit.pyi"], ids=lambda path: path.stem)
+@pytest.mark.parametrize("stub", sorted(PACKAGE.glob("reference/week*/[a-z]*.pyi")) + [PACKAGE / "kit.pyi"], ids=lambda path: f"{path.parent.name}.{path.stem}")
 def test_bridge_type_stubs_are_true(stub):
     module = importlib.import_module(".".join(("tiny_llm", *stub.relative_to(PACKAGE).with_suffix("").parts)))
     declared = {node.name: node for node in ast.parse(stub.read_text()).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}

@@ -5,9 +5,18 @@ use pyo3::prelude::*;
 pub(crate) use super::rust::week2 as rust;
 use crate::submodule;
 
+mod attention;
 mod blocks;
+mod cache;
+mod generate;
+mod model;
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let path = m.name()?;
-    submodule(m, "blocks", &format!("{path}.blocks"), blocks::fill)
+    let add = |name: &str, fill| submodule(m, name, &format!("{path}.{name}"), fill);
+    add("cache", cache::fill)?;
+    add("attention", attention::fill)?;
+    add("model", model::fill)?;
+    add("generate", generate::fill)?;
+    add("blocks", blocks::fill)
 }

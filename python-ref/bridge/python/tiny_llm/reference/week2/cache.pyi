@@ -1,0 +1,18 @@
+import enum
+
+from numpy.typing import ArrayLike
+
+from ..._types import Array
+
+class CacheType(enum.Enum):
+    F32 = ...
+    F16 = ...
+
+class DenseCache:
+    def __init__(
+        self, layers: int, sequences: int, kv_heads: int, capacity: int, head_dim: int, cache_type: CacheType = ...
+    ) -> None: ...
+    def write(self, layer: int, sequence: int, position: int, keys: ArrayLike, values: ArrayLike) -> None:
+        """`keys [H, D]`, `values [H, D]`"""
+    def run(self, layer: int, sequence: int, head: int, len: int) -> tuple[Array, Array]:
+        """Keys `[len, D]` and values `[len, D]` of a head's first positions, as float32."""

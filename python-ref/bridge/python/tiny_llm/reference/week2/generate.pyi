@@ -1,0 +1,16 @@
+from collections.abc import Callable
+
+from ..._types import Array, Ids
+from .cache import CacheType
+from .model import Model
+
+class Session:
+    def __init__(self, model: Model, context: int, cache_type: CacheType = ...) -> None: ...
+    def feed(self, tokens: Ids, chunk: int) -> Array:
+        """Logits `[V]` after the last of `tokens`, which follow those in the cache."""
+    def generate(self, prompt: Ids, chunk: int, max_new_tokens: int, choose: Callable[[Array, list[int]], int]) -> list[int]:
+        """New tokens, of which `choose(logits, tokens)` picks each."""
+    def truncate(self, len: int) -> None:
+        """Forgets all positions from `len` on."""
+    def computed(self) -> int:
+        """How many positions have been computed so far."""

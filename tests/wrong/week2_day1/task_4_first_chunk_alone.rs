@@ -1,0 +1,16 @@
+//! id: chunk-first-only
+//! function: Session::feed
+//! says: Only the first chunk is run.
+//! shows: how many
+ensure!(!tokens.is_empty(), "there are no tokens to start from");
+let chunk = chunk.max(1);
+let last = (tokens.len() - 1) / chunk;
+for (i, part) in tokens.chunks(chunk).take(1).enumerate() {
+    let start = self.cache.len(0);
+    let row = |(j, &token)| Row { token, position: start + j, sequence: 0, logits: i == last && j + 1 == part.len() };
+    self.rows.clear();
+    self.rows.extend(part.iter().enumerate().map(row));
+    self.model.check(&self.rows, &self.cache)?;
+    self.model.forward(&self.rows, &mut self.cache, &self.plan, &mut self.work);
+}
+Ok(self.work.logits())

@@ -1,0 +1,15 @@
+//! id: chunk-first-logit
+//! function: Session::feed
+//! says: The logits are those of the last chunk’s first row: those of its last row say what follows.
+ensure!(!tokens.is_empty(), "there are no tokens to start from");
+let chunk = chunk.max(1);
+let last = (tokens.len() - 1) / chunk;
+for (i, part) in tokens.chunks(chunk).enumerate() {
+    let start = self.cache.len(0);
+    let row = |(j, &token)| Row { token, position: start + j, sequence: 0, logits: i == last && j == 0 };
+    self.rows.clear();
+    self.rows.extend(part.iter().enumerate().map(row));
+    self.model.check(&self.rows, &self.cache)?;
+    self.model.forward(&self.rows, &mut self.cache, &self.plan, &mut self.work);
+}
+Ok(self.work.logits())

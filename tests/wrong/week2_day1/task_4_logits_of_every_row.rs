@@ -1,0 +1,16 @@
+//! id: chunk-all-logits
+//! function: Session::feed
+//! says: Every row of the last chunk wants logits: the last one’s are enough, and the output head is the largest matrix.
+//! shows: how many logits come back
+ensure!(!tokens.is_empty(), "there are no tokens to start from");
+let chunk = chunk.max(1);
+let last = (tokens.len() - 1) / chunk;
+for (i, part) in tokens.chunks(chunk).enumerate() {
+    let start = self.cache.len(0);
+    let row = |(j, &token)| Row { token, position: start + j, sequence: 0, logits: i == last };
+    self.rows.clear();
+    self.rows.extend(part.iter().enumerate().map(row));
+    self.model.check(&self.rows, &self.cache)?;
+    self.model.forward(&self.rows, &mut self.cache, &self.plan, &mut self.work);
+}
+Ok(self.work.logits())
