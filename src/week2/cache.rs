@@ -166,7 +166,7 @@ impl DenseCache {
 }
 
 impl Store {
-    /// Writes `numbers` from index `at` on.
+    /// Writes `numbers` from index `at` on; an f16 is the nearest to its number.
     fn put(&mut self, at: usize, numbers: &[f32]) {
         todo!("week2-day1 task 1: Store::put")
     }

@@ -1,6 +1,8 @@
 //! Days 5 and 6. Products of quantized matrices: a ladder of kernels, and the one place where a rung is chosen.
 
 #[cfg(target_arch = "x86_64")]
+pub mod avx2;
+#[cfg(target_arch = "x86_64")]
 pub mod avx512;
 pub mod fused;
 pub mod integer;
@@ -141,6 +143,8 @@ impl Rung {
             Self::Naive => Some(naive::kernel),
             Self::Fused => fused::dot(tensor_type).map(|_| fused::kernel as Kernel),
             Self::Integer => integer::dot(tensor_type).map(|_| unpacked::kernel as Kernel),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => avx2::kernel(tensor_type, rows),
             #[cfg(target_arch = "x86_64")]
             Self::Avx512Vnni => Some(avx512::kernel(tensor_type, rows)),
             _ => None,

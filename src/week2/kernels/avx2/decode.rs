@@ -1,0 +1,72 @@
+//! Matrix–vector: weights are read once, in order, and asked for before they are needed.
+
+use std::arch::x86_64::*;
+
+use super::{lanes::sum, q4_0, q4_k, q5_0, q6_k, q8_0};
+use crate::week2::{
+    input::{Input, Int8Group},
+    matrix::Matrix,
+    parallel::Tile,
+};
+
+/// How far ahead of what is multiplied a line of memory is asked for. Memory answers after some hundred cycles, in which a core
+/// multiplies some kilobytes.
+const AHEAD: usize = 4096;
+
+/// Bytes that memory gives at a time.
+const LINE: usize = 64;
+
+/// Products of rows of blocks, `BLOCKS` of which meet a group.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn rows<const BYTES: usize, const BLOCKS: usize>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+    dot: impl Fn(&[[u8; BYTES]], &Int8Group) -> __m256,
+) {
+    for t in tile.rows.clone() {
+        let x = x.int8_row(t);
+        for (i, r) in tile.cols.clone().enumerate() {
+            let mut acc = _mm256_setzero_ps();
+            let blocks: &[[u8; BYTES]] = weight.row(r).as_chunks().0;
+            for (blocks, x) in blocks.chunks(BLOCKS).zip(x) {
+                for line in 0..(BLOCKS * BYTES).div_ceil(LINE) {
+                    _mm_prefetch::<_MM_HINT_T0>(blocks.as_ptr().cast::<i8>().wrapping_add(AHEAD + line * LINE));
+                }
+                // Of a constant length, so that the loop over blocks is unrolled.
+                let products = match <&[[u8; BYTES]; BLOCKS]>::try_from(blocks) {
+                    Ok(all) => dot(all, x),
+                    Err(_) => dot(blocks, x),
+                };
+                acc = _mm256_fmadd_ps(_mm256_set1_ps(x.scale), products, acc);
+            }
+            tile.row_mut(t)[i] = sum(acc);
+        }
+    }
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn q8_0(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    rows::<34, 8>(weight, x, tile, |blocks, x| q8_0::dot(blocks, x));
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn q4_0(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    rows::<18, 8>(weight, x, tile, |blocks, x| q4_0::dot(blocks, x));
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn q5_0(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    rows::<22, 8>(weight, x, tile, |blocks, x| q5_0::dot(blocks, x));
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn q4_k(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    rows::<144, 1>(weight, x, tile, |blocks, x| q4_k::dot(&blocks[0], x));
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn q6_k(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    rows::<210, 1>(weight, x, tile, |blocks, x| q6_k::dot(&blocks[0], x));
+}

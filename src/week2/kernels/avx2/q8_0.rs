@@ -1,0 +1,31 @@
+//! Against the integer rung: 32 products at once. `maddubs` wants one factor without a sign: |weight|, and the activation takes the sign.
+
+use std::arch::x86_64::*;
+
+use super::lanes::{halves, load, load_signed};
+use crate::week2::input::Int8Group;
+
+/// The products of up to eight blocks with a group, in eight lanes that are still to be added up.
+///
+/// A pair of products is at most 2 · 128 · 127, which fits i16.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn dot(blocks: &[[u8; 34]], x: &Int8Group) -> __m256 {
+    let mut acc = _mm256_setzero_ps();
+    for (block, p) in blocks.iter().zip(x.values.as_chunks().0) {
+        let (&[d0, d1], q) = block.split_first_chunk().expect("a scale");
+        let q = load(q.try_into().expect("32 codes"));
+        let p = _mm256_sign_epi8(load_signed(p), q);
+        let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(q), p);
+        let fours = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+        acc = _mm256_fmadd_ps(halves([d0, d1]), _mm256_cvtepi32_ps(fours), acc);
+    }
+    acc
+}
+
+/// 32 codes of a block.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn codes(block: &[u8; 34]) -> __m256i {
+    load(block[2..].try_into().expect("32 codes"))
+}
