@@ -107,6 +107,13 @@ def qwen2_without_nfc():
     return trained(split(QWEN2), 420)
 
 
+def no_name():
+    """What llama.cpp does with files that name no pre-tokenizer: its four expressions, one after another."""
+    cuts = [r"[\p{P}$+<=>^~|]+", r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)", r"\p{N}+", r"[0-9][0-9][0-9]"]
+    steps = [pre_tokenizers.Split(Regex(cut), "isolated") for cut in cuts]
+    return trained(pre_tokenizers.Sequence([*steps, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]), 560)
+
+
 def smollm():
     return trained(pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]), 560)
 
@@ -218,7 +225,7 @@ def vocabulary(tokenizer, file, padded_to):
 def cases(out):
     everything = texts()
     out.about = {"texts": everything}
-    byte_level = [(gpt2, "gpt-2"), (llama3, "llama-bpe"), (llama3_without_whole_words, "smaug-bpe"), (qwen2, "qwen2"), (qwen2_without_nfc, "qwen2"), (smollm, "smollm")]
+    byte_level = [(gpt2, "gpt-2"), (llama3, "llama-bpe"), (llama3_without_whole_words, "smaug-bpe"), (qwen2, "qwen2"), (qwen2_without_nfc, "qwen2"), (smollm, "smollm"), (no_name, "default")]
     sentence_pieces = [(llama2, "always"), (llama2_other_scores, "always"), (llama2_no_space, "never"), (llama2_metaspace_first, "metaspace-first"), (llama2_metaspace_always, "metaspace-always")]
     made = []
     for make, pre in byte_level:
