@@ -42,9 +42,13 @@ pub(super) struct Args {
 }
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
-    let folder = args.model.path();
-    let session = Session::<E>::open(&args.model)?;
-    let template = if args.raw { Template::Raw } else { Template::of(&folder, &session.tokenizer)? };
+    let (session, template) = if args.raw {
+        (Session::<E>::open(&args.model)?, Template::Raw)
+    } else {
+        let (session, own) = Session::<E>::open_for_chat(&args.model)?;
+        let template = Template::of(own, &args.model.path(), &session.tokenizer)?;
+        (session, template)
+    };
     let mut conversation = Conversation { system: args.system.map(|text| Message::new("system", &text)), messages: Vec::new() };
     let interactive = io::stdin().is_terminal();
     let (mut lines, mut output) = (input::Lines::new(), Output::new());
@@ -98,7 +102,7 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
 
 /// How messages become text.
 enum Template {
-    /// The folder's own.
+    /// The model's own.
     Own(Box<ChatTemplate>),
     /// The solution's ChatML.
     ChatMl,
@@ -107,10 +111,10 @@ enum Template {
 }
 
 impl Template {
-    /// The folder's template is the authority. Where it is plain ChatML, or there is none and the vocabulary has ChatML's
+    /// The model's template is the authority. Where it is plain ChatML, or there is none and the vocabulary has ChatML's
     /// tokens, the solution's own function writes the text.
-    fn of(folder: &Path, tokenizer: &Tokenizer) -> Result<Self> {
-        if let Some(own) = ChatTemplate::from_folder(folder)? {
+    fn of(own: Option<ChatTemplate>, model: &Path, tokenizer: &Tokenizer) -> Result<Self> {
+        if let Some(own) = own {
             let probe = [Message::new("system", "s"), Message::new("user", "u")];
             let same = |messages, text| own.render(messages, true).is_ok_and(|rendered| rendered == text);
             let plain = same(&probe[..], "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n")
@@ -119,9 +123,9 @@ impl Template {
         }
         ensure!(
             tokenizer.encode("<|im_start|><|im_end|>")?.len() == 2,
-            "{}: found no chat template, expected chat_template.jinja or the field \"chat_template\" of tokenizer_config.json; \
-             `chat --raw` and `generate` need none",
-            folder.display()
+            "{}: found no chat template, expected chat_template.jinja or the field \"chat_template\" of tokenizer_config.json (in a GGUF \
+             file: metadata tokenizer.chat_template); `chat --raw` and `generate` need none",
+            model.display()
         );
         Ok(Self::ChatMl)
     }

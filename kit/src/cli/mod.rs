@@ -16,6 +16,7 @@ mod memory;
 mod options;
 mod output;
 mod panics;
+mod perplexity;
 mod quantize;
 mod score;
 mod session;
@@ -257,6 +258,8 @@ enum Command {
     Bench(bench::Args),
     /// Measures a model on held-out stories: exact answers by kind of question, and perplexity.
     Score(score::Args),
+    /// Measures how well a model predicts the tokens of held-out stories, or of a text file.
+    Perplexity(perplexity::Args),
     /// Lists the metadata and the tensors of a GGUF file.
     Inspect(inspect::Args),
     /// Writes a model with random weights, to measure with.
@@ -283,6 +286,7 @@ pub fn main<E: Engine>() -> ExitCode {
         Command::Logits(args) => logits::run::<E>(&args),
         Command::Bench(args) => bench::run::<E>(&args),
         Command::Score(args) => score::run::<E>(&args),
+        Command::Perplexity(args) => perplexity::run::<E>(&args),
         Command::Inspect(args) => inspect::run::<E>(&args),
         Command::Synth(args) => synth::run::<E>(&args),
         Command::Quantize(args) => quantize::run::<E>(&args),

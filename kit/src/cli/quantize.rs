@@ -19,7 +19,7 @@ use super::{
     options::at_least_one,
     output::Output,
 };
-use crate::gguf::{Metadata, TensorInfo, TensorType};
+use crate::gguf::{TensorInfo, TensorType, convert::metadata_from_folder};
 
 #[derive(clap::Args)]
 #[command(
@@ -106,8 +106,4 @@ fn summary(tensors: &[TensorInfo]) -> String {
         let _ = write!(text, "{} {count} {tensor_type}", if i == 0 { "" } else { "," });
     }
     text
-}
-
-fn metadata_from_folder(folder: &std::path::Path) -> Result<Metadata> {
-    anyhow::bail!("{}: a model folder cannot be converted yet", folder.display())
 }

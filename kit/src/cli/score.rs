@@ -15,12 +15,12 @@ use super::{
     Engine, Request, Sampling, interrupt,
     options::{ModelOption, at_least_one, embedded},
     output::{Output, note},
+    perplexity::{self, Likelihood},
     session::Session,
 };
 
 /// Longer than any of the right answers.
 const MAX_ANSWER: usize = 48;
-const END_OF_TEXT: &str = "<|endoftext|>";
 
 #[derive(clap::Args)]
 #[command(after_help = "An answer counts if it is exact up to the first line break; white space around it does not matter. Perplexity \
@@ -48,8 +48,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let stories_file = args.stories.clone().unwrap_or_else(|| embedded("eval/stories.jsonl"));
     let limit = args.limit.unwrap_or(usize::MAX);
     let questions = read_questions(&questions_file, limit)?;
-    let mut stories = read_lines(&stories_file, |line| line.text("text"))?;
-    stories.truncate(limit);
+    let stories = perplexity::stories(&stories_file, limit)?;
     let levels = levels(&questions_file.with_file_name("scores.json"))?;
 
     let session = Session::<E>::open(&args.model)?;
@@ -63,7 +62,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
             note(&format!("{} of {} questions", i + 1, questions.len()));
         }
     }
-    let perplexity = perplexity(&session, &stories)?;
+    let perplexity = Likelihood::of_stories(&session, &stories)?.perplexity();
     let all = Marks { asked: questions.len(), right: marks.values().map(|m| m.right).sum() };
     let kinds: Vec<_> = marks.into_iter().chain([("all", all)]).collect();
     let report = if args.json { as_json(&kinds, perplexity, stories.len()) } else { as_table(&kinds, &levels, perplexity, stories.len()) };
@@ -103,39 +102,21 @@ fn answer<E: Engine>(session: &Session<E>, prompt: &str) -> Result<Option<String
     Ok((!generated.interrupted).then_some(line))
 }
 
-fn perplexity<E: Engine>(session: &Session<E>, stories: &[String]) -> Result<f64> {
-    let (mut total, mut predicted) = (0.0, 0);
-    for story in stories {
-        let mut tokens = session.tokenizer.encode(story)?;
-        // A vocabulary that has no such token has no end to predict.
-        tokens.extend(session.tokenizer.encode(END_OF_TEXT).ok().filter(|end| end.len() == 1).into_iter().flatten());
-        session.engine.check(&tokens)?;
-        let logits = session.engine.logits(&tokens);
-        for (row, &next) in logits.rows().into_iter().zip(&tokens[1..]) {
-            let max = row.fold(f32::NEG_INFINITY, |m, &x| m.max(x));
-            let sum: f64 = row.iter().map(|&x| f64::from(x - max).exp()).sum();
-            total += sum.ln() - f64::from(row[next as usize] - max);
-            predicted += 1;
-        }
-    }
-    ensure!(predicted > 0, "there is no token to predict in the stories");
-    Ok((total / f64::from(predicted)).exp())
-}
-
 /// One line of a file, and where it stands.
-struct Line {
+pub(super) struct Line {
     place: String,
     value: Value,
 }
 
 impl Line {
-    fn text(&self, field: &str) -> Result<String> {
+    pub(super) fn text(&self, field: &str) -> Result<String> {
         let text = self.value[field].as_str();
         text.map(str::to_owned).with_context(|| format!("{}: field {field:?}: found {}, expected a string", self.place, self.value[field]))
     }
 }
 
-fn read_lines<T>(path: &Path, parse: impl Fn(&Line) -> Result<T>) -> Result<Vec<T>> {
+/// What `parse` makes of each line of a file.
+pub(super) fn read_lines<T>(path: &Path, parse: impl Fn(&Line) -> Result<T>) -> Result<Vec<T>> {
     let name = path.display();
     let text = std::fs::read_to_string(path).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
     let mut all = Vec::new();

@@ -14,12 +14,20 @@ use super::{
     output::Output,
     speed::{Speed, Stopwatch},
 };
-use crate::{gguf::Metadata, text::Tokenizer};
+use crate::{
+    gguf::Metadata,
+    text::{ChatTemplate, Tokenizer},
+};
+
+/// Tokens that end a text or a turn in the families that this engine runs. A GGUF file has room for the ids of three, and most name one.
+const ENDS: [&str; 5] = ["<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|endoftext|>"];
 
 /// What `generate`, `chat` and `score` work with.
 pub(super) struct Session<E> {
     pub(super) engine: E,
     pub(super) tokenizer: Tokenizer,
+    /// Each of these ends a text.
+    stop_tokens: Vec<u32>,
     /// How long the engine took to load the weights.
     pub(super) load: Duration,
 }
@@ -35,17 +43,40 @@ pub(super) struct Generated {
 
 impl<E: Engine> Session<E> {
     pub(super) fn open(model: &ModelOption) -> Result<Self> {
+        Ok(Self::load(model)?.0)
+    }
+
+    /// The same with the model's chat template, if it has one.
+    pub(super) fn open_for_chat(model: &ModelOption) -> Result<(Self, Option<ChatTemplate>)> {
+        let (session, metadata) = Self::load(model)?;
+        let template = match &metadata {
+            Some(metadata) => ChatTemplate::from_gguf(metadata)?,
+            None => ChatTemplate::from_folder(&model.path())?,
+        };
+        Ok((session, template))
+    }
+
+    /// A GGUF file's metadata comes along: whoever has taken from it what it needs lets it go.
+    fn load(model: &ModelOption) -> Result<(Self, Option<Metadata>)> {
         let path = model.path();
         if path.is_file() {
             let (mut engine, load) = timed(model)?;
             let metadata: Metadata = E::take_metadata(&mut engine).context("a GGUF file has metadata")?;
             let tokenizer = Tokenizer::from_gguf(&metadata)?;
-            return Ok(Self { engine, tokenizer, load });
+            let mut stop_tokens = engine.config().eos_token_ids.clone();
+            for end in ENDS {
+                // A text that is one token as it stands.
+                if let [id] = tokenizer.encode(end)?[..] {
+                    stop_tokens.push(id);
+                }
+            }
+            return Ok((Self { engine, tokenizer, stop_tokens, load }, Some(metadata)));
         }
         // The tokenizer first: if it is missing, that is soon said.
         let tokenizer = Tokenizer::from_folder(&path)?;
-        let (engine, load) = timed(model)?;
-        Ok(Self { engine, tokenizer, load })
+        let (engine, load) = timed::<E>(model)?;
+        let stop_tokens = engine.config().eos_token_ids.clone();
+        Ok((Self { engine, tokenizer, stop_tokens, load }, None))
     }
 
     /// Generates and writes the text as it comes. Ends early if nobody reads it any more.
@@ -76,7 +107,7 @@ impl<E: Engine> Session<E> {
 
     /// Where a text ends, by the checkpoint.
     pub(super) fn stop_tokens(&self) -> Vec<u32> {
-        self.engine.config().eos_token_ids.clone()
+        self.stop_tokens.clone()
     }
 
     /// The end of a generation in words.
