@@ -11,6 +11,7 @@ fn main() {
         feature = "week1-day7",
         feature = "week2-day1",
         feature = "week2-day3",
+        feature = "week2-day4",
         feature = "week2-day7"
     ));
     if !day_chosen {

@@ -9,7 +9,8 @@ use tiny_llm::week2::{
         search::{ScaleAndMin, fit_scale_and_min, importance, search_scale_and_min},
     },
     convert::{
-        Dimensions, Target, fitting, permute_rows_for_half_split, permute_rows_for_interleaved, q4_k_m, row_order, tensor_type_for, use_more_bits,
+        Dimensions, Target, fitting, permute_rows_for_half_split, permute_rows_for_interleaved, q4_k_m, row_order, tensor_type_for,
+        use_more_bits,
     },
     gguf::writer::{head, lay_out, put_string, put_value},
 };
@@ -58,19 +59,29 @@ fn check_dequantize<const BYTES: usize>(case: &str, dequantize: impl Fn(&[u8; BY
     case.check("weights", &tensor(&[blocks.len(), 256], weights));
 }
 
-/// What the weights of a case lose in a format: as much as llama.cpp's quantizer, or less.
+/// What the weights of a case lose in a format: at most 2 % more than with llama.cpp's quantizer.
 #[track_caller]
-fn check_errors<const BYTES: usize>(case: &str, quantize: impl Fn(&[f32; 256]) -> [u8; BYTES], decode: impl Fn(&[u8; BYTES]) -> [f32; 256]) {
+fn check_errors<const BYTES: usize>(
+    case: &str,
+    quantize: impl Fn(&[f32; 256]) -> [u8; BYTES],
+    decode: impl Fn(&[u8; BYTES]) -> [f32; 256],
+) {
     let fixtures = fixtures();
     let case = fixtures.case(case);
-    let kinds: Vec<String> = case.value("kinds").as_array().expect("a list").iter().map(|kind| kind.as_str().expect("a name").to_owned()).collect();
-    let error = |kind: &String| {
-        let x = case.tensor(kind);
+    let kinds = case.value("kinds").as_array().expect("a list").iter().map(|kind| kind.as_str().expect("a name").to_owned());
+    let recorded = case.tensor("error");
+    let lines = kinds.zip(&recorded).map(|(kind, &recorded)| {
+        let x = case.tensor(&kind);
         let back: Vec<f32> = rows::<256>(&x).iter().flat_map(|row| decode(&quantize(row))).collect();
-        relative_error_of(&x, &back)
-    };
-    let found: Vec<f32> = kinds.iter().map(error).collect();
-    case.check_rows("error", &kinds, &at_least(found, &case.tensor("error")));
+        let found = relative_error_of(&x, &back);
+        (found <= 1.02 * recorded, format!("\n  {kind:<12} {:8.4} %  {:8.4} %", 100.0 * found, 100.0 * recorded))
+    });
+    let (good, lines): (Vec<_>, Vec<_>) = lines.unzip();
+    assert!(
+        good.into_iter().all(|good| good),
+        "too much is lost; expected at most 2 % more than llama.cpp loses\n  weights         found  llama.cpp{}",
+        lines.concat()
+    );
 }
 
 /// Computed here, so that day 3 is not needed for it.
@@ -215,8 +226,9 @@ fn check_fit(fixtures: &Fixtures) {
     let case = fixtures.case("task_3_fit/groups");
     let [x, importance, codes] = ["x", "importance", "codes"].map(|name| rows::<32>(&case.tensor(name)));
     let found: Vec<ScaleAndMin> = (0..x.len()).map(|i| fit_scale_and_min(&x[i], &importance[i], &codes[i])).collect();
-    case.check("scale", &tensor(&[x.len()], found.iter().map(|fit| fit.scale).collect()));
+    // A minimum that was not clamped spoils the scale too: it is named by the minimum.
     case.check("minimum", &tensor(&[x.len()], found.iter().map(|fit| fit.min).collect()));
+    case.check("scale", &tensor(&[x.len()], found.iter().map(|fit| fit.scale).collect()));
 }
 
 #[test]
@@ -279,7 +291,8 @@ fn check_pack(fixtures: &Fixtures) {
 /// The scales and minimums of a block, in 6 bits, unpacked here, so that task 1 is not needed for it.
 fn six_bits(block: &[u8]) -> ([u8; 8], [u8; 8]) {
     let s = &block[4..16];
-    let at = |j: usize, first: usize, shift: usize| if j < 4 { s[first + j] & 63 } else { s[4 + j] >> shift & 15 | s[first + j - 4] >> 6 << 4 };
+    let at =
+        |j: usize, first: usize, shift: usize| if j < 4 { s[first + j] & 63 } else { s[4 + j] >> shift & 15 | s[first + j - 4] >> 6 << 4 };
     (std::array::from_fn(|j| at(j, 0, 0)), std::array::from_fn(|j| at(j, 4, 4)))
 }
 
@@ -396,7 +409,8 @@ fn task_5_row_order() {
         None => format!("{family} {name}: as they are"),
         Some(order) => format!("{family} {name}: {order:?}"),
     };
-    let names = ["attn_q.weight", "attn_k.weight", "attn_k.bias", "attn_v.weight", "attn_output.weight", "attn_q_norm.weight", "ffn_up.weight"];
+    let names =
+        ["attn_q.weight", "attn_k.weight", "attn_k.bias", "attn_v.weight", "attn_output.weight", "attn_q_norm.weight", "ffn_up.weight"];
     let mut found: Vec<String> = names.iter().map(|name| shown("llama", &format!("blk.3.{name}"))).collect();
     found.extend([shown("llama", "token_embd.weight"), shown("qwen2", "blk.3.attn_q.weight"), shown("qwen3", "blk.3.attn_k.weight")]);
     // Row 0 of each head, then its row 4, its row 1, and so on: 6 query heads, 2 of keys.
@@ -406,7 +420,8 @@ fn task_5_row_order() {
         format!("llama blk.3.attn_k.weight: {:?}", heads(2)),
         format!("llama blk.3.attn_k.bias: {:?}", heads(2)),
     ];
-    let kept = ["llama blk.3.attn_v.weight", "llama blk.3.attn_output.weight", "llama blk.3.attn_q_norm.weight", "llama blk.3.ffn_up.weight"];
+    let kept =
+        ["llama blk.3.attn_v.weight", "llama blk.3.attn_output.weight", "llama blk.3.attn_q_norm.weight", "llama blk.3.ffn_up.weight"];
     let kept = kept.into_iter().chain(["llama token_embd.weight", "qwen2 blk.3.attn_q.weight", "qwen3 blk.3.attn_k.weight"]);
     expected.extend(kept.map(|name| format!("{name}: as they are")));
     assert_answer("the order of rows, tensor by tensor", &found, &expected);
@@ -421,7 +436,8 @@ fn task_5_use_more_bits() {
 #[track_caller]
 fn check_more_bits(fixtures: &Fixtures) {
     let case = fixtures.case("task_5_mix/more_bits");
-    let models: Vec<usize> = case.value("n_layers").as_array().expect("a list").iter().map(|n| n.as_u64().expect("a count") as usize).collect();
+    let models: Vec<usize> =
+        case.value("n_layers").as_array().expect("a list").iter().map(|n| n.as_u64().expect("a count") as usize).collect();
     let most = *models.last().expect("some models");
     let mut found = Tensor::zeros(vec![models.len(), most]);
     for (i, &n_layers) in models.iter().enumerate() {
@@ -434,6 +450,11 @@ fn check_more_bits(fixtures: &Fixtures) {
 
 #[test]
 fn task_5_the_mix_q4_k_m() {
+    check_mix();
+}
+
+#[track_caller]
+fn check_mix() {
     check_more_bits(&fixtures());
     let mut found = Vec::new();
     for tied in [false, true] {
@@ -461,29 +482,31 @@ fn task_5_the_mix_q4_k_m() {
 
 #[test]
 fn task_5_fitting() {
-    let found: Vec<String> = [TensorType::Q2_K, TensorType::Q3_K, TensorType::Q4_K, TensorType::Q5_K, TensorType::Q6_K, TensorType::Q8_0, TensorType::Q4_0]
-        .into_iter()
-        .flat_map(|wanted| [768, 960, 100].map(|cols| format!("{wanted} in rows of {cols}: {}", fitting(wanted, cols))))
-        .collect();
-    let expected = [
-        ("Q2_K", "Q4_0"),
-        ("Q3_K", "Q4_0"),
-        ("Q4_K", "Q5_0"),
-        ("Q5_K", "Q5_1"),
-        ("Q6_K", "Q8_0"),
-        ("Q8_0", "Q8_0"),
-        ("Q4_0", "Q4_0"),
-    ];
+    check_fitting();
+}
+
+#[track_caller]
+fn check_fitting() {
+    let found: Vec<String> =
+        [TensorType::Q2_K, TensorType::Q3_K, TensorType::Q4_K, TensorType::Q5_K, TensorType::Q6_K, TensorType::Q8_0, TensorType::Q4_0]
+            .into_iter()
+            .flat_map(|wanted| [768, 960, 100].map(|cols| format!("{wanted} in rows of {cols}: {}", fitting(wanted, cols))))
+            .collect();
+    let expected =
+        [("Q2_K", "Q4_0"), ("Q3_K", "Q4_0"), ("Q4_K", "Q5_0"), ("Q5_K", "Q5_1"), ("Q6_K", "Q8_0"), ("Q8_0", "Q8_0"), ("Q4_0", "Q4_0")];
     let expected: Vec<String> = expected
         .into_iter()
-        .flat_map(|(wanted, instead)| [(768, wanted), (960, instead), (100, "F16")].map(|(cols, found)| format!("{wanted} in rows of {cols}: {found}")))
+        .flat_map(|(wanted, instead)| {
+            [(768, wanted), (960, instead), (100, "F16")].map(|(cols, found)| format!("{wanted} in rows of {cols}: {found}"))
+        })
         .collect();
     assert_answer("what stands in where rows are no whole blocks", &found, &expected);
 }
 
 #[test]
 fn task_5_types_of_a_model_with_rows_of_960() {
-    check_more_bits(&fixtures());
+    check_mix();
+    check_fitting();
     // SmolLM2-360M: 32 layers, rows of 960 and 2,560, a tied embedding.
     let dimensions = Dimensions { n_layers: 32, group: 3, tied: true };
     let of = |name: &str, shape: &[usize]| tensor_type_for(Target::Q4_K_M, name, shape, &dimensions).name();
@@ -619,5 +642,9 @@ fn task_6_head_of_a_file() {
     let found = head(&metadata, &table, 32);
     case.check("head", &of_bytes(&[found.len()], &found));
     let wide = head(&metadata, &table, 4096);
-    assert!(wide.len() == 4096 && wide[found.len()..].iter().all(|&byte| byte == 0), "with an alignment of 4096 it ends at byte {}, expected zeros up to 4096", wide.len());
+    assert!(
+        wide.len() == 4096 && wide[found.len()..].iter().all(|&byte| byte == 0),
+        "with an alignment of 4096 it ends at byte {}, expected zeros up to 4096",
+        wide.len()
+    );
 }

@@ -1,0 +1,13 @@
+//! id: block-layout
+//! function: dequantize
+//! says: The weights begin at byte 16, behind d, dmin and twelve bytes of scales; you began at byte 12.
+let (d, dmin) = (f16_at(block, 0), f16_at(block, 2));
+let (scales, minimums) = scales_and_minimums(block[4..16].try_into().expect("12 bytes"));
+for (j, out) in out.chunks_exact_mut(32).enumerate() {
+    let scale = d * f32::from(scales[j]);
+    let minimum = dmin * f32::from(minimums[j]);
+    let bytes = &block[12 + j / 2 * 32..][..32];
+    for (x, byte) in out.iter_mut().zip(bytes) {
+        *x = scale * f32::from(byte >> (j % 2 * 4) & 15) - minimum;
+    }
+}

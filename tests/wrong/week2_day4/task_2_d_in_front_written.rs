@@ -1,0 +1,18 @@
+//! id: block-layout
+//! function: quantize
+//! says: You wrote d at the front, over the first two bytes: it stands at the end, bytes 208 and 209.
+//! shows: task_2_quantize/exact/d
+let groups = x.as_chunks::<16>().0;
+let (d, scales) = share_signed::<16>(from_fn(|j| search_scale(&groups[j], 32)), 128);
+let mut block = [0; BYTES];
+for (i, x) in x.iter().enumerate() {
+    let q = (code(*x, d * f32::from(scales[i / 16]), -32.0, 31.0) + 32.0) as u8;
+    let (half, i_in_half) = (i / 128, i % 128);
+    block[half * 64 + i_in_half % 64] |= (q & 15) << (i_in_half / 64 * 4);
+    block[128 + half * 32 + i_in_half % 32] |= q >> 4 << (i_in_half / 32 * 2);
+}
+for (byte, scale) in block[192..208].iter_mut().zip(scales) {
+    *byte = scale as u8;
+}
+put_f16(&mut block, 0, d);
+block

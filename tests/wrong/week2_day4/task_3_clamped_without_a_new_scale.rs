@@ -1,0 +1,18 @@
+//! id: min-negative
+//! function: fit_scale_and_min
+//! says: You set a negative minimum to 0 but kept the scale that belongs to it: with no minimum another scale is best.
+let [mut w1, mut wx, mut wq, mut wqq, mut wqx] = [0f32; 5];
+for ((x, w), q) in x.iter().zip(importance).zip(codes) {
+    w1 += w;
+    wx += w * x;
+    wq += w * q;
+    wqq += w * q * q;
+    wqx += w * q * x;
+}
+// Both derivatives are 0: scale·wqq − min·wq = wqx and scale·wq − min·w1 = wx.
+let determinant = w1 * wqq - wq * wq;
+if determinant > 0.0 && codes.iter().any(|&q| q != codes[0]) {
+    let min = (wq * wqx - wqq * wx) / determinant;
+    return ScaleAndMin { scale: (w1 * wqx - wq * wx) / determinant, min: min.max(0.0) };
+}
+ScaleAndMin { scale: if wqq > 0.0 { wqx / wqq } else { 0.0 }, min: 0.0 }

@@ -1,0 +1,20 @@
+//! id: min-negative
+//! function: fit_scale_and_min
+//! says: A negative minimum cannot be stored: it is then 0, with the scale that is best for that.
+let [mut w1, mut wx, mut wq, mut wqq, mut wqx] = [0f32; 5];
+for ((x, w), q) in x.iter().zip(importance).zip(codes) {
+    w1 += w;
+    wx += w * x;
+    wq += w * q;
+    wqq += w * q * q;
+    wqx += w * q * x;
+}
+// Both derivatives are 0: scale·wqq − min·wq = wqx and scale·wq − min·w1 = wx.
+let determinant = w1 * wqq - wq * wq;
+if determinant > 0.0 && codes.iter().any(|&q| q != codes[0]) {
+    let min = (wq * wqx - wqq * wx) / determinant;
+    if min.is_finite() {
+        return ScaleAndMin { scale: (w1 * wqx - wq * wx) / determinant, min };
+    }
+}
+ScaleAndMin { scale: if wqq > 0.0 { wqx / wqq } else { 0.0 }, min: 0.0 }
