@@ -85,8 +85,8 @@ enum Command {
     },
     /// Measure the reference: tokens per second and memory
     Bench {
-        /// week1
-        week: String,
+        #[command(subcommand)]
+        week: bench::Week,
     },
     /// Try every known mistake in tests/wrong, and write the answers and the page that follow from them
     Matrix(bank::Options),
@@ -187,7 +187,7 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
             let builder = ["run", "--quiet", "--release", "--package", "book-builder", "--"];
             return pass_on(&root, builder.into_iter().chain(options.iter().map(String::as_str)));
         }
-        Some(Command::Bench { week }) => bench::bench(&root, &week)?,
+        Some(Command::Bench { week }) => bench::run(&root, &week)?,
         Some(Command::Matrix(options)) => bank::run(&root, &curriculum, &options)?,
         Some(Command::Borrow { day, task }) => borrow::borrow(&root, &curriculum, &day, task)?,
         Some(Command::Return { day, task, force }) => borrow::give_back(&root, &curriculum, &day, task, force)?,

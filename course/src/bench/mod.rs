@@ -1,25 +1,29 @@
-//! `cargo course bench`: what the engine does in a second on this machine, week by week.
+//! `cargo course bench`: speed and memory on this machine. Nothing is asserted about time.
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
+use clap::Subcommand;
 
 mod week1;
+mod week2;
 
-/// A week's name and what measures it.
-type Bench = (&'static str, fn(&Path) -> Result<()>);
+/// What to measure.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Week {
+    /// The reference without cache: the embedded model, and a Llama of 360 M parameters
+    Week1,
+    /// What each part of week 2 is worth: your engine beside the reference, step by step, and with any one step left out
+    Week2(week2::Options),
+}
 
-/// Every week that has something to measure.
-const BENCHES: [Bench; 1] = [("week1", week1::bench)];
-
-/// Measures a week, named as `week1`.
+/// Measures, and prints a table.
 ///
 /// # Errors
-/// If there is no such week, with the names that there are; or what the measurement itself finds.
-pub(crate) fn bench(root: &Path, week: &str) -> Result<()> {
-    let Some((_, bench)) = BENCHES.iter().find(|(name, _)| *name == week) else {
-        let names: Vec<&str> = BENCHES.iter().map(|(name, _)| *name).collect();
-        bail!("there is nothing to measure for {week:?}; expected {}", names.join(" or "));
-    };
-    bench(root)
+/// If the engine fails.
+pub(crate) fn run(root: &Path, week: &Week) -> Result<()> {
+    match week {
+        Week::Week1 => week1::bench(root),
+        Week::Week2(options) => week2::bench(root, options),
+    }
 }

@@ -58,7 +58,7 @@ impl Shape {
             }),
             Self::Tiny256 => json!({
                 "hidden_size": 256, "num_hidden_layers": 2, "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 32,
-                "intermediate_size": 512, "vocab_size": 320, "max_position_embeddings": 256,
+                "intermediate_size": 512, "vocab_size": 320, "max_position_embeddings": 2048,
                 "rope_theta": 10_000.0, "rms_norm_eps": 1e-5, "tie_word_embeddings": false,
             }),
         };

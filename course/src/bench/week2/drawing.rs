@@ -1,0 +1,187 @@
+//! The results as a drawing: the steps as bars, and the roofline. Text and lines take the colour of the page.
+
+use std::fmt::Write;
+
+use super::{Report, engine::Measured, table::rate};
+
+const WIDTH: f64 = 760.0;
+const BLUE: &str = "#4c8bf5";
+const ORANGE: &str = "#e8853a";
+const GREEN: &str = "#3fa66b";
+const GREY: &str = "#8a919b";
+
+/// Both drawings, one above the other, as one SVG file.
+pub(super) fn drawing(report: &Report) -> String {
+    let mut svg = Svg::default();
+    let end = bars(&mut svg, report);
+    let end = roofline(&mut svg, report, end + 50.0);
+    svg.finish(end + 10.0)
+}
+
+#[derive(Default)]
+struct Svg {
+    shapes: String,
+}
+
+impl Svg {
+    fn text(&mut self, (x, y): (f64, f64), anchor: &str, text: &str) {
+        let text = text.replace('&', "&amp;").replace('<', "&lt;");
+        let _ = writeln!(self.shapes, r#"<text x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#);
+    }
+
+    fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: &str, dash: &str) {
+        let _ = writeln!(
+            self.shapes,
+            r#"<line x1="{:.1}" y1="{:.1}" x2="{:.1}" y2="{:.1}" stroke="{colour}" stroke-dasharray="{dash}"/>"#,
+            from.0, from.1, to.0, to.1
+        );
+    }
+
+    fn bar(&mut self, (x, y): (f64, f64), width: f64, colour: &str) {
+        let _ = writeln!(self.shapes, r#"<rect x="{x:.1}" y="{y:.1}" width="{:.1}" height="10" fill="{colour}"/>"#, width.max(1.0));
+    }
+
+    fn dot(&mut self, (x, y): (f64, f64), colour: &str) {
+        let _ = writeln!(self.shapes, r#"<circle cx="{x:.1}" cy="{y:.1}" r="4" fill="{colour}"/>"#);
+    }
+
+    fn finish(self, height: f64) -> String {
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" width=\"{WIDTH}\" height=\"{height:.0}\" \
+             font-family=\"DejaVu Sans, sans-serif\" font-size=\"11\" fill=\"currentColor\">\n{}</svg>\n",
+            self.shapes
+        )
+    }
+}
+
+/// A logarithmic axis: values from `from` to `to` become places from `start` to `end`.
+struct Axis {
+    from: f64,
+    to: f64,
+    start: f64,
+    end: f64,
+}
+
+impl Axis {
+    /// Whole decades around all values.
+    fn around(values: impl Iterator<Item = f64> + Clone, start: f64, end: f64) -> Self {
+        let least = values.clone().fold(f64::INFINITY, f64::min);
+        let most = values.fold(0.0, f64::max);
+        let (from, to) = if most > 0.0 { (10f64.powf(least.log10().floor()), 10f64.powf(most.log10().ceil())) } else { (1.0, 10.0) };
+        Self { from, to: to.max(10.0 * from), start, end }
+    }
+
+    fn at(&self, value: f64) -> f64 {
+        let share = (value / self.from).ln() / (self.to / self.from).ln();
+        self.start + share.clamp(0.0, 1.0) * (self.end - self.start)
+    }
+
+    fn decades(&self) -> impl Iterator<Item = f64> + use<> {
+        let (first, last) = (self.from.log10().round() as i32, self.to.log10().round() as i32);
+        (first..=last).map(|exponent| 10f64.powi(exponent))
+    }
+}
+
+/// Tokens a second of every step: the reference's bars full, the learner's as a line over them.
+fn bars(svg: &mut Svg, report: &Report) -> f64 {
+    const LEFT: f64 = 210.0;
+    const STEP: f64 = 34.0;
+    type Rate = fn(&Measured) -> Option<f64>;
+    let rates: [(&str, Rate, &str); 2] =
+        [("prefill", |m| Some(m.prefill_tokens_per_second), ORANGE), ("decode", |m| m.decode_tokens_per_second, BLUE)];
+    let rows: Vec<(&str, Option<&Measured>, Option<&Measured>)> = report
+        .cumulative
+        .iter()
+        .map(|row| (row.name, row.reference.measured(), row.yours.as_ref().and_then(|outcome| outcome.measured())))
+        .chain(report.llama_cpp.iter().map(|peer| ("llama.cpp at its best", Some(peer), None)))
+        .collect();
+    let all = rows.iter().flat_map(|(_, ours, yours)| [*ours, *yours]).flatten().flat_map(|m| rates.map(|(_, rate, _)| rate(m))).flatten();
+    let axis = Axis::around(all, LEFT, WIDTH - 60.0);
+    let (top, bottom) = (40.0, 40.0 + STEP * rows.len() as f64);
+
+    svg.text((0.0, 14.0), "start", "tokens a second, each step on top of those before it (logarithmic)");
+    svg.bar((LEFT, 22.0), 24.0, ORANGE);
+    svg.text((LEFT + 30.0, 31.0), "start", "prefill");
+    svg.bar((LEFT + 90.0, 22.0), 24.0, BLUE);
+    svg.text((LEFT + 120.0, 31.0), "start", "decode");
+    if rows.iter().any(|(_, _, yours)| yours.is_some()) {
+        svg.dot((LEFT + 190.0, 27.0), GREEN);
+        svg.text((LEFT + 200.0, 31.0), "start", "yours");
+    }
+    for value in axis.decades() {
+        svg.line((axis.at(value), top), (axis.at(value), bottom), GREY, "2 4");
+        svg.text((axis.at(value), bottom + 14.0), "middle", &format!("{value}"));
+    }
+    for (i, (name, ours, yours)) in rows.iter().enumerate() {
+        let y = top + STEP * i as f64 + 4.0;
+        svg.text((LEFT - 8.0, y + 15.0), "end", name);
+        for (j, (_, field, colour)) in rates.iter().enumerate() {
+            let y = y + 12.0 * j as f64;
+            if let Some(value) = ours.and_then(field) {
+                svg.bar((LEFT, y), axis.at(value) - LEFT, colour);
+                svg.text((axis.at(value) + 5.0, y + 9.0), "start", &rate(Some(value)));
+            }
+            if let Some(value) = yours.and_then(field) {
+                svg.dot((axis.at(value), y + 5.0), GREEN);
+            }
+        }
+    }
+    bottom + 20.0
+}
+
+/// Operations a second over operations for each byte of weights: the slope is the memory's bandwidth. Decoding does two operations with a
+/// weight that it has read, a prompt of `T` tokens `2 T`.
+fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
+    let Some(bandwidth) = report.bandwidth() else { return top - 50.0 };
+    let rows = report.cumulative.iter().enumerate();
+    let points: Vec<Point> = rows.flat_map(|(i, row)| points(i + 1, row.reference.measured())).collect();
+    let x = Axis::around(points.iter().map(|point| point.intensity), 60.0, WIDTH - 20.0);
+    let (height, bottom) = (260.0, top + 280.0);
+    // The roof above decoding belongs into the picture.
+    let roof = points.iter().map(|point| point.intensity).fold(f64::INFINITY, f64::min) * bandwidth;
+    let heights = points.iter().map(|point| point.operations).chain([roof]).map(|operations| operations / 1e9);
+    let y = Axis::around(heights, bottom, bottom - height);
+
+    svg.text((0.0, top), "start", "roofline: 10⁹ operations a second over operations for each byte of weights (both logarithmic)");
+    for value in x.decades() {
+        svg.line((x.at(value), bottom), (x.at(value), bottom - height), GREY, "2 4");
+        svg.text((x.at(value), bottom + 14.0), "middle", &format!("{value}"));
+    }
+    for value in y.decades() {
+        svg.line((x.start, y.at(value)), (x.end, y.at(value)), GREY, "2 4");
+        svg.text((x.start - 6.0, y.at(value) + 4.0), "end", &format!("{value}"));
+    }
+    // The roof within the frame: from the left edge, or where it comes in from below.
+    let at = |intensity: f64| (x.at(intensity), y.at(intensity * bandwidth / 1e9));
+    let (from, to) = (x.from.max(y.from * 1e9 / bandwidth), x.to.min(y.to * 1e9 / bandwidth));
+    svg.line(at(from), at(to), "currentColor", "none");
+    let middle = at((from * to).sqrt());
+    svg.text((middle.0 + 8.0, middle.1 + 4.0), "start", &format!("memory: {:.1} GB/s", bandwidth / 1e9));
+    for Point { step, intensity, operations, colour } in points {
+        let place = (x.at(intensity), y.at(operations / 1e9));
+        svg.dot(place, colour);
+        svg.text((place.0 + 6.0, place.1 + 4.0), "start", &step.to_string());
+    }
+    svg.text((0.0, bottom + 34.0), "start", "The numbers are the steps above, from the top; blue is decode, orange prefill.");
+    bottom + 38.0
+}
+
+/// A place under the roof.
+struct Point {
+    /// Counted from 1.
+    step: usize,
+    /// Operations for each byte of weights.
+    intensity: f64,
+    /// In a second.
+    operations: f64,
+    colour: &'static str,
+}
+
+/// A step's places: decoding and prefill.
+fn points(step: usize, measured: Option<&Measured>) -> Vec<Point> {
+    let known = measured.and_then(|m| Some((m, m.weight_bytes_per_token?, m.operations_per_token?)));
+    let Some((m, bytes, operations)) = known else { return Vec::new() };
+    let point = |rows: f64, rate: f64, colour| Point { step, intensity: rows * operations / bytes, operations: rate * operations, colour };
+    let decode = m.decode_tokens_per_second.map(|rate| point(1.0, rate, BLUE));
+    decode.into_iter().chain([point(m.prompt_tokens as f64, m.prefill_tokens_per_second, ORANGE)]).collect()
+}

@@ -1,0 +1,245 @@
+//! The programs that are measured: each prints one JSON object with what it did.
+
+use std::{
+    env::consts::EXE_SUFFIX,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    environment::Venv,
+    process::{run_quietly, shown},
+    progress,
+};
+
+/// What a program says of one run; fields that it does not know are left out.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Measured {
+    pub(super) prompt_tokens: usize,
+    pub(super) new_tokens: usize,
+    pub(super) prefill_tokens_per_second: f64,
+    pub(super) decode_tokens_per_second: Option<f64>,
+    /// Bytes of weights that one decoded token reads.
+    pub(super) weight_bytes_per_token: Option<f64>,
+    /// Operations with weights that one token needs: a multiplication and an addition for each weight.
+    pub(super) operations_per_token: Option<f64>,
+    /// What this machine's memory gives to as many threads, measured at the end of the run.
+    pub(super) bandwidth_bytes_per_second: Option<f64>,
+    pub(super) threads: Option<usize>,
+    /// In words: kernels, threads, attention, cache.
+    pub(super) engine: Option<String>,
+    #[serde(alias = "memory_end_bytes")]
+    pub(super) memory: Option<Memory>,
+    /// llama.cpp's own choices.
+    pub(super) prefill_settings: Option<String>,
+    pub(super) decode_settings: Option<String>,
+    /// From the opening of the file to the first token, for programs that do not start as fast as they load.
+    pub(super) first_token_seconds: Option<f64>,
+    /// Wall time of the whole process.
+    #[serde(default)]
+    pub(super) process_seconds: f64,
+}
+
+/// Resident bytes.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Memory {
+    /// The process's own.
+    pub(super) own: f64,
+    /// Of mapped files.
+    pub(super) mapped: f64,
+}
+
+impl Measured {
+    /// How much of the memory's bandwidth decoding uses.
+    pub(super) fn share_of_bandwidth(&self) -> Option<f64> {
+        Some(self.decode_tokens_per_second? * self.weight_bytes_per_token? / self.bandwidth_bytes_per_second?)
+    }
+}
+
+/// One run of a program.
+#[derive(Debug, Clone)]
+pub(super) struct Run {
+    pub(super) model: PathBuf,
+    /// Options that the program is given beside the sizes.
+    pub(super) arguments: Vec<String>,
+    pub(super) prompt: usize,
+    pub(super) new: usize,
+    /// The fastest of so many counts.
+    pub(super) repeat: usize,
+}
+
+impl Run {
+    pub(super) fn new(model: &Path, arguments: Vec<String>) -> Self {
+        Self { model: model.to_owned(), arguments, prompt: 16, new: 3, repeat: 1 }
+    }
+
+    fn sizes(&self) -> [String; 6] {
+        let [prompt, new, repeat] = [self.prompt, self.new, self.repeat].map(|n| n.to_string());
+        ["--prompt-tokens".to_owned(), prompt, "-n".to_owned(), new, "--repeat".to_owned(), repeat]
+    }
+}
+
+/// Our command line, on the reference or on the learner's solution.
+#[derive(Debug)]
+pub(super) struct Engine {
+    program: PathBuf,
+}
+
+/// How the command line is built for either.
+const BUILD: [&str; 4] = ["--release", "--bin", "tiny-llm", "--features"];
+
+impl Engine {
+    /// Builds the reference and keeps a copy of the program: the next build with other features would replace it.
+    pub(super) fn reference(root: &Path, folder: &Path) -> Result<Self> {
+        Self::build(root, folder, "the reference engine", "cli,reference", "reference")
+    }
+
+    /// The same of the learner's solution; `None`, with a note, if it does not compile.
+    pub(super) fn learners(root: &Path, folder: &Path) -> Option<Self> {
+        let built = Self::build(root, folder, "your engine", "cli", "yours");
+        built.inspect_err(|error| eprintln!("your engine is left out: {error:#}")).ok()
+    }
+
+    fn build(root: &Path, folder: &Path, what: &str, features: &str, name: &str) -> Result<Self> {
+        progress::build(root, what, &[&BUILD[..], &[features]].concat())?;
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
+        let built = target.join("release").join(format!("tiny-llm{EXE_SUFFIX}"));
+        let program = folder.join(format!("{name}{EXE_SUFFIX}"));
+        fs::copy(&built, &program).with_context(|| format!("{} cannot be copied to {}", built.display(), program.display()))?;
+        Ok(Self { program })
+    }
+
+    /// Writes a file with random weights.
+    pub(super) fn synth(&self, like: &str, file_type: &str, out: &Path) -> Result<()> {
+        let mut command = Command::new(&self.program);
+        command.args(["synth", "--like", like, "--type", file_type, "--out"]).arg(out);
+        let finished = run_quietly(&mut command)?;
+        if !finished.status.success() {
+            bail!("`{}` failed: {}", shown(&command), finished.tail(3));
+        }
+        Ok(())
+    }
+
+    /// Measures once.
+    pub(super) fn measure(&self, run: &Run) -> Result<Measured> {
+        let mut command = Command::new(&self.program);
+        command.args(["bench", "--json", "--week=2", "--model"]).arg(&run.model).args(run.sizes()).args(&run.arguments);
+        measured(&mut command)
+    }
+
+    /// Measures each rate for about `seconds`, with as many tokens as that takes: a slow rung would need minutes for what a fast one does in a second.
+    pub(super) fn measure_for(&self, run: &Run, seconds: f64, cached: bool) -> Result<Measured> {
+        let probe = self.measure(run)?;
+        let decode = probe.decode_tokens_per_second.unwrap_or(probe.prefill_tokens_per_second);
+        let prompt = fitting(seconds * probe.prefill_tokens_per_second, 16, 512);
+        // Without a cache each new token costs a prefill of all before it.
+        let decode = if cached { decode } else { probe.prefill_tokens_per_second / prompt as f64 };
+        let mut run = Run { prompt, new: 1 + fitting(seconds * decode, 4, 128), repeat: 2, ..run.clone() };
+        run.arguments.push("--bandwidth".to_owned());
+        self.measure(&run)
+    }
+}
+
+/// The largest power of two that is not above `tokens`, between `least` and `most`.
+fn fitting(tokens: f64, least: usize, most: usize) -> usize {
+    let mut n = least;
+    while 2 * n <= most && 2.0 * n as f64 <= tokens {
+        n *= 2;
+    }
+    n
+}
+
+/// Another engine. Its program is given the model, `-j`, `--prompt-tokens`, `-n`, `--repeat`, and prints JSON with the fields that ours has.
+#[derive(Debug, Clone)]
+pub(super) struct Peer {
+    pub(super) name: String,
+    /// The program and its first arguments.
+    command: Vec<PathBuf>,
+    /// Whether it takes `--settings`.
+    pub(super) has_settings: bool,
+}
+
+/// In the repository.
+const LLAMA_CPP: &str = "python-ref/peers/llama_cpp_bench.py";
+
+impl Peer {
+    /// llama.cpp, if `python` (without it, that of `.venv`) has the package. A Python that was named must have it.
+    pub(super) fn llama_cpp(root: &Path, python: Option<&Path>) -> Result<Option<Self>> {
+        let named = python.is_some();
+        let python = match python {
+            Some(python) => python.to_owned(),
+            None => Venv::of(root)?.python,
+        };
+        let finished = run_quietly(Command::new(&python).args(["-c", "import llama_cpp"]));
+        match finished {
+            Ok(finished) if finished.status.success() => {
+                Ok(Some(Self { name: "llama.cpp".to_owned(), command: vec![python, root.join(LLAMA_CPP)], has_settings: true }))
+            }
+            Ok(finished) if named => bail!("{} has no llama-cpp-python: {}", python.display(), finished.tail(1)),
+            Err(error) if named => Err(error),
+            _ => Ok(None),
+        }
+    }
+
+    /// Any program, given as `NAME=PROGRAM`.
+    pub(super) fn other(text: &str) -> Result<Self, String> {
+        let (name, program) = text.split_once('=').ok_or("expected NAME=PROGRAM")?;
+        Ok(Self { name: name.to_owned(), command: vec![program.into()], has_settings: false })
+    }
+
+    /// The settings with which it is fastest on this run: in decoding, or in prefill.
+    pub(super) fn best_settings(&self, run: &Run, decoding: bool) -> Result<String> {
+        let mut run = run.clone();
+        run.arguments.push("--settings=best".to_owned());
+        run.repeat = 2;
+        let measured = self.measure(&run)?;
+        let settings = if decoding { measured.decode_settings } else { measured.prefill_settings };
+        settings.with_context(|| format!("{} does not say its settings", self.name))
+    }
+
+    pub(super) fn measure(&self, run: &Run) -> Result<Measured> {
+        let mut command = Command::new(&self.command[0]);
+        command.args(&self.command[1..]).arg(&run.model).args(run.sizes()).args(&run.arguments);
+        measured(&mut command)
+    }
+}
+
+/// Runs a program and reads what it printed.
+fn measured(command: &mut Command) -> Result<Measured> {
+    let finished = run_quietly(command)?;
+    if !finished.status.success() {
+        // The last line of a stub's panic says which task is missing.
+        bail!("{}", finished.tail(1).trim_start_matches("error: "));
+    }
+    let line = finished.output.lines().find(|line| line.starts_with('{'));
+    let line = line.with_context(|| format!("`{}` printed no measurement", shown(command)))?;
+    let mut measured: Measured = serde_json::from_str(line).with_context(|| format!("`{}` printed another measurement", shown(command)))?;
+    measured.process_seconds = Duration::as_secs_f64(&finished.duration);
+    Ok(measured)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_fit_the_time() {
+        assert_eq!([3.0, 16.0, 33.0, 100.0, 1e9].map(|tokens| fitting(tokens, 16, 512)), [16, 16, 32, 64, 512]);
+    }
+
+    #[test]
+    fn a_measurement_may_lack_what_a_program_does_not_know() {
+        let json = r#"{"prompt_tokens": 8, "new_tokens": 4, "prefill_tokens_per_second": 2.5, "decode_tokens_per_second": 10.0,
+            "weight_bytes_per_token": 500, "bandwidth_bytes_per_second": 20000, "memory_end_bytes": {"own": 7, "mapped": 9}, "new": []}"#;
+        let measured: Measured = serde_json::from_str(json).unwrap();
+        assert_eq!((measured.share_of_bandwidth(), measured.memory.unwrap().own), (Some(0.25), 7.0));
+        let peer =
+            r#"{"prompt_tokens": 8, "new_tokens": 1, "prefill_tokens_per_second": 2.5, "decode_tokens_per_second": null, "memory": {}}"#;
+        assert!(serde_json::from_str::<Measured>(peer).is_err(), "memory is whole or missing");
+    }
+}

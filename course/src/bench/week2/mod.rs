@@ -1,0 +1,228 @@
+//! `cargo course bench week2`: what each part of the week is worth on this machine.
+//!
+//! One model with random weights, the learner's engine beside the reference and llama.cpp where it is installed. First the parts one after the other, each on
+//! top of those before it; then all of them with one left out. `--peers` compares the finished engine with others instead, in alternating runs.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, ensure};
+use clap::{Args, value_parser};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::progress::Line;
+use engine::{Engine, Measured, Peer, Run};
+use setup::Setup;
+
+mod drawing;
+mod engine;
+mod paired;
+mod setup;
+mod table;
+
+/// What to measure, and where the results go.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Whose shape the model has
+    #[arg(long, value_name = "MODEL", default_value = "smollm2-360m")]
+    like: String,
+    /// How its weights are stored
+    #[arg(long = "type", value_name = "TYPE", default_value = "q4_k_m")]
+    file_type: String,
+    /// Threads of the engine that uses them [default: as many as it takes by itself]
+    #[arg(short = 'j', long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// About how long each rate is measured
+    #[arg(long, value_name = "SECONDS", default_value = "3", value_parser = value_parser!(u16).range(1..))]
+    seconds: u16,
+    /// Leave your engine out
+    #[arg(long)]
+    reference_only: bool,
+    /// Folder for the results, week2.json and week2.svg [default: target/course-bench]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// A Python that has llama-cpp-python [default: that of .venv]
+    #[arg(long, value_name = "PROGRAM")]
+    python: Option<PathBuf>,
+    #[command(flatten)]
+    paired: paired::Options,
+}
+
+/// One line of the result.
+#[derive(Debug, Serialize)]
+struct Row {
+    /// What is new, or what is left out.
+    name: &'static str,
+    setup: Setup,
+    reference: Outcome,
+    yours: Option<Outcome>,
+}
+
+/// What one engine did, or why it did nothing.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Outcome {
+    Measured(Box<Measured>),
+    Failed { error: String },
+}
+
+impl Outcome {
+    fn measured(&self) -> Option<&Measured> {
+        match self {
+            Self::Measured(measured) => Some(measured),
+            Self::Failed { .. } => None,
+        }
+    }
+}
+
+/// All that was measured.
+#[derive(Debug, Serialize)]
+struct Report {
+    like: String,
+    file_type: String,
+    threads: usize,
+    machine: String,
+    /// Each step on top of those before it.
+    cumulative: Vec<Row>,
+    /// All steps but one.
+    without: Vec<Row>,
+    llama_cpp: Option<Measured>,
+}
+
+impl Report {
+    /// The finished reference.
+    fn finished(&self) -> Option<&Measured> {
+        self.without.first()?.reference.measured()
+    }
+
+    /// In words: kernels, threads, attention, cache.
+    fn engine(&self) -> Option<&str> {
+        self.finished()?.engine.as_deref()
+    }
+
+    /// Of the memory, with all threads; in bytes per second.
+    fn bandwidth(&self) -> Option<f64> {
+        self.finished()?.bandwidth_bytes_per_second
+    }
+}
+
+/// Measures and prints.
+///
+/// # Errors
+/// If the reference cannot be built, or a file cannot be written.
+pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
+    let folder = root.join("target/course-bench");
+    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    let reference = Engine::reference(root, &folder)?;
+    if options.paired.wanted() {
+        let llama_cpp = Peer::llama_cpp(root, options.python.as_deref())?;
+        return paired::run(&reference, llama_cpp, &options.paired, &folder);
+    }
+    let yours = if options.reference_only { None } else { Engine::learners(root, &folder) };
+    let out = options.out.clone().unwrap_or_else(|| folder.clone());
+    ensure!(out.is_dir(), "{}: found no such folder, expected one for the results", out.display());
+
+    let models = Models::write(&reference, &folder, options)?;
+    let mut measuring = Measuring { reference, yours, options, models, threads: 1, line: Line::new() };
+    let full = measuring.row("all of it", Setup::ALL);
+    measuring.threads = full.reference.measured().and_then(|m| m.threads).unwrap_or(1);
+    let cumulative = measuring.rows(&Setup::cumulative());
+    let mut without = vec![full];
+    without.extend(measuring.rows(&Setup::all_but_one()));
+    let llama_cpp = measuring.llama_cpp(root, &without[0])?;
+    measuring.line.clear();
+    let report = Report {
+        like: options.like.clone(),
+        file_type: options.file_type.clone(),
+        threads: measuring.threads,
+        machine: machine(),
+        cumulative,
+        without,
+        llama_cpp,
+    };
+    drop(measuring);
+
+    print!("{}", table::table(&report));
+    let (json, svg) = (out.join("week2.json"), out.join("week2.svg"));
+    let written = |path: &Path| format!("{} cannot be written", path.display());
+    fs::write(&json, format!("{:#}\n", json!(report))).with_context(|| written(&json))?;
+    fs::write(&svg, drawing::drawing(&report)).with_context(|| written(&svg))?;
+    println!("\nwritten: {}, {}", json.display(), svg.display());
+    Ok(())
+}
+
+/// The files that are measured; they are gone at the end.
+struct Models {
+    quantized: PathBuf,
+    plain: PathBuf,
+}
+
+impl Models {
+    fn write(reference: &Engine, folder: &Path, options: &Options) -> Result<Self> {
+        let models = Self { quantized: folder.join("quantized.gguf"), plain: folder.join("f16.gguf") };
+        for (path, file_type) in [(&models.quantized, options.file_type.as_str()), (&models.plain, "f16")] {
+            let _ = fs::remove_file(path);
+            println!("writing a model of {}'s shape with random weights in {file_type} ...", options.like);
+            reference.synth(&options.like, file_type, path)?;
+        }
+        Ok(models)
+    }
+}
+
+impl Drop for Models {
+    fn drop(&mut self) {
+        for path in [&self.quantized, &self.plain] {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+struct Measuring<'a> {
+    reference: Engine,
+    yours: Option<Engine>,
+    options: &'a Options,
+    models: Models,
+    threads: usize,
+    line: Line,
+}
+
+impl Measuring<'_> {
+    fn rows(&mut self, setups: &[(&'static str, Setup)]) -> Vec<Row> {
+        setups.iter().map(|(name, setup)| self.row(name, *setup)).collect()
+    }
+
+    fn row(&mut self, name: &'static str, setup: Setup) -> Row {
+        self.line.show(&format!("measuring: {name}"));
+        let model = if setup.quantized { &self.models.quantized } else { &self.models.plain };
+        let run = Run::new(model, setup.arguments(self.options.threads));
+        let measure = |engine: &Engine| match engine.measure_for(&run, f64::from(self.options.seconds), setup.cache) {
+            Ok(measured) => Outcome::Measured(Box::new(measured)),
+            Err(error) => Outcome::Failed { error: format!("{error:#}") },
+        };
+        Row { name, setup, reference: measure(&self.reference), yours: self.yours.as_ref().map(measure) }
+    }
+
+    /// llama.cpp at its best, on the file and at the sizes of the finished engine; `None` if it is not installed.
+    fn llama_cpp(&mut self, root: &Path, full: &Row) -> Result<Option<Measured>> {
+        let Some(peer) = Peer::llama_cpp(root, self.options.python.as_deref())? else { return Ok(None) };
+        self.line.show("measuring: llama.cpp");
+        let arguments = vec![format!("-j{}", self.threads), "--settings=best".to_owned()];
+        let run = Run { prompt: 512, new: 33, repeat: 2, ..Run::new(&self.models.quantized, arguments) };
+        let measured = peer.measure(&run)?;
+        // It reads the same weights on the same machine.
+        let same = full.reference.measured();
+        Ok(Some(Measured {
+            weight_bytes_per_token: same.and_then(|m| m.weight_bytes_per_token),
+            bandwidth_bytes_per_second: same.and_then(|m| m.bandwidth_bytes_per_second),
+            ..measured
+        }))
+    }
+}
+
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{cores} cores, {} {}", std::env::consts::OS, std::env::consts::ARCH)
+}

@@ -1,0 +1,94 @@
+//! The results as text.
+
+use std::fmt::Write;
+
+use super::{Outcome, Report, Row, engine::Measured};
+
+/// The whole table.
+pub(super) fn table(report: &Report) -> String {
+    let with_yours = report.cumulative.iter().any(|row| row.yours.is_some());
+    let mut out = format!(
+        "\n{}'s shape, {}, random weights; {}\nfinished: {}\n",
+        report.like,
+        report.file_type.to_uppercase(),
+        report.machine,
+        report.engine().unwrap_or("not measured")
+    );
+    if let Some(bandwidth) = report.bandwidth() {
+        let _ = writeln!(out, "memory bandwidth, measured beside it: {:.1} GB/s", bandwidth / 1e9);
+    }
+    let _ = writeln!(out, "\n{}", heading("One after the other", with_yours));
+    for row in &report.cumulative {
+        out += &line(row, with_yours);
+    }
+    if let Some(peer) = &report.llama_cpp {
+        let settings = |s: &Option<String>| s.clone().unwrap_or_default();
+        let _ = writeln!(out, "{}  {}", cells("llama.cpp at its best", Ok(peer), None, false), sizes(peer));
+        let _ = writeln!(out, "  (prefill: {}; decode: {})", settings(&peer.prefill_settings), settings(&peer.decode_settings));
+    }
+    let _ = writeln!(out, "\n{}", heading("All of it, but", with_yours));
+    for row in &report.without {
+        out += &line(row, with_yours);
+    }
+    out += &reasons(report);
+    out
+}
+
+fn heading(title: &str, with_yours: bool) -> String {
+    let (prefill, decode) = if with_yours { ("prefill / yours", "decode / yours") } else { ("prefill", "decode") };
+    format!("{title:<30} {prefill:>16} {decode:>16} {:>9} {:>6} {:>8} {:>8}  prompt + new", "MB/token", "share", "own MiB", "mapped")
+}
+
+fn line(row: &Row, with_yours: bool) -> String {
+    let reference = row.reference.measured();
+    let yours = row.yours.as_ref().map(|outcome| outcome.measured());
+    let sizes = reference.map(sizes).unwrap_or_default();
+    format!("{}  {sizes}\n", cells(row.name, reference.ok_or(()), yours, with_yours))
+}
+
+fn sizes(measured: &Measured) -> String {
+    format!("{} + {}", measured.prompt_tokens, measured.new_tokens)
+}
+
+fn cells(name: &str, reference: Result<&Measured, ()>, yours: Option<Option<&Measured>>, with_yours: bool) -> String {
+    let rates = |field: fn(&Measured) -> Option<f64>| {
+        let ours = rate(reference.ok().and_then(field));
+        if with_yours { format!("{ours} / {:>6}", rate(yours.flatten().and_then(field))) } else { ours }
+    };
+    let (prefill, decode) = (rates(|m| Some(m.prefill_tokens_per_second)), rates(|m| m.decode_tokens_per_second));
+    let of = |field: fn(&Measured) -> Option<f64>, show: fn(f64) -> String| reference.ok().and_then(field).map_or("–".to_owned(), show);
+    let bytes = of(|m| m.weight_bytes_per_token, |bytes| format!("{:.1}", bytes / 1e6));
+    let share = of(Measured::share_of_bandwidth, |share| format!("{:.0} %", 100.0 * share));
+    let mib = |bytes: f64| format!("{:.0}", bytes / f64::from(1 << 20));
+    let (own, mapped) = (of(|m| m.memory.map(|m| m.own), mib), of(|m| m.memory.map(|m| m.mapped), mib));
+    format!("{name:<30} {prefill:>16} {decode:>16} {bytes:>9} {share:>6} {own:>8} {mapped:>8}")
+}
+
+/// Tokens a second, three digits of it.
+pub(super) fn rate(rate: Option<f64>) -> String {
+    match rate {
+        None => "–".to_owned(),
+        Some(rate) if rate >= 99.95 => format!("{rate:.0}"),
+        Some(rate) if rate >= 9.995 => format!("{rate:.1}"),
+        Some(rate) => format!("{rate:.2}"),
+    }
+}
+
+/// Why there are gaps; each reason once, with the rows that it left empty.
+fn reasons(report: &Report) -> String {
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    for row in report.cumulative.iter().chain(&report.without) {
+        for (whose, outcome) in [("reference", Some(&row.reference)), ("yours", row.yours.as_ref())] {
+            if let Some(Outcome::Failed { error }) = outcome {
+                let reason = format!("{whose}: {error}");
+                match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                    Some((_, rows)) => rows.push(row.name),
+                    None => reasons.push((reason, vec![row.name])),
+                }
+            }
+        }
+    }
+    let all = report.cumulative.len() + report.without.len();
+    let which = |rows: Vec<&str>| if rows.len() == all { "every row".to_owned() } else { rows.join("; ") };
+    reasons.into_iter().map(|(reason, rows)| format!("\n{reason}\n  ({})\n", which(rows))).collect()
+}
