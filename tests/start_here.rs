@@ -12,6 +12,7 @@ fn main() {
         feature = "week2-day1",
         feature = "week2-day3",
         feature = "week2-day4",
+        feature = "week2-day5",
         feature = "week2-day7"
     ));
     if !day_chosen {

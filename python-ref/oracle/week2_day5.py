@@ -1,0 +1,287 @@
+"""Week 2, day 5: products of quantized rows, in f32 and in integers, for one row of activations and for many.
+
+Weights are what the `gguf` package (llama.cpp's own) makes of a row's bytes; products are added up in float64. Mistakes are made in the
+bytes where that is possible, and read by the same package.
+"""
+
+import numpy as np
+import torch
+from gguf import GGMLQuantizationType
+from gguf.quants import dequantize
+
+from oracle.fixtures import Random, exact, random_walk, relative_rounding, rounding
+
+GROUP = 256
+"""Activations that share a scale."""
+
+BLOCK = {"Q8_0": (32, 34), "Q4_0": (32, 18), "Q5_0": (32, 22), "Q4_K": (256, 144), "Q6_K": (256, 210)}
+"""Weights and bytes of a block."""
+
+LARGE = {"Q8_0": (0x7F, 0x80, 0x70, 0x92), "Q4_0": (0xFF, 0x00, 0xF1, 0x20), "Q5_0": (0xFF, 0x00, 0xEE, 0x11), "Q4_K": (0xFF, 0x77, 0xEE, 0xBF), "Q6_K": (0xFF, 0x00, 0xFF, 0x00)}
+"""Bytes that make large codes, of either sign where a format has both."""
+
+HALVES = {"Q8_0": [0], "Q4_0": [0], "Q5_0": [0], "Q4_K": [0, 2], "Q6_K": [208]}
+"""Where a block has numbers in half precision."""
+
+
+def decode(rows, name):
+    """Bytes `[n, row bytes]` → weights `[n, cols]`."""
+    weights = dequantize(rows.numpy().astype(np.uint8), GGMLQuantizationType[name])
+    return torch.from_numpy(np.ascontiguousarray(weights, dtype=np.float32)).double()
+
+
+def random_rows(r, name, rows, cols, byte=None):
+    """Bytes of random blocks; scales of both signs, no two of them alike."""
+    length, size = BLOCK[name]
+    blocks = r.integers(rows, cols // length, size, high=256) if byte is None else torch.full((rows, cols // length, size), byte)
+    for at in HALVES[name]:
+        bits = r.integers(rows, cols // length, low=0x2000, high=0x2800) | r.integers(rows, cols // length, high=2) << 15
+        if byte is not None:
+            bits = torch.full_like(bits, 0x2400)
+        blocks[:, :, at], blocks[:, :, at + 1] = bits & 255, bits >> 8
+    return blocks.reshape(rows, -1)
+
+
+def mistaken(rows, name, mistake):
+    """The weights that a mistake makes of a row's bytes."""
+    length, size = BLOCK[name]
+    blocks = rows.reshape(rows.shape[0], -1, size).clone()
+    if mistake == "min-missing":
+        blocks[:, :, 2:4] = 0
+    if mistake == "high-bit-missing":
+        blocks[:, :, 2:6] = 0
+    if mistake == "q6k-one-scale-per-32":
+        blocks[:, :, 193:208:2] = blocks[:, :, 192:208:2]
+    if mistake == "scale-of-the-first-block":
+        blocks[:, :, :2] = blocks[:, :1, :2]
+    weights = decode(blocks.reshape(rows.shape), name)
+    if mistake in ("offset-missing", "q8-as-u8"):
+        d = torch.from_numpy(blocks[:, :, :2].numpy().astype(np.uint8).view(np.float16).astype(np.float64))
+        if mistake == "offset-missing":
+            return weights + {"Q4_0": 8, "Q5_0": 16}[name] * d.repeat_interleave(length, dim=1)[:, :, 0]
+        return (d * blocks[:, :, 2:]).flatten(1)
+    if mistake == "nibble-order":
+        return weights.reshape(rows.shape[0], -1, 2, 16).transpose(2, 3).flatten(1)
+    if mistake == "superblock-partial":
+        weights = weights.reshape(rows.shape[0], -1, 2, 128).clone()
+        weights[:, :, 1] = 0
+        return weights.flatten(1)
+    return weights
+
+
+MISTAKES = {
+    "Q8_0": ["q8-as-u8", "scale-of-the-first-block"],
+    "Q4_0": ["offset-missing", "nibble-order", "scale-of-the-first-block"],
+    "Q5_0": ["offset-missing", "nibble-order", "high-bit-missing"],
+    "Q4_K": ["min-missing", "superblock-partial"],
+    "Q6_K": ["q6k-one-scale-per-32", "superblock-partial"],
+}
+
+
+def bound(weights, rows, name, x=None):
+    """Rounding of each product, partial sum and scale; without `x`, of single weights. Code and offset or minimum may be added up apart."""
+    size = weights.abs()
+    if name in ("Q4_0", "Q5_0", "Q6_K"):
+        size = size * 3
+    if name == "Q4_K":
+        without_minimums = mistaken(rows, name, "min-missing")
+        size = without_minimums.abs() + (weights - without_minimums).abs()
+    if x is None:
+        return rounding(8, size)
+    return rounding(random_walk(weights.shape[-1]) + 8, (size * x.abs()).sum(-1))
+
+
+def fused(out):
+    for i, name in enumerate(BLOCK):
+        length = BLOCK[name][0]
+        r = Random(2510 + i)
+        rows = random_rows(r, name, 1, 2 * length)
+        weights = decode(rows, name)
+        out.case(
+            f"task_1_each/{name}",
+            seed=r.seed,
+            why="two blocks, and activations that are 0 but for one: what comes out is one weight",
+            inputs={"row": rows[0]},
+            outputs={"weights": weights[0]},
+            tolerance={"weights": bound(weights, rows, name)},
+            wrong={m: {"weights": mistaken(rows, name, m)[0]} for m in MISTAKES[name]},
+        )
+        cols = 3 * length
+        rows = random_rows(r, name, 4, cols)
+        x = r.normal(cols, mean=0.3)
+        weights = decode(rows, name)
+        out.case(
+            f"task_1_dot/{name}",
+            seed=r.seed,
+            why="four rows of three blocks with scales of both signs; activations of either sign whose sum is far from 0",
+            inputs={"rows": rows, "x": x},
+            outputs={"products": weights @ x.double()},
+            tolerance={"products": bound(weights, rows, name, x)},
+            wrong={m: {"products": mistaken(rows, name, m) @ x.double()} for m in MISTAKES[name]},
+        )
+
+
+# Activations as integers
+
+
+def quantized(x, mistake=None):
+    """`x [cols]` → values `[groups, 256]`, sums `[groups, 16]` and scales `[groups]`."""
+    groups = -(-x.shape[0] // GROUP)
+    padded = torch.zeros(groups * GROUP, dtype=torch.float64)
+    padded[: x.shape[0]] = x.double()
+    padded = padded.reshape(groups, GROUP)
+    absmax = (padded if mistake == "largest-without-magnitude" else padded.abs()).amax(-1)
+    if mistake == "one-scale-for-the-row":
+        absmax = absmax.max().expand(groups)
+    scale = absmax / (128 if mistake == "int8-scale-range" else 127)
+    steps = torch.where(scale[:, None] > 0, padded / scale[:, None], 0)
+    away = (steps.abs() % 1 - 0.5).abs()
+    assert mistake or away[steps != 0].min() > 1e-5, "no value may lie in the middle between two integers"
+    values = (steps.trunc() if mistake == "trunc-not-round" else steps.round()).clamp(-128, 127)
+    return {"values": values, "sums": values.reshape(groups, 16, 16).sum(-1), "scale": scale}
+
+
+def quantizing(out):
+    r = Random(2520)
+    sizes = torch.tensor([1.0, 0.01, 30.0, 0.4]).repeat_interleave(GROUP)
+    negative = r.normal(GROUP) * 0.5
+    negative[77] = -4.0
+    cases = {
+        "row": (r.normal(960) * sizes[:960], "960 activations: three groups of different sizes and a quarter less than one"),
+        "negative": (negative, "a group whose largest magnitude is that of a negative number"),
+        "short": (r.normal(32), "a row of 32: most of its one group is filled up"),
+        "zeros": (torch.cat((r.normal(GROUP), torch.zeros(GROUP), r.normal(64))), "a group of zeros between two others"),
+    }
+    for case, (x, why) in cases.items():
+        mistakes = {"row": ["one-scale-for-the-row", "int8-scale-range", "trunc-not-round"], "negative": ["largest-without-magnitude"]}.get(case, [])
+        golden = quantized(x)
+        out.case(
+            f"task_2_quantize/{case}",
+            seed=r.seed,
+            why=why,
+            inputs={"x": x},
+            outputs=golden,
+            tolerance={"values": exact(), "sums": exact(), "scale": relative_rounding(3)},
+            wrong={m: quantized(x, m) for m in mistakes},
+        )
+
+
+def activations(r, cols, low=-127):
+    """Integers `[groups · 256]`, zeros behind `cols`, and a scale for each group."""
+    groups = -(-cols // GROUP)
+    values = torch.zeros(groups * GROUP)
+    values[:cols] = r.integers(cols, low=low, high=128).float()
+    return values, r.uniform(groups, low=0.25, high=1.0)
+
+
+def stands_for(values, scales, cols):
+    """The activations that the integers stand for."""
+    return (values.double().reshape(-1, GROUP) * scales.double()[:, None]).flatten()[:cols]
+
+
+def integer(out):
+    for i, name in enumerate(BLOCK):
+        length = BLOCK[name][0]
+        r = Random(2530 + i)
+        cols = 320 if length == 32 else 512
+        rows = random_rows(r, name, 1, cols)
+        weights = decode(rows, name)
+        out.case(
+            f"task_3_each/{name}",
+            seed=r.seed,
+            why="two groups, the second filled up, and activations that are 0 but for one: what comes out is one weight",
+            inputs={"row": rows[0]},
+            outputs={"weights": weights[0]},
+            tolerance={"weights": bound(weights, rows, name)},
+            wrong={m: {"weights": mistaken(rows, name, m)[0]} for m in MISTAKES[name]},
+        )
+        cols = 960 if length == 32 else 768
+        rows = random_rows(r, name, 2, cols)
+        values, scales = activations(r, cols, low=-60)
+        x = stands_for(values, scales, cols)
+        weights = decode(rows, name)
+        without = weights.clone()
+        without[:, cols // GROUP * GROUP - (GROUP if length == 256 else 0) :] = 0
+        first = stands_for(values, scales[:1].expand_as(scales), cols)
+        out.case(
+            f"task_3_dot/{name}",
+            seed=r.seed,
+            why=f"two rows of {cols} weights; groups of activations with scales of their own",
+            inputs={"rows": rows, "values": values, "scales": scales},
+            outputs={"products": weights @ x},
+            tolerance={"products": bound(weights, rows, name, x)},
+            wrong={
+                **{m: {"products": mistaken(rows, name, m) @ x} for m in MISTAKES[name]},
+                "last-group-dropped": {"products": without @ x},
+                "scale-of-the-first-group": {"products": weights @ first},
+            },
+        )
+        cols = 256
+        rows = torch.cat([random_rows(r, name, 1, cols, byte=byte) for byte in LARGE[name]])
+        if name == "Q6_K":
+            rows[:, 192:208] = torch.tensor([0x7F, 0x7F, 0x80, 0x80])[:, None]
+        values = torch.full((cols,), 127.0)
+        weights = decode(rows, name)
+        out.case(
+            f"task_3_largest/{name}",
+            seed=r.seed,
+            why="four rows of large codes, and activations of 127 throughout",
+            inputs={"rows": rows, "values": values, "scales": torch.ones(1)},
+            outputs={"products": weights @ values.double()},
+            tolerance={"products": bound(weights, rows, name, values)},
+        )
+
+
+# One row of activations, and many
+
+
+def matrices(out):
+    r = Random(2540)
+    codes = r.integers(2, GROUP, low=-128, high=128).float()
+    scales, mins = r.uniform(2, 16, low=0.5, high=2.0), r.uniform(2, 16, low=10.0, high=90.0)
+    inputs = [activations(r, 2 * GROUP, low=-60) for _ in range(6)]
+    values, x_scales = (torch.stack(parts) for parts in zip(*inputs))
+
+    x = torch.stack([stands_for(*p, 2 * GROUP) for p in inputs]).reshape(6, 2, GROUP)
+
+    def dot(mistake=None):
+        s, m = scales.double().repeat_interleave(16, 1), mins.double().repeat_interleave(16, 1)
+        if mistake == "scale-per-32":
+            s = s.reshape(2, 8, 32)[:, :, :1].expand(2, 8, 32).reshape(2, GROUP)
+        if mistake == "min-missing":
+            m = m * 0
+        if mistake == "min-added":
+            m = -m
+        return {"products": (x * (s * codes.double() - m)).sum((-2, -1))}
+
+    size = (x.abs() * (scales.repeat_interleave(16, 1) * codes.abs() + mins.repeat_interleave(16, 1))).sum((-2, -1))
+    out.case(
+        "task_4_unpacked/two_groups",
+        seed=r.seed,
+        why="two groups with sixteen scales and sixteen minimums each, six rows of activations",
+        inputs={"codes": codes, "scales": scales, "mins": mins, "values": values, "x_scales": x_scales},
+        outputs=dot(),
+        tolerance={"products": rounding(random_walk(64) + 8, size)},
+        wrong={m: dot(m) for m in ("scale-per-32", "min-missing", "min-added")},
+    )
+    rows = random_rows(r, "Q8_0", 5, 320)
+    weights = decode(rows, "Q8_0")
+    inputs = [activations(r, 320) for _ in range(4)]
+    x = torch.stack([stands_for(v, s, 320) for v, s in inputs])
+    outputs = x @ weights.T
+    out.case(
+        "task_4_matrix/q8_0",
+        seed=r.seed,
+        why="five rows of ten blocks, four rows of activations",
+        inputs={"rows": rows, "values": torch.stack([v for v, _ in inputs]), "scales": torch.stack([s for _, s in inputs])},
+        outputs={"products": outputs},
+        tolerance={"products": rounding(random_walk(20) + 8, (x.abs() @ weights.abs().T).max())},
+        wrong={"the-first-row-for-all": {"products": outputs[:1].expand_as(outputs)}},
+    )
+
+
+def cases(out):
+    fused(out)
+    quantizing(out)
+    integer(out)
+    matrices(out)

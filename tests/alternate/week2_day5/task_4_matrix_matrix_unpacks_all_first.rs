@@ -1,0 +1,16 @@
+//! function: matrix_matrix
+//! how: all rows of the tile are unpacked, then each row of activations meets all of them
+let unpacked: Vec<Vec<Unpacked>> = tile
+    .cols
+    .clone()
+    .map(|r| {
+        let mut row = vec![Unpacked::default(); x.groups()];
+        unpack(weight.row(r), &mut row);
+        row
+    })
+    .collect();
+for t in tile.rows.clone() {
+    for (out, row) in tile.row_mut(t).iter_mut().zip(&unpacked) {
+        *out = dot_unpacked(row, x.int8_row(t));
+    }
+}

@@ -1,0 +1,5 @@
+//! function: matrix_vector
+//! how: an index for each output
+for (r, row) in rows.enumerate() {
+    out[r] = dot(row, x);
+}

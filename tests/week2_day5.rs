@@ -1,0 +1,360 @@
+//! Week 2, day 5: products of quantized rows, in f32 and in integers, for one row of activations and for many.
+//!
+//! Expected values: `python-ref/oracle/week2_day5.py`, which takes weights from the `gguf` package.
+
+use std::{
+    cell::Cell,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use tiny_llm::week2::{
+    input::{GROUP, Input, Int8Group, SUM, quantize_row},
+    kernels::{
+        fused, integer,
+        unpacked::{Unpacked, dot_unpacked, matrix_matrix, matrix_vector},
+    },
+    matrix::Matrix,
+    parallel::{Team, Tile},
+};
+use tiny_llm_kit::{
+    Tensor,
+    fixtures::{Case, Fixtures},
+    gguf::TensorType,
+    tensor::tensor,
+};
+
+fn fixtures() -> Fixtures {
+    Fixtures::open("week2_day5")
+}
+
+/// An input of a case as bytes, and as numbers.
+fn bytes(case: &Case, name: &str) -> Vec<u8> {
+    case.integers(name).iter().map(|&byte| byte as u8).collect()
+}
+
+fn numbers(case: &Case, name: &str) -> Vec<f32> {
+    case.tensor(name).iter().copied().collect()
+}
+
+/// `row` for each row of a case's `rows`.
+fn of_rows(case: &Case, row: impl Fn(&[u8]) -> f32) -> Tensor {
+    let rows = case.integers("rows");
+    let (bytes, n) = (bytes(case, "rows"), rows.shape()[0]);
+    tensor(&[n], bytes.chunks_exact(bytes.len() / n).map(row).collect())
+}
+
+// Task 1: in f32
+
+/// The weights of a row, one at a time: activations that are 0 but for one.
+#[track_caller]
+fn check_each(name: &str, dot: fused::Dot) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_1_each/{name}"));
+    let row = bytes(&case, "row");
+    let cols = columns(name, &row);
+    let one_at = |i: usize| {
+        let mut x = vec![0.0; cols];
+        x[i] = 1.0;
+        dot(&row, &x)
+    };
+    case.check("weights", &tensor(&[cols], (0..cols).map(one_at).collect()));
+}
+
+fn columns(name: &str, row: &[u8]) -> usize {
+    let tensor_type: TensorType = name.parse().expect("a type");
+    row.len() / tensor_type.block_bytes() * tensor_type.block_len()
+}
+
+#[track_caller]
+fn check_dot(name: &str, dot: fused::Dot) {
+    check_each(name, dot);
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_1_dot/{name}"));
+    let x = numbers(&case, "x");
+    case.check("products", &of_rows(&case, |row| dot(row, &x)));
+}
+
+#[test]
+fn task_1_q8_0() {
+    check_dot("Q8_0", fused::dot_q8_0);
+}
+
+#[test]
+fn task_1_q4_0() {
+    check_dot("Q4_0", fused::dot_q4_0);
+}
+
+#[test]
+fn task_1_q5_0() {
+    check_dot("Q5_0", fused::dot_q5_0);
+}
+
+#[test]
+fn task_1_q4_k() {
+    check_dot("Q4_K", fused::dot_q4_k);
+}
+
+#[test]
+fn task_1_q6_k() {
+    check_dot("Q6_K", fused::dot_q6_k);
+}
+
+// Task 2: activations as integers
+
+/// Groups that hold the numbers of another row.
+fn used(groups: usize) -> Vec<Int8Group> {
+    vec![Int8Group { values: [99; GROUP], sums: [99 * 16; GROUP / SUM], scale: 99.0 }; groups]
+}
+
+#[track_caller]
+fn check_quantize(name: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_2_quantize/{name}"));
+    let x = numbers(&case, "x");
+    let mut groups = used(x.len().div_ceil(GROUP));
+    quantize_row(&x, &mut groups);
+    let values = groups.iter().flat_map(|group| group.values.map(f32::from));
+    case.check("values", &tensor(&[groups.len(), GROUP], values.collect()));
+    case.check("scale", &tensor(&[groups.len()], groups.iter().map(|group| group.scale).collect()));
+    let sums = groups.iter().flat_map(|group| group.sums.map(f32::from));
+    case.check("sums", &tensor(&[groups.len(), GROUP / SUM], sums.collect()));
+}
+
+#[test]
+fn task_2_a_row_of_960() {
+    check_quantize("row");
+}
+
+#[test]
+fn task_2_the_largest_magnitude_is_negative() {
+    check_quantize("negative");
+}
+
+#[test]
+fn task_2_a_row_shorter_than_a_group() {
+    check_quantize("short");
+}
+
+#[test]
+fn task_2_a_group_of_zeros() {
+    check_quantize("zeros");
+}
+
+// Task 3: integers meet integers
+
+/// Groups of these values, with sums of their own.
+fn groups(values: &[f32], scales: &[f32]) -> Vec<Int8Group> {
+    let group = |(values, &scale): (&[f32], &f32)| {
+        let values: [i8; GROUP] = std::array::from_fn(|i| values[i] as i8);
+        let sums = std::array::from_fn(|s| values[s * SUM..][..SUM].iter().map(|&p| i16::from(p)).sum());
+        Int8Group { values, sums, scale }
+    };
+    values.chunks_exact(GROUP).zip(scales).map(group).collect()
+}
+
+#[track_caller]
+fn check_integer_each(name: &str, dot: integer::Dot) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_3_each/{name}"));
+    let row = bytes(&case, "row");
+    let cols = columns(name, &row);
+    let one_at = |i: usize| {
+        let mut values = vec![0.0; cols.next_multiple_of(GROUP)];
+        values[i] = 1.0;
+        dot(&row, &groups(&values, &vec![1.0; cols.div_ceil(GROUP)]))
+    };
+    case.check("weights", &tensor(&[cols], (0..cols).map(one_at).collect()));
+}
+
+#[track_caller]
+fn check_integer(name: &str, dot: integer::Dot) {
+    check_integer_each(name, dot);
+    let fixtures = fixtures();
+    for part in ["dot", "largest"] {
+        let case = fixtures.case(&format!("task_3_{part}/{name}"));
+        let x = groups(&numbers(&case, "values"), &numbers(&case, "scales"));
+        case.check("products", &of_rows(&case, |row| dot(row, &x)));
+    }
+}
+
+#[test]
+fn task_3_q8_0() {
+    check_integer("Q8_0", integer::dot_q8_0);
+}
+
+#[test]
+fn task_3_q4_0() {
+    check_integer("Q4_0", integer::dot_q4_0);
+}
+
+#[test]
+fn task_3_q5_0() {
+    check_integer("Q5_0", integer::dot_q5_0);
+}
+
+#[test]
+fn task_3_q4_k() {
+    check_integer("Q4_K", integer::dot_q4_k);
+}
+
+#[test]
+fn task_3_q6_k() {
+    check_integer("Q6_K", integer::dot_q6_k);
+}
+
+// Task 4: one row of activations, and many
+
+#[test]
+fn task_4_dot_of_an_unpacked_row() {
+    check_unpacked();
+}
+
+#[track_caller]
+fn check_unpacked() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_unpacked/two_groups");
+    let (codes, scales, mins) = (numbers(&case, "codes"), numbers(&case, "scales"), numbers(&case, "mins"));
+    let row: Vec<Unpacked> = (0..2)
+        .map(|g| Unpacked {
+            codes: std::array::from_fn(|i| codes[g * GROUP + i] as i8),
+            scales: std::array::from_fn(|s| scales[g * GROUP / SUM + s]),
+            mins: std::array::from_fn(|s| mins[g * GROUP / SUM + s]),
+        })
+        .collect();
+    let x = groups(&numbers(&case, "values"), &numbers(&case, "x_scales"));
+    case.check("products", &tensor(&[6], x.chunks_exact(2).map(|x| dot_unpacked(&row, x)).collect()));
+}
+
+/// The matrix and the activations of a case.
+fn matrix(case: &Case) -> (Matrix, Input) {
+    let rows = case.integers("rows").shape()[0];
+    let weight = Matrix::new(rows, 320, TensorType::Q8_0, bytes(case, "rows").into()).expect("whole blocks");
+    let (values, scales) = (case.tensor("values"), case.tensor("scales"));
+    let of_row = |t: usize| {
+        let row = |x: &Tensor| x.index_axis(ndarray::Axis(0), t).iter().copied().collect::<Vec<f32>>();
+        groups(&row(&values), &row(&scales))
+    };
+    let tokens = values.shape()[0];
+    // The f32 values would be something else: these functions have no use for them.
+    let x = Input { rows: tokens, cols: 320, values: vec![f32::NAN; tokens * 320], int8: (0..tokens).flat_map(of_row).collect() };
+    (weight, x)
+}
+
+/// Takes Q8_0 blocks out of their bytes.
+fn unpack(bytes: &[u8], row: &mut [Unpacked]) {
+    row.fill(Unpacked::default());
+    for (b, block) in bytes.chunks_exact(34).enumerate() {
+        let group = &mut row[b / 8];
+        for (code, &byte) in group.codes[b % 8 * 32..].iter_mut().zip(&block[2..]) {
+            *code = byte as i8;
+        }
+        group.scales[b % 8 * 2..][..2].fill(tiny_llm::week2::blocks::f16_at(block, 0));
+    }
+}
+
+/// The product of a row of Q8_0 blocks, by its definition.
+fn dot(bytes: &[u8], x: &[Int8Group]) -> f32 {
+    let mut row = vec![Unpacked::default(); x.len()];
+    unpack(bytes, &mut row);
+    let weights = row.iter().flat_map(|group| (0..GROUP).map(|i| f64::from(group.scales[i / SUM]) * f64::from(group.codes[i])));
+    let activations = x.iter().flat_map(|group| group.values.map(|p| f64::from(group.scale) * f64::from(p)));
+    weights.zip(activations).map(|(w, x)| w * x).sum::<f64>() as f32
+}
+
+#[test]
+fn task_4_matrix_vector() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_matrix/q8_0");
+    let (weight, x) = matrix(&case);
+    let read = Cell::new(0);
+    let counting = |row: &[u8], x: &[Int8Group]| {
+        read.set(read.get() + row.len());
+        dot(row, x)
+    };
+    let mut products = Vec::new();
+    for t in 0..x.rows {
+        let mut out = vec![1000.0; weight.rows];
+        matrix_vector(counting, (0..weight.rows).map(|r| weight.row(r)), x.int8_row(t), &mut out);
+        products.extend(out);
+    }
+    let (found, expected) = (read.get(), x.rows * weight.bytes().len());
+    case.check("products", &tensor(&[x.rows, weight.rows], products));
+    assert!(
+        found == expected,
+        "matrix_vector read {found} bytes of weights for {} products with a vector, expected {expected}: each once",
+        x.rows
+    );
+}
+
+/// With `-- --nocapture` it prints the counts.
+#[test]
+fn task_4_counts() {
+    let fixtures = fixtures();
+    let (weight, x) = matrix(&fixtures.case("task_4_matrix/q8_0"));
+    let (bytes, rows) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let count = |row: &[u8]| {
+        bytes.fetch_add(row.len(), Relaxed);
+        rows.fetch_add(1, Relaxed);
+    };
+    let take = || (bytes.swap(0, Relaxed), rows.swap(0, Relaxed));
+    let counting_dot = |row: &[u8], _: &[Int8Group]| {
+        count(row);
+        0.0
+    };
+    for t in 0..x.rows {
+        matrix_vector(counting_dot, (0..weight.rows).map(|r| weight.row(r)), x.int8_row(t), &mut vec![1000.0; weight.rows]);
+    }
+    let vector = take();
+    Team::new(1).parallel_tiles(&mut vec![1000.0; x.rows * weight.rows], weight.rows, (x.rows, weight.rows), |tile: &mut Tile<'_, f32>| {
+        let counting_unpack = |row: &[u8], _: &mut [Unpacked]| count(row);
+        matrix_matrix(counting_unpack, &weight, &x, tile);
+    });
+    let matrix = take();
+
+    println!("{} rows of {} weights in Q8_0, {} rows of activations", weight.rows, weight.cols, x.rows);
+    println!("{:15}  bytes of weights read  rows unpacked", "");
+    for (name, (bytes, rows)) in [("matrix–vector", vector), ("matrix–matrix", matrix)] {
+        println!("{name:15}  {bytes:21}  {rows:13}");
+    }
+    let all = weight.bytes().len();
+    assert_eq!(
+        (vector, matrix),
+        ((x.rows * all, x.rows * weight.rows), (all, weight.rows)),
+        "bytes and rows, of matrix–vector and matrix–matrix"
+    );
+}
+
+#[test]
+fn task_4_matrix_matrix() {
+    check_matrix_matrix(usize::MAX, usize::MAX);
+}
+
+#[test]
+fn task_4_matrix_matrix_in_tiles() {
+    check_matrix_matrix(3, 2);
+}
+
+/// Tiles of so many rows of activations and so many rows of weights.
+#[track_caller]
+fn check_matrix_matrix(tile_rows: usize, tile_cols: usize) {
+    check_unpacked();
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_matrix/q8_0");
+    let (weight, x) = matrix(&case);
+    let mut out = vec![1000.0; x.rows * weight.rows];
+    Team::new(1).parallel_tiles(&mut out, weight.rows, (tile_rows, tile_cols), |tile: &mut Tile<'_, f32>| {
+        let (tokens, rows) = (tile.rows.len(), tile.cols.len());
+        let unpacked = Cell::new(0);
+        let counting = |bytes: &[u8], row: &mut [Unpacked]| {
+            unpacked.set(unpacked.get() + 1);
+            unpack(bytes, row);
+        };
+        matrix_matrix(counting, &weight, &x, tile);
+        let found = unpacked.get();
+        assert!(
+            found == rows,
+            "matrix_matrix unpacked {found} rows for a tile of {rows} rows of weights and {tokens} of activations, expected {rows}: each once, for all rows of activations"
+        );
+    });
+    case.check("products", &tensor(&[x.rows, weight.rows], out));
+}

@@ -1,0 +1,14 @@
+//! id: activations-not-advanced
+//! function: dot_q4_0
+//! says: Every block meets the first 32 activations: block b meets those from 32·b on.
+let mut sum = 0.0;
+for (block, x) in row.chunks_exact(18).zip(std::iter::repeat(&x[..32])) {
+    let (low, high) = x.split_at(16);
+    let (mut qx, mut x_sum) = (0.0, 0.0);
+    for ((byte, low), high) in block[2..].iter().zip(low).zip(high) {
+        qx += f32::from(byte & 15) * low + f32::from(byte >> 4) * high;
+        x_sum += low + high;
+    }
+    sum += f16_at(block, 0) * (qx - 8.0 * x_sum);
+}
+sum

@@ -1,0 +1,14 @@
+//! id: offset-missing
+//! function: dot_q4_0
+//! says: Stored codes are 8 too large: take 8 · Σx off a block's sum.
+let mut sum = 0.0;
+for (block, x) in row.chunks_exact(18).zip(x.chunks_exact(32)) {
+    let (low, high) = x.split_at(16);
+    let (mut qx, mut x_sum) = (0.0, 0.0);
+    for ((byte, low), high) in block[2..].iter().zip(low).zip(high) {
+        qx += f32::from(byte & 15) * low + f32::from(byte >> 4) * high;
+        x_sum += low + high;
+    }
+    sum += f16_at(block, 0) * qx;
+}
+sum

@@ -1,0 +1,17 @@
+//! id: simd-tail-dropped
+//! function: dot_q4_0
+//! says: A row may end within a group: with `chunks_exact` its last blocks are left out, with `chunks` they are not.
+let mut sum = 0.0;
+for (blocks, x) in row.chunks_exact(8 * 18).zip(x) {
+    let mut scaled = 0.0;
+    for (b, block) in blocks.chunks_exact(18).enumerate() {
+        let (low, high) = x.values[b * 32..][..32].split_at(16);
+        let mut qp = -8 * sum_of_32(x, b);
+        for ((byte, &low), &high) in block[2..].iter().zip(low).zip(high) {
+            qp += i32::from(byte & 15) * i32::from(low) + i32::from(byte >> 4) * i32::from(high);
+        }
+        scaled += f16_at(block, 0) * qp as f32;
+    }
+    sum += x.scale * scaled;
+}
+sum

@@ -1,0 +1,17 @@
+//! id: scale-of-another-block
+//! function: dot_q4_0
+//! says: Every block has a scale of its own; you use that of the first block in the group.
+let mut sum = 0.0;
+for (blocks, x) in row.chunks(8 * 18).zip(x) {
+    let mut scaled = 0.0;
+    for (b, block) in blocks.chunks_exact(18).enumerate() {
+        let (low, high) = x.values[b * 32..][..32].split_at(16);
+        let mut qp = -8 * sum_of_32(x, b);
+        for ((byte, &low), &high) in block[2..].iter().zip(low).zip(high) {
+            qp += i32::from(byte & 15) * i32::from(low) + i32::from(byte >> 4) * i32::from(high);
+        }
+        scaled += f16_at(blocks, 0) * qp as f32;
+    }
+    sum += x.scale * scaled;
+}
+sum

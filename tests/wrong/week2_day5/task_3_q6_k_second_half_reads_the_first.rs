@@ -1,0 +1,20 @@
+//! id: superblock-partial
+//! function: dot_q6_k
+//! says: The second half of the block has bytes of its own; you read those of the first again.
+let mut sum = 0.0;
+for (block, x) in row.chunks_exact(210).zip(x) {
+    let mut scaled = 0;
+    for (s, p) in x.values.chunks_exact(16).enumerate() {
+        let (quarter, first) = (s % 8 / 2, s % 2 * 16);
+        let low = &block[quarter % 2 * 32 + first..][..16];
+        let upper = &block[128 + first..][..16];
+        let mut qp = -32 * i32::from(x.sums[s]);
+        for ((low, upper), &p) in low.iter().zip(upper).zip(p) {
+            let q = low >> (quarter / 2 * 4) & 15 | (upper >> (quarter * 2) & 3) << 4;
+            qp += i32::from(q) * i32::from(p);
+        }
+        scaled += i32::from(block[192 + s] as i8) * qp;
+    }
+    sum += x.scale * f16_at(block, 208) * scaled as f32;
+}
+sum

@@ -1,0 +1,13 @@
+//! id: activations-not-advanced
+//! function: dot_q8_0
+//! says: All blocks of a group meet its first 32 activations: block b meets those from 32·b on.
+let mut sum = 0.0;
+for (blocks, x) in row.chunks(8 * 34).zip(x) {
+    let mut scaled = 0.0;
+    for (block, p) in blocks.chunks_exact(34).zip(std::iter::repeat(&x.values[..32])) {
+        let qp: i32 = block[2..].iter().zip(p).map(|(&q, &p)| i32::from(q as i8) * i32::from(p)).sum();
+        scaled += f16_at(block, 0) * qp as f32;
+    }
+    sum += x.scale * scaled;
+}
+sum

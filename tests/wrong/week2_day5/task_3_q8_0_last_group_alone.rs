@@ -1,0 +1,13 @@
+//! id: superblock-partial
+//! function: dot_q8_0
+//! says: You keep the last group alone: the products of all groups are added up.
+let mut sum = 0.0;
+for (blocks, x) in row.chunks(8 * 34).zip(x) {
+    let mut scaled = 0.0;
+    for (block, p) in blocks.chunks_exact(34).zip(x.values.chunks_exact(32)) {
+        let qp: i32 = block[2..].iter().zip(p).map(|(&q, &p)| i32::from(q as i8) * i32::from(p)).sum();
+        scaled += f16_at(block, 0) * qp as f32;
+    }
+    sum = x.scale * scaled;
+}
+sum

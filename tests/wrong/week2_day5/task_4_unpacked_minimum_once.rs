@@ -1,0 +1,13 @@
+//! id: min-missing
+//! function: dot_unpacked
+//! says: You take each minimum off once: it belongs to 16 weights, so it meets the sum of their activations.
+let mut sum = 0.0;
+for (w, x) in row.iter().zip(x) {
+    let mut group = 0.0;
+    for (s, (q, p)) in w.codes.chunks_exact(SUM).zip(x.values.chunks_exact(SUM)).enumerate() {
+        let qp: i32 = q.iter().zip(p).map(|(&q, &p)| i32::from(q) * i32::from(p)).sum();
+        group += w.scales[s] * qp as f32 - w.mins[s];
+    }
+    sum += x.scale * group;
+}
+sum

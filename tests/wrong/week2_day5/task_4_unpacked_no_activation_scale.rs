@@ -1,0 +1,13 @@
+//! id: activation-scale-forgotten
+//! function: dot_unpacked
+//! says: The activations' scale is missing: multiply each group's sum with x.scale.
+let mut sum = 0.0;
+for (w, x) in row.iter().zip(x) {
+    let mut group = 0.0;
+    for (s, (q, p)) in w.codes.chunks_exact(SUM).zip(x.values.chunks_exact(SUM)).enumerate() {
+        let qp: i32 = q.iter().zip(p).map(|(&q, &p)| i32::from(q) * i32::from(p)).sum();
+        group += w.scales[s] * qp as f32 - w.mins[s] * f32::from(x.sums[s]);
+    }
+    sum += group;
+}
+sum
