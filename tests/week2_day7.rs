@@ -149,8 +149,8 @@ fn task_2_attend_streaming_over_one_tile() {
 }
 
 #[test]
-fn task_2_attend_streaming_over_a_tile_and_one() {
-    check_streaming("tile_and_one");
+fn task_2_attend_streaming_over_two_tiles_and_one() {
+    check_streaming("tiles_and_one");
 }
 
 #[test]

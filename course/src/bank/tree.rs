@@ -75,6 +75,8 @@ impl Bank {
         command.current_dir(&self.tree).arg(filter).env(VARIABLE, number.to_string()).env_remove("RUST_BACKTRACE");
         // Entries run side by side, and one test after the other, so that the answers always come in the same order.
         command.env("RUST_TEST_THREADS", "1");
+        // All bodies of a function share its stack frame, each with its own buffers.
+        command.env("RUST_MIN_STACK", (64 << 20).to_string());
         Ok(command)
     }
 
