@@ -10,6 +10,7 @@ fn main() {
         feature = "week1-day6",
         feature = "week1-day7",
         feature = "week2-day1",
+        feature = "week2-day2",
         feature = "week2-day3",
         feature = "week2-day4",
         feature = "week2-day5",

@@ -17,6 +17,8 @@
 
 use std::path::PathBuf;
 
+/// What [`Case::value`] returns, for tests that name its type.
+pub use serde_json::Value as Json;
 use serde_json::{Map, Value};
 
 use crate::{

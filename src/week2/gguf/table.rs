@@ -1,5 +1,7 @@
 //! The tensor table: what lies where in the data section.
 
+use std::ops::Range;
+
 use anyhow::{Result, anyhow, ensure};
 use tiny_llm_kit::gguf::{DEFAULT_ALIGNMENT, Metadata, TensorInfo, TensorType};
 
@@ -40,6 +42,12 @@ pub fn alignment(metadata: &Metadata) -> Result<usize> {
 #[must_use]
 pub fn data_start(position: usize, alignment: usize) -> Option<usize> {
     todo!("week2-day2 task 3: data_start")
+}
+
+/// The bytes of a tensor, counted from the start of the file.
+#[must_use]
+pub fn place(tensor: &TensorInfo, data_start: usize) -> Range<usize> {
+    todo!("week2-day2 task 3: place")
 }
 
 /// Checks that every tensor begins at a multiple of `alignment` and lies within the `data_len` bytes of the data section, and that no

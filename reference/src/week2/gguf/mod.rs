@@ -85,7 +85,6 @@ impl Gguf {
     /// If the tensor is of another file, and its place is not in this one.
     #[must_use]
     pub fn bytes_of(&self, tensor: &TensorInfo) -> Bytes {
-        let start = self.data_start + tensor.offset;
-        self.file.slice(start..start + tensor.size).expect("the places of this file's tensors were checked")
+        self.file.slice(table::place(tensor, self.data_start)).expect("the places of this file's tensors were checked")
     }
 }

@@ -1,5 +1,7 @@
 //! The tensor table: what lies where in the data section.
 
+use std::ops::Range;
+
 use anyhow::{Result, anyhow, ensure};
 use tiny_llm_kit::gguf::{DEFAULT_ALIGNMENT, Metadata, TensorInfo, TensorType};
 
@@ -86,6 +88,15 @@ pub fn alignment(metadata: &Metadata) -> Result<usize> {
 pub fn data_start(position: usize, alignment: usize) -> Option<usize> {
     // SOLUTION week2-day2 task 3
     position.checked_next_multiple_of(alignment)
+    // END SOLUTION
+}
+
+/// The bytes of a tensor, counted from the start of the file.
+#[must_use]
+pub fn place(tensor: &TensorInfo, data_start: usize) -> Range<usize> {
+    // SOLUTION week2-day2 task 3
+    let start = data_start + tensor.offset;
+    start..start + tensor.size
     // END SOLUTION
 }
 
