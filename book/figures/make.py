@@ -503,6 +503,44 @@ def sampling_cutoffs():
     return fig
 
 
+@figure("roofline")
+def roofline():
+    """Seconds of a pass over its rows: TinyLlama in Q8_0 at 30 GB/s and 10^12 operations a second."""
+    size, multiply_adds, bandwidth, operations = 1.0994e9, 1.0344e9, 30e9, 1e12
+    rows = np.geomspace(1, 512, 400)
+    reading, computing = np.full_like(rows, size / bandwidth), 2 * multiply_adds * rows / operations
+    balance = size / bandwidth / (2 * multiply_adds / operations)
+    fig, axes = plt.subplots(1, 2, figsize=(9.2, 3.4))
+    ticks = [1, 4, 16, 64, 256]
+    for ax in axes:
+        ax.set_xscale("log")
+        ax.set_yscale("log")
+        ax.minorticks_off()
+        ax.set_xticks(ticks, [str(n) for n in ticks])
+        ax.set_xlabel("rows of the pass")
+        ax.axvline(balance, color=GREY, linewidth=1.0, linestyle=(0, (3, 3)))
+    times = axes[0]
+    times.plot(rows, 1e3 * np.maximum(reading, computing), color=BLUE, linewidth=2.4)
+    times.plot(rows, 1e3 * reading, color=ORANGE, linewidth=1.0, linestyle=(0, (4, 3)))
+    times.plot(rows, 1e3 * computing, color=GREEN, linewidth=1.0, linestyle=(0, (4, 3)))
+    times.text(1.1, 1e3 * reading[0] * 1.15, "reading the weights", color=ORANGE, fontsize=9)
+    times.text(2.3, 1e3 * computing[0] * 1.35, "computing", color=GREEN, fontsize=9, rotation=36)
+    times.text(balance * 1.1, 2.3, f"{balance:.0f} rows", color=GREY, fontsize=9)
+    times.set_ylabel("milliseconds")
+    times.set_yticks([1, 10, 100, 1000], ["1", "10", "100", "1,000"])
+    speed = axes[1]
+    speed.plot(rows, rows / np.maximum(reading, computing), color=BLUE, linewidth=2.4)
+    speed.plot(1, bandwidth / size, "o", color=ORANGE)
+    speed.text(1.15, bandwidth / size * 0.78, f"decoding:\n{bandwidth / size:.0f} tokens/s", color=ORANGE, fontsize=9, va="top")
+    best = operations / (2 * multiply_adds)
+    speed.text(480, best * 1.12, f"a long prompt: {best:.0f} tokens/s", color=GREEN, fontsize=9, ha="right")
+    speed.set_ylabel("tokens per second, at most")
+    speed.set_yticks([10, 100, 1000], ["10", "100", "1,000"])
+    speed.set_ylim(10, 1200)
+    fig.subplots_adjust(wspace=0.3)
+    return fig
+
+
 # ------------------------------------------------------------------------------------------------------------- drawing
 
 

@@ -7,6 +7,7 @@ use ndarray::IxDyn;
 use tiny_llm::{
     week1::generate::{Limits, argmax},
     week2::{
+        bandwidth,
         cache::CacheType,
         convert::{Dimensions, Target, tensor_type_for},
         generate::Session,
@@ -19,11 +20,12 @@ use tiny_llm::{
         model::{AttentionKind, Plan},
         parallel::Team,
         quantize::Source,
+        roofline::{self, Machine},
     },
 };
 use tiny_llm_kit::{
     Tensor,
-    cli::{FinishReason, LoadOptions, QuantizeRequest, Request, WriteRequest, WriteTensor},
+    cli::{FinishReason, LoadOptions, QuantizeRequest, Request, Roofline, WriteRequest, WriteTensor},
     config::ModelConfig,
     gguf::{DEFAULT_ALIGNMENT, Metadata, Progress, TensorInfo, Value},
 };
@@ -192,6 +194,14 @@ impl State {
 /// The choice of this name, or the default.
 fn named<T: std::str::FromStr<Err = String>>(name: Option<&str>, default: impl Fn() -> T) -> Result<T> {
     name.map_or_else(|| Ok(default()), |name| name.parse().map_err(|e: String| anyhow!(e)))
+}
+
+/// The limit that memory sets to decoding one token at a time; arithmetic is taken to cost nothing.
+pub(crate) fn roofline(tensors: &[TensorInfo], threads: Option<usize>) -> Roofline {
+    let work = roofline::work(tensors);
+    let threads = threads.unwrap_or_else(physical_cores);
+    let machine = Machine { bandwidth: bandwidth::measure(threads, bandwidth::ENOUGH, 5), operations: f64::INFINITY };
+    Roofline { bytes: work.bytes, threads, bandwidth: machine.bandwidth, tokens_per_second: machine.tokens_per_second(work, 1) }
 }
 
 /// Two threads on one core share its units, and wait for each other at the end of every matrix.

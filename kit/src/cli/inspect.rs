@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write, path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 
-use super::{Engine, output::Output};
+use super::{Engine, options::at_least_one, output::Output};
 use crate::gguf::{Array, Metadata, TensorInfo, TensorType, Value};
 
 /// Characters of a text that are shown, and elements of an array.
@@ -18,11 +18,39 @@ pub(super) struct Args {
     /// A GGUF file
     #[arg(value_name = "FILE")]
     file: PathBuf,
+    /// Say how fast this machine can run it at best: measures the bandwidth of its memory
+    #[arg(long)]
+    roofline: bool,
+    /// Threads that read [default: one for each physical core]
+    #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one, requires = "roofline")]
+    threads: Option<usize>,
+}
+
+/// The limit that memory sets to decoding.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Roofline {
+    /// Bytes of weights that a token reads.
+    pub bytes: u64,
+    /// Threads that were measured.
+    pub threads: usize,
+    /// Bytes in a second that they read from memory here.
+    pub bandwidth: f64,
+    /// Tokens in a second, at most.
+    pub tokens_per_second: f64,
 }
 
 pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let (metadata, tensors) = E::inspect(&args.file)?;
-    Output::new().print(&format!("{}\n{}\n{}", entries(&metadata), table(&tensors), totals(&tensors)))?;
+    let mut text = format!("{}\n{}\n{}", entries(&metadata), table(&tensors), totals(&tensors));
+    if args.roofline {
+        let Roofline { bytes, threads, bandwidth, tokens_per_second } = E::roofline(&tensors, args.threads);
+        let _ = writeln!(
+            text,
+            "\na decoded token reads {bytes} bytes of weights\n{threads} threads read {:.1} GB/s here: {tokens_per_second:.1} tokens/s at most",
+            bandwidth / 1e9
+        );
+    }
+    Output::new().print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -29,6 +29,7 @@ use std::{io::Write, ops::ControlFlow, path::Path, process::ExitCode};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+pub use inspect::Roofline;
 
 use crate::{
     Tensor,
@@ -58,6 +59,9 @@ pub trait Engine: Sized {
     /// # Errors
     /// If the file cannot be read or is malformed.
     fn inspect(file: &Path) -> Result<(Metadata, Vec<TensorInfo>)>;
+
+    /// How fast such a model can decode here at best, on so many threads or one for each physical core.
+    fn roofline(tensors: &[TensorInfo], threads: Option<usize>) -> Roofline;
 
     /// What the folder's `config.json` says.
     fn config(&self) -> &ModelConfig;

@@ -3,7 +3,7 @@
 //! says: Gaps between tensors are refused: other writers leave some, and they harm nobody.
 let mut in_order: Vec<&TensorInfo> = tensors.iter().collect();
 in_order.sort_by_key(|tensor| tensor.offset);
-let mut end_before = 0;
+let mut end_before = 0usize;
 for tensor in in_order {
     let wrong =
         |expected: String| anyhow!("{file}: tensor {}: found offset {}, expected {expected}", shown(&tensor.name), tensor.offset);
