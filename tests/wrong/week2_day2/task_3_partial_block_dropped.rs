@@ -1,7 +1,7 @@
 //! id: partial-block
 //! function: read_tensor
 //! says: A row that is no whole number of blocks is rounded down: such a tensor cannot be, so refuse it.
-//! shows: a row of 48 weights in blocks of 32: TensorInfo
+//! shows: rows of 32 weights in blocks of 256, eight of them: TensorInfo
 let name = reader.string(&format!("name of tensor {index}"))?;
 let field = format!("tensor {}", shown(name));
 let axes = reader.u32(&field)?;
