@@ -41,7 +41,8 @@ pub(super) fn clippy(v: &mut Verification) -> Result<Outcome> {
 
 /// The crates that are not the learner's.
 pub(super) fn unit_tests(v: &mut Verification) -> Result<Outcome> {
-    let debug = v.cargo_succeeds("test --no-fail-fast --package tiny-llm-kit --package tiny-llm-reference --package course --features tiny-llm-kit/cli,tiny-llm-reference/text")?;
+    let packages = "--package tiny-llm-kit --package tiny-llm-reference --package course";
+    let debug = v.cargo_succeeds(&format!("test --no-fail-fast {packages} --features tiny-llm-kit/cli,tiny-llm-reference/text"))?;
     // mdBook is slow to compile, and the book is built in release anyway.
     let release = v.cargo_succeeds("test --no-fail-fast --release --package book-builder")?;
     Ok(Outcome::Passed(count(&(debug.text + &release.text))?))
