@@ -503,6 +503,9 @@ def sampling_cutoffs():
     return fig
 
 
+# ------------------------------------------------------------------------------------------------------- week 2, day 2
+
+
 @figure("roofline")
 def roofline():
     """Seconds of a pass over its rows: TinyLlama in Q8_0 at 30 GB/s and 10^12 operations a second."""
@@ -539,6 +542,45 @@ def roofline():
     speed.set_ylim(10, 1200)
     fig.subplots_adjust(wspace=0.3)
     return fig
+
+
+# ------------------------------------------------------------------------------------------------------- week 2, day 3
+
+
+@figure("block-of-q4-0")
+def block_of_q4_0():
+    """One block of the embedded model: its weights, and the sixteen values that Q4_0 has for them."""
+    from gguf import GGMLQuantizationType
+    from gguf.quants import dequantize, quantize
+    from safetensors.torch import load_file
+
+    weights = load_file(REPOSITORY / "models" / "tiny-story" / "model.safetensors")["model.layers.0.mlp.down_proj.weight"].float().numpy()
+    blocks = weights.reshape(-1, 32)
+    # One whose largest weight is positive and much larger than the others.
+    largest = blocks.max(axis=1)
+    outlier = largest / np.sort(np.abs(blocks), axis=1)[:, -2]
+    x = blocks[np.where(largest == np.abs(blocks).max(axis=1), outlier, 0).argsort()[-40]]
+    stored = quantize(x, GGMLQuantizationType.Q4_0)
+    back = dequantize(stored, GGMLQuantizationType.Q4_0)
+    d = float(stored[:2].view(np.float16)[0])
+
+    fig, axes = plt.subplots(figsize=(8.4, 3.4))
+    for q in range(16):
+        axes.axhline(d * (q - 8), color=GREY, linewidth=1.6 if q == 8 else 0.7, alpha=0.55)
+        axes.text(32.1, d * (q - 8), str(q), va="center", fontsize=8, color=ORANGE)
+    places = np.arange(32)
+    axes.vlines(places, x, back, color=RED, linewidth=1.4)
+    axes.plot(places, back, "_", color=ORANGE, markersize=9, markeredgewidth=2.2, label="as it comes back")
+    axes.plot(places, x, ".", color=BLUE, markersize=8, label="weight")
+    axes.axhline(d * 8, color=GREY, linewidth=0.9, alpha=0.55, linestyle=(0, (2, 4)))
+    axes.text(32.1, d * 8, "16: four bits end at 15", va="center", fontsize=8, color=GREY)
+    axes.text(32.1, d * -8 * 1.1, "integer", fontsize=8, color=ORANGE)
+    axes.set_ylim(d * 8.8, d * -8.8)
+    axes.set_xlim(-0.8, 31.8)
+    axes.set_xticks([0, 15, 16, 31])
+    axes.set_xlabel("weight of the block")
+    axes.set_title(f"d = {d:.4f}", loc="left")
+    axes.legend(loc="upper left", ncols=2, bbox_to_anchor=(0.18, 1.13), borderaxespad=0)
 
 
 # ------------------------------------------------------------------------------------------------------------- drawing

@@ -37,7 +37,8 @@ fn range(x: &[f32; 32]) -> (f32, f32) {
     (smallest, largest)
 }
 
-/// Decodes a row of blocks: `out [cols]`, `bytes [cols / block_len · block_bytes]`.
+/// Decodes a row of blocks: `out [cols]`, `bytes [cols / block_len · block_bytes]`. Any bytes are blocks: a scale that is infinite or NaN
+/// makes weights that are, as f32 arithmetic has it. Bit for bit what the `gguf` package gives, but for which NaN it is.
 ///
 /// # Panics
 /// If `out` is no whole number of blocks, or `bytes` are not as many.
