@@ -503,9 +503,6 @@ def sampling_cutoffs():
     return fig
 
 
-# ------------------------------------------------------------------------------------------------------- week 2, day 2
-
-
 @figure("roofline")
 def roofline():
     """Seconds of a pass over its rows: TinyLlama in Q8_0 at 30 GB/s and 10^12 operations a second."""
@@ -581,6 +578,7 @@ def block_of_q4_0():
     axes.set_xlabel("weight of the block")
     axes.set_title(f"d = {d:.4f}", loc="left")
     axes.legend(loc="upper left", ncols=2, bbox_to_anchor=(0.18, 1.13), borderaxespad=0)
+    return fig
 
 
 # ------------------------------------------------------------------------------------------------------------- drawing
