@@ -65,6 +65,11 @@ impl Input {
 
     /// Brings [`Input::int8`] up to date with [`Input::values`].
     pub fn quantize(&mut self, team: &Team) {
+        self.quantize_with(team, quantize_row);
+    }
+
+    /// The same with another [`quantize_row`].
+    pub fn quantize_with(&mut self, team: &Team, quantize_row: impl Fn(&[f32], &mut [Int8Group]) + Sync) {
         let (cols, groups) = (self.cols, self.groups());
         self.int8.resize_with(self.rows * groups, Int8Group::default);
         team.parallel_rows(&mut self.int8, groups, 1, |r, row| quantize_row(&self.values[r * cols..][..cols], row));

@@ -12,6 +12,7 @@ use super::{
     kernels::{
         Rung, matmul,
         naive::decode_row,
+        quantize,
         vector::{rms_norm, rms_norm_in_place, silu_gate},
     },
     matrix::Matrix,
@@ -273,7 +274,7 @@ impl Plan {
     /// Brings the input into the form that the kernels want.
     fn prepare(&self, input: &mut Input) {
         if self.rung.wants_int8() {
-            input.quantize(&self.team);
+            quantize(self.rung, &self.team, input);
         }
     }
 

@@ -28,6 +28,12 @@ pub const VARIABLE: &str = "TINY_LLM_KERNELS";
 
 /// Rows of a weight matrix that a thread takes at a time: few, so that all threads are busy to the end.
 const GRAIN: usize = 32;
+/// With few rows of activations memory is the limit, and long runs of rows are read faster: so many for each thread, each of no more than
+/// [`LONG`] rows.
+const RUNS: usize = 4;
+const LONG: usize = 256;
+/// Rows of activations from which on arithmetic is the limit.
+const MANY: usize = 4;
 
 /// Computes a rectangle of the output: `tile[t, r] = Σ weight[r, c] · x[t, c]`.
 ///
@@ -186,8 +192,25 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: &Input, out: &mut [f3
         assert_eq!(x.int8.len(), x.rows * x.groups(), "an input of {} int8 groups: it was not quantized", x.int8.len());
     }
     let kernel = rung.kernel(weight.tensor_type, x.rows);
-    team.parallel_tiles(out, weight.rows, (x.rows, GRAIN), |tile| {
+    let run = weight.rows.div_ceil(RUNS * team.threads()).next_multiple_of(4);
+    let grain = if x.rows < MANY { run.clamp(4, LONG) } else { GRAIN };
+    team.parallel_tiles(out, weight.rows, (x.rows, grain), |tile| {
         // SAFETY: the machine has the rung's instructions, and those of the rungs below.
         unsafe { kernel(weight, x, tile) }
     });
+}
+
+/// [`Input::quantize`] with a rung's instructions.
+///
+/// # Panics
+/// If this machine cannot run the rung.
+#[allow(unsafe_code, reason = "the one place where kernels are called")]
+pub fn quantize(rung: Rung, team: &Team, x: &mut Input) {
+    assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
+    match rung {
+        // SAFETY: the machine has the rung's instructions.
+        #[cfg(target_arch = "x86_64")]
+        Rung::Avx512Vnni => x.quantize_with(team, |x, groups| unsafe { avx512::quantize_row(x, groups) }),
+        _ => x.quantize(team),
+    }
 }

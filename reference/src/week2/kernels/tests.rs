@@ -181,3 +181,21 @@ fn activations_of_zero_and_scales_far_apart() {
         }
     });
 }
+
+#[test]
+fn every_rung_quantizes_activations_alike() {
+    let mut random = Random(4);
+    for cols in [1, 16, 255, 256, 257, 960, 2048] {
+        for size in [0.0, 1e-30, 1.0, 1e30] {
+            // Halves are ties.
+            let mut expected =
+                input(3, cols, |i| if i.is_multiple_of(3) { (random.next() % 255) as f32 - 126.5 } else { 127.0 * random.signed() } * size);
+            for rung in Rung::available() {
+                let before = std::mem::take(&mut expected.int8);
+                expected.int8 = vec![crate::week2::input::Int8Group { values: [9; GROUP], sums: [9; 16], scale: 9.0 }; before.len()];
+                super::quantize(rung, &Team::new(2), &mut expected);
+                assert_eq!(expected.int8, before, "{rung}, {cols} values of {size}");
+            }
+        }
+    }
+}

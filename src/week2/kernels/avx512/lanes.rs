@@ -2,6 +2,8 @@
 
 use std::arch::x86_64::*;
 
+use crate::week2::input::Int8Group;
+
 /// The columns of a group in 16 pieces of 16: which piece lies in which lane of the four vectors that a format's unpacking gives.
 pub(super) type Order = [usize; 16];
 
@@ -45,12 +47,26 @@ pub(super) fn part<const N: usize>(bytes: &[u8], at: usize) -> &[u8; N] {
     bytes[at..at + N].try_into().expect("N bytes")
 }
 
-/// The half-precision number at `at`.
+/// 64 activations of a group, from `at` on.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn half_at(bytes: &[u8], at: usize) -> f32 {
-    let half = i32::from(u16::from_le_bytes(*part(bytes, at)));
-    _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(half)))
+pub(super) fn values_at(x: &Int8Group, at: usize) -> __m512i {
+    load64(part(bytemuck::cast_slice(&x.values), at))
+}
+
+/// Two half-precision numbers, one after the other.
+#[inline]
+#[target_feature(enable = "avx512vl,f16c")]
+pub(super) fn two_halves(bytes: &[u8; 4]) -> __m128 {
+    _mm_cvtph_ps(_mm_cvtsi32_si128(i32::from_le_bytes(*bytes)))
+}
+
+/// A half-precision number, and the same times `factor`.
+#[inline]
+#[target_feature(enable = "avx512vl,f16c")]
+pub(super) fn half_and_times(bytes: &[u8; 2], factor: f32) -> __m128 {
+    let half = i32::from(u16::from_le_bytes(*bytes));
+    _mm_mul_ps(_mm_cvtph_ps(_mm_cvtsi32_si128(half | half << 16)), _mm_setr_ps(1.0, factor, 0.0, 0.0))
 }
 
 /// Rows become columns: 32-bit number `j` of `v[i]` becomes number `i` of the result's `j`.

@@ -29,12 +29,9 @@ mod superblocks;
 
 use tiny_llm_kit::gguf::TensorType;
 
-use super::Kernel;
+use super::{Kernel, MANY};
 
 pub use quantize::quantize_row;
-
-/// From so many rows of activations on, unpacking weights for all of them is worth it.
-const MANY: usize = 4;
 
 /// The kernel for a type and a number of rows of activations.
 pub fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {

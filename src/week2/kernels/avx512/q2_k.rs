@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{
-    lanes::{Order, half_at, load16, load64, part},
+    lanes::{Order, load16, load64, part, two_halves},
     panel,
     superblocks::{self, Superblock},
 };
@@ -33,8 +33,7 @@ fn unpack(block: &[u8; BYTES]) -> Superblock {
         codes: two_bits(load64(part(block, 16))),
         scales: _mm256_cvtepu8_epi16(_mm_and_si128(both, low)),
         minimums: _mm256_cvtepu8_epi16(_mm_and_si128(_mm_srli_epi16::<4>(both), low)),
-        d: half_at(block, 80),
-        dmin: half_at(block, 82),
+        d: two_halves(part(block, 80)),
     }
 }
 

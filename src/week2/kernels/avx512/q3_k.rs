@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{
-    lanes::{half_at, load16, load32, load64, part},
+    lanes::{half_and_times, load16, load32, load64, part},
     panel,
     q2_k::{ORDER, two_bits},
     superblocks::{self, Superblock},
@@ -44,6 +44,5 @@ fn unpack(block: &[u8; BYTES]) -> Superblock {
     ];
     let scales = bytemuck::cast(scales(part(block, 96)));
     let scales = _mm256_cvtepi8_epi16(load16(&scales));
-    let d = half_at(block, 108);
-    Superblock { codes, scales, minimums: scales, d, dmin: 4.0 * d }
+    Superblock { codes, scales, minimums: scales, d: half_and_times(part(block, 108), 4.0) }
 }

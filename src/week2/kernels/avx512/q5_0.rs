@@ -3,10 +3,13 @@
 use std::arch::x86_64::*;
 
 use super::{
-    blocks::{self, Quad, lanes_at, nibbles, with_fifth_bits},
+    blocks::{self, Bytes, Quad, header, nibbles, with_fifth},
     panel,
 };
-use crate::week2::{blocks::q5_0::BYTES, input::Input, matrix::Matrix, parallel::Tile};
+use crate::week2::{blocks::q5_0, input::Input, matrix::Matrix, parallel::Tile};
+
+/// Of four blocks.
+const BYTES: usize = 4 * q5_0::BYTES;
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
@@ -17,12 +20,13 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<32, 16, false>(weight, x, tile, blocks::ORDER, |bytes| blocks::row::<BYTES, false>(bytes, |quad| unpack(quad)));
+    panel::multiply::<32, 16, false>(weight, x, tile, blocks::ORDER, |bytes| blocks::row(bytes, |quad| unpack(quad)));
 }
 
-/// The codes, in 0…31.
 #[inline]
 #[target_feature(enable = "avx512bw")]
-fn unpack(quad: &Quad<BYTES>) -> [__m512i; 2] {
-    with_fifth_bits::<BYTES, 2>(nibbles(lanes_at::<BYTES, 6>(quad)), quad)
+fn unpack(quad: &[u8; BYTES]) -> Quad {
+    let bytes = &Bytes::load(quad);
+    let (scales, bits) = header::<BYTES, 0, 2>(bytes);
+    Quad { codes: with_fifth(nibbles::<BYTES, 6>(bytes), bits), scales, minimums: _mm512_setzero_ps() }
 }

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{
-    lanes::{Order, half_at, load16, load32, load64, part},
+    lanes::{Order, half_and_times, load16, load32, load64, part},
     panel,
     superblocks::{self, Superblock},
 };
@@ -38,6 +38,5 @@ fn unpack(block: &[u8; BYTES]) -> Superblock {
     };
     let ([a, b], [c, e]) = (half(0), half(1));
     let scales = _mm256_cvtepi8_epi16(load16(part(block, 192)));
-    let d = half_at(block, 208);
-    Superblock { codes: [a, b, c, e], scales, minimums: scales, d, dmin: 32.0 * d }
+    Superblock { codes: [a, b, c, e], scales, minimums: scales, d: half_and_times(part(block, 208), 32.0) }
 }

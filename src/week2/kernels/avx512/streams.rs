@@ -9,7 +9,7 @@ use crate::week2::{matrix::Matrix, parallel::Tile};
 pub(super) const STREAMS: usize = 4;
 
 /// So far before they are needed, bytes are asked for.
-const AHEAD: usize = 8 << 10;
+const AHEAD: usize = 2 << 10;
 
 /// Fills a tile: `dot(rows, t)` multiplies four rows of weights with row `t` of the activations. The tile's rows of weights are cut into
 /// four runs, one for each stream.

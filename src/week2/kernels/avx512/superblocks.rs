@@ -1,7 +1,7 @@
 //! Formats whose blocks have 256 weights and integer scales, times few rows of activations.
 //!
-//! Scales are applied to integers: `vpmaddubsw` adds two products to 16 bits, `vpdpwssd` multiplies those with their scales and adds them
-//! to 32-bit sums. So there is one conversion to floats in a block.
+//! Scales are applied to integers: sums of four products, packed to 16 bits, are multiplied with their scales and added by `vpdpwssd`.
+//! So there is one conversion to floats in a block.
 
 use std::arch::x86_64::*;
 
@@ -24,8 +24,8 @@ pub(super) struct Superblock {
     pub(super) scales: __m256i,
     /// As many. In a format whose codes have an offset, these are the scales, and `dmin` is the offset times `d`.
     pub(super) minimums: __m256i,
-    pub(super) d: f32,
-    pub(super) dmin: f32,
+    /// `d` and `dmin`.
+    pub(super) d: __m128,
 }
 
 impl Superblock {
@@ -33,8 +33,13 @@ impl Superblock {
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn row(self) -> panel::Row {
-        let scaled = |scales: __m256i, d: f32| _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(scales)), _mm512_set1_ps(d));
-        panel::Row { codes: self.codes, scales: scaled(self.scales, self.d), minimums: scaled(self.minimums, -self.dmin) }
+        let floats = |scales: __m256i| _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(scales));
+        let minus_dmin = _mm_sub_ps(_mm_setzero_ps(), _mm_movehdup_ps(self.d));
+        panel::Row {
+            codes: self.codes,
+            scales: _mm512_mul_ps(floats(self.scales), _mm512_broadcastss_ps(self.d)),
+            minimums: _mm512_mul_ps(floats(self.minimums), _mm512_broadcastss_ps(minus_dmin)),
+        }
     }
 }
 
@@ -48,43 +53,62 @@ pub(super) fn multiply<const BYTES: usize>(
     order: Order,
     unpack: impl Fn(&[u8; BYTES]) -> Superblock + Copy,
 ) {
-    each_four(weight, tile, |rows, t| dot(rows.map(|row| row.as_chunks::<BYTES>().0), x.int8_row(t), order, unpack));
+    each_four(weight, tile, |rows, t| dot(rows, x.int8_row(t), order, unpack));
 }
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 fn dot<const BYTES: usize>(
-    rows: [&[[u8; BYTES]]; STREAMS],
+    rows: [&[u8]; STREAMS],
     x: &[Int8Group],
     order: Order,
     unpack: impl Fn(&[u8; BYTES]) -> Superblock,
 ) -> [f32; STREAMS] {
-    // Which scale meets which pair of products.
-    let index: [[i16; 32]; 4] = std::array::from_fn(|j| std::array::from_fn(|w| order[4 * j + w / 8] as i16));
-    // SAFETY: both are 64 bytes, of which every value is valid.
-    let index = index.map(|index| unsafe { std::mem::transmute::<[i16; 32], __m512i>(index) });
+    // Which scales meet the sums of two vectors.
+    let lanes =
+        |v: usize| [order[4 * v], order[4 * v + 1], order[4 * v + 2], order[4 * v + 3]].map(|piece| piece as i64 * 0x0001_0001_0001_0001);
+    let index = |v: usize| {
+        let (a, b) = (lanes(v), lanes(v + 1));
+        _mm512_setr_epi64(a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3])
+    };
+    let index = [index(0), index(2)];
     let mut sums = [_mm512_setzero_ps(); STREAMS];
     let mut minimums = [_mm256_setzero_ps(); STREAMS];
-    for (b, x) in x.iter().enumerate() {
-        let values: [__m512i; 4] = std::array::from_fn(|j| load_lanes(std::array::from_fn(|l| piece(x, order[4 * j + l]))));
+    assert!(rows[0].len() == x.len() * BYTES, "a block for each group");
+    let mut at: [*const u8; STREAMS] = [rows[0].as_ptr(), rows[1].as_ptr(), rows[2].as_ptr(), rows[3].as_ptr()];
+    for x in x {
+        let mut values = [_mm512_setzero_si512(); 4];
+        for v in 0..4 {
+            values[v] =
+                load_lanes([piece(x, order[4 * v]), piece(x, order[4 * v + 1]), piece(x, order[4 * v + 2]), piece(x, order[4 * v + 3])]);
+        }
         // SAFETY: 16 sums of 16 bits are 32 bytes.
         let x_sums = unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) };
+        let x_scale = _mm_set1_ps(x.scale);
         for s in 0..STREAMS {
-            let block = &rows[s][b];
-            (0..BYTES).step_by(64).for_each(|at| prefetch(block.as_ptr().wrapping_add(at)));
-            let w = unpack(block);
-            let scales = _mm512_castsi256_si512(w.scales);
-            let mut products = _mm512_setzero_si512();
-            for j in 0..4 {
-                let pairs = _mm512_maddubs_epi16(w.codes[j], values[j]);
-                products = _mm512_dpwssd_epi32(products, pairs, _mm512_permutexvar_epi16(index[j], scales));
+            for line in 0..BYTES.div_ceil(64) {
+                prefetch(at[s].wrapping_add(64 * line));
             }
-            sums[s] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(products), _mm512_set1_ps(w.d * x.scale), sums[s]);
-            let below = _mm256_cvtepi32_ps(_mm256_madd_epi16(w.minimums, x_sums));
-            minimums[s] = _mm256_fmadd_ps(below, _mm256_set1_ps(w.dmin * x.scale), minimums[s]);
+            // SAFETY: so many bytes for each group are in each row.
+            let w = unpack(unsafe { &*at[s].cast() });
+            let scales = _mm512_castsi256_si512(w.scales);
+            let four = |v: usize| _mm512_dpbusd_epi32(_mm512_setzero_si512(), w.codes[v], values[v]);
+            // At most 4 · 63 · 127, so 16 bits hold it.
+            let (a, b) = (_mm512_packs_epi32(four(0), four(1)), _mm512_packs_epi32(four(2), four(3)));
+            let products = _mm512_madd_epi16(a, _mm512_permutexvar_epi16(index[0], scales));
+            let products = _mm512_dpwssd_epi32(products, b, _mm512_permutexvar_epi16(index[1], scales));
+            let below = _mm256_madd_epi16(w.minimums, x_sums);
+            let d = _mm_mul_ps(w.d, x_scale);
+            sums[s] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(products), _mm512_broadcastss_ps(d), sums[s]);
+            minimums[s] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(below), _mm256_broadcastss_ps(_mm_movehdup_ps(d)), minimums[s]);
+            at[s] = at[s].wrapping_add(BYTES);
         }
     }
-    std::array::from_fn(|s| _mm512_reduce_add_ps(_mm512_sub_ps(sums[s], _mm512_zextps256_ps512(minimums[s]))))
+    let mut out = [0.0; STREAMS];
+    for s in 0..STREAMS {
+        out[s] = _mm512_reduce_add_ps(_mm512_sub_ps(sums[s], _mm512_zextps256_ps512(minimums[s])));
+    }
+    out
 }
 
 /// Activations 16p to 16p + 15.

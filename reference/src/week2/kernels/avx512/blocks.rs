@@ -1,4 +1,4 @@
-//! Formats whose blocks have 32 weights and scales in half precision, times few rows of activations.
+//! Formats whose blocks have 32 weights of 4 or 5 bits and scales in half precision, times few rows of activations.
 //!
 //! Four blocks at a time: one vector of the first halves of their weights and one of the second halves, each block in a lane of its own.
 //! So one vector of sums, converted once, meets one vector of scales.
@@ -6,7 +6,7 @@
 use std::arch::x86_64::*;
 
 use super::{
-    lanes::{Order, load_lanes, load64, part},
+    lanes::{Order, load64, part, values_at},
     panel::Row,
     streams::{STREAMS, each_four, prefetch},
 };
@@ -19,136 +19,237 @@ use crate::week2::{
 /// First and second halves of blocks lie in different vectors.
 pub(super) const ORDER: Order = [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15];
 
-/// Four blocks in a row.
-pub(super) type Quad<const BYTES: usize> = [[u8; BYTES]; 4];
-
-/// The 16 bytes at `AT` in each of four blocks.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn lanes_at<const BYTES: usize, const AT: usize>(quad: &Quad<BYTES>) -> __m512i {
-    load_lanes([part(&quad[0], AT), part(&quad[1], AT), part(&quad[2], AT), part(&quad[3], AT)])
+/// Four blocks out of their bytes.
+pub(super) struct Quad {
+    /// Unsigned: the first 16 of each block, then the others.
+    pub(super) codes: [__m512i; 2],
+    /// Each block's scale, in all of its lane.
+    pub(super) scales: __m512,
+    /// The same of its minimum.
+    pub(super) minimums: __m512,
 }
 
-/// Two codes in each byte: the low halves belong to a block's first 16 weights, the high halves to the others.
-#[inline]
-#[target_feature(enable = "avx512bw")]
-pub(super) fn nibbles(bytes: __m512i) -> [__m512i; 2] {
-    let low = _mm512_set1_epi8(15);
-    [_mm512_and_si512(bytes, low), _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), low)]
-}
-
-/// Adds the fifth bits of 32 weights, which stand at `AT` in each block, lowest first.
-#[inline]
-#[target_feature(enable = "avx512bw")]
-pub(super) fn with_fifth_bits<const BYTES: usize, const AT: usize>(codes: [__m512i; 2], quad: &Quad<BYTES>) -> [__m512i; 2] {
-    let bits = |b: usize| i32::from_le_bytes(*part(&quad[b], AT));
-    // Each block's 32 bits all over its lane; then to each byte the eight of them in which its bit is.
-    let lane = _mm512_set_epi32(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
-    let all = _mm512_permutexvar_epi32(lane, _mm512_castsi128_si512(_mm_set_epi32(bits(3), bits(2), bits(1), bits(0))));
-    let own = _mm512_set1_epi64(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]));
-    let with = |codes: __m512i, first: i64| {
-        let eight = _mm512_broadcast_i32x4(_mm_set_epi64x((first + 1) * 0x0101_0101_0101_0101, first * 0x0101_0101_0101_0101));
-        let set = _mm512_test_epi8_mask(_mm512_shuffle_epi8(all, eight), own);
-        _mm512_mask_add_epi8(codes, set, codes, _mm512_set1_epi8(16))
-    };
-    [with(codes[0], 0), with(codes[1], 2)]
-}
-
-/// The half-precision numbers at `AT` in each of four blocks.
-#[inline]
-#[target_feature(enable = "avx512vl,f16c")]
-pub(super) fn halves_at<const BYTES: usize, const AT: usize>(quad: &Quad<BYTES>) -> __m128 {
-    let half = |b: usize| u64::from(u16::from_le_bytes(*part(&quad[b], AT))) << (16 * b);
-    _mm_cvtph_ps(_mm_cvtsi64_si128((half(0) | half(1) | half(2) | half(3)) as i64))
-}
-
-/// Number `b` of four in all of lane `b`.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn spread(four: __m128) -> __m512 {
-    let lane = _mm512_set_epi32(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
-    _mm512_permutexvar_ps(lane, _mm512_castps128_ps512(four))
-}
-
-/// A [`Kernel`](crate::week2::kernels::Kernel): `unpack` takes the unsigned codes out of four blocks. A weight is
-/// `d · (code − OFFSET)`, or where there is a `MINIMUM`, `d · code + m`, with `d` in a block's first two bytes and `m` in the next.
+/// A [`Kernel`](crate::week2::kernels::Kernel): `unpack` is given the bytes of four blocks. A weight is `scale · (code − OFFSET)`, or
+/// where there is a `MINIMUM`, `scale · code + minimum`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn multiply<const BYTES: usize, const OFFSET: u8, const MINIMUM: bool>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
-    unpack: impl Fn(&Quad<BYTES>) -> [__m512i; 2] + Copy,
+    unpack: impl Fn(&[u8; BYTES]) -> Quad + Copy,
 ) {
-    each_four(weight, tile, |rows, t| dot::<BYTES, OFFSET, MINIMUM>(rows.map(|row| row.as_chunks().0), x.int8_row(t), unpack));
+    each_four(weight, tile, |rows, t| dot::<BYTES, OFFSET, MINIMUM>(rows, x.int8_row(t), unpack));
 }
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 fn dot<const BYTES: usize, const OFFSET: u8, const MINIMUM: bool>(
-    rows: [&[[u8; BYTES]]; STREAMS],
+    rows: [&[u8]; STREAMS],
     x: &[Int8Group],
-    unpack: impl Fn(&Quad<BYTES>) -> [__m512i; 2],
+    unpack: impl Fn(&[u8; BYTES]) -> Quad,
 ) -> [f32; STREAMS] {
+    let quads = rows[0].len() / BYTES;
     let mut sums = [_mm512_setzero_ps(); STREAMS];
-    let mut step = |quads: [&Quad<BYTES>; STREAMS], x: &Int8Group, half: usize| {
-        let (a, b) = (load64(part_of(&x.values, half * 128)), load64(part_of(&x.values, half * 128 + 64)));
-        let x0 = _mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
-        let x1 = _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b);
-        let zero = _mm512_setzero_si512();
-        let times = |n: u8| _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(zero, _mm512_set1_epi8(n as i8), x0), _mm512_set1_epi8(n as i8), x1);
-        // What the offset takes off, and what the minimum adds, is the same for all rows.
-        let start = if OFFSET > 0 { _mm512_sub_epi32(zero, times(OFFSET)) } else { zero };
-        let x_sums = if MINIMUM { _mm512_cvtepi32_ps(times(1)) } else { _mm512_setzero_ps() };
-        let scale = _mm_set1_ps(x.scale);
-        for s in 0..STREAMS {
-            let codes = unpack(quads[s]);
-            let products = _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(start, codes[0], x0), codes[1], x1);
-            let d = spread(_mm_mul_ps(halves_at::<BYTES, 0>(quads[s]), scale));
-            sums[s] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(products), d, sums[s]);
-            if MINIMUM {
-                let m = spread(_mm_mul_ps(halves_at::<BYTES, 2>(quads[s]), scale));
-                sums[s] = _mm512_fmadd_ps(x_sums, m, sums[s]);
+    let mut at: [*const u8; STREAMS] = [rows[0].as_ptr(), rows[1].as_ptr(), rows[2].as_ptr(), rows[3].as_ptr()];
+    let mut padded = [[0; 192]; STREAMS];
+    let rest = rows[0].len() % BYTES;
+    for q in 0..quads + usize::from(rest > 0) {
+        if q == quads {
+            // Blocks of zeros fill up the last four.
+            for s in 0..STREAMS {
+                pad(&rows[s][quads * BYTES..], &mut padded[s]);
+                at[s] = padded[s].as_ptr();
             }
         }
-    };
-    let (quads, rest) = (rows.map(|row| row.as_chunks::<4>().0), rows.map(|row| row.as_chunks::<4>().1));
-    for q in 0..quads[0].len() {
-        for quads in quads {
-            prefetch(quads[q].as_ptr().cast());
+        let (x, half) = (&x[q / 2], q % 2 * 128);
+        let (a, b) = (values_at(x, half), values_at(x, half + 64));
+        let x0 = _mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
+        let x1 = _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b);
+        // What the offset takes off, and what the minimum is multiplied with, is the same for all rows.
+        let start = _mm512_sub_epi32(_mm512_setzero_si512(), times(OFFSET, x0, x1));
+        let totals = _mm512_cvtepi32_ps(times(1, x0, x1));
+        let scale = _mm512_set1_ps(x.scale);
+        for s in 0..STREAMS {
+            for line in 0..BYTES.div_ceil(64) {
+                prefetch(at[s].wrapping_add(64 * line));
+            }
+            // SAFETY: `quads` times so many bytes are in each row, and as many in `padded`.
+            let quad = unpack(unsafe { &*at[s].cast() });
+            let products = _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(start, quad.codes[0], x0), quad.codes[1], x1);
+            let mut sum = _mm512_mul_ps(_mm512_cvtepi32_ps(products), quad.scales);
+            if MINIMUM {
+                sum = _mm512_fmadd_ps(totals, quad.minimums, sum);
+            }
+            sums[s] = _mm512_fmadd_ps(sum, scale, sums[s]);
+            at[s] = at[s].wrapping_add(BYTES);
         }
-        step(quads.map(|quads| &quads[q]), &x[q / 2], q % 2);
     }
-    if !rest[0].is_empty() {
-        // Blocks of zeros fill up the last four.
-        let mut last = [[[0; BYTES]; 4]; STREAMS];
-        for (last, rest) in last.iter_mut().zip(rest) {
-            last[..rest.len()].copy_from_slice(rest);
-        }
-        let q = quads[0].len();
-        step(last.each_ref(), &x[q / 2], q % 2);
+    let mut out = [0.0; STREAMS];
+    for s in 0..STREAMS {
+        out[s] = _mm512_reduce_add_ps(sums[s]);
     }
-    sums.map(|sums| _mm512_reduce_add_ps(sums))
+    out
 }
 
-/// 64 activations from `at` on.
-#[inline(always)]
-fn part_of(values: &[i8; 256], at: usize) -> &[u8; 64] {
-    part(bytemuck::cast_ref::<[i8; 256], [u8; 256]>(values), at)
+/// Copies fewer bytes than four blocks have, and fills up with zeros.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+fn pad(rest: &[u8], padded: &mut [u8; 192]) {
+    for (i, padded) in padded.chunks_exact_mut(64).enumerate() {
+        let bytes = rest.len().saturating_sub(64 * i).min(64) as u32;
+        let mask = u64::MAX.checked_shr(64 - bytes).unwrap_or(0);
+        // SAFETY: bytes that the mask does not name are not read; 64 are written.
+        unsafe {
+            let bytes = _mm512_maskz_loadu_epi8(mask, rest.as_ptr().wrapping_add(64 * i).cast());
+            _mm512_storeu_si512(padded.as_mut_ptr().cast(), bytes);
+        }
+    }
 }
 
-/// Up to eight blocks out of their bytes, for a [`panel`](super::panel).
+/// `n` times the activations, each four added up.
+#[inline]
+#[target_feature(enable = "avx512vnni")]
+fn times(n: u8, x0: __m512i, x1: __m512i) -> __m512i {
+    let n = _mm512_set1_epi8(n as i8);
+    _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(_mm512_setzero_si512(), n, x0), n, x1)
+}
+
+/// Up to eight blocks out of their bytes, for a [`panel`](super::panel). `BYTES` are those of four.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
-pub(super) fn row<const BYTES: usize, const MINIMUM: bool>(bytes: &[u8], unpack: impl Fn(&Quad<BYTES>) -> [__m512i; 2]) -> Row {
-    let mut eight = [[0; BYTES]; 8];
-    eight.as_flattened_mut()[..bytes.len()].copy_from_slice(bytes);
-    let [a, b]: &[Quad<BYTES>; 2] = eight.as_chunks::<4>().0.try_into().expect("eight blocks");
-    let ([a0, a1], [b0, b1]) = (unpack(a), unpack(b));
-    // One number for a block is one for each of its two times 16 columns.
-    let pairs = _mm512_set_epi32(7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0);
-    let each = |a: __m128, b: __m128| _mm512_permutexvar_ps(pairs, _mm512_castps256_ps512(_mm256_set_m128(b, a)));
-    let scales = each(halves_at::<BYTES, 0>(a), halves_at::<BYTES, 0>(b));
-    let minimums = if MINIMUM { each(halves_at::<BYTES, 2>(a), halves_at::<BYTES, 2>(b)) } else { _mm512_setzero_ps() };
-    Row { codes: [a0, a1, b0, b1], scales, minimums }
+pub(super) fn row<const BYTES: usize>(bytes: &[u8], unpack: impl Fn(&[u8; BYTES]) -> Quad) -> Row {
+    let mut padded = [[0; BYTES]; 2];
+    let pair: &[[u8; BYTES]; 2] = match bytes.as_chunks().0.try_into() {
+        Ok(pair) => pair,
+        Err(_) => {
+            padded.as_flattened_mut()[..bytes.len()].copy_from_slice(bytes);
+            &padded
+        }
+    };
+    let (a, b) = (unpack(&pair[0]), unpack(&pair[1]));
+    // Number l of a vector is in lane l / 4; each of two times 16 columns of a block wants it.
+    let pairs = _mm512_setr_epi32(0, 0, 4, 4, 8, 8, 12, 12, 16, 16, 20, 20, 24, 24, 28, 28);
+    Row {
+        codes: [a.codes[0], a.codes[1], b.codes[0], b.codes[1]],
+        scales: _mm512_permutex2var_ps(a.scales, pairs, b.scales),
+        minimums: _mm512_permutex2var_ps(a.minimums, pairs, b.minimums),
+    }
+}
+
+/// The bytes of four blocks of at most 24 bytes: the first 64 and, overlapping, the last 64. What is picked from two vectors was loaded once.
+pub(super) struct Bytes {
+    first: __m512i,
+    last: __m512i,
+}
+
+impl Bytes {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn load<const BYTES: usize>(quad: &[u8; BYTES]) -> Self {
+        Self { first: load64(part(quad, 0)), last: load64(part(quad, BYTES - 64)) }
+    }
+}
+
+/// Which 16-bit words of [`Bytes`] to collect.
+struct Words {
+    /// From the first bytes, counted in words.
+    from_first: [i16; 32],
+    /// These are from the last.
+    others: u32,
+    from_last: [i16; 32],
+}
+
+impl Words {
+    const NONE: Self = Self { from_first: [0; 32], others: 0, from_last: [0; 32] };
+
+    /// Word `i` is the one at `byte`, of a total of `bytes`.
+    const fn with(mut self, i: usize, byte: usize, bytes: usize) -> Self {
+        if byte < 64 {
+            self.from_first[i] = (byte / 2) as i16;
+        } else {
+            self.others |= 1 << i;
+            self.from_last[i] = ((byte - (bytes - 64)) / 2) as i16;
+        }
+        self
+    }
+
+    /// The 16 bytes at `at` in each block, one block a lane.
+    const fn lanes(bytes: usize, at: usize) -> Self {
+        let (mut words, mut i) = (Self::NONE, 0);
+        while i < 32 {
+            words = words.with(i, i / 8 * (bytes / 4) + at + i % 8 * 2, bytes);
+            i += 1;
+        }
+        words
+    }
+
+    /// The word at `at` in each block, four times each; then the two words at `bits` in each.
+    const fn header(bytes: usize, at: usize, bits: usize) -> Self {
+        let (mut words, mut i) = (Self::NONE, 0);
+        while i < 16 {
+            words = words.with(i, i / 4 * (bytes / 4) + at, bytes);
+            if i < 8 {
+                words = words.with(16 + i, i / 2 * (bytes / 4) + bits + i % 2 * 2, bytes);
+            }
+            i += 1;
+        }
+        words
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512bw")]
+    fn collect(&self, bytes: &Bytes) -> __m512i {
+        let first = _mm512_permutexvar_epi16(words(&self.from_first), bytes.first);
+        if self.others == 0 {
+            return first;
+        }
+        _mm512_mask_permutexvar_epi16(first, self.others, words(&self.from_last), bytes.last)
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn words(words: &[i16; 32]) -> __m512i {
+    // SAFETY: 32 words are 64 bytes.
+    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
+}
+
+/// Two codes in each of 16 bytes at `AT`: the low halves belong to a block's first 16 weights, the high halves to the others.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+pub(super) fn nibbles<const BYTES: usize, const AT: usize>(bytes: &Bytes) -> [__m512i; 2] {
+    let bytes = const { Words::lanes(BYTES, AT) }.collect(bytes);
+    let low = _mm512_set1_epi8(15);
+    [_mm512_and_si512(bytes, low), _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), low)]
+}
+
+/// The half-precision number at `AT` in each block, in all of its lane.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+pub(super) fn halves<const BYTES: usize, const AT: usize>(bytes: &Bytes) -> __m512 {
+    header::<BYTES, AT, AT>(bytes).0
+}
+
+/// As [`halves`], and the 32 bits at `BITS`, in all of a block's lane.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+pub(super) fn header<const BYTES: usize, const AT: usize, const BITS: usize>(bytes: &Bytes) -> (__m512, __m512i) {
+    let header = const { Words::header(BYTES, AT, BITS) }.collect(bytes);
+    let lanes = _mm512_setr_epi32(8, 8, 8, 8, 9, 9, 9, 9, 10, 10, 10, 10, 11, 11, 11, 11);
+    (_mm512_cvtph_ps(_mm512_castsi512_si256(header)), _mm512_permutexvar_epi32(lanes, header))
+}
+
+/// Adds 16 to codes whose fifth bit is set: bit `i` of a lane's `bits` belongs to weight `i`.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+pub(super) fn with_fifth(codes: [__m512i; 2], bits: __m512i) -> [__m512i; 2] {
+    let own = _mm512_set1_epi64(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]));
+    let with = |codes: __m512i, first: i64| {
+        // To each byte the eight bits among which its own is.
+        let eight = _mm512_broadcast_i32x4(_mm_set_epi64x((first + 1) * 0x0101_0101_0101_0101, first * 0x0101_0101_0101_0101));
+        let set = _mm512_test_epi8_mask(_mm512_shuffle_epi8(bits, eight), own);
+        _mm512_mask_add_epi8(codes, set, codes, _mm512_set1_epi8(16))
+    };
+    [with(codes[0], 0), with(codes[1], 2)]
 }

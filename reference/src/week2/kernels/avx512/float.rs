@@ -57,8 +57,10 @@ fn dot<const BYTES: usize>(
             sums[s] = _mm512_fmadd_ps(widen(&vectors[s][i]), x, sums[s]);
         }
     }
-    std::array::from_fn(|s| {
+    let mut out = [0.0; STREAMS];
+    for s in 0..STREAMS {
         let rest: f32 = rest[s].iter().zip(x_rest).map(|(bytes, x)| value(*bytes) * x).sum();
-        _mm512_reduce_add_ps(sums[s]) + rest
-    })
+        out[s] = _mm512_reduce_add_ps(sums[s]) + rest;
+    }
+    out
 }

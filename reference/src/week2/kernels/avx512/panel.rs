@@ -17,6 +17,8 @@ use crate::week2::{
 const LANES: usize = 16;
 /// Rows of activations whose sums are in registers at once.
 const TOKENS: usize = 6;
+/// Rows of activations for which weights are unpacked once.
+const CHUNK: usize = 256;
 
 /// 256 columns of a row of weights: a weight is `scale · (code − offset) + minimum`.
 #[derive(Clone, Copy)]
@@ -39,22 +41,15 @@ impl Row {
 }
 
 /// 256 columns of 16 rows of weights.
+#[derive(Clone, Copy)]
 struct Panel {
     /// Four columns of each row.
     codes: [__m512i; GROUP / 4],
     /// One number for each row.
-    scales: [__m512; GROUP / SUM],
-    minimums: [__m512; GROUP / SUM],
-}
-
-/// Where a product of panels goes: the tile's columns `first..first + rows`.
-struct Part {
-    first: usize,
-    rows: usize,
-    /// Which group of columns is multiplied.
-    group: usize,
-    /// Blocks of columns with a scale of their own in it.
-    blocks: usize,
+    scales: [__m512i; GROUP / SUM],
+    minimums: [__m512i; GROUP / SUM],
+    /// The same before it is turned: four vectors of codes of each row, then scales, then minimums.
+    rows: [[__m512i; LANES]; 6],
 }
 
 /// A [`Kernel`](crate::week2::kernels::Kernel): `unpack` is given the bytes of 256 columns, or of as many as are left in a row. There is
@@ -68,70 +63,93 @@ pub(super) fn multiply<const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bo
     order: Order,
     unpack: impl Fn(&[u8]) -> Row,
 ) {
-    let (tokens, cols) = (tile.rows.clone(), tile.cols.clone());
+    let zero = _mm512_setzero_si512();
+    let mut panels = [Panel { codes: [zero; GROUP / 4], scales: [zero; LANES], minimums: [zero; LANES], rows: [[zero; LANES]; 6] }; 2];
     let group_bytes = GROUP / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
-    for first in (0..cols.len()).step_by(2 * LANES) {
-        let rows = cols.len().min(first + 2 * LANES) - first;
-        for group in 0..x.groups() {
-            let bytes = |i| weight.row(cols.start + first + i).chunks(group_bytes).nth(group).expect("a group of columns");
-            let panel = |from: usize| fill(order, |i| if from + i < rows { unpack(bytes(from + i)) } else { Row::zeros() });
-            let panels = [panel(0), panel(LANES)];
-            let part = Part { first, rows, group, blocks: GROUP.min(weight.cols - group * GROUP) / COLUMNS };
-            let mut t = tokens.start;
-            while t < tokens.end {
-                let n = TOKENS.min(tokens.end - t);
-                match n {
-                    1 => add::<1, COLUMNS, OFFSET, MINIMUM>(&panels, x, &part, t, tile),
-                    2 => add::<2, COLUMNS, OFFSET, MINIMUM>(&panels, x, &part, t, tile),
-                    3 => add::<3, COLUMNS, OFFSET, MINIMUM>(&panels, x, &part, t, tile),
-                    4 => add::<4, COLUMNS, OFFSET, MINIMUM>(&panels, x, &part, t, tile),
-                    5 => add::<5, COLUMNS, OFFSET, MINIMUM>(&panels, x, &part, t, tile),
-                    _ => add::<TOKENS, COLUMNS, OFFSET, MINIMUM>(&panels, x, &part, t, tile),
+    for first in tile.rows.clone().step_by(CHUNK) {
+        let tokens = first..tile.rows.end.min(first + CHUNK);
+        for col in tile.cols.clone().step_by(2 * LANES) {
+            let cols = col..tile.cols.end.min(col + 2 * LANES);
+            // The outputs of neighbouring tokens lie far apart, at a distance at which a cache holds but few; here they are neighbours.
+            let mut sums = [[_mm512_setzero_ps(); 2]; CHUNK];
+            for group in 0..x.groups() {
+                let bytes = |i| weight.row(cols.start + i).chunks(group_bytes).nth(group).expect("a group of columns");
+                for (h, panel) in panels.iter_mut().enumerate() {
+                    panel.fill(order, |i| if h * LANES + i < cols.len() { unpack(bytes(h * LANES + i)) } else { Row::zeros() });
                 }
-                t += n;
+                let blocks = GROUP.min(weight.cols - group * GROUP) / COLUMNS;
+                for t in tokens.clone().step_by(TOKENS) {
+                    let sums = &mut sums[t - first..];
+                    let group = |n: usize| &x.int8_row(t + n)[group];
+                    match tokens.end - t {
+                        1 => add::<1, COLUMNS, OFFSET, MINIMUM>(&panels, group, blocks, sums),
+                        2 => add::<2, COLUMNS, OFFSET, MINIMUM>(&panels, group, blocks, sums),
+                        3 => add::<3, COLUMNS, OFFSET, MINIMUM>(&panels, group, blocks, sums),
+                        4 => add::<4, COLUMNS, OFFSET, MINIMUM>(&panels, group, blocks, sums),
+                        5 => add::<5, COLUMNS, OFFSET, MINIMUM>(&panels, group, blocks, sums),
+                        _ => add::<TOKENS, COLUMNS, OFFSET, MINIMUM>(&panels, group, blocks, sums),
+                    }
+                }
+            }
+            for t in tokens.clone() {
+                let from = cols.start - tile.cols.start;
+                store(sums[t - first], &mut tile.row_mut(t)[from..][..cols.len()]);
             }
         }
     }
 }
 
-/// Unpacks 16 rows and turns them.
+/// The first of 32 numbers, as many as there is room for.
 #[inline]
-#[target_feature(enable = "avx512bw")]
-fn fill(order: Order, row: impl Fn(usize) -> Row) -> Panel {
-    let rows: [Row; LANES] = std::array::from_fn(row);
-    let mut codes = [_mm512_setzero_si512(); GROUP / 4];
-    for j in 0..4 {
-        let columns = transpose(rows.map(|row| row.codes[j]));
-        for (i, columns) in columns.into_iter().enumerate() {
-            codes[order[4 * j + i / 4] * 4 + i % 4] = columns;
-        }
+#[target_feature(enable = "avx512f")]
+fn store(sums: [__m512; 2], out: &mut [f32]) {
+    for (out, sums) in out.chunks_mut(LANES).zip(sums) {
+        // SAFETY: the mask has a bit for each number in `out`.
+        unsafe { _mm512_mask_storeu_ps(out.as_mut_ptr(), u16::MAX >> (LANES - out.len()), sums) };
     }
-    let turned = |v: [__m512; LANES]| transpose(v.map(|v| _mm512_castps_si512(v))).map(|v| _mm512_castsi512_ps(v));
-    Panel { codes, scales: turned(rows.map(|row| row.scales)), minimums: turned(rows.map(|row| row.minimums)) }
 }
 
-/// Adds the product with `N` rows of activations to the tile.
+impl Panel {
+    /// Unpacks 16 rows and turns them.
+    #[inline]
+    #[target_feature(enable = "avx512bw")]
+    fn fill(&mut self, order: Order, row: impl Fn(usize) -> Row) {
+        for i in 0..LANES {
+            let row = row(i);
+            for j in 0..4 {
+                self.rows[j][i] = row.codes[j];
+            }
+            self.rows[4][i] = _mm512_castps_si512(row.scales);
+            self.rows[5][i] = _mm512_castps_si512(row.minimums);
+        }
+        for (j, rows) in self.rows.iter().enumerate() {
+            let columns = transpose(*rows);
+            for i in 0..LANES {
+                match j {
+                    0..4 => self.codes[order[4 * j + i / 4] * 4 + i % 4] = columns[i],
+                    4 => self.scales[i] = columns[i],
+                    _ => self.minimums[i] = columns[i],
+                }
+            }
+        }
+    }
+}
+
+/// Adds the products of two panels and `N` groups of activations to `sums [N]`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
-fn add<const N: usize, const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bool>(
+fn add<'x, const N: usize, const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bool>(
     panels: &[Panel; 2],
-    x: &Input,
-    part: &Part,
-    t: usize,
-    tile: &mut Tile<'_, f32>,
+    group: impl Fn(usize) -> &'x Int8Group,
+    blocks: usize,
+    sums: &mut [[__m512; 2]],
 ) {
-    let groups: [&Int8Group; N] = std::array::from_fn(|n| &x.int8_row(t + n)[part.group]);
-    let sums = product::<N, COLUMNS, OFFSET, MINIMUM>(panels, groups, part.blocks);
+    let groups: [&Int8Group; N] = std::array::from_fn(group);
+    let products = product::<N, COLUMNS, OFFSET, MINIMUM>(panels, groups, blocks);
     for n in 0..N {
-        let out = &mut tile.row_mut(t + n)[part.first..][..part.rows];
-        for (h, out) in out.chunks_mut(LANES).enumerate() {
-            let mask = u16::MAX >> (LANES - out.len());
-            let at = out.as_mut_ptr();
-            // SAFETY: the mask has a bit for each number in `out`.
-            unsafe {
-                let before = if part.group == 0 { _mm512_setzero_ps() } else { _mm512_maskz_loadu_ps(mask, at) };
-                _mm512_mask_storeu_ps(at, mask, _mm512_fmadd_ps(sums[n][h], _mm512_set1_ps(groups[n].scale), before));
-            }
+        let scale = _mm512_set1_ps(groups[n].scale);
+        for h in 0..2 {
+            sums[n][h] = _mm512_fmadd_ps(products[n][h], scale, sums[n][h]);
         }
     }
 }
@@ -161,7 +179,10 @@ fn product<const N: usize, const COLUMNS: usize, const OFFSET: u8, const MINIMUM
     }
     let mut out = [[_mm512_setzero_ps(); 2]; N];
     for block in 0..blocks {
-        let mut sums: [[__m512i; 2]; N] = std::array::from_fn(|n| [_mm512_set1_epi32(starts[n][block]); 2]);
+        let mut sums = [[_mm512_setzero_si512(); 2]; N];
+        for n in 0..N {
+            sums[n] = [_mm512_set1_epi32(starts[n][block]); 2];
+        }
         for i in block * COLUMNS / 4..(block + 1) * COLUMNS / 4 {
             for n in 0..N {
                 let four = _mm512_set1_epi32(four_at(x[n], i));
@@ -173,9 +194,10 @@ fn product<const N: usize, const COLUMNS: usize, const OFFSET: u8, const MINIMUM
         for n in 0..N {
             for h in 0..2 {
                 let piece = block * COLUMNS / SUM;
-                out[n][h] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[n][h]), panels[h].scales[piece], out[n][h]);
+                out[n][h] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[n][h]), _mm512_castsi512_ps(panels[h].scales[piece]), out[n][h]);
                 if MINIMUM {
-                    out[n][h] = _mm512_fmadd_ps(panels[h].minimums[piece], _mm512_set1_ps(totals[n][block]), out[n][h]);
+                    out[n][h] =
+                        _mm512_fmadd_ps(_mm512_castsi512_ps(panels[h].minimums[piece]), _mm512_set1_ps(totals[n][block]), out[n][h]);
                 }
             }
         }

@@ -3,10 +3,13 @@
 use std::arch::x86_64::*;
 
 use super::{
-    blocks::{self, Quad, lanes_at, nibbles},
+    blocks::{self, Bytes, Quad, halves, nibbles},
     panel,
 };
-use crate::week2::{blocks::q4_0::BYTES, input::Input, matrix::Matrix, parallel::Tile};
+use crate::week2::{blocks::q4_0, input::Input, matrix::Matrix, parallel::Tile};
+
+/// Of four blocks.
+const BYTES: usize = 4 * q4_0::BYTES;
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
@@ -17,12 +20,12 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<32, 8, false>(weight, x, tile, blocks::ORDER, |bytes| blocks::row::<BYTES, false>(bytes, |quad| unpack(quad)));
+    panel::multiply::<32, 8, false>(weight, x, tile, blocks::ORDER, |bytes| blocks::row(bytes, |quad| unpack(quad)));
 }
 
-/// The codes, in 0…15.
 #[inline]
 #[target_feature(enable = "avx512bw")]
-fn unpack(quad: &Quad<BYTES>) -> [__m512i; 2] {
-    nibbles(lanes_at::<BYTES, 2>(quad))
+fn unpack(quad: &[u8; BYTES]) -> Quad {
+    let bytes = &Bytes::load(quad);
+    Quad { codes: nibbles::<BYTES, 2>(bytes), scales: halves::<BYTES, 0>(bytes), minimums: _mm512_setzero_ps() }
 }

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{
-    lanes::{Order, half_at, load64, part},
+    lanes::{Order, load64, part, two_halves},
     panel,
     superblocks::{self, Superblock},
 };
@@ -32,7 +32,7 @@ fn unpack(block: &[u8; BYTES]) -> Superblock {
     let high = |v| _mm512_and_si512(_mm512_srli_epi16::<4>(v), low);
     let codes = [_mm512_and_si512(a, low), high(a), _mm512_and_si512(b, low), high(b)];
     let (scales, minimums) = scales_and_minimums(part(block, 4));
-    Superblock { codes, scales, minimums, d: half_at(block, 0), dmin: half_at(block, 2) }
+    Superblock { codes, scales, minimums, d: two_halves(part(block, 0)) }
 }
 
 /// Eight scales and eight minimums of 6 bits, each twice, as 16-bit numbers.

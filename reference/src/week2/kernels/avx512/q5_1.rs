@@ -1,12 +1,13 @@
 //! [`Q5_1`](crate::week2::blocks::q5_1): as Q5_0, with a minimum instead of an offset.
 
-use std::arch::x86_64::*;
-
 use super::{
-    blocks::{self, Quad, lanes_at, nibbles, with_fifth_bits},
+    blocks::{self, Bytes, Quad, halves, header, nibbles, with_fifth},
     panel,
 };
-use crate::week2::{blocks::q5_1::BYTES, input::Input, matrix::Matrix, parallel::Tile};
+use crate::week2::{blocks::q5_1, input::Input, matrix::Matrix, parallel::Tile};
+
+/// Of four blocks.
+const BYTES: usize = 4 * q5_1::BYTES;
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
@@ -17,12 +18,13 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<32, 0, true>(weight, x, tile, blocks::ORDER, |bytes| blocks::row::<BYTES, true>(bytes, |quad| unpack(quad)));
+    panel::multiply::<32, 0, true>(weight, x, tile, blocks::ORDER, |bytes| blocks::row(bytes, |quad| unpack(quad)));
 }
 
-/// The codes, in 0…31.
 #[inline]
 #[target_feature(enable = "avx512bw")]
-fn unpack(quad: &Quad<BYTES>) -> [__m512i; 2] {
-    with_fifth_bits::<BYTES, 4>(nibbles(lanes_at::<BYTES, 8>(quad)), quad)
+fn unpack(quad: &[u8; BYTES]) -> Quad {
+    let bytes = &Bytes::load(quad);
+    let (scales, bits) = header::<BYTES, 0, 4>(bytes);
+    Quad { codes: with_fifth(nibbles::<BYTES, 8>(bytes), bits), scales, minimums: halves::<BYTES, 2>(bytes) }
 }

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{
-    lanes::{half_at, load32, load64, part},
+    lanes::{load32, load64, part, two_halves},
     panel,
     q4_k::{ORDER, scales_and_minimums},
     superblocks::{self, Superblock},
@@ -39,5 +39,5 @@ fn unpack(block: &[u8; BYTES]) -> Superblock {
         with(_mm512_srli_epi16::<4>(b), _mm512_srli_epi16::<1>(fifth)),
     ];
     let (scales, minimums) = scales_and_minimums(part(block, 4));
-    Superblock { codes, scales, minimums, d: half_at(block, 0), dmin: half_at(block, 2) }
+    Superblock { codes, scales, minimums, d: two_halves(part(block, 0)) }
 }
