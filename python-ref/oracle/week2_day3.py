@@ -29,7 +29,7 @@ def encode(x, name):
 def decode(blocks, name):
     """Bytes `[n, row bytes]` → weights `[n, cols]`."""
     data = blocks.numpy().astype(np.uint8)
-    data = data.view(np.float16) if name == "F16" else data
+    data = data.view(np.float32) if name == "F32" else data.view(np.float16) if name == "F16" else data
     with np.errstate(invalid="ignore"):
         weights = dequantize(data, GGMLQuantizationType[name])
     return torch.from_numpy(np.ascontiguousarray(weights, dtype=np.float32))

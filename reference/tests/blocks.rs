@@ -1,0 +1,32 @@
+//! Every format, all bits: against the `gguf` package, on bytes that no quantizer would write, and at any address.
+#![cfg(feature = "model")]
+
+use tiny_llm_kit::{fixtures::Fixtures, gguf::TensorType};
+use tiny_llm_reference::week2::blocks::dequantize_row;
+
+#[test]
+fn every_format_is_decoded_bit_for_bit_at_any_address() {
+    let fixtures = Fixtures::open("week2_day3_formats");
+    for tensor_type in TensorType::ALL {
+        let case = fixtures.case(&format!("formats/{tensor_type}"));
+        let expected = case.tensor("weights");
+        let row: Vec<u8> = case.integers("blocks").iter().map(|&byte| byte as u8).collect();
+        assert_eq!(tensor_type.row_bytes(expected.len()), Some(row.len()), "{tensor_type}");
+        for offset in 0..8 {
+            let shifted = [&vec![0; offset], row.as_slice()].concat();
+            let mut out = vec![0.0; expected.len()];
+            dequantize_row(tensor_type, &shifted[offset..], &mut out);
+            for (i, (found, &expected)) in out.iter().zip(&expected).enumerate() {
+                // One NaN is as good as another.
+                let same = found.to_bits() == expected.to_bits() || (found.is_nan() && expected.is_nan());
+                assert!(same, "weight {i} in {tensor_type}, {offset} bytes further: found {found:e}, expected {expected:e}");
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "bytes of a row of 64 weights in Q8_0")]
+fn a_row_that_is_too_short_is_refused() {
+    dequantize_row(TensorType::Q8_0, &[0; 34], &mut [0.0; 64]);
+}
