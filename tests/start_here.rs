@@ -14,6 +14,7 @@ fn main() {
         feature = "week2-day3",
         feature = "week2-day4",
         feature = "week2-day5",
+        feature = "week2-day6",
         feature = "week2-day7"
     ));
     if !day_chosen {

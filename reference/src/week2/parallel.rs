@@ -98,29 +98,40 @@ impl Team {
         }
         assert!(width > 0 && out.len().is_multiple_of(width), "{} values are no whole number of rows of {width}", out.len());
         let rows = out.len() / width;
-        let (tile_rows, tile_cols) = (tile.0.clamp(1, rows), tile.1.clamp(1, width));
-        let across = width.div_ceil(tile_cols);
-        let count = rows.div_ceil(tile_rows) * across;
+        let grid = Grid { rows, width, tile: (tile.0.clamp(1, rows), tile.1.clamp(1, width)) };
         let base = SendPointer(out.as_mut_ptr());
-        let next = AtomicUsize::new(0);
-        let job = || {
+        let give = |tile: (Range<usize>, Range<usize>)| {
             let base = &base;
-            loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                if i >= count {
-                    return;
-                }
-                let (row, col) = (i / across * tile_rows, i % across * tile_cols);
-                work(&mut Tile {
-                    rows: row..rows.min(row + tile_rows),
-                    cols: col..width.min(col + tile_cols),
-                    width,
-                    base: base.0,
-                    lifetime: PhantomData,
-                });
-            }
+            let (rows, cols) = tile;
+            let fits = rows.start < rows.end && rows.end <= grid.rows && cols.start < cols.end && cols.end <= grid.width;
+            assert!(fits, "a tile of rows {rows:?} and columns {cols:?} does not lie in {} rows of {}", grid.rows, grid.width);
+            work(&mut Tile { rows, cols, width, base: base.0, lifetime: PhantomData });
         };
-        if count == 1 { job() } else { self.run(&job) }
+        let (down, across) = grid.tile;
+        if self.workers.is_empty() || (down >= rows && across >= width) {
+            for row in (0..rows).step_by(down) {
+                for col in (0..width).step_by(across) {
+                    give((row..rows.min(row + down), col..width.min(col + across)));
+                }
+            }
+            return;
+        }
+        let next = AtomicUsize::new(0);
+        // Two threads with one tile would write the same memory. Tests are built with this check.
+        #[cfg(debug_assertions)]
+        let cells: Vec<AtomicBool> = (0..out.len()).map(|_| AtomicBool::new(false)).collect();
+        let each = |tile: (Range<usize>, Range<usize>)| {
+            #[cfg(debug_assertions)]
+            for row in tile.0.clone() {
+                for cell in tile.1.clone().filter_map(|col| cells.get(row * width + col)) {
+                    assert!(!cell.swap(true, Ordering::Relaxed), "rows {:?}, columns {:?}: given out before", tile.0, tile.1);
+                }
+            }
+            give(tile);
+        };
+        self.run(&|| take_tiles(&next, &grid, each));
+        #[cfg(debug_assertions)]
+        assert!(cells.iter().all(|cell| cell.load(Ordering::Relaxed)), "a part of the output was given to nobody");
     }
 
     /// As [`Team::parallel_tiles`], for whole rows: `work` is given a range of `0..rows` at a time, `grain` rows or fewer, and writes
@@ -202,6 +213,51 @@ impl Shared {
             guard = self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
     }
+}
+
+/// A rectangle cut into tiles, all of one size but those at the right and lower edge, which hold what is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    /// Rows of the whole.
+    pub rows: usize,
+    /// Columns of the whole.
+    pub width: usize,
+    /// Rows and columns of a tile, each at least 1.
+    pub tile: (usize, usize),
+}
+
+impl Grid {
+    /// How many tiles there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        // SOLUTION week2-day6 task 3
+        self.rows.div_ceil(self.tile.0) * self.width.div_ceil(self.tile.1)
+        // END SOLUTION
+    }
+
+    /// Rows and columns of tile `i`; tiles are numbered from left to right, then downwards.
+    #[must_use]
+    pub fn tile(&self, i: usize) -> (Range<usize>, Range<usize>) {
+        // SOLUTION week2-day6 task 3
+        let across = self.width.div_ceil(self.tile.1);
+        let (row, col) = (i / across * self.tile.0, i % across * self.tile.1);
+        (row..self.rows.min(row + self.tile.0), col..self.width.min(col + self.tile.1))
+        // END SOLUTION
+    }
+}
+
+/// What every thread of the team does: as long as there are tiles that nobody has taken, it takes the next one and works on it. `next` is
+/// shared by all threads and counts the tiles that were taken.
+pub fn take_tiles(next: &AtomicUsize, grid: &Grid, work: impl Fn((Range<usize>, Range<usize>))) {
+    // SOLUTION week2-day6 task 3
+    loop {
+        let i = next.fetch_add(1, Ordering::Relaxed);
+        if i >= grid.count() {
+            return;
+        }
+        work(grid.tile(i));
+    }
+    // END SOLUTION
 }
 
 /// The team is awake until this is dropped.

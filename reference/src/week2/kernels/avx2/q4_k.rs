@@ -11,6 +11,7 @@ use crate::week2::input::Int8Group;
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot(block: &[u8; 144], x: &Int8Group) -> __m256 {
+    // SOLUTION week2-day6 task 2
     let (scales, mins) = scales_and_mins(block[4..16].try_into().expect("12 bytes"));
     let (bytes, p) = (block[16..].as_chunks().0, x.values.as_chunks().0);
     let mut acc = _mm256_setzero_si256();
@@ -27,6 +28,7 @@ pub(super) fn dot(block: &[u8; 144], x: &Int8Group) -> __m256 {
     let shift = _mm256_madd_epi16(mins, load_sums(&x.sums));
     let scaled = _mm256_mul_ps(halves([block[0], block[1]]), _mm256_cvtepi32_ps(acc));
     _mm256_fnmadd_ps(halves([block[2], block[3]]), _mm256_cvtepi32_ps(shift), scaled)
+    // END SOLUTION
 }
 
 /// Eight scales as i16, in both halves of a register, and eight minimums as i16, each twice: a minimum meets two sums of 16.

@@ -1,0 +1,12 @@
+//! function: dot
+//! how: even and odd blocks in sums of their own
+    let mut acc = [_mm256_setzero_ps(); 2];
+    for (b, (block, p)) in blocks.iter().zip(x.values.as_chunks().0).enumerate() {
+        let (&[d0, d1], q) = block.split_first_chunk().expect("a scale");
+        let q = load(q.try_into().expect("32 codes"));
+        let p = _mm256_sign_epi8(load_signed(p), q);
+        let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(q), p);
+        let fours = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+        acc[b % 2] = _mm256_fmadd_ps(halves([d0, d1]), _mm256_cvtepi32_ps(fours), acc[b % 2]);
+    }
+    _mm256_add_ps(acc[0], acc[1])

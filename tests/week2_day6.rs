@@ -1,0 +1,176 @@
+//! Week 2, day 6: 256-bit dot products, and rows shared out among threads.
+//!
+//! Expected values: `python-ref/oracle/week2_day6.py`.
+
+use std::{
+    ops::Range,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
+
+use tiny_llm::week2::{
+    input::{GROUP, Input, Int8Group, SUM},
+    kernels::{Rung, matmul},
+    matrix::Matrix,
+    parallel::{Grid, Team, take_tiles},
+};
+use tiny_llm_kit::{check::assert_answer, fixtures::Fixtures, gguf::TensorType, tensor::tensor};
+
+// Tasks 1 and 2 are about instructions that only some processors have. On another one they cannot be verified, and are not green.
+
+#[track_caller]
+fn check(case: &str, tensor_type: TensorType) {
+    assert!(Rung::Avx2.is_available(), "not verified: AVX2, which these kernels are made of, is not in this machine's processor");
+    let fixtures = Fixtures::open("week2_day6");
+    let case = fixtures.case(case);
+    let rows = case.integers("rows");
+    let (n, size) = (rows.shape()[0], rows.shape()[1]);
+    let cols = size / tensor_type.block_bytes() * tensor_type.block_len();
+    let bytes: Vec<u8> = rows.iter().map(|&byte| byte as u8).collect();
+    let weight = Matrix::new(n, cols, tensor_type, bytes.into()).expect("whole blocks");
+    let values: Vec<i8> = case.tensor("values").iter().map(|&x| x as i8).collect();
+    let scales = case.tensor("scales");
+    let group = |(values, &scale): (&[i8], &f32)| {
+        let mut sums = [0; GROUP / SUM];
+        sums.iter_mut().zip(values.chunks_exact(SUM)).for_each(|(sum, values)| *sum = values.iter().map(|&q| i16::from(q)).sum());
+        Int8Group { values: values.try_into().expect("a group"), sums, scale }
+    };
+    let int8 = values.chunks_exact(GROUP).zip(&scales).map(group).collect();
+    let x = Input { rows: 1, cols, values: vec![0.0; cols], int8 };
+    let mut out = vec![0.0; n];
+    matmul(Rung::Avx2, &Team::new(1), &weight, &x, &mut out);
+    case.check("products", &tensor(&[n], out));
+}
+
+#[test]
+fn task_1_q8_0_rows() {
+    check("task_1_q8_0/rows", TensorType::Q8_0);
+}
+
+#[test]
+fn task_1_q8_0_one_block() {
+    check("task_1_q8_0/one_block", TensorType::Q8_0);
+}
+
+#[test]
+fn task_1_q8_0_extremes() {
+    check("task_1_q8_0/extremes", TensorType::Q8_0);
+}
+
+#[test]
+fn task_2_q4_k_rows() {
+    check("task_2_q4_k/rows", TensorType::Q4_K);
+}
+
+#[test]
+fn task_2_q4_k_one_block() {
+    check("task_2_q4_k/one_block", TensorType::Q4_K);
+}
+
+#[test]
+fn task_2_q4_k_extremes() {
+    check("task_2_q4_k/extremes", TensorType::Q4_K);
+}
+
+// Task 3: rows shared out
+
+/// Rows, columns, and a tile's.
+const GRIDS: [(usize, usize, (usize, usize)); 8] =
+    [(1, 13, (1, 4)), (1, 3, (1, 4)), (1, 1, (1, 1)), (5, 7, (2, 3)), (6, 8, (2, 4)), (3, 32, (3, 16)), (7, 2, (1, 2)), (4, 5, (9, 9))];
+
+fn grid(case: (usize, usize, (usize, usize))) -> Grid {
+    let (rows, width, tile) = case;
+    Grid { rows, width, tile }
+}
+
+/// Which tile each cell belongs to, row by row, as a text; `-` where none does, `+` where several do.
+fn drawn(grid: &Grid, tiles: &[(Range<usize>, Range<usize>)]) -> String {
+    let cell = |row: usize, col: usize| {
+        let mut owners = tiles.iter().enumerate().filter(|(_, (rows, cols))| rows.contains(&row) && cols.contains(&col));
+        match (owners.next(), owners.next()) {
+            (None, _) => '-',
+            (Some((i, _)), None) => char::from(b'a' + (i % 26) as u8),
+            _ => '+',
+        }
+    };
+    let row = |row: usize| (0..grid.width).map(|col| cell(row, col)).collect::<String>();
+    (0..grid.rows).map(row).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn task_3_number_of_tiles() {
+    let found: Vec<usize> = GRIDS.iter().map(|&case| grid(case).count()).collect();
+    assert_answer("the numbers of tiles of eight grids", &found, &vec![4, 1, 1, 9, 6, 2, 7, 1]);
+}
+
+#[test]
+fn task_3_tiles_of_a_row() {
+    // The count is not asked for, so that this test is about tiles alone.
+    let grid = grid((1, 13, (1, 4)));
+    let tiles: Vec<_> = (0..4).map(|i| grid.tile(i)).collect();
+    assert_answer("13 columns in tiles of 4", &drawn(&grid, &tiles), &"aaaabbbbccccd".to_owned());
+    let inside = tiles.iter().all(|(rows, cols)| rows.end <= 1 && cols.end <= 13);
+    assert!(inside, "a tile reaches beyond the rectangle of 1 row and 13 columns: {tiles:?}");
+}
+
+#[test]
+fn task_3_tiles_of_several_rows() {
+    let grid = grid((5, 7, (2, 3)));
+    let tiles: Vec<_> = (0..9).map(|i| grid.tile(i)).collect();
+    let expected = "aaabbbc\naaabbbc\ndddeeef\ndddeeef\nggghhhi";
+    assert_answer("5 rows of 7 in tiles of 2 by 3", &drawn(&grid, &tiles), &expected.to_owned());
+    let inside = tiles.iter().all(|(rows, cols)| rows.end <= 5 && cols.end <= 7);
+    assert!(inside, "a tile reaches beyond the rectangle of 5 rows and 7 columns: {tiles:?}");
+}
+
+#[test]
+fn task_3_one_thread_takes_every_tile_once() {
+    for case in GRIDS {
+        let grid = grid(case);
+        let taken = Mutex::new(Vec::new());
+        // A loop that never ends would never report.
+        let next = AtomicUsize::new(0);
+        take_tiles(&next, &grid, |tile| {
+            let mut taken = taken.lock().expect("nobody panics while holding it");
+            taken.push(tile);
+            assert!(taken.len() <= 64, "{grid:?}: 64 tiles were taken, expected {}", grid.count());
+        });
+        let taken = taken.into_inner().expect("nobody panicked");
+        let all: Vec<_> = (0..grid.count()).map(|i| grid.tile(i)).collect();
+        assert_answer(&format!("the tiles that one thread takes of {grid:?}"), &drawn(&grid, &taken), &drawn(&grid, &all));
+    }
+}
+
+#[test]
+fn task_3_a_thread_goes_on_where_others_are() {
+    let grid = grid((1, 20, (1, 4)));
+    // One of the five tiles has been taken.
+    let next = AtomicUsize::new(1);
+    let taken = Mutex::new(Vec::new());
+    take_tiles(&next, &grid, |(_, cols)| taken.lock().expect("nobody panics while holding it").push((cols.start, cols.end)));
+    let taken = taken.into_inner().expect("nobody panicked");
+    assert_answer("the columns of the tiles that are left after one of five", &taken, &vec![(4, 8), (8, 12), (12, 16), (16, 20)]);
+    // And the next thread finds nothing.
+    let more = AtomicUsize::new(0);
+    take_tiles(&next, &grid, |_| {
+        more.fetch_add(1, Relaxed);
+    });
+    assert_answer("how many tiles are left for another thread when all were taken", &more.into_inner(), &0);
+}
+
+#[test]
+fn task_3_threads_share_every_tile_once() {
+    for (threads, case) in [1, 2, 3, 5].into_iter().flat_map(|threads| GRIDS.map(|case| (threads, case))) {
+        let grid = grid(case);
+        let mut out = vec![0u32; grid.rows * grid.width];
+        Team::new(threads).parallel_tiles(&mut out, grid.width, grid.tile, |tile| {
+            for row in tile.rows.clone() {
+                tile.row_mut(row).iter_mut().for_each(|cell| *cell += 1);
+            }
+        });
+        let what = format!("how often each cell of {} rows of {} was written by {threads} threads", grid.rows, grid.width);
+        assert_answer(&what, &out, &vec![1; grid.rows * grid.width]);
+    }
+}
