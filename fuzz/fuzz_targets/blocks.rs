@@ -1,0 +1,43 @@
+//! Any bytes are blocks. The first byte chooses the format, the rest is a row.
+//!
+//! A block is decoded alike alone and in a row, at even addresses and at odd ones; its weights, if they are finite, can be stored again, and
+//! what comes back of them is finite in the formats whose scale is not rounded up to infinity.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tiny_llm_kit::gguf::TensorType;
+use tiny_llm_reference::week2::blocks::{dequantize_row, quantize_row};
+
+fuzz_target!(|data: &[u8]| {
+    let Some((choice, row)) = data.split_first() else { return };
+    let tensor_type = TensorType::ALL[usize::from(*choice) % TensorType::ALL.len()];
+    let (len, bytes) = (tensor_type.block_len(), tensor_type.block_bytes());
+    let row = &row[..row.len() / bytes * bytes];
+    let decoded = decode(tensor_type, row);
+
+    let mut shifted = vec![0; 1];
+    shifted.extend(row);
+    assert_eq!(bits(&decode(tensor_type, &shifted[1..])), bits(&decoded), "{tensor_type}: at another address");
+    for (block, weights) in row.chunks(bytes).zip(decoded.chunks(len)) {
+        assert_eq!(bits(&decode(tensor_type, block)), bits(weights), "{tensor_type}: a block alone");
+        if weights.iter().all(|x| x.is_finite()) {
+            let mut again = vec![0; bytes];
+            quantize_row(tensor_type, weights, &mut again);
+            let back = decode(tensor_type, &again);
+            let small = weights.iter().all(|x| x.abs() < 60_000.0);
+            assert!(!small || back.iter().all(|x| x.is_finite()), "{tensor_type}: {weights:?} came back as {back:?}");
+        }
+    }
+});
+
+fn decode(tensor_type: TensorType, row: &[u8]) -> Vec<f32> {
+    let mut out = vec![0.0; row.len() / tensor_type.block_bytes() * tensor_type.block_len()];
+    dequantize_row(tensor_type, row, &mut out);
+    out
+}
+
+/// One NaN is as good as another.
+fn bits(x: &[f32]) -> Vec<u32> {
+    x.iter().map(|x| if x.is_nan() { f32::NAN.to_bits() } else { x.to_bits() }).collect()
+}
