@@ -14,7 +14,7 @@ pub(crate) enum Week {
     /// The reference without cache: the embedded model, and a Llama of 360 M parameters
     Week1,
     /// What each part of week 2 is worth: your engine beside the reference, step by step, and with any one step left out
-    Week2(week2::Options),
+    Week2(Box<week2::Options>),
 }
 
 /// Measures, and prints a table.

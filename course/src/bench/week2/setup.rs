@@ -23,6 +23,9 @@ pub(super) struct Setup {
     pub(super) f16_cache: bool,
 }
 
+/// Turns a part on.
+type Change = fn(&mut Setup);
+
 impl Setup {
     pub(super) const NONE: Self =
         Self { cache: false, quantized: false, kernels: Kernels::Naive, threads: false, streaming: false, f16_cache: false };
@@ -31,7 +34,7 @@ impl Setup {
 
     /// The parts one after the other, in the order of the days.
     pub(super) fn cumulative() -> Vec<(&'static str, Self)> {
-        let steps: [(&str, fn(&mut Self)); 9] = [
+        let steps: [(&str, Change); 9] = [
             ("no cache, f16 weights", |_| {}),
             ("KV cache", |s| s.cache = true),
             ("quantized, decoded row by row", |s| s.quantized = true),
@@ -43,7 +46,7 @@ impl Setup {
             ("f16 cache", |s| s.f16_cache = true),
         ];
         let mut setup = Self::NONE;
-        let on = |(name, turn_on): (_, fn(&mut Self))| {
+        let on = |(name, turn_on): (_, Change)| {
             turn_on(&mut setup);
             (name, setup)
         };
