@@ -3,10 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
-use tiny_llm_kit::{
-    config::ModelConfig,
-    gguf::{Array, Metadata, Value, convert, gguf_name, hugging_face_name},
-};
+use tiny_llm_kit::gguf::{Array, Metadata, Value, convert, gguf_name, hugging_face_name};
 
 fn tiny_story() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tiny-story")
@@ -68,28 +65,6 @@ fn every_tensor_name_there_and_back() {
     for other in ["rope_freqs.weight", "blk.1.attn_q", "blk.-1.attn_q.weight", "model.norm.weight"] {
         assert_eq!(hugging_face_name(other), None, "{other}");
     }
-}
-
-#[test]
-fn rope_factors_are_those_of_llama_3() {
-    let config = std::fs::read_to_string(tiny_story().join("config.json")).unwrap();
-    let mut config = ModelConfig::from_json(&config, "config.json").unwrap();
-    assert_eq!(convert::rope_factors(&config), None);
-    config.rope_theta = 500_000.0;
-    config.rope_scaling = Some(tiny_llm_kit::config::Llama3Scaling {
-        factor: 8.0,
-        low_freq_factor: 1.0,
-        high_freq_factor: 4.0,
-        original_max_positions: 8192,
-    });
-    let factors = convert::rope_factors(&config).unwrap();
-    assert_eq!(factors.len(), 32);
-    assert_eq!((factors[0], factors[31]), (1.0, 8.0));
-    // 8192 positions make f · 8192 / 2π turns, of which those between 1 and 4 mix the two.
-    let frequency = 500_000f64.powf(-17.0 / 32.0);
-    let kept = (frequency * 8192.0 / std::f64::consts::TAU - 1.0) / 3.0;
-    assert!((0.0..1.0).contains(&kept), "{kept}");
-    assert!((f64::from(factors[17]) - 1.0 / ((1.0 - kept) / 8.0 + kept)).abs() < 1e-5, "{}", factors[17]);
 }
 
 /// The embedded model's folder without its weights, with changes to `tokenizer.json`.

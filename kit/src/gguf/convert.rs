@@ -32,17 +32,6 @@ pub fn metadata_from_folder(folder: &Path) -> Result<Metadata> {
     Ok(metadata)
 }
 
-/// The values of the tensor `rope_freqs.weight`, `[D/2]`: what each of RoPE's frequencies is divided by. `None` for a model that leaves
-/// them as they are.
-#[must_use]
-pub fn rope_factors(config: &ModelConfig) -> Option<Vec<f32>> {
-    config.rope_scaling?;
-    let (d, theta) = (config.head_dim as f64, f64::from(config.rope_theta));
-    let frequencies: Vec<f32> = (0..config.head_dim / 2).map(|i| theta.powf(-2.0 * i as f64 / d) as f32).collect();
-    let scaled = config.scale_frequencies(frequencies.clone());
-    Some(frequencies.iter().zip(scaled).map(|(before, after)| before / after).collect())
-}
-
 /// Adds the sizes and constants of a model.
 ///
 /// # Errors
