@@ -130,8 +130,8 @@ fn folder(tokenizer: &Json, size: usize) -> tempfile::TempDir {
 #[test]
 fn metadata_of_a_folder_is_what_the_converter_writes() {
     let fixtures = fixtures();
-    // No file is made with the pre-tokenizer of files that name none.
-    for (name, case, expected) in tokenizers(&fixtures).filter(|(name, ..)| *name != "no_name") {
+    // No file is made with the pre-tokenizer of files that name none, or without tokens for bytes.
+    for (name, case, expected) in tokenizers(&fixtures).filter(|(name, ..)| !["no_name", "llama2_no_bytes"].contains(name)) {
         let size = case["metadata"]["tokenizer.ggml.tokens"].as_array().unwrap().len();
         let folder = folder(&case["file"], size);
         let made = convert::metadata_from_folder(folder.path()).unwrap_or_else(|error| panic!("{name}: {error}"));

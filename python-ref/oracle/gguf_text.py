@@ -29,13 +29,14 @@ CORPUS = [
     "日本語のテキスト、漢字と仮名。今日は良い天気です。你好，世界！这是一个关于词的小文本。안녕하세요 세계, 작은 글입니다.",
     "مرحبا بالعالم، هذا نص صغير. שלום עולם. नमस्ते दुनिया, यह एक छोटा पाठ है। สวัสดีชาวโลก",
     "😀 😃 👍🏽 👩‍👩‍👧‍👦 🇫🇷 🏳️‍🌈 ❤️ ✨ 🚀🚀 🦙 x² ≠ ½ + ⅓ ± √2 ∑ ∞ £5 €10 ¥100 $7.50 50% #1 @you a_b c-d e/f \\n",
+    "ſo\nſo\nſo\nſound\nſound\nſound\n",
     "   three spaces\n\n\n   and\ttabs\t\there \r\n windows lines\r\n\r\nend",
 ] * 3
 
 TEXTS = [
     "", " ", "  ", "\n", "\n\n", "\t", " \n", "\n ", "a", " a", "a ", "  a", "Hello, world!", "   leading", "trailing   ", "in   between",
     "line\nline", "line \n line", "para\n\n\npara", "\r\nwindows\r\n\r\n", "tabs\t\tand \t mixed \t\n", "    indented\n        more\n\tcode = {'a': 1}",
-    "it's they're we've I'm you'll he'd don't", "IT'S THEY'RE WE'VE I'M YOU'LL HE'D DON'T", "'s'S'ſ 'Re 'lL x'y 'tis ''quoted''", "o'clock's rock'n'roll ’s ’t",
+    "it's they're we've I'm you'll he'd don't", "IT'S THEY'RE WE'VE I'M YOU'LL HE'D DON'T", "'s'S'ſ 'Re 'lL x'y 'tis ''quoted''", "o'clock's rock'n'roll ’s ’t", "'ſound 'ſo it'ſo",
     "0 1 12 123 1234 12345 123456 1234567", "3.14159 1,000,000 2024-01-02 12:34:56 0x1F 1e-9 v1.2.3", "x1y22z333 ½ ² ³ Ⅷ ٣٤ ೩ 一二三 ①②", "a1 b  2  3   c",
     "héllo wörld ÀÉÎ ñ ß ø Æ œ", "e\u0301 a\u0308 n\u0303 o\u0302\u0323 decomposed \u212b \ufb01 \u1e9b\u0323", "Привет, мир! ёлка", "日本語のテキスト。漢字", "你好，世界！", "안녕하세요 세계 \u1112\u1161\u11ab",
     "مرحبا بالعالم", "שָׁלוֹם", "नमस्ते दुनिया", "สวัสดี", "😀", "a😀b", "👍🏽👩‍👩‍👧‍👦 🇫🇷🏳️‍🌈", " 🚀 🚀🚀", "\ufffd", "a\ufffdb \ufffd\ufffd", "\x00", "a\x00b\x01\x7f", "\u200b\u200d\ufeff\u00ad",
@@ -166,6 +167,11 @@ def llama2_no_space():
     return sentence_piece(pieces(400), normalizer=normalizers.Replace(" ", "▁"), strip=False)
 
 
+def llama2_no_bytes():
+    """A run of characters without a token is one unknown token."""
+    return sentence_piece(pieces(400), byte_fallback=False, normalizer=PREPEND)
+
+
 def llama2_metaspace_first():
     return sentence_piece(pieces(400), pre_tokenizer=pre_tokenizers.Metaspace(prepend_scheme="first", split=False))
 
@@ -226,7 +232,7 @@ def cases(out):
     everything = texts()
     out.about = {"texts": everything}
     byte_level = [(gpt2, "gpt-2"), (llama3, "llama-bpe"), (llama3_without_whole_words, "smaug-bpe"), (qwen2, "qwen2"), (qwen2_without_nfc, "qwen2"), (smollm, "smollm"), (no_name, "default")]
-    sentence_pieces = [(llama2, "always"), (llama2_other_scores, "always"), (llama2_no_space, "never"), (llama2_metaspace_first, "metaspace-first"), (llama2_metaspace_always, "metaspace-always")]
+    sentence_pieces = [(llama2, "always"), (llama2_other_scores, "always"), (llama2_no_space, "never"), (llama2_no_bytes, "always"), (llama2_metaspace_first, "metaspace-first"), (llama2_metaspace_always, "metaspace-always")]
     made = []
     for make, pre in byte_level:
         tokenizer = make()

@@ -224,6 +224,53 @@ fn score_counts_by_kind() {
     assert!(one.contains("2/2") && one.contains("over 1 stories"), "{one}");
 }
 
+#[test]
+fn a_gguf_file_is_read_like_the_folder_that_it_was_made_from() {
+    let folder = Folder::empty();
+    let (story, file) = (concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story"), folder.file("story.gguf"));
+    run(&["quantize", story, &file, "--type", "f32"]).succeeds("quantize");
+    let both = |args: &[&str], input: &[u8]| {
+        [story, &file].map(|model| run_with_input(&[args, &["--model", model]].concat(), input).succeeds(args[0]).stdout)
+    };
+    let [from_folder, from_file] = both(&["generate", "-q", "-n", "8", "-p", "Once upon a time"], b"");
+    assert_eq!(from_file, from_folder);
+    let [from_folder, from_file] = both(&["chat", "-q", "-n", "8"], b"Hi, it's 12 o'clock!\n");
+    assert_eq!(from_file, from_folder);
+
+    folder.write("stories.jsonl", "{\"text\": \"Tom had a dog. Café, naïve 😀.\"}\n{\"text\": \"Hi.\"}\n".as_bytes());
+    let stories = folder.file("stories.jsonl");
+    let number = |json: &str, field: &str| -> f64 {
+        let rest = json.split(&format!("\"{field}\":")).nth(1).unwrap_or_else(|| panic!("{field} in {json}"));
+        rest.trim_start_matches([' ', ':']).split([',', '}']).next().unwrap().parse().unwrap()
+    };
+    let perplexities = both(&["perplexity", "--json", "--stories", &stories], b"").map(|json| {
+        assert_eq!((number(&json, "stories"), number(&json, "tokens") > 12.0), (2.0, true), "{json}");
+        number(&json, "perplexity")
+    });
+    assert!((perplexities[0] / perplexities[1] - 1.0).abs() < 1e-3, "{perplexities:?}");
+    // `score` says the same of the same stories.
+    folder.write("questions.jsonl", b"{\"kind\": \"name\", \"prompt\": \"a\", \"answer\": \"b\"}\n");
+    let score = run(&["score", "--json", "--model", &file, "--stories", &stories, "--questions", &folder.file("questions.jsonl")]);
+    assert_eq!(number(&score.succeeds("score").stdout, "perplexity"), perplexities[1]);
+}
+
+#[test]
+fn perplexity_of_a_text_goes_by_stretches() {
+    let model = Folder::model_with_tokenizer();
+    model.write("text.txt", b"abcdefghijklmnopqrst");
+    let text = model.file("text.txt");
+    let perplexity = |more: &[&str]| run(&[&["perplexity", "--model", model.name(), "--text", &text], more].concat());
+    // `<s>` and 20 letters; then twice `<s>` and 9 letters, and once `<s>` and 2.
+    assert!(perplexity(&[]).succeeds("the context").stdout.ends_with("over 1 stretches, 20 tokens\n"));
+    assert!(perplexity(&["--stretch", "10"]).succeeds("10 tokens").stdout.ends_with("over 3 stretches, 20 tokens\n"));
+    assert!(perplexity(&["--stretch", "10", "--limit", "1"]).succeeds("--limit").stdout.ends_with("over 1 stretches, 9 tokens\n"));
+    perplexity(&["--stretch", "1"]).fails_in_one_line("no room", 1, &["--stretch", "found 1"]);
+    model.write("text.txt", &b"abcdefghijklmnopqrst".repeat(2));
+    perplexity(&["--stretch", "30"]).fails_in_one_line("longer than the context", 1, &["24"]);
+    let absent = model.file("absent.txt");
+    run(&["perplexity", "--text", &absent]).fails_in_one_line("no text", 1, &[&absent, "cannot be read"]);
+}
+
 /// A generation long enough to be ended before it ends by itself, and short enough that a test which fails does not hang.
 fn long_generation(model: &Folder) -> std::process::Child {
     model.edit_config(&format!("\"max_position_embeddings\": {CONTEXT}"), "\"max_position_embeddings\": 1000");

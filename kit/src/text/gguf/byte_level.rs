@@ -96,8 +96,10 @@ impl Merges {
             spell(left, &mut bytes);
             let middle = bytes.len();
             spell(right, &mut bytes);
-            let ids = [&bytes[..middle], &bytes[middle..], &bytes[..]].map(|token| vocabulary.id(token));
-            let [Some(left), Some(right), Some(merged)] = ids else {
+            // Most vocabularies list tokens in the order in which merges make them, which saves finding them.
+            let next = merges.pairs.last().map_or(0, |[.., merged]| merged + 1);
+            let merged = if vocabulary.is(next, &bytes) { Some(next) } else { vocabulary.id(&bytes) };
+            let (Some(left), Some(right), Some(merged)) = (vocabulary.id(&bytes[..middle]), vocabulary.id(&bytes[middle..]), merged) else {
                 return Err(wrong("expected two tokens that make a third"));
             };
             if merges.find(left, right).is_none() {

@@ -92,6 +92,11 @@ impl Vocabulary {
         self.index.find(self.index.hash(bytes), |id| self.bytes_of(id) == bytes)
     }
 
+    /// Whether [`Vocabulary::id`] may find this token for these bytes.
+    pub(super) fn is(&self, id: u32, bytes: &[u8]) -> bool {
+        (id as usize) < self.len() && self.kind(id) == Kind::Normal && self.bytes_of(id) == bytes
+    }
+
     /// An id that some key of the metadata names, if it has that key.
     pub(super) fn id_in(&self, metadata: &Metadata, key: &str) -> Result<Option<u32>> {
         match metadata.size(key)? {
