@@ -155,7 +155,10 @@ fn elements(array: &Array) -> String {
 
 /// The beginning of a text, without what a terminal would obey.
 fn escaped(text: &str, length: usize) -> String {
-    let mut shown: String = text.chars().take(length).flat_map(char::escape_debug).collect();
+    let mut shown = String::new();
+    for c in text.chars().take(length) {
+        if c == '\'' { shown.push(c) } else { shown.extend(c.escape_debug()) }
+    }
     if text.chars().nth(length).is_some() {
         shown.push('…');
     }
@@ -169,12 +172,12 @@ mod tests {
     #[test]
     fn a_file_is_shown() {
         let mut metadata = Metadata::new("x.gguf");
-        metadata.insert("general.name", Value::String("a\u{1b}[31m\nb".to_owned()));
+        metadata.insert("general.name", Value::String("it's \u{1b}[31m\n\"b\"".to_owned()));
         metadata.insert("n", Value::Array(Array::U32((0..9).collect())));
         metadata.insert("x", Value::F32(10000.0));
         assert_eq!(
             entries(&metadata),
-            "general.name  \"a\\u{1b}[31m\\nb\"\nn             9 × u32 [0, 1, 2, 3, 4, 5, …]\nx             10000.0\n"
+            "general.name  \"it's \\u{1b}[31m\\n\\\"b\\\"\"\nn             9 × u32 [0, 1, 2, 3, 4, 5, …]\nx             10000.0\n"
         );
         let tensor = |name: &str, shape: &[usize], tensor_type, size| TensorInfo {
             name: name.to_owned(),
