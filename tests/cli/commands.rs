@@ -183,6 +183,38 @@ fn synth_writes_gguf_files_of_every_type() {
 }
 
 #[test]
+fn inspect_lists_what_a_file_holds() {
+    let folder = Folder::empty();
+    let file = folder.file("model.gguf");
+    run(&["synth", "--like", "tiny", "--type", "q8_0", "--out", &file]).succeeds("synth");
+    let said = run(&["inspect", &file]).succeeds("inspect").stdout;
+    let gguf = Gguf::open(file.as_ref()).unwrap();
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let lines: Vec<_> = said.lines().map(words).collect();
+    for (key, _) in gguf.metadata.iter() {
+        assert!(lines.iter().any(|line| line.first().is_some_and(|word| word == key)), "{key} is not in {said}");
+    }
+    for info in &gguf.tensors {
+        let line = words(&format!("{} {} {:?} {}", info.name, info.tensor_type, info.shape, info.size));
+        assert!(lines.contains(&line), "{line:?} is not in {said}");
+    }
+    let bytes: usize = gguf.tensors.iter().map(|info| info.size).sum();
+    assert!(said.contains(&format!("{} tensors", gguf.tensors.len())) && said.contains(&format!(" {bytes} bytes, ")), "{said}");
+    assert!(!said.contains("tokens/s"), "the machine is not measured unless asked for: {said}");
+    let threads = run(&["inspect", &file, "--roofline", "-j", "1"]).succeeds("inspect --roofline").stdout;
+    assert!(threads.starts_with(&said) && threads.contains("tokens/s at most"), "{threads}");
+
+    run(&["inspect", &file, "-j", "1"]).fails_in_one_line("threads without --roofline", 2, &["--roofline"]);
+    run(&["inspect", &folder.file("absent")]).fails_in_one_line("no file", 1, &["absent", "cannot be read"]);
+    run(&["inspect", folder.name()]).fails_in_one_line("a folder", 1, &["not a regular file"]);
+    folder.write("text.gguf", b"once upon a time");
+    run(&["inspect", &folder.file("text.gguf")]).fails_in_one_line("a text", 1, &["text.gguf", "magic", "once", "GGUF"]);
+    let whole = std::fs::read(&file).unwrap();
+    folder.write("cut.gguf", &whole[..whole.len() - 100]);
+    run(&["inspect", &folder.file("cut.gguf")]).fails_in_one_line("a file that is cut off", 1, &["cut.gguf", "tensor", "truncated"]);
+}
+
+#[test]
 fn bench_begins_from_nothing_each_time() {
     let folder = Folder::empty();
     let file = folder.file("model.gguf");
