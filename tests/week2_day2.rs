@@ -455,8 +455,9 @@ fn task_3_places_in_the_file() {
 
 #[test]
 fn task_3_places_are_checked() {
-    // Offsets and sizes, the alignment, the length of the data.
-    let cases: [(&str, &[(usize, usize)], usize, usize, bool); 14] = [
+    /// A name; offsets and sizes; the alignment; the length of the data; whether it is right.
+    type Places = (&'static str, &'static [(usize, usize)], usize, usize, bool);
+    let cases: [Places; 14] = [
         ("nothing", &[], 32, 0, true),
         ("one that ends with the data", &[(0, 40)], 32, 40, true),
         ("one that ends a byte after the data", &[(0, 40)], 32, 39, false),
