@@ -11,5 +11,7 @@ mod commands;
 mod folder;
 mod options;
 mod process;
+#[cfg(feature = "reference")]
+mod quantize;
 #[cfg(not(feature = "reference"))]
 mod stubs;

@@ -43,7 +43,7 @@ fn a_wrong_option_gets_one_line() {
 #[test]
 fn help_and_version_are_answers() {
     let help = run(&["--help"]).succeeds("--help");
-    for command in ["generate", "chat", "logits", "bench", "score", "perplexity", "synth", "inspect"] {
+    for command in ["generate", "chat", "logits", "bench", "score", "perplexity", "synth", "inspect", "quantize"] {
         assert!(help.stdout.contains(command), "{}", help.stdout);
         run(&[command, "--help"]).succeeds(command);
     }
