@@ -161,7 +161,7 @@ pub(super) struct Peer {
     /// The program and its first arguments.
     command: Vec<PathBuf>,
     /// Whether it takes `--settings`.
-    pub(super) has_settings: bool,
+    has_settings: bool,
 }
 
 /// In the repository.
@@ -189,17 +189,21 @@ impl Peer {
     /// Any program, given as `NAME=PROGRAM`.
     pub(super) fn other(text: &str) -> Result<Self, String> {
         let (name, program) = text.split_once('=').ok_or("expected NAME=PROGRAM")?;
+        if !Path::new(program).is_file() {
+            return Err(format!("found no program {program}"));
+        }
         Ok(Self { name: name.to_owned(), command: vec![program.into()], has_settings: false })
     }
 
-    /// The settings with which it is fastest on this run: in decoding, or in prefill.
-    pub(super) fn best_settings(&self, run: &Run, decoding: bool) -> Result<String> {
-        let mut run = run.clone();
-        run.arguments.push("--settings=best".to_owned());
-        run.repeat = 2;
-        let measured = self.measure(&run)?;
-        let settings = if decoding { measured.decode_settings } else { measured.prefill_settings };
-        settings.with_context(|| format!("{} does not say its settings", self.name))
+    /// The settings with which it is fastest on this file, in prefill and in decoding; `None` if it has no settings.
+    pub(super) fn best_settings(&self, model: &Path, threads: u16) -> Result<Option<(String, String)>> {
+        if !self.has_settings {
+            return Ok(None);
+        }
+        let arguments = vec![format!("-j{threads}"), "--settings=best".to_owned()];
+        let measured = self.measure(&Run { prompt: 256, new: 33, repeat: 2, ..Run::new(model, arguments) })?;
+        let both = measured.prefill_settings.zip(measured.decode_settings);
+        both.with_context(|| format!("{} does not say its settings", self.name)).map(Some)
     }
 
     pub(super) fn measure(&self, run: &Run) -> Result<Measured> {

@@ -43,29 +43,64 @@ impl Options {
     }
 }
 
+/// What both are given, and what is compared of it.
+struct Work {
+    prompt: usize,
+    new: usize,
+    /// Which of its settings a peer is given.
+    settings: Settings,
+    tasks: &'static [Task],
+}
+
+/// Settings that suit prefill or decoding best; or its defaults, where waiting and memory count.
+#[derive(Debug, Clone, Copy)]
+enum Settings {
+    Prefill,
+    Decode,
+    Default,
+}
+
 /// One thing to be compared.
 struct Task {
     name: &'static str,
-    prompt: usize,
-    new: usize,
     value: fn(&Measured) -> Option<f64>,
     /// Tokens a second are better if there are more of them, seconds and bytes if there are fewer.
     more_is_better: bool,
 }
 
-const TASKS: [Task; 5] = [
-    Task { name: "prefill 512, tokens/s", prompt: 512, new: 1, value: |m| Some(m.prefill_tokens_per_second), more_is_better: true },
-    Task { name: "decode 128 after 10, tokens/s", prompt: 10, new: 129, value: |m| m.decode_tokens_per_second, more_is_better: true },
-    Task { name: "decode after 1000, tokens/s", prompt: 1000, new: 33, value: |m| m.decode_tokens_per_second, more_is_better: true },
-    Task {
-        name: "start to first token, s",
+const WORK: [Work; 4] = [
+    Work {
+        prompt: 512,
+        new: 1,
+        settings: Settings::Prefill,
+        tasks: &[Task { name: "prefill 512, tokens/s", value: |m| Some(m.prefill_tokens_per_second), more_is_better: true }],
+    },
+    Work {
+        prompt: 10,
+        new: 129,
+        settings: Settings::Decode,
+        tasks: &[Task { name: "decode 128 after 10, tokens/s", value: |m| m.decode_tokens_per_second, more_is_better: true }],
+    },
+    Work {
+        prompt: 1000,
+        new: 33,
+        settings: Settings::Decode,
+        tasks: &[Task { name: "decode 32 after 1000, tokens/s", value: |m| m.decode_tokens_per_second, more_is_better: true }],
+    },
+    Work {
         prompt: 10,
         new: 1,
-        // An interpreter's start is not llama.cpp's.
-        value: |m| Some(m.first_token_seconds.unwrap_or(m.process_seconds)),
-        more_is_better: false,
+        settings: Settings::Default,
+        tasks: &[
+            // An interpreter's start is not llama.cpp's.
+            Task {
+                name: "start to first token, s",
+                value: |m| Some(m.first_token_seconds.unwrap_or(m.process_seconds)),
+                more_is_better: false,
+            },
+            Task { name: "memory of its own, MB", value: |m| m.memory.map(|memory| memory.own / 1e6), more_is_better: false },
+        ],
     },
-    Task { name: "memory of its own, MB", prompt: 10, new: 1, value: |m| m.memory.map(|memory| memory.own / 1e6), more_is_better: false },
 ];
 
 /// Positions of the cache where a task fits into it.
@@ -99,11 +134,13 @@ pub(super) fn run(reference: &Engine, llama_cpp: Option<Peer>, options: &Options
     );
     println!("| file | threads | task | ours | peer | its figure | settings | ratio, worst–best pair |\n|---|---|---|---|---|---|---|---|");
     let mut all = Vec::new();
-    for model in &models {
-        for &threads in &options.peer_threads {
-            for task in TASKS.iter().filter(|task| options.task.as_ref().is_none_or(|text| task.name.contains(text.as_str()))) {
-                for peer in &peers {
-                    let compared = compare(reference, peer, options.pairs, (model, threads, task))?;
+    for (model, &threads) in models.iter().flat_map(|model| options.peer_threads.iter().map(move |threads| (model, threads))) {
+        for peer in &peers {
+            let pair = Pair { reference, peer, model, threads, best: peer.best_settings(model, threads)? };
+            for work in &WORK {
+                let wanted = |task: &&Task| options.task.as_ref().is_none_or(|text| task.name.contains(text.as_str()));
+                let tasks: Vec<&Task> = work.tasks.iter().filter(wanted).collect();
+                for compared in pair.compare(work, &tasks, options.pairs)? {
                     println!("{}", compared.line());
                     all.push(compared);
                 }
@@ -131,53 +168,68 @@ fn models(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(models)
 }
 
-fn compare(reference: &Engine, peer: &Peer, pairs: u16, (model, threads, task): (&Path, u16, &Task)) -> Result<Compared> {
-    let mut line = Line::new();
-    let file = model.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut show = |what: &str| line.show(&format!("{file}, {threads} threads, {}: {what}", task.name));
-    let context = CONTEXT.max(task.prompt + task.new);
-    let arguments = vec![format!("-j{threads}"), format!("-c{context}")];
-    let ours = Run { prompt: task.prompt, new: task.new, ..Run::new(model, arguments) };
+/// Who is compared, and on what.
+struct Pair<'a> {
+    reference: &'a Engine,
+    peer: &'a Peer,
+    model: &'a Path,
+    threads: u16,
+    /// The peer's settings for prefill and for decoding, if it has any.
+    best: Option<(String, String)>,
+}
 
-    // The peer's best settings, found before the pairs; this also brings the file into memory.
-    let mut theirs = ours.clone();
-    let mut settings = String::new();
-    if peer.has_settings {
-        show("settings");
-        settings = if task.more_is_better { peer.best_settings(&theirs, task.new > 1)? } else { "default".to_owned() };
-        theirs.arguments.push(format!("--settings={settings}"));
-    }
-    let value = |measured: &Measured| (task.value)(measured).with_context(|| format!("{}: not measured", task.name));
-    let mut measured = Vec::new();
-    // The first pair is not counted: whoever comes first would find the file as the settings' runs left it.
-    for pair in 0..=pairs {
-        show(&format!("pair {pair} of {pairs}"));
-        let (a, b) = if pair % 2 == 0 {
-            let a = reference.measure(&ours)?;
-            (a, peer.measure(&theirs)?)
-        } else {
-            let b = peer.measure(&theirs)?;
-            (reference.measure(&ours)?, b)
-        };
-        if pair > 0 {
-            measured.push((value(&a)?, value(&b)?));
+impl Pair<'_> {
+    fn compare(&self, work: &Work, tasks: &[&Task], pairs: u16) -> Result<Vec<Compared>> {
+        if tasks.is_empty() {
+            return Ok(Vec::new());
         }
+        let context = CONTEXT.max(work.prompt + work.new);
+        let arguments = vec![format!("-j{}", self.threads), format!("-c{context}")];
+        let ours = Run { prompt: work.prompt, new: work.new, ..Run::new(self.model, arguments) };
+        let mut theirs = ours.clone();
+        let settings = self.best.as_ref().map_or("", |(prefill, decode)| match work.settings {
+            Settings::Prefill => prefill,
+            Settings::Decode => decode,
+            Settings::Default => "default",
+        });
+        theirs.arguments.extend((!settings.is_empty()).then(|| format!("--settings={settings}")));
+
+        let file = self.model.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut line = Line::new();
+        let mut measured = Vec::new();
+        // The first pair brings the file into memory and is not counted.
+        for pair in 0..=pairs {
+            line.show(&format!("{file}, {} threads, {}: pair {pair} of {pairs}", self.threads, tasks[0].name));
+            // Each goes first in turn.
+            let both = if pair % 2 == 0 {
+                let ours = self.reference.measure(&ours)?;
+                (ours, self.peer.measure(&theirs)?)
+            } else {
+                let theirs = self.peer.measure(&theirs)?;
+                (self.reference.measure(&ours)?, theirs)
+            };
+            measured.extend((pair > 0).then_some(both));
+        }
+        line.clear();
+        let compared = |task: &&Task| {
+            let value = |m: &Measured| (task.value)(m).with_context(|| format!("{}: not measured", task.name));
+            let pairs = measured.iter().map(|(ours, theirs)| Ok((value(ours)?, value(theirs)?))).collect::<Result<Vec<_>>>()?;
+            let ratios: Vec<f64> = pairs.iter().map(|(a, b)| if task.more_is_better { a / b } else { b / a }).collect();
+            Ok(Compared {
+                file: file.clone(),
+                threads: self.threads,
+                task: task.name,
+                peer: self.peer.name.clone(),
+                settings: settings.to_owned(),
+                ours: median(pairs.iter().map(|(a, _)| *a)),
+                theirs: median(pairs.iter().map(|(_, b)| *b)),
+                ratio: median(ratios.iter().copied()),
+                ratios,
+                pairs,
+            })
+        };
+        tasks.iter().map(compared).collect()
     }
-    line.clear();
-    let better = |(a, b): &(f64, f64)| if task.more_is_better { a / b } else { b / a };
-    let ratios: Vec<f64> = measured.iter().map(better).collect();
-    Ok(Compared {
-        file,
-        threads,
-        task: task.name,
-        peer: peer.name.clone(),
-        settings,
-        ours: median(measured.iter().map(|(a, _)| *a)),
-        theirs: median(measured.iter().map(|(_, b)| *b)),
-        ratio: median(ratios.iter().copied()),
-        ratios,
-        pairs: measured,
-    })
 }
 
 impl Compared {
