@@ -8,8 +8,10 @@ use crate::submodule;
 mod attention;
 mod blocks;
 mod cache;
+mod convert;
 mod generate;
 mod model;
+mod writer;
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let path = m.name()?;
@@ -18,5 +20,7 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add("attention", attention::fill)?;
     add("model", model::fill)?;
     add("generate", generate::fill)?;
-    add("blocks", blocks::fill)
+    add("blocks", blocks::fill)?;
+    add("convert", convert::fill)?;
+    add("writer", writer::fill)
 }
