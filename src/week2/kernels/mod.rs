@@ -210,6 +210,9 @@ pub fn quantize(rung: Rung, team: &Team, x: &mut Input) {
     match rung {
         // SAFETY: the machine has the rung's instructions.
         #[cfg(target_arch = "x86_64")]
+        Rung::Avx2 => x.quantize_with(team, |x, groups| unsafe { avx2::quantize_row(x, groups) }),
+        // SAFETY: the machine has the rung's instructions.
+        #[cfg(target_arch = "x86_64")]
         Rung::Avx512Vnni => x.quantize_with(team, |x, groups| unsafe { avx512::quantize_row(x, groups) }),
         _ => x.quantize(team),
     }

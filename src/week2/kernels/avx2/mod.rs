@@ -12,9 +12,11 @@ mod q4_k;
 mod q5_0;
 mod q6_k;
 mod q8_0;
+mod quantize;
 
 use tiny_llm_kit::gguf::TensorType;
 
+pub(super) use self::quantize::quantize_row;
 use super::Kernel;
 
 /// This rung's kernel for a type and a number of rows of activations, if it has one.
