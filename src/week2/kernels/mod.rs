@@ -10,9 +10,6 @@ pub mod naive;
 pub mod unpacked;
 pub mod vector;
 
-#[cfg(test)]
-mod tests;
-
 use std::{fmt, str::FromStr};
 
 use tiny_llm_kit::gguf::TensorType;

@@ -2,9 +2,9 @@
 
 use tiny_llm_kit::gguf::TensorType;
 
-use super::{Rung, matmul, naive::decode_row};
-use crate::week2::{
+use tiny_llm_reference::week2::{
     input::{GROUP, Input},
+    kernels::{Rung, matmul, naive::decode_row},
     matrix::Matrix,
     parallel::Team,
 };
@@ -192,8 +192,9 @@ fn every_rung_quantizes_activations_alike() {
                 input(3, cols, |i| if i.is_multiple_of(3) { (random.next() % 255) as f32 - 126.5 } else { 127.0 * random.signed() } * size);
             for rung in Rung::available() {
                 let before = std::mem::take(&mut expected.int8);
-                expected.int8 = vec![crate::week2::input::Int8Group { values: [9; GROUP], sums: [9; 16], scale: 9.0 }; before.len()];
-                super::quantize(rung, &Team::new(2), &mut expected);
+                expected.int8 =
+                    vec![tiny_llm_reference::week2::input::Int8Group { values: [9; GROUP], sums: [9; 16], scale: 9.0 }; before.len()];
+                tiny_llm_reference::week2::kernels::quantize(rung, &Team::new(2), &mut expected);
                 assert_eq!(expected.int8, before, "{rung}, {cols} values of {size}");
             }
         }
