@@ -187,6 +187,13 @@ fn what_is_no_model_is_refused_in_one_line() {
     number("llama.attention.key_length", 7, &["7", "even"]);
     number("llama.attention.key_length", 1 << 13, &["8192"]);
     number("llama.attention.value_length", 2, &["2"]);
+    // Within the format's bounds, and more than attention has room for.
+    let large = |file: &mut File| {
+        for key in ["llama.attention.key_length", "llama.attention.value_length", "llama.rope.dimension_count"] {
+            file.set(key, Value::U32(512));
+        }
+    };
+    changed(&large).refused(&["512", "at most 256"]);
     number("llama.rope.dimension_count", 2, &["2"]);
     number("llama.context_length", 0, &["0"]);
     number("llama.expert_count", 8, &["8", "experts"]);

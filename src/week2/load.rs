@@ -26,6 +26,7 @@ use crate::week1::rope::inverse_frequencies;
 /// If a file is missing or malformed, a tensor is missing, or has another shape or type than the configuration asks for.
 pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
     let config = ModelConfig::from_folder(folder)?;
+    check_heads(&config, &folder.join("config.json").display().to_string())?;
     let checkpoint = Checkpoint::open(folder)?;
     let mut matrix = |name: &str, shape: &[usize]| stored_matrix(&checkpoint, name, shape);
     let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
@@ -40,6 +41,7 @@ pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
 pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
     let config = ModelConfig::from_gguf(&gguf.metadata, &gguf.tensors)?;
     let file = gguf.metadata.file();
+    check_heads(&config, file)?;
     let layout = if config.family == Family::Llama { RopeLayout::Interleaved } else { RopeLayout::HalfSplit };
     let rope = Rope { layout, factors: rope_factors(gguf, config.head_dim)? };
     let mut used = HashSet::from([ROPE_FACTORS.to_owned()]);
@@ -62,6 +64,12 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
         bail!("{file}: tensor {}: found a tensor that these models do not have, expected none", shown(&other.name));
     }
     Ok(model)
+}
+
+/// Attention has room for so much.
+fn check_heads(config: &ModelConfig, file: &str) -> Result<()> {
+    ensure!(config.head_dim <= MAX_HEAD_DIM, "{file}: found heads of {} values, expected at most {MAX_HEAD_DIM}", config.head_dim);
+    Ok(())
 }
 
 /// How a GGUF file says that RoPE is stretched, as Llama 3 does it.
@@ -129,7 +137,6 @@ pub fn build(
     matrix: &mut dyn FnMut(&str, &[usize]) -> Result<Matrix>,
 ) -> Result<Model> {
     config.max_positions = config.max_positions.min(context);
-    ensure!(config.head_dim <= MAX_HEAD_DIM, "the model has heads of {} values, expected at most {MAX_HEAD_DIM}", config.head_dim);
     let c = &config;
     let (e, d, i) = (c.hidden_size, c.head_dim, c.intermediate_size);
     let (q_size, kv_size) = (c.n_heads * d, c.n_kv_heads * d);
