@@ -6,15 +6,18 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{Order, transpose};
+use super::{
+    lanes::{Order, transpose},
+    product::{add, fetch, store},
+};
 use crate::week2::{
-    input::{GROUP, Input, Int8Group, SUM},
+    input::{GROUP, Input, SUM},
     matrix::Matrix,
     parallel::Tile,
 };
 
 /// Rows of weights in a panel.
-const LANES: usize = 16;
+pub(super) const LANES: usize = 16;
 /// Rows of activations whose sums are in registers at once.
 const TOKENS: usize = 6;
 /// Rows of activations for which weights are unpacked once.
@@ -42,12 +45,12 @@ impl Row {
 
 /// 256 columns of 16 rows of weights.
 #[derive(Clone, Copy)]
-struct Panel {
+pub(super) struct Panel {
     /// Four columns of each row.
-    codes: [__m512i; GROUP / 4],
+    pub(super) codes: [__m512i; GROUP / 4],
     /// One number for each row.
-    scales: [__m512i; GROUP / SUM],
-    minimums: [__m512i; GROUP / SUM],
+    pub(super) scales: [__m512i; GROUP / SUM],
+    pub(super) minimums: [__m512i; GROUP / SUM],
     /// The same before it is turned: four vectors of codes of each row, then scales, then minimums.
     rows: [[__m512i; LANES]; 6],
 }
@@ -65,6 +68,7 @@ pub(super) fn multiply<const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bo
 ) {
     let zero = _mm512_setzero_si512();
     let mut panels = [Panel { codes: [zero; GROUP / 4], scales: [zero; LANES], minimums: [zero; LANES], rows: [[zero; LANES]; 6] }; 2];
+    let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let group_bytes = GROUP / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
     for first in tile.rows.clone().step_by(CHUNK) {
         let tokens = first..tile.rows.end.min(first + CHUNK);
@@ -73,13 +77,19 @@ pub(super) fn multiply<const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bo
             // The outputs of neighbouring tokens lie far apart, at a distance at which a cache holds but few; here they are neighbours.
             let mut sums = [[_mm512_setzero_ps(); 2]; CHUNK];
             for group in 0..x.groups() {
-                let bytes = |i| weight.row(cols.start + i).chunks(group_bytes).nth(group).expect("a group of columns");
+                let bytes = |i| {
+                    let row = &bytes[(cols.start + i) * row_bytes..][..row_bytes];
+                    &row[group * group_bytes..row_bytes.min((group + 1) * group_bytes)]
+                };
                 for (h, panel) in panels.iter_mut().enumerate() {
                     panel.fill(order, |i| if h * LANES + i < cols.len() { unpack(bytes(h * LANES + i)) } else { Row::zeros() });
                 }
                 let blocks = GROUP.min(weight.cols - group * GROUP) / COLUMNS;
                 for t in tokens.clone().step_by(TOKENS) {
                     let sums = &mut sums[t - first..];
+                    for next in (t + TOKENS..tokens.end).take(TOKENS) {
+                        fetch(&x.int8_row(next)[group]);
+                    }
                     let group = |n: usize| &x.int8_row(t + n)[group];
                     match tokens.end - t {
                         1 => add::<1, COLUMNS, OFFSET, MINIMUM>(&panels, group, blocks, sums),
@@ -96,16 +106,6 @@ pub(super) fn multiply<const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bo
                 store(sums[t - first], &mut tile.row_mut(t)[from..][..cols.len()]);
             }
         }
-    }
-}
-
-/// The first of 32 numbers, as many as there is room for.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn store(sums: [__m512; 2], out: &mut [f32]) {
-    for (out, sums) in out.chunks_mut(LANES).zip(sums) {
-        // SAFETY: the mask has a bit for each number in `out`.
-        unsafe { _mm512_mask_storeu_ps(out.as_mut_ptr(), u16::MAX >> (LANES - out.len()), sums) };
     }
 }
 
@@ -133,81 +133,4 @@ impl Panel {
             }
         }
     }
-}
-
-/// Adds the products of two panels and `N` groups of activations to `sums [N]`.
-#[inline]
-#[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
-fn add<'x, const N: usize, const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bool>(
-    panels: &[Panel; 2],
-    group: impl Fn(usize) -> &'x Int8Group,
-    blocks: usize,
-    sums: &mut [[__m512; 2]],
-) {
-    let groups: [&Int8Group; N] = std::array::from_fn(group);
-    let products = product::<N, COLUMNS, OFFSET, MINIMUM>(panels, groups, blocks);
-    for n in 0..N {
-        let scale = _mm512_set1_ps(groups[n].scale);
-        for h in 0..2 {
-            sums[n][h] = _mm512_fmadd_ps(products[n][h], scale, sums[n][h]);
-        }
-    }
-}
-
-/// The product of two panels with `N` groups of activations, but for their scale.
-#[inline]
-#[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
-fn product<const N: usize, const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bool>(
-    panels: &[Panel; 2],
-    x: [&Int8Group; N],
-    blocks: usize,
-) -> [[__m512; 2]; N] {
-    // For each block of columns: what the offset takes off, which is the same in all rows, and what a minimum is multiplied with.
-    let (mut starts, mut totals) = ([[0i32; LANES]; N], [[0f32; LANES]; N]);
-    for n in 0..N {
-        // SAFETY: 16 sums of 16 bits are 32 bytes; 16 numbers of 32 bits are 64.
-        unsafe {
-            let sums = _mm256_loadu_si256(x[n].sums.as_ptr().cast());
-            let sums = match COLUMNS {
-                16 => _mm512_cvtepi16_epi32(sums),
-                _ => _mm512_zextsi256_si512(_mm256_madd_epi16(sums, _mm256_set1_epi16(1))),
-            };
-            let offset = _mm512_set1_epi32(-i32::from(OFFSET));
-            _mm512_storeu_si512(starts[n].as_mut_ptr().cast(), _mm512_mullo_epi32(sums, offset));
-            _mm512_storeu_ps(totals[n].as_mut_ptr(), _mm512_cvtepi32_ps(sums));
-        }
-    }
-    let mut out = [[_mm512_setzero_ps(); 2]; N];
-    for block in 0..blocks {
-        let mut sums = [[_mm512_setzero_si512(); 2]; N];
-        for n in 0..N {
-            sums[n] = [_mm512_set1_epi32(starts[n][block]); 2];
-        }
-        for i in block * COLUMNS / 4..(block + 1) * COLUMNS / 4 {
-            for n in 0..N {
-                let four = _mm512_set1_epi32(four_at(x[n], i));
-                for h in 0..2 {
-                    sums[n][h] = _mm512_dpbusd_epi32(sums[n][h], panels[h].codes[i], four);
-                }
-            }
-        }
-        for n in 0..N {
-            for h in 0..2 {
-                let piece = block * COLUMNS / SUM;
-                out[n][h] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sums[n][h]), _mm512_castsi512_ps(panels[h].scales[piece]), out[n][h]);
-                if MINIMUM {
-                    out[n][h] =
-                        _mm512_fmadd_ps(_mm512_castsi512_ps(panels[h].minimums[piece]), _mm512_set1_ps(totals[n][block]), out[n][h]);
-                }
-            }
-        }
-    }
-    out
-}
-
-/// Activations 4i to 4i + 3 as one number.
-#[inline(always)]
-fn four_at(x: &Int8Group, i: usize) -> i32 {
-    let v = &x.values[4 * i..4 * i + 4];
-    i32::from_le_bytes([v[0] as u8, v[1] as u8, v[2] as u8, v[3] as u8])
 }

@@ -3,8 +3,9 @@
 use std::arch::x86_64::*;
 
 use super::{
-    blocks::{self, Bytes, Quad, header, nibbles, with_fifth},
+    blocks::{self, Quad},
     panel,
+    words::{Bytes, header, nibbles, with_fifth},
 };
 use crate::week2::{blocks::q5_0, input::Input, matrix::Matrix, parallel::Tile};
 

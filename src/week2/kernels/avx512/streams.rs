@@ -15,9 +15,11 @@ const AHEAD: usize = 2 << 10;
 /// four runs, one for each stream.
 pub(super) fn each_four(weight: &Matrix, tile: &mut Tile<'_, f32>, mut dot: impl FnMut([&[u8]; STREAMS], usize) -> [f32; STREAMS]) {
     let (first, count) = (tile.cols.start, tile.cols.len());
+    let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
+    let row = |i: usize| &bytes[(first + i) * row_bytes..][..row_bytes];
     let run = count / STREAMS;
     for i in 0..run {
-        let rows = std::array::from_fn(|s| weight.row(first + s * run + i));
+        let rows = [row(i), row(run + i), row(2 * run + i), row(3 * run + i)];
         for t in tile.rows.clone() {
             let sums = dot(rows, t);
             let out = tile.row_mut(t);
@@ -27,9 +29,8 @@ pub(super) fn each_four(weight: &Matrix, tile: &mut Tile<'_, f32>, mut dot: impl
         }
     }
     for i in run * STREAMS..count {
-        let row = weight.row(first + i);
         for t in tile.rows.clone() {
-            tile.row_mut(t)[i] = dot([row; STREAMS], t)[0];
+            tile.row_mut(t)[i] = dot([row(i); STREAMS], t)[0];
         }
     }
 }

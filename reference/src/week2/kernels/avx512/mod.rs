@@ -13,6 +13,7 @@ mod blocks;
 mod float;
 mod lanes;
 mod panel;
+mod product;
 mod q2_k;
 mod q3_k;
 mod q4_0;
@@ -26,6 +27,7 @@ mod q8_0;
 mod quantize;
 mod streams;
 mod superblocks;
+mod words;
 
 use tiny_llm_kit::gguf::TensorType;
 

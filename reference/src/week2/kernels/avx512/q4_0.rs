@@ -3,8 +3,9 @@
 use std::arch::x86_64::*;
 
 use super::{
-    blocks::{self, Bytes, Quad, halves, nibbles},
+    blocks::{self, Quad},
     panel,
+    words::{Bytes, halves, nibbles},
 };
 use crate::week2::{blocks::q4_0, input::Input, matrix::Matrix, parallel::Tile};
 

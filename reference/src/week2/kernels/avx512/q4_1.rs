@@ -1,8 +1,9 @@
 //! [`Q4_1`](crate::week2::blocks::q4_1): two codes in a byte, and a minimum.
 
 use super::{
-    blocks::{self, Bytes, Quad, halves, nibbles},
+    blocks::{self, Quad},
     panel,
+    words::{Bytes, halves, nibbles},
 };
 use crate::week2::{blocks::q4_1, input::Input, matrix::Matrix, parallel::Tile};
 

@@ -1,8 +1,9 @@
 //! [`Q5_1`](crate::week2::blocks::q5_1): as Q5_0, with a minimum instead of an offset.
 
 use super::{
-    blocks::{self, Bytes, Quad, halves, header, nibbles, with_fifth},
+    blocks::{self, Quad},
     panel,
+    words::{Bytes, halves, header, nibbles, with_fifth},
 };
 use crate::week2::{blocks::q5_1, input::Input, matrix::Matrix, parallel::Tile};
 
