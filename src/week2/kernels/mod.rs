@@ -7,6 +7,8 @@ pub mod avx512;
 pub mod fused;
 pub mod integer;
 pub mod naive;
+#[cfg(target_arch = "aarch64")]
+pub mod neon;
 pub mod unpacked;
 pub mod vector;
 
@@ -150,6 +152,10 @@ impl Rung {
             Self::Avx2 => avx2::kernel(tensor_type, rows),
             #[cfg(target_arch = "x86_64")]
             Self::Avx512Vnni => Some(avx512::kernel(tensor_type, rows)),
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => neon::kernel(tensor_type),
+            #[cfg(target_arch = "aarch64")]
+            Self::NeonDot => neon::kernel_with_dot_product(tensor_type),
             _ => None,
         };
         own.unwrap_or_else(|| self.below().kernel(tensor_type, rows))
