@@ -9,6 +9,8 @@ pub mod integer;
 pub mod naive;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
+#[cfg(target_arch = "x86_64")]
+mod prefetch;
 pub mod unpacked;
 pub mod vector;
 

@@ -4,8 +4,13 @@ use std::arch::x86_64::*;
 
 use half::{bf16, f16};
 
-use super::streams::{STREAMS, each_four, prefetch};
-use crate::week2::{input::Input, matrix::Matrix, parallel::Tile};
+use super::streams::{STREAMS, each_four};
+use crate::week2::{
+    input::Input,
+    kernels::prefetch::{distance, prefetch},
+    matrix::Matrix,
+    parallel::Tile,
+};
 
 /// Numbers in a vector.
 const LANES: usize = 16;
@@ -47,13 +52,14 @@ fn dot<const BYTES: usize>(
 ) -> [f32; STREAMS] {
     let rows = rows.map(|row| row.as_chunks::<BYTES>().0);
     let (vectors, rest) = (rows.map(|row| row.as_chunks::<LANES>().0), rows.map(|row| row.as_chunks::<LANES>().1));
+    let ahead = distance();
     let mut sums = [_mm512_setzero_ps(); STREAMS];
     let (x, x_rest) = x.as_chunks::<LANES>();
     for (i, x) in x.iter().enumerate() {
         // SAFETY: 16 numbers of 32 bits are 64 bytes.
         let x = unsafe { _mm512_loadu_ps(x.as_ptr()) };
         for s in 0..STREAMS {
-            prefetch(vectors[s][i].as_ptr().cast());
+            prefetch::<64>(vectors[s][i].as_ptr().cast(), ahead);
             sums[s] = _mm512_fmadd_ps(widen(&vectors[s][i]), x, sums[s]);
         }
     }

@@ -1,15 +1,10 @@
 //! Four rows of weights at a time. A core that waits for one row after another leaves most of the memory's bandwidth unused: it needs
-//! several long streams of addresses, and to be told early what comes next.
-
-use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+//! several long streams of addresses.
 
 use crate::week2::{matrix::Matrix, parallel::Tile};
 
 /// Rows that are read at once.
 pub(super) const STREAMS: usize = 4;
-
-/// So far before they are needed, bytes are asked for.
-const AHEAD: usize = 2 << 10;
 
 /// Fills a tile: `dot(rows, t)` multiplies four rows of weights with row `t` of the activations. The tile's rows of weights are cut into
 /// four runs, one for each stream.
@@ -33,11 +28,4 @@ pub(super) fn each_four(weight: &Matrix, tile: &mut Tile<'_, f32>, mut dot: impl
             tile.row_mut(t)[i] = dot([row(i); STREAMS], t)[0];
         }
     }
-}
-
-/// Asks for the bytes that this stream will need soon.
-#[inline(always)]
-pub(super) fn prefetch(at: *const u8) {
-    // SAFETY: a prefetch reads nothing, and the address may be any.
-    unsafe { _mm_prefetch::<_MM_HINT_T1>(at.wrapping_add(AHEAD).cast()) }
 }

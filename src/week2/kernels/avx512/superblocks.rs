@@ -8,10 +8,11 @@ use std::arch::x86_64::*;
 use super::{
     lanes::{Order, load_lanes, part},
     panel,
-    streams::{STREAMS, each_four, prefetch},
+    streams::{STREAMS, each_four},
 };
 use crate::week2::{
     input::{GROUP, Input, Int8Group, SUM},
+    kernels::prefetch::{distance, prefetch},
     matrix::Matrix,
     parallel::Tile,
 };
@@ -72,6 +73,7 @@ fn dot<const BYTES: usize>(
         _mm512_setr_epi64(a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3])
     };
     let index = [index(0), index(2)];
+    let ahead = distance();
     let mut sums = [_mm512_setzero_ps(); STREAMS];
     let mut minimums = [_mm256_setzero_ps(); STREAMS];
     assert!(rows[0].len() == x.len() * BYTES, "a block for each group");
@@ -86,9 +88,7 @@ fn dot<const BYTES: usize>(
         let x_sums = unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) };
         let x_scale = _mm_set1_ps(x.scale);
         for s in 0..STREAMS {
-            for line in 0..BYTES.div_ceil(64) {
-                prefetch(at[s].wrapping_add(64 * line));
-            }
+            prefetch::<BYTES>(at[s], ahead);
             // SAFETY: so many bytes for each group are in each row.
             let w = unpack(unsafe { &*at[s].cast() });
             let scales = _mm512_castsi256_si512(w.scales);

@@ -5,16 +5,10 @@ use std::arch::x86_64::*;
 use super::{lanes::sum, q4_0, q4_k, q5_0, q6_k, q8_0};
 use crate::week2::{
     input::{Input, Int8Group},
+    kernels::prefetch::{distance, prefetch},
     matrix::Matrix,
     parallel::Tile,
 };
-
-/// How far ahead of what is multiplied a line of memory is asked for. Memory answers after some hundred cycles, in which a core
-/// multiplies some kilobytes.
-const AHEAD: usize = 4096;
-
-/// Bytes that memory gives at a time.
-const LINE: usize = 64;
 
 /// Products of rows of blocks, `BLOCKS` of which meet a group.
 #[inline]
@@ -25,14 +19,15 @@ fn rows<const BYTES: usize, const BLOCKS: usize>(
     tile: &mut Tile<'_, f32>,
     dot: impl Fn(&[[u8; BYTES]], &Int8Group) -> __m256,
 ) {
+    let ahead = distance();
     for t in tile.rows.clone() {
         let x = x.int8_row(t);
         for (i, r) in tile.cols.clone().enumerate() {
             let mut acc = _mm256_setzero_ps();
             let blocks: &[[u8; BYTES]] = weight.row(r).as_chunks().0;
             for (blocks, x) in blocks.chunks(BLOCKS).zip(x) {
-                for line in 0..(BLOCKS * BYTES).div_ceil(LINE) {
-                    _mm_prefetch::<_MM_HINT_T0>(blocks.as_ptr().cast::<i8>().wrapping_add(AHEAD + line * LINE));
+                for block in blocks {
+                    prefetch::<BYTES>(block.as_ptr(), ahead);
                 }
                 // Of a constant length, so that the loop over blocks is unrolled.
                 let products = match <&[[u8; BYTES]; BLOCKS]>::try_from(blocks) {

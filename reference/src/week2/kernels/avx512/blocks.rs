@@ -8,10 +8,11 @@ use std::arch::x86_64::*;
 use super::{
     lanes::{Order, values_at},
     panel::Row,
-    streams::{STREAMS, each_four, prefetch},
+    streams::{STREAMS, each_four},
 };
 use crate::week2::{
     input::{Input, Int8Group},
+    kernels::prefetch::{distance, prefetch},
     matrix::Matrix,
     parallel::Tile,
 };
@@ -50,6 +51,7 @@ fn dot<const BYTES: usize, const OFFSET: u8, const MINIMUM: bool>(
     unpack: impl Fn(&[u8; BYTES]) -> Quad,
 ) -> [f32; STREAMS] {
     let quads = rows[0].len() / BYTES;
+    let ahead = distance();
     let mut sums = [_mm512_setzero_ps(); STREAMS];
     let mut at: [*const u8; STREAMS] = [rows[0].as_ptr(), rows[1].as_ptr(), rows[2].as_ptr(), rows[3].as_ptr()];
     let mut padded = [[0; 192]; STREAMS];
@@ -71,9 +73,7 @@ fn dot<const BYTES: usize, const OFFSET: u8, const MINIMUM: bool>(
         let totals = _mm512_cvtepi32_ps(times(1, x0, x1));
         let scale = _mm512_set1_ps(x.scale);
         for s in 0..STREAMS {
-            for line in 0..BYTES.div_ceil(64) {
-                prefetch(at[s].wrapping_add(64 * line));
-            }
+            prefetch::<BYTES>(at[s], ahead);
             // SAFETY: `quads` times so many bytes are in each row, and as many in `padded`.
             let quad = unpack(unsafe { &*at[s].cast() });
             let products = _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(start, quad.codes[0], x0), quad.codes[1], x1);
