@@ -1,7 +1,7 @@
 //! Asking for memory before it is needed, where that helps.
 //!
 //! Processors guess what is read next and fetch it by themselves. How well differs: on an Intel server (Emerald Rapids) one prefetch instruction made
-//! a kernel 1.6 times as fast; on an AMD one (Zen 4) the same instruction cost a tenth to a quarter. So the make decides, unless
+//! a kernel 1.6 times as fast; on an AMD one (Zen 4) the same instruction cost an eighth to a fifth. So the make decides, unless
 //! [`VARIABLE`] says otherwise.
 
 #![allow(unsafe_code, reason = "a prefetch takes a pointer")]
