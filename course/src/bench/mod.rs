@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use clap::Subcommand;
 
+mod quality;
 mod week1;
 mod week2;
 
@@ -15,6 +16,8 @@ pub(crate) enum Week {
     Week1,
     /// What each part of week 2 is worth: your engine beside the reference, step by step, and with any one step left out
     Week2(Box<week2::Options>),
+    /// What each format of `quantize` costs in quality: size, error of the weights, perplexity, exact answers
+    Quality(quality::Options),
 }
 
 /// Measures, and prints a table.
@@ -25,5 +28,11 @@ pub(crate) fn run(root: &Path, week: &Week) -> Result<()> {
     match week {
         Week::Week1 => week1::bench(root),
         Week::Week2(options) => week2::bench(root, options),
+        Week::Quality(options) => quality::bench(root, options),
     }
+}
+
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{cores} cores, {} {}", std::env::consts::OS, std::env::consts::ARCH)
 }

@@ -54,8 +54,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
         let session = Session::<E>::open(&args.model)?;
         (Likelihood::of_stories(&session, &stories)?, "stories")
     };
-    let Likelihood { texts, tokens, .. } = likelihood;
-    let perplexity = likelihood.perplexity();
+    let (texts, tokens, perplexity) = (likelihood.of_texts.len(), likelihood.tokens, likelihood.perplexity());
     Output::new().print(&if args.json {
         json!({ "perplexity": perplexity, "tokens": tokens, unit: texts }).to_string()
     } else {
@@ -74,12 +73,10 @@ pub(super) fn stories(file: &Path, limit: usize) -> Result<Vec<String>> {
 /// How likely a model finds texts.
 #[derive(Default)]
 pub(super) struct Likelihood {
-    /// The sum of the negative logarithms of the probabilities of all tokens that were predicted.
-    negative_log: f64,
-    /// How many those are.
-    tokens: usize,
-    /// How many texts they come from.
-    texts: usize,
+    /// For each text, the sum of the negative logarithms of the probabilities of its tokens but the first.
+    pub(super) of_texts: Vec<f64>,
+    /// How many tokens were predicted.
+    pub(super) tokens: usize,
 }
 
 impl Likelihood {
@@ -109,13 +106,14 @@ impl Likelihood {
     fn add<E: Engine>(&mut self, session: &Session<E>, tokens: &[u32]) -> Result<()> {
         session.engine.check(tokens)?;
         let logits = session.engine.logits(tokens);
+        let mut negative_log = 0.0;
         for (row, &next) in logits.rows().into_iter().zip(&tokens[1..]) {
             let max = row.fold(f32::NEG_INFINITY, |m, &x| m.max(x));
             let sum: f64 = row.iter().map(|&x| f64::from(x - max).exp()).sum();
-            self.negative_log += sum.ln() - f64::from(row[next as usize] - max);
+            negative_log += sum.ln() - f64::from(row[next as usize] - max);
             self.tokens += 1;
         }
-        self.texts += 1;
+        self.of_texts.push(negative_log);
         Ok(())
     }
 
@@ -126,6 +124,6 @@ impl Likelihood {
 
     /// 1 is the best there is.
     pub(super) fn perplexity(&self) -> f64 {
-        (self.negative_log / self.tokens as f64).exp()
+        (self.of_texts.iter().sum::<f64>() / self.tokens as f64).exp()
     }
 }

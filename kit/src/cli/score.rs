@@ -62,10 +62,10 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
             note(&format!("{} of {} questions", i + 1, questions.len()));
         }
     }
-    let perplexity = Likelihood::of_stories(&session, &stories)?.perplexity();
+    let likelihood = Likelihood::of_stories(&session, &stories)?;
     let all = Marks { asked: questions.len(), right: marks.values().map(|m| m.right).sum() };
     let kinds: Vec<_> = marks.into_iter().chain([("all", all)]).collect();
-    let report = if args.json { as_json(&kinds, perplexity, stories.len()) } else { as_table(&kinds, &levels, perplexity, stories.len()) };
+    let report = if args.json { as_json(&kinds, &likelihood) } else { as_table(&kinds, &levels, &likelihood) };
     Output::new().print(&report)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -159,7 +159,7 @@ fn levels(path: &Path) -> Result<Levels> {
     Ok(Levels { guess: scores["guess_in_story"].clone(), chance: scores["chance"].clone() })
 }
 
-fn as_table(kinds: &[(&str, Marks)], levels: &Levels, perplexity: f64, stories: usize) -> String {
+fn as_table(kinds: &[(&str, Marks)], levels: &Levels, likelihood: &Likelihood) -> String {
     let level = |levels: &Value, kind: &str| levels[kind].as_f64().map_or(String::new(), |share| format!("{:.1} %", 100.0 * share));
     let mut table = format!("{:<12}{:>10}{:>10}{:>18}{:>10}\n", "kind", "right", "exact", "guess in story", "chance");
     for (kind, marks) in kinds {
@@ -169,11 +169,20 @@ fn as_table(kinds: &[(&str, Marks)], levels: &Levels, perplexity: f64, stories: 
         let line = format!("{kind:<12}{right:>10}{exact:>10}{guess:>18}{chance:>10}");
         let _ = writeln!(table, "{}", line.trim_end());
     }
-    table + &format!("perplexity {perplexity:.4} over {stories} stories")
+    table + &format!("perplexity {:.4} over {} stories", likelihood.perplexity(), likelihood.of_texts.len())
 }
 
-fn as_json(kinds: &[(&str, Marks)], perplexity: f64, stories: usize) -> String {
+fn as_json(kinds: &[(&str, Marks)], likelihood: &Likelihood) -> String {
     let exact: BTreeMap<_, _> = kinds.iter().map(|(kind, marks)| (kind, marks.share())).collect();
     let asked: BTreeMap<_, _> = kinds.iter().map(|(kind, marks)| (kind, marks.asked)).collect();
-    json!({ "exact": exact, "asked": asked, "perplexity": perplexity, "stories": stories }).to_string()
+    // Two models are compared story by story: the stories differ more from each other than the models do.
+    json!({
+        "exact": exact,
+        "asked": asked,
+        "perplexity": likelihood.perplexity(),
+        "stories": likelihood.of_texts.len(),
+        "tokens": likelihood.tokens,
+        "negative_log_likelihoods": likelihood.of_texts,
+    })
+    .to_string()
 }

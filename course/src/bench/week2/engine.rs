@@ -86,7 +86,7 @@ impl Run {
 
 /// Our command line, on the reference or on the learner's solution.
 #[derive(Debug)]
-pub(super) struct Engine {
+pub(in crate::bench) struct Engine {
     program: PathBuf,
 }
 
@@ -95,7 +95,7 @@ const BUILD: [&str; 4] = ["--release", "--bin", "tiny-llm", "--features"];
 
 impl Engine {
     /// Builds the reference and keeps a copy of the program: the next build with other features would replace it.
-    pub(super) fn reference(root: &Path, folder: &Path) -> Result<Self> {
+    pub(in crate::bench) fn reference(root: &Path, folder: &Path) -> Result<Self> {
         Self::build(root, folder, "the reference engine", "cli,reference", "reference")
     }
 
@@ -114,15 +114,15 @@ impl Engine {
         Ok(Self { program })
     }
 
-    /// Writes a file with random weights.
-    pub(super) fn synth(&self, like: &str, file_type: &str, out: &Path) -> Result<()> {
+    /// Runs a command, and returns what it printed.
+    pub(in crate::bench) fn run(&self, arguments: &[&str]) -> Result<String> {
         let mut command = Command::new(&self.program);
-        command.args(["synth", "--like", like, "--type", file_type, "--out"]).arg(out);
+        command.args(arguments);
         let finished = run_quietly(&mut command)?;
         if !finished.status.success() {
             bail!("`{}` failed: {}", shown(&command), finished.tail(3));
         }
-        Ok(())
+        Ok(finished.output)
     }
 
     /// Measures once.

@@ -13,12 +13,13 @@ use clap::{Args, value_parser};
 use serde::Serialize;
 use serde_json::json;
 
+use super::machine;
 use crate::progress::Line;
 use engine::{Engine, Measured, Peer, Run};
 use setup::Setup;
 
 mod drawing;
-mod engine;
+pub(super) mod engine;
 mod paired;
 mod setup;
 mod table;
@@ -166,7 +167,7 @@ impl Models {
         for (path, file_type) in [(&models.quantized, options.file_type.as_str()), (&models.plain, "f16")] {
             let _ = fs::remove_file(path);
             println!("writing a model of {}'s shape with random weights in {file_type} ...", options.like);
-            reference.synth(&options.like, file_type, path)?;
+            reference.run(&["synth", "--like", &options.like, "--type", file_type, "--out", &path.to_string_lossy()])?;
         }
         Ok(models)
     }
@@ -220,9 +221,4 @@ impl Measuring<'_> {
             ..measured
         }))
     }
-}
-
-fn machine() -> String {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    format!("{cores} cores, {} {}", std::env::consts::OS, std::env::consts::ARCH)
 }

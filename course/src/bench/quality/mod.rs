@@ -1,0 +1,256 @@
+//! `cargo course bench quality`: what each format costs, in size and in quality.
+//!
+//! The reference writes a model in every type that `quantize` knows, and in some recipes of its `--tensor`, and asks each file the same questions
+//! and the same stories with `score`. Nothing here is a matter of speed: on a machine of the same kernels the numbers are the same.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, ensure};
+use clap::{Args, value_parser};
+use serde::{Deserialize, Serialize};
+
+use super::{machine, week2::engine::Engine};
+use crate::progress::Line;
+use recipe::Recipe;
+use weights::{Table, relative_error};
+
+mod recipe;
+mod table;
+mod weights;
+
+/// What to measure, and where the results go.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Model folder [default: models/tiny-story]
+    #[arg(long, value_name = "FOLDER")]
+    model: Option<PathBuf>,
+    /// Only rows whose names contain this; F32 is always measured, for comparison
+    #[arg(long, value_name = "TEXT")]
+    row: Option<String>,
+    /// At most this many questions of each kind, and this many stories [default: all]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
+    limit: Option<u16>,
+    /// Folder for the results, quality.json and quality.md [default: target/course-bench]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+}
+
+/// What `score --json` says.
+#[derive(Debug, Clone, Deserialize)]
+struct Score {
+    exact: Shares,
+    asked: Counts,
+    perplexity: f64,
+    tokens: usize,
+    /// For each story, the sum over its tokens.
+    negative_log_likelihoods: Vec<f64>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Shares {
+    all: f64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Counts {
+    all: usize,
+}
+
+impl Score {
+    fn right(&self) -> usize {
+        (self.exact.all * self.asked.all as f64).round() as usize
+    }
+
+    /// By how much the perplexity is above that of `other`, as a part of it, and the standard error of that. Both have read the same stories, and
+    /// what is uncertain is which stories those are: the error comes from how much the difference varies among them.
+    fn above(&self, other: &Self) -> Change {
+        let pairs = self.negative_log_likelihoods.iter().zip(&other.negative_log_likelihoods);
+        let differences: Vec<f64> = pairs.map(|(a, b)| a - b).collect();
+        let (n, tokens) = (differences.len() as f64, self.tokens as f64);
+        let total: f64 = differences.iter().sum();
+        let squares: f64 = differences.iter().map(|x| (x - total / n).powi(2)).sum();
+        let standard_error = (n > 1.0).then(|| (squares / (n - 1.0) * n).sqrt() / tokens);
+        Change { part: (total / tokens).exp_m1(), standard_error }
+    }
+}
+
+/// A difference that was measured on a sample.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Change {
+    part: f64,
+    /// `None` if the sample is a single story.
+    standard_error: Option<f64>,
+}
+
+/// One line of the result.
+#[derive(Debug, Serialize)]
+struct Row {
+    name: String,
+    /// What `quantize` was told.
+    arguments: Vec<String>,
+    /// Types of the matrices, with how many there are of each.
+    types: String,
+    file_bytes: u64,
+    bits_per_weight: f64,
+    /// Of the matrices, root mean square over root mean square.
+    relative_error: f64,
+    perplexity: f64,
+    /// Of the perplexity, against the first row.
+    change: Change,
+    right: usize,
+}
+
+/// All that was measured.
+#[derive(Debug, Serialize)]
+struct Report {
+    model: String,
+    machine: String,
+    questions: usize,
+    stories: usize,
+    tokens: usize,
+    /// The first is F32.
+    rows: Vec<Row>,
+    /// Recipes that this model cannot be written in, and why.
+    left_out: Vec<(String, String)>,
+}
+
+/// Measures and prints.
+///
+/// # Errors
+/// If the reference cannot be built or cannot score what it wrote, or a file cannot be written.
+pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
+    let folder = root.join("target/course-bench");
+    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    let out = options.out.clone().unwrap_or_else(|| folder.clone());
+    ensure!(out.is_dir(), "{}: found no such folder, expected one for the results", out.display());
+    let files = Files { plain: folder.join("plain.gguf"), written: folder.join("written.gguf"), back: folder.join("back.gguf") };
+    let model = options.model.clone().unwrap_or_else(|| root.join("models/tiny-story"));
+    let measuring = Measuring { engine: Engine::reference(root, &folder)?, model, limit: options.limit, files };
+    let report = measuring.report(options.row.as_deref().unwrap_or_default())?;
+
+    let text = table::markdown(&report);
+    print!("\n{text}");
+    let (json, markdown) = (out.join("quality.json"), out.join("quality.md"));
+    let written = |path: &Path| format!("{} cannot be written", path.display());
+    fs::write(&json, format!("{}\n", serde_json::to_string_pretty(&report)?)).with_context(|| written(&json))?;
+    fs::write(&markdown, text).with_context(|| written(&markdown))?;
+    println!("\nwritten: {}, {}", json.display(), markdown.display());
+    Ok(())
+}
+
+/// Files that are gone at the end.
+struct Files {
+    /// The model in F32.
+    plain: PathBuf,
+    /// In the types of a recipe.
+    written: PathBuf,
+    /// That once more in F32.
+    back: PathBuf,
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        for path in [&self.plain, &self.written, &self.back] {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+struct Measuring {
+    engine: Engine,
+    model: PathBuf,
+    limit: Option<u16>,
+    files: Files,
+}
+
+impl Measuring {
+    fn report(&self, wanted: &str) -> Result<Report> {
+        let mut line = Line::new();
+        line.show("measuring: F32");
+        self.quantize(&self.model, &self.files.plain, &Recipe::plain())?;
+        let plain = Table::of(&self.engine, &self.files.plain)?;
+        let first = self.score(&self.files.plain)?;
+        let (mut rows, mut left_out) = (Vec::new(), Vec::new());
+        for recipe in Recipe::all(plain.layers()) {
+            if recipe != Recipe::plain() && !recipe.name.to_lowercase().contains(&wanted.to_lowercase()) {
+                continue;
+            }
+            line.show(&format!("measuring: {}", recipe.name));
+            match self.quantize(&self.model, &self.files.written, &recipe) {
+                Ok(()) => rows.push(self.row(&recipe, &plain, &first)?),
+                Err(error) => left_out.push((recipe.name, format!("{error:#}"))),
+            }
+        }
+        line.clear();
+        Ok(Report {
+            model: self.model.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            machine: machine(),
+            questions: first.asked.all,
+            stories: first.negative_log_likelihoods.len(),
+            tokens: first.tokens,
+            rows,
+            left_out,
+        })
+    }
+
+    /// What became of the recipe that was just written.
+    fn row(&self, recipe: &Recipe, plain: &Table, first: &Score) -> Result<Row> {
+        let Files { plain: original, written, back } = &self.files;
+        let table = Table::of(&self.engine, written)?;
+        self.quantize(written, back, &Recipe::plain())?;
+        let score = self.score(written)?;
+        Ok(Row {
+            name: recipe.name.clone(),
+            arguments: recipe.arguments(),
+            types: table.types(),
+            file_bytes: fs::metadata(written)?.len(),
+            bits_per_weight: table.bits_per_weight(),
+            relative_error: relative_error(plain, original, back)?,
+            perplexity: score.perplexity,
+            change: score.above(first),
+            right: score.right(),
+        })
+    }
+
+    fn quantize(&self, from: &Path, to: &Path, recipe: &Recipe) -> Result<()> {
+        let (from, to, arguments) = (from.to_string_lossy(), to.to_string_lossy(), recipe.arguments());
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        self.engine.run(&[&["quantize", "--force", &from, &to][..], &arguments].concat()).map(|_| ())
+    }
+
+    fn score(&self, file: &Path) -> Result<Score> {
+        let (file, limit) = (file.to_string_lossy(), self.limit.map(|n| format!("--limit={n}")));
+        // One thread: so small a model gains little from more.
+        let mut arguments = vec!["score", "--json", "-j1", "--model", &file];
+        arguments.extend(limit.as_deref());
+        let text = self.engine.run(&arguments)?;
+        serde_json::from_str(&text).with_context(|| format!("`score` printed something else: {text}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(negative_log_likelihoods: &[f64]) -> Score {
+        let json = serde_json::json!({ "exact": { "all": 0.97, "name": 1.0 }, "asked": { "all": 400 }, "perplexity": 2.0, "stories": 3,
+            "tokens": 10, "negative_log_likelihoods": negative_log_likelihoods });
+        serde_json::from_value(json).unwrap()
+    }
+
+    #[test]
+    fn a_change_is_uncertain_as_far_as_stories_differ_in_it() {
+        let first = score(&[3.0, 1.0, 5.0]);
+        let same = score(&[3.5, 1.5, 5.5]).above(&first);
+        assert!((same.part - 0.15f64.exp_m1()).abs() < 1e-12 && same.standard_error == Some(0.0), "{same:?}");
+        // Differences of 0, 1, 2: a variance of 1 each, 3 of the sum, over ten tokens.
+        let mixed = score(&[3.0, 2.0, 7.0]).above(&first);
+        assert!((mixed.part - 0.3f64.exp_m1()).abs() < 1e-12, "{mixed:?}");
+        assert!((mixed.standard_error.unwrap() - 3f64.sqrt() / 10.0).abs() < 1e-12, "{mixed:?}");
+        assert!(score(&[1.0]).above(&score(&[1.0])).standard_error.is_none());
+        assert_eq!(first.right(), 388);
+    }
+}

@@ -1,0 +1,84 @@
+//! In which types a model is written.
+
+use std::ops::Range;
+
+/// What `quantize` is told, under a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Recipe {
+    pub(super) name: String,
+    /// `--type`
+    target: &'static str,
+    /// `--tensor`; the first that matches decides.
+    overrides: Vec<String>,
+}
+
+/// Every `--type`, as many bits first.
+const TYPES: [&str; 13] = ["f32", "f16", "bf16", "q8_0", "q6_k", "q5_k_m", "q5_1", "q5_0", "q4_k_m", "q4_1", "q4_0", "q3_k_m", "q2_k"];
+
+impl Recipe {
+    /// All in F32.
+    pub(super) fn plain() -> Self {
+        Self::of_type("f32")
+    }
+
+    /// Every type; then recipes for a model of so many layers.
+    pub(super) fn all(layers: usize) -> Vec<Self> {
+        let mut all: Vec<Self> = TYPES.into_iter().map(Self::of_type).collect();
+        for (name, target, pattern) in
+            [("all Q4_K", "q4_k_m", ".*=q4_k"), ("all Q3_K", "q3_k_m", ".*=q3_k"), ("all Q2_K", "q2_k", ".*=q2_k")]
+        {
+            all.push(Self { name: name.to_owned(), target, overrides: vec![pattern.to_owned()] });
+        }
+        // As many of the first as of the last; of an odd number the one between stays coarse in both.
+        let half = layers / 2;
+        let fine = [
+            ("early layers Q6_K", of_layers(0..half)),
+            ("late layers Q6_K", of_layers(layers - half..layers)),
+            ("attn_v Q6_K", r".*\.attn_v\..*=q6_k".to_owned()),
+            ("ffn_down Q6_K", r".*\.ffn_down\..*=q6_k".to_owned()),
+            ("embedding Q8_0", "token_embd.*=q8_0".to_owned()),
+        ];
+        all.extend(fine.map(|(name, pattern)| Self {
+            name: format!("Q2_K, but {name}"),
+            target: "q2_k",
+            overrides: vec![pattern, ".*=q2_k".to_owned()],
+        }));
+        all
+    }
+
+    fn of_type(target: &'static str) -> Self {
+        Self { name: target.to_uppercase(), target, overrides: Vec::new() }
+    }
+
+    /// What stands behind the two files.
+    pub(super) fn arguments(&self) -> Vec<String> {
+        let overrides = self.overrides.iter().map(|pattern| format!("--tensor={pattern}"));
+        [format!("--type={}", self.target)].into_iter().chain(overrides).collect()
+    }
+}
+
+fn of_layers(layers: Range<usize>) -> String {
+    let numbers: Vec<String> = layers.map(|layer| layer.to_string()).collect();
+    format!(r"blk\.({})\..*=q6_k", numbers.join("|"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_of_quantize_is_measured() {
+        let source = include_str!("../../../../reference/src/week2/convert.rs");
+        let list = source.split("pub const ALL").nth(1).and_then(|rest| rest.split("];").next()).unwrap();
+        let names: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+        assert_eq!(TYPES.to_vec(), names);
+    }
+
+    #[test]
+    fn layers_are_the_first_and_the_last() {
+        let arguments = |layers, name: &str| Recipe::all(layers).into_iter().find(|r| r.name.contains(name)).unwrap().arguments();
+        assert_eq!(arguments(5, "late"), ["--type=q2_k", r"--tensor=blk\.(3|4)\..*=q6_k", "--tensor=.*=q2_k"]);
+        assert_eq!(arguments(12, "early")[1], r"--tensor=blk\.(0|1|2|3|4|5)\..*=q6_k");
+        assert_eq!(Recipe::plain().arguments(), ["--type=f32"]);
+    }
+}
