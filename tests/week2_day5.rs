@@ -8,7 +8,7 @@ use std::{
 };
 
 use tiny_llm::week2::{
-    input::{GROUP, Input, Int8Group, SUM, quantize_row},
+    input::{BLOCK, GROUP, Input, Int8Group, SUM, quantize_row},
     kernels::{
         fused, integer,
         unpacked::{Unpacked, dot_unpacked, matrix_matrix, matrix_vector},
@@ -103,53 +103,59 @@ fn task_1_q6_k() {
 
 /// Groups that hold the numbers of another row.
 fn used(groups: usize) -> Vec<Int8Group> {
-    vec![Int8Group { values: [99; GROUP], sums: [99 * 16; GROUP / SUM], scale: 99.0 }; groups]
+    vec![Int8Group { values: [99; GROUP], sums: [99 * 16; GROUP / SUM], scales: [99.0; GROUP / BLOCK] }; groups]
 }
 
 #[track_caller]
-fn check_quantize(name: &str) {
+fn check_quantize(name: &str, width: usize) {
     let fixtures = fixtures();
     let case = fixtures.case(&format!("task_2_quantize/{name}"));
     let x = numbers(&case, "x");
     let mut groups = used(x.len().div_ceil(GROUP));
-    quantize_row(&x, &mut groups);
+    quantize_row(&x, width, &mut groups);
     let values = groups.iter().flat_map(|group| group.values.map(f32::from));
     case.check("values", &tensor(&[groups.len(), GROUP], values.collect()));
-    case.check("scale", &tensor(&[groups.len()], groups.iter().map(|group| group.scale).collect()));
+    let scales = groups.iter().flat_map(|group| group.scales);
+    case.check("scales", &tensor(&[groups.len(), GROUP / BLOCK], scales.collect()));
     let sums = groups.iter().flat_map(|group| group.sums.map(f32::from));
     case.check("sums", &tensor(&[groups.len(), GROUP / SUM], sums.collect()));
 }
 
 #[test]
 fn task_2_a_row_of_960() {
-    check_quantize("row");
+    check_quantize("row", GROUP);
 }
 
 #[test]
 fn task_2_the_largest_magnitude_is_negative() {
-    check_quantize("negative");
+    check_quantize("negative", GROUP);
 }
 
 #[test]
 fn task_2_a_row_shorter_than_a_group() {
-    check_quantize("short");
+    check_quantize("short", GROUP);
 }
 
 #[test]
 fn task_2_a_group_of_zeros() {
-    check_quantize("zeros");
+    check_quantize("zeros", GROUP);
+}
+
+#[test]
+fn task_2_a_scale_for_each_32() {
+    check_quantize("blocks", BLOCK);
 }
 
 // Task 3: integers meet integers
 
-/// Groups of these values, with sums of their own.
+/// Groups of these values, eight scales each, with sums of their own.
 fn groups(values: &[f32], scales: &[f32]) -> Vec<Int8Group> {
-    let group = |(values, &scale): (&[f32], &f32)| {
+    let group = |(values, scales): (&[f32], &[f32])| {
         let values: [i8; GROUP] = std::array::from_fn(|i| values[i] as i8);
         let sums = std::array::from_fn(|s| values[s * SUM..][..SUM].iter().map(|&p| i16::from(p)).sum());
-        Int8Group { values, sums, scale }
+        Int8Group { values, sums, scales: scales.try_into().expect("eight scales") }
     };
-    values.chunks_exact(GROUP).zip(scales).map(group).collect()
+    values.chunks_exact(GROUP).zip(scales.chunks_exact(GROUP / BLOCK)).map(group).collect()
 }
 
 #[track_caller]
@@ -161,7 +167,7 @@ fn check_integer_each(name: &str, dot: integer::Dot) {
     let one_at = |i: usize| {
         let mut values = vec![0.0; cols.next_multiple_of(GROUP)];
         values[i] = 1.0;
-        dot(&row, &groups(&values, &vec![1.0; cols.div_ceil(GROUP)]))
+        dot(&row, &groups(&values, &vec![1.0; cols.div_ceil(GROUP) * GROUP / BLOCK]))
     };
     case.check("weights", &tensor(&[cols], (0..cols).map(one_at).collect()));
 }
@@ -236,7 +242,8 @@ fn matrix(case: &Case) -> (Matrix, Input) {
     };
     let tokens = values.shape()[0];
     // The f32 values would be something else: these functions have no use for them.
-    let x = Input { rows: tokens, cols: 320, values: vec![f32::NAN; tokens * 320], int8: (0..tokens).flat_map(of_row).collect() };
+    let int8 = (0..tokens).flat_map(of_row).collect();
+    let x = Input { rows: tokens, cols: 320, values: vec![f32::NAN; tokens * 320], int8, width: BLOCK };
     (weight, x)
 }
 
@@ -257,7 +264,7 @@ fn dot(bytes: &[u8], x: &[Int8Group]) -> f32 {
     let mut row = vec![Unpacked::default(); x.len()];
     unpack(bytes, &mut row);
     let weights = row.iter().flat_map(|group| (0..GROUP).map(|i| f64::from(group.scales[i / SUM]) * f64::from(group.codes[i])));
-    let activations = x.iter().flat_map(|group| group.values.map(|p| f64::from(group.scale) * f64::from(p)));
+    let activations = x.iter().flat_map(|group| (0..GROUP).map(|i| f64::from(group.scales[i / BLOCK]) * f64::from(group.values[i])));
     weights.zip(activations).map(|(w, x)| w * x).sum::<f64>() as f32
 }
 

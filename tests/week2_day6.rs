@@ -11,7 +11,7 @@ use std::{
 };
 
 use tiny_llm::week2::{
-    input::{GROUP, Input, Int8Group, SUM},
+    input::{BLOCK, GROUP, Input, Int8Group, SUM},
     kernels::{Rung, matmul},
     matrix::Matrix,
     parallel::{Grid, Team, take_tiles},
@@ -31,14 +31,14 @@ fn check(case: &str, tensor_type: TensorType) {
     let bytes: Vec<u8> = rows.iter().map(|&byte| byte as u8).collect();
     let weight = Matrix::new(n, cols, tensor_type, bytes.into()).expect("whole blocks");
     let values: Vec<i8> = case.tensor("values").iter().map(|&x| x as i8).collect();
-    let scales = case.tensor("scales");
-    let group = |(values, &scale): (&[i8], &f32)| {
+    let scales: Vec<f32> = case.tensor("scales").iter().copied().collect();
+    let group = |(values, scales): (&[i8], &[f32])| {
         let mut sums = [0; GROUP / SUM];
         sums.iter_mut().zip(values.chunks_exact(SUM)).for_each(|(sum, values)| *sum = values.iter().map(|&q| i16::from(q)).sum());
-        Int8Group { values: values.try_into().expect("a group"), sums, scale }
+        Int8Group { values: values.try_into().expect("a group"), sums, scales: scales.try_into().expect("eight scales") }
     };
-    let int8 = values.chunks_exact(GROUP).zip(&scales).map(group).collect();
-    let x = Input { rows: 1, cols, values: vec![0.0; cols], int8 };
+    let int8 = values.chunks_exact(GROUP).zip(scales.chunks_exact(GROUP / BLOCK)).map(group).collect();
+    let x = Input { rows: 1, cols, values: vec![0.0; cols], int8, width: tensor_type.block_len() };
     let mut out = vec![0.0; n];
     matmul(Rung::Avx2, &Team::new(1), &weight, &x, &mut out);
     case.check("products", &tensor(&[n], out));

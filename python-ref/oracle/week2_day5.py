@@ -12,7 +12,10 @@ from gguf.quants import dequantize
 from oracle.fixtures import Random, exact, random_walk, relative_rounding, rounding
 
 GROUP = 256
-"""Activations that share a scale."""
+"""Activations in a group."""
+
+PART = 32
+"""Activations that have a place for a scale."""
 
 BLOCK = {"Q8_0": (32, 34), "Q4_0": (32, 18), "Q5_0": (32, 22), "Q4_K": (256, 144), "Q6_K": (256, 210)}
 """Weights and bytes of a block."""
@@ -124,21 +127,22 @@ def fused(out):
 # Activations as integers
 
 
-def quantized(x, mistake=None):
-    """`x [cols]` → values `[groups, 256]`, sums `[groups, 16]` and scales `[groups]`."""
+def quantized(x, width=GROUP, mistake=None):
+    """`x [cols]` → values `[groups, 256]`, sums `[groups, 16]` and scales `[groups, 8]`, of which `width` activations share one."""
     groups = -(-x.shape[0] // GROUP)
     padded = torch.zeros(groups * GROUP, dtype=torch.float64)
     padded[: x.shape[0]] = x.double()
-    padded = padded.reshape(groups, GROUP)
-    absmax = (padded if mistake == "largest-without-magnitude" else padded.abs()).amax(-1)
+    shared = GROUP if mistake == "one-scale-for-the-group" else width
+    absmax = (padded if mistake == "largest-without-magnitude" else padded.abs()).reshape(-1, shared).amax(-1).repeat_interleave(shared // PART)
     if mistake == "one-scale-for-the-row":
-        absmax = absmax.max().expand(groups)
-    scale = absmax / (128 if mistake == "int8-scale-range" else 127)
-    steps = torch.where(scale[:, None] > 0, padded / scale[:, None], 0)
+        absmax = absmax.max().expand(groups * GROUP // PART)
+    scales = absmax / (128 if mistake == "int8-scale-range" else 127)
+    parts = padded.reshape(-1, PART)
+    steps = torch.where(scales[:, None] > 0, parts / scales[:, None], 0)
     away = (steps.abs() % 1 - 0.5).abs()
     assert mistake or away[steps != 0].min() > 1e-5, "no value may lie in the middle between two integers"
     values = (steps.trunc() if mistake == "trunc-not-round" else steps.round()).clamp(-128, 127)
-    return {"values": values, "sums": values.reshape(groups, 16, 16).sum(-1), "scale": scale}
+    return {"values": values.reshape(groups, GROUP), "sums": values.reshape(groups, 16, 16).sum(-1), "scales": scales.reshape(groups, GROUP // PART)}
 
 
 def quantizing(out):
@@ -147,36 +151,44 @@ def quantizing(out):
     negative = r.normal(GROUP) * 0.5
     negative[77] = -4.0
     cases = {
-        "row": (r.normal(960) * sizes[:960], "960 activations: three groups of different sizes and a quarter less than one"),
-        "negative": (negative, "a group whose largest magnitude is that of a negative number"),
-        "short": (r.normal(32), "a row of 32: most of its one group is filled up"),
-        "zeros": (torch.cat((r.normal(GROUP), torch.zeros(GROUP), r.normal(64))), "a group of zeros between two others"),
+        "row": (r.normal(960) * sizes[:960], GROUP, "960 activations: three groups of different sizes and a quarter less than one"),
+        "negative": (negative, GROUP, "a group whose largest magnitude is that of a negative number"),
+        "short": (r.normal(32), GROUP, "a row of 32: most of its one group is filled up"),
+        "zeros": (torch.cat((r.normal(GROUP), torch.zeros(GROUP), r.normal(64))), GROUP, "a group of zeros between two others"),
     }
-    for case, (x, why) in cases.items():
-        mistakes = {"row": ["one-scale-for-the-row", "int8-scale-range", "trunc-not-round"], "negative": ["largest-without-magnitude"]}.get(case, [])
-        golden = quantized(x)
+    blocks = r.normal(12, PART) * torch.tensor([1.0, 20.0, 0.1, 3.0]).repeat(3)[:, None]
+    blocks[5] = 0
+    blocks[6, 9] = -9.0
+    cases["blocks"] = (blocks.flatten(), PART, "twelve blocks of 32, each with a scale of its own: one of zeros, one whose largest magnitude is negative")
+    for case, (x, width, why) in cases.items():
+        mistakes = {
+            "row": ["one-scale-for-the-row", "int8-scale-range", "trunc-not-round"],
+            "negative": ["largest-without-magnitude"],
+            "blocks": ["one-scale-for-the-group", "largest-without-magnitude"],
+        }.get(case, [])
+        golden = quantized(x, width)
         out.case(
             f"task_2_quantize/{case}",
             seed=r.seed,
             why=why,
             inputs={"x": x},
             outputs=golden,
-            tolerance={"values": exact(), "sums": exact(), "scale": relative_rounding(3)},
-            wrong={m: quantized(x, m) for m in mistakes},
+            tolerance={"values": exact(), "sums": exact(), "scales": relative_rounding(3)},
+            wrong={m: quantized(x, width, m) for m in mistakes},
         )
 
 
-def activations(r, cols, low=-127):
-    """Integers `[groups · 256]`, zeros behind `cols`, and a scale for each group."""
+def activations(r, cols, width, low=-127):
+    """Integers `[groups · 256]`, zeros behind `cols`, and scales `[groups · 8]`, of which `width` integers share one."""
     groups = -(-cols // GROUP)
     values = torch.zeros(groups * GROUP)
     values[:cols] = r.integers(cols, low=low, high=128).float()
-    return values, r.uniform(groups, low=0.25, high=1.0)
+    return values, r.uniform(groups * GROUP // width, low=0.25, high=1.0).repeat_interleave(width // PART)
 
 
 def stands_for(values, scales, cols):
     """The activations that the integers stand for."""
-    return (values.double().reshape(-1, GROUP) * scales.double()[:, None]).flatten()[:cols]
+    return (values.double().reshape(-1, PART) * scales.double()[:, None]).flatten()[:cols]
 
 
 def integer(out):
@@ -197,16 +209,17 @@ def integer(out):
         )
         cols = 960 if length == 32 else 768
         rows = random_rows(r, name, 2, cols)
-        values, scales = activations(r, cols, low=-60)
+        values, scales = activations(r, cols, length, low=-60)
         x = stands_for(values, scales, cols)
         weights = decode(rows, name)
         without = weights.clone()
         without[:, cols // GROUP * GROUP - (GROUP if length == 256 else 0) :] = 0
-        first = stands_for(values, scales[:1].expand_as(scales), cols)
+        first = stands_for(values, scales[:8].repeat(len(scales) // 8), cols)
+        one = stands_for(values, scales[::8].repeat_interleave(8), cols)
         out.case(
             f"task_3_dot/{name}",
             seed=r.seed,
-            why=f"two rows of {cols} weights; groups of activations with scales of their own",
+            why=f"two rows of {cols} weights; groups of activations with scales of their own, where blocks have 32 weights eight each",
             inputs={"rows": rows, "values": values, "scales": scales},
             outputs={"products": weights @ x},
             tolerance={"products": bound(weights, rows, name, x)},
@@ -214,6 +227,7 @@ def integer(out):
                 **{m: {"products": mistaken(rows, name, m) @ x} for m in MISTAKES[name]},
                 "last-group-dropped": {"products": without @ x},
                 "scale-of-the-first-group": {"products": weights @ first},
+                **({"one-scale-for-the-group": {"products": weights @ one}} if length == PART else {}),
             },
         )
         cols = 256
@@ -226,7 +240,7 @@ def integer(out):
             f"task_3_largest/{name}",
             seed=r.seed,
             why="four rows of large codes, and activations of 127 throughout",
-            inputs={"rows": rows, "values": values, "scales": torch.ones(1)},
+            inputs={"rows": rows, "values": values, "scales": torch.ones(GROUP // PART)},
             outputs={"products": weights @ values.double()},
             tolerance={"products": bound(weights, rows, name, values)},
         )
@@ -239,7 +253,7 @@ def matrices(out):
     r = Random(2540)
     codes = r.integers(2, GROUP, low=-128, high=128).float()
     scales, mins = r.uniform(2, 16, low=0.5, high=2.0), r.uniform(2, 16, low=10.0, high=90.0)
-    inputs = [activations(r, 2 * GROUP, low=-60) for _ in range(6)]
+    inputs = [activations(r, 2 * GROUP, PART, low=-60) for _ in range(6)]
     values, x_scales = (torch.stack(parts) for parts in zip(*inputs))
 
     x = torch.stack([stands_for(*p, 2 * GROUP) for p in inputs]).reshape(6, 2, GROUP)
@@ -266,7 +280,7 @@ def matrices(out):
     )
     rows = random_rows(r, "Q8_0", 5, 320)
     weights = decode(rows, "Q8_0")
-    inputs = [activations(r, 320) for _ in range(4)]
+    inputs = [activations(r, 320, PART) for _ in range(4)]
     x = torch.stack([stands_for(v, s, 320) for v, s in inputs])
     outputs = x @ weights.T
     out.case(

@@ -32,21 +32,21 @@ def saturated(rows, values, scales):
     codes = (blocks[:, :, 2:] ^ 128).reshape(rows.shape[0], -1, 16, 2)
     p = values[: blocks.shape[1] * 32].double().reshape(-1, 16, 2)
     pairs = (codes.double() * p).sum(-1).clamp(-32768, 32767).sum(-1) - 128 * p.sum((-1, -2))
-    scale = scales.double().repeat_interleave(8)[: blocks.shape[1]]
+    scale = scales.double()[: blocks.shape[1]]
     return {"products": (pairs * d * scale).sum(-1)}
 
 
 def task_1(out):
     r = Random(2601)
     rows = random_rows(r, "Q8_0", 3, 960)
-    values, scales = activations(r, 960)
+    values, scales = activations(r, 960, 32)
     _case(out, 1, "rows", "Q8_0", r, "three rows of 30 blocks: the last group of activations meets six blocks", rows, values, scales,
           lambda w: {m: mistaken(rows, "Q8_0", m) for m in ("q8-as-u8", "scale-of-the-first-block")} | {"tail dropped": torch.cat((w[:, :768], w[:, 768:] * 0), 1)})
     r = Random(2602)
     rows = random_rows(r, "Q8_0", 2, 256)
     codes = rows.reshape(2, -1, 34)
     codes[:, :, 2:] = torch.where(r.integers(2, 8, 32, high=4) > 0, 0x7F, 0x81)
-    values, scales = torch.full((256,), 127.0), torch.tensor([0.5])
+    values, scales = torch.full((256,), 127.0), torch.full((8,), 0.5)
     values[1::7] = -127
     cols = stands_for(values, scales, 256)
     weights = decode(rows, "Q8_0")
@@ -61,7 +61,7 @@ def task_1(out):
     )
     r = Random(2603)
     rows = random_rows(r, "Q8_0", 1, 32)
-    values, scales = activations(r, 32)
+    values, scales = activations(r, 32, 32)
     _case(out, 1, "one_block", "Q8_0", r, "a single block", rows, values, scales, lambda w: {"q8-as-u8": mistaken(rows, "Q8_0", "q8-as-u8")})
 
 
@@ -72,11 +72,11 @@ def task_2(out):
     ):
         r = Random(seed)
         rows = random_rows(r, "Q4_K", n, cols)
-        values, scales = activations(r, cols)
+        values, scales = activations(r, cols, 256)
         _case(out, 2, case, "Q4_K", r, why, rows, values, scales, lambda w, rows=rows, wrong=wrong: {m: mistaken(rows, "Q4_K", m) for m in wrong})
     r = Random(2613)
     rows = random_rows(r, "Q4_K", 2, 256, byte=0xFF)
-    values, scales = torch.full((256,), 127.0), torch.tensor([0.5])
+    values, scales = torch.full((256,), 127.0), torch.full((8,), 0.5)
     values[:96] = -127
     _case(out, 2, "extremes", "Q4_K", r, "codes of 15, scales and minimums of 63, activations of 127", rows, values, scales, lambda w: {"min-missing": mistaken(rows, "Q4_K", "min-missing")})
 

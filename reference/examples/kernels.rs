@@ -14,7 +14,7 @@ use std::{
 
 use tiny_llm_kit::{bytes::Bytes, gguf::TensorType};
 use tiny_llm_reference::week2::{
-    input::Input,
+    input::{GROUP, Input},
     kernels::{Rung, matmul},
     matrix::Matrix,
     parallel::Team,
@@ -124,7 +124,8 @@ fn input(team: &Team, tokens: usize, cols: usize) -> Input {
     for (i, x) in x.values.iter_mut().enumerate() {
         *x = (i as f32 * 0.37).sin();
     }
-    x.quantize(team);
+    // As for the types with the longest blocks: all can be multiplied with it.
+    x.quantize(team, GROUP);
     x
 }
 

@@ -3,8 +3,8 @@
 use tiny_llm_kit::gguf::TensorType;
 
 use tiny_llm_reference::week2::{
-    input::{GROUP, Input},
-    kernels::{Rung, matmul, naive::decode_row},
+    input::{BLOCK, GROUP, Input, Int8Group, SUM},
+    kernels::{Rung, matmul, naive::decode_row, quantize},
     matrix::Matrix,
     parallel::Team,
 };
@@ -62,7 +62,6 @@ fn input(rows: usize, cols: usize, mut value: impl FnMut(usize) -> f32) -> Input
     for (i, x) in x.values.iter_mut().enumerate() {
         *x = value(i);
     }
-    x.quantize(&Team::new(1));
     x
 }
 
@@ -73,8 +72,16 @@ fn sums(row: &[f32], activations: &[f64]) -> Vec<(f64, f64)> {
     activations.chunks_exact(row.len()).map(products).collect()
 }
 
-/// Compares every rung with sums in f64 over what it is to multiply: the activations, or what their integers stand for.
-fn check(weight: &Matrix, x: &Input, what: &str) {
+/// Compares every rung with sums in f64 over what it is to multiply: the activations, or what their integers stand for, in all widths that
+/// the weights allow.
+fn check(weight: &Matrix, x: &mut Input, what: &str) {
+    for width in [BLOCK, GROUP].into_iter().filter(|&width| width >= weight.tensor_type.block_len()) {
+        x.quantize(&Team::new(1), width);
+        check_width(weight, x, &format!("{what}, a scale for each {width}"));
+    }
+}
+
+fn check_width(weight: &Matrix, x: &Input, what: &str) {
     let team = Team::new(1);
     let outputs: Vec<(Rung, Vec<f32>)> = Rung::available()
         .into_iter()
@@ -86,7 +93,9 @@ fn check(weight: &Matrix, x: &Input, what: &str) {
         .collect();
     let floats: Vec<f64> = x.values.iter().map(|&x| f64::from(x)).collect();
     let of_row = |t: usize| {
-        let values = x.int8_row(t).iter().flat_map(|group| group.values.iter().map(|&p| f64::from(p) * f64::from(group.scale)));
+        let of_group =
+            |group: &Int8Group| std::array::from_fn::<f64, GROUP, _>(|i| f64::from(group.values[i]) * f64::from(group.scales[i / BLOCK]));
+        let values = x.int8_row(t).iter().flat_map(of_group);
         values.take(x.cols)
     };
     let integers: Vec<f64> = (0..x.rows).flat_map(of_row).collect();
@@ -135,8 +144,8 @@ fn random_bytes_in_all_shapes() {
                 continue;
             }
             let weight = matrix(tensor_type, rows, cols, || random.next() as u8);
-            let x = input(tokens, cols, |_| random.signed());
-            check(&weight, &x, "random bytes");
+            let mut x = input(tokens, cols, |_| random.signed());
+            check(&weight, &mut x, "random bytes");
         }
     });
 }
@@ -146,11 +155,11 @@ fn long_rows_and_many_tokens() {
     let mut random = Random(2);
     for_each(&[5632], |tensor_type, cols| {
         let weight = matrix(tensor_type, 3, cols, || random.next() as u8);
-        check(&weight, &input(2, cols, |_| random.signed()), "a long row");
+        check(&weight, &mut input(2, cols, |_| random.signed()), "a long row");
     });
     for_each(&[256], |tensor_type, cols| {
         let weight = matrix(tensor_type, 3, cols, || random.next() as u8);
-        check(&weight, &input(259, cols, |_| random.signed()), "many tokens");
+        check(&weight, &mut input(259, cols, |_| random.signed()), "many tokens");
     });
 }
 
@@ -160,10 +169,10 @@ fn weights_and_activations_at_their_extremes() {
         for byte in [0x00, 0x7f, 0x80, 0x81, 0xff] {
             let weight = matrix(tensor_type, 5, cols, || byte);
             for tokens in [1, 4] {
-                check(&weight, &input(tokens, cols, |_| 1.0), &format!("bytes {byte:#x}, activations +127"));
-                check(&weight, &input(tokens, cols, |_| -1.0), &format!("bytes {byte:#x}, activations −127"));
+                check(&weight, &mut input(tokens, cols, |_| 1.0), &format!("bytes {byte:#x}, activations +127"));
+                check(&weight, &mut input(tokens, cols, |_| -1.0), &format!("bytes {byte:#x}, activations −127"));
                 let alternating = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
-                check(&weight, &input(tokens, cols, alternating), &format!("bytes {byte:#x}, activations ±127"));
+                check(&weight, &mut input(tokens, cols, alternating), &format!("bytes {byte:#x}, activations ±127"));
             }
         }
     });
@@ -175,9 +184,11 @@ fn activations_of_zero_and_scales_far_apart() {
     for_each(&[960, 1024], |tensor_type, cols| {
         let weight = matrix(tensor_type, 17, cols, || random.next() as u8);
         for tokens in [1, 3] {
-            check(&weight, &input(tokens, cols, |_| 0.0), "zeros");
-            let by_group = input(tokens, cols, |i| 10f32.powi((i % cols / GROUP) as i32 * 2 - 3) * random.signed());
-            check(&weight, &by_group, "groups of different scales");
+            check(&weight, &mut input(tokens, cols, |_| 0.0), "zeros");
+            let mut by_group = input(tokens, cols, |i| 10f32.powi((i % cols / GROUP) as i32 * 2 - 3) * random.signed());
+            check(&weight, &mut by_group, "groups of different scales");
+            let mut by_block = input(tokens, cols, |i| 10f32.powi((i % cols / BLOCK) as i32 % 7 - 3) * random.signed());
+            check(&weight, &mut by_block, "blocks of different scales");
         }
     });
 }
@@ -190,12 +201,13 @@ fn every_rung_quantizes_activations_alike() {
             // Halves are ties.
             let mut expected =
                 input(3, cols, |i| if i.is_multiple_of(3) { (random.next() % 255) as f32 - 126.5 } else { 127.0 * random.signed() } * size);
-            for rung in Rung::available() {
-                let before = std::mem::take(&mut expected.int8);
-                expected.int8 =
-                    vec![tiny_llm_reference::week2::input::Int8Group { values: [9; GROUP], sums: [9; 16], scale: 9.0 }; before.len()];
-                tiny_llm_reference::week2::kernels::quantize(rung, &Team::new(2), &mut expected);
-                assert_eq!(expected.int8, before, "{rung}, {cols} values of {size}");
+            for (width, rung) in [BLOCK, GROUP].into_iter().flat_map(|width| Rung::available().into_iter().map(move |rung| (width, rung))) {
+                expected.quantize(&Team::new(1), width);
+                let used =
+                    vec![Int8Group { values: [9; GROUP], sums: [9; GROUP / SUM], scales: [9.0; GROUP / BLOCK] }; expected.int8.len()];
+                let before = std::mem::replace(&mut expected.int8, used);
+                quantize(rung, &Team::new(2), &mut expected, width);
+                assert_eq!(expected.int8, before, "{rung}, {cols} values of {size}, a scale for each {width}");
             }
         }
     }

@@ -8,7 +8,7 @@ use tiny_llm_kit::config::ModelConfig;
 use super::{
     attention::attend,
     cache::DenseCache,
-    input::Input,
+    input::{BLOCK, Input},
     kernels::{
         Rung, matmul,
         naive::decode_row,
@@ -193,7 +193,7 @@ impl Model {
     /// Week 1's MLP of a layer, behind its norm: `work.x [T, E]` → `work.delta [T, E]`.
     fn mlp(&self, layer: &Layer, n: usize, plan: &Plan, work: &mut Workspace) {
         let size = self.config.intermediate_size;
-        self.normalised(&layer.mlp_norm, n, plan, work);
+        self.normalised(&layer.mlp_norm, n, width(&[&layer.gate_proj, &layer.up_proj]), plan, work);
         work.gate.resize(n * size, 0.0);
         work.up.resize(n * size, 0.0);
         plan.product(&layer.gate_proj, &work.input, &mut work.gate);
@@ -207,21 +207,21 @@ impl Model {
         plan.matmul(&layer.down_proj, &mut work.input, &mut work.delta);
     }
 
-    /// Norms `work.x [T, E]` into `work.input`, which is then ready for [`Plan::product`].
-    fn normalised(&self, norm: &[f32], n: usize, plan: &Plan, work: &mut Workspace) {
+    /// Norms `work.x [T, E]` into `work.input`, which is then ready for [`Plan::product`] with matrices that want this [`width`].
+    fn normalised(&self, norm: &[f32], n: usize, width: usize, plan: &Plan, work: &mut Workspace) {
         let e = self.config.hidden_size;
         work.input.resize(n, e);
         let x = &work.x;
         plan.team.parallel_rows(&mut work.input.values, e, ROWS, |t, out| rms_norm(&x[t * e..][..e], norm, self.config.rms_norm_eps, out));
-        plan.prepare(&mut work.input);
+        plan.prepare(&mut work.input, width);
     }
 }
 
 impl Plan {
-    /// Brings the input into the form that the kernels want.
-    fn prepare(&self, input: &mut Input) {
+    /// Brings the input into the form that the kernels want, with scales for each `width` activations.
+    fn prepare(&self, input: &mut Input, width: usize) {
         if self.rung.wants_int8() {
-            quantize(self.rung, &self.team, input);
+            quantize(self.rung, &self.team, input, width);
         }
     }
 
@@ -238,9 +238,14 @@ impl Plan {
 
     /// Prepares the input and multiplies.
     fn matmul(&self, weight: &Matrix, input: &mut Input, out: &mut [f32]) {
-        self.prepare(input);
+        self.prepare(input, width(&[weight]));
         self.product(weight, input, out);
     }
+}
+
+/// How many activations may share a scale in the input of all these matrices: as many as weights in the longest of their blocks.
+fn width(weights: &[&Matrix]) -> usize {
+    weights.iter().map(|weight| weight.tensor_type.block_len()).fold(BLOCK, usize::max)
 }
 
 /// Rows that a thread takes at a time where a row is little work.

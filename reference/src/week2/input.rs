@@ -2,12 +2,15 @@
 
 use super::parallel::Team;
 
-/// So many activations share a scale.
+/// Activations of which a row is made: as many as weights in the longest blocks.
 pub const GROUP: usize = 256;
+/// The fewest activations that share a scale: as many as weights in the shortest blocks.
+pub const BLOCK: usize = 32;
 /// Sums are kept of so many: the finest division of weights (`Q6_K` has a scale for every 16).
 pub const SUM: usize = 16;
 
-/// [`GROUP`] activations as int8: each is `scale · value`. Where a row is no multiple of [`GROUP`], its last group is filled up with zeros.
+/// [`GROUP`] activations as int8: each is its block's scale times its value. Where a row is no multiple of [`GROUP`], its last group is
+/// filled up with zeros.
 #[derive(Debug, Clone, PartialEq)]
 #[repr(C, align(64))]
 pub struct Int8Group {
@@ -15,13 +18,13 @@ pub struct Int8Group {
     pub values: [i8; GROUP],
     /// The sum of each [`SUM`] values: formats whose weights are stored with an offset or a minimum need it.
     pub sums: [i16; GROUP / SUM],
-    /// What a value of 1 stands for.
-    pub scale: f32,
+    /// What a value of 1 stands for, in each [`BLOCK`]. Where the whole group shares a scale, it stands here eight times.
+    pub scales: [f32; GROUP / BLOCK],
 }
 
 impl Default for Int8Group {
     fn default() -> Self {
-        Self { values: [0; GROUP], sums: [0; GROUP / SUM], scale: 0.0 }
+        Self { values: [0; GROUP], sums: [0; GROUP / SUM], scales: [0.0; GROUP / BLOCK] }
     }
 }
 
@@ -36,6 +39,8 @@ pub struct Input {
     pub values: Vec<f32>,
     /// `[rows, groups]`, the same for kernels that multiply integers; up to date after [`Input::quantize`].
     pub int8: Vec<Int8Group>,
+    /// How many activations share a scale in `int8`: [`BLOCK`] or [`GROUP`].
+    pub width: usize,
 }
 
 impl Input {
@@ -63,31 +68,38 @@ impl Input {
         &self.int8[r * self.groups()..][..self.groups()]
     }
 
-    /// Brings [`Input::int8`] up to date with [`Input::values`].
-    pub fn quantize(&mut self, team: &Team) {
-        self.quantize_with(team, quantize_row);
+    /// Brings [`Input::int8`] up to date with [`Input::values`], with a scale for each `width` of them: [`BLOCK`] or [`GROUP`]. Weights whose
+    /// blocks are longer cannot be multiplied with it; for those whose blocks are shorter it is coarser than it need be.
+    pub fn quantize(&mut self, team: &Team, width: usize) {
+        self.quantize_with(team, width, quantize_row);
     }
 
     /// The same with another [`quantize_row`].
-    pub fn quantize_with(&mut self, team: &Team, quantize_row: impl Fn(&[f32], &mut [Int8Group]) + Sync) {
+    pub fn quantize_with(&mut self, team: &Team, width: usize, quantize_row: impl Fn(&[f32], usize, &mut [Int8Group]) + Sync) {
         let (cols, groups) = (self.cols, self.groups());
+        self.width = width;
         self.int8.resize_with(self.rows * groups, Int8Group::default);
-        team.parallel_rows(&mut self.int8, groups, 1, |r, row| quantize_row(&self.values[r * cols..][..cols], row));
+        team.parallel_rows(&mut self.int8, groups, 1, |r, row| quantize_row(&self.values[r * cols..][..cols], width, row));
     }
 }
 
-/// Quantizes one row: each group's scale is `absmax / 127`, each value is divided by it and rounded to the nearest. A group of zeros has
-/// the scale 0. `x [cols]`, `groups [cols / 256, rounded up]`; what the last group has more than the row is zeros. All of `groups` is
-/// written, whatever it held.
-pub fn quantize_row(x: &[f32], groups: &mut [Int8Group]) {
+/// Quantizes one row: a scale for each `width` activations, [`BLOCK`] or [`GROUP`], is their `absmax / 127`; each is divided by it and
+/// rounded to the nearest. Where all are zeros the scale is 0. `x [cols]`, `groups [cols / 256, rounded up]`; what the last group has more than
+/// the row is zeros, values and scales. A scale that is shared by a whole group is written to all of its places. All of `groups` is written,
+/// whatever it held.
+pub fn quantize_row(x: &[f32], width: usize, groups: &mut [Int8Group]) {
     // SOLUTION week2-day5 task 2
     for (x, group) in x.chunks(GROUP).zip(groups) {
-        let absmax = x.iter().fold(0f32, |m, x| m.max(x.abs()));
-        group.scale = absmax / 127.0;
-        let inverse = if absmax > 0.0 { 127.0 / absmax } else { 0.0 };
         group.values[x.len()..].fill(0);
-        for (value, x) in group.values.iter_mut().zip(x) {
-            *value = (x * inverse).round_ties_even() as i8;
+        group.scales.fill(0.0);
+        let parts = group.values.chunks_mut(width).zip(group.scales.chunks_mut(width / BLOCK));
+        for (x, (values, scales)) in x.chunks(width).zip(parts) {
+            let absmax = x.iter().fold(0f32, |m, x| m.max(x.abs()));
+            scales.fill(absmax / 127.0);
+            let inverse = if absmax > 0.0 { 127.0 / absmax } else { 0.0 };
+            for (value, x) in values.iter_mut().zip(x) {
+                *value = (x * inverse).round_ties_even() as i8;
+            }
         }
         for (sum, values) in group.sums.iter_mut().zip(group.values.chunks_exact(SUM)) {
             *sum = values.iter().map(|&q| i16::from(q)).sum();

@@ -1,8 +1,10 @@
 //! Against the fused rung: the activations are small integers too, so codes meet codes in integer arithmetic, exactly; a float appears
 //! once for each scale.
 //!
-//! `Σ d·q · s·p = d · s · Σ q·p`, with the weights' `d` and codes `q`, and the activations' scale `s` and values `p`. What the fused rung
-//! needed `Σ x` for, comes from [`Int8Group::sums`]: it was added up once for all rows of all matrices.
+//! `Σ d·q · s·p = d · s · Σ q·p`, with the weights' `d` and codes `q`, and the activations' scale `s` and values `p`. A block of 32 weights
+//! meets 32 activations that may have a scale of their own; one of 256 meets a group with the same scale throughout, so that its own scales
+//! multiply as integers. What the fused rung needed `Σ x` for, comes from [`Int8Group::sums`]: it was added up once for all rows of all
+//! matrices.
 
 use tiny_llm_kit::gguf::TensorType;
 

@@ -11,7 +11,7 @@ for (block, x) in row.chunks_exact(144).zip(x) {
             p_sum += i32::from(p[i]);
         }
         let (scale, min) = (f16_at(block, 0) * f32::from(scales[j]), f16_at(block, 2) * f32::from(mins[j]));
-        sum += x.scale * (scale * qp as f32 - min * p_sum as f32);
+        sum += x.scales[0] * (scale * qp as f32 - min * p_sum as f32);
     }
 }
 sum

@@ -8,6 +8,6 @@ for (b, block) in row.chunks_exact(22).enumerate() {
         let code = block[6 + i % 16] >> (i / 16 * 4) & 15 | (block[2 + i / 8] >> (i % 8) & 1) << 4;
         qp += (i32::from(code) - 16) * i32::from(x.values[b % 8 * 32 + i]);
     }
-    sum += f16_at(block, 0) * x.scale * qp as f32;
+    sum += f16_at(block, 0) * x.scales[b % 8] * qp as f32;
 }
 sum

@@ -7,6 +7,6 @@
         let p = _mm256_sign_epi8(load_signed(p), q);
         let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(q), p);
         let fours = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
-        acc[b % 2] = _mm256_fmadd_ps(halves([d0, d1]), _mm256_cvtepi32_ps(fours), acc[b % 2]);
+        acc[b % 2] = _mm256_fmadd_ps(_mm256_mul_ps(halves([d0, d1]), _mm256_set1_ps(x.scales[b])), _mm256_cvtepi32_ps(fours), acc[b % 2]);
     }
     _mm256_add_ps(acc[0], acc[1])

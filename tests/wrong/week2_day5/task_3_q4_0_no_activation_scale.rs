@@ -1,6 +1,6 @@
 //! id: activation-scale-forgotten
 //! function: dot_q4_0
-//! says: The activations' scale is missing: multiply each group's sum with x.scale.
+//! says: The activations' scale is missing: multiply each block's sum with x.scales[b].
 let mut sum = 0.0;
 for (blocks, x) in row.chunks(8 * 18).zip(x) {
     let mut scaled = 0.0;

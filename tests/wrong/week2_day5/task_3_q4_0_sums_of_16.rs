@@ -10,8 +10,8 @@ for (blocks, x) in row.chunks(8 * 18).zip(x) {
         for ((byte, &low), &high) in block[2..].iter().zip(low).zip(high) {
             qp += i32::from(byte & 15) * i32::from(low) + i32::from(byte >> 4) * i32::from(high);
         }
-        scaled += f16_at(block, 0) * qp as f32;
+        scaled += x.scales[b] * f16_at(block, 0) * qp as f32;
     }
-    sum += x.scale * scaled;
+    sum += scaled;
 }
 sum

@@ -2,7 +2,7 @@
 //! function: dot_q4_k
 //! says: Each group of activations has a scale of its own; you use the first one for all.
 let mut sum = 0.0;
-let first = x[0].scale;
+let first = x[0].scales[0];
 for (block, x) in row.chunks_exact(144).zip(x) {
     let (scales, mins) = scales_and_minimums(block[4..16].try_into().expect("12 bytes"));
     let (mut scaled, mut shift) = (0, 0);

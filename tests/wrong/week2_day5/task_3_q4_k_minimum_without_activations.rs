@@ -12,6 +12,6 @@ for (block, x) in row.chunks_exact(144).zip(x) {
         scaled += i32::from(scales[j]) * qp;
         shift += i32::from(mins[j]);
     }
-    sum += x.scale * (f16_at(block, 0) * scaled as f32 - f16_at(block, 2) * shift as f32);
+    sum += x.scales[0] * (f16_at(block, 0) * scaled as f32 - f16_at(block, 2) * shift as f32);
 }
 sum

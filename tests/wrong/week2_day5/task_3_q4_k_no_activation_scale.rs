@@ -1,6 +1,6 @@
 //! id: activation-scale-forgotten
 //! function: dot_q4_k
-//! says: The activations' scale is missing: multiply each group's sum with x.scale.
+//! says: The activations' scale is missing: multiply each group's sum with x.scales[0].
 let mut sum = 0.0;
 for (block, x) in row.chunks_exact(144).zip(x) {
     let (scales, mins) = scales_and_minimums(block[4..16].try_into().expect("12 bytes"));

@@ -12,6 +12,6 @@ for (block, x) in row.chunks_exact(144).zip(x) {
         scaled += i32::from(scales[j]) * qp;
         let _ = i32::from(mins[j]) * sum_of_32(x, j);
     }
-    sum += x.scale * (f16_at(block, 0) * scaled as f32);
+    sum += x.scales[0] * (f16_at(block, 0) * scaled as f32);
 }
 sum

@@ -2,7 +2,7 @@
 //! function: dot_q5_0
 //! says: Each group of activations has a scale of its own; you use the first one for all.
 let mut sum = 0.0;
-let first = x[0].scale;
+let first = x[0].scales;
 for (blocks, x) in row.chunks(8 * 22).zip(x) {
     let mut scaled = 0.0;
     for (b, block) in blocks.chunks_exact(22).enumerate() {
@@ -14,8 +14,8 @@ for (blocks, x) in row.chunks(8 * 22).zip(x) {
             let high = u32::from(byte >> 4) | (fifth >> (j + 16) & 1) << 4;
             qp += low as i32 * i32::from(p[j]) + high as i32 * i32::from(p[j + 16]);
         }
-        scaled += f16_at(block, 0) * qp as f32;
+        scaled += first[b] * f16_at(block, 0) * qp as f32;
     }
-    sum += first * scaled;
+    sum += scaled;
 }
 sum

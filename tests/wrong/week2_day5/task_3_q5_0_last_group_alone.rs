@@ -13,8 +13,8 @@ for (blocks, x) in row.chunks(8 * 22).zip(x) {
             let high = u32::from(byte >> 4) | (fifth >> (j + 16) & 1) << 4;
             qp += low as i32 * i32::from(p[j]) + high as i32 * i32::from(p[j + 16]);
         }
-        scaled += f16_at(block, 0) * qp as f32;
+        scaled += x.scales[b] * f16_at(block, 0) * qp as f32;
     }
-    sum = x.scale * scaled;
+    sum = scaled;
 }
 sum

@@ -2,7 +2,7 @@
 //! function: dot_q6_k
 //! says: Each group of activations has a scale of its own; you use the first one for all.
 let mut sum = 0.0;
-let first = x[0].scale;
+let first = x[0].scales[0];
 for (block, x) in row.chunks_exact(210).zip(x) {
     let mut scaled = 0;
     for (s, p) in x.values.chunks_exact(16).enumerate() {

@@ -15,6 +15,6 @@ for (block, x) in row.chunks_exact(210).zip(x) {
         }
         scaled += i32::from(block[192 + s]) * qp;
     }
-    sum += x.scale * f16_at(block, 208) * scaled as f32;
+    sum += x.scales[0] * f16_at(block, 208) * scaled as f32;
 }
 sum

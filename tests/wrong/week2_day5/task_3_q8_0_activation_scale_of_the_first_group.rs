@@ -2,13 +2,13 @@
 //! function: dot_q8_0
 //! says: Each group of activations has a scale of its own; you use the first one for all.
 let mut sum = 0.0;
-let first = x[0].scale;
+let first = x[0].scales;
 for (blocks, x) in row.chunks(8 * 34).zip(x) {
     let mut scaled = 0.0;
-    for (block, p) in blocks.chunks_exact(34).zip(x.values.chunks_exact(32)) {
+    for (b, (block, p)) in blocks.chunks_exact(34).zip(x.values.chunks_exact(32)).enumerate() {
         let qp: i32 = block[2..].iter().zip(p).map(|(&q, &p)| i32::from(q as i8) * i32::from(p)).sum();
-        scaled += f16_at(block, 0) * qp as f32;
+        scaled += first[b] * f16_at(block, 0) * qp as f32;
     }
-    sum += first * scaled;
+    sum += scaled;
 }
 sum

@@ -4,10 +4,10 @@
 let mut sum = 0.0;
 for (blocks, x) in row.chunks(8 * 34).zip(x) {
     let mut scaled = 0.0;
-    for (block, p) in blocks.chunks_exact(34).zip(x.values.chunks_exact(32)) {
+    for (b, (block, p)) in blocks.chunks_exact(34).zip(x.values.chunks_exact(32)).enumerate() {
         let qp: i32 = block[2..].iter().zip(p).map(|(&q, &p)| i32::from(q as i8) * i32::from(p)).sum();
-        scaled += qp as f32;
+        scaled += x.scales[b] * qp as f32;
     }
-    sum += x.scale * scaled;
+    sum += scaled;
 }
 sum

@@ -1,6 +1,6 @@
 //! id: activation-scale-forgotten
 //! function: dot_unpacked
-//! says: The activations' scale is missing: multiply each group's sum with x.scale.
+//! says: The activations' scale is missing: multiply each sum with that of its 32, x.scales[s / 2].
 let mut sum = 0.0;
 for (w, x) in row.iter().zip(x) {
     let mut group = 0.0;

@@ -1,15 +1,15 @@
 //! id: scale-order
 //! function: dot
 //! says: You add up all blocks' integers and multiply by the last block's scale: scales differ from block to block, so each must multiply its own sum.
-    let mut scale = _mm256_setzero_ps();
+    let mut last = _mm256_setzero_ps();
     let mut acc = _mm256_setzero_ps();
-    for (block, p) in blocks.iter().zip(x.values.as_chunks().0) {
+    for ((block, p), &scale) in blocks.iter().zip(x.values.as_chunks().0).zip(&x.scales) {
         let (&[d0, d1], q) = block.split_first_chunk().expect("a scale");
         let q = load(q.try_into().expect("32 codes"));
         let p = _mm256_sign_epi8(load_signed(p), q);
         let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(q), p);
         let fours = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
-        acc = _mm256_add_ps(acc, _mm256_cvtepi32_ps(fours));
-        scale = halves([d0, d1]);
+        acc = _mm256_fmadd_ps(_mm256_set1_ps(scale), _mm256_cvtepi32_ps(fours), acc);
+        last = halves([d0, d1]);
     }
-    _mm256_mul_ps(scale, acc)
+    _mm256_mul_ps(last, acc)

@@ -1,8 +1,10 @@
 //! Against the fused rung: the activations are small integers too, so codes meet codes in integer arithmetic, exactly; a float appears
 //! once for each scale.
 //!
-//! `Σ d·q · s·p = d · s · Σ q·p`, with the weights' `d` and codes `q`, and the activations' scale `s` and values `p`. What the fused rung
-//! needed `Σ x` for, comes from [`Int8Group::sums`]: it was added up once for all rows of all matrices.
+//! `Σ d·q · s·p = d · s · Σ q·p`, with the weights' `d` and codes `q`, and the activations' scale `s` and values `p`. A block of 32 weights
+//! meets 32 activations that may have a scale of their own; one of 256 meets a group with the same scale throughout, so that its own scales
+//! multiply as integers. What the fused rung needed `Σ x` for, comes from [`Int8Group::sums`]: it was added up once for all rows of all
+//! matrices.
 
 use tiny_llm_kit::gguf::TensorType;
 
@@ -33,12 +35,10 @@ pub fn dot_q8_0(row: &[u8], x: &[Int8Group]) -> f32 {
     // SOLUTION week2-day5 task 3
     let mut sum = 0.0;
     for (blocks, x) in row.chunks(8 * 34).zip(x) {
-        let mut scaled = 0.0;
-        for (block, p) in blocks.chunks_exact(34).zip(x.values.chunks_exact(32)) {
+        for ((block, p), scale) in blocks.chunks_exact(34).zip(x.values.chunks_exact(32)).zip(x.scales) {
             let qp: i32 = block[2..].iter().zip(p).map(|(&q, &p)| i32::from(q as i8) * i32::from(p)).sum();
-            scaled += f16_at(block, 0) * qp as f32;
+            sum += scale * f16_at(block, 0) * qp as f32;
         }
-        sum += x.scale * scaled;
     }
     sum
     // END SOLUTION
@@ -50,16 +50,14 @@ pub fn dot_q4_0(row: &[u8], x: &[Int8Group]) -> f32 {
     // SOLUTION week2-day5 task 3
     let mut sum = 0.0;
     for (blocks, x) in row.chunks(8 * 18).zip(x) {
-        let mut scaled = 0.0;
         for (b, block) in blocks.chunks_exact(18).enumerate() {
             let (low, high) = x.values[b * 32..][..32].split_at(16);
             let mut qp = -8 * sum_of_32(x, b);
             for ((byte, &low), &high) in block[2..].iter().zip(low).zip(high) {
                 qp += i32::from(byte & 15) * i32::from(low) + i32::from(byte >> 4) * i32::from(high);
             }
-            scaled += f16_at(block, 0) * qp as f32;
+            sum += x.scales[b] * f16_at(block, 0) * qp as f32;
         }
-        sum += x.scale * scaled;
     }
     sum
     // END SOLUTION
@@ -71,7 +69,6 @@ pub fn dot_q5_0(row: &[u8], x: &[Int8Group]) -> f32 {
     // SOLUTION week2-day5 task 3
     let mut sum = 0.0;
     for (blocks, x) in row.chunks(8 * 22).zip(x) {
-        let mut scaled = 0.0;
         for (b, block) in blocks.chunks_exact(22).enumerate() {
             let p = &x.values[b * 32..][..32];
             let fifth = u32::from_le_bytes([block[2], block[3], block[4], block[5]]);
@@ -81,9 +78,8 @@ pub fn dot_q5_0(row: &[u8], x: &[Int8Group]) -> f32 {
                 let high = u32::from(byte >> 4) | (fifth >> (j + 16) & 1) << 4;
                 qp += low as i32 * i32::from(p[j]) + high as i32 * i32::from(p[j + 16]);
             }
-            scaled += f16_at(block, 0) * qp as f32;
+            sum += x.scales[b] * f16_at(block, 0) * qp as f32;
         }
-        sum += x.scale * scaled;
     }
     sum
     // END SOLUTION
@@ -104,7 +100,7 @@ pub fn dot_q4_k(row: &[u8], x: &[Int8Group]) -> f32 {
             scaled += i32::from(scales[j]) * qp;
             shift += i32::from(mins[j]) * sum_of_32(x, j);
         }
-        sum += x.scale * (f16_at(block, 0) * scaled as f32 - f16_at(block, 2) * shift as f32);
+        sum += x.scales[0] * (f16_at(block, 0) * scaled as f32 - f16_at(block, 2) * shift as f32);
     }
     sum
     // END SOLUTION
@@ -128,7 +124,7 @@ pub fn dot_q6_k(row: &[u8], x: &[Int8Group]) -> f32 {
             }
             scaled += i32::from(block[192 + s] as i8) * qp;
         }
-        sum += x.scale * f16_at(block, 208) * scaled as f32;
+        sum += x.scales[0] * f16_at(block, 208) * scaled as f32;
     }
     sum
     // END SOLUTION

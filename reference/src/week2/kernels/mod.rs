@@ -195,6 +195,8 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: &Input, out: &mut [f3
     assert_eq!(x.values.len(), x.rows * x.cols, "an input of {} values, expected {} rows of {}", x.values.len(), x.rows, x.cols);
     if rung.wants_int8() {
         assert_eq!(x.int8.len(), x.rows * x.groups(), "an input of {} int8 groups: it was not quantized", x.int8.len());
+        let block = weight.tensor_type.block_len();
+        assert!(x.width >= block, "an input with a scale for each {} activations times blocks of {block} weights", x.width);
     }
     let kernel = rung.kernel(weight.tensor_type, x.rows);
     let run = weight.rows.div_ceil(RUNS * team.threads()).next_multiple_of(4);
@@ -210,15 +212,15 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: &Input, out: &mut [f3
 /// # Panics
 /// If this machine cannot run the rung.
 #[allow(unsafe_code, reason = "the one place where kernels are called")]
-pub fn quantize(rung: Rung, team: &Team, x: &mut Input) {
+pub fn quantize(rung: Rung, team: &Team, x: &mut Input, width: usize) {
     assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
     match rung {
         // SAFETY: the machine has the rung's instructions.
         #[cfg(target_arch = "x86_64")]
-        Rung::Avx2 => x.quantize_with(team, |x, groups| unsafe { avx2::quantize_row(x, groups) }),
+        Rung::Avx2 => x.quantize_with(team, width, |x, width, groups| unsafe { avx2::quantize_row(x, width, groups) }),
         // SAFETY: the machine has the rung's instructions.
         #[cfg(target_arch = "x86_64")]
-        Rung::Avx512Vnni => x.quantize_with(team, |x, groups| unsafe { avx512::quantize_row(x, groups) }),
-        _ => x.quantize(team),
+        Rung::Avx512Vnni => x.quantize_with(team, width, |x, width, groups| unsafe { avx512::quantize_row(x, width, groups) }),
+        _ => x.quantize(team, width),
     }
 }

@@ -26,6 +26,14 @@ pub(super) fn load_sums(sums: &[i16; 16]) -> __m256i {
     unsafe { _mm256_loadu_si256(sums.as_ptr().cast()) }
 }
 
+/// The scales of a group.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn load_scales(scales: &[f32; 8]) -> __m256 {
+    // SAFETY: the reference is to 32 bytes, and this load asks for no alignment.
+    unsafe { _mm256_loadu_ps(scales.as_ptr()) }
+}
+
 /// 16 bytes, from any address.
 #[inline]
 #[target_feature(enable = "avx2")]

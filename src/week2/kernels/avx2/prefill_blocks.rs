@@ -50,13 +50,14 @@ fn add<const DEPTH: usize, const OFFSET: i16, const PLANES: usize>(
         }
         let scales = floats(&panel.scales[b]);
         for t in 0..COLUMNS {
+            let scale = _mm256_set1_ps(x[t].scales[b]);
             for h in 0..2 {
-                total[t][h] = _mm256_fmadd_ps(scales[h], _mm256_cvtepi32_ps(acc[t][h]), total[t][h]);
+                total[t][h] = _mm256_fmadd_ps(_mm256_mul_ps(scales[h], scale), _mm256_cvtepi32_ps(acc[t][h]), total[t][h]);
             }
         }
     }
     for t in 0..COLUMNS {
-        accumulate(&mut out[t], x[t].scale, total[t]);
+        accumulate(&mut out[t], 1.0, total[t]);
     }
 }
 

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use super::lanes::{halves, load, load_half, load_signed, load_sums};
 use crate::week2::input::Int8Group;
 
-/// The products of a block with a group, in eight lanes that are still to be added up.
+/// The products of a block with a group, but for the activations' scale, in eight lanes that are still to be added up.
 ///
 /// A pair of products is at most 2 · 63 · 127, which fits i16.
 #[inline]

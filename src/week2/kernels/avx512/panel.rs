@@ -56,10 +56,10 @@ pub(super) struct Panel {
 }
 
 /// A [`Kernel`](crate::week2::kernels::Kernel): `unpack` is given the bytes of 256 columns, or of as many as are left in a row. There is
-/// a scale for each `COLUMNS`, 16 or 32; a `MINIMUM` is added or not.
+/// a scale for each `COLUMNS`, 16 or 32; a `MINIMUM` is added or not. With `SCALES`, each 32 activations have one of their own.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
-pub(super) fn multiply<const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bool>(
+pub(super) fn multiply<const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bool, const SCALES: bool>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
@@ -92,12 +92,12 @@ pub(super) fn multiply<const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bo
                     }
                     let group = |n: usize| &x.int8_row(t + n)[group];
                     match tokens.end - t {
-                        1 => add::<1, COLUMNS, OFFSET, MINIMUM>(&panels, group, blocks, sums),
-                        2 => add::<2, COLUMNS, OFFSET, MINIMUM>(&panels, group, blocks, sums),
-                        3 => add::<3, COLUMNS, OFFSET, MINIMUM>(&panels, group, blocks, sums),
-                        4 => add::<4, COLUMNS, OFFSET, MINIMUM>(&panels, group, blocks, sums),
-                        5 => add::<5, COLUMNS, OFFSET, MINIMUM>(&panels, group, blocks, sums),
-                        _ => add::<TOKENS, COLUMNS, OFFSET, MINIMUM>(&panels, group, blocks, sums),
+                        1 => add::<1, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums),
+                        2 => add::<2, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums),
+                        3 => add::<3, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums),
+                        4 => add::<4, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums),
+                        5 => add::<5, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums),
+                        _ => add::<TOKENS, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums),
                     }
                 }
             }

@@ -2,21 +2,21 @@
 
 use std::arch::x86_64::*;
 
-use crate::week2::input::{GROUP, Int8Group, SUM};
+use crate::week2::input::{BLOCK, GROUP, Int8Group, SUM};
 
 /// [`crate::week2::input::quantize_row`], to the same numbers.
 ///
 /// # Safety
 /// The machine has the instructions of [`Rung::Avx512Vnni`](crate::week2::kernels::Rung::Avx512Vnni).
 #[target_feature(enable = "avx512bw,avx512vl")]
-pub fn quantize_row(x: &[f32], groups: &mut [Int8Group]) {
+pub fn quantize_row(x: &[f32], width: usize, groups: &mut [Int8Group]) {
     for (x, group) in x.chunks(GROUP).zip(groups) {
         match x.try_into() {
-            Ok(x) => quantize(x, group),
+            Ok(x) => quantize(x, width, group),
             Err(_) => {
                 let mut filled = [0.0; GROUP];
                 filled[..x.len()].copy_from_slice(x);
-                quantize(&filled, group);
+                quantize(&filled, width, group);
             }
         }
     }
@@ -24,20 +24,24 @@ pub fn quantize_row(x: &[f32], groups: &mut [Int8Group]) {
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
-fn quantize(x: &[f32; GROUP], group: &mut Int8Group) {
-    let mut max = _mm512_setzero_ps();
-    for i in 0..GROUP / SUM {
-        max = _mm512_max_ps(max, _mm512_abs_ps(load(x, i)));
+fn quantize(x: &[f32; GROUP], width: usize, group: &mut Int8Group) {
+    let mut absmax = [0f32; GROUP / BLOCK];
+    for (b, absmax) in absmax.iter_mut().enumerate() {
+        *absmax = _mm512_reduce_max_ps(_mm512_max_ps(_mm512_abs_ps(load(x, 2 * b)), _mm512_abs_ps(load(x, 2 * b + 1))));
     }
-    let absmax = _mm512_reduce_max_ps(max);
-    group.scale = absmax / 127.0;
-    let inverse = _mm512_set1_ps(if absmax > 0.0 { 127.0 / absmax } else { 0.0 });
-    for i in 0..GROUP / SUM {
-        // Conversion rounds to the nearest, ties to even.
-        let values = _mm512_cvtps_epi32(_mm512_mul_ps(load(x, i), inverse));
-        // SAFETY: 16 values of 8 bits are 16 bytes.
-        unsafe { _mm_storeu_si128(group.values[i * SUM..][..SUM].as_mut_ptr().cast(), _mm512_cvtepi32_epi8(values)) };
-        group.sums[i] = _mm512_reduce_add_epi32(values) as i16;
+    if width == GROUP {
+        absmax = [absmax.into_iter().fold(0.0, f32::max); GROUP / BLOCK];
+    }
+    for b in 0..GROUP / BLOCK {
+        group.scales[b] = absmax[b] / 127.0;
+        let inverse = _mm512_set1_ps(if absmax[b] > 0.0 { 127.0 / absmax[b] } else { 0.0 });
+        for i in 2 * b..2 * b + 2 {
+            // Conversion rounds to the nearest, ties to even.
+            let values = _mm512_cvtps_epi32(_mm512_mul_ps(load(x, i), inverse));
+            // SAFETY: 16 values of 8 bits are 16 bytes.
+            unsafe { _mm_storeu_si128(group.values[i * SUM..][..SUM].as_mut_ptr().cast(), _mm512_cvtepi32_epi8(values)) };
+            group.sums[i] = _mm512_reduce_add_epi32(values) as i16;
+        }
     }
 }
 

@@ -14,15 +14,13 @@ impl Format for Q5_0 {
     unsafe fn dot<M: Multiply>(row: &[u8], x: &[Int8Group]) -> f32 {
         let mut sum = 0.0;
         for (blocks, x) in row.chunks(8 * 22).zip(x) {
-            let mut scaled = 0.0;
-            for (block, p) in blocks.chunks_exact(22).zip(x.values.as_chunks().0.chunks_exact(2)) {
+            for ((block, p), scale) in blocks.chunks_exact(22).zip(x.values.as_chunks().0.chunks_exact(2)).zip(x.scales) {
                 let [low, high] = nibbles(block[6..].try_into().expect("16 bytes"));
                 let codes = [less(with_fifth(low, block[2], block[3]), 16), less(with_fifth(high, block[4], block[5]), 16)];
                 // SAFETY: as for this function.
                 let qp = unsafe { dot_32::<M>(codes, p) };
-                scaled += f16_at(block, 0) * qp as f32;
+                sum += scale * f16_at(block, 0) * qp as f32;
             }
-            sum += x.scale * scaled;
         }
         sum
     }

@@ -31,7 +31,7 @@ impl Format for Q6K {
                     }
                 }
             }
-            sum += x.scale * f16_at(block, 208) * scaled as f32;
+            sum += x.scales[0] * f16_at(block, 208) * scaled as f32;
         }
         sum
     }

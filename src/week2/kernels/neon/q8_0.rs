@@ -12,15 +12,13 @@ impl Format for Q8_0 {
     unsafe fn dot<M: Multiply>(row: &[u8], x: &[Int8Group]) -> f32 {
         let mut sum = 0.0;
         for (blocks, x) in row.chunks(8 * 34).zip(x) {
-            let mut scaled = 0.0;
-            for (block, p) in blocks.chunks_exact(34).zip(x.values.as_chunks().0.chunks_exact(2)) {
+            for ((block, p), scale) in blocks.chunks_exact(34).zip(x.values.as_chunks().0.chunks_exact(2)).zip(x.scales) {
                 let bytes: &[[u8; 16]] = block[2..].as_chunks().0;
                 let codes = [less(load(&bytes[0]), 0), less(load(&bytes[1]), 0)];
                 // SAFETY: as for this function.
                 let qp = unsafe { dot_32::<M>(codes, p) };
-                scaled += f16_at(block, 0) * qp as f32;
+                sum += scale * f16_at(block, 0) * qp as f32;
             }
-            sum += x.scale * scaled;
         }
         sum
     }

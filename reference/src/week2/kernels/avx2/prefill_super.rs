@@ -54,7 +54,7 @@ fn add<const STEPS: usize, const DEPTH: usize>(panel: &Panel, x: [&Int8Group; CO
             products[h] = _mm256_mul_ps(scales[h], _mm256_cvtepi32_ps(acc[t][h]));
             products[h] = _mm256_fnmadd_ps(minimum_scales[h], _mm256_cvtepi32_ps(shift[t][h]), products[h]);
         }
-        accumulate(&mut out[t], x[t].scale, products);
+        accumulate(&mut out[t], x[t].scales[0], products);
     }
 }
 

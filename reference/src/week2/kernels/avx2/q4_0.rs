@@ -2,14 +2,14 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{lane, load_signed, load_sums, nibbles, scales};
+use super::lanes::{lane, load_scales, load_signed, load_sums, nibbles, scales};
 use crate::week2::input::Int8Group;
 
-/// The products of up to eight blocks with a group, in eight lanes that are still to be added up.
+/// The products of up to eight blocks with a group, with both their scales, in eight lanes that are still to be added up.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot(blocks: &[[u8; 18]], x: &Int8Group) -> __m256 {
-    let scales = scales(blocks);
+    let scales = _mm256_mul_ps(scales(blocks), load_scales(&x.scales));
     let offset = _mm256_madd_epi16(load_sums(&x.sums), _mm256_set1_epi16(-8));
     let mut acc = [_mm256_mul_ps(scales, _mm256_cvtepi32_ps(offset)), _mm256_setzero_ps()];
     for (b, (block, p)) in blocks.iter().zip(x.values.as_chunks().0).enumerate() {

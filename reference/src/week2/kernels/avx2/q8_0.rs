@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use super::lanes::{halves, load, load_signed};
 use crate::week2::input::Int8Group;
 
-/// The products of up to eight blocks with a group, in eight lanes that are still to be added up.
+/// The products of up to eight blocks with a group, with both their scales, in eight lanes that are still to be added up.
 ///
 /// A pair of products is at most 2 · 128 · 127, which fits i16.
 #[inline]
@@ -13,13 +13,14 @@ use crate::week2::input::Int8Group;
 pub(super) fn dot(blocks: &[[u8; 34]], x: &Int8Group) -> __m256 {
     // SOLUTION week2-day6 task 1
     let mut acc = _mm256_setzero_ps();
-    for (block, p) in blocks.iter().zip(x.values.as_chunks().0) {
+    for ((block, p), &scale) in blocks.iter().zip(x.values.as_chunks().0).zip(&x.scales) {
         let (&[d0, d1], q) = block.split_first_chunk().expect("a scale");
         let q = load(q.try_into().expect("32 codes"));
         let p = _mm256_sign_epi8(load_signed(p), q);
         let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(q), p);
         let fours = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
-        acc = _mm256_fmadd_ps(halves([d0, d1]), _mm256_cvtepi32_ps(fours), acc);
+        let scale = _mm256_mul_ps(halves([d0, d1]), _mm256_set1_ps(scale));
+        acc = _mm256_fmadd_ps(scale, _mm256_cvtepi32_ps(fours), acc);
     }
     acc
     // END SOLUTION

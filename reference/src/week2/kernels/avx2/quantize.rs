@@ -2,18 +2,18 @@
 
 use std::arch::x86_64::*;
 
-use crate::week2::input::{GROUP, Int8Group, SUM};
+use crate::week2::input::{BLOCK, GROUP, Int8Group, SUM};
 
 /// [`crate::week2::input::quantize_row`], to the same numbers.
 #[target_feature(enable = "avx2")]
-pub(in crate::week2::kernels) fn quantize_row(x: &[f32], groups: &mut [Int8Group]) {
+pub(in crate::week2::kernels) fn quantize_row(x: &[f32], width: usize, groups: &mut [Int8Group]) {
     for (x, group) in x.chunks(GROUP).zip(groups) {
         match x.try_into() {
-            Ok(x) => quantize(x, group),
+            Ok(x) => quantize(x, width, group),
             Err(_) => {
                 let mut filled = [0.0; GROUP];
                 filled[..x.len()].copy_from_slice(x);
-                quantize(&filled, group);
+                quantize(&filled, width, group);
             }
         }
     }
@@ -21,19 +21,16 @@ pub(in crate::week2::kernels) fn quantize_row(x: &[f32], groups: &mut [Int8Group
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn quantize(x: &[f32; GROUP], group: &mut Int8Group) {
-    let mut largest = _mm256_setzero_ps();
-    for x in x.as_chunks().0 {
-        largest = _mm256_max_ps(_mm256_andnot_ps(_mm256_set1_ps(-0.0), load(x)), largest);
+fn quantize(x: &[f32; GROUP], width: usize, group: &mut Int8Group) {
+    let blocks: &[[f32; BLOCK]; GROUP / BLOCK] = x.as_chunks().0.try_into().expect("a group");
+    let mut absmax = blocks.map(|x| largest(&x));
+    if width == GROUP {
+        absmax = [absmax.into_iter().fold(0.0, f32::max); GROUP / BLOCK];
     }
-    let mut lanes = [0.0f32; 8];
-    // SAFETY: eight numbers of four bytes; this store asks for no alignment.
-    unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), largest) };
-    let absmax = lanes.into_iter().fold(0.0, f32::max);
-    group.scale = absmax / 127.0;
-    let inverse = _mm256_set1_ps(if absmax > 0.0 { 127.0 / absmax } else { 0.0 });
-    let (values, sums) = (group.values.as_chunks_mut::<32>().0, group.sums.as_chunks_mut::<{ 32 / SUM }>().0);
-    for ((x, values), sums) in x.as_chunks::<32>().0.iter().zip(values).zip(sums) {
+    let (values, sums) = (group.values.as_chunks_mut::<BLOCK>().0, group.sums.as_chunks_mut::<{ BLOCK / SUM }>().0);
+    for (b, ((x, values), sums)) in blocks.iter().zip(values).zip(sums).enumerate() {
+        group.scales[b] = absmax[b] / 127.0;
+        let inverse = _mm256_set1_ps(if absmax[b] > 0.0 { 127.0 / absmax[b] } else { 0.0 });
         let x: &[[f32; 8]] = x.as_chunks().0;
         // Conversion rounds to the nearest, ties to even. Narrowing takes turns between the halves of two registers; the order is
         // mended at the end.
@@ -49,6 +46,20 @@ fn quantize(x: &[f32; GROUP], group: &mut Int8Group) {
         sums[0] = (_mm256_extract_epi64::<0>(sixteens) - too_much) as i16;
         sums[1] = (_mm256_extract_epi64::<2>(sixteens) - too_much) as i16;
     }
+}
+
+/// The largest magnitude.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn largest(x: &[f32; BLOCK]) -> f32 {
+    let mut largest = _mm256_setzero_ps();
+    for x in x.as_chunks().0 {
+        largest = _mm256_max_ps(_mm256_andnot_ps(_mm256_set1_ps(-0.0), load(x)), largest);
+    }
+    let mut lanes = [0.0f32; 8];
+    // SAFETY: eight numbers of four bytes; this store asks for no alignment.
+    unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), largest) };
+    lanes.into_iter().fold(0.0, f32::max)
 }
 
 #[inline]

@@ -6,7 +6,7 @@
 use std::arch::x86_64::*;
 
 use super::{
-    lanes::{Order, values_at},
+    lanes::{Order, lanes, part, values_at},
     panel::Row,
     streams::{STREAMS, each_four},
 };
@@ -71,7 +71,7 @@ fn dot<const BYTES: usize, const OFFSET: u8, const MINIMUM: bool>(
         // What the offset takes off, and what the minimum is multiplied with, is the same for all rows.
         let start = _mm512_sub_epi32(_mm512_setzero_si512(), times(OFFSET, x0, x1));
         let totals = _mm512_cvtepi32_ps(times(1, x0, x1));
-        let scale = _mm512_set1_ps(x.scale);
+        let scale = lanes(part(&x.scales, q % 2 * 4));
         for s in 0..STREAMS {
             prefetch::<BYTES>(at[s], ahead);
             // SAFETY: `quads` times so many bytes are in each row, and as many in `padded`.

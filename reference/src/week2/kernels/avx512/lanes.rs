@@ -41,10 +41,19 @@ pub(super) fn load_lanes(pieces: [&[u8; 16]; 4]) -> __m512i {
     _mm512_inserti32x4::<3>(v, load16(pieces[3]))
 }
 
-/// The `N` bytes at `at`.
+/// The `N` bytes, or numbers, at `at`.
 #[inline(always)]
-pub(super) fn part<const N: usize>(bytes: &[u8], at: usize) -> &[u8; N] {
-    bytes[at..at + N].try_into().expect("N bytes")
+pub(super) fn part<T, const N: usize>(all: &[T], at: usize) -> &[T; N] {
+    all[at..].first_chunk().expect("N of them")
+}
+
+/// Four numbers, each in all of its lane.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn lanes(numbers: &[f32; 4]) -> __m512 {
+    // SAFETY: four numbers of 32 bits are there.
+    let numbers = unsafe { _mm_loadu_ps(numbers.as_ptr()) };
+    _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3), _mm512_castps128_ps512(numbers))
 }
 
 /// 64 activations of a group, from `at` on.

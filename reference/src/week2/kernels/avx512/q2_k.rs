@@ -21,7 +21,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<16, 0, true>(weight, x, tile, ORDER, |block| unpack(part(block, 0)).row());
+    panel::multiply::<16, 0, true, false>(weight, x, tile, ORDER, |block| unpack(part(block, 0)).row());
 }
 
 #[inline]

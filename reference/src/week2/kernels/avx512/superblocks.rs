@@ -86,7 +86,7 @@ fn dot<const BYTES: usize>(
         }
         // SAFETY: 16 sums of 16 bits are 32 bytes.
         let x_sums = unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) };
-        let x_scale = _mm_set1_ps(x.scale);
+        let x_scale = _mm_set1_ps(x.scales[0]);
         for s in 0..STREAMS {
             prefetch::<BYTES>(at[s], ahead);
             // SAFETY: so many bytes for each group are in each row.

@@ -12,14 +12,12 @@ impl Format for Q4_0 {
     unsafe fn dot<M: Multiply>(row: &[u8], x: &[Int8Group]) -> f32 {
         let mut sum = 0.0;
         for (blocks, x) in row.chunks(8 * 18).zip(x) {
-            let mut scaled = 0.0;
-            for (block, p) in blocks.chunks_exact(18).zip(x.values.as_chunks().0.chunks_exact(2)) {
+            for ((block, p), scale) in blocks.chunks_exact(18).zip(x.values.as_chunks().0.chunks_exact(2)).zip(x.scales) {
                 let [low, high] = nibbles(block[2..].try_into().expect("16 bytes"));
                 // SAFETY: as for this function.
                 let qp = unsafe { dot_32::<M>([less(low, 8), less(high, 8)], p) };
-                scaled += f16_at(block, 0) * qp as f32;
+                sum += scale * f16_at(block, 0) * qp as f32;
             }
-            sum += x.scale * scaled;
         }
         sum
     }

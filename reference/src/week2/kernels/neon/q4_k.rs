@@ -29,7 +29,7 @@ impl Format for Q4K {
                     shift += i32::from(mins[s]) * (i32::from(x.sums[2 * s]) + i32::from(x.sums[2 * s + 1]));
                 }
             }
-            sum += x.scale * (f16_at(block, 0) * scaled as f32 - f16_at(block, 2) * shift as f32);
+            sum += x.scales[0] * (f16_at(block, 0) * scaled as f32 - f16_at(block, 2) * shift as f32);
         }
         sum
     }

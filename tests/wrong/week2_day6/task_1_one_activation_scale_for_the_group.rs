@@ -1,0 +1,13 @@
+//! id: scale-of-another-group
+//! function: dot
+//! says: Each 32 activations have a scale of their own; you use the first of the group for all.
+    let mut acc = _mm256_setzero_ps();
+    for (block, p) in blocks.iter().zip(x.values.as_chunks().0) {
+        let (&[d0, d1], q) = block.split_first_chunk().expect("a scale");
+        let q = load(q.try_into().expect("32 codes"));
+        let p = _mm256_sign_epi8(load_signed(p), q);
+        let pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(q), p);
+        let fours = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+        acc = _mm256_fmadd_ps(_mm256_mul_ps(halves([d0, d1]), _mm256_set1_ps(x.scales[0])), _mm256_cvtepi32_ps(fours), acc);
+    }
+    acc
