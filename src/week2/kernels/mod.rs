@@ -11,6 +11,8 @@ pub mod naive;
 pub mod neon;
 #[cfg(target_arch = "x86_64")]
 mod prefetch;
+#[cfg(target_arch = "x86_64")]
+mod streams;
 pub mod unpacked;
 pub mod vector;
 

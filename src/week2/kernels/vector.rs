@@ -10,6 +10,8 @@ use std::sync::OnceLock;
 
 use half::{f16, slice::HalfFloatSliceExt};
 
+#[cfg(target_arch = "x86_64")]
+use super::avx512::tiles;
 use crate::week2::cache::Cells;
 
 /// Keys and values are taken this many positions at a time, as f32, so that they stay in the first-level cache.
@@ -89,7 +91,7 @@ for_each_level! {
 }
 for_each_level! {
     /// `scores[g, j] = scale · q[g]·k[j]`: `q [G, D]`, `k [n, D]` → `scores [G, TILE]`, of which the first `n` of each row are written.
-    tile_scores => tile_scores_body(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f32])
+    tile_scores_plain => tile_scores_body(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f32])
 }
 for_each_level! {
     /// The same for many queries and a full tile whose keys are transposed: `q [G, D]`, `k [D, TILE]` → `scores [G, TILE]`.
@@ -97,7 +99,27 @@ for_each_level! {
 }
 for_each_level! {
     /// `out[g] = factor[g] · out[g] + Σⱼ weights[g, j] · v[j]`: `weights [G, TILE]`, `v [n, D]`, `out [G, D]`.
-    tile_sum => tile_sum_body(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32])
+    tile_sum_plain => tile_sum_body(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32])
+}
+
+/// `scores[g, j] = scale · q[g]·k[j]`: `q [G, D]`, `k [n, D]` → `scores [G, TILE]`, of which the first `n` of each row are written.
+pub fn tile_scores(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if level() == Level::Avx512 && dim.is_multiple_of(tiles::LANES) {
+        // SAFETY: this level is chosen only where its instructions were found.
+        return unsafe { tiles::tile_scores(q, k, dim, scale, scores) };
+    }
+    tile_scores_plain(q, k, dim, scale, scores);
+}
+
+/// `out[g] = factor[g] · out[g] + Σⱼ weights[g, j] · v[j]`: `weights [G, TILE]`, `v [n, D]`, `out [G, D]`.
+pub fn tile_sum(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if level() == Level::Avx512 && dim.is_multiple_of(tiles::LANES) {
+        // SAFETY: as above.
+        return unsafe { tiles::tile_sum(weights, factors, v, dim, out) };
+    }
+    tile_sum_plain(weights, factors, v, dim, out);
 }
 
 #[inline(always)]
@@ -265,7 +287,16 @@ pub fn widen(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32
     let range = from * dim..(from + n) * dim;
     match cells {
         Cells::F32(x) => out[..n * dim].copy_from_slice(&x[range]),
-        Cells::F16(x) => x[range].convert_to_f32_slice(&mut out[..n * dim]),
+        Cells::F16(x) => widen_f16(&x[range], &mut out[..n * dim]),
+    }
+}
+
+fn widen_f16(x: &[f16], out: &mut [f32]) {
+    match level() {
+        // SAFETY: this level is chosen only where its instructions were found.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { tiles::widen(x, out) },
+        _ => x.convert_to_f32_slice(out),
     }
 }
 
@@ -297,20 +328,30 @@ mod tests {
     #[test]
     fn levels_agree_with_the_plain_loops() {
         let x = |n: usize, seed: usize| (0..n).map(|i| ((i * 37 + seed * 101) % 97) as f32 / 48.0 - 1.0).collect::<Vec<_>>();
-        let (q, k) = (x(3 * 40, 1), x(7 * 40, 2));
-        let mut scores = vec![0.0; 3 * TILE];
-        tile_scores(&q, &k, 40, 0.5, &mut scores);
-        let mut plain = vec![0.0; 3 * TILE];
-        tile_scores_body::<false>(&q, &k, 40, 0.5, &mut plain);
-        for (a, b) in scores.iter().zip(&plain) {
-            assert!((a - b).abs() < 1e-5, "{a} {b}");
+        let close = |found: &[f32], expected: &[f32]| {
+            for (a, b) in found.iter().zip(expected) {
+                assert!((a - b).abs() < 2e-5, "{a} {b}");
+            }
+        };
+        for (heads, n, dim) in [(3, 7, 40), (1, 32, 64), (9, 17, 64), (6, 16, 80), (4, 1, 128), (2, 31, 16)] {
+            let (q, k) = (x(heads * dim, 1), x(n * dim, 2));
+            let (mut scores, mut plain) = (vec![7.0; heads * TILE], vec![7.0; heads * TILE]);
+            tile_scores(&q, &k, dim, 0.5, &mut scores);
+            tile_scores_body::<false>(&q, &k, dim, 0.5, &mut plain);
+            close(&scores, &plain);
+            let (v, factors) = (x(n * dim, 3), x(heads, 5));
+            let (mut out, mut expected) = (x(heads * dim, 4), x(heads * dim, 4));
+            tile_sum(&scores, &factors, &v, dim, &mut out);
+            tile_sum_body::<false>(&scores, &factors, &v, dim, &mut expected);
+            close(&out, &expected);
         }
-        let (v, factors) = (x(7 * 40, 3), [0.5, 1.0, 0.0]);
-        let (mut out, mut expected) = (x(3 * 40, 4), x(3 * 40, 4));
-        tile_sum(&scores, &factors, &v, 40, &mut out);
-        tile_sum_body::<false>(&scores, &factors, &v, 40, &mut expected);
-        for (a, b) in out.iter().zip(&expected) {
-            assert!((a - b).abs() < 1e-5, "{a} {b}");
-        }
+    }
+
+    #[test]
+    fn half_precision_is_widened_exactly() {
+        let halves: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).filter(|x| !x.is_nan()).collect();
+        let mut out = vec![0.0; halves.len()];
+        widen(Cells::F16(&halves), 0, halves.len(), 1, &mut out);
+        assert!(halves.iter().zip(&out).all(|(x, out)| x.to_f32().to_bits() == out.to_bits()));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{lanes::sum, q4_0, q4_k, q5_0, q6_k, q8_0};
+use super::{lanes::sum, q4_k, q5_0, q6_k, q8_0};
 use crate::week2::{
     input::{Input, Int8Group},
     kernels::prefetch::{distance, prefetch},
@@ -27,7 +27,7 @@ fn rows<const BYTES: usize, const BLOCKS: usize>(
             let blocks: &[[u8; BYTES]] = weight.row(r).as_chunks().0;
             for (blocks, x) in blocks.chunks(BLOCKS).zip(x) {
                 for block in blocks {
-                    prefetch::<BYTES>(block.as_ptr(), ahead);
+                    prefetch(block, ahead);
                 }
                 // Of a constant length, so that the loop over blocks is unrolled.
                 let products = match <&[[u8; BYTES]; BLOCKS]>::try_from(blocks) {
@@ -44,11 +44,6 @@ fn rows<const BYTES: usize, const BLOCKS: usize>(
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn q8_0(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     rows::<34, 8>(weight, x, tile, |blocks, x| q8_0::dot(blocks, x));
-}
-
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn q4_0(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    rows::<18, 8>(weight, x, tile, |blocks, x| q4_0::dot(blocks, x));
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]

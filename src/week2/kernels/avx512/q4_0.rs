@@ -3,30 +3,27 @@
 use std::arch::x86_64::*;
 
 use super::{
-    blocks::{self, Quad},
+    blocks::{self, Eight},
     panel,
-    words::{Bytes, halves, nibbles},
+    words::Blocks,
 };
-use crate::week2::{blocks::q4_0, input::Input, matrix::Matrix, parallel::Tile};
-
-/// Of four blocks.
-const BYTES: usize = 4 * q4_0::BYTES;
+use crate::week2::{blocks::q4_0::BYTES, input::Input, matrix::Matrix, parallel::Tile};
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    blocks::multiply::<BYTES, 8, false>(weight, x, tile, |quad| unpack(quad));
+    blocks::multiply::<BYTES, 8, false>(weight, x, tile, |bytes| unpack(bytes));
 }
 
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<32, 8, false, true>(weight, x, tile, blocks::ORDER, |bytes| blocks::row(bytes, |quad| unpack(quad)));
+    panel::multiply::<32, 8, false, true>(weight, x, tile, &blocks::COLUMNS, |bytes| unpack(bytes).row());
 }
 
 #[inline]
 #[target_feature(enable = "avx512bw")]
-fn unpack(quad: &[u8; BYTES]) -> Quad {
-    let bytes = &Bytes::load(quad);
-    Quad { codes: nibbles::<BYTES, 2>(bytes), scales: halves::<BYTES, 0>(bytes), minimums: _mm512_setzero_ps() }
+fn unpack(bytes: &[u8]) -> Eight {
+    let blocks = Blocks::<BYTES, 2>(bytes);
+    Eight { codes: blocks.nibbles(), scales: blocks.scales(), minimums: _mm512_setzero_ps() }
 }

@@ -1,31 +1,31 @@
 //! [`Q5_1`](crate::week2::blocks::q5_1): as Q5_0, with a minimum instead of an offset.
 
-use super::{
-    blocks::{self, Quad},
-    panel,
-    words::{Bytes, halves, header, nibbles, with_fifth},
-};
-use crate::week2::{blocks::q5_1, input::Input, matrix::Matrix, parallel::Tile};
+use std::arch::x86_64::*;
 
-/// Of four blocks.
-const BYTES: usize = 4 * q5_1::BYTES;
+use super::{
+    blocks::{self, Eight},
+    panel,
+    words::Blocks,
+};
+use crate::week2::{blocks::q5_1::BYTES, input::Input, matrix::Matrix, parallel::Tile};
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    blocks::multiply::<BYTES, 0, true>(weight, x, tile, |quad| unpack(quad));
+    blocks::multiply::<BYTES, 0, true>(weight, x, tile, |bytes| unpack(bytes));
 }
 
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<32, 0, true, true>(weight, x, tile, blocks::ORDER, |bytes| blocks::row(bytes, |quad| unpack(quad)));
+    panel::multiply::<32, 0, true, true>(weight, x, tile, &blocks::COLUMNS, |bytes| unpack(bytes).row());
 }
 
 #[inline]
-#[target_feature(enable = "avx512bw")]
-fn unpack(quad: &[u8; BYTES]) -> Quad {
-    let bytes = &Bytes::load(quad);
-    let (scales, bits) = header::<BYTES, 0, 4>(bytes);
-    Quad { codes: with_fifth(nibbles::<BYTES, 8>(bytes), bits), scales, minimums: halves::<BYTES, 2>(bytes) }
+#[target_feature(enable = "avx512bw,avx512vl")]
+fn unpack(bytes: &[u8]) -> Eight {
+    let blocks = Blocks::<BYTES, 8>(bytes);
+    let (_, bits) = blocks.scales_and::<4, 2>();
+    let (scales, minimums) = blocks.scales_and::<2, 0>();
+    Eight { codes: blocks.nibbles_and(bits), scales, minimums: _mm512_cvtph_ps(minimums) }
 }

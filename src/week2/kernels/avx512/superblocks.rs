@@ -6,13 +6,16 @@
 use std::arch::x86_64::*;
 
 use super::{
-    lanes::{Order, load_lanes, part},
+    lanes::{add_up, part, sixteen_bits},
+    order::Order,
     panel,
-    streams::{STREAMS, each_four},
 };
 use crate::week2::{
-    input::{GROUP, Input, Int8Group, SUM},
-    kernels::prefetch::{distance, prefetch},
+    input::{Input, Int8Group},
+    kernels::{
+        prefetch::{distance, prefetch},
+        streams::{STREAMS, each_four},
+    },
     matrix::Matrix,
     parallel::Tile,
 };
@@ -51,7 +54,7 @@ pub(super) fn multiply<const BYTES: usize>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
-    order: Order,
+    order: &Order,
     unpack: impl Fn(&[u8; BYTES]) -> Superblock + Copy,
 ) {
     each_four(weight, tile, |rows, t| dot(rows, x.int8_row(t), order, unpack));
@@ -62,57 +65,36 @@ pub(super) fn multiply<const BYTES: usize>(
 fn dot<const BYTES: usize>(
     rows: [&[u8]; STREAMS],
     x: &[Int8Group],
-    order: Order,
+    order: &Order,
     unpack: impl Fn(&[u8; BYTES]) -> Superblock,
 ) -> [f32; STREAMS] {
-    // Which scales meet the sums of two vectors.
-    let lanes =
-        |v: usize| [order[4 * v], order[4 * v + 1], order[4 * v + 2], order[4 * v + 3]].map(|piece| piece as i64 * 0x0001_0001_0001_0001);
-    let index = |v: usize| {
-        let (a, b) = (lanes(v), lanes(v + 1));
-        _mm512_setr_epi64(a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3])
-    };
-    let index = [index(0), index(2)];
     let ahead = distance();
     let mut sums = [_mm512_setzero_ps(); STREAMS];
     let mut minimums = [_mm256_setzero_ps(); STREAMS];
     assert!(rows[0].len() == x.len() * BYTES, "a block for each group");
-    let mut at: [*const u8; STREAMS] = [rows[0].as_ptr(), rows[1].as_ptr(), rows[2].as_ptr(), rows[3].as_ptr()];
-    for x in x {
-        let mut values = [_mm512_setzero_si512(); 4];
-        for v in 0..4 {
-            values[v] =
-                load_lanes([piece(x, order[4 * v]), piece(x, order[4 * v + 1]), piece(x, order[4 * v + 2]), piece(x, order[4 * v + 3])]);
-        }
+    for (g, x) in x.iter().enumerate() {
+        let values = order.arrange(x);
         // SAFETY: 16 sums of 16 bits are 32 bytes.
         let x_sums = unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) };
         let x_scale = _mm_set1_ps(x.scales[0]);
         for s in 0..STREAMS {
-            prefetch::<BYTES>(at[s], ahead);
-            // SAFETY: so many bytes for each group are in each row.
-            let w = unpack(unsafe { &*at[s].cast() });
+            let block = part(rows[s], g * BYTES);
+            prefetch(block, ahead);
+            let w = unpack(block);
             let scales = _mm512_castsi256_si512(w.scales);
             let four = |v: usize| _mm512_dpbusd_epi32(_mm512_setzero_si512(), w.codes[v], values[v]);
             // At most 4 · 63 · 127, so 16 bits hold it.
             let (a, b) = (_mm512_packs_epi32(four(0), four(1)), _mm512_packs_epi32(four(2), four(3)));
-            let products = _mm512_madd_epi16(a, _mm512_permutexvar_epi16(index[0], scales));
-            let products = _mm512_dpwssd_epi32(products, b, _mm512_permutexvar_epi16(index[1], scales));
+            let products = _mm512_madd_epi16(a, _mm512_permutexvar_epi16(sixteen_bits(&order.scales[0]), scales));
+            let products = _mm512_dpwssd_epi32(products, b, _mm512_permutexvar_epi16(sixteen_bits(&order.scales[1]), scales));
             let below = _mm256_madd_epi16(w.minimums, x_sums);
             let d = _mm_mul_ps(w.d, x_scale);
             sums[s] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(products), _mm512_broadcastss_ps(d), sums[s]);
             minimums[s] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(below), _mm256_broadcastss_ps(_mm_movehdup_ps(d)), minimums[s]);
-            at[s] = at[s].wrapping_add(BYTES);
         }
     }
-    let mut out = [0.0; STREAMS];
     for s in 0..STREAMS {
-        out[s] = _mm512_reduce_add_ps(_mm512_sub_ps(sums[s], _mm512_zextps256_ps512(minimums[s])));
+        sums[s] = _mm512_sub_ps(sums[s], _mm512_zextps256_ps512(minimums[s]));
     }
-    out
-}
-
-/// Activations 16p to 16p + 15.
-#[inline(always)]
-fn piece(x: &Int8Group, p: usize) -> &[u8; SUM] {
-    part(bytemuck::cast_ref::<[i8; GROUP], [u8; GROUP]>(&x.values), p * SUM)
+    add_up(sums)
 }

@@ -23,7 +23,7 @@ use super::Kernel;
 pub(super) fn kernel(tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     Some(match (tensor_type, rows) {
         (TensorType::Q8_0, 1..=3) => decode::q8_0,
-        (TensorType::Q4_0, 1..=3) => decode::q4_0,
+        (TensorType::Q4_0, 1..=3) => q4_0::few,
         (TensorType::Q5_0, 1..=3) => decode::q5_0,
         (TensorType::Q4_K, 1..=3) => decode::q4_k,
         (TensorType::Q6_K, 1..=3) => decode::q6_k,

@@ -4,10 +4,12 @@ use std::arch::x86_64::*;
 
 use half::{bf16, f16};
 
-use super::streams::{STREAMS, each_four};
 use crate::week2::{
     input::Input,
-    kernels::prefetch::{distance, prefetch},
+    kernels::{
+        prefetch::{distance, prefetch},
+        streams::{STREAMS, each_four},
+    },
     matrix::Matrix,
     parallel::Tile,
 };
@@ -59,7 +61,7 @@ fn dot<const BYTES: usize>(
         // SAFETY: 16 numbers of 32 bits are 64 bytes.
         let x = unsafe { _mm512_loadu_ps(x.as_ptr()) };
         for s in 0..STREAMS {
-            prefetch::<64>(vectors[s][i].as_ptr().cast(), ahead);
+            prefetch(vectors[s][i].as_flattened(), ahead);
             sums[s] = _mm512_fmadd_ps(widen(&vectors[s][i]), x, sums[s]);
         }
     }

@@ -4,8 +4,13 @@ use std::arch::x86_64::*;
 
 use crate::week2::input::Int8Group;
 
-/// The columns of a group in 16 pieces of 16: which piece lies in which lane of the four vectors that a format's unpacking gives.
-pub(super) type Order = [usize; 16];
+/// 32 numbers of 16 bits.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn sixteen_bits(numbers: &[i16; 32]) -> __m512i {
+    // SAFETY: 32 numbers of 16 bits are 64 bytes.
+    unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
+}
 
 /// 64 bytes.
 #[inline]
@@ -13,6 +18,18 @@ pub(super) type Order = [usize; 16];
 pub(super) fn load64(bytes: &[u8; 64]) -> __m512i {
     // SAFETY: 64 bytes are there.
     unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+/// 64 bytes from `from` on; zeros where there are none.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+pub(super) fn load64_or_zeros(bytes: &[u8], from: usize) -> __m512i {
+    if from + 64 <= bytes.len() {
+        return load64(part(bytes, from));
+    }
+    let there = bytes.len().saturating_sub(from);
+    // SAFETY: bytes that the mask does not name are not read.
+    unsafe { _mm512_maskz_loadu_epi8((1 << there) - 1, bytes.as_ptr().wrapping_add(from).cast()) }
 }
 
 /// 32 bytes.
@@ -47,13 +64,20 @@ pub(super) fn part<T, const N: usize>(all: &[T], at: usize) -> &[T; N] {
     all[at..].first_chunk().expect("N of them")
 }
 
-/// Four numbers, each in all of its lane.
+/// Each of eight numbers twice.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn lanes(numbers: &[f32; 4]) -> __m512 {
-    // SAFETY: four numbers of 32 bits are there.
-    let numbers = unsafe { _mm_loadu_ps(numbers.as_ptr()) };
-    _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3), _mm512_castps128_ps512(numbers))
+pub(super) fn twice(numbers: __m256) -> __m512 {
+    let index = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+    _mm512_permutexvar_ps(index, _mm512_castps256_ps512(numbers))
+}
+
+/// The scales of a group of activations.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn scales_of(x: &Int8Group) -> __m256 {
+    // SAFETY: eight numbers of 32 bits are 32 bytes.
+    unsafe { _mm256_loadu_ps(x.scales.as_ptr()) }
 }
 
 /// 64 activations of a group, from `at` on.
@@ -107,5 +131,22 @@ pub(super) fn transpose(v: [__m512i; 16]) -> [__m512i; 16] {
         out[8 + j] = _mm512_shuffle_i32x4::<0b11_01_11_01>(even, even_above);
         out[12 + j] = _mm512_shuffle_i32x4::<0b11_01_11_01>(odd, odd_above);
     }
+    out
+}
+
+/// The sum of each vector's numbers.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vl")]
+pub(super) fn add_up(v: [__m512; 4]) -> [f32; 4] {
+    // Twice, pairs of vectors become one: then each lane holds a part of all four sums.
+    let add = |a, b| _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+    let (even, odd) = (add(v[0], v[2]), add(v[1], v[3]));
+    let lanes = add(even, odd);
+    let upper = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(_mm512_castps_pd(lanes)));
+    let half = _mm256_add_ps(_mm512_castps512_ps256(lanes), upper);
+    let sums = _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps::<1>(half));
+    let mut out = [0.0; 4];
+    // SAFETY: four numbers of 32 bits are 16 bytes.
+    unsafe { _mm_storeu_ps(out.as_mut_ptr(), sums) };
     out
 }

@@ -12,6 +12,7 @@
 mod blocks;
 mod float;
 mod lanes;
+mod order;
 mod panel;
 mod product;
 mod q2_k;
@@ -25,8 +26,9 @@ mod q5_k;
 mod q6_k;
 mod q8_0;
 mod quantize;
-mod streams;
+mod sub_blocks;
 mod superblocks;
+pub(super) mod tiles;
 mod words;
 
 use tiny_llm_kit::gguf::TensorType;

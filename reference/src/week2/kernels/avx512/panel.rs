@@ -7,11 +7,13 @@
 use std::arch::x86_64::*;
 
 use super::{
-    lanes::{Order, transpose},
+    lanes::transpose,
+    order::Columns,
     product::{add, fetch, store},
 };
 use crate::week2::{
     input::{GROUP, Input, SUM},
+    kernels::prefetch,
     matrix::Matrix,
     parallel::Tile,
 };
@@ -26,7 +28,7 @@ const CHUNK: usize = 256;
 /// 256 columns of a row of weights: a weight is `scale · (code − offset) + minimum`.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
-    /// Unsigned bytes in the format's [`Order`].
+    /// Unsigned bytes in the order of the format's [`Columns`].
     pub(super) codes: [__m512i; 4],
     /// One for each 16 columns.
     pub(super) scales: __m512,
@@ -63,7 +65,7 @@ pub(super) fn multiply<const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bo
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
-    order: Order,
+    columns: &Columns,
     unpack: impl Fn(&[u8]) -> Row,
 ) {
     let zero = _mm512_setzero_si512();
@@ -77,12 +79,19 @@ pub(super) fn multiply<const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bo
             // The outputs of neighbouring tokens lie far apart, at a distance at which a cache holds but few; here they are neighbours.
             let mut sums = [[_mm512_setzero_ps(); 2]; CHUNK];
             for group in 0..x.groups() {
-                let bytes = |i| {
-                    let row = &bytes[(cols.start + i) * row_bytes..][..row_bytes];
+                let bytes = |row: usize, group: usize| {
+                    let row = &bytes[row * row_bytes..][..row_bytes];
                     &row[group * group_bytes..row_bytes.min((group + 1) * group_bytes)]
                 };
                 for (h, panel) in panels.iter_mut().enumerate() {
-                    panel.fill(order, |i| if h * LANES + i < cols.len() { unpack(bytes(h * LANES + i)) } else { Row::zeros() });
+                    let row = |i: usize| cols.start + h * LANES + i;
+                    panel.fill(columns, |i| if row(i) < cols.end { unpack(bytes(row(i), group)) } else { Row::zeros() });
+                }
+                // These rows' next columns, or the next rows' first: while this is multiplied, they have time to come.
+                let (from, next) = if group + 1 < x.groups() { (cols.start, group + 1) } else { (cols.end, 0) };
+                for row in from..tile.cols.end.min(from + 2 * LANES) {
+                    let bytes = bytes(row, next);
+                    prefetch::fetch(bytes.as_ptr(), bytes.len());
                 }
                 let blocks = GROUP.min(weight.cols - group * GROUP) / COLUMNS;
                 for t in tokens.clone().step_by(TOKENS) {
@@ -113,7 +122,7 @@ impl Panel {
     /// Unpacks 16 rows and turns them.
     #[inline]
     #[target_feature(enable = "avx512bw")]
-    fn fill(&mut self, order: Order, row: impl Fn(usize) -> Row) {
+    fn fill(&mut self, columns: &Columns, row: impl Fn(usize) -> Row) {
         for i in 0..LANES {
             let row = row(i);
             for j in 0..4 {
@@ -123,12 +132,12 @@ impl Panel {
             self.rows[5][i] = _mm512_castps_si512(row.minimums);
         }
         for (j, rows) in self.rows.iter().enumerate() {
-            let columns = transpose(*rows);
+            let turned = transpose(*rows);
             for i in 0..LANES {
                 match j {
-                    0..4 => self.codes[order[4 * j + i / 4] * 4 + i % 4] = columns[i],
-                    4 => self.scales[i] = columns[i],
-                    _ => self.minimums[i] = columns[i],
+                    0..4 => self.codes[columns[16 * j + i]] = turned[i],
+                    4 => self.scales[i] = turned[i],
+                    _ => self.minimums[i] = turned[i],
                 }
             }
         }

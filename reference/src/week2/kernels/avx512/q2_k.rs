@@ -3,25 +3,26 @@
 use std::arch::x86_64::*;
 
 use super::{
-    lanes::{Order, load16, load64, part, two_halves},
+    lanes::{load16, load64, part, two_halves},
+    order::Order,
     panel,
     superblocks::{self, Superblock},
 };
 use crate::week2::{blocks::q2_k::BYTES, input::Input, matrix::Matrix, parallel::Tile};
 
 /// A vector holds 32 columns of each half.
-pub(super) const ORDER: Order = [0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15];
+pub(super) const ORDER: Order = Order::new([0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15]);
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    superblocks::multiply(weight, x, tile, ORDER, |block| unpack(block));
+    superblocks::multiply(weight, x, tile, &ORDER, |block| unpack(block));
 }
 
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<16, 0, true, false>(weight, x, tile, ORDER, |block| unpack(part(block, 0)).row());
+    panel::multiply::<16, 0, true, false>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
 }
 
 #[inline]

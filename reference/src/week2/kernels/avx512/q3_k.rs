@@ -18,13 +18,13 @@ use crate::week2::{
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    superblocks::multiply(weight, x, tile, ORDER, |block| unpack(block));
+    superblocks::multiply(weight, x, tile, &ORDER, |block| unpack(block));
 }
 
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<16, 4, false, false>(weight, x, tile, ORDER, |block| unpack(part(block, 0)).row());
+    panel::multiply::<16, 4, false, false>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
 }
 
 #[inline]

@@ -3,36 +3,42 @@
 use std::arch::x86_64::*;
 
 use super::{
-    lanes::{Order, load64, part, two_halves},
-    panel,
-    superblocks::{self, Superblock},
+    lanes::{load64, part, two_halves},
+    order::Order,
+    panel, sub_blocks,
+    superblocks::Superblock,
 };
 use crate::week2::{blocks::q4_k::BYTES, input::Input, matrix::Matrix, parallel::Tile};
 
 /// A vector holds even or odd sub-blocks of 32.
-pub(super) const ORDER: Order = [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15];
+pub(super) const ORDER: Order = Order::new([0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]);
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    superblocks::multiply(weight, x, tile, ORDER, |block| unpack(block));
+    sub_blocks::multiply(weight, x, tile, |block| codes(block));
 }
 
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<32, 0, true, false>(weight, x, tile, ORDER, |block| unpack(part(block, 0)).row());
+    panel::multiply::<32, 0, true, false>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
 }
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
 fn unpack(block: &[u8; BYTES]) -> Superblock {
+    let (scales, minimums) = scales_and_minimums(part(block, 4));
+    Superblock { codes: codes(block), scales, minimums, d: two_halves(part(block, 0)) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw")]
+fn codes(block: &[u8; BYTES]) -> [__m512i; 4] {
     let low = _mm512_set1_epi8(15);
     let (a, b) = (load64(part(block, 16)), load64(part(block, 80)));
     let high = |v| _mm512_and_si512(_mm512_srli_epi16::<4>(v), low);
-    let codes = [_mm512_and_si512(a, low), high(a), _mm512_and_si512(b, low), high(b)];
-    let (scales, minimums) = scales_and_minimums(part(block, 4));
-    Superblock { codes, scales, minimums, d: two_halves(part(block, 0)) }
+    [_mm512_and_si512(a, low), high(a), _mm512_and_si512(b, low), high(b)]
 }
 
 /// Eight scales and eight minimums of 6 bits, each twice, as 16-bit numbers.

@@ -3,31 +3,28 @@
 use std::arch::x86_64::*;
 
 use super::{
-    blocks::{self, Quad},
+    blocks::{self, Eight},
     panel,
-    words::{Bytes, header, nibbles, with_fifth},
+    words::Blocks,
 };
-use crate::week2::{blocks::q5_0, input::Input, matrix::Matrix, parallel::Tile};
-
-/// Of four blocks.
-const BYTES: usize = 4 * q5_0::BYTES;
+use crate::week2::{blocks::q5_0::BYTES, input::Input, matrix::Matrix, parallel::Tile};
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    blocks::multiply::<BYTES, 16, false>(weight, x, tile, |quad| unpack(quad));
+    blocks::multiply::<BYTES, 16, false>(weight, x, tile, |bytes| unpack(bytes));
 }
 
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<32, 16, false, true>(weight, x, tile, blocks::ORDER, |bytes| blocks::row(bytes, |quad| unpack(quad)));
+    panel::multiply::<32, 16, false, true>(weight, x, tile, &blocks::COLUMNS, |bytes| unpack(bytes).row());
 }
 
 #[inline]
-#[target_feature(enable = "avx512bw")]
-fn unpack(quad: &[u8; BYTES]) -> Quad {
-    let bytes = &Bytes::load(quad);
-    let (scales, bits) = header::<BYTES, 0, 2>(bytes);
-    Quad { codes: with_fifth(nibbles::<BYTES, 6>(bytes), bits), scales, minimums: _mm512_setzero_ps() }
+#[target_feature(enable = "avx512bw,avx512vl")]
+fn unpack(bytes: &[u8]) -> Eight {
+    let blocks = Blocks::<BYTES, 6>(bytes);
+    let (scales, bits) = blocks.scales_and::<2, 2>();
+    Eight { codes: blocks.nibbles_and(bits), scales, minimums: _mm512_setzero_ps() }
 }

@@ -3,25 +3,26 @@
 use std::arch::x86_64::*;
 
 use super::{
-    lanes::{Order, half_and_times, load16, load32, load64, part},
+    lanes::{half_and_times, load16, load32, load64, part},
+    order::Order,
     panel,
     superblocks::{self, Superblock},
 };
 use crate::week2::{blocks::q6_k::BYTES, input::Input, matrix::Matrix, parallel::Tile};
 
 /// As in the matrix.
-const ORDER: Order = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+pub(super) const ORDER: Order = Order::new([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    superblocks::multiply(weight, x, tile, ORDER, |block| unpack(block));
+    superblocks::multiply(weight, x, tile, &ORDER, |block| unpack(block));
 }
 
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<16, 32, false, false>(weight, x, tile, ORDER, |block| unpack(part(block, 0)).row());
+    panel::multiply::<16, 32, false, false>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
 }
 
 #[inline]

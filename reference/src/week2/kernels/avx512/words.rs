@@ -1,122 +1,129 @@
-//! Blocks of 18 to 24 bytes four at a time: their codes and scales are picked out of two vectors, 16-bit word by word.
+//! Eight blocks of 18 to 24 bytes at once: their codes and scales are picked, 16-bit word by word, out of windows of 64 bytes.
 
 use std::arch::x86_64::*;
 
-use super::lanes::{load64, part};
+use super::lanes::{load64_or_zeros, sixteen_bits};
 
-/// The bytes of four blocks of at most 24 bytes: the first 64 and, overlapping, the last 64. What is picked from two vectors was loaded once.
-pub(super) struct Bytes {
-    first: __m512i,
-    last: __m512i,
-}
+/// A format's eight blocks of `BYTES` each; the codes of a block follow after `HEAD` bytes.
+pub(super) struct Blocks<'b, const BYTES: usize, const HEAD: usize>(pub(super) &'b [u8]);
 
-impl Bytes {
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn load<const BYTES: usize>(quad: &[u8; BYTES]) -> Self {
-        Self { first: load64(part(quad, 0)), last: load64(part(quad, BYTES - 64)) }
-    }
-}
-
-/// Which 16-bit words of [`Bytes`] to collect.
+/// Which words to pick out of three windows.
 struct Words {
-    /// From the first bytes, counted in words.
-    from_first: [i16; 32],
-    /// These are from the last.
+    /// From the first two windows, counted in words.
+    from_two: [i16; 32],
+    /// These are from the third.
     others: u32,
-    from_last: [i16; 32],
+    from_third: [i16; 32],
+}
+
+impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
+    /// Whole heads and half the codes of so many blocks are in a window.
+    const PER_WINDOW: usize = if 3 * BYTES + HEAD + 8 <= 64 { 4 } else { 3 };
+    /// Where the third window starts, so that the same, 8 bytes further on, ends with the last block.
+    const THIRD: usize = 8 * BYTES - 72;
+
+    /// The windows, all of them moved on by `from`.
+    #[inline]
+    #[target_feature(enable = "avx512bw")]
+    fn windows(&self, from: usize) -> [__m512i; 3] {
+        let third = if Self::PER_WINDOW == 4 { _mm512_setzero_si512() } else { load64_or_zeros(self.0, Self::THIRD + from) };
+        [load64_or_zeros(self.0, from), load64_or_zeros(self.0, Self::PER_WINDOW * BYTES + from), third]
+    }
+
+    /// Word `i` of the result is the one at `at` in block `block`.
+    const fn with(mut words: Words, i: usize, block: usize, at: usize) -> Words {
+        let byte = block * BYTES + at;
+        if block < Self::PER_WINDOW {
+            words.from_two[i] = (byte / 2) as i16;
+        } else if block < 2 * Self::PER_WINDOW {
+            words.from_two[i] = (32 + (byte - Self::PER_WINDOW * BYTES) / 2) as i16;
+        } else {
+            words.others |= 1 << i;
+            words.from_third[i] = ((byte - Self::THIRD) / 2) as i16;
+        }
+        words
+    }
+
+    /// Eight bytes of codes of each block.
+    const CODES: Words = {
+        let (mut words, mut i) = (Words::NONE, 0);
+        while i < 32 {
+            words = Self::with(words, i, i / 4, HEAD + i % 4 * 2);
+            i += 1;
+        }
+        words
+    };
+
+    /// Each block's first word, twice; then two words from its byte `at` on, or where `step` is 0, that one twice.
+    const fn heads(at: usize, step: usize) -> Words {
+        let (mut words, mut i) = (Words::NONE, 0);
+        while i < 16 {
+            words = Self::with(words, i, i / 2, 0);
+            words = Self::with(words, 16 + i, i / 2, at + i % 2 * step);
+            i += 1;
+        }
+        words
+    }
+
+    /// 256 codes of four bits: vector `v` holds weights 8v to 8v + 7 of each block.
+    #[inline]
+    #[target_feature(enable = "avx512bw")]
+    pub(super) fn nibbles(&self) -> [__m512i; 4] {
+        let [a, b] = self.codes();
+        let low = |bytes| _mm512_and_si512(bytes, _mm512_set1_epi8(15));
+        [low(a), low(b), low(_mm512_srli_epi16::<4>(a)), low(_mm512_srli_epi16::<4>(b))]
+    }
+
+    /// The same with a fifth bit: bit `i` of number `b` of `bits` belongs to weight `i` of block `b`.
+    #[inline]
+    #[target_feature(enable = "avx512bw")]
+    pub(super) fn nibbles_and(&self, bits: __m256i) -> [__m512i; 4] {
+        let mut codes = self.nibbles();
+        // A block's bits beside its codes; byte v of them to each of eight codes, of which each picks out its own.
+        let bits = _mm512_cvtepu32_epi64(bits);
+        let own = _mm512_set1_epi64(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]));
+        for v in 0..4 {
+            let eight = (v as i64) * 0x0101_0101_0101_0101;
+            let eight = _mm512_broadcast_i32x4(_mm_set_epi64x(eight + 0x0808_0808_0808_0808, eight));
+            let set = _mm512_test_epi8_mask(_mm512_shuffle_epi8(bits, eight), own);
+            codes[v] = _mm512_or_si512(codes[v], _mm512_maskz_set1_epi8(set, 16));
+        }
+        codes
+    }
+
+    /// The bytes with codes, the first eight of each block and the other eight.
+    #[inline]
+    #[target_feature(enable = "avx512bw")]
+    fn codes(&self) -> [__m512i; 2] {
+        [const { &Self::CODES }.pick(self.windows(0)), const { &Self::CODES }.pick(self.windows(8))]
+    }
+
+    /// The half-precision number that each block begins with, twice.
+    #[inline]
+    #[target_feature(enable = "avx512bw")]
+    pub(super) fn scales(&self) -> __m512 {
+        self.scales_and::<0, 0>().0
+    }
+
+    /// The same; and two words from byte `AT` of each block on, the second `STEP` after the first.
+    #[inline]
+    #[target_feature(enable = "avx512bw")]
+    pub(super) fn scales_and<const AT: usize, const STEP: usize>(&self) -> (__m512, __m256i) {
+        let heads = const { &Self::heads(AT, STEP) }.pick(self.windows(0));
+        (_mm512_cvtph_ps(_mm512_castsi512_si256(heads)), _mm512_extracti64x4_epi64::<1>(heads))
+    }
 }
 
 impl Words {
-    const NONE: Self = Self { from_first: [0; 32], others: 0, from_last: [0; 32] };
-
-    /// Word `i` is the one at `byte`, of a total of `bytes`.
-    const fn with(mut self, i: usize, byte: usize, bytes: usize) -> Self {
-        if byte < 64 {
-            self.from_first[i] = (byte / 2) as i16;
-        } else {
-            self.others |= 1 << i;
-            self.from_last[i] = ((byte - (bytes - 64)) / 2) as i16;
-        }
-        self
-    }
-
-    /// The 16 bytes at `at` in each block, one block a lane.
-    const fn lanes(bytes: usize, at: usize) -> Self {
-        let (mut words, mut i) = (Self::NONE, 0);
-        while i < 32 {
-            words = words.with(i, i / 8 * (bytes / 4) + at + i % 8 * 2, bytes);
-            i += 1;
-        }
-        words
-    }
-
-    /// The word at `at` in each block, four times each; then the two words at `bits` in each.
-    const fn header(bytes: usize, at: usize, bits: usize) -> Self {
-        let (mut words, mut i) = (Self::NONE, 0);
-        while i < 16 {
-            words = words.with(i, i / 4 * (bytes / 4) + at, bytes);
-            if i < 8 {
-                words = words.with(16 + i, i / 2 * (bytes / 4) + bits + i % 2 * 2, bytes);
-            }
-            i += 1;
-        }
-        words
-    }
+    const NONE: Self = Self { from_two: [0; 32], others: 0, from_third: [0; 32] };
 
     #[inline]
     #[target_feature(enable = "avx512bw")]
-    fn collect(&self, bytes: &Bytes) -> __m512i {
-        let first = _mm512_permutexvar_epi16(words(&self.from_first), bytes.first);
+    fn pick(&self, windows: [__m512i; 3]) -> __m512i {
+        let two = _mm512_permutex2var_epi16(windows[0], sixteen_bits(&self.from_two), windows[1]);
         if self.others == 0 {
-            return first;
+            return two;
         }
-        _mm512_mask_permutexvar_epi16(first, self.others, words(&self.from_last), bytes.last)
+        _mm512_mask_permutexvar_epi16(two, self.others, sixteen_bits(&self.from_third), windows[2])
     }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn words(words: &[i16; 32]) -> __m512i {
-    // SAFETY: 32 words are 64 bytes.
-    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
-}
-
-/// Two codes in each of 16 bytes at `AT`: the low halves belong to a block's first 16 weights, the high halves to the others.
-#[inline]
-#[target_feature(enable = "avx512bw")]
-pub(super) fn nibbles<const BYTES: usize, const AT: usize>(bytes: &Bytes) -> [__m512i; 2] {
-    let bytes = const { Words::lanes(BYTES, AT) }.collect(bytes);
-    let low = _mm512_set1_epi8(15);
-    [_mm512_and_si512(bytes, low), _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), low)]
-}
-
-/// The half-precision number at `AT` in each block, in all of its lane.
-#[inline]
-#[target_feature(enable = "avx512bw")]
-pub(super) fn halves<const BYTES: usize, const AT: usize>(bytes: &Bytes) -> __m512 {
-    header::<BYTES, AT, AT>(bytes).0
-}
-
-/// As [`halves`], and the 32 bits at `BITS`, in all of a block's lane.
-#[inline]
-#[target_feature(enable = "avx512bw")]
-pub(super) fn header<const BYTES: usize, const AT: usize, const BITS: usize>(bytes: &Bytes) -> (__m512, __m512i) {
-    let header = const { Words::header(BYTES, AT, BITS) }.collect(bytes);
-    let lanes = _mm512_setr_epi32(8, 8, 8, 8, 9, 9, 9, 9, 10, 10, 10, 10, 11, 11, 11, 11);
-    (_mm512_cvtph_ps(_mm512_castsi512_si256(header)), _mm512_permutexvar_epi32(lanes, header))
-}
-
-/// Adds 16 to codes whose fifth bit is set: bit `i` of a lane's `bits` belongs to weight `i`.
-#[inline]
-#[target_feature(enable = "avx512bw")]
-pub(super) fn with_fifth(codes: [__m512i; 2], bits: __m512i) -> [__m512i; 2] {
-    let own = _mm512_set1_epi64(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]));
-    let with = |codes: __m512i, first: i64| {
-        // To each byte the eight bits among which its own is.
-        let eight = _mm512_broadcast_i32x4(_mm_set_epi64x((first + 1) * 0x0101_0101_0101_0101, first * 0x0101_0101_0101_0101));
-        let set = _mm512_test_epi8_mask(_mm512_shuffle_epi8(bits, eight), own);
-        _mm512_mask_add_epi8(codes, set, codes, _mm512_set1_epi8(16))
-    };
-    [with(codes[0], 0), with(codes[1], 2)]
 }
