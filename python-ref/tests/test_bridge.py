@@ -91,5 +91,12 @@ def test_bridge_type_stubs_are_true(stub):
                 assert parameters(function) == list(inspect.signature(getattr(item, member)).parameters), f"{name}.{member}"
 
 
+@pytest.mark.parametrize("week", ["week1", "week2"])
+def test_bridge_modules_have_type_stubs(week):
+    modules = {name for name, item in vars(getattr(tiny_llm.reference, week)).items() if inspect.ismodule(item)}
+    for solution in ("reference", "student"):
+        assert {path.stem for path in (PACKAGE / solution / week).glob("[a-z]*.pyi")} == modules, solution
+
+
 def parameters(function):
     return [argument.arg for argument in function.args.posonlyargs + function.args.args + function.args.kwonlyargs]

@@ -10,7 +10,12 @@ mod blocks;
 mod cache;
 mod convert;
 mod generate;
+mod gguf;
+mod input;
+mod kernels;
 mod model;
+mod roofline;
+mod streaming;
 mod writer;
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -20,7 +25,12 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add("attention", attention::fill)?;
     add("model", model::fill)?;
     add("generate", generate::fill)?;
+    add("gguf", gguf::fill)?;
+    add("roofline", roofline::fill)?;
     add("blocks", blocks::fill)?;
     add("convert", convert::fill)?;
-    add("writer", writer::fill)
+    add("writer", writer::fill)?;
+    add("input", input::fill)?;
+    add("kernels", kernels::fill)?;
+    add("streaming", streaming::fill)
 }

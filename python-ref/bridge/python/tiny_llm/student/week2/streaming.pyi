@@ -1,0 +1,1 @@
+from ...reference.week2.streaming import *

@@ -1,0 +1,136 @@
+"""Week 2, day 2: GGUF files and the roofline. Files are written by the `gguf` package and read by its reader; work is counted by hand."""
+
+import struct
+from math import prod
+
+import numpy as np
+import pytest
+from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, GGUFReader
+from oracle.week2_day2 import NAMES, TYPES, T, byte_shape, size_of, written
+
+BITS = {"U8": 8, "U16": 16, "U32": 32, "U64": 64, "I8": 8, "I16": 16, "I32": 32, "I64": 64}
+
+
+def random_value(r, name):
+    if name == "Bool":
+        return r.choice(True, False)
+    if name == "String":
+        return "".join(r.choice("a", " ", "\n", "é", "世", "🙂", "\0") for _ in range(r.size(0, 20)))
+    if name in ("F32", "F64"):
+        x = r.random.uniform(-1, 1) * 10.0 ** r.size(-30, 30)
+        return struct.unpack("<f", struct.pack("<f", x))[0] if name == "F32" else x
+    low = -(2 ** (BITS[name] - 1)) if name[0] == "I" else 0
+    # Of any number of bits, so that no byte is always 0.
+    return r.size(low, low + 2 ** BITS[name] - 1) >> r.size(0, BITS[name] - 1)
+
+
+def random_metadata(r):
+    """Key, type, type of elements, value, as `written` takes them, and the name that the bridge gives the type."""
+    for i in range(r.size(1, 12)):
+        name = r.choice(*NAMES)
+        key = f"k{i}." + "x" * r.size(0, 30)
+        if r.choice(True, False):
+            yield (key, NAMES[name], None, random_value(r, name)), name
+        else:
+            yield (key, T.ARRAY, NAMES[name], [random_value(r, name) for _ in range(r.size(1, 9))]), f"Array {name}"
+
+
+def random_tensors(r):
+    for i in range(r.size(1, 6)):
+        tensor_type = r.choice(*TYPES)
+        shape = (*(r.size(1, 4) for _ in range(r.size(0, 3))), GGML_QUANT_SIZES[tensor_type][0] * r.size(1, 3))
+        data = bytes(r.integers(size_of(shape, tensor_type), high=256).tolist())
+        yield f"blk.{i}." + r.choice("a", "gewicht.é", "x" * 40), shape, tensor_type, data
+
+
+@pytest.fixture
+def files(draws, tmp_path):
+    """Random files, as they were described and as the package reads them."""
+
+    def each():
+        for i, r in enumerate(draws):
+            metadata, tensors = list(random_metadata(r)), list(random_tensors(r))
+            path = tmp_path / f"{i}.gguf"
+            path.write_bytes(written([entry for entry, _ in metadata], tensors, r.choice(None, 8, 32, 64, 256)))
+            yield path, metadata, tensors, GGUFReader(path)
+
+    return each()
+
+
+def test_week2_day2_task_1_and_2_metadata(week2, files):
+    for path, metadata, _, reader in files:
+        found = dict(week2.gguf.Gguf.open(path).metadata())
+        assert found.keys() == {key for key in reader.fields if not key.startswith("GGUF.")}
+        for (key, _, _, value), name in metadata:
+            assert found[key] == (name, value), key
+            assert found[key][1] == reader.fields[key].contents(), key
+
+
+def test_week2_day2_task_3_tensors(week2, files):
+    for path, _, tensors, reader in files:
+        gguf = week2.gguf.Gguf.open(path)
+        theirs = [
+            (t.name, [int(n) for n in reversed(t.shape)], t.tensor_type.name, int(t.data_offset), int(t.data_offset + t.n_bytes)) for t in reader.tensors
+        ]
+        assert gguf.tensors() == theirs
+        for name, _, _, data in tensors:
+            assert gguf.bytes_of(name) == data, name
+
+
+def test_week2_day2_task_3_a_file_cut_off_anywhere(week2, files):
+    for path, _, _, reader in files:
+        data = path.read_bytes()
+        end = max(int(t.data_offset + t.n_bytes) for t in reader.tensors)
+        for length in (end - 1, end * 9 // 10, end // 2, end // 10, 0):
+            cut = path.with_name(f"{path.stem} of {length}.gguf")
+            cut.write_bytes(data[:length])
+            with pytest.raises(ValueError, match=cut.name):
+                week2.gguf.Gguf.open(cut)
+
+
+def test_week2_day2_task_3_data_start(week2, draws):
+    for r in draws:
+        position, alignment = r.size(1, 10**6), 2 ** r.size(0, 12)
+        start = week2.gguf.data_start(position, alignment)
+        assert start % alignment == 0 and position <= start < position + alignment
+
+
+def random_model(r):
+    """Tensors in any order; bytes and multiply-adds of a pass, counted by hand."""
+    tied, tensors, size, multiply_adds = r.choice(True, False), [], 0, 0
+    for i in range(r.size(1, 20)):
+        tensor_type = r.choice(*TYPES)
+        shape = (r.size(1, 3000), GGML_QUANT_SIZES[tensor_type][0] * r.size(1, 12))
+        tensors.append((f"blk.{i}.ffn_up.weight", shape, tensor_type))
+        tensors.append((f"blk.{i}.ffn_norm.weight", shape[1:], GGMLQuantizationType.F32))
+        size, multiply_adds = size + size_of(shape, tensor_type), multiply_adds + prod(shape)
+    vocabulary, hidden = r.size(1, 50_000), 256 * r.size(1, 8)
+    embedding, head = r.choice(*TYPES), r.choice(*TYPES)
+    tensors.append(("token_embd.weight", (vocabulary, hidden), embedding))
+    if tied:
+        size += size_of((vocabulary, hidden), embedding)
+    else:
+        tensors.append(("output.weight", (vocabulary, hidden), head))
+        size += size_of((vocabulary, hidden), head) + byte_shape((hidden,), embedding)[0]
+    multiply_adds += vocabulary * hidden
+    r.random.shuffle(tensors)
+    return [(name, list(shape), tensor_type.name) for name, shape, tensor_type in tensors], (size, multiply_adds)
+
+
+def test_week2_day2_task_4_work(week2, draws):
+    for r in draws:
+        tensors, expected = random_model(r)
+        assert week2.roofline.work(tensors) == expected
+
+
+def test_week2_day2_task_4_machine(week2, draws):
+    for r in draws:
+        bandwidth, operations = 10.0 ** r.random.uniform(9, 12), 10.0 ** r.random.uniform(10, 14)
+        work, rows = (r.size(1, 10**10), r.size(1, 10**10)), r.size(1, 2000)
+        machine = week2.roofline.Machine(bandwidth, operations)
+        reading, computing = work[0] / bandwidth, 2 * work[1] / operations
+        seconds = max(reading, rows * computing)
+        # A few roundings in f64.
+        np.testing.assert_allclose(machine.seconds(work, rows), seconds, rtol=1e-14)
+        np.testing.assert_allclose(machine.tokens_per_second(work, rows), rows / seconds, rtol=1e-14)
+        np.testing.assert_allclose(machine.balanced_rows(work), reading / computing, rtol=1e-14)

@@ -1,0 +1,116 @@
+"""Week 2, days 5 and 6: products of quantized rows. Weights are what the `gguf` package makes of their bytes; sums are float64."""
+
+import numpy as np
+import pytest
+import torch
+from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
+from live import close
+from oracle.fixtures import random_walk, rounding
+from oracle.week2_day5 import BLOCK, GROUP, bound, decode
+
+HALVES = {"Q8_0": [0], "Q4_0": [0], "Q5_0": [0], "Q4_1": [0, 2], "Q5_1": [0, 2], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "Q2_K": [80, 82], "Q3_K": [108]}
+"""Where a block has numbers in half precision."""
+
+
+def random_rows(r, name, rows, cols):
+    """Bytes of random blocks; scales of both signs, of one order of magnitude, so that no block is lost beside another."""
+    length, size = GGML_QUANT_SIZES[GGMLQuantizationType[name]]
+    blocks = r.integers(rows, cols // length, size, high=256)
+    for at in HALVES[name]:
+        bits = 0x2000 + r.integers(rows, cols // length, high=0x800) | r.integers(rows, cols // length, high=2) << 15
+        blocks[:, :, at], blocks[:, :, at + 1] = bits & 255, bits >> 8
+    return blocks.reshape(rows, -1)
+
+
+def columns(r, name):
+    """Blocks of 32 need not fill the last group of activations."""
+    length = GGML_QUANT_SIZES[GGMLQuantizationType[name]][0]
+    return length * (r.size(1, 40) if length == 32 else r.size(1, 5))
+
+
+def whole_activations(r, rows, cols):
+    """Activations that lose nothing as integers: whole multiples of a power of two for each group, of which the largest is 127."""
+    groups = -(-cols // GROUP)
+    whole = r.integers(rows, groups, GROUP, high=255).float() - 127
+    whole[:, :, 0] = 127 * (r.integers(rows, groups, high=2) * 2 - 1)
+    scales = torch.exp2(r.integers(rows, groups, 1, high=7) - 6.0)
+    return (whole * scales).reshape(rows, -1)[:, :cols]
+
+
+def tolerance(weights, rows, name, x):
+    if name in BLOCK:
+        return bound(weights, rows, name, x)
+    # The provided formats: minimum and codes may be added up apart, and each is no more than a few times the row's largest weight.
+    size = 4 * weights.abs().amax(-1, keepdim=True) * x.abs()
+    return rounding(random_walk(weights.shape[-1]) + 8, size.sum(-1))
+
+
+def check_matmul(week2, r, rung, name, tokens, threads=1):
+    cols, outputs = columns(r, name), r.size(1, 70)
+    rows, x = random_rows(r, name, outputs, cols), whole_activations(r, tokens, cols)
+    weights = decode(rows, name)
+    found = np.asarray(week2.kernels.matmul(rung, name, [bytes(row) for row in rows.tolist()], x, threads))
+    assert found.shape == (tokens, outputs)
+    for t in range(tokens):
+        close(found[t], weights @ x[t].double(), tolerance(weights, rows, name, x[t].double()))
+
+
+def check_quantize(quantize, r):
+    cols = r.size(1, 700)
+    x = r.normal(cols) * torch.exp(r.normal(1))
+    groups = -(-cols // GROUP)
+    if r.choice(True, False):
+        x[(groups - 1) * GROUP :] = 0.0
+    values, sums, scales = quantize(x)
+    padded = np.zeros(groups * GROUP)
+    padded[:cols] = x.double().numpy()
+    padded = padded.reshape(groups, GROUP)
+    exact = np.abs(padded).max(-1) / 127
+    np.testing.assert_allclose(scales, exact, rtol=2.0**-23)
+    assert (values == np.round(values)).all() and np.abs(values).max() <= 127
+    steps = np.divide(padded, exact[:, None], out=np.zeros_like(padded), where=exact[:, None] > 0)
+    # Half a step to either side; f32's rounding decides in the very middle.
+    assert np.abs(values - steps).max() <= 0.5 + 1e-4, f"a value is {np.abs(values - steps).max()} steps away"
+    assert (sums == values.reshape(groups, 16, 16).sum(-1)).all()
+
+
+@pytest.mark.parametrize("name", BLOCK)
+def test_week2_day5_task_1_fused(week2, draws, name):
+    for r in draws:
+        check_matmul(week2, r, "fused", name, r.size(1, 3))
+
+
+def test_week2_day5_task_2_activations_as_integers(week2, draws):
+    for r in draws:
+        check_quantize(week2.input.quantize_row, r)
+
+
+@pytest.mark.parametrize("name", BLOCK)
+def test_week2_day5_task_3_one_row_of_activations(week2, draws, name):
+    for r in draws:
+        check_matmul(week2, r, "integer", name, 1)
+
+
+@pytest.mark.parametrize("name", BLOCK)
+def test_week2_day5_task_4_many_rows_of_activations(week2, draws, name):
+    for r in draws:
+        check_matmul(week2, r, "integer", name, r.size(2, 9))
+
+
+def test_week2_day6_every_rung_quantizes(week2, draws):
+    for r in draws:
+        for rung in week2.kernels.rungs():
+            check_quantize(lambda x: week2.kernels.quantize(rung, x[None]), r)
+
+
+@pytest.mark.parametrize("name", HALVES)
+def test_week2_day6_task_1_and_2_every_rung(week2, draws, name):
+    """One row, a few, and as many as a prompt has; at rungs without a kernel for the format, that of the rung below."""
+    for r in draws:
+        for rung in week2.kernels.rungs():
+            check_matmul(week2, r, rung, name, r.choice(1, r.size(2, 5), r.size(6, 40)))
+
+
+def test_week2_day6_task_3_threads(week2, draws):
+    for r in draws:
+        check_matmul(week2, r, week2.kernels.rungs()[-1], r.choice(*BLOCK), r.choice(1, r.size(2, 40)), threads=r.size(2, 4))
