@@ -44,15 +44,15 @@ def test_week2_day7_task_1_softmax_in_pieces(week2, draws):
     for r in draws:
         softmax, seen, before = week2.streaming.OnlineSoftmax(), [], -math.inf
         for _ in range(r.size(1, 6)):
-            piece = r.normal(r.size(0, 40), std=r.choice(0.5, 3.0), mean=r.choice(-40.0, 0.0, 40.0))
+            piece = r.normal(r.size(0, 40), std=r.choice(0.5, 3.0), mean=r.choice(-20.0, 0.0, 20.0))
             if len(piece) and r.choice(True, False):
                 piece[: r.size(1, len(piece))] = -math.inf
             weights, factor = softmax.absorb(piece)
             seen.append(piece.double())
             scores = torch.cat(seen)
             maximum = scores.max().item() if len(scores) else -math.inf
-            # exp's argument is rounded: up to 120, each by 2^-24 of itself.
-            allowed = relative_rounding(150)
+            # exp's argument is rounded: up to 80, each by 2^-24 of itself. (From 88 on weights would be too small for full precision.)
+            allowed = relative_rounding(110)
             assert softmax.max == maximum
             if maximum == -math.inf:
                 assert (weights == 0).all() and softmax.total == 0 and factor == 1

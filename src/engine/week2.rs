@@ -1,6 +1,6 @@
 //! Week 2's engine: weights read in place, a cache that is kept from one request to the next.
 
-use std::{cell::RefCell, collections::HashSet, ops::ControlFlow, path::Path, sync::Arc};
+use std::{cell::RefCell, collections::HashSet, ops::ControlFlow, path::Path, str::FromStr, sync::Arc};
 
 use anyhow::{Result, anyhow, ensure};
 use ndarray::IxDyn;
@@ -25,7 +25,7 @@ use tiny_llm::{
 };
 use tiny_llm_kit::{
     Tensor,
-    cli::{FinishReason, LoadOptions, QuantizeRequest, Request, Roofline, WriteRequest, WriteTensor},
+    cli::{FinishReason, LoadOptions, QuantizeRequest, Request, Roofline, WriteRequest, WriteTensor, WrongOption},
     config::ModelConfig,
     gguf::{DEFAULT_ALIGNMENT, Metadata, Progress, TensorInfo, Value},
 };
@@ -64,13 +64,13 @@ impl Week2 {
         let config = model.config.clone();
         let plan = Plan {
             rung: match &options.kernels {
-                Some(name) => name.parse().map_err(|e: String| anyhow!("--kernels: {e}"))?,
+                Some(name) => option("--kernels", name)?,
                 None => Rung::from_environment().map_err(|e| anyhow!(e))?,
             },
-            attention: named(options.attention.as_deref(), AttentionKind::default)?,
+            attention: named("--attention", options.attention.as_deref(), AttentionKind::default)?,
             team: Team::new(options.threads.unwrap_or_else(physical_cores)),
         };
-        let cache_type = named(options.cache_type.as_deref(), CacheType::default)?;
+        let cache_type = named("--cache-type", options.cache_type.as_deref(), CacheType::default)?;
         let session = Session::new(Arc::new(model), Arc::new(plan), config.max_positions, cache_type);
         Ok(Self { metadata, state: RefCell::new(State { session, cached: Vec::new() }), config, cache_type, keep_cache: !options.no_cache })
     }
@@ -153,7 +153,7 @@ pub(crate) fn quantize(
     request: &QuantizeRequest<'_>,
     progress: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
 ) -> Result<Vec<TensorInfo>> {
-    let target: Target = request.target.parse().map_err(|e: String| anyhow!("--type: {e}"))?;
+    let target: Target = option("--type", request.target)?;
     let source = match &request.metadata {
         Some(metadata) => Source::folder(request.input, metadata.clone())?,
         None => Source::gguf(request.input)?,
@@ -164,7 +164,7 @@ pub(crate) fn quantize(
 
 /// Writes a file of tensors that are made on the way.
 pub(crate) fn write_gguf(request: &WriteRequest<'_>, write: &mut WriteTensor<'_>) -> Result<Vec<TensorInfo>> {
-    let target: Target = request.target.parse().map_err(|e: String| anyhow!("--type: {e}"))?;
+    let target: Target = option("--type", request.target)?;
     let c = request.config;
     let dimensions = Dimensions { n_layers: c.n_layers, group: c.n_heads / c.n_kv_heads, tied: c.tie_word_embeddings };
     let typed = |(name, shape): &(String, Vec<usize>)| (name.clone(), shape.clone(), tensor_type_for(target, name, shape, &dimensions));
@@ -191,9 +191,14 @@ impl State {
     }
 }
 
-/// The choice of this name, or the default.
-fn named<T: std::str::FromStr<Err = String>>(name: Option<&str>, default: impl Fn() -> T) -> Result<T> {
-    name.map_or_else(|| Ok(default()), |name| name.parse().map_err(|e: String| anyhow!(e)))
+/// What an option's value stands for.
+fn option<T: FromStr<Err = String>>(option: &str, value: &str) -> Result<T> {
+    value.parse().map_err(|error| WrongOption(format!("{option}: {error}")).into())
+}
+
+/// The same, or the default.
+fn named<T: FromStr<Err = String>>(name: &str, value: Option<&str>, default: impl Fn() -> T) -> Result<T> {
+    value.map_or_else(|| Ok(default()), |value| option(name, value))
 }
 
 /// The limit that memory sets to decoding one token at a time; arithmetic is taken to cost nothing.

@@ -178,8 +178,13 @@ fn synth_writes_gguf_files_of_every_type() {
     let again = run(&["synth", "--like", "tiny", "--type", "q8_0", "--out", &file]);
     again.fails_in_one_line("a file that is there", 1, &[&file, "does not exist yet"]);
     let other = folder.file("other");
-    run(&["synth", "--like", "tiny", "--type", "q9", "--out", &other]).fails_in_one_line("no such type", 1, &["\"q9\"", "q4_k_m"]);
+    run(&["synth", "--like", "tiny", "--type", "q9", "--out", &other]).fails_in_one_line("no such type", 2, &["\"q9\"", "q4_k_m"]);
     assert!(!std::path::Path::new(&other).exists());
+    // Other options whose values only the engine knows.
+    for (option, value, expected) in [("--kernels", "fast", "naive"), ("--attention", "none", "streaming"), ("--cache-type", "q8", "f16")] {
+        let run = run(&["logits", "--model", &file, "--tokens", "1", "--out", &other, option, value]);
+        run.fails_in_one_line(option, 2, &[option, value, expected]);
+    }
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn what_cannot_be_written_gets_one_line() {
     let out = folder.file("out.gguf");
     let quantize = |more: &[&str]| run(&[&["quantize", &embedded(), &out][..], more].concat());
     quantize(&[]).fails_in_one_line("no type", 2, &["--type"]);
-    quantize(&["--type", "q9"]).fails_in_one_line("no such type", 1, &["--type", "\"q9\"", "q4_k_m"]);
+    quantize(&["--type", "q9"]).fails_in_one_line("no such type", 2, &["--type", "\"q9\"", "q4_k_m"]);
     quantize(&["--type", "q8_0", "--tensor", "ffn"]).fails_in_one_line("no =", 2, &["'ffn'", "--tensor", "pattern"]);
     quantize(&["--type", "q8_0", "--tensor", "ffn=q9_k"]).fails_in_one_line("bad type", 2, &["--tensor", "\"q9_k\"", "Q4_K"]);
     quantize(&["--type", "q8_0", "--tensor", "ff[n=q6_k"]).fails_in_one_line("bad pattern", 2, &["--tensor", "regular expression"]);

@@ -25,7 +25,7 @@ mod synth;
 mod trace;
 mod weights;
 
-use std::{io::Write, ops::ControlFlow, path::Path, process::ExitCode};
+use std::{fmt, io::Write, ops::ControlFlow, path::Path, process::ExitCode};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -146,6 +146,18 @@ pub struct LoadOptions {
     /// Compute every position again for every token.
     pub no_cache: bool,
 }
+
+/// An error of a command line that names something which the solution does not have; it ends the program as a wrong option does.
+#[derive(Debug)]
+pub struct WrongOption(pub String);
+
+impl fmt::Display for WrongOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongOption {}
 
 /// A model to be written in other types.
 pub struct QuantizeRequest<'a> {
@@ -297,7 +309,12 @@ pub fn main<E: Engine>() -> ExitCode {
         Command::Trace(args) => trace::run::<E>(&args),
     };
     outcome.unwrap_or_else(|error| {
-        output::note(&format!("error: {}", output::one_line(&format!("{error:#}"))));
+        let text = format!("error: {}", output::one_line(&format!("{error:#}")));
+        if error.is::<WrongOption>() {
+            output::note(&format!("{text}; see --help"));
+            return ExitCode::from(2);
+        }
+        output::note(&text);
         ExitCode::FAILURE
     })
 }
