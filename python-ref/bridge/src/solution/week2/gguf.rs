@@ -20,6 +20,9 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyclass(frozen)]
 pub(crate) struct Gguf(rust::Gguf);
 
+/// Name, shape, type, first byte, end.
+type Placed = (String, Vec<usize>, String, usize, usize);
+
 /// The name of a value's type, and the value.
 type Typed<'py> = (&'static str, Bound<'py, PyAny>);
 
@@ -38,7 +41,7 @@ impl Gguf {
 
     /// Of each tensor its name, shape (slowest axis first), type as llama.cpp writes it, and its first byte and the one after its last, from the
     /// start of the file.
-    fn tensors(&self, py: Python<'_>) -> PyResult<Vec<(String, Vec<usize>, String, usize, usize)>> {
+    fn tensors(&self, py: Python<'_>) -> PyResult<Vec<Placed>> {
         call(py, || {
             let entry = |tensor: &TensorInfo| {
                 let place = table::place(tensor, self.0.data_start);
