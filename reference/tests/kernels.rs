@@ -135,6 +135,14 @@ fn for_each(cols: &[usize], mut run: impl FnMut(TensorType, usize)) {
     }
 }
 
+/// Says what the other tests run on. Where `TINY_LLM_KERNELS` names a rung that this machine lacks, they would be silent about it.
+#[test]
+fn rungs_of_this_machine() {
+    let names: Vec<&str> = Rung::available().iter().map(|rung| rung.name()).collect();
+    println!("rungs: {}", names.join(", "));
+    assert_eq!(Rung::from_environment().err(), None);
+}
+
 #[test]
 fn random_bytes_in_all_shapes() {
     let mut random = Random(1);

@@ -19,11 +19,14 @@ use crate::{
     process::{self, Finished, run_aloud},
 };
 
+mod arm;
 mod book;
 mod budget;
 mod engine;
+mod fuzz;
 mod grade;
 mod latency;
+mod memory;
 mod mutants;
 mod planted;
 mod python;
@@ -37,7 +40,8 @@ pub(crate) struct Options {
     /// Leave the PyTorch side out; it is then reported as not verified
     #[arg(long)]
     no_python: bool,
-    /// Also what takes long: mutants of the taught code, and sixteen times as many mutated files for the loaders
+    /// Also what takes long: mutants of the taught code, a memory checker, NEON under emulation, fuzzing for ten minutes a target, and
+    /// sixteen times as many mutated files for the loaders
     #[arg(long)]
     full: bool,
     /// Only the steps whose name contains this; the others are reported as not verified
@@ -69,7 +73,7 @@ struct Verification {
 type Step = (&'static str, fn(&mut Verification) -> Result<Outcome>);
 
 /// Every step, in order. Later ones use what earlier ones made: the pristine copy, the Python environment.
-const STEPS: [Step; 25] = [
+const STEPS: [Step; 28] = [
     ("stubs: src/ is generated from reference/", rust::stubs),
     ("curriculum: features, tests, oracle, book agree", rust::curriculum),
     ("pristine copy", tree::copy),
@@ -82,6 +86,9 @@ const STEPS: [Step; 25] = [
     ("reference: every day green", rust::reference),
     ("misconceptions: every mistake caught and named", rust::misconceptions),
     ("mutants: every small change is noticed", mutants::mutants),
+    ("memory: the reference under AddressSanitizer", memory::memory),
+    ("Arm: NEON kernels, with and without dot product", arm::neon),
+    ("fuzz: no bytes break a reader", fuzz::fuzz),
     ("first day: cold build, edit to verdict", budget::first_day),
     ("runner: cold build, list, save to verdict", latency::runner),
     ("command line: bad input, missing tasks", engine::command_line),

@@ -1,0 +1,45 @@
+//! The reference's tests under AddressSanitizer: every rung that this machine has, and whatever else reads bytes.
+
+use std::{fs, path::PathBuf, process::Command};
+
+use anyhow::{Context, Result, ensure};
+
+use super::{Outcome, Verification, rust::count, succeeds};
+use crate::process::run_quietly;
+
+/// Builds the reference's tests with the checker and runs them.
+pub(super) fn memory(v: &mut Verification) -> Result<Outcome> {
+    if !v.options.full {
+        return Ok(Outcome::NotVerified("takes minutes: `cargo course verify --full`".to_owned()));
+    }
+    let host = match host_with_sanitizer()? {
+        Ok(host) => host,
+        Err(reason) => return Ok(Outcome::NotVerified(reason)),
+    };
+    // With the target named, what only helps to build is left as it is.
+    let mut test = v.cargo("test --no-fail-fast --release --package tiny-llm-reference --features model --tests --target");
+    test.arg(host).args(["--", "--show-output"]);
+    test.env("CARGO_TARGET_DIR", v.root.join("target/verify/memory"));
+    // The stable compiler ships the checker; only the option that asks for it is reserved to nightly ones.
+    test.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address").env("ASAN_OPTIONS", "verbosity=1");
+    let finished = succeeds(&mut test)?;
+    ensure!(finished.text.contains("AddressSanitizer Init done"), "the tests ran without AddressSanitizer");
+    Ok(Outcome::Passed(format!("{}; {}", count(&finished.text)?, rungs(&finished.text)?)))
+}
+
+/// The line in which the kernels' tests say what they ran on.
+pub(super) fn rungs(text: &str) -> Result<&str> {
+    text.lines().find(|line| line.starts_with("rungs: ")).context("the kernels' tests did not say which rungs there are")
+}
+
+/// This machine's target, if the compiler has AddressSanitizer for it; or why not.
+fn host_with_sanitizer() -> Result<Result<String, String>> {
+    let mut rustc = Command::new("rustc");
+    let version = run_quietly(rustc.arg("-vV"))?.output;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("`rustc -vV` names no host")?;
+    let mut rustc = Command::new("rustc");
+    let libraries = PathBuf::from(run_quietly(rustc.args(["--print", "target-libdir"]))?.output.trim());
+    let there =
+        fs::read_dir(&libraries).is_ok_and(|files| files.flatten().any(|file| file.file_name().to_string_lossy().contains("rt.asan")));
+    Ok(if there { Ok(host.to_owned()) } else { Err(format!("the compiler for {host} comes without AddressSanitizer")) })
+}
