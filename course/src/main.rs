@@ -207,3 +207,13 @@ fn pass_on<'a>(root: &Path, arguments: impl Iterator<Item = &'a str>) -> Result<
     let status = process::cargo(root).args(arguments).env_remove("CARGO_TERM_COLOR").status().context("cargo cannot be started")?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        <Arguments as clap::CommandFactory>::command().debug_assert();
+    }
+}

@@ -18,6 +18,7 @@ use crate::progress::Line;
 
 /// What is compared.
 #[derive(Debug, Args)]
+#[group(id = "paired")]
 pub(super) struct Options {
     /// Compare the finished reference with llama.cpp instead, on every GGUF file of this folder, in alternating runs
     #[arg(long, value_name = "FOLDER")]
