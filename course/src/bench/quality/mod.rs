@@ -181,7 +181,11 @@ impl Measuring {
             line.show(&format!("measuring: {}", recipe.name));
             match self.quantize(&self.model, &self.files.written, &recipe) {
                 Ok(()) => rows.push(self.row(&recipe, &plain, &first)?),
-                Err(error) => left_out.push((recipe.name, format!("{error:#}"))),
+                Err(error) => {
+                    // The engine's own words, without the command.
+                    let text = format!("{error:#}");
+                    left_out.push((recipe.name, text.rsplit("error: ").next().unwrap_or_default().to_owned()));
+                }
             }
         }
         line.clear();

@@ -77,7 +77,8 @@ impl Panel {
     }
 }
 
-/// The half-precision number whose first byte is `at`.
+/// The half-precision number whose first byte is `at`. As [`f16_at`](crate::week2::blocks::f16_at), which must ask for the instruction
+/// each time that it is called and takes more than twice as long: 108 ns for the 128 scales of a panel of blocks, in place of 48.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn half_at(block: &[u8], at: usize) -> f32 {
