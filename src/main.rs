@@ -9,7 +9,7 @@ use anyhow::{Result, bail, ensure};
 use engine::{week1, week2};
 use tiny_llm::{
     week1::{activations, chat::chatml, stream::TextStream},
-    week2::{bandwidth, gguf::Gguf},
+    week2::{bandwidth, gguf::Gguf, kernels::VARIABLE},
 };
 use tiny_llm_kit::{
     Tensor,
@@ -35,6 +35,9 @@ impl Engine for Solution {
     fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
         let week = options.week.unwrap_or(if path.is_file() { 2 } else { 1 });
         ensure!(week == 2 || !path.is_file(), "{}: a GGUF file needs week 2's engine", path.display());
+        if week == 1 && std::env::var_os(VARIABLE).is_some() {
+            eprintln!("{VARIABLE} is set, but week 1's engine has no kernels to choose from: give a GGUF file, or --week 2");
+        }
         Ok(if week == 1 {
             Self::Week1(Box::new(week1::Week1::load(path)?))
         } else {

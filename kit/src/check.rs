@@ -8,7 +8,7 @@ use std::{
 
 use approx::{AbsDiffEq, RelativeEq};
 
-use crate::{Tensor, diagnosis};
+use crate::{Tensor, diagnosis, difference};
 
 /// How far a value may be from the expected one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -134,12 +134,14 @@ pub fn assert_agrees(what: &str, found: &Tensor, other: &Tensor, tolerance: impl
 /// the answers of known mistakes, so use it where an answer holds so much that two mistakes do not give the same.
 ///
 /// # Panics
-/// Otherwise, with both.
+/// Otherwise, with both, or with what differs if they are long lists.
 #[track_caller]
 pub fn assert_answer<T: PartialEq + fmt::Debug>(what: &str, found: &T, expected: &T) {
     if found != expected {
         let text = format!("{found:?}");
-        panic!("{what}\n  found    {text}\n  expected {expected:?}{}", diagnosis::of_text(what, &text));
+        let expected = format!("{expected:?}");
+        let difference = difference::of_lists(&text, &expected).unwrap_or_else(|| format!("\n  found    {text}\n  expected {expected}"));
+        panic!("{what}{difference}{}", diagnosis::of_text(what, &text));
     }
 }
 
@@ -165,6 +167,9 @@ pub fn compare(what: &str, found: &Tensor, expected: &Tensor, tolerance: impl In
     if let (Some(found), Some(expected)) = (row_of(found, &m.index), row_of(expected, &m.index)) {
         message += &format!("\n  its row\n    found    {found}\n    expected {expected}");
     }
+    if let Some(places) = difference::places(found, expected, tolerance) {
+        message += &format!("\n  {places}");
+    }
     Err(message)
 }
 
@@ -177,7 +182,7 @@ fn row_of(x: &Tensor, index: &[usize]) -> Option<String> {
     }
     let readable = |v: f32| if v == 0.0 || (1e-3..1e5).contains(&v.abs()) { format!("{v:.5}") } else { format!("{v:.5e}") };
     let values: Vec<_> = row.iter().map(|&v| readable(v)).collect();
-    (2..=12).contains(&values.len()).then(|| format!("[{}]", values.join(", ")))
+    (2..=difference::READABLE).contains(&values.len()).then(|| format!("[{}]", values.join(", ")))
 }
 
 /// Passes if `action` panics, as the documentation promises for such arguments. A task that is still a

@@ -16,6 +16,21 @@ use crate::{Tensor, check::Tolerance, fixtures::Fixtures};
 ///
 /// `what` names the check, and is the same whenever the same test reaches it with the same input.
 pub(crate) fn of_tensor(what: &str, found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> String {
+    known_or(what, found, expected, tolerance, by_shape)
+}
+
+/// As [`of_tensor`], for bytes of which each means something else: only known mistakes are named.
+pub(crate) fn of_bytes(what: &str, found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> String {
+    known_or(what, found, expected, tolerance, |_, _, _| None)
+}
+
+fn known_or(
+    what: &str,
+    found: &Tensor,
+    expected: &Tensor,
+    tolerance: Tolerance,
+    otherwise: impl Fn(&Tensor, &Tensor, Tolerance) -> Option<String>,
+) -> String {
     record(what, || {
         json!({
             "shape": found.shape(),
@@ -28,7 +43,7 @@ pub(crate) fn of_tensor(what: &str, found: &Tensor, expected: &Tensor, tolerance
     let known = Known::of_this_day().map(|known| known.tensor(what, found, tolerance)).unwrap_or_default();
     match known.as_slice() {
         [one] => one.clone(),
-        [] => by_shape(found, expected, tolerance).map(|text| line(&text)).unwrap_or_default(),
+        [] => otherwise(found, expected, tolerance).map(|text| line(&text)).unwrap_or_default(),
         // Verification sees to it that this does not happen with an answer of the bank.
         _ => String::new(),
     }
@@ -182,8 +197,8 @@ fn not_finite(found: &Tensor, expected: &Tensor) -> Option<String> {
     let nan = count(&|x, y| x.is_nan() && !y.is_nan());
     if nan > 0 {
         let cause = if only_finite {
-            ": an operation without a result, such as 0/0, ∞/∞, ∞ − ∞, 0 · ∞ or the root of a negative number, or it came in with \
-             the input or the weights"
+            ": an operation without a result, such as 0/0, ∞/∞, ∞ − ∞, 0 · ∞ or the root of a negative number; or it came in with \
+             the input or the weights, or bytes were read as a number that are none"
         } else {
             " where a number belongs"
         };
@@ -204,7 +219,8 @@ fn not_finite(found: &Tensor, expected: &Tensor) -> Option<String> {
 
 fn all_zero(found: &Tensor, expected: &Tensor) -> Option<String> {
     let zero = |x: &Tensor| x.iter().all(|&v| v == 0.0);
-    (zero(found) && !zero(expected)).then(|| "Every element is 0: it was never written, or multiplied by 0 on the way.".to_owned())
+    (zero(found) && !zero(expected))
+        .then(|| "Every element is 0: never written, multiplied by 0, clamped to 0, or so small that rounding made it 0.".to_owned())
 }
 
 /// Two axes whose exchange makes the one the other.

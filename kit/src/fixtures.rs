@@ -24,6 +24,7 @@ use serde_json::{Map, Value};
 use crate::{
     Tensor,
     check::{self, Tolerance, worst_mismatch},
+    diagnosis,
     tensor::tensor,
 };
 
@@ -234,5 +235,37 @@ impl Case<'_> {
         }
         more += &format!("\n  input    {} (seed {})", self.about["why"].as_str().unwrap_or("no note"), self.about["seed"]);
         check::assert_close_noting(&format!("{}/{output}", self.name), found, &expected, tolerance, &more);
+    }
+
+    /// As [`Case::check`], for the bytes of a file. The scalar `fields` lists where each field begins and what it is.
+    ///
+    /// # Panics
+    /// Otherwise, with the first byte that differs and its field.
+    #[track_caller]
+    pub fn check_bytes(&self, output: &str, found: &[u8]) {
+        let expected = self.tensor(output);
+        let bytes: Vec<u8> = expected.iter().map(|&byte| byte as u8).collect();
+        if found == bytes {
+            return;
+        }
+        let at = found.iter().zip(&bytes).take_while(|(x, y)| x == y).count();
+        let begins = |field: &&Value| field[0].as_u64().is_some_and(|start| start as usize <= at);
+        let field = self.value("fields").as_array().and_then(|fields| fields.iter().rfind(begins));
+        let field = field.and_then(|field| field[1].as_str()).unwrap_or("no field");
+        let shown = |bytes: &[u8]| match &bytes[at..] {
+            [] => "the end".to_owned(),
+            rest => format!("{:?}{}", &rest[..rest.len().min(8)], if rest.len() > 8 { " …" } else { "" }),
+        };
+        let what = format!("{}/{output}", self.name);
+        let found_values = tensor(&[found.len()], found.iter().map(|&byte| f32::from(byte)).collect());
+        panic!(
+            "{what}: found {} bytes, expected {}\n  first at byte {at}, {field}\n    found    {}\n    expected {}\n  input    {}{}",
+            found.len(),
+            bytes.len(),
+            shown(found),
+            shown(&bytes),
+            self.about["why"].as_str().unwrap_or("no note"),
+            diagnosis::of_bytes(&what, &found_values, &expected, self.tolerance(output)),
+        );
     }
 }

@@ -7,6 +7,7 @@ pub mod allocations;
 pub mod chat;
 pub mod check;
 mod diagnosis;
+mod difference;
 pub mod fixtures;
 pub mod tensor;
 

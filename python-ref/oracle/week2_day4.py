@@ -7,6 +7,7 @@ were recorded from llama.cpp (llama-cpp-python 0.3.36, `llama_model_quantize`), 
 
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 import gguf
 import numpy as np
@@ -490,13 +491,13 @@ def values():
     return [
         ("k.a_u8", V.UINT8, 200), ("k.b_i8", V.INT8, -3), ("k.c_u16", V.UINT16, 65000), ("k.d_i16", V.INT16, -300),
         ("k.e_u32", V.UINT32, 4_000_000_000), ("k.f_i32", V.INT32, -70000), ("k.g_f32", V.FLOAT32, 0.1), ("k.h_true", V.BOOL, True),
-        ("k.i_false", V.BOOL, False), ("k.j_text", V.STRING, "Grüße, 世界"), ("k.k_empty", V.STRING, ""), ("k.l_u64", V.UINT64, 2**63 + 5),
+        ("k.i_false", V.BOOL, False), ("k.j_text", V.STRING, "Grüße 世界"), ("k.k_empty", V.STRING, ""), ("k.l_u64", V.UINT64, 2**63 + 5),
         ("k.m_i64", V.INT64, -(2**40)), ("k.n_f64", V.FLOAT64, 1e-300),
     ]  # fmt: skip
 
 
 def file_head(alignment):
-    """The bytes before the data of a file that the package writes, and its tensor table."""
+    """The bytes before the data of a file that the package writes, its tensor table, and where its fields begin."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.gguf"
         writer = gguf.GGUFWriter(path, "llama")
@@ -519,33 +520,61 @@ def file_head(alignment):
         writer.write_tensors_to_file()
         writer.close()
         data = path.read_bytes()
-        reader = gguf.GGUFReader(path)
+        # The metadata say nothing of the alignment.
+        with mock.patch.object(gguf.GGUFReader, "alignment", alignment):
+            reader = gguf.GGUFReader(path)
         start = reader.data_offset
         table = [(t.data_offset - start, t.n_bytes) for t in reader.tensors]
-        return data[:start], table
+        return data[:start], table, fields(reader)
+
+
+def fields(reader):
+    """Where each field of a head begins, and what it is."""
+    counts = {"GGUF.version": "version", "GGUF.tensor_count": "number of tensors", "GGUF.kv_count": "number of metadata entries"}
+    found = [[0, "magic"]]
+
+    def follow(at, parts, names):
+        for part, name in zip(parts, names, strict=False):
+            found.append([at, name])
+            at += part.nbytes
+        return at
+
+    for name, field in reader.fields.items():
+        if name in counts:
+            found.append([field.offset, counts[name]])
+        else:
+            follow(field.offset, field.parts[:4], [f"{part} {name}" for part in ("length of the key", "key", "type of", "value of")])
+    end = 0
+    for tensor in reader.tensors:
+        names = ("length of the name", "name", "number of axes", "axes", "type", "offset")
+        end = follow(tensor.field.offset, tensor.field.parts, [f"{part} of tensor {tensor.name}" for part in names])
+    return [*found, [end, "zeros behind the table"]]
 
 
 TENSORS = [
     ("token_embd.weight", (5, 64), "Q4_0"), ("blk.0.attn_norm.weight", (3,), "F32"), ("blk.0.attn_q.weight", (3, 256), "Q4_K"),
-    ("blk.0.ffn_down.weight", (2, 512), "Q6_K"), ("output_norm.weight", (7,), "F32"), ("output.weight", (5, 32), "Q8_0"),
+    ("blk.0.ffn_down.weight", (2, 512), "Q6_K"), ("blk.0.ffn_norm.weight", (8,), "F32"), ("output_norm.weight", (7,), "F32"), ("output.weight", (5, 32), "Q8_0"),
 ]  # fmt: skip
 
 
 def writing_files(out):
-    head, table = file_head(32)
-    out.case(
-        "task_6_write/file",
-        seed=0,
-        why="a file with a value of each type and six tensors, as the gguf package writes it",
-        inputs={},
-        outputs={
-            "head": torch.tensor(list(head)).float(),
-            "offsets": torch.tensor([offset for offset, _ in table]).float(),
-            "sizes": torch.tensor([size for _, size in table]).float(),
-        },
-        tolerance={name: exact() for name in ("head", "offsets", "sizes")},
-        scalars={"tensors": [[name, list(shape), kind] for name, shape, kind in TENSORS]},
-    )
+    # With 32 one tensor ends at a multiple of the alignment, with 8 most of them do, and so does the table.
+    for case, alignment in (("file", 32), ("file_of_8", 8)):
+        head, table, fields = file_head(alignment)
+        assert any((offset + size) % alignment == 0 for offset, size in table[:-1]) and (len(head) == fields[-1][0]) == (alignment == 8)
+        out.case(
+            f"task_6_write/{case}",
+            seed=0,
+            why=f"a file with a value of each type and seven tensors, aligned to {alignment}, as the gguf package writes it",
+            inputs={},
+            outputs={
+                "head": torch.tensor(list(head)).float(),
+                "offsets": torch.tensor([offset for offset, _ in table]).float(),
+                "sizes": torch.tensor([size for _, size in table]).float(),
+            },
+            tolerance={name: exact() for name in ("head", "offsets", "sizes")},
+            scalars={"alignment": alignment, "fields": fields, "tensors": [[name, list(shape), kind] for name, shape, kind in TENSORS]},
+        )
 
 
 def cases(out):

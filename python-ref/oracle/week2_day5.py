@@ -201,7 +201,7 @@ def integer(out):
         out.case(
             f"task_3_each/{name}",
             seed=r.seed,
-            why="two groups, the second filled up, and activations that are 0 but for one: what comes out is one weight",
+            why=("two groups, the second filled up" if length == 32 else "two whole groups") + ", and activations that are 0 but for one: what comes out is one weight",
             inputs={"row": rows[0]},
             outputs={"weights": weights[0]},
             tolerance={"weights": bound(weights, rows, name)},

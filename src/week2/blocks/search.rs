@@ -80,7 +80,7 @@ pub fn search_scale<const N: usize>(x: &[f32; N], half: u8) -> f32 {
 /// Scale and minimum with which `Σ importance · (scale · code − min − x)²` is smallest, for codes that are given.
 ///
 /// Where the best minimum is negative it is 0, since it cannot be stored otherwise, and the scale is the best one for that. So it is
-/// where all codes are equal, as they then determine only the sum of both.
+/// where all codes are equal, as they then determine only the sum of both; where all are 0, the scale is 0 too.
 #[must_use]
 pub fn fit_scale_and_min<const N: usize>(x: &[f32; N], importance: &[f32; N], codes: &[f32; N]) -> ScaleAndMin {
     todo!("week2-day4 task 3: fit_scale_and_min")
@@ -88,9 +88,12 @@ pub fn fit_scale_and_min<const N: usize>(x: &[f32; N], importance: &[f32; N], co
 
 /// The best scale and minimum for codes `0..=top` among [`TRIALS`]. Errors count by [`importance`].
 ///
-/// All trials begin with the lowest weight as minimum, or with none if no weight is negative. A trial of `t` quarters begins with the
-/// scale that divides the range from there to the highest weight into `top + t / 4` steps. Then it goes [`ROUNDS`] rounds: codes by
-/// rounding within `0..=top`, scale and minimum by [`fit_scale_and_min`]. Its error is that of the last codes with the last fit.
+/// All trials begin with the lowest weight, its sign turned, as minimum, or with 0 if no weight is negative. A trial of `t` quarters
+/// begins with the scale that divides the range from there to the highest weight into `top + t / 4` steps. Then it goes [`ROUNDS`]
+/// rounds: codes by rounding within `0..=top`, scale and minimum by [`fit_scale_and_min`]. Its error is that of the last codes with
+/// the last fit.
+///
+/// If that range is 0, all weights are one value that is not positive. Then there is nothing to try: scale 0, and that minimum.
 #[must_use]
 pub fn search_scale_and_min<const N: usize>(x: &[f32; N], top: u8) -> ScaleAndMin {
     todo!("week2-day4 task 3: search_scale_and_min")
