@@ -209,7 +209,7 @@ fn is_nearest(stored: &str, i: usize, [x, back]: [f32; 2], scale: f32, ends: [f3
     let why = if steps > 1.5 {
         "more than rounding can explain: look at signs, at the clamp, and in which byte and half the integer stands".to_owned()
     } else {
-        format!("the integers are to be the nearest for {stored} as stored, after the rounding")
+        format!("the integers are to be the nearest, not cut off, and for {stored} as stored, after the rounding")
     };
     assert!(
         scale == 0.0 || steps <= 0.501,

@@ -324,11 +324,11 @@ fn task_4_counts() {
         println!("{name:15}  {bytes:21}  {rows:13}");
     }
     let all = weight.bytes().len();
-    assert_eq!(
-        (vector, matrix),
-        ((x.rows * all, x.rows * weight.rows), (all, weight.rows)),
-        "bytes and rows, of matrix–vector and matrix–matrix"
-    );
+    let expected = [(x.rows * all, x.rows * weight.rows), (all, weight.rows)];
+    for (name, found, expected) in [("matrix–vector", vector, expected[0]), ("matrix–matrix", matrix, expected[1])] {
+        let (bytes, rows) = found;
+        assert!(found == expected, "{name}: found {bytes} bytes and {rows} rows unpacked, expected {} and {}", expected.0, expected.1);
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! id: code-vs-stored-scale
 //! function: quantize
 //! says: Your integers are for the scales that were found; who reads the block has only those that are stored, so round for these.
-//! shows: the integers are to be the nearest for scale and minimum as they are stored
+//! shows: as stored, after the rounding
 let groups = x.as_chunks::<16>().0;
 let found: [f32; 16] = from_fn(|j| search_scale(&groups[j], 32));
 let (d, scales) = share_signed::<16>(found, 128);

@@ -1,7 +1,7 @@
 //! id: code-vs-stored-scale
 //! function: quantize
 //! says: Your integers are for scales and minimums as they were found; who reads the block has only those that are stored, so round for these.
-//! shows: the integers are to be the nearest for scale and minimum as they are stored
+//! shows: as stored, after the rounding
 let groups = x.as_chunks::<32>().0;
 let found: [_; 8] = from_fn(|j| search_scale_and_min(&groups[j], 15));
 let (d, scales) = share(found.map(|group| group.scale), 63);

@@ -1,6 +1,6 @@
 //! id: min-missing
 //! function: quantize
-//! says: The minimums were not stored: dmin is 0, and all weights come back from 0 on.
+//! says: In a block of one negative value your dmin is 0: it was not stored, or it is d, which is 0 there. dmin comes from the minimums alone.
 let groups = x.as_chunks::<32>().0;
 let found: [_; 8] = from_fn(|j| search_scale_and_min(&groups[j], 15));
 let (d, scales) = share(found.map(|group| group.scale), 63);

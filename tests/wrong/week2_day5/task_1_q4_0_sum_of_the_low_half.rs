@@ -1,6 +1,6 @@
 //! id: sums-of-one-half
 //! function: dot_q4_0
-//! says: Your Σx has the first 16 activations only: all 32 codes of the block are 8 too large.
+//! says: Your Σx has the first 16 activations only: the codes of weights 16 to 31 are 8 too large.
 let mut sum = 0.0;
 for (block, x) in row.chunks_exact(18).zip(x.chunks_exact(32)) {
     let (low, high) = x.split_at(16);

@@ -1,6 +1,6 @@
 //! id: sums-of-one-half
 //! function: dot_q5_0
-//! says: Your Σx has the first 16 activations only: all 32 codes of the block are 16 too large.
+//! says: Your Σx has the first 16 activations only: the codes of weights 16 to 31 are 16 too large.
 let mut sum = 0.0;
 for (block, x) in row.chunks_exact(22).zip(x.chunks_exact(32)) {
     let fifth = u32::from_le_bytes([block[2], block[3], block[4], block[5]]);
