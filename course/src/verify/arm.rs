@@ -39,7 +39,8 @@ pub(super) fn neon(v: &mut Verification) -> Result<Outcome> {
     }
     let mut notes = Vec::new();
     for (processor, rung) in PROCESSORS {
-        let mut test = v.cargo(&format!("{TEST} --target {TARGET} -- --show-output"));
+        let mut test = v.cargo(&format!("{TEST} --target {TARGET} -- --show-output --skip week2::load"));
+        // Left out: a small model, run in every way, whose waiting threads take minutes under emulation.
         test.env("CARGO_TARGET_DIR", v.root.join("target/verify/arm"));
         test.env("RUSTC", &tools.rustc).env(LINKER, &tools.linker).env(RUNNER, &tools.runner);
         // Read by QEMU: the processor, and where the target's C library lies.
