@@ -19,7 +19,7 @@ use tiny_llm::week2::{
 use tiny_llm_kit::{
     Tensor,
     allocations::{CountingAllocator, count},
-    check::{assert_agrees, assert_panics},
+    check::{assert_accepts, assert_agrees, assert_panics},
     config::ModelConfig,
     fixtures::{Case, Fixtures, random},
     tensor::tensor,
@@ -127,15 +127,18 @@ fn cells(numbers: &(Vec<f32>, Vec<f16>), range: std::ops::Range<usize>, half: bo
     if half { Cells::F16(&numbers.1[range]) } else { Cells::F32(&numbers.0[range]) }
 }
 
+/// What stands in the output before, which must not matter.
+const BEFORE: f32 = 1000.0;
+
 #[track_caller]
 fn check_streaming(case: &str) {
     let fixtures = fixtures();
     let case = fixtures.case(&format!("task_2_attend_streaming/{case}"));
     let (q, stored) = (case.tensor("q"), Stored::of(&case));
-    // What stands in the output before must not matter.
-    let mut out = vec![f32::NAN; q.len()];
+    let mut out = vec![BEFORE; q.len()];
     attend_streaming(&values(&q), stored.runs(), stored.dim, case.scalar("scale") as f32, &mut out);
-    case.check("output", &tensor(q.shape(), out));
+    let heads: Vec<String> = (0..q.shape()[0]).map(|g| format!("head {g}")).collect();
+    case.check_rows("output", &heads, &tensor(q.shape(), out));
 }
 
 #[test]
@@ -190,15 +193,62 @@ fn task_2_attend_streaming_allocates_nothing() {
     };
     run();
     // Other tests of this program may allocate meanwhile; one quiet run is proof.
-    let fewest = (0..50).map(|_| count(&mut run).0).min();
-    assert_eq!(fewest, Some(0), "heap allocations of one call over {len} positions: found {fewest:?}, expected none");
+    let fewest = (0..50).map(|_| count(&mut run).0).min().expect("fifty counts");
+    assert!(fewest == 0, "heap allocations of one call over {len} positions: found {fewest}, expected none");
+}
+
+/// Attention of `n` queries `[n, D]` over a single position, whose value `[D]` is then the answer of each.
+struct OnePosition {
+    q: Vec<f32>,
+    key: Vec<f32>,
+    value: Vec<f32>,
+    out: Vec<f32>,
+}
+
+impl OnePosition {
+    fn new(n: usize, dim: usize) -> Self {
+        Self {
+            q: values(&random(1, &[n, dim])),
+            key: values(&random(2, &[dim])),
+            value: values(&random(3, &[dim])),
+            out: vec![BEFORE; n * dim],
+        }
+    }
+
+    fn stream(mut self) -> Self {
+        let run = Run { len: 1, keys: Cells::F32(&self.key), values: Cells::F32(&self.value) };
+        attend_streaming(&self.q, std::iter::once(run), self.key.len(), 0.0625, &mut self.out);
+        self
+    }
+
+    fn block(mut self) -> Self {
+        let run = Run { len: 1, keys: Cells::F32(&self.key), values: Cells::F32(&self.value) };
+        let queries: Vec<Query> = self.q.chunks_exact(self.key.len()).map(|q| Query { q, visible: 1 }).collect();
+        attend_block(&queries, std::iter::once(run), self.key.len(), 0.0625, &mut self.out);
+        self
+    }
+
+    #[track_caller]
+    fn check(&self, who: &str) {
+        for (i, found) in self.out.chunks_exact(self.value.len()).enumerate() {
+            assert!(found == self.value, "a single position has all the weight, so its value is the output; that of {who} {i} is not");
+        }
+    }
+}
+
+#[test]
+fn task_2_attend_streaming_takes_16_heads_of_256() {
+    assert_accepts("16 heads of 256 values", || OnePosition::new(16, 256).stream()).check("head");
 }
 
 #[test]
 fn task_2_attend_streaming_refuses_a_head_of_257() {
-    let x = vec![0.0; 257];
-    let runs = || std::iter::once(Run { len: 1, keys: Cells::F32(&x), values: Cells::F32(&x) });
-    assert_panics("a head of 257 values", || attend_streaming(&x, runs(), 257, 1.0, &mut vec![0.0; 257]));
+    assert_panics("a head of 257 values", || OnePosition::new(1, 257).stream());
+}
+
+#[test]
+fn task_2_attend_streaming_refuses_17_heads() {
+    assert_panics("17 heads", || OnePosition::new(17, 8).stream());
 }
 
 #[track_caller]
@@ -213,7 +263,7 @@ fn check_block(case: &str) {
         .zip(visible)
         .map(|(q, visible)| Query { q, visible: visible.as_u64().expect("a number of positions") as usize })
         .collect();
-    let mut out = vec![f32::NAN; q.len()];
+    let mut out = vec![BEFORE; q.len()];
     attend_block(&queries, stored.runs(), stored.dim, case.scalar("scale") as f32, &mut out);
     let rows: Vec<String> = queries.iter().map(|query| format!("the query that sees {}", query.visible)).collect();
     case.check_rows("output", &rows, &tensor(q.shape(), out));
@@ -242,6 +292,21 @@ fn task_3_attend_block_at_the_edges_of_tiles() {
 #[test]
 fn task_3_attend_block_over_runs() {
     check_block("runs");
+}
+
+#[test]
+fn task_3_attend_block_takes_128_queries_of_256() {
+    assert_accepts("128 queries of 256 values", || OnePosition::new(128, 256).block()).check("query");
+}
+
+#[test]
+fn task_3_attend_block_refuses_129_queries() {
+    assert_panics("129 queries", || OnePosition::new(129, 8).block());
+}
+
+#[test]
+fn task_3_attend_block_refuses_a_head_of_257() {
+    assert_panics("a head of 257 values", || OnePosition::new(1, 257).block());
 }
 
 /// A decoder of two layers with random weights in f32: four query heads on two key and value heads of 16.
@@ -297,6 +362,6 @@ fn task_3_a_decoded_token_allocates_nothing() {
     let plan = Arc::new(Plan { rung: Rung::Fused, attention: AttentionKind::Streaming, team: Team::new(1) });
     let mut session = Session::new(model(), plan, 256, CacheType::F16);
     session.feed(&[1, 2, 3, 4, 5], 5).expect("five tokens fit");
-    let fewest = (0..40).map(|i| count(|| session.feed(&[i + 6], 1).map(<[f32]>::len)).0).min();
-    assert_eq!(fewest, Some(0), "heap allocations of one decoded token after the first: found {fewest:?}, expected none");
+    let fewest = (0..40).map(|i| count(|| session.feed(&[i + 6], 1).map(<[f32]>::len)).0).min().expect("forty counts");
+    assert!(fewest == 0, "heap allocations of one decoded token after the first: found {fewest}, expected none");
 }

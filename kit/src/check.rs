@@ -145,6 +145,24 @@ pub fn assert_answer<T: PartialEq + fmt::Debug>(what: &str, found: &T, expected:
     }
 }
 
+/// As [`assert_answer`], for a text of several lines: found and expected are printed side by side.
+///
+/// # Panics
+/// If they differ.
+#[track_caller]
+pub fn assert_picture(what: &str, found: &str, expected: &str) {
+    if found != expected {
+        let width = found.lines().map(|line| line.chars().count()).chain(["found".len()]).max().unwrap_or_default();
+        let (mut left, mut right) = (found.lines(), expected.lines());
+        let mut text = format!("{what}\n  {:width$}  expected", "found");
+        for _ in 0..found.lines().count().max(expected.lines().count()) {
+            let (left, right) = (left.next().unwrap_or_default(), right.next().unwrap_or_default());
+            text += format!("\n  {left:width$}  {right}").trim_end();
+        }
+        panic!("{text}{}", diagnosis::of_text(what, found));
+    }
+}
+
 /// As [`assert_close`], but returns the message.
 ///
 /// # Errors

@@ -197,8 +197,9 @@ fn not_finite(found: &Tensor, expected: &Tensor) -> Option<String> {
     let nan = count(&|x, y| x.is_nan() && !y.is_nan());
     if nan > 0 {
         let cause = if only_finite {
-            ": an operation without a result, such as 0/0, ∞/∞, ∞ − ∞, 0 · ∞ or the root of a negative number; or it came in with \
-             the input or the weights, or bytes were read as a number that are none"
+            ": an operation without a result, such as 0/0, ∞/∞, ∞ − ∞, 0 · ∞ or the root of a negative number; bits that are no \
+             number, read from a wrong place or cast where a conversion belongs; or it stood in the input, the weights or the output \
+             before"
         } else {
             " where a number belongs"
         };
@@ -219,8 +220,10 @@ fn not_finite(found: &Tensor, expected: &Tensor) -> Option<String> {
 
 fn all_zero(found: &Tensor, expected: &Tensor) -> Option<String> {
     let zero = |x: &Tensor| x.iter().all(|&v| v == 0.0);
-    (zero(found) && !zero(expected))
-        .then(|| "Every element is 0: never written, multiplied by 0, clamped to 0, or so small that rounding made it 0.".to_owned())
+    (zero(found) && !zero(expected)).then(|| {
+        "Every element is 0: never written, multiplied by 0, clamped to 0, a sum of nothing, or so small that rounding made it 0."
+            .to_owned()
+    })
 }
 
 /// Two axes whose exchange makes the one the other.

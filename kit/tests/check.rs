@@ -157,7 +157,7 @@ fn what_needs_no_entry_is_named_only_where_it_is_true() {
     // Out of tolerance by less than the rounding of such numbers.
     assert_eq!(diagnosis(&[100.0, 200.0, 400.001], &[100.0, 200.0, 400.0], 1e-6), "");
     assert!(diagnosis(&[1.0, INF], &[1.0, 2.0], 0.0).ends_with("the logarithm of 0, or it came in with the input or the weights."));
-    assert!(diagnosis(&[1.0, NAN], &[1.0, 2.0], 0.0).ends_with("or bytes were read as a number that are none."));
+    assert!(diagnosis(&[1.0, NAN], &[1.0, 2.0], 0.0).ends_with("or it stood in the input, the weights or the output before."));
     for special in [INF, NAN] {
         assert_eq!(diagnosis(&[NAN, special], &[1.0, special], 0.0), "1 of 2 elements are NaN where a number belongs.");
     }

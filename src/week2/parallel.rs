@@ -124,14 +124,22 @@ impl Team {
             #[cfg(debug_assertions)]
             for row in tile.0.clone() {
                 for cell in tile.1.clone().filter_map(|col| cells.get(row * width + col)) {
-                    assert!(!cell.swap(true, Ordering::Relaxed), "rows {:?}, columns {:?}: given out before", tile.0, tile.1);
+                    assert!(
+                        !cell.swap(true, Ordering::Relaxed),
+                        "rows {:?}, columns {:?}: given out before; tiles overlap, or two threads took the same number, which must be read and \
+                         counted up in one step, with `fetch_add`, and looked at as it was returned",
+                        tile.0,
+                        tile.1,
+                    );
                 }
             }
             give(tile);
         };
         self.run(&|| take_tiles(&next, &grid, each));
         #[cfg(debug_assertions)]
-        assert!(cells.iter().all(|cell| cell.load(Ordering::Relaxed)), "a part of the output was given to nobody");
+        if let Some(cell) = cells.iter().position(|cell| !cell.load(Ordering::Relaxed)) {
+            panic!("row {}, column {} of the output: given to nobody", cell / width, cell % width);
+        }
     }
 
     /// As [`Team::parallel_tiles`], for whole rows: `work` is given a range of `0..rows` at a time, `grain` rows or fewer, and writes

@@ -1,7 +1,6 @@
 //! id: uninit-output
 //! function: attend_streaming
 //! says: You add to what stood in `out` before; begin with zeros.
-//! shows: elements are NaN
     let mut tile = [0f32; TILE * MAX_HEAD_DIM];
     let tile = &mut tile[..TILE * head_dim];
     let heads = q.len() / head_dim;
