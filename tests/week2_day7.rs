@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use half::f16;
 use tiny_llm::week2::{
+    blocks::quantize_row,
     cache::{CacheType, Cells, Run},
     generate::Session,
     kernels::Rung,
@@ -22,6 +23,7 @@ use tiny_llm_kit::{
     check::{assert_accepts, assert_agrees, assert_panics},
     config::ModelConfig,
     fixtures::{Case, Fixtures, random},
+    gguf::TensorType,
     tensor::tensor,
 };
 
@@ -311,6 +313,11 @@ fn task_3_attend_block_refuses_a_head_of_257() {
 
 /// A decoder of two layers with random weights in f32: four query heads on two key and value heads of 16.
 fn model() -> Arc<Model> {
+    model_in(TensorType::F32)
+}
+
+/// The same, its matrices in another type.
+fn model_in(tensor_type: TensorType) -> Arc<Model> {
     let json = r#"{"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
         "intermediate_size": 96, "vocab_size": 50, "hidden_act": "silu", "max_position_embeddings": 256, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
         "tie_word_embeddings": true}"#;
@@ -322,8 +329,10 @@ fn model() -> Arc<Model> {
         let norm = name.ends_with("norm.weight");
         // Weights of this size keep the residual stream at about 1 and scores at a few units.
         let numbers: Vec<f32> = random(seed, shape).iter().map(|x| if norm { 1.0 + 0.2 * x } else { 0.2 * x }).collect();
-        let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
-        Ok(Matrix::from_f32(rows, cols, &numbers))
+        let [rows, cols] = *shape else { return Ok(Matrix::from_f32(1, shape[0], &numbers)) };
+        let mut bytes = vec![0; tensor_type.row_bytes(rows * cols).expect("rows of whole blocks")];
+        quantize_row(tensor_type, &numbers, &mut bytes);
+        Matrix::new(rows, cols, tensor_type, bytes.into())
     };
     Arc::new(build(config, &rope, 256, &mut matrix).expect("every weight is there"))
 }
@@ -355,6 +364,20 @@ fn task_3_an_f16_cache_changes_little() {
     // f16 keeps 11 bits: each key and value is up to 2^-12 of itself off, and so, with many of them, is each logit of up to 16 many times over.
     assert_agrees("logits", &half, &full, 0.05, "rounding keys and values to f16 moves logits by hundredths");
     assert!(values(&half) != values(&full), "the cache did not round at all");
+}
+
+#[test]
+fn task_3_integers_change_little() {
+    let model = model_in(TensorType::Q8_0);
+    let logits = |rung| {
+        let plan = Arc::new(Plan { rung, attention: AttentionKind::Streaming, team: Team::new(1) });
+        let logits = Session::new(Arc::clone(&model), plan, 8, CacheType::F32).feed(&[3, 1, 4, 1, 5], 5).expect("five tokens fit").to_vec();
+        tensor(&[logits.len()], logits)
+    };
+    // Activations are rounded to a part in 254 of the largest of 32, in each of eight products one after the other.
+    let property = "activations as int8 move logits by hundredths: each input is made into integers after it was written, also the output \
+                    projection's (`Plan::matmul`)";
+    assert_agrees("logits, integer against naive", &logits(Rung::Integer), &logits(Rung::Naive), 0.4, property);
 }
 
 #[test]

@@ -39,14 +39,16 @@ pub struct Input {
     pub values: Vec<f32>,
     /// `[rows, groups]`, the same for kernels that multiply integers; up to date after [`Input::quantize`].
     pub int8: Vec<Int8Group>,
-    /// How many activations share a scale in `int8`: [`BLOCK`] or [`GROUP`].
+    /// How many activations share a scale in `int8`: [`BLOCK`] or [`GROUP`]; 0 after [`Input::resize`], for what is written then is not in
+    /// `int8` yet.
     pub width: usize,
 }
 
 impl Input {
-    /// Makes room for `rows` of `cols` values. Nothing is allocated if there was as much room before.
+    /// Makes room for `rows` of `cols` values, which are to be written and then prepared. Nothing is allocated if there was as much room
+    /// before.
     pub fn resize(&mut self, rows: usize, cols: usize) {
-        (self.rows, self.cols) = (rows, cols);
+        (self.rows, self.cols, self.width) = (rows, cols, 0);
         self.values.resize(rows * cols, 0.0);
     }
 

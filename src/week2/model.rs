@@ -218,15 +218,21 @@ impl Model {
 }
 
 impl Plan {
-    /// Brings the input into the form that the kernels want, with scales for each `width` activations.
+    /// Brings the input into the form that the kernels want, with scales for each `width` activations. `normalised` and `matmul` do so.
     fn prepare(&self, input: &mut Input, width: usize) {
+        input.width = width;
         if self.rung.wants_int8() {
             quantize(self.rung, &self.team, input, width);
         }
     }
 
-    /// `out = input · weightᵀ`, for an input that is prepared.
+    /// `out = input · weightᵀ`, for an input that is prepared. [`Model::normalised`] prepares what it writes; whoever writes into the input
+    /// otherwise takes [`Plan::matmul`] in place of this.
+    ///
+    /// # Panics
+    /// If the input was resized and not prepared since: integer kernels would multiply with the integers of an older one.
     fn product(&self, weight: &Matrix, input: &Input, out: &mut [f32]) {
+        assert!(input.width > 0, "`product` of an input that is not prepared: `normalised` prepares what it writes, `matmul` all else");
         matmul(self.rung, &self.team, weight, input, out);
     }
 

@@ -33,7 +33,7 @@ impl Session {
         Self { model, plan, cache, work: Workspace::default(), rows: Vec::new() }
     }
 
-    /// Runs `tokens` after those in the cache, in chunks of at most `chunk` rows, and returns the logits `[V]` after the last one.
+    /// Runs `tokens` after those in the cache, in chunks of at most `chunk` rows (0 counts as 1), and returns the logits `[V]` after the last one.
     ///
     /// # Errors
     /// If there are no tokens, or one of them or its position is out of range; the cache then holds what came before that chunk.
