@@ -96,6 +96,9 @@ enum Command {
         day: String,
         /// 3; without it, every open task of the day
         task: Option<usize>,
+        /// Not this day but all days before it, so that you can begin here
+        #[arg(long, conflicts_with = "task")]
+        before: bool,
     },
     /// Take out what was borrowed, and put the todo! back
     Return {
@@ -189,7 +192,8 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         }
         Some(Command::Bench { week }) => bench::run(&root, &week)?,
         Some(Command::Matrix(options)) => bank::run(&root, &curriculum, &options)?,
-        Some(Command::Borrow { day, task }) => borrow::borrow(&root, &curriculum, &day, task)?,
+        Some(Command::Borrow { day, before: true, .. }) => borrow::borrow_before(&root, &curriculum, &day)?,
+        Some(Command::Borrow { day, task, .. }) => borrow::borrow(&root, &curriculum, &day, task)?,
         Some(Command::Return { day, task, force }) => borrow::give_back(&root, &curriculum, &day, task, force)?,
         Some(Command::Diff { day, task, spoil }) => diff::diff(&root, &curriculum, &day, task, spoil)?,
         Some(Command::Update { from, dry_run }) => update::update(&root, &curriculum, from.as_deref(), dry_run)?,

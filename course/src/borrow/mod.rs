@@ -24,10 +24,31 @@ mod tests;
 /// If there is nothing to borrow, because all functions are the learner's or borrowed already; if a file cannot be written.
 pub(crate) fn borrow(root: &Path, curriculum: &Curriculum, day: &str, task: Option<usize>) -> Result<()> {
     let (day, tasks) = asked(curriculum, day, task)?;
+    fill_in(root, curriculum, &tasks, &typed(day, task))?;
+    println!("`cargo course return {}` takes it out again.", typed(day, task));
+    Ok(())
+}
+
+/// `cargo course borrow --before DAY`: every open task of the days before that one.
+///
+/// # Errors
+/// As [`borrow`], or if there is no day before.
+pub(crate) fn borrow_before(root: &Path, curriculum: &Curriculum, day: &str) -> Result<()> {
+    let day = curriculum.day(day)?;
+    let before: Vec<&Day> = curriculum.days().take_while(|other| other.feature != day.feature).collect();
+    ensure!(!before.is_empty(), "{} is the first day; nothing was borrowed", day.feature);
+    let tasks: Vec<_> = before.iter().flat_map(|day| day.tasks()).collect();
+    fill_in(root, curriculum, &tasks, &format!("the days before {}", day.feature))?;
+    println!("`cargo course return {}` takes that day's out again, and so on.", before[0].feature);
+    Ok(())
+}
+
+/// Borrows what is open of `tasks`, which are called `name`.
+fn fill_in(root: &Path, curriculum: &Curriculum, tasks: &[(TaskId, &Task)], name: &str) -> Result<()> {
     let files = generated(root, curriculum)?;
-    let mut transaction = Transaction::new(root, &format!("borrow {}", typed(day, task)));
+    let mut transaction = Transaction::new(root, &format!("borrow {name}"));
     let (mut borrowed, mut left) = (Vec::new(), Vec::new());
-    for (id, task) in &tasks {
+    for (id, task) in tasks {
         let file = file_of(&files, task)?;
         for function in &task.functions {
             let why = match file.state(function) {
@@ -54,11 +75,10 @@ pub(crate) fn borrow(root: &Path, curriculum: &Curriculum, day: &str, task: Opti
     for line in &left {
         println!("{line}");
     }
-    ensure!(!borrowed.is_empty(), "nothing is open in {}; nothing was borrowed", typed(day, task));
+    ensure!(!borrowed.is_empty(), "nothing is open in {name}; nothing was borrowed");
     for line in transaction.commit()?.left.iter().chain(&borrowed) {
         println!("{line}");
     }
-    println!("`cargo course return {}` takes it out again.", typed(day, task));
     Ok(())
 }
 

@@ -232,3 +232,15 @@ fn every_task_of_this_course_can_be_borrowed_and_returned() {
         assert_eq!(marks::take_out(&template, &text, |_| true).0, stub, "{id}");
     }
 }
+
+#[test]
+fn all_days_before_one_are_borrowed() {
+    let root = course();
+    let before = text(root.path());
+    let first = borrow_before(root.path(), &curriculum(), "week1-day1").unwrap_err().to_string();
+    assert_eq!(first, "week1-day1 is the first day; nothing was borrowed");
+    borrow_before(root.path(), &curriculum(), "week1-day2").unwrap();
+    assert_eq!(text(root.path()).matches("// BORROWED week1-day1").count(), 4, "two tasks and two helpers");
+    take(root.path(), None, false).unwrap();
+    assert_eq!(text(root.path()), before);
+}

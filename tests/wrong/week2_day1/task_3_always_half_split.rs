@@ -4,7 +4,8 @@
 let (c, layer) = (&self.config, &self.layers[index]);
 let (n, d, group) = (rows.len(), c.head_dim, c.n_heads / c.n_kv_heads);
 let (q_size, kv_size) = (c.n_heads * d, c.n_kv_heads * d);
-self.normalised(&layer.attention_norm, n, plan, work);
+let projections = [&layer.q_proj, &layer.k_proj, &layer.v_proj].map(|linear| &linear.weight);
+self.normalised(&layer.attention_norm, n, width(&projections), plan, work);
 work.q.resize(n * q_size, 0.0);
 work.k.resize(n * kv_size, 0.0);
 work.v.resize(n * kv_size, 0.0);
