@@ -138,7 +138,13 @@ fn task_3_tiles_of_a_row() {
     // The count is not asked for, so that this test is about tiles alone.
     let grid = grid((1, 13, (1, 4)));
     let tiles: Vec<_> = (0..4).map(|i| grid.tile(i)).collect();
-    assert_picture(&pictured("13 columns in tiles of 4"), &drawn(&grid, &tiles), "aaaabbbbccccd");
+    let ends = |tiles: &[(Range<usize>, Range<usize>)]| {
+        let line = |(name, (rows, cols)): (char, &(Range<usize>, Range<usize>))| format!("\n{name}: rows {rows:?}, columns {cols:?}");
+        ('a'..).zip(tiles).map(line).collect::<String>()
+    };
+    let expected = [0..4, 4..8, 8..12, 12..13].map(|cols| (0..1, cols));
+    let found = drawn(&grid, &tiles) + &ends(&tiles);
+    assert_picture(&pictured("13 columns in tiles of 4"), &found, &format!("aaaabbbbccccd{}", ends(&expected)));
     let inside = tiles.iter().all(|(rows, cols)| rows.end <= 1 && cols.end <= 13);
     assert!(inside, "{}: a tile reaches beyond the rectangle: {tiles:?}", said(&grid));
 }
@@ -239,10 +245,10 @@ fn race(grids: usize, tiles: usize) -> Result<(), String> {
 
 #[test]
 fn task_3_threads_that_race_share_every_tile_once() {
-    // No test can be sure to see a race. This one sees most: long grids have many numbers to take, short ones end often.
+    // No test can be sure to see a race. This one sees most: long grids are contended for longer, short ones end more often.
     let start = std::time::Instant::now();
     while start.elapsed() < std::time::Duration::from_millis(600) {
-        if let Err(found) = race(2, 200_000).and_then(|()| race(100_000, 3)) {
+        if let Err(found) = race(10_000, 30).and_then(|()| race(100_000, 3)) {
             panic!(
                 "two threads took the same number: {found}; read it and count it up in one step, with `fetch_add`, and look at what it returned"
             );

@@ -43,7 +43,7 @@ pub(crate) fn test(root: &Path, curriculum: &Curriculum, options: &Options) -> R
     if !trial.passed() {
         return Ok(ExitCode::FAILURE);
     }
-    println!("\n{}", status::next(&Status::read(root, curriculum)?).trim_end());
+    println!("\n{}", status::next_after(&Status::read(root, curriculum)?, day).trim_end());
     Ok(ExitCode::SUCCESS)
 }
 

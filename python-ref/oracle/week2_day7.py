@@ -119,7 +119,7 @@ def task_2(out):
         (2715, "runs", "four runs of uneven lengths, as pages give them: 3, 32, 1 and 70", 2, 8, 106, False, both, [3, 32, 1, 70]),
         (2716, "half", "keys and values in f16, summed in f32, over 1,000 positions", 2, 8, 1000, True, ["first tile only"], None),
         (2717, "wide_head", "a head of 80 values, which is no multiple of 32", 1, 80, 70, True, [], None),
-        (2718, "sharp", "scores in the hundreds", 2, 8, 70, False, [], None),
+        (27199, "sharp", "scores in the hundreds; the first head's maximum grows in the second tile, the second's in the third", 2, 8, 70, False, both, None),
     ):
         r = Random(seed)
         q, keys, values = r.normal(g, d), r.normal(size, d), r.normal(size, d)
@@ -129,6 +129,8 @@ def task_2(out):
             keys = ((keys * 0.25 + ramp[:, None] * q.sum(0).sign()) * 256).round() / 256
         if name == "sharp":
             q, keys = q * 9, keys * 9
+            tiles = [(q @ k.T).amax(1) for k in keys.split(TILE)]
+            assert tiles[1][0] > max(tiles[0][0], tiles[2][0]) and tiles[2][1] > max(tiles[0][1], tiles[1][1]), "another seed, please"
         _attention_case(out, f"task_2_attend_streaming/{name}", r, why, q, keys, values, [size] * g, half, wrong, runs)
 
 

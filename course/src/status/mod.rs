@@ -133,9 +133,19 @@ impl<'a> Status<'a> {
     /// The task to work on, of one day or of all: the first that is not done. One that passed, and whose files have changed since, is
     /// chosen only if no other is left: otherwise work on task 3 would lead back to task 1.
     pub(crate) fn current(&self, day: Option<&Day>) -> Option<&TaskStatus<'a>> {
-        let open = || self.tasks.iter().filter(|task| day.is_none_or(|day| day.feature == task.day.feature) && !task.is_done());
-        open().find(|task| !task.has_passed()).or_else(|| open().next())
+        first_open(self.tasks.iter().filter(|task| day.is_none_or(|day| day.feature == task.day.feature)))
     }
+
+    /// The task to work on after one of that day: the first that is not done of this day or of those behind it, as a course may be begun in
+    /// its middle; if there is none, the first of all.
+    fn after(&self, day: &Day) -> Option<&TaskStatus<'a>> {
+        first_open(self.tasks.iter().skip_while(|task| task.day.feature != day.feature)).or_else(|| self.current(None))
+    }
+}
+
+fn first_open<'s, 'a>(tasks: impl Iterator<Item = &'s TaskStatus<'a>> + Clone) -> Option<&'s TaskStatus<'a>> {
+    let mut open = tasks.filter(|task| !task.is_done());
+    open.clone().find(|task| !task.has_passed()).or_else(|| open.next())
 }
 
 /// What stands in the learner's file.
@@ -236,7 +246,16 @@ fn row(status: &TaskStatus, ink: Ink, now: SystemTime) -> String {
 
 /// The next step, with its file, chapter and command.
 pub(crate) fn next(status: &Status) -> String {
-    status.current(None).map_or("Every task has passed or is borrowed. Check a day again: cargo course test week1-day1\n".to_owned(), brief)
+    step(status.current(None))
+}
+
+/// The next step for who has just worked on that day.
+pub(crate) fn next_after(status: &Status, day: &Day) -> String {
+    step(status.after(day))
+}
+
+fn step(task: Option<&TaskStatus>) -> String {
+    task.map_or("Every task has passed or is borrowed. Check a day again: cargo course test week1-day1\n".to_owned(), brief)
 }
 
 /// A task's goal, file, functions, chapter and commands.
@@ -355,6 +374,19 @@ mod tests {
         let both = stub().replace(ONE, "1").replace(TWO, "2");
         let (_, next) = of(&both, &[(1, Verdict::Passed, true), (2, Verdict::Passed, true)]);
         assert_eq!(next.as_deref(), Some("week1-day2 task 1"), "first what never passed");
+    }
+
+    #[test]
+    fn who_begins_in_the_middle_goes_on_from_there() {
+        let (root, curriculum) = (repository(), curriculum());
+        crate::stubs::write(root.path(), &curriculum, false).unwrap();
+        let mut status = Status::read(root.path(), &curriculum).unwrap();
+        let after = |status: &Status, day: &str| status.after(curriculum.day(day).unwrap()).map(|task| task.id.to_string());
+        assert_eq!(after(&status, "week1-day2").as_deref(), Some("week1-day2 task 1"));
+        status.tasks[2].mark = Mark::Passed;
+        assert_eq!(after(&status, "week1-day2").as_deref(), Some("week1-day1 task 1"), "nothing is open behind it");
+        status.tasks[0].mark = Mark::Passed;
+        assert_eq!(after(&status, "week1-day1").as_deref(), Some("week1-day1 task 2"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! id: simd-tail-dropped
 //! function: dot
-//! says: You take blocks four at a time and drop those that are left: the last group of a row may have fewer than eight.
+//! says: You take blocks two or four at a time and drop those that are left: the last group of a row may have fewer than eight.
     let mut acc = _mm256_setzero_ps();
     for ((block, p), &scale) in blocks[..blocks.len() / 4 * 4].iter().zip(x.values.as_chunks().0).zip(&x.scales) {
         let (&[d0, d1], q) = block.split_first_chunk().expect("a scale");

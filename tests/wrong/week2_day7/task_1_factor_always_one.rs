@@ -1,6 +1,6 @@
 //! id: flash-no-rescale
 //! function: OnlineSoftmax::absorb
-//! says: You return 1 where the maximum has grown: sums that were weighted by the old maximum must be multiplied by e^(old max − new max).
+//! says: You return 1 where the maximum has grown, be it from −∞ at the first scores: sums weighted by the old maximum must be multiplied by e^(old max − new max).
         let max = scores.iter().fold(self.max, |m, &s| m.max(s));
         if max == f32::NEG_INFINITY {
             // Nothing is visible yet; −∞ − (−∞) would be NaN.

@@ -5,7 +5,8 @@ use std::arch::x86_64::*;
 use super::lanes::{halves, load, load_signed, load_sums};
 use crate::week2::input::Int8Group;
 
-/// The products of a block with a group, but for the activations' scale, in eight lanes that are still to be added up.
+/// The products of a block with a group, in eight lanes that are still to be added up. The activations' scale is not among them: the caller
+/// multiplies by it.
 ///
 /// A pair of products is at most 2 · 15 · 127, and 8 sub-blocks of scales up to 63 stay far within i32.
 #[inline]

@@ -1,0 +1,27 @@
+//! id: flash-first-total
+//! function: attend_streaming
+//! says: All heads are divided by the first head's total.
+    let mut tile = [0f32; TILE * MAX_HEAD_DIM];
+    let tile = &mut tile[..TILE * head_dim];
+    let heads = q.len() / head_dim;
+    assert!(heads <= MAX_QUERIES, "{heads} query heads for one key head; at most {MAX_QUERIES} are taken at once");
+    let mut softmax = [OnlineSoftmax::default(); MAX_QUERIES];
+    let mut factors = [0f32; MAX_QUERIES];
+    let mut scores = [0f32; MAX_QUERIES * TILE];
+    out.fill(0.0);
+    for run in runs {
+        for from in (0..run.len).step_by(TILE) {
+            let n = TILE.min(run.len - from);
+            widen(run.keys, from, n, head_dim, tile);
+            tile_scores(q, &tile[..n * head_dim], head_dim, scale, &mut scores[..heads * TILE]);
+            for (g, softmax) in softmax[..heads].iter_mut().enumerate() {
+                factors[g] = softmax.absorb(&mut scores[g * TILE..][..n]);
+            }
+            widen(run.values, from, n, head_dim, tile);
+            tile_sum(&scores[..heads * TILE], &factors[..heads], &tile[..n * head_dim], head_dim, out);
+        }
+    }
+    let total = softmax[0].total;
+    for out in out.chunks_exact_mut(head_dim) {
+        out.iter_mut().for_each(|x| *x /= total);
+    }

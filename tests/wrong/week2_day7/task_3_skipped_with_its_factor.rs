@@ -1,0 +1,46 @@
+//! id: flash-skipped-query
+//! function: attend_block
+//! says: A query that sees nothing of a tile is skipped, and keeps the factor of the tile before, or scores that are no weights: its weights are 0, its factor is 1.
+    let n_queries = queries.len();
+    let (mut tile, mut transposed) = ([0f32; TILE * MAX_HEAD_DIM], [0f32; TILE * MAX_HEAD_DIM]);
+    let (tile, transposed) = (&mut tile[..TILE * head_dim], &mut transposed[..TILE * head_dim]);
+    let mut rows: [&[f32]; BLOCK] = [&[]; BLOCK];
+    for (row, query) in rows.iter_mut().zip(queries) {
+        *row = query.q;
+    }
+    let mut softmax = [OnlineSoftmax::default(); BLOCK];
+    let mut factors = [0f32; BLOCK];
+    let mut scores = [0f32; BLOCK * TILE];
+    let scores = &mut scores[..n_queries * TILE];
+    out.fill(0.0);
+    let mut start = 0;
+    for run in runs {
+        for from in (0..run.len).step_by(TILE) {
+            let n = TILE.min(run.len - from);
+            widen(run.keys, from, n, head_dim, tile);
+            for (j, key) in tile.chunks_exact(head_dim).enumerate() {
+                for (d, &x) in key.iter().enumerate() {
+                    transposed[d * TILE + j] = x;
+                }
+            }
+            tile_scores_transposed(&rows[..n_queries], transposed, scale, scores);
+            for (i, query) in queries.iter().enumerate() {
+                let scores = &mut scores[i * TILE..][..TILE];
+                // A query sees the positions up to its own; of a tile, all, some or none.
+                let visible = query.visible.saturating_sub(start + from).min(n);
+                if visible == 0 {
+                    scores.fill(0.0);
+                    continue;
+                }
+                let (seen, unseen) = scores.split_at_mut(visible);
+                unseen.fill(0.0);
+                factors[i] = softmax[i].absorb(seen);
+            }
+            widen(run.values, from, n, head_dim, tile);
+            tile_sum(scores, &factors[..n_queries], &tile[..n * head_dim], head_dim, out);
+        }
+        start += run.len;
+    }
+    for (out, softmax) in out.chunks_exact_mut(head_dim).zip(&softmax) {
+        out.iter_mut().for_each(|x| *x /= softmax.total);
+    }
