@@ -1,6 +1,7 @@
 //! id: uninit-output
 //! function: attend_streaming
-//! says: You add to what stood in `out` before; begin with zeros.
+//! says: You add to what stood in `out` before; begin with zeros, as 0 times what is no number is no number.
+//! shows: or the output before
     let mut tile = [0f32; TILE * MAX_HEAD_DIM];
     let tile = &mut tile[..TILE * head_dim];
     let heads = q.len() / head_dim;

@@ -1,6 +1,6 @@
 //! id: scale-head-dim
 //! function: attend_streaming
-//! says: Scores are multiplied by 1/D: by what, is given as `scale`.
+//! says: Scores are multiplied by 1/D, which is `scale` twice: multiply by `scale`, once.
     let mut tile = [0f32; TILE * MAX_HEAD_DIM];
     let tile = &mut tile[..TILE * head_dim];
     let heads = q.len() / head_dim;

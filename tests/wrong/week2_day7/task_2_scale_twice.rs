@@ -1,6 +1,6 @@
 //! id: scale-twice
 //! function: attend_streaming
-//! says: `scale` is multiplied in twice.
+//! says: Scores are multiplied by 1/D, which is `scale` twice: multiply by `scale`, once.
     let mut tile = [0f32; TILE * MAX_HEAD_DIM];
     let tile = &mut tile[..TILE * head_dim];
     let heads = q.len() / head_dim;

@@ -1,6 +1,7 @@
 //! id: uninit-output
 //! function: attend_block
-//! says: You add to what stood in `out` before; begin with zeros.
+//! says: You add to what stood in `out` before; begin with zeros, as 0 times what is no number is no number.
+//! shows: or the output before
     let n_queries = queries.len();
     let (mut tile, mut transposed) = ([0f32; TILE * MAX_HEAD_DIM], [0f32; TILE * MAX_HEAD_DIM]);
     let (tile, transposed) = (&mut tile[..TILE * head_dim], &mut transposed[..TILE * head_dim]);
