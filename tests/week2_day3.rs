@@ -103,6 +103,11 @@ fn task_1_quantize_q8_0_of_the_model() {
     check_q8_0("model");
 }
 
+#[test]
+fn task_1_quantize_q8_0_with_each_operation_as_prescribed() {
+    check_q8_0("prescribed");
+}
+
 // Task 2: Q4_0
 
 #[test]
@@ -148,6 +153,11 @@ fn task_2_quantize_q4_0_of_zeros_and_of_very_small_weights() {
 #[test]
 fn task_2_quantize_q4_0_of_the_model() {
     check_q4_0("model");
+}
+
+#[test]
+fn task_2_quantize_q4_0_with_each_operation_as_prescribed() {
+    check_q4_0("prescribed");
 }
 
 // Task 3: Q5_0
@@ -198,6 +208,11 @@ fn task_3_quantize_q5_0_of_the_model() {
     check_q5_0("model");
 }
 
+#[test]
+fn task_3_quantize_q5_0_with_each_operation_as_prescribed() {
+    check_q5_0("prescribed");
+}
+
 // Task 4: the error
 
 /// The error of each row, as f32: `x [n, cols]`, `y [n, cols]` → `[n]`.
@@ -230,6 +245,7 @@ fn task_4_rms_error() {
 
 #[test]
 fn task_4_rms_error_of_many_weights() {
+    check_rms(&fixtures());
     // Each differs by 1.1f32 − 1, so that is the root of the mean of the squares too.
     let n = 200_000;
     let found = rms_error(&vec![1.0; n], &vec![1.1; n]);
@@ -257,6 +273,11 @@ fn task_4_relative_error() {
 fn task_4_relative_error_of_zeros_that_came_back_is_zero() {
     let found = relative_error(&[0.0; 32], &[0.0; 32]);
     assert!(found == 0.0, "relative_error of zeros that came back as zeros: found {found}, expected 0, for nothing differs");
+    let found = relative_error(&[0.0; 32], &[1.0; 32]);
+    assert!(
+        found == f64::INFINITY,
+        "relative_error of zeros that came back as ones: found {found}, expected infinity: ones are no share of zeros"
+    );
 }
 
 #[test]

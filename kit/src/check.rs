@@ -50,6 +50,7 @@ impl From<f32> for Tolerance {
 impl fmt::Display for Tolerance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Absolute(0.0) | Self::Relative(0.0) => f.write_str("must be equal"),
             Self::Absolute(bound) => write!(f, "tolerance {bound:e}"),
             Self::Relative(bound) => write!(f, "tolerance {bound:e} of the value"),
         }
@@ -140,7 +141,9 @@ pub fn assert_answer<T: PartialEq + fmt::Debug>(what: &str, found: &T, expected:
     if found != expected {
         let text = format!("{found:?}");
         let expected = format!("{expected:?}");
-        let difference = difference::of_lists(&text, &expected).unwrap_or_else(|| format!("\n  found    {text}\n  expected {expected}"));
+        let difference = difference::of_lines(&text, &expected)
+            .or_else(|| difference::of_lists(&text, &expected))
+            .unwrap_or_else(|| format!("\n  found    {text}\n  expected {expected}"));
         panic!("{what}{difference}{}", diagnosis::of_text(what, &text));
     }
 }

@@ -42,6 +42,18 @@ pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) ->
     Some(text)
 }
 
+/// For answers that are shown as many lines, one for each input: those that differ.
+pub(crate) fn of_lines(found: &str, expected: &str) -> Option<String> {
+    let (x, y): (Vec<&str>, Vec<&str>) = (found.lines().collect(), expected.lines().collect());
+    if y.len() < 3 || x.len() != y.len() {
+        return None;
+    }
+    let differ: Vec<_> = x.iter().zip(&y).filter(|(x, y)| x != y).collect();
+    let lines: String = differ.iter().map(|(x, y)| format!("\n  found    {}\n  expected {}", x.trim(), y.trim())).collect();
+    let (right, right_are) = (y.len() - 1 - differ.len(), if y.len() == differ.len() + 2 { "other is" } else { "others are" });
+    Some(if right > 0 { format!("{lines}\n  {right} {right_are} right") } else { lines })
+}
+
 /// For long lists, as Rust prints them: what differs, entry by entry, or what is missing and what is too many; `None` if that would be
 /// no shorter.
 pub(crate) fn of_lists(found: &str, expected: &str) -> Option<String> {
@@ -118,6 +130,16 @@ mod tests {
         assert_eq!(said(&(&expected + 1.0)).as_deref(), Some("first at [0, 0]"));
         found[[1, 100]] = 0.5;
         assert_eq!(said(&found).as_deref(), Some("first at [0, 16]; right in every row: 0–15, 32–47, 64–79, 104–111"));
+    }
+
+    #[test]
+    fn of_lines_only_what_differs_is_said() {
+        assert_eq!(
+            of_lines("\n    a: 1\n    b: 3\n    c: 4", "\n    a: 1\n    b: 2\n    c: 4").as_deref(),
+            Some("\n  found    b: 3\n  expected b: 2\n  2 others are right")
+        );
+        assert_eq!(of_lines("\n    a: 1", "\n    a: 1\n    b: 2"), None);
+        assert_eq!(of_lines("one line", "another"), None);
     }
 
     #[test]

@@ -60,15 +60,19 @@ def task_2(out):
         (2102, "f32", 9, 1.0, "three query heads on one key head of size 8, nine positions"),
         (2103, "sharp", 7, 9.0, "scores in the hundreds, whose exponentials overflow unless the largest is subtracted"),
         (2104, "one_position", 1, 1.0, "a single position: all weight is on it"),
+        (2110, "far_below_0", 7, 1.0, "one head whose scores are all so far below 0 that their exponentials vanish, two whose scores are far above"),
     ):
         r = Random(seed)
         inputs = {"q": r.normal(3, 8, std=std), "keys": r.normal(length, 8, std=std), "values": r.normal(length, 8)}
         scale = 0.375
+        if name == "far_below_0":
+            inputs["keys"] = inputs["keys"] - 8.0
+            inputs["q"] = inputs["q"] + torch.tensor([[9.0], [-9.0], [-6.0]])
         largest = (inputs["q"].double() @ inputs["keys"].double().T * scale).abs().max().item()
         # An error of a score is a relative error of its weight: eight products and their sum, then exp, sum, division, sum.
         bound = rounding(8 + length + 4, max(1.0, largest) * inputs["values"].abs().max().item(), factor=1)
         wrong = {} if length == 1 else {m: lambda mistake=m, **i: attention(scale=scale, mistake=mistake, **i) for m in ("unscaled", "mean")}
-        if name == "sharp":
+        if name in ("sharp", "far_below_0"):
             wrong = {}  # these two are told apart by the others
         out.case(
             f"task_2_attention/{name}",
@@ -160,7 +164,7 @@ def cached(json, weights, tokens, chunks, mistake=None):
                 seen = torch.arange(k.shape[1])[None] <= torch.arange(k.shape[1] - chunk, k.shape[1])[:, None]
                 scores = scores.masked_fill(~seen, -math.inf)
             heads = torch.softmax(scores, dim=-1) @ v.repeat_interleave(group, dim=0)
-            x = x + heads.transpose(0, 1).reshape(chunk, -1) @ w["self_attn.o_proj.weight"].T
+            x = x + heads.transpose(0, 1).reshape(chunk, -1) @ w["self_attn.o_proj.weight"].T + w.get("self_attn.o_proj.bias", 0.0)
             x = x + swiglu(rms_norm(x, w["post_attention_layernorm.weight"], eps), w)
         x = rms_norm(x, weights["model.norm.weight"], eps)
         logits.append(x @ weights.get("lm_head.weight", embedding).T)
@@ -182,14 +186,24 @@ def transformers_cached(json, weights, tokens, chunks):
     return torch.cat(logits)
 
 
+MODELS = CONFIGS | {"llama_with_biases": CONFIGS["llama"] | {"attention_bias": True}}
 CHUNKS = [3, 1, 4]
 NEW = 6
 
 
+def draw_biases(r, json):
+    """Biases of all four projections, as a Llama with `attention_bias` has them."""
+    q, kv = (json[f"num_{name}_heads"] * json["head_dim"] for name in ("attention", "key_value"))
+    sizes = {"q": q, "k": kv, "v": kv, "o": json["hidden_size"]}
+    layers = range(json["num_hidden_layers"] if json.get("attention_bias") else 0)
+    return {f"model.layers.{i}.self_attn.{name}_proj.bias": r.normal(size, std=0.5) for i in layers for name, size in sizes.items()}
+
+
 def task_3(out):
-    for seed, (family, json) in zip((2107, 2108, 2109), CONFIGS.items(), strict=True):
+    for seed, (family, json) in zip((2107, 2108, 2109, 2111), MODELS.items(), strict=True):
         r = Random(seed)
         weights, a = draw_model(r, json), r.integers(8, high=json["vocab_size"])
+        weights |= draw_biases(r, json)
         b = torch.cat((a[:4], (a[4:6] + 1) % json["vocab_size"]))
         exact_weights = {name: value.double() for name, value in weights.items()}
 

@@ -242,6 +242,8 @@ def roofline(out):
     works = []
     for name, (tied, tensors) in MODELS.items():
         tensors = list(tensors)
+        if "Q6_K" in name:
+            tensors.insert(1, ("of.three.axes", (2, 4, 64), Q.F32))
         body = [t for t in tensors if len(t[1]) == 2 and t[0] not in ("token_embd.weight", "output.weight")]
         embedding = tensors[0]
         head = embedding if tied else tensors[-1]

@@ -102,7 +102,10 @@ def reading(out, task, name, seed, mistakes):
     r = Random(seed)
     size = {"Q8_0": 34, "Q4_0": 18, "Q5_0": 22}[name]
     ramp = torch.arange(32)
-    ramp = {"Q8_0": (ramp * 8 - 124).float(), "Q4_0": torch.where(ramp < 16, ramp - 8, 23 - ramp).float(), "Q5_0": (ramp * (ramp + 1) // 2 % 32 - 16).float()}[name]
+    # Some numbers twice and others not at all, so that right numbers in other places are not the same numbers.
+    fives = ramp * (ramp + 1) // 2 % 32
+    fives = torch.where(fives % 4 == 3, fives - 2, fives)
+    ramp = {"Q8_0": (ramp * 8 - 124).float(), "Q4_0": torch.where(ramp < 16, ramp - 8, 23 - ramp).float(), "Q5_0": (fives - 16).float()}[name]
     # With the largest magnitude of its format in it, a block of whole numbers is stored as it is.
     whole = with_scale(encode(torch.where(ramp == -124, -127.0, ramp)[None, :], name), torch.tensor([0x3C00]))
     n = 12
@@ -183,15 +186,56 @@ def near_the_edges(name):
 
 
 def between(name):
-    """Weights that lie in the middle between two integers exactly; in three blocks the largest magnitude occurs in both signs."""
+    """Weights that lie in the middle between two integers exactly; in three blocks the largest magnitude occurs in both signs, and in one it is
+    negative alone."""
     top = {"Q8_0": 127, "Q4_0": 8, "Q5_0": 16}[name]
     rows = []
-    for power, sign, other in ((-6, 1, 1), (-3, -1, 1), (1, 1, 1), (-4, 1, 0.5)):
+    for power, sign, other in ((-6, 1, 1), (-3, -1, 1), (1, 1, 1), (-4, 1, 0.5), (-5, -1, 0.5)):
         x = np.array([((i * 7) % 31 - 15) / 16 * (top - 1) for i in range(32)])
         x = (np.floor(x) + 0.5) * 2.0**power
         x[11], x[20] = sign * top * 2.0**power, -sign * top * 2.0**power * other
         rows.append(x)
     return torch.tensor(np.array(rows)).float()
+
+
+def prescribed(r, name):
+    """Weights that go to another integer if they are divided by the scale, or if anything is computed in float64."""
+    top = {"Q8_0": 127, "Q4_0": -8, "Q5_0": -16}[name]
+    f32 = np.float32
+
+    def codes(x, largest):
+        x, largest = f32(x), f32(largest)
+        largest = np.abs(largest) if name == "Q8_0" else largest
+        d = largest / f32(top)
+        wide = float(x) * (1.0 / (float(largest) / top))
+        inverse = f32(1) / d
+        if name == "Q8_0":
+            ways = (x * inverse, x / d, x * (f32(127) / largest), wide)
+            return [np.sign(y) * np.floor(np.abs(y) + 0.5) for y in map(float, ways)]
+        return [np.trunc(y) for y in (x * inverse + f32(0.5 - top), x / d + f32(0.5 - top), x * inverse + f32(0.5 - top), wide + 0.5 - top)]
+
+    rows = []
+    while len(rows) < 6:
+        row = np.zeros(32, dtype=np.float32)
+        row[0] = largest = f32(0.5 + r.uniform(1, low=0.0, high=0.4).item()) * f32(1 - len(rows) % 2 * 2)
+        d = np.abs(largest) / f32(top) if name == "Q8_0" else largest / f32(top)
+        if name == "Q8_0" and f32(1) / d == f32(top) / np.abs(largest):
+            continue
+        for i in range(1, 32):
+            x = f32((i * 4 % 126 - 62.5 if name == "Q8_0" else (i % (-2 * top - 2)) + top + 1.5) * d)
+            near = [x]
+            for _ in range(6):
+                near += [np.nextafter(near[-1], f32(np.inf))]
+            for _ in range(6):
+                near = [np.nextafter(near[0], f32(-np.inf)), *near]
+            # One of the three ways in turn; where it never differs, whatever does. Never just in the middle: that is another case.
+            def unfit(x):
+                found = codes(x, largest)
+                return float(x * (f32(1) / d)) % 1 == 0.5, found[0] == found[1 + i % 3], len(set(found)) == 1
+
+            row[i] = min(near, key=unfit)
+        rows.append(row)
+    return torch.from_numpy(np.array(rows))
 
 
 def little(r):
@@ -215,6 +259,7 @@ def writing(out, task, name, seed, mistakes):
         "near": (near_the_edges(name), "weights that go to another integer if the scale is rounded first"),
         "little": (little(r), "a block of zeros, one weight alone, one value throughout, scales that half precision hardly holds"),
         "model": (embedded("model.layers.2.mlp.gate_proj.weight", 4, 64).reshape(-1, 32), "weights of the embedded model"),
+        "prescribed": (prescribed(r, name), "weights so near the middle that every rounding counts: a product with 1 / d, in float32"),
     }
     for case, (x, why) in cases.items():
         golden = parts(encode(x, name), name)
@@ -247,10 +292,11 @@ def errors(out):
     x = r.normal(5, 48) * torch.tensor([1.0, 0.02, 30.0, 1.0, 1.0])[:, None]
     y = x + r.normal(5, 48, std=0.3) * torch.tensor([1.0, 0.5, 2.0, 0.01, 1.0])[:, None] + torch.tensor([0.0, 0.0, 3.0, 0.0, 0.4])[:, None]
     y[3, 7] += 1.0
+    x[2, ::5] = 0.0
     out.case(
         "task_4_error/rows",
         seed=r.seed,
-        why="five rows: errors of either sign, some larger than the weights, one that is 1 in one place, one with a mean of its own",
+        why="five rows: errors of either sign, some larger than the weights, one that is 1 in one place, one with a mean of its own; zeros that came back as something else",
         inputs={"x": x, "y": y},
         outputs={"rms": rms(x - y), "relative": rms(x - y) / rms(x)},
         tolerance={"rms": one_rounding(), "relative": one_rounding()},

@@ -11,6 +11,8 @@ pub(super) struct Answer {
     pub(super) value: Answered,
     /// How many tolerances the worst element is away; infinite for a NaN, or where no deviation is allowed.
     pub(super) distance: Option<f64>,
+    /// Whether it differs from the right answer in so few of many elements that another mistake may well give the same.
+    pub(super) thin: bool,
 }
 
 /// What was answered.
@@ -29,7 +31,7 @@ impl Answer {
         let value: Value = serde_json::from_str(line).context("a line of the record is no JSON")?;
         let what = value["what"].as_str().context("a record without `what`")?.to_owned();
         if let Some(text) = value["text"].as_str() {
-            return Ok(Self { what, value: Answered::Text(text.to_owned()), distance: None });
+            return Ok(Self { what, value: Answered::Text(text.to_owned()), distance: None, thin: false });
         }
         let numbers = |field: &str| -> Result<Vec<u64>> {
             let list = value[field].as_array().with_context(|| format!("a record without `{field}`"))?;
@@ -40,7 +42,8 @@ impl Answer {
         let tolerance = value["tolerance"].as_f64().context("a record without `tolerance`")? as f32;
         let relative = value["relative"].as_bool().context("a record without `relative`")?;
         let distance = Some(value["distance"].as_f64().unwrap_or(f64::INFINITY));
-        Ok(Self { what, value: Answered::Tensor { shape, values, tolerance, relative }, distance })
+        let thin = value["thin"].as_bool().unwrap_or(false);
+        Ok(Self { what, value: Answered::Tensor { shape, values, tolerance, relative }, distance, thin })
     }
 
     /// Whether it is the same number throughout, and so tells nothing of where it came from.

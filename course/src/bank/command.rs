@@ -19,8 +19,8 @@ pub(crate) struct Options {
     /// Write nothing; fail if the answers or the book's page are not what the bank gives today
     #[arg(long)]
     check: bool,
-    /// Only this day, as week1-day3; its answers are written, the book's page is not
-    day: Option<String>,
+    /// Only these days, as week1-day3; their answers are written, the book's page is not
+    days: Vec<String>,
 }
 
 /// The nearest wrong answer must be this many tolerances away.
@@ -31,18 +31,18 @@ const NEAREST: f64 = 20.0;
 /// # Errors
 /// If an entry is malformed, survives, is named wrongly or not at all, or a correct body is refused.
 pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<()> {
-    let day = options.day.as_deref().map(|name| curriculum.day(name)).transpose()?;
+    let days = options.days.iter().map(|name| curriculum.day(name)).collect::<Result<Vec<_>>>()?;
     let mut entries = super::load(root, curriculum)?;
-    entries.retain(|entry| day.is_none_or(|day| entry.task.feature == day.feature));
+    entries.retain(|entry| days.is_empty() || days.iter().any(|day| entry.task.feature == day.feature));
     let bank = Bank::build(root, curriculum, &entries)?;
     let record = root.join("target/verify/answers");
     fs::create_dir_all(&record)?;
     let mut matrix = matrix::run(&bank, curriculum, &entries, &record)?;
-    matrix.answers.retain(|module, _| day.is_none_or(|day| *module == day.module()));
+    matrix.answers.retain(|module, _| days.is_empty() || days.iter().any(|day| *module == day.module()));
     let text = page::page(&matrix, curriculum);
     if options.check {
         matrix.problems.extend(data::stale(root, &matrix.answers));
-        if day.is_none() && !fs::read_to_string(root.join(page::PATH)).is_ok_and(|old| page::same(&old, &text)) {
+        if days.is_empty() && !fs::read_to_string(root.join(page::PATH)).is_ok_and(|old| page::same(&old, &text)) {
             matrix.problems.push(format!("{} is not what the bank gives today", page::PATH));
         }
     } else {
@@ -53,7 +53,7 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
             fs::write(&temporary, answers.bytes())?;
             fs::rename(&temporary, &path)?;
         }
-        if day.is_none() {
+        if days.is_empty() {
             write_atomically(&root.join(page::PATH), &text)?;
         }
     }
@@ -68,7 +68,7 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
 /// # Errors
 /// As [`run`].
 pub(crate) fn verify(root: &Path, curriculum: &Curriculum) -> Result<String> {
-    run(root, curriculum, &Options { check: true, day: None })?;
+    run(root, curriculum, &Options { check: true, days: Vec::new() })?;
     let entries = super::load(root, curriculum)?;
     let wrong = entries.iter().filter(|entry| matches!(entry.kind, Kind::Wrong(_))).count();
     Ok(format!("{wrong} mistakes caught and named, {} alternates accepted", entries.len() - wrong))

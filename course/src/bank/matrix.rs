@@ -1,7 +1,7 @@
 //! Runs every body of the bank against the tests.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
     process::Command,
@@ -58,7 +58,7 @@ pub(super) fn run<'a>(bank: &Bank, curriculum: &Curriculum, entries: &'a [Entry]
         matrix.answers.insert(day.module(), Answers::default());
     }
     let module = |entry: &Entry| entry.task.feature.replace('-', "_");
-    let first = each(entries, |i, entry| {
+    let mut first = each(entries, |i, entry| {
         let mut command = bank.command(&module(entry), &filter(entry), i + 1)?;
         let record = record.join(format!("{i}.jsonl"));
         let _ = fs::remove_file(&record);
@@ -66,6 +66,7 @@ pub(super) fn run<'a>(bank: &Bank, curriculum: &Curriculum, entries: &'a [Entry]
         let lines = fs::read_to_string(&record).unwrap_or_default();
         Ok((ran, lines.lines().map(Answer::parse).collect::<Result<Vec<_>>>()?))
     })?;
+    drop_thin(entries, first.iter_mut().map(|(_, recorded)| recorded));
     let mut answers: Vec<(&Entry, &Wrong, &[Answer])> = Vec::new();
     for (entry, (ran, recorded)) in entries.iter().zip(&first) {
         match &entry.kind {
@@ -120,6 +121,25 @@ fn each<T: Send>(entries: &[Entry], action: impl Fn(usize, &Entry) -> Result<T> 
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(i, _)| *i);
     results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Leaves out the thin answers of every mistake that another check shows more clearly: what names one mistake rightly would name the
+/// next that gives the same wrongly.
+fn drop_thin<'a>(entries: &[Entry], recorded: impl Iterator<Item = &'a mut Vec<Answer>>) {
+    let mut all: Vec<_> = entries
+        .iter()
+        .zip(recorded)
+        .filter_map(
+            |(entry, answers)| {
+                if let Kind::Wrong(wrong) = &entry.kind { Some(((&entry.task.feature, &wrong.says), answers)) } else { None }
+            },
+        )
+        .collect();
+    let shown = |answers: &[Answer]| answers.iter().any(|answer| !answer.thin && !answer.is_constant());
+    let clear: BTreeSet<_> = all.iter().filter(|(_, answers)| shown(answers)).map(|(mistake, _)| *mistake).collect();
+    for (mistake, answers) in &mut all {
+        answers.retain(|answer| !answer.thin || !clear.contains(mistake));
+    }
 }
 
 /// A correct body faces all tests of its day, a wrong one those of its task.

@@ -1,6 +1,6 @@
 //! id: count-of-whole-file
 //! function: Reader::count
-//! says: You compare with the length of the whole file; only what comes after the count can hold the things.
+//! says: You compare with more than what comes after the count: only that can hold the things.
 let count = self.u64(field)?;
 let room = self.bytes.len() / bytes_each;
 usize::try_from(count).ok().filter(|&count| count <= room).ok_or_else(|| {

@@ -1,6 +1,6 @@
 //! id: roofline-head-forgotten
 //! function: work
-//! says: The output head of a tied model is missing: without output.weight the whole embedding is read once more, to score.
+//! says: The output head of a tied model is missing: without output.weight the whole embedding is read once more, to score; look at how you find out whether there is an `output.weight`: before the loop, and by its whole name.
 let mut work = Work::default();
 for tensor in tensors {
     let [rows, cols] = *tensor.shape else { continue };

@@ -1,6 +1,6 @@
 //! id: clip-missing
 //! function: quantize
-//! says: An integer of 16 ran over into the other half of its byte: a weight as large as the largest, of the other sign, must become 15.
+//! says: An integer of 16 does not fit into four bits: it becomes 0, or runs over into the other half of its byte. A weight as large as the largest, of the other sign, must become 15.
 let largest = x.iter().fold(x[0], |largest, &x| if x.abs() > largest.abs() { x } else { largest });
 let d = largest / -8.0;
 let inverse = if d == 0.0 { 0.0 } else { 1.0 / d };

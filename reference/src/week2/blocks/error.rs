@@ -18,7 +18,7 @@ pub fn rms_error(x: &[f32], y: &[f32]) -> f64 {
 }
 
 /// The error as a share of the weights themselves: [`rms_error`] divided by the root of the mean square of `x`, the original. 0 if
-/// nothing differs, also where `x` is all zeros. `x [n]`, `y [n]`.
+/// nothing differs, even if `x` is all zeros; infinite if `x` is all zeros and `y` is not. `x [n]`, `y [n]`.
 ///
 /// # Panics
 /// If there are not as many of one as of the other, or none.

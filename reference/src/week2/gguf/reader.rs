@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
     /// Eight bytes: how many things follow, each at least `bytes_each` (1 or more) long. What this returns may be allocated for.
     ///
     /// # Errors
-    /// If the rest of the file has no room for that many.
+    /// If the rest of the file has no room for that many; the position is then of no account.
     pub fn count(&mut self, bytes_each: usize, field: &str) -> Result<usize> {
         // SOLUTION week2-day2 task 1
         let count = self.u64(field)?;
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
     /// A string: its length in bytes (eight bytes), then UTF-8 without a zero at the end.
     ///
     /// # Errors
-    /// If the file ends before the string, or it is not UTF-8.
+    /// If the file ends before the string, or it is not UTF-8; the position is then of no account.
     pub fn string(&mut self, field: &str) -> Result<&'a str> {
         // SOLUTION week2-day2 task 1
         let length = self.count(1, field)?;

@@ -20,7 +20,8 @@ pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorI
 
 /// Reads one entry: the name (a string), the number of axes (four bytes), each axis (eight bytes, the fastest first), the number of
 /// the type (four bytes), the offset (eight bytes). The shape that is returned has the slowest axis first, and the size follows
-/// from shape and type: a row, the fastest axis, is a whole number of blocks.
+/// from shape and type: a row, the fastest axis, is a whole number of blocks. `index` is for the message if the name itself cannot be
+/// read: `name of tensor 3`.
 ///
 /// # Errors
 /// If there are no axes or more than four, an axis is 0, the type is not one of [`TensorType`], a row is no whole number of blocks,

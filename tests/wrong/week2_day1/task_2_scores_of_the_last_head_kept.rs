@@ -1,0 +1,22 @@
+//! id: buffer-not-cleared
+//! function: attend_two_pass
+//! says: The scores of one head stay in the list for the next: each head begins with an empty list.
+out.fill(0.0);
+let mut scores = Vec::new();
+for (q, out) in q.chunks_exact(head_dim).zip(out.chunks_exact_mut(head_dim)) {
+    for run in runs() {
+        scores.extend((0..run.len).map(|i| scale * dot(q, run.keys, i)));
+    }
+    let max = scores.iter().fold(f32::NEG_INFINITY, |m, &s| m.max(s));
+    let mut total = 0.0;
+    for score in &mut scores {
+        *score = (*score - max).exp();
+        total += *score;
+    }
+    let mut weights = scores.iter();
+    for run in runs() {
+        for (i, weight) in (0..run.len).zip(&mut weights) {
+            add_scaled(out, weight / total, run.values, i);
+        }
+    }
+}

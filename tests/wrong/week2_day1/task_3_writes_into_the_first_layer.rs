@@ -1,0 +1,31 @@
+//! id: cache-layer-0-written
+//! function: Model::attention
+//! says: All layers write into the first layer’s part of the cache and read their own, where nothing was written.
+let (c, layer) = (&self.config, &self.layers[index]);
+let (n, d, group) = (rows.len(), c.head_dim, c.n_heads / c.n_kv_heads);
+let (q_size, kv_size) = (c.n_heads * d, c.n_kv_heads * d);
+let projections = [&layer.q_proj, &layer.k_proj, &layer.v_proj].map(|linear| &linear.weight);
+self.normalised(&layer.attention_norm, n, width(&projections), plan, work);
+work.q.resize(n * q_size, 0.0);
+work.k.resize(n * kv_size, 0.0);
+work.v.resize(n * kv_size, 0.0);
+for (linear, out) in [(&layer.q_proj, &mut work.q), (&layer.k_proj, &mut work.k), (&layer.v_proj, &mut work.v)] {
+    plan.product(&linear.weight, &work.input, out);
+    plan.add_bias(linear, out);
+}
+for (x, norm, size) in [(&mut work.q, &layer.q_norm, q_size), (&mut work.k, &layer.k_norm, kv_size)] {
+    plan.team.parallel_rows(x, size, ROWS, |t, x| {
+        if let Some(norm) = norm {
+            x.chunks_exact_mut(d).for_each(|head| rms_norm_in_place(head, norm, c.rms_norm_eps));
+        }
+        self.rope.rotate(x, rows[t].position, self.rope_layout);
+    });
+}
+for ((row, k), v) in rows.iter().zip(work.k.chunks_exact(kv_size)).zip(work.v.chunks_exact(kv_size)) {
+    cache.write(0, row.sequence, row.position, k, v);
+}
+work.input.resize(n, q_size);
+attend(plan, cache, index, rows, &work.q, (group, d), &mut work.input.values);
+work.delta.resize(n * c.hidden_size, 0.0);
+plan.matmul(&layer.o_proj.weight, &mut work.input, &mut work.delta);
+plan.add_bias(&layer.o_proj, &mut work.delta);
