@@ -199,7 +199,7 @@ def between(name):
 
 
 def prescribed(r, name):
-    """Weights that go to another integer if they are divided by the scale, or if anything is computed in float64."""
+    """Weights that go to another integer if they are divided by the scale, or if anything is computed in float64; one block of halves."""
     top = {"Q8_0": 127, "Q4_0": -8, "Q5_0": -16}[name]
     f32 = np.float32
 
@@ -235,7 +235,8 @@ def prescribed(r, name):
 
             row[i] = min(near, key=unfit)
         rows.append(row)
-    return torch.from_numpy(np.array(rows))
+    # Weights just in the middle as well: they tell these ways from the ways to round a half.
+    return torch.cat((torch.from_numpy(np.array(rows)), between(name)[3:4]))
 
 
 def little(r):

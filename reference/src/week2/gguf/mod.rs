@@ -85,6 +85,8 @@ impl Gguf {
     /// If the tensor is of another file, and its place is not in this one.
     #[must_use]
     pub fn bytes_of(&self, tensor: &TensorInfo) -> Bytes {
-        self.file.slice(table::place(tensor, self.data_start)).unwrap_or_else(|error| panic!("the places of this file's tensors were checked, but {error:#}"))
+        self.file
+            .slice(table::place(tensor, self.data_start))
+            .unwrap_or_else(|error| panic!("the places of this file's tensors were checked, but {error:#}"))
     }
 }
