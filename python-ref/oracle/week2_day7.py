@@ -136,9 +136,9 @@ def task_2(out):
 
 def task_3(out):
     for seed, name, why, n, size, visible, half, wrong, runs in (
-        (2721, "causal", "five queries, whose last visible positions lie in the first tile and in the second", 5, 44, [8, 31, 33, 40, 44], False, ["flash-causal-bound"], None),
+        (2721, "causal", "five queries, whose last visible positions lie in the first tile, the second and the third", 5, 76, [8, 31, 33, 40, 70], False, ["flash-causal-bound"], None),
         (2722, "whole_prompt", "70 queries, the first of which sees one position: three tiles, of which it sees a part of the first", 70, 70, list(range(1, 71)), True, ["flash-causal-bound", "first tile only"], None),
-        (2723, "heads_of_a_group", "two heads a position, side by side: two queries see as much", 6, 35, [20, 20, 33, 33, 35, 35], False, ["flash-causal-bound"], None),
+        (2723, "heads_of_a_group", "two heads a position, side by side: two queries see as much", 6, 70, [20, 20, 33, 33, 70, 70], False, ["flash-causal-bound"], None),
         (2724, "tile_edge", "queries that end with a tile, one before and one after", 3, 65, [31, 32, 65], False, ["flash-causal-bound"], None),
         (2725, "runs", "runs of uneven lengths; the visible part ends within one", 4, 61, [5, 30, 60, 61], False, ["flash-causal-bound"], [10, 33, 18]),
     ):
