@@ -5,11 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{
-    lanes::{add_up, scales_of, twice, values_at},
-    order::Columns,
-    panel::Row,
-};
+use super::{columns::Activations, lanes::add_up, panel::Row};
 use crate::week2::{
     input::{Input, Int8Group},
     kernels::{
@@ -20,20 +16,9 @@ use crate::week2::{
     parallel::Tile,
 };
 
-/// Vector `v` holds columns 8v to 8v + 7 of each block.
-pub(super) const COLUMNS: Columns = {
-    let (mut columns, mut i) = ([0; 64], 0);
-    while i < 64 {
-        let (v, block, half) = (i / 16, i % 16 / 2, i % 2);
-        columns[i] = 8 * block + 2 * v + half;
-        i += 1;
-    }
-    columns
-};
-
 /// Eight blocks out of their bytes.
 pub(super) struct Eight {
-    /// Unsigned, in the order of [`COLUMNS`].
+    /// Unsigned, in the order of [`COLUMNS`](super::columns::COLUMNS).
     pub(super) codes: [__m512i; 4],
     /// Each block's scale, twice.
     pub(super) scales: __m512,
@@ -72,76 +57,27 @@ fn dot<const BYTES: usize, const OFFSET: u8, const MINIMUM: bool>(
 ) -> [f32; STREAMS] {
     let ahead = distance();
     let mut sums = [_mm512_setzero_ps(); STREAMS];
-    let (whole, rest) = (rows[0].len() / (8 * BYTES), rows[0].len() % (8 * BYTES));
-    for (g, x) in x[..whole].iter().enumerate() {
-        let x = Activations::of::<OFFSET>(x);
+    let len = rows[0].len();
+    for (g, x) in x.iter().enumerate() {
+        let mut x = Activations::of::<OFFSET>(x);
+        let mut start = g * 8 * BYTES;
+        if start + 8 * BYTES > len {
+            if len < 8 * BYTES {
+                for s in 0..STREAMS {
+                    sums[s] = x.times::<MINIMUM>(unpack(rows[s]), sums[s]);
+                }
+                break;
+            }
+            // The last eight blocks again; those that were counted before meet zeros.
+            x = x.later((start + 8 * BYTES - len) / BYTES);
+            start = len - 8 * BYTES;
+        }
         for s in 0..STREAMS {
             // So many as the compiler knows: nothing is to be checked in `unpack`.
-            let bytes = &rows[s][g * 8 * BYTES..(g + 1) * 8 * BYTES];
+            let bytes = &rows[s][start..start + 8 * BYTES];
             prefetch(bytes, ahead);
             sums[s] = x.times::<MINIMUM>(unpack(bytes), sums[s]);
         }
     }
-    if let Some(x) = x.get(whole) {
-        let x = Activations::of::<OFFSET>(x);
-        for s in 0..STREAMS {
-            sums[s] = x.times::<MINIMUM>(unpack(&rows[s][whole * 8 * BYTES..][..rest]), sums[s]);
-        }
-    }
     add_up(sums)
-}
-
-/// A group of activations, and what is the same for all rows of weights.
-struct Activations {
-    /// In the order of [`COLUMNS`].
-    values: [__m512i; 4],
-    /// What the offset takes off. It matters only for a block as a whole, which has two of these numbers.
-    start: __m512i,
-    /// What the minimum is multiplied with.
-    totals: __m512,
-    /// Each block's scale, twice.
-    scales: __m512,
-}
-
-impl Activations {
-    #[inline]
-    #[target_feature(enable = "avx512bw,avx512vl")]
-    fn of<const OFFSET: u8>(x: &Int8Group) -> Self {
-        // SAFETY: 16 sums of 16 bits are 32 bytes.
-        let sums = _mm512_cvtepi16_epi32(unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) });
-        Self {
-            values: in_columns(x),
-            start: _mm512_mullo_epi32(sums, _mm512_set1_epi32(-i32::from(OFFSET))),
-            totals: _mm512_cvtepi32_ps(sums),
-            scales: twice(scales_of(x)),
-        }
-    }
-
-    /// Adds the products with eight blocks to `sum`.
-    #[inline]
-    #[target_feature(enable = "avx512bw,avx512vnni")]
-    fn times<const MINIMUM: bool>(&self, eight: Eight, sum: __m512) -> __m512 {
-        let mut products = self.start;
-        for v in 0..4 {
-            products = _mm512_dpbusd_epi32(products, eight.codes[v], self.values[v]);
-        }
-        let mut scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(products), eight.scales);
-        if MINIMUM {
-            scaled = _mm512_fmadd_ps(self.totals, eight.minimums, scaled);
-        }
-        _mm512_fmadd_ps(scaled, self.scales, sum)
-    }
-}
-
-/// Activations in the order of [`COLUMNS`].
-#[inline]
-#[target_feature(enable = "avx512bw")]
-fn in_columns(x: &Int8Group) -> [__m512i; 4] {
-    let index = |v: i64| _mm512_setr_epi64(v, v + 4, v + 8, v + 12, v + 1, v + 5, v + 9, v + 13);
-    let four = |from: usize, v: i64| _mm512_permutex2var_epi64(values_at(x, from), index(v), values_at(x, from + 64));
-    let (a, b) = (four(0, 0), four(128, 0));
-    let (c, d) = (four(0, 2), four(128, 2));
-    let first = |a, b| _mm512_shuffle_i64x2::<0b01_00_01_00>(a, b);
-    let second = |a, b| _mm512_shuffle_i64x2::<0b11_10_11_10>(a, b);
-    [first(a, b), second(a, b), first(c, d), second(c, d)]
 }

@@ -10,6 +10,7 @@
 #![allow(unsafe_code, reason = "vector instructions load and store through pointers")]
 
 mod blocks;
+mod columns;
 mod float;
 mod lanes;
 mod order;

@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 
 use super::{
     blocks::{self, Eight},
+    columns::COLUMNS,
     panel,
     words::Blocks,
 };
@@ -18,7 +19,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<32, 0, true, true>(weight, x, tile, &blocks::COLUMNS, |bytes| unpack(bytes).row());
+    panel::multiply::<32, 0, true, true>(weight, x, tile, &COLUMNS, |bytes| unpack(bytes).row());
 }
 
 #[inline]
