@@ -81,8 +81,11 @@ fn task_2_q4_k_extremes() {
 
 // Task 3: rows shared out
 
+/// Rows, width, and the rows and columns of a tile.
+type Cut = (usize, usize, (usize, usize));
+
 /// Rows, columns, a tile's, and how many tiles that makes.
-const GRIDS: [((usize, usize, (usize, usize)), usize); 9] = [
+const GRIDS: [(Cut, usize); 9] = [
     ((1, 13, (1, 4)), 4),
     ((1, 3, (1, 4)), 1),
     ((1, 1, (1, 1)), 1),
