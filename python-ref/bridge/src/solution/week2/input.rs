@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use tiny_llm_kit::tensor::tensor;
 
-use super::rust::input::{self as rust, GROUP, Int8Group, SUM};
+use super::rust::input::{self as rust, BLOCK, GROUP, Int8Group, SUM};
 use crate::{
     convert::{Any, Floats, Vector},
     panics::call,
@@ -16,21 +16,21 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Groups in arrays.
 pub(super) type Groups = (Any, Any, Any);
 
-/// Values `[groups, 256]`, sums `[groups, 16]` and scales `[groups]`.
+/// Values `[groups, 256]`, sums `[groups, 16]` and scales `[groups, 8]`.
 pub(super) fn arrays(groups: &[Int8Group]) -> Groups {
     let values = groups.iter().flat_map(|group| group.values.map(f32::from)).collect();
     let sums = groups.iter().flat_map(|group| group.sums.map(f32::from)).collect();
-    let scales = groups.iter().map(|group| group.scale).collect();
+    let scales = groups.iter().flat_map(|group| group.scales).collect();
     let n = groups.len();
-    (Floats(tensor(&[n, GROUP], values)), Floats(tensor(&[n, GROUP / SUM], sums)), Floats(tensor(&[n], scales)))
+    (Floats(tensor(&[n, GROUP], values)), Floats(tensor(&[n, GROUP / SUM], sums)), Floats(tensor(&[n, GROUP / BLOCK], scales)))
 }
 
-/// `x [cols]`. The groups held other numbers before.
+/// `x [cols]`, with a scale for each `width`. The groups held other numbers before.
 #[pyfunction]
-fn quantize_row(py: Python<'_>, x: Vector) -> PyResult<Groups> {
+fn quantize_row(py: Python<'_>, x: Vector, width: usize) -> PyResult<Groups> {
     let x = x.to_vec();
-    let used = Int8Group { values: [99; GROUP], sums: [99 * SUM as i16; GROUP / SUM], scale: 99.0 };
+    let used = Int8Group { values: [99; GROUP], sums: [99 * SUM as i16; GROUP / SUM], scales: [99.0; GROUP / BLOCK] };
     let mut groups = vec![used; x.len().div_ceil(GROUP)];
-    call(py, || rust::quantize_row(&x, &mut groups))?;
+    call(py, || rust::quantize_row(&x, width, &mut groups))?;
     Ok(arrays(&groups))
 }

@@ -6,7 +6,7 @@ use tiny_llm_kit::{gguf::TensorType, tensor::tensor};
 use super::{
     input::{Groups, arrays},
     rust::{
-        input::Input,
+        input::{BLOCK, Input},
         kernels::{self as rust, Rung},
         matrix::Matrix,
         parallel::Team,
@@ -37,12 +37,12 @@ fn input(x: &Rows) -> Input {
     input
 }
 
-/// `x [T, C]` with a rung's instructions, group after group.
+/// `x [T, C]` with a rung's instructions, group after group, with a scale for each `width`.
 #[pyfunction]
-fn quantize(py: Python<'_>, rung: &str, x: Rows) -> PyResult<Groups> {
+fn quantize(py: Python<'_>, rung: &str, x: Rows, width: usize) -> PyResult<Groups> {
     let rung: Rung = rung.parse().map_err(PyValueError::new_err)?;
     let mut input = input(&x);
-    call(py, || rust::quantize(rung, &Team::new(1), &mut input))?;
+    call(py, || rust::quantize(rung, &Team::new(1), &mut input, width))?;
     Ok(arrays(&input.int8))
 }
 
@@ -58,7 +58,7 @@ fn matmul(py: Python<'_>, rung: &str, tensor_type: &str, bytes: Vec<Vec<u8>>, x:
         let team = Team::new(threads);
         let _pass = team.enter();
         if rung.wants_int8() {
-            rust::quantize(rung, &team, &mut input);
+            rust::quantize(rung, &team, &mut input, tensor_type.block_len().max(BLOCK));
         }
         let mut out = vec![f32::NAN; input.rows * weight.rows];
         rust::matmul(rung, &team, &weight, &input, &mut out);

@@ -2,5 +2,5 @@ from numpy.typing import ArrayLike
 
 from ..._types import Array
 
-def quantize_row(x: ArrayLike) -> tuple[Array, Array, Array]:
-    """`x [cols]` → values `[groups, 256]`, sums `[groups, 16]`, scales `[groups]`"""
+def quantize_row(x: ArrayLike, width: int) -> tuple[Array, Array, Array]:
+    """`x [cols]`, a scale for each `width`, 32 or 256 → values `[groups, 256]`, sums `[groups, 16]`, scales `[groups, 8]`"""

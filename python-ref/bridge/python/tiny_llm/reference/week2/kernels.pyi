@@ -7,7 +7,7 @@ from ..._types import Array
 def rungs() -> list[str]:
     """Names of the rungs that this machine can run, slowest first."""
 
-def quantize(rung: str, x: ArrayLike) -> tuple[Array, Array, Array]:
+def quantize(rung: str, x: ArrayLike, width: int) -> tuple[Array, Array, Array]:
     """As `input.quantize_row` for the rows of `x [T, C]`, one after the other, with a rung's instructions."""
 
 def matmul(rung: str, tensor_type: str, bytes: Sequence[bytes], x: ArrayLike, threads: int = 1) -> Array:
