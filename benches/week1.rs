@@ -14,13 +14,13 @@ fn main() {
 
 /// A tensor of signed numbers, the same in every run.
 #[cfg(any(feature = "week1-day1", feature = "week1-day2", feature = "week1-day3"))]
-fn numbers(shape: &[usize], seed: u64) -> tiny_llm_kit::Tensor {
+fn numbers(shape: &[usize], seed: u64) -> tiny_llm_formats::Tensor {
     let mut state = seed;
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f32 / (1u64 << 23) as f32 - 1.0
     };
-    tiny_llm_kit::tensor::tensor(shape, (0..shape.iter().product()).map(|_| next()).collect())
+    tiny_llm_formats::tensor::tensor(shape, (0..shape.iter().product()).map(|_| next()).collect())
 }
 
 /// The best time of several runs, in milliseconds.

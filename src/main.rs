@@ -1,5 +1,5 @@
 //! `tiny-llm`, the command line. It hands the functions of this crate — yours, or with the feature `reference`
-//! ours — to the kit, which knows nothing of either.
+//! ours — to `tiny_llm_cli`, which knows nothing of either.
 
 mod engine;
 
@@ -11,16 +11,16 @@ use tiny_llm::{
     week1::{activations, chat::chatml, stream::TextStream},
     week2::{bandwidth, gguf::Gguf, kernels::VARIABLE},
 };
-use tiny_llm_kit::{
+use tiny_llm_cli::{Engine, FinishReason, LoadOptions, QuantizeRequest, Request, WriteRequest, WriteTensor};
+use tiny_llm_formats::{
     Tensor,
     chat::Message,
-    cli::{self, Engine, FinishReason, LoadOptions, QuantizeRequest, Request, WriteRequest, WriteTensor},
     config::ModelConfig,
     gguf::{Metadata, Progress, TensorInfo},
 };
 
 fn main() -> ExitCode {
-    cli::main::<Solution>()
+    tiny_llm_cli::main::<Solution>()
 }
 
 /// The engine of one week.
@@ -57,7 +57,7 @@ impl Engine for Solution {
         Ok((gguf.metadata, gguf.tensors))
     }
 
-    fn roofline(tensors: &[TensorInfo], threads: Option<usize>) -> cli::Roofline {
+    fn roofline(tensors: &[TensorInfo], threads: Option<usize>) -> tiny_llm_cli::Roofline {
         week2::roofline(tensors, threads)
     }
 

@@ -4,11 +4,10 @@
 
 use ndarray::{Axis, IxDyn};
 use tiny_llm::week1::attention::{MultiHeadAttention, linear, merge_heads, scaled_dot_product_attention, softmax, split_heads};
-use tiny_llm_kit::{
-    Tensor,
+use tiny_llm_formats::{Tensor, tensor::tensor};
+use tiny_llm_harness::{
     check::{assert_agrees, assert_close, assert_panics},
     fixtures::{Case, Fixtures, random},
-    tensor::tensor,
 };
 
 const OFF: f32 = f32::NEG_INFINITY;

@@ -6,12 +6,13 @@ use ndarray::{Array2, Axis, Ix2, array, concatenate};
 use tiny_llm::week1::rope::{
     RopeForm, RopeTables, half_split_to_interleaved, inverse_frequencies, rope_at_positions, rope_half_split, rope_interleaved,
 };
-use tiny_llm_kit::{
-    Tensor,
+use tiny_llm_formats::{
+    Tensor, matmul,
+    tensor::{reshape, swap_axes, tensor, transpose},
+};
+use tiny_llm_harness::{
     check::{assert_agrees, assert_close, assert_panics},
     fixtures::{Case, Fixtures, random},
-    matmul,
-    tensor::{reshape, swap_axes, tensor, transpose},
 };
 
 fn fixtures() -> Fixtures {

@@ -7,11 +7,13 @@ use tiny_llm::week1::{
     gqa::{GroupedQueryAttention, HeadNorm, Linear, causal_mask, grouped_query_attention},
     rope::RopeTables,
 };
-use tiny_llm_kit::{
+use tiny_llm_formats::{
     Tensor,
+    tensor::{reshape, tensor},
+};
+use tiny_llm_harness::{
     check::{assert_accepts, assert_agrees, assert_close, assert_panics, compare},
     fixtures::{Case, Fixtures, random},
-    tensor::{reshape, tensor},
 };
 
 const OFF: f32 = f32::NEG_INFINITY;

@@ -5,11 +5,13 @@ use tiny_llm::week1::{
     mlp::{SwiGlu, silu},
     norm::RmsNorm,
 };
-use tiny_llm_kit::{
+use tiny_llm_formats::{
     Tensor,
+    tensor::{reshape, tensor},
+};
+use tiny_llm_harness::{
     check::{assert_accepts, assert_close, assert_panics, compare},
     fixtures::{Case, Fixtures, random},
-    tensor::{reshape, tensor},
 };
 
 fn fixtures() -> Fixtures {

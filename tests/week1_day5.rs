@@ -19,13 +19,15 @@ use tiny_llm::week1::{
     rope::RopeTables,
     weights::{load_model, to_f32},
 };
-use tiny_llm_kit::{
+use tiny_llm_formats::{
     Tensor,
-    check::{self, Tolerance},
     checkpoint::{Checkpoint, Dtype, StoredTensor},
     config::ModelConfig,
-    fixtures::{Case, Fixtures},
     tensor::tensor,
+};
+use tiny_llm_harness::{
+    check::{self, Tolerance},
+    fixtures::{Case, Fixtures},
 };
 
 fn fixtures() -> Fixtures {

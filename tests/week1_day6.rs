@@ -19,13 +19,10 @@ use tiny_llm::week1::{
     stream::TextStream,
     weights::load_model,
 };
-use tiny_llm_kit::{
-    chat::Message,
+use tiny_llm_formats::{chat::Message, config::ModelConfig, tensor::tensor, text::Tokenizer};
+use tiny_llm_harness::{
     check::{assert_answer, assert_panics},
-    config::ModelConfig,
     fixtures::{Case, Fixtures},
-    tensor::tensor,
-    text::Tokenizer,
 };
 
 fn fixtures() -> Fixtures {

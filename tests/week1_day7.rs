@@ -10,10 +10,10 @@ use tiny_llm::week1::{
     attention::softmax,
     sampling::{Rng, Sampler, SamplerOptions, apply_temperature, draw, min_p, repetition_penalty, top_k, top_p},
 };
-use tiny_llm_kit::{
+use tiny_llm_formats::tensor::tensor;
+use tiny_llm_harness::{
     check::{assert_answer, compare},
     fixtures::{Case, Fixtures},
-    tensor::tensor,
 };
 
 const OFF: f32 = f32::NEG_INFINITY;

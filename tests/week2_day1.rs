@@ -23,11 +23,10 @@ use tiny_llm::{
         rows::Row,
     },
 };
-use tiny_llm_kit::{
-    Tensor, check,
-    config::ModelConfig,
+use tiny_llm_formats::{Tensor, config::ModelConfig, tensor::tensor};
+use tiny_llm_harness::{
+    check,
     fixtures::{Case, Fixtures, random},
-    tensor::tensor,
 };
 
 fn fixtures() -> Fixtures {

@@ -17,11 +17,13 @@ use tiny_llm::week2::{
     },
     roofline::{Machine, Work, work},
 };
-use tiny_llm_kit::{
-    check::assert_answer,
-    fixtures::{Case, Fixtures, Json},
+use tiny_llm_formats::{
     gguf::{MAGIC, Metadata, TensorInfo, TensorType, Value},
     tensor::tensor,
+};
+use tiny_llm_harness::{
+    check::assert_answer,
+    fixtures::{Case, Fixtures, Json},
 };
 
 const FILE: &str = "some.gguf";

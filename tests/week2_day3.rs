@@ -9,13 +9,15 @@ use tiny_llm::week2::blocks::{
     error::{relative_error, rms_error, round_trip_error},
     f16_at, q4_0, q5_0, q8_0, quantize_row,
 };
-use tiny_llm_kit::{
+use tiny_llm_formats::{
     Tensor,
-    check::{assert_panics, compare},
     checkpoint::{Checkpoint, Dtype},
-    fixtures::{Case, Fixtures},
     gguf::TensorType,
     tensor::tensor,
+};
+use tiny_llm_harness::{
+    check::{assert_panics, compare},
+    fixtures::{Case, Fixtures},
 };
 
 fn fixtures() -> Fixtures {

@@ -14,13 +14,15 @@ use tiny_llm::week2::{
     },
     gguf::writer::{head, lay_out, put_string, put_value},
 };
-use tiny_llm_kit::{
+use tiny_llm_formats::{
     Tensor,
-    check::assert_answer,
     config::ModelConfig,
-    fixtures::{Case, Fixtures},
     gguf::{Array, Metadata, TensorType, Value},
     tensor::tensor,
+};
+use tiny_llm_harness::{
+    check::assert_answer,
+    fixtures::{Case, Fixtures},
 };
 
 fn fixtures() -> Fixtures {

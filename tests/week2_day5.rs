@@ -16,12 +16,8 @@ use tiny_llm::week2::{
     matrix::Matrix,
     parallel::{Team, Tile},
 };
-use tiny_llm_kit::{
-    Tensor,
-    fixtures::{Case, Fixtures},
-    gguf::TensorType,
-    tensor::tensor,
-};
+use tiny_llm_formats::{Tensor, gguf::TensorType, tensor::tensor};
+use tiny_llm_harness::fixtures::{Case, Fixtures};
 
 fn fixtures() -> Fixtures {
     Fixtures::open("week2_day5")

@@ -16,11 +16,10 @@ use tiny_llm::week2::{
     matrix::Matrix,
     parallel::{Grid, Team, take_tiles},
 };
-use tiny_llm_kit::{
+use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
+use tiny_llm_harness::{
     check::{assert_answer, assert_picture},
     fixtures::Fixtures,
-    gguf::TensorType,
-    tensor::tensor,
 };
 
 // Tasks 1 and 2 are about instructions that only some processors have. On another one they cannot be verified, and are not green.

@@ -17,14 +17,11 @@ use tiny_llm::week2::{
     rope::RopeLayout,
     streaming::{OnlineSoftmax, Query, attend_block, attend_streaming},
 };
-use tiny_llm_kit::{
-    Tensor,
+use tiny_llm_formats::{Tensor, config::ModelConfig, gguf::TensorType, tensor::tensor};
+use tiny_llm_harness::{
     allocations::{CountingAllocator, count},
     check::{assert_accepts, assert_agrees, assert_panics},
-    config::ModelConfig,
     fixtures::{Case, Fixtures, random},
-    gguf::TensorType,
-    tensor::tensor,
 };
 
 #[global_allocator]

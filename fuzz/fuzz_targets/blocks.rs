@@ -6,7 +6,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tiny_llm_kit::gguf::TensorType;
+use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_reference::week2::blocks::{dequantize_row, quantize_row};
 
 fuzz_target!(|data: &[u8]| {

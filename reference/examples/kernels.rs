@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tiny_llm_kit::{bytes::Bytes, gguf::TensorType};
+use tiny_llm_formats::{bytes::Bytes, gguf::TensorType};
 use tiny_llm_reference::week2::{
     input::{GROUP, Input},
     kernels::{Rung, matmul},

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use tiny_llm_kit::text::Tokenizer;
+use tiny_llm_formats::text::Tokenizer;
 use tiny_llm_reference::week2::gguf::Gguf;
 
 const REPETITIONS: usize = 10;

@@ -1,7 +1,8 @@
 //! Every format, all bits: against the `gguf` package, on bytes that no quantizer would write, and at any address.
 #![cfg(feature = "model")]
 
-use tiny_llm_kit::{fixtures::Fixtures, gguf::TensorType};
+use tiny_llm_formats::gguf::TensorType;
+use tiny_llm_harness::fixtures::Fixtures;
 use tiny_llm_reference::week2::blocks::dequantize_row;
 
 #[test]

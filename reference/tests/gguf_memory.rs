@@ -7,7 +7,7 @@ use std::{
     cell::Cell,
 };
 
-use tiny_llm_kit::gguf::{Array, DEFAULT_ALIGNMENT, Metadata, TensorType, Value};
+use tiny_llm_formats::gguf::{Array, DEFAULT_ALIGNMENT, Metadata, TensorType, Value};
 use tiny_llm_reference::week2::gguf::{
     Gguf,
     writer::{head, lay_out},

@@ -1,6 +1,6 @@
 //! Every rung that this machine has, in every type, against rows decoded one by one and added up in f64.
 
-use tiny_llm_kit::gguf::TensorType;
+use tiny_llm_formats::gguf::TensorType;
 
 use tiny_llm_reference::week2::{
     input::{BLOCK, GROUP, Input, Int8Group, SUM},

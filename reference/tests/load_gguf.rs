@@ -3,12 +3,14 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use tiny_llm_kit::{
-    check,
+use tiny_llm_formats::{
     config::ModelConfig,
-    fixtures::{Case, Fixtures},
     gguf::{Array, DEFAULT_ALIGNMENT, Metadata, TensorInfo, TensorType, Value, gguf_name},
     tensor::tensor,
+};
+use tiny_llm_harness::{
+    check,
+    fixtures::{Case, Fixtures},
 };
 use tiny_llm_reference::week2::{
     cache::CacheType,

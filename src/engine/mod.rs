@@ -7,7 +7,7 @@ use tiny_llm::week1::{
     generate,
     sampling::{Rng, Sampler, SamplerOptions},
 };
-use tiny_llm_kit::cli::{FinishReason, Sampling};
+use tiny_llm_cli::{FinishReason, Sampling};
 
 /// A sampler of day 7 with these settings.
 fn sampler(sampling: &Sampling) -> Sampler {

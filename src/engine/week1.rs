@@ -9,10 +9,8 @@ use tiny_llm::week1::{
     model::Model,
     weights::load_model,
 };
-use tiny_llm_kit::{
-    Tensor,
-    cli::{FinishReason, Request},
-};
+use tiny_llm_cli::{FinishReason, Request};
+use tiny_llm_formats::Tensor;
 
 /// A model of arrays in f32.
 pub(crate) struct Week1 {

@@ -23,9 +23,9 @@ use tiny_llm::{
         roofline::{self, Machine},
     },
 };
-use tiny_llm_kit::{
+use tiny_llm_cli::{FinishReason, LoadOptions, QuantizeRequest, Request, Roofline, WriteRequest, WriteTensor, WrongOption};
+use tiny_llm_formats::{
     Tensor,
-    cli::{FinishReason, LoadOptions, QuantizeRequest, Request, Roofline, WriteRequest, WriteTensor, WrongOption},
     config::ModelConfig,
     gguf::{DEFAULT_ALIGNMENT, Metadata, Progress, TensorInfo, Value},
 };

@@ -3,7 +3,7 @@
 //! Letters: `B` batch, `L` query length, `S` key length, `E` hidden size, `H` heads, `D` head size.
 
 use ndarray::Axis;
-use tiny_llm_kit::{
+use tiny_llm_formats::{
     Tensor, matmul,
     tensor::{reshape, swap_axes, transpose},
 };

@@ -2,7 +2,7 @@
 //!
 //! Source: Shazeer 2020, "GLU Variants Improve Transformer".
 
-use tiny_llm_kit::Tensor;
+use tiny_llm_formats::Tensor;
 
 use super::attention::linear;
 

@@ -3,7 +3,7 @@
 //! Source: Zhang and Sennrich 2019, "Root Mean Square Layer Normalization".
 
 use ndarray::Axis;
-use tiny_llm_kit::Tensor;
+use tiny_llm_formats::Tensor;
 
 /// `x / √(mean(x²) + eps) · weight` over the last axis.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@
 //! Source: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding".
 
 use ndarray::Array2;
-use tiny_llm_kit::{
+use tiny_llm_formats::{
     Tensor,
     tensor::{reshape, swap_axes, tensor},
 };

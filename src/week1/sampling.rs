@@ -3,7 +3,7 @@
 //! Each shaping step works on logits in place; a token that is ruled out gets `−inf`. The order is
 //! repetition penalty, temperature, top-k, top-p, min-p, draw.
 
-use tiny_llm_kit::tensor::tensor;
+use tiny_llm_formats::tensor::tensor;
 
 use super::{attention::softmax, generate::argmax};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use tiny_llm_kit::{
+use tiny_llm_formats::{
     Tensor,
     checkpoint::{Checkpoint, Dtype, StoredTensor},
     config::ModelConfig,

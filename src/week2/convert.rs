@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use tiny_llm_kit::{
+use tiny_llm_formats::{
     config::{Family, ModelConfig},
     gguf::TensorType,
 };

@@ -6,7 +6,7 @@ use tiny_llm::{
     week1::weights::{load_model, to_f32},
     week2::{blocks::dequantize_row, gguf::Gguf},
 };
-use tiny_llm_kit::{checkpoint::Checkpoint, tensor::tensor};
+use tiny_llm_formats::{checkpoint::Checkpoint, tensor::tensor};
 
 use crate::{
     folder::{CONTEXT, Folder, VOCABULARY},

@@ -101,7 +101,7 @@ fn synth_writes_a_whole_folder_or_none() {
     run(&["synth", "--like", "tiny", "--out", other.name(), "--seed", "8"]).succeeds("synth");
     let weights = |f: &Folder| std::fs::read(f.path.join("model.safetensors")).unwrap();
     assert!(weights(&folder) != weights(&other), "another seed gives other weights");
-    let checkpoint = tiny_llm_kit::checkpoint::Checkpoint::open(&other.path).unwrap();
+    let checkpoint = tiny_llm_formats::checkpoint::Checkpoint::open(&other.path).unwrap();
     let head = checkpoint.tensor("lm_head.weight", &[VOCABULARY, 20]).unwrap();
     let values: Vec<_> = head.bytes.chunks_exact(2).map(|b| f32::from_bits(u32::from(u16::from_le_bytes([b[0], b[1]])) << 16)).collect();
     let deviation = (values.iter().map(|x| x * x).sum::<f32>() / values.len() as f32).sqrt();

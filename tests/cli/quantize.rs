@@ -6,7 +6,7 @@ use tiny_llm::{
     week1::weights::to_f32,
     week2::{convert::Target, gguf::Gguf, parallel::Team, quantize::Source},
 };
-use tiny_llm_kit::{
+use tiny_llm_formats::{
     Tensor,
     checkpoint::Checkpoint,
     gguf::{TensorType, Value},

@@ -66,7 +66,7 @@ fn run(options: &Options) -> Result<()> {
     }
     serve::serve(&repository.join("book/book"), options.port, || {
         serve::watch(
-            &[repository.join("book"), repository.join("reference/src"), repository.join("kit")],
+            &[repository.join("book"), repository.join("reference/src"), repository.join("formats")],
             &repository.join("book/book"),
             || match build(&repository) {
                 Ok(()) => println!("built again: reload the page"),

@@ -1,5 +1,5 @@
 //! `{{#stub week1/attention.rs softmax}}`: an item as the learner meets it, cut out of the reference.
-//! `{{#signature kit/src/tensor.rs matmul}}`: a provided function without its body.
+//! `{{#signature formats/src/tensor.rs matmul}}`: a provided function without its body.
 //!
 //! The sources are formatted by rustfmt: an item ends at the closing brace that is indented like its first line.
 

@@ -96,7 +96,7 @@ fn build(root: &Path, tree: &Path, days: &[&Day]) -> Result<BTreeMap<String, Pat
     }
     // The build folder is shared for the libraries' sake. Cargo takes two copies of one workspace for the same, and would run what it built
     // in the other; crates with settings of their own are others, and so is all that uses them.
-    for package in ["tiny-llm-kit", "tiny-llm-reference"] {
+    for package in ["tiny-llm-formats", "tiny-llm-harness", "tiny-llm-reference"] {
         command.args(["--config", &format!("profile.dev.package.{package}.debug=false")]);
     }
     command.env("CARGO_TARGET_DIR", root.join("target/verify/build"));

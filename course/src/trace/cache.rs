@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use super::Options;
 
 /// What the reference's program is made of, relative to the repository.
-const SOURCES: [&str; 6] = ["reference", "kit", "src/lib.rs", "src/main.rs", "Cargo.toml", "Cargo.lock"];
+const SOURCES: [&str; 7] = ["reference", "formats", "cli", "src/lib.rs", "src/main.rs", "Cargo.toml", "Cargo.lock"];
 
 /// A number that changes with the reference's sources (their content), the model (names, sizes and times of its files) and the input.
 pub(super) fn key(root: &Path, model: &Path, options: &Options) -> Result<u64> {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::curriculum::{Curriculum, TaskId};
 
-/// One line of the report; `kit/src/cli/trace/report.rs` writes it.
+/// One line of the report; `cli/src/trace/report.rs` writes it.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 enum Line {

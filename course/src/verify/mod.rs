@@ -80,7 +80,7 @@ const STEPS: [Step; 28] = [
     ("start: environment, story, first task", engine::start),
     ("formatting", rust::formatting),
     ("clippy", rust::clippy),
-    ("unit tests of kit, runner, book builder", rust::unit_tests),
+    ("unit tests of ground floor, runner, book builder", rust::unit_tests),
     ("cargo test alone is green and says how to start", rust::test_alone),
     ("replay: every task red by its own message, then green", replay::replay),
     ("reference: every day green", rust::reference),

@@ -40,7 +40,7 @@ const MISTAKES: [Mistake; 24] = [
         name: "weight not transposed",
         file: "src/week1/attention.rs",
         right: "matmul(x, transpose(weight))",
-        wrong: "matmul(x, tiny_llm_kit::tensor::reshape(weight, &[weight.shape()[1], weight.shape()[0]]).view())",
+        wrong: "matmul(x, tiny_llm_formats::tensor::reshape(weight, &[weight.shape()[1], weight.shape()[0]]).view())",
         told: &["layer 0, attention.q_proj, position 0", "Look at linear, week1-day1 task 1"],
     },
     Mistake {
@@ -89,7 +89,7 @@ const MISTAKES: [Mistake; 24] = [
         name: "query heads in turn",
         file: "src/week1/gqa.rs",
         right: "reshape(q, &[b, h, group, l, d])",
-        wrong: "tiny_llm_kit::tensor::swap_axes(&reshape(q, &[b, group, h, l, d]), 1, 2)",
+        wrong: "tiny_llm_formats::tensor::swap_axes(&reshape(q, &[b, group, h, l, d]), 1, 2)",
         told: &["layer 0, attention.heads, head 1, position 1", "heads 1 to 2 of 0 to 3", "grouped_query_attention, week1-day3 task 1"],
     },
     Mistake {

@@ -33,7 +33,7 @@ pub(super) fn formatting(v: &mut Verification) -> Result<Outcome> {
 pub(super) fn clippy(v: &mut Verification) -> Result<Outcome> {
     let weeks: Vec<String> = v.curriculum.weeks.iter().map(|week| format!("tiny-llm/week{}", week.number)).collect();
     let weeks = weeks.join(",");
-    let all = format!("clippy --workspace --exclude {BRIDGE} --all-targets --features {weeks},tiny-llm/cli,tiny-llm-kit/cli");
+    let all = format!("clippy --workspace --exclude {BRIDGE} --all-targets --features {weeks},tiny-llm/cli,tiny-llm-formats/text");
     v.cargo_succeeds(&format!("{all} -- -D warnings"))?;
     v.cargo_succeeds(&format!("clippy --all-targets --features {weeks},cli,reference -- -D warnings"))?;
     Ok(Outcome::Passed(String::new()))
@@ -41,8 +41,9 @@ pub(super) fn clippy(v: &mut Verification) -> Result<Outcome> {
 
 /// The crates that are not the learner's.
 pub(super) fn unit_tests(v: &mut Verification) -> Result<Outcome> {
-    let packages = "--package tiny-llm-kit --package tiny-llm-reference --package course";
-    let debug = v.cargo_succeeds(&format!("test --no-fail-fast {packages} --features tiny-llm-kit/cli,tiny-llm-reference/text"))?;
+    let packages =
+        "--package tiny-llm-formats --package tiny-llm-harness --package tiny-llm-cli --package tiny-llm-reference --package course";
+    let debug = v.cargo_succeeds(&format!("test --no-fail-fast {packages} --features tiny-llm-formats/text,tiny-llm-reference/text"))?;
     // mdBook is slow to compile, and the book is built in release anyway.
     let release = v.cargo_succeeds("test --no-fail-fast --release --package book-builder")?;
     Ok(Outcome::Passed(count(&(debug.text + &release.text))?))

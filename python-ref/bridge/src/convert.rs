@@ -7,7 +7,7 @@ use pyo3::{
     marker::Ungil,
     prelude::*,
 };
-use tiny_llm_kit::Tensor;
+use tiny_llm_formats::Tensor;
 
 use crate::panics::call;
 

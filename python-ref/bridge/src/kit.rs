@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use tiny_llm_kit::{
+use tiny_llm_formats::{
     chat::Message,
     config,
     text::{self, ChatTemplate},

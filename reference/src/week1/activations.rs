@@ -4,7 +4,7 @@
 //! of your model with that of the reference, the tests compare it with PyTorch's: the first entry that differs names the function to look at.
 
 use ndarray::{Array2, Axis, Slice};
-use tiny_llm_kit::{Tensor, matmul, tensor::transpose};
+use tiny_llm_formats::{Tensor, matmul, tensor::transpose};
 
 use super::{
     attention::{linear, merge_heads, scaled_dot_product_attention, softmax, split_heads},

@@ -1,6 +1,6 @@
 //! Day 6. A chat is one text: the template says where each message begins and ends.
 
-use tiny_llm_kit::chat::Message;
+use tiny_llm_formats::chat::Message;
 
 /// The messages in ChatML, each as `<|im_start|>ROLE\nCONTENT<|im_end|>\n`. With `add_generation_prompt` the text ends with
 /// `<|im_start|>assistant\n`, so that what the model writes next is the assistant's answer.

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use ndarray::IxDyn;
-use tiny_llm_kit::{Tensor, tensor::reshape};
+use tiny_llm_formats::{Tensor, tensor::reshape};
 
 use super::{
     attention::{linear, merge_heads, scaled_dot_product_attention, split_heads},

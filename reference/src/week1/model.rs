@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use ndarray::{Array2, Axis};
-use tiny_llm_kit::{Tensor, config::ModelConfig, tensor::reshape};
+use tiny_llm_formats::{Tensor, config::ModelConfig, tensor::reshape};
 
 use super::{
     attention::linear,

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, path::Path};
 
 use anyhow::{Result, anyhow, bail, ensure};
-use tiny_llm_kit::{
+use tiny_llm_formats::{
     bytes::Bytes,
     checkpoint::{Checkpoint, Dtype},
     config::{Family, ModelConfig},

@@ -1,7 +1,7 @@
 //! A weight matrix as it lies in a file: nothing is copied, nothing is converted.
 
 use anyhow::{Result, ensure};
-use tiny_llm_kit::{bytes::Bytes, gguf::TensorType};
+use tiny_llm_formats::{bytes::Bytes, gguf::TensorType};
 
 /// `[rows, cols]`, row-major; each row is a whole number of blocks. Row `r` makes output `r`.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use anyhow::{bail, ensure};
-use tiny_llm_kit::config::ModelConfig;
+use tiny_llm_formats::config::ModelConfig;
 
 use super::{
     attention::attend,

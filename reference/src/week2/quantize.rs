@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::{Result, bail, ensure};
-use tiny_llm_kit::{
+use tiny_llm_formats::{
     checkpoint::Checkpoint,
     config::ModelConfig,
     gguf::{DEFAULT_ALIGNMENT, Metadata, Progress, TensorInfo, TensorType, Value, gguf_name},

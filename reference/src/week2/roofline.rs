@@ -1,6 +1,6 @@
 //! Day 2, last task. The roofline: how fast this machine can be at best with this file.
 
-use tiny_llm_kit::gguf::TensorInfo;
+use tiny_llm_formats::gguf::TensorInfo;
 
 /// What one forward pass needs for its weights. The cache, activations and norms are small beside them and not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -17,7 +17,7 @@ pub mod q8_0;
 pub mod search;
 
 use half::f16;
-use tiny_llm_kit::gguf::TensorType;
+use tiny_llm_formats::gguf::TensorType;
 
 /// The half-precision number whose first byte is `at`.
 #[must_use]

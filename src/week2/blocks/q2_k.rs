@@ -13,7 +13,7 @@
 
 use std::array::from_fn;
 
-use tiny_llm_kit::gguf::TensorType;
+use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     f16_at, put_f16,

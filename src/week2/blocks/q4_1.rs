@@ -8,7 +8,7 @@
 //!
 //! weight `i = d · qi + m`, where `qi` is in 0…15.
 
-use tiny_llm_kit::gguf::TensorType;
+use tiny_llm_formats::gguf::TensorType;
 
 use super::{f16_at, put_f16, range};
 

@@ -12,7 +12,7 @@ pub mod writer;
 use std::{collections::HashMap, path::Path};
 
 use anyhow::{Result, anyhow, ensure};
-use tiny_llm_kit::{
+use tiny_llm_formats::{
     bytes::Bytes,
     gguf::{Metadata, TensorInfo},
 };

@@ -4,7 +4,7 @@
 //! minimum belongs to all of them: `Σ (d·q − m)·x = d · Σ q·x − m · Σ x`.
 
 use half::{bf16, f16};
-use tiny_llm_kit::gguf::TensorType;
+use tiny_llm_formats::gguf::TensorType;
 
 use crate::week2::{
     blocks::{f16_at, q4_k::scales_and_minimums},

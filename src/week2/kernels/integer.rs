@@ -6,7 +6,7 @@
 //! multiply as integers. What the fused rung needed `Σ x` for, comes from [`Int8Group::sums`]: it was added up once for all rows of all
 //! matrices.
 
-use tiny_llm_kit::gguf::TensorType;
+use tiny_llm_formats::gguf::TensorType;
 
 use crate::week2::{
     blocks::{f16_at, q4_k::scales_and_minimums},

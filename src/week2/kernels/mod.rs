@@ -18,7 +18,7 @@ pub mod vector;
 
 use std::{fmt, str::FromStr};
 
-use tiny_llm_kit::gguf::TensorType;
+use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     input::Input,

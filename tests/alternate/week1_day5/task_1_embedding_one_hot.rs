@@ -6,4 +6,4 @@ let mut one_hot = Tensor::zeros(vec![b * l, v]);
 for (i, &token) in tokens.iter().enumerate() {
     one_hot[[i, token as usize]] = 1.0;
 }
-reshape(&tiny_llm_kit::matmul(&one_hot, &self.weight), &[b, l, e])
+reshape(&tiny_llm_formats::matmul(&one_hot, &self.weight), &[b, l, e])

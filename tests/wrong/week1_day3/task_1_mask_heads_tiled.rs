@@ -10,6 +10,6 @@
     let v = reshape(v, &[b, h, 1, s, d]);
     let mask = mask.map(|mask| {
         let full = mask.broadcast(IxDyn(&[b, h_q, l, s])).expect("the mask broadcasts").to_owned();
-        tiny_llm_kit::tensor::swap_axes(&reshape(&full, &[b, group, h, l, s]), 1, 2)
+        tiny_llm_formats::tensor::swap_axes(&reshape(&full, &[b, group, h, l, s]), 1, 2)
     });
     reshape(&scaled_dot_product_attention(&q, &k, &v, scale, mask.as_ref()), &[b, h_q, l, d])

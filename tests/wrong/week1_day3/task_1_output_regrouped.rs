@@ -13,4 +13,4 @@
         reshape(&full, &[b, h, group, l, s])
     });
     let out = scaled_dot_product_attention(&q, &k, &v, scale, mask.as_ref());
-    reshape(&tiny_llm_kit::tensor::swap_axes(&out, 1, 2), &[b, h_q, l, d])
+    reshape(&tiny_llm_formats::tensor::swap_axes(&out, 1, 2), &[b, h_q, l, d])

@@ -5,7 +5,7 @@
     let [_, h, s, _] = *k.shape() else { panic!("k must be [B, H, S, D], got {:?}", k.shape()) };
     assert!(h_q % h == 0, "{h_q} query heads cannot share {h} key/value heads evenly");
     let group = h_q / h;
-    let heads_first = |x: &Tensor| tiny_llm_kit::tensor::swap_axes(&reshape(x, &[b, s, h, d]), 1, 2);
+    let heads_first = |x: &Tensor| tiny_llm_formats::tensor::swap_axes(&reshape(x, &[b, s, h, d]), 1, 2);
     let q = reshape(q, &[b, h, group, l, d]);
     let k = reshape(&heads_first(k), &[b, h, 1, s, d]);
     let v = reshape(&heads_first(v), &[b, h, 1, s, d]);

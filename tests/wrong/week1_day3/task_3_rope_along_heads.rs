@@ -7,8 +7,8 @@
         let q = self.q_norm.as_ref().map_or_else(|| q.clone(), |norm| norm(&q));
         let k = self.k_norm.as_ref().map_or_else(|| k.clone(), |norm| norm(&k));
         let along_heads = |y: &Tensor| {
-            let turned = rope_half_split(&tiny_llm_kit::tensor::swap_axes(y, 1, 2), &self.rope, 0);
-            tiny_llm_kit::tensor::swap_axes(&turned, 1, 2)
+            let turned = rope_half_split(&tiny_llm_formats::tensor::swap_axes(y, 1, 2), &self.rope, 0);
+            tiny_llm_formats::tensor::swap_axes(&turned, 1, 2)
         };
         let q = along_heads(&q);
         let k = along_heads(&k);

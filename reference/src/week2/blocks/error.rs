@@ -1,6 +1,6 @@
 //! How far the weights that come back are from those that went in.
 
-use tiny_llm_kit::gguf::TensorType;
+use tiny_llm_formats::gguf::TensorType;
 
 use super::{dequantize_row, quantize_row};
 

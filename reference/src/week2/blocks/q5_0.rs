@@ -9,7 +9,7 @@
 //!
 //! weight `i = d · (qi − 16)`, where `qi` is in 0…31: four bits of a byte, and above them the bit from `qh`.
 
-use tiny_llm_kit::gguf::TensorType;
+use tiny_llm_formats::gguf::TensorType;
 
 use super::{f16_at, put_f16};
 

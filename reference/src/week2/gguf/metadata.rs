@@ -1,7 +1,7 @@
 //! Metadata: keys with values of thirteen types.
 
 use anyhow::Result;
-use tiny_llm_kit::gguf::{Array, Metadata, Value};
+use tiny_llm_formats::gguf::{Array, Metadata, Value};
 
 use super::reader::{Reader, shown};
 

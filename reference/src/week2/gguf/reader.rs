@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use anyhow::{Result, anyhow};
-use tiny_llm_kit::gguf::MAGIC;
+use tiny_llm_formats::gguf::MAGIC;
 
 /// Fewest bytes of a metadata entry: an empty key (8 for its length), a type (4), a value of one byte.
 const METADATA_BYTES: usize = 8 + 4 + 1;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use anyhow::{Result, anyhow, ensure};
-use tiny_llm_kit::gguf::{DEFAULT_ALIGNMENT, Metadata, TensorInfo, TensorType};
+use tiny_llm_formats::gguf::{DEFAULT_ALIGNMENT, Metadata, TensorInfo, TensorType};
 
 use super::reader::{Reader, shown};
 

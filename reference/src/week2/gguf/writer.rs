@@ -7,10 +7,8 @@ use std::{
 };
 
 use anyhow::{Result, anyhow, ensure};
-use tiny_llm_kit::{
-    gguf::{Array, MAGIC, Metadata, TensorInfo, TensorType, VERSION, Value},
-    unfinished::{Unfinished, cannot_be_written},
-};
+use tiny_llm_formats::gguf::{Array, MAGIC, Metadata, TensorInfo, TensorType, VERSION, Value};
+use tiny_llm_formats::unfinished::{Unfinished, cannot_be_written};
 
 /// Appends a string as [`Reader::string`](super::reader::Reader::string) reads it: its length in bytes (eight bytes), then UTF-8.
 pub fn put_string(out: &mut Vec<u8>, text: &str) {

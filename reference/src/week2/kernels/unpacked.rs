@@ -3,7 +3,7 @@
 //! Against the integer dots: with many rows of activations, taking codes out of their blocks is most of the work, and is the same for all
 //! of them. So each weight row is unpacked once, into codes of one byte, and multiplied with every row of activations.
 
-use tiny_llm_kit::gguf::TensorType;
+use tiny_llm_formats::gguf::TensorType;
 
 use super::integer;
 use crate::week2::{

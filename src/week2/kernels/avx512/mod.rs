@@ -32,7 +32,7 @@ mod superblocks;
 pub(super) mod tiles;
 mod words;
 
-use tiny_llm_kit::gguf::TensorType;
+use tiny_llm_formats::gguf::TensorType;
 
 use super::{Kernel, MANY};
 

@@ -13,7 +13,7 @@ mod q5_0;
 mod q6_k;
 mod q8_0;
 
-use tiny_llm_kit::gguf::TensorType;
+use tiny_llm_formats::gguf::TensorType;
 
 use self::lanes::{DotProduct, Multiply, Widening};
 use super::Kernel;

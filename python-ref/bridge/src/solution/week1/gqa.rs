@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ndarray::Axis;
 use pyo3::prelude::*;
-use tiny_llm_kit::Tensor;
+use tiny_llm_formats::Tensor;
 
 use super::{rope::RopeTables, rust::gqa as rust};
 use crate::convert::{Any, Heads, Matrix, Sequences, Vector, compute, optional};

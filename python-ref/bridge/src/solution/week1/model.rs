@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use anyhow::{Context, ensure};
 use pyo3::{prelude::*, types::PyDict};
-use tiny_llm_kit::Tensor;
+use tiny_llm_formats::Tensor;
 
 use super::{
     gqa::{GroupedQueryAttention, Linear},

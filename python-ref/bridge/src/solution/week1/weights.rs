@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use pyo3::{exceptions::PyValueError, prelude::*};
-use tiny_llm_kit::checkpoint::{Dtype, StoredTensor};
+use tiny_llm_formats::checkpoint::{Dtype, StoredTensor};
 
 use super::{model::Model, rust::weights as rust};
 use crate::{

@@ -1,7 +1,7 @@
 //! Day 1.
 
 use pyo3::prelude::*;
-use tiny_llm_kit::tensor::tensor;
+use tiny_llm_formats::tensor::tensor;
 
 use super::rust::{
     attention as rust,

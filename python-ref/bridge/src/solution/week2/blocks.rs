@@ -1,7 +1,7 @@
 //! Days 3 and 4: rows of blocks, and the errors, which in Rust stand in `blocks::error`.
 
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
-use tiny_llm_kit::{gguf::TensorType, tensor::tensor};
+use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
 
 use super::rust::blocks as rust;
 use crate::{

@@ -56,7 +56,7 @@ impl DenseCache {
                     rust::Cells::F32(numbers) => numbers.to_vec(),
                     rust::Cells::F16(numbers) => numbers.iter().map(|x| f32::from(*x)).collect(),
                 };
-                tiny_llm_kit::tensor::tensor(&[numbers.len() / head_dim, head_dim], numbers)
+                tiny_llm_formats::tensor::tensor(&[numbers.len() / head_dim, head_dim], numbers)
             })
         };
         Ok((of(|run| run.keys)?, of(|run| run.values)?))

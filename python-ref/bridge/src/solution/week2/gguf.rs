@@ -7,7 +7,7 @@ use pyo3::{
     prelude::*,
     types::{PyBytes, PyList},
 };
-use tiny_llm_kit::gguf::{Array, TensorInfo, Value};
+use tiny_llm_formats::gguf::{Array, TensorInfo, Value};
 
 use super::rust::gguf::{self as rust, table};
 use crate::panics::{call, value_error};

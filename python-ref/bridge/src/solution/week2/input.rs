@@ -1,7 +1,7 @@
 //! Day 5: activations as integers.
 
 use pyo3::prelude::*;
-use tiny_llm_kit::tensor::tensor;
+use tiny_llm_formats::tensor::tensor;
 
 use super::rust::input::{self as rust, BLOCK, GROUP, Int8Group, SUM};
 use crate::{

@@ -1,7 +1,7 @@
 //! Days 5 and 6: products of quantized matrices, on every rung of the ladder.
 
 use pyo3::{exceptions::PyValueError, prelude::*};
-use tiny_llm_kit::{gguf::TensorType, tensor::tensor};
+use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
 
 use super::{
     input::{Groups, arrays},

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use anyhow::{Context, ensure};
 use pyo3::prelude::*;
-use tiny_llm_kit::tensor::tensor;
+use tiny_llm_formats::tensor::tensor;
 
 use super::{
     cache::CacheType,

@@ -1,7 +1,7 @@
 //! Day 2: how fast a machine can be at best.
 
 use pyo3::{exceptions::PyValueError, prelude::*};
-use tiny_llm_kit::gguf::{TensorInfo, TensorType};
+use tiny_llm_formats::gguf::{TensorInfo, TensorType};
 
 use super::rust::roofline as rust;
 use crate::panics::call;

@@ -2,7 +2,7 @@
 
 use half::f16;
 use pyo3::prelude::*;
-use tiny_llm_kit::tensor::tensor;
+use tiny_llm_formats::tensor::tensor;
 
 use super::{
     cache::CacheType,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::{exceptions::PyValueError, prelude::*};
-use tiny_llm_kit::gguf::{Array, Metadata, TensorType, Value};
+use tiny_llm_formats::gguf::{Array, Metadata, TensorType, Value};
 
 use super::rust::gguf::writer as rust;
 use crate::panics::call;

@@ -14,7 +14,7 @@ mod q6_k;
 mod q8_0;
 mod quantize;
 
-use tiny_llm_kit::gguf::TensorType;
+use tiny_llm_formats::gguf::TensorType;
 
 pub(super) use self::quantize::quantize_row;
 use super::Kernel;

@@ -1,0 +1,151 @@
+//! `chat`: a conversation. Every turn, all messages so far become one prompt.
+
+use std::{
+    io::{self, IsTerminal},
+    path::Path,
+    process::ExitCode,
+};
+
+use anyhow::{Result, ensure};
+
+use super::{
+    Engine, Request, input, interrupt,
+    options::{ModelOption, SamplingOptions, count},
+    output::{self, Output, note},
+    session::Session,
+};
+use tiny_llm_formats::{
+    chat::Message,
+    text::{ChatTemplate, Tokenizer},
+};
+
+#[derive(clap::Args)]
+#[command(after_help = "One line of input is one message; an empty line is none. /clear forgets the conversation, /exit or the end \
+of the input ends it. Ctrl-C ends an answer; a second one, or one while nothing is being written, ends the chat (exit code 130).")]
+pub(super) struct Args {
+    #[command(flatten)]
+    model: ModelOption,
+    /// What the model is told before the conversation
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    system: Option<String>,
+    /// At most this many new tokens an answer
+    #[arg(short = 'n', long, value_name = "N", default_value = "256", value_parser = count, allow_negative_numbers = true)]
+    max_new_tokens: usize,
+    #[command(flatten)]
+    sampling: SamplingOptions,
+    /// Send each line as it stands, without the chat template; then there is no history
+    #[arg(long, conflicts_with = "system")]
+    raw: bool,
+    /// Print no speeds and no reason for the end
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
+    let (session, template) = if args.raw {
+        (Session::<E>::open(&args.model)?, Template::Raw)
+    } else {
+        let (session, own) = Session::<E>::open_for_chat(&args.model)?;
+        let template = Template::of(own, &args.model.path(), &session.tokenizer)?;
+        (session, template)
+    };
+    let mut conversation = Conversation { system: args.system.map(|text| Message::new("system", &text)), messages: Vec::new() };
+    let interactive = io::stdin().is_terminal();
+    let (mut lines, mut output) = (input::Lines::new(), Output::new());
+
+    loop {
+        if interactive {
+            output::prompt("> ");
+        }
+        let Some(line) = lines.next()? else { break };
+        match line.trim() {
+            "" => continue,
+            "/exit" => break,
+            "/clear" => {
+                conversation.messages.clear();
+                continue;
+            }
+            _ => {}
+        }
+        let sampling = args.sampling.sampling();
+        let answer = conversation.prompt::<E>(&template, &session.tokenizer, &line).and_then(|prompt| {
+            let request = Request { prompt, max_new_tokens: args.max_new_tokens, stop_tokens: session.stop_tokens(), sampling };
+            session.stream(&request, &mut output)
+        });
+        let generated = match answer {
+            Ok(generated) => generated,
+            // Whoever sits there can say something shorter, or /clear; a script cannot.
+            Err(error) if interactive => {
+                note(&format!("{}; /clear forgets the conversation", output::one_line(&format!("{error:#}"))));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        output.end_line();
+        if !args.quiet {
+            let speed = generated.speed;
+            note(&format!("[prefill {} · decode {} · {}]", speed.prefill_text(), speed.decode_text(), session.describe(&generated)));
+        }
+        if !output.is_open() || (generated.interrupted && !interactive) {
+            output.result()?;
+            return Ok(interrupt::exit_code(generated.interrupted));
+        }
+        conversation.messages.push(Message::new("user", &line));
+        conversation.messages.push(Message::new("assistant", &generated.text));
+    }
+    if interactive {
+        note("");
+    }
+    output.result()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How messages become text.
+enum Template {
+    /// The model's own.
+    Own(Box<ChatTemplate>),
+    /// The solution's ChatML.
+    ChatMl,
+    /// None: the last line alone.
+    Raw,
+}
+
+impl Template {
+    /// The model's template is the authority. Where it is plain ChatML, or there is none and the vocabulary has ChatML's
+    /// tokens, the solution's own function writes the text.
+    fn of(own: Option<ChatTemplate>, model: &Path, tokenizer: &Tokenizer) -> Result<Self> {
+        if let Some(own) = own {
+            let probe = [Message::new("system", "s"), Message::new("user", "u")];
+            let same = |messages, text| own.render(messages, true).is_ok_and(|rendered| rendered == text);
+            let plain = same(&probe[..], "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n")
+                && same(&probe[1..], "<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n");
+            return Ok(if plain { Self::ChatMl } else { Self::Own(Box::new(own)) });
+        }
+        ensure!(
+            tokenizer.encode("<|im_start|><|im_end|>")?.len() == 2,
+            "{}: found no chat template, expected chat_template.jinja or the field \"chat_template\" of tokenizer_config.json (in a GGUF \
+             file: metadata tokenizer.chat_template); `chat --raw` and `generate` need none",
+            model.display()
+        );
+        Ok(Self::ChatMl)
+    }
+}
+
+/// What was said so far.
+struct Conversation {
+    system: Option<Message>,
+    messages: Vec<Message>,
+}
+
+impl Conversation {
+    /// The tokens of the conversation and one more message, ending where the answer begins.
+    fn prompt<E: Engine>(&self, template: &Template, tokenizer: &Tokenizer, line: &str) -> Result<Vec<u32>> {
+        let user = Message::new("user", line);
+        let messages: Vec<_> = self.system.iter().chain(&self.messages).chain([&user]).cloned().collect();
+        match template {
+            Template::Own(own) => tokenizer.encode(&own.render(&messages, true)?),
+            Template::ChatMl => tokenizer.encode(&E::chatml(&messages)),
+            Template::Raw => tokenizer.encode(line),
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! The command line, `tiny-llm`, for any solution that implements [`Engine`].
+//!
+//! Standard output holds what was asked for and nothing else: text, a table, JSON. Speeds, notes and errors go to standard
+//! error. Exit codes: 0 done, 1 an error, 2 a wrong option, 101 a task that is still a stub (or a panic in the
+//! solution), 130 ended by Ctrl-C.
+
+mod bench;
+mod chat;
+mod files;
+mod generate;
+mod input;
+mod inspect;
+mod interrupt;
+mod logits;
+mod memory;
+mod options;
+mod output;
+mod panics;
+mod perplexity;
+mod quantize;
+mod score;
+mod session;
+mod speed;
+mod synth;
+mod trace;
+mod weights;
+
+use std::{fmt, io::Write, ops::ControlFlow, path::Path, process::ExitCode};
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+pub use inspect::Roofline;
+
+use tiny_llm_formats::{
+    Tensor,
+    chat::Message,
+    config::ModelConfig,
+    gguf::{Metadata, Progress, TensorInfo, TensorType},
+};
+
+/// What the command line needs of a solution: the functions of its week, under the names they have there.
+pub trait Engine: Sized {
+    /// Bytes in, text out; empty at first.
+    type TextStream: Default;
+
+    /// Loads a model folder or a GGUF file.
+    ///
+    /// # Errors
+    /// If a file is missing or malformed, or an option is not one that this engine has.
+    fn load(path: &Path, options: &LoadOptions) -> Result<Self>;
+
+    /// The metadata of a GGUF file, once: vocabularies are large, and whoever has read them lets them go. `None` for a folder.
+    fn take_metadata(&mut self) -> Option<Metadata> {
+        None
+    }
+
+    /// Metadata and tensor table of a GGUF file.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is malformed.
+    fn inspect(file: &Path) -> Result<(Metadata, Vec<TensorInfo>)>;
+
+    /// How fast such a model can decode here at best, on so many threads or one for each physical core.
+    fn roofline(tensors: &[TensorInfo], threads: Option<usize>) -> Roofline;
+
+    /// What the folder's `config.json` says.
+    fn config(&self) -> &ModelConfig;
+
+    /// Bytes of weights that a forward pass of one row reads.
+    fn weight_bytes(&self) -> u64;
+
+    /// How it is run, in a few words: kernels, threads, attention, cache.
+    fn described(&self) -> String;
+
+    /// Bytes that this machine reads from memory in a second, with the engine's number of threads.
+    fn measure_bandwidth(&self) -> f64;
+
+    /// Whether the model can run on these tokens.
+    ///
+    /// # Errors
+    /// If there are none, there are more than the context holds, or one of them is not in the vocabulary.
+    fn check(&self, tokens: &[u32]) -> Result<()>;
+
+    /// Logits of every position: `tokens [L]` → `[L, V]`.
+    fn logits(&self, tokens: &[u32]) -> Tensor;
+
+    /// Hands every intermediate result of the model on `tokens [L]` to `each` as soon as it is computed, with its name.
+    ///
+    /// # Errors
+    /// If the engine has no such view of this model.
+    fn activations(&self, tokens: &[u32], each: &mut dyn FnMut(&str, &Tensor)) -> Result<()>;
+
+    /// The functions that compute an activation, the likeliest to be wrong first, as `week1-day1 task 1: linear`.
+    fn tasks_of(activation: &str) -> &'static [&'static str];
+
+    /// Forgets what was kept of earlier requests, so that the next one is all work.
+    fn forget(&self) {}
+
+    /// Threads that it works with.
+    fn threads(&self) -> usize;
+
+    /// Extends the prompt; `on_token` receives each new token at once, and never a stop token.
+    ///
+    /// # Errors
+    /// If the prompt is empty or longer than the context.
+    fn generate(&self, request: &Request, on_token: &mut dyn FnMut(u32) -> ControlFlow<()>) -> Result<FinishReason>;
+
+    /// Takes the bytes of the next token and returns the text that is now certain.
+    fn push(stream: &mut Self::TextStream, bytes: &[u8]) -> String;
+
+    /// The text that was still held back.
+    fn finish(stream: &mut Self::TextStream) -> String;
+
+    /// Writes a model as a GGUF file in other types, and returns its tensor table. `progress` is told how far it is, and may end it.
+    ///
+    /// # Errors
+    /// If a file cannot be read or written, there is no such type, or `progress` breaks; nothing is then written.
+    fn quantize(request: &QuantizeRequest<'_>, progress: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<Vec<TensorInfo>>;
+
+    /// Writes a GGUF file whose matrices have the types that `quantize` would give them; `write(tensor, out)` appends the bytes of each in
+    /// turn. Returns the tensor table.
+    ///
+    /// # Errors
+    /// If there is no such type, the file cannot be written, or `write` returns an error; nothing is then written.
+    fn write_gguf(request: &WriteRequest<'_>, write: &mut WriteTensor<'_>) -> Result<Vec<TensorInfo>>;
+
+    /// The messages as one text in ChatML, ending where the assistant's answer begins.
+    fn chatml(messages: &[Message]) -> String;
+}
+
+/// How a model is run, as far as the command line says; names are the solution's to understand.
+#[derive(Debug, Clone, Default)]
+pub struct LoadOptions {
+    /// Which week's engine.
+    pub week: Option<u8>,
+    /// Number of threads.
+    pub threads: Option<usize>,
+    /// Longest sequence in tokens.
+    pub context: Option<usize>,
+    /// Rung of the kernel ladder.
+    pub kernels: Option<String>,
+    /// Kind of attention.
+    pub attention: Option<String>,
+    /// How keys and values are stored.
+    pub cache_type: Option<String>,
+    /// Compute every position again for every token.
+    pub no_cache: bool,
+}
+
+/// An error of a command line that names something which the solution does not have; it ends the program as a wrong option does.
+#[derive(Debug)]
+pub struct WrongOption(pub String);
+
+impl fmt::Display for WrongOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongOption {}
+
+/// A model to be written in other types.
+pub struct QuantizeRequest<'a> {
+    /// Model folder or GGUF file.
+    pub input: &'a Path,
+    /// What the file is to say about a model folder; `None` for a GGUF file, which says it itself.
+    pub metadata: Option<Metadata>,
+    /// The file to write; what is there is replaced.
+    pub output: &'a Path,
+    /// `q4_k_m`; names are the solution's to understand.
+    pub target: &'a str,
+    /// The type of a matrix of this name, if it is to be another one than the target's.
+    pub override_for: &'a dyn Fn(&str) -> Option<TensorType>,
+    /// Number of threads.
+    pub threads: Option<usize>,
+}
+
+/// A file to be written.
+pub struct WriteRequest<'a> {
+    /// The file; what is there is replaced.
+    pub output: &'a Path,
+    /// What it says beside the tensors; what their types determine is added.
+    pub metadata: Metadata,
+    /// Sizes and constants.
+    pub config: &'a ModelConfig,
+    /// `q4_k_m`; names are the solution's to understand.
+    pub target: &'a str,
+    /// Name and shape of each, in the order of the file.
+    pub tensors: &'a [(String, Vec<usize>)],
+}
+
+/// Appends a tensor's bytes to a file.
+pub type WriteTensor<'a> = dyn FnMut(&TensorInfo, &mut dyn Write) -> Result<()> + 'a;
+
+/// What to generate.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Where to start from.
+    pub prompt: Vec<u32>,
+    /// At most this many new tokens.
+    pub max_new_tokens: usize,
+    /// Each of these ends the text.
+    pub stop_tokens: Vec<u32>,
+    /// How a token is chosen.
+    pub sampling: Sampling,
+}
+
+/// How a token is chosen from its logits.
+#[derive(Debug, Clone)]
+pub struct Sampling {
+    /// 0 is greedy, 1 leaves the distribution as it is.
+    pub temperature: f32,
+    /// 0 is off.
+    pub top_k: usize,
+    /// 1 is off.
+    pub top_p: f32,
+    /// 0 is off.
+    pub min_p: f32,
+    /// 1 is off.
+    pub repetition_penalty: f32,
+    /// Of the generator that tokens are drawn with.
+    pub seed: u64,
+}
+
+impl Sampling {
+    /// The most probable token, always.
+    #[must_use]
+    pub fn greedy() -> Self {
+        Self { temperature: 0.0, top_k: 0, top_p: 1.0, min_p: 0.0, repetition_penalty: 1.0, seed: 0 }
+    }
+
+    /// Whether the largest logit decides alone, so that nothing need be drawn: no cut-off removes the most probable token.
+    #[must_use]
+    pub fn is_greedy(&self) -> bool {
+        self.temperature == 0.0 && self.repetition_penalty == 1.0
+    }
+}
+
+/// Why a generation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FinishReason {
+    /// The model chose a stop token.
+    Stop,
+    /// As many tokens as were asked for.
+    Length,
+    /// The context is full.
+    ContextFull,
+    /// `on_token` asked to end.
+    Interrupted,
+}
+
+/// An inference engine for Llama, Qwen2 and Qwen3.
+#[derive(Parser)]
+#[command(
+    name = "tiny-llm",
+    version,
+    disable_help_subcommand = true,
+    after_help = "TINY_LLM_MODELS names the folder of the embedded models, if it is not the repository's models/."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Continues a prompt; the prompt comes from -p or from standard input.
+    Generate(generate::Args),
+    /// Talks, with the conversation so far as context; one line of input is one message.
+    Chat(chat::Args),
+    /// Writes the logits of every position of a sequence of token ids; needs no tokenizer.
+    Logits(logits::Args),
+    /// Measures load time, prefill and decode speed, and memory; needs no tokenizer.
+    Bench(bench::Args),
+    /// Measures a model on held-out stories: exact answers by kind of question, and perplexity.
+    Score(score::Args),
+    /// Measures how well a model predicts the tokens of held-out stories, or of a text file.
+    Perplexity(perplexity::Args),
+    /// Lists the metadata and the tensors of a GGUF file.
+    Inspect(inspect::Args),
+    /// Writes a model with random weights, to measure with.
+    Synth(synth::Args),
+    /// Writes a model as a GGUF file in smaller types
+    Quantize(quantize::Args),
+    /// Writes every activation to a file, or compares them with one: `cargo course trace`
+    #[command(hide = true)]
+    Trace(trace::Args),
+}
+
+/// Runs the command line on a solution.
+#[must_use]
+pub fn main<E: Engine>() -> ExitCode {
+    panics::install();
+    interrupt::install();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return options::explain(&error),
+    };
+    let outcome = match cli.command {
+        Command::Generate(args) => generate::run::<E>(args),
+        Command::Chat(args) => chat::run::<E>(args),
+        Command::Logits(args) => logits::run::<E>(&args),
+        Command::Bench(args) => bench::run::<E>(&args),
+        Command::Score(args) => score::run::<E>(&args),
+        Command::Perplexity(args) => perplexity::run::<E>(&args),
+        Command::Inspect(args) => inspect::run::<E>(&args),
+        Command::Synth(args) => synth::run::<E>(&args),
+        Command::Quantize(args) => quantize::run::<E>(&args),
+        Command::Trace(args) => trace::run::<E>(&args),
+    };
+    outcome.unwrap_or_else(|error| {
+        let text = format!("error: {}", output::one_line(&format!("{error:#}")));
+        if error.is::<WrongOption>() {
+            output::note(&format!("{text}; see --help"));
+            return ExitCode::from(2);
+        }
+        output::note(&text);
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,159 @@
+//! Options that several commands share, and the check of every value.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::Result;
+use clap::error::ErrorKind;
+
+use super::{Engine, LoadOptions, Sampling, output};
+
+/// Which model, and how it is run.
+#[derive(clap::Args)]
+pub(super) struct ModelOption {
+    /// Model folder or GGUF file [default: the embedded model, models/tiny-story]
+    #[arg(long, value_name = "PATH")]
+    model: Option<PathBuf>,
+    /// Which week's engine: 1 or 2 [default: 1 for a folder, 2 for a GGUF file]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2))]
+    week: Option<u8>,
+    /// Threads [default: one for each physical core]
+    #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one, help_heading = "Week 2's engine")]
+    threads: Option<usize>,
+    /// Longest sequence, prompt and answer together [default: the model's, at most 4096]
+    #[arg(short = 'c', long, value_name = "N", value_parser = at_least_one, help_heading = "Week 2's engine")]
+    context: Option<usize>,
+    /// Rung of the kernel ladder [default: the fastest that this machine has]
+    #[arg(long, value_name = "RUNG", help_heading = "Week 2's engine")]
+    kernels: Option<String>,
+    /// two-pass or streaming [default: streaming]
+    #[arg(long, value_name = "KIND", help_heading = "Week 2's engine")]
+    attention: Option<String>,
+    /// f32 or f16 [default: f16]
+    #[arg(long, value_name = "TYPE", help_heading = "Week 2's engine")]
+    cache_type: Option<String>,
+    /// Compute every position again for every token
+    #[arg(long, help_heading = "Week 2's engine")]
+    no_cache: bool,
+}
+
+impl ModelOption {
+    /// The path that was named, or that of the embedded model.
+    pub(super) fn path(&self) -> PathBuf {
+        self.model.clone().unwrap_or_else(|| embedded("tiny-story"))
+    }
+
+    /// Loads it.
+    pub(super) fn load<E: Engine>(&self) -> Result<E> {
+        let options = LoadOptions {
+            week: self.week,
+            threads: self.threads,
+            context: self.context,
+            kernels: self.kernels.clone(),
+            attention: self.attention.clone(),
+            cache_type: self.cache_type.clone(),
+            no_cache: self.no_cache,
+        };
+        E::load(&self.path(), &options)
+    }
+}
+
+/// A path in the folder of the embedded models: `models` in the repository that this was built from, unless the
+/// environment says otherwise.
+pub(super) fn embedded(name: &str) -> PathBuf {
+    let models = std::env::var_os("TINY_LLM_MODELS").map(PathBuf::from);
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    models.unwrap_or_else(|| here.parent().unwrap_or(here).join("models")).join(name)
+}
+
+/// How tokens are chosen.
+#[derive(clap::Args)]
+pub(super) struct SamplingOptions {
+    /// Divides the logits; 0 always takes the most probable token
+    #[arg(long, value_name = "T", default_value = "0", value_parser = temperature, allow_negative_numbers = true)]
+    temperature: f32,
+    /// Draw from the K most probable tokens; 0 is off
+    #[arg(long, value_name = "K", default_value = "0", value_parser = count, allow_negative_numbers = true)]
+    top_k: usize,
+    /// Draw from the most probable tokens that together have probability P; 1 is off
+    #[arg(long, value_name = "P", default_value = "1", value_parser = top_p, allow_negative_numbers = true)]
+    top_p: f32,
+    /// Draw from tokens at least P times as probable as the most probable one; 0 is off
+    #[arg(long, value_name = "P", default_value = "0", value_parser = min_p, allow_negative_numbers = true)]
+    min_p: f32,
+    /// Makes tokens that occurred before less likely; 1 is off
+    #[arg(long, value_name = "X", default_value = "1", value_parser = penalty, allow_negative_numbers = true)]
+    repeat_penalty: f32,
+    /// Of the random generator: the same seed gives the same text
+    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
+    seed: u64,
+}
+
+impl SamplingOptions {
+    pub(super) fn sampling(&self) -> Sampling {
+        Sampling {
+            temperature: self.temperature,
+            top_k: self.top_k,
+            top_p: self.top_p,
+            min_p: self.min_p,
+            repetition_penalty: self.repeat_penalty,
+            seed: self.seed,
+        }
+    }
+}
+
+/// A whole number.
+pub(super) fn count(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "expected a whole number from 0 on".to_owned())
+}
+
+/// A whole number above 0.
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
+    count(text).ok().filter(|&n| n > 0).ok_or_else(|| "expected a whole number from 1 on".to_owned())
+}
+
+/// Any whole number of 64 bits.
+pub(super) fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+}
+
+fn temperature(text: &str) -> Result<f32, String> {
+    number(text, "a number from 0 on", |x| x >= 0.0)
+}
+
+fn top_p(text: &str) -> Result<f32, String> {
+    number(text, "a number above 0 and at most 1", |x| x > 0.0 && x <= 1.0)
+}
+
+fn min_p(text: &str) -> Result<f32, String> {
+    number(text, "a number from 0 to 1", |x| (0.0..=1.0).contains(&x))
+}
+
+fn penalty(text: &str) -> Result<f32, String> {
+    number(text, "a number above 0", |x| x > 0.0)
+}
+
+/// NaN and the infinities read as numbers, but mean nothing here.
+fn number(text: &str, expected: &str, valid: impl Fn(f32) -> bool) -> Result<f32, String> {
+    text.parse().ok().filter(|x: &f32| x.is_finite() && valid(*x)).ok_or_else(|| format!("expected {expected}"))
+}
+
+/// Help goes to standard output. A wrong option gets one line, where clap would print several.
+pub(super) fn explain(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // A reader that has gone away is no reason to complain.
+        let _ = output::Output::new().print(text.trim_end());
+        return ExitCode::SUCCESS;
+    }
+    let problem = match error.kind() {
+        // clap's answer to no arguments at all is the whole help.
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "error: a command is missing",
+        // What follows the first empty line is the usage.
+        _ => text.split("\n\n").next().unwrap_or(&text),
+    };
+    output::note(&format!("{}; see --help", output::one_line(problem)));
+    ExitCode::from(2)
+}

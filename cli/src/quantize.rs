@@ -1,0 +1,109 @@
+//! `quantize`: a model folder or a GGUF file becomes a GGUF file in smaller types.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    io::{IsTerminal, stderr},
+    ops::ControlFlow,
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use anyhow::{Result, ensure};
+use indicatif::{ProgressBar, ProgressStyle};
+use regex_lite::Regex;
+
+use super::{
+    Engine, QuantizeRequest,
+    interrupt::{self, Caught},
+    options::at_least_one,
+    output::Output,
+};
+use tiny_llm_formats::gguf::{TensorInfo, TensorType, convert::metadata_from_folder};
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "Types: f32, f16, bf16, q8_0, q6_k, q5_k_m, q5_1, q5_0, q4_k_m, q4_1, q4_0, q3_k_m, q2_k. Those with _m, and q2_k, are \
+mixes: matrices that matter more get more bits. In all but f32, f16, bf16 and q8_0 the output head is Q6_K. Matrices whose rows are no whole \
+blocks of 256 weights get a type of blocks of 32. Vectors stay F32."
+)]
+pub(super) struct Args {
+    /// Model folder or GGUF file
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// GGUF file to write
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// What the matrices become
+    #[arg(long, value_name = "TYPE")]
+    r#type: String,
+    /// Another type for matrices whose whole name matches the pattern, a regular expression; of several the first decides
+    #[arg(long, value_name = "PATTERN=TYPE", value_parser = tensor_override)]
+    tensor: Vec<Override>,
+    /// Replace OUT if it is there
+    #[arg(long)]
+    force: bool,
+    /// Threads [default: one for each physical core]
+    #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
+    threads: Option<usize>,
+}
+
+/// `blk.[0-3].ffn_.*=q6_k`
+#[derive(Debug, Clone)]
+struct Override {
+    pattern: Regex,
+    tensor_type: TensorType,
+}
+
+fn tensor_override(text: &str) -> Result<Override, String> {
+    let (pattern, name) = text.rsplit_once('=').ok_or("expected a pattern, =, and a type, as in 'blk.[0-3].ffn_.*=q6_k'")?;
+    let tensor_type = name.parse()?;
+    let pattern = Regex::new(&format!("^(?:{pattern})$")).map_err(|e| format!("not a regular expression: {e}"))?;
+    Ok(Override { pattern, tensor_type })
+}
+
+pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+    let Args { input, output, .. } = args;
+    ensure!(input.exists(), "{}: found no such folder or file, expected a model folder or a GGUF file", input.display());
+    ensure!(args.force || !output.exists(), "{}: found something there; --force replaces a file", output.display());
+    ensure!(!output.is_dir(), "{}: found a folder, expected the name of a file", output.display());
+    let request = QuantizeRequest {
+        input,
+        metadata: if input.is_dir() { Some(metadata_from_folder(input)?) } else { None },
+        output,
+        target: &args.r#type,
+        override_for: &|name| args.tensor.iter().find(|other| other.pattern.is_match(name)).map(|other| other.tensor_type),
+        threads: args.threads,
+    };
+    let bar = if stderr().is_terminal() { ProgressBar::new(0) } else { ProgressBar::hidden() };
+    bar.set_style(ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}  {eta} left").expect("a template"));
+    let caught = Caught::new();
+    let written = E::quantize(&request, &mut |progress| {
+        bar.set_length(progress.total as u64);
+        bar.set_position(progress.done as u64);
+        bar.set_message(format!("{} {}", progress.name, progress.tensor_type));
+        if caught.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    bar.finish_and_clear();
+    if caught.requested() {
+        return Ok(interrupt::exit_code(true));
+    }
+    Output::new().print(&format!("{}: {}", output.display(), summary(&written?)))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// How many tensors are of which type, and what it comes to.
+fn summary(tensors: &[TensorInfo]) -> String {
+    let mut by_type = BTreeMap::<TensorType, usize>::new();
+    let (mut bytes, mut weights) = (0, 0usize);
+    for tensor in tensors {
+        *by_type.entry(tensor.tensor_type).or_default() += 1;
+        bytes += tensor.size;
+        weights += tensor.shape.iter().product::<usize>();
+    }
+    let mut text = format!("{:.1} MB, {:.2} bits a weight;", bytes as f64 / 1e6, 8.0 * bytes as f64 / weights.max(1) as f64);
+    for (i, (tensor_type, count)) in by_type.iter().enumerate() {
+        let _ = write!(text, "{} {count} {tensor_type}", if i == 0 { "" } else { "," });
+    }
+    text
+}

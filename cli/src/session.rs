@@ -1,0 +1,128 @@
+//! A loaded model with its tokenizer, and text that appears as it is generated.
+
+use std::{
+    ops::ControlFlow,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result};
+
+use super::{
+    Engine, FinishReason, Request,
+    interrupt::Caught,
+    options::ModelOption,
+    output::Output,
+    speed::{Speed, Stopwatch},
+};
+use tiny_llm_formats::{
+    gguf::Metadata,
+    text::{ChatTemplate, Tokenizer},
+};
+
+/// Tokens that end a text or a turn in the families that this engine runs. A GGUF file has room for the ids of three, and most name one.
+const ENDS: [&str; 5] = ["<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|endoftext|>"];
+
+/// What `generate`, `chat` and `score` work with.
+pub(super) struct Session<E> {
+    pub(super) engine: E,
+    pub(super) tokenizer: Tokenizer,
+    /// Each of these ends a text.
+    stop_tokens: Vec<u32>,
+    /// How long the engine took to load the weights.
+    pub(super) load: Duration,
+}
+
+/// What came of a generation.
+pub(super) struct Generated {
+    pub(super) text: String,
+    pub(super) finish: FinishReason,
+    pub(super) speed: Speed,
+    /// Whether Ctrl-C ended it.
+    pub(super) interrupted: bool,
+}
+
+impl<E: Engine> Session<E> {
+    pub(super) fn open(model: &ModelOption) -> Result<Self> {
+        Ok(Self::load(model)?.0)
+    }
+
+    /// The same with the model's chat template, if it has one.
+    pub(super) fn open_for_chat(model: &ModelOption) -> Result<(Self, Option<ChatTemplate>)> {
+        let (session, metadata) = Self::load(model)?;
+        let template = match &metadata {
+            Some(metadata) => ChatTemplate::from_gguf(metadata)?,
+            None => ChatTemplate::from_folder(&model.path())?,
+        };
+        Ok((session, template))
+    }
+
+    /// A GGUF file's metadata comes along: whoever has taken from it what it needs lets it go.
+    fn load(model: &ModelOption) -> Result<(Self, Option<Metadata>)> {
+        let path = model.path();
+        if path.is_file() {
+            let (mut engine, load) = timed(model)?;
+            let metadata: Metadata = E::take_metadata(&mut engine).context("a GGUF file has metadata")?;
+            let tokenizer = Tokenizer::from_gguf(&metadata)?;
+            let mut stop_tokens = engine.config().eos_token_ids.clone();
+            for end in ENDS {
+                // A text that is one token as it stands.
+                if let [id] = tokenizer.encode(end)?[..] {
+                    stop_tokens.push(id);
+                }
+            }
+            return Ok((Self { engine, tokenizer, stop_tokens, load }, Some(metadata)));
+        }
+        // The tokenizer first: if it is missing, that is soon said.
+        let tokenizer = Tokenizer::from_folder(&path)?;
+        let (engine, load) = timed::<E>(model)?;
+        let stop_tokens = engine.config().eos_token_ids.clone();
+        Ok((Self { engine, tokenizer, stop_tokens, load }, None))
+    }
+
+    /// Generates and writes the text as it comes. Ends early if nobody reads it any more.
+    pub(super) fn stream(&self, request: &Request, output: &mut Output) -> Result<Generated> {
+        self.generate(request, |text| if output.write(text) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    }
+
+    /// Generates; `on_text` receives each piece of text, which may be empty, and may ask to end.
+    pub(super) fn generate(&self, request: &Request, mut on_text: impl FnMut(&str) -> ControlFlow<()>) -> Result<Generated> {
+        self.engine.check(&request.prompt)?;
+        let caught = Caught::new();
+        let mut stopwatch = Stopwatch::start(request.prompt.len());
+        let mut stream = E::TextStream::default();
+        let mut text = String::new();
+        let finish = self.engine.generate(request, &mut |token| {
+            stopwatch.token();
+            let piece = E::push(&mut stream, &self.tokenizer.token_bytes(token));
+            text += &piece;
+            if caught.requested() { ControlFlow::Break(()) } else { on_text(&piece) }
+        })?;
+        let speed = stopwatch.stop();
+        let rest = E::finish(&mut stream);
+        text += &rest;
+        // Nothing is left to be ended.
+        let _ = on_text(&rest);
+        Ok(Generated { text, finish, speed, interrupted: caught.requested() })
+    }
+
+    /// Where a text ends, by the checkpoint.
+    pub(super) fn stop_tokens(&self) -> Vec<u32> {
+        self.stop_tokens.clone()
+    }
+
+    /// The end of a generation in words.
+    pub(super) fn describe(&self, generated: &Generated) -> String {
+        match generated.finish {
+            FinishReason::Stop => "the model ended its text".to_owned(),
+            FinishReason::Length => format!("{} new tokens were asked for", generated.speed.new_tokens),
+            FinishReason::ContextFull => format!("the context of {} tokens is full", self.engine.config().max_positions),
+            FinishReason::Interrupted if generated.interrupted => "interrupted".to_owned(),
+            FinishReason::Interrupted => "standard output was closed".to_owned(),
+        }
+    }
+}
+
+fn timed<E: Engine>(model: &ModelOption) -> Result<(E, Duration)> {
+    let start = Instant::now();
+    Ok((model.load()?, start.elapsed()))
+}

@@ -1,0 +1,78 @@
+//! `synth`: a model of a true shape with random weights, for measuring load time, speed and memory.
+
+mod gguf;
+mod random;
+mod shape;
+
+use std::{fs, path::PathBuf, process::ExitCode};
+
+use anyhow::{Result, bail, ensure};
+
+use super::{
+    Engine,
+    files::{Unfinished, cannot_be_written, write_safetensors},
+    interrupt::{self, Caught},
+    options::seed,
+    output::Output,
+    weights,
+};
+use random::Random;
+use shape::Shape;
+use tiny_llm_formats::{config::ModelConfig, gguf::TensorType};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Whose shape
+    #[arg(long, value_name = "MODEL")]
+    like: Shape,
+    /// What to write; it must not exist yet
+    #[arg(long, value_name = "PATH")]
+    out: PathBuf,
+    /// Write a GGUF file of this type, as of `quantize`, instead of a model folder
+    #[arg(long, value_name = "TYPE")]
+    r#type: Option<String>,
+    /// Of the random generator
+    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
+    seed: u64,
+}
+
+pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+    let out = &args.out;
+    let what = if args.r#type.is_some() { "file" } else { "folder" };
+    ensure!(!out.exists(), "{}: found something there, expected a {what} that does not exist yet", out.display());
+    let json = serde_json::to_string_pretty(&args.like.config())? + "\n";
+    let config = ModelConfig::from_json(&json, "config.json")?;
+    let random = Random { state: args.seed };
+    let caught = Caught::new();
+    let written = match &args.r#type {
+        Some(target) => gguf::write::<E>(args, &config, target, random, &caught),
+        None => write_folder(args, &json, &config, random, &caught),
+    };
+    if caught.requested() {
+        return Ok(interrupt::exit_code(true));
+    }
+    Output::new().print(&format!("{}: {}", out.display(), written?))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_folder(args: &Args, json: &str, config: &ModelConfig, mut random: Random, caught: &Caught) -> Result<String> {
+    let out = &args.out;
+    let unfinished = Unfinished::new(out)?;
+    fs::create_dir(&unfinished.path).map_err(|e| cannot_be_written(out, &e))?;
+    fs::write(unfinished.path.join("config.json"), json).map_err(|e| cannot_be_written(&out.join("config.json"), &e))?;
+    let entries = weights::tensors(config);
+    write_safetensors(&unfinished.path.join("model.safetensors"), "BF16", 2, &entries, |i, file| {
+        if caught.requested() {
+            bail!("interrupted");
+        }
+        let count = entries[i].shape.iter().product();
+        random.write(file, TensorType::BF16, count, mean(&entries[i].name)).map_err(|e| cannot_be_written(out, &e))
+    })?;
+    unfinished.finish()?;
+    Ok(format!("{} parameters in bf16, random with standard deviation 0.02", weights::parameters(config)))
+}
+
+/// As checkpoints begin: norm weights about 1, all others about 0.
+fn mean(name: &str) -> f32 {
+    if name.ends_with("norm.weight") { 1.0 } else { 0.0 }
+}

@@ -1,0 +1,142 @@
+//! Random weights: normal numbers for the plain types, random blocks for the others.
+
+use std::io::{self, Write};
+
+use half::{bf16, f16};
+
+use tiny_llm_formats::gguf::TensorType;
+
+/// What a weight's standard deviation is, about: as checkpoints begin.
+pub(super) const DEVIATION: f32 = 0.02;
+
+/// SplitMix64 (Steele, Lea and Flood 2014).
+pub(super) struct Random {
+    pub(super) state: u64,
+}
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    /// About normal, mean 0, standard deviation 1: four uniform numbers of 16 bits, summed and scaled. There are hundreds of
+    /// millions to make, and a logarithm and a cosine each would take longer than writing them.
+    fn normal(&mut self) -> f32 {
+        let z = self.bits();
+        let sum = (z & 0xffff) + (z >> 16 & 0xffff) + (z >> 32 & 0xffff) + (z >> 48);
+        // A uniform number from 0 to 65,535 has mean 65,535/2 and, nearly, the variance 65,536²/12; four have four times that.
+        (sum as f32 - 2.0 * 65_535.0) / (65_536.0 / 3f32.sqrt())
+    }
+
+    fn fill(&mut self, bytes: &mut [u8]) {
+        let mut words = bytes.chunks_exact_mut(8);
+        for word in &mut words {
+            word.copy_from_slice(&self.bits().to_le_bytes());
+        }
+        let last = self.bits().to_le_bytes();
+        let rest = words.into_remainder();
+        rest.copy_from_slice(&last[..rest.len()]);
+    }
+
+    /// Writes `count` weights of this type, a whole number of blocks, with mean `mean` (0 for blocks) and deviation [`DEVIATION`].
+    pub(super) fn write(&mut self, out: &mut (impl Write + ?Sized), tensor_type: TensorType, count: usize, mean: f32) -> io::Result<()> {
+        const BLOCKS: usize = 1 << 12;
+        let size = tensor_type.block_bytes();
+        let blocks = count / tensor_type.block_len();
+        let mut bytes = vec![0; BLOCKS * size];
+        for start in (0..blocks).step_by(BLOCKS) {
+            let bytes = &mut bytes[..BLOCKS.min(blocks - start) * size];
+            self.draw(tensor_type, bytes, mean);
+            out.write_all(bytes)?;
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, tensor_type: TensorType, bytes: &mut [u8], mean: f32) {
+        let size = tensor_type.block_bytes();
+        let mut value = || mean + DEVIATION * self.normal();
+        match tensor_type {
+            TensorType::F32 => bytes.chunks_exact_mut(size).for_each(|b| b.copy_from_slice(&value().to_le_bytes())),
+            TensorType::F16 => bytes.chunks_exact_mut(size).for_each(|b| b.copy_from_slice(&f16::from_f32(value()).to_le_bytes())),
+            TensorType::BF16 => bytes.chunks_exact_mut(size).for_each(|b| b.copy_from_slice(&bf16::from_f32(value()).to_le_bytes())),
+            _ => {
+                self.fill(bytes);
+                bytes.chunks_exact_mut(size).for_each(|block| tame(tensor_type, block));
+            }
+        }
+    }
+}
+
+/// Turns random bytes into a block of weights around 0: the scales are given such values that a block with all codes equally likely has
+/// deviation [`DEVIATION`].
+fn tame(tensor_type: TensorType, block: &mut [u8]) {
+    // Deviation of a code that is uniform on `levels` values.
+    let of_codes = |levels: f32| ((levels * levels - 1.0) / 12.0).sqrt();
+    let mut put = |at: usize, value: f32| block[at..at + 2].copy_from_slice(&f16::from_f32(value).to_le_bytes());
+    // Root mean square of a group's scale, where groups have one of 4, 6 or 8 bits of their own.
+    let (rms_u4, rms_u6, rms_i6, rms_i8) = (8.803, 36.52, 18.48, 73.90);
+    match tensor_type {
+        TensorType::F32 | TensorType::F16 | TensorType::BF16 => {}
+        // d · (code - half)
+        TensorType::Q4_0 => put(0, DEVIATION / of_codes(16.0)),
+        TensorType::Q5_0 => put(0, DEVIATION / of_codes(32.0)),
+        TensorType::Q8_0 => put(0, DEVIATION / of_codes(256.0)),
+        // d · code + m, with m at the middle
+        TensorType::Q4_1 => {
+            put(0, DEVIATION / of_codes(16.0));
+            put(2, -7.5 * DEVIATION / of_codes(16.0));
+        }
+        TensorType::Q5_1 => {
+            put(0, DEVIATION / of_codes(32.0));
+            put(2, -15.5 * DEVIATION / of_codes(32.0));
+        }
+        // d · scale · code, signed
+        TensorType::Q3_K => put(108, DEVIATION / (rms_i6 * of_codes(8.0))),
+        TensorType::Q6_K => put(208, DEVIATION / (rms_i8 * of_codes(64.0))),
+        // d · scale · code - dmin · min, with every group's min equal to its scale and dmin so that the middle is 0
+        TensorType::Q2_K => {
+            let d = DEVIATION / (rms_u4 * of_codes(4.0));
+            put(80, d);
+            put(82, 1.5 * d);
+            block[..16].iter_mut().for_each(|b| *b = *b & 15 | *b << 4);
+        }
+        TensorType::Q4_K | TensorType::Q5_K => {
+            let levels = if tensor_type == TensorType::Q4_K { 16.0 } else { 32.0 };
+            let d = DEVIATION / (rms_u6 * of_codes(levels));
+            put(0, d);
+            put(2, 0.5 * (levels - 1.0) * d);
+            block.copy_within(4..8, 8);
+            block[12..16].iter_mut().for_each(|b| *b = *b & 15 | *b << 4);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn random_numbers_have_mean_0_and_deviation_1() {
+        let mut random = Random { state: 3 };
+        let n = 1 << 16;
+        let values: Vec<f64> = (0..n).map(|_| f64::from(random.normal())).collect();
+        let mean = values.iter().sum::<f64>() / f64::from(n);
+        let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / f64::from(n);
+        // Five standard errors: 1/√n of the mean, at most √(2/n) of the variance.
+        assert!(mean.abs() < 5.0 / 256.0, "mean {mean}");
+        assert!((variance - 1.0).abs() < 5.0 * 2f64.sqrt() / 256.0, "variance {variance}");
+    }
+
+    #[test]
+    fn every_type_fills_its_blocks() {
+        for tensor_type in TensorType::ALL {
+            let mut bytes = Vec::new();
+            Random { state: 1 }.write(&mut bytes, tensor_type, 5000 * 256, 0.0).unwrap();
+            assert_eq!(bytes.len(), 5000 * 256 / tensor_type.block_len() * tensor_type.block_bytes(), "{tensor_type}");
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! How two tensors differ, in words.
+
+use std::{collections::BTreeSet, fmt::Write};
+
+use ndarray::Dimension;
+
+use super::{compare::TOLERANCE, list::Recorded};
+use tiny_llm_formats::Tensor;
+
+/// Why an activation is not the expected one.
+#[derive(Debug)]
+pub(super) enum Difference {
+    /// Another one was expected; `None` is the end of a list.
+    List {
+        found: Option<String>,
+        expected: Option<String>,
+    },
+    Shape {
+        found: Vec<usize>,
+        expected: Vec<usize>,
+    },
+    Values(Values),
+}
+
+/// Numbers that are out of tolerance.
+#[derive(Debug)]
+pub(super) struct Values {
+    shape: Vec<usize>,
+    /// The first in row-major order.
+    first: Vec<usize>,
+    found: f32,
+    expected: f32,
+    bound: f32,
+    largest: f32,
+    /// How many.
+    wrong: usize,
+    /// How many of them are NaN or infinite where a number was expected.
+    not_numbers: usize,
+    /// The largest distance between numbers.
+    furthest: f32,
+    /// Of each axis the indices at which there is one.
+    places: Vec<BTreeSet<usize>>,
+}
+
+/// The largest distance, as a part of the expected tensor's largest magnitude; or how the two differ.
+pub(super) fn difference(found: &Tensor, expected: &Recorded) -> Result<f32, Difference> {
+    if found.shape() != expected.shape {
+        return Err(Difference::Shape { found: found.shape().to_vec(), expected: expected.shape.clone() });
+    }
+    let largest = expected.values.iter().filter(|x| x.is_finite()).fold(0.0f32, |m, x| m.max(x.abs()));
+    let bound = TOLERANCE * largest;
+    let mut furthest = 0.0f32;
+    let mut values: Option<Values> = None;
+    for ((index, &x), &y) in found.indexed_iter().zip(&expected.values) {
+        let distance = (x - y).abs();
+        // Equal infinities have no distance, and neither have two NaNs.
+        if x == y || (x.is_nan() && y.is_nan()) {
+            continue;
+        }
+        if distance.is_finite() {
+            furthest = furthest.max(distance);
+        }
+        if distance <= bound {
+            continue;
+        }
+        let values = values.get_or_insert_with(|| Values {
+            shape: expected.shape.clone(),
+            first: index.slice().to_vec(),
+            found: x,
+            expected: y,
+            bound,
+            largest,
+            wrong: 0,
+            not_numbers: 0,
+            furthest: 0.0,
+            places: vec![BTreeSet::new(); expected.shape.len()],
+        });
+        values.wrong += 1;
+        values.not_numbers += usize::from(!x.is_finite() && y.is_finite());
+        for (places, &i) in values.places.iter_mut().zip(index.slice()) {
+            places.insert(i);
+        }
+    }
+    match values {
+        Some(values) => Err(Difference::Values(Values { furthest, ..values })),
+        // An expected tensor of zeros must be met exactly, and was.
+        None => Ok(if largest > 0.0 { furthest / largest } else { 0.0 }),
+    }
+}
+
+impl Difference {
+    pub(super) fn list(found: Option<&str>, expected: Option<&str>) -> Self {
+        Self::List { found: found.map(str::to_owned), expected: expected.map(str::to_owned) }
+    }
+
+    /// Several lines. `texts` are the tokens' texts, if they are known.
+    pub(super) fn words(&self, name: &str, texts: &[String]) -> String {
+        match self {
+            Self::List { found, expected } => match (found, expected) {
+                (Some(found), Some(expected)) => format!("the lists of activations differ: found {found}, expected {expected}"),
+                (Some(found), None) => format!("the lists of activations differ: found {found} after the last"),
+                (None, expected) => {
+                    format!("the lists of activations differ: yours ends before {}", expected.as_deref().unwrap_or("its end"))
+                }
+            },
+            Self::Shape { found, expected } => format!("{}\n  wrong shape: found {found:?}, expected {expected:?}", place(name)),
+            Self::Values(values) => values.words(name, texts),
+        }
+    }
+}
+
+impl Values {
+    fn words(&self, name: &str, texts: &[String]) -> String {
+        let axes = axes(name, self.shape.len());
+        let mut text = place(name);
+        for (axis, &i) in axes.iter().zip(&self.first).filter(|(axis, _)| **axis != BATCH) {
+            let _ = write!(text, ", {axis} {i}");
+            if *axis == "position"
+                && let Some(token) = texts.get(i)
+            {
+                let _ = write!(text, " ({token:?})");
+            }
+        }
+        let total: usize = self.shape.iter().product();
+        let _ = write!(text, "\n  found     {:?}\n  expected  {:?}", self.found, self.expected);
+        let _ = write!(
+            text,
+            "\n  tolerance {:.1e}, which is {TOLERANCE:e} of the largest magnitude, {:?}\n  in all    {} of {total} numbers differ",
+            self.bound, self.largest, self.wrong
+        );
+        if self.furthest > 0.0 {
+            let _ = write!(text, ", by up to {:?}", self.furthest);
+            if self.bound > 0.0 {
+                let _ = write!(text, ", {:.0} times the tolerance", self.furthest / self.bound);
+            }
+        }
+        if self.not_numbers > 0 {
+            let _ = write!(text, "; {} are NaN or infinite where a number was expected", self.not_numbers);
+        }
+        let places = axes.iter().zip(&self.places).zip(&self.shape).filter(|((axis, _), _)| **axis != BATCH);
+        let places: Vec<_> = places.map(|((axis, places), &size)| among(axis, places, size)).collect();
+        let _ = write!(text, "\n  where     {}\n  shape     {:?}", places.join("; "), self.shape);
+        text
+    }
+}
+
+/// `layers.0.attention.q_rope` → `layer 0, attention.q_rope`.
+fn place(name: &str) -> String {
+    let Some(inside) = name.strip_prefix("layers.") else { return name.to_owned() };
+    match inside.split_once('.') {
+        Some((layer, part)) => format!("layer {layer}, {part}"),
+        None => format!("layer {inside}, its result"),
+    }
+}
+
+/// The one axis that is not spoken of: there is one sequence.
+const BATCH: &str = "sequence";
+
+/// What the axes of an activation are.
+fn axes(name: &str, count: usize) -> Vec<&'static str> {
+    let named: &[&str] = match name {
+        "causal_mask" => &["query", "key"],
+        "rope.cos" | "rope.sin" => &["position", "pair"],
+        "logits" | "tied_output" | "lm_head" => &[BATCH, "position", "token id"],
+        _ if name.ends_with("head_0.weights") => &[BATCH, "head", "position", "key"],
+        _ if name.ends_with(".weight") => &["row", "column"],
+        _ if count == 4 => &[BATCH, "head", "position", "dimension"],
+        _ => &[BATCH, "position", "dimension"],
+    };
+    if named.len() == count { named.to_vec() } else { vec!["index"; count] }
+}
+
+/// `every position`, `positions 1 to 11 of 0 to 11`, `heads 1, 2 of 0 to 3`.
+fn among(axis: &str, places: &BTreeSet<usize>, size: usize) -> String {
+    let (Some(&first), Some(&last)) = (places.first(), places.last()) else { return format!("no {axis}") };
+    if places.len() == size {
+        return if size == 1 { format!("{axis} 0, the only one") } else { format!("every {axis}") };
+    }
+    let all = size - 1;
+    if places.len() == 1 {
+        return format!("{axis} {first} alone of 0 to {all}");
+    }
+    let several = if axis == "query" { "queries".to_owned() } else { format!("{axis}s") };
+    let several = if axis == "index" { "indices".to_owned() } else { several };
+    if last - first + 1 == places.len() {
+        return format!("{several} {first} to {last} of 0 to {all}");
+    }
+    if places.len() > 8 {
+        return format!("{} of {size} {several}, {first} the first", places.len());
+    }
+    let listed: Vec<_> = places.iter().map(usize::to_string).collect();
+    format!("{several} {} of 0 to {all}", listed.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tiny_llm_formats::tensor::tensor;
+
+    fn words(name: &str, found: &Tensor, expected: &Tensor) -> String {
+        difference(found, &Recorded::new(name, expected)).unwrap_err().words(name, &["Once".to_owned(), " upon".to_owned()])
+    }
+
+    #[test]
+    fn the_place_is_named() {
+        let expected = Tensor::from_shape_fn(vec![1, 2, 3, 4], |at| (at[3] + 1) as f32);
+        let mut found = expected.clone();
+        found[[0, 1, 1, 2]] = 3.5;
+        found[[0, 1, 2, 2]] = 3.25;
+        assert_eq!(
+            words("layers.3.attention.q_rope", &found, &expected),
+            "layer 3, attention.q_rope, head 1, position 1 (\" upon\"), dimension 2\n  found     3.5\n  expected  3.0\n  \
+             tolerance 4.0e-4, which is 1e-4 of the largest magnitude, 4.0\n  in all    2 of 24 numbers differ, by up to 0.5, 1250 times the tolerance\n  \
+             where     head 1 alone of 0 to 1; positions 1 to 2 of 0 to 2; dimension 2 alone of 0 to 3\n  shape     [1, 2, 3, 4]"
+        );
+    }
+
+    #[test]
+    fn nan_and_infinity_are_no_numbers() {
+        let expected = tensor(&[1, 2, 2], vec![1.0, 2.0, 3.0, 4.0]);
+        let text = words("norm", &tensor(&[1, 2, 2], vec![1.0, f32::NAN, f32::INFINITY, 4.0]), &expected);
+        assert!(text.starts_with("norm, position 0 (\"Once\"), dimension 1\n  found     NaN\n"), "{text}");
+        assert!(text.contains("2 of 4 numbers differ; 2 are NaN or infinite where a number was expected"), "{text}");
+    }
+
+    #[test]
+    fn a_mask_is_met_exactly() {
+        let minus = f32::NEG_INFINITY;
+        let mask = tensor(&[2, 2], vec![0.0, minus, 0.0, 0.0]);
+        assert_eq!(difference(&mask, &Recorded::new("causal_mask", &mask)).unwrap(), 0.0);
+        let text = words("causal_mask", &tensor(&[2, 2], vec![0.0, minus, minus, 0.0]), &mask);
+        assert!(text.starts_with("causal_mask, query 1, key 0\n  found     -inf\n  expected  0.0\n"), "{text}");
+        let large = words("causal_mask", &tensor(&[2, 2], vec![0.0, -1e9, 0.0, 0.0]), &mask);
+        assert!(large.contains("found     -1000000000.0\n  expected  -inf"), "{large}");
+    }
+
+    #[test]
+    fn a_wrong_shape_is_said_as_such() {
+        let text = words("layers.1", &tensor(&[1, 4], vec![0.0; 4]), &tensor(&[1, 2, 2], vec![0.0; 4]));
+        assert_eq!(text, "layer 1, its result\n  wrong shape: found [1, 4], expected [1, 2, 2]");
+    }
+
+    #[test]
+    fn places_are_summed_up() {
+        let of = |places: &[usize], size| among("head", &places.iter().copied().collect(), size);
+        assert_eq!(of(&[0, 1, 2], 3), "every head");
+        assert_eq!(of(&[0], 1), "head 0, the only one");
+        assert_eq!(of(&[1, 2], 3), "heads 1 to 2 of 0 to 2");
+        assert_eq!(of(&[0, 2], 4), "heads 0, 2 of 0 to 3");
+        assert_eq!(of(&(0..40).step_by(2).collect::<Vec<_>>(), 40), "20 of 40 heads, 0 the first");
+    }
+}

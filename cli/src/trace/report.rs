@@ -1,0 +1,66 @@
+//! What the comparison found, one JSON object a line, for `cargo course trace`. Each line is written at once: a program that dies has
+//! said how far it came.
+//!
+//! ```text
+//! {"loaded": true}
+//! {"agrees": "embedding", "deviation": 0.0}
+//! {"differs": "norm", "words": "norm, position 0, …", "tasks": ["week1-day4 task 1: RmsNorm::forward"]}
+//! {"panic": "this needs week1-day4 …", "during": "norm", "tasks": […]}
+//! {"error": "…"}
+//! {"end": true}
+//! ```
+
+use std::{
+    fs::File,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::compare::Event;
+use crate::files::cannot_be_written;
+
+type TasksOf = fn(&str) -> &'static [&'static str];
+
+/// The file, open.
+pub(super) struct Report {
+    path: PathBuf,
+    file: File,
+}
+
+impl Report {
+    /// Begins it anew.
+    pub(super) fn create(path: &Path) -> Result<Self> {
+        let file = File::create(path).map_err(|e| cannot_be_written(path, &e))?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    /// The model is loaded and accepts the tokens.
+    pub(super) fn loaded(&mut self) -> Result<()> {
+        self.line(&json!({ "loaded": true }))
+    }
+
+    pub(super) fn write(&mut self, event: &Event, tasks_of: TasksOf) -> Result<()> {
+        self.line(&match event {
+            Event::Agrees { name, deviation } => json!({ "agrees": name, "deviation": deviation }),
+            Event::Differs { name, words } => json!({ "differs": name, "words": words, "tasks": tasks_of(name) }),
+            Event::End => json!({ "end": true }),
+        })
+    }
+
+    /// The learner's code refuses model or tokens.
+    pub(super) fn error(&mut self, text: &str) -> Result<()> {
+        self.line(&json!({ "error": text }))
+    }
+
+    /// The learner's code panicked; before the activation `during`, if that is known.
+    pub(super) fn panic(&mut self, text: &str, during: Option<&str>, tasks_of: TasksOf) -> Result<()> {
+        self.line(&json!({ "panic": text, "during": during, "tasks": during.map_or(&[][..], tasks_of) }))
+    }
+
+    fn line(&mut self, value: &Value) -> Result<()> {
+        self.file.write_all(format!("{value}\n").as_bytes()).map_err(|e| cannot_be_written(&self.path, &e))
+    }
+}

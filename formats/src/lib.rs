@@ -1,0 +1,22 @@
+//! What comes from files, and the tensors that it becomes: model folders, GGUF metadata, tokenizers,
+//! chat templates.
+//!
+//! This is the ground floor: it imports nothing else of the workspace.
+
+pub mod chat;
+pub mod tensor;
+
+#[cfg(feature = "model")]
+pub mod bytes;
+#[cfg(feature = "model")]
+pub mod checkpoint;
+#[cfg(feature = "model")]
+pub mod config;
+#[cfg(feature = "model")]
+pub mod gguf;
+#[cfg(feature = "text")]
+pub mod text;
+#[cfg(feature = "model")]
+pub mod unfinished;
+
+pub use tensor::{Tensor, matmul};

@@ -1,0 +1,147 @@
+//! Tokenizer and chat template against what `transformers` gives: `tests/fixtures/text.json`, written by
+//! `python-ref/oracle/text.py`.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use serde_json::Value;
+use tiny_llm_formats::{
+    chat::Message,
+    text::{ChatTemplate, Tokenizer},
+};
+
+fn fixtures() -> Value {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/text.json"));
+    serde_json::from_str(&std::fs::read_to_string(path).expect("the fixtures are committed")).expect("JSON")
+}
+
+fn ids(value: &Value) -> Vec<u32> {
+    value.as_array().expect("a list").iter().map(|id| id.as_u64().expect("an id") as u32).collect()
+}
+
+fn tokenizer(fixtures: &Value, name: &str) -> Tokenizer {
+    Tokenizer::from_json(&fixtures["tokenizers"][name]["file"].to_string(), name).expect("a tokenizer")
+}
+
+fn template(source: &str) -> ChatTemplate {
+    let special = BTreeMap::from([("bos_token".to_owned(), "<s>".to_owned()), ("eos_token".to_owned(), "</s>".to_owned())]);
+    ChatTemplate::new(source.to_owned(), special, "test.jinja".to_owned()).expect("the syntax is right")
+}
+
+#[test]
+fn templates_render_as_apply_chat_template() {
+    let fixtures = fixtures();
+    let mut refused = 0;
+    for case in fixtures["renderings"].as_array().expect("a list") {
+        let name = case["template"].as_str().expect("a name");
+        let chat = fixtures["chats"][case["chat"].as_str().expect("a name")].as_array().expect("a chat");
+        let messages: Vec<_> = chat.iter().map(|m| Message::new(m[0].as_str().unwrap(), m[1].as_str().unwrap())).collect();
+        let add_generation_prompt = case["add_generation_prompt"].as_bool().expect("a flag");
+        let what = format!("template {name:?}, chat {:?}, add_generation_prompt {add_generation_prompt}", case["chat"]);
+        let rendered = template(fixtures["templates"][name].as_str().expect("a template")).render(&messages, add_generation_prompt);
+        match case["error"].as_str() {
+            None => assert_eq!(rendered.expect(&what), case["text"].as_str().expect("a text"), "{what}"),
+            Some(message) => {
+                refused += 1;
+                let error = rendered.expect_err(&what).to_string();
+                assert!(error.contains(message) && error.contains("test.jinja") && !error.contains('\n'), "{what}: {error}");
+            }
+        }
+    }
+    assert!(refused > 0, "some template refuses some chat");
+}
+
+#[test]
+fn tokenizers_agree_with_transformers() {
+    let fixtures = fixtures();
+    for (name, case) in fixtures["tokenizers"].as_object().expect("an object") {
+        let tokenizer = tokenizer(&fixtures, name);
+        assert_eq!(tokenizer.vocab_size() as u64, case["size"].as_u64().expect("a number"), "{name}");
+        for text in case["texts"].as_array().expect("a list") {
+            let what = format!("{name}: {:?}", text["text"]);
+            let encoded = tokenizer.encode(text["text"].as_str().expect("a text")).expect(&what);
+            assert_eq!(encoded, ids(&text["ids"]), "{what}");
+            assert_eq!(tokenizer.decode(&encoded).expect(&what), text["decoded"].as_str().expect("a text"), "{what}");
+        }
+    }
+}
+
+#[test]
+fn the_beginning_of_a_text_is_added_once() {
+    let fixtures = fixtures();
+    for (name, case) in fixtures["tokenizers"].as_object().expect("an object") {
+        let tokenizer = tokenizer(&fixtures, name);
+        for text in case["texts"].as_array().expect("a list") {
+            // transformers adds it even to a text that has it; that one must stay as it is.
+            let already = text["text"].as_str().is_some_and(|text| text.starts_with("<s>"));
+            let expected = if already { ids(&text["ids"]) } else { ids(&text["prompt"]) };
+            assert_eq!(tokenizer.encode_prompt(text["text"].as_str().unwrap()).unwrap(), expected, "{name}: {:?}", text["text"]);
+        }
+    }
+    let llama = tokenizer(&fixtures, "sentence_piece");
+    assert_eq!(llama.encode_prompt("<s>x").unwrap().iter().filter(|id| **id == 1).count(), 1);
+    let qwen = tokenizer(&fixtures, "byte_level");
+    assert_eq!(qwen.encode_prompt("x").unwrap(), qwen.encode("x").unwrap());
+}
+
+#[test]
+fn the_bytes_of_the_tokens_are_the_text() {
+    let fixtures = fixtures();
+    for (name, case) in fixtures["tokenizers"].as_object().expect("an object") {
+        let tokenizer = tokenizer(&fixtures, name);
+        for text in case["texts"].as_array().expect("a list") {
+            let bytes = ids(&text["ids"]).into_iter().flat_map(|id| tokenizer.token_bytes(id)).collect();
+            let written = String::from_utf8(bytes).expect("whole characters");
+            let decoded = text["decoded"].as_str().expect("a text");
+            // SentencePiece puts a space before a text, and its decoder takes the first space away.
+            let decoded = if name == "sentence_piece" && written.starts_with(' ') { format!(" {decoded}") } else { decoded.to_owned() };
+            assert_eq!(written, decoded, "{name}: {:?}", text["text"]);
+        }
+        assert!(tokenizer.token_bytes(1_000_000).is_empty(), "{name}: no such token");
+    }
+    let llama = tokenizer(&fixtures, "sentence_piece");
+    assert_eq!(llama.token_bytes(3 + 0x0A), b"\n", "<0x0A> is a byte");
+    assert_eq!(llama.token_bytes(2), b"</s>", "a special token reads as itself");
+}
+
+#[test]
+fn decoding_refuses_an_unknown_id() {
+    let error = tokenizer(&fixtures(), "byte_level").decode(&[3, 999_999]).unwrap_err().to_string();
+    assert!(error.contains("token 999999 is not in the tokenizer's vocabulary"), "{error}");
+}
+
+#[test]
+fn folders() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let render = || ChatTemplate::from_folder(folder.path()).map(|t| t.map(|t| t.render(&[Message::new("user", "x")], false).unwrap()));
+    let error = |result: anyhow::Result<Option<String>>| result.unwrap_err().to_string();
+
+    let missing = Tokenizer::from_folder(folder.path()).err().expect("no file").to_string();
+    assert!(missing.contains("tokenizer.json: cannot be read"), "{missing}");
+    write("tokenizer.json", "{\"model\": 3}");
+    let wrong = Tokenizer::from_folder(folder.path()).err().expect("no tokenizer").to_string();
+    assert!(wrong.contains("tokenizer.json: not a tokenizer") && !wrong.contains('\n'), "{wrong}");
+
+    assert_eq!(render().unwrap(), None);
+    write("tokenizer_config.json", r#"{"bos_token": null}"#);
+    assert_eq!(render().unwrap(), None);
+    write(
+        "tokenizer_config.json",
+        r#"{"bos_token": {"content": "<B>"}, "eos_token": "<E>", "chat_template": "{{ bos_token ~ messages[0].content ~ eos_token }}"}"#,
+    );
+    assert_eq!(render().unwrap().unwrap(), "<B>x<E>");
+    write(
+        "tokenizer_config.json",
+        r#"{"chat_template": [{"name": "tool_use", "template": "no"}, {"name": "default", "template": "yes"}]}"#,
+    );
+    assert_eq!(render().unwrap().unwrap(), "yes");
+    write("chat_template.jinja", "the file wins");
+    assert_eq!(render().unwrap().unwrap(), "the file wins");
+    write("chat_template.jinja", "{% if %}");
+    assert!(error(render()).contains("chat_template.jinja: chat template: syntax error"), "{}", error(render()));
+    std::fs::remove_file(folder.path().join("chat_template.jinja")).unwrap();
+    write("tokenizer_config.json", r#"{"chat_template": [{"name": "tool_use", "template": "no"}]}"#);
+    assert!(error(render()).contains("\"default\""), "{}", error(render()));
+    write("tokenizer_config.json", "{");
+    assert!(error(render()).contains("tokenizer_config.json: not JSON"), "{}", error(render()));
+}

@@ -1,0 +1,245 @@
+//! Assertions that explain: which element, both values, both shapes, the tolerance.
+
+use std::{
+    any::Any,
+    fmt, panic,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use approx::{AbsDiffEq, RelativeEq};
+
+use crate::{diagnosis, difference};
+use tiny_llm_formats::Tensor;
+
+/// How far a value may be from the expected one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Tolerance {
+    /// At most this far.
+    Absolute(f32),
+    /// At most this part of the larger of the two magnitudes.
+    Relative(f32),
+}
+
+impl Tolerance {
+    /// A NaN that was not expected is always out, and so is an infinity that was not expected; an expected
+    /// infinity or NaN must be met exactly.
+    pub(crate) fn allows(self, found: f32, expected: f32) -> bool {
+        // approx is false for NaN and for inf − inf, so equal infinities and wanted NaNs are let through first.
+        found == expected
+            || (found.is_nan() && expected.is_nan())
+            || match self {
+                Self::Absolute(bound) => found.abs_diff_eq(&expected, bound),
+                Self::Relative(bound) => found.relative_eq(&expected, 0.0, bound),
+            }
+    }
+}
+
+impl Tolerance {
+    pub(crate) fn bound(self) -> f32 {
+        match self {
+            Self::Absolute(bound) | Self::Relative(bound) => bound,
+        }
+    }
+}
+
+impl From<f32> for Tolerance {
+    fn from(bound: f32) -> Self {
+        Self::Absolute(bound)
+    }
+}
+
+impl fmt::Display for Tolerance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absolute(0.0) | Self::Relative(0.0) => f.write_str("must be equal"),
+            Self::Absolute(bound) => write!(f, "tolerance {bound:e}"),
+            Self::Relative(bound) => write!(f, "tolerance {bound:e} of the value"),
+        }
+    }
+}
+
+/// Where two tensors of one shape differ most.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mismatch {
+    /// Index of the worst element, one number per axis.
+    pub index: Vec<usize>,
+    /// The value found there.
+    pub found: f32,
+    /// The value expected there.
+    pub expected: f32,
+    /// How many elements are out of tolerance.
+    pub wrong: usize,
+}
+
+/// The worst element, if any is out of tolerance: a NaN or an infinity first, then the one furthest away.
+///
+/// # Panics
+/// If the shapes differ.
+#[must_use]
+pub fn worst_mismatch(found: &Tensor, expected: &Tensor, tolerance: impl Into<Tolerance>) -> Option<Mismatch> {
+    assert_eq!(found.shape(), expected.shape(), "compare shapes first");
+    let tolerance = tolerance.into();
+    let mut worst: Option<(f32, Mismatch)> = None;
+    let mut wrong = 0;
+    for ((index, &x), &y) in found.indexed_iter().zip(expected) {
+        if tolerance.allows(x, y) {
+            continue;
+        }
+        wrong += 1;
+        let distance = match tolerance {
+            _ if !(x - y).is_finite() => f32::INFINITY,
+            Tolerance::Absolute(_) => (x - y).abs(),
+            Tolerance::Relative(_) => (x - y).abs() / x.abs().max(y.abs()),
+        };
+        if worst.as_ref().is_none_or(|(d, _)| distance > *d) {
+            let index = ndarray::Dimension::slice(&index).to_vec();
+            worst = Some((distance, Mismatch { index, found: x, expected: y, wrong: 0 }));
+        }
+    }
+    worst.map(|(_, m)| Mismatch { wrong, ..m })
+}
+
+/// Passes if both tensors have the same shape and no element is out of tolerance.
+///
+/// # Panics
+/// Otherwise, with a message that shows both shapes, the worst index, both values and the tolerance.
+#[track_caller]
+pub fn assert_close(what: &str, found: &Tensor, expected: &Tensor, tolerance: impl Into<Tolerance>) {
+    assert_close_noting(what, found, expected, tolerance, "");
+}
+
+/// [`assert_close`] with lines of `more` between the numbers and the diagnosis, each after a line feed.
+///
+/// # Panics
+/// As [`assert_close`].
+#[track_caller]
+pub fn assert_close_noting(what: &str, found: &Tensor, expected: &Tensor, tolerance: impl Into<Tolerance>, more: &str) {
+    let tolerance = tolerance.into();
+    if let Err(message) = compare(what, found, expected, tolerance) {
+        panic!("{message}{more}{}", diagnosis::of_tensor(what, found, expected, tolerance));
+    }
+}
+
+/// Passes if two results of the learner's own code agree. Unlike [`assert_close`] it diagnoses nothing: both may be wrong, so how
+/// far one is from the other tells no mistake. `property` says why they must agree.
+///
+/// # Panics
+/// Otherwise, with the worst element of both and the property.
+#[track_caller]
+pub fn assert_agrees(what: &str, found: &Tensor, other: &Tensor, tolerance: impl Into<Tolerance>, property: &str) {
+    if let Err(message) = compare(what, found, other, tolerance) {
+        panic!("{message}\n  both are results of your code: {property}");
+    }
+}
+
+/// Passes if the answer, which is a text or a list rather than a tensor, is the expected one. Like a tensor it is compared with
+/// the answers of known mistakes, so use it where an answer holds so much that two mistakes do not give the same.
+///
+/// # Panics
+/// Otherwise, with both, or with what differs if they are long lists.
+#[track_caller]
+pub fn assert_answer<T: PartialEq + fmt::Debug>(what: &str, found: &T, expected: &T) {
+    if found != expected {
+        let text = format!("{found:?}");
+        let expected = format!("{expected:?}");
+        let difference = difference::of_lines(&text, &expected)
+            .or_else(|| difference::of_lists(&text, &expected))
+            .unwrap_or_else(|| format!("\n  found    {text}\n  expected {expected}"));
+        panic!("{what}{difference}{}", diagnosis::of_text(what, &text));
+    }
+}
+
+/// As [`assert_answer`], for a text of several lines: found and expected are printed side by side.
+///
+/// # Panics
+/// If they differ.
+#[track_caller]
+pub fn assert_picture(what: &str, found: &str, expected: &str) {
+    if found != expected {
+        let width = found.lines().map(|line| line.chars().count()).chain(["found".len()]).max().unwrap_or_default();
+        let (mut left, mut right) = (found.lines(), expected.lines());
+        let mut text = format!("{what}\n  {:width$}  expected", "found");
+        for _ in 0..found.lines().count().max(expected.lines().count()) {
+            let (left, right) = (left.next().unwrap_or_default(), right.next().unwrap_or_default());
+            text += format!("\n  {left:width$}  {right}").trim_end();
+        }
+        panic!("{text}{}", diagnosis::of_text(what, found));
+    }
+}
+
+/// As [`assert_close`], but returns the message.
+///
+/// # Errors
+/// The explanation, several lines of plain text.
+pub fn compare(what: &str, found: &Tensor, expected: &Tensor, tolerance: impl Into<Tolerance>) -> Result<(), String> {
+    let tolerance = tolerance.into();
+    if found.shape() != expected.shape() {
+        return Err(format!("{what}: wrong shape\n  found    {:?}\n  expected {:?}", found.shape(), expected.shape()));
+    }
+    let Some(m) = worst_mismatch(found, expected, tolerance) else { return Ok(()) };
+    let mut message = format!(
+        "{what}: {} of {} elements differ\n  worst at {:?}: found {:?}, expected {:?} ({tolerance})\n  shape    {:?}",
+        m.wrong,
+        found.len(),
+        m.index,
+        m.found,
+        m.expected,
+        found.shape(),
+    );
+    if let (Some(found), Some(expected)) = (row_of(found, &m.index), row_of(expected, &m.index)) {
+        message += &format!("\n  its row\n    found    {found}\n    expected {expected}");
+    }
+    if let Some(places) = difference::places(found, expected, tolerance) {
+        message += &format!("\n  {places}");
+    }
+    Err(message)
+}
+
+/// The row (along the last axis) that an element stands in, if it is short enough to be read.
+fn row_of(x: &Tensor, index: &[usize]) -> Option<String> {
+    let (_, lead) = index.split_last()?;
+    let mut row = x.view();
+    for &i in lead {
+        row.index_axis_inplace(ndarray::Axis(0), i);
+    }
+    let readable = |v: f32| if v == 0.0 || (1e-3..1e5).contains(&v.abs()) { format!("{v:.5}") } else { format!("{v:.5e}") };
+    let values: Vec<_> = row.iter().map(|&v| readable(v)).collect();
+    (2..=difference::READABLE).contains(&values.len()).then(|| format!("[{}]", values.join(", ")))
+}
+
+/// Passes if `action` panics, as the documentation promises for such arguments. A task that is still a
+/// `todo!` does not count: its panic goes on.
+///
+/// # Panics
+/// If `action` returns.
+#[track_caller]
+pub fn assert_panics<T>(arguments: &str, action: impl FnOnce() -> T) {
+    let Err(payload) = catch_unwind(AssertUnwindSafe(action)) else {
+        panic!("{arguments}: this must panic, but a value was returned");
+    };
+    if is_todo(&*payload) {
+        panic::resume_unwind(payload);
+    }
+}
+
+/// What `action` returns for arguments that it must accept. A panic is said to be one on these arguments, as the message of a
+/// panic in a library names none; that of a task that is still a `todo!` goes on.
+///
+/// # Panics
+/// If `action` panics.
+#[track_caller]
+pub fn assert_accepts<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
+    match catch_unwind(AssertUnwindSafe(action)) {
+        Ok(value) => value,
+        Err(payload) if is_todo(&*payload) => panic::resume_unwind(payload),
+        Err(payload) => panic!("{arguments}: this must be accepted, but it panicked: {}", message(&*payload).unwrap_or("no message")),
+    }
+}
+
+fn message(payload: &(dyn Any + Send)) -> Option<&str> {
+    payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied())
+}
+
+fn is_todo(payload: &(dyn Any + Send)) -> bool {
+    message(payload).is_some_and(|m| m.starts_with("not yet implemented"))
+}

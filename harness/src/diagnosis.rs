@@ -1,0 +1,337 @@
+//! What went wrong, in the learner's terms, read off a wrong answer.
+//!
+//! First the answer is compared with those that the wrong solutions in `tests/wrong` give on the same input; they stand in
+//! `tests/fixtures/wrong/DAY.safetensors`, which `cargo course matrix` writes, so that no wrong code is linked. If
+//! none is equal, a few shapes of wrongness are recognised that need no entry. Otherwise nothing is said: a wrong name is
+//! worse than none.
+
+use std::{fmt::Write as _, io::Write as _, path::PathBuf};
+
+use ndarray::{Axis, Zip};
+use serde_json::{Value, json};
+
+use crate::{check::Tolerance, fixtures::Fixtures};
+use tiny_llm_formats::Tensor;
+
+/// Lines to print under a mismatch; empty if nothing is known of this answer.
+///
+/// `what` names the check, and is the same whenever the same test reaches it with the same input.
+pub(crate) fn of_tensor(what: &str, found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> String {
+    known_or(what, found, expected, tolerance, by_shape)
+}
+
+/// As [`of_tensor`], for bytes of which each means something else: only known mistakes are named.
+pub(crate) fn of_bytes(what: &str, found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> String {
+    known_or(what, found, expected, tolerance, |_, _, _| None)
+}
+
+fn known_or(
+    what: &str,
+    found: &Tensor,
+    expected: &Tensor,
+    tolerance: Tolerance,
+    otherwise: impl Fn(&Tensor, &Tensor, Tolerance) -> Option<String>,
+) -> String {
+    record(what, || {
+        json!({
+            "shape": found.shape(),
+            "bits": found.iter().map(|x| x.to_bits()).collect::<Vec<_>>(),
+            "relative": matches!(tolerance, Tolerance::Relative(_)),
+            "tolerance": tolerance.bound(),
+            "distance": distance(found, expected, tolerance),
+            "thin": is_thin(found, expected, tolerance),
+        })
+    });
+    let known = Known::of_this_day().map(|known| known.tensor(what, found, tolerance)).unwrap_or_default();
+    match known.as_slice() {
+        [one] => one.clone(),
+        [] => otherwise(found, expected, tolerance).map(|text| line(&text)).unwrap_or_default(),
+        // Verification sees to it that this does not happen with an answer of the bank.
+        _ => String::new(),
+    }
+}
+
+/// As [`of_tensor`], for an answer that is written out, such as a text or a list of tokens.
+pub(crate) fn of_text(what: &str, found: &str) -> String {
+    if found == "an error" || found == "None" {
+        // Any mistake may end so: it tells nothing of where it came from.
+        return String::new();
+    }
+    record(what, || json!({ "text": found }));
+    let known = Known::of_this_day().map(|known| known.text(what, found)).unwrap_or_default();
+    if let [one] = known.as_slice() { one.clone() } else { String::new() }
+}
+
+fn line(text: &str) -> String {
+    format!("\n  diagnosis {text}")
+}
+
+/// How close an answer must come to a known wrong one: the check's tolerance, and the rounding of an answer of that size.
+#[must_use]
+fn same(found: f32, known: f32, tolerance: Tolerance, largest: f32) -> bool {
+    let largest = match tolerance {
+        Tolerance::Absolute(_) => largest,
+        Tolerance::Relative(_) => known.abs(),
+    };
+    // Any number is within a part of an infinity, so that one is met exactly or not at all.
+    tolerance.allows(found, known) || (known.is_finite() && (found - known).abs() <= 1e-5 * largest)
+}
+
+fn largest(x: &Tensor) -> f32 {
+    x.iter().filter(|v| v.is_finite()).fold(0.0, |m, v| m.max(v.abs()))
+}
+
+/// The known wrong answers of one day.
+struct Known {
+    file: Fixtures,
+}
+
+impl Known {
+    /// Those of the day whose test program this is; `None` elsewhere, and where they have not been recorded.
+    fn of_this_day() -> Option<Self> {
+        let program = std::env::current_exe().ok()?;
+        // target/debug/deps/week1_day3-0f1e2d3c4b5a6978
+        let (day, _) = program.file_stem()?.to_str()?.rsplit_once('-')?;
+        let file = Fixtures::open_if_there(&format!("wrong/{day}"))?;
+        Some(Self { file })
+    }
+
+    /// The answers that were recorded for this check.
+    fn answers(&self, what: &str) -> Vec<Value> {
+        self.file.about(what).and_then(|about| about["answers"].as_array().cloned()).unwrap_or_default()
+    }
+
+    fn tensor(&self, what: &str, found: &Tensor, tolerance: Tolerance) -> Vec<String> {
+        let is_same = |answer: &Value| {
+            let known = answer["tensor"].as_str().and_then(|name| self.file.f32s(name));
+            known.is_some_and(|known| {
+                let largest = largest(&known);
+                known.shape() == found.shape() && Zip::from(found).and(&known).all(|&x, &y| same(x, y, tolerance, largest))
+            })
+        };
+        says(self.answers(what).iter().filter(|answer| is_same(answer)))
+    }
+
+    fn text(&self, what: &str, found: &str) -> Vec<String> {
+        says(self.answers(what).iter().filter(|answer| answer["text"].as_str() == Some(found)))
+    }
+}
+
+/// What the answers say, each once.
+fn says<'a>(answers: impl Iterator<Item = &'a Value>) -> Vec<String> {
+    let mut texts: Vec<String> = answers
+        .filter_map(|answer| Some(format!("{}\n  read      {}", line(answer["says"].as_str()?), answer["read"].as_str()?)))
+        .collect();
+    texts.sort();
+    texts.dedup();
+    texts
+}
+
+/// Whether so little of a large answer is wrong that another mistake may well give the same.
+fn is_thin(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> bool {
+    found.shape() == expected.shape()
+        && found.len() >= 12
+        && found.iter().zip(expected).filter(|&(&x, &y)| !tolerance.allows(x, y)).count() < 3
+}
+
+/// How many tolerances the worst element is away; infinite for a NaN or an infinity, or where no deviation is allowed.
+fn distance(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<f64> {
+    if found.shape() != expected.shape() {
+        return None;
+    }
+    let of = |x: f32, y: f32| match tolerance {
+        _ if tolerance.allows(x, y) => 0.0,
+        _ if !(x - y).is_finite() => f64::INFINITY,
+        Tolerance::Absolute(bound) => f64::from((x - y).abs()) / f64::from(bound),
+        Tolerance::Relative(bound) => f64::from((x - y).abs() / x.abs().max(y.abs())) / f64::from(bound),
+    };
+    let worst = found.iter().zip(expected).map(|(&x, &y)| of(x, y)).max_by(f64::total_cmp)?;
+    // JSON has no infinity: `null` stands for it.
+    worst.is_finite().then_some(worst)
+}
+
+/// Appends an answer to the file that `COURSE_RECORD` names, if it is set: so `cargo course matrix` learns the bank's answers.
+fn record(what: &str, answer: impl FnOnce() -> Value) {
+    let Some(path) = std::env::var_os("COURSE_RECORD") else { return };
+    let mut line = answer();
+    line["what"] = what.into();
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
+    // One write, so that the lines of tests that run side by side do not mix.
+    let written = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
+    written.unwrap_or_else(|error| panic!("COURSE_RECORD={}: {error}", PathBuf::from(path).display()));
+}
+
+/// Wrongness that needs no entry in the bank.
+fn by_shape(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
+    if found.shape() != expected.shape() {
+        return wrong_shape(found, expected, tolerance);
+    }
+    if close(found, expected, tolerance) {
+        // So near the right answer, a factor near 1 and a shift near 0 would fit too.
+        return None;
+    }
+    not_finite(found, expected)
+        .or_else(|| all_zero(found, expected))
+        .or_else(|| transposed(found, expected, tolerance))
+        .or_else(|| scaled(found, expected, tolerance))
+        .or_else(|| shifted(found, expected, tolerance))
+        .or_else(|| elsewhere(found, expected, tolerance))
+}
+
+fn close(x: &Tensor, y: &Tensor, tolerance: Tolerance) -> bool {
+    let largest = largest(y);
+    x.shape() == y.shape() && Zip::from(x).and(y).all(|&x, &y| same(x, y, tolerance, largest))
+}
+
+/// Whether an answer holds enough to tell one arrangement of its numbers from another.
+fn varied(x: &Tensor) -> bool {
+    let mut bits: Vec<u32> = x.iter().map(|v| v.to_bits()).collect();
+    bits.sort_unstable();
+    bits.dedup();
+    bits.len() >= 3
+}
+
+fn distinct(x: &Tensor) -> bool {
+    let mut values: Vec<f32> = x.iter().copied().collect();
+    values.sort_by(f32::total_cmp);
+    values.windows(2).all(|pair| pair[0] != pair[1])
+}
+
+fn wrong_shape(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
+    if let Some((a, b)) = swapped_axes(found, expected, tolerance) {
+        return Some(format!("The numbers are right, but axes {a} and {b} are swapped."));
+    }
+    if found.len() == expected.len() && varied(expected) {
+        let same_order = found.iter().zip(expected).all(|(&x, &y)| same(x, y, tolerance, largest(expected)));
+        return same_order.then(|| "The numbers and their order are right; only the shape is not: reshape at the end.".to_owned());
+    }
+    None
+}
+
+fn not_finite(found: &Tensor, expected: &Tensor) -> Option<String> {
+    let count = |wrong: &dyn Fn(f32, f32) -> bool| found.iter().zip(expected).filter(|&(&x, &y)| wrong(x, y)).count();
+    let n = found.len();
+    // Where infinities or NaNs are expected too, as in a mask or in decoded bits, one more is no accident of arithmetic.
+    let only_finite = expected.iter().all(|y| y.is_finite());
+    let nan = count(&|x, y| x.is_nan() && !y.is_nan());
+    if nan > 0 {
+        let cause = if only_finite {
+            ": an operation without a result, such as 0/0, ∞/∞, ∞ − ∞, 0 · ∞ or the root of a negative number; bits that are no \
+             number, read from a wrong place or cast where a conversion belongs; or it stood in the input, the weights or the output \
+             before"
+        } else {
+            " where a number belongs"
+        };
+        return Some(format!("{nan} of {n} elements are NaN{cause}."));
+    }
+    let infinite = count(&|x, y| x.is_infinite() && y.is_finite());
+    if infinite > 0 {
+        let cause = if only_finite {
+            ": an overflow, a division by 0, the logarithm of 0, or it came in with the input or the weights"
+        } else {
+            ""
+        };
+        return Some(format!("{infinite} of {n} elements are infinite where a finite number belongs{cause}."));
+    }
+    let finite = count(&|x, y| x.is_finite() && y.is_infinite());
+    (finite > 0).then(|| format!("{finite} of {n} elements are finite where an infinite one belongs."))
+}
+
+fn all_zero(found: &Tensor, expected: &Tensor) -> Option<String> {
+    let zero = |x: &Tensor| x.iter().all(|&v| v == 0.0);
+    (zero(found) && !zero(expected)).then(|| {
+        "Every element is 0: never written, multiplied by 0, clamped to 0, a sum of nothing, or so small that rounding made it 0."
+            .to_owned()
+    })
+}
+
+/// Two axes whose exchange makes the one the other.
+fn swapped_axes(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<(usize, usize)> {
+    if found.ndim() != expected.ndim() || !varied(expected) {
+        return None;
+    }
+    let pairs = (0..found.ndim()).flat_map(|a| (a + 1..found.ndim()).map(move |b| (a, b)));
+    let mut proper = pairs.filter(|&(a, b)| expected.len_of(Axis(a)) > 1 && expected.len_of(Axis(b)) > 1);
+    proper.find(|&(a, b)| {
+        let mut swapped = expected.view();
+        swapped.swap_axes(a, b);
+        close(found, &swapped.to_owned(), tolerance)
+    })
+}
+
+fn transposed(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
+    swapped_axes(found, expected, tolerance).map(|(a, b)| format!("This is the expected answer with axes {a} and {b} swapped."))
+}
+
+fn scaled(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
+    let finite = found.iter().chain(expected).all(|v| v.is_finite());
+    if !finite || !varied(expected) {
+        return None;
+    }
+    let (at, &y) = expected.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
+    let factor = found.iter().nth(at)? / y;
+    if !(1e-6..=1e6).contains(&factor.abs()) {
+        // What is that small or large has vanished or grown without bound; a factor explains nothing.
+        return None;
+    }
+    if (factor - 1.0).abs() < 2e-4 {
+        // So near 1 the slack below would let other deviations pass for a factor.
+        return None;
+    }
+    // Small numbers must agree as closely as large ones do.
+    let tolerance = match tolerance {
+        Tolerance::Absolute(bound) => Tolerance::Absolute(bound * factor.abs().min(1.0)),
+        relative @ Tolerance::Relative(_) => relative,
+    };
+    close(found, &(expected * factor), tolerance).then(|| {
+        let factor_text = match factor.abs() {
+            small if small < 0.01 => format!("{factor:.3e}"),
+            near_one if (near_one - 1.0).abs() < 0.01 && factor > 0.0 => format!("{factor:.6}"),
+            _ => format!("{factor:.4}"),
+        };
+        let mut text = format!("Every element is {factor_text} times the expected one");
+        if factor < 0.0 {
+            text += ": the sign is wrong";
+        }
+        let inverse = 1.0 / factor;
+        if (2.0..=1000.0).contains(&inverse) {
+            let whole = inverse.round();
+            let near = (inverse - whole).abs() < 1e-3 * inverse;
+            let _ = if near { write!(text, ", 1/{whole} of it") } else { write!(text, ", 1/{inverse:.4} of it") };
+        }
+        text + "."
+    })
+}
+
+fn shifted(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
+    let by = found.first()? - expected.first()?;
+    (by.is_finite() && varied(expected) && close(found, &(expected + by), tolerance))
+        .then(|| format!("Every element is the expected one plus the same {by:.4}."))
+}
+
+/// The right numbers in other places.
+fn elsewhere(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
+    // Of whole numbers many are equal, so that a few that change places by chance say nothing of order.
+    if !varied(expected) || expected.iter().all(|y| y.fract() == 0.0) && !distinct(expected) {
+        return None;
+    }
+    let sorted = |x: &[f32]| {
+        let mut x = x.to_vec();
+        x.sort_by(f32::total_cmp);
+        x
+    };
+    let largest = largest(expected);
+    let same_set = |x: &[f32], y: &[f32]| sorted(x).into_iter().zip(sorted(y)).all(|(x, y)| same(x, y, tolerance, largest));
+    let (x, y) = (found.as_standard_layout(), expected.as_standard_layout());
+    let (x, y) = (x.as_slice()?, y.as_slice()?);
+    if !same_set(x, y) {
+        return None;
+    }
+    let width = *expected.shape().last()?;
+    let by_row = width > 1 && x.chunks(width).zip(y.chunks(width)).all(|(x, y)| same_set(x, y));
+    Some(if by_row {
+        "Each row holds the right numbers, in another order.".to_owned()
+    } else {
+        "These are the right numbers in other places: look at the reshapes and the order of axes.".to_owned()
+    })
+}

@@ -1,0 +1,10 @@
+//! What tests need: fixtures, assertions that explain, the diagnosis of known mistakes, and a counter
+//! of allocations.
+//!
+//! Only tests import the harness; solutions don't.
+
+pub mod allocations;
+pub mod check;
+mod diagnosis;
+mod difference;
+pub mod fixtures;
