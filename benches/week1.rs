@@ -1,4 +1,5 @@
-//! The numbers of the book's checkpoints: `cargo bench --features week1-day1`, one section for each day.
+//! The numbers of the book's checkpoints: `cargo bench --features week1-day1`, one section for each
+//! day.
 //!
 //! Times are the best of several runs, because whatever else the machine does can only add to them.
 #![allow(missing_docs, reason = "a benchmark has no readers of its documentation")]
@@ -17,7 +18,8 @@ fn main() {
 fn numbers(shape: &[usize], seed: u64) -> tiny_llm_formats::Tensor {
     let mut state = seed;
     let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f32 / (1u64 << 23) as f32 - 1.0
     };
     tiny_llm_formats::tensor::tensor(shape, (0..shape.iter().product()).map(|_| next()).collect())
@@ -47,8 +49,13 @@ mod day1 {
             let shape = [1, 4, length, 64];
             let (q, k, v) = (numbers(&shape, 1), numbers(&shape, 2), numbers(&shape, 3));
             let time = milliseconds(|| scaled_dot_product_attention(&q, &k, &v, None, None));
-            let ratio = before.map_or(String::new(), |before: f64| format!("  {:4.1} times the line above", time / before));
-            println!("  L = {length:4}  scores {:6.2} MiB  {time:8.2} ms{ratio}", (4 * length * length * 4) as f64 / f64::from(1 << 20));
+            let ratio = before.map_or(String::new(), |before: f64| {
+                format!("  {:4.1} times the line above", time / before)
+            });
+            println!(
+                "  L = {length:4}  scores {:6.2} MiB  {time:8.2} ms{ratio}",
+                (4 * length * length * 4) as f64 / f64::from(1 << 20)
+            );
             before = Some(time);
         }
     }
@@ -65,12 +72,19 @@ mod day2 {
         let tables = RopeTables::new(&inverse_frequencies(64, 10_000.0), 65_536);
         let (q, k) = (numbers(&[1, 64], 1), numbers(&[1, 64], 2));
         let score = |position: usize| {
-            let (q, k) = (rope_half_split(&q, &tables, position + 5), rope_half_split(&k, &tables, position));
+            let (q, k) = (
+                rope_half_split(&q, &tables, position + 5),
+                rope_half_split(&k, &tables, position),
+            );
             (&q * &k).sum()
         };
         let first = score(0);
         for position in [0, 10, 100, 1000, 10_000, 60_000] {
-            println!("  key at {position:5}  {:9.6}  off by {:.1e}", score(position), (score(position) - first).abs());
+            println!(
+                "  key at {position:5}  {:9.6}  off by {:.1e}",
+                score(position),
+                (score(position) - first).abs()
+            );
         }
     }
 }
@@ -87,7 +101,9 @@ mod day3 {
     use crate::{milliseconds, numbers};
 
     pub(crate) fn run() {
-        println!("day 3: one attention layer, E = 256, 4 query heads on 2 key/value heads of size 64");
+        println!(
+            "day 3: one attention layer, E = 256, 4 query heads on 2 key/value heads of size 64"
+        );
         let linear = |out, width, seed| Linear { weight: numbers(&[out, width], seed), bias: None };
         let layer = GroupedQueryAttention {
             n_heads: 4,
@@ -106,7 +122,10 @@ mod day3 {
             let whole = milliseconds(|| layer.forward(&x, Some(&mask)));
             let (q, k) = (numbers(&[1, 4, length, 64], 6), numbers(&[1, 2, length, 64], 7));
             let attention = milliseconds(|| grouped_query_attention(&q, &k, &k, None, Some(&mask)));
-            println!("  L = {length:4}  {whole:8.2} ms, of which attention {attention:8.2} ms ({:3.0} %)", 100.0 * attention / whole);
+            println!(
+                "  L = {length:4}  {whole:8.2} ms, of which attention {attention:8.2} ms ({:3.0} %)",
+                100.0 * attention / whole
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! `tiny-llm`, the command line. It hands the functions of this crate — yours, or with the feature `reference`
-//! ours — to `tiny_llm_cli`, which knows nothing of either.
+//! `tiny-llm`, the command line. It hands the functions of this crate — yours, or with the feature
+//! `reference` ours — to `tiny_llm_cli`, which knows nothing of either.
 
 mod engine;
 
@@ -11,7 +11,9 @@ use tiny_llm::{
     week1::{activations, chat::chatml, stream::TextStream},
     week2::{bandwidth, gguf::Gguf, kernels::VARIABLE},
 };
-use tiny_llm_cli::{Engine, FinishReason, LoadOptions, QuantizeRequest, Request, WriteRequest, WriteTensor};
+use tiny_llm_cli::{
+    Engine, FinishReason, LoadOptions, QuantizeRequest, Request, WriteRequest, WriteTensor,
+};
 use tiny_llm_formats::{
     Tensor,
     chat::Message,
@@ -34,9 +36,15 @@ impl Engine for Solution {
 
     fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
         let week = options.week.unwrap_or(if path.is_file() { 2 } else { 1 });
-        ensure!(week == 2 || !path.is_file(), "{}: a GGUF file needs week 2's engine", path.display());
+        ensure!(
+            week == 2 || !path.is_file(),
+            "{}: a GGUF file needs week 2's engine",
+            path.display()
+        );
         if week == 1 && std::env::var_os(VARIABLE).is_some() {
-            eprintln!("{VARIABLE} is set, but week 1's engine has no kernels to choose from: give a GGUF file, or --week 2");
+            eprintln!(
+                "{VARIABLE} is set, but week 1's engine has no kernels to choose from: give a GGUF file, or --week 2"
+            );
         }
         Ok(if week == 1 {
             Self::Week1(Box::new(week1::Week1::load(path)?))
@@ -118,8 +126,12 @@ impl Engine for Solution {
 
     fn activations(&self, tokens: &[u32], each: &mut dyn FnMut(&str, &Tensor)) -> Result<()> {
         match self {
-            Self::Week1(engine) => activations::activations(&engine.model, &week1::batch_of_one(tokens), each),
-            Self::Week2(_) => bail!("activations are compared on week 1's engine; give a model folder"),
+            Self::Week1(engine) => {
+                activations::activations(&engine.model, &week1::batch_of_one(tokens), each);
+            }
+            Self::Week2(_) => {
+                bail!("activations are compared on week 1's engine; give a model folder")
+            }
         }
         Ok(())
     }
@@ -128,7 +140,11 @@ impl Engine for Solution {
         activations::tasks_of(activation)
     }
 
-    fn generate(&self, request: &Request, on_token: &mut dyn FnMut(u32) -> ControlFlow<()>) -> Result<FinishReason> {
+    fn generate(
+        &self,
+        request: &Request,
+        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<FinishReason> {
         match self {
             Self::Week1(engine) => engine.generate(request, on_token),
             Self::Week2(engine) => engine.generate(request, on_token),
@@ -143,11 +159,17 @@ impl Engine for Solution {
         stream.finish()
     }
 
-    fn quantize(request: &QuantizeRequest<'_>, progress: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<Vec<TensorInfo>> {
+    fn quantize(
+        request: &QuantizeRequest<'_>,
+        progress: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
+    ) -> Result<Vec<TensorInfo>> {
         week2::quantize(request, progress)
     }
 
-    fn write_gguf(request: &WriteRequest<'_>, write: &mut WriteTensor<'_>) -> Result<Vec<TensorInfo>> {
+    fn write_gguf(
+        request: &WriteRequest<'_>,
+        write: &mut WriteTensor<'_>,
+    ) -> Result<Vec<TensorInfo>> {
         week2::write_gguf(request, write)
     }
 

@@ -1,9 +1,12 @@
 //! Week 1, day 1: softmax and linear, scaled dot-product attention, multi-head attention.
 //!
-//! Failures are printed in the order of the names, so the names of a task put the plain cases first.
+//! Failures are printed in the order of the names, so the names of a task put the plain cases
+//! first.
 
 use ndarray::{Axis, IxDyn};
-use tiny_llm::week1::attention::{MultiHeadAttention, linear, merge_heads, scaled_dot_product_attention, softmax, split_heads};
+use tiny_llm::week1::attention::{
+    MultiHeadAttention, linear, merge_heads, scaled_dot_product_attention, softmax, split_heads,
+};
 use tiny_llm_formats::{Tensor, tensor::tensor};
 use tiny_llm_harness::{
     check::{assert_agrees, assert_close, assert_panics},
@@ -72,7 +75,12 @@ fn task_1_softmax_of_one_visible_entry_is_exactly_one() {
 fn task_1_softmax_rows_sum_to_one() {
     let y = softmax(&random(1, &[2, 3, 7]));
     // 7 additions of numbers below 1, each off by at most 2⁻²⁴, and as much again in the quotients.
-    assert_close("sums over the last axis", &y.sum_axis(Axis(2)), &Tensor::ones(IxDyn(&[2, 3])), 16.0 * f32::EPSILON / 2.0);
+    assert_close(
+        "sums over the last axis",
+        &y.sum_axis(Axis(2)),
+        &Tensor::ones(IxDyn(&[2, 3])),
+        16.0 * f32::EPSILON / 2.0,
+    );
 }
 
 #[test]
@@ -80,7 +88,13 @@ fn task_1_softmax_stays_the_same_when_a_constant_is_added() {
     let x = random(2, &[4, 6]);
     // x + 64 is rounded to multiples of 2⁻¹⁸, and that error of the exponent is one of the result.
     let property = "a constant added to a whole row cancels in the ratio, so they must be equal";
-    assert_agrees("softmax(x + 64), compared with softmax(x)", &softmax(&(&x + 64.0)), &softmax(&x), 1e-5, property);
+    assert_agrees(
+        "softmax(x + 64), compared with softmax(x)",
+        &softmax(&(&x + 64.0)),
+        &softmax(&x),
+        1e-5,
+        property,
+    );
 }
 
 #[test]
@@ -89,7 +103,13 @@ fn task_1_softmax_twice_gives_the_same() {
     let first = softmax(&x);
     let _ = softmax(&random(4, &[3, 5]));
     let property = "nothing of an earlier call may remain, so they must be the same to the bit";
-    assert_agrees("the second softmax of the same x, compared with the first", &softmax(&x), &first, 0.0, property);
+    assert_agrees(
+        "the second softmax of the same x, compared with the first",
+        &softmax(&x),
+        &first,
+        0.0,
+        property,
+    );
 }
 
 // Task 1: linear
@@ -98,7 +118,10 @@ fn task_1_softmax_twice_gives_the_same() {
 fn check_linear(case: &str) {
     let fixtures = fixtures();
     let case = fixtures.case(&format!("task_1_linear/{case}"));
-    case.check("output", &linear(&case.tensor("x"), &case.tensor("weight"), case.get("bias").as_ref()));
+    case.check(
+        "output",
+        &linear(&case.tensor("x"), &case.tensor("weight"), case.get("bias").as_ref()),
+    );
 }
 
 #[test]
@@ -137,12 +160,18 @@ fn check_attention(case: &str) {
     let fixtures = fixtures();
     let case = fixtures.case(&format!("task_2_attention/{case}"));
     let scale = case.value("scale").as_f64().map(|scale| scale as f32);
-    let found = scaled_dot_product_attention(&case.tensor("q"), &case.tensor("k"), &case.tensor("v"), scale, case.get("mask").as_ref());
+    let found = scaled_dot_product_attention(
+        &case.tensor("q"),
+        &case.tensor("k"),
+        &case.tensor("v"),
+        scale,
+        case.get("mask").as_ref(),
+    );
     case.check("output", &found);
 }
 
-/// Attention with a mask, of which every query sees at least one key. A result that is NaN throughout could come of anything,
-/// so it is refused here and not compared.
+/// Attention with a mask, of which every query sees at least one key. A result that is NaN
+/// throughout could come of anything, so it is refused here and not compared.
 #[track_caller]
 fn masked_attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: &Tensor) -> Tensor {
     let found = scaled_dot_product_attention(q, k, v, None, Some(mask));
@@ -202,7 +231,13 @@ fn task_2_attention_masked_keys_and_values_do_not_matter() {
     other_v.index_axis_mut(Axis(1), 2).mapv_inplace(|x| 1000.0 - 3.0 * x);
     let after = masked_attention(&q, &other_k, &other_v, &mask);
     let what = "attention after key 2 and value 2, masked for every query, were changed, compared with before";
-    assert_agrees(what, &after, &before, 0.0, "a key at −inf has no influence, whatever it and its value hold");
+    assert_agrees(
+        what,
+        &after,
+        &before,
+        0.0,
+        "a key at −inf has no influence, whatever it and its value hold",
+    );
 }
 
 #[test]
@@ -215,7 +250,12 @@ fn task_2_attention_over_one_visible_key_is_its_value() {
     let mut reversed = v.clone();
     reversed.invert_axis(Axis(0));
     // The one weight is 1 and all others are 0, so no rounding is involved.
-    assert_close("query i sees key 3 − i alone", &masked_attention(&q, &k, &v, &mask), &reversed, 0.0);
+    assert_close(
+        "query i sees key 3 − i alone",
+        &masked_attention(&q, &k, &v, &mask),
+        &reversed,
+        0.0,
+    );
 }
 
 #[test]
@@ -225,7 +265,12 @@ fn task_2_attention_averages_when_all_keys_are_equal() {
     let mean = v.mean_axis(Axis(0)).expect("five rows");
     let expected = ndarray::stack(Axis(0), &[mean.view(), mean.view()]).expect("same shapes");
     // Two sums of five values up to 2.
-    assert_close("attention over five equal keys", &scaled_dot_product_attention(&q, &k, &v, None, None), &expected, 2e-6);
+    assert_close(
+        "attention over five equal keys",
+        &scaled_dot_product_attention(&q, &k, &v, None, None),
+        &expected,
+        2e-6,
+    );
 }
 
 // Task 3: multi-head attention
@@ -244,7 +289,12 @@ fn multi_head(case: &Case) -> MultiHeadAttention {
 fn check_multi_head(case: &str) {
     let fixtures = fixtures();
     let case = fixtures.case(&format!("task_3_multi_head/{case}"));
-    let found = multi_head(&case).forward(&case.tensor("query"), &case.tensor("key"), &case.tensor("value"), case.get("mask").as_ref());
+    let found = multi_head(&case).forward(
+        &case.tensor("query"),
+        &case.tensor("key"),
+        &case.tensor("value"),
+        case.get("mask").as_ref(),
+    );
     case.check("output", &found);
 }
 
@@ -284,8 +334,11 @@ fn task_3_multi_head_attention_of_a_batch_is_that_of_its_parts() {
     let case = fixtures.case("task_3_multi_head/cross");
     let layer = multi_head(&case);
     let part = |name: &str, b: usize| case.tensor(name).select(Axis(0), &[b]);
-    let parts: Vec<_> = (0..2).map(|b| layer.forward(&part("query", b), &part("key", b), &part("value", b), None)).collect();
-    let parts = ndarray::concatenate(Axis(0), &[parts[0].view(), parts[1].view()]).expect("same shapes");
+    let parts: Vec<_> = (0..2)
+        .map(|b| layer.forward(&part("query", b), &part("key", b), &part("value", b), None))
+        .collect();
+    let parts =
+        ndarray::concatenate(Axis(0), &[parts[0].view(), parts[1].view()]).expect("same shapes");
     let what = "task_3_multi_head/cross, each sequence of the batch computed alone";
     assert_close(what, &parts, &case.tensor("output"), case.tolerance("output"));
 }
@@ -295,7 +348,8 @@ fn task_3_multi_head_attention_does_not_depend_on_the_order_of_keys() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_multi_head/cross");
     let order = [3, 1, 4, 0, 2];
-    let (key, value) = (case.tensor("key").select(Axis(1), &order), case.tensor("value").select(Axis(1), &order));
+    let (key, value) =
+        (case.tensor("key").select(Axis(1), &order), case.tensor("value").select(Axis(1), &order));
     let found = multi_head(&case).forward(&case.tensor("query"), &key, &value, None);
     let what = "task_3_multi_head/cross, with keys and values both in the order 3, 1, 4, 0, 2";
     assert_close(what, &found, &case.tensor("output"), case.tolerance("output"));

@@ -1,10 +1,12 @@
 //! Week 1, day 2: RoPE in its two forms.
 //!
-//! Failures are printed in the order of the names, so the names of a task put the plain cases first.
+//! Failures are printed in the order of the names, so the names of a task put the plain cases
+//! first.
 
 use ndarray::{Array2, Axis, Ix2, array, concatenate};
 use tiny_llm::week1::rope::{
-    RopeForm, RopeTables, half_split_to_interleaved, inverse_frequencies, rope_at_positions, rope_half_split, rope_interleaved,
+    RopeForm, RopeTables, half_split_to_interleaved, inverse_frequencies, rope_at_positions,
+    rope_half_split, rope_interleaved,
 };
 use tiny_llm_formats::{
     Tensor, matmul,
@@ -61,7 +63,10 @@ fn task_1_inverse_frequencies_of_head_size_64() {
 
 #[test]
 fn task_1_inverse_frequencies_refuse_an_odd_head_size() {
-    assert_panics("inverse_frequencies(7, 10000): head size 7 is odd, so one number has no partner", || inverse_frequencies(7, 10_000.0));
+    assert_panics(
+        "inverse_frequencies(7, 10000): head size 7 is odd, so one number has no partner",
+        || inverse_frequencies(7, 10_000.0),
+    );
 }
 
 #[track_caller]
@@ -88,15 +93,22 @@ fn task_1_tables_of_three_pairs() {
 fn task_1_tables_begin_without_a_turn() {
     let tables = RopeTables::new(&[1.0, 0.1], 3);
     let row_0 = |table: &Tensor| table.index_axis(Axis(0), 0).to_owned();
-    let found = concatenate(Axis(0), &[row_0(&tables.cos).view(), row_0(&tables.sin).view()]).expect("one axis each");
-    assert_close("row 0 of cos, then of sin, for two frequencies", &found, &tensor(&[4], vec![1.0, 1.0, 0.0, 0.0]), 0.0);
+    let found = concatenate(Axis(0), &[row_0(&tables.cos).view(), row_0(&tables.sin).view()])
+        .expect("one axis each");
+    assert_close(
+        "row 0 of cos, then of sin, for two frequencies",
+        &found,
+        &tensor(&[4], vec![1.0, 1.0, 0.0, 0.0]),
+        0.0,
+    );
 }
 
 // Tasks 2 and 3: the two forms
 
 type Rope = fn(&Tensor, &RopeTables, usize) -> Tensor;
 
-/// One of the two functions, and its name, which tells a check of one from the same check of the other.
+/// One of the two functions, and its name, which tells a check of one from the same check of the
+/// other.
 #[derive(Clone, Copy)]
 struct Form {
     name: &'static str,
@@ -122,7 +134,8 @@ fn check_position_0_is_the_identity(form: Form) {
     assert_close(&what, &rows_0(&(form.rope)(&x, &long_tables(), 0)), &rows_0(&x), 0.0);
 }
 
-/// A rotation keeps the length of each pair; `pair(i)` says which two elements of a head of size 8 those are.
+/// A rotation keeps the length of each pair; `pair(i)` says which two elements of a head of size 8
+/// those are.
 #[track_caller]
 fn check_pairs_keep_their_length(form: Form, pair: fn(usize) -> (usize, usize)) {
     let x = random(22, &[5, 8]);
@@ -142,7 +155,9 @@ fn check_pairs_keep_their_length(form: Form, pair: fn(usize) -> (usize, usize)) 
 fn check_scores_depend_on_the_distance(form: Form) {
     let (q, k) = (random(23, &[1, 8]), random(24, &[1, 8]));
     let (name, tables) = (form.name, long_tables());
-    let score = |p, s| matmul(&(form.rope)(&q, &tables, p), transpose(&(form.rope)(&k, &tables, s)))[[0, 0]];
+    let score = |p, s| {
+        matmul(&(form.rope)(&q, &tables, p), transpose(&(form.rope)(&k, &tables, s)))[[0, 0]]
+    };
     let expected = score(5, 2);
     for (p, s) in [(3, 0), (203, 200), (303, 300)] {
         let found = score(p, s);
@@ -153,7 +168,10 @@ fn check_scores_depend_on_the_distance(form: Form) {
         );
     }
     let other = score(2, 5);
-    assert!((other - expected).abs() > 0.01, "{name}: q at 2 · k at 5 should differ from q at 5 · k at 2; both are {other}");
+    assert!(
+        (other - expected).abs() > 0.01,
+        "{name}: q at 2 · k at 5 should differ from q at 5 · k at 2; both are {other}"
+    );
 }
 
 #[track_caller]
@@ -162,8 +180,17 @@ fn check_an_offset_is_a_shift(form: Form) {
     let tables = long_tables();
     let tail = |x: &Tensor| x.slice_axis(Axis(1), (4..).into()).to_owned();
     let all = tail(&(form.rope)(&x, &tables, 11));
-    let what = format!("{}: rows 4 and 5 alone at offset 15, compared with rows 4 and 5 of six at offset 11", form.name);
-    assert_agrees(&what, &(form.rope)(&tail(&x), &tables, 15), &all, 0.0, "they stand at positions 15 and 16 both times");
+    let what = format!(
+        "{}: rows 4 and 5 alone at offset 15, compared with rows 4 and 5 of six at offset 11",
+        form.name
+    );
+    assert_agrees(
+        &what,
+        &(form.rope)(&tail(&x), &tables, 15),
+        &all,
+        0.0,
+        "they stand at positions 15 and 16 both times",
+    );
 }
 
 #[track_caller]
@@ -172,7 +199,10 @@ fn check_short_tables_are_refused(form: Form) {
     let first_5 = |table: &Tensor| table.slice_axis(Axis(0), (..5).into()).to_owned();
     let tables = RopeTables { cos: first_5(&long.cos), sin: first_5(&long.sin) };
     let x = random(26, &[3, 8]);
-    let what = format!("{}: x [3, 8] at offset 3 needs position 5, with tables that end at position 4", form.name);
+    let what = format!(
+        "{}: x [3, 8] at offset 3 needs position 5, with tables that end at position 4",
+        form.name
+    );
     assert_panics(&what, || (form.rope)(&x, &tables, 3));
 }
 
@@ -272,7 +302,8 @@ fn task_3_half_split_refuses_tables_that_are_too_short() {
 fn check_positions(case: &str, form: RopeForm) {
     let fixtures = fixtures();
     let case = fixtures.case(&format!("task_4_positions/{case}"));
-    let positions: Array2<usize> = case.integers("positions").into_dimensionality::<Ix2>().expect("two axes");
+    let positions: Array2<usize> =
+        case.integers("positions").into_dimensionality::<Ix2>().expect("two axes");
     case.check("output", &rope_at_positions(&case.tensor("x"), &tables(&case), &positions, form));
 }
 
@@ -291,11 +322,21 @@ fn task_4_positions_that_follow_each_other_are_an_offset() {
     let x = random(27, &[2, 3, 4, 8]);
     let positions = Array2::from_shape_fn((2, 4), |(_, l)| 50 + l);
     let tables = long_tables();
-    for (form, rope) in [(RopeForm::Interleaved, rope_interleaved as Rope), (RopeForm::HalfSplit, rope_half_split)] {
+    for (form, rope) in
+        [(RopeForm::Interleaved, rope_interleaved as Rope), (RopeForm::HalfSplit, rope_half_split)]
+    {
         let found = rope_at_positions(&x, &tables, &positions, form);
         // Two products and a sum of values up to 2, which a compiler may fuse in one of the two.
-        let what = format!("{form:?} at positions 50 to 53, compared with the function of tasks 2 and 3 at offset 50");
-        assert_agrees(&what, &found, &rope(&x, &tables, 50), 1e-6, "positions in a row are what an offset gives");
+        let what = format!(
+            "{form:?} at positions 50 to 53, compared with the function of tasks 2 and 3 at offset 50"
+        );
+        assert_agrees(
+            &what,
+            &found,
+            &rope(&x, &tables, 50),
+            1e-6,
+            "positions in a row are what an offset gives",
+        );
     }
 }
 
@@ -303,10 +344,17 @@ fn task_4_positions_that_follow_each_other_are_an_offset() {
 fn task_4_positions_refuse_what_does_not_fit() {
     let x = random(28, &[2, 1, 3, 8]);
     let tables = long_tables();
-    let rope = |positions: Array2<usize>| rope_at_positions(&x, &tables, &positions, RopeForm::HalfSplit);
-    assert_panics("x [2, 1, 3, 8] with positions [1, 3], which are not [B, L]", || rope(array![[0, 1, 2]]));
-    assert_panics("x [2, 1, 3, 8] with positions [3, 2], which are not [B, L]", || rope(array![[0, 1], [2, 3], [4, 5]]));
-    assert_panics("position 320 with tables that end at position 319", || rope(array![[0, 1, 2], [0, 320, 2]]));
+    let rope =
+        |positions: Array2<usize>| rope_at_positions(&x, &tables, &positions, RopeForm::HalfSplit);
+    assert_panics("x [2, 1, 3, 8] with positions [1, 3], which are not [B, L]", || {
+        rope(array![[0, 1, 2]])
+    });
+    assert_panics("x [2, 1, 3, 8] with positions [3, 2], which are not [B, L]", || {
+        rope(array![[0, 1], [2, 3], [4, 5]])
+    });
+    assert_panics("position 320 with tables that end at position 319", || {
+        rope(array![[0, 1, 2], [0, 320, 2]])
+    });
 }
 
 #[test]
@@ -318,16 +366,26 @@ fn task_4_permutation_moves_rows_within_their_head() {
 
 #[test]
 fn task_4_scores_survive_the_permutation() {
-    let (x, q_proj, k_proj) = (random(29, &[1, 5, 6]), random(30, &[3 * 8, 6]), random(31, &[3 * 8, 6]));
+    let (x, q_proj, k_proj) =
+        (random(29, &[1, 5, 6]), random(30, &[3 * 8, 6]), random(31, &[3 * 8, 6]));
     let permuted = (half_split_to_interleaved(&q_proj, 3), half_split_to_interleaved(&k_proj, 3));
     let tables = long_tables();
     let scores = |rope: Rope, q_proj: &Tensor, k_proj: &Tensor| {
-        let heads = |weight: &Tensor| swap_axes(&reshape(&matmul(&x, transpose(weight)), &[1, 5, 3, 8]), 1, 2);
+        let heads = |weight: &Tensor| {
+            swap_axes(&reshape(&matmul(&x, transpose(weight)), &[1, 5, 3, 8]), 1, 2)
+        };
         matmul(&rope(&heads(q_proj), &tables, 90), transpose(&rope(&heads(k_proj), &tables, 90)))
     };
     let found = scores(rope_interleaved, &permuted.0, &permuted.1);
     let expected = scores(rope_half_split, &q_proj, &k_proj);
     // Eight products of numbers up to 24, each off by about ten roundings.
-    let what = "scores of permuted weights in the interleaved form, compared with the half-split form";
-    assert_agrees(what, &found, &expected, 3e-3, "the permutation carries one form into the other, and leaves the scores alone");
+    let what =
+        "scores of permuted weights in the interleaved form, compared with the half-split form";
+    assert_agrees(
+        what,
+        &found,
+        &expected,
+        3e-3,
+        "the permutation carries one form into the other, and leaves the scores alone",
+    );
 }

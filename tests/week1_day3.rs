@@ -25,9 +25,16 @@ fn fixtures() -> Fixtures {
 // Task 1: grouped attention
 
 /// Grouped attention of arguments that fit.
-fn grouped(q: &Tensor, k: &Tensor, v: &Tensor, scale: Option<f32>, mask: Option<&Tensor>) -> Tensor {
+fn grouped(
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    scale: Option<f32>,
+    mask: Option<&Tensor>,
+) -> Tensor {
     let scores = [q.len_of(Axis(0)), q.len_of(Axis(1)), q.len_of(Axis(2)), k.len_of(Axis(2))];
-    let mut arguments = format!("grouped_query_attention of q {:?}, k and v {:?}", q.shape(), k.shape());
+    let mut arguments =
+        format!("grouped_query_attention of q {:?}, k and v {:?}", q.shape(), k.shape());
     if let Some(mask) = mask {
         arguments += &format!(", with a mask {:?}, which broadcasts to {scores:?}", mask.shape());
     }
@@ -36,7 +43,8 @@ fn grouped(q: &Tensor, k: &Tensor, v: &Tensor, scale: Option<f32>, mask: Option<
 
 #[test]
 fn task_1_grouped_attention_head_h_reads_key_value_head_h_over_g() {
-    // The scores are ±200, so a query reads one of two values, by its sign, and the other has a weight of e^−400 = 0.
+    // The scores are ±200, so a query reads one of two values, by its sign, and the other has a
+    // weight of e^−400 = 0.
     let q = tensor(&[1, 6, 1, 1], vec![200.0, -200.0, -200.0, 200.0, 200.0, -200.0]);
     let k = tensor(&[1, 3, 2, 1], vec![1.0, -1.0, 1.0, -1.0, 1.0, -1.0]);
     let v = tensor(&[1, 3, 2, 1], vec![11.0, 12.0, 21.0, 22.0, 31.0, 32.0]);
@@ -52,7 +60,13 @@ fn check_grouped(case: &str) {
     let fixtures = fixtures();
     let case = fixtures.case(&format!("task_1_grouped/{case}"));
     let scale = case.value("scale").as_f64().map(|scale| scale as f32);
-    let found = grouped(&case.tensor("q"), &case.tensor("k"), &case.tensor("v"), scale, case.get("mask").as_ref());
+    let found = grouped(
+        &case.tensor("q"),
+        &case.tensor("k"),
+        &case.tensor("v"),
+        scale,
+        case.get("mask").as_ref(),
+    );
     case.check("output", &found);
 }
 
@@ -71,9 +85,17 @@ fn task_1_grouped_attention_with_groups_of_one() {
     let fixtures = fixtures();
     let case = fixtures.case("task_1_grouped/none_share");
     let found = grouped(&case.tensor("q"), &case.tensor("k"), &case.tensor("v"), None, None);
-    // Without diagnosis: here h / H is 0 for every h, like a key/value head that is always the first.
-    compare("grouped attention with H_q = H = 3", &found, &case.tensor("output"), case.tolerance("output"))
-        .unwrap_or_else(|text| panic!("{text}\n  a group is one query head here, so query head h reads key/value head h"));
+    // Without diagnosis: here h / H is 0 for every h, like a key/value head that is always the
+    // first.
+    compare(
+        "grouped attention with H_q = H = 3",
+        &found,
+        &case.tensor("output"),
+        case.tolerance("output"),
+    )
+    .unwrap_or_else(|text| {
+        panic!("{text}\n  a group is one query head here, so query head h reads key/value head h")
+    });
 }
 
 #[test]
@@ -90,8 +112,15 @@ fn task_1_grouped_mask_for_all_heads() {
 fn task_1_grouped_mask_for_all_heads_without_infinities() {
     let fixtures = fixtures();
     let case = fixtures.case("task_1_grouped/mask_finite");
-    let found = grouped(&case.tensor("q"), &case.tensor("k"), &case.tensor("v"), None, case.get("mask").as_ref());
-    // Without diagnosis: a mask that is ignored and one of which the −inf alone counts give the same here.
+    let found = grouped(
+        &case.tensor("q"),
+        &case.tensor("k"),
+        &case.tensor("v"),
+        None,
+        case.get("mask").as_ref(),
+    );
+    // Without diagnosis: a mask that is ignored and one of which the −inf alone counts give the
+    // same here.
     compare("grouped attention with a mask of finite numbers alone", &found, &case.tensor("output"), case.tolerance("output"))
         .unwrap_or_else(|text| panic!("{text}\n  this mask holds no −inf: it is added to the scores all the same, and its numbers count"));
 }
@@ -114,7 +143,8 @@ fn task_1_grouped_mask_with_rows_that_see_nothing() {
 #[test]
 fn task_1_grouped_refuses_uneven_groups() {
     for h_q in [5, 1] {
-        let (q, k, v) = (random(33, &[1, h_q, 2, 4]), random(34, &[1, 2, 3, 4]), random(35, &[1, 2, 3, 4]));
+        let (q, k, v) =
+            (random(33, &[1, h_q, 2, 4]), random(34, &[1, 2, 3, 4]), random(35, &[1, 2, 3, 4]));
         let arguments = format!("H_q={h_q}, H=2, where no group size G makes H_q = G · H");
         assert_panics(&arguments, || grouped_query_attention(&q, &k, &v, None, None));
     }
@@ -125,7 +155,9 @@ fn task_1_grouped_refuses_uneven_groups() {
 #[track_caller]
 fn check_mask(length: usize, keys: usize) {
     let fixtures = fixtures();
-    fixtures.case(&format!("task_2_causal_mask/{length}x{keys}")).check("output", &causal_mask(length, keys));
+    fixtures
+        .case(&format!("task_2_causal_mask/{length}x{keys}"))
+        .check("output", &causal_mask(length, keys));
 }
 
 #[test]
@@ -165,7 +197,10 @@ fn task_2_causal_mask_depends_on_both_lengths() {
             shape == [length, keys] || !earlier.iter().any(|call| shape == call),
             "causal_mask({length}, {keys}), called after others, has the shape {shape:?} of an earlier call: a mask that is kept for later must be kept by L and by S"
         );
-        assert!(shape == [length, keys], "causal_mask({length}, {keys}): wrong shape {shape:?}, expected [L, S] = [{length}, {keys}]");
+        assert!(
+            shape == [length, keys],
+            "causal_mask({length}, {keys}): wrong shape {shape:?}, expected [L, S] = [{length}, {keys}]"
+        );
         earlier.push([length, keys]);
     }
 }
@@ -181,7 +216,9 @@ fn task_2_causal_mask_of_one_query_hides_nothing() {
 
 #[test]
 fn task_2_causal_mask_refuses_more_queries_than_keys() {
-    assert_panics("causal_mask(4, 3), where 4 queries cannot be the last of 3 positions", || causal_mask(4, 3));
+    assert_panics("causal_mask(4, 3), where 4 queries cannot be the last of 3 positions", || {
+        causal_mask(4, 3)
+    });
 }
 
 // Day 1's masked attention is part of these two, but after the mask, whose task it is.
@@ -189,18 +226,25 @@ fn task_2_causal_mask_refuses_more_queries_than_keys() {
 #[test]
 fn task_2_causal_mask_row_0_sees_itself_alone() {
     let mask = causal_mask(4, 4);
-    let (q, k, v) = (random(37, &[1, 6, 4, 8]), random(38, &[1, 2, 4, 8]), random(39, &[1, 2, 4, 8]));
+    let (q, k, v) =
+        (random(37, &[1, 6, 4, 8]), random(38, &[1, 2, 4, 8]), random(39, &[1, 2, 4, 8]));
     let found = grouped_query_attention(&q, &k, &v, None, Some(&mask)).index_axis_move(Axis(2), 0);
     let expected = v.index_axis(Axis(2), 0).select(Axis(1), &[0, 0, 0, 1, 1, 1]);
     // Without diagnosis, as masks that differ in later rows have this row in common.
-    compare("row 0 of causal attention, compared with V[0] of each key/value head", &found, &expected, 0.0)
-        .unwrap_or_else(|text| panic!("{text}"));
+    compare(
+        "row 0 of causal attention, compared with V[0] of each key/value head",
+        &found,
+        &expected,
+        0.0,
+    )
+    .unwrap_or_else(|text| panic!("{text}"));
 }
 
 #[test]
 fn task_2_causal_mask_seals_off_the_future() {
     let mask = causal_mask(3, 5);
-    let (q, k, v) = (random(40, &[1, 6, 3, 8]), random(41, &[1, 2, 5, 8]), random(42, &[1, 2, 5, 8]));
+    let (q, k, v) =
+        (random(40, &[1, 6, 3, 8]), random(41, &[1, 2, 5, 8]), random(42, &[1, 2, 5, 8]));
     let before = grouped_query_attention(&q, &k, &v, None, Some(&mask));
     let (mut other_k, mut other_v) = (k.clone(), v.clone());
     other_k.index_axis_mut(Axis(2), 4).mapv_inplace(|x| 5.0 - 2.0 * x);
@@ -208,7 +252,13 @@ fn task_2_causal_mask_seals_off_the_future() {
     let after = grouped_query_attention(&q, &other_k, &other_v, None, Some(&mask));
     let first_two = |x: &Tensor| x.slice_axis(Axis(2), (..2).into()).to_owned();
     let what = "queries 0 and 1 of causal attention after key 4 and value 4 were changed, compared with before";
-    assert_agrees(what, &first_two(&after), &first_two(&before), 0.0, "key 4 is the future of both, so it has no influence");
+    assert_agrees(
+        what,
+        &first_two(&after),
+        &first_two(&before),
+        0.0,
+        "key 4 is the future of both, so it has no influence",
+    );
 }
 
 // Task 3: the layer
@@ -225,17 +275,23 @@ fn head_norm(weight: Tensor) -> HeadNorm {
     })
 }
 
-/// The tables of a case, and two rows that are no rotation and belong to no position of `x`: it shows if they are read.
+/// The tables of a case, and two rows that are no rotation and belong to no position of `x`: it
+/// shows if they are read.
 fn tables(case: &Case) -> RopeTables {
     let longer = |table: Tensor| {
         let (rows, width) = (table.len_of(Axis(0)), table.len_of(Axis(1)));
-        Tensor::from_shape_fn(IxDyn(&[rows + 2, width]), |at| if at[0] < rows { table[&at] } else { 0.0 })
+        Tensor::from_shape_fn(IxDyn(&[rows + 2, width]), |at| {
+            if at[0] < rows { table[&at] } else { 0.0 }
+        })
     };
     RopeTables { cos: longer(case.tensor("cos")), sin: longer(case.tensor("sin")) }
 }
 
 fn layer(case: &Case) -> GroupedQueryAttention {
-    let linear = |name: &str| Linear { weight: case.tensor(&format!("{name}_proj")), bias: case.get(&format!("{name}_bias")) };
+    let linear = |name: &str| Linear {
+        weight: case.tensor(&format!("{name}_proj")),
+        bias: case.get(&format!("{name}_bias")),
+    };
     GroupedQueryAttention {
         n_heads: case.count("n_heads"),
         n_kv_heads: case.count("n_kv_heads"),
@@ -257,7 +313,10 @@ fn check_layer(case: &str) {
     let [b, l, _] = *x.shape() else { panic!("x is [B, L, E]") };
     let heads = |n: usize| [b, n, l, layer.q_proj.weight.len_of(Axis(0)) / layer.n_heads];
     let (q, kv) = (heads(layer.n_heads), heads(layer.n_kv_heads));
-    let arguments = format!("the layer of x {:?}, in which q is {q:?} after the split, and k and v are {kv:?}", x.shape());
+    let arguments = format!(
+        "the layer of x {:?}, in which q is {q:?} after the split, and k and v are {kv:?}",
+        x.shape()
+    );
     let found = assert_accepts(&arguments, || layer.forward(&x, case.get("mask").as_ref()));
     case.check("output", &found);
 }
@@ -288,10 +347,17 @@ fn task_3_layer_prefix_is_the_prefix_of_the_layer() {
     let case = fixtures.case("task_3_layer/qwen3");
     let (x, mask) = (case.tensor("x"), case.tensor("mask"));
     let prefix = |x: &Tensor| x.slice_axis(Axis(1), (..3).into()).to_owned();
-    let mask_of_prefix = mask.slice_axis(Axis(0), (..3).into()).slice_axis(Axis(1), (..3).into()).to_owned();
+    let mask_of_prefix =
+        mask.slice_axis(Axis(0), (..3).into()).slice_axis(Axis(1), (..3).into()).to_owned();
     let layer = layer(&case);
     let found = layer.forward(&prefix(&x), Some(&mask_of_prefix));
     let of_five = prefix(&layer.forward(&x, Some(&mask)));
     let what = "rows 0 to 2 alone, compared with rows 0 to 2 of five, causally masked";
-    assert_agrees(what, &found, &of_five, case.tolerance("output"), "behind a causal mask a row does not depend on those after it");
+    assert_agrees(
+        what,
+        &found,
+        &of_five,
+        case.tolerance("output"),
+        "behind a causal mask a row does not depend on those after it",
+    );
 }

@@ -58,10 +58,15 @@ fn task_1_rms_norm_output_has_a_mean_square_of_one() {
     let norm = RmsNorm { weight: Tensor::ones(IxDyn(&[9])), eps: 1e-6 };
     let mean_square = |x: &Tensor| (x * x).mean_axis(Axis(1)).expect("nine columns");
     let found = mean_square(&norm.forward(&(random(51, &[4, 9]) * 4.0)));
-    // eps is below 1e-6 of a mean square above 1, and some twenty roundings come to twice as much. Without diagnosis, as a factor
-    // alone tells no mistake: 2 may be 1 + weight, √4 for four rows, or many others.
-    if let Err(difference) = compare("mean of squares per row, weights 1", &found, &Tensor::ones(IxDyn(&[4])), 3e-6) {
-        panic!("{difference}\n  where all weights are 1, the numbers of each row of the answer have a mean square of 1");
+    // eps is below 1e-6 of a mean square above 1, and some twenty roundings come to twice as much.
+    // Without diagnosis, as a factor alone tells no mistake: 2 may be 1 + weight, √4 for four rows,
+    // or many others.
+    if let Err(difference) =
+        compare("mean of squares per row, weights 1", &found, &Tensor::ones(IxDyn(&[4])), 3e-6)
+    {
+        panic!(
+            "{difference}\n  where all weights are 1, the numbers of each row of the answer have a mean square of 1"
+        );
     }
 }
 
@@ -69,7 +74,8 @@ fn task_1_rms_norm_output_has_a_mean_square_of_one() {
 fn task_1_rms_norm_refuses_a_weight_of_another_width() {
     for width in [1, 4, 16] {
         let norm = RmsNorm { weight: random(52, &[width]), eps: 1e-6 };
-        let arguments = format!("RmsNorm of x [2, 8] with a weight [{width}], which has another width");
+        let arguments =
+            format!("RmsNorm of x [2, 8] with a weight [{width}], which has another width");
         assert_panics(&arguments, || norm.forward(&random(53, &[2, 8])));
     }
 }
@@ -109,7 +115,8 @@ fn task_2_silu_minus_silu_of_minus_x_is_x() {
     // x·σ(x) + x·σ(−x) = x
     let x = random(54, &[3, 7]);
     // Without diagnosis, as it is the answer itself that others know, not this difference.
-    compare("silu(x) − silu(−x) against x", &(silu(&x) - silu(&-&x)), &x, 2e-6).unwrap_or_else(|text| panic!("{text}"));
+    compare("silu(x) − silu(−x) against x", &(silu(&x) - silu(&-&x)), &x, 2e-6)
+        .unwrap_or_else(|text| panic!("{text}"));
 }
 
 #[test]
@@ -118,10 +125,13 @@ fn task_2_silu_never_overflows() {
     let expected = x.mapv(|x| x.max(0.0));
     let y = silu(&x);
     for (x, y) in x.iter().zip(&y) {
-        assert!(y.is_finite(), "silu({x:?}) is {y:?}, where a finite number belongs (an f32 e^x is infinite for x above 88)");
+        assert!(
+            y.is_finite(),
+            "silu({x:?}) is {y:?}, where a finite number belongs (an f32 e^x is infinite for x above 88)"
+        );
     }
-    // −100·σ(−100) is −3.7e-42, which f32 may also round to 0; above 0 no digit is lost but the last. Without diagnosis, as out
-    // here very different functions are the same.
+    // −100·σ(−100) is −3.7e-42, which f32 may also round to 0; above 0 no digit is lost but the
+    // last. Without diagnosis, as out here very different functions are the same.
     for (x, (found, expected)) in x.iter().zip(y.iter().zip(&expected)) {
         let near = (found - expected).abs() <= if *x < 0.0 { 1e-41 } else { f32::EPSILON * x };
         assert!(near, "silu({x:?}): found {found:?}, expected {expected:?}");
@@ -131,7 +141,11 @@ fn task_2_silu_never_overflows() {
 // Task 3: the MLP
 
 fn swiglu(case: &Case) -> SwiGlu {
-    SwiGlu { gate_proj: case.tensor("gate_proj"), up_proj: case.tensor("up_proj"), down_proj: case.tensor("down_proj") }
+    SwiGlu {
+        gate_proj: case.tensor("gate_proj"),
+        up_proj: case.tensor("up_proj"),
+        down_proj: case.tensor("down_proj"),
+    }
 }
 
 #[track_caller]
@@ -140,7 +154,10 @@ fn check_swiglu(case: &str) {
     let case = fixtures.case(&format!("task_3_swiglu/{case}"));
     let (x, mlp) = (case.tensor("x"), swiglu(&case));
     let (expand, down) = (mlp.gate_proj.shape(), mlp.down_proj.shape());
-    let arguments = format!("SwiGlu of x {:?} with gate_proj and up_proj {expand:?} and down_proj {down:?}, each [out, in]", x.shape());
+    let arguments = format!(
+        "SwiGlu of x {:?} with gate_proj and up_proj {expand:?} and down_proj {down:?}, each [out, in]",
+        x.shape()
+    );
     case.check("output", &assert_accepts(&arguments, || mlp.forward(&x)));
 }
 
@@ -167,6 +184,11 @@ fn task_3_swiglu_treats_every_row_alike() {
     let row = |x: &Tensor, i: usize| reshape(x, &[6, 10]).select(Axis(0), &[i]);
     for i in 0..6 {
         let found = mlp.forward(&row(&case.tensor("x"), i));
-        assert_close(&format!("row {i} of the batch alone"), &found, &row(&case.tensor("output"), i), case.tolerance("output"));
+        assert_close(
+            &format!("row {i} of the batch alone"),
+            &found,
+            &row(&case.tensor("output"), i),
+            case.tolerance("output"),
+        );
     }
 }

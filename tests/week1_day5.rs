@@ -74,7 +74,8 @@ fn block(case: &Case, change: impl Fn(&str, Tensor) -> Tensor) -> TransformerBlo
     let norm = |name: &str| RmsNorm { weight: get(name), eps };
     let head_norm = |name: &str| {
         let weight = case.get(name)?;
-        Some(Box::new(move |x: &Tensor| RmsNorm { weight: weight.clone(), eps }.forward(x)) as HeadNorm)
+        Some(Box::new(move |x: &Tensor| RmsNorm { weight: weight.clone(), eps }.forward(x))
+            as HeadNorm)
     };
     let project = |name: &str| Linear {
         weight: get(&format!("self_attn.{name}.weight")),
@@ -94,7 +95,11 @@ fn block(case: &Case, change: impl Fn(&str, Tensor) -> Tensor) -> TransformerBlo
             rope: Arc::new(RopeTables { cos: case.tensor("cos"), sin: case.tensor("sin") }),
         },
         post_attention_norm: norm("post_attention_layernorm.weight"),
-        mlp: SwiGlu { gate_proj: get("mlp.gate_proj.weight"), up_proj: get("mlp.up_proj.weight"), down_proj: get("mlp.down_proj.weight") },
+        mlp: SwiGlu {
+            gate_proj: get("mlp.gate_proj.weight"),
+            up_proj: get("mlp.up_proj.weight"),
+            down_proj: get("mlp.down_proj.weight"),
+        },
     }
 }
 
@@ -126,12 +131,18 @@ fn check_block(family: &str) {
 fn task_2_a_block_that_adds_nothing_is_the_identity() {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_block/llama");
-    let silent = block(&case, |name, weight| if name.contains("o_proj") || name.contains("down_proj") { weight * 0.0 } else { weight });
+    let silent = block(&case, |name, weight| {
+        if name.contains("o_proj") || name.contains("down_proj") { weight * 0.0 } else { weight }
+    });
     let x = case.tensor("x");
     let found = silent.forward(&x, case.get("mask").as_ref());
     // Too little happens here to tell one mistake from another, so none is named.
-    if let Err(difference) = check::compare("a block whose attention and MLP give zeros", &found, &x, 0.0) {
-        panic!("{difference}\n  only the two residual connections are left: each adds x as it came in, so the block must return its input");
+    if let Err(difference) =
+        check::compare("a block whose attention and MLP give zeros", &found, &x, 0.0)
+    {
+        panic!(
+            "{difference}\n  only the two residual connections are left: each adds x as it came in, so the block must return its input"
+        );
     }
 }
 
@@ -140,7 +151,9 @@ fn task_2_a_block_that_adds_nothing_is_the_identity() {
 /// A whole model from the weights of a case; `config.json` is part of the case.
 fn model(case: &Case) -> Model {
     without_layers(true);
-    let config = ModelConfig::from_json(&case.value("config").to_string(), "config.json of the fixture").expect("a configuration");
+    let config =
+        ModelConfig::from_json(&case.value("config").to_string(), "config.json of the fixture")
+            .expect("a configuration");
     Model::build(config, &mut |name, shape| {
         let weight = case.tensor(name);
         assert_eq!(weight.shape(), shape, "{name}");
@@ -149,13 +162,15 @@ fn model(case: &Case) -> Model {
     .expect("all weights are there")
 }
 
-/// The answer of a decoder without layers: the shortest way to `Model::forward`. The tests of whole models begin with it, so that
-/// while task 3 is open they say so, whatever is open elsewhere.
+/// The answer of a decoder without layers: the shortest way to `Model::forward`. The tests of whole
+/// models begin with it, so that while task 3 is open they say so, whatever is open elsewhere.
 fn without_layers(with_head: bool) -> Tensor {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/no_layers");
     let whole = fixtures.case("task_3_decoder/llama");
-    let config = ModelConfig::from_json(&whole.value("config").to_string(), "config.json of the fixture").expect("a configuration");
+    let config =
+        ModelConfig::from_json(&whole.value("config").to_string(), "config.json of the fixture")
+            .expect("a configuration");
     let model = Model {
         config,
         embedding: Embedding { weight: case.tensor("embedding") },
@@ -178,7 +193,13 @@ fn task_3_a_later_token_changes_no_earlier_logit() {
     let (x, y) = (model.forward(&before), model.forward(&after));
     let (x, y) = (x.slice_axis(Axis(1), (..last).into()), y.slice_axis(Axis(1), (..last).into()));
     let property = "only the last token was changed, so the logits before it stay as they are: no token sees a later one";
-    check::assert_agrees("logits before the changed last token", &y.to_owned(), &x.to_owned(), 0.0, property);
+    check::assert_agrees(
+        "logits before the changed last token",
+        &y.to_owned(),
+        &x.to_owned(),
+        0.0,
+        property,
+    );
 }
 
 #[test]
@@ -212,12 +233,18 @@ fn task_3_without_layers_untied() {
     check_without_layers("untied", true);
 }
 
-/// Without diagnosis: where no layer runs, a final norm inside the loop over the layers is as good as none.
+/// Without diagnosis: where no layer runs, a final norm inside the loop over the layers is as good
+/// as none.
 fn check_without_layers(output: &str, with_head: bool) {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/no_layers");
     let what = format!("logits of a decoder without layers, {output}");
-    if let Err(difference) = check::compare(&what, &without_layers(with_head), &case.tensor(output), case.tolerance(output)) {
+    if let Err(difference) = check::compare(
+        &what,
+        &without_layers(with_head),
+        &case.tensor(output),
+        case.tolerance(output),
+    ) {
         panic!(
             "{difference}\n  without layers the embedding, the final norm and the output head are left: the norm stands once, after the loop"
         );
@@ -234,18 +261,29 @@ fn task_3_tokens_are_checked() {
     model.check(&[0, 36]).expect("both are in the vocabulary of 37");
     model.check(&[1; 64]).expect("exactly full");
     assert!(refused(&[]).contains("no tokens"), "{}", refused(&[]));
-    assert!(refused(&[1, 37]).contains("token 37 at position 1") && refused(&[1, 37]).contains("0 to 36"), "{}", refused(&[1, 37]));
-    assert!(refused(&[1; 65]).contains("65 tokens") && refused(&[1; 65]).contains("64"), "{}", refused(&[1; 65]));
+    assert!(
+        refused(&[1, 37]).contains("token 37 at position 1")
+            && refused(&[1, 37]).contains("0 to 36"),
+        "{}",
+        refused(&[1, 37])
+    );
+    assert!(
+        refused(&[1; 65]).contains("65 tokens") && refused(&[1; 65]).contains("64"),
+        "{}",
+        refused(&[1; 65])
+    );
 }
 
-/// A checkpoint may promise more positions than there is room for: the tables, the check and whoever asks must agree.
+/// A checkpoint may promise more positions than there is room for: the tables, the check and
+/// whoever asks must agree.
 #[test]
 fn task_3_the_context_is_limited() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_decoder/qwen3");
     let mut config = model(&case).config;
     config.max_positions = 1_000_000;
-    let model = Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
+    let model =
+        Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
     assert_eq!((model.context(), model.config.max_positions), (MAX_CONTEXT, MAX_CONTEXT));
     assert_eq!(model.blocks[0].attention.rope.cos.shape()[0], MAX_CONTEXT);
     assert!(model.check(&vec![1; MAX_CONTEXT + 1]).is_err());
@@ -269,7 +307,8 @@ fn task_3_every_activation_of_the_embedded_model() {
     let fixtures = Fixtures::open("week1_day5_activations");
     let case = fixtures.case("task_3_activations/tiny_story");
     let numbers = |name: &str| case.value(name).as_array().expect("a list").clone();
-    let positions: Vec<_> = numbers("positions").iter().map(|p| p.as_u64().expect("a position") as usize).collect();
+    let positions: Vec<_> =
+        numbers("positions").iter().map(|p| p.as_u64().expect("a position") as usize).collect();
     let mut found = HashMap::new();
     activations(&model, &tokens(&case), &mut |name, value| {
         found.insert(name.to_owned(), value.clone());
@@ -308,10 +347,18 @@ fn check_to_f32(case: &str, dtype: Dtype, size: usize) {
     let wrong = |(bits, (found, expected)): (&usize, (&f32, &f32))| {
         // By bits, for 0 and −0 are equal by value; and any NaN will do.
         let equal = found.to_bits() == expected.to_bits() || (found.is_nan() && expected.is_nan());
-        (!equal).then(|| format!("{dtype} with the bits {bits:#06x}: found {found:e}, expected {expected:e}"))
+        (!equal).then(|| {
+            format!("{dtype} with the bits {bits:#06x}: found {found:e}, expected {expected:e}")
+        })
     };
     let first = bits.iter().zip(found.iter().zip(&expected)).find_map(wrong).unwrap_or_default();
-    check::assert_close_noting(&format!("{dtype} as f32"), &found, &expected, Tolerance::Relative(0.0), &format!("\n  first    {first}"));
+    check::assert_close_noting(
+        &format!("{dtype} as f32"),
+        &found,
+        &expected,
+        Tolerance::Relative(0.0),
+        &format!("\n  first    {first}"),
+    );
     assert!(first.is_empty(), "{first}");
 }
 
@@ -333,11 +380,16 @@ fn task_4_f32() {
 #[test]
 fn task_4_another_type_is_refused_by_name() {
     let result = to_f32(&stored(Dtype::I8, &[2], &[1, 2]));
-    let message = result.expect_err("a tensor was converted although its type, I8, is not supported").to_string();
+    let message = result
+        .expect_err("a tensor was converted although its type, I8, is not supported")
+        .to_string();
     for part in ["some.weight", "I8", "BF16"] {
         // In whatever case: the message may name types as Rust, safetensors or PyTorch do.
         let named = message.to_lowercase().contains(&part.to_lowercase());
-        assert!(named, "the error names the tensor, its type and the supported types: {message:?} does not name {part}");
+        assert!(
+            named,
+            "the error names the tensor, its type and the supported types: {message:?} does not name {part}"
+        );
     }
 }
 
@@ -355,7 +407,13 @@ impl Folder {
     }
 
     /// A model folder with the weights of a case, spread over `shards` files of `dtype`.
-    fn with_model(test: &str, case: &Case, weights: &[Weight], dtype: Dtype, shards: usize) -> Self {
+    fn with_model(
+        test: &str,
+        case: &Case,
+        weights: &[Weight],
+        dtype: Dtype,
+        shards: usize,
+    ) -> Self {
         let folder = Self::new(test);
         fs::write(folder.0.join("config.json"), case.value("config").to_string()).expect("written");
         if shards == 1 {
@@ -395,18 +453,30 @@ fn save(path: &Path, weights: &[Weight], dtype: Dtype) {
         ));
     }
     let header = format!("{{{}}}", header.join(", "));
-    fs::write(path, [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &data].concat()).expect("written");
+    fs::write(path, [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &data].concat())
+        .expect("written");
 }
 
 /// Every weight that the case's model asks for, by name.
 fn weights(case: &Case) -> Vec<Weight> {
     let layers = case.value("config")["num_hidden_layers"].as_u64().expect("a number");
-    let parts = ["input_layernorm", "post_attention_layernorm", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"];
-    let attention = ["q_proj", "k_proj", "v_proj", "o_proj", "q_norm", "k_norm"].map(|part| format!("self_attn.{part}"));
+    let parts = [
+        "input_layernorm",
+        "post_attention_layernorm",
+        "mlp.gate_proj",
+        "mlp.up_proj",
+        "mlp.down_proj",
+    ];
+    let attention = ["q_proj", "k_proj", "v_proj", "o_proj", "q_norm", "k_norm"]
+        .map(|part| format!("self_attn.{part}"));
     let parts: Vec<_> = parts.into_iter().map(str::to_owned).chain(attention).collect();
-    let mut names: Vec<_> = ["model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"].map(str::to_owned).to_vec();
+    let mut names: Vec<_> = ["model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"]
+        .map(str::to_owned)
+        .to_vec();
     for layer in 0..layers {
-        names.extend(parts.iter().flat_map(|part| ["weight", "bias"].map(|kind| format!("model.layers.{layer}.{part}.{kind}"))));
+        names.extend(parts.iter().flat_map(|part| {
+            ["weight", "bias"].map(|kind| format!("model.layers.{layer}.{part}.{kind}"))
+        }));
     }
     names.into_iter().filter_map(|name| case.get(&name).map(|weight| (name, weight))).collect()
 }
@@ -416,12 +486,22 @@ fn task_4_one_file_and_shards() {
     let fixtures = fixtures();
     for (family, shards) in [("llama", 1), ("qwen2", 2), ("qwen3", 3)] {
         let case = fixtures.case(&format!("task_3_decoder/{family}"));
-        let folder = Folder::with_model(&format!("{family}-{shards}"), &case, &weights(&case), Dtype::F32, shards);
+        let folder = Folder::with_model(
+            &format!("{family}-{shards}"),
+            &case,
+            &weights(&case),
+            Dtype::F32,
+            shards,
+        );
         let model = load_model(&folder.0).expect("a whole model");
         let tied = model.config.tie_word_embeddings;
         let found = if model.lm_head.is_none() { "None" } else { "Some" };
         let property = "lm_head is None if the output head is tied to the embedding, and otherwise what the file has as lm_head.weight";
-        assert_eq!(model.lm_head.is_none(), tied, "{family}: lm_head is {found} where tie_word_embeddings is {tied}: {property}");
+        assert_eq!(
+            model.lm_head.is_none(),
+            tied,
+            "{family}: lm_head is {found} where tie_word_embeddings is {tied}: {property}"
+        );
         case.check("logits", &model.forward(&tokens(&case)));
     }
 }
@@ -433,11 +513,30 @@ fn task_4_half_precision_weights() {
     let folder = Folder::with_model("bf16", &case, &weights(&case), Dtype::BF16, 1);
     let model = load_model(&folder.0).expect("a whole model");
     let upper_half = |x: f32| f32::from_bits(x.to_bits() & 0xFFFF_0000);
-    check::assert_close("the embedding", &model.embedding.weight, &case.tensor("model.embed_tokens.weight").mapv(upper_half), 0.0);
-    let head = &model.lm_head.as_ref().expect("lm_head is None, but this model's output head is not tied to the embedding").weight;
-    check::assert_close("the output head", head, &case.tensor("lm_head.weight").mapv(upper_half), 0.0);
+    check::assert_close(
+        "the embedding",
+        &model.embedding.weight,
+        &case.tensor("model.embed_tokens.weight").mapv(upper_half),
+        0.0,
+    );
+    let head = &model
+        .lm_head
+        .as_ref()
+        .expect("lm_head is None, but this model's output head is not tied to the embedding")
+        .weight;
+    check::assert_close(
+        "the output head",
+        head,
+        &case.tensor("lm_head.weight").mapv(upper_half),
+        0.0,
+    );
     let down = &model.blocks[1].mlp.down_proj;
-    check::assert_close("layer 1's down_proj", down, &case.tensor("model.layers.1.mlp.down_proj.weight").mapv(upper_half), 0.0);
+    check::assert_close(
+        "layer 1's down_proj",
+        down,
+        &case.tensor("model.layers.1.mlp.down_proj.weight").mapv(upper_half),
+        0.0,
+    );
 }
 
 #[test]
@@ -448,7 +547,11 @@ fn task_4_what_is_wrong_is_named() {
     let refused = |folder: &Path, parts: &[&str]| {
         let result = std::panic::catch_unwind(|| load_model(folder).err());
         let what = parts.join(", ");
-        let Ok(error) = result else { panic!("`load_model` panicked; a bad file is an error to be returned, and here it says {what}") };
+        let Ok(error) = result else {
+            panic!(
+                "`load_model` panicked; a bad file is an error to be returned, and here it says {what}"
+            )
+        };
         let error =
             error.unwrap_or_else(|| panic!("a folder with a fault was loaded, but it must be refused with a message that says {what}"));
         let message = format!("{error:#}");
@@ -464,7 +567,9 @@ fn task_4_what_is_wrong_is_named() {
         change(&mut weights);
         Folder::with_model(test, &case, &weights, Dtype::F32, 1)
     };
-    let missing = changed("missing", &|w| w.retain(|(name, _)| name != "model.layers.1.self_attn.k_proj.weight"));
+    let missing = changed("missing", &|w| {
+        w.retain(|(name, _)| name != "model.layers.1.self_attn.k_proj.weight");
+    });
     refused(&missing.0, &["model.layers.1.self_attn.k_proj.weight", "not found"]);
     let headless = changed("headless", &|w| w.retain(|(name, _)| name != "lm_head.weight"));
     refused(&headless.0, &["lm_head.weight", "not found"]);
@@ -491,7 +596,12 @@ fn task_4_the_embedded_model() {
     let model = load_model(&embedded_model()).expect("the embedded model");
     let fixtures = Fixtures::open("week1_day5_activations");
     let case = fixtures.case("task_3_activations/tiny_story");
-    let positions: Vec<_> =
-        case.value("positions").as_array().expect("a list").iter().map(|p| p.as_u64().expect("a position") as usize).collect();
+    let positions: Vec<_> = case
+        .value("positions")
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|p| p.as_u64().expect("a position") as usize)
+        .collect();
     case.check("logits", &model.forward(&tokens(&case)).select(Axis(1), &positions));
 }

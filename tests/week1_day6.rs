@@ -37,7 +37,8 @@ fn embedded_model() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story"))
 }
 
-/// One line for each input: what it was, and what came of it. Compared and shown as a whole, for each line says what the others leave open.
+/// One line for each input: what it was, and what came of it. Compared and shown as a whole, for
+/// each line says what the others leave open.
 #[derive(PartialEq)]
 struct Lines(Vec<String>);
 
@@ -93,13 +94,18 @@ fn task_1_next_token_logits_are_those_of_the_last_position() {
     assert_eq!(argmax(&[0.0, 1.0]), 1, "argmax([0.0, 1.0])");
     let fixtures = fixtures();
     let case = fixtures.case("task_1_next_token");
-    let config = ModelConfig::from_json(&case.value("config").to_string(), "the fixture's config").expect("a config");
-    let model = Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
+    let config = ModelConfig::from_json(&case.value("config").to_string(), "the fixture's config")
+        .expect("a config");
+    let model =
+        Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
     let tokens = ids(&case, "tokens");
     let row = |length: usize| {
         let logits = next_token_logits(&model, &tokens[..length]);
         let n = logits.len();
-        assert!(n == 61, "after {length} tokens: found {n} logits, expected 61: one position's, one for each token of the vocabulary");
+        assert!(
+            n == 61,
+            "after {length} tokens: found {n} logits, expected 61: one position's, one for each token of the vocabulary"
+        );
         logits
     };
     // Row 0 of the answer is what follows the first token, row 1 the first four, row 2 all seven.
@@ -138,7 +144,11 @@ struct Ran {
 impl Ran {
     /// One line of what the caller of `generate` sees.
     fn line(&self, input: &str) -> String {
-        let written: Vec<u32> = self.calls.iter().filter_map(|call| if let OnToken(token) = call { Some(*token) } else { None }).collect();
+        let written: Vec<u32> = self
+            .calls
+            .iter()
+            .filter_map(|call| if let OnToken(token) = call { Some(*token) } else { None })
+            .collect();
         let passes = self.calls.iter().filter(|call| matches!(call, NextLogits(_))).count();
         line(input, &written, passes, &self.reason())
     }
@@ -163,13 +173,16 @@ impl Ran {
 
 fn line(input: &str, written: &[u32], passes: usize, returned: &str) -> String {
     let times = if passes == 1 { "time" } else { "times" };
-    format!("{input}: on_token got {written:?}, the model ran {passes} {times}, returned {returned}")
+    format!(
+        "{input}: on_token got {written:?}, the model ran {passes} {times}, returned {returned}"
+    )
 }
 
 /// More calls than any of these generations needs.
 const ENOUGH: usize = 100;
 
-/// Runs `generate` with a model that wants to write `script` and then 0 for ever; `interrupt` is the token at which `on_token` ends.
+/// Runs `generate` with a model that wants to write `script` and then 0 for ever; `interrupt` is
+/// the token at which `on_token` ends.
 fn run(prompt: &[u32], script: &[u32], limits: &Limits, interrupt: Option<u32>) -> Ran {
     let calls = RefCell::new(Vec::new());
     let call = |call| {
@@ -184,7 +197,9 @@ fn run(prompt: &[u32], script: &[u32], limits: &Limits, interrupt: Option<u32>) 
             limits.stop_tokens
         );
     };
-    let logits = |next: u32| -> Vec<f32> { (0..20).map(|id| if id == next { -1.0 } else { -2.0 - id as f32 }).collect() };
+    let logits = |next: u32| -> Vec<f32> {
+        (0..20).map(|id| if id == next { -1.0 } else { -2.0 - id as f32 }).collect()
+    };
     let mut wants = script.iter().copied();
     let last = RefCell::new(Vec::new());
     let returned = generate(
@@ -198,12 +213,19 @@ fn run(prompt: &[u32], script: &[u32], limits: &Limits, interrupt: Option<u32>) 
         |logits, tokens| {
             call(Choose(tokens.to_vec()));
             let last = last.borrow();
-            assert!(logits == *last, "choose gets the logits as next_logits gave them\n  found    {logits:?}\n  expected {last:?}");
+            assert!(
+                logits == *last,
+                "choose gets the logits as next_logits gave them\n  found    {logits:?}\n  expected {last:?}"
+            );
             argmax(logits)
         },
         |token| {
             call(OnToken(token));
-            if interrupt == Some(token) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if interrupt == Some(token) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         },
     );
     Ran { calls: calls.into_inner(), returned }
@@ -217,8 +239,10 @@ fn limits(max_new_tokens: usize, context: usize, stop_tokens: &[u32]) -> Limits 
 fn task_2_each_step_hands_on_the_prompt_and_all_new_tokens() {
     let ran = run(&[7, 8], &[3, 4, 5, 6, 10], &limits(5, 100, &[]), None);
     let all = [7, 8, 3, 4, 5, 6, 10];
-    let step = |n: usize| [NextLogits(all[..n].to_vec()), Choose(all[..n].to_vec()), OnToken(all[n])];
-    let expected = Ran { calls: (2..7).flat_map(step).collect(), returned: Ok(FinishReason::Length) };
+    let step =
+        |n: usize| [NextLogits(all[..n].to_vec()), Choose(all[..n].to_vec()), OnToken(all[n])];
+    let expected =
+        Ran { calls: (2..7).flat_map(step).collect(), returned: Ok(FinishReason::Length) };
     assert_answer(
         "prompt [7, 8], max_new_tokens 5, the model wants to write 3, 4, 5, 6, 10: each step calls next_logits, choose and on_token once, \
          the first two with the prompt and all new tokens",
@@ -230,7 +254,8 @@ fn task_2_each_step_hands_on_the_prompt_and_all_new_tokens() {
 #[test]
 fn task_2_max_new_tokens_is_how_many_are_written() {
     let input = |n| format!("max_new_tokens {n}");
-    let found = [0, 1, 2, 5].map(|n| run(&[7, 7, 7], &[1, 2, 3, 4, 5, 6], &limits(n, 20, &[]), None).line(&input(n)));
+    let found = [0, 1, 2, 5]
+        .map(|n| run(&[7, 7, 7], &[1, 2, 3, 4, 5, 6], &limits(n, 20, &[]), None).line(&input(n)));
     let expected = [0, 1, 2, 5].map(|n| line(&input(n), &[1, 2, 3, 4, 5][..n], n, "Length"));
     assert_answer(
         "a prompt of 3 tokens, a context of 20: max_new_tokens is how many tokens are written, and how often the model runs",
@@ -246,11 +271,20 @@ fn task_2_a_stop_token_ends_the_text_and_is_no_part_of_it() {
         "max_new_tokens 6, the model wants to write 9, 5, 5",
         "max_new_tokens 3, the model wants to write 3, 4, 9, 5",
     );
-    let text = |n, script: &[u32], input| run(&[7, 7], script, &limits(n, 100, &[9]), None).line(input);
+    let text =
+        |n, script: &[u32], input| run(&[7, 7], script, &limits(n, 100, &[9]), None).line(input);
     assert_answer(
         "stop token 9: it ends the text and is no part of it, so on_token never gets it and nothing runs after it",
-        &Lines(vec![text(6, &[3, 4, 9, 5], third), text(6, &[9, 5, 5], first), text(3, &[3, 4, 9, 5], full)]),
-        &Lines(vec![line(third, &[3, 4], 3, "Stop"), line(first, &[], 1, "Stop"), line(full, &[3, 4], 3, "Stop")]),
+        &Lines(vec![
+            text(6, &[3, 4, 9, 5], third),
+            text(6, &[9, 5, 5], first),
+            text(3, &[3, 4, 9, 5], full),
+        ]),
+        &Lines(vec![
+            line(third, &[3, 4], 3, "Stop"),
+            line(first, &[], 1, "Stop"),
+            line(full, &[3, 4], 3, "Stop"),
+        ]),
     );
 }
 
@@ -258,9 +292,15 @@ fn task_2_a_stop_token_ends_the_text_and_is_no_part_of_it() {
 fn task_2_each_of_several_stop_tokens_stops() {
     let cases = [(4, 0), (4, 11), (2, 0), (2, 11)];
     let input = |(n, stop)| format!("max_new_tokens {n}, the model wants to write 5, {stop}, 6");
-    let found = cases.map(|(n, stop)| run(&[7; 3], &[5, stop, 6], &limits(n, 100, &[0, 11]), None).line(&input((n, stop))));
+    let found = cases.map(|(n, stop)| {
+        run(&[7; 3], &[5, stop, 6], &limits(n, 100, &[0, 11]), None).line(&input((n, stop)))
+    });
     let expected = cases.map(|case| line(&input(case), &[5], 2, "Stop"));
-    assert_answer("a prompt of 3, stop tokens 0 and 11: each of the set ends the text", &Lines(found.into()), &Lines(expected.into()));
+    assert_answer(
+        "a prompt of 3, stop tokens 0 and 11: each of the set ends the text",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
 }
 
 #[test]
@@ -277,13 +317,19 @@ fn task_2_a_stop_token_counts_only_where_the_model_writes_it() {
 #[test]
 fn task_2_a_limit_counts_only_once_it_is_reached() {
     let input = |n| format!("max_new_tokens {n}");
-    let found = [5, 3, 2, 1].map(|n| run(&[7, 7, 7], &[3, 4, 9, 5], &limits(n, 20, &[9]), None).line(&input(n)));
+    let found = [5, 3, 2, 1]
+        .map(|n| run(&[7, 7, 7], &[3, 4, 9, 5], &limits(n, 20, &[9]), None).line(&input(n)));
     let stopped = |n| line(&input(n), &[3, 4], 3, "Stop");
     assert_answer(
         "the model wants to write 3, 4, the stop token 9 and 5: with room for a third token it is chosen and is the reason, \
          but once a limit is reached the model does not run, so nobody knows what it would have written",
         &Lines(found.into()),
-        &Lines(vec![stopped(5), stopped(3), line(&input(2), &[3, 4], 2, "Length"), line(&input(1), &[3], 1, "Length")]),
+        &Lines(vec![
+            stopped(5),
+            stopped(3),
+            line(&input(2), &[3, 4], 2, "Length"),
+            line(&input(1), &[3], 1, "Length"),
+        ]),
     );
 }
 
@@ -291,9 +337,12 @@ fn task_2_a_limit_counts_only_once_it_is_reached() {
 fn task_2_the_context_holds_prompt_and_new_tokens() {
     let cases = [(3, 5), (3, 4), (1, 2)];
     let input = |(prompt, context)| format!("a prompt of {prompt}, a context of {context}");
-    let found =
-        cases.map(|(prompt, context)| run(&vec![7; prompt], &[1, 2, 3], &limits(7, context, &[]), None).line(&input((prompt, context))));
-    let expected = cases.map(|case| line(&input(case), &[1, 2][..case.1 - case.0], case.1 - case.0, "ContextFull"));
+    let found = cases.map(|(prompt, context)| {
+        run(&vec![7; prompt], &[1, 2, 3], &limits(7, context, &[]), None)
+            .line(&input((prompt, context)))
+    });
+    let expected = cases
+        .map(|case| line(&input(case), &[1, 2][..case.1 - case.0], case.1 - case.0, "ContextFull"));
     assert_answer(
         "max_new_tokens 7: prompt and new tokens together fill the context exactly, then nothing runs and the reason is ContextFull",
         &Lines(found.into()),
@@ -304,11 +353,16 @@ fn task_2_the_context_holds_prompt_and_new_tokens() {
 #[test]
 fn task_2_a_prompt_that_fills_the_context_fits() {
     let input = |prompt| format!("a prompt of {prompt}");
-    let found = [3, 2].map(|prompt| run(&vec![7; prompt], &[1, 2], &limits(7, 3, &[]), None).line(&input(prompt)));
+    let found = [3, 2].map(|prompt| {
+        run(&vec![7; prompt], &[1, 2], &limits(7, 3, &[]), None).line(&input(prompt))
+    });
     assert_answer(
         "a context of 3, max_new_tokens 7: a prompt as long as the context is no error, and neither is one with less room than max_new_tokens",
         &Lines(found.into()),
-        &Lines(vec![line(&input(3), &[], 0, "ContextFull"), line(&input(2), &[1], 1, "ContextFull")]),
+        &Lines(vec![
+            line(&input(3), &[], 0, "ContextFull"),
+            line(&input(2), &[1], 1, "ContextFull"),
+        ]),
     );
 }
 
@@ -316,7 +370,9 @@ fn task_2_a_prompt_that_fills_the_context_fits() {
 fn task_2_of_two_limits_max_new_tokens_is_looked_at_first() {
     let cases = [(1, 4), (2, 5), (1, 20)];
     let input = |(n, context)| format!("max_new_tokens {n}, a context of {context}");
-    let found = cases.map(|(n, context)| run(&[7, 7, 7], &[1, 2, 3], &limits(n, context, &[]), None).line(&input((n, context))));
+    let found = cases.map(|(n, context)| {
+        run(&[7, 7, 7], &[1, 2, 3], &limits(n, context, &[]), None).line(&input((n, context)))
+    });
     let expected = cases.map(|case| line(&input(case), &[1, 2][..case.0], case.0, "Length"));
     assert_answer(
         "a prompt of 3: where max_new_tokens is reached the reason is Length, even if the context is full as well",
@@ -336,7 +392,10 @@ fn task_2_a_prompt_longer_than_the_context_is_an_error() {
         &Lines(found.into()),
         &Lines(expected.into()),
     );
-    let message = run(&[7; 13], &[1], &limits(5, 12, &[]), None).returned.expect_err("an error, as above").to_string();
+    let message = run(&[7; 13], &[1], &limits(5, 12, &[]), None)
+        .returned
+        .expect_err("an error, as above")
+        .to_string();
     assert!(
         message.contains("13") && message.contains("12"),
         "a prompt of 13, a context of 12: the error names both lengths\n  found    {message:?}\n  expected a text with 13 and 12 in it"
@@ -359,7 +418,9 @@ fn task_2_an_empty_prompt_is_an_error() {
 fn task_2_on_token_can_end_it() {
     let cases = [(6, 100), (2, 100), (6, 5)];
     let input = |(n, context)| format!("max_new_tokens {n}, a context of {context}");
-    let found = cases.map(|(n, context)| run(&[7, 7, 7], &[3, 4, 5], &limits(n, context, &[]), Some(4)).line(&input((n, context))));
+    let found = cases.map(|(n, context)| {
+        run(&[7, 7, 7], &[3, 4, 5], &limits(n, context, &[]), Some(4)).line(&input((n, context)))
+    });
     let expected = cases.map(|case| line(&input(case), &[3, 4], 2, "Interrupted"));
     assert_answer(
         "a prompt of 3, the model wants to write 3, 4, 5 and on_token says break at 4: that ends it, even if 4 also reaches a limit",
@@ -371,19 +432,32 @@ fn task_2_on_token_can_end_it() {
 #[test]
 fn task_2_the_embedded_model_writes_what_transformers_writes() {
     // Before the model is loaded.
-    assert!(run(&[7], &[], &limits(0, 9, &[]), None).returned.is_ok(), "max_new_tokens 0 is no error");
+    assert!(
+        run(&[7], &[], &limits(0, 9, &[]), None).returned.is_ok(),
+        "max_new_tokens 0 is no error"
+    );
     let model = load_model(&embedded_model()).expect("the embedded model");
     let fixtures = fixtures();
     for name in fixtures.cases("task_2_greedy/") {
         let case = fixtures.case(&name);
         let (prompt, expected) = (ids(&case, "prompt"), ids(&case, "new"));
-        let stop: Vec<u32> = case.value("stop").as_array().expect("a list").iter().map(|id| id.as_u64().expect("an id") as u32).collect();
+        let stop: Vec<u32> = case
+            .value("stop")
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|id| id.as_u64().expect("an id") as u32)
+            .collect();
         let limits = limits(case.count("max_new_tokens"), model.config.max_positions, &stop);
         let (mut new, mut passes) = (Vec::new(), 0);
         let reason = generate(
             |tokens| {
                 passes += 1;
-                assert!(passes <= limits.max_new_tokens, "{name}: the model ran {passes} times for {} tokens", limits.max_new_tokens);
+                assert!(
+                    passes <= limits.max_new_tokens,
+                    "{name}: the model ran {passes} times for {} tokens",
+                    limits.max_new_tokens
+                );
                 next_token_logits(&model, tokens)
             },
             &prompt,
@@ -396,13 +470,24 @@ fn task_2_the_embedded_model_writes_what_transformers_writes() {
         )
         .expect("the prompt fits");
         let text = case.value("text");
-        assert!(new == expected, "{name}: transformers continues the prompt with {text}\n  found    {new:?}\n  expected {expected:?}");
-        let ended = if case.value("stopped").as_bool().expect("yes or no") { FinishReason::Stop } else { FinishReason::Length };
-        assert!(reason == ended, "{name}: the tokens are right; why it ended is not\n  found    {reason:?}\n  expected {ended:?}");
+        assert!(
+            new == expected,
+            "{name}: transformers continues the prompt with {text}\n  found    {new:?}\n  expected {expected:?}"
+        );
+        let ended = if case.value("stopped").as_bool().expect("yes or no") {
+            FinishReason::Stop
+        } else {
+            FinishReason::Length
+        };
+        assert!(
+            reason == ended,
+            "{name}: the tokens are right; why it ended is not\n  found    {reason:?}\n  expected {ended:?}"
+        );
     }
 }
 
-/// One example of the fixture: its name, its bytes, its text, and the text that is certain after each number of bytes.
+/// One example of the fixture: its name, its bytes, its text, and the text that is certain after
+/// each number of bytes.
 fn examples() -> Vec<(String, Vec<u8>, String, Vec<String>)> {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_stream/bytes");
@@ -411,23 +496,45 @@ fn examples() -> Vec<(String, Vec<u8>, String, Vec<String>)> {
     examples
         .iter()
         .map(|e| {
-            let bytes = e["bytes"].as_array().expect("bytes").iter().map(|b| b.as_u64().expect("a byte") as u8).collect();
-            let certain = e["certain"].as_array().expect("texts").iter().map(|t| text(t.as_str().expect("a text"))).collect();
-            (text(e["name"].as_str().expect("a name")), bytes, text(e["text"].as_str().expect("a text")), certain)
+            let bytes = e["bytes"]
+                .as_array()
+                .expect("bytes")
+                .iter()
+                .map(|b| b.as_u64().expect("a byte") as u8)
+                .collect();
+            let certain = e["certain"]
+                .as_array()
+                .expect("texts")
+                .iter()
+                .map(|t| text(t.as_str().expect("a text")))
+                .collect();
+            (
+                text(e["name"].as_str().expect("a name")),
+                bytes,
+                text(e["text"].as_str().expect("a text")),
+                certain,
+            )
         })
         .collect()
 }
 
-/// All ways to cut `n` bytes into pieces if there are few of them, else all ways with at most two cuts; as sorted lists of cuts.
+/// All ways to cut `n` bytes into pieces if there are few of them, else all ways with at most two
+/// cuts; as sorted lists of cuts.
 fn ways_to_cut(n: usize) -> Vec<Vec<usize>> {
     if n <= 11 {
-        (0..1u32 << (n - 1)).map(|cuts| (1..n).filter(|i| cuts >> (i - 1) & 1 == 1).collect()).collect()
+        (0..1u32 << (n - 1))
+            .map(|cuts| (1..n).filter(|i| cuts >> (i - 1) & 1 == 1).collect())
+            .collect()
     } else {
-        (1..n).flat_map(|i| (i..n).map(move |j| if i == j { vec![i] } else { vec![i, j] })).chain([vec![], (1..n).collect()]).collect()
+        (1..n)
+            .flat_map(|i| (i..n).map(move |j| if i == j { vec![i] } else { vec![i, j] }))
+            .chain([vec![], (1..n).collect()])
+            .collect()
     }
 }
 
-/// What each push of these bytes returned, and at the end `finish`. In a thread of its own, for a push may never return.
+/// What each push of these bytes returned, and at the end `finish`. In a thread of its own, for a
+/// push may never return.
 fn pieces<'a>(pushes: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
     let pushes: Vec<Vec<u8>> = pushes.into_iter().map(<[u8]>::to_vec).collect();
     let input = format!("{pushes:02X?}");
@@ -447,7 +554,9 @@ fn pieces<'a>(pushes: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
             )
         }
         // It panicked, and its message has been printed.
-        Err(RecvTimeoutError::Disconnected) => panic::resume_unwind(work.join().expect_err("it sends unless it panics")),
+        Err(RecvTimeoutError::Disconnected) => {
+            panic::resume_unwind(work.join().expect_err("it sends unless it panics"))
+        }
     }
 }
 
@@ -487,7 +596,11 @@ fn task_3_only_the_unfinished_character_waits() {
         &[b"ab\xF0\x9F", b"\x98\x80c\xC3", b"\xA9"],
         &["ab", "😀c", "é", ""],
     );
-    check_pieces("a token without bytes leaves what is held back", &[b"\xC3", b"", b"\xA9"], &["", "", "é", ""]);
+    check_pieces(
+        "a token without bytes leaves what is held back",
+        &[b"\xC3", b"", b"\xA9"],
+        &["", "", "é", ""],
+    );
 }
 
 #[test]
@@ -497,7 +610,11 @@ fn task_3_bytes_that_cannot_become_a_character_become_u_fffd_at_once() {
         &[b"a\x80b", b"c"],
         &["a\u{fffd}b", "c", ""],
     );
-    check_pieces("C0 and FF begin no character", &[b"\xC0", b"\xFF"], &["\u{fffd}", "\u{fffd}", ""]);
+    check_pieces(
+        "C0 and FF begin no character",
+        &[b"\xC0", b"\xFF"],
+        &["\u{fffd}", "\u{fffd}", ""],
+    );
     check_pieces(
         "E2 82 waits for a third byte; with a letter behind it, it is one broken place and gives one U+FFFD",
         &[b"\xE2\x82", b"A"],
@@ -508,15 +625,19 @@ fn task_3_bytes_that_cannot_become_a_character_become_u_fffd_at_once() {
 #[test]
 fn task_3_what_is_held_back_at_the_end_becomes_one_replacement_character() {
     let bytes = |held: usize| &"ab😀".as_bytes()[..2 + held];
-    let line =
-        |held, pushed, end, again| format!("pushes of {:02X?} = {pushed:?}, finish = {end:?}, finish again = {again:?}", bytes(held));
+    let line = |held, pushed, end, again| {
+        format!(
+            "pushes of {:02X?} = {pushed:?}, finish = {end:?}, finish again = {again:?}",
+            bytes(held)
+        )
+    };
     let found = [0, 1, 2, 3].map(|held| {
         let mut stream = TextStream::default();
         let pushed: String = bytes(held).chunks(1).map(|byte| stream.push(byte)).collect();
         line(held, pushed, stream.finish(), stream.finish())
     });
-    let expected =
-        [(0, ""), (1, "\u{fffd}"), (2, "\u{fffd}"), (3, "\u{fffd}")].map(|(held, end)| line(held, "ab".into(), end.into(), "".into()));
+    let expected = [(0, ""), (1, "\u{fffd}"), (2, "\u{fffd}"), (3, "\u{fffd}")]
+        .map(|(held, end)| line(held, "ab".into(), end.into(), "".into()));
     assert_answer(
         "byte by byte, and the end comes after none, one, two, three of the four bytes of an emoji: what was held back becomes one U+FFFD, once",
         &Lines(found.into()),
@@ -532,7 +653,8 @@ fn task_3_the_pieces_make_up_the_text_however_it_is_cut() {
         for cuts in ways_to_cut(bytes.len()) {
             let mut stream = TextStream::default();
             let (mut found, mut from) = (String::new(), 0);
-            let input = format!("{name}, {bytes:02X?} in pieces that end at {cuts:?} and at the end");
+            let input =
+                format!("{name}, {bytes:02X?} in pieces that end at {cuts:?} and at the end");
             for to in cuts.iter().copied().chain([bytes.len()]) {
                 found += &stream.push(&bytes[from..to]);
                 let expected = &certain[to];
@@ -557,7 +679,8 @@ fn task_3_tokens_of_the_embedded_model_become_text() {
     let mut found = stream.push(b"");
     let fixtures = fixtures();
     let case = fixtures.case("task_3_stream/tokens");
-    let tokenizer = Tokenizer::from_folder(&embedded_model()).expect("the embedded model's tokenizer");
+    let tokenizer =
+        Tokenizer::from_folder(&embedded_model()).expect("the embedded model's tokenizer");
     for id in ids(&case, "ids") {
         let bytes = tokenizer.token_bytes(id);
         let piece = stream.push(&bytes);
@@ -569,7 +692,10 @@ fn task_3_tokens_of_the_embedded_model_become_text() {
     }
     found += &stream.finish();
     let text = case.value("text").as_str().expect("a text");
-    assert!(found == text, "the tokens' pieces make up the text that was tokenized\n  found    {found:?}\n  expected {text:?}");
+    assert!(
+        found == text,
+        "the tokens' pieces make up the text that was tokenized\n  found    {found:?}\n  expected {text:?}"
+    );
 }
 
 /// One chat of the fixture: its messages, and its text without and with the beginning of an answer.
@@ -580,8 +706,17 @@ fn chats(case: &Case) -> Vec<(Vec<Message>, String, String)> {
         .iter()
         .map(|chat| {
             let messages = chat["messages"].as_array().expect("messages").iter();
-            let messages = messages.map(|m| Message::new(m["role"].as_str().expect("a role"), m["content"].as_str().expect("a content")));
-            (messages.collect(), text(chat["text"].as_str().expect("a text")), text(chat["prompt"].as_str().expect("a text")))
+            let messages = messages.map(|m| {
+                Message::new(
+                    m["role"].as_str().expect("a role"),
+                    m["content"].as_str().expect("a content"),
+                )
+            });
+            (
+                messages.collect(),
+                text(chat["text"].as_str().expect("a text")),
+                text(chat["prompt"].as_str().expect("a text")),
+            )
         })
         .collect()
 }
@@ -589,20 +724,40 @@ fn chats(case: &Case) -> Vec<(Vec<Message>, String, String)> {
 #[test]
 fn task_4_chatml_by_hand() {
     let messages = [Message::new("system", "Be brief."), Message::new("user", "Hi\nthere")];
-    let text = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi\nthere<|im_end|>\n".to_owned();
+    let text = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi\nthere<|im_end|>\n"
+        .to_owned();
     let prompt = format!("{text}<|im_start|>assistant\n");
     let chat = "system \"Be brief.\", user \"Hi\\nthere\"";
-    assert_answer(&format!("{chat}, without a generation prompt: the messages and nothing else"), &chatml(&messages, false), &text);
-    assert_answer(&format!("{chat}, with a generation prompt: the assistant's turn is open"), &chatml(&messages, true), &prompt);
+    assert_answer(
+        &format!("{chat}, without a generation prompt: the messages and nothing else"),
+        &chatml(&messages, false),
+        &text,
+    );
+    assert_answer(
+        &format!("{chat}, with a generation prompt: the assistant's turn is open"),
+        &chatml(&messages, true),
+        &prompt,
+    );
 }
 
 #[test]
 fn task_4_chatml_is_what_the_template_gives() {
     for (messages, text, prompt) in chats(&fixtures().case("task_4_chat/messages")) {
-        let chat: Vec<String> = messages.iter().map(|Message { role, content }| format!("{role} {content:?}")).collect();
+        let chat: Vec<String> = messages
+            .iter()
+            .map(|Message { role, content }| format!("{role} {content:?}"))
+            .collect();
         let chat = if chat.is_empty() { "no messages".to_owned() } else { chat.join(", ") };
-        assert_answer(&format!("{chat}, without a generation prompt"), &chatml(&messages, false), &text);
-        assert_answer(&format!("{chat}, with a generation prompt"), &chatml(&messages, true), &prompt);
+        assert_answer(
+            &format!("{chat}, without a generation prompt"),
+            &chatml(&messages, false),
+            &text,
+        );
+        assert_answer(
+            &format!("{chat}, with a generation prompt"),
+            &chatml(&messages, true),
+            &prompt,
+        );
     }
 }
 
@@ -611,8 +766,12 @@ fn task_4_each_mark_becomes_one_token() {
     let fixtures = fixtures();
     let (messages, ..) = chats(&fixtures.case("task_4_chat/messages")).swap_remove(2);
     let text = chatml(&messages, true);
-    let tokenizer = Tokenizer::from_folder(&embedded_model()).expect("the embedded model's tokenizer");
-    let (found, expected) = (tokenizer.encode(&text).expect("any text has tokens"), ids(&fixtures.case("task_4_chat/tokens"), "ids"));
+    let tokenizer =
+        Tokenizer::from_folder(&embedded_model()).expect("the embedded model's tokenizer");
+    let (found, expected) = (
+        tokenizer.encode(&text).expect("any text has tokens"),
+        ids(&fixtures.case("task_4_chat/tokens"), "ids"),
+    );
     assert!(
         found == expected,
         "the tokens of {text:?}: each <|im_start|> is token 1, each <|im_end|> token 2, and nothing stands before the first\n  found    {found:?}\n  expected {expected:?}"

@@ -8,7 +8,10 @@ use std::{
 
 use tiny_llm::week1::{
     attention::softmax,
-    sampling::{Rng, Sampler, SamplerOptions, apply_temperature, draw, min_p, repetition_penalty, top_k, top_p},
+    sampling::{
+        Rng, Sampler, SamplerOptions, apply_temperature, draw, min_p, repetition_penalty, top_k,
+        top_p,
+    },
 };
 use tiny_llm_formats::tensor::tensor;
 use tiny_llm_harness::{
@@ -34,7 +37,8 @@ fn ids(case: &Case, name: &str) -> Vec<u32> {
     case.integers(name).iter().map(|&id| id as u32).collect()
 }
 
-/// Runs `step(logits, value)` for each of the case's values called `name` and compares the results, one row each.
+/// Runs `step(logits, value)` for each of the case's values called `name` and compares the results,
+/// one row each.
 #[track_caller]
 fn check_each(case: &Case, name: &str, step: impl Fn(&mut [f32], f64)) {
     let logits = row(case, "logits");
@@ -76,25 +80,39 @@ fn explained<T>(why: &str, action: impl FnOnce() -> T) -> T {
 
 #[test]
 fn task_1_temperature_divides_the_logits() {
-    check_each(&fixtures().case("task_1_temperature/signed"), "temperature", |logits, t| apply_temperature(logits, t as f32));
+    check_each(&fixtures().case("task_1_temperature/signed"), "temperature", |logits, t| {
+        apply_temperature(logits, t as f32);
+    });
 }
 
 #[test]
 fn task_1_temperature_0_leaves_the_largest_logit_alone() {
-    check_each(&fixtures().case("task_1_temperature/zero"), "temperature", |logits, t| apply_temperature(logits, t as f32));
+    check_each(&fixtures().case("task_1_temperature/zero"), "temperature", |logits, t| {
+        apply_temperature(logits, t as f32);
+    });
 
     let mut negative = [-8.0, -0.5, -3.0];
     apply_temperature(&mut negative, 0.0);
-    check_hand("temperature 0: the largest of the negative logits −8, −0.5 and −3 is the one nearest to 0", negative, [OFF, -0.5, OFF]);
+    check_hand(
+        "temperature 0: the largest of the negative logits −8, −0.5 and −3 is the one nearest to 0",
+        negative,
+        [OFF, -0.5, OFF],
+    );
 
     let mut masked = [OFF, -4.0, OFF];
     apply_temperature(&mut masked, 0.0);
-    check_hand("temperature 0: the only token that is not ruled out stays, with its logit −4", masked, [OFF, -4.0, OFF]);
+    check_hand(
+        "temperature 0: the only token that is not ruled out stays, with its logit −4",
+        masked,
+        [OFF, -4.0, OFF],
+    );
 }
 
 #[test]
 fn task_2_top_k_keeps_the_k_largest_in_place() {
-    check_each(&fixtures().case("task_2_top_k/unsorted"), "k", |logits, k| top_k(logits, k as usize));
+    check_each(&fixtures().case("task_2_top_k/unsorted"), "k", |logits, k| {
+        top_k(logits, k as usize);
+    });
 }
 
 #[test]
@@ -117,7 +135,9 @@ fn task_2_top_k_beyond_the_vocabulary_keeps_all() {
 fn task_3_top_p_keeps_the_token_that_crosses() {
     let fixtures = fixtures();
     for name in ["crossing", "unsorted", "shifted", "masked"] {
-        check_each(&fixtures.case(&format!("task_3_top_p/{name}")), "p", |logits, p| top_p(logits, p as f32));
+        check_each(&fixtures.case(&format!("task_3_top_p/{name}")), "p", |logits, p| {
+            top_p(logits, p as f32);
+        });
     }
 }
 
@@ -126,19 +146,28 @@ fn task_3_top_p_at_its_limits() {
     for p in [0.0, 1e-6] {
         let mut logits = [0.5, -1.0, 2.0, 1.5];
         top_p(&mut logits, p);
-        check_hand(&format!("p = {p}, logits 0.5, −1, 2, 1.5: the most probable token always stays"), logits, [OFF, OFF, 2.0, OFF]);
+        check_hand(
+            &format!("p = {p}, logits 0.5, −1, 2, 1.5: the most probable token always stays"),
+            logits,
+            [OFF, OFF, 2.0, OFF],
+        );
     }
     // e^−200 is 0 in f32, so a running sum reaches 1 before the last token.
     let far = [0.0, -200.0, 3.0, -150.0];
     for p in [1.0, 1.5] {
         let mut logits = far;
         top_p(&mut logits, p);
-        check_hand(&format!("p = {p} keeps all, also a token whose probability is rounded to 0"), logits, far);
+        check_hand(
+            &format!("p = {p} keeps all, also a token whose probability is rounded to 0"),
+            logits,
+            far,
+        );
     }
     // Four times ¼, exact in f32.
     let mut equal = [-1.0; 4];
     top_p(&mut equal, 0.5);
-    let why = "p = ½ of four equal tokens: ¼ + ¼ is at least ½, so two stay, and of equal ones the first";
+    let why =
+        "p = ½ of four equal tokens: ¼ + ¼ is at least ½, so two stay, and of equal ones the first";
     check_hand(why, equal, [-1.0, -1.0, OFF, OFF]);
 }
 
@@ -147,7 +176,9 @@ fn task_3_top_p_at_its_limits() {
 fn task_4_min_p_is_relative_to_the_most_probable_token() {
     let fixtures = fixtures();
     for name in ["unsorted", "shifted", "negative"] {
-        check_each(&fixtures.case(&format!("task_4_min_p/{name}")), "p", |logits, p| min_p(logits, p as f32));
+        check_each(&fixtures.case(&format!("task_4_min_p/{name}")), "p", |logits, p| {
+            min_p(logits, p as f32);
+        });
     }
 }
 
@@ -155,10 +186,18 @@ fn task_4_min_p_is_relative_to_the_most_probable_token() {
 fn task_4_min_p_at_its_limits() {
     let mut tied = [2.0, 1.0, 2.0];
     min_p(&mut tied, 1.0);
-    check_hand("p = 1, logits 2, 1, 2: all tokens that are as probable as the most probable one stay", tied, [2.0, OFF, 2.0]);
+    check_hand(
+        "p = 1, logits 2, 1, 2: all tokens that are as probable as the most probable one stay",
+        tied,
+        [2.0, OFF, 2.0],
+    );
     let mut masked = [OFF, -3.0, OFF, -3.5];
     min_p(&mut masked, 0.0);
-    check_hand("p = 0 changes nothing, and a token that was ruled out stays so", masked, [OFF, -3.0, OFF, -3.5]);
+    check_hand(
+        "p = 0 changes nothing, and a token that was ruled out stays so",
+        masked,
+        [OFF, -3.0, OFF, -3.5],
+    );
 }
 
 #[test]
@@ -166,7 +205,9 @@ fn task_5_penalty_makes_seen_tokens_less_likely() {
     let fixtures = fixtures();
     let case = fixtures.case("task_5_penalty/signed");
     let seen = ids(&case, "seen");
-    check_each(&case, "penalty", |logits, penalty| repetition_penalty(logits, &seen, penalty as f32));
+    check_each(&case, "penalty", |logits, penalty| {
+        repetition_penalty(logits, &seen, penalty as f32);
+    });
 }
 
 #[test]
@@ -190,10 +231,18 @@ fn task_6_generator_is_splitmix64() {
     let hexadecimal = |number: u64| format!("{number:#018x}");
     for (seed, expected) in list("seeds").iter().zip(list("numbers")) {
         let seed = seed.as_u64().expect("a seed");
-        let expected: Vec<_> = expected.as_array().expect("a list").iter().map(|n| hexadecimal(n.as_u64().expect("64 bits"))).collect();
+        let expected: Vec<_> = expected
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|n| hexadecimal(n.as_u64().expect("64 bits")))
+            .collect();
         let mut rng = Rng::new(seed);
-        let why = "sums and products are modulo 2⁶⁴, without a panic: wrapping_add and wrapping_mul";
-        let found = explained(why, || expected.iter().map(|_| hexadecimal(rng.next_u64())).collect::<Vec<_>>());
+        let why =
+            "sums and products are modulo 2⁶⁴, without a panic: wrapping_add and wrapping_mul";
+        let found = explained(why, || {
+            expected.iter().map(|_| hexadecimal(rng.next_u64())).collect::<Vec<_>>()
+        });
         assert_answer(&format!("next_u64: the first numbers of seed {seed}"), &found, &expected);
     }
 }
@@ -211,7 +260,10 @@ fn task_6_uniform_is_the_upper_53_bits() {
     for i in 8..100_000 {
         let (next, found) = (bits.next_u64(), rng.uniform());
         let expected = upper(next);
-        assert!(found == expected, "uniform: number {i} of seed 42, {next:#018x}, becomes {expected:?}, found {found:?}");
+        assert!(
+            found == expected,
+            "uniform: number {i} of seed 42, {next:#018x}, becomes {expected:?}, found {found:?}"
+        );
         (smallest, largest) = (smallest.min(found), largest.max(found));
     }
     assert!(
@@ -227,8 +279,15 @@ fn task_6_draw_takes_the_token_whose_sum_exceeds_the_number() {
     for name in ["signed", "shifted"] {
         let case = fixtures.case(&format!("task_6_draw/{name}"));
         let logits = row(&case, "logits");
-        let found: Vec<u32> = row(&case, "uniform").into_iter().map(|uniform| draw(&logits, f64::from(uniform))).collect();
-        assert_answer(&format!("{name}: draw at 1/128, 3/128, … 127/128 from {logits:?}"), &found, &ids(&case, "token"));
+        let found: Vec<u32> = row(&case, "uniform")
+            .into_iter()
+            .map(|uniform| draw(&logits, f64::from(uniform)))
+            .collect();
+        assert_answer(
+            &format!("{name}: draw at 1/128, 3/128, … 127/128 from {logits:?}"),
+            &found,
+            &ids(&case, "token"),
+        );
     }
 
     // Four times ¼, exact in f32: the running sums are .25, .5, .75, 1.
@@ -238,25 +297,35 @@ fn task_6_draw_takes_the_token_whose_sum_exceeds_the_number() {
     let what = "draw from four equal tokens, at 0, just below ¼, at ¼, just below ½, at ½, just below ¾, at ¾, just below 1";
     assert_answer(what, &found, &[0, 0, 1, 1, 2, 2, 3, 3]);
 
-    // n equal tokens, each 1/n rounded to f32: for these n the running sum ends below the largest number there is.
-    let equal = |n: usize| -> Vec<f32> { (0..n + 2).map(|i| if i < n { 0.0 } else { OFF }).collect() };
+    // n equal tokens, each 1/n rounded to f32: for these n the running sum ends below the largest
+    // number there is.
+    let equal =
+        |n: usize| -> Vec<f32> { (0..n + 2).map(|i| if i < n { 0.0 } else { OFF }).collect() };
     let found = SHORT.map(|n| draw(&equal(n), 1.0 - below));
-    let what = format!("draw at 1 − 2⁻⁵³ from n equal tokens and two behind them that are ruled out, n = {SHORT:?}");
+    let what = format!(
+        "draw at 1 − 2⁻⁵³ from n equal tokens and two behind them that are ruled out, n = {SHORT:?}"
+    );
     assert_answer(&what, &found, &SHORT.map(|n| n as u32 - 1));
 
-    // Each probability is 1/100,000 but for a rounding of softmax, less than 1e-6 of it. In f64 the sums add nothing to that, so
-    // they are right to 1e-6, a tenth of a piece, and a number in the middle of a piece is clear of its ends. In f32 the sum is
-    // rounded by up to 2⁻²⁵ at each of the last 50,000 tokens, and always the same way.
+    // Each probability is 1/100,000 but for a rounding of softmax, less than 1e-6 of it. In f64 the
+    // sums add nothing to that, so they are right to 1e-6, a tenth of a piece, and a number in the
+    // middle of a piece is clear of its ends. In f32 the sum is rounded by up to 2⁻²⁵ at each of
+    // the last 50,000 tokens, and always the same way.
     let n = 100_000;
     let tokens = [25_000, 50_000, 75_000, 99_999];
     let found = tokens.map(|token| draw(&vec![0.0; n], (f64::from(token) + 0.5) / n as f64));
-    let what = format!("draw from {n} equal tokens, in the middle of the pieces of tokens {tokens:?}");
+    let what =
+        format!("draw from {n} equal tokens, in the middle of the pieces of tokens {tokens:?}");
     assert_answer(&what, &found, &tokens);
 }
 
 #[test]
 fn task_6_draw_never_gives_a_token_that_is_ruled_out() {
-    check_hand("draw at 0, with only token 2 not ruled out: a sum of 0 does not exceed 0", draw(&[OFF, OFF, 1.0, OFF], 0.0), 2);
+    check_hand(
+        "draw at 0, with only token 2 not ruled out: a sum of 0 does not exceed 0",
+        draw(&[OFF, OFF, 1.0, OFF], 0.0),
+        2,
+    );
     let logits = [OFF, 0.5, OFF, -1.0, 2.0, OFF, 0.0, OFF, OFF];
     for i in 0..1_000 {
         let uniform = f64::from(i) / 1e3;
@@ -266,7 +335,8 @@ fn task_6_draw_never_gives_a_token_that_is_ruled_out() {
     }
 }
 
-/// Its first number is .91: a sampler that uses it again and again does not happen to draw the most probable token.
+/// Its first number is .91: a sampler that uses it again and again does not happen to draw the most
+/// probable token.
 const SEED: u64 = 23;
 
 /// A sampler with the options of a case.
@@ -292,13 +362,14 @@ fn shaped(logits: &[f32], seen: &[u32], options: &SamplerOptions) -> Vec<f32> {
     logits
 }
 
-/// The tokens that come up in 1,000 draws, ascending. In the cases here each that can has a probability above .05, so one is
-/// missed with probability .95^1000 < 10^−22.
+/// The tokens that come up in 1,000 draws, ascending. In the cases here each that can has a
+/// probability above .05, so one is missed with probability .95^1000 < 10^−22.
 fn drawn(mut next: impl FnMut() -> u32) -> Vec<u32> {
     (0..1_000).map(|_| next()).collect::<BTreeSet<u32>>().into_iter().collect()
 }
 
-/// What `n` draws that all give `one` tell, where several tokens can come up; `moved` says whether the sampler's generator took `n` steps.
+/// What `n` draws that all give `one` tell, where several tokens can come up; `moved` says whether
+/// the sampler's generator took `n` steps.
 fn always_one(n: usize, one: u32, logits: &[f32], moved: bool) -> String {
     let best = logits.iter().all(|&logit| logit <= logits[one as usize]);
     match (moved, best) {
@@ -314,8 +385,9 @@ fn always_one(n: usize, one: u32, logits: &[f32], moved: bool) -> String {
     }
 }
 
-/// The tokens that a case's sampler draws, and whether its generator moved on by one number for each; after making sure that
-/// nothing but `choose` can be to blame if they are not the expected ones.
+/// The tokens that a case's sampler draws, and whether its generator moved on by one number for
+/// each; after making sure that nothing but `choose` can be to blame if they are not the expected
+/// ones.
 fn drawn_by_sampler(case: &Case, name: &str, tasks: &str) -> (Vec<u32>, bool) {
     let (logits, seen, expected) = (row(case, "logits"), ids(case, "seen"), ids(case, "support"));
     let mut sampler = sampler(case, SEED);
@@ -349,7 +421,8 @@ fn task_6_sampler_applies_each_step() {
         ("penalty", "the repetition penalty", "tasks 1 and 5"),
     ] {
         let case = fixtures.case(&format!("task_6_step/{step}"));
-        let (logits, seen, expected) = (row(&case, "logits"), ids(&case, "seen"), ids(&case, "support"));
+        let (logits, seen, expected) =
+            (row(&case, "logits"), ids(&case, "seen"), ids(&case, "support"));
         let mut options = sampler(&case, SEED).options;
         let (found, moved) = drawn_by_sampler(&case, step, tasks);
         let setting = format!("{options:?}");
@@ -388,8 +461,11 @@ fn task_6_sampler_applies_the_steps_in_order() {
         let case = fixtures.case(&name);
         let (drawn, _) = drawn_by_sampler(&case, &name, "tasks 1 to 5");
         let support = ids(&case, "support");
-        let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } = sampler(&case, SEED).options;
-        let setting = format!("penalty {repetition_penalty}, temperature {temperature}, top-k {top_k}, top-p {top_p}, min-p {min_p}");
+        let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } =
+            sampler(&case, SEED).options;
+        let setting = format!(
+            "penalty {repetition_penalty}, temperature {temperature}, top-k {top_k}, top-p {top_p}, min-p {min_p}"
+        );
         let differs = if drawn == support { "" } else { "  <- differs" };
         found.push(format!("{setting}: {drawn:?}{differs}"));
         expected.push(format!("{setting}: {support:?}"));
@@ -409,8 +485,8 @@ fn chi_square(counts: &[usize], probabilities: &[f32]) -> f64 {
     counts.iter().zip(probabilities).map(|(&count, &p)| deviation(count, n * f64::from(p))).sum()
 }
 
-/// A χ² above `critical` would be met in one of a million correct samplers (`false_alarm` of the case); the seed is fixed, so
-/// this one either is or is not among them, always.
+/// A χ² above `critical` would be met in one of a million correct samplers (`false_alarm` of the
+/// case); the seed is fixed, so this one either is or is not among them, always.
 #[test]
 fn task_6_sampler_follows_the_distribution() {
     let fixtures = fixtures();
@@ -427,16 +503,27 @@ fn task_6_sampler_follows_the_distribution() {
         let what = format!(
             "{name}: the probabilities after your steps, called one by one by this test; make the tests of tasks 1 to 5 green first"
         );
-        compare(&what, &own, &probabilities, case.tolerance("probabilities")).unwrap_or_else(|message| panic!("{message}"));
+        compare(&what, &own, &probabilities, case.tolerance("probabilities"))
+            .unwrap_or_else(|message| panic!("{message}"));
         let probabilities = row(&case, "probabilities");
         let found = chi_square(&counts, &probabilities);
         let neighbours = case.tensor("neighbours");
-        let names = case.value("names").as_array().expect("names").iter().map(|of| of.as_str().expect("a name"));
-        let others: Vec<(&str, f64)> =
-            names.zip(neighbours.outer_iter()).map(|(of, p)| (of, chi_square(&counts, &p.iter().copied().collect::<Vec<_>>()))).collect();
+        let names = case
+            .value("names")
+            .as_array()
+            .expect("names")
+            .iter()
+            .map(|of| of.as_str().expect("a name"));
+        let others: Vec<(&str, f64)> = names
+            .zip(neighbours.outer_iter())
+            .map(|(of, p)| (of, chi_square(&counts, &p.iter().copied().collect::<Vec<_>>())))
+            .collect();
         if found > critical {
-            let expected: Vec<f64> = probabilities.iter().map(|&p| f64::from(p) * draws as f64).collect();
-            let worst = (0..counts.len()).max_by(|&a, &b| deviation(counts[a], expected[a]).total_cmp(&deviation(counts[b], expected[b])));
+            let expected: Vec<f64> =
+                probabilities.iter().map(|&p| f64::from(p) * draws as f64).collect();
+            let worst = (0..counts.len()).max_by(|&a, &b| {
+                deviation(counts[a], expected[a]).total_cmp(&deviation(counts[b], expected[b]))
+            });
             let worst = worst.expect("a token");
             let sigma = (expected[worst] * (1.0 - f64::from(probabilities[worst]))).sqrt();
             let like = others
@@ -451,9 +538,13 @@ fn task_6_sampler_follows_the_distribution() {
                 like.collect::<String>()
             );
         }
-        // The same counts are far from what a sampler with one mistake would give: the test can tell.
+        // The same counts are far from what a sampler with one mistake would give: the test can
+        // tell.
         for (of, other) in others {
-            assert!(other > 10.0 * critical, "{name}: χ² against a sampler {of} is only {other:.1}");
+            assert!(
+                other > 10.0 * critical,
+                "{name}: χ² against a sampler {of} is only {other:.1}"
+            );
         }
         println!("{name}: χ² {found:.1}, critical {critical}");
     }
@@ -462,15 +553,24 @@ fn task_6_sampler_follows_the_distribution() {
 #[test]
 fn task_6_sampler_uses_one_number_per_token() {
     let logits = [0.5, 0.0, -0.5, 1.0];
-    // Its first number is .39, which gives token 1: using it again and again is not the same as always taking the first token or the best.
+    // Its first number is .39, which gives token 1: using it again and again is not the same as
+    // always taking the first token or the best.
     let mut sampler = Sampler { options: SamplerOptions::default(), rng: Rng::new(7) };
     let mut rng = Rng::new(7);
     let found: Vec<u32> = (0..40).map(|_| sampler.choose(&logits, &[])).collect();
     let expected: Vec<u32> = (0..40).map(|_| draw(&logits, rng.uniform())).collect();
-    assert_answer("40 tokens with all steps off: your `draw` with the numbers of seed 7, one each", &found, &expected);
+    assert_answer(
+        "40 tokens with all steps off: your `draw` with the numbers of seed 7, one each",
+        &found,
+        &expected,
+    );
 
     sampler.options.temperature = 0.0;
-    check_hand("temperature 0, logits 0.5, 0, −0.5, 1: the largest logit is chosen", sampler.choose(&logits, &[]), 3);
+    check_hand(
+        "temperature 0, logits 0.5, 0, −0.5, 1: the largest logit is chosen",
+        sampler.choose(&logits, &[]),
+        3,
+    );
     rng.uniform();
     let (found, expected) = (sampler.rng.next_u64(), rng.next_u64());
     assert!(
@@ -485,7 +585,10 @@ fn task_6_sampler_repeats_itself_with_the_same_seed_only() {
     let logits: Vec<f32> = (0..20).map(|i| (i % 7) as f32 / 4.0).collect();
     // The tokens, and whether the generator moved on by one number for each.
     let text = |seed: u64| -> (Vec<u32>, bool) {
-        let mut sampler = Sampler { options: SamplerOptions { temperature: 1.5, ..SamplerOptions::default() }, rng: Rng::new(seed) };
+        let mut sampler = Sampler {
+            options: SamplerOptions { temperature: 1.5, ..SamplerOptions::default() },
+            rng: Rng::new(seed),
+        };
         let mut tokens = vec![0];
         for _ in 0..40 {
             let next = sampler.choose(&logits, &tokens);
@@ -498,7 +601,11 @@ fn task_6_sampler_repeats_itself_with_the_same_seed_only() {
         (tokens.split_off(1), sampler.rng.next_u64() == rng.next_u64())
     };
     let (first, moved) = text(1);
-    check_hand("40 tokens of seed 1, twice: the same seed gives the same tokens", text(1).0, first.clone());
+    check_hand(
+        "40 tokens of seed 1, twice: the same seed gives the same tokens",
+        text(1).0,
+        first.clone(),
+    );
     let why = if first.iter().all(|&token| token == first[0]) {
         always_one(40, first[0], &logits, moved)
     } else {

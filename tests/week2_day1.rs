@@ -42,13 +42,20 @@ fn plan() -> Plan {
 #[track_caller]
 fn check(case: &Case, output: &str, found: &Tensor, expected: &Tensor, how: &str) {
     let what = format!("{}/{output}", case.name());
-    check::assert_close_noting(&what, found, expected, case.tolerance(output), &format!("\n  run as   {how}"));
+    check::assert_close_noting(
+        &what,
+        found,
+        expected,
+        case.tolerance(output),
+        &format!("\n  run as   {how}"),
+    );
 }
 
 // Task 1
 
 /// Sizes of the cache in the case `every_place`.
-const SHAPE: CacheShape = CacheShape { layers: 2, sequences: 3, kv_heads: 2, capacity: 7, head_dim: 4 };
+const SHAPE: CacheShape =
+    CacheShape { layers: 2, sequences: 3, kv_heads: 2, capacity: 7, head_dim: 4 };
 
 fn numbers(cells: Cells) -> Vec<f32> {
     match cells {
@@ -57,18 +64,26 @@ fn numbers(cells: Cells) -> Vec<f32> {
     }
 }
 
-/// A cache with the first five positions of the case, written as a model writes them: position by position, and in each all layers.
+/// A cache with the first five positions of the case, written as a model writes them: position by
+/// position, and in each all layers.
 fn filled(case: &Case, cache_type: CacheType) -> DenseCache {
     let (keys, values) = (case.tensor("keys"), case.tensor("values"));
     let row = |x: &Tensor, layer: usize, sequence: usize, position: usize| -> Vec<f32> {
-        let place = x.view().index_axis_move(Axis(0), layer).index_axis_move(Axis(0), sequence).index_axis_move(Axis(0), position);
+        let place = x
+            .view()
+            .index_axis_move(Axis(0), layer)
+            .index_axis_move(Axis(0), sequence)
+            .index_axis_move(Axis(0), position);
         place.iter().copied().collect()
     };
     let mut cache = DenseCache::new(SHAPE, cache_type);
     for position in 0..5 {
         for layer in 0..SHAPE.layers {
             for sequence in 0..SHAPE.sequences {
-                let (keys, values) = (row(&keys, layer, sequence, position), row(&values, layer, sequence, position));
+                let (keys, values) = (
+                    row(&keys, layer, sequence, position),
+                    row(&values, layer, sequence, position),
+                );
                 cache.write(layer, sequence, position, &keys, &values);
             }
         }
@@ -90,7 +105,11 @@ fn read(cache: &DenseCache) -> (Tensor, Tensor) {
     }
     let shape = [SHAPE.layers, SHAPE.sequences, SHAPE.kv_heads, 5, SHAPE.head_dim];
     let places = shape.iter().product::<usize>();
-    assert_eq!((keys.len(), values.len()), (places, places), "numbers in all runs of five positions, keys and values");
+    assert_eq!(
+        (keys.len(), values.len()),
+        (places, places),
+        "numbers in all runs of five positions, keys and values"
+    );
     (tensor(&shape, keys), tensor(&shape, values))
 }
 
@@ -110,10 +129,19 @@ fn check_every_place(cache_type: CacheType, name: &str) {
     let (keys, values) = read(&filled(&case, cache_type));
     // As one answer: what stands among the keys says little without what stands among the values.
     let axes = "\n  axes     keys or values, layer, sequence, head, position, number";
-    let both = |keys: &Tensor, values: &Tensor| ndarray::stack(Axis(0), &[keys.view(), values.view()]).expect("of one shape");
-    let expected = both(&case.tensor(&format!("keys_{name}")), &case.tensor(&format!("values_{name}")));
+    let both = |keys: &Tensor, values: &Tensor| {
+        ndarray::stack(Axis(0), &[keys.view(), values.view()]).expect("of one shape")
+    };
+    let expected =
+        both(&case.tensor(&format!("keys_{name}")), &case.tensor(&format!("values_{name}")));
     let what = format!("{}/keys and values in {name}", case.name());
-    check::assert_close_noting(&what, &both(&keys, &values), &expected, case.tolerance(&format!("keys_{name}")), axes);
+    check::assert_close_noting(
+        &what,
+        &both(&keys, &values),
+        &expected,
+        case.tolerance(&format!("keys_{name}")),
+        axes,
+    );
 }
 
 #[test]
@@ -136,7 +164,8 @@ fn check_f16(name: &str) {
     let case = fixtures.case(&format!("task_1_cache/{name}"));
     let x = case.tensor("x");
     let row: Vec<f32> = x.iter().copied().collect();
-    let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 2, head_dim: row.len() };
+    let shape =
+        CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 2, head_dim: row.len() };
     let mut cache = DenseCache::new(shape, CacheType::F16);
     cache.write(0, 0, 0, &row, &row);
     let run = cache.run(0, 0, 0, 1);
@@ -152,7 +181,10 @@ fn task_1_a_run_has_the_positions_that_were_asked_for() {
         let run = cache.run(1, 2, 1, len);
         let found = (run.len, numbers(run.keys).len(), numbers(run.values).len());
         let expected = (len, 4 * len, 4 * len);
-        assert_eq!(found, expected, "a run of {len} positions, head size 4: its len, how many numbers in keys, how many in values");
+        assert_eq!(
+            found, expected,
+            "a run of {len} positions, head size 4: its len, how many numbers in keys, how many in values"
+        );
     }
 }
 
@@ -173,18 +205,38 @@ fn task_1_a_position_can_be_written_again() {
     };
     let (found_keys, found_values) = read(&cache);
     let property = "position 2 was written a second time, with other numbers, and nothing else was";
-    check::assert_agrees("keys after position 2 was written again", &found_keys, &again(keys, 9.0), 0.0, property);
-    check::assert_agrees("values after position 2 was written again", &found_values, &again(values, 8.0), 0.0, property);
+    check::assert_agrees(
+        "keys after position 2 was written again",
+        &found_keys,
+        &again(keys, 9.0),
+        0.0,
+        property,
+    );
+    check::assert_agrees(
+        "values after position 2 was written again",
+        &found_values,
+        &again(values, 8.0),
+        0.0,
+        property,
+    );
 }
 
 #[test]
 fn task_1_a_place_that_does_not_exist_is_refused() {
     let row = [1.0; 8];
     let mut cache = DenseCache::new(SHAPE, CacheType::F32);
-    check::assert_accepts("write at position 6 of a capacity of 7", || cache.write(0, 0, 6, &row, &row));
-    check::assert_panics("write at position 7 of a capacity of 7", || DenseCache::new(SHAPE, CacheType::F32).write(0, 0, 7, &row, &row));
-    check::assert_panics("write to sequence 3 of 3", || DenseCache::new(SHAPE, CacheType::F32).write(0, 3, 0, &row, &row));
-    check::assert_panics("write to layer 2 of 2", || DenseCache::new(SHAPE, CacheType::F32).write(2, 0, 0, &row, &row));
+    check::assert_accepts("write at position 6 of a capacity of 7", || {
+        cache.write(0, 0, 6, &row, &row);
+    });
+    check::assert_panics("write at position 7 of a capacity of 7", || {
+        DenseCache::new(SHAPE, CacheType::F32).write(0, 0, 7, &row, &row);
+    });
+    check::assert_panics("write to sequence 3 of 3", || {
+        DenseCache::new(SHAPE, CacheType::F32).write(0, 3, 0, &row, &row);
+    });
+    check::assert_panics("write to layer 2 of 2", || {
+        DenseCache::new(SHAPE, CacheType::F32).write(2, 0, 0, &row, &row);
+    });
     check::assert_panics("a run of 8 positions of a capacity of 7", || cache.run(0, 0, 0, 8).len);
     check::assert_panics("a run of head 2 of 2", || cache.run(0, 0, 2, 1).len);
 }
@@ -205,7 +257,8 @@ fn cut<'a>(keys: Cells<'a>, values: Cells<'a>, d: usize, lengths: &[usize]) -> V
     lengths.iter().map(run).collect()
 }
 
-/// `attend_two_pass` on a case, over runs of these lengths. What stands in `out` beforehand is no part of the answer.
+/// `attend_two_pass` on a case, over runs of these lengths. What stands in `out` beforehand is no
+/// part of the answer.
 fn attention_over(case: &Case, keys: Cells, values: Cells, lengths: &[usize]) -> Tensor {
     let q = case.tensor("q");
     let d = q.shape()[1];
@@ -222,7 +275,13 @@ fn check_attention(name: &str, lengths: &[usize]) {
     let flat = |name: &str| -> Vec<f32> { case.tensor(name).iter().copied().collect() };
     let (keys, values) = (flat("keys"), flat("values"));
     let found = attention_over(&case, Cells::F32(&keys), Cells::F32(&values), lengths);
-    check(&case, "output", &found, &case.tensor("output"), &format!("runs of {lengths:?} positions"));
+    check(
+        &case,
+        "output",
+        &found,
+        &case.tensor("output"),
+        &format!("runs of {lengths:?} positions"),
+    );
 }
 
 #[test]
@@ -261,7 +320,13 @@ fn task_2_f16() {
     let mut cache = DenseCache::new(shape, CacheType::F16);
     let (keys, values) = (case.tensor("keys"), case.tensor("values"));
     for (position, (k, v)) in keys.outer_iter().zip(values.outer_iter()).enumerate() {
-        cache.write(0, 0, position, &k.iter().copied().collect::<Vec<_>>(), &v.iter().copied().collect::<Vec<_>>());
+        cache.write(
+            0,
+            0,
+            position,
+            &k.iter().copied().collect::<Vec<_>>(),
+            &v.iter().copied().collect::<Vec<_>>(),
+        );
     }
     let run = cache.run(0, 0, 0, 6);
     let found = attention_over(&case, run.keys, run.values, &[4, 2]);
@@ -273,15 +338,27 @@ fn task_2_rows_see_their_own_past() {
     let fixtures = fixtures();
     let case = fixtures.case("task_2_attend/two_sequences");
     let (sequences, positions) = (case.integers("sequences"), case.integers("positions"));
-    let rows: Vec<Row> =
-        sequences.iter().zip(&positions).map(|(&sequence, &position)| Row { token: 0, position, sequence, logits: false }).collect();
+    let rows: Vec<Row> = sequences
+        .iter()
+        .zip(&positions)
+        .map(|(&sequence, &position)| Row { token: 0, position, sequence, logits: false })
+        .collect();
     let (keys, values) = (case.tensor("keys"), case.tensor("values"));
-    let mut cache = DenseCache::new(CacheShape { layers: 2, sequences: 2, kv_heads: 2, capacity: 9, head_dim: 6 }, CacheType::F32);
-    // The keys and values of all rows are there when the first row attends, and older numbers behind them.
+    let mut cache = DenseCache::new(
+        CacheShape { layers: 2, sequences: 2, kv_heads: 2, capacity: 9, head_dim: 6 },
+        CacheType::F32,
+    );
+    // The keys and values of all rows are there when the first row attends, and older numbers
+    // behind them.
     for sequence in 0..2 {
         for position in 0..9 {
             let of = |x: &Tensor| -> Vec<f32> {
-                x.view().index_axis_move(Axis(0), sequence).index_axis_move(Axis(0), position).iter().copied().collect()
+                x.view()
+                    .index_axis_move(Axis(0), sequence)
+                    .index_axis_move(Axis(0), position)
+                    .iter()
+                    .copied()
+                    .collect()
             };
             cache.write(1, sequence, position, &of(&keys), &of(&values));
         }
@@ -289,7 +366,10 @@ fn task_2_rows_see_their_own_past() {
     let q: Vec<f32> = case.tensor("q").iter().copied().collect();
     let mut out = vec![7.0; q.len()];
     attend(&plan(), &cache, 1, &rows, &q, (2, 6), &mut out);
-    let names: Vec<String> = rows.iter().map(|row| format!("position {} of sequence {}", row.position, row.sequence)).collect();
+    let names: Vec<String> = rows
+        .iter()
+        .map(|row| format!("position {} of sequence {}", row.position, row.sequence))
+        .collect();
     case.check_rows("output", &names, &tensor(&[5, 24], out));
 }
 
@@ -297,7 +377,9 @@ fn task_2_rows_see_their_own_past() {
 
 /// The whole model of a case, its weights as f32.
 fn model(case: &Case, layout: RopeLayout) -> Model {
-    let config = ModelConfig::from_json(&case.value("config").to_string(), "config.json of the fixture").expect("a configuration");
+    let config =
+        ModelConfig::from_json(&case.value("config").to_string(), "config.json of the fixture")
+            .expect("a configuration");
     let rope = Rope { layout, factors: Vec::new() };
     load::build(config, &rope, usize::MAX, &mut |name, shape| {
         let weight = case.tensor(name);
@@ -311,13 +393,22 @@ fn model(case: &Case, layout: RopeLayout) -> Model {
 
 fn cache_of(model: &Model, sequences: usize, capacity: usize, cache_type: CacheType) -> DenseCache {
     let c = &model.config;
-    let shape = CacheShape { layers: c.n_layers, sequences, kv_heads: c.n_kv_heads, capacity, head_dim: c.head_dim };
+    let shape = CacheShape {
+        layers: c.n_layers,
+        sequences,
+        kv_heads: c.n_kv_heads,
+        capacity,
+        head_dim: c.head_dim,
+    };
     let mut cache = DenseCache::new(shape, cache_type);
     // What an older text has left there; its length is 0, so nobody may look at it.
-    for (layer, sequence) in (0..shape.layers).flat_map(|layer| (0..sequences).map(move |sequence| (layer, sequence))) {
+    for (layer, sequence) in
+        (0..shape.layers).flat_map(|layer| (0..sequences).map(move |sequence| (layer, sequence)))
+    {
         for position in 0..capacity {
             let old = random(position as u64, &[2, shape.kv_heads * shape.head_dim]);
-            let (keys, values) = old.as_slice().expect("one piece").split_at(shape.kv_heads * shape.head_dim);
+            let (keys, values) =
+                old.as_slice().expect("one piece").split_at(shape.kv_heads * shape.head_dim);
             cache.write(layer, sequence, position, keys, values);
         }
     }
@@ -367,7 +458,8 @@ fn task_3_whole_prompt_llama_with_biases() {
 fn check_whole(family: &str) {
     let fixtures = fixtures();
     let case = fixtures.case(&format!("task_3_model/{family}"));
-    let found = forward_in(&model(&case, RopeLayout::HalfSplit), &tokens(&case, "a"), &[8], CacheType::F32);
+    let found =
+        forward_in(&model(&case, RopeLayout::HalfSplit), &tokens(&case, "a"), &[8], CacheType::F32);
     check(&case, "logits_a", &found, &case.tensor("logits_a"), "one forward pass of eight rows");
 }
 
@@ -375,8 +467,19 @@ fn check_whole(family: &str) {
 fn task_3_interleaved_rope() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
-    let found = forward_in(&model(&case, RopeLayout::Interleaved), &tokens(&case, "a"), &[5, 3], CacheType::F32);
-    check(&case, "logits_interleaved", &found, &case.tensor("logits_interleaved"), "chunks of [5, 3] rows, RoPE over neighbouring numbers");
+    let found = forward_in(
+        &model(&case, RopeLayout::Interleaved),
+        &tokens(&case, "a"),
+        &[5, 3],
+        CacheType::F32,
+    );
+    check(
+        &case,
+        "logits_interleaved",
+        &found,
+        &case.tensor("logits_interleaved"),
+        "chunks of [5, 3] rows, RoPE over neighbouring numbers",
+    );
 }
 
 /// All ways to cut eight tokens into chunks: between each two there is a cut, or there is none.
@@ -398,7 +501,8 @@ fn splits() -> impl Iterator<Item = Vec<usize>> {
 fn task_3_every_split_of_a_prompt() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/qwen3");
-    let (model, tokens, expected) = (model(&case, RopeLayout::HalfSplit), tokens(&case, "a"), case.tensor("logits_a"));
+    let (model, tokens, expected) =
+        (model(&case, RopeLayout::HalfSplit), tokens(&case, "a"), case.tensor("logits_a"));
     for chunks in splits() {
         let found = forward_in(&model, &tokens, &chunks, CacheType::F32);
         check(&case, "logits_a", &found, &expected, &format!("chunks of {chunks:?} rows"));
@@ -410,7 +514,12 @@ fn task_3_one_token_at_a_time() {
     let fixtures = fixtures();
     for family in ["llama", "qwen2"] {
         let case = fixtures.case(&format!("task_3_model/{family}"));
-        let found = forward_in(&model(&case, RopeLayout::HalfSplit), &tokens(&case, "a"), &[1; 8], CacheType::F32);
+        let found = forward_in(
+            &model(&case, RopeLayout::HalfSplit),
+            &tokens(&case, "a"),
+            &[1; 8],
+            CacheType::F32,
+        );
         let what = format!("{}/logits_a, one row at a time", case.name());
         check::assert_close(&what, &found, &case.tensor("logits_a"), case.tolerance("logits_a"));
     }
@@ -422,9 +531,16 @@ fn task_3_f16_cache_is_close() {
     let case = fixtures.case("task_3_model/llama");
     let model = model(&case, RopeLayout::HalfSplit);
     let full = forward_in(&model, &tokens(&case, "a"), &[6, 2], CacheType::F32);
-    check(&case, "logits_a", &full, &case.tensor("logits_a"), "chunks of [6, 2] rows, before the same with a cache of f16");
+    check(
+        &case,
+        "logits_a",
+        &full,
+        &case.tensor("logits_a"),
+        "chunks of [6, 2] rows, before the same with a cache of f16",
+    );
     let found = forward_in(&model, &tokens(&case, "a"), &[6, 2], CacheType::F16);
-    // f16 keeps 11 bits: keys and values are 2⁻¹¹ off at most, and what three layers make of it is a small part of the logits.
+    // f16 keeps 11 bits: keys and values are 2⁻¹¹ off at most, and what three layers make of it is
+    // a small part of the logits.
     let expected = case.tensor("logits_a");
     let largest = expected.iter().fold(0f32, |m, x| m.max(x.abs()));
     let what = "logits with a cache of f16";
@@ -433,11 +549,16 @@ fn task_3_f16_cache_is_close() {
     }
 }
 
-/// Rows of the sequences `a` (of eight tokens, number 0 in the cache) and `b` (of six, number 2), in an order that neither has for itself.
+/// Rows of the sequences `a` (of eight tokens, number 0 in the cache) and `b` (of six, number 2),
+/// in an order that neither has for itself.
 fn interleaved(a: &[u32], b: &[u32]) -> [Vec<Row>; 3] {
     let a = |position: usize| Row { token: a[position], position, sequence: 0, logits: true };
     let b = |position: usize| Row { token: b[position], position, sequence: 2, logits: true };
-    [vec![a(0), b(0), a(1), a(2), b(1)], vec![b(2), a(3)], vec![a(4), b(3), b(4), a(5), a(6), b(5), a(7)]]
+    [
+        vec![a(0), b(0), a(1), a(2), b(1)],
+        vec![b(2), a(3)],
+        vec![a(4), b(3), b(4), a(5), a(6), b(5), a(7)],
+    ]
 }
 
 #[test]
@@ -446,22 +567,38 @@ fn task_3_rows_of_two_sequences() {
     for family in ["llama", "qwen3"] {
         let case = fixtures.case(&format!("task_3_model/{family}"));
         let model = model(&case, RopeLayout::HalfSplit);
-        let (plan, mut work, mut cache) = (plan(), Workspace::default(), cache_of(&model, 3, 8, CacheType::F32));
+        let (plan, mut work, mut cache) =
+            (plan(), Workspace::default(), cache_of(&model, 3, 8, CacheType::F32));
         let width = model.config.vocab_size;
         let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
         for rows in interleaved(&tokens(&case, "a"), &tokens(&case, "b")) {
             let logits = model.forward(&rows, &mut cache, &plan, &mut work);
-            assert_eq!(logits.len(), rows.len() * width, "logits of {} rows, a vocabulary of {width}", rows.len());
+            assert_eq!(
+                logits.len(),
+                rows.len() * width,
+                "logits of {} rows, a vocabulary of {width}",
+                rows.len()
+            );
             for (row, logits) in rows.iter().zip(logits.chunks_exact(width)) {
                 if row.sequence == 0 { &mut of_a } else { &mut of_b }.extend_from_slice(logits);
             }
         }
         let how = "rows of two sequences between one another, in three forward passes";
         for (name, logits) in [("logits_a", of_a), ("logits_b", of_b)] {
-            check(&case, name, &tensor(&[logits.len() / width, width], logits), &case.tensor(name), how);
+            check(
+                &case,
+                name,
+                &tensor(&[logits.len() / width, width], logits),
+                &case.tensor(name),
+                how,
+            );
         }
         let found = (cache.len(0), cache.len(1), cache.len(2), cache.computed());
-        assert_eq!(found, (8, 0, 6, 14), "positions of sequences 0, 1 and 2 in the cache, and how many were computed");
+        assert_eq!(
+            found,
+            (8, 0, 6, 14),
+            "positions of sequences 0, 1 and 2 in the cache, and how many were computed"
+        );
     }
 }
 
@@ -470,18 +607,35 @@ fn task_3_only_wanted_logits() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/qwen2");
     let model = model(&case, RopeLayout::HalfSplit);
-    let (plan, mut work, mut cache) = (plan(), Workspace::default(), cache_of(&model, 1, 8, CacheType::F32));
+    let (plan, mut work, mut cache) =
+        (plan(), Workspace::default(), cache_of(&model, 1, 8, CacheType::F32));
     let (tokens, expected) = (tokens(&case, "a"), case.tensor("logits_a"));
     for (start, wanted) in [(0, vec![1, 3]), (4, vec![]), (6, vec![0])] {
         let len = if start == 0 { 4 } else { 2 };
-        let row = |i: usize| Row { token: tokens[start + i], position: start + i, sequence: 0, logits: wanted.contains(&i) };
+        let row = |i: usize| Row {
+            token: tokens[start + i],
+            position: start + i,
+            sequence: 0,
+            logits: wanted.contains(&i),
+        };
         let rows: Vec<Row> = (0..len).map(row).collect();
         let logits = model.forward(&rows, &mut cache, &plan, &mut work).to_vec();
         let width = model.config.vocab_size;
-        assert_eq!(logits.len(), wanted.len() * width, "{len} rows, of which {} want their {width} logits", wanted.len());
-        let expected = expected.select(Axis(0), &wanted.iter().map(|i| start + i).collect::<Vec<_>>());
+        assert_eq!(
+            logits.len(),
+            wanted.len() * width,
+            "{len} rows, of which {} want their {width} logits",
+            wanted.len()
+        );
+        let expected =
+            expected.select(Axis(0), &wanted.iter().map(|i| start + i).collect::<Vec<_>>());
         let what = format!("{}/logits_a, rows {wanted:?} from position {start} on", case.name());
-        check::assert_close(&what, &tensor(&[wanted.len(), width], logits), &expected, case.tolerance("logits_a"));
+        check::assert_close(
+            &what,
+            &tensor(&[wanted.len(), width], logits),
+            &expected,
+            case.tolerance("logits_a"),
+        );
     }
 }
 
@@ -490,16 +644,32 @@ fn task_3_rows_out_of_order_are_refused() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let model = model(&case, RopeLayout::HalfSplit);
-    let row = |token: u32, position: usize, sequence: usize| Row { token, position, sequence, logits: true };
+    let row = |token: u32, position: usize, sequence: usize| Row {
+        token,
+        position,
+        sequence,
+        logits: true,
+    };
     let run = |rows: &[Row]| {
         let mut cache = cache_of(&model, 2, 8, CacheType::F32);
-        model.forward(&[row(1, 0, 0), row(2, 1, 0)], &mut cache, &plan(), &mut Workspace::default());
+        model.forward(
+            &[row(1, 0, 0), row(2, 1, 0)],
+            &mut cache,
+            &plan(),
+            &mut Workspace::default(),
+        );
         model.forward(rows, &mut cache, &plan(), &mut Workspace::default()).len()
     };
-    check::assert_accepts("the next position, and the first of another sequence", || run(&[row(3, 2, 0), row(1, 0, 1), row(4, 3, 0)]));
-    check::assert_panics("positions 0 and 1 are in the cache; position 1 again", || run(&[row(3, 1, 0)]));
+    check::assert_accepts("the next position, and the first of another sequence", || {
+        run(&[row(3, 2, 0), row(1, 0, 1), row(4, 3, 0)])
+    });
+    check::assert_panics("positions 0 and 1 are in the cache; position 1 again", || {
+        run(&[row(3, 1, 0)])
+    });
     check::assert_panics("positions 0 and 1 are in the cache; position 3", || run(&[row(3, 3, 0)]));
-    check::assert_panics("positions 0 and 1 are in the cache; positions 3 and 2", || run(&[row(3, 3, 0), row(3, 2, 0)]));
+    check::assert_panics("positions 0 and 1 are in the cache; positions 3 and 2", || {
+        run(&[row(3, 3, 0), row(3, 2, 0)])
+    });
     check::assert_panics("token 37 of a vocabulary of 37", || run(&[row(37, 2, 0)]));
     check::assert_panics("sequence 2 of 2", || run(&[row(3, 0, 2)]));
 }
@@ -507,7 +677,12 @@ fn task_3_rows_out_of_order_are_refused() {
 // Task 4
 
 fn session(case: &Case, context: usize) -> Session {
-    Session::new(Arc::new(model(case, RopeLayout::HalfSplit)), Arc::new(plan()), context, CacheType::F32)
+    Session::new(
+        Arc::new(model(case, RopeLayout::HalfSplit)),
+        Arc::new(plan()),
+        context,
+        CacheType::F32,
+    )
 }
 
 /// The row of `logits` at a position, `[V]`.
@@ -517,13 +692,34 @@ fn at(logits: &Tensor, position: usize) -> Tensor {
 
 /// Feeds, and compares the logits `[V]` that come back with row `position` of an expected output.
 #[track_caller]
-fn feed(session: &mut Session, tokens: &[u32], chunk: usize, case: &Case, output: &str, position: usize, how: &str) {
-    let found = session.feed(tokens, chunk).unwrap_or_else(|error| panic!("{how}: feed must accept this, but says: {error}")).to_vec();
-    assert_eq!(found.len(), session.model.config.vocab_size, "{how}: how many logits come back, those of the last token alone");
+fn feed(
+    session: &mut Session,
+    tokens: &[u32],
+    chunk: usize,
+    case: &Case,
+    output: &str,
+    position: usize,
+    how: &str,
+) {
+    let found = session
+        .feed(tokens, chunk)
+        .unwrap_or_else(|error| panic!("{how}: feed must accept this, but says: {error}"))
+        .to_vec();
+    assert_eq!(
+        found.len(),
+        session.model.config.vocab_size,
+        "{how}: how many logits come back, those of the last token alone"
+    );
     let what = format!("{}/{output}, position {position}", case.name());
     let found = tensor(&[found.len()], found);
     let more = format!("\n  run as   {how}");
-    check::assert_close_noting(&what, &found, &at(&case.tensor(output), position), case.tolerance(output), &more);
+    check::assert_close_noting(
+        &what,
+        &found,
+        &at(&case.tensor(output), position),
+        case.tolerance(output),
+        &more,
+    );
 }
 
 #[test]
@@ -534,9 +730,21 @@ fn task_4_chunks_of_every_size() {
         let tokens = tokens(&case, "a");
         for chunk in [64, 8, 5, 7, 6, 4, 3, 2, 1, 0] {
             let mut session = session(&case, 8);
-            feed(&mut session, &tokens, chunk, &case, "logits_a", 7, &format!("eight tokens at once, in chunks of at most {chunk}"));
+            feed(
+                &mut session,
+                &tokens,
+                chunk,
+                &case,
+                "logits_a",
+                7,
+                &format!("eight tokens at once, in chunks of at most {chunk}"),
+            );
             let found = (session.cache.len(0), session.cache.computed());
-            assert_eq!(found, (8, 8), "eight tokens, chunks of {chunk}: positions in the cache, and how many were computed");
+            assert_eq!(
+                found,
+                (8, 8),
+                "eight tokens, chunks of {chunk}: positions in the cache, and how many were computed"
+            );
         }
     }
 }
@@ -548,13 +756,26 @@ fn task_4_every_split_of_a_prompt() {
     let tokens = tokens(&case, "a");
     let (model, plan) = (Arc::new(model(&case, RopeLayout::HalfSplit)), Arc::new(plan()));
     for parts in splits() {
-        let (mut session, mut start) = (Session::new(Arc::clone(&model), Arc::clone(&plan), 8, CacheType::F32), 0);
+        let (mut session, mut start) =
+            (Session::new(Arc::clone(&model), Arc::clone(&plan), 8, CacheType::F32), 0);
         for len in &parts {
             let how = format!("calls with {parts:?} tokens, in chunks of at most 3");
-            feed(&mut session, &tokens[start..start + len], 3, &case, "logits_a", start + len - 1, &how);
+            feed(
+                &mut session,
+                &tokens[start..start + len],
+                3,
+                &case,
+                "logits_a",
+                start + len - 1,
+                &how,
+            );
             start += len;
         }
-        assert_eq!(session.cache.computed(), 8, "eight tokens in calls of {parts:?}: how many positions were computed");
+        assert_eq!(
+            session.cache.computed(),
+            8,
+            "eight tokens in calls of {parts:?}: how many positions were computed"
+        );
     }
 }
 
@@ -567,8 +788,20 @@ fn task_4_after_truncation_another_text_goes_on() {
     feed(&mut session, &a, 64, &case, "logits_a", 7, "the tokens a");
     session.cache.truncate(0, 4);
     assert_eq!(&a[..4], &b[..4], "the oracle's two texts begin alike");
-    feed(&mut session, &b[4..], 64, &case, "logits_b", 5, "a, cut back to its first four tokens, then the rest of b");
-    assert_eq!(session.cache.computed(), 10, "eight positions of a, two of b: how many were computed");
+    feed(
+        &mut session,
+        &b[4..],
+        64,
+        &case,
+        "logits_b",
+        5,
+        "a, cut back to its first four tokens, then the rest of b",
+    );
+    assert_eq!(
+        session.cache.computed(),
+        10,
+        "eight positions of a, two of b: how many were computed"
+    );
 }
 
 #[test]
@@ -577,8 +810,12 @@ fn task_4_feed_refuses_and_goes_on() {
     let case = fixtures.case("task_3_model/qwen3");
     let tokens = tokens(&case, "a");
     let refused = |session: &mut Session, tokens: &[u32]| {
-        let call = format!("feed({tokens:?}) in a vocabulary of 37 and a context of 8, which is to return an error");
-        match check::assert_accepts(&call, || session.feed(tokens, 2).map(|_| ()).map_err(|error| error.to_string())) {
+        let call = format!(
+            "feed({tokens:?}) in a vocabulary of 37 and a context of 8, which is to return an error"
+        );
+        match check::assert_accepts(&call, || {
+            session.feed(tokens, 2).map(|_| ()).map_err(|error| error.to_string())
+        }) {
             Ok(()) => panic!("{call}: it was accepted"),
             Err(error) => error,
         }
@@ -591,10 +828,25 @@ fn task_4_feed_refuses_and_goes_on() {
         error.contains("37") && error.contains("36"),
         "token 37 of a vocabulary of 37: {error:?} does not name it and the last that there is"
     );
-    assert_eq!(session.cache.len(0), 4, "chunks of two, and a bad token in the third: positions in the cache");
-    feed(&mut session, &tokens[4..], 64, &case, "logits_a", 7, "four tokens and a refused one, then four more");
+    assert_eq!(
+        session.cache.len(0),
+        4,
+        "chunks of two, and a bad token in the third: positions in the cache"
+    );
+    feed(
+        &mut session,
+        &tokens[4..],
+        64,
+        &case,
+        "logits_a",
+        7,
+        "four tokens and a refused one, then four more",
+    );
     let error = refused(&mut session, &[1]);
-    assert!(error.contains('8'), "a ninth token in a context of eight: {error:?} does not say how many there are");
+    assert!(
+        error.contains('8'),
+        "a ninth token in a context of eight: {error:?} does not say how many there are"
+    );
     assert_eq!(session.cache.len(0), 8, "after a refused ninth token: positions in the cache");
 }
 
@@ -612,26 +864,52 @@ fn limits(max_new_tokens: usize, context: usize) -> Limits {
 }
 
 /// Generates greedily; `on_token` may end it after so many tokens. Checks what `choose` is given.
-fn generate(case: &Case, session: &mut Session, prompt: &[u32], chunk: usize, limits: &Limits, end_after: usize) -> Generated {
+fn generate(
+    case: &Case,
+    session: &mut Session,
+    prompt: &[u32],
+    chunk: usize,
+    limits: &Limits,
+    end_after: usize,
+) -> Generated {
     let (made, logits) = (RefCell::new(Vec::new()), RefCell::new(Vec::new()));
     let choose = |scores: &[f32], seen: &[u32]| {
-        assert_eq!(seen, [prompt, &made.borrow()].concat(), "`choose` is given the prompt and all new tokens");
+        assert_eq!(
+            seen,
+            [prompt, &made.borrow()].concat(),
+            "`choose` is given the prompt and all new tokens"
+        );
         logits.borrow_mut().push(scores.to_vec());
         argmax(scores)
     };
     let on_token = |token| {
         made.borrow_mut().push(token);
-        if made.borrow().len() == end_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if made.borrow().len() == end_after {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     };
     let reason = session.generate(prompt, chunk, limits, choose, on_token);
-    let reason = reason.unwrap_or_else(|error| panic!("generate must accept a prompt of {} tokens, but says: {error}", prompt.len()));
+    let reason = reason.unwrap_or_else(|error| {
+        panic!("generate must accept a prompt of {} tokens, but says: {error}", prompt.len())
+    });
     let expected = case.tensor("logits_new");
     for (i, found) in logits.borrow().iter().enumerate() {
         let enough = expected.shape()[0];
         assert!(i < enough, "`choose` was asked for a new token after {enough}: {limits:?}");
         let what = format!("{}/logits_new, new token {i}", case.name());
-        let more = format!("\n  run as   a prompt of {} tokens in chunks of {chunk}; these logits choose new token {i}", prompt.len());
-        check::assert_close_noting(&what, &tensor(&[found.len()], found.clone()), &at(&expected, i), case.tolerance("logits_new"), &more);
+        let more = format!(
+            "\n  run as   a prompt of {} tokens in chunks of {chunk}; these logits choose new token {i}",
+            prompt.len()
+        );
+        check::assert_close_noting(
+            &what,
+            &tensor(&[found.len()], found.clone()),
+            &at(&expected, i),
+            case.tolerance("logits_new"),
+            &more,
+        );
     }
     Generated { tokens: made.into_inner(), reason, computed: session.cache.computed() }
 }
@@ -648,8 +926,16 @@ fn task_4_generates_what_week_1_would() {
         let case = fixtures.case(&format!("task_3_model/{family}"));
         for chunk in [64, 3, 1] {
             let mut session = session(&case, 64);
-            let found = generate(&case, &mut session, &tokens(&case, "a"), chunk, &limits(6, 16), usize::MAX);
-            let expected = Generated { tokens: greedy(&case), reason: FinishReason::Length, computed: 8 + 5 };
+            let found = generate(
+                &case,
+                &mut session,
+                &tokens(&case, "a"),
+                chunk,
+                &limits(6, 16),
+                usize::MAX,
+            );
+            let expected =
+                Generated { tokens: greedy(&case), reason: FinishReason::Length, computed: 8 + 5 };
             assert_eq!(
                 found, expected,
                 "eight tokens of prompt, six new ones; nobody asks what follows the sixth, so 13 positions are enough"
@@ -665,18 +951,36 @@ fn task_4_limits_and_stop_tokens() {
     let (prompt, greedy) = (tokens(&case, "a"), greedy(&case));
     let third = greedy[2];
     assert!(!greedy[..2].contains(&third), "the oracle's third token is a new one");
-    let stop = |tokens: &[u32]| Limits { stop_tokens: tokens.iter().copied().collect(), ..limits(6, 16) };
+    let stop =
+        |tokens: &[u32]| Limits { stop_tokens: tokens.iter().copied().collect(), ..limits(6, 16) };
     for (name, limits, end_after, new, reason, computed) in [
         ("no new token is allowed", limits(0, 16), usize::MAX, 0, FinishReason::Length, 0),
         ("the prompt fills the context", limits(6, 8), usize::MAX, 0, FinishReason::ContextFull, 0),
         ("both limits are reached at once", limits(0, 8), usize::MAX, 0, FinishReason::Length, 0),
-        ("two places are left in the context", limits(6, 10), usize::MAX, 2, FinishReason::ContextFull, 9),
-        ("the third token is a stop token", stop(&[third, 36]), usize::MAX, 2, FinishReason::Stop, 10),
+        (
+            "two places are left in the context",
+            limits(6, 10),
+            usize::MAX,
+            2,
+            FinishReason::ContextFull,
+            9,
+        ),
+        (
+            "the third token is a stop token",
+            stop(&[third, 36]),
+            usize::MAX,
+            2,
+            FinishReason::Stop,
+            10,
+        ),
         ("`on_token` breaks at the third", limits(6, 16), 3, 3, FinishReason::Interrupted, 10),
     ] {
         let found = generate(&case, &mut session(&case, 64), &prompt, 64, &limits, end_after);
         let expected = Generated { tokens: greedy[..new].to_vec(), reason, computed };
-        assert_eq!(found, expected, "{name}: new tokens, why it ended, and how many positions were computed");
+        assert_eq!(
+            found, expected,
+            "{name}: new tokens, why it ended, and how many positions were computed"
+        );
     }
 }
 
@@ -685,14 +989,26 @@ fn task_4_a_prompt_that_does_not_fit_is_refused() {
     let fixtures = fixtures();
     let case = fixtures.case("task_3_model/llama");
     let error = |prompt: &[u32], context: usize| {
-        let result = session(&case, 16).generate(prompt, 64, &limits(4, context), |_, _| 0, |_| ControlFlow::Continue(()));
+        let result = session(&case, 16).generate(
+            prompt,
+            64,
+            &limits(4, context),
+            |_, _| 0,
+            |_| ControlFlow::Continue(()),
+        );
         match result {
-            Ok(reason) => panic!("a prompt of {} tokens and a context of {context} must be refused, found {reason:?}", prompt.len()),
+            Ok(reason) => panic!(
+                "a prompt of {} tokens and a context of {context} must be refused, found {reason:?}",
+                prompt.len()
+            ),
             Err(error) => error.to_string(),
         }
     };
     let long = error(&[1, 2, 3, 4, 5], 4);
-    assert!(long.contains('5') && long.contains('4'), "five tokens, a context of four: {long:?} does not name both");
+    assert!(
+        long.contains('5') && long.contains('4'),
+        "five tokens, a context of four: {long:?} does not name both"
+    );
     let empty = error(&[], 4);
     assert!(empty.contains("empty"), "no tokens: {empty:?} does not say so");
 }
@@ -704,15 +1020,26 @@ fn task_4_a_conversation_goes_on_in_the_cache() {
     let mut session = session(&case, 64);
     let prompt = tokens(&case, "a");
     let first = generate(&case, &mut session, &prompt, 64, &limits(4, 16), usize::MAX);
-    assert_eq!(first, Generated { tokens: greedy(&case)[..4].to_vec(), reason: FinishReason::Length, computed: 11 }, "four new tokens");
-    // The next prompt is all that was said. Its first 11 tokens are in the cache; the twelfth was chosen and never fed.
+    assert_eq!(
+        first,
+        Generated {
+            tokens: greedy(&case)[..4].to_vec(),
+            reason: FinishReason::Length,
+            computed: 11
+        },
+        "four new tokens"
+    );
+    // The next prompt is all that was said. Its first 11 tokens are in the cache; the twelfth was
+    // chosen and never fed.
     let said = [prompt, first.tokens].concat();
     let mut logits = Vec::new();
     let choose = |scores: &[f32], _: &[u32]| {
         logits = scores.to_vec();
         argmax(scores)
     };
-    let reason = session.generate(&said, 64, &limits(1, 16), choose, |_| ControlFlow::Continue(())).expect("the prompt fits");
+    let reason = session
+        .generate(&said, 64, &limits(1, 16), choose, |_| ControlFlow::Continue(()))
+        .expect("the prompt fits");
     assert_eq!(reason, FinishReason::Length, "one new token");
     assert_eq!(
         session.cache.computed(),
@@ -720,7 +1047,12 @@ fn task_4_a_conversation_goes_on_in_the_cache() {
         "of the second prompt's 12 tokens 11 are in the cache: how many positions were computed in all"
     );
     let what = format!("{}/logits_new, new token 4", case.name());
-    check::assert_close(&what, &tensor(&[logits.len()], logits), &at(&case.tensor("logits_new"), 4), case.tolerance("logits_new"));
+    check::assert_close(
+        &what,
+        &tensor(&[logits.len()], logits),
+        &at(&case.tensor("logits_new"), 4),
+        case.tolerance("logits_new"),
+    );
 }
 
 /// The same weights and tokens through week 1's model, which computes everything anew.
@@ -734,6 +1066,7 @@ fn task_4_the_embedded_model_says_what_week_1_says() {
     let found = session.feed(&tokens[1..], 64).expect("three more").to_vec();
     let expected = next_token_logits(&load_model(&folder).expect("the embedded model"), &tokens);
     let tensors = [found, expected].map(|logits| tensor(&[logits.len()], logits));
-    let property = "week 1's model and yours have the same weights and were given the same four tokens";
+    let property =
+        "week 1's model and yours have the same weights and were given the same four tokens";
     check::assert_agrees("logits of the embedded model", &tensors[0], &tensors[1], 1e-3, property);
 }

@@ -26,7 +26,10 @@ fn fixtures() -> Fixtures {
 
 /// Reads the blocks of a case; what is not written stays NaN.
 #[track_caller]
-fn check_dequantize<const BYTES: usize>(case: &str, dequantize: impl Fn(&[u8; BYTES], &mut [f32; 32])) {
+fn check_dequantize<const BYTES: usize>(
+    case: &str,
+    dequantize: impl Fn(&[u8; BYTES], &mut [f32; 32]),
+) {
     let fixtures = fixtures();
     let case = fixtures.case(case);
     let blocks: Vec<u8> = case.integers("blocks").iter().map(|&byte| byte as u8).collect();
@@ -41,15 +44,26 @@ fn check_dequantize<const BYTES: usize>(case: &str, dequantize: impl Fn(&[u8; BY
     case.check("weights", &tensor(&[blocks.len(), 32], weights));
 }
 
-/// Writes the blocks of a case, and compares scale and integers with those of the oracle. `integer(block, i)` is the one of weight `i`.
+/// Writes the blocks of a case, and compares scale and integers with those of the oracle.
+/// `integer(block, i)` is the one of weight `i`.
 #[track_caller]
-fn check_quantize<const BYTES: usize>(case: &str, quantize: impl Fn(&[f32; 32]) -> [u8; BYTES], integer: impl Fn(&[u8], usize) -> f32) {
+fn check_quantize<const BYTES: usize>(
+    case: &str,
+    quantize: impl Fn(&[f32; 32]) -> [u8; BYTES],
+    integer: impl Fn(&[u8], usize) -> f32,
+) {
     let fixtures = fixtures();
     let case = fixtures.case(case);
     let x: Vec<f32> = case.tensor("x").iter().copied().collect();
     let blocks: Vec<[u8; BYTES]> = x.as_chunks().0.iter().map(quantize).collect();
-    case.check("scale", &tensor(&[blocks.len()], blocks.iter().map(|block| f16_at(block, 0)).collect()));
-    let integers = blocks.iter().flat_map(|block| (0..32).map(|i| integer(block, i)).collect::<Vec<_>>()).collect();
+    case.check(
+        "scale",
+        &tensor(&[blocks.len()], blocks.iter().map(|block| f16_at(block, 0)).collect()),
+    );
+    let integers = blocks
+        .iter()
+        .flat_map(|block| (0..32).map(|i| integer(block, i)).collect::<Vec<_>>())
+        .collect();
     case.check("integers", &tensor(&[blocks.len(), 32], integers));
 }
 
@@ -77,7 +91,9 @@ fn task_1_dequantize_q8_0_of_the_model() {
 
 #[track_caller]
 fn check_q8_0(case: &str) {
-    check_quantize(&format!("task_1_quantize/{case}"), q8_0::quantize, |block, i| f32::from(block[2 + i] as i8));
+    check_quantize(&format!("task_1_quantize/{case}"), q8_0::quantize, |block, i| {
+        f32::from(block[2 + i] as i8)
+    });
 }
 
 #[test]
@@ -129,7 +145,9 @@ fn task_2_dequantize_q4_0_of_the_model() {
 
 #[track_caller]
 fn check_q4_0(case: &str) {
-    check_quantize(&format!("task_2_quantize/{case}"), q4_0::quantize, |block, i| f32::from(four_bits(block, i)));
+    check_quantize(&format!("task_2_quantize/{case}"), q4_0::quantize, |block, i| {
+        f32::from(four_bits(block, i))
+    });
 }
 
 #[test]
@@ -182,7 +200,9 @@ fn task_3_dequantize_q5_0_of_the_model() {
 #[track_caller]
 fn check_q5_0(case: &str) {
     let fifth = |block: &[u8], i: usize| block[2 + i / 8] >> (i % 8) & 1;
-    check_quantize(&format!("task_3_quantize/{case}"), q5_0::quantize, |block, i| f32::from(four_bits(block, i) + 16 * fifth(block, i)));
+    check_quantize(&format!("task_3_quantize/{case}"), q5_0::quantize, |block, i| {
+        f32::from(four_bits(block, i) + 16 * fifth(block, i))
+    });
 }
 
 #[test]
@@ -221,7 +241,8 @@ fn task_3_quantize_q5_0_with_each_operation_as_prescribed() {
 fn of_rows(case: &Case, error: impl Fn(&[f32], &[f32]) -> f64) -> Tensor {
     let (x, y) = (case.tensor("x"), case.tensor("y"));
     let rows = x.outer_iter().zip(y.outer_iter());
-    let errors = rows.map(|(x, y)| error(x.as_slice().expect("a row"), y.as_slice().expect("a row")) as f32);
+    let errors =
+        rows.map(|(x, y)| error(x.as_slice().expect("a row"), y.as_slice().expect("a row")) as f32);
     tensor(&[x.shape()[0]], errors.collect())
 }
 
@@ -274,7 +295,10 @@ fn task_4_relative_error() {
 #[test]
 fn task_4_relative_error_of_zeros_that_came_back_is_zero() {
     let found = relative_error(&[0.0; 32], &[0.0; 32]);
-    assert!(found == 0.0, "relative_error of zeros that came back as zeros: found {found}, expected 0, for nothing differs");
+    assert!(
+        found == 0.0,
+        "relative_error of zeros that came back as zeros: found {found}, expected 0, for nothing differs"
+    );
     let found = relative_error(&[0.0; 32], &[1.0; 32]);
     assert!(
         found == f64::INFINITY,
@@ -288,9 +312,14 @@ fn task_4_round_trip_of_each_format() {
     check_errors(&fixtures);
     let case = fixtures.case("task_4_round_trip/formats");
     let x = case.tensor("x");
-    for name in case.value("formats").as_array().expect("a list").iter().filter_map(|name| name.as_str()) {
+    for name in
+        case.value("formats").as_array().expect("a list").iter().filter_map(|name| name.as_str())
+    {
         let tensor_type: TensorType = name.parse().expect("a type");
-        let found = x.outer_iter().map(|row| round_trip_error(tensor_type, row.as_slice().expect("a row")) as f32).collect();
+        let found = x
+            .outer_iter()
+            .map(|row| round_trip_error(tensor_type, row.as_slice().expect("a row")) as f32)
+            .collect();
         case.check(name, &tensor(&[x.shape()[0]], found));
     }
 }
@@ -305,7 +334,12 @@ fn task_4_more_bits_come_closer() {
     assert!(errors[0] == 0.0, "F32 changes nothing, but its error is {}", errors[0]);
     // Each bit fewer doubles the distance between two integers, and Q8_0 has three more than Q5_0.
     let ratios = tensor(&[2], vec![(errors[2] / errors[1]) as f32, (errors[3] / errors[2]) as f32]);
-    if let Err(difference) = compare("errors of Q5_0 to Q8_0, and of Q4_0 to Q5_0", &ratios, &tensor(&[2], vec![8.0, 2.0]), 0.5) {
+    if let Err(difference) = compare(
+        "errors of Q5_0 to Q8_0, and of Q4_0 to Q5_0",
+        &ratios,
+        &tensor(&[2], vec![8.0, 2.0]),
+        0.5,
+    ) {
         panic!("{difference}\n  with one bit fewer the integers lie twice as far apart");
     }
 }
@@ -317,15 +351,26 @@ fn task_4_errors_of_the_embedded_model() {
     check_errors(&fixtures);
     let case = fixtures.case("task_4_model/down_proj");
     let name = case.value("tensor").as_str().expect("a name").to_owned();
-    let shape: Vec<usize> = case.value("shape").as_array().expect("sizes").iter().map(|n| n.as_u64().expect("a size") as usize).collect();
-    let checkpoint = Checkpoint::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story")).expect("the embedded model");
+    let shape: Vec<usize> = case
+        .value("shape")
+        .as_array()
+        .expect("sizes")
+        .iter()
+        .map(|n| n.as_u64().expect("a size") as usize)
+        .collect();
+    let checkpoint =
+        Checkpoint::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story"))
+            .expect("the embedded model");
     let stored = checkpoint.tensor(&name, &shape).expect("one of its matrices");
     assert_eq!(stored.dtype, Dtype::BF16, "{name}");
-    let x: Vec<f32> = stored.bytes.chunks_exact(2).map(|b| f32::from_le_bytes([0, 0, b[0], b[1]])).collect();
+    let x: Vec<f32> =
+        stored.bytes.chunks_exact(2).map(|b| f32::from_le_bytes([0, 0, b[0], b[1]])).collect();
 
     println!("{name} {shape:?}\nformat  bits a weight  relative error");
     let mut errors = Vec::new();
-    for format in case.value("formats").as_array().expect("a list").iter().filter_map(|name| name.as_str()) {
+    for format in
+        case.value("formats").as_array().expect("a list").iter().filter_map(|name| name.as_str())
+    {
         let tensor_type: TensorType = format.parse().expect("a type");
         let error = round_trip_error(tensor_type, &x);
         let bits = 8.0 * tensor_type.block_bytes() as f64 / tensor_type.block_len() as f64;
@@ -339,15 +384,23 @@ fn task_4_errors_of_the_embedded_model() {
 fn task_4_provided_formats() {
     let fixtures = fixtures();
     check_errors(&fixtures);
-    let bytes = |case: &Case, name: &str| -> Vec<u8> { case.integers(name).iter().map(|&byte| byte as u8).collect() };
-    let format = |case: &str| -> TensorType { case.rsplit('/').next().and_then(|name| name.parse().ok()).expect("a type") };
+    let bytes = |case: &Case, name: &str| -> Vec<u8> {
+        case.integers(name).iter().map(|&byte| byte as u8).collect()
+    };
+    let format = |case: &str| -> TensorType {
+        case.rsplit('/').next().and_then(|name| name.parse().ok()).expect("a type")
+    };
     for name in fixtures.cases("task_4_provided_read/") {
         let (case, tensor_type) = (fixtures.case(&name), format(&name));
         let expected = case.tensor("weights");
         let mut out = vec![f32::NAN; expected.len()];
         dequantize_row(tensor_type, &bytes(&case, "blocks"), &mut out);
         for (i, (found, expected)) in out.iter().zip(&expected).enumerate() {
-            assert_eq!(found.to_bits(), expected.to_bits(), "weight {i} in {tensor_type}: found {found:e}, expected {expected:e}");
+            assert_eq!(
+                found.to_bits(),
+                expected.to_bits(),
+                "weight {i} in {tensor_type}: found {found:e}, expected {expected:e}"
+            );
         }
     }
     for name in fixtures.cases("task_4_provided_written/") {

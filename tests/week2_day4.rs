@@ -1,4 +1,5 @@
-//! Week 2, day 4: K-quants in Q4_K and Q6_K, the search for scale and minimum, what a converter decides, writing GGUF.
+//! Week 2, day 4: K-quants in Q4_K and Q6_K, the search for scale and minimum, what a converter
+//! decides, writing GGUF.
 //!
 //! Expected values: `python-ref/oracle/week2_day4.py`.
 
@@ -9,8 +10,8 @@ use tiny_llm::week2::{
         search::{ScaleAndMin, fit_scale_and_min, importance, search_scale_and_min},
     },
     convert::{
-        Dimensions, Target, fitting, permute_rows_for_half_split, permute_rows_for_interleaved, q4_k_m, row_order, tensor_type_for,
-        use_more_bits,
+        Dimensions, Target, fitting, permute_rows_for_half_split, permute_rows_for_interleaved,
+        q4_k_m, row_order, tensor_type_for, use_more_bits,
     },
     gguf::writer::{head, lay_out, put_string, put_value},
 };
@@ -31,7 +32,8 @@ fn fixtures() -> Fixtures {
 
 /// The bytes of a case, in pieces of `N`.
 fn bytes<const N: usize>(case: &Case, name: &str) -> Vec<[u8; N]> {
-    let bytes: Vec<u8> = case.integers(name).iter().map(|&byte| u8::try_from(byte).expect("a byte")).collect();
+    let bytes: Vec<u8> =
+        case.integers(name).iter().map(|&byte| u8::try_from(byte).expect("a byte")).collect();
     let (pieces, rest) = bytes.as_chunks();
     assert!(rest.is_empty(), "the fixture holds whole pieces");
     pieces.to_vec()
@@ -39,7 +41,9 @@ fn bytes<const N: usize>(case: &Case, name: &str) -> Vec<[u8; N]> {
 
 /// The rows of a tensor `[n, N]`.
 fn rows<const N: usize>(x: &Tensor) -> Vec<[f32; N]> {
-    x.outer_iter().map(|row| row.iter().copied().collect::<Vec<_>>().try_into().expect("N values in a row")).collect()
+    x.outer_iter()
+        .map(|row| row.iter().copied().collect::<Vec<_>>().try_into().expect("N values in a row"))
+        .collect()
 }
 
 fn of_bytes<'a>(shape: &[usize], bytes: impl IntoIterator<Item = &'a u8>) -> Tensor {
@@ -48,7 +52,10 @@ fn of_bytes<'a>(shape: &[usize], bytes: impl IntoIterator<Item = &'a u8>) -> Ten
 
 /// Reads the blocks of a case; what is not written stays NaN.
 #[track_caller]
-fn check_dequantize<const BYTES: usize>(case: &str, dequantize: impl Fn(&[u8; BYTES], &mut [f32; 256])) {
+fn check_dequantize<const BYTES: usize>(
+    case: &str,
+    dequantize: impl Fn(&[u8; BYTES], &mut [f32; 256]),
+) {
     let fixtures = fixtures();
     let case = fixtures.case(case);
     let blocks = bytes::<BYTES>(&case, "blocks");
@@ -70,13 +77,22 @@ fn check_errors<const BYTES: usize>(
 ) {
     let fixtures = fixtures();
     let case = fixtures.case(case);
-    let kinds = case.value("kinds").as_array().expect("a list").iter().map(|kind| kind.as_str().expect("a name").to_owned());
+    let kinds = case
+        .value("kinds")
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|kind| kind.as_str().expect("a name").to_owned());
     let recorded = case.tensor("error");
     let lines = kinds.zip(&recorded).map(|(kind, &recorded)| {
         let x = case.tensor(&kind);
-        let back: Vec<f32> = rows::<256>(&x).iter().flat_map(|row| decode(&quantize(row))).collect();
+        let back: Vec<f32> =
+            rows::<256>(&x).iter().flat_map(|row| decode(&quantize(row))).collect();
         let found = relative_error_of(&x, &back);
-        (found <= 1.02 * recorded, format!("\n  {kind:<12} {:8.4} %  {:8.4} %", 100.0 * found, 100.0 * recorded))
+        (
+            found <= 1.02 * recorded,
+            format!("\n  {kind:<12} {:8.4} %  {:8.4} %", 100.0 * found, 100.0 * recorded),
+        )
     });
     let (good, lines): (Vec<_>, Vec<_>) = lines.unzip();
     assert!(
@@ -110,7 +126,8 @@ fn task_1_scales_and_minimums() {
 #[track_caller]
 fn check_scales(fixtures: &Fixtures) {
     let case = fixtures.case("task_1_scales/distinct");
-    let found: Vec<_> = bytes::<12>(&case, "packed").iter().map(q4_k::scales_and_minimums).collect();
+    let found: Vec<_> =
+        bytes::<12>(&case, "packed").iter().map(q4_k::scales_and_minimums).collect();
     let shape = [found.len(), 8];
     case.check("scales", &of_bytes(&shape, found.iter().flat_map(|(scales, _)| scales)));
     case.check("minimums", &of_bytes(&shape, found.iter().flat_map(|(_, minimums)| minimums)));
@@ -170,7 +187,9 @@ fn q6_k_integers(block: &[u8]) -> [u8; 256] {
 
 fn decode_q6_k(block: &[u8; q6_k::BYTES]) -> [f32; 256] {
     let (integers, d) = (q6_k_integers(block), f16_at(block, 208));
-    std::array::from_fn(|i| d * f32::from(block[192 + i / 16] as i8) * (f32::from(integers[i]) - 32.0))
+    std::array::from_fn(|i| {
+        d * f32::from(block[192 + i / 16] as i8) * (f32::from(integers[i]) - 32.0)
+    })
 }
 
 #[test]
@@ -180,8 +199,24 @@ fn task_2_quantize_q6_k_of_weights_that_fit() {
     let blocks: Vec<_> = rows(&case.tensor("x")).iter().map(q6_k::quantize).collect();
     let n = blocks.len();
     case.check("d", &tensor(&[n], blocks.iter().map(|block| f16_at(block, 208)).collect()));
-    case.check("scales", &tensor(&[n, 16], blocks.iter().flat_map(|block| &block[192..208]).map(|&byte| f32::from(byte as i8)).collect()));
-    case.check("integers", &of_bytes(&[n, 256], blocks.iter().map(|block| q6_k_integers(block)).collect::<Vec<_>>().as_flattened()));
+    case.check(
+        "scales",
+        &tensor(
+            &[n, 16],
+            blocks
+                .iter()
+                .flat_map(|block| &block[192..208])
+                .map(|&byte| f32::from(byte as i8))
+                .collect(),
+        ),
+    );
+    case.check(
+        "integers",
+        &of_bytes(
+            &[n, 256],
+            blocks.iter().map(|block| q6_k_integers(block)).collect::<Vec<_>>().as_flattened(),
+        ),
+    );
 }
 
 #[test]
@@ -211,7 +246,9 @@ fn is_nearest(stored: &str, i: usize, [x, back]: [f32; 2], scale: f32, ends: [f3
     let why = if steps > 1.5 {
         "more than rounding can explain: look at signs, at the clamp, and in which byte and half the integer stands".to_owned()
     } else {
-        format!("the integers are to be the nearest, not cut off, and for {stored} as stored, after the rounding")
+        format!(
+            "the integers are to be the nearest, not cut off, and for {stored} as stored, after the rounding"
+        )
     };
     assert!(
         scale == 0.0 || steps <= 0.501,
@@ -230,8 +267,10 @@ fn task_3_fit_scale_and_min() {
 #[track_caller]
 fn check_fit(fixtures: &Fixtures) {
     let case = fixtures.case("task_3_fit/groups");
-    let [x, importance, codes] = ["x", "importance", "codes"].map(|name| rows::<32>(&case.tensor(name)));
-    let found: Vec<ScaleAndMin> = (0..x.len()).map(|i| fit_scale_and_min(&x[i], &importance[i], &codes[i])).collect();
+    let [x, importance, codes] =
+        ["x", "importance", "codes"].map(|name| rows::<32>(&case.tensor(name)));
+    let found: Vec<ScaleAndMin> =
+        (0..x.len()).map(|i| fit_scale_and_min(&x[i], &importance[i], &codes[i])).collect();
     // A minimum that was not clamped spoils the scale too: it is named by the minimum.
     case.check("minimum", &tensor(&[x.len()], found.iter().map(|fit| fit.min).collect()));
     case.check("scale", &tensor(&[x.len()], found.iter().map(|fit| fit.scale).collect()));
@@ -242,7 +281,8 @@ fn task_3_search_scale_and_min_of_groups_that_fit() {
     let fixtures = fixtures();
     check_fit(&fixtures);
     let case = fixtures.case("task_3_search/exact");
-    let found: Vec<_> = rows::<32>(&case.tensor("x")).iter().map(|x| search_scale_and_min(x, 15)).collect();
+    let found: Vec<_> =
+        rows::<32>(&case.tensor("x")).iter().map(|x| search_scale_and_min(x, 15)).collect();
     case.check("scale", &tensor(&[found.len()], found.iter().map(|fit| fit.scale).collect()));
     case.check("minimum", &tensor(&[found.len()], found.iter().map(|fit| fit.min).collect()));
 }
@@ -266,13 +306,22 @@ fn check_search(case: &str) {
     let top = u8::try_from(case.count("top")).expect("a small number");
     let error = |x: &[f32; 32]| {
         let found = search_scale_and_min(x, top);
-        assert!(found.scale.is_finite() && found.min >= 0.0, "found {found:?}, expected numbers, and a minimum from 0 on");
+        assert!(
+            found.scale.is_finite() && found.min >= 0.0,
+            "found {found:?}, expected numbers, and a minimum from 0 on"
+        );
         let weights = importance(x);
         let square = |(x, w): (&f32, &f32)| {
-            let code = if found.scale > 0.0 { ((x + found.min) / found.scale).round_ties_even().clamp(0.0, f32::from(top)) } else { 0.0 };
+            let code = if found.scale > 0.0 {
+                ((x + found.min) / found.scale).round_ties_even().clamp(0.0, f32::from(top))
+            } else {
+                0.0
+            };
             f64::from(*w) * f64::from(found.scale * code - found.min - x).powi(2)
         };
-        (x.iter().zip(&weights).map(square).sum::<f64>() / weights.iter().map(|&w| f64::from(w)).sum::<f64>()).sqrt() as f32
+        (x.iter().zip(&weights).map(square).sum::<f64>()
+            / weights.iter().map(|&w| f64::from(w)).sum::<f64>())
+        .sqrt() as f32
     };
     let found = rows(&case.tensor("x")).iter().map(error).collect();
     case.check("error", &at_least(found, &case.tensor("error")));
@@ -290,15 +339,21 @@ fn task_4_pack_scales_and_minimums() {
 fn check_pack(fixtures: &Fixtures) {
     let case = fixtures.case("task_4_pack/distinct");
     let (scales, minimums) = (bytes::<8>(&case, "scales"), bytes::<8>(&case, "minimums"));
-    let packed: Vec<_> = scales.iter().zip(&minimums).map(|(scales, minimums)| q4_k::pack_scales_and_minimums(scales, minimums)).collect();
+    let packed: Vec<_> = scales
+        .iter()
+        .zip(&minimums)
+        .map(|(scales, minimums)| q4_k::pack_scales_and_minimums(scales, minimums))
+        .collect();
     case.check("packed", &of_bytes(&[packed.len(), 12], packed.as_flattened()));
 }
 
-/// The scales and minimums of a block, in 6 bits, unpacked here, so that task 1 is not needed for it.
+/// The scales and minimums of a block, in 6 bits, unpacked here, so that task 1 is not needed for
+/// it.
 fn six_bits(block: &[u8]) -> ([u8; 8], [u8; 8]) {
     let s = &block[4..16];
-    let at =
-        |j: usize, first: usize, shift: usize| if j < 4 { s[first + j] & 63 } else { s[4 + j] >> shift & 15 | s[first + j - 4] >> 6 << 4 };
+    let at = |j: usize, first: usize, shift: usize| {
+        if j < 4 { s[first + j] & 63 } else { s[4 + j] >> shift & 15 | s[first + j - 4] >> 6 << 4 }
+    };
     (std::array::from_fn(|j| at(j, 0, 0)), std::array::from_fn(|j| at(j, 4, 4)))
 }
 
@@ -332,7 +387,13 @@ fn task_4_quantize_q4_k_of_weights_that_fit() {
     let (scales, minimums): (Vec<_>, Vec<_>) = blocks.iter().map(|block| six_bits(block)).unzip();
     case.check("scales", &of_bytes(&[n, 8], scales.as_flattened()));
     case.check("minimums", &of_bytes(&[n, 8], minimums.as_flattened()));
-    case.check("integers", &of_bytes(&[n, 256], blocks.iter().map(|block| q4_k_integers(block)).collect::<Vec<_>>().as_flattened()));
+    case.check(
+        "integers",
+        &of_bytes(
+            &[n, 256],
+            blocks.iter().map(|block| q4_k_integers(block)).collect::<Vec<_>>().as_flattened(),
+        ),
+    );
 }
 
 #[test]
@@ -341,7 +402,10 @@ fn task_4_quantize_q4_k_of_one_value_throughout() {
     check_pack(&fixtures);
     let case = fixtures.case("task_4_quantize/constant");
     let blocks: Vec<_> = rows(&case.tensor("x")).iter().map(q4_k::quantize).collect();
-    case.check("weights", &tensor(&[blocks.len(), 256], blocks.iter().flat_map(decode_q4_k).collect()));
+    case.check(
+        "weights",
+        &tensor(&[blocks.len(), 256], blocks.iter().flat_map(decode_q4_k).collect()),
+    );
 }
 
 #[test]
@@ -360,7 +424,13 @@ fn task_4_quantize_q4_k_for_the_scales_that_are_stored() {
         let back = decode_q4_k(&block);
         for i in 0..256 {
             let (scale, minimum) = q4_k_scale(&block, i);
-            is_nearest("scale and minimum", i, [row[i], back[i]], scale, [-minimum, 15.0 * scale - minimum]);
+            is_nearest(
+                "scale and minimum",
+                i,
+                [row[i], back[i]],
+                scale,
+                [-minimum, 15.0 * scale - minimum],
+            );
         }
     }
 }
@@ -376,7 +446,10 @@ fn task_4_what_is_written_is_read() {
         let mut back = [f32::NAN; 256];
         q4_k::dequantize(&block, &mut back);
         let error = relative_error(&row, &back);
-        assert!(error < 0.1, "a block of the embedded model comes back with an error of {error:.3}, expected about 0.075");
+        assert!(
+            error < 0.1,
+            "a block of the embedded model comes back with an error of {error:.3}, expected about 0.075"
+        );
     }
 }
 
@@ -394,7 +467,8 @@ fn check_permute(case: &str) {
     let fixtures = fixtures();
     let case = fixtures.case(case);
     let (rows, n_heads) = (case.count("rows"), case.count("n_heads"));
-    let of = |order: Vec<usize>| tensor(&[order.len()], order.iter().map(|&row| row as f32).collect());
+    let of =
+        |order: Vec<usize>| tensor(&[order.len()], order.iter().map(|&row| row as f32).collect());
     case.check("interleaved", &of(permute_rows_for_interleaved(rows, n_heads)));
     case.check("half_split", &of(permute_rows_for_half_split(rows, n_heads)));
 }
@@ -415,20 +489,44 @@ fn task_5_row_order() {
         None => format!("{family} {name}: as they are"),
         Some(order) => format!("{family} {name}: {order:?}"),
     };
-    let names =
-        ["attn_q.weight", "attn_k.weight", "attn_k.bias", "attn_v.weight", "attn_output.weight", "attn_q_norm.weight", "ffn_up.weight"];
-    let mut found: Vec<String> = names.iter().map(|name| shown("llama", &format!("blk.3.{name}"))).collect();
-    found.extend([shown("llama", "token_embd.weight"), shown("qwen2", "blk.3.attn_q.weight"), shown("qwen3", "blk.3.attn_k.weight")]);
+    let names = [
+        "attn_q.weight",
+        "attn_k.weight",
+        "attn_k.bias",
+        "attn_v.weight",
+        "attn_output.weight",
+        "attn_q_norm.weight",
+        "ffn_up.weight",
+    ];
+    let mut found: Vec<String> =
+        names.iter().map(|name| shown("llama", &format!("blk.3.{name}"))).collect();
+    found.extend([
+        shown("llama", "token_embd.weight"),
+        shown("qwen2", "blk.3.attn_q.weight"),
+        shown("qwen3", "blk.3.attn_k.weight"),
+    ]);
     // Row 0 of each head, then its row 4, its row 1, and so on: 6 query heads, 2 of keys.
-    let heads = |n: usize| (0..n).flat_map(|head| [0, 4, 1, 5, 2, 6, 3, 7].map(|row| 8 * head + row)).collect::<Vec<usize>>();
+    let heads = |n: usize| {
+        (0..n)
+            .flat_map(|head| [0, 4, 1, 5, 2, 6, 3, 7].map(|row| 8 * head + row))
+            .collect::<Vec<usize>>()
+    };
     let mut expected = vec![
         format!("llama blk.3.attn_q.weight: {:?}", heads(6)),
         format!("llama blk.3.attn_k.weight: {:?}", heads(2)),
         format!("llama blk.3.attn_k.bias: {:?}", heads(2)),
     ];
-    let kept =
-        ["llama blk.3.attn_v.weight", "llama blk.3.attn_output.weight", "llama blk.3.attn_q_norm.weight", "llama blk.3.ffn_up.weight"];
-    let kept = kept.into_iter().chain(["llama token_embd.weight", "qwen2 blk.3.attn_q.weight", "qwen3 blk.3.attn_k.weight"]);
+    let kept = [
+        "llama blk.3.attn_v.weight",
+        "llama blk.3.attn_output.weight",
+        "llama blk.3.attn_q_norm.weight",
+        "llama blk.3.ffn_up.weight",
+    ];
+    let kept = kept.into_iter().chain([
+        "llama token_embd.weight",
+        "qwen2 blk.3.attn_q.weight",
+        "qwen3 blk.3.attn_k.weight",
+    ]);
     expected.extend(kept.map(|name| format!("{name}: as they are")));
     assert_answer("the order of rows, tensor by tensor", &found, &expected);
 }
@@ -442,8 +540,13 @@ fn task_5_use_more_bits() {
 #[track_caller]
 fn check_more_bits(fixtures: &Fixtures) {
     let case = fixtures.case("task_5_mix/more_bits");
-    let models: Vec<usize> =
-        case.value("n_layers").as_array().expect("a list").iter().map(|n| n.as_u64().expect("a count") as usize).collect();
+    let models: Vec<usize> = case
+        .value("n_layers")
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|n| n.as_u64().expect("a count") as usize)
+        .collect();
     let most = *models.last().expect("some models");
     let mut found = Tensor::zeros(vec![models.len(), most]);
     for (i, &n_layers) in models.iter().enumerate() {
@@ -451,7 +554,11 @@ fn check_more_bits(fixtures: &Fixtures) {
             found[[i, layer]] = f32::from(u8::from(use_more_bits(layer, n_layers)));
         }
     }
-    case.check_rows("layers", &models.iter().map(|n| format!("{n} layers")).collect::<Vec<_>>(), &found);
+    case.check_rows(
+        "layers",
+        &models.iter().map(|n| format!("{n} layers")).collect::<Vec<_>>(),
+        &found,
+    );
 }
 
 #[test]
@@ -467,8 +574,12 @@ fn check_mix() {
         let dimensions = Dimensions { n_layers: 9, group: 2, tied };
         let whole = ["token_embd.weight", "output.weight"].map(str::to_owned);
         let parts = ["attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"];
-        let layers = [0, 1, 3, 8].into_iter().flat_map(|layer| parts.map(|part| format!("blk.{layer}.{part}.weight")));
-        for name in whole.into_iter().chain(layers).filter(|name| !(tied && name == "output.weight")) {
+        let layers = [0, 1, 3, 8]
+            .into_iter()
+            .flat_map(|layer| parts.map(|part| format!("blk.{layer}.{part}.weight")));
+        for name in
+            whole.into_iter().chain(layers).filter(|name| !(tied && name == "output.weight"))
+        {
             if q4_k_m(&name, &dimensions) == TensorType::Q6_K {
                 found.push(format!("{name}{}", if tied { " (tied)" } else { "" }));
             }
@@ -476,7 +587,9 @@ fn check_mix() {
     }
     // As llama.cpp chooses for a model of nine layers.
     let parts = |end: &str| {
-        let layer = |l: usize| [format!("blk.{l}.attn_v.weight{end}"), format!("blk.{l}.ffn_down.weight{end}")];
+        let layer = |l: usize| {
+            [format!("blk.{l}.attn_v.weight{end}"), format!("blk.{l}.ffn_down.weight{end}")]
+        };
         [0, 3, 8].into_iter().flat_map(layer).collect::<Vec<_>>()
     };
     let mut expected = vec!["output.weight".to_owned()];
@@ -493,17 +606,34 @@ fn task_5_fitting() {
 
 #[track_caller]
 fn check_fitting() {
-    let found: Vec<String> =
-        [TensorType::Q2_K, TensorType::Q3_K, TensorType::Q4_K, TensorType::Q5_K, TensorType::Q6_K, TensorType::Q8_0, TensorType::Q4_0]
-            .into_iter()
-            .flat_map(|wanted| [768, 960, 100].map(|cols| format!("{wanted} in rows of {cols}: {}", fitting(wanted, cols))))
-            .collect();
-    let expected =
-        [("Q2_K", "Q4_0"), ("Q3_K", "Q4_0"), ("Q4_K", "Q5_0"), ("Q5_K", "Q5_1"), ("Q6_K", "Q8_0"), ("Q8_0", "Q8_0"), ("Q4_0", "Q4_0")];
+    let found: Vec<String> = [
+        TensorType::Q2_K,
+        TensorType::Q3_K,
+        TensorType::Q4_K,
+        TensorType::Q5_K,
+        TensorType::Q6_K,
+        TensorType::Q8_0,
+        TensorType::Q4_0,
+    ]
+    .into_iter()
+    .flat_map(|wanted| {
+        [768, 960, 100].map(|cols| format!("{wanted} in rows of {cols}: {}", fitting(wanted, cols)))
+    })
+    .collect();
+    let expected = [
+        ("Q2_K", "Q4_0"),
+        ("Q3_K", "Q4_0"),
+        ("Q4_K", "Q5_0"),
+        ("Q5_K", "Q5_1"),
+        ("Q6_K", "Q8_0"),
+        ("Q8_0", "Q8_0"),
+        ("Q4_0", "Q4_0"),
+    ];
     let expected: Vec<String> = expected
         .into_iter()
         .flat_map(|(wanted, instead)| {
-            [(768, wanted), (960, instead), (100, "F16")].map(|(cols, found)| format!("{wanted} in rows of {cols}: {found}"))
+            [(768, wanted), (960, instead), (100, "F16")]
+                .map(|(cols, found)| format!("{wanted} in rows of {cols}: {found}"))
         })
         .collect();
     assert_answer("what stands in where rows are no whole blocks", &found, &expected);
@@ -515,7 +645,9 @@ fn task_5_types_of_a_model_with_rows_of_960() {
     check_fitting();
     // SmolLM2-360M: 32 layers, rows of 960 and 2,560, a tied embedding.
     let dimensions = Dimensions { n_layers: 32, group: 3, tied: true };
-    let of = |name: &str, shape: &[usize]| tensor_type_for(Target::Q4_K_M, name, shape, &dimensions).name();
+    let of = |name: &str, shape: &[usize]| {
+        tensor_type_for(Target::Q4_K_M, name, shape, &dimensions).name()
+    };
     let found = [
         of("token_embd.weight", &[49152, 960]),
         of("blk.0.attn_q.weight", &[960, 960]),
@@ -525,7 +657,11 @@ fn task_5_types_of_a_model_with_rows_of_960() {
         of("blk.4.ffn_up.weight", &[2560, 960]),
         of("blk.4.attn_norm.weight", &[960]),
     ];
-    assert_answer("types of SmolLM2-360M in Q4_K_M", &found, &["Q8_0", "Q5_0", "Q8_0", "Q6_K", "Q4_K", "Q5_0", "F32"]);
+    assert_answer(
+        "types of SmolLM2-360M in Q4_K_M",
+        &found,
+        &["Q8_0", "Q5_0", "Q8_0", "Q6_K", "Q4_K", "Q5_0", "F32"],
+    );
 }
 
 // Task 6: writing GGUF
@@ -540,7 +676,11 @@ fn check_string() {
     let mut out = vec![7];
     put_string(&mut out, "");
     put_string(&mut out, "né");
-    assert_answer("7, then the strings \"\" and \"né\"", &out, &vec![7, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, b'n', 0xc3, 0xa9]);
+    assert_answer(
+        "7, then the strings \"\" and \"né\"",
+        &out,
+        &vec![7, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, b'n', 0xc3, 0xa9],
+    );
 }
 
 #[test]
@@ -583,8 +723,17 @@ fn tensors_of(case: &Case) -> Vec<(String, Vec<usize>, TensorType)> {
     let list = case.value("tensors").as_array().expect("a list");
     list.iter()
         .map(|entry| {
-            let shape = entry[1].as_array().expect("a shape").iter().map(|n| n.as_u64().expect("a size") as usize).collect();
-            (entry[0].as_str().expect("a name").to_owned(), shape, entry[2].as_str().expect("a type").parse().expect("a type"))
+            let shape = entry[1]
+                .as_array()
+                .expect("a shape")
+                .iter()
+                .map(|n| n.as_u64().expect("a size") as usize)
+                .collect();
+            (
+                entry[0].as_str().expect("a name").to_owned(),
+                shape,
+                entry[2].as_str().expect("a type").parse().expect("a type"),
+            )
         })
         .collect()
 }
@@ -603,10 +752,23 @@ fn check_lay_out() {
         let fixtures = fixtures();
         let case = fixtures.case(case);
         let table = lay_out(&tensors_of(&case), case.count("alignment")).expect("all of them fit");
-        case.check("sizes", &tensor(&[table.len()], table.iter().map(|tensor| tensor.size as f32).collect()));
-        case.check("offsets", &tensor(&[table.len()], table.iter().map(|tensor| tensor.offset as f32).collect()));
-        let names: Vec<_> = table.iter().map(|tensor| (tensor.name.clone(), tensor.shape.clone(), tensor.tensor_type)).collect();
-        assert_eq!(names, tensors_of(&case), "names, shapes and types in the order in which they came");
+        case.check(
+            "sizes",
+            &tensor(&[table.len()], table.iter().map(|tensor| tensor.size as f32).collect()),
+        );
+        case.check(
+            "offsets",
+            &tensor(&[table.len()], table.iter().map(|tensor| tensor.offset as f32).collect()),
+        );
+        let names: Vec<_> = table
+            .iter()
+            .map(|tensor| (tensor.name.clone(), tensor.shape.clone(), tensor.tensor_type))
+            .collect();
+        assert_eq!(
+            names,
+            tensors_of(&case),
+            "names, shapes and types in the order in which they came"
+        );
     }
 }
 
@@ -614,9 +776,14 @@ fn check_lay_out() {
 fn task_6_lay_out_refuses_what_cannot_be() {
     check_lay_out();
     for shape in [vec![3, 100], vec![usize::MAX / 16, 256]] {
-        let error = lay_out(&[("blk.0.ffn_up.weight".to_owned(), shape.clone(), TensorType::Q4_K)], 32).expect_err("this cannot be stored");
+        let error =
+            lay_out(&[("blk.0.ffn_up.weight".to_owned(), shape.clone(), TensorType::Q4_K)], 32)
+                .expect_err("this cannot be stored");
         let text = error.to_string();
-        assert!(text.contains("blk.0.ffn_up.weight"), "shape {shape:?}: the message must name the tensor: {text}");
+        assert!(
+            text.contains("blk.0.ffn_up.weight"),
+            "shape {shape:?}: the message must name the tensor: {text}"
+        );
     }
 }
 

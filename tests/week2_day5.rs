@@ -1,4 +1,5 @@
-//! Week 2, day 5: products of quantized rows, in f32 and in integers, for one row of activations and for many.
+//! Week 2, day 5: products of quantized rows, in f32 and in integers, for one row of activations
+//! and for many.
 //!
 //! Expected values: `python-ref/oracle/week2_day5.py`, which takes weights from the `gguf` package.
 
@@ -99,7 +100,14 @@ fn task_1_q6_k() {
 
 /// Groups that hold the numbers of another row.
 fn used(groups: usize) -> Vec<Int8Group> {
-    vec![Int8Group { values: [99; GROUP], sums: [99 * 16; GROUP / SUM], scales: [99.0; GROUP / BLOCK] }; groups]
+    vec![
+        Int8Group {
+            values: [99; GROUP],
+            sums: [99 * 16; GROUP / SUM],
+            scales: [99.0; GROUP / BLOCK]
+        };
+        groups
+    ]
 }
 
 #[track_caller]
@@ -148,7 +156,8 @@ fn task_2_a_scale_for_each_32() {
 fn groups(values: &[f32], scales: &[f32]) -> Vec<Int8Group> {
     let group = |(values, scales): (&[f32], &[f32])| {
         let values: [i8; GROUP] = std::array::from_fn(|i| values[i] as i8);
-        let sums = std::array::from_fn(|s| values[s * SUM..][..SUM].iter().map(|&p| i16::from(p)).sum());
+        let sums =
+            std::array::from_fn(|s| values[s * SUM..][..SUM].iter().map(|&p| i16::from(p)).sum());
         Int8Group { values, sums, scales: scales.try_into().expect("eight scales") }
     };
     values.chunks_exact(GROUP).zip(scales.chunks_exact(GROUP / BLOCK)).map(group).collect()
@@ -215,7 +224,8 @@ fn task_4_dot_of_an_unpacked_row() {
 fn check_unpacked() {
     let fixtures = fixtures();
     let case = fixtures.case("task_4_unpacked/two_groups");
-    let (codes, scales, mins) = (numbers(&case, "codes"), numbers(&case, "scales"), numbers(&case, "mins"));
+    let (codes, scales, mins) =
+        (numbers(&case, "codes"), numbers(&case, "scales"), numbers(&case, "mins"));
     let row: Vec<Unpacked> = (0..2)
         .map(|g| Unpacked {
             codes: std::array::from_fn(|i| codes[g * GROUP + i] as i8),
@@ -224,22 +234,28 @@ fn check_unpacked() {
         })
         .collect();
     let x = groups(&numbers(&case, "values"), &numbers(&case, "x_scales"));
-    case.check("products", &tensor(&[6], x.chunks_exact(2).map(|x| dot_unpacked(&row, x)).collect()));
+    case.check(
+        "products",
+        &tensor(&[6], x.chunks_exact(2).map(|x| dot_unpacked(&row, x)).collect()),
+    );
 }
 
 /// The matrix and the activations of a case.
 fn matrix(case: &Case) -> (Matrix, Input) {
     let rows = case.integers("rows").shape()[0];
-    let weight = Matrix::new(rows, 320, TensorType::Q8_0, bytes(case, "rows").into()).expect("whole blocks");
+    let weight =
+        Matrix::new(rows, 320, TensorType::Q8_0, bytes(case, "rows").into()).expect("whole blocks");
     let (values, scales) = (case.tensor("values"), case.tensor("scales"));
     let of_row = |t: usize| {
-        let row = |x: &Tensor| x.index_axis(ndarray::Axis(0), t).iter().copied().collect::<Vec<f32>>();
+        let row =
+            |x: &Tensor| x.index_axis(ndarray::Axis(0), t).iter().copied().collect::<Vec<f32>>();
         groups(&row(&values), &row(&scales))
     };
     let tokens = values.shape()[0];
     // The f32 values would be something else: these functions have no use for them.
     let int8 = (0..tokens).flat_map(of_row).collect();
-    let x = Input { rows: tokens, cols: 320, values: vec![f32::NAN; tokens * 320], int8, width: BLOCK };
+    let x =
+        Input { rows: tokens, cols: 320, values: vec![f32::NAN; tokens * 320], int8, width: BLOCK };
     (weight, x)
 }
 
@@ -259,8 +275,12 @@ fn unpack(bytes: &[u8], row: &mut [Unpacked]) {
 fn dot(bytes: &[u8], x: &[Int8Group]) -> f32 {
     let mut row = vec![Unpacked::default(); x.len()];
     unpack(bytes, &mut row);
-    let weights = row.iter().flat_map(|group| (0..GROUP).map(|i| f64::from(group.scales[i / SUM]) * f64::from(group.codes[i])));
-    let activations = x.iter().flat_map(|group| (0..GROUP).map(|i| f64::from(group.scales[i / BLOCK]) * f64::from(group.values[i])));
+    let weights = row.iter().flat_map(|group| {
+        (0..GROUP).map(|i| f64::from(group.scales[i / SUM]) * f64::from(group.codes[i]))
+    });
+    let activations = x.iter().flat_map(|group| {
+        (0..GROUP).map(|i| f64::from(group.scales[i / BLOCK]) * f64::from(group.values[i]))
+    });
     weights.zip(activations).map(|(w, x)| w * x).sum::<f64>() as f32
 }
 
@@ -305,25 +325,45 @@ fn task_4_counts() {
         0.0
     };
     for t in 0..x.rows {
-        matrix_vector(counting_dot, (0..weight.rows).map(|r| weight.row(r)), x.int8_row(t), &mut vec![1000.0; weight.rows]);
+        matrix_vector(
+            counting_dot,
+            (0..weight.rows).map(|r| weight.row(r)),
+            x.int8_row(t),
+            &mut vec![1000.0; weight.rows],
+        );
     }
     let vector = take();
-    Team::new(1).parallel_tiles(&mut vec![1000.0; x.rows * weight.rows], weight.rows, (x.rows, weight.rows), |tile: &mut Tile<'_, f32>| {
-        let counting_unpack = |row: &[u8], _: &mut [Unpacked]| count(row);
-        matrix_matrix(counting_unpack, &weight, &x, tile);
-    });
+    Team::new(1).parallel_tiles(
+        &mut vec![1000.0; x.rows * weight.rows],
+        weight.rows,
+        (x.rows, weight.rows),
+        |tile: &mut Tile<'_, f32>| {
+            let counting_unpack = |row: &[u8], _: &mut [Unpacked]| count(row);
+            matrix_matrix(counting_unpack, &weight, &x, tile);
+        },
+    );
     let matrix = take();
 
-    println!("{} rows of {} weights in Q8_0, {} rows of activations", weight.rows, weight.cols, x.rows);
+    println!(
+        "{} rows of {} weights in Q8_0, {} rows of activations",
+        weight.rows, weight.cols, x.rows
+    );
     println!("{:15}  bytes of weights read  rows unpacked", "");
     for (name, (bytes, rows)) in [("matrix–vector", vector), ("matrix–matrix", matrix)] {
         println!("{name:15}  {bytes:21}  {rows:13}");
     }
     let all = weight.bytes().len();
     let expected = [(x.rows * all, x.rows * weight.rows), (all, weight.rows)];
-    for (name, found, expected) in [("matrix–vector", vector, expected[0]), ("matrix–matrix", matrix, expected[1])] {
+    for (name, found, expected) in
+        [("matrix–vector", vector, expected[0]), ("matrix–matrix", matrix, expected[1])]
+    {
         let (bytes, rows) = found;
-        assert!(found == expected, "{name}: found {bytes} bytes and {rows} rows unpacked, expected {} and {}", expected.0, expected.1);
+        assert!(
+            found == expected,
+            "{name}: found {bytes} bytes and {rows} rows unpacked, expected {} and {}",
+            expected.0,
+            expected.1
+        );
     }
 }
 

@@ -22,11 +22,15 @@ use tiny_llm_harness::{
     fixtures::Fixtures,
 };
 
-// Tasks 1 and 2 are about instructions that only some processors have. On another one they cannot be verified, and are not green.
+// Tasks 1 and 2 are about instructions that only some processors have. On another one they cannot
+// be verified, and are not green.
 
 #[track_caller]
 fn check(case: &str, tensor_type: TensorType) {
-    assert!(Rung::Avx2.is_available(), "not verified: AVX2, which these kernels are made of, is not in this machine's processor");
+    assert!(
+        Rung::Avx2.is_available(),
+        "not verified: AVX2, which these kernels are made of, is not in this machine's processor"
+    );
     let fixtures = Fixtures::open("week2_day6");
     let case = fixtures.case(case);
     let rows = case.integers("rows");
@@ -38,10 +42,17 @@ fn check(case: &str, tensor_type: TensorType) {
     let scales: Vec<f32> = case.tensor("scales").iter().copied().collect();
     let group = |(values, scales): (&[i8], &[f32])| {
         let mut sums = [0; GROUP / SUM];
-        sums.iter_mut().zip(values.chunks_exact(SUM)).for_each(|(sum, values)| *sum = values.iter().map(|&q| i16::from(q)).sum());
-        Int8Group { values: values.try_into().expect("a group"), sums, scales: scales.try_into().expect("eight scales") }
+        sums.iter_mut()
+            .zip(values.chunks_exact(SUM))
+            .for_each(|(sum, values)| *sum = values.iter().map(|&q| i16::from(q)).sum());
+        Int8Group {
+            values: values.try_into().expect("a group"),
+            sums,
+            scales: scales.try_into().expect("eight scales"),
+        }
     };
-    let int8 = values.chunks_exact(GROUP).zip(scales.chunks_exact(GROUP / BLOCK)).map(group).collect();
+    let int8 =
+        values.chunks_exact(GROUP).zip(scales.chunks_exact(GROUP / BLOCK)).map(group).collect();
     let x = Input { rows: 1, cols, values: vec![0.0; cols], int8, width: tensor_type.block_len() };
     let mut out = vec![0.0; n];
     matmul(Rung::Avx2, &Team::new(1), &weight, &x, &mut out);
@@ -112,10 +123,14 @@ fn pictured(what: &str) -> String {
     format!("{what} (a, b, c … are tiles 0, 1, 2 …; - belongs to no tile, + to several)")
 }
 
-/// Which tile each cell belongs to, row by row, as a text; `-` where none does, `+` where several do.
+/// Which tile each cell belongs to, row by row, as a text; `-` where none does, `+` where several
+/// do.
 fn drawn(grid: &Grid, tiles: &[(Range<usize>, Range<usize>)]) -> String {
     let cell = |row: usize, col: usize| {
-        let mut owners = tiles.iter().enumerate().filter(|(_, (rows, cols))| rows.contains(&row) && cols.contains(&col));
+        let mut owners = tiles
+            .iter()
+            .enumerate()
+            .filter(|(_, (rows, cols))| rows.contains(&row) && cols.contains(&col));
         match (owners.next(), owners.next()) {
             (None, _) => '-',
             (Some((i, _)), None) => char::from(b'a' + (i % 26) as u8),
@@ -129,10 +144,16 @@ fn drawn(grid: &Grid, tiles: &[(Range<usize>, Range<usize>)]) -> String {
 #[test]
 fn task_3_number_of_tiles() {
     let list = |count: &dyn Fn(Grid, usize) -> usize| {
-        let line = |&(case, expected): &(_, usize)| format!("{}: {}", said(&grid(case)), count(grid(case), expected));
+        let line = |&(case, expected): &(_, usize)| {
+            format!("{}: {}", said(&grid(case)), count(grid(case), expected))
+        };
         GRIDS.iter().map(line).collect::<Vec<_>>().join("\n")
     };
-    assert_picture("numbers of tiles", &list(&|grid, _| grid.count()), &list(&|_, expected| expected));
+    assert_picture(
+        "numbers of tiles",
+        &list(&|grid, _| grid.count()),
+        &list(&|_, expected| expected),
+    );
 }
 
 #[test]
@@ -141,12 +162,18 @@ fn task_3_tiles_of_a_row() {
     let grid = grid((1, 13, (1, 4)));
     let tiles: Vec<_> = (0..4).map(|i| grid.tile(i)).collect();
     let ends = |tiles: &[(Range<usize>, Range<usize>)]| {
-        let line = |(name, (rows, cols)): (char, &(Range<usize>, Range<usize>))| format!("\n{name}: rows {rows:?}, columns {cols:?}");
+        let line = |(name, (rows, cols)): (char, &(Range<usize>, Range<usize>))| {
+            format!("\n{name}: rows {rows:?}, columns {cols:?}")
+        };
         ('a'..).zip(tiles).map(line).collect::<String>()
     };
     let expected = [0..4, 4..8, 8..12, 12..13].map(|cols| (0..1, cols));
     let found = drawn(&grid, &tiles) + &ends(&tiles);
-    assert_picture(&pictured("13 columns in tiles of 4"), &found, &format!("aaaabbbbccccd{}", ends(&expected)));
+    assert_picture(
+        &pictured("13 columns in tiles of 4"),
+        &found,
+        &format!("aaaabbbbccccd{}", ends(&expected)),
+    );
     let inside = tiles.iter().all(|(rows, cols)| rows.end <= 1 && cols.end <= 13);
     assert!(inside, "{}: a tile reaches beyond the rectangle: {tiles:?}", said(&grid));
 }
@@ -158,9 +185,11 @@ fn task_3_tiles_of_several_rows() {
         ((5, 10, (2, 3)), "aaabbbcccd\naaabbbcccd\neeefffgggh\neeefffgggh\niiijjjkkkl"),
     ] {
         let grid = grid(case);
-        let tiles: Vec<_> = (0..if grid.width == 7 { 9 } else { 12 }).map(|i| grid.tile(i)).collect();
+        let tiles: Vec<_> =
+            (0..if grid.width == 7 { 9 } else { 12 }).map(|i| grid.tile(i)).collect();
         assert_picture(&pictured(&said(&grid)), &drawn(&grid, &tiles), expected);
-        let inside = tiles.iter().all(|(rows, cols)| rows.end <= grid.rows && cols.end <= grid.width);
+        let inside =
+            tiles.iter().all(|(rows, cols)| rows.end <= grid.rows && cols.end <= grid.width);
         assert!(inside, "{}: a tile reaches beyond the rectangle: {tiles:?}", said(&grid));
     }
 }
@@ -179,7 +208,11 @@ fn task_3_one_thread_takes_every_tile_once() {
         });
         let taken = taken.into_inner().expect("nobody panicked");
         let all: Vec<_> = (0..grid.count()).map(|i| grid.tile(i)).collect();
-        assert_picture(&pictured(&format!("what one thread takes of {}", said(&grid))), &drawn(&grid, &taken), &drawn(&grid, &all));
+        assert_picture(
+            &pictured(&format!("what one thread takes of {}", said(&grid))),
+            &drawn(&grid, &taken),
+            &drawn(&grid, &all),
+        );
     }
 }
 
@@ -189,20 +222,32 @@ fn task_3_a_thread_goes_on_where_others_are() {
     // One of the five tiles has been taken.
     let next = AtomicUsize::new(1);
     let taken = Mutex::new(Vec::new());
-    take_tiles(&next, &grid, |(_, cols)| taken.lock().expect("nobody panics while holding it").push((cols.start, cols.end)));
+    take_tiles(&next, &grid, |(_, cols)| {
+        taken.lock().expect("nobody panics while holding it").push((cols.start, cols.end));
+    });
     let taken = taken.into_inner().expect("nobody panicked");
-    assert_answer("the columns of the tiles that are left after one of five", &taken, &vec![(4, 8), (8, 12), (12, 16), (16, 20)]);
+    assert_answer(
+        "the columns of the tiles that are left after one of five",
+        &taken,
+        &vec![(4, 8), (8, 12), (12, 16), (16, 20)],
+    );
     // And the next thread finds nothing.
     let more = AtomicUsize::new(0);
     take_tiles(&next, &grid, |_| {
         more.fetch_add(1, Relaxed);
     });
-    assert_answer("how many tiles are left for another thread when all were taken", &more.into_inner(), &0);
+    assert_answer(
+        "how many tiles are left for another thread when all were taken",
+        &more.into_inner(),
+        &0,
+    );
 }
 
 #[test]
 fn task_3_threads_share_every_tile_once() {
-    for (threads, case) in [1, 2, 3, 5].into_iter().flat_map(|threads| GRIDS.map(|(case, _)| (threads, case))) {
+    for (threads, case) in
+        [1, 2, 3, 5].into_iter().flat_map(|threads| GRIDS.map(|(case, _)| (threads, case)))
+    {
         let grid = grid(case);
         let mut out = vec![0u32; grid.rows * grid.width];
         Team::new(threads).parallel_tiles(&mut out, grid.width, grid.tile, |tile| {
@@ -210,13 +255,16 @@ fn task_3_threads_share_every_tile_once() {
                 tile.row_mut(row).iter_mut().for_each(|cell| *cell += 1);
             }
         });
-        let what = format!("how often each cell of {} rows of {} was written by {threads} threads", grid.rows, grid.width);
+        let what = format!(
+            "how often each cell of {} rows of {} was written by {threads} threads",
+            grid.rows, grid.width
+        );
         assert_answer(&what, &out, &vec![1; grid.rows * grid.width]);
     }
 }
 
-/// Two threads that take the tiles of several grids, one grid after the other, as fast as they can. Whoever comes later finds the first
-/// grids done and catches up, so both are soon at the same one.
+/// Two threads that take the tiles of several grids, one grid after the other, as fast as they can.
+/// Whoever comes later finds the first grids done and catches up, so both are soon at the same one.
 fn race(grids: usize, tiles: usize) -> Result<(), String> {
     let grid = grid((1, tiles, (1, 1)));
     let zeros = |n: usize| (0..n).map(|_| AtomicUsize::new(0)).collect::<Vec<_>>();
@@ -229,7 +277,8 @@ fn race(grids: usize, tiles: usize) -> Result<(), String> {
         }
         for (next, taken) in next.iter().zip(taken.chunks_exact(tiles)) {
             take_tiles(next, &grid, |(rows, cols)| {
-                let cell = if rows == (0..1) && cols.len() == 1 { taken.get(cols.start) } else { None };
+                let cell =
+                    if rows == (0..1) && cols.len() == 1 { taken.get(cols.start) } else { None };
                 cell.unwrap_or(&outside).fetch_add(1, Relaxed);
             });
         }
@@ -238,16 +287,21 @@ fn race(grids: usize, tiles: usize) -> Result<(), String> {
         scope.spawn(work);
         work();
     });
-    let cells = |wrong: &dyn Fn(usize) -> bool| taken.iter().filter(|cell| wrong(cell.load(Relaxed))).count();
+    let cells = |wrong: &dyn Fn(usize) -> bool| {
+        taken.iter().filter(|cell| wrong(cell.load(Relaxed))).count()
+    };
     let (never, often, outside) = (cells(&|n| n == 0), cells(&|n| n > 1), outside.into_inner());
-    let found =
-        format!("of {} tiles {often} were given out more than once, {never} never, and {outside} times one beyond the last", grids * tiles);
+    let found = format!(
+        "of {} tiles {often} were given out more than once, {never} never, and {outside} times one beyond the last",
+        grids * tiles
+    );
     if never + often + outside == 0 { Ok(()) } else { Err(found) }
 }
 
 #[test]
 fn task_3_threads_that_race_share_every_tile_once() {
-    // No test can be sure to see a race. This one sees most: long grids are contended for longer, short ones end more often.
+    // No test can be sure to see a race. This one sees most: long grids are contended for longer,
+    // short ones end more often.
     let start = std::time::Instant::now();
     while start.elapsed() < std::time::Duration::from_millis(600) {
         if let Err(found) = race(10_000, 30).and_then(|()| race(100_000, 3)) {

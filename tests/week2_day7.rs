@@ -1,4 +1,5 @@
-//! Week 2, day 7: softmax in pieces, attention in one pass, and a decoded token that allocates nothing.
+//! Week 2, day 7: softmax in pieces, attention in one pass, and a decoded token that allocates
+//! nothing.
 //!
 //! Expected values: `python-ref/oracle/week2_day7.py`.
 
@@ -47,7 +48,11 @@ fn check_absorb(case: &str) {
         let factor = softmax.absorb(&mut scores);
         case.check_rows(
             &format!("state_{i}"),
-            &["the maximum".to_owned(), "the total".to_owned(), "the factor that is returned".to_owned()],
+            &[
+                "the maximum".to_owned(),
+                "the total".to_owned(),
+                "the factor that is returned".to_owned(),
+            ],
             &tensor(&[3], vec![softmax.max, softmax.total, factor]),
         );
         case.check(&format!("weights_{i}"), &tensor(&[scores.len()], scores));
@@ -107,9 +112,21 @@ impl Stored {
             let halves = x.iter().map(|&x| f16::from_f32(x)).collect();
             (x, halves)
         };
-        let runs = case.value("runs").as_array().expect("a list").iter().map(|n| n.as_u64().expect("a length") as usize).collect();
+        let runs = case
+            .value("runs")
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|n| n.as_u64().expect("a length") as usize)
+            .collect();
         let half = case.value("half").as_bool().expect("yes or no");
-        Self { keys: both("keys"), values: both("values"), half, runs, dim: case.tensor("keys").shape()[1] }
+        Self {
+            keys: both("keys"),
+            values: both("values"),
+            half,
+            runs,
+            dim: case.tensor("keys").shape()[1],
+        }
     }
 
     fn runs(&self) -> impl Iterator<Item = Run<'_>> {
@@ -117,7 +134,11 @@ impl Stored {
         self.runs.iter().map(move |&len| {
             let range = start * self.dim..(start + len) * self.dim;
             start += len;
-            Run { len, keys: cells(&self.keys, range.clone(), self.half), values: cells(&self.values, range, self.half) }
+            Run {
+                len,
+                keys: cells(&self.keys, range.clone(), self.half),
+                values: cells(&self.values, range, self.half),
+            }
         })
     }
 }
@@ -126,7 +147,8 @@ fn cells(numbers: &(Vec<f32>, Vec<f16>), range: std::ops::Range<usize>, half: bo
     if half { Cells::F16(&numbers.1[range]) } else { Cells::F32(&numbers.0[range]) }
 }
 
-/// What stands in the output before, which must not matter. The first factor is 0, which would hide any other number.
+/// What stands in the output before, which must not matter. The first factor is 0, which would hide
+/// any other number.
 const BEFORE: f32 = f32::NAN;
 
 #[track_caller]
@@ -193,10 +215,14 @@ fn task_2_attend_streaming_allocates_nothing() {
     run();
     // Other tests of this program may allocate meanwhile; one quiet run is proof.
     let fewest = (0..50).map(|_| count(&mut run).0).min().expect("fifty counts");
-    assert!(fewest == 0, "heap allocations of one call over {len} positions: found {fewest}, expected none");
+    assert!(
+        fewest == 0,
+        "heap allocations of one call over {len} positions: found {fewest}, expected none"
+    );
 }
 
-/// Attention of `n` queries `[n, D]` over a single position, whose value `[D]` is then the answer of each.
+/// Attention of `n` queries `[n, D]` over a single position, whose value `[D]` is then the answer
+/// of each.
 struct OnePosition {
     q: Vec<f32>,
     key: Vec<f32>,
@@ -222,7 +248,8 @@ impl OnePosition {
 
     fn block(mut self) -> Self {
         let run = Run { len: 1, keys: Cells::F32(&self.key), values: Cells::F32(&self.value) };
-        let queries: Vec<Query> = self.q.chunks_exact(self.key.len()).map(|q| Query { q, visible: 1 }).collect();
+        let queries: Vec<Query> =
+            self.q.chunks_exact(self.key.len()).map(|q| Query { q, visible: 1 }).collect();
         attend_block(&queries, std::iter::once(run), self.key.len(), 0.0625, &mut self.out);
         self
     }
@@ -230,7 +257,10 @@ impl OnePosition {
     #[track_caller]
     fn check(&self, who: &str) {
         for (i, found) in self.out.chunks_exact(self.value.len()).enumerate() {
-            assert!(found == self.value, "a single position has all the weight, so its value is the output; that of {who} {i} is not");
+            assert!(
+                found == self.value,
+                "a single position has all the weight, so its value is the output; that of {who} {i} is not"
+            );
         }
     }
 }
@@ -260,11 +290,15 @@ fn check_block(case: &str) {
     let queries: Vec<Query> = numbers
         .chunks_exact(stored.dim)
         .zip(visible)
-        .map(|(q, visible)| Query { q, visible: visible.as_u64().expect("a number of positions") as usize })
+        .map(|(q, visible)| Query {
+            q,
+            visible: visible.as_u64().expect("a number of positions") as usize,
+        })
         .collect();
     let mut out = vec![BEFORE; q.len()];
     attend_block(&queries, stored.runs(), stored.dim, case.scalar("scale") as f32, &mut out);
-    let rows: Vec<String> = queries.iter().map(|query| format!("the query that sees {}", query.visible)).collect();
+    let rows: Vec<String> =
+        queries.iter().map(|query| format!("the query that sees {}", query.visible)).collect();
     case.check_rows("output", &rows, &tensor(q.shape(), out));
 }
 
@@ -295,7 +329,8 @@ fn task_3_attend_block_over_runs() {
 
 #[test]
 fn task_3_attend_block_takes_128_queries_of_256() {
-    assert_accepts("128 queries of 256 values", || OnePosition::new(128, 256).block()).check("query");
+    assert_accepts("128 queries of 256 values", || OnePosition::new(128, 256).block())
+        .check("query");
 }
 
 #[test]
@@ -308,7 +343,8 @@ fn task_3_attend_block_refuses_a_head_of_257() {
     assert_panics("a head of 257 values", || OnePosition::new(1, 257).block());
 }
 
-/// A decoder of two layers with random weights in f32: four query heads on two key and value heads of 16.
+/// A decoder of two layers with random weights in f32: four query heads on two key and value heads
+/// of 16.
 fn model() -> Arc<Model> {
     model_in(TensorType::F32)
 }
@@ -325,7 +361,10 @@ fn model_in(tensor_type: TensorType) -> Arc<Model> {
         seed += 1;
         let norm = name.ends_with("norm.weight");
         // Weights of this size keep the residual stream at about 1 and scores at a few units.
-        let numbers: Vec<f32> = random(seed, shape).iter().map(|x| if norm { 1.0 + 0.2 * x } else { 0.2 * x }).collect();
+        let numbers: Vec<f32> = random(seed, shape)
+            .iter()
+            .map(|x| if norm { 1.0 + 0.2 * x } else { 0.2 * x })
+            .collect();
         let [rows, cols] = *shape else { return Ok(Matrix::from_f32(1, shape[0], &numbers)) };
         let mut bytes = vec![0; tensor_type.row_bytes(rows * cols).expect("rows of whole blocks")];
         quantize_row(tensor_type, &numbers, &mut bytes);
@@ -349,7 +388,9 @@ fn task_3_the_model_says_the_same_with_either_attention() {
     for chunk in [1, 33, 75] {
         // Logits are below 16: some hundred roundings of 2^-24 of that in two layers.
         let found = logits(AttentionKind::Streaming, CacheType::F32, chunk);
-        let property = format!("streaming attention in chunks of {chunk} is two-pass attention, up to rounding");
+        let property = format!(
+            "streaming attention in chunks of {chunk} is two-pass attention, up to rounding"
+        );
         assert_agrees("logits", &found, &expected, 1e-4, &property);
     }
 }
@@ -358,8 +399,15 @@ fn task_3_the_model_says_the_same_with_either_attention() {
 fn task_3_an_f16_cache_changes_little() {
     let full = logits(AttentionKind::Streaming, CacheType::F32, 75);
     let half = logits(AttentionKind::Streaming, CacheType::F16, 75);
-    // f16 keeps 11 bits: each key and value is up to 2^-12 of itself off, and so, with many of them, is each logit of up to 16 many times over.
-    assert_agrees("logits", &half, &full, 0.05, "rounding keys and values to f16 moves logits by hundredths");
+    // f16 keeps 11 bits: each key and value is up to 2^-12 of itself off, and so, with many of
+    // them, is each logit of up to 16 many times over.
+    assert_agrees(
+        "logits",
+        &half,
+        &full,
+        0.05,
+        "rounding keys and values to f16 moves logits by hundredths",
+    );
     assert!(values(&half) != values(&full), "the cache did not round at all");
 }
 
@@ -368,20 +416,40 @@ fn task_3_integers_change_little() {
     let model = model_in(TensorType::Q8_0);
     let logits = |rung| {
         let plan = Arc::new(Plan { rung, attention: AttentionKind::Streaming, team: Team::new(1) });
-        let logits = Session::new(Arc::clone(&model), plan, 8, CacheType::F32).feed(&[3, 1, 4, 1, 5], 5).expect("five tokens fit").to_vec();
+        let logits = Session::new(Arc::clone(&model), plan, 8, CacheType::F32)
+            .feed(&[3, 1, 4, 1, 5], 5)
+            .expect("five tokens fit")
+            .to_vec();
         tensor(&[logits.len()], logits)
     };
-    // Activations are rounded to a part in 254 of the largest of 32, in each of eight products one after the other.
+    // Activations are rounded to a part in 254 of the largest of 32, in each of eight products one
+    // after the other.
     let property = "activations as int8 move logits by hundredths: each input is made into integers after it was written, also the output \
                     projection's (`Plan::matmul`)";
-    assert_agrees("logits, integer against naive", &logits(Rung::Integer), &logits(Rung::Naive), 0.4, property);
+    assert_agrees(
+        "logits, integer against naive",
+        &logits(Rung::Integer),
+        &logits(Rung::Naive),
+        0.4,
+        property,
+    );
 }
 
 #[test]
 fn task_3_a_decoded_token_allocates_nothing() {
-    let plan = Arc::new(Plan { rung: Rung::Fused, attention: AttentionKind::Streaming, team: Team::new(1) });
+    let plan = Arc::new(Plan {
+        rung: Rung::Fused,
+        attention: AttentionKind::Streaming,
+        team: Team::new(1),
+    });
     let mut session = Session::new(model(), plan, 256, CacheType::F16);
     session.feed(&[1, 2, 3, 4, 5], 5).expect("five tokens fit");
-    let fewest = (0..40).map(|i| count(|| session.feed(&[i + 6], 1).map(<[f32]>::len)).0).min().expect("forty counts");
-    assert!(fewest == 0, "heap allocations of one decoded token after the first: found {fewest}, expected none");
+    let fewest = (0..40)
+        .map(|i| count(|| session.feed(&[i + 6], 1).map(<[f32]>::len)).0)
+        .min()
+        .expect("forty counts");
+    assert!(
+        fewest == 0,
+        "heap allocations of one decoded token after the first: found {fewest}, expected none"
+    );
 }

@@ -49,17 +49,30 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
 
     let config = engine.config();
     let vocab_size = config.vocab_size;
-    // Every id is as good as another: no token is cheaper than the next. The stride spreads them over the vocabulary.
-    let prompt: Vec<u32> = (0..args.prompt_tokens).map(|i| (i * 7919 % vocab_size) as u32).collect();
+    // Every id is as good as another: no token is cheaper than the next. The stride spreads them
+    // over the vocabulary.
+    let prompt: Vec<u32> =
+        (0..args.prompt_tokens).map(|i| (i * 7919 % vocab_size) as u32).collect();
     engine.check(&prompt)?;
     let room = config.max_positions - prompt.len();
-    ensure!(args.max_new_tokens <= room, "found -n {}, expected at most {room} after this prompt", args.max_new_tokens);
-    let request = Request { prompt, max_new_tokens: args.max_new_tokens, stop_tokens: Vec::new(), sampling: Sampling::greedy() };
+    ensure!(
+        args.max_new_tokens <= room,
+        "found -n {}, expected at most {room} after this prompt",
+        args.max_new_tokens
+    );
+    let request = Request {
+        prompt,
+        max_new_tokens: args.max_new_tokens,
+        stop_tokens: Vec::new(),
+        sampling: Sampling::greedy(),
+    };
 
     let mut fastest: Option<Speed> = None;
     for _ in 0..args.repeat {
         engine.forget();
-        let Some(speed) = measure(&engine, &request)? else { return Ok(interrupt::exit_code(true)) };
+        let Some(speed) = measure(&engine, &request)? else {
+            return Ok(interrupt::exit_code(true));
+        };
         let time = |s: &Speed| s.prefill + s.decode;
         fastest = fastest.filter(|best| time(best) <= time(&speed)).or(Some(speed));
     }
@@ -67,7 +80,11 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let report = Report {
         model: folder.display().to_string(),
         parameters: weights::parameters(config),
-        file_bytes: if folder.is_file() { size_of_file(&folder)? } else { checkpoint_bytes(&folder)? },
+        file_bytes: if folder.is_file() {
+            size_of_file(&folder)?
+        } else {
+            checkpoint_bytes(&folder)?
+        },
         weight_bytes: engine.weight_bytes(),
         described: engine.described(),
         threads: engine.threads(),
@@ -95,7 +112,9 @@ fn measure<E: Engine>(engine: &E, request: &Request) -> Result<Option<Speed>> {
 
 /// The file that a link leads to: the hub's cache is made of links.
 fn size_of_file(path: &Path) -> Result<u64> {
-    Ok(std::fs::metadata(path).with_context(|| format!("{}: cannot be read", path.display()))?.len())
+    Ok(std::fs::metadata(path)
+        .with_context(|| format!("{}: cannot be read", path.display()))?
+        .len())
 }
 
 /// The size of the folder's safetensors files.
@@ -135,7 +154,8 @@ impl Report {
 
     fn text(&self) -> String {
         const NOT_MEASURED: &str = "not measured on this platform";
-        let split = |m: Memory| format!("{} of its own, {} of mapped files", mib(m.own), mib(m.mapped));
+        let split =
+            |m: Memory| format!("{} of its own, {} of mapped files", mib(m.own), mib(m.mapped));
         let loaded = self.loaded.map_or(NOT_MEASURED.to_owned(), split);
         let end = self.end.map_or(NOT_MEASURED.to_owned(), split);
         let peak = self.end.map_or(NOT_MEASURED.to_owned(), |m| mib(m.peak));
@@ -146,7 +166,11 @@ impl Report {
             format!("weights    {} are read for a token", mib(self.weight_bytes)),
             format!("engine     {}", self.described),
             format!("load       {:.3} s", self.load.as_secs_f64()),
-            format!("prefill    {}, first token after {:.3} s", speed.prefill_text(), speed.prefill.as_secs_f64()),
+            format!(
+                "prefill    {}, first token after {:.3} s",
+                speed.prefill_text(),
+                speed.prefill.as_secs_f64()
+            ),
             format!("decode     {}", speed.decode_text()),
             format!("loaded     {loaded}"),
             format!("at the end {end}"),
@@ -154,7 +178,9 @@ impl Report {
         ]
         .into_iter()
         .chain(self.bandwidth.map(|bandwidth| {
-            let share = self.share().map_or_else(String::new, |share| format!(", of which decoding uses {:.0} %", 100.0 * share));
+            let share = self.share().map_or_else(String::new, |share| {
+                format!(", of which decoding uses {:.0} %", 100.0 * share)
+            });
             format!("bandwidth  {:.1} GB/s{share}", bandwidth / 1e9)
         }))
         .collect::<Vec<_>>()

@@ -20,8 +20,10 @@ use tiny_llm_formats::{
 };
 
 #[derive(clap::Args)]
-#[command(after_help = "One line of input is one message; an empty line is none. /clear forgets the conversation, /exit or the end \
-of the input ends it. Ctrl-C ends an answer; a second one, or one while nothing is being written, ends the chat (exit code 130).")]
+#[command(
+    after_help = "One line of input is one message; an empty line is none. /clear forgets the conversation, /exit or the end \
+of the input ends it. Ctrl-C ends an answer; a second one, or one while nothing is being written, ends the chat (exit code 130)."
+)]
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
@@ -49,7 +51,10 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
         let template = Template::of(own, &args.model.path(), &session.tokenizer)?;
         (session, template)
     };
-    let mut conversation = Conversation { system: args.system.map(|text| Message::new("system", &text)), messages: Vec::new() };
+    let mut conversation = Conversation {
+        system: args.system.map(|text| Message::new("system", &text)),
+        messages: Vec::new(),
+    };
     let interactive = io::stdin().is_terminal();
     let (mut lines, mut output) = (input::Lines::new(), Output::new());
 
@@ -68,15 +73,24 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
             _ => {}
         }
         let sampling = args.sampling.sampling();
-        let answer = conversation.prompt::<E>(&template, &session.tokenizer, &line).and_then(|prompt| {
-            let request = Request { prompt, max_new_tokens: args.max_new_tokens, stop_tokens: session.stop_tokens(), sampling };
-            session.stream(&request, &mut output)
-        });
+        let answer =
+            conversation.prompt::<E>(&template, &session.tokenizer, &line).and_then(|prompt| {
+                let request = Request {
+                    prompt,
+                    max_new_tokens: args.max_new_tokens,
+                    stop_tokens: session.stop_tokens(),
+                    sampling,
+                };
+                session.stream(&request, &mut output)
+            });
         let generated = match answer {
             Ok(generated) => generated,
             // Whoever sits there can say something shorter, or /clear; a script cannot.
             Err(error) if interactive => {
-                note(&format!("{}; /clear forgets the conversation", output::one_line(&format!("{error:#}"))));
+                note(&format!(
+                    "{}; /clear forgets the conversation",
+                    output::one_line(&format!("{error:#}"))
+                ));
                 continue;
             }
             Err(error) => return Err(error),
@@ -84,7 +98,12 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
         output.end_line();
         if !args.quiet {
             let speed = generated.speed;
-            note(&format!("[prefill {} · decode {} · {}]", speed.prefill_text(), speed.decode_text(), session.describe(&generated)));
+            note(&format!(
+                "[prefill {} · decode {} · {}]",
+                speed.prefill_text(),
+                speed.decode_text(),
+                session.describe(&generated)
+            ));
         }
         if !output.is_open() || (generated.interrupted && !interactive) {
             output.result()?;
@@ -111,14 +130,20 @@ enum Template {
 }
 
 impl Template {
-    /// The model's template is the authority. Where it is plain ChatML, or there is none and the vocabulary has ChatML's
-    /// tokens, the solution's own function writes the text.
+    /// The model's template is the authority. Where it is plain ChatML, or there is none and the
+    /// vocabulary has ChatML's tokens, the solution's own function writes the text.
     fn of(own: Option<ChatTemplate>, model: &Path, tokenizer: &Tokenizer) -> Result<Self> {
         if let Some(own) = own {
             let probe = [Message::new("system", "s"), Message::new("user", "u")];
-            let same = |messages, text| own.render(messages, true).is_ok_and(|rendered| rendered == text);
-            let plain = same(&probe[..], "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n")
-                && same(&probe[1..], "<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n");
+            let same =
+                |messages, text| own.render(messages, true).is_ok_and(|rendered| rendered == text);
+            let plain = same(
+                &probe[..],
+                "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n",
+            ) && same(
+                &probe[1..],
+                "<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n",
+            );
             return Ok(if plain { Self::ChatMl } else { Self::Own(Box::new(own)) });
         }
         ensure!(
@@ -139,9 +164,15 @@ struct Conversation {
 
 impl Conversation {
     /// The tokens of the conversation and one more message, ending where the answer begins.
-    fn prompt<E: Engine>(&self, template: &Template, tokenizer: &Tokenizer, line: &str) -> Result<Vec<u32>> {
+    fn prompt<E: Engine>(
+        &self,
+        template: &Template,
+        tokenizer: &Tokenizer,
+        line: &str,
+    ) -> Result<Vec<u32>> {
         let user = Message::new("user", line);
-        let messages: Vec<_> = self.system.iter().chain(&self.messages).chain([&user]).cloned().collect();
+        let messages: Vec<_> =
+            self.system.iter().chain(&self.messages).chain([&user]).cloned().collect();
         match template {
             Template::Own(own) => tokenizer.encode(&own.render(&messages, true)?),
             Template::ChatMl => tokenizer.encode(&E::chatml(&messages)),

@@ -17,8 +17,8 @@ pub(super) struct Entry {
     pub(super) shape: Vec<usize>,
 }
 
-/// Writes a safetensors file front to back. `write_values(i, out)` appends the values of tensor `i`, row-major and
-/// little-endian, `value_size` bytes each; nothing of them is kept.
+/// Writes a safetensors file front to back. `write_values(i, out)` appends the values of tensor
+/// `i`, row-major and little-endian, `value_size` bytes each; nothing of them is kept.
 pub(super) fn write_safetensors(
     path: &Path,
     dtype: &str,
@@ -31,7 +31,10 @@ pub(super) fn write_safetensors(
     for Entry { name, shape } in entries {
         let start = end;
         end += value_size * shape.iter().product::<usize>();
-        header.insert(name.clone(), json!({ "dtype": dtype, "shape": shape, "data_offsets": [start, end] }));
+        header.insert(
+            name.clone(),
+            json!({ "dtype": dtype, "shape": shape, "data_offsets": [start, end] }),
+        );
     }
     let mut header = Value::Object(header).to_string();
     // The values begin at a multiple of 8, so that they can be read where they lie.
@@ -46,7 +49,8 @@ pub(super) fn write_safetensors(
         write_values(i, &mut out)?;
     }
     let file = out.into_inner().map_err(|e| wrong(e.error()))?;
-    let (found, expected) = (file.metadata().map_err(|e| wrong(&e))?.len(), 8 + header.len() as u64 + end as u64);
+    let (found, expected) =
+        (file.metadata().map_err(|e| wrong(&e))?.len(), 8 + header.len() as u64 + end as u64);
     ensure!(found == expected, "{}: wrote {found} bytes, expected {expected}", path.display());
     file.sync_all().map_err(|e| wrong(&e))?;
     drop(file);

@@ -12,9 +12,11 @@ use super::{
 };
 
 #[derive(clap::Args)]
-#[command(after_help = "The prompt is continued as plain text; `chat` is for models that answer. A token that begins every text \
+#[command(
+    after_help = "The prompt is continued as plain text; `chat` is for models that answer. A token that begins every text \
 is put before it if the tokenizer asks for one (Llama), and a final line break of piped input is dropped; --raw does neither.\n\n\
-Exit codes: 0 done, 1 an error, 2 a wrong option, 101 a task that is still to be done, 130 ended by Ctrl-C.")]
+Exit codes: 0 done, 1 an error, 2 a wrong option, 101 a task that is still to be done, 130 ended by Ctrl-C."
+)]
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
@@ -40,7 +42,11 @@ pub(super) struct Args {
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let prompt = input::prompt(args.prompt, args.raw)?;
     let session = Session::<E>::open(&args.model)?;
-    let tokens = if args.raw { session.tokenizer.encode(&prompt)? } else { session.tokenizer.encode_prompt(&prompt)? };
+    let tokens = if args.raw {
+        session.tokenizer.encode(&prompt)?
+    } else {
+        session.tokenizer.encode_prompt(&prompt)?
+    };
     let request = Request {
         prompt: tokens,
         max_new_tokens: args.max_new_tokens,
@@ -56,8 +62,16 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     output.end_line();
     if !args.quiet {
         let speed = generated.speed;
-        note(&format!("load     {:.3} s · {}", session.load.as_secs_f64(), session.engine.described()));
-        note(&format!("prefill  {}, first token after {:.3} s", speed.prefill_text(), speed.prefill.as_secs_f64()));
+        note(&format!(
+            "load     {:.3} s · {}",
+            session.load.as_secs_f64(),
+            session.engine.described()
+        ));
+        note(&format!(
+            "prefill  {}, first token after {:.3} s",
+            speed.prefill_text(),
+            speed.prefill.as_secs_f64()
+        ));
         note(&format!("decode   {}", speed.decode_text()));
         note(&format!("finish   {}", session.describe(&generated)));
     }

@@ -4,14 +4,20 @@ use std::io::{self, BufRead, IsTerminal, Read};
 
 use anyhow::{Result, anyhow, ensure};
 
-/// The prompt: what was given with -p, or else all of standard input, of which a final line break is no part unless `raw`.
+/// The prompt: what was given with -p, or else all of standard input, of which a final line break
+/// is no part unless `raw`.
 pub(super) fn prompt(given: Option<String>, raw: bool) -> Result<String> {
     let text = match given {
         Some(text) => text,
         None => {
-            ensure!(!io::stdin().is_terminal(), "there is no prompt: give one with -p, or pipe one in");
+            ensure!(
+                !io::stdin().is_terminal(),
+                "there is no prompt: give one with -p, or pipe one in"
+            );
             let mut bytes = Vec::new();
-            io::stdin().read_to_end(&mut bytes).map_err(|e| anyhow!("standard input: cannot be read: {e}"))?;
+            io::stdin()
+                .read_to_end(&mut bytes)
+                .map_err(|e| anyhow!("standard input: cannot be read: {e}"))?;
             let mut text = utf8(bytes, 0)?;
             if !raw {
                 drop_line_end(&mut text);
@@ -37,7 +43,10 @@ impl Lines {
     /// The next line without its end; `None` at the end of the input.
     pub(super) fn next(&mut self) -> Result<Option<String>> {
         let mut bytes = Vec::new();
-        let read = io::stdin().lock().read_until(b'\n', &mut bytes).map_err(|e| anyhow!("standard input: cannot be read: {e}"))?;
+        let read = io::stdin()
+            .lock()
+            .read_until(b'\n', &mut bytes)
+            .map_err(|e| anyhow!("standard input: cannot be read: {e}"))?;
         if read == 0 {
             return Ok(None);
         }
@@ -51,7 +60,11 @@ impl Lines {
 fn utf8(bytes: Vec<u8>, offset: usize) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        anyhow!("standard input: found the byte {:#04x} at offset {}, expected UTF-8", error.as_bytes()[at], offset + at)
+        anyhow!(
+            "standard input: found the byte {:#04x} at offset {}, expected UTF-8",
+            error.as_bytes()[at],
+            offset + at
+        )
     })
 }
 

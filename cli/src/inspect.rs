@@ -12,8 +12,10 @@ const TEXT: usize = 100;
 const ELEMENTS: usize = 6;
 
 #[derive(clap::Args)]
-#[command(after_help = "A shape has its slowest axis first: a matrix is [rows, columns], and a row is one output. The file stores the \
-fastest axis first. Long texts and arrays are shown shortened.")]
+#[command(
+    after_help = "A shape has its slowest axis first: a matrix is [rows, columns], and a row is one output. The file stores the \
+fastest axis first. Long texts and arrays are shown shortened."
+)]
 pub(super) struct Args {
     /// A GGUF file
     #[arg(value_name = "FILE")]
@@ -43,7 +45,8 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let (metadata, tensors) = E::inspect(&args.file)?;
     let mut text = format!("{}\n{}\n{}", entries(&metadata), table(&tensors), totals(&tensors));
     if args.roofline {
-        let Roofline { bytes, threads, bandwidth, tokens_per_second } = E::roofline(&tensors, args.threads);
+        let Roofline { bytes, threads, bandwidth, tokens_per_second } =
+            E::roofline(&tensors, args.threads);
         let _ = writeln!(
             text,
             "\na decoded token reads {bytes} bytes of weights\n{threads} threads read {:.1} GB/s here: {tokens_per_second:.1} tokens/s at most",
@@ -56,7 +59,8 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
 
 /// A line for each key.
 fn entries(metadata: &Metadata) -> String {
-    let lines: Vec<_> = metadata.iter().map(|(key, value)| (escaped(key, TEXT), shown(value))).collect();
+    let lines: Vec<_> =
+        metadata.iter().map(|(key, value)| (escaped(key, TEXT), shown(value))).collect();
     let width = lines.iter().map(|(key, _)| key.chars().count()).max().unwrap_or(0);
     lines.iter().fold(String::new(), |mut text, (key, value)| {
         let _ = writeln!(text, "{key:<width$}  {value}");
@@ -66,10 +70,21 @@ fn entries(metadata: &Metadata) -> String {
 
 /// A line for each tensor, in the file's order.
 fn table(tensors: &[TensorInfo]) -> String {
-    let rows: Vec<[String; 4]> =
-        tensors.iter().map(|t| [escaped(&t.name, TEXT), t.tensor_type.to_string(), format!("{:?}", t.shape), t.size.to_string()]).collect();
+    let rows: Vec<[String; 4]> = tensors
+        .iter()
+        .map(|t| {
+            [
+                escaped(&t.name, TEXT),
+                t.tensor_type.to_string(),
+                format!("{:?}", t.shape),
+                t.size.to_string(),
+            ]
+        })
+        .collect();
     let head = ["tensor", "type", "shape", "bytes"].map(str::to_owned);
-    let widths: [usize; 4] = std::array::from_fn(|i| rows.iter().chain([&head]).map(|row| row[i].chars().count()).max().unwrap_or(0));
+    let widths: [usize; 4] = std::array::from_fn(|i| {
+        rows.iter().chain([&head]).map(|row| row[i].chars().count()).max().unwrap_or(0)
+    });
     [head].iter().chain(&rows).fold(String::new(), |mut text, [name, tensor_type, shape, bytes]| {
         let [a, b, c, d] = widths;
         let _ = writeln!(text, "{name:<a$}  {tensor_type:<b$}  {shape:<c$}  {bytes:>d$}");
@@ -86,10 +101,17 @@ fn totals(tensors: &[TensorInfo]) -> String {
         all.add(tensor);
     }
     let mut text = String::new();
-    for (name, total) in types.iter().map(|(tensor_type, total)| (tensor_type.name(), total)).chain([("all", &all)]) {
+    for (name, total) in
+        types.iter().map(|(tensor_type, total)| (tensor_type.name(), total)).chain([("all", &all)])
+    {
         let Total { tensors, weights, bytes } = total;
-        let bits = if *weights > 0 { format!(", {:.3} bits per weight", 8.0 * *bytes as f64 / *weights as f64) } else { String::new() };
-        let _ = writeln!(text, "{name:<4}  {tensors} tensors, {weights} weights, {bytes} bytes{bits}");
+        let bits = if *weights > 0 {
+            format!(", {:.3} bits per weight", 8.0 * *bytes as f64 / *weights as f64)
+        } else {
+            String::new()
+        };
+        let _ =
+            writeln!(text, "{name:<4}  {tensors} tensors, {weights} weights, {bytes} bytes{bits}");
     }
     text
 }
@@ -146,7 +168,9 @@ fn elements(array: &Array) -> String {
         Array::I32(v) => list("i32", v, i32::to_string),
         Array::F32(v) => list("f32", v, |x| format!("{x:?}")),
         Array::Bool(v) => list("bool", v, bool::to_string),
-        Array::String(v) => list("string", v, |text| format!("\"{}\"", escaped(text, TEXT / ELEMENTS))),
+        Array::String(v) => {
+            list("string", v, |text| format!("\"{}\"", escaped(text, TEXT / ELEMENTS)))
+        }
         Array::U64(v) => list("u64", v, u64::to_string),
         Array::I64(v) => list("i64", v, i64::to_string),
         Array::F64(v) => list("f64", v, |x| format!("{x:?}")),
@@ -186,8 +210,14 @@ mod tests {
             offset: 0,
             size,
         };
-        let tensors = [tensor("a.weight", &[3, 32], TensorType::Q8_0, 102), tensor("b", &[8], TensorType::F32, 32)];
-        assert_eq!(table(&tensors), "tensor    type  shape    bytes\na.weight  Q8_0  [3, 32]    102\nb         F32   [8]         32\n");
+        let tensors = [
+            tensor("a.weight", &[3, 32], TensorType::Q8_0, 102),
+            tensor("b", &[8], TensorType::F32, 32),
+        ];
+        assert_eq!(
+            table(&tensors),
+            "tensor    type  shape    bytes\na.weight  Q8_0  [3, 32]    102\nb         F32   [8]         32\n"
+        );
         assert_eq!(
             totals(&tensors),
             "F32   1 tensors, 8 weights, 32 bytes, 32.000 bits per weight\nQ8_0  1 tensors, 96 weights, 102 bytes, 8.500 bits per weight\n\

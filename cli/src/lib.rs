@@ -1,8 +1,8 @@
 //! The command line, `tiny-llm`, for any solution that implements [`Engine`].
 //!
-//! Standard output holds what was asked for and nothing else: text, a table, JSON. Speeds, notes and errors go to standard
-//! error. Exit codes: 0 done, 1 an error, 2 a wrong option, 101 a task that is still a stub (or a panic in the
-//! solution), 130 ended by Ctrl-C.
+//! Standard output holds what was asked for and nothing else: text, a table, JSON. Speeds, notes
+//! and errors go to standard error. Exit codes: 0 done, 1 an error, 2 a wrong option, 101 a task
+//! that is still a stub (or a panic in the solution), 130 ended by Ctrl-C.
 
 mod bench;
 mod chat;
@@ -38,7 +38,8 @@ use tiny_llm_formats::{
     gguf::{Metadata, Progress, TensorInfo, TensorType},
 };
 
-/// What the command line needs of a solution: the functions of its week, under the names they have there.
+/// What the command line needs of a solution: the functions of its week, under the names they have
+/// there.
 pub trait Engine: Sized {
     /// Bytes in, text out; empty at first.
     type TextStream: Default;
@@ -49,7 +50,8 @@ pub trait Engine: Sized {
     /// If a file is missing or malformed, or an option is not one that this engine has.
     fn load(path: &Path, options: &LoadOptions) -> Result<Self>;
 
-    /// The metadata of a GGUF file, once: vocabularies are large, and whoever has read them lets them go. `None` for a folder.
+    /// The metadata of a GGUF file, once: vocabularies are large, and whoever has read them lets
+    /// them go. `None` for a folder.
     fn take_metadata(&mut self) -> Option<Metadata> {
         None
     }
@@ -60,7 +62,8 @@ pub trait Engine: Sized {
     /// If the file cannot be read or is malformed.
     fn inspect(file: &Path) -> Result<(Metadata, Vec<TensorInfo>)>;
 
-    /// How fast such a model can decode here at best, on so many threads or one for each physical core.
+    /// How fast such a model can decode here at best, on so many threads or one for each physical
+    /// core.
     fn roofline(tensors: &[TensorInfo], threads: Option<usize>) -> Roofline;
 
     /// What the folder's `config.json` says.
@@ -78,19 +81,22 @@ pub trait Engine: Sized {
     /// Whether the model can run on these tokens.
     ///
     /// # Errors
-    /// If there are none, there are more than the context holds, or one of them is not in the vocabulary.
+    /// If there are none, there are more than the context holds, or one of them is not in the
+    /// vocabulary.
     fn check(&self, tokens: &[u32]) -> Result<()>;
 
     /// Logits of every position: `tokens [L]` → `[L, V]`.
     fn logits(&self, tokens: &[u32]) -> Tensor;
 
-    /// Hands every intermediate result of the model on `tokens [L]` to `each` as soon as it is computed, with its name.
+    /// Hands every intermediate result of the model on `tokens [L]` to `each` as soon as it is
+    /// computed, with its name.
     ///
     /// # Errors
     /// If the engine has no such view of this model.
     fn activations(&self, tokens: &[u32], each: &mut dyn FnMut(&str, &Tensor)) -> Result<()>;
 
-    /// The functions that compute an activation, the likeliest to be wrong first, as `week1-day1 task 1: linear`.
+    /// The functions that compute an activation, the likeliest to be wrong first, as
+    /// `week1-day1 task 1: linear`.
     fn tasks_of(activation: &str) -> &'static [&'static str];
 
     /// Forgets what was kept of earlier requests, so that the next one is all work.
@@ -103,7 +109,11 @@ pub trait Engine: Sized {
     ///
     /// # Errors
     /// If the prompt is empty or longer than the context.
-    fn generate(&self, request: &Request, on_token: &mut dyn FnMut(u32) -> ControlFlow<()>) -> Result<FinishReason>;
+    fn generate(
+        &self,
+        request: &Request,
+        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<FinishReason>;
 
     /// Takes the bytes of the next token and returns the text that is now certain.
     fn push(stream: &mut Self::TextStream, bytes: &[u8]) -> String;
@@ -111,18 +121,27 @@ pub trait Engine: Sized {
     /// The text that was still held back.
     fn finish(stream: &mut Self::TextStream) -> String;
 
-    /// Writes a model as a GGUF file in other types, and returns its tensor table. `progress` is told how far it is, and may end it.
+    /// Writes a model as a GGUF file in other types, and returns its tensor table. `progress` is
+    /// told how far it is, and may end it.
     ///
     /// # Errors
-    /// If a file cannot be read or written, there is no such type, or `progress` breaks; nothing is then written.
-    fn quantize(request: &QuantizeRequest<'_>, progress: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>) -> Result<Vec<TensorInfo>>;
+    /// If a file cannot be read or written, there is no such type, or `progress` breaks; nothing is
+    /// then written.
+    fn quantize(
+        request: &QuantizeRequest<'_>,
+        progress: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
+    ) -> Result<Vec<TensorInfo>>;
 
-    /// Writes a GGUF file whose matrices have the types that `quantize` would give them; `write(tensor, out)` appends the bytes of each in
-    /// turn. Returns the tensor table.
+    /// Writes a GGUF file whose matrices have the types that `quantize` would give them;
+    /// `write(tensor, out)` appends the bytes of each in turn. Returns the tensor table.
     ///
     /// # Errors
-    /// If there is no such type, the file cannot be written, or `write` returns an error; nothing is then written.
-    fn write_gguf(request: &WriteRequest<'_>, write: &mut WriteTensor<'_>) -> Result<Vec<TensorInfo>>;
+    /// If there is no such type, the file cannot be written, or `write` returns an error; nothing
+    /// is then written.
+    fn write_gguf(
+        request: &WriteRequest<'_>,
+        write: &mut WriteTensor<'_>,
+    ) -> Result<Vec<TensorInfo>>;
 
     /// The messages as one text in ChatML, ending where the assistant's answer begins.
     fn chatml(messages: &[Message]) -> String;
@@ -147,7 +166,8 @@ pub struct LoadOptions {
     pub no_cache: bool,
 }
 
-/// An error of a command line that names something which the solution does not have; it ends the program as a wrong option does.
+/// An error of a command line that names something which the solution does not have; it ends the
+/// program as a wrong option does.
 #[derive(Debug)]
 pub struct WrongOption(pub String);
 
@@ -226,10 +246,18 @@ impl Sampling {
     /// The most probable token, always.
     #[must_use]
     pub fn greedy() -> Self {
-        Self { temperature: 0.0, top_k: 0, top_p: 1.0, min_p: 0.0, repetition_penalty: 1.0, seed: 0 }
+        Self {
+            temperature: 0.0,
+            top_k: 0,
+            top_p: 1.0,
+            min_p: 0.0,
+            repetition_penalty: 1.0,
+            seed: 0,
+        }
     }
 
-    /// Whether the largest logit decides alone, so that nothing need be drawn: no cut-off removes the most probable token.
+    /// Whether the largest logit decides alone, so that nothing need be drawn: no cut-off removes
+    /// the most probable token.
     #[must_use]
     pub fn is_greedy(&self) -> bool {
         self.temperature == 0.0 && self.repetition_penalty == 1.0

@@ -24,7 +24,9 @@ pub(super) struct Args {
 
 /// A token id.
 pub(super) fn token(text: &str) -> Result<u32, String> {
-    text.trim().parse().map_err(|_| format!("expected token ids from 0 to {} with commas between", u32::MAX))
+    text.trim()
+        .parse()
+        .map_err(|_| format!("expected token ids from 0 to {} with commas between", u32::MAX))
 }
 
 pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
@@ -32,10 +34,17 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     engine.check(&args.tokens)?;
     let logits = engine.logits(&args.tokens);
     let expected = [args.tokens.len(), engine.config().vocab_size];
-    ensure!(logits.shape() == expected, "found logits of shape {:?}, expected {expected:?}", logits.shape());
+    ensure!(
+        logits.shape() == expected,
+        "found logits of shape {:?}, expected {expected:?}",
+        logits.shape()
+    );
     let entries = [Entry { name: "logits".to_owned(), shape: expected.to_vec() }];
     write_safetensors(&args.out, "F32", 4, &entries, |_, out| {
-        logits.iter().try_for_each(|x| out.write_all(&x.to_le_bytes())).map_err(|e| cannot_be_written(&args.out, &e))
+        logits
+            .iter()
+            .try_for_each(|x| out.write_all(&x.to_le_bytes()))
+            .map_err(|e| cannot_be_written(&args.out, &e))
     })?;
     Ok(ExitCode::SUCCESS)
 }

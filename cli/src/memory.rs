@@ -7,7 +7,8 @@ pub(super) struct Memory {
     pub(super) peak: u64,
     /// Resident now and the process's own: weights, activations, heap.
     pub(super) own: u64,
-    /// Resident now and backed by files, mostly the mapped checkpoint. The system takes these pages back when it needs them.
+    /// Resident now and backed by files, mostly the mapped checkpoint. The system takes these pages
+    /// back when it needs them.
     pub(super) mapped: u64,
 }
 
@@ -19,7 +20,8 @@ impl Memory {
 
     fn parse(status: &str) -> Option<Self> {
         let field = |name: &str| -> Option<u64> {
-            let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+            let value =
+                status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
             Some(value.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
         };
         Some(Self { peak: field("VmHWM")?, own: field("RssAnon")?, mapped: field("RssFile")? })
@@ -37,7 +39,10 @@ mod tests {
 
     #[test]
     fn status_is_in_kibibytes() {
-        let m = Memory::parse("VmPeak:\t  900 kB\nVmHWM:\t  500 kB\nRssAnon:\t  300 kB\nRssFile:\t    2 kB\n").unwrap();
+        let m = Memory::parse(
+            "VmPeak:\t  900 kB\nVmHWM:\t  500 kB\nRssAnon:\t  300 kB\nRssFile:\t    2 kB\n",
+        )
+        .unwrap();
         assert_eq!((m.peak, m.own, m.mapped), (500 * 1024, 300 * 1024, 2048));
         assert!(Memory::parse("VmHWM:\t 500 kB\n").is_none());
     }

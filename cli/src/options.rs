@@ -60,8 +60,8 @@ impl ModelOption {
     }
 }
 
-/// A path in the folder of the embedded models: `models` in the repository that this was built from, unless the
-/// environment says otherwise.
+/// A path in the folder of the embedded models: `models` in the repository that this was built
+/// from, unless the environment says otherwise.
 pub(super) fn embedded(name: &str) -> PathBuf {
     let models = std::env::var_os("TINY_LLM_MODELS").map(PathBuf::from);
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -111,7 +111,10 @@ pub(super) fn count(text: &str) -> Result<usize, String> {
 
 /// A whole number above 0.
 pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
-    count(text).ok().filter(|&n| n > 0).ok_or_else(|| "expected a whole number from 1 on".to_owned())
+    count(text)
+        .ok()
+        .filter(|&n| n > 0)
+        .ok_or_else(|| "expected a whole number from 1 on".to_owned())
 }
 
 /// Any whole number of 64 bits.
@@ -137,7 +140,10 @@ fn penalty(text: &str) -> Result<f32, String> {
 
 /// NaN and the infinities read as numbers, but mean nothing here.
 fn number(text: &str, expected: &str, valid: impl Fn(f32) -> bool) -> Result<f32, String> {
-    text.parse().ok().filter(|x: &f32| x.is_finite() && valid(*x)).ok_or_else(|| format!("expected {expected}"))
+    text.parse()
+        .ok()
+        .filter(|x: &f32| x.is_finite() && valid(*x))
+        .ok_or_else(|| format!("expected {expected}"))
 }
 
 /// Help goes to standard output. A wrong option gets one line, where clap would print several.

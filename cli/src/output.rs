@@ -18,7 +18,8 @@ impl Output {
         Self { out: io::stdout(), state: Ok(()), line_ended: true }
     }
 
-    /// Writes at once, whatever the reader: text is shown as it comes. Says whether more may be written.
+    /// Writes at once, whatever the reader: text is shown as it comes. Says whether more may be
+    /// written.
     pub(super) fn write(&mut self, text: &str) -> bool {
         if self.state.is_ok() && !text.is_empty() {
             self.state = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
@@ -49,7 +50,9 @@ impl Output {
     /// What became of it all.
     pub(super) fn result(self) -> Result<()> {
         match self.state {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(anyhow!("standard output: cannot be written: {error}")),
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(anyhow!("standard output: cannot be written: {error}"))
+            }
             _ => Ok(()),
         }
     }

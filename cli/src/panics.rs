@@ -25,30 +25,45 @@ pub(super) fn remember() -> impl Fn() -> String {
 
 fn one_line(panic: &PanicHookInfo<'_>) -> String {
     let payload = panic.payload();
-    let message = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref().copied()).unwrap_or("a panic");
+    let message = payload
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or(payload.downcast_ref().copied())
+        .unwrap_or("a panic");
     let (file, line) = panic.location().map_or(("?", 0), |at| (at.file(), at.line()));
     missing_task(message, file).unwrap_or_else(|| {
-        let place = place_in_solution(file, line).unwrap_or_else(|| format!("{}:{line}", slashes(file)));
+        let place =
+            place_in_solution(file, line).unwrap_or_else(|| format!("{}:{line}", slashes(file)));
         format!("error: {} ({place})", output::one_line(message))
     })
 }
 
-/// The message of a stub's `todo!`, which names feature, task and function: `week1-day5 task 3: Model::forward`.
+/// The message of a stub's `todo!`, which names feature, task and function:
+/// `week1-day5 task 3: Model::forward`.
 fn missing_task(message: &str, file: &str) -> Option<String> {
     let task = message.strip_prefix("not yet implemented: ")?;
     let (feature, rest) = task.split_once(' ')?;
-    let generated = feature.starts_with("week") && feature.contains("-day") && rest.starts_with("task ");
-    generated.then(|| format!("this needs {} ({}); run cargo test --features {feature}", output::one_line(task), slashes(file)))
+    let generated =
+        feature.starts_with("week") && feature.contains("-day") && rest.starts_with("task ");
+    generated.then(|| {
+        format!(
+            "this needs {} ({}); run cargo test --features {feature}",
+            output::one_line(task),
+            slashes(file)
+        )
+    })
 }
 
-/// A panic often rises in a library (shapes that do not fit, an index out of range). What helps is the line of the solution
-/// that called it: the innermost frame of a week's module.
+/// A panic often rises in a library (shapes that do not fit, an index out of range). What helps is
+/// the line of the solution that called it: the innermost frame of a week's module.
 fn place_in_solution(file: &str, line: u32) -> Option<String> {
     if slashes(file).contains("src/week") {
         return None;
     }
     let trace = slashes(&Backtrace::force_capture().to_string());
-    let frame = trace.lines().find_map(|frame| frame.trim().strip_prefix("at ").filter(|at| at.contains("src/week")))?;
+    let frame = trace
+        .lines()
+        .find_map(|frame| frame.trim().strip_prefix("at ").filter(|at| at.contains("src/week")))?;
     let frame = frame.strip_prefix("./").unwrap_or(frame);
     // FILE:LINE:COLUMN
     let place = frame.rsplit_once(':').map_or(frame, |(place, _)| place);
@@ -66,7 +81,11 @@ mod tests {
     #[test]
     fn a_stub_names_its_task() {
         assert_eq!(
-            missing_task("not yet implemented: week1-day5 task 3: Model::forward", "src/week1/model.rs").unwrap(),
+            missing_task(
+                "not yet implemented: week1-day5 task 3: Model::forward",
+                "src/week1/model.rs"
+            )
+            .unwrap(),
             "this needs week1-day5 task 3: Model::forward (src/week1/model.rs); run cargo test --features week1-day5"
         );
         assert_eq!(missing_task("not yet implemented: my own note", "src/week1/model.rs"), None);

@@ -19,9 +19,11 @@ use super::{
 const END_OF_TEXT: &str = "<|endoftext|>";
 
 #[derive(clap::Args)]
-#[command(after_help = "Perplexity is exp of the mean negative log-likelihood of every token but a text's first: 1 for a model that is \
+#[command(
+    after_help = "Perplexity is exp of the mean negative log-likelihood of every token but a text's first: 1 for a model that is \
 always sure and right, the vocabulary's size for one that guesses. A story is a text of its own, and its end is predicted too. A text file \
-is cut into stretches of --stretch tokens, each read without the ones before. Compare models of one tokenizer only.")]
+is cut into stretches of --stretch tokens, each read without the ones before. Compare models of one tokenizer only."
+)]
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
@@ -31,7 +33,8 @@ pub(super) struct Args {
     /// A text file, in place of stories
     #[arg(long, value_name = "FILE", conflicts_with = "stories")]
     text: Option<PathBuf>,
-    /// Tokens of a text file that are read together [default: 512, or the context if that is shorter]
+    /// Tokens of a text file that are read together
+    /// [default: 512, or the context if that is shorter]
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true, requires = "text")]
     stretch: Option<usize>,
     /// At most this many stories, or stretches
@@ -45,16 +48,22 @@ pub(super) struct Args {
 pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let limit = args.limit.unwrap_or(usize::MAX);
     let (likelihood, unit) = if let Some(file) = &args.text {
-        let text = std::fs::read_to_string(file).map_err(|e| anyhow!("{}: cannot be read: {e}", file.display()))?;
+        let text = std::fs::read_to_string(file)
+            .map_err(|e| anyhow!("{}: cannot be read: {e}", file.display()))?;
         let session = Session::<E>::open(&args.model)?;
-        let stretch = args.stretch.unwrap_or_else(|| session.engine.config().max_positions.min(512));
+        let stretch =
+            args.stretch.unwrap_or_else(|| session.engine.config().max_positions.min(512));
         (Likelihood::of_text(&session, &text, stretch, limit)?, "stretches")
     } else {
-        let stories = stories(&args.stories.clone().unwrap_or_else(|| embedded("eval/stories.jsonl")), limit)?;
+        let stories = stories(
+            &args.stories.clone().unwrap_or_else(|| embedded("eval/stories.jsonl")),
+            limit,
+        )?;
         let session = Session::<E>::open(&args.model)?;
         (Likelihood::of_stories(&session, &stories)?, "stories")
     };
-    let (texts, tokens, perplexity) = (likelihood.of_texts.len(), likelihood.tokens, likelihood.perplexity());
+    let (texts, tokens, perplexity) =
+        (likelihood.of_texts.len(), likelihood.tokens, likelihood.perplexity());
     Output::new().print(&if args.json {
         json!({ "perplexity": perplexity, "tokens": tokens, unit: texts }).to_string()
     } else {
@@ -73,7 +82,8 @@ pub(super) fn stories(file: &Path, limit: usize) -> Result<Vec<String>> {
 /// How likely a model finds texts.
 #[derive(Default)]
 pub(super) struct Likelihood {
-    /// For each text, the sum of the negative logarithms of the probabilities of its tokens but the first.
+    /// For each text, the sum of the negative logarithms of the probabilities of its tokens but the
+    /// first.
     pub(super) of_texts: Vec<f64>,
     /// How many tokens were predicted.
     pub(super) tokens: usize,
@@ -83,7 +93,12 @@ impl Likelihood {
     /// Each story by itself, with the token that ends a text if the vocabulary has it.
     pub(super) fn of_stories<E: Engine>(session: &Session<E>, stories: &[String]) -> Result<Self> {
         let mut all = Self::default();
-        let end = session.tokenizer.encode(END_OF_TEXT).ok().filter(|end| end.len() == 1).unwrap_or_default();
+        let end = session
+            .tokenizer
+            .encode(END_OF_TEXT)
+            .ok()
+            .filter(|end| end.len() == 1)
+            .unwrap_or_default();
         for story in stories {
             all.add(session, &[session.tokenizer.encode_prompt(story)?, end.clone()].concat())?;
         }
@@ -91,11 +106,19 @@ impl Likelihood {
     }
 
     /// A long text, so many tokens at a time. What begins a text begins each of these stretches.
-    fn of_text<E: Engine>(session: &Session<E>, text: &str, stretch: usize, limit: usize) -> Result<Self> {
+    fn of_text<E: Engine>(
+        session: &Session<E>,
+        text: &str,
+        stretch: usize,
+        limit: usize,
+    ) -> Result<Self> {
         let mut all = Self::default();
         let beginning = session.tokenizer.encode_prompt("")?;
         let size = stretch.saturating_sub(beginning.len());
-        ensure!(size > 0 && stretch > 1, "--stretch: found {stretch}, expected room for a token and the one that it predicts");
+        ensure!(
+            size > 0 && stretch > 1,
+            "--stretch: found {stretch}, expected room for a token and the one that it predicts"
+        );
         for part in session.tokenizer.encode(text)?.chunks(size).take(limit) {
             all.add(session, &[&beginning[..], part].concat())?;
         }

@@ -37,7 +37,8 @@ pub(super) struct Args {
     /// What the matrices become
     #[arg(long, value_name = "TYPE")]
     r#type: String,
-    /// Another type for matrices whose whole name matches the pattern, a regular expression; of several the first decides
+    /// Another type for matrices whose whole name matches the pattern, a regular expression; of
+    /// several the first decides
     #[arg(long, value_name = "PATTERN=TYPE", value_parser = tensor_override)]
     tensor: Vec<Override>,
     /// Replace OUT if it is there
@@ -56,27 +57,46 @@ struct Override {
 }
 
 fn tensor_override(text: &str) -> Result<Override, String> {
-    let (pattern, name) = text.rsplit_once('=').ok_or("expected a pattern, =, and a type, as in 'blk.[0-3].ffn_.*=q6_k'")?;
+    let (pattern, name) = text
+        .rsplit_once('=')
+        .ok_or("expected a pattern, =, and a type, as in 'blk.[0-3].ffn_.*=q6_k'")?;
     let tensor_type = name.parse()?;
-    let pattern = Regex::new(&format!("^(?:{pattern})$")).map_err(|e| format!("not a regular expression: {e}"))?;
+    let pattern = Regex::new(&format!("^(?:{pattern})$"))
+        .map_err(|e| format!("not a regular expression: {e}"))?;
     Ok(Override { pattern, tensor_type })
 }
 
 pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let Args { input, output, .. } = args;
-    ensure!(input.exists(), "{}: found no such folder or file, expected a model folder or a GGUF file", input.display());
-    ensure!(args.force || !output.exists(), "{}: found something there; --force replaces a file", output.display());
+    ensure!(
+        input.exists(),
+        "{}: found no such folder or file, expected a model folder or a GGUF file",
+        input.display()
+    );
+    ensure!(
+        args.force || !output.exists(),
+        "{}: found something there; --force replaces a file",
+        output.display()
+    );
     ensure!(!output.is_dir(), "{}: found a folder, expected the name of a file", output.display());
     let request = QuantizeRequest {
         input,
         metadata: if input.is_dir() { Some(metadata_from_folder(input)?) } else { None },
         output,
         target: &args.r#type,
-        override_for: &|name| args.tensor.iter().find(|other| other.pattern.is_match(name)).map(|other| other.tensor_type),
+        override_for: &|name| {
+            args.tensor
+                .iter()
+                .find(|other| other.pattern.is_match(name))
+                .map(|other| other.tensor_type)
+        },
         threads: args.threads,
     };
     let bar = if stderr().is_terminal() { ProgressBar::new(0) } else { ProgressBar::hidden() };
-    bar.set_style(ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}  {eta} left").expect("a template"));
+    bar.set_style(
+        ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}  {eta} left")
+            .expect("a template"),
+    );
     let caught = Caught::new();
     let written = E::quantize(&request, &mut |progress| {
         bar.set_length(progress.total as u64);
@@ -101,7 +121,11 @@ fn summary(tensors: &[TensorInfo]) -> String {
         bytes += tensor.size;
         weights += tensor.shape.iter().product::<usize>();
     }
-    let mut text = format!("{:.1} MB, {:.2} bits a weight;", bytes as f64 / 1e6, 8.0 * bytes as f64 / weights.max(1) as f64);
+    let mut text = format!(
+        "{:.1} MB, {:.2} bits a weight;",
+        bytes as f64 / 1e6,
+        8.0 * bytes as f64 / weights.max(1) as f64
+    );
     for (i, (tensor_type, count)) in by_type.iter().enumerate() {
         let _ = write!(text, "{} {count} {tensor_type}", if i == 0 { "" } else { "," });
     }

@@ -1,4 +1,5 @@
-//! `score`: how well a model reads. Questions about held-out stories, answered greedily, and perplexity over such stories.
+//! `score`: how well a model reads. Questions about held-out stories, answered greedily, and
+//! perplexity over such stories.
 
 use std::{
     collections::BTreeMap,
@@ -23,9 +24,11 @@ use super::{
 const MAX_ANSWER: usize = 48;
 
 #[derive(clap::Args)]
-#[command(after_help = "An answer counts if it is exact up to the first line break; white space around it does not matter. Perplexity \
+#[command(
+    after_help = "An answer counts if it is exact up to the first line break; white space around it does not matter. Perplexity \
 is exp of the mean negative log-likelihood of every token but a story's first, the end of the story included. Chance \
-levels come from scores.json beside the questions.")]
+levels come from scores.json beside the questions."
+)]
 pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
@@ -54,7 +57,9 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let session = Session::<E>::open(&args.model)?;
     let mut marks: BTreeMap<&str, Marks> = BTreeMap::new();
     for (i, question) in questions.iter().enumerate() {
-        let Some(answer) = answer(&session, &question.prompt)? else { return Ok(interrupt::exit_code(true)) };
+        let Some(answer) = answer(&session, &question.prompt)? else {
+            return Ok(interrupt::exit_code(true));
+        };
         let of_kind = marks.entry(&question.kind).or_default();
         of_kind.asked += 1;
         of_kind.right += usize::from(answer == question.answer);
@@ -65,7 +70,11 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let likelihood = Likelihood::of_stories(&session, &stories)?;
     let all = Marks { asked: questions.len(), right: marks.values().map(|m| m.right).sum() };
     let kinds: Vec<_> = marks.into_iter().chain([("all", all)]).collect();
-    let report = if args.json { as_json(&kinds, &likelihood) } else { as_table(&kinds, &levels, &likelihood) };
+    let report = if args.json {
+        as_json(&kinds, &likelihood)
+    } else {
+        as_table(&kinds, &levels, &likelihood)
+    };
     Output::new().print(&report)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -96,8 +105,9 @@ fn answer<E: Engine>(session: &Session<E>, prompt: &str) -> Result<Option<String
         stop_tokens: session.stop_tokens(),
         sampling: Sampling::greedy(),
     };
-    let generated =
-        session.generate(&request, |piece| if piece.contains('\n') { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })?;
+    let generated = session.generate(&request, |piece| {
+        if piece.contains('\n') { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
     let line = generated.text.split('\n').next().unwrap_or_default().trim().to_owned();
     Ok((!generated.interrupted).then_some(line))
 }
@@ -111,7 +121,12 @@ pub(super) struct Line {
 impl Line {
     pub(super) fn text(&self, field: &str) -> Result<String> {
         let text = self.value[field].as_str();
-        text.map(str::to_owned).with_context(|| format!("{}: field {field:?}: found {}, expected a string", self.place, self.value[field]))
+        text.map(str::to_owned).with_context(|| {
+            format!(
+                "{}: field {field:?}: found {}, expected a string",
+                self.place, self.value[field]
+            )
+        })
     }
 }
 
@@ -130,8 +145,13 @@ pub(super) fn read_lines<T>(path: &Path, parse: impl Fn(&Line) -> Result<T>) -> 
 }
 
 fn read_questions(path: &Path, limit: usize) -> Result<Vec<Question>> {
-    let all =
-        read_lines(path, |line| Ok(Question { kind: line.text("kind")?, prompt: line.text("prompt")?, answer: line.text("answer")? }))?;
+    let all = read_lines(path, |line| {
+        Ok(Question {
+            kind: line.text("kind")?,
+            prompt: line.text("prompt")?,
+            answer: line.text("answer")?,
+        })
+    })?;
     let mut taken: BTreeMap<String, usize> = BTreeMap::new();
     let within = |question: &Question| {
         let n = taken.entry(question.kind.clone()).or_default();
@@ -160,8 +180,13 @@ fn levels(path: &Path) -> Result<Levels> {
 }
 
 fn as_table(kinds: &[(&str, Marks)], levels: &Levels, likelihood: &Likelihood) -> String {
-    let level = |levels: &Value, kind: &str| levels[kind].as_f64().map_or(String::new(), |share| format!("{:.1} %", 100.0 * share));
-    let mut table = format!("{:<12}{:>10}{:>10}{:>18}{:>10}\n", "kind", "right", "exact", "guess in story", "chance");
+    let level = |levels: &Value, kind: &str| {
+        levels[kind].as_f64().map_or(String::new(), |share| format!("{:.1} %", 100.0 * share))
+    };
+    let mut table = format!(
+        "{:<12}{:>10}{:>10}{:>18}{:>10}\n",
+        "kind", "right", "exact", "guess in story", "chance"
+    );
     for (kind, marks) in kinds {
         let right = format!("{}/{}", marks.right, marks.asked);
         let exact = format!("{:.1} %", 100.0 * marks.share());
@@ -169,13 +194,19 @@ fn as_table(kinds: &[(&str, Marks)], levels: &Levels, likelihood: &Likelihood) -
         let line = format!("{kind:<12}{right:>10}{exact:>10}{guess:>18}{chance:>10}");
         let _ = writeln!(table, "{}", line.trim_end());
     }
-    table + &format!("perplexity {:.4} over {} stories", likelihood.perplexity(), likelihood.of_texts.len())
+    table
+        + &format!(
+            "perplexity {:.4} over {} stories",
+            likelihood.perplexity(),
+            likelihood.of_texts.len()
+        )
 }
 
 fn as_json(kinds: &[(&str, Marks)], likelihood: &Likelihood) -> String {
     let exact: BTreeMap<_, _> = kinds.iter().map(|(kind, marks)| (kind, marks.share())).collect();
     let asked: BTreeMap<_, _> = kinds.iter().map(|(kind, marks)| (kind, marks.asked)).collect();
-    // Two models are compared story by story: the stories differ more from each other than the models do.
+    // Two models are compared story by story: the stories differ more from each other than the
+    // models do.
     json!({
         "exact": exact,
         "asked": asked,

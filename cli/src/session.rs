@@ -19,8 +19,10 @@ use tiny_llm_formats::{
     text::{ChatTemplate, Tokenizer},
 };
 
-/// Tokens that end a text or a turn in the families that this engine runs. A GGUF file has room for the ids of three, and most name one.
-const ENDS: [&str; 5] = ["<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|endoftext|>"];
+/// Tokens that end a text or a turn in the families that this engine runs. A GGUF file has room for
+/// the ids of three, and most name one.
+const ENDS: [&str; 5] =
+    ["<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|endoftext|>"];
 
 /// What `generate`, `chat` and `score` work with.
 pub(super) struct Session<E> {
@@ -61,7 +63,8 @@ impl<E: Engine> Session<E> {
         let path = model.path();
         if path.is_file() {
             let (mut engine, load) = timed(model)?;
-            let metadata: Metadata = E::take_metadata(&mut engine).context("a GGUF file has metadata")?;
+            let metadata: Metadata =
+                E::take_metadata(&mut engine).context("a GGUF file has metadata")?;
             let tokenizer = Tokenizer::from_gguf(&metadata)?;
             let mut stop_tokens = engine.config().eos_token_ids.clone();
             for end in ENDS {
@@ -81,11 +84,17 @@ impl<E: Engine> Session<E> {
 
     /// Generates and writes the text as it comes. Ends early if nobody reads it any more.
     pub(super) fn stream(&self, request: &Request, output: &mut Output) -> Result<Generated> {
-        self.generate(request, |text| if output.write(text) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        self.generate(request, |text| {
+            if output.write(text) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })
     }
 
     /// Generates; `on_text` receives each piece of text, which may be empty, and may ask to end.
-    pub(super) fn generate(&self, request: &Request, mut on_text: impl FnMut(&str) -> ControlFlow<()>) -> Result<Generated> {
+    pub(super) fn generate(
+        &self,
+        request: &Request,
+        mut on_text: impl FnMut(&str) -> ControlFlow<()>,
+    ) -> Result<Generated> {
         self.engine.check(&request.prompt)?;
         let caught = Caught::new();
         let mut stopwatch = Stopwatch::start(request.prompt.len());
@@ -114,8 +123,12 @@ impl<E: Engine> Session<E> {
     pub(super) fn describe(&self, generated: &Generated) -> String {
         match generated.finish {
             FinishReason::Stop => "the model ended its text".to_owned(),
-            FinishReason::Length => format!("{} new tokens were asked for", generated.speed.new_tokens),
-            FinishReason::ContextFull => format!("the context of {} tokens is full", self.engine.config().max_positions),
+            FinishReason::Length => {
+                format!("{} new tokens were asked for", generated.speed.new_tokens)
+            }
+            FinishReason::ContextFull => {
+                format!("the context of {} tokens is full", self.engine.config().max_positions)
+            }
             FinishReason::Interrupted if generated.interrupted => "interrupted".to_owned(),
             FinishReason::Interrupted => "standard output was closed".to_owned(),
         }

@@ -25,11 +25,17 @@ impl Stopwatch {
 
     pub(super) fn stop(self) -> Speed {
         let (first, last) = self.came.unwrap_or_else(|| (Instant::now(), Instant::now()));
-        Speed { prompt_tokens: self.prompt_tokens, new_tokens: self.new_tokens, prefill: first - self.start, decode: last - first }
+        Speed {
+            prompt_tokens: self.prompt_tokens,
+            new_tokens: self.new_tokens,
+            prefill: first - self.start,
+            decode: last - first,
+        }
     }
 }
 
-/// Prefill is all work until the first new token; decode is the rest, and makes every new token but the first.
+/// Prefill is all work until the first new token; decode is the rest, and makes every new token but
+/// the first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Speed {
     pub(super) prompt_tokens: usize,
@@ -61,7 +67,9 @@ impl Speed {
 
     /// `63 tokens, 80.0 tokens/s`
     pub(super) fn decode_text(&self) -> String {
-        self.decode_rate().map_or("none".to_owned(), |rate| format!("{} tokens, {rate:.1} tokens/s", self.decoded()))
+        self.decode_rate().map_or("none".to_owned(), |rate| {
+            format!("{} tokens, {rate:.1} tokens/s", self.decoded())
+        })
     }
 }
 

@@ -52,7 +52,8 @@ pub(crate) struct Task {
     pub(crate) number: usize,
     /// A few words.
     pub(crate) title: String,
-    /// The learner's file, relative to the repository; the reference's is the same under `reference/`.
+    /// The learner's file, relative to the repository; the reference's is the same under
+    /// `reference/`.
     pub(crate) file: String,
     /// `softmax`, `Embedding::forward`: as the stub's message names them.
     pub(crate) functions: Vec<String>,
@@ -95,7 +96,9 @@ impl Day {
 
     /// The day's tasks with their ids.
     pub(crate) fn tasks(&self) -> impl Iterator<Item = (TaskId, &Task)> {
-        self.tasks.iter().map(|task| (TaskId { feature: self.feature.clone(), task: task.number }, task))
+        self.tasks
+            .iter()
+            .map(|task| (TaskId { feature: self.feature.clone(), task: task.number }, task))
     }
 }
 
@@ -105,7 +108,8 @@ impl Curriculum {
     /// # Errors
     /// If the file is missing or malformed, or numbers and names do not follow one another.
     pub(crate) fn load(root: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(root.join(PATH)).with_context(|| format!("{PATH} cannot be read"))?;
+        let text = std::fs::read_to_string(root.join(PATH))
+            .with_context(|| format!("{PATH} cannot be read"))?;
         Self::parse(&text)
     }
 
@@ -116,17 +120,28 @@ impl Curriculum {
         Ok(curriculum)
     }
 
-    /// [`Curriculum::parse`] for a list that may be newer than this runner: returns the fields that it does not know.
+    /// [`Curriculum::parse`] for a list that may be newer than this runner: returns the fields that
+    /// it does not know.
     pub(crate) fn parse_newer(text: &str) -> Result<(Self, Vec<String>)> {
         let mut unknown = Vec::new();
-        let document = toml::Deserializer::parse(text).with_context(|| format!("{PATH} is malformed"))?;
-        let curriculum: Self = serde_ignored::deserialize(document, |field| unknown.push(field.to_string()))
-            .with_context(|| format!("{PATH} is malformed"))?;
+        let document =
+            toml::Deserializer::parse(text).with_context(|| format!("{PATH} is malformed"))?;
+        let curriculum: Self =
+            serde_ignored::deserialize(document, |field| unknown.push(field.to_string()))
+                .with_context(|| format!("{PATH} is malformed"))?;
         for (i, week) in curriculum.weeks.iter().enumerate() {
-            ensure!(week.number == i + 1, "{PATH}: week {} stands where week {} belongs", week.number, i + 1);
+            ensure!(
+                week.number == i + 1,
+                "{PATH}: week {} stands where week {} belongs",
+                week.number,
+                i + 1
+            );
             let mut last = 0;
             for day in &week.days {
-                let number = day.feature.strip_prefix(&format!("week{}-day", week.number)).and_then(|number| number.parse().ok());
+                let number = day
+                    .feature
+                    .strip_prefix(&format!("week{}-day", week.number))
+                    .and_then(|number| number.parse().ok());
                 let expected = format!("week{}-day{}", week.number, last + 1);
                 ensure!(
                     number.is_some_and(|number: usize| number > last),
@@ -135,9 +150,17 @@ impl Curriculum {
                 );
                 last = number.unwrap_or(last);
                 for (k, (id, task)) in day.tasks().enumerate() {
-                    ensure!(task.number == k + 1, "{PATH}: {id} stands where task {} belongs", k + 1);
+                    ensure!(
+                        task.number == k + 1,
+                        "{PATH}: {id} stands where task {} belongs",
+                        k + 1
+                    );
                     let folder = format!("src/week{}/", week.number);
-                    ensure!(task.file.starts_with(&folder), "{PATH}: {id}: file {} does not lie in {folder}", task.file);
+                    ensure!(
+                        task.file.starts_with(&folder),
+                        "{PATH}: {id}: file {} does not lie in {folder}",
+                        task.file
+                    );
                     ensure!(!task.functions.is_empty(), "{PATH}: {id} lists no function");
                 }
             }
@@ -145,10 +168,19 @@ impl Curriculum {
         Ok((curriculum, unknown))
     }
 
-    /// Days that a later one of the same week says must be there, as `week2-day3`: while a week is written they come as they are ready.
+    /// Days that a later one of the same week says must be there, as `week2-day3`: while a week is
+    /// written they come as they are ready.
     pub(crate) fn gaps(&self) -> Vec<String> {
-        let last = |week: &Week| week.days.last().and_then(|day| day.feature.rsplit("day").next()?.parse::<usize>().ok()).unwrap_or(0);
-        let names = self.weeks.iter().flat_map(|week| (1..=last(week)).map(|day| format!("week{}-day{day}", week.number)));
+        let last = |week: &Week| {
+            week.days
+                .last()
+                .and_then(|day| day.feature.rsplit("day").next()?.parse::<usize>().ok())
+                .unwrap_or(0)
+        };
+        let names = self
+            .weeks
+            .iter()
+            .flat_map(|week| (1..=last(week)).map(|day| format!("week{}-day{day}", week.number)));
         names.filter(|name| !self.days().any(|day| day.feature == *name)).collect()
     }
 
@@ -169,7 +201,9 @@ impl Curriculum {
     pub(crate) fn named(&self, day: &str, task: usize) -> Result<(&Day, TaskId, &Task)> {
         let day = self.day(day)?;
         let found = day.tasks().find(|(id, _)| id.task == task);
-        let (id, task) = found.with_context(|| format!("{} has no task {task}; it has tasks 1 to {}", day.feature, day.tasks.len()))?;
+        let (id, task) = found.with_context(|| {
+            format!("{} has no task {task}; it has tasks 1 to {}", day.feature, day.tasks.len())
+        })?;
         Ok((day, id, task))
     }
 
@@ -189,7 +223,10 @@ impl Curriculum {
         let Some(day) = self.days().find(|day| day.feature == id.feature) else {
             bail!("{PATH} has no {}", id.feature);
         };
-        day.tasks.iter().find(|task| task.number == id.task).with_context(|| format!("{PATH}: {} has no task {}", id.feature, id.task))
+        day.tasks
+            .iter()
+            .find(|task| task.number == id.task)
+            .with_context(|| format!("{PATH}: {} has no task {}", id.feature, id.task))
     }
 }
 
@@ -213,10 +250,15 @@ mod tests {
     #[test]
     fn days_stand_in_order_and_a_gap_is_told() {
         let text = include_str!("../curriculum.toml");
-        let error = Curriculum::parse(&text.replacen("week1-day2", "week1-day1", 1)).unwrap_err().to_string();
+        let error = Curriculum::parse(&text.replacen("week1-day2", "week1-day1", 1))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("feature week1-day1 stands where week1-day2 belongs"), "{error}");
         assert!(Curriculum::parse(&text.replacen("week1-day7", "week2-day7", 1)).is_err());
-        assert_eq!(Curriculum::parse(&text.replacen("week1-day7", "week1-day8", 1)).unwrap().gaps()[0], "week1-day7");
+        assert_eq!(
+            Curriculum::parse(&text.replacen("week1-day7", "week1-day8", 1)).unwrap().gaps()[0],
+            "week1-day7"
+        );
     }
 
     #[test]
@@ -224,9 +266,14 @@ mod tests {
         let text = include_str!("../curriculum.toml").replacen("goal = ", "gaol = ", 1);
         let error = format!("{:#}", Curriculum::parse(&text).unwrap_err());
         assert!(error.contains("gaol") || error.contains("goal"), "{error}");
-        let text = include_str!("../curriculum.toml").replacen("goal = ", "colour = \"red\"\ngoal = ", 1);
+        let text =
+            include_str!("../curriculum.toml").replacen("goal = ", "colour = \"red\"\ngoal = ", 1);
         let error = Curriculum::parse(&text).unwrap_err().to_string();
         assert!(error.contains("unknown field week.0.day.0.task.0.colour"), "{error}");
-        assert_eq!(Curriculum::parse_newer(&text).unwrap().1.len(), 1, "but a newer course may have it");
+        assert_eq!(
+            Curriculum::parse_newer(&text).unwrap().1.len(),
+            1,
+            "but a newer course may have it"
+        );
     }
 }

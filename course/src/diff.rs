@@ -18,10 +18,19 @@ use crate::{
 ///
 /// # Errors
 /// If the task's tests do not pass now, unless `spoil` is given.
-pub(crate) fn diff(root: &Path, curriculum: &Curriculum, day: &str, task: usize, spoil: bool) -> Result<()> {
+pub(crate) fn diff(
+    root: &Path,
+    curriculum: &Curriculum,
+    day: &str,
+    task: usize,
+    spoil: bool,
+) -> Result<()> {
     let (day, id, task) = curriculum.named(day, task)?;
     let files = generated(root, curriculum)?;
-    let file = files.iter().find(|file| file.path == task.file).with_context(|| format!("{} does not exist", task.file))?;
+    let file = files
+        .iter()
+        .find(|file| file.path == task.file)
+        .with_context(|| format!("{} does not exist", task.file))?;
     if !spoil {
         let why = match judge::task(root, day, &id)?.verdict {
             Verdict::Passed => None,
@@ -37,9 +46,16 @@ pub(crate) fn diff(root: &Path, curriculum: &Curriculum, day: &str, task: usize,
     }
     let reference = file.template.render(|_| true);
     let ink = Ink::of_stdout();
-    let mut text: String = task.functions.iter().map(|function| beside(file, &reference, function, ink)).collect();
-    for region in file.template.regions().filter(|region| region.task == id && region.function.is_none()) {
-        let _ = writeln!(text, "The reference has helpers for this task:\n\n{}\n", region.body("").join("\n"));
+    let mut text: String =
+        task.functions.iter().map(|function| beside(file, &reference, function, ink)).collect();
+    for region in
+        file.template.regions().filter(|region| region.task == id && region.function.is_none())
+    {
+        let _ = writeln!(
+            text,
+            "The reference has helpers for this task:\n\n{}\n",
+            region.body("").join("\n")
+        );
     }
     print!("{text}");
     Ok(())
@@ -57,7 +73,8 @@ fn beside(file: &Generated, reference: &str, function: &str, ink: Ink) -> String
     if yours == ours {
         return format!("{function}: the same as the reference's\n\n");
     }
-    let mut shown = format!("--- {}: {function}\n+++ reference/{}: {function}\n", file.path, file.path);
+    let mut shown =
+        format!("--- {}: {function}\n+++ reference/{}: {function}\n", file.path, file.path);
     let diff = TextDiff::from_lines(yours.as_str(), ours.as_str());
     for hunk in diff.unified_diff().iter_hunks() {
         let _ = writeln!(shown, "{}", hunk.header());
@@ -113,16 +130,24 @@ mod tests {
         assert_eq!(borrowed, "one: borrowed, so it is the reference's\n\n");
         let root = repository();
         let files = generated(root.path(), &curriculum()).unwrap();
-        assert!(beside(&files[0], "", "one", Ink::plain()).starts_with("one: not found in src/week1/a.rs"));
+        assert!(
+            beside(&files[0], "", "one", Ink::plain())
+                .starts_with("one: not found in src/week1/a.rs")
+        );
     }
 
     #[test]
     fn a_task_that_is_not_there_is_named() {
         let root = repository();
-        let error = diff(root.path(), &curriculum(), "week1-day1", 7, true).unwrap_err().to_string();
+        let error =
+            diff(root.path(), &curriculum(), "week1-day1", 7, true).unwrap_err().to_string();
         assert!(error.contains("week1-day1 has no task 7"), "{error}");
         diff(root.path(), &curriculum(), "week1-day1", 1, true).unwrap();
-        let error = diff(root.path(), &curriculum(), "week1-day1", 1, false).unwrap_err().to_string();
-        assert!(error.contains("does not compile") && error.contains("--spoil"), "there is nothing that cargo could build: {error}");
+        let error =
+            diff(root.path(), &curriculum(), "week1-day1", 1, false).unwrap_err().to_string();
+        assert!(
+            error.contains("does not compile") && error.contains("--spoil"),
+            "there is nothing that cargo could build: {error}"
+        );
     }
 }

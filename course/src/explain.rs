@@ -15,7 +15,8 @@ impl Failure {
     pub(crate) fn of(report: &Report, name: &str) -> Self {
         let (mut message, mut place, mut in_backtrace) = (Vec::new(), None, false);
         for line in report.output(name).unwrap_or_default().lines() {
-            let panicked = line.starts_with("thread '").then(|| line.split_once(" panicked at ")).flatten();
+            let panicked =
+                line.starts_with("thread '").then(|| line.split_once(" panicked at ")).flatten();
             if let Some((_, at)) = panicked {
                 place.get_or_insert_with(|| without_column(at));
                 in_backtrace = false;
@@ -48,7 +49,10 @@ pub(crate) fn open_stub<'a>(report: &'a Report, test: &str) -> Option<&'a str> {
 
 /// `task_1_softmax_rows_sum_to_one` → `softmax rows sum to one`.
 pub(crate) fn words(test: &str) -> String {
-    let name = test.strip_prefix("task_").and_then(|rest| rest.split_once('_')).map_or(test, |(_, name)| name);
+    let name = test
+        .strip_prefix("task_")
+        .and_then(|rest| rest.split_once('_'))
+        .map_or(test, |(_, name)| name);
     name.replace('_', " ")
 }
 
@@ -57,13 +61,17 @@ pub(crate) fn build_step(line: &str) -> Option<String> {
     let line = bleached(line);
     let mut words = line.split_whitespace();
     match words.next()? {
-        "Compiling" => words.next().filter(|package| *package != "tiny-llm").map(|package| format!("building {package}")),
+        "Compiling" => words
+            .next()
+            .filter(|package| *package != "tiny-llm")
+            .map(|package| format!("building {package}")),
         "Updating" | "Downloading" | "Downloaded" | "Blocking" => Some(line.trim().to_owned()),
         _ => None,
     }
 }
 
-/// The compiler's errors without its warnings and without cargo's own lines; everything, if there are none.
+/// The compiler's errors without its warnings and without cargo's own lines; everything, if there
+/// are none.
 pub(crate) fn compile_errors(text: &str) -> String {
     const CARGO: [&str; 8] = [
         "   Compiling ",
@@ -75,16 +83,21 @@ pub(crate) fn compile_errors(text: &str) -> String {
         "    Checking ",
         "error: could not compile ",
     ];
-    let lines = text.lines().filter(|line| !CARGO.iter().any(|own| bleached(line).starts_with(own)));
+    let lines =
+        text.lines().filter(|line| !CARGO.iter().any(|own| bleached(line).starts_with(own)));
     let lines: Vec<&str> = lines.collect();
     let blocks = lines.split(|line| line.trim().is_empty()).filter(|block| !block.is_empty());
-    let errors: Vec<String> = blocks.filter(|block| !bleached(block[0]).starts_with("warning")).map(|block| block.join("\n")).collect();
+    let errors: Vec<String> = blocks
+        .filter(|block| !bleached(block[0]).starts_with("warning"))
+        .map(|block| block.join("\n"))
+        .collect();
     if errors.is_empty() { text.trim_matches('\n').to_owned() } else { errors.join("\n\n") }
 }
 
 /// The last lines, for a test program that ended without a report.
 pub(crate) fn tail(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty() && !line.starts_with("test ")).collect();
+    let lines: Vec<&str> =
+        text.lines().filter(|line| !line.is_empty() && !line.starts_with("test ")).collect();
     lines[lines.len().saturating_sub(8)..].join("\n")
 }
 
@@ -106,23 +119,35 @@ mod tests {
 
     #[test]
     fn a_backtrace_is_left_out() {
-        let text =
-            "---- task_1_a stdout ----\n\nthread 'task_1_a' (7) panicked at src/a.rs:5:5:\nfirst\n\nlast\nstack backtrace:\n   0: x\n\n";
+        let text = "---- task_1_a stdout ----\n\nthread 'task_1_a' (7) panicked at src/a.rs:5:5:\nfirst\n\nlast\nstack backtrace:\n   0: x\n\n";
         let failure = Failure::of(&Report::parse(text), "task_1_a");
-        assert_eq!((failure.message.as_str(), failure.place.as_deref()), ("first\n\nlast", Some("src/a.rs:5")));
+        assert_eq!(
+            (failure.message.as_str(), failure.place.as_deref()),
+            ("first\n\nlast", Some("src/a.rs:5"))
+        );
     }
 
     #[test]
     fn only_the_courses_own_stubs_are_open_tasks() {
-        let report = |message: &str| Report::parse(&format!("---- t stdout ----\nthread 't' panicked at src/a.rs:5:5:\n{message}\n"));
-        assert_eq!(open_stub(&report("not yet implemented: week1-day1 task 2: two"), "t"), Some("week1-day1 task 2: two"));
+        let report = |message: &str| {
+            Report::parse(&format!(
+                "---- t stdout ----\nthread 't' panicked at src/a.rs:5:5:\n{message}\n"
+            ))
+        };
+        assert_eq!(
+            open_stub(&report("not yet implemented: week1-day1 task 2: two"), "t"),
+            Some("week1-day1 task 2: two")
+        );
         assert_eq!(open_stub(&report("not yet implemented"), "t"), None);
         assert_eq!(open_stub(&report("not yet implemented: the mask"), "t"), None);
     }
 
     #[test]
     fn steps_of_a_build_are_cargos_lines() {
-        assert_eq!(build_step("\x1b[1m\x1b[32m   Compiling\x1b[0m ndarray v0.17.2").as_deref(), Some("building ndarray"));
+        assert_eq!(
+            build_step("\x1b[1m\x1b[32m   Compiling\x1b[0m ndarray v0.17.2").as_deref(),
+            Some("building ndarray")
+        );
         assert_eq!(
             build_step("    Blocking waiting for file lock on build directory").as_deref(),
             Some("Blocking waiting for file lock on build directory")
@@ -134,8 +159,7 @@ mod tests {
 
     #[test]
     fn coloured_errors_are_found_too() {
-        let text =
-            "\x1b[1m\x1b[32m   Compiling\x1b[0m tiny-llm\n\x1b[1m\x1b[33mwarning\x1b[0m: unused\n\n\x1b[1m\x1b[31merror\x1b[0m: no\n";
+        let text = "\x1b[1m\x1b[32m   Compiling\x1b[0m tiny-llm\n\x1b[1m\x1b[33mwarning\x1b[0m: unused\n\n\x1b[1m\x1b[31merror\x1b[0m: no\n";
         assert_eq!(compile_errors(text), "\x1b[1m\x1b[31merror\x1b[0m: no");
         assert_eq!(compile_errors("warning: all there is\n"), "warning: all there is");
     }

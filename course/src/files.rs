@@ -13,7 +13,8 @@ use anyhow::{Context, Result, bail};
 use crate::curriculum;
 
 /// Folders of the repository that are made, not written; as in .gitignore.
-pub(crate) const MADE: [&str; 6] = [".git", "target", ".venv", ".course", "book/book", "models/hub"];
+pub(crate) const MADE: [&str; 6] =
+    [".git", "target", ".venv", ".course", "book/book", "models/hub"];
 
 /// The repository around the current folder.
 ///
@@ -23,7 +24,11 @@ pub(crate) fn repository_root() -> Result<PathBuf> {
     let here = std::env::current_dir().context("the current folder cannot be read")?;
     match here.ancestors().find(|folder| folder.join(curriculum::PATH).is_file()) {
         Some(root) => Ok(root.to_owned()),
-        None => bail!("{} lies in no folder above {}: run this inside the course's repository", curriculum::PATH, here.display()),
+        None => bail!(
+            "{} lies in no folder above {}: run this inside the course's repository",
+            curriculum::PATH,
+            here.display()
+        ),
     }
 }
 
@@ -67,13 +72,15 @@ pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
     write().with_context(|| format!("{} cannot be written", path.display()))
 }
 
-/// Adds the written files of the repository `root` below `folder`, as paths from `root`; links are followed, so that a model folder that
-/// is linked to counts as one.
+/// Adds the written files of the repository `root` below `folder`, as paths from `root`; links are
+/// followed, so that a model folder that is linked to counts as one.
 ///
 /// # Errors
 /// If a folder cannot be listed.
 pub(crate) fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(root.join(folder)).with_context(|| format!("{} cannot be listed", root.join(folder).display()))? {
+    for entry in fs::read_dir(root.join(folder))
+        .with_context(|| format!("{} cannot be listed", root.join(folder).display()))?
+    {
         let entry = entry?;
         let path = folder.join(entry.file_name());
         let made = MADE.iter().any(|made| path == Path::new(made));
@@ -103,7 +110,13 @@ impl Recovery {
     pub(crate) fn new(root: &Path) -> Self {
         let name = utc_now();
         let folder = (1..)
-            .map(|n| Path::new(".course/recovery").join(if n == 1 { name.clone() } else { format!("{name}-{n}") }))
+            .map(|n| {
+                Path::new(".course/recovery").join(if n == 1 {
+                    name.clone()
+                } else {
+                    format!("{name}-{n}")
+                })
+            })
             .find(|folder| !root.join(folder).exists())
             .expect("some number is free");
         Self { root: root.to_owned(), folder }
@@ -172,6 +185,9 @@ mod tests {
         first.keep("src/a.rs", "first").unwrap();
         let second = Recovery::new(root.path());
         assert_ne!(first.folder, second.folder);
-        assert_eq!(fs::read_to_string(root.path().join(&first.folder).join("src/a.rs")).unwrap(), "first");
+        assert_eq!(
+            fs::read_to_string(root.path().join(&first.folder).join("src/a.rs")).unwrap(),
+            "first"
+        );
     }
 }

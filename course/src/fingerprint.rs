@@ -1,11 +1,14 @@
-//! The fingerprint of the code that a task's tests judge: does a verdict of before still speak of the present files?
+//! The fingerprint of the code that a task's tests judge: does a verdict of before still speak of
+//! the present files?
 //!
 //! It is the FNV-1a hash, 64 bits, of
-//! - the learner's files that the curriculum lists for the tasks up to and including this one, with the bodies of functions of
-//!   *later* tasks left out: work on task 3 does not touch the verdict on task 1 in the same file;
+//! - the learner's files that the curriculum lists for the tasks up to and including this one, with
+//!   the bodies of functions of *later* tasks left out: work on task 3 does not touch the verdict
+//!   on task 1 in the same file;
 //! - the day's test file.
 //!
-//! Line ends are `\n`. The hash is spelt out here because a standard library's may change from one version to the next.
+//! Line ends are `\n`. The hash is spelt out here because a standard library's may change from one
+//! version to the next.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -18,10 +21,14 @@ const PREFIX: &str = "fnv1a64";
 
 /// The fingerprints of all tasks. A file that cannot be read counts as empty.
 pub(crate) fn all(root: &Path, curriculum: &Curriculum) -> HashMap<TaskId, String> {
-    let read = |path: &str| normalise(&String::from_utf8_lossy(&fs::read(root.join(path)).unwrap_or_default()));
+    let read = |path: &str| {
+        normalise(&String::from_utf8_lossy(&fs::read(root.join(path)).unwrap_or_default()))
+    };
     let mut owners: Vec<(&str, &str, usize)> = Vec::new();
     for (order, (_, task)) in curriculum.tasks().enumerate() {
-        owners.extend(task.functions.iter().map(|function| (task.file.as_str(), function.as_str(), order)));
+        owners.extend(
+            task.functions.iter().map(|function| (task.file.as_str(), function.as_str(), order)),
+        );
     }
     let (mut files, mut all): (Vec<(&str, Vec<Piece>)>, _) = (Vec::new(), HashMap::new());
     let mut order = 0;
@@ -29,13 +36,17 @@ pub(crate) fn all(root: &Path, curriculum: &Curriculum) -> HashMap<TaskId, Strin
         let tests = read(&format!("tests/{}.rs", day.module()));
         for (id, task) in day.tasks() {
             if !files.iter().any(|(path, _)| *path == task.file) {
-                let of_file = owners.iter().filter(|(path, ..)| *path == task.file).map(|(_, function, order)| (*function, *order));
+                let of_file = owners
+                    .iter()
+                    .filter(|(path, ..)| *path == task.file)
+                    .map(|(_, function, order)| (*function, *order));
                 files.push((&task.file, pieces(&read(&task.file), of_file)));
             }
             let mut hash = Fnv::new();
             for (path, pieces) in &files {
                 hash.text(path);
-                for piece in pieces.iter().filter(|piece| piece.order.is_none_or(|of| of <= order)) {
+                for piece in pieces.iter().filter(|piece| piece.order.is_none_or(|of| of <= order))
+                {
                     hash.number(piece.hash);
                 }
             }
@@ -56,9 +67,13 @@ struct Piece {
 
 fn pieces<'a>(text: &str, functions: impl Iterator<Item = (&'a str, usize)>) -> Vec<Piece> {
     let lines: Vec<&str> = text.lines().collect();
-    let start_of = |body: &[&str]| (body.as_ptr() as usize - lines.as_ptr() as usize) / size_of::<&str>();
-    let mut bodies: Vec<(usize, usize, usize)> =
-        functions.filter_map(|(function, order)| function_body(&lines, function).map(|body| (start_of(body), body.len(), order))).collect();
+    let start_of =
+        |body: &[&str]| (body.as_ptr() as usize - lines.as_ptr() as usize) / size_of::<&str>();
+    let mut bodies: Vec<(usize, usize, usize)> = functions
+        .filter_map(|(function, order)| {
+            function_body(&lines, function).map(|body| (start_of(body), body.len(), order))
+        })
+        .collect();
     bodies.sort_unstable();
     let mut pieces = Vec::new();
     let mut add = |order, lines: &[&str]| {
@@ -112,7 +127,11 @@ mod tests {
     #[test]
     fn the_hash_is_fnv_1a() {
         // From the test vectors of the hash's authors.
-        for (text, expected) in [("", 0xcbf2_9ce4_8422_2325), ("a", 0xaf63_dc4c_8601_ec8c), ("foobar", 0x8594_4171_f739_67e8)] {
+        for (text, expected) in [
+            ("", 0xcbf2_9ce4_8422_2325),
+            ("a", 0xaf63_dc4c_8601_ec8c),
+            ("foobar", 0x8594_4171_f739_67e8),
+        ] {
             let mut hash = Fnv::new();
             hash.bytes(text.as_bytes());
             assert_eq!(hash.0, expected, "{text}");
@@ -136,14 +155,26 @@ mod tests {
         assert!(text.contains(from));
         write(root.path(), path, &text.replacen(from, to, 1));
         let after = all(root.path(), &curriculum());
-        curriculum().tasks().enumerate().filter(|(_, (id, _))| before[id] != after[id]).map(|(i, _)| i + 1).collect()
+        curriculum()
+            .tasks()
+            .enumerate()
+            .filter(|(_, (id, _))| before[id] != after[id])
+            .map(|(i, _)| i + 1)
+            .collect()
     }
 
     #[test]
     fn an_edit_changes_the_tasks_that_it_can_matter_to() {
         assert_eq!(changed("src/week1/a.rs", "    1\n", "    7\n"), [1, 2, 3]);
-        assert_eq!(changed("src/week1/a.rs", "        2\n", "        let two = 1 + 1;\n        two\n"), [2, 3]);
-        assert_eq!(changed("src/week1/a.rs", "use x;", "use y;"), [1, 2, 3], "what is no task's may matter to all");
+        assert_eq!(
+            changed("src/week1/a.rs", "        2\n", "        let two = 1 + 1;\n        two\n"),
+            [2, 3]
+        );
+        assert_eq!(
+            changed("src/week1/a.rs", "use x;", "use y;"),
+            [1, 2, 3],
+            "what is no task's may matter to all"
+        );
         assert_eq!(changed("src/week1/b.rs", "    3\n", "    4\n"), [3]);
         assert_eq!(changed("tests/week1_day1.rs", "a", "b"), [1, 2]);
         assert_eq!(changed("tests/week1_day2.rs", "b", "c"), [3]);

@@ -1,6 +1,7 @@
 //! `cargo course hint DAY TASK`: a task's hints, one more with each call.
 //!
-//! They stand in `course/hints/week1-dayN.toml`, three for each task, from a nudge to nearly the solution:
+//! They stand in `course/hints/week1-dayN.toml`, three for each task, from a nudge to nearly the
+//! solution:
 //!
 //! ```toml
 //! [[task]]
@@ -62,11 +63,17 @@ pub(crate) fn print(root: &Path, curriculum: &Curriculum, options: &Options) -> 
     Ok(())
 }
 
-/// The hints of a task up to `level`, or one more than were seen, and whether there are more; notes it in the record.
+/// The hints of a task up to `level`, or one more than were seen, and whether there are more; notes
+/// it in the record.
 ///
 /// # Errors
 /// If they cannot be read.
-pub(crate) fn next(root: &Path, day: &Day, id: &TaskId, level: Option<u8>) -> Result<(String, bool)> {
+pub(crate) fn next(
+    root: &Path,
+    day: &Day,
+    id: &TaskId,
+    level: Option<u8>,
+) -> Result<(String, bool)> {
     let hints = load(root, day, id)?;
     let seen = Record::load(root).entry(id).hints;
     let level = level.unwrap_or(seen + 1).min(HINTS);
@@ -91,17 +98,24 @@ fn load(root: &Path, day: &Day, id: &TaskId) -> Result<Vec<String>> {
     Ok(of_task.with_context(|| format!("{path}: no task {}", id.task))?.hints)
 }
 
-/// What is wrong with the hints, one line each: every task of the course has [`HINTS`] hints, and there are no others.
+/// What is wrong with the hints, one line each: every task of the course has [`HINTS`] hints, and
+/// there are no others.
 pub(crate) fn problems(root: &Path, curriculum: &Curriculum) -> Vec<String> {
-    let mut problems: Vec<String> = curriculum.days().flat_map(|day| problems_of(root, day, None)).collect();
-    let known: BTreeSet<String> = curriculum.days().map(|day| format!("{}.toml", day.feature)).collect();
+    let mut problems: Vec<String> =
+        curriculum.days().flat_map(|day| problems_of(root, day, None)).collect();
+    let known: BTreeSet<String> =
+        curriculum.days().map(|day| format!("{}.toml", day.feature)).collect();
     let found = fs::read_dir(root.join(FOLDER))
         .into_iter()
         .flatten()
         .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()));
     let mut superfluous: Vec<String> = found.filter(|name| !known.contains(name)).collect();
     superfluous.sort();
-    problems.extend(superfluous.iter().map(|name| format!("{FOLDER}/{name}: belongs to no day of the curriculum")));
+    problems.extend(
+        superfluous
+            .iter()
+            .map(|name| format!("{FOLDER}/{name}: belongs to no day of the curriculum")),
+    );
     problems
 }
 
@@ -123,14 +137,23 @@ fn problems_of(root: &Path, day: &Day, only: Option<usize>) -> Vec<String> {
             problems.push(format!("{path}: task {} stands there twice", task.number));
         }
         if first.hints.len() != usize::from(HINTS) {
-            problems.push(format!("{path}: task {}: found {} hints, expected {HINTS}", task.number, first.hints.len()));
+            problems.push(format!(
+                "{path}: task {}: found {} hints, expected {HINTS}",
+                task.number,
+                first.hints.len()
+            ));
         }
-        for (level, _) in first.hints.iter().enumerate().filter(|(_, hint)| hint.trim().is_empty()) {
+        for (level, _) in first.hints.iter().enumerate().filter(|(_, hint)| hint.trim().is_empty())
+        {
             problems.push(format!("{path}: task {}: hint {} is empty", task.number, level + 1));
         }
     }
-    let unknown = file.tasks.iter().filter(|task| only.is_none() && !day.tasks.iter().any(|known| known.number == task.number));
-    problems.extend(unknown.map(|task| format!("{path}: task {}, but {} has {} tasks", task.number, day.feature, day.tasks.len())));
+    let unknown = file.tasks.iter().filter(|task| {
+        only.is_none() && !day.tasks.iter().any(|known| known.number == task.number)
+    });
+    problems.extend(unknown.map(|task| {
+        format!("{path}: task {}, but {} has {} tasks", task.number, day.feature, day.tasks.len())
+    }));
     problems
 }
 
@@ -139,7 +162,8 @@ fn path_of(day: &Day) -> String {
 }
 
 fn read(root: &Path, path: &str) -> Result<File> {
-    let text = fs::read_to_string(root.join(path)).with_context(|| format!("{path} cannot be read"))?;
+    let text =
+        fs::read_to_string(root.join(path)).with_context(|| format!("{path} cannot be read"))?;
     toml::from_str(&text).with_context(|| format!("{path} is malformed"))
 }
 
@@ -171,7 +195,11 @@ mod tests {
         assert_eq!(next(None), (format!("{first}{second}"), true));
         assert_eq!(next(Some(1)), (first.to_owned(), true), "looking back");
         assert_eq!(next(None), (format!("{first}{second}{third}{last}"), false));
-        assert_eq!(next(None), (format!("{first}{second}{third}{last}"), false), "there is no fourth");
+        assert_eq!(
+            next(None),
+            (format!("{first}{second}{third}{last}"), false),
+            "there is no fourth"
+        );
         assert_eq!(Record::load(root.path()).entry(&id).hints, 3);
         let other = TaskId { task: 2, ..id };
         assert_eq!(Record::load(root.path()).entry(&other).hints, 0);
@@ -185,7 +213,12 @@ mod tests {
         let error = next(root.path(), day, &id, None).unwrap_err().to_string();
         assert_eq!(error, "course/hints/week1-day1.toml: task 1: found 1 hints, expected 3");
         write(root.path(), "course/hints/week1-day1.toml", "[[task]\n");
-        assert!(next(root.path(), day, &id, None).unwrap_err().to_string().contains("course/hints/week1-day1.toml is malformed"));
+        assert!(
+            next(root.path(), day, &id, None)
+                .unwrap_err()
+                .to_string()
+                .contains("course/hints/week1-day1.toml is malformed")
+        );
         assert_eq!(Record::load(root.path()).entry(&id).hints, 0);
     }
 
@@ -198,18 +231,28 @@ mod tests {
             (", 'f'", "", "course/hints/week1-day1.toml: task 2: found 2 hints, expected 3"),
             ("number = 2", "number = 1", "course/hints/week1-day1.toml: no task 2"),
             ("number = 2", "number = 1", "course/hints/week1-day1.toml: task 1 stands there twice"),
-            ("number = 2", "number = 3", "course/hints/week1-day1.toml: task 3, but week1-day1 has 2 tasks"),
+            (
+                "number = 2",
+                "number = 3",
+                "course/hints/week1-day1.toml: task 3, but week1-day1 has 2 tasks",
+            ),
             ("hints", "tips", "course/hints/week1-day1.toml is malformed"),
         ] {
             let root = hinted();
             write(root.path(), "course/hints/week1-day1.toml", &DAY1.replacen(from, to, 1));
             let problems = problems(root.path(), &curriculum());
-            assert!(problems.iter().any(|found| found.starts_with(problem)), "{problems:#?}\n  does not contain\n{problem}");
+            assert!(
+                problems.iter().any(|found| found.starts_with(problem)),
+                "{problems:#?}\n  does not contain\n{problem}"
+            );
         }
         write(root.path(), "course/hints/week1-day9.toml", "");
         fs::remove_file(root.path().join("course/hints/week1-day2.toml")).unwrap();
         let found = problems(root.path(), &curriculum());
         assert!(found[0].starts_with("course/hints/week1-day2.toml cannot be read"), "{found:?}");
-        assert_eq!(found[1..], ["course/hints/week1-day9.toml: belongs to no day of the curriculum"]);
+        assert_eq!(
+            found[1..],
+            ["course/hints/week1-day9.toml: belongs to no day of the curriculum"]
+        );
     }
 }

@@ -55,7 +55,8 @@ impl Ink {
     }
 }
 
-/// Whether the environment asks for plain text: `NO_COLOR`, `CI`, or a terminal that can do nothing else.
+/// Whether the environment asks for plain text: `NO_COLOR`, `CI`, or a terminal that can do nothing
+/// else.
 pub(crate) fn plain_wanted() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     set("NO_COLOR") || set("CI") || std::env::var_os("TERM").is_some_and(|term| term == "dumb")

@@ -60,7 +60,15 @@ pub(crate) fn command(root: &Path, day: &Day, task: Option<usize>) -> Command {
     let mut command = cargo(root);
     // A backtrace would stand between a message and its notes.
     command.env("RUST_BACKTRACE", "0");
-    command.args(["test", "--no-fail-fast", "--test", &day.module(), "--features", &day.feature, "--"]);
+    command.args([
+        "test",
+        "--no-fail-fast",
+        "--test",
+        &day.module(),
+        "--features",
+        &day.feature,
+        "--",
+    ]);
     if let Some(number) = task {
         command.arg(format!("task_{number}_"));
     }
@@ -72,8 +80,10 @@ impl Judged {
     pub(crate) fn of(finished: Finished) -> Self {
         let Finished { status, text, output, duration } = finished;
         let report = Report::parse(&output);
-        // A test program that is stopped from outside, as by an overflowing stack, has begun without a closing line.
-        let began = !report.closing.is_empty() || output.lines().any(|line| line.starts_with("running ") && line.contains(" test"));
+        // A test program that is stopped from outside, as by an overflowing stack, has begun
+        // without a closing line.
+        let began = !report.closing.is_empty()
+            || output.lines().any(|line| line.starts_with("running ") && line.contains(" test"));
         let verdict = match (began, status.success() && !report.passed.is_empty()) {
             (false, _) => Verdict::DoesNotCompile,
             (true, true) => Verdict::Passed,
@@ -87,8 +97,13 @@ impl Judged {
         if self.verdict == Verdict::DoesNotCompile {
             return self.verdict;
         }
-        let mut tests =
-            self.report.passed.iter().filter(|(name, _)| task_of_test(name) == Some(number)).map(|(_, passed)| *passed).peekable();
+        let mut tests = self
+            .report
+            .passed
+            .iter()
+            .filter(|(name, _)| task_of_test(name) == Some(number))
+            .map(|(_, passed)| *passed)
+            .peekable();
         let ran = tests.peek().is_some() && !self.report.closing.is_empty();
         if ran && tests.all(|passed| passed) { Verdict::Passed } else { Verdict::Failed }
     }
@@ -102,22 +117,43 @@ mod tests {
         let mut command = cargo(Path::new("."));
         command.arg(if succeeds { "--version" } else { "--no-such-option" });
         let status = run_quietly(&mut command).unwrap().status;
-        Judged::of(Finished { status, text: text.to_owned(), output: text.to_owned(), duration: Duration::ZERO })
+        Judged::of(Finished {
+            status,
+            text: text.to_owned(),
+            output: text.to_owned(),
+            duration: Duration::ZERO,
+        })
     }
 
     #[test]
     fn a_days_run_has_a_verdict_for_each_task() {
-        let run = judged("running 2 tests\ntest task_1_a ... ok\ntest task_2_a ... FAILED\ntest result: FAILED. 1 passed\n", false);
+        let run = judged(
+            "running 2 tests\ntest task_1_a ... ok\ntest task_2_a ... FAILED\ntest result: FAILED. 1 passed\n",
+            false,
+        );
         assert_eq!(run.verdict, Verdict::Failed);
-        assert_eq!([1, 2, 3].map(|task| run.of_task(task)), [Verdict::Passed, Verdict::Failed, Verdict::Failed]);
+        assert_eq!(
+            [1, 2, 3].map(|task| run.of_task(task)),
+            [Verdict::Passed, Verdict::Failed, Verdict::Failed]
+        );
     }
 
     #[test]
     fn a_test_program_that_is_stopped_did_compile() {
-        let run = judged("running 2 tests\ntest task_1_a ... ok\n\nthread 'task_2_a' has overflowed its stack\n", false);
+        let run = judged(
+            "running 2 tests\ntest task_1_a ... ok\n\nthread 'task_2_a' has overflowed its stack\n",
+            false,
+        );
         assert_eq!((run.verdict, run.of_task(1)), (Verdict::Failed, Verdict::Failed));
         let run = judged("error[E0425]: cannot find value `x`\n", false);
-        assert_eq!((run.verdict, run.of_task(1)), (Verdict::DoesNotCompile, Verdict::DoesNotCompile));
-        assert_eq!(judged("running 0 tests\ntest result: ok. 0 passed\n", true).verdict, Verdict::Failed, "nothing ran");
+        assert_eq!(
+            (run.verdict, run.of_task(1)),
+            (Verdict::DoesNotCompile, Verdict::DoesNotCompile)
+        );
+        assert_eq!(
+            judged("running 0 tests\ntest result: ok. 0 passed\n", true).verdict,
+            Verdict::Failed,
+            "nothing ran"
+        );
     }
 }

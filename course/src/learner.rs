@@ -7,9 +7,11 @@ use crate::source::function_body;
 pub(crate) enum State {
     /// The stub, as generated: nothing would be lost by writing it again.
     Untouched,
-    /// A stub of an older generation, whose message has changed since: nothing would be lost either.
+    /// A stub of an older generation, whose message has changed since: nothing would be lost
+    /// either.
     Stale,
-    /// The reference's body, put there by `cargo course borrow` and not changed since: nothing of the learner's.
+    /// The reference's body, put there by `cargo course borrow` and not changed since: nothing of
+    /// the learner's.
     Borrowed,
     /// Something of the learner's beside the `todo!`.
     Begun,
@@ -26,13 +28,14 @@ impl State {
     }
 }
 
-/// The state of `function` in the text `yours`, whose stub would be `stub`. What is borrowed counts as written here;
-/// `Generated::state` knows the reference and tells it apart.
+/// The state of `function` in the text `yours`, whose stub would be `stub`. What is borrowed counts
+/// as written here; `Generated::state` knows the reference and tells it apart.
 pub(crate) fn function_state(stub: &str, yours: &str, function: &str) -> State {
     let (stub, yours): (Vec<&str>, Vec<&str>) = (stub.lines().collect(), yours.lines().collect());
     let Some(body) = function_body(&yours, function) else { return State::Missing };
-    let code =
-        |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect() };
+    let code = |lines: &[&str]| -> Vec<String> {
+        lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
+    };
     let body = code(body);
     if function_body(&stub, function).is_some_and(|stub| code(stub) == body) {
         State::Untouched
@@ -47,7 +50,9 @@ pub(crate) fn function_state(stub: &str, yours: &str, function: &str) -> State {
 
 /// Whether a line is a stub's: `todo!("week1-day1 task 1: softmax")`.
 pub(crate) fn is_course_todo(line: &str) -> bool {
-    line.trim().strip_prefix("todo!(\"week").is_some_and(|rest| rest.ends_with("\")") && rest.contains(" task "))
+    line.trim()
+        .strip_prefix("todo!(\"week")
+        .is_some_and(|rest| rest.ends_with("\")") && rest.contains(" task "))
 }
 
 #[cfg(test)]
@@ -71,6 +76,10 @@ mod tests {
         assert_eq!(state(""), State::Written);
         assert_eq!(function_state(STUB, "pub fn uno() {}\n", "one"), State::Missing);
         let other_layout = format!("pub fn one() -> u32 {{ 1 }}\n{}", STUB.replace("one", "two"));
-        assert_eq!(function_state(STUB, &other_layout, "one"), State::Missing, "another layout is never an untouched stub");
+        assert_eq!(
+            function_state(STUB, &other_layout, "one"),
+            State::Missing,
+            "another layout is never an untouched stub"
+        );
     }
 }

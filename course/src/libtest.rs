@@ -21,7 +21,9 @@ impl Report {
         let mut report = Self::default();
         let mut section: Option<&str> = None;
         for line in text.lines() {
-            if let Some(name) = line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----")) {
+            if let Some(name) =
+                line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----"))
+            {
                 section = Some(name);
             } else if line.starts_with("test result: ") {
                 section = None;
@@ -32,7 +34,9 @@ impl Report {
                 let output = report.output.entry(name.to_owned()).or_default();
                 output.push_str(line);
                 output.push('\n');
-            } else if let Some((name, verdict)) = line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... ")) {
+            } else if let Some((name, verdict)) =
+                line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... "))
+            {
                 let name = name.trim_end_matches(" - should panic").to_owned();
                 if report.passed.insert(name.clone(), verdict == "ok").is_some() {
                     report.repeated.insert(name);
@@ -49,7 +53,8 @@ impl Report {
 
     /// The first panic's message of a failed test: the line below `panicked at`.
     pub(crate) fn first_panic(&self, name: &str) -> Option<&str> {
-        let mut lines = self.output.get(name)?.lines().skip_while(|line| !line.contains("panicked at "));
+        let mut lines =
+            self.output.get(name)?.lines().skip_while(|line| !line.contains("panicked at "));
         lines.next()?;
         lines.next()
     }
@@ -84,8 +89,14 @@ test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
     fn verdicts_messages_and_the_closing_line_are_read() {
         let report = Report::parse(TEXT);
         let expected = [("task_1_sums", true), ("task_2_refuses", true), ("task_2_scales", false)];
-        assert_eq!(report.passed.iter().map(|(name, passed)| (name.as_str(), *passed)).collect::<Vec<_>>(), expected);
-        assert_eq!(report.first_panic("task_2_scales"), Some("not yet implemented: week1-day1 task 2: scale"));
+        assert_eq!(
+            report.passed.iter().map(|(name, passed)| (name.as_str(), *passed)).collect::<Vec<_>>(),
+            expected
+        );
+        assert_eq!(
+            report.first_panic("task_2_scales"),
+            Some("not yet implemented: week1-day1 task 2: scale")
+        );
         assert_eq!(report.closing.len(), 1);
         assert!(report.repeated.is_empty());
         assert!(Report::parse("test a ... ok\ntest a ... ok\n").repeated.contains("a"));

@@ -55,7 +55,8 @@ struct Arguments {
 enum Command {
     /// Look at this machine, build the reference, hear a story from it, and see your first task
     Start,
-    /// What is on this machine and in this repository, what is missing, and how to get it; changes nothing
+    /// What is on this machine and in this repository, what is missing, and how to get it; changes
+    /// nothing
     Doctor,
     /// Where you stand; as `cargo course` alone
     Status {
@@ -65,13 +66,15 @@ enum Command {
     },
     /// Run the tests of a task, of a day, or of the task that you are at
     Test(test::Options),
-    /// Run the tests of the task that you are at whenever you save; keys show hints, the list, the chapter
+    /// Run the tests of the task that you are at whenever you save; keys show hints, the list, the
+    /// chapter
     Watch(watch::Options),
     /// The next open task: goal, file, functions, chapter, commands
     Next,
     /// A task's hints, one more with each call; there are three
     Hint(hint::Options),
-    /// Find the first intermediate result of your model that differs from the reference's, and the task that computes it
+    /// Find the first intermediate result of your model that differs from the reference's, and the
+    /// task that computes it
     Trace(trace::Options),
     /// Check everything that this repository promises
     Verify(verify::Options),
@@ -88,9 +91,11 @@ enum Command {
         #[command(subcommand)]
         week: bench::Week,
     },
-    /// Try every known mistake in tests/wrong, and write the answers and the page that follow from them
+    /// Try every known mistake in tests/wrong, and write the answers and the page that follow from
+    /// them
     Matrix(bank::Options),
-    /// Put our body where a todo! still stands, so that you can go on; what you have begun stays yours
+    /// Put our body where a todo! still stands, so that you can go on; what you have begun stays
+    /// yours
     Borrow {
         /// week1-day2
         day: String,
@@ -120,9 +125,11 @@ enum Command {
         #[arg(long)]
         spoil: bool,
     },
-    /// Bring a newer course under your work: tests, book, reference, runner, and the tasks that you have not touched
+    /// Bring a newer course under your work: tests, book, reference, runner, and the tasks that you
+    /// have not touched
     Update {
-        /// A folder with the newer course, or a git ref; without it, the default branch of the remote upstream, else origin
+        /// A folder with the newer course, or a git ref; without it, the default branch of the
+        /// remote upstream, else origin
         from: Option<String>,
         /// Write nothing; list what would change
         #[arg(long)]
@@ -150,15 +157,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Lets `cargo course | head` end without a word: a reader that closes the pipe early has seen enough.
+/// Lets `cargo course | head` end without a word: a reader that closes the pipe early has seen
+/// enough.
 fn end_with_the_reader() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if panic
-            .payload()
-            .downcast_ref::<String>()
-            .is_some_and(|text| text.starts_with("failed printing to stdout") && text.contains("ipe"))
-        {
+        if panic.payload().downcast_ref::<String>().is_some_and(|text| {
+            text.starts_with("failed printing to stdout") && text.contains("ipe")
+        }) {
             std::process::exit(141);
         }
         usual(panic);
@@ -192,14 +198,24 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
         }
         Some(Command::Bench { week }) => bench::run(&root, &week)?,
         Some(Command::Matrix(options)) => bank::run(&root, &curriculum, &options)?,
-        Some(Command::Borrow { day, before: true, .. }) => borrow::borrow_before(&root, &curriculum, &day)?,
+        Some(Command::Borrow { day, before: true, .. }) => {
+            borrow::borrow_before(&root, &curriculum, &day)?;
+        }
         Some(Command::Borrow { day, task, .. }) => borrow::borrow(&root, &curriculum, &day, task)?,
-        Some(Command::Return { day, task, force }) => borrow::give_back(&root, &curriculum, &day, task, force)?,
-        Some(Command::Diff { day, task, spoil }) => diff::diff(&root, &curriculum, &day, task, spoil)?,
-        Some(Command::Update { from, dry_run }) => update::update(&root, &curriculum, from.as_deref(), dry_run)?,
+        Some(Command::Return { day, task, force }) => {
+            borrow::give_back(&root, &curriculum, &day, task, force)?;
+        }
+        Some(Command::Diff { day, task, spoil }) => {
+            diff::diff(&root, &curriculum, &day, task, spoil)?;
+        }
+        Some(Command::Update { from, dry_run }) => {
+            update::update(&root, &curriculum, from.as_deref(), dry_run)?;
+        }
         Some(Command::Stubs { check: true, .. }) => {
             let stubs::Checked { equal, yours } = stubs::check(&root, &curriculum)?;
-            println!("{equal} files equal what would be generated; {yours} hold your work and were not compared.");
+            println!(
+                "{equal} files equal what would be generated; {yours} hold your work and were not compared."
+            );
         }
         Some(Command::Stubs { force, .. }) => stubs::write(&root, &curriculum, force)?,
     }
@@ -208,7 +224,11 @@ fn run(arguments: Arguments) -> Result<ExitCode> {
 
 /// Runs cargo on this terminal and ends as it does.
 fn pass_on<'a>(root: &Path, arguments: impl Iterator<Item = &'a str>) -> Result<ExitCode> {
-    let status = process::cargo(root).args(arguments).env_remove("CARGO_TERM_COLOR").status().context("cargo cannot be started")?;
+    let status = process::cargo(root)
+        .args(arguments)
+        .env_remove("CARGO_TERM_COLOR")
+        .status()
+        .context("cargo cannot be started")?;
     Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -19,7 +19,8 @@ pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
     /// Standard output and error, line by line as they came.
     pub(crate) text: String,
-    /// Standard output alone. What is read back comes from here: a line of cargo's errors may fall anywhere among the tests' lines.
+    /// Standard output alone. What is read back comes from here: a line of cargo's errors may fall
+    /// anywhere among the tests' lines.
     pub(crate) output: String,
     /// From start to end.
     pub(crate) duration: Duration,
@@ -44,7 +45,9 @@ pub(crate) fn cargo(root: &Path) -> Command {
 /// Takes out of a command's environment what `cargo run` put there about *this* package.
 pub(crate) fn forget_cargo(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
-        if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
+        if name.to_str().is_some_and(|name| {
+            name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+        }) {
             command.env_remove(name);
         }
     }
@@ -57,7 +60,8 @@ pub(crate) fn shown(command: &Command) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a command to its end; `each` sees every line of its output and errors as it comes. Standard input is empty.
+/// Runs a command to its end; `each` sees every line of its output and errors as it comes. Standard
+/// input is empty.
 ///
 /// # Errors
 /// If it cannot be started.
@@ -97,7 +101,8 @@ pub(crate) struct Line {
     pub(crate) is_output: bool,
 }
 
-/// Starts a command whose lines, of output and errors together, arrive on the channel until it ends.
+/// Starts a command whose lines, of output and errors together, arrive on the channel until it
+/// ends.
 pub(crate) fn start_piped(command: &mut Command) -> Result<(Child, Receiver<String>)> {
     start(command, |line| line.text)
 }
@@ -107,12 +112,18 @@ pub(crate) fn start_tagged(command: &mut Command) -> Result<(Child, Receiver<Lin
     start(command, |line| line)
 }
 
-fn start<T: Send + 'static>(command: &mut Command, of_line: fn(Line) -> T) -> Result<(Child, Receiver<T>)> {
+fn start<T: Send + 'static>(
+    command: &mut Command,
+    of_line: fn(Line) -> T,
+) -> Result<(Child, Receiver<T>)> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().with_context(|| format!("`{}` cannot be started", shown(command)))?;
+    let mut child =
+        command.spawn().with_context(|| format!("`{}` cannot be started", shown(command)))?;
     let (sender, lines) = channel();
-    let pipes: [(Option<Box<dyn Read + Send>>, bool); 2] =
-        [(child.stdout.take().map(|pipe| Box::new(pipe) as _), true), (child.stderr.take().map(|pipe| Box::new(pipe) as _), false)];
+    let pipes: [(Option<Box<dyn Read + Send>>, bool); 2] = [
+        (child.stdout.take().map(|pipe| Box::new(pipe) as _), true),
+        (child.stderr.take().map(|pipe| Box::new(pipe) as _), false),
+    ];
     for (pipe, is_output) in pipes {
         let Some(pipe) = pipe else { continue };
         let sender = sender.clone();
@@ -138,7 +149,10 @@ mod tests {
     #[test]
     fn output_is_told_apart_from_errors() {
         let finished = run_quietly(cargo(Path::new(".")).arg("--version")).unwrap();
-        assert!(finished.output.starts_with("cargo 1.") && finished.output == finished.text, "{finished:?}");
+        assert!(
+            finished.output.starts_with("cargo 1.") && finished.output == finished.text,
+            "{finished:?}"
+        );
         let finished = run_quietly(cargo(Path::new(".")).arg("--no-such-option")).unwrap();
         assert!(finished.output.is_empty() && finished.text.starts_with("error"), "{finished:?}");
     }

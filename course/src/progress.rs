@@ -1,4 +1,5 @@
-//! A build that shows how far it has come: one line that is rewritten on a terminal, plain lines elsewhere.
+//! A build that shows how far it has come: one line that is rewritten on a terminal, plain lines
+//! elsewhere.
 
 use std::{
     collections::BTreeSet,
@@ -13,7 +14,8 @@ use anyhow::{Result, bail};
 
 use crate::process::{cargo, run_quietly, shown, start_piped};
 
-/// Runs `cargo build ARGUMENTS` in `root` and shows its progress under the name `what`. Returns how long it took.
+/// Runs `cargo build ARGUMENTS` in `root` and shows its progress under the name `what`. Returns how
+/// long it took.
 ///
 /// # Errors
 /// If the build fails; cargo's own output is printed first.
@@ -33,11 +35,18 @@ pub(crate) fn build(root: &Path, what: &str, arguments: &[&str]) -> Result<Durat
                     ("Compiling", name) => {
                         packages += 1;
                         let total = *total.get_or_insert_with(|| count_packages(root, arguments));
-                        let of = if total >= packages { format!(" of {total} at most") } else { String::new() };
+                        let of = if total >= packages {
+                            format!(" of {total} at most")
+                        } else {
+                            String::new()
+                        };
                         now = format!("package {packages}{of} ({name})");
                     }
-                    // Before the first package: the index, the libraries' sources, another cargo that holds the folder.
-                    ("Updating" | "Downloading" | "Downloaded" | "Blocking", _) => output.trim().clone_into(&mut now),
+                    // Before the first package: the index, the libraries' sources, another cargo
+                    // that holds the folder.
+                    ("Updating" | "Downloading" | "Downloaded" | "Blocking", _) => {
+                        output.trim().clone_into(&mut now);
+                    }
                     _ => {}
                 }
                 text.push(output);
@@ -60,13 +69,29 @@ pub(crate) fn build(root: &Path, what: &str, arguments: &[&str]) -> Result<Durat
 
 /// How many packages a cold build compiles; 0 if unknown. Some may be built already.
 fn count_packages(root: &Path, arguments: &[&str]) -> usize {
-    let features: Vec<&str> = arguments.windows(2).filter(|pair| pair[0] == "--features").flatten().copied().collect();
+    let features: Vec<&str> =
+        arguments.windows(2).filter(|pair| pair[0] == "--features").flatten().copied().collect();
     let mut command = cargo(root);
-    command.args(["tree", "--offline", "--edges", "normal,build", "--prefix", "none", "--format", "{p}"]).args(features);
+    command
+        .args([
+            "tree",
+            "--offline",
+            "--edges",
+            "normal,build",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+        ])
+        .args(features);
     match run_quietly(&mut command) {
-        Ok(tree) if tree.status.success() => {
-            tree.text.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.is_empty()).collect::<BTreeSet<_>>().len()
-        }
+        Ok(tree) if tree.status.success() => tree
+            .text
+            .lines()
+            .map(|line| line.trim_end_matches(" (*)"))
+            .filter(|line| !line.is_empty())
+            .collect::<BTreeSet<_>>()
+            .len(),
         _ => 0,
     }
 }

@@ -18,8 +18,8 @@
 //! }
 //! ```
 //!
-//! It is a memory, never evidence: a run whose fingerprint is not that of the present files counts as not verified, and a file that
-//! cannot be read counts as empty.
+//! It is a memory, never evidence: a run whose fingerprint is not that of the present files counts
+//! as not verified, and a file that cannot be read counts as empty.
 
 use std::{
     collections::BTreeMap,
@@ -81,7 +81,12 @@ pub(crate) struct Run {
 
 impl Run {
     /// A run that ends now.
-    pub(crate) fn now(verdict: Verdict, duration: Duration, first_failing: Option<String>, fingerprint: String) -> Self {
+    pub(crate) fn now(
+        verdict: Verdict,
+        duration: Duration,
+        first_failing: Option<String>,
+        fingerprint: String,
+    ) -> Self {
         let at = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
         let milliseconds = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         Self { verdict, at, milliseconds, first_failing, fingerprint }
@@ -89,7 +94,11 @@ impl Run {
 
     /// How long ago it ended: `2 min ago`.
     pub(crate) fn ago(&self, now: SystemTime) -> String {
-        let passed = humantime::parse_rfc3339(&self.at).ok().and_then(|at| now.duration_since(at).ok()).unwrap_or_default().as_secs();
+        let passed = humantime::parse_rfc3339(&self.at)
+            .ok()
+            .and_then(|at| now.duration_since(at).ok())
+            .unwrap_or_default()
+            .as_secs();
         match passed {
             0..5 => "just now".to_owned(),
             5..60 => format!("{passed} s ago"),
@@ -100,7 +109,8 @@ impl Run {
     }
 }
 
-/// How many tasks the record knows. Unlike [`Record::load`] it leaves a file that cannot be read where it is.
+/// How many tasks the record knows. Unlike [`Record::load`] it leaves a file that cannot be read
+/// where it is.
 ///
 /// # Errors
 /// If the file is there and cannot be read.
@@ -109,7 +119,9 @@ pub(crate) fn inspect(root: &Path) -> Result<usize> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
         read => read.map_err(anyhow::Error::from),
     };
-    let record = read.and_then(|text| Record::parse(&text)).with_context(|| format!("{PATH} cannot be read"))?;
+    let record = read
+        .and_then(|text| Record::parse(&text))
+        .with_context(|| format!("{PATH} cannot be read"))?;
     Ok(record.tasks.len())
 }
 
@@ -120,7 +132,8 @@ impl Default for Record {
 }
 
 impl Record {
-    /// The record of this repository. One that cannot be read is moved into `.course/recovery` with a note on standard error, and counts as empty.
+    /// The record of this repository. One that cannot be read is moved into `.course/recovery` with
+    /// a note on standard error, and counts as empty.
     pub(crate) fn load(root: &Path) -> Self {
         let read = match fs::read_to_string(root.join(PATH)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::default(),
@@ -141,9 +154,15 @@ impl Record {
         let record: Self = serde_json::from_str(text)?;
         ensure!(record.format == FORMAT, "found format {}, expected {FORMAT}", record.format);
         for (task, entry) in &record.tasks {
-            ensure!(entry.hints <= HINTS, "{task}: found {} hints, expected at most {HINTS}", entry.hints);
+            ensure!(
+                entry.hints <= HINTS,
+                "{task}: found {} hints, expected at most {HINTS}",
+                entry.hints
+            );
             if let Some(run) = &entry.run {
-                humantime::parse_rfc3339(&run.at).with_context(|| format!("{task}: found at {:?}, expected a time in UTC", run.at))?;
+                humantime::parse_rfc3339(&run.at).with_context(|| {
+                    format!("{task}: found at {:?}, expected a time in UTC", run.at)
+                })?;
             }
         }
         Ok(record)
@@ -154,8 +173,8 @@ impl Record {
         self.tasks.get(&id.to_string()).cloned().unwrap_or_default()
     }
 
-    /// Changes what stands in the file now, which another command may have written meanwhile. That it cannot be written is a note on
-    /// standard error: a verdict counts without being remembered.
+    /// Changes what stands in the file now, which another command may have written meanwhile. That
+    /// it cannot be written is a note on standard error: a verdict counts without being remembered.
     pub(crate) fn update(root: &Path, change: impl FnOnce(&mut Self)) {
         let mut record = Self::load(root);
         let before = record.clone();
@@ -179,7 +198,8 @@ impl Record {
     }
 
     fn save(&self, root: &Path) -> Result<()> {
-        let text = serde_json::to_string_pretty(self).context("the record cannot be written as JSON")?;
+        let text =
+            serde_json::to_string_pretty(self).context("the record cannot be written as JSON")?;
         write_atomically(&root.join(PATH), &(text + "\n"))
     }
 }
@@ -205,7 +225,12 @@ mod tests {
 
     fn kept(root: &Path) -> Vec<String> {
         let Ok(folders) = fs::read_dir(root.join(".course/recovery")) else { return Vec::new() };
-        folders.map(|folder| String::from_utf8_lossy(&fs::read(folder.unwrap().path().join(PATH)).unwrap()).into_owned()).collect()
+        folders
+            .map(|folder| {
+                String::from_utf8_lossy(&fs::read(folder.unwrap().path().join(PATH)).unwrap())
+                    .into_owned()
+            })
+            .collect()
     }
 
     #[test]
@@ -217,7 +242,10 @@ mod tests {
         let entry = Record::load(root.path()).entry(&id());
         assert_eq!(entry, Entry { run: Some(run("2026-03-09T07:05:00Z")), hints: 2 });
         let text = fs::read_to_string(root.path().join(PATH)).unwrap();
-        assert!(text.contains("\n      \"run\": {\n        \"verdict\": \"does-not-compile\",\n"), "{text}");
+        assert!(
+            text.contains("\n      \"run\": {\n        \"verdict\": \"does-not-compile\",\n"),
+            "{text}"
+        );
         assert_eq!(kept(root.path()), [""; 0]);
     }
 
@@ -257,11 +285,20 @@ mod tests {
     #[test]
     fn times_are_told_in_words() {
         let at = humantime::parse_rfc3339("2026-03-09T07:05:00Z").unwrap();
-        for (seconds, words) in
-            [(0, "just now"), (59, "59 s ago"), (60, "1 min ago"), (7_200, "2 h ago"), (172_799, "47 h ago"), (259_200, "3 days ago")]
-        {
+        for (seconds, words) in [
+            (0, "just now"),
+            (59, "59 s ago"),
+            (60, "1 min ago"),
+            (7_200, "2 h ago"),
+            (172_799, "47 h ago"),
+            (259_200, "3 days ago"),
+        ] {
             assert_eq!(run("2026-03-09T07:05:00Z").ago(at + Duration::from_secs(seconds)), words);
         }
-        assert_eq!(run("2026-03-09T07:05:00Z").ago(SystemTime::UNIX_EPOCH), "just now", "a clock that was set back");
+        assert_eq!(
+            run("2026-03-09T07:05:00Z").ago(SystemTime::UNIX_EPOCH),
+            "just now",
+            "a clock that was set back"
+        );
     }
 }

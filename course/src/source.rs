@@ -1,7 +1,9 @@
-//! As much of Rust's grammar as the runner needs: which function a line stands in, and a function's body.
+//! As much of Rust's grammar as the runner needs: which function a line stands in, and a function's
+//! body.
 //!
-//! It relies on the indentation that rustfmt gives. Where a learner's file is laid out otherwise, a function is
-//! not recognised as an untouched stub, and so it counts as the learner's work: that is the safe side.
+//! It relies on the indentation that rustfmt gives. Where a learner's file is laid out otherwise, a
+//! function is not recognised as an untouched stub, and so it counts as the learner's work: that is
+//! the safe side.
 
 use std::ops::Range;
 
@@ -49,13 +51,17 @@ pub(crate) fn function_body<'a>(lines: &'a [&'a str], function: &str) -> Option<
 
 /// Where the function of that name stands.
 pub(crate) fn place(lines: &[&str], function: &str) -> Option<Place> {
-    let start = (0..lines.len()).find(|&i| function_name(lines[i]).is_some() && qualified_name(lines, i).as_deref() == Some(function))?;
+    let start = (0..lines.len()).find(|&i| {
+        function_name(lines[i]).is_some() && qualified_name(lines, i).as_deref() == Some(function)
+    })?;
     let indent = indentation(lines[start]);
     let open = start + lines[start..].iter().position(|line| line.contains('{'))?;
     if !lines[open].trim_end().ends_with('{') {
         return None; // All in one line, or a comment behind the brace.
     }
-    let length = lines[open + 1..].iter().position(|line| !line.trim().is_empty() && indentation(line) <= indent)?;
+    let length = lines[open + 1..]
+        .iter()
+        .position(|line| !line.trim().is_empty() && indentation(line) <= indent)?;
     Some(Place { signature: start..open + 1, body: open + 1..open + 1 + length })
 }
 
@@ -65,7 +71,10 @@ pub(crate) fn item_name(line: &str) -> Option<&str> {
         return None;
     }
     let mut code = line;
-    while let Some(rest) = ["pub ", "pub(crate) ", "pub(super) ", "async ", "unsafe "].iter().find_map(|q| code.strip_prefix(q)) {
+    while let Some(rest) = ["pub ", "pub(crate) ", "pub(super) ", "async ", "unsafe "]
+        .iter()
+        .find_map(|q| code.strip_prefix(q))
+    {
         code = rest;
     }
     let kinds = ["const fn ", "fn ", "const ", "static ", "struct ", "enum ", "type ", "trait "];
@@ -88,7 +97,10 @@ fn enclosing_function_line(lines: &[&str], at: usize) -> Option<usize> {
         if function_name(line).is_some() {
             return Some(i);
         }
-        if code.starts_with(')') || code.starts_with("where") || (code.starts_with('}') && code.ends_with('{')) {
+        if code.starts_with(')')
+            || code.starts_with("where")
+            || (code.starts_with('}') && code.ends_with('{'))
+        {
             // The end of a signature, or `} else {`: what it continues has the same indentation.
             indent += 1;
         } else if code.starts_with('}') {
@@ -120,7 +132,10 @@ fn qualified_name(lines: &[&str], function_line: usize) -> Option<String> {
 
 fn function_name(line: &str) -> Option<&str> {
     let mut code = line.trim_start();
-    while let Some(rest) = ["pub ", "pub(crate) ", "pub(super) ", "const ", "async ", "unsafe "].iter().find_map(|q| code.strip_prefix(q)) {
+    while let Some(rest) = ["pub ", "pub(crate) ", "pub(super) ", "const ", "async ", "unsafe "]
+        .iter()
+        .find_map(|q| code.strip_prefix(q))
+    {
         code = rest;
     }
     identifier(code.strip_prefix("fn ")?)
@@ -188,7 +203,13 @@ impl<'a, T: Into<u8>> fmt::Display for Shape<'a, T> {
 
     #[test]
     fn items_are_named() {
-        let names = ["pub(crate) const fn one() {", "const TWO: u32 = 2;", "struct Three<T>(T);", "    fn four() {", "// fn five() {"];
+        let names = [
+            "pub(crate) const fn one() {",
+            "const TWO: u32 = 2;",
+            "struct Three<T>(T);",
+            "    fn four() {",
+            "// fn five() {",
+        ];
         assert_eq!(names.map(item_name), [Some("one"), Some("TWO"), Some("Three"), None, None]);
         assert!(mentions("f(one)", "one") && !mentions("f(one_two)", "one"));
     }

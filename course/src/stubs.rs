@@ -1,12 +1,14 @@
 //! `cargo course stubs`: makes the learner's `src/weekN` from `reference/src/weekN`.
 //!
-//! - Every task's body becomes `todo!("week1-day1 task 2: …")`, helpers vanish, all else is the same.
-//! - A file that holds a learner's work is refused whole, with the names of the functions. `--force` keeps the old
-//!   file under `.course/recovery/<time>/` and then writes the stubs.
+//! - Every task's body becomes `todo!("week1-day1 task 2: …")`, helpers vanish, all else is the
+//!   same.
+//! - A file that holds a learner's work is refused whole, with the names of the functions.
+//!   `--force` keeps the old file under `.course/recovery/<time>/` and then writes the stubs.
 //! - Whatever is replaced for another reason is kept there too. All files are written, or none.
-//! - A body that `cargo course borrow` put there stays borrowed; `--force` takes it out. One that was edited since is work.
-//! - `--check` writes nothing and fails if a file differs from what would be written. A learner's files are named,
-//!   not compared.
+//! - A body that `cargo course borrow` put there stays borrowed; `--force` takes it out. One that
+//!   was edited since is work.
+//! - `--check` writes nothing and fails if a file differs from what would be written. A learner's
+//!   files are named, not compared.
 
 use std::{
     fs,
@@ -43,13 +45,18 @@ pub(crate) struct Generated {
 }
 
 impl Generated {
-    /// The functions of tasks, and the borrowed helpers, that hold a learner's work, in the order of the file.
+    /// The functions of tasks, and the borrowed helpers, that hold a learner's work, in the order
+    /// of the file.
     pub(crate) fn work(&self) -> Vec<String> {
         if self.current.is_none() {
             return Vec::new();
         }
         let functions = self.template.regions().filter_map(|region| region.function.clone());
-        let edited = self.marks().into_iter().filter(|mark| mark.function.is_none() && !mark.intact).map(|mark| mark.name());
+        let edited = self
+            .marks()
+            .into_iter()
+            .filter(|mark| mark.function.is_none() && !mark.intact)
+            .map(|mark| mark.name());
         functions.filter(|function| self.state(function).is_work()).chain(edited).collect()
     }
 
@@ -74,7 +81,9 @@ impl Generated {
 
     /// Whether the file is the stub, apart from what is borrowed.
     pub(crate) fn is_stub(&self) -> bool {
-        self.current.as_ref().is_some_and(|current| marks::take_out_intact(&self.template, current).0 == self.stub)
+        self.current
+            .as_ref()
+            .is_some_and(|current| marks::take_out_intact(&self.template, current).0 == self.stub)
     }
 }
 
@@ -103,7 +112,10 @@ pub(crate) fn generated(root: &Path, curriculum: &Curriculum) -> Result<Vec<Gene
 ///
 /// # Errors
 /// As [`generated`].
-pub(crate) fn templates(reference: Vec<(String, String)>, curriculum: &Curriculum) -> Result<Vec<(String, Template)>> {
+pub(crate) fn templates(
+    reference: Vec<(String, String)>,
+    curriculum: &Curriculum,
+) -> Result<Vec<(String, Template)>> {
     let parse = |(path, text): (String, String)| {
         let template = Template::parse(&format!("reference/{path}"), &text, curriculum)?;
         Ok((path, template))
@@ -111,10 +123,17 @@ pub(crate) fn templates(reference: Vec<(String, String)>, curriculum: &Curriculu
     let files = reference.into_iter().map(parse).collect::<Result<Vec<_>>>()?;
     for (id, task) in curriculum.tasks() {
         let file = files.iter().find(|(path, _)| *path == task.file);
-        let (_, template) = file.with_context(|| format!("{id}: reference/{} does not exist", task.file))?;
+        let (_, template) =
+            file.with_context(|| format!("{id}: reference/{} does not exist", task.file))?;
         for function in &task.functions {
-            let there = template.regions().any(|region| region.task == id && region.function.as_ref() == Some(function));
-            ensure!(there, "reference/{}: no region `// SOLUTION {id}` in {function}, which the curriculum lists", task.file);
+            let there = template
+                .regions()
+                .any(|region| region.task == id && region.function.as_ref() == Some(function));
+            ensure!(
+                there,
+                "reference/{}: no region `// SOLUTION {id}` in {function}, which the curriculum lists",
+                task.file
+            );
         }
     }
     Ok(files)
@@ -137,8 +156,13 @@ pub(crate) fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result
             continue;
         }
         let borrowed = |function: &str| !force && file.state(function) == State::Borrowed;
-        let (text, _) = marks::put_in(&file.template, &file.stub, |_, function| borrowed(function)).context(file.path.clone())?;
-        transaction.replace(&file.path, file.raw.as_deref().map(str::as_bytes), Some(text.as_bytes()));
+        let (text, _) = marks::put_in(&file.template, &file.stub, |_, function| borrowed(function))
+            .context(file.path.clone())?;
+        transaction.replace(
+            &file.path,
+            file.raw.as_deref().map(str::as_bytes),
+            Some(text.as_bytes()),
+        );
         written.push(file.path);
     }
     let done = transaction.commit()?;
@@ -196,7 +220,10 @@ pub(crate) fn check(root: &Path, curriculum: &Curriculum) -> Result<Checked> {
     if drift.is_empty() {
         return Ok(checked);
     }
-    bail!("src/ differs from reference/ (`cargo course stubs` writes it anew):\n{}", drift.join("\n"))
+    bail!(
+        "src/ differs from reference/ (`cargo course stubs` writes it anew):\n{}",
+        drift.join("\n")
+    )
 }
 
 fn first_difference(path: &str, found: &str, expected: &str) -> String {
@@ -204,7 +231,9 @@ fn first_difference(path: &str, found: &str, expected: &str) -> String {
     for number in 1.. {
         let (f, e) = (found.next(), expected.next());
         if f != e || f.is_none() {
-            let show = |line: Option<&str>| line.map_or("the end of the file".to_owned(), |line| format!("`{line}`"));
+            let show = |line: Option<&str>| {
+                line.map_or("the end of the file".to_owned(), |line| format!("`{line}`"))
+            };
             return format!("{path}:{number}: found {}, expected {}", show(f), show(e));
         }
     }
@@ -215,12 +244,15 @@ fn first_difference(path: &str, found: &str, expected: &str) -> String {
 fn files_of(root: &Path, tree: &str, week: &Week) -> Result<Vec<String>> {
     let folder = format!("week{}", week.number);
     let mut found = Vec::new();
-    let mut open: Vec<(PathBuf, String)> = vec![(root.join(tree).join(&folder), format!("src/{folder}"))];
+    let mut open: Vec<(PathBuf, String)> =
+        vec![(root.join(tree).join(&folder), format!("src/{folder}"))];
     while let Some((folder, name)) = open.pop() {
         if !folder.is_dir() {
             continue;
         }
-        for entry in fs::read_dir(&folder).with_context(|| format!("{} cannot be listed", folder.display()))? {
+        for entry in fs::read_dir(&folder)
+            .with_context(|| format!("{} cannot be listed", folder.display()))?
+        {
             let entry = entry?;
             let path = format!("{name}/{}", entry.file_name().to_string_lossy());
             if entry.file_type()?.is_dir() {

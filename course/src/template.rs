@@ -6,8 +6,8 @@
 //!     // END SOLUTION
 //! ```
 //!
-//! A region inside a function is that function's body (or its end) and becomes a `todo!`. A region marked
-//! `(helper)` stands outside functions and vanishes.
+//! A region inside a function is that function's body (or its end) and becomes a `todo!`. A region
+//! marked `(helper)` stands outside functions and vanishes.
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -45,7 +45,10 @@ impl Region {
     /// The reference's lines, indented by `indentation` instead of the region's own.
     pub(crate) fn body(&self, indentation: &str) -> Vec<String> {
         let own = " ".repeat(self.indentation);
-        let moved = |line: &String| line.strip_prefix(&own).map_or_else(|| line.clone(), |rest| format!("{indentation}{rest}"));
+        let moved = |line: &String| {
+            line.strip_prefix(&own)
+                .map_or_else(|| line.clone(), |rest| format!("{indentation}{rest}"))
+        };
         self.body.iter().map(moved).collect()
     }
 }
@@ -54,7 +57,8 @@ impl Template {
     /// `path` is for messages.
     ///
     /// # Errors
-    /// If markers are malformed or unbalanced, or disagree with the curriculum; the message has file and line.
+    /// If markers are malformed or unbalanced, or disagree with the curriculum; the message has
+    /// file and line.
     pub(crate) fn parse(path: &str, text: &str, curriculum: &Curriculum) -> Result<Self> {
         let text = normalise(text);
         let lines: Vec<&str> = text.lines().collect();
@@ -65,7 +69,11 @@ impl Template {
             let code = line.trim();
             if let Some(marker) = code.strip_prefix("// SOLUTION") {
                 if let Some(region) = &open {
-                    bail!("{}: a region opens inside the one that opened at line {}", place(), region.line);
+                    bail!(
+                        "{}: a region opens inside the one that opened at line {}",
+                        place(),
+                        region.line
+                    );
                 }
                 let marker = marker.trim();
                 let (task, helper) = parse_task(marker).with_context(|| {
@@ -76,12 +84,21 @@ impl Template {
                 })?;
                 let function = enclosing_function(&lines, i);
                 match &function {
-                    Some(function) if helper => bail!("{}: a helper region inside the function {function}", place()),
-                    None if !helper => bail!("{}: this region is inside no function; is it a `(helper)`?", place()),
-                    None => ensure!(indentation(line) == 0, "{}: a helper stands at item level, outside every impl", place()),
+                    Some(function) if helper => {
+                        bail!("{}: a helper region inside the function {function}", place())
+                    }
+                    None if !helper => {
+                        bail!("{}: this region is inside no function; is it a `(helper)`?", place())
+                    }
+                    None => ensure!(
+                        indentation(line) == 0,
+                        "{}: a helper stands at item level, outside every impl",
+                        place()
+                    ),
                     _ => {}
                 }
-                // A day that is not listed yet has the same stub; `unlisted` tells the consistency check.
+                // A day that is not listed yet has the same stub; `unlisted` tells the consistency
+                // check.
                 if curriculum.days().any(|day| day.feature == task.feature) {
                     let known = curriculum.task(&task).with_context(place)?;
                     ensure!(
@@ -91,12 +108,24 @@ impl Template {
                         known.file
                     );
                     if let Some(function) = &function {
-                        ensure!(known.functions.contains(function), "{}: the curriculum does not list {function} for {task}", place());
+                        ensure!(
+                            known.functions.contains(function),
+                            "{}: the curriculum does not list {function} for {task}",
+                            place()
+                        );
                     }
                 }
-                open = Some(Region { task, function, line: i + 1, indentation: indentation(line), body: Vec::new() });
+                open = Some(Region {
+                    task,
+                    function,
+                    line: i + 1,
+                    indentation: indentation(line),
+                    body: Vec::new(),
+                });
             } else if code.starts_with("// END SOLUTION") {
-                let region = open.take().with_context(|| format!("{}: END SOLUTION without SOLUTION", place()))?;
+                let region = open
+                    .take()
+                    .with_context(|| format!("{}: END SOLUTION without SOLUTION", place()))?;
                 pieces.push(Piece::Region(region));
             } else if let Some(region) = &mut open {
                 region.body.push((*line).to_owned());
@@ -109,10 +138,17 @@ impl Template {
         }
         let template = Self { pieces };
         for (n, region) in template.regions().enumerate() {
-            let twice = template.regions().take(n).find(|earlier| region.function.is_some() && earlier.function == region.function);
+            let twice = template
+                .regions()
+                .take(n)
+                .find(|earlier| region.function.is_some() && earlier.function == region.function);
             if let Some(earlier) = twice {
                 let function = region.function.as_deref().unwrap_or_default();
-                bail!("{path}:{}: {function} has a region already, at line {}", region.line, earlier.line);
+                bail!(
+                    "{path}:{}: {function} has a region already, at line {}",
+                    region.line,
+                    earlier.line
+                );
             }
         }
         Ok(template)
@@ -130,7 +166,8 @@ impl Template {
     pub(crate) fn unlisted(&self, curriculum: &Curriculum) -> Vec<(&TaskId, usize)> {
         let mut found: Vec<(&TaskId, usize)> = Vec::new();
         for region in self.regions() {
-            let known = curriculum.days().any(|day| day.feature == region.task.feature) || found.iter().any(|(id, _)| **id == region.task);
+            let known = curriculum.days().any(|day| day.feature == region.task.feature)
+                || found.iter().any(|(id, _)| **id == region.task);
             if !known {
                 found.push((&region.task, region.line));
             }
@@ -143,8 +180,8 @@ impl Template {
         self.render(|_| false)
     }
 
-    /// The whole reference, in which each function's body chooses among its own and the arms that `arms` gives for it (each
-    /// `17 => { … }`) by `crate::variant::number()`.
+    /// The whole reference, in which each function's body chooses among its own and the arms that
+    /// `arms` gives for it (each `17 => { … }`) by `crate::variant::number()`.
     pub(crate) fn render_arms(&self, arms: impl Fn(&str) -> Vec<String>) -> String {
         let mut text = String::new();
         for piece in &self.pieces {
@@ -156,7 +193,10 @@ impl Template {
                     if arms.is_empty() {
                         text += &body;
                     } else {
-                        text += &format!("match crate::variant::number() {{\n{}\n_ => {{\n{body}\n}}\n}}", arms.join("\n"));
+                        text += &format!(
+                            "match crate::variant::number() {{\n{}\n_ => {{\n{body}\n}}\n}}",
+                            arms.join("\n")
+                        );
                     }
                 }
             }
@@ -165,15 +205,18 @@ impl Template {
         text
     }
 
-    /// The file with the reference's body in the tasks for which `solved` holds, and a `todo!` in all others. No markers remain.
+    /// The file with the reference's body in the tasks for which `solved` holds, and a `todo!` in
+    /// all others. No markers remain.
     pub(crate) fn render(&self, solved: impl Fn(&TaskId) -> bool) -> String {
         let mut lines: Vec<String> = Vec::new();
         let mut vanished = false;
         for piece in &self.pieces {
             match piece {
                 Piece::Line(line) => {
-                    // A helper leaves two blank lines behind, or one at the top of the file: one too many.
-                    let superfluous = vanished && line.is_empty() && lines.last().is_none_or(String::is_empty);
+                    // A helper leaves two blank lines behind, or one at the top of the file: one
+                    // too many.
+                    let superfluous =
+                        vanished && line.is_empty() && lines.last().is_none_or(String::is_empty);
                     if !superfluous {
                         lines.push(line.clone());
                     }
@@ -186,7 +229,11 @@ impl Template {
                 Piece::Region(region) => match &region.function {
                     Some(function) => {
                         let message = region.task.message(function);
-                        lines.push(format!("{:indent$}todo!(\"{message}\")", "", indent = region.indentation));
+                        lines.push(format!(
+                            "{:indent$}todo!(\"{message}\")",
+                            "",
+                            indent = region.indentation
+                        ));
                         vanished = false;
                     }
                     None => vanished = true,
@@ -285,7 +332,11 @@ impl Two {
     #[test]
     fn solved_tasks_keep_the_reference() {
         let text = parse(FILE).unwrap().render(|id| id.task == 1);
-        assert!(text.contains("    helper(x)\n}\n\nfn helper(x: u32)") && text.contains("todo!(\"week1-day1 task 2"), "{text}");
+        assert!(
+            text.contains("    helper(x)\n}\n\nfn helper(x: u32)")
+                && text.contains("todo!(\"week1-day1 task 2"),
+            "{text}"
+        );
         assert!(!text.contains("SOLUTION"), "{text}");
     }
 
@@ -294,23 +345,58 @@ impl Two {
         let template = parse(&FILE.replace("week1-day1 task 1", "week1-day9 task 1")).unwrap();
         assert_eq!(template.stub(), STUB.replace("week1-day1 task 1", "week1-day9 task 1"));
         let unlisted = template.unlisted(&curriculum());
-        assert_eq!(unlisted.iter().map(|(id, line)| (id.to_string(), *line)).collect::<Vec<_>>(), [("week1-day9 task 1".to_owned(), 5)]);
+        assert_eq!(
+            unlisted.iter().map(|(id, line)| (id.to_string(), *line)).collect::<Vec<_>>(),
+            [("week1-day9 task 1".to_owned(), 5)]
+        );
         assert!(parse(FILE).unwrap().unlisted(&curriculum()).is_empty());
     }
 
     #[test]
     fn mistakes_are_named_with_file_and_line() {
         for (from, to, message) in [
-            ("    // END SOLUTION\n", "", "reference/src/week1/a.rs:9: a region opens inside the one that opened at line 5"),
-            ("        // END SOLUTION\n    }\n}\n", "", "reference/src/week1/a.rs:20: SOLUTION without END SOLUTION"),
-            ("    // SOLUTION week1-day1 task 1\n", "", "reference/src/week1/a.rs:6: END SOLUTION without SOLUTION"),
-            ("week1-day1 task 1", "week1-day1 task 7", "a.rs:5: course/curriculum.toml: week1-day1 has no task 7"),
-            ("week1-day1 task 1", "week1-day2 task 1", "a.rs:5: the curriculum puts week1-day2 task 1 into src/week1/b.rs"),
+            (
+                "    // END SOLUTION\n",
+                "",
+                "reference/src/week1/a.rs:9: a region opens inside the one that opened at line 5",
+            ),
+            (
+                "        // END SOLUTION\n    }\n}\n",
+                "",
+                "reference/src/week1/a.rs:20: SOLUTION without END SOLUTION",
+            ),
+            (
+                "    // SOLUTION week1-day1 task 1\n",
+                "",
+                "reference/src/week1/a.rs:6: END SOLUTION without SOLUTION",
+            ),
+            (
+                "week1-day1 task 1",
+                "week1-day1 task 7",
+                "a.rs:5: course/curriculum.toml: week1-day1 has no task 7",
+            ),
+            (
+                "week1-day1 task 1",
+                "week1-day2 task 1",
+                "a.rs:5: the curriculum puts week1-day2 task 1 into src/week1/b.rs",
+            ),
             ("week1-day1 task 1", "day1 1", "a.rs:5: expected `// SOLUTION weekN-dayM task K`"),
-            ("fn two", "fn deux", "a.rs:20: the curriculum does not list Two::deux for week1-day1 task 2"),
+            (
+                "fn two",
+                "fn deux",
+                "a.rs:20: the curriculum does not list Two::deux for week1-day1 task 2",
+            ),
             (" (helper)", "", "a.rs:10: this region is inside no function"),
-            ("// SOLUTION week1-day1 task 1 (h", "    // SOLUTION week1-day1 task 1 (h", "a.rs:10: a helper stands at item level"),
-            ("day1 task 2", "day1 task 2 (helper)", "a.rs:20: a helper region inside the function Two::two"),
+            (
+                "// SOLUTION week1-day1 task 1 (h",
+                "    // SOLUTION week1-day1 task 1 (h",
+                "a.rs:10: a helper stands at item level",
+            ),
+            (
+                "day1 task 2",
+                "day1 task 2 (helper)",
+                "a.rs:20: a helper region inside the function Two::two",
+            ),
             (
                 "        // END SOLUTION",
                 "        // END SOLUTION\n        // SOLUTION week1-day1 task 2\n        // END SOLUTION",

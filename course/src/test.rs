@@ -32,7 +32,9 @@ pub(crate) struct Options {
 /// If there is no such day or task, or cargo cannot be started.
 pub(crate) fn test(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<ExitCode> {
     let Some((day, task)) = chosen(root, curriculum, options)? else {
-        println!("Every task has passed or is borrowed. Check a day again: cargo course test week1-day1");
+        println!(
+            "Every task has passed or is borrowed. Check a day again: cargo course test week1-day1"
+        );
         return Ok(ExitCode::SUCCESS);
     };
     let ink = Ink::of_stdout();
@@ -47,9 +49,15 @@ pub(crate) fn test(root: &Path, curriculum: &Curriculum, options: &Options) -> R
     Ok(ExitCode::SUCCESS)
 }
 
-fn chosen<'a>(root: &Path, curriculum: &'a Curriculum, options: &Options) -> Result<Option<(&'a Day, Option<usize>)>> {
+fn chosen<'a>(
+    root: &Path,
+    curriculum: &'a Curriculum,
+    options: &Options,
+) -> Result<Option<(&'a Day, Option<usize>)>> {
     Ok(match (&options.day, options.task) {
-        (None, _) => Status::read(root, curriculum)?.current(None).map(|task| (task.day, Some(task.id.task))),
+        (None, _) => {
+            Status::read(root, curriculum)?.current(None).map(|task| (task.day, Some(task.id.task)))
+        }
         (Some(day), None) => Some((curriculum.day(day)?, None)),
         (Some(day), Some(task)) => Some((curriculum.named(day, task)?.0, Some(task))),
     })

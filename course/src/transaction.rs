@@ -1,11 +1,15 @@
 //! Writes of several files that happen wholly or not at all, whenever the program is killed.
 //!
-//! 1. All new contents, copies of what they replace, and a journal are written to `.course/transaction/staging-<process>/`.
-//! 2. Renaming that folder to `committed` is the decision: before it nothing has changed, after it everything will.
-//! 3. The copies move to `.course/recovery/<time>/`; then file after file is renamed into its place.
+//! 1. All new contents, copies of what they replace, and a journal are written to
+//!    `.course/transaction/staging-<process>/`.
+//! 2. Renaming that folder to `committed` is the decision: before it nothing has changed, after it
+//!    everything will.
+//! 3. The copies move to `.course/recovery/<time>/`; then file after file is renamed into its
+//!    place.
 //!
-//! [`recover`] runs at every start of the runner. It finishes what was committed and discards what was not. A file
-//! that has been changed since is neither the old one nor the new one: it stays, and the new content goes to recovery.
+//! [`recover`] runs at every start of the runner. It finishes what was committed and discards what
+//! was not. A file that has been changed since is neither the old one nor the new one: it stays,
+//! and the new content goes to recovery.
 
 use std::{
     collections::BTreeSet,
@@ -71,7 +75,8 @@ struct Journal {
     entries: Vec<Entry>,
 }
 
-/// A file, with the hashes of what is replaced and of what replaces it; `None` where there is no file.
+/// A file, with the hashes of what is replaced and of what replaces it; `None` where there is no
+/// file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Entry {
     path: String,
@@ -83,7 +88,8 @@ impl Transaction {
     /// An empty one; `command` names the command to whoever reads about it later.
     pub(crate) fn new(root: &Path, command: &str) -> Self {
         let recovery = Recovery::new(root).folder;
-        let journal = Journal { format: FORMAT, command: command.to_owned(), recovery, entries: Vec::new() };
+        let journal =
+            Journal { format: FORMAT, command: command.to_owned(), recovery, entries: Vec::new() };
         Self { root: root.to_owned(), journal, new: Vec::new(), kept: Vec::new() }
     }
 
@@ -97,7 +103,11 @@ impl Transaction {
 
     /// [`Transaction::replace`] for a file in which nothing of the learner's can be.
     pub(crate) fn replace_unkept(&mut self, path: &str, old: Option<&[u8]>, new: Option<&[u8]>) {
-        self.journal.entries.push(Entry { path: path.to_owned(), old: old.map(hash), new: new.map(hash) });
+        self.journal.entries.push(Entry {
+            path: path.to_owned(),
+            old: old.map(hash),
+            new: new.map(hash),
+        });
         self.new.push(new.map(<[u8]>::to_owned));
     }
 
@@ -109,8 +119,9 @@ impl Transaction {
     /// Does all of it.
     ///
     /// # Errors
-    /// If a file is no longer as it was planned with, or something cannot be written: then nothing has changed. If a file
-    /// cannot be replaced after the decision, the rest is done at the runner's next start.
+    /// If a file is no longer as it was planned with, or something cannot be written: then nothing
+    /// has changed. If a file cannot be replaced after the decision, the rest is done at the
+    /// runner's next start.
     pub(crate) fn commit(self) -> Result<Done> {
         if self.is_empty() {
             return Ok(Done::default());
@@ -123,7 +134,11 @@ impl Transaction {
     fn decide(&self) -> Result<PathBuf> {
         for entry in &self.journal.entries {
             let now = hash_of(&self.root.join(&entry.path))?;
-            ensure!(now == entry.old, "{} was changed while this command ran; nothing was written, run it again", entry.path);
+            ensure!(
+                now == entry.old,
+                "{} was changed while this command ran; nothing was written, run it again",
+                entry.path
+            );
         }
         let staging = self.root.join(FOLDER).join(format!("staging-{}", std::process::id()));
         let stage = || -> std::io::Result<PathBuf> {
@@ -134,14 +149,23 @@ impl Transaction {
                 let path = staging.join("kept").join(path);
                 let folder = path.parent().unwrap_or(&staging);
                 fs::create_dir_all(folder)?;
-                folders.extend(folder.ancestors().take_while(|folder| **folder != staging).map(Path::to_owned));
+                folders.extend(
+                    folder.ancestors().take_while(|folder| **folder != staging).map(Path::to_owned),
+                );
                 files.push((path, content));
             }
             for (n, content) in self.new.iter().enumerate() {
-                files.extend(content.as_deref().map(|content| (staging.join("new").join(n.to_string()), content)));
+                files.extend(
+                    content
+                        .as_deref()
+                        .map(|content| (staging.join("new").join(n.to_string()), content)),
+                );
             }
             write_together(&files)?;
-            write_synced(&staging.join("journal.json"), &serde_json::to_vec_pretty(&self.journal)?)?;
+            write_synced(
+                &staging.join("journal.json"),
+                &serde_json::to_vec_pretty(&self.journal)?,
+            )?;
             for folder in &folders {
                 sync_folder(folder)?;
             }
@@ -150,9 +174,11 @@ impl Transaction {
             sync_folder(&self.root.join(FOLDER))?;
             Ok(committed)
         };
-        stage().with_context(|| format!("{FOLDER} cannot be written; nothing has changed")).inspect_err(|_| {
-            let _ = fs::remove_dir_all(&staging);
-        })
+        stage()
+            .with_context(|| format!("{FOLDER} cannot be written; nothing has changed"))
+            .inspect_err(|_| {
+                let _ = fs::remove_dir_all(&staging);
+            })
     }
 }
 
@@ -161,13 +187,19 @@ pub(crate) fn is_pending(root: &Path) -> bool {
     fs::read_dir(root.join(FOLDER)).is_ok_and(|mut entries| entries.next().is_some())
 }
 
-/// Writes files down to the disk, many at a time: each alone would wait for the disk, together they wait once.
+/// Writes files down to the disk, many at a time: each alone would wait for the disk, together they
+/// wait once.
 fn write_together(files: &[(PathBuf, &[u8])]) -> std::io::Result<()> {
-    let write = |files: &[(PathBuf, &[u8])]| files.iter().try_for_each(|(path, content)| write_synced(path, content));
+    let write = |files: &[(PathBuf, &[u8])]| {
+        files.iter().try_for_each(|(path, content)| write_synced(path, content))
+    };
     thread::scope(|scope| {
         let share = files.len().div_ceil(16).max(1);
-        let writers: Vec<_> = files.chunks(share).map(|files| scope.spawn(move || write(files))).collect();
-        writers.into_iter().try_for_each(|writer| writer.join().unwrap_or_else(|_| Err(std::io::Error::other("a thread stopped"))))
+        let writers: Vec<_> =
+            files.chunks(share).map(|files| scope.spawn(move || write(files))).collect();
+        writers.into_iter().try_for_each(|writer| {
+            writer.join().unwrap_or_else(|_| Err(std::io::Error::other("a thread stopped")))
+        })
     })
 }
 
@@ -185,7 +217,10 @@ pub(crate) fn recover(root: &Path) -> Result<Vec<String>> {
         if name == COMMITTED {
             let journal = read_journal(&path)?;
             let done = apply(root, &path)?;
-            lines.push(format!("`cargo course {}` had been interrupted; it is now complete.", journal.command));
+            lines.push(format!(
+                "`cargo course {}` had been interrupted; it is now complete.",
+                journal.command
+            ));
             lines.extend(done.left);
         } else if name.starts_with("staging-") {
             discard(&path)?;
@@ -202,7 +237,10 @@ fn read_journal(committed: &Path) -> Result<Journal> {
     let read = || -> Result<Journal> {
         let journal: Journal = serde_json::from_slice(&fs::read(committed.join("journal.json"))?)?;
         if journal.format != FORMAT {
-            bail!("format {} found, {FORMAT} expected; run `target/release/course`, which is the runner that wrote it", journal.format);
+            bail!(
+                "format {} found, {FORMAT} expected; run `target/release/course`, which is the runner that wrote it",
+                journal.format
+            );
         }
         Ok(journal)
     };
@@ -216,7 +254,11 @@ fn apply(root: &Path, committed: &Path) -> Result<Done> {
     let kept = committed.join("kept");
     if kept.exists() {
         // The name was free when it was chosen; another command may have taken it.
-        let folder = if root.join(&journal.recovery).exists() { Recovery::new(root).folder } else { journal.recovery.clone() };
+        let folder = if root.join(&journal.recovery).exists() {
+            Recovery::new(root).folder
+        } else {
+            journal.recovery.clone()
+        };
         let move_kept = || {
             fs::create_dir_all(root.join(&folder).parent().unwrap_or(root))?;
             fs::rename(&kept, root.join(&folder))?;
@@ -234,12 +276,19 @@ fn apply(root: &Path, committed: &Path) -> Result<Done> {
             continue;
         }
         if now == entry.old {
-            put(&path, entry.new.is_some().then_some(&staged))
-                .with_context(|| format!("{} cannot be replaced; `cargo course` tries again at its next start", entry.path))?;
+            put(&path, entry.new.is_some().then_some(&staged)).with_context(|| {
+                format!(
+                    "{} cannot be replaced; `cargo course` tries again at its next start",
+                    entry.path
+                )
+            })?;
             folders.extend(path.parent().map(Path::to_owned));
         } else if entry.new.is_some() {
             let late = late.get_or_insert_with(|| Recovery::new(root));
-            late.keep(&entry.path, fs::read(&staged).with_context(|| format!("{} is lost", staged.display()))?)?;
+            late.keep(
+                &entry.path,
+                fs::read(&staged).with_context(|| format!("{} is lost", staged.display()))?,
+            )?;
             done.left.push(format!(
                 "{} was changed meanwhile and stays as it is; what `{}` would have written is in {}.",
                 entry.path,
@@ -247,7 +296,10 @@ fn apply(root: &Path, committed: &Path) -> Result<Done> {
                 late.folder.display()
             ));
         } else {
-            done.left.push(format!("{} was changed meanwhile and stays; `{}` would have removed it.", entry.path, journal.command));
+            done.left.push(format!(
+                "{} was changed meanwhile and stays; `{}` would have removed it.",
+                entry.path, journal.command
+            ));
         }
     }
     for folder in folders.iter().filter(|folder| folder.is_dir()) {
@@ -274,14 +326,17 @@ fn put(path: &Path, staged: Option<&PathBuf>) -> Result<()> {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     fs::create_dir_all(path.parent().context("a file lies in a folder")?)?;
     match fs::rename(staged, &path) {
-        Err(error) if error.kind() == ErrorKind::CrossesDevices => write_atomically(&path, fs::read(staged)?),
+        Err(error) if error.kind() == ErrorKind::CrossesDevices => {
+            write_atomically(&path, fs::read(staged)?)
+        }
         // Another run of the runner has found the transaction too, and was faster.
         Err(error) if error.kind() == ErrorKind::NotFound && path.exists() => Ok(()),
         result => Ok(result?),
     }
 }
 
-/// Removes a folder of the transactions; from the first moment on it cannot be taken for a committed one.
+/// Removes a folder of the transactions; from the first moment on it cannot be taken for a
+/// committed one.
 fn discard(path: &Path) -> Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let away = path.with_file_name(format!("done-{}-{name}", std::process::id()));
@@ -290,7 +345,9 @@ fn discard(path: &Path) -> Result<()> {
         fs::remove_dir_all(&away)
     };
     match remove() {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error).with_context(|| format!("{} cannot be removed", path.display())),
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("{} cannot be removed", path.display()))
+        }
         _ => Ok(()),
     }
 }
@@ -311,7 +368,9 @@ pub(crate) fn hash(content: &[u8]) -> String {
 fn hash_of(path: &Path) -> Result<Option<String>> {
     match fs::read(path) {
         Ok(content) => Ok(Some(hash(&content))),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
         Err(error) => Err(error).with_context(|| format!("{} cannot be read", path.display())),
     }
 }

@@ -33,7 +33,10 @@ pub(crate) struct TaskTrial<'a> {
 impl<'a> Trial<'a> {
     /// Sorts a run's tests by task. `only` is the task that was asked for; without it the day was.
     pub(crate) fn new(root: &Path, day: &'a Day, only: Option<usize>, judged: Judged) -> Self {
-        let order = tests_in_order(&fs::read_to_string(root.join(format!("tests/{}.rs", day.module()))).unwrap_or_default());
+        let order = tests_in_order(
+            &fs::read_to_string(root.join(format!("tests/{}.rs", day.module())))
+                .unwrap_or_default(),
+        );
         let place = |name: &str| order.iter().position(|test| test == name).unwrap_or(usize::MAX);
         let chosen = day.tasks().filter(|(id, _)| only.is_none_or(|only| only == id.task));
         let tasks = chosen.map(|(id, task)| {
@@ -44,7 +47,11 @@ impl<'a> Trial<'a> {
                 .filter(|(name, _)| task_of_test(name) == Some(id.task))
                 .map(|(name, passed)| (name, *passed))
                 .collect();
-            let mut failing: Vec<String> = mine.iter().filter(|(_, passed)| !passed).map(|(name, _)| (*name).clone()).collect();
+            let mut failing: Vec<String> = mine
+                .iter()
+                .filter(|(_, passed)| !passed)
+                .map(|(name, _)| (*name).clone())
+                .collect();
             failing.sort_by_key(|name| place(name));
             TaskTrial { verdict: judged.of_task(id.task), ran: mine.len(), failing, id, task }
         });
@@ -56,17 +63,27 @@ impl<'a> Trial<'a> {
         self.tasks.iter().all(|task| task.verdict == Verdict::Passed)
     }
 
-    /// Writes the verdicts into the record. The fingerprints are those of before the run: what was saved meanwhile was not judged.
+    /// Writes the verdicts into the record. The fingerprints are those of before the run: what was
+    /// saved meanwhile was not judged.
     pub(crate) fn remember(&self, root: &Path, fingerprints: &HashMap<TaskId, String>) {
         Record::update(root, |record| {
             for task in &self.tasks {
                 let fingerprint = fingerprints.get(&task.id).cloned().unwrap_or_default();
-                record.ran(&task.id, Run::now(task.verdict, self.judged.duration, task.failing.first().cloned(), fingerprint));
+                record.ran(
+                    &task.id,
+                    Run::now(
+                        task.verdict,
+                        self.judged.duration,
+                        task.failing.first().cloned(),
+                        fingerprint,
+                    ),
+                );
             }
         });
     }
 
-    /// The verdicts, one line each, and the first failure in full; several paragraphs, with a line end.
+    /// The verdicts, one line each, and the first failure in full; several paragraphs, with a line
+    /// end.
     pub(crate) fn tell(&self, ink: Ink) -> String {
         if self.judged.verdict == Verdict::DoesNotCompile {
             return self.tell_compile_errors(ink);
@@ -74,7 +91,9 @@ impl<'a> Trial<'a> {
         let (mut text, mut shown) = (String::new(), false);
         for task in &self.tasks {
             text += &self.line(task, ink);
-            let to_be_shown = task.verdict == Verdict::Failed && !shown && (self.tasks.len() == 1 || !self.is_not_started(task));
+            let to_be_shown = task.verdict == Verdict::Failed
+                && !shown
+                && (self.tasks.len() == 1 || !self.is_not_started(task));
             if to_be_shown {
                 text += &self.detail(task, ink);
                 shown = true;
@@ -91,17 +110,25 @@ impl<'a> Trial<'a> {
         if self.judged.verdict == Verdict::DoesNotCompile {
             return self.tell_compile_errors(ink);
         }
-        self.tasks.iter().find(|task| task.id == *id).map_or(String::new(), |task| self.line(task, ink) + &self.detail(task, ink))
+        self.tasks
+            .iter()
+            .find(|task| task.id == *id)
+            .map_or(String::new(), |task| self.line(task, ink) + &self.detail(task, ink))
     }
 
     /// Whether a task's first failure is more than a stub's `todo!`.
     pub(crate) fn has_failed_since_begun(&self, id: &TaskId) -> bool {
-        self.tasks.iter().any(|task| task.id == *id && task.verdict != Verdict::Passed && !self.is_not_started(task))
+        self.tasks.iter().any(|task| {
+            task.id == *id && task.verdict != Verdict::Passed && !self.is_not_started(task)
+        })
     }
 
     /// Whether a task's first failure is a stub's `todo!`.
     fn is_not_started(&self, task: &TaskTrial) -> bool {
-        task.failing.first().and_then(|test| explain::open_stub(&self.judged.report, test)).is_some()
+        task.failing
+            .first()
+            .and_then(|test| explain::open_stub(&self.judged.report, test))
+            .is_some()
     }
 
     /// Day and task of a stub that belongs to another day than this one.
@@ -127,18 +154,28 @@ impl<'a> Trial<'a> {
     fn line(&self, task: &TaskTrial, ink: Ink) -> String {
         let name = format!("{}, {}", task.id, task.task.title);
         // Of a day only the whole has a time.
-        let seconds = if self.tasks.len() == 1 { format!(", {}", self.seconds()) } else { String::new() };
+        let seconds =
+            if self.tasks.len() == 1 { format!(", {}", self.seconds()) } else { String::new() };
         match task.failing.first().and_then(|test| explain::open_stub(&self.judged.report, test)) {
             _ if task.verdict == Verdict::Passed => {
-                format!("{}: {name} {}\n", ink.green("passed"), ink.dim(&format!("({} tests{seconds})", task.ran)))
+                format!(
+                    "{}: {name} {}\n",
+                    ink.green("passed"),
+                    ink.dim(&format!("({} tests{seconds})", task.ran))
+                )
             }
             Some(stub) => {
                 let green = task.ran - task.failing.len();
-                let already = if green > 0 { ink.dim(&format!(" ({green} of {} tests pass)", task.ran)) } else { String::new() };
+                let already = if green > 0 {
+                    ink.dim(&format!(" ({green} of {} tests pass)", task.ran))
+                } else {
+                    String::new()
+                };
                 format!("{}: {stub}{already}\n", ink.yellow("not started"))
             }
             None => {
-                let numbers = format!("({} of {} tests fail{seconds})", task.failing.len(), task.ran);
+                let numbers =
+                    format!("({} of {} tests fail{seconds})", task.failing.len(), task.ran);
                 format!("{}: {name} {}\n", ink.red("failed"), ink.dim(&numbers))
             }
         }
@@ -146,7 +183,11 @@ impl<'a> Trial<'a> {
 
     fn detail(&self, task: &TaskTrial, ink: Ink) -> String {
         let Some((first, others)) = task.failing.split_first() else {
-            return if task.verdict == Verdict::Failed { format!("\n{}\n", explain::tail(&self.judged.text)) } else { String::new() };
+            return if task.verdict == Verdict::Failed {
+                format!("\n{}\n", explain::tail(&self.judged.text))
+            } else {
+                String::new()
+            };
         };
         let failure = Failure::of(&self.judged.report, first);
         let mut text = format!("\n{}\n", ink.bold(&explain::words(first)));
@@ -158,15 +199,21 @@ impl<'a> Trial<'a> {
             let what = if place.starts_with("tests/") { "test" } else { "at" };
             text += &format!("{what:<5} {place}\n");
         }
-        match explain::open_stub(&self.judged.report, first).and_then(|stub| self.of_another_day(stub)) {
-            Some((day, number)) => text += &format!("That task is still open. To go on without it: cargo course borrow {day} {number}\n"),
+        match explain::open_stub(&self.judged.report, first)
+            .and_then(|stub| self.of_another_day(stub))
+        {
+            Some((day, number)) => {
+                text += &format!(
+                    "That task is still open. To go on without it: cargo course borrow {day} {number}\n"
+                );
+            }
             None => text += &format!("read  {}\n", self.day.chapter),
         }
         text + &self.also_red(others, explain::diagnosis(&failure.message), ink)
     }
 
-    /// The other failing tests, one line each, and what they make of it if that was not `said` before; those that stop at a stub in
-    /// one line together.
+    /// The other failing tests, one line each, and what they make of it if that was not `said`
+    /// before; those that stop at a stub in one line together.
     fn also_red(&self, others: &[String], said: Option<&str>, ink: Ink) -> String {
         let (stubs, wrong): (Vec<&String>, Vec<&String>) =
             others.iter().partition(|test| explain::open_stub(&self.judged.report, test).is_some());
@@ -177,15 +224,20 @@ impl<'a> Trial<'a> {
             for test in wrong {
                 text += &format!("  {}\n", explain::words(test));
                 let failure = Failure::of(&self.judged.report, test);
-                if let Some(new) = explain::diagnosis(&failure.message).filter(|new| !said.iter().any(|old| old == new)) {
+                if let Some(new) = explain::diagnosis(&failure.message)
+                    .filter(|new| !said.iter().any(|old| old == new))
+                {
                     text += &format!("    diagnosis {new}\n");
                     said.push(new.to_owned());
                 }
             }
         }
         if !stubs.is_empty() {
-            let (number, verb) =
-                if stubs.len() == 1 { ("1 more test".to_owned(), "stops") } else { (format!("{} more tests", stubs.len()), "stop") };
+            let (number, verb) = if stubs.len() == 1 {
+                ("1 more test".to_owned(), "stops")
+            } else {
+                (format!("{} more tests", stubs.len()), "stop")
+            };
             text += &format!("\n{number} {verb} at what is not started.\n");
         }
         text
@@ -194,7 +246,9 @@ impl<'a> Trial<'a> {
 
 /// The names of the tests in a test file, from top to bottom.
 fn tests_in_order(text: &str) -> Vec<String> {
-    let names = text.lines().filter_map(|line| line.trim().strip_prefix("fn ")?.split_once('(').map(|(name, _)| name.to_owned()));
+    let names = text.lines().filter_map(|line| {
+        line.trim().strip_prefix("fn ")?.split_once('(').map(|(name, _)| name.to_owned())
+    });
     names.filter(|name| task_of_test(name).is_some()).collect()
 }
 
@@ -247,14 +301,20 @@ test result: FAILED. 0 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; 
 
     fn judged(text: &str) -> Judged {
         let status = run_quietly(cargo(Path::new(".")).arg("--no-such-option")).unwrap().status;
-        Judged::of(Finished { status, text: text.to_owned(), output: text.to_owned(), duration: Duration::from_millis(812) })
+        Judged::of(Finished {
+            status,
+            text: text.to_owned(),
+            output: text.to_owned(),
+            duration: Duration::from_millis(812),
+        })
     }
 
     fn told(only: Option<usize>, output: &str) -> String {
         let root = repository();
         write(root.path(), "tests/week1_day1.rs", TESTS);
         let curriculum = curriculum();
-        Trial::new(root.path(), curriculum.day("week1-day1").unwrap(), only, judged(output)).tell(Ink::plain())
+        Trial::new(root.path(), curriculum.day("week1-day1").unwrap(), only, judged(output))
+            .tell(Ink::plain())
     }
 
     #[test]
@@ -278,7 +338,10 @@ also failed:
 ";
         assert_eq!(told(Some(1), OUTPUT), expected);
         let of_day = expected.replace(", 0.8 s", "");
-        assert_eq!(told(None, OUTPUT), format!("{of_day}not started: week1-day1 task 2: Two::two\n0.8 s in all\n"));
+        assert_eq!(
+            told(None, OUTPUT),
+            format!("{of_day}not started: week1-day1 task 2: Two::two\n0.8 s in all\n")
+        );
     }
 
     #[test]
@@ -296,14 +359,25 @@ read  book/src/week1/day1.md
 
     #[test]
     fn a_stub_of_another_day_can_be_borrowed() {
-        let told = told(Some(2), &OUTPUT.replace("week1-day1 task 2: Two::two", "week1-day7 task 4: three"));
-        assert!(told.ends_with("That task is still open. To go on without it: cargo course borrow week1-day7 4\n"), "{told}");
+        let told = told(
+            Some(2),
+            &OUTPUT.replace("week1-day1 task 2: Two::two", "week1-day7 task 4: three"),
+        );
+        assert!(
+            told.ends_with(
+                "That task is still open. To go on without it: cargo course borrow week1-day7 4\n"
+            ),
+            "{told}"
+        );
     }
 
     #[test]
     fn errors_of_the_compiler_are_its_own() {
         let text = "   Compiling tiny-llm v0.1.0\nwarning: unused\n --> src/lib.rs:1\n\nerror[E0425]: no `x`\n --> src/lib.rs:2\n\nerror: could not compile `tiny-llm`\n";
-        assert_eq!(told(Some(1), text), "does not compile: week1-day1 task 1, One\n\nerror[E0425]: no `x`\n --> src/lib.rs:2\n");
+        assert_eq!(
+            told(Some(1), text),
+            "does not compile: week1-day1 task 1, One\n\nerror[E0425]: no `x`\n --> src/lib.rs:2\n"
+        );
     }
 
     #[test]
@@ -311,7 +385,8 @@ read  book/src/week1/day1.md
         let text = "running 2 tests\n\nthread 'task_1_zeta' has overflowed its stack\nfatal runtime error: stack overflow, aborting\n";
         let told = told(Some(1), text);
         assert!(
-            told.starts_with("failed: week1-day1 task 1, One (0 of 0 tests fail, 0.8 s)\n") && told.contains("has overflowed its stack"),
+            told.starts_with("failed: week1-day1 task 1, One (0 of 0 tests fail, 0.8 s)\n")
+                && told.contains("has overflowed its stack"),
             "{told}"
         );
     }
@@ -322,13 +397,17 @@ read  book/src/week1/day1.md
         write(root.path(), "tests/week1_day1.rs", TESTS);
         let (curriculum, id) = (curriculum(), TaskId { feature: "week1-day1".into(), task: 1 });
         let fingerprints = HashMap::from([(id.clone(), "f".to_owned())]);
-        Trial::new(root.path(), curriculum.day("week1-day1").unwrap(), None, judged(OUTPUT)).remember(root.path(), &fingerprints);
+        Trial::new(root.path(), curriculum.day("week1-day1").unwrap(), None, judged(OUTPUT))
+            .remember(root.path(), &fingerprints);
         let run = Record::load(root.path()).entry(&id).run.unwrap();
         assert_eq!(
             (run.verdict, run.milliseconds, run.first_failing.as_deref(), run.fingerprint.as_str()),
             (Verdict::Failed, 812, Some("task_1_zeta"), "f")
         );
         let second = TaskId { task: 2, ..id };
-        assert_eq!(Record::load(root.path()).entry(&second).run.unwrap().first_failing.as_deref(), Some("task_2_two"));
+        assert_eq!(
+            Record::load(root.path()).entry(&second).run.unwrap().first_failing.as_deref(),
+            Some("task_2_two")
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! Kills the runner while it writes, again and again, and looks at what is left: no file is half written, none of the
-//! learner's lines is lost, and the next command finds the whole of the old tree or the whole of the new one.
+//! Kills the runner while it writes, again and again, and looks at what is left: no file is half
+//! written, none of the learner's lines is lost, and the next command finds the whole of the old
+//! tree or the whole of the new one.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,8 +27,10 @@ fn a_killed_command_leaves_every_file_old_or_new() {
     course(&newer, "/// A newer sentence.\n");
     run(&root, &["stubs"]);
     let stubs = read(&root);
-    // What the learner wrote: for `stubs --force` the bodies, for `update` a line beside each task too.
-    let written: Tree = mapped(&stubs, |text| text.replace("    todo!(", "    // mine\n    todo!("));
+    // What the learner wrote: for `stubs --force` the bodies, for `update` a line beside each task
+    // too.
+    let written: Tree =
+        mapped(&stubs, |text| text.replace("    todo!(", "    // mine\n    todo!("));
     let beside: Tree = mapped(&written, |text| text.replace("//! Module", "//! My module"));
     run(&root, &["borrow", "week1-day1"]);
     let borrowed = read(&root);
@@ -68,7 +71,10 @@ fn a_killed_command_leaves_every_file_old_or_new() {
                 State::New => late += 1,
             }
         }
-        println!("{:<7} killed {KILLS} times in {usual:?}: {early} before, {mixed} amid, {late} after the writes", command[0]);
+        println!(
+            "{:<7} killed {KILLS} times in {usual:?}: {early} before, {mixed} amid, {late} after the writes",
+            command[0]
+        );
         kills += KILLS;
         amid += mixed;
     }
@@ -83,27 +89,47 @@ enum State {
     New,
 }
 
-/// Checks what a kill has left, runs another command, and checks again. Returns what the kill had met.
+/// Checks what a kill has left, runs another command, and checks again. Returns what the kill had
+/// met.
 fn inspect(root: &Path, old: &Tree, new: &Tree, command: &[&str]) -> State {
     let left = read(root);
     let paths: BTreeSet<&String> = old.keys().chain(new.keys()).chain(left.keys()).collect();
     let (mut as_old, mut as_new) = (0, 0);
-    for path in paths.iter().filter(|path| old.get(**path) != new.get(**path) || !old.contains_key(**path)) {
+    for path in
+        paths.iter().filter(|path| old.get(**path) != new.get(**path) || !old.contains_key(**path))
+    {
         let now = left.get(*path);
         let (is_old, is_new) = (now == old.get(*path), now == new.get(*path));
-        assert!(is_old || is_new, "{command:?}: {path} is neither the old file nor the new one, but {:?}", now.map(Vec::len));
+        assert!(
+            is_old || is_new,
+            "{command:?}: {path} is neither the old file nor the new one, but {:?}",
+            now.map(Vec::len)
+        );
         as_old += usize::from(is_old);
         as_new += usize::from(is_new);
         if let Some(old) = old.get(*path).filter(|_| path.starts_with("src/")) {
-            assert!(is_old || kept(root, path).contains(old), "{command:?}: what {path} held is lost");
+            assert!(
+                is_old || kept(root, path).contains(old),
+                "{command:?}: what {path} held is lost"
+            );
         }
     }
     // Any command does; this one writes nothing of its own and may find that stubs differ.
-    let output = Command::new(env!("CARGO_BIN_EXE_course")).args(["stubs", "--check"]).current_dir(root).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_course"))
+        .args(["stubs", "--check"])
+        .current_dir(root)
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let after = read(root);
-    assert!(after == *old || after == *new, "{command:?}: neither the old tree nor the new one after the next command, which said {said}");
-    assert!(as_new == 0 || after == *new, "{command:?}: what had been begun was not finished; the next command said {said}");
+    assert!(
+        after == *old || after == *new,
+        "{command:?}: neither the old tree nor the new one after the next command, which said {said}"
+    );
+    assert!(
+        as_new == 0 || after == *new,
+        "{command:?}: what had been begun was not finished; the next command said {said}"
+    );
     assert!(!root.join(".course/transaction").exists(), "{command:?}: something temporary is left");
     match (as_old, as_new) {
         (_, 0) => State::Old,
@@ -123,16 +149,19 @@ fn kept(root: &Path, path: &str) -> Vec<Vec<u8>> {
 
 /// A course of one day with a task in each of many files.
 fn course(root: &Path, doc: &str) {
-    let mut list =
-        String::from("[[week]]\nnumber = 1\ntitle = \"W\"\n[[week.day]]\nfeature = \"week1-day1\"\ntitle = \"D\"\nchapter = \"c.md\"\n");
-    let (mut modules, filler) = (String::new(), "// A line, so that a write takes its time.\n".repeat(50));
+    let mut list = String::from(
+        "[[week]]\nnumber = 1\ntitle = \"W\"\n[[week.day]]\nfeature = \"week1-day1\"\ntitle = \"D\"\nchapter = \"c.md\"\n",
+    );
+    let (mut modules, filler) =
+        (String::new(), "// A line, so that a write takes its time.\n".repeat(50));
     for n in 0..FILES {
         list += &format!(
             "[[week.day.task]]\nnumber = {}\ntitle = \"T\"\nfile = \"src/week1/m{n}.rs\"\nfunctions = [\"f{n}\"]\ngoal = \"G.\"\n",
             n + 1
         );
         modules += &format!("pub mod m{n};\n");
-        let body = format!("    // SOLUTION week1-day1 task {}\n    {n}\n    // END SOLUTION\n", n + 1);
+        let body =
+            format!("    // SOLUTION week1-day1 task {}\n    {n}\n    // END SOLUTION\n", n + 1);
         let text = format!("//! Module {n}.\n\n{filler}\n{doc}pub fn f{n}() -> u32 {{\n{body}}}\n");
         write(&root.join(format!("reference/src/week1/m{n}.rs")), text.as_bytes());
     }
@@ -145,7 +174,11 @@ fn course(root: &Path, doc: &str) {
 fn mapped(tree: &Tree, change: impl Fn(String) -> String) -> Tree {
     let text = |content: &Vec<u8>| String::from_utf8(content.clone()).unwrap();
     let one = |(path, content): (&String, &Vec<u8>)| {
-        let content = if path.starts_with("src/") { change(text(content)).into_bytes() } else { content.clone() };
+        let content = if path.starts_with("src/") {
+            change(text(content)).into_bytes()
+        } else {
+            content.clone()
+        };
         (path.clone(), content)
     };
     tree.iter().map(one).collect()
@@ -153,7 +186,12 @@ fn mapped(tree: &Tree, change: impl Fn(String) -> String) -> Tree {
 
 fn start_command(root: &Path, arguments: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_course"));
-    command.args(arguments).current_dir(root).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(arguments)
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command.spawn().unwrap()
 }
 
@@ -205,7 +243,8 @@ impl Random {
 
     /// From 0 to 1.
     fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 40) as f64 / (1u64 << 24) as f64
     }
 }

@@ -1,6 +1,9 @@
 //! Bytes that several owners share and nobody copies: a mapped file, or part of one.
 
-#![allow(unsafe_code, reason = "mapping a file is unsafe, and is done here and in `checkpoint` alone")]
+#![allow(
+    unsafe_code,
+    reason = "mapping a file is unsafe, and is done here and in `checkpoint` alone"
+)]
 
 use std::{
     fmt,
@@ -13,7 +16,8 @@ use std::{
 use anyhow::{Result, anyhow, ensure};
 use memmap2::Mmap;
 
-/// A piece of memory that lives as long as someone holds it. Cloning or slicing costs a counter, not a copy.
+/// A piece of memory that lives as long as someone holds it. Cloning or slicing costs a counter,
+/// not a copy.
 #[derive(Clone)]
 pub struct Bytes {
     owner: Arc<dyn AsRef<[u8]> + Send + Sync>,
@@ -21,8 +25,9 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// Maps a file; its pages are read when they are looked at. A file in use is not to be shortened or rewritten meanwhile:
-    /// on most systems a process that reads a page which is no longer in the file is ended by the system (`SIGBUS`).
+    /// Maps a file; its pages are read when they are looked at. A file in use is not to be
+    /// shortened or rewritten meanwhile: on most systems a process that reads a page which is no
+    /// longer in the file is ended by the system (`SIGBUS`).
     ///
     /// # Errors
     /// If the file cannot be opened, or is not a regular file.
@@ -32,9 +37,9 @@ impl Bytes {
                 return Err(std::io::Error::other("not a regular file"));
             }
             let file = File::open(path)?;
-            // SAFETY: the map is read-only, never handed out but as `&[u8]`, of which every value is valid. What remains is
-            // that another process may shorten or rewrite the file; the documentation above forbids it, as does every
-            // engine that maps its weights.
+            // SAFETY: the map is read-only, never handed out but as `&[u8]`, of which every value
+            // is valid. What remains is that another process may shorten or rewrite the file; the
+            // documentation above forbids it, as does every engine that maps its weights.
             unsafe { Mmap::map(&file) }
         };
         let map = open().map_err(|e| anyhow!("{}: cannot be read: {e}", path.display()))?;
@@ -60,7 +65,10 @@ impl Bytes {
             range.end,
             self.len()
         );
-        Ok(Self { owner: Arc::clone(&self.owner), range: self.range.start + range.start..self.range.start + range.end })
+        Ok(Self {
+            owner: Arc::clone(&self.owner),
+            range: self.range.start + range.start..self.range.start + range.end,
+        })
     }
 }
 

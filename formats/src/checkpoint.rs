@@ -1,8 +1,8 @@
 //! safetensors files, memory-mapped.
 //!
-//! A file is 8 bytes with the length of the header, the header (JSON: for each tensor its type, shape and place), and the
-//! values. Nothing is read until it is needed: the operating system brings in the pages that are looked at.
-//! Format: <https://github.com/huggingface/safetensors>.
+//! A file is 8 bytes with the length of the header, the header (JSON: for each tensor its type,
+//! shape and place), and the values. Nothing is read until it is needed: the operating system
+//! brings in the pages that are looked at. Format: <https://github.com/huggingface/safetensors>.
 
 #![allow(unsafe_code, reason = "mapping a file is unsafe, and is done here alone")]
 
@@ -24,7 +24,8 @@ use serde_json::Value;
 
 use crate::bytes::Bytes;
 
-/// The tensors of a model folder: `model.safetensors`, or the files that `model.safetensors.index.json` lists.
+/// The tensors of a model folder: `model.safetensors`, or the files that
+/// `model.safetensors.index.json` lists.
 #[derive(Debug)]
 pub struct Checkpoint {
     /// The file that lists the tensors, for messages.
@@ -34,7 +35,8 @@ pub struct Checkpoint {
     place: BTreeMap<String, usize>,
 }
 
-/// One tensor as it lies in the file. The bytes may start at any address: read values from byte chunks.
+/// One tensor as it lies in the file. The bytes may start at any address: read values from byte
+/// chunks.
 pub struct StoredTensor<'a> {
     /// Its name in the checkpoint.
     pub name: &'a str,
@@ -50,8 +52,8 @@ impl Checkpoint {
     /// Maps the files of a folder and checks their headers. No value is read.
     ///
     /// # Errors
-    /// If a file is missing or malformed, or is not what the index says. One line: the file, the tensor, what was found and
-    /// what was expected.
+    /// If a file is missing or malformed, or is not what the index says. One line: the file, the
+    /// tensor, what was found and what was expected.
     pub fn open(folder: &Path) -> Result<Self> {
         let single = folder.join("model.safetensors");
         if single.exists() {
@@ -70,16 +72,22 @@ impl Checkpoint {
 
     fn open_sharded(folder: &Path, index: PathBuf) -> Result<Self> {
         let name = index.display();
-        let text = std::fs::read_to_string(&index).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
-        let json: Value = serde_json::from_str(&text).map_err(|e| anyhow!("{name}: not JSON: {e}"))?;
+        let text =
+            std::fs::read_to_string(&index).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
+        let json: Value =
+            serde_json::from_str(&text).map_err(|e| anyhow!("{name}: not JSON: {e}"))?;
         let Some(map) = json.get("weight_map").and_then(Value::as_object) else {
-            bail!("{name}: field \"weight_map\": expected an object that gives each tensor its file");
+            bail!(
+                "{name}: field \"weight_map\": expected an object that gives each tensor its file"
+            );
         };
         let mut shards = Vec::new();
         let mut number_of = HashMap::new();
         let mut place = BTreeMap::new();
         for (tensor, file) in map {
-            let file = file.as_str().with_context(|| format!("{name}: tensor {tensor}: found {file}, expected a file name"))?;
+            let file = file.as_str().with_context(|| {
+                format!("{name}: tensor {tensor}: found {file}, expected a file name")
+            })?;
             let shard = match number_of.get(file) {
                 Some(&shard) => shard,
                 None => {
@@ -92,7 +100,10 @@ impl Checkpoint {
                     shards.len() - 1
                 }
             };
-            ensure!(shards[shard].header.info(tensor).is_some(), "{name}: tensor {tensor}: expected in {file}, found no such tensor there");
+            ensure!(
+                shards[shard].header.info(tensor).is_some(),
+                "{name}: tensor {tensor}: expected in {file}, found no such tensor there"
+            );
             place.insert(tensor.clone(), shard);
         }
         Ok(Self { listed_in: index, shards, place })
@@ -100,11 +111,13 @@ impl Checkpoint {
 
     /// The tensor of this name, if it has this shape.
     ///
-    /// The pages of tensors read earlier are given back first, so that a model that is converted tensor by tensor never
-    /// has the whole file in memory beside its weights. Earlier `StoredTensor`s stay valid: their pages come back when looked at.
+    /// The pages of tensors read earlier are given back first, so that a model that is converted
+    /// tensor by tensor never has the whole file in memory beside its weights. Earlier
+    /// `StoredTensor`s stay valid: their pages come back when looked at.
     ///
     /// # Errors
-    /// If there is no such tensor (the message lists the names that come closest) or its shape is another one.
+    /// If there is no such tensor (the message lists the names that come closest) or its shape is
+    /// another one.
     pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
         let (shard, name, info) = self.find(name, shape)?;
         shard.give_back_pages();
@@ -126,10 +139,15 @@ impl Checkpoint {
 
     fn find(&self, name: &str, shape: &[usize]) -> Result<(&Shard, &str, &TensorInfo)> {
         let Some((name, &shard)) = self.place.get_key_value(name) else {
-            bail!("{}: tensor {name}: not found; the closest names are {}", self.listed_in.display(), self.closest(name).join(", "));
+            bail!(
+                "{}: tensor {name}: not found; the closest names are {}",
+                self.listed_in.display(),
+                self.closest(name).join(", ")
+            );
         };
         let shard = &self.shards[shard];
-        let info = shard.header.info(name).expect("every place was checked when the files were opened");
+        let info =
+            shard.header.info(name).expect("every place was checked when the files were opened");
         ensure!(
             info.shape == shape,
             "{}: tensor {name}: found shape {:?}, expected {shape:?} from config.json",
@@ -141,7 +159,8 @@ impl Checkpoint {
 
     /// Up to three names that are the fewest single-letter edits away.
     fn closest(&self, name: &str) -> Vec<&str> {
-        let mut names: Vec<_> = self.place.keys().map(|other| (edits(name, other), other.as_str())).collect();
+        let mut names: Vec<_> =
+            self.place.keys().map(|other| (edits(name, other), other.as_str())).collect();
         names.sort();
         names.into_iter().take(3).map(|(_, other)| other).collect()
     }
@@ -165,41 +184,54 @@ impl Shard {
                 return Err(std::io::Error::other("not a regular file"));
             }
             let file = File::open(&path)?;
-            // SAFETY: the map is read-only, private to this struct, and handed out as `&[u8]` alone, of which every value is
-            // valid. What remains is that another process may shorten or rewrite the file meanwhile; a checkpoint in use
-            // is not to be written to, as with every engine that maps its weights.
+            // SAFETY: the map is read-only, private to this struct, and handed out as `&[u8]`
+            // alone, of which every value is valid. What remains is that another process may
+            // shorten or rewrite the file meanwhile; a checkpoint in use is not to be written to,
+            // as with every engine that maps its weights.
             unsafe { Mmap::map(&file) }
         };
         let map = open().map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
         check_header(&map).map_err(|e| anyhow!("{name}: {e}"))?;
-        let (header_size, header) = SafeTensors::read_metadata(&map).map_err(|e| anyhow!("{name}: {e}"))?;
+        let (header_size, header) =
+            SafeTensors::read_metadata(&map).map_err(|e| anyhow!("{name}: {e}"))?;
         Ok(Self { data_start: 8 + header_size, header, map: Arc::new(map), path })
     }
 
-    /// Tells the operating system that no page of the map is needed now. Where it has no such call, pages stay until it
-    /// wants the memory itself.
+    /// Tells the operating system that no page of the map is needed now. Where it has no such call,
+    /// pages stay until it wants the memory itself.
     fn give_back_pages(&self) {
         #[cfg(unix)]
-        // SAFETY: what this advice may lose is changes to private pages. The map is shared and read-only, so a page that is
-        // touched again is read from the file again, with the same contents. That it fails changes nothing either.
+        // SAFETY: what this advice may lose is changes to private pages. The map is shared and
+        // read-only, so a page that is touched again is read from the file again, with the same
+        // contents. That it fails changes nothing either.
         let _ = unsafe { self.map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
     }
 }
 
-/// What `SafeTensors::read_metadata` checks too, but with the tensor's name in the message. It also bounds the offsets,
-/// whose sum with the header's length that function takes unchecked.
+/// What `SafeTensors::read_metadata` checks too, but with the tensor's name in the message. It also
+/// bounds the offsets, whose sum with the header's length that function takes unchecked.
 fn check_header(file: &[u8]) -> Result<()> {
     let Some((length, rest)) = file.split_first_chunk::<8>() else {
-        bail!("found {} bytes, expected a safetensors file, which begins with the 8 bytes of its header's length", file.len());
+        bail!(
+            "found {} bytes, expected a safetensors file, which begins with the 8 bytes of its header's length",
+            file.len()
+        );
     };
     let length = u64::from_le_bytes(*length);
-    let Some((header, data)) = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length)) else {
-        bail!("found a header of {length} bytes in {} bytes of file, expected the header to fit", file.len());
+    let Some((header, data)) =
+        usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length))
+    else {
+        bail!(
+            "found a header of {length} bytes in {} bytes of file, expected the header to fit",
+            file.len()
+        );
     };
-    let header: BTreeMap<String, Value> = serde_json::from_slice(header).map_err(|e| anyhow!("header: not a JSON object: {e}"))?;
+    let header: BTreeMap<String, Value> =
+        serde_json::from_slice(header).map_err(|e| anyhow!("header: not a JSON object: {e}"))?;
     let mut end = 0;
     for (name, info) in header.into_iter().filter(|(name, _)| name != "__metadata__") {
-        let TensorInfo { dtype, shape, data_offsets } = serde_json::from_value(info).map_err(|e| anyhow!("tensor {name}: {e}"))?;
+        let TensorInfo { dtype, shape, data_offsets } =
+            serde_json::from_value(info).map_err(|e| anyhow!("tensor {name}: {e}"))?;
         let bits = shape.iter().try_fold(dtype.bitsize(), |bits, &n| bits.checked_mul(n));
         let place = data_offsets.1.checked_sub(data_offsets.0);
         ensure!(
@@ -213,7 +245,11 @@ fn check_header(file: &[u8]) -> Result<()> {
         );
         end = end.max(data_offsets.1);
     }
-    ensure!(end == data.len(), "found {} bytes of values, expected {end} by the header", data.len());
+    ensure!(
+        end == data.len(),
+        "found {} bytes of values, expected {end} by the header",
+        data.len()
+    );
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! `config.json` of Llama, Qwen2 and Qwen3.
 //!
-//! Two forms are in use. Most checkpoints on the hub have `rope_theta` and `rope_scaling` at the top level; transformers 5
-//! writes both into `rope_parameters`. What this crate cannot run is refused here, by field, before any weight is read.
+//! Two forms are in use. Most checkpoints on the hub have `rope_theta` and `rope_scaling` at the
+//! top level; transformers 5 writes both into `rope_parameters`. What this crate cannot run is
+//! refused here, by field, before any weight is read.
 
 mod gguf;
 
@@ -13,7 +14,8 @@ use serde_json::{Map, Value};
 /// The architectures that the course's one decoder covers, by the `model_type` of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
-    /// `llama`: Llama 2 and 3, SmolLM, TinyLlama. No q/k norm; a bias where `attention_bias` says so.
+    /// `llama`: Llama 2 and 3, SmolLM, TinyLlama. No q/k norm; a bias where `attention_bias` says
+    /// so.
     Llama,
     /// `qwen2`: a bias on q, k and v, always.
     Qwen2,
@@ -71,7 +73,8 @@ pub struct ModelConfig {
     pub tie_word_embeddings: bool,
     /// The token that begins a text, if the model has one.
     pub bos_token_id: Option<u32>,
-    /// Each of these ends a text. From `generation_config.json` where that lists any, else from `config.json`.
+    /// Each of these ends a text. From `generation_config.json` where that lists any, else from
+    /// `config.json`.
     pub eos_token_ids: Vec<u32>,
 }
 
@@ -88,7 +91,11 @@ impl ModelConfig {
     /// # Errors
     /// One line: the file, the field, what was found and what was expected.
     pub fn from_folder(folder: &Path) -> Result<Self> {
-        ensure!(folder.is_dir(), "{}: found no such folder, expected a model folder with config.json", folder.display());
+        ensure!(
+            folder.is_dir(),
+            "{}: found no such folder, expected a model folder with config.json",
+            folder.display()
+        );
         let path = folder.join("config.json");
         let mut config = Self::from_json(&read(&path)?, &path.display().to_string())?;
         let path = folder.join("generation_config.json");
@@ -118,9 +125,16 @@ impl ModelConfig {
 
         let hidden_size = f.size("hidden_size", MAX_SIZE)?;
         let n_heads = f.size("num_attention_heads", MAX_SIZE)?;
-        let n_kv_heads = if f.get("num_key_value_heads").is_some() { f.size("num_key_value_heads", MAX_SIZE)? } else { n_heads };
+        let n_kv_heads = if f.get("num_key_value_heads").is_some() {
+            f.size("num_key_value_heads", MAX_SIZE)?
+        } else {
+            n_heads
+        };
         if n_heads % n_kv_heads != 0 {
-            return f.wrong("num_key_value_heads", &format!("a divisor of num_attention_heads, {n_heads}"));
+            return f.wrong(
+                "num_key_value_heads",
+                &format!("a divisor of num_attention_heads, {n_heads}"),
+            );
         }
         let head_dim = if f.get("head_dim").is_some() || family == Family::Qwen3 {
             f.size("head_dim", MAX_HEAD_DIM)?
@@ -131,10 +145,16 @@ impl ModelConfig {
                 .wrong("head_dim", &format!("a number, as none follows from hidden_size {hidden_size} and num_attention_heads {n_heads}"));
         };
         if head_dim % 2 != 0 {
-            return f.wrong("head_dim", &format!("an even number, because RoPE turns pairs; it is {head_dim}"));
+            return f.wrong(
+                "head_dim",
+                &format!("an even number, because RoPE turns pairs; it is {head_dim}"),
+            );
         }
         if n_heads.saturating_mul(head_dim) > MAX_SIZE as usize {
-            return f.wrong("num_attention_heads", &format!("at most {MAX_SIZE} divided by the head size {head_dim}"));
+            return f.wrong(
+                "num_attention_heads",
+                &format!("at most {MAX_SIZE} divided by the head size {head_dim}"),
+            );
         }
 
         let attention_bias = f.flag("attention_bias")?;
@@ -152,7 +172,8 @@ impl ModelConfig {
             max_positions: f.size("max_position_embeddings", MAX_POSITIONS)?,
             rope_theta,
             rope_scaling,
-            rms_norm_eps: f.number("rms_norm_eps", "a number above 0 and below 1", |x| x > 0.0 && x < 1.0)?,
+            rms_norm_eps: f
+                .number("rms_norm_eps", "a number above 0 and below 1", |x| x > 0.0 && x < 1.0)?,
             qkv_bias: family == Family::Qwen2 || attention_bias,
             o_bias: family != Family::Qwen2 && attention_bias,
             qk_norm: family == Family::Qwen3,
@@ -164,13 +185,15 @@ impl ModelConfig {
 
     /// The frequencies that this model turns by: unchanged, or with Llama 3's scaling applied.
     ///
-    /// `inverse_frequencies [D/2]` in radians per position. A pair that makes more than `high_freq_factor` turns within the
-    /// original context keeps its frequency, one that makes fewer than `low_freq_factor` turns is slowed down by `factor`,
-    /// and in between the two are mixed in proportion. Source: `rope_scaling` of Meta's Llama 3.1.
+    /// `inverse_frequencies [D/2]` in radians per position. A pair that makes more than
+    /// `high_freq_factor` turns within the original context keeps its frequency, one that makes
+    /// fewer than `low_freq_factor` turns is slowed down by `factor`, and in between the two are
+    /// mixed in proportion. Source: `rope_scaling` of Meta's Llama 3.1.
     #[must_use]
     pub fn scale_frequencies(&self, inverse_frequencies: Vec<f32>) -> Vec<f32> {
         let Some(s) = self.rope_scaling else { return inverse_frequencies };
-        let (factor, low, high) = (f64::from(s.factor), f64::from(s.low_freq_factor), f64::from(s.high_freq_factor));
+        let (factor, low, high) =
+            (f64::from(s.factor), f64::from(s.low_freq_factor), f64::from(s.high_freq_factor));
         let scale = |frequency: f32| {
             let frequency = f64::from(frequency);
             let turns = s.original_max_positions as f64 * frequency / TAU;
@@ -183,7 +206,9 @@ impl ModelConfig {
 }
 
 fn read(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("{}: cannot be read", path.display())).map_err(one_line)
+    std::fs::read_to_string(path)
+        .with_context(|| format!("{}: cannot be read", path.display()))
+        .map_err(one_line)
 }
 
 /// The chain of causes as one message, so that it prints as one line however it is shown.
@@ -202,20 +227,31 @@ struct Fields {
 impl Fields {
     fn parse(json: &str, file: &str) -> Result<Self> {
         match serde_json::from_str(json) {
-            Ok(Value::Object(object)) => Ok(Self { file: file.to_owned(), prefix: String::new(), object }),
-            Ok(other) => anyhow::bail!("{file}: found {}, expected a JSON object", shorten(&other.to_string())),
+            Ok(Value::Object(object)) => {
+                Ok(Self { file: file.to_owned(), prefix: String::new(), object })
+            }
+            Ok(other) => anyhow::bail!(
+                "{file}: found {}, expected a JSON object",
+                shorten(&other.to_string())
+            ),
             Err(error) => anyhow::bail!("{file}: not JSON: {error}"),
         }
     }
 
-    /// The value of a field; `null` counts as absent, as transformers writes it for what is not set.
+    /// The value of a field; `null` counts as absent, as transformers writes it for what is not
+    /// set.
     fn get(&self, field: &str) -> Option<&Value> {
         self.object.get(field).filter(|value| !value.is_null())
     }
 
     fn wrong<T>(&self, field: &str, expected: &str) -> Result<T> {
-        let found = self.get(field).map_or("nothing".to_owned(), |value| shorten(&value.to_string()));
-        anyhow::bail!("{}: field \"{}{field}\": found {found}, expected {expected}", self.file, self.prefix)
+        let found =
+            self.get(field).map_or("nothing".to_owned(), |value| shorten(&value.to_string()));
+        anyhow::bail!(
+            "{}: field \"{}{field}\": found {found}, expected {expected}",
+            self.file,
+            self.prefix
+        )
     }
 
     fn size(&self, field: &str, max: u64) -> Result<usize> {
@@ -243,21 +279,27 @@ impl Fields {
 
     /// One id, a list of ids, or none.
     fn token_ids(&self, field: &str, vocab_size: usize) -> Result<Vec<u32>> {
-        let one = |value: &Value| value.as_u64().filter(|id| *id < vocab_size as u64).map(|id| id as u32);
+        let one =
+            |value: &Value| value.as_u64().filter(|id| *id < vocab_size as u64).map(|id| id as u32);
         let ids = match self.get(field) {
             None => Some(Vec::new()),
             Some(Value::Array(values)) => values.iter().map(one).collect(),
             Some(value) => one(value).map(|id| vec![id]),
         };
-        ids.map_or_else(|| self.wrong(field, &format!("token ids below the vocabulary's size, {vocab_size}")), Ok)
+        ids.map_or_else(
+            || self.wrong(field, &format!("token ids below the vocabulary's size, {vocab_size}")),
+            Ok,
+        )
     }
 
     fn object(&self, field: &str) -> Result<Option<Self>> {
         match self.get(field) {
             None => Ok(None),
-            Some(Value::Object(object)) => {
-                Ok(Some(Self { file: self.file.clone(), prefix: format!("{}{field}.", self.prefix), object: object.clone() }))
-            }
+            Some(Value::Object(object)) => Ok(Some(Self {
+                file: self.file.clone(),
+                prefix: format!("{}{field}.", self.prefix),
+                object: object.clone(),
+            })),
             Some(_) => self.wrong(field, "a JSON object"),
         }
     }
@@ -272,7 +314,11 @@ impl Fields {
         };
         let holder = parameters.as_ref().filter(|p| p.get("rope_theta").is_some()).unwrap_or(self);
         // The original Llama's base, which files of its time do not state.
-        let theta = if holder.get("rope_theta").is_none() { 10_000.0 } else { holder.number("rope_theta", THETA, |x| x >= 1.0)? };
+        let theta = if holder.get("rope_theta").is_none() {
+            10_000.0
+        } else {
+            holder.number("rope_theta", THETA, |x| x >= 1.0)?
+        };
 
         let Some(p) = parameters else { return Ok((theta, None)) };
         if p.get("partial_rotary_factor").is_some_and(|x| x.as_f64() != Some(1.0)) {
@@ -286,12 +332,17 @@ impl Fields {
                 let at_least_1 = |field| p.number(field, "a number of at least 1", |x| x >= 1.0);
                 let scaling = Llama3Scaling {
                     factor: at_least_1("factor")?,
-                    low_freq_factor: p.number("low_freq_factor", "a number above 0", |x| x > 0.0)?,
+                    low_freq_factor: p
+                        .number("low_freq_factor", "a number above 0", |x| x > 0.0)?,
                     high_freq_factor: at_least_1("high_freq_factor")?,
-                    original_max_positions: p.size("original_max_position_embeddings", MAX_POSITIONS)?,
+                    original_max_positions: p
+                        .size("original_max_position_embeddings", MAX_POSITIONS)?,
                 };
                 if scaling.low_freq_factor >= scaling.high_freq_factor {
-                    return p.wrong("low_freq_factor", &format!("a number below high_freq_factor, {}", scaling.high_freq_factor));
+                    return p.wrong(
+                        "low_freq_factor",
+                        &format!("a number below high_freq_factor, {}", scaling.high_freq_factor),
+                    );
                 }
                 Ok((theta, Some(scaling)))
             }
@@ -306,11 +357,15 @@ impl Fields {
         if self.flag("mlp_bias")? {
             return self.wrong("mlp_bias", "false: the MLP has no bias here");
         }
-        // Llama files may carry the fields of a window too, but its architecture does not read them.
+        // Llama files may carry the fields of a window too, but its architecture does not read
+        // them.
         if family != Family::Llama && self.flag("use_sliding_window")? {
-            return self.wrong("use_sliding_window", "false: every layer attends to all positions here");
+            return self
+                .wrong("use_sliding_window", "false: every layer attends to all positions here");
         }
-        let all_full = |types: &Value| types.as_array().is_some_and(|types| types.iter().all(|t| t == "full_attention"));
+        let all_full = |types: &Value| {
+            types.as_array().is_some_and(|types| types.iter().all(|t| t == "full_attention"))
+        };
         if self.get("layer_types").is_some_and(|types| !all_full(types)) {
             return self.wrong("layer_types", "\"full_attention\" for every layer");
         }
@@ -327,5 +382,9 @@ impl Fields {
 /// Enough of a value to recognise it.
 fn shorten(text: &str) -> String {
     const ENOUGH: usize = 80;
-    if text.chars().count() <= ENOUGH { text.to_owned() } else { text.chars().take(ENOUGH).chain("…".chars()).collect() }
+    if text.chars().count() <= ENOUGH {
+        text.to_owned()
+    } else {
+        text.chars().take(ENOUGH).chain("…".chars()).collect()
+    }
 }

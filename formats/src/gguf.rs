@@ -1,4 +1,5 @@
-//! The vocabulary of GGUF files: block types, metadata values, tensor entries. Reading and writing them is taught in week 2.
+//! The vocabulary of GGUF files: block types, metadata values, tensor entries. Reading and writing
+//! them is taught in week 2.
 //!
 //! Format: <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>.
 
@@ -13,16 +14,19 @@ pub use tensor_type::TensorType;
 
 /// The first four bytes of a file.
 pub const MAGIC: [u8; 4] = *b"GGUF";
-/// The version that is read and written. Version 1 had 32-bit counts; 2 and 3 differ only in that 3 may be big-endian.
+/// The version that is read and written. Version 1 had 32-bit counts; 2 and 3 differ only in that 3
+/// may be big-endian.
 pub const VERSION: u32 = 3;
 /// Tensors begin at multiples of this, unless `general.alignment` says otherwise.
 pub const DEFAULT_ALIGNMENT: usize = 32;
 
-/// Whether text is brought into Unicode's normal form C before it is split: a key of our own (a truth value), for tokenizers that do not do
-/// what others of their `tokenizer.ggml.pre` do. Without it, those of Qwen2 do, and no others.
+/// Whether text is brought into Unicode's normal form C before it is split: a key of our own (a
+/// truth value), for tokenizers that do not do what others of their `tokenizer.ggml.pre` do.
+/// Without it, those of Qwen2 do, and no others.
 pub const NORMALIZES: &str = "tiny-llm.tokenizer.nfc";
-/// Where a space is put before a text: a key of our own, for what `tokenizer.ggml.add_space_prefix` cannot say: `metaspace-first` or
-/// `metaspace-always`, as the `prepend_scheme` of Hugging Face's `Metaspace`, which puts none where one is already.
+/// Where a space is put before a text: a key of our own, for what `tokenizer.ggml.add_space_prefix`
+/// cannot say: `metaspace-first` or `metaspace-always`, as the `prepend_scheme` of Hugging Face's
+/// `Metaspace`, which puts none where one is already.
 pub const SPACE_PREFIX: &str = "tiny-llm.tokenizer.space_prefix";
 
 /// The numbers in `tokenizer.ggml.token_type`.
@@ -44,7 +48,8 @@ pub mod token_type {
 pub struct TensorInfo {
     /// As llama.cpp names it: `blk.0.attn_q.weight`.
     pub name: String,
-    /// Slowest axis first, as everywhere in this course: a matrix is `[rows, cols]`. The file stores the fastest first.
+    /// Slowest axis first, as everywhere in this course: a matrix is `[rows, cols]`. The file
+    /// stores the fastest first.
     pub shape: Vec<usize>,
     /// How its numbers are stored.
     pub tensor_type: TensorType,

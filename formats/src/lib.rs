@@ -1,5 +1,5 @@
-//! What comes from files, and the tensors that it becomes: model folders, GGUF metadata, tokenizers,
-//! chat templates.
+//! What comes from files, and the tensors that it becomes: model folders, GGUF metadata,
+//! tokenizers, chat templates.
 //!
 //! This is the ground floor: it imports nothing else of the workspace.
 

@@ -1,8 +1,12 @@
 //! The `Tensor` of week 1, and the operations on it that `ndarray` lacks.
 
-use ndarray::{Array2, ArrayD, ArrayView2, ArrayViewD, ArrayViewMut2, Axis, Dimension, IxDyn, linalg::general_mat_mul};
+use ndarray::{
+    Array2, ArrayD, ArrayView2, ArrayViewD, ArrayViewMut2, Axis, Dimension, IxDyn,
+    linalg::general_mat_mul,
+};
 
-/// A dense f32 array with any number of axes. Shapes stand in brackets, slowest axis first: `[B, H, L, D]`.
+/// A dense f32 array with any number of axes. Shapes stand in brackets, slowest axis first:
+/// `[B, H, L, D]`.
 pub type Tensor = ArrayD<f32>;
 
 /// A tensor from its shape and its values in row-major order.
@@ -14,7 +18,10 @@ pub type Tensor = ArrayD<f32>;
 pub fn tensor(shape: &[usize], values: Vec<f32>) -> Tensor {
     let n = values.len();
     let Ok(tensor) = Tensor::from_shape_vec(IxDyn(shape), values) else {
-        panic!("a tensor of shape {shape:?} has {} values, but {n} were given", shape.iter().product::<usize>());
+        panic!(
+            "a tensor of shape {shape:?} has {} values, but {n} were given",
+            shape.iter().product::<usize>()
+        );
     };
     tensor
 }
@@ -41,7 +48,12 @@ pub fn reshape(x: &Tensor, shape: &[usize]) -> Tensor {
 #[must_use]
 #[track_caller]
 pub fn swap_axes(x: &Tensor, a: usize, b: usize) -> Tensor {
-    assert!(a.max(b) < x.ndim(), "swap_axes: {:?} has {} axes, so there are no axes {a} and {b}", x.shape(), x.ndim());
+    assert!(
+        a.max(b) < x.ndim(),
+        "swap_axes: {:?} has {} axes, so there are no axes {a} and {b}",
+        x.shape(),
+        x.ndim()
+    );
     let mut view = x.view();
     view.swap_axes(a, b);
     view.as_standard_layout().into_owned()
@@ -60,7 +72,8 @@ pub fn transpose(x: &Tensor) -> ArrayViewD<'_, f32> {
     view
 }
 
-/// Batched matrix product `[…, M, K] × […, K, N] → […, M, N]`; the leading axes broadcast as in NumPy.
+/// Batched matrix product `[…, M, K] × […, K, N] → […, M, N]`; the leading axes broadcast as in
+/// NumPy.
 ///
 /// It is made of 2-D products. If `b` is a single matrix, all rows of `a` go through one product
 /// `[rows, K] × [K, N]`. Otherwise both sides are broadcast to the common leading shape (a view
@@ -72,10 +85,16 @@ pub fn transpose(x: &Tensor) -> ArrayViewD<'_, f32> {
 /// If a side has fewer than two axes, the inner sizes differ, or the leading axes do not broadcast.
 #[must_use]
 #[track_caller]
-pub fn matmul<'a, 'b>(a: impl Into<ArrayViewD<'a, f32>>, b: impl Into<ArrayViewD<'b, f32>>) -> Tensor {
+pub fn matmul<'a, 'b>(
+    a: impl Into<ArrayViewD<'a, f32>>,
+    b: impl Into<ArrayViewD<'b, f32>>,
+) -> Tensor {
     let (a, b) = (a.into(), b.into());
     let (sa, sb) = (a.shape().to_vec(), b.shape().to_vec());
-    assert!(sa.len() >= 2 && sb.len() >= 2, "matmul needs at least two axes on each side: {sa:?} × {sb:?}");
+    assert!(
+        sa.len() >= 2 && sb.len() >= 2,
+        "matmul needs at least two axes on each side: {sa:?} × {sb:?}"
+    );
     let (lead_a, [m, k]) = sa.split_at(sa.len() - 2) else { unreachable!("split leaves two") };
     let (lead_b, [k_b, n]) = sb.split_at(sb.len() - 2) else { unreachable!("split leaves two") };
     assert!(k == k_b, "matmul: inner sizes differ, {sa:?} × {sb:?} ({k} ≠ {k_b})");
@@ -84,10 +103,13 @@ pub fn matmul<'a, 'b>(a: impl Into<ArrayViewD<'a, f32>>, b: impl Into<ArrayViewD
         let rows = lead_a.iter().product::<usize>() * m;
         let a = a.to_shape((rows, *k)).expect("rows × K covers a");
         let b: ArrayView2<f32> = b.into_dimensionality().expect("b has two axes");
-        // Not `a.dot(&b)`, which returns a column-major product for two column-major sides (a single column is one).
+        // Not `a.dot(&b)`, which returns a column-major product for two column-major sides (a
+        // single column is one).
         let mut product = Array2::zeros((rows, *n));
         general_mat_mul(1.0, &a, &b, 0.0, &mut product);
-        return product.into_shape_with_order(IxDyn(&[lead_a, &[*m, *n]].concat())).expect("a product is contiguous");
+        return product
+            .into_shape_with_order(IxDyn(&[lead_a, &[*m, *n]].concat()))
+            .expect("a product is contiguous");
     }
 
     let Some(lead) = broadcast_shape(lead_a, lead_b) else {
@@ -100,7 +122,8 @@ pub fn matmul<'a, 'b>(a: impl Into<ArrayViewD<'a, f32>>, b: impl Into<ArrayViewD
     for (i, index) in ndarray::indices(IxDyn(&lead)).into_iter().enumerate() {
         let a = matrix_at(&a, index.slice());
         let b = matrix_at(&b, index.slice());
-        let mut out: ArrayViewMut2<f32> = out.index_axis_mut(Axis(0), i).into_dimensionality().expect("two axes are left");
+        let mut out: ArrayViewMut2<f32> =
+            out.index_axis_mut(Axis(0), i).into_dimensionality().expect("two axes are left");
         general_mat_mul(1.0, &a, &b, 0.0, &mut out);
     }
     out.into_shape_with_order(IxDyn(&[&lead[..], &[*m, *n]].concat())).expect("out is contiguous")

@@ -15,12 +15,15 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// A name that nobody else uses, in the same folder: a rename must not cross file systems. Nothing is created.
+    /// A name that nobody else uses, in the same folder: a rename must not cross file systems.
+    /// Nothing is created.
     ///
     /// # Errors
     /// If the target does not end in a name.
     pub fn new(target: &Path) -> Result<Self> {
-        let name = target.file_name().with_context(|| format!("{}: expected a path that ends in a name", target.display()))?;
+        let name = target.file_name().with_context(|| {
+            format!("{}: expected a path that ends in a name", target.display())
+        })?;
         let name = format!(".{}.{}.unfinished", name.to_string_lossy(), std::process::id());
         Ok(Self { path: target.with_file_name(name), target: target.to_owned() })
     }
@@ -37,7 +40,11 @@ impl Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         // After `finish` nothing is there; before it, there is nobody to tell of a failure.
-        let _ = if self.path.is_dir() { fs::remove_dir_all(&self.path) } else { fs::remove_file(&self.path) };
+        let _ = if self.path.is_dir() {
+            fs::remove_dir_all(&self.path)
+        } else {
+            fs::remove_file(&self.path)
+        };
     }
 }
 

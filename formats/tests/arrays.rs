@@ -87,7 +87,10 @@ fn patterns_name_axes() {
 fn rows_are_chosen_by_number() {
     // ANCHOR: select
     let table = tensor(&[3, 2], vec![0.0, 0.5, 1.0, 1.5, 2.0, 2.5]);
-    assert_eq!(table.select(Axis(0), &[2, 0, 2]), tensor(&[3, 2], vec![2.0, 2.5, 0.0, 0.5, 2.0, 2.5]));
+    assert_eq!(
+        table.select(Axis(0), &[2, 0, 2]),
+        tensor(&[3, 2], vec![2.0, 2.5, 0.0, 0.5, 2.0, 2.5])
+    );
     let tokens: Array2<u32> = array![[7, 1], [4, 0]]; // two axes, known to the compiler
     assert_eq!(tokens.dim(), (2, 2));
     assert_eq!(tokens[[1, 0]], 4);

@@ -27,19 +27,33 @@ fn the_embedded_model() {
     assert_eq!(metadata.float("qwen3.attention.layer_norm_rms_epsilon").unwrap(), Some(1e-6));
     assert_eq!(text("tokenizer.ggml.model"), "gpt2");
     assert_eq!(text("tokenizer.ggml.pre"), "qwen2");
-    assert_eq!(metadata.flag("tiny-llm.tokenizer.nfc").unwrap(), Some(false), "other tokenizers with this pre-tokenizer normalize");
     assert_eq!(
-        (size("tokenizer.ggml.eos_token_id"), size("tokenizer.ggml.eot_token_id"), size("tokenizer.ggml.padding_token_id")),
+        metadata.flag("tiny-llm.tokenizer.nfc").unwrap(),
+        Some(false),
+        "other tokenizers with this pre-tokenizer normalize"
+    );
+    assert_eq!(
+        (
+            size("tokenizer.ggml.eos_token_id"),
+            size("tokenizer.ggml.eot_token_id"),
+            size("tokenizer.ggml.padding_token_id")
+        ),
         (2, 0, 0)
     );
     assert_eq!(metadata.flag("tokenizer.ggml.add_bos_token").unwrap(), Some(false));
     assert!(metadata.get("tokenizer.ggml.bos_token_id").is_none());
     assert!(text("tokenizer.chat_template").starts_with("{% for message in messages %}"));
-    let Some(Array::String(tokens)) = metadata.array("tokenizer.ggml.tokens").unwrap() else { panic!("tokens") };
+    let Some(Array::String(tokens)) = metadata.array("tokenizer.ggml.tokens").unwrap() else {
+        panic!("tokens")
+    };
     assert_eq!((tokens.len(), tokens[2].as_str(), tokens[3].as_str()), (1536, "<|im_end|>", "!"));
-    let Some(Array::I32(types)) = metadata.array("tokenizer.ggml.token_type").unwrap() else { panic!("types") };
+    let Some(Array::I32(types)) = metadata.array("tokenizer.ggml.token_type").unwrap() else {
+        panic!("types")
+    };
     assert_eq!(types[..4], [3, 3, 3, 1]);
-    let Some(Array::String(merges)) = metadata.array("tokenizer.ggml.merges").unwrap() else { panic!("merges") };
+    let Some(Array::String(merges)) = metadata.array("tokenizer.ggml.merges").unwrap() else {
+        panic!("merges")
+    };
     assert_eq!(merges[..2], ["h e", "Ġ t"]);
 }
 
@@ -48,21 +62,45 @@ fn every_tensor_name_there_and_back() {
     for name in ["model.embed_tokens.weight", "model.norm.weight", "lm_head.weight"] {
         assert_eq!(hugging_face_name(&gguf_name(name).unwrap()).unwrap(), name);
     }
-    let parts = ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "self_attn.q_norm", "self_attn.k_norm"];
-    for part in parts.into_iter().chain(["input_layernorm", "post_attention_layernorm", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"]) {
+    let parts = [
+        "self_attn.q_proj",
+        "self_attn.k_proj",
+        "self_attn.v_proj",
+        "self_attn.o_proj",
+        "self_attn.q_norm",
+        "self_attn.k_norm",
+    ];
+    for part in parts.into_iter().chain([
+        "input_layernorm",
+        "post_attention_layernorm",
+        "mlp.gate_proj",
+        "mlp.up_proj",
+        "mlp.down_proj",
+    ]) {
         for kind in ["weight", "bias"] {
             let name = format!("model.layers.17.{part}.{kind}");
             assert_eq!(hugging_face_name(&gguf_name(&name).unwrap()).unwrap(), name);
         }
     }
-    assert_eq!(gguf_name("model.layers.3.self_attn.o_proj.bias").unwrap(), "blk.3.attn_output.bias");
-    assert_eq!(hugging_face_name("blk.0.ffn_norm.weight").unwrap(), "model.layers.0.post_attention_layernorm.weight");
-    for other in
-        ["model.layers.x.mlp.up_proj.weight", "model.layers.1.mlp.up_proj", "model.layers.1.mlp.up_proj.scale", "blk.1.attn_q.weight", ""]
-    {
+    assert_eq!(
+        gguf_name("model.layers.3.self_attn.o_proj.bias").unwrap(),
+        "blk.3.attn_output.bias"
+    );
+    assert_eq!(
+        hugging_face_name("blk.0.ffn_norm.weight").unwrap(),
+        "model.layers.0.post_attention_layernorm.weight"
+    );
+    for other in [
+        "model.layers.x.mlp.up_proj.weight",
+        "model.layers.1.mlp.up_proj",
+        "model.layers.1.mlp.up_proj.scale",
+        "blk.1.attn_q.weight",
+        "",
+    ] {
         assert_eq!(gguf_name(other), None, "{other}");
     }
-    for other in ["rope_freqs.weight", "blk.1.attn_q", "blk.-1.attn_q.weight", "model.norm.weight"] {
+    for other in ["rope_freqs.weight", "blk.1.attn_q", "blk.-1.attn_q.weight", "model.norm.weight"]
+    {
         assert_eq!(hugging_face_name(other), None, "{other}");
     }
 }
@@ -73,7 +111,10 @@ fn changed(change: impl Fn(&mut Json)) -> anyhow::Result<Metadata> {
     for file in ["config.json", "generation_config.json", "tokenizer_config.json"] {
         std::fs::copy(tiny_story().join(file), folder.path().join(file)).unwrap();
     }
-    let mut json: Json = serde_json::from_str(&std::fs::read_to_string(tiny_story().join("tokenizer.json")).unwrap()).unwrap();
+    let mut json: Json = serde_json::from_str(
+        &std::fs::read_to_string(tiny_story().join("tokenizer.json")).unwrap(),
+    )
+    .unwrap();
     change(&mut json);
     std::fs::write(folder.path().join("tokenizer.json"), json.to_string()).unwrap();
     convert::metadata_from_folder(folder.path())
@@ -82,8 +123,7 @@ fn changed(change: impl Fn(&mut Json)) -> anyhow::Result<Metadata> {
 #[test]
 fn the_beginning_of_a_text() {
     let metadata = changed(|json| {
-        json["post_processor"]["single"] =
-            json!([{"SpecialToken": {"id": "<|im_start|>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]);
+        json["post_processor"]["single"] = json!([{"SpecialToken": {"id": "<|im_start|>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]);
     });
     let metadata = metadata.unwrap();
     assert_eq!(metadata.flag("tokenizer.ggml.add_bos_token").unwrap(), Some(true));
@@ -92,8 +132,7 @@ fn the_beginning_of_a_text() {
 
 #[test]
 fn pre_tokenizers_by_name() {
-    let byte_level =
-        |use_regex: bool| json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": use_regex});
+    let byte_level = |use_regex: bool| json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": use_regex});
     let pre = |pre_tokenizer: Json, ignore_merges: bool| {
         let metadata = changed(|json| {
             json["pre_tokenizer"] = pre_tokenizer.clone();
@@ -109,9 +148,12 @@ fn pre_tokenizers_by_name() {
     let split = |regex: &str| json!({"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": false});
     assert_eq!(pre(sequence(&[split(llama3), byte_level(false)]), true).unwrap(), "llama-bpe");
     assert_eq!(pre(sequence(&[split(llama3), byte_level(false)]), false).unwrap(), "smaug-bpe");
-    for unknown in
-        [sequence(&[split("a"), byte_level(false)]), sequence(&[split(llama3), byte_level(true)]), json!(null), sequence(&[digits])]
-    {
+    for unknown in [
+        sequence(&[split("a"), byte_level(false)]),
+        sequence(&[split(llama3), byte_level(true)]),
+        json!(null),
+        sequence(&[digits]),
+    ] {
         let error = pre(unknown, false).unwrap_err().to_string();
         assert!(error.contains("tokenizer.json: field \"pre_tokenizer\": found"), "{error}");
     }
@@ -121,21 +163,36 @@ fn pre_tokenizers_by_name() {
 fn what_a_gguf_file_cannot_say_is_refused() {
     type Change = fn(&mut Json);
     let cases: [(&str, Change); 9] = [
-        ("field \"model.type\": found \"Unigram\", expected \"BPE\"", |json| json["model"]["type"] = json!("Unigram")),
-        ("field \"model.vocab\": found [], expected tokens", |json| json["model"]["vocab"] = json!([])),
-        ("field \"model.merges.1\": found \"ab\", expected two tokens", |json| json["model"]["merges"] = json!(["h e", "ab"])),
-        ("token \"!\": found id 1536, expected one below", |json| json["model"]["vocab"]["!"] = json!(1536)),
+        ("field \"model.type\": found \"Unigram\", expected \"BPE\"", |json| {
+            json["model"]["type"] = json!("Unigram");
+        }),
+        ("field \"model.vocab\": found [], expected tokens", |json| {
+            json["model"]["vocab"] = json!([]);
+        }),
+        ("field \"model.merges.1\": found \"ab\", expected two tokens", |json| {
+            json["model"]["merges"] = json!(["h e", "ab"]);
+        }),
+        ("token \"!\": found id 1536, expected one below", |json| {
+            json["model"]["vocab"]["!"] = json!(1536);
+        }),
         ("id 4: found two tokens", |json| json["model"]["vocab"]["!"] = json!(4)),
         ("field \"added_tokens.1\": found", |json| json["added_tokens"][1]["lstrip"] = json!(true)),
-        ("field \"normalizer\": found {\"type\":\"Lowercase\"}, expected NFC", |json| json["normalizer"] = json!({"type": "Lowercase"})),
+        ("field \"normalizer\": found {\"type\":\"Lowercase\"}, expected NFC", |json| {
+            json["normalizer"] = json!({"type": "Lowercase"});
+        }),
         ("neither byte-level nor SentencePiece's", |json| {
             json["decoder"] = json!(null);
             json["model"]["byte_fallback"] = json!(true);
         }),
-        ("expected the bos_token", |json| json["post_processor"]["single"] = json!([{"SpecialToken": {"id": "nothing"}}])),
+        ("expected the bos_token", |json| {
+            json["post_processor"]["single"] = json!([{"SpecialToken": {"id": "nothing"}}]);
+        }),
     ];
     for (expected, change) in cases {
-        let error = changed(change).err().unwrap_or_else(|| panic!("no error, expected: {expected}")).to_string();
+        let error = changed(change)
+            .err()
+            .unwrap_or_else(|| panic!("no error, expected: {expected}"))
+            .to_string();
         assert!(
             error.contains(expected) && error.contains("tokenizer.json") && !error.contains('\n'),
             "found: {error}\nexpected: {expected}"
@@ -149,7 +206,8 @@ fn sentence_piece(merges: Json) -> anyhow::Result<Metadata> {
         let mut tokens = vec!["<unk>".to_owned(), "<s>".to_owned(), "</s>".to_owned()];
         tokens.extend((0..256).map(|byte| format!("<0x{byte:02X}>")));
         tokens.extend(["a", "b", "▁", "ab", "▁a", "▁ab", "▁b"].map(str::to_owned));
-        let vocab: serde_json::Map<_, _> = tokens.iter().enumerate().map(|(id, token)| (token.clone(), json!(id))).collect();
+        let vocab: serde_json::Map<_, _> =
+            tokens.iter().enumerate().map(|(id, token)| (token.clone(), json!(id))).collect();
         let special = |id: usize| json!({"id": id, "content": tokens[id], "special": true});
         *json = json!({
             "added_tokens": [special(0), special(1), special(2), {"id": 266, "content": "▁user▁", "special": false}],
@@ -162,21 +220,47 @@ fn sentence_piece(merges: Json) -> anyhow::Result<Metadata> {
 
 #[test]
 fn scores_follow_merges() {
-    let metadata = sentence_piece(json!([["a", "b"], ["▁", "a"], ["▁", "ab"], ["▁a", "b"], ["▁", "b"]])).unwrap();
+    let metadata =
+        sentence_piece(json!([["a", "b"], ["▁", "a"], ["▁", "ab"], ["▁a", "b"], ["▁", "b"]]))
+            .unwrap();
     assert_eq!(metadata.text("tokenizer.ggml.model").unwrap(), Some("llama"));
     assert_eq!(metadata.flag("tokenizer.ggml.add_space_prefix").unwrap(), Some(true));
     assert_eq!(metadata.size("tokenizer.ggml.unknown_token_id").unwrap(), Some(0));
-    let Some(Value::Array(Array::F32(scores))) = metadata.get("tokenizer.ggml.scores") else { panic!("scores") };
+    let Some(Value::Array(Array::F32(scores))) = metadata.get("tokenizer.ggml.scores") else {
+        panic!("scores")
+    };
     assert_eq!(scores[259..266], [-4.0, -4.0, -4.0, 0.0, -1.0, -2.0, -3.0]);
-    let Some(Value::Array(Array::I32(types))) = metadata.get("tokenizer.ggml.token_type") else { panic!("types") };
-    assert_eq!((types[0], types[1], types[3], types[259], types[266], types[267]), (2, 3, 6, 1, 4, 5));
-    let Some(Value::Array(Array::String(tokens))) = metadata.get("tokenizer.ggml.tokens") else { panic!("tokens") };
-    assert_eq!((tokens[266].as_str(), tokens[267].as_str(), tokens.len()), (" user ", "[PAD267]", 1536));
+    let Some(Value::Array(Array::I32(types))) = metadata.get("tokenizer.ggml.token_type") else {
+        panic!("types")
+    };
+    assert_eq!(
+        (types[0], types[1], types[3], types[259], types[266], types[267]),
+        (2, 3, 6, 1, 4, 5)
+    );
+    let Some(Value::Array(Array::String(tokens))) = metadata.get("tokenizer.ggml.tokens") else {
+        panic!("tokens")
+    };
+    assert_eq!(
+        (tokens[266].as_str(), tokens[267].as_str(), tokens.len()),
+        (" user ", "[PAD267]", 1536)
+    );
 
-    let missing = sentence_piece(json!([["a", "b"], ["▁", "a"], ["▁", "ab"], ["▁", "b"]])).unwrap_err().to_string();
+    let missing = sentence_piece(json!([["a", "b"], ["▁", "a"], ["▁", "ab"], ["▁", "b"]]))
+        .unwrap_err()
+        .to_string();
     assert!(missing.contains("found 1 ways to make \"▁ab\", expected all 2"), "{missing}");
-    let order = sentence_piece(json!([["a", "b"], ["▁", "a"], ["▁", "ab"], ["▁", "b"], ["▁a", "b"]])).unwrap_err().to_string();
-    assert!(order.contains("field \"model.merges.4\"") && order.contains("token by token"), "{order}");
+    let order =
+        sentence_piece(json!([["a", "b"], ["▁", "a"], ["▁", "ab"], ["▁", "b"], ["▁a", "b"]]))
+            .unwrap_err()
+            .to_string();
+    assert!(
+        order.contains("field \"model.merges.4\"") && order.contains("token by token"),
+        "{order}"
+    );
     let nothing = sentence_piece(json!([["b", "a"]])).unwrap_err().to_string();
-    assert!(nothing.contains("field \"model.merges.0\"") && nothing.contains("two tokens that make a token"), "{nothing}");
+    assert!(
+        nothing.contains("field \"model.merges.0\"")
+            && nothing.contains("two tokens that make a token"),
+        "{nothing}"
+    );
 }

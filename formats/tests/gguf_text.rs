@@ -1,5 +1,5 @@
-//! Tokenizer and chat template of GGUF files against Hugging Face's: `tests/fixtures/gguf_text.json`, written by
-//! `python-ref/oracle/gguf_text.py`.
+//! Tokenizer and chat template of GGUF files against Hugging Face's:
+//! `tests/fixtures/gguf_text.json`, written by `python-ref/oracle/gguf_text.py`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,16 @@ use tiny_llm_formats::{
 };
 
 fn fixtures() -> Json {
-    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/gguf_text.json"));
-    serde_json::from_str(&std::fs::read_to_string(path).expect("the fixtures are committed")).expect("JSON")
+    let path =
+        PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/gguf_text.json"));
+    serde_json::from_str(&std::fs::read_to_string(path).expect("the fixtures are committed"))
+        .expect("JSON")
 }
 
 /// The tokenizers by name, each with its metadata.
 fn tokenizers(fixtures: &Json) -> impl Iterator<Item = (&str, &Json, Metadata)> {
-    let cases = fixtures.as_object().expect("an object").iter().filter(|(name, _)| *name != "texts");
+    let cases =
+        fixtures.as_object().expect("an object").iter().filter(|(name, _)| *name != "texts");
     cases.map(|(name, case)| (name.as_str(), case, metadata(name, &case["metadata"])))
 }
 
@@ -35,9 +38,15 @@ fn value_of(json: &Json) -> Value {
         Json::Bool(flag) => Value::Bool(*flag),
         Json::Number(number) => Value::U32(number.as_u64().expect("an id") as u32),
         Json::String(text) => Value::String(text.clone()),
-        Json::Array(all) if all[0].is_string() => Value::Array(Array::String(all.iter().map(|x| x.as_str().unwrap().to_owned()).collect())),
-        Json::Array(all) if all[0].is_f64() => Value::Array(Array::F32(all.iter().map(|x| x.as_f64().unwrap() as f32).collect())),
-        Json::Array(all) => Value::Array(Array::I32(all.iter().map(|x| x.as_i64().unwrap() as i32).collect())),
+        Json::Array(all) if all[0].is_string() => Value::Array(Array::String(
+            all.iter().map(|x| x.as_str().unwrap().to_owned()).collect(),
+        )),
+        Json::Array(all) if all[0].is_f64() => {
+            Value::Array(Array::F32(all.iter().map(|x| x.as_f64().unwrap() as f32).collect()))
+        }
+        Json::Array(all) => {
+            Value::Array(Array::I32(all.iter().map(|x| x.as_i64().unwrap() as i32).collect()))
+        }
         other => panic!("{other}"),
     }
 }
@@ -79,14 +88,24 @@ fn both_kinds_of_file_give_one_tokenizer() {
         }
         for text in fixtures["texts"].as_array().unwrap() {
             let text = text.as_str().unwrap();
-            assert_eq!(gguf.encode_prompt(text).unwrap(), json.encode_prompt(text).unwrap(), "{name}: {text:?}");
+            assert_eq!(
+                gguf.encode_prompt(text).unwrap(),
+                json.encode_prompt(text).unwrap(),
+                "{name}: {text:?}"
+            );
         }
-        // Texts of any characters; ids in no order of a text, so that bytes are no characters and special tokens stand anywhere.
+        // Texts of any characters; ids in no order of a text, so that bytes are no characters and
+        // special tokens stand anywhere.
         let mut draw = Draw(1);
         for _ in 0..200 {
             let text: String = (0..draw.below(30)).map(|_| draw.character()).collect();
-            assert_eq!(gguf.encode(&text).unwrap(), json.encode(&text).unwrap(), "{name}: {text:?}");
-            let ids: Vec<u32> = (0..draw.below(8)).map(|_| draw.below(json.vocab_size() as u32)).collect();
+            assert_eq!(
+                gguf.encode(&text).unwrap(),
+                json.encode(&text).unwrap(),
+                "{name}: {text:?}"
+            );
+            let ids: Vec<u32> =
+                (0..draw.below(8)).map(|_| draw.below(json.vocab_size() as u32)).collect();
             assert_eq!(gguf.decode(&ids).unwrap(), json.decode(&ids).unwrap(), "{name}: {ids:?}");
         }
     }
@@ -104,8 +123,8 @@ impl Draw {
     /// Often one on which tokenizers differ, else any.
     fn character(&mut self) -> char {
         const OFTEN: &[char] = &[
-            ' ', ' ', ' ', '\n', '\r', '\t', '\'', 's', 'l', 'T', 'a', 'b', '0', '7', '.', ',', '<', '>', '|', '▁', '\u{301}', '\u{A0}',
-            'é',
+            ' ', ' ', ' ', '\n', '\r', '\t', '\'', 's', 'l', 'T', 'a', 'b', '0', '7', '.', ',',
+            '<', '>', '|', '▁', '\u{301}', '\u{A0}', 'é',
         ];
         match self.below(3) {
             0 => char::from_u32(self.below(0x3_0000)).unwrap_or('\u{FFFD}'),
@@ -118,7 +137,9 @@ impl Draw {
 /// A folder with this `tokenizer.json` and a vocabulary of `size`.
 fn folder(tokenizer: &Json, size: usize) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let mut config: Json = serde_json::from_str(&std::fs::read_to_string(tiny_story().join("config.json")).unwrap()).unwrap();
+    let mut config: Json =
+        serde_json::from_str(&std::fs::read_to_string(tiny_story().join("config.json")).unwrap())
+            .unwrap();
     config["vocab_size"] = json!(size);
     std::fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
     std::fs::write(folder.path().join("tokenizer.json"), tokenizer.to_string()).unwrap();
@@ -131,13 +152,24 @@ fn folder(tokenizer: &Json, size: usize) -> tempfile::TempDir {
 fn metadata_of_a_folder_is_what_the_converter_writes() {
     let fixtures = fixtures();
     // No file is made with the pre-tokenizer of files that name none, or without tokens for bytes.
-    for (name, case, expected) in tokenizers(&fixtures).filter(|(name, ..)| !["no_name", "llama2_no_bytes"].contains(name)) {
+    for (name, case, expected) in
+        tokenizers(&fixtures).filter(|(name, ..)| !["no_name", "llama2_no_bytes"].contains(name))
+    {
         let size = case["metadata"]["tokenizer.ggml.tokens"].as_array().unwrap().len();
         let folder = folder(&case["file"], size);
-        let made = convert::metadata_from_folder(folder.path()).unwrap_or_else(|error| panic!("{name}: {error}"));
-        for key in
-            ["model", "pre", "tokens", "token_type", "merges", "bos_token_id", "add_bos_token", "add_space_prefix", "unknown_token_id"]
-        {
+        let made = convert::metadata_from_folder(folder.path())
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        for key in [
+            "model",
+            "pre",
+            "tokens",
+            "token_type",
+            "merges",
+            "bos_token_id",
+            "add_bos_token",
+            "add_space_prefix",
+            "unknown_token_id",
+        ] {
             let key = format!("tokenizer.ggml.{key}");
             assert_eq!(made.get(&key), expected.get(&key), "{name}: {key}");
         }
@@ -147,17 +179,26 @@ fn metadata_of_a_folder_is_what_the_converter_writes() {
         // Scores need not be the same, but have to say the same.
         let tokenizer = Tokenizer::from_gguf(&made).unwrap();
         for (i, text) in fixtures["texts"].as_array().unwrap().iter().enumerate() {
-            assert_eq!(tokenizer.encode(text.as_str().unwrap()).unwrap(), ids(&case["ids"][i]), "{name}: {text}");
+            assert_eq!(
+                tokenizer.encode(text.as_str().unwrap()).unwrap(),
+                ids(&case["ids"][i]),
+                "{name}: {text}"
+            );
         }
         let template = ChatTemplate::from_gguf(&made).unwrap().expect("a template");
-        assert_eq!(template.render(&[Message::new("user", "Hi")], true).unwrap(), "<s>Hi<|im_end|>", "{name}");
+        assert_eq!(
+            template.render(&[Message::new("user", "Hi")], true).unwrap(),
+            "<s>Hi<|im_end|>",
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn the_embedded_model_reads_the_same_from_either() {
     let metadata = convert::metadata_from_folder(&tiny_story()).unwrap();
-    let (gguf, json) = (Tokenizer::from_gguf(&metadata).unwrap(), Tokenizer::from_folder(&tiny_story()).unwrap());
+    let (gguf, json) =
+        (Tokenizer::from_gguf(&metadata).unwrap(), Tokenizer::from_folder(&tiny_story()).unwrap());
     assert_eq!(gguf.vocab_size(), json.vocab_size());
     let stories = std::fs::read_to_string(tiny_story().join("../eval/stories.jsonl")).unwrap();
     let fixtures = fixtures();
@@ -166,7 +207,10 @@ fn the_embedded_model_reads_the_same_from_either() {
         assert_eq!(gguf.encode(text).unwrap(), json.encode(text).unwrap(), "{text:?}");
     }
     let chat = [Message::new("user", "Hi")];
-    let (gguf, json) = (ChatTemplate::from_gguf(&metadata).unwrap().unwrap(), ChatTemplate::from_folder(&tiny_story()).unwrap().unwrap());
+    let (gguf, json) = (
+        ChatTemplate::from_gguf(&metadata).unwrap().unwrap(),
+        ChatTemplate::from_folder(&tiny_story()).unwrap().unwrap(),
+    );
     assert_eq!(gguf.render(&chat, true).unwrap(), json.render(&chat, true).unwrap());
     assert!(ChatTemplate::from_gguf(&Metadata::new("empty")).unwrap().is_none());
 }
@@ -192,15 +236,27 @@ fn keys_that_are_missing_have_the_familys_values() {
     );
     assert_eq!(
         llama2.encode_prompt("x").unwrap(),
-        Tokenizer::from_gguf(&metadata("llama2", &fixtures["llama2"]["metadata"])).unwrap().encode_prompt("x").unwrap()
+        Tokenizer::from_gguf(&metadata("llama2", &fixtures["llama2"]["metadata"]))
+            .unwrap()
+            .encode_prompt("x")
+            .unwrap()
     );
     assert_eq!(llama2.encode_prompt("x").unwrap()[0], 1);
-    assert_eq!(without("llama3", &["tokenizer.ggml.add_bos_token"]).encode_prompt("x").unwrap()[0], 1);
+    assert_eq!(
+        without("llama3", &["tokenizer.ggml.add_bos_token"]).encode_prompt("x").unwrap()[0],
+        1
+    );
     let none = without("llama3", &["tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id"]);
     assert_eq!(none.encode_prompt("x").unwrap(), none.encode("x").unwrap());
-    assert_eq!(without("gpt2", &["tokenizer.ggml.add_bos_token"]).encode_prompt("x").unwrap().len(), 1);
+    assert_eq!(
+        without("gpt2", &["tokenizer.ggml.add_bos_token"]).encode_prompt("x").unwrap().len(),
+        1
+    );
     let text = "It costs $12345.";
-    let default = Tokenizer::from_gguf(&metadata("no_name", &fixtures["no_name"]["metadata"])).unwrap().encode(text).unwrap();
+    let default = Tokenizer::from_gguf(&metadata("no_name", &fixtures["no_name"]["metadata"]))
+        .unwrap()
+        .encode(text)
+        .unwrap();
     assert_eq!(without("no_name", &["tokenizer.ggml.pre"]).encode(text).unwrap(), default);
 }
 
@@ -209,44 +265,101 @@ fn what_does_not_fit_together_is_refused() {
     let fixtures = fixtures();
     type Change = fn(&mut Json);
     let cases: [(&str, &str, Change); 22] = [
-        ("gpt2", "metadata tokenizer.ggml.model: found nothing, expected a value", |m| m["tokenizer.ggml.model"] = json!(null)),
-        ("gpt2", "tokenizer.ggml.model: found String(\"bert\"), expected \"gpt2\"", |m| m["tokenizer.ggml.model"] = json!("bert")),
-        ("gpt2", "tokenizer.ggml.pre: found String(\"tekken\"), expected gpt-2, llama-bpe", |m| m["tokenizer.ggml.pre"] = json!("tekken")),
-        ("gpt2", "tokenizer.ggml.pre: found U32(3), expected a text", |m| m["tokenizer.ggml.pre"] = json!(3)),
-        ("gpt2", "tokenizer.ggml.tokens: found nothing", |m| m["tokenizer.ggml.tokens"] = json!(null)),
-        ("gpt2", "tokenizer.ggml.tokens: found an array of 1 elements, expected an array of texts", |m| {
-            m["tokenizer.ggml.tokens"] = json!([1]);
+        ("gpt2", "metadata tokenizer.ggml.model: found nothing, expected a value", |m| {
+            m["tokenizer.ggml.model"] = json!(null);
         }),
-        ("gpt2", "tokenizer.ggml.tokens: found String(\"a\"), expected an array", |m| m["tokenizer.ggml.tokens"] = json!("a")),
-        ("gpt2", "tokenizer.ggml.token_type: found 2 elements, expected one for each of 570 tokens", |m| {
-            m["tokenizer.ggml.token_type"] = json!([1, 1]);
+        ("gpt2", "tokenizer.ggml.model: found String(\"bert\"), expected \"gpt2\"", |m| {
+            m["tokenizer.ggml.model"] = json!("bert");
         }),
-        ("gpt2", "token 5: found type 7, expected 1 to 6", |m| m["tokenizer.ggml.token_type"][5] = json!(7)),
-        ("gpt2", "tokenizer.ggml.token_type: found an array of 1 elements, expected an array of 32-bit integers", |m| {
-            m["tokenizer.ggml.token_type"] = json!([1.5]);
+        ("gpt2", "tokenizer.ggml.pre: found String(\"tekken\"), expected gpt-2, llama-bpe", |m| {
+            m["tokenizer.ggml.pre"] = json!("tekken");
         }),
-        ("gpt2", "tokenizer.ggml.merges: found nothing", |m| m["tokenizer.ggml.merges"] = json!(null)),
-        ("gpt2", "merge 3: found \"ab\", expected two tokens with a space", |m| m["tokenizer.ggml.merges"][3] = json!("ab")),
-        ("gpt2", "merge 3: found \"日 本\", expected two tokens that make a third", |m| m["tokenizer.ggml.merges"][3] = json!("日 本")),
-        ("gpt2", "merge 3: found \" \", expected two tokens that make a third", |m| m["tokenizer.ggml.merges"][3] = json!(" ")),
-        ("gpt2", "bos_token_id: found token 570, expected one below the vocabulary's size, 570", |m| {
-            m["tokenizer.ggml.bos_token_id"] = json!(570);
+        ("gpt2", "tokenizer.ggml.pre: found U32(3), expected a text", |m| {
+            m["tokenizer.ggml.pre"] = json!(3);
         }),
-        ("gpt2", "tiny-llm.tokenizer.nfc: found U32(1), expected true or false", |m| m["tiny-llm.tokenizer.nfc"] = json!(1)),
-        ("llama2", "tokenizer.ggml.scores: found nothing", |m| m["tokenizer.ggml.scores"] = json!(null)),
-        ("llama2", "tokenizer.ggml.scores: found 2 elements, expected one for each", |m| m["tokenizer.ggml.scores"] = json!([1.5, 2.5])),
-        ("llama2", "tokenizer.ggml.scores: found an array of 1 elements, expected an array of 32-bit floats", |m| {
-            m["tokenizer.ggml.scores"] = json!(["x"]);
+        ("gpt2", "tokenizer.ggml.tokens: found nothing", |m| {
+            m["tokenizer.ggml.tokens"] = json!(null);
         }),
-        ("llama2", "unknown_token_id: found token 99999, expected one below", |m| m["tokenizer.ggml.unknown_token_id"] = json!(99_999)),
-        ("llama2", "token 300: found a byte of another form, expected one like <0x0A>", |m| m["tokenizer.ggml.token_type"][300] = json!(6)),
-        ("llama2", "space_prefix: found String(\"x\"), expected metaspace-first", |m| m["tiny-llm.tokenizer.space_prefix"] = json!("x")),
+        (
+            "gpt2",
+            "tokenizer.ggml.tokens: found an array of 1 elements, expected an array of texts",
+            |m| {
+                m["tokenizer.ggml.tokens"] = json!([1]);
+            },
+        ),
+        ("gpt2", "tokenizer.ggml.tokens: found String(\"a\"), expected an array", |m| {
+            m["tokenizer.ggml.tokens"] = json!("a");
+        }),
+        (
+            "gpt2",
+            "tokenizer.ggml.token_type: found 2 elements, expected one for each of 570 tokens",
+            |m| {
+                m["tokenizer.ggml.token_type"] = json!([1, 1]);
+            },
+        ),
+        ("gpt2", "token 5: found type 7, expected 1 to 6", |m| {
+            m["tokenizer.ggml.token_type"][5] = json!(7);
+        }),
+        (
+            "gpt2",
+            "tokenizer.ggml.token_type: found an array of 1 elements, expected an array of 32-bit integers",
+            |m| {
+                m["tokenizer.ggml.token_type"] = json!([1.5]);
+            },
+        ),
+        ("gpt2", "tokenizer.ggml.merges: found nothing", |m| {
+            m["tokenizer.ggml.merges"] = json!(null);
+        }),
+        ("gpt2", "merge 3: found \"ab\", expected two tokens with a space", |m| {
+            m["tokenizer.ggml.merges"][3] = json!("ab");
+        }),
+        ("gpt2", "merge 3: found \"日 本\", expected two tokens that make a third", |m| {
+            m["tokenizer.ggml.merges"][3] = json!("日 本");
+        }),
+        ("gpt2", "merge 3: found \" \", expected two tokens that make a third", |m| {
+            m["tokenizer.ggml.merges"][3] = json!(" ");
+        }),
+        (
+            "gpt2",
+            "bos_token_id: found token 570, expected one below the vocabulary's size, 570",
+            |m| {
+                m["tokenizer.ggml.bos_token_id"] = json!(570);
+            },
+        ),
+        ("gpt2", "tiny-llm.tokenizer.nfc: found U32(1), expected true or false", |m| {
+            m["tiny-llm.tokenizer.nfc"] = json!(1);
+        }),
+        ("llama2", "tokenizer.ggml.scores: found nothing", |m| {
+            m["tokenizer.ggml.scores"] = json!(null);
+        }),
+        ("llama2", "tokenizer.ggml.scores: found 2 elements, expected one for each", |m| {
+            m["tokenizer.ggml.scores"] = json!([1.5, 2.5]);
+        }),
+        (
+            "llama2",
+            "tokenizer.ggml.scores: found an array of 1 elements, expected an array of 32-bit floats",
+            |m| {
+                m["tokenizer.ggml.scores"] = json!(["x"]);
+            },
+        ),
+        ("llama2", "unknown_token_id: found token 99999, expected one below", |m| {
+            m["tokenizer.ggml.unknown_token_id"] = json!(99_999);
+        }),
+        ("llama2", "token 300: found a byte of another form, expected one like <0x0A>", |m| {
+            m["tokenizer.ggml.token_type"][300] = json!(6);
+        }),
+        ("llama2", "space_prefix: found String(\"x\"), expected metaspace-first", |m| {
+            m["tiny-llm.tokenizer.space_prefix"] = json!("x");
+        }),
     ];
     for (name, expected, change) in cases {
         let mut json = fixtures[name]["metadata"].clone();
         change(&mut json);
         json.as_object_mut().unwrap().retain(|_, value| !value.is_null());
-        let error = Tokenizer::from_gguf(&metadata("some.gguf", &json)).err().unwrap_or_else(|| panic!("no error: {expected}")).to_string();
+        let error = Tokenizer::from_gguf(&metadata("some.gguf", &json))
+            .err()
+            .unwrap_or_else(|| panic!("no error: {expected}"))
+            .to_string();
         assert!(
             error.contains(expected) && error.starts_with("some.gguf: ") && !error.contains('\n'),
             "found: {error}\nexpected: {expected}"
@@ -256,7 +369,10 @@ fn what_does_not_fit_together_is_refused() {
     let count = fixtures["llama2"]["metadata"]["tokenizer.ggml.tokens"].as_array().unwrap().len();
     scores.insert("tokenizer.ggml.scores", Value::Array(Array::F32(vec![f32::NAN; count])));
     let error = Tokenizer::from_gguf(&scores).err().expect("an error").to_string();
-    assert_eq!(error, "some.gguf: metadata tokenizer.ggml.scores: token 0: found NaN, expected a number");
+    assert_eq!(
+        error,
+        "some.gguf: metadata tokenizer.ggml.scores: token 0: found NaN, expected a number"
+    );
     let mut empty = metadata("some.gguf", &fixtures["gpt2"]["metadata"]);
     empty.insert("tokenizer.ggml.tokens", Value::Array(Array::String(Vec::new())));
     let error = Tokenizer::from_gguf(&empty).err().expect("an error").to_string();
@@ -265,5 +381,8 @@ fn what_does_not_fit_together_is_refused() {
     template.insert("tokenizer.chat_template", Value::String("{{ bos_token }}".to_owned()));
     template.insert("tokenizer.ggml.eos_token_id", Value::U32(570));
     let error = ChatTemplate::from_gguf(&template).err().expect("an error").to_string();
-    assert_eq!(error, "some.gguf: metadata tokenizer.ggml.eos_token_id: found U32(570), expected a token of the vocabulary");
+    assert_eq!(
+        error,
+        "some.gguf: metadata tokenizer.ggml.eos_token_id: found U32(570), expected a token of the vocabulary"
+    );
 }

@@ -1,4 +1,5 @@
-//! Whatever the bytes of a model folder, loading ends in a value or in one line of explanation: never in a panic.
+//! Whatever the bytes of a model folder, loading ends in a value or in one line of explanation:
+//! never in a panic.
 
 use std::{fs, path::Path};
 
@@ -19,7 +20,8 @@ enum Mutation {
     Remove(prop::sample::Index, usize),
     Insert(prop::sample::Index, Vec<u8>),
     Truncate(prop::sample::Index),
-    /// Puts a token of the format where another stood: more often well-formed, and then more often wrong in its meaning.
+    /// Puts a token of the format where another stood: more often well-formed, and then more often
+    /// wrong in its meaning.
     Replace(prop::sample::Index, &'static str),
 }
 
@@ -70,7 +72,11 @@ fn mutate(bytes: &mut Vec<u8>, mutation: &Mutation) {
         Mutation::Replace(at, token) => {
             let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b':' | b'[');
             let from = at.index(bytes.len());
-            let Some(start) = bytes[from..].iter().position(|byte| matches!(byte, b':' | b'[' | b',')).map(|n| from + n + 1) else {
+            let Some(start) = bytes[from..]
+                .iter()
+                .position(|byte| matches!(byte, b':' | b'[' | b','))
+                .map(|n| from + n + 1)
+            else {
                 return;
             };
             let end = bytes[start..].iter().position(ends).map_or(bytes.len(), |n| start + n);
@@ -81,14 +87,23 @@ fn mutate(bytes: &mut Vec<u8>, mutation: &Mutation) {
 
 fn safetensors() -> Vec<u8> {
     let data = [0u8; 24];
-    let tensor = |dtype, shape: &[usize], n: usize| TensorView::new(dtype, shape.to_vec(), &data[..n]).expect("fits");
-    let tensors = [("a", tensor(Dtype::F32, &[2, 3], 24)), ("b", tensor(Dtype::BF16, &[4], 8)), ("c", tensor(Dtype::F16, &[0], 0))];
+    let tensor = |dtype, shape: &[usize], n: usize| {
+        TensorView::new(dtype, shape.to_vec(), &data[..n]).expect("fits")
+    };
+    let tensors = [
+        ("a", tensor(Dtype::F32, &[2, 3], 24)),
+        ("b", tensor(Dtype::BF16, &[4], 8)),
+        ("c", tensor(Dtype::F16, &[0], 0)),
+    ];
     safetensors::serialize(tensors, None).expect("well-formed")
 }
 
-/// After a change to the header's text its length is mended half of the time, or only the length would ever be looked at.
+/// After a change to the header's text its length is mended half of the time, or only the length
+/// would ever be looked at.
 fn mend_length(file: &mut [u8], old: &[u8]) {
-    let header = u64::from_le_bytes(old[..8].try_into().expect("eight bytes")) as i64 + file.len() as i64 - old.len() as i64;
+    let header = u64::from_le_bytes(old[..8].try_into().expect("eight bytes")) as i64
+        + file.len() as i64
+        - old.len() as i64;
     if let Some(length) = file.first_chunk_mut::<8>() {
         *length = (header.max(0) as u64).to_le_bytes();
     }
@@ -107,7 +122,11 @@ fn open(folder: &Path) {
         error => return one_line(error),
     };
     for (name, shape) in [("a", &[2usize, 3][..]), ("b", &[4]), ("c", &[0]), ("d", &[])] {
-        one_line(checkpoint.tensor(name, shape).map(|tensor| tensor.bytes.iter().map(|byte| u64::from(*byte)).sum::<u64>()));
+        one_line(
+            checkpoint
+                .tensor(name, shape)
+                .map(|tensor| tensor.bytes.iter().map(|byte| u64::from(*byte)).sum::<u64>()),
+        );
     }
 }
 
@@ -153,17 +172,28 @@ proptest! {
     }
 }
 
-/// Offsets that add up to more than a file can have, in a chain that has no gap: their sum must not overflow.
+/// Offsets that add up to more than a file can have, in a chain that has no gap: their sum must not
+/// overflow.
 #[test]
 fn offsets_near_the_end_of_the_address_space() {
     // The most bytes whose bits can be counted, eight times, and seven more.
     let part = (1u64 << 61) - 1;
-    let tensor =
-        |i: u64, end: u64| format!(r#""t{i}": {{"dtype": "U8", "shape": [{}], "data_offsets": [{}, {end}]}}"#, end - i * part, i * part);
-    let tensors: Vec<_> = (0..8).map(|i| tensor(i, (i + 1) * part)).chain([tensor(8, u64::MAX)]).collect();
+    let tensor = |i: u64, end: u64| {
+        format!(
+            r#""t{i}": {{"dtype": "U8", "shape": [{}], "data_offsets": [{}, {end}]}}"#,
+            end - i * part,
+            i * part
+        )
+    };
+    let tensors: Vec<_> =
+        (0..8).map(|i| tensor(i, (i + 1) * part)).chain([tensor(8, u64::MAX)]).collect();
     let header = format!("{{{}}}", tensors.join(", "));
     let folder = TempDir::new().unwrap();
-    fs::write(folder.path().join("model.safetensors"), [&(header.len() as u64).to_le_bytes()[..], header.as_bytes()].concat()).unwrap();
+    fs::write(
+        folder.path().join("model.safetensors"),
+        [&(header.len() as u64).to_le_bytes()[..], header.as_bytes()].concat(),
+    )
+    .unwrap();
     let error = Checkpoint::open(folder.path()).unwrap_err().to_string();
     assert!(error.contains("tensor t0") && error.contains("truncated"), "{error}");
 }

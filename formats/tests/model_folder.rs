@@ -1,4 +1,5 @@
-//! `config.json` in both forms, and safetensors in one file and in shards: what is read, and what is refused, with one line.
+//! `config.json` in both forms, and safetensors in one file and in shards: what is read, and what
+//! is refused, with one line.
 
 use std::{fs, path::Path};
 
@@ -29,12 +30,15 @@ fn with(mut base: Value, fields: Value) -> Value {
 }
 
 fn config(json: &Value) -> ModelConfig {
-    ModelConfig::from_json(&json.to_string(), "config.json").expect("a configuration that is in use")
+    ModelConfig::from_json(&json.to_string(), "config.json")
+        .expect("a configuration that is in use")
 }
 
 #[track_caller]
 fn refused(json: &Value, parts: &[&str]) {
-    let message = ModelConfig::from_json(&json.to_string(), "config.json").expect_err("to be refused").to_string();
+    let message = ModelConfig::from_json(&json.to_string(), "config.json")
+        .expect_err("to be refused")
+        .to_string();
     assert_explains(&message, parts);
 }
 
@@ -49,10 +53,19 @@ fn assert_explains(message: &str, parts: &[&str]) {
 #[test]
 fn llama_in_the_older_form() {
     let c = config(&llama());
-    assert_eq!((c.family, c.hidden_size, c.n_layers, c.n_heads, c.n_kv_heads), (Family::Llama, 960, 32, 15, 5));
-    assert_eq!((c.head_dim, c.intermediate_size, c.vocab_size, c.max_positions), (64, 2560, 49152, 8192));
+    assert_eq!(
+        (c.family, c.hidden_size, c.n_layers, c.n_heads, c.n_kv_heads),
+        (Family::Llama, 960, 32, 15, 5)
+    );
+    assert_eq!(
+        (c.head_dim, c.intermediate_size, c.vocab_size, c.max_positions),
+        (64, 2560, 49152, 8192)
+    );
     assert_eq!((c.rope_theta, c.rope_scaling, c.rms_norm_eps), (100_000.0, None, 1e-5));
-    assert_eq!((c.qkv_bias, c.o_bias, c.qk_norm, c.tie_word_embeddings), (false, false, false, true));
+    assert_eq!(
+        (c.qkv_bias, c.o_bias, c.qk_norm, c.tie_word_embeddings),
+        (false, false, false, true)
+    );
     assert_eq!((c.bos_token_id, c.eos_token_ids), (Some(1), vec![2]));
 }
 
@@ -87,7 +100,10 @@ fn the_three_families_differ_in_bias_and_norm() {
     assert_eq!(has(json!({"model_type": "qwen2"})), (true, false, false));
     assert_eq!(has(json!({"model_type": "qwen2", "attention_bias": false})), (true, false, false));
     assert_eq!(has(json!({"model_type": "qwen3", "head_dim": 128})), (false, false, true));
-    assert_eq!(has(json!({"model_type": "qwen3", "head_dim": 128, "attention_bias": true})), (true, true, true));
+    assert_eq!(
+        has(json!({"model_type": "qwen3", "head_dim": 128, "attention_bias": true})),
+        (true, true, true)
+    );
 }
 
 #[test]
@@ -96,8 +112,17 @@ fn head_size_is_a_field_of_its_own() {
     refused(&with(llama(), json!({"model_type": "qwen3"})), &["\"head_dim\"", "found nothing"]);
     refused(&with(llama(), json!({"hidden_size": 961})), &["\"head_dim\"", "961", "15"]);
     refused(&with(llama(), json!({"head_dim": 63})), &["\"head_dim\"", "found 63", "even"]);
-    refused(&with(llama(), json!({"head_dim": 4098})), &["\"head_dim\"", "found 4098", "from 1 to 4096"]);
-    refused(&with(llama(), json!({"hidden_size": 1 << 20, "num_attention_heads": 1, "num_key_value_heads": 1})), &["\"head_dim\""]);
+    refused(
+        &with(llama(), json!({"head_dim": 4098})),
+        &["\"head_dim\"", "found 4098", "from 1 to 4096"],
+    );
+    refused(
+        &with(
+            llama(),
+            json!({"hidden_size": 1 << 20, "num_attention_heads": 1, "num_key_value_heads": 1}),
+        ),
+        &["\"head_dim\""],
+    );
 }
 
 #[test]
@@ -106,62 +131,134 @@ fn llama_3_slows_down_what_turns_slowly() {
     let old = config(&with(llama(), json!({"rope_theta": 500000.0, "rope_scaling": scaling})));
     let mut new = scaling.clone();
     new["rope_theta"] = json!(500000.0);
-    assert_eq!(old, config(&with(llama(), json!({"rope_theta": null, "rope_scaling": null, "rope_parameters": new}))));
+    assert_eq!(
+        old,
+        config(&with(
+            llama(),
+            json!({"rope_theta": null, "rope_scaling": null, "rope_parameters": new})
+        ))
+    );
 
-    // 8 turns within 8192 positions: kept; half a turn: divided by 32; 2.5 turns, half way between 1 and 4: the mean of both.
+    // 8 turns within 8192 positions: kept; half a turn: divided by 32; 2.5 turns, half way between
+    // 1 and 4: the mean of both.
     let turns = |n: f64| (n * std::f64::consts::TAU / 8192.0) as f32;
     let scaled = old.scale_frequencies(vec![turns(8.0), turns(0.5), turns(2.5)]);
     let expected = [turns(8.0), turns(0.5) / 32.0, turns(2.5) * (1.0 + 1.0 / 32.0) / 2.0];
     for (found, expected) in scaled.iter().zip(expected) {
         assert!((found / expected - 1.0).abs() < 3e-7, "found {scaled:?}, expected {expected:?}");
     }
-    assert_eq!(config(&llama()).scale_frequencies(vec![1.0, 0.1]), [1.0, 0.1], "no scaling changes nothing");
+    assert_eq!(
+        config(&llama()).scale_frequencies(vec![1.0, 0.1]),
+        [1.0, 0.1],
+        "no scaling changes nothing"
+    );
 
-    let scaled = |fields: Value| with(llama(), json!({"rope_scaling": with(scaling.clone(), fields)}));
-    refused(&scaled(json!({"rope_type": "yarn"})), &["\"rope_scaling.rope_type\"", "\"yarn\"", "\"llama3\""]);
-    refused(&scaled(json!({"rope_type": null, "type": "linear"})), &["\"rope_scaling.type\"", "\"linear\""]);
+    let scaled =
+        |fields: Value| with(llama(), json!({"rope_scaling": with(scaling.clone(), fields)}));
+    refused(
+        &scaled(json!({"rope_type": "yarn"})),
+        &["\"rope_scaling.rope_type\"", "\"yarn\"", "\"llama3\""],
+    );
+    refused(
+        &scaled(json!({"rope_type": null, "type": "linear"})),
+        &["\"rope_scaling.type\"", "\"linear\""],
+    );
     refused(&scaled(json!({"factor": null})), &["\"rope_scaling.factor\"", "found nothing"]);
-    refused(&scaled(json!({"low_freq_factor": 4})), &["\"rope_scaling.low_freq_factor\"", "below high_freq_factor"]);
-    refused(&scaled(json!({"original_max_position_embeddings": 0})), &["original_max_position_embeddings", "found 0"]);
+    refused(
+        &scaled(json!({"low_freq_factor": 4})),
+        &["\"rope_scaling.low_freq_factor\"", "below high_freq_factor"],
+    );
+    refused(
+        &scaled(json!({"original_max_position_embeddings": 0})),
+        &["original_max_position_embeddings", "found 0"],
+    );
     refused(&with(llama(), json!({"rope_scaling": 4})), &["\"rope_scaling\"", "found 4", "object"]);
 }
 
 #[test]
 fn what_the_decoder_cannot_run_is_refused() {
-    refused(&with(llama(), json!({"model_type": "gemma3"})), &["\"model_type\"", "\"gemma3\"", "\"qwen3\""]);
+    refused(
+        &with(llama(), json!({"model_type": "gemma3"})),
+        &["\"model_type\"", "\"gemma3\"", "\"qwen3\""],
+    );
     refused(&with(llama(), json!({"model_type": null})), &["\"model_type\"", "found nothing"]);
-    refused(&with(llama(), json!({"hidden_act": "gelu"})), &["\"hidden_act\"", "\"gelu\"", "\"silu\""]);
+    refused(
+        &with(llama(), json!({"hidden_act": "gelu"})),
+        &["\"hidden_act\"", "\"gelu\"", "\"silu\""],
+    );
     refused(&with(llama(), json!({"mlp_bias": true})), &["\"mlp_bias\"", "found true"]);
-    refused(&with(llama(), json!({"model_type": "qwen2", "use_sliding_window": true})), &["\"use_sliding_window\""]);
-    refused(&with(llama(), json!({"layer_types": ["full_attention", "sliding_attention"]})), &["\"layer_types\"", "sliding_attention"]);
+    refused(
+        &with(llama(), json!({"model_type": "qwen2", "use_sliding_window": true})),
+        &["\"use_sliding_window\""],
+    );
+    refused(
+        &with(llama(), json!({"layer_types": ["full_attention", "sliding_attention"]})),
+        &["\"layer_types\"", "sliding_attention"],
+    );
     refused(&with(llama(), json!({"partial_rotary_factor": 0.5})), &["\"partial_rotary_factor\""]);
-    refused(&with(llama(), json!({"quantization_config": {"quant_method": "gptq"}})), &["\"quantization_config\"", "gptq"]);
+    refused(
+        &with(llama(), json!({"quantization_config": {"quant_method": "gptq"}})),
+        &["\"quantization_config\"", "gptq"],
+    );
     // Present but switched off, as in Qwen2.5's files.
-    config(&with(llama(), json!({"model_type": "qwen2", "use_sliding_window": false, "sliding_window": 131072, "max_window_layers": 28})));
+    config(&with(
+        llama(),
+        json!({"model_type": "qwen2", "use_sliding_window": false, "sliding_window": 131072, "max_window_layers": 28}),
+    ));
 }
 
 #[test]
 fn absent_and_absurd_sizes_are_refused() {
-    let sizes = ["hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size", "max_position_embeddings"];
+    let sizes = [
+        "hidden_size",
+        "intermediate_size",
+        "num_hidden_layers",
+        "num_attention_heads",
+        "vocab_size",
+        "max_position_embeddings",
+    ];
     for field in sizes {
-        for absurd in [json!(null), json!(0), json!(-1), json!(1.5), json!("12"), json!(u64::MAX), json!(1u64 << 40), json!([1])] {
+        for absurd in [
+            json!(null),
+            json!(0),
+            json!(-1),
+            json!(1.5),
+            json!("12"),
+            json!(u64::MAX),
+            json!(1u64 << 40),
+            json!([1]),
+        ] {
             let found = if absurd.is_null() { "nothing".to_owned() } else { absurd.to_string() };
             refused(
                 &with(llama(), json!({field: absurd})),
-                &["config.json", &format!("\"{field}\""), &format!("found {found}"), "whole number from 1 to"],
+                &[
+                    "config.json",
+                    &format!("\"{field}\""),
+                    &format!("found {found}"),
+                    "whole number from 1 to",
+                ],
             );
         }
     }
-    refused(&with(llama(), json!({"num_key_value_heads": 4})), &["\"num_key_value_heads\"", "found 4", "15"]);
     refused(
-        &with(llama(), json!({"num_attention_heads": 1 << 20, "num_key_value_heads": 1, "head_dim": 1 << 10})),
+        &with(llama(), json!({"num_key_value_heads": 4})),
+        &["\"num_key_value_heads\"", "found 4", "15"],
+    );
+    refused(
+        &with(
+            llama(),
+            json!({"num_attention_heads": 1 << 20, "num_key_value_heads": 1, "head_dim": 1 << 10}),
+        ),
         &["\"num_attention_heads\"", "head size"],
     );
     for eps in [json!(null), json!(0), json!(-1e-5), json!(1), json!(1e-60), json!("small")] {
         refused(&with(llama(), json!({"rms_norm_eps": eps})), &["\"rms_norm_eps\"", "above 0"]);
     }
     refused(&with(llama(), json!({"rope_theta": 0})), &["\"rope_theta\"", "found 0"]);
-    refused(&with(llama(), json!({"tie_word_embeddings": "yes"})), &["\"tie_word_embeddings\"", "true or false"]);
+    refused(
+        &with(llama(), json!({"tie_word_embeddings": "yes"})),
+        &["\"tie_word_embeddings\"", "true or false"],
+    );
     refused(&with(llama(), json!({"eos_token_id": [2, 49152]})), &["\"eos_token_id\"", "49152"]);
     refused(&json!([1, 2]), &["config.json", "found [1,2]", "JSON object"]);
 }
@@ -169,7 +266,8 @@ fn absent_and_absurd_sizes_are_refused() {
 #[test]
 fn stop_tokens_come_from_the_generation_config_if_it_lists_any() {
     let folder = TempDir::new().unwrap();
-    let write = |name: &str, json: Value| fs::write(folder.path().join(name), json.to_string()).unwrap();
+    let write =
+        |name: &str, json: Value| fs::write(folder.path().join(name), json.to_string()).unwrap();
     let stops = || ModelConfig::from_folder(folder.path()).map(|c| c.eos_token_ids);
     write("config.json", llama());
     assert_eq!(stops().unwrap(), [2]);
@@ -178,14 +276,26 @@ fn stop_tokens_come_from_the_generation_config_if_it_lists_any() {
     write("generation_config.json", json!({"eos_token_id": [7, 9]}));
     assert_eq!(stops().unwrap(), [7, 9]);
     write("generation_config.json", json!({"eos_token_id": "seven"}));
-    assert_explains(&stops().unwrap_err().to_string(), &["generation_config.json", "\"eos_token_id\"", "\"seven\""]);
+    assert_explains(
+        &stops().unwrap_err().to_string(),
+        &["generation_config.json", "\"eos_token_id\"", "\"seven\""],
+    );
 
     let missing = folder.path().join("nowhere");
-    assert_explains(&ModelConfig::from_folder(&missing).unwrap_err().to_string(), &["nowhere", "no such folder"]);
+    assert_explains(
+        &ModelConfig::from_folder(&missing).unwrap_err().to_string(),
+        &["nowhere", "no such folder"],
+    );
     fs::remove_file(folder.path().join("config.json")).unwrap();
-    assert_explains(&ModelConfig::from_folder(folder.path()).unwrap_err().to_string(), &["config.json", "cannot be read"]);
+    assert_explains(
+        &ModelConfig::from_folder(folder.path()).unwrap_err().to_string(),
+        &["config.json", "cannot be read"],
+    );
     fs::write(folder.path().join("config.json"), "{\"model_type\": ").unwrap();
-    assert_explains(&ModelConfig::from_folder(folder.path()).unwrap_err().to_string(), &["config.json", "not JSON", "line 1"]);
+    assert_explains(
+        &ModelConfig::from_folder(folder.path()).unwrap_err().to_string(),
+        &["config.json", "not JSON", "line 1"],
+    );
 }
 
 const A: [f32; 6] = [1.0, -2.0, 3.5, 0.0, -0.0, 1e-30];
@@ -196,7 +306,9 @@ fn bytes(values: &[f32]) -> Vec<u8> {
 }
 
 fn save(path: &Path, tensors: &[(&str, Dtype, &[usize], &[u8])]) {
-    let views = tensors.iter().map(|(name, dtype, shape, data)| (*name, TensorView::new(*dtype, shape.to_vec(), data).unwrap()));
+    let views = tensors.iter().map(|(name, dtype, shape, data)| {
+        (*name, TensorView::new(*dtype, shape.to_vec(), data).unwrap())
+    });
     fs::write(path, safetensors::serialize(views, None).unwrap()).unwrap();
 }
 
@@ -205,7 +317,10 @@ fn one_file() -> TempDir {
     let (a, b) = (bytes(&A), bytes(&B));
     save(
         &folder.path().join("model.safetensors"),
-        &[("layers.0.a.weight", Dtype::F32, &[2, 3], &a), ("layers.0.b.weight", Dtype::F32, &[2], &b)],
+        &[
+            ("layers.0.a.weight", Dtype::F32, &[2, 3], &a),
+            ("layers.0.b.weight", Dtype::F32, &[2], &b),
+        ],
     );
     folder
 }
@@ -213,8 +328,14 @@ fn one_file() -> TempDir {
 fn shards(weight_map: Value) -> TempDir {
     let folder = TempDir::new().unwrap();
     let (a, b) = (bytes(&A), bytes(&B));
-    save(&folder.path().join("model-00001-of-00002.safetensors"), &[("layers.0.a.weight", Dtype::F32, &[2, 3], &a)]);
-    save(&folder.path().join("model-00002-of-00002.safetensors"), &[("layers.0.b.weight", Dtype::F32, &[2], &b)]);
+    save(
+        &folder.path().join("model-00001-of-00002.safetensors"),
+        &[("layers.0.a.weight", Dtype::F32, &[2, 3], &a)],
+    );
+    save(
+        &folder.path().join("model-00002-of-00002.safetensors"),
+        &[("layers.0.b.weight", Dtype::F32, &[2], &b)],
+    );
     let index = json!({"metadata": {"total_size": 32}, "weight_map": weight_map});
     fs::write(folder.path().join("model.safetensors.index.json"), index.to_string()).unwrap();
     folder
@@ -229,7 +350,10 @@ fn one_file_and_shards_hold_the_same() {
     for folder in [one_file(), shards(both())] {
         let checkpoint = Checkpoint::open(folder.path()).unwrap();
         let a = checkpoint.tensor("layers.0.a.weight", &[2, 3]).unwrap();
-        assert_eq!((a.name, a.dtype, a.shape, a.bytes), ("layers.0.a.weight", Dtype::F32, &[2, 3][..], &bytes(&A)[..]));
+        assert_eq!(
+            (a.name, a.dtype, a.shape, a.bytes),
+            ("layers.0.a.weight", Dtype::F32, &[2, 3][..], &bytes(&A)[..])
+        );
         assert_eq!(checkpoint.tensor("layers.0.b.weight", &[2]).unwrap().bytes, bytes(&B));
     }
 }
@@ -238,10 +362,16 @@ fn one_file_and_shards_hold_the_same() {
 fn a_missing_or_misshapen_tensor_is_named() {
     for folder in [one_file(), shards(both())] {
         let checkpoint = Checkpoint::open(folder.path()).unwrap();
-        let error = |name: &str, shape: &[usize]| checkpoint.tensor(name, shape).err().expect("no such tensor").to_string();
+        let error = |name: &str, shape: &[usize]| {
+            checkpoint.tensor(name, shape).err().expect("no such tensor").to_string()
+        };
         assert_explains(
             &error("layers.0.c.weight", &[2]),
-            &["model.safetensors", "layers.0.c.weight: not found", "closest names are layers.0.a.weight, layers.0.b.weight"],
+            &[
+                "model.safetensors",
+                "layers.0.c.weight: not found",
+                "closest names are layers.0.a.weight, layers.0.b.weight",
+            ],
         );
         assert_explains(
             &error("layers.0.a.weight", &[3, 2]),
@@ -258,7 +388,10 @@ fn an_index_is_checked_against_its_files() {
         &naming(json!("model-00001-of-00002.safetensors")),
         &["index.json", "layers.0.b.weight", "expected in model-00001-of-00002.safetensors"],
     );
-    assert_explains(&naming(json!("model-00003-of-00002.safetensors")), &["model-00003-of-00002.safetensors", "cannot be read"]);
+    assert_explains(
+        &naming(json!("model-00003-of-00002.safetensors")),
+        &["model-00003-of-00002.safetensors", "cannot be read"],
+    );
     assert_explains(&naming(json!(3)), &["layers.0.b.weight", "found 3", "file name"]);
     for escape in [
         "../model-00002-of-00002.safetensors",
@@ -275,7 +408,10 @@ fn an_index_is_checked_against_its_files() {
     assert_explains(&error(json!(null)), &["index.json", "\"weight_map\""]);
 
     let folder = TempDir::new().unwrap();
-    assert_explains(&Checkpoint::open(folder.path()).unwrap_err().to_string(), &["neither model.safetensors nor", "expected one"]);
+    assert_explains(
+        &Checkpoint::open(folder.path()).unwrap_err().to_string(),
+        &["neither model.safetensors nor", "expected one"],
+    );
     fs::create_dir(folder.path().join("model.safetensors")).unwrap();
     assert_explains(
         &Checkpoint::open(folder.path()).unwrap_err().to_string(),
@@ -286,31 +422,72 @@ fn an_index_is_checked_against_its_files() {
 /// A file with this header and this many bytes of values.
 fn opened(header: &str, values: usize) -> String {
     let folder = TempDir::new().unwrap();
-    let file = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &vec![0; values]].concat();
+    let file =
+        [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &vec![0; values]].concat();
     fs::write(folder.path().join("model.safetensors"), file).unwrap();
     Checkpoint::open(folder.path()).map_or_else(|e| e.to_string(), |_| "opened".to_owned())
 }
 
 #[test]
 fn a_lying_header_is_refused() {
-    assert_eq!(opened(r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}"#, 8), "opened");
-    let refused =
-        |header: &str, values: usize, parts: &[&str]| assert_explains(&opened(header, values), &[&["model.safetensors"], parts].concat());
+    assert_eq!(
+        opened(r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}"#, 8),
+        "opened"
+    );
+    let refused = |header: &str, values: usize, parts: &[&str]| {
+        assert_explains(&opened(header, values), &[&["model.safetensors"], parts].concat());
+    };
     refused(
         r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}"#,
         4,
         &["tensor a", "found offsets (0, 8)", "4 bytes", "truncated"],
     );
-    refused(r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}"#, 12, &["found 12 bytes of values", "expected 8"]);
-    refused(r#"{"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]}}"#, 8, &["tensor a", "(0, 8)", "shape [3]"]);
-    refused(r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [8, 0]}}"#, 8, &["tensor a", "(8, 0)"]);
-    refused(r#"{"a": {"dtype": "F33", "shape": [2], "data_offsets": [0, 8]}}"#, 8, &["tensor a", "F33"]);
+    refused(
+        r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}"#,
+        12,
+        &["found 12 bytes of values", "expected 8"],
+    );
+    refused(
+        r#"{"a": {"dtype": "F32", "shape": [3], "data_offsets": [0, 8]}}"#,
+        8,
+        &["tensor a", "(0, 8)", "shape [3]"],
+    );
+    refused(
+        r#"{"a": {"dtype": "F32", "shape": [2], "data_offsets": [8, 0]}}"#,
+        8,
+        &["tensor a", "(8, 0)"],
+    );
+    refused(
+        r#"{"a": {"dtype": "F33", "shape": [2], "data_offsets": [0, 8]}}"#,
+        8,
+        &["tensor a", "F33"],
+    );
     refused(r#"{"a": {"shape": [2], "data_offsets": [0, 8]}}"#, 8, &["tensor a", "dtype"]);
-    refused(r#"{"a": {"dtype": "U8", "shape": [4294967296, 4294967296], "data_offsets": [0, 0]}}"#, 0, &["tensor a"]);
-    refused(r#"{"a": {"dtype": "U8", "shape": [18446744073709551615], "data_offsets": [0, 18446744073709551615]}}"#, 0, &["tensor a"]);
-    let two = |second: &str| format!(r#"{{"a": {{"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}}, "b": {second}}}"#);
-    refused(&two(r#"{"dtype": "U8", "shape": [4], "data_offsets": [2, 6]}"#), 6, &["invalid offset", "`b`"]);
-    refused(&two(r#"{"dtype": "U8", "shape": [4], "data_offsets": [6, 10]}"#), 10, &["invalid offset", "`b`"]);
+    refused(
+        r#"{"a": {"dtype": "U8", "shape": [4294967296, 4294967296], "data_offsets": [0, 0]}}"#,
+        0,
+        &["tensor a"],
+    );
+    refused(
+        r#"{"a": {"dtype": "U8", "shape": [18446744073709551615], "data_offsets": [0, 18446744073709551615]}}"#,
+        0,
+        &["tensor a"],
+    );
+    let two = |second: &str| {
+        format!(
+            r#"{{"a": {{"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}}, "b": {second}}}"#
+        )
+    };
+    refused(
+        &two(r#"{"dtype": "U8", "shape": [4], "data_offsets": [2, 6]}"#),
+        6,
+        &["invalid offset", "`b`"],
+    );
+    refused(
+        &two(r#"{"dtype": "U8", "shape": [4], "data_offsets": [6, 10]}"#),
+        10,
+        &["invalid offset", "`b`"],
+    );
     refused("[1]", 0, &["header", "JSON"]);
     refused("{\"a\"", 0, &["header", "JSON"]);
 }
@@ -319,16 +496,24 @@ fn a_lying_header_is_refused() {
 fn a_file_that_is_no_safetensors_file_is_refused() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("model.safetensors");
-    for (contents, part) in
-        [(&b""[..], "found 0 bytes"), (b"GGUF", "found 4 bytes"), (b"version https://git-lfs.github.com/spec/v1", "found a header of")]
-    {
+    for (contents, part) in [
+        (&b""[..], "found 0 bytes"),
+        (b"GGUF", "found 4 bytes"),
+        (b"version https://git-lfs.github.com/spec/v1", "found a header of"),
+    ] {
         fs::write(&path, contents).unwrap();
-        assert_explains(&Checkpoint::open(folder.path()).unwrap_err().to_string(), &["model.safetensors", part]);
+        assert_explains(
+            &Checkpoint::open(folder.path()).unwrap_err().to_string(),
+            &["model.safetensors", part],
+        );
     }
     let whole = fs::read(one_file().path().join("model.safetensors")).unwrap();
     for length in 0..whole.len() {
         fs::write(&path, &whole[..length]).unwrap();
-        assert_explains(&Checkpoint::open(folder.path()).unwrap_err().to_string(), &["model.safetensors"]);
+        assert_explains(
+            &Checkpoint::open(folder.path()).unwrap_err().to_string(),
+            &["model.safetensors"],
+        );
     }
 }
 
@@ -336,5 +521,8 @@ fn a_file_that_is_no_safetensors_file_is_refused() {
 fn a_type_that_is_not_read_here_is_passed_on() {
     let folder = TempDir::new().unwrap();
     save(&folder.path().join("model.safetensors"), &[("a", Dtype::I8, &[2], &[1, 2])]);
-    assert_eq!(Checkpoint::open(folder.path()).unwrap().tensor("a", &[2]).unwrap().dtype, Dtype::I8);
+    assert_eq!(
+        Checkpoint::open(folder.path()).unwrap().tensor("a", &[2]).unwrap().dtype,
+        Dtype::I8
+    );
 }

@@ -14,12 +14,19 @@ use tiny_llm_harness::{check::assert_close, fixtures::random};
 fn naive(a: &ArrayViewD<f32>, b: &ArrayViewD<f32>) -> Tensor {
     let (na, nb) = (a.ndim(), b.ndim());
     let (m, k, n) = (a.shape()[na - 2], a.shape()[na - 1], b.shape()[nb - 1]);
-    let lead = broadcast_shape(&a.shape()[..na - 2], &b.shape()[..nb - 2]).expect("leading axes broadcast");
+    let lead = broadcast_shape(&a.shape()[..na - 2], &b.shape()[..nb - 2])
+        .expect("leading axes broadcast");
     let shape = |tail: [usize; 2]| IxDyn(&[&lead[..], &tail].concat());
-    let (a, b) = (a.broadcast(shape([m, k])).expect("fits"), b.broadcast(shape([k, n])).expect("fits"));
+    let (a, b) =
+        (a.broadcast(shape([m, k])).expect("fits"), b.broadcast(shape([k, n])).expect("fits"));
     Tensor::from_shape_fn(shape([m, n]), |at| {
-        let (lead, [i, j]) = at.slice().split_at(at.ndim() - 2) else { unreachable!("split leaves two") };
-        let term = |x| f64::from(a[&[lead, &[*i, x]].concat()[..]]) * f64::from(b[&[lead, &[x, *j]].concat()[..]]);
+        let (lead, [i, j]) = at.slice().split_at(at.ndim() - 2) else {
+            unreachable!("split leaves two")
+        };
+        let term = |x| {
+            f64::from(a[&[lead, &[*i, x]].concat()[..]])
+                * f64::from(b[&[lead, &[x, *j]].concat()[..]])
+        };
         (0..k).map(term).sum::<f64>() as f32
     })
 }
@@ -29,7 +36,12 @@ fn check(a: &[usize], b: &[usize]) {
     let (x, y) = (random(1, a), random(2, b));
     // K products up to 4, K roundings each way.
     let k = a[a.len() - 1] as f32;
-    assert_close(&format!("{a:?} × {b:?}"), &matmul(&x, &y), &naive(&x.view(), &y.view()), k * k * 4.0 * f32::EPSILON);
+    assert_close(
+        &format!("{a:?} × {b:?}"),
+        &matmul(&x, &y),
+        &naive(&x.view(), &y.view()),
+        k * k * 4.0 * f32::EPSILON,
+    );
 }
 
 #[test]
@@ -79,15 +91,32 @@ fn matmul_of_views_in_any_layout() {
     assert_close("x × wᵀ", &matmul(&x, transpose(&w)), &expected, 1e-5);
 
     let k = random(7, &[2, 6, 4]);
-    assert_close("q × kᵀ, batched", &matmul(&x, transpose(&k)), &naive(&x.view(), &transpose(&k)), 1e-5);
+    assert_close(
+        "q × kᵀ, batched",
+        &matmul(&x, transpose(&k)),
+        &naive(&x.view(), &transpose(&k)),
+        1e-5,
+    );
     assert_close("xᵀ × x", &matmul(transpose(&x), &x), &naive(&transpose(&x), &x.view()), 1e-5);
 
     let mut reversed = w.clone();
     reversed.invert_axis(Axis(0));
-    assert_close("negative strides", &matmul(&x, transpose(&reversed)), &naive(&x.view(), &transpose(&reversed)), 1e-5);
+    assert_close(
+        "negative strides",
+        &matmul(&x, transpose(&reversed)),
+        &naive(&x.view(), &transpose(&reversed)),
+        1e-5,
+    );
 
-    let every_other = x.slice_each_axis(|axis| ndarray::Slice::new(0, None, if axis.axis == Axis(1) { 2 } else { 1 }));
-    assert_close("every other row", &matmul(every_other.clone(), transpose(&w)), &naive(&every_other, &transpose(&w)), 1e-5);
+    let every_other = x.slice_each_axis(|axis| {
+        ndarray::Slice::new(0, None, if axis.axis == Axis(1) { 2 } else { 1 })
+    });
+    assert_close(
+        "every other row",
+        &matmul(every_other.clone(), transpose(&w)),
+        &naive(&every_other, &transpose(&w)),
+        1e-5,
+    );
 }
 
 #[test]
@@ -95,7 +124,8 @@ fn matmul_propagates_nan() {
     let mut x = random(8, &[2, 3]);
     x[[1, 2]] = f32::NAN;
     let y = matmul(&x, &random(9, &[3, 2]));
-    let finite: Vec<_> = y.rows().into_iter().map(|row| row.iter().all(|v| v.is_finite())).collect();
+    let finite: Vec<_> =
+        y.rows().into_iter().map(|row| row.iter().all(|v| v.is_finite())).collect();
     assert_eq!(finite, [true, false], "{y}");
 }
 
@@ -120,12 +150,27 @@ fn matmul_wants_matrices() {
 #[test]
 fn reshape_reads_in_row_major_order_whatever_the_layout() {
     let x = tensor(&[2, 3], vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
-    assert_close("[2, 3] to [3, 2]", &reshape(&x, &[3, 2]), &tensor(&[3, 2], vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0]), 0.0);
+    assert_close(
+        "[2, 3] to [3, 2]",
+        &reshape(&x, &[3, 2]),
+        &tensor(&[3, 2], vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0]),
+        0.0,
+    );
     let columns = swap_axes(&x, 0, 1);
-    assert_close("swapped, then flat", &reshape(&columns, &[6]), &tensor(&[6], vec![0.0, 3.0, 1.0, 4.0, 2.0, 5.0]), 0.0);
+    assert_close(
+        "swapped, then flat",
+        &reshape(&columns, &[6]),
+        &tensor(&[6], vec![0.0, 3.0, 1.0, 4.0, 2.0, 5.0]),
+        0.0,
+    );
     let owned_in_fortran_order = x.clone().permuted_axes(IxDyn(&[1, 0]));
     assert!(!owned_in_fortran_order.is_standard_layout());
-    assert_close("permuted, then flat", &reshape(&owned_in_fortran_order, &[6]), &reshape(&columns, &[6]), 0.0);
+    assert_close(
+        "permuted, then flat",
+        &reshape(&owned_in_fortran_order, &[6]),
+        &reshape(&columns, &[6]),
+        0.0,
+    );
     assert_eq!(reshape(&random(16, &[2, 0, 3]), &[0, 7]).shape(), [0, 7]);
 }
 
@@ -155,7 +200,10 @@ fn panics_name_the_line_of_the_caller() {
     let this_thread = std::thread::current().id();
     panic::set_hook(Box::new(move |info| {
         if std::thread::current().id() == this_thread {
-            FILES.lock().expect("no panic while locked").extend(info.location().map(|at| at.file().to_owned()));
+            FILES
+                .lock()
+                .expect("no panic while locked")
+                .extend(info.location().map(|at| at.file().to_owned()));
         } else {
             usual(info);
         }
@@ -183,7 +231,9 @@ fn swap_axes_and_transpose_move_elements() {
     let x = random(18, &[2, 3, 4]);
     let swapped = swap_axes(&x, 0, 2);
     assert!(swapped.is_standard_layout());
-    for ((b, m, n), &value) in x.view().into_dimensionality::<ndarray::Ix3>().expect("three axes").indexed_iter() {
+    for ((b, m, n), &value) in
+        x.view().into_dimensionality::<ndarray::Ix3>().expect("three axes").indexed_iter()
+    {
         assert!(swapped[[n, m, b]] == value && transpose(&x)[[b, n, m]] == value);
     }
 }
@@ -208,7 +258,11 @@ fn shapes_broadcast_from_the_right() {
 fn shapes() -> impl Strategy<Value = (Vec<usize>, Vec<usize>)> {
     let lead = prop::collection::vec((1usize..4, 0u8..3), 0..3);
     (lead, 0usize..6, 0usize..6, 0usize..6, 0usize..3).prop_map(|(lead, m, k, n, missing)| {
-        let side = |one: u8| lead.iter().map(|&(size, which)| if which == one { 1 } else { size }).collect::<Vec<_>>();
+        let side = |one: u8| {
+            lead.iter()
+                .map(|&(size, which)| if which == one { 1 } else { size })
+                .collect::<Vec<_>>()
+        };
         let (mut a, b) = (side(1), side(2));
         a.drain(..missing.min(a.len()));
         ([a, vec![m, k]].concat(), [b, vec![k, n]].concat())

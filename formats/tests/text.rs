@@ -1,5 +1,5 @@
-//! Tokenizer and chat template against what `transformers` gives: `tests/fixtures/text.json`, written by
-//! `python-ref/oracle/text.py`.
+//! Tokenizer and chat template against what `transformers` gives: `tests/fixtures/text.json`,
+//! written by `python-ref/oracle/text.py`.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -11,7 +11,8 @@ use tiny_llm_formats::{
 
 fn fixtures() -> Value {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/text.json"));
-    serde_json::from_str(&std::fs::read_to_string(path).expect("the fixtures are committed")).expect("JSON")
+    serde_json::from_str(&std::fs::read_to_string(path).expect("the fixtures are committed"))
+        .expect("JSON")
 }
 
 fn ids(value: &Value) -> Vec<u32> {
@@ -19,12 +20,17 @@ fn ids(value: &Value) -> Vec<u32> {
 }
 
 fn tokenizer(fixtures: &Value, name: &str) -> Tokenizer {
-    Tokenizer::from_json(&fixtures["tokenizers"][name]["file"].to_string(), name).expect("a tokenizer")
+    Tokenizer::from_json(&fixtures["tokenizers"][name]["file"].to_string(), name)
+        .expect("a tokenizer")
 }
 
 fn template(source: &str) -> ChatTemplate {
-    let special = BTreeMap::from([("bos_token".to_owned(), "<s>".to_owned()), ("eos_token".to_owned(), "</s>".to_owned())]);
-    ChatTemplate::new(source.to_owned(), special, "test.jinja".to_owned()).expect("the syntax is right")
+    let special = BTreeMap::from([
+        ("bos_token".to_owned(), "<s>".to_owned()),
+        ("eos_token".to_owned(), "</s>".to_owned()),
+    ]);
+    ChatTemplate::new(source.to_owned(), special, "test.jinja".to_owned())
+        .expect("the syntax is right")
 }
 
 #[test]
@@ -33,17 +39,36 @@ fn templates_render_as_apply_chat_template() {
     let mut refused = 0;
     for case in fixtures["renderings"].as_array().expect("a list") {
         let name = case["template"].as_str().expect("a name");
-        let chat = fixtures["chats"][case["chat"].as_str().expect("a name")].as_array().expect("a chat");
-        let messages: Vec<_> = chat.iter().map(|m| Message::new(m[0].as_str().unwrap(), m[1].as_str().unwrap())).collect();
+        let chat =
+            fixtures["chats"][case["chat"].as_str().expect("a name")].as_array().expect("a chat");
+        let messages: Vec<_> = chat
+            .iter()
+            .map(|m| Message::new(m[0].as_str().unwrap(), m[1].as_str().unwrap()))
+            .collect();
         let add_generation_prompt = case["add_generation_prompt"].as_bool().expect("a flag");
-        let what = format!("template {name:?}, chat {:?}, add_generation_prompt {add_generation_prompt}", case["chat"]);
-        let rendered = template(fixtures["templates"][name].as_str().expect("a template")).render(&messages, add_generation_prompt);
+        let what = format!(
+            "template {name:?}, chat {:?}, add_generation_prompt {add_generation_prompt}",
+            case["chat"]
+        );
+        let rendered = template(fixtures["templates"][name].as_str().expect("a template"))
+            .render(&messages, add_generation_prompt);
         match case["error"].as_str() {
-            None => assert_eq!(rendered.expect(&what), case["text"].as_str().expect("a text"), "{what}"),
+            None => {
+                assert_eq!(
+                    rendered.expect(&what),
+                    case["text"].as_str().expect("a text"),
+                    "{what}"
+                );
+            }
             Some(message) => {
                 refused += 1;
                 let error = rendered.expect_err(&what).to_string();
-                assert!(error.contains(message) && error.contains("test.jinja") && !error.contains('\n'), "{what}: {error}");
+                assert!(
+                    error.contains(message)
+                        && error.contains("test.jinja")
+                        && !error.contains('\n'),
+                    "{what}: {error}"
+                );
             }
         }
     }
@@ -55,12 +80,20 @@ fn tokenizers_agree_with_transformers() {
     let fixtures = fixtures();
     for (name, case) in fixtures["tokenizers"].as_object().expect("an object") {
         let tokenizer = tokenizer(&fixtures, name);
-        assert_eq!(tokenizer.vocab_size() as u64, case["size"].as_u64().expect("a number"), "{name}");
+        assert_eq!(
+            tokenizer.vocab_size() as u64,
+            case["size"].as_u64().expect("a number"),
+            "{name}"
+        );
         for text in case["texts"].as_array().expect("a list") {
             let what = format!("{name}: {:?}", text["text"]);
             let encoded = tokenizer.encode(text["text"].as_str().expect("a text")).expect(&what);
             assert_eq!(encoded, ids(&text["ids"]), "{what}");
-            assert_eq!(tokenizer.decode(&encoded).expect(&what), text["decoded"].as_str().expect("a text"), "{what}");
+            assert_eq!(
+                tokenizer.decode(&encoded).expect(&what),
+                text["decoded"].as_str().expect("a text"),
+                "{what}"
+            );
         }
     }
 }
@@ -74,7 +107,12 @@ fn the_beginning_of_a_text_is_added_once() {
             // transformers adds it even to a text that has it; that one must stay as it is.
             let already = text["text"].as_str().is_some_and(|text| text.starts_with("<s>"));
             let expected = if already { ids(&text["ids"]) } else { ids(&text["prompt"]) };
-            assert_eq!(tokenizer.encode_prompt(text["text"].as_str().unwrap()).unwrap(), expected, "{name}: {:?}", text["text"]);
+            assert_eq!(
+                tokenizer.encode_prompt(text["text"].as_str().unwrap()).unwrap(),
+                expected,
+                "{name}: {:?}",
+                text["text"]
+            );
         }
     }
     let llama = tokenizer(&fixtures, "sentence_piece");
@@ -89,11 +127,16 @@ fn the_bytes_of_the_tokens_are_the_text() {
     for (name, case) in fixtures["tokenizers"].as_object().expect("an object") {
         let tokenizer = tokenizer(&fixtures, name);
         for text in case["texts"].as_array().expect("a list") {
-            let bytes = ids(&text["ids"]).into_iter().flat_map(|id| tokenizer.token_bytes(id)).collect();
+            let bytes =
+                ids(&text["ids"]).into_iter().flat_map(|id| tokenizer.token_bytes(id)).collect();
             let written = String::from_utf8(bytes).expect("whole characters");
             let decoded = text["decoded"].as_str().expect("a text");
             // SentencePiece puts a space before a text, and its decoder takes the first space away.
-            let decoded = if name == "sentence_piece" && written.starts_with(' ') { format!(" {decoded}") } else { decoded.to_owned() };
+            let decoded = if name == "sentence_piece" && written.starts_with(' ') {
+                format!(" {decoded}")
+            } else {
+                decoded.to_owned()
+            };
             assert_eq!(written, decoded, "{name}: {:?}", text["text"]);
         }
         assert!(tokenizer.token_bytes(1_000_000).is_empty(), "{name}: no such token");
@@ -113,7 +156,10 @@ fn decoding_refuses_an_unknown_id() {
 fn folders() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    let render = || ChatTemplate::from_folder(folder.path()).map(|t| t.map(|t| t.render(&[Message::new("user", "x")], false).unwrap()));
+    let render = || {
+        ChatTemplate::from_folder(folder.path())
+            .map(|t| t.map(|t| t.render(&[Message::new("user", "x")], false).unwrap()))
+    };
     let error = |result: anyhow::Result<Option<String>>| result.unwrap_err().to_string();
 
     let missing = Tokenizer::from_folder(folder.path()).err().expect("no file").to_string();
@@ -138,9 +184,16 @@ fn folders() {
     write("chat_template.jinja", "the file wins");
     assert_eq!(render().unwrap().unwrap(), "the file wins");
     write("chat_template.jinja", "{% if %}");
-    assert!(error(render()).contains("chat_template.jinja: chat template: syntax error"), "{}", error(render()));
+    assert!(
+        error(render()).contains("chat_template.jinja: chat template: syntax error"),
+        "{}",
+        error(render())
+    );
     std::fs::remove_file(folder.path().join("chat_template.jinja")).unwrap();
-    write("tokenizer_config.json", r#"{"chat_template": [{"name": "tool_use", "template": "no"}]}"#);
+    write(
+        "tokenizer_config.json",
+        r#"{"chat_template": [{"name": "tool_use", "template": "no"}]}"#,
+    );
     assert!(error(render()).contains("\"default\""), "{}", error(render()));
     write("tokenizer_config.json", "{");
     assert!(error(render()).contains("tokenizer_config.json: not JSON"), "{}", error(render()));

@@ -1,7 +1,8 @@
 //! Any bytes are blocks. The first byte chooses the format, the rest is a row.
 //!
-//! A block is decoded alike alone and in a row, at even addresses and at odd ones; its weights, if they are finite, can be stored again, and
-//! what comes back of them is finite in the formats whose scale is not rounded up to infinity.
+//! A block is decoded alike alone and in a row, at even addresses and at odd ones; its weights, if
+//! they are finite, can be stored again, and what comes back of them is finite in the formats whose
+//! scale is not rounded up to infinity.
 
 #![no_main]
 
@@ -18,15 +19,26 @@ fuzz_target!(|data: &[u8]| {
 
     let mut shifted = vec![0; 1];
     shifted.extend(row);
-    assert_eq!(bits(&decode(tensor_type, &shifted[1..])), bits(&decoded), "{tensor_type}: at another address");
+    assert_eq!(
+        bits(&decode(tensor_type, &shifted[1..])),
+        bits(&decoded),
+        "{tensor_type}: at another address"
+    );
     for (block, weights) in row.chunks(bytes).zip(decoded.chunks(len)) {
-        assert_eq!(bits(&decode(tensor_type, block)), bits(weights), "{tensor_type}: a block alone");
+        assert_eq!(
+            bits(&decode(tensor_type, block)),
+            bits(weights),
+            "{tensor_type}: a block alone"
+        );
         if weights.iter().all(|x| x.is_finite()) {
             let mut again = vec![0; bytes];
             quantize_row(tensor_type, weights, &mut again);
             let back = decode(tensor_type, &again);
             let small = weights.iter().all(|x| x.abs() < 60_000.0);
-            assert!(!small || back.iter().all(|x| x.is_finite()), "{tensor_type}: {weights:?} came back as {back:?}");
+            assert!(
+                !small || back.iter().all(|x| x.is_finite()),
+                "{tensor_type}: {weights:?} came back as {back:?}"
+            );
         }
     }
 });

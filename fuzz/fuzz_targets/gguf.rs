@@ -1,4 +1,5 @@
-//! Any bytes as a GGUF file: one line that names the file or a model, never a panic, and no more memory than the file justifies (`-rss_limit_mb`, `-malloc_limit_mb`).
+//! Any bytes as a GGUF file: one line that names the file or a model, never a panic, and no more
+//! memory than the file justifies (`-rss_limit_mb`, `-malloc_limit_mb`).
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

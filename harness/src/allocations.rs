@@ -43,8 +43,9 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
-/// Allocations and reallocations of all threads while `action` ran. Only a test program with [`CountingAllocator`] and nothing else going on
-/// can ask; [`count`] sees to the second if all of its tests use it.
+/// Allocations and reallocations of all threads while `action` ran. Only a test program with
+/// [`CountingAllocator`] and nothing else going on can ask; [`count`] sees to the second if all of
+/// its tests use it.
 pub fn count<T>(action: impl FnOnce() -> T) -> (usize, T) {
     let before = COUNT.load(Ordering::Relaxed);
     let result = action();

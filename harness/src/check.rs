@@ -21,10 +21,11 @@ pub enum Tolerance {
 }
 
 impl Tolerance {
-    /// A NaN that was not expected is always out, and so is an infinity that was not expected; an expected
-    /// infinity or NaN must be met exactly.
+    /// A NaN that was not expected is always out, and so is an infinity that was not expected; an
+    /// expected infinity or NaN must be met exactly.
     pub(crate) fn allows(self, found: f32, expected: f32) -> bool {
-        // approx is false for NaN and for inf − inf, so equal infinities and wanted NaNs are let through first.
+        // approx is false for NaN and for inf − inf, so equal infinities and wanted NaNs are let
+        // through first.
         found == expected
             || (found.is_nan() && expected.is_nan())
             || match self {
@@ -71,12 +72,17 @@ pub struct Mismatch {
     pub wrong: usize,
 }
 
-/// The worst element, if any is out of tolerance: a NaN or an infinity first, then the one furthest away.
+/// The worst element, if any is out of tolerance: a NaN or an infinity first, then the one furthest
+/// away.
 ///
 /// # Panics
 /// If the shapes differ.
 #[must_use]
-pub fn worst_mismatch(found: &Tensor, expected: &Tensor, tolerance: impl Into<Tolerance>) -> Option<Mismatch> {
+pub fn worst_mismatch(
+    found: &Tensor,
+    expected: &Tensor,
+    tolerance: impl Into<Tolerance>,
+) -> Option<Mismatch> {
     assert_eq!(found.shape(), expected.shape(), "compare shapes first");
     let tolerance = tolerance.into();
     let mut worst: Option<(f32, Mismatch)> = None;
@@ -102,38 +108,59 @@ pub fn worst_mismatch(found: &Tensor, expected: &Tensor, tolerance: impl Into<To
 /// Passes if both tensors have the same shape and no element is out of tolerance.
 ///
 /// # Panics
-/// Otherwise, with a message that shows both shapes, the worst index, both values and the tolerance.
+/// Otherwise, with a message that shows both shapes, the worst index, both values and the
+/// tolerance.
 #[track_caller]
-pub fn assert_close(what: &str, found: &Tensor, expected: &Tensor, tolerance: impl Into<Tolerance>) {
+pub fn assert_close(
+    what: &str,
+    found: &Tensor,
+    expected: &Tensor,
+    tolerance: impl Into<Tolerance>,
+) {
     assert_close_noting(what, found, expected, tolerance, "");
 }
 
-/// [`assert_close`] with lines of `more` between the numbers and the diagnosis, each after a line feed.
+/// [`assert_close`] with lines of `more` between the numbers and the diagnosis, each after a line
+/// feed.
 ///
 /// # Panics
 /// As [`assert_close`].
 #[track_caller]
-pub fn assert_close_noting(what: &str, found: &Tensor, expected: &Tensor, tolerance: impl Into<Tolerance>, more: &str) {
+pub fn assert_close_noting(
+    what: &str,
+    found: &Tensor,
+    expected: &Tensor,
+    tolerance: impl Into<Tolerance>,
+    more: &str,
+) {
     let tolerance = tolerance.into();
     if let Err(message) = compare(what, found, expected, tolerance) {
         panic!("{message}{more}{}", diagnosis::of_tensor(what, found, expected, tolerance));
     }
 }
 
-/// Passes if two results of the learner's own code agree. Unlike [`assert_close`] it diagnoses nothing: both may be wrong, so how
-/// far one is from the other tells no mistake. `property` says why they must agree.
+/// Passes if two results of the learner's own code agree. Unlike [`assert_close`] it diagnoses
+/// nothing: both may be wrong, so how far one is from the other tells no mistake. `property` says
+/// why they must agree.
 ///
 /// # Panics
 /// Otherwise, with the worst element of both and the property.
 #[track_caller]
-pub fn assert_agrees(what: &str, found: &Tensor, other: &Tensor, tolerance: impl Into<Tolerance>, property: &str) {
+pub fn assert_agrees(
+    what: &str,
+    found: &Tensor,
+    other: &Tensor,
+    tolerance: impl Into<Tolerance>,
+    property: &str,
+) {
     if let Err(message) = compare(what, found, other, tolerance) {
         panic!("{message}\n  both are results of your code: {property}");
     }
 }
 
-/// Passes if the answer, which is a text or a list rather than a tensor, is the expected one. Like a tensor it is compared with
-/// the answers of known mistakes, so use it where an answer holds so much that two mistakes do not give the same.
+/// Passes if the answer, which is a text or a list rather than a tensor, is the expected one. Like
+/// a tensor it is compared with the answers of known mistakes, so use it where an answer holds so
+/// much that two mistakes do not give the same.
 ///
 /// # Panics
 /// Otherwise, with both, or with what differs if they are long lists.
@@ -156,7 +183,12 @@ pub fn assert_answer<T: PartialEq + fmt::Debug>(what: &str, found: &T, expected:
 #[track_caller]
 pub fn assert_picture(what: &str, found: &str, expected: &str) {
     if found != expected {
-        let width = found.lines().map(|line| line.chars().count()).chain(["found".len()]).max().unwrap_or_default();
+        let width = found
+            .lines()
+            .map(|line| line.chars().count())
+            .chain(["found".len()])
+            .max()
+            .unwrap_or_default();
         let (mut left, mut right) = (found.lines(), expected.lines());
         let mut text = format!("{what}\n  {:width$}  expected", "found");
         for _ in 0..found.lines().count().max(expected.lines().count()) {
@@ -171,10 +203,19 @@ pub fn assert_picture(what: &str, found: &str, expected: &str) {
 ///
 /// # Errors
 /// The explanation, several lines of plain text.
-pub fn compare(what: &str, found: &Tensor, expected: &Tensor, tolerance: impl Into<Tolerance>) -> Result<(), String> {
+pub fn compare(
+    what: &str,
+    found: &Tensor,
+    expected: &Tensor,
+    tolerance: impl Into<Tolerance>,
+) -> Result<(), String> {
     let tolerance = tolerance.into();
     if found.shape() != expected.shape() {
-        return Err(format!("{what}: wrong shape\n  found    {:?}\n  expected {:?}", found.shape(), expected.shape()));
+        return Err(format!(
+            "{what}: wrong shape\n  found    {:?}\n  expected {:?}",
+            found.shape(),
+            expected.shape()
+        ));
     }
     let Some(m) = worst_mismatch(found, expected, tolerance) else { return Ok(()) };
     let mut message = format!(
@@ -202,13 +243,19 @@ fn row_of(x: &Tensor, index: &[usize]) -> Option<String> {
     for &i in lead {
         row.index_axis_inplace(ndarray::Axis(0), i);
     }
-    let readable = |v: f32| if v == 0.0 || (1e-3..1e5).contains(&v.abs()) { format!("{v:.5}") } else { format!("{v:.5e}") };
+    let readable = |v: f32| {
+        if v == 0.0 || (1e-3..1e5).contains(&v.abs()) {
+            format!("{v:.5}")
+        } else {
+            format!("{v:.5e}")
+        }
+    };
     let values: Vec<_> = row.iter().map(|&v| readable(v)).collect();
     (2..=difference::READABLE).contains(&values.len()).then(|| format!("[{}]", values.join(", ")))
 }
 
-/// Passes if `action` panics, as the documentation promises for such arguments. A task that is still a
-/// `todo!` does not count: its panic goes on.
+/// Passes if `action` panics, as the documentation promises for such arguments. A task that is
+/// still a `todo!` does not count: its panic goes on.
 ///
 /// # Panics
 /// If `action` returns.
@@ -222,8 +269,9 @@ pub fn assert_panics<T>(arguments: &str, action: impl FnOnce() -> T) {
     }
 }
 
-/// What `action` returns for arguments that it must accept. A panic is said to be one on these arguments, as the message of a
-/// panic in a library names none; that of a task that is still a `todo!` goes on.
+/// What `action` returns for arguments that it must accept. A panic is said to be one on these
+/// arguments, as the message of a panic in a library names none; that of a task that is still a
+/// `todo!` goes on.
 ///
 /// # Panics
 /// If `action` panics.
@@ -232,12 +280,18 @@ pub fn assert_accepts<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
     match catch_unwind(AssertUnwindSafe(action)) {
         Ok(value) => value,
         Err(payload) if is_todo(&*payload) => panic::resume_unwind(payload),
-        Err(payload) => panic!("{arguments}: this must be accepted, but it panicked: {}", message(&*payload).unwrap_or("no message")),
+        Err(payload) => panic!(
+            "{arguments}: this must be accepted, but it panicked: {}",
+            message(&*payload).unwrap_or("no message")
+        ),
     }
 }
 
 fn message(payload: &(dyn Any + Send)) -> Option<&str> {
-    payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied())
+    payload
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| payload.downcast_ref::<&str>().copied())
 }
 
 fn is_todo(payload: &(dyn Any + Send)) -> bool {

@@ -1,9 +1,9 @@
 //! What went wrong, in the learner's terms, read off a wrong answer.
 //!
-//! First the answer is compared with those that the wrong solutions in `tests/wrong` give on the same input; they stand in
-//! `tests/fixtures/wrong/DAY.safetensors`, which `cargo course matrix` writes, so that no wrong code is linked. If
-//! none is equal, a few shapes of wrongness are recognised that need no entry. Otherwise nothing is said: a wrong name is
-//! worse than none.
+//! First the answer is compared with those that the wrong solutions in `tests/wrong` give on the
+//! same input; they stand in `tests/fixtures/wrong/DAY.safetensors`, which `cargo course matrix`
+//! writes, so that no wrong code is linked. If none is equal, a few shapes of wrongness are
+//! recognised that need no entry. Otherwise nothing is said: a wrong name is worse than none.
 
 use std::{fmt::Write as _, io::Write as _, path::PathBuf};
 
@@ -16,12 +16,22 @@ use tiny_llm_formats::Tensor;
 /// Lines to print under a mismatch; empty if nothing is known of this answer.
 ///
 /// `what` names the check, and is the same whenever the same test reaches it with the same input.
-pub(crate) fn of_tensor(what: &str, found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> String {
+pub(crate) fn of_tensor(
+    what: &str,
+    found: &Tensor,
+    expected: &Tensor,
+    tolerance: Tolerance,
+) -> String {
     known_or(what, found, expected, tolerance, by_shape)
 }
 
 /// As [`of_tensor`], for bytes of which each means something else: only known mistakes are named.
-pub(crate) fn of_bytes(what: &str, found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> String {
+pub(crate) fn of_bytes(
+    what: &str,
+    found: &Tensor,
+    expected: &Tensor,
+    tolerance: Tolerance,
+) -> String {
     known_or(what, found, expected, tolerance, |_, _, _| None)
 }
 
@@ -42,7 +52,8 @@ fn known_or(
             "thin": is_thin(found, expected, tolerance),
         })
     });
-    let known = Known::of_this_day().map(|known| known.tensor(what, found, tolerance)).unwrap_or_default();
+    let known =
+        Known::of_this_day().map(|known| known.tensor(what, found, tolerance)).unwrap_or_default();
     match known.as_slice() {
         [one] => one.clone(),
         [] => otherwise(found, expected, tolerance).map(|text| line(&text)).unwrap_or_default(),
@@ -66,7 +77,8 @@ fn line(text: &str) -> String {
     format!("\n  diagnosis {text}")
 }
 
-/// How close an answer must come to a known wrong one: the check's tolerance, and the rounding of an answer of that size.
+/// How close an answer must come to a known wrong one: the check's tolerance, and the rounding of
+/// an answer of that size.
 #[must_use]
 fn same(found: f32, known: f32, tolerance: Tolerance, largest: f32) -> bool {
     let largest = match tolerance {
@@ -87,7 +99,8 @@ struct Known {
 }
 
 impl Known {
-    /// Those of the day whose test program this is; `None` elsewhere, and where they have not been recorded.
+    /// Those of the day whose test program this is; `None` elsewhere, and where they have not been
+    /// recorded.
     fn of_this_day() -> Option<Self> {
         let program = std::env::current_exe().ok()?;
         // target/debug/deps/week1_day3-0f1e2d3c4b5a6978
@@ -98,7 +111,10 @@ impl Known {
 
     /// The answers that were recorded for this check.
     fn answers(&self, what: &str) -> Vec<Value> {
-        self.file.about(what).and_then(|about| about["answers"].as_array().cloned()).unwrap_or_default()
+        self.file
+            .about(what)
+            .and_then(|about| about["answers"].as_array().cloned())
+            .unwrap_or_default()
     }
 
     fn tensor(&self, what: &str, found: &Tensor, tolerance: Tolerance) -> Vec<String> {
@@ -106,7 +122,8 @@ impl Known {
             let known = answer["tensor"].as_str().and_then(|name| self.file.f32s(name));
             known.is_some_and(|known| {
                 let largest = largest(&known);
-                known.shape() == found.shape() && Zip::from(found).and(&known).all(|&x, &y| same(x, y, tolerance, largest))
+                known.shape() == found.shape()
+                    && Zip::from(found).and(&known).all(|&x, &y| same(x, y, tolerance, largest))
             })
         };
         says(self.answers(what).iter().filter(|answer| is_same(answer)))
@@ -120,7 +137,13 @@ impl Known {
 /// What the answers say, each once.
 fn says<'a>(answers: impl Iterator<Item = &'a Value>) -> Vec<String> {
     let mut texts: Vec<String> = answers
-        .filter_map(|answer| Some(format!("{}\n  read      {}", line(answer["says"].as_str()?), answer["read"].as_str()?)))
+        .filter_map(|answer| {
+            Some(format!(
+                "{}\n  read      {}",
+                line(answer["says"].as_str()?),
+                answer["read"].as_str()?
+            ))
+        })
         .collect();
     texts.sort();
     texts.dedup();
@@ -134,7 +157,8 @@ fn is_thin(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> bool {
         && found.iter().zip(expected).filter(|&(&x, &y)| !tolerance.allows(x, y)).count() < 3
 }
 
-/// How many tolerances the worst element is away; infinite for a NaN or an infinity, or where no deviation is allowed.
+/// How many tolerances the worst element is away; infinite for a NaN or an infinity, or where no
+/// deviation is allowed.
 fn distance(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<f64> {
     if found.shape() != expected.shape() {
         return None;
@@ -143,14 +167,17 @@ fn distance(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<f
         _ if tolerance.allows(x, y) => 0.0,
         _ if !(x - y).is_finite() => f64::INFINITY,
         Tolerance::Absolute(bound) => f64::from((x - y).abs()) / f64::from(bound),
-        Tolerance::Relative(bound) => f64::from((x - y).abs() / x.abs().max(y.abs())) / f64::from(bound),
+        Tolerance::Relative(bound) => {
+            f64::from((x - y).abs() / x.abs().max(y.abs())) / f64::from(bound)
+        }
     };
     let worst = found.iter().zip(expected).map(|(&x, &y)| of(x, y)).max_by(f64::total_cmp)?;
     // JSON has no infinity: `null` stands for it.
     worst.is_finite().then_some(worst)
 }
 
-/// Appends an answer to the file that `COURSE_RECORD` names, if it is set: so `cargo course matrix` learns the bank's answers.
+/// Appends an answer to the file that `COURSE_RECORD` names, if it is set: so `cargo course matrix`
+/// learns the bank's answers.
 fn record(what: &str, answer: impl FnOnce() -> Value) {
     let Some(path) = std::env::var_os("COURSE_RECORD") else { return };
     let mut line = answer();
@@ -158,7 +185,8 @@ fn record(what: &str, answer: impl FnOnce() -> Value) {
     let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
     // One write, so that the lines of tests that run side by side do not mix.
     let written = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
-    written.unwrap_or_else(|error| panic!("COURSE_RECORD={}: {error}", PathBuf::from(path).display()));
+    written
+        .unwrap_or_else(|error| panic!("COURSE_RECORD={}: {error}", PathBuf::from(path).display()));
 }
 
 /// Wrongness that needs no entry in the bank.
@@ -202,16 +230,23 @@ fn wrong_shape(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Optio
         return Some(format!("The numbers are right, but axes {a} and {b} are swapped."));
     }
     if found.len() == expected.len() && varied(expected) {
-        let same_order = found.iter().zip(expected).all(|(&x, &y)| same(x, y, tolerance, largest(expected)));
-        return same_order.then(|| "The numbers and their order are right; only the shape is not: reshape at the end.".to_owned());
+        let same_order =
+            found.iter().zip(expected).all(|(&x, &y)| same(x, y, tolerance, largest(expected)));
+        return same_order.then(|| {
+            "The numbers and their order are right; only the shape is not: reshape at the end."
+                .to_owned()
+        });
     }
     None
 }
 
 fn not_finite(found: &Tensor, expected: &Tensor) -> Option<String> {
-    let count = |wrong: &dyn Fn(f32, f32) -> bool| found.iter().zip(expected).filter(|&(&x, &y)| wrong(x, y)).count();
+    let count = |wrong: &dyn Fn(f32, f32) -> bool| {
+        found.iter().zip(expected).filter(|&(&x, &y)| wrong(x, y)).count()
+    };
     let n = found.len();
-    // Where infinities or NaNs are expected too, as in a mask or in decoded bits, one more is no accident of arithmetic.
+    // Where infinities or NaNs are expected too, as in a mask or in decoded bits, one more is no
+    // accident of arithmetic.
     let only_finite = expected.iter().all(|y| y.is_finite());
     let nan = count(&|x, y| x.is_nan() && !y.is_nan());
     if nan > 0 {
@@ -231,10 +266,13 @@ fn not_finite(found: &Tensor, expected: &Tensor) -> Option<String> {
         } else {
             ""
         };
-        return Some(format!("{infinite} of {n} elements are infinite where a finite number belongs{cause}."));
+        return Some(format!(
+            "{infinite} of {n} elements are infinite where a finite number belongs{cause}."
+        ));
     }
     let finite = count(&|x, y| x.is_finite() && y.is_infinite());
-    (finite > 0).then(|| format!("{finite} of {n} elements are finite where an infinite one belongs."))
+    (finite > 0)
+        .then(|| format!("{finite} of {n} elements are finite where an infinite one belongs."))
 }
 
 fn all_zero(found: &Tensor, expected: &Tensor) -> Option<String> {
@@ -251,7 +289,8 @@ fn swapped_axes(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Opti
         return None;
     }
     let pairs = (0..found.ndim()).flat_map(|a| (a + 1..found.ndim()).map(move |b| (a, b)));
-    let mut proper = pairs.filter(|&(a, b)| expected.len_of(Axis(a)) > 1 && expected.len_of(Axis(b)) > 1);
+    let mut proper =
+        pairs.filter(|&(a, b)| expected.len_of(Axis(a)) > 1 && expected.len_of(Axis(b)) > 1);
     proper.find(|&(a, b)| {
         let mut swapped = expected.view();
         swapped.swap_axes(a, b);
@@ -260,7 +299,8 @@ fn swapped_axes(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Opti
 }
 
 fn transposed(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
-    swapped_axes(found, expected, tolerance).map(|(a, b)| format!("This is the expected answer with axes {a} and {b} swapped."))
+    swapped_axes(found, expected, tolerance)
+        .map(|(a, b)| format!("This is the expected answer with axes {a} and {b} swapped."))
 }
 
 fn scaled(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
@@ -271,7 +311,8 @@ fn scaled(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<Str
     let (at, &y) = expected.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
     let factor = found.iter().nth(at)? / y;
     if !(1e-6..=1e6).contains(&factor.abs()) {
-        // What is that small or large has vanished or grown without bound; a factor explains nothing.
+        // What is that small or large has vanished or grown without bound; a factor explains
+        // nothing.
         return None;
     }
     if (factor - 1.0).abs() < 2e-4 {
@@ -297,7 +338,11 @@ fn scaled(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<Str
         if (2.0..=1000.0).contains(&inverse) {
             let whole = inverse.round();
             let near = (inverse - whole).abs() < 1e-3 * inverse;
-            let _ = if near { write!(text, ", 1/{whole} of it") } else { write!(text, ", 1/{inverse:.4} of it") };
+            let _ = if near {
+                write!(text, ", 1/{whole} of it")
+            } else {
+                write!(text, ", 1/{inverse:.4} of it")
+            };
         }
         text + "."
     })
@@ -311,7 +356,8 @@ fn shifted(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<St
 
 /// The right numbers in other places.
 fn elsewhere(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
-    // Of whole numbers many are equal, so that a few that change places by chance say nothing of order.
+    // Of whole numbers many are equal, so that a few that change places by chance say nothing of
+    // order.
     if !varied(expected) || expected.iter().all(|y| y.fract() == 0.0) && !distinct(expected) {
         return None;
     }
@@ -321,7 +367,9 @@ fn elsewhere(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<
         x
     };
     let largest = largest(expected);
-    let same_set = |x: &[f32], y: &[f32]| sorted(x).into_iter().zip(sorted(y)).all(|(x, y)| same(x, y, tolerance, largest));
+    let same_set = |x: &[f32], y: &[f32]| {
+        sorted(x).into_iter().zip(sorted(y)).all(|(x, y)| same(x, y, tolerance, largest))
+    };
     let (x, y) = (found.as_standard_layout(), expected.as_standard_layout());
     let (x, y) = (x.as_slice()?, y.as_slice()?);
     if !same_set(x, y) {
@@ -332,6 +380,7 @@ fn elsewhere(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<
     Some(if by_row {
         "Each row holds the right numbers, in another order.".to_owned()
     } else {
-        "These are the right numbers in other places: look at the reshapes and the order of axes.".to_owned()
+        "These are the right numbers in other places: look at the reshapes and the order of axes."
+            .to_owned()
     })
 }

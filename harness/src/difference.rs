@@ -12,13 +12,21 @@ const SHORT: usize = 120;
 /// So many differences are named one by one.
 const NAMED: usize = 4;
 
-/// For rows longer than [`READABLE`]: the first element that differs, and which columns are right in all rows, if that is a pattern.
+/// For rows longer than [`READABLE`]: the first element that differs, and which columns are right
+/// in all rows, if that is a pattern.
 pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
     let width = *expected.shape().last()?;
     if width <= READABLE {
         return None;
     }
-    let wrong = || found.iter().zip(expected).enumerate().filter(|(_, (x, y))| !tolerance.allows(**x, **y)).map(|(at, _)| at);
+    let wrong = || {
+        found
+            .iter()
+            .zip(expected)
+            .enumerate()
+            .filter(|(_, (x, y))| !tolerance.allows(**x, **y))
+            .map(|(at, _)| at)
+    };
     let mut rest = wrong().next()?;
     let mut first = vec![0; expected.ndim()];
     for (index, length) in first.iter_mut().zip(expected.shape()).rev() {
@@ -30,10 +38,18 @@ pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) ->
         let all = run.iter().all(|&right| right);
         run.fill(all);
     });
-    let repeats = |period: &usize| width.is_multiple_of(*period) && (0..width).all(|i| right[i] == right[i % period]);
-    let period = [32, 64, 128, 256].into_iter().filter(|&period| period < width).find(repeats).unwrap_or(width);
+    let repeats = |period: &usize| {
+        width.is_multiple_of(*period) && (0..width).all(|i| right[i] == right[i % period])
+    };
+    let period = [32, 64, 128, 256]
+        .into_iter()
+        .filter(|&period| period < width)
+        .find(repeats)
+        .unwrap_or(width);
     let starts = (0..period).filter(|&i| right[i] && (i == 0 || !right[i - 1]));
-    let ranges: Vec<_> = starts.map(|i| format!("{i}–{}", (i..period).find(|&end| !right[end]).unwrap_or(period) - 1)).collect();
+    let ranges: Vec<_> = starts
+        .map(|i| format!("{i}–{}", (i..period).find(|&end| !right[end]).unwrap_or(period) - 1))
+        .collect();
     let mut text = format!("first at {first:?}");
     if (1..=RUN).contains(&ranges.len()) {
         let of = if period < width { format!(" of each {period}") } else { String::new() };
@@ -50,16 +66,24 @@ pub(crate) fn of_lines(found: &str, expected: &str) -> Option<String> {
         return None;
     }
     let differ: Vec<_> = x.iter().zip(&y).filter(|(x, y)| x != y).collect();
-    let lines: String = differ.iter().map(|(x, y)| format!("\n  found    {}\n  expected {}", x.trim(), y.trim())).collect();
-    let (right, right_are) = (y.len() - 1 - differ.len(), if y.len() == differ.len() + 2 { "other is" } else { "others are" });
+    let lines: String = differ
+        .iter()
+        .map(|(x, y)| format!("\n  found    {}\n  expected {}", x.trim(), y.trim()))
+        .collect();
+    let (right, right_are) = (
+        y.len() - 1 - differ.len(),
+        if y.len() == differ.len() + 2 { "other is" } else { "others are" },
+    );
     Some(if right > 0 { format!("{lines}\n  {right} {right_are} right") } else { lines })
 }
 
-/// For long lists, as Rust prints them: what differs, entry by entry, or what is missing and what is too many; `None` if that would be
-/// no shorter.
+/// For long lists, as Rust prints them: what differs, entry by entry, or what is missing and what
+/// is too many; `None` if that would be no shorter.
 pub(crate) fn of_lists(found: &str, expected: &str) -> Option<String> {
     let (x, y) = (entries(found)?, entries(expected)?);
-    if found.len().max(expected.len()) <= SHORT || y.iter().all(|entry| entry.parse::<f64>().is_ok()) {
+    if found.len().max(expected.len()) <= SHORT
+        || y.iter().all(|entry| entry.parse::<f64>().is_ok())
+    {
         return None;
     }
     let named = |lines: Vec<String>, more: &str| {
@@ -69,11 +93,15 @@ pub(crate) fn of_lists(found: &str, expected: &str) -> Option<String> {
     };
     if x.len() == y.len() {
         let pairs = x.iter().zip(&y).enumerate().filter(|(_, (x, y))| x != y);
-        let lines = pairs.map(|(i, (x, y))| format!("\n  entry {i}\n    found    {x}\n    expected {y}")).collect();
+        let lines = pairs
+            .map(|(i, (x, y))| format!("\n  entry {i}\n    found    {x}\n    expected {y}"))
+            .collect();
         let (lines, more) = named(lines, "\n  and {} more entries differ");
         return Some(lines.concat() + &more);
     }
-    let lacking = |a: &[&str], b: &[&str]| a.iter().filter(|entry| !b.contains(entry)).map(|entry| (*entry).to_owned()).collect();
+    let lacking = |a: &[&str], b: &[&str]| {
+        a.iter().filter(|entry| !b.contains(entry)).map(|entry| (*entry).to_owned()).collect()
+    };
     let (missing, extra): (Vec<String>, Vec<String>) = (lacking(&y, &x), lacking(&x, &y));
     let line = |what: &str, entries: Vec<String>| {
         if entries.is_empty() {
@@ -126,11 +154,17 @@ mod tests {
             }
         }
         let said = |found: &Tensor| places(found, &expected, Tolerance::Absolute(0.0));
-        assert_eq!(said(&found).as_deref(), Some("first at [0, 16]; right in every row: 0–15 of each 32"));
+        assert_eq!(
+            said(&found).as_deref(),
+            Some("first at [0, 16]; right in every row: 0–15 of each 32")
+        );
         assert_eq!(said(&expected), None);
         assert_eq!(said(&(&expected + 1.0)).as_deref(), Some("first at [0, 0]"));
         found[[1, 100]] = 0.5;
-        assert_eq!(said(&found).as_deref(), Some("first at [0, 16]; right in every row: 0–15, 32–47, 64–79, 104–111"));
+        assert_eq!(
+            said(&found).as_deref(),
+            Some("first at [0, 16]; right in every row: 0–15, 32–47, 64–79, 104–111")
+        );
     }
 
     #[test]
@@ -152,8 +186,14 @@ mod tests {
             of_lists(&list(&["a", long, "C", "d"]), &expected).as_deref(),
             Some("\n  entry 2\n    found    \"C\"\n    expected \"c\"")
         );
-        assert_eq!(of_lists(&list(&["a", long, "d"]), &expected).as_deref(), Some("\n  found 3 entries, expected 4\n  missing   \"c\""));
-        assert!(of_lists(&list(&["a", long, "c", "d", "e"]), &expected).is_some_and(|text| text.ends_with("too many  \"e\"")));
+        assert_eq!(
+            of_lists(&list(&["a", long, "d"]), &expected).as_deref(),
+            Some("\n  found 3 entries, expected 4\n  missing   \"c\"")
+        );
+        assert!(
+            of_lists(&list(&["a", long, "c", "d", "e"]), &expected)
+                .is_some_and(|text| text.ends_with("too many  \"e\""))
+        );
         assert_eq!(of_lists("[1]", "[2, 3]"), None);
         assert_eq!(of_lists("a text", &expected), None);
     }

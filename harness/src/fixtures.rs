@@ -9,11 +9,11 @@
 //!  "reveals": ["softmax-wrong-axis"]}
 //! ```
 //!
-//! `relative` lists the outputs whose tolerance is a part of the value; `reveals` names the mistakes of which the oracle
-//! has made sure that their answer lies at least 20 tolerances away.
+//! `relative` lists the outputs whose tolerance is a part of the value; `reveals` names the
+//! mistakes of which the oracle has made sure that their answer lies at least 20 tolerances away.
 //!
-//! The file is read here, without the `safetensors` crate: its derive macros would take more of the first day's
-//! build than everything else together.
+//! The file is read here, without the `safetensors` crate: its derive macros would take more of the
+//! first day's build than everything else together.
 
 use std::path::PathBuf;
 
@@ -27,13 +27,15 @@ use crate::{
 };
 use tiny_llm_formats::{Tensor, tensor::tensor};
 
-/// Signed numbers in −2..2, the same on every machine: the input of a test that needs no expected output.
+/// Signed numbers in −2..2, the same on every machine: the input of a test that needs no expected
+/// output.
 #[must_use]
 pub fn random(seed: u64, shape: &[usize]) -> Tensor {
     let mut state = seed;
     Tensor::from_shape_simple_fn(shape, || {
         // Knuth's linear congruential generator (MMIX); its high bits are the good ones.
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f32 / (1 << 22) as f32 - 2.0
     })
 }
@@ -54,7 +56,8 @@ impl Fixtures {
     #[must_use]
     pub fn open(name: &str) -> Self {
         let path = path(name);
-        let bytes = std::fs::read(&path).unwrap_or_else(|e| panic!("cannot read the fixtures {}: {e}", path.display()));
+        let bytes = std::fs::read(&path)
+            .unwrap_or_else(|e| panic!("cannot read the fixtures {}: {e}", path.display()));
         Self::parse(name, &bytes)
     }
 
@@ -68,8 +71,11 @@ impl Fixtures {
         let Some((header, data)) = split_header(bytes) else {
             panic!("{} ({} bytes) is not a complete safetensors file", path.display(), bytes.len());
         };
-        let mut tensors: Map<String, Value> = serde_json::from_slice(header).unwrap_or_else(|e| panic!("{}: header: {e}", path.display()));
-        let Some(Value::Object(metadata)) = tensors.remove("__metadata__") else { panic!("{}: no __metadata__", path.display()) };
+        let mut tensors: Map<String, Value> = serde_json::from_slice(header)
+            .unwrap_or_else(|e| panic!("{}: header: {e}", path.display()));
+        let Some(Value::Object(metadata)) = tensors.remove("__metadata__") else {
+            panic!("{}: no __metadata__", path.display())
+        };
         Self { name: name.to_owned(), tensors, metadata, data: data.to_vec() }
     }
 
@@ -79,21 +85,27 @@ impl Fixtures {
     /// If there is no such case.
     #[must_use]
     pub fn case(&self, name: &str) -> Case<'_> {
-        let about = self.about(name).unwrap_or_else(|| panic!("{}: no case {name:?}; there are {:?}", self.name, self.cases("")));
+        let about = self.about(name).unwrap_or_else(|| {
+            panic!("{}: no case {name:?}; there are {:?}", self.name, self.cases(""))
+        });
         Case { file: self, name: name.to_owned(), about }
     }
 
     /// The metadata of that name, if it is there.
     pub(crate) fn about(&self, name: &str) -> Option<Value> {
         let json = self.metadata.get(name)?.as_str()?;
-        Some(serde_json::from_str(json).unwrap_or_else(|e| panic!("{}: metadata of {name}: {e}", self.name)))
+        Some(
+            serde_json::from_str(json)
+                .unwrap_or_else(|e| panic!("{}: metadata of {name}: {e}", self.name)),
+        )
     }
 
     /// The f32 tensor of that whole name, if it is there.
     pub(crate) fn f32s(&self, name: &str) -> Option<Tensor> {
         let (dtype, shape, bytes) = self.tensor(name)?;
         assert_eq!(dtype, "F32", "{name}: data type");
-        let values = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        let values =
+            bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
         Some(tensor(&shape, values))
     }
 
@@ -101,25 +113,36 @@ impl Fixtures {
     fn tensor(&self, name: &str) -> Option<(&str, Vec<usize>, &[u8])> {
         let entry = self.tensors.get(name)?;
         let sizes = |field: &str| -> Vec<usize> {
-            let list = entry[field].as_array().unwrap_or_else(|| panic!("{}: {name} has no {field}", self.name));
-            list.iter().map(|n| n.as_u64().and_then(|n| n.try_into().ok()).expect("a size")).collect()
+            let list = entry[field]
+                .as_array()
+                .unwrap_or_else(|| panic!("{}: {name} has no {field}", self.name));
+            list.iter()
+                .map(|n| n.as_u64().and_then(|n| n.try_into().ok()).expect("a size"))
+                .collect()
         };
-        let [begin, end] = sizes("data_offsets")[..] else { panic!("{}: {name} needs two data_offsets", self.name) };
-        let bytes = self.data.get(begin..end).unwrap_or_else(|| panic!("{}: {name} lies outside the file", self.name));
+        let [begin, end] = sizes("data_offsets")[..] else {
+            panic!("{}: {name} needs two data_offsets", self.name)
+        };
+        let bytes = self
+            .data
+            .get(begin..end)
+            .unwrap_or_else(|| panic!("{}: {name} lies outside the file", self.name));
         Some((entry["dtype"].as_str()?, sizes("shape"), bytes))
     }
 
     /// The names of all cases that start with `prefix`, sorted.
     #[must_use]
     pub fn cases(&self, prefix: &str) -> Vec<String> {
-        let mut names: Vec<_> = self.metadata.keys().filter(|n| n.starts_with(prefix)).cloned().collect();
+        let mut names: Vec<_> =
+            self.metadata.keys().filter(|n| n.starts_with(prefix)).cloned().collect();
         names.sort();
         names
     }
 }
 
 fn path(name: &str) -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures")).join(format!("{name}.safetensors"))
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures"))
+        .join(format!("{name}.safetensors"))
 }
 
 /// The JSON header of a safetensors file, whose length stands before it, and the data behind it.
@@ -164,11 +187,14 @@ impl Case<'_> {
     #[must_use]
     pub fn integers(&self, name: &str) -> ndarray::ArrayD<usize> {
         let whole = self.file.tensor(&format!("{}/{name}", self.name));
-        let (dtype, shape, bytes) = whole.unwrap_or_else(|| panic!("case {} has no tensor {name:?}", self.name));
+        let (dtype, shape, bytes) =
+            whole.unwrap_or_else(|| panic!("case {} has no tensor {name:?}", self.name));
         assert_eq!(dtype, "I64", "{}/{name}: data type", self.name);
-        let values =
-            bytes.chunks_exact(8).map(|b| i64::from_le_bytes(b.try_into().expect("eight bytes")).try_into().expect("not negative"));
-        ndarray::ArrayD::from_shape_vec(shape, values.collect()).expect("as many values as the shape says")
+        let values = bytes.chunks_exact(8).map(|b| {
+            i64::from_le_bytes(b.try_into().expect("eight bytes")).try_into().expect("not negative")
+        });
+        ndarray::ArrayD::from_shape_vec(shape, values.collect())
+            .expect("as many values as the shape says")
     }
 
     /// A number of this case: `scale`, `eps`, `n_heads`.
@@ -177,7 +203,9 @@ impl Case<'_> {
     /// If it is missing.
     #[must_use]
     pub fn scalar(&self, name: &str) -> f64 {
-        self.about["scalars"][name].as_f64().unwrap_or_else(|| panic!("case {} has no scalar {name:?}", self.name))
+        self.about["scalars"][name]
+            .as_f64()
+            .unwrap_or_else(|| panic!("case {} has no scalar {name:?}", self.name))
     }
 
     /// A scalar that counts something.
@@ -186,7 +214,9 @@ impl Case<'_> {
     /// If it is missing or not a whole number.
     #[must_use]
     pub fn count(&self, name: &str) -> usize {
-        let n = self.about["scalars"][name].as_u64().unwrap_or_else(|| panic!("case {} has no count {name:?}", self.name));
+        let n = self.about["scalars"][name]
+            .as_u64()
+            .unwrap_or_else(|| panic!("case {} has no count {name:?}", self.name));
         usize::try_from(n).expect("fits")
     }
 
@@ -202,23 +232,27 @@ impl Case<'_> {
     /// If it is missing.
     #[must_use]
     pub fn tolerance(&self, output: &str) -> Tolerance {
-        let bound =
-            self.about["tolerance"][output].as_f64().unwrap_or_else(|| panic!("case {} states no tolerance for {output:?}", self.name));
-        let relative = self.about["relative"].as_array().is_some_and(|names| names.iter().any(|name| name == output));
+        let bound = self.about["tolerance"][output]
+            .as_f64()
+            .unwrap_or_else(|| panic!("case {} states no tolerance for {output:?}", self.name));
+        let relative = self.about["relative"]
+            .as_array()
+            .is_some_and(|names| names.iter().any(|name| name == output));
         if relative { Tolerance::Relative(bound as f32) } else { Tolerance::Absolute(bound as f32) }
     }
 
     /// Passes if `found` is what the oracle expects as `output`.
     ///
     /// # Panics
-    /// Otherwise, with case, seed, purpose, both shapes, worst index, both values and the tolerance.
+    /// Otherwise, with case, seed, purpose, both shapes, worst index, both values and the
+    /// tolerance.
     #[track_caller]
     pub fn check(&self, output: &str, found: &Tensor) {
         self.check_rows(output, &[], found);
     }
 
-    /// As [`Case::check`], where row `i` of the answer is the one for `rows[i]`, such as `k = 3`: the message says for which
-    /// it is wrong.
+    /// As [`Case::check`], where row `i` of the answer is the one for `rows[i]`, such as `k = 3`:
+    /// the message says for which it is wrong.
     ///
     /// # Panics
     /// As [`Case::check`].
@@ -228,15 +262,28 @@ impl Case<'_> {
         let mut more = String::new();
         if !rows.is_empty() && found.shape() == expected.shape() {
             let pairs = found.outer_iter().zip(expected.outer_iter()).zip(rows).enumerate();
-            let wrong = pairs.filter(|(_, ((x, y), _))| worst_mismatch(&x.to_owned(), &y.to_owned(), tolerance).is_some());
+            let wrong = pairs.filter(|(_, ((x, y), _))| {
+                worst_mismatch(&x.to_owned(), &y.to_owned(), tolerance).is_some()
+            });
             let wrong: Vec<_> = wrong.map(|(i, (_, row))| format!("{row} (row {i})")).collect();
             more += &format!("\n  wrong at {}", wrong.join(", "));
         }
-        more += &format!("\n  input    {} (seed {})", self.about["why"].as_str().unwrap_or("no note"), self.about["seed"]);
-        check::assert_close_noting(&format!("{}/{output}", self.name), found, &expected, tolerance, &more);
+        more += &format!(
+            "\n  input    {} (seed {})",
+            self.about["why"].as_str().unwrap_or("no note"),
+            self.about["seed"]
+        );
+        check::assert_close_noting(
+            &format!("{}/{output}", self.name),
+            found,
+            &expected,
+            tolerance,
+            &more,
+        );
     }
 
-    /// As [`Case::check`], for the bytes of a file. The scalar `fields` lists where each field begins and what it is.
+    /// As [`Case::check`], for the bytes of a file. The scalar `fields` lists where each field
+    /// begins and what it is.
     ///
     /// # Panics
     /// Otherwise, with the first byte that differs and its field.
@@ -253,10 +300,15 @@ impl Case<'_> {
         let field = field.and_then(|field| field[1].as_str()).unwrap_or("no field");
         let shown = |bytes: &[u8]| match &bytes[at..] {
             [] => "the end".to_owned(),
-            rest => format!("{:?}{}", &rest[..rest.len().min(8)], if rest.len() > 8 { " …" } else { "" }),
+            rest => format!(
+                "{:?}{}",
+                &rest[..rest.len().min(8)],
+                if rest.len() > 8 { " …" } else { "" }
+            ),
         };
         let what = format!("{}/{output}", self.name);
-        let found_values = tensor(&[found.len()], found.iter().map(|&byte| f32::from(byte)).collect());
+        let found_values =
+            tensor(&[found.len()], found.iter().map(|&byte| f32::from(byte)).collect());
         panic!(
             "{what}: found {} bytes, expected {}\n  first at byte {at}, {field}\n    found    {}\n    expected {}\n  input    {}{}",
             found.len(),

@@ -4,7 +4,10 @@ use std::panic::catch_unwind;
 
 use tiny_llm_formats::tensor::tensor;
 use tiny_llm_harness::{
-    check::{Tolerance, assert_accepts, assert_agrees, assert_close, assert_panics, compare, worst_mismatch},
+    check::{
+        Tolerance, assert_accepts, assert_agrees, assert_close, assert_panics, compare,
+        worst_mismatch,
+    },
     fixtures::Fixtures,
 };
 
@@ -17,9 +20,13 @@ fn passes(found: f32, expected: f32, tolerance: impl Into<Tolerance>) -> bool {
 
 #[test]
 fn nan_and_infinity_pass_only_where_they_are_expected() {
-    for tolerance in [Tolerance::Absolute(INF), Tolerance::Absolute(1.0), Tolerance::Relative(0.5)] {
+    for tolerance in [Tolerance::Absolute(INF), Tolerance::Absolute(1.0), Tolerance::Relative(0.5)]
+    {
         for (found, expected) in [(NAN, 0.0), (0.0, NAN), (NAN, INF), (INF, NAN), (NAN, 1e30)] {
-            assert!(!passes(found, expected, tolerance), "{found} passed for {expected} within {tolerance}");
+            assert!(
+                !passes(found, expected, tolerance),
+                "{found} passed for {expected} within {tolerance}"
+            );
         }
         for x in [NAN, INF, -INF] {
             assert!(passes(x, x, tolerance), "{x} within {tolerance}");
@@ -27,7 +34,10 @@ fn nan_and_infinity_pass_only_where_they_are_expected() {
     }
     for (found, expected) in [(INF, -INF), (INF, f32::MAX), (1.0, INF), (-INF, 0.0)] {
         assert!(!passes(found, expected, 1e30), "{found} passed for {expected}");
-        assert!(!passes(found, expected, Tolerance::Relative(0.5)), "{found} passed for {expected}, relative");
+        assert!(
+            !passes(found, expected, Tolerance::Relative(0.5)),
+            "{found} passed for {expected}, relative"
+        );
     }
 }
 
@@ -35,16 +45,24 @@ fn nan_and_infinity_pass_only_where_they_are_expected() {
 fn tolerances_are_absolute_or_a_part_of_the_value() {
     assert!(passes(1.5, 1.0, 0.5) && !passes(1.5, 1.0, 0.49) && !passes(0.5, 1.0, 0.49));
     assert!(passes(0.0, -0.0, 0.0));
-    assert!(passes(1001.0, 1000.0, Tolerance::Relative(1e-3)) && !passes(1002.0, 1000.0, Tolerance::Relative(1e-3)));
+    assert!(
+        passes(1001.0, 1000.0, Tolerance::Relative(1e-3))
+            && !passes(1002.0, 1000.0, Tolerance::Relative(1e-3))
+    );
     assert!(!passes(1.1e-30, 1e-30, Tolerance::Relative(1e-3)) && passes(1.1e-30, 1e-30, 1e-3));
 }
 
 #[test]
 fn other_shapes_never_pass() {
-    let message = compare("scores", &tensor(&[2, 3], vec![0.0; 6]), &tensor(&[3, 2], vec![0.0; 6]), INF).unwrap_err();
+    let message =
+        compare("scores", &tensor(&[2, 3], vec![0.0; 6]), &tensor(&[3, 2], vec![0.0; 6]), INF)
+            .unwrap_err();
     assert_eq!(message, "scores: wrong shape\n  found    [2, 3]\n  expected [3, 2]");
     assert!(compare("empty", &tensor(&[0, 2], vec![]), &tensor(&[0, 3], vec![]), 0.0).is_err());
-    assert!(compare("one axis more", &tensor(&[1, 2], vec![0.0; 2]), &tensor(&[2], vec![0.0; 2]), 0.0).is_err());
+    assert!(
+        compare("one axis more", &tensor(&[1, 2], vec![0.0; 2]), &tensor(&[2], vec![0.0; 2]), 0.0)
+            .is_err()
+    );
 }
 
 #[test]
@@ -65,7 +83,8 @@ fn a_difference_is_explained() {
 
 #[test]
 fn nan_is_worse_than_any_difference() {
-    let m = worst_mismatch(&tensor(&[3], vec![1e30, NAN, -1e30]), &tensor(&[3], vec![0.0; 3]), 1.0).expect("a mismatch");
+    let m = worst_mismatch(&tensor(&[3], vec![1e30, NAN, -1e30]), &tensor(&[3], vec![0.0; 3]), 1.0)
+        .expect("a mismatch");
     assert_eq!((m.index, m.wrong, m.expected), (vec![1], 3, 0.0));
     assert!(m.found.is_nan());
 }
@@ -83,7 +102,10 @@ fn infinity_is_worse_than_any_difference() {
 fn two_results_of_one_code_are_not_diagnosed() {
     let (x, y) = (tensor(&[3], vec![1.0, 2.0, 4.0]), tensor(&[3], vec![2.0, 4.0, 8.0]));
     assert_agrees("f(1), compared with f(2)", &x, &x, 0.0, "they are the same");
-    let payload = catch_unwind(|| assert_agrees("f(1), compared with f(2)", &x, &y, 1e-3, "f does not look at it")).unwrap_err();
+    let payload = catch_unwind(|| {
+        assert_agrees("f(1), compared with f(2)", &x, &y, 1e-3, "f does not look at it");
+    })
+    .unwrap_err();
     let text = payload.downcast_ref::<String>().unwrap();
     assert!(text.starts_with("f(1), compared with f(2): 3 of 3 elements differ"), "{text}");
     assert!(text.ends_with("\n  both are results of your code: f does not look at it"), "{text}");
@@ -93,7 +115,10 @@ fn two_results_of_one_code_are_not_diagnosed() {
 fn a_promised_panic_is_not_a_todo() {
     assert_panics("an assertion", || assert_eq!(1, 2));
     let returned = catch_unwind(|| assert_panics("f(1)", || 1)).unwrap_err();
-    assert_eq!(returned.downcast_ref::<String>().expect("a message"), "f(1): this must panic, but a value was returned");
+    assert_eq!(
+        returned.downcast_ref::<String>().expect("a message"),
+        "f(1): this must panic, but a value was returned"
+    );
     assert!(catch_unwind(|| assert_panics("f(1)", || -> i32 { todo!() })).is_err());
     assert!(catch_unwind(|| assert_panics("f(1)", || -> i32 { todo!("task 1") })).is_err());
     let task = std::hint::black_box(1);
@@ -103,9 +128,14 @@ fn a_promised_panic_is_not_a_todo() {
 #[test]
 fn a_panic_on_arguments_that_must_be_accepted_names_them() {
     assert_eq!(assert_accepts("f(1)", || 1), 1);
-    let panicked = catch_unwind(|| assert_accepts("f(1)", || -> i32 { panic!("index {}", 7) })).unwrap_err();
-    assert_eq!(panicked.downcast_ref::<String>().unwrap(), "f(1): this must be accepted, but it panicked: index 7");
-    let unfinished = catch_unwind(|| assert_accepts("f(1)", || -> i32 { todo!("task 1") })).unwrap_err();
+    let panicked =
+        catch_unwind(|| assert_accepts("f(1)", || -> i32 { panic!("index {}", 7) })).unwrap_err();
+    assert_eq!(
+        panicked.downcast_ref::<String>().unwrap(),
+        "f(1): this must be accepted, but it panicked: index 7"
+    );
+    let unfinished =
+        catch_unwind(|| assert_accepts("f(1)", || -> i32 { todo!("task 1") })).unwrap_err();
     assert_eq!(*unfinished.downcast_ref::<&str>().unwrap(), "not yet implemented: task 1");
 }
 
@@ -121,45 +151,77 @@ fn a_failing_case_says_where_why_and_from_which_seed() {
     })
     .unwrap_err();
     let message = message.downcast::<String>().expect("a message");
-    for part in ["task_1_softmax/signed/output: 1 of 15 elements differ", "worst at [1, 2]", "three rows", "(seed 1101)"] {
+    for part in [
+        "task_1_softmax/signed/output: 1 of 15 elements differ",
+        "worst at [1, 2]",
+        "three rows",
+        "(seed 1101)",
+    ] {
         assert!(message.contains(part), "{part:?} is missing in\n{message}");
     }
 }
 
 #[test]
 fn a_number_is_not_taken_for_an_infinity() {
-    let (found, expected) = (tensor(&[3], vec![65536.0, 1.0, 2.0]), tensor(&[3], vec![INF, 1.0, 2.0]));
-    let payload = catch_unwind(|| assert_close("x", &found, &expected, Tolerance::Relative(0.0))).unwrap_err();
+    let (found, expected) =
+        (tensor(&[3], vec![65536.0, 1.0, 2.0]), tensor(&[3], vec![INF, 1.0, 2.0]));
+    let payload = catch_unwind(|| assert_close("x", &found, &expected, Tolerance::Relative(0.0)))
+        .unwrap_err();
     let text = payload.downcast_ref::<String>().unwrap();
-    assert!(text.ends_with("diagnosis 1 of 3 elements are finite where an infinite one belongs."), "{text}");
+    assert!(
+        text.ends_with("diagnosis 1 of 3 elements are finite where an infinite one belongs."),
+        "{text}"
+    );
 }
 
 #[test]
 fn what_needs_no_entry_is_named_only_where_it_is_true() {
     let diagnosis = |found: &[f32], expected: &[f32], tolerance: f32| {
         let of = |values: &[f32]| tensor(&[values.len()], values.to_vec());
-        let payload = catch_unwind(|| assert_close("x", &of(found), &of(expected), tolerance)).unwrap_err();
+        let payload =
+            catch_unwind(|| assert_close("x", &of(found), &of(expected), tolerance)).unwrap_err();
         let text = payload.downcast_ref::<String>().unwrap().clone();
-        text.split_once("diagnosis ").map_or_else(String::new, |(_, diagnosis)| diagnosis.to_owned())
+        text.split_once("diagnosis ")
+            .map_or_else(String::new, |(_, diagnosis)| diagnosis.to_owned())
     };
-    let scaled = |factor: f32| diagnosis(&[2.0 * factor, 4.0 * factor, 8.0 * factor], &[2.0, 4.0, 8.0], 1e-3);
+    let scaled = |factor: f32| {
+        diagnosis(&[2.0 * factor, 4.0 * factor, 8.0 * factor], &[2.0, 4.0, 8.0], 1e-3)
+    };
     assert_eq!(scaled(0.5), "Every element is 0.5000 times the expected one, 1/2 of it.");
-    assert_eq!(scaled(8f32.powf(-0.5)), "Every element is 0.3536 times the expected one, 1/2.8284 of it.");
+    assert_eq!(
+        scaled(8f32.powf(-0.5)),
+        "Every element is 0.3536 times the expected one, 1/2.8284 of it."
+    );
     assert_eq!(scaled(2.5e-4), "Every element is 2.500e-4 times the expected one.");
     assert_eq!(scaled(1.002), "Every element is 1.002000 times the expected one.");
     // So near 1, a factor cannot be told from other deviations.
     assert_eq!(diagnosis(&[1.9998, 3.9996, 7.9992], &[2.0, 4.0, 8.0], 1e-6), "");
-    assert_eq!(scaled(-0.125), "Every element is -0.1250 times the expected one: the sign is wrong.");
+    assert_eq!(
+        scaled(-0.125),
+        "Every element is -0.1250 times the expected one: the sign is wrong."
+    );
     // A result that has vanished or exploded is no multiple in any sense that helps.
     assert_eq!([scaled(1.6e-28), scaled(1e9)], ["", ""]);
     // All of these are below the tolerance, so that any factor would do.
     assert_eq!(diagnosis(&[1e-6, 9e-6, 2e-6], &[2.0, 4.0, 8.0], 1e-3), "");
     // Out of tolerance by less than the rounding of such numbers.
     assert_eq!(diagnosis(&[100.0, 200.0, 400.001], &[100.0, 200.0, 400.0], 1e-6), "");
-    assert!(diagnosis(&[1.0, INF], &[1.0, 2.0], 0.0).ends_with("the logarithm of 0, or it came in with the input or the weights."));
-    assert!(diagnosis(&[1.0, NAN], &[1.0, 2.0], 0.0).ends_with("or it stood in the input, the weights or the output before."));
+    assert!(
+        diagnosis(&[1.0, INF], &[1.0, 2.0], 0.0)
+            .ends_with("the logarithm of 0, or it came in with the input or the weights.")
+    );
+    assert!(
+        diagnosis(&[1.0, NAN], &[1.0, 2.0], 0.0)
+            .ends_with("or it stood in the input, the weights or the output before.")
+    );
     for special in [INF, NAN] {
-        assert_eq!(diagnosis(&[NAN, special], &[1.0, special], 0.0), "1 of 2 elements are NaN where a number belongs.");
+        assert_eq!(
+            diagnosis(&[NAN, special], &[1.0, special], 0.0),
+            "1 of 2 elements are NaN where a number belongs."
+        );
     }
-    assert!(diagnosis(&[-INF, -INF], &[0.0, -INF], 0.0).ends_with("infinite where a finite number belongs."));
+    assert!(
+        diagnosis(&[-INF, -INF], &[0.0, -INF], 0.0)
+            .ends_with("infinite where a finite number belongs.")
+    );
 }

@@ -1,4 +1,5 @@
-//! The harness reads its fixtures without the `safetensors` crate; here the two are compared on every file.
+//! The harness reads its fixtures without the `safetensors` crate; here the two are compared on
+//! every file.
 
 use std::{fs, path::Path};
 
@@ -10,7 +11,16 @@ fn every_fixture_is_what_the_safetensors_crate_reads() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures");
     let mut compared = 0;
     for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-        let Some(name) = path.file_name().unwrap().to_str().unwrap().strip_suffix(".safetensors").map(str::to_owned) else { continue };
+        let Some(name) = path
+            .file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .strip_suffix(".safetensors")
+            .map(str::to_owned)
+        else {
+            continue;
+        };
         let bytes = fs::read(&path).unwrap();
         let file = SafeTensors::deserialize(&bytes).unwrap_or_else(|e| panic!("{name}: {e}"));
         let fixtures = Fixtures::open(&name);
@@ -19,7 +29,10 @@ fn every_fixture_is_what_the_safetensors_crate_reads() {
             let case = fixtures.case(case);
             let (shape, raw): (Vec<usize>, Vec<u8>) = if view.dtype() == Dtype::I64 {
                 let found = case.integers(part);
-                (found.shape().to_vec(), found.iter().flat_map(|&n| (n as i64).to_le_bytes()).collect())
+                (
+                    found.shape().to_vec(),
+                    found.iter().flat_map(|&n| (n as i64).to_le_bytes()).collect(),
+                )
             } else {
                 let found = case.tensor(part);
                 (found.shape().to_vec(), found.iter().flat_map(|x| x.to_le_bytes()).collect())
@@ -39,7 +52,9 @@ fn the_rows_that_are_wrong_are_named() {
     let mut found = case.tensor("output");
     case.check_rows("output", &rows, &found);
     (found[[1, 0]], found[[4, 3]]) = (7.0, 7.0);
-    let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| case.check_rows("output", &rows, &found)));
+    let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        case.check_rows("output", &rows, &found);
+    }));
     let message = *refused.unwrap_err().downcast::<String>().unwrap();
     assert!(message.contains("\n  wrong at setting 1 (row 1), setting 4 (row 4)\n"), "{message}");
 }

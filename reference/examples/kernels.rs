@@ -1,11 +1,15 @@
-//! How fast the kernels are on this machine, beside what it could do: `cargo run --release -p tiny-llm-reference --features model
-//! --example kernels -- [rung] [type…]`.
+//! How fast the kernels are on this machine, beside what it could do:
+//! `cargo run --release -p tiny-llm-reference --features model --example kernels -- [rung] [type…]`.
 //!
-//! Decode: each weight byte is read once, so the limit is the bandwidth of memory. Prefill: each is used for many tokens, so the limit is
-//! the rate of multiplications. Both are measured in short pieces; the table has the time that a tenth of them beat, since a machine is
-//! seldom ours alone, and in brackets the median.
+//! Decode: each weight byte is read once, so the limit is the bandwidth of memory. Prefill: each is
+//! used for many tokens, so the limit is the rate of multiplications. Both are measured in short
+//! pieces; the table has the time that a tenth of them beat, since a machine is seldom ours alone,
+//! and in brackets the median.
 
-#![allow(unsafe_code, reason = "the highest rate of the processor is measured with its own instructions")]
+#![allow(
+    unsafe_code,
+    reason = "the highest rate of the processor is measured with its own instructions"
+)]
 
 use std::{
     hint::black_box,
@@ -22,17 +26,30 @@ use tiny_llm_reference::week2::{
 
 /// Far more than any cache.
 const BUFFER: usize = 512 << 20;
-const TYPES: [TensorType; 6] = [TensorType::Q4_K, TensorType::Q8_0, TensorType::Q4_0, TensorType::Q5_0, TensorType::Q6_K, TensorType::Q5_K];
+const TYPES: [TensorType; 6] = [
+    TensorType::Q4_K,
+    TensorType::Q8_0,
+    TensorType::Q4_0,
+    TensorType::Q5_0,
+    TensorType::Q6_K,
+    TensorType::Q5_K,
+];
 
 fn main() {
-    let (rungs, types): (Vec<_>, Vec<_>) = std::env::args().skip(1).partition(|name| name.parse::<Rung>().is_ok());
+    let (rungs, types): (Vec<_>, Vec<_>) =
+        std::env::args().skip(1).partition(|name| name.parse::<Rung>().is_ok());
     let rung = rungs.first().map_or_else(Rung::best, |name| name.parse().expect("a rung"));
     let types: Vec<TensorType> = types.iter().map(|name| name.parse().expect("a type")).collect();
     let types = if types.is_empty() { TYPES.to_vec() } else { types };
     for threads in [1, 2] {
         let team = Team::new(threads);
-        println!("\n{rung}, {threads} threads; the highest int8 rate is {:.0} GOP/s", peak(&team) / 1e9);
-        println!("type       weights   decode GB/s of bandwidth (medians)  share     GOP/s, 8 tokens        128 tokens        512 tokens");
+        println!(
+            "\n{rung}, {threads} threads; the highest int8 rate is {:.0} GOP/s",
+            peak(&team) / 1e9
+        );
+        println!(
+            "type       weights   decode GB/s of bandwidth (medians)  share     GOP/s, 8 tokens        128 tokens        512 tokens"
+        );
         for &tensor_type in &types {
             for (rows, cols) in [(2048, 2048), (2048, 5632), (2560, 960)] {
                 if tensor_type.row_bytes(cols).is_some() {
@@ -79,7 +96,15 @@ fn decode(rung: Rung, team: &Team, tensor_type: TensorType, rows: usize, cols: u
     let size = rows * tensor_type.row_bytes(cols).expect("whole blocks");
     let bytes = blocks(tensor_type, BUFFER);
     let matrices: Vec<Matrix> = (0..BUFFER / size)
-        .map(|i| Matrix::new(rows, cols, tensor_type, bytes.slice(i * size..(i + 1) * size).expect("a part")).expect("a matrix"))
+        .map(|i| {
+            Matrix::new(
+                rows,
+                cols,
+                tensor_type,
+                bytes.slice(i * size..(i + 1) * size).expect("a part"),
+            )
+            .expect("a matrix")
+        })
         .collect();
     let x = input(team, 1, cols);
     let mut out = vec![0.0; rows];
@@ -102,19 +127,33 @@ fn decode(rung: Rung, team: &Team, tensor_type: TensorType, rows: usize, cols: u
     };
     let (best, median) = (rate(&mut products, 10), rate(&mut products, 50));
     let (best_read, median_read) = (rate(&mut reads, 10), rate(&mut reads, 50));
-    print!("{best:4.1} of {best_read:4.1} ({median:4.1} of {median_read:4.1}) {:4.0} %", 100.0 * best / best_read);
+    print!(
+        "{best:4.1} of {best_read:4.1} ({median:4.1} of {median_read:4.1}) {:4.0} %",
+        100.0 * best / best_read
+    );
 }
 
-fn prefill(rung: Rung, team: &Team, tensor_type: TensorType, rows: usize, cols: usize, tokens: usize) {
+fn prefill(
+    rung: Rung,
+    team: &Team,
+    tensor_type: TensorType,
+    rows: usize,
+    cols: usize,
+    tokens: usize,
+) {
     let bytes = blocks(tensor_type, rows * tensor_type.row_bytes(cols).expect("whole blocks"));
     let matrix = Matrix::new(rows, cols, tensor_type, bytes).expect("a matrix");
     let x = input(team, tokens, cols);
     let mut out = vec![0.0; tokens * rows];
     let _pass = team.enter();
-    let mut times: Vec<Duration> = (0..8192 / tokens.max(64)).map(|_| time(|| matmul(rung, team, &matrix, &x, &mut out))).collect();
+    let mut times: Vec<Duration> = (0..8192 / tokens.max(64))
+        .map(|_| time(|| matmul(rung, team, &matrix, &x, &mut out)))
+        .collect();
     black_box(&out);
     times.sort();
-    let rate = |part: usize| (2 * rows * cols * tokens) as f64 / times[times.len() * part / 100].as_secs_f64() / 1e9;
+    let rate = |part: usize| {
+        (2 * rows * cols * tokens) as f64 / times[times.len() * part / 100].as_secs_f64() / 1e9
+    };
     print!(" {:6.0} ({:6.0})", rate(10), rate(50));
 }
 
@@ -141,7 +180,8 @@ fn read(team: &Team, bytes: &[u8]) {
     let mut sums = [0u64; 8];
     team.parallel_tiles(&mut sums, 8, (1, 1), |tile| {
         let i = tile.cols.start;
-        let streams: [&[[u8; 64]]; 4] = std::array::from_fn(|s| bytes[(4 * i + s) * part..][..part].as_chunks().0);
+        let streams: [&[[u8; 64]]; 4] =
+            std::array::from_fn(|s| bytes[(4 * i + s) * part..][..part].as_chunks().0);
         let mut sum = [0u64; 8];
         for line in 0..streams[0].len() {
             for stream in streams {
@@ -161,7 +201,9 @@ fn peak(team: &Team) -> f64 {
     let run = || {
         let mut sums = [0i32; 64];
         let threads = team.threads();
-        team.parallel_tiles(&mut sums[..threads], threads, (1, 1), |tile| tile.row_mut(0)[0] = multiply_bytes(TURNS));
+        team.parallel_tiles(&mut sums[..threads], threads, (1, 1), |tile| {
+            tile.row_mut(0)[0] = multiply_bytes(TURNS);
+        });
         black_box(sums);
     };
     let _pass = team.enter();

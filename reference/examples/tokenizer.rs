@@ -1,4 +1,5 @@
-//! Time and memory of a tokenizer: `cargo run --release -p tiny-llm-reference --features text --example tokenizer -- FILE.gguf|tokenizer.json`.
+//! Time and memory of a tokenizer:
+//! `cargo run --release -p tiny-llm-reference --features text --example tokenizer -- FILE.gguf|tokenizer.json`.
 
 use std::time::{Duration, Instant};
 
@@ -39,14 +40,23 @@ fn main() -> Result<()> {
     println!("{path}: {} tokens", first.2.vocab_size());
     println!("read     {:8.2} ms first, {:.2} ms best of {REPETITIONS}", ms(first.0), ms(read));
     println!("build    {:8.2} ms first, {:.2} ms best of {REPETITIONS}", ms(first.1), ms(build));
-    println!("memory   {:8.2} MB kept, {:.2} MB at most", (after.0 - before.0) / 1e6, after.1 / 1e6);
-    println!("encode   {:8.2} MB/s, {} tokens", text.len() as f64 / encode.as_secs_f64() / 1e6, ids.len());
+    println!(
+        "memory   {:8.2} MB kept, {:.2} MB at most",
+        (after.0 - before.0) / 1e6,
+        after.1 / 1e6
+    );
+    println!(
+        "encode   {:8.2} MB/s, {} tokens",
+        text.len() as f64 / encode.as_secs_f64() / 1e6,
+        ids.len()
+    );
     Ok(())
 }
 
 /// Bytes of this process that no file backs, now; and the largest size of all that it held.
 fn anonymous() -> Result<(f64, f64)> {
-    let status = std::fs::read_to_string("/proc/self/status").context("memory is read off Linux's /proc")?;
+    let status =
+        std::fs::read_to_string("/proc/self/status").context("memory is read off Linux's /proc")?;
     let field = |name: &str| -> Result<f64> {
         let line = status.lines().find(|line| line.starts_with(name)).context("no such field")?;
         Ok(line.split_whitespace().nth(1).context("no number")?.parse::<f64>()? * 1024.0)

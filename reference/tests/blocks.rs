@@ -1,4 +1,5 @@
-//! Every format, all bits: against the `gguf` package, on bytes that no quantizer would write, and at any address.
+//! Every format, all bits: against the `gguf` package, on bytes that no quantizer would write, and
+//! at any address.
 #![cfg(feature = "model")]
 
 use tiny_llm_formats::gguf::TensorType;
@@ -19,8 +20,12 @@ fn every_format_is_decoded_bit_for_bit_at_any_address() {
             dequantize_row(tensor_type, &shifted[offset..], &mut out);
             for (i, (found, &expected)) in out.iter().zip(&expected).enumerate() {
                 // One NaN is as good as another.
-                let same = found.to_bits() == expected.to_bits() || (found.is_nan() && expected.is_nan());
-                assert!(same, "weight {i} in {tensor_type}, {offset} bytes further: found {found:e}, expected {expected:e}");
+                let same =
+                    found.to_bits() == expected.to_bits() || (found.is_nan() && expected.is_nan());
+                assert!(
+                    same,
+                    "weight {i} in {tensor_type}, {offset} bytes further: found {found:e}, expected {expected:e}"
+                );
             }
         }
     }

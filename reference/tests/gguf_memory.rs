@@ -1,6 +1,10 @@
-//! However a GGUF file lies about its counts and lengths, reading it takes no more memory than its bytes justify.
+//! However a GGUF file lies about its counts and lengths, reading it takes no more memory than its
+//! bytes justify.
 #![cfg(feature = "model")]
-#![allow(unsafe_code, reason = "an allocator that counts is unsafe to write, and only hands on to the system's")]
+#![allow(
+    unsafe_code,
+    reason = "an allocator that counts is unsafe to write, and only hands on to the system's"
+)]
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -26,8 +30,8 @@ fn count(bytes: isize) {
     MOST.set(MOST.get().max(HELD.get()));
 }
 
-// SAFETY: every call is handed on to the system's allocator as it is. The counters are plain numbers without destructors, so that
-// looking at them neither allocates nor fails.
+// SAFETY: every call is handed on to the system's allocator as it is. The counters are plain
+// numbers without destructors, so that looking at them neither allocates nor fails.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
@@ -54,17 +58,22 @@ fn most(bytes: &[u8]) -> usize {
     (MOST.get() - before).unsigned_abs()
 }
 
-/// For each byte of the file, and beside that: the worst is a string of one letter, nine bytes that become a `String` and its place in
-/// a vector which has grown to twice what it needs while the half of it is still there.
+/// For each byte of the file, and beside that: the worst is a string of one letter, nine bytes that
+/// become a `String` and its place in a vector which has grown to twice what it needs while the
+/// half of it is still there.
 const FOR_EACH_BYTE: usize = 12;
 const BESIDE: usize = 4096;
 
 fn good() -> Vec<u8> {
     let mut metadata = Metadata::new("some.gguf");
     metadata.insert("general.architecture", Value::String("llama".to_owned()));
-    metadata.insert("tokenizer.ggml.tokens", Value::Array(Array::String((0..40).map(|i| i.to_string()).collect())));
+    metadata.insert(
+        "tokenizer.ggml.tokens",
+        Value::Array(Array::String((0..40).map(|i| i.to_string()).collect())),
+    );
     metadata.insert("tokenizer.ggml.scores", Value::Array(Array::F32(vec![0.5; 40])));
-    let tensors: Vec<_> = (0..5).map(|i| (format!("t{i}"), vec![2, 32], TensorType::Q8_0)).collect();
+    let tensors: Vec<_> =
+        (0..5).map(|i| (format!("t{i}"), vec![2, 32], TensorType::Q8_0)).collect();
     let table = lay_out(&tensors, DEFAULT_ALIGNMENT).expect("these shapes fit");
     let mut file = head(&metadata, &table, DEFAULT_ALIGNMENT);
     file.resize(file.len() + 5 * 96, 7);
@@ -83,7 +92,11 @@ fn lies_about_counts_and_lengths_cost_nothing() {
             let mut bytes = good.clone();
             bytes.iter_mut().skip(at).take(n).for_each(|b| *b = byte);
             let most = most(&bytes);
-            assert!(most <= bound, "{n} bytes at {at} set to {byte:#x}: {most} bytes were allocated for a file of {}", good.len());
+            assert!(
+                most <= bound,
+                "{n} bytes at {at} set to {byte:#x}: {most} bytes were allocated for a file of {}",
+                good.len()
+            );
         }
     }
 }
@@ -103,6 +116,10 @@ fn large_arrays_cost_what_their_bytes_justify() {
         ("numbers", array(Array::F64(vec![0.5; 100_000]))),
     ] {
         let most = most(&bytes);
-        assert!(most <= FOR_EACH_BYTE * bytes.len() + BESIDE, "{name}: {most} bytes were allocated for a file of {}", bytes.len());
+        assert!(
+            most <= FOR_EACH_BYTE * bytes.len() + BESIDE,
+            "{name}: {most} bytes were allocated for a file of {}",
+            bytes.len()
+        );
     }
 }

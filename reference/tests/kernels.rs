@@ -1,4 +1,5 @@
-//! Every rung that this machine has, in every type, against rows decoded one by one and added up in f64.
+//! Every rung that this machine has, in every type, against rows decoded one by one and added up in
+//! f64.
 
 use tiny_llm_formats::gguf::TensorType;
 
@@ -39,16 +40,26 @@ fn halves(tensor_type: TensorType) -> &'static [usize] {
 }
 
 /// A matrix of blocks with the bytes that `byte` gives, and scales of both signs and many sizes.
-fn matrix(tensor_type: TensorType, rows: usize, cols: usize, mut byte: impl FnMut() -> u8) -> Matrix {
+fn matrix(
+    tensor_type: TensorType,
+    rows: usize,
+    cols: usize,
+    mut byte: impl FnMut() -> u8,
+) -> Matrix {
     let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ cols as u64);
-    let mut bytes: Vec<u8> = (0..rows * tensor_type.row_bytes(cols).expect("whole blocks")).map(|_| byte()).collect();
+    let mut bytes: Vec<u8> =
+        (0..rows * tensor_type.row_bytes(cols).expect("whole blocks")).map(|_| byte()).collect();
     for block in bytes.chunks_exact_mut(tensor_type.block_bytes()) {
         match tensor_type {
             TensorType::F32 => block.copy_from_slice(&random.signed().to_le_bytes()),
-            TensorType::BF16 => block.copy_from_slice(&half::bf16::from_f32(random.signed()).to_le_bytes()),
+            TensorType::BF16 => {
+                block.copy_from_slice(&half::bf16::from_f32(random.signed()).to_le_bytes());
+            }
             _ => {
                 for &at in halves(tensor_type) {
-                    block[at..][..2].copy_from_slice(&half::f16::from_f32(random.signed() * 0.02).to_le_bytes());
+                    block[at..][..2].copy_from_slice(
+                        &half::f16::from_f32(random.signed() * 0.02).to_le_bytes(),
+                    );
                 }
             }
         }
@@ -65,17 +76,22 @@ fn input(rows: usize, cols: usize, mut value: impl FnMut(usize) -> f32) -> Input
     x
 }
 
-/// Sums in f64 of the products of row `r` with the activations `[T, C]`, and the sums of their magnitudes.
+/// Sums in f64 of the products of row `r` with the activations `[T, C]`, and the sums of their
+/// magnitudes.
 fn sums(row: &[f32], activations: &[f64]) -> Vec<(f64, f64)> {
-    let products =
-        |x: &[f64]| row.iter().zip(x).fold((0.0, 0.0), |(sum, size), (&w, x)| (sum + f64::from(w) * x, size + (f64::from(w) * x).abs()));
+    let products = |x: &[f64]| {
+        row.iter().zip(x).fold((0.0, 0.0), |(sum, size), (&w, x)| {
+            (sum + f64::from(w) * x, size + (f64::from(w) * x).abs())
+        })
+    };
     activations.chunks_exact(row.len()).map(products).collect()
 }
 
-/// Compares every rung with sums in f64 over what it is to multiply: the activations, or what their integers stand for, in all widths that
-/// the weights allow.
+/// Compares every rung with sums in f64 over what it is to multiply: the activations, or what their
+/// integers stand for, in all widths that the weights allow.
 fn check(weight: &Matrix, x: &mut Input, what: &str) {
-    for width in [BLOCK, GROUP].into_iter().filter(|&width| width >= weight.tensor_type.block_len()) {
+    for width in [BLOCK, GROUP].into_iter().filter(|&width| width >= weight.tensor_type.block_len())
+    {
         x.quantize(&Team::new(1), width);
         check_width(weight, x, &format!("{what}, a scale for each {width}"));
     }
@@ -93,8 +109,11 @@ fn check_width(weight: &Matrix, x: &Input, what: &str) {
         .collect();
     let floats: Vec<f64> = x.values.iter().map(|&x| f64::from(x)).collect();
     let of_row = |t: usize| {
-        let of_group =
-            |group: &Int8Group| std::array::from_fn::<f64, GROUP, _>(|i| f64::from(group.values[i]) * f64::from(group.scales[i / BLOCK]));
+        let of_group = |group: &Int8Group| {
+            std::array::from_fn::<f64, GROUP, _>(|i| {
+                f64::from(group.values[i]) * f64::from(group.scales[i / BLOCK])
+            })
+        };
         let values = x.int8_row(t).iter().flat_map(of_group);
         values.take(x.cols)
     };
@@ -106,24 +125,42 @@ fn check_width(weight: &Matrix, x: &Input, what: &str) {
         for (rung, out) in &outputs {
             for t in 0..x.rows {
                 let found = out[t * weight.rows + r];
-                // Rounding of weights and of partial sums: of a minimum of 63 and a code of 15, each some units of what is added.
-                let agrees = |(sum, size): (f64, f64)| (f64::from(found) - sum).abs() <= 2e-5 * size + 1e-30;
-                // A type for which a rung has no kernel is multiplied by a rung below, with the activations in f32.
+                // Rounding of weights and of partial sums: of a minimum of 63 and a code of 15,
+                // each some units of what is added.
+                let agrees =
+                    |(sum, size): (f64, f64)| (f64::from(found) - sum).abs() <= 2e-5 * size + 1e-30;
+                // A type for which a rung has no kernel is multiplied by a rung below, with the
+                // activations in f32.
                 let fits = if rung.wants_int8() && weight.tensor_type.block_len() > 1 {
-                    agrees(from_integers[t]) || (!is_taught(weight.tensor_type) && agrees(from_floats[t]))
+                    agrees(from_integers[t])
+                        || (!is_taught(weight.tensor_type) && agrees(from_floats[t]))
                 } else {
                     agrees(from_floats[t])
                 };
-                let (tensor_type, expected) = (weight.tensor_type, if rung.wants_int8() { from_integers[t].0 } else { from_floats[t].0 });
-                let shapes = format!("[{}, {}] × [{}, {}]ᵀ", x.rows, x.cols, weight.rows, weight.cols);
-                assert!(fits, "{rung}, {tensor_type}, {what}: {shapes}, row {t}, output {r}: found {found}, expected {expected}");
+                let (tensor_type, expected) = (
+                    weight.tensor_type,
+                    if rung.wants_int8() { from_integers[t].0 } else { from_floats[t].0 },
+                );
+                let shapes =
+                    format!("[{}, {}] × [{}, {}]ᵀ", x.rows, x.cols, weight.rows, weight.cols);
+                assert!(
+                    fits,
+                    "{rung}, {tensor_type}, {what}: {shapes}, row {t}, output {r}: found {found}, expected {expected}"
+                );
             }
         }
     }
 }
 
 fn is_taught(tensor_type: TensorType) -> bool {
-    matches!(tensor_type, TensorType::Q8_0 | TensorType::Q4_0 | TensorType::Q5_0 | TensorType::Q4_K | TensorType::Q6_K)
+    matches!(
+        tensor_type,
+        TensorType::Q8_0
+            | TensorType::Q4_0
+            | TensorType::Q5_0
+            | TensorType::Q4_K
+            | TensorType::Q6_K
+    )
 }
 
 /// Every type; `cols` that are no whole number of blocks are left out.
@@ -135,7 +172,8 @@ fn for_each(cols: &[usize], mut run: impl FnMut(TensorType, usize)) {
     }
 }
 
-/// Says what the other tests run on. Where `TINY_LLM_KERNELS` names a rung that this machine lacks, they would be silent about it.
+/// Says what the other tests run on. Where `TINY_LLM_KERNELS` names a rung that this machine lacks,
+/// they would be silent about it.
 #[test]
 fn rungs_of_this_machine() {
     let names: Vec<&str> = Rung::available().iter().map(|rung| rung.name()).collect();
@@ -147,7 +185,9 @@ fn rungs_of_this_machine() {
 fn random_bytes_in_all_shapes() {
     let mut random = Random(1);
     for_each(&[32, 256, 288, 960, 1024], |tensor_type, cols| {
-        for (rows, tokens) in [(1, 1), (13, 1), (33, 1), (50, 1), (2, 3), (13, 2), (16, 4), (35, 5), (47, 9)] {
+        for (rows, tokens) in
+            [(1, 1), (13, 1), (33, 1), (50, 1), (2, 3), (13, 2), (16, 4), (35, 5), (47, 9)]
+        {
             if rows * tokens * cols > 100_000 {
                 continue;
             }
@@ -177,10 +217,22 @@ fn weights_and_activations_at_their_extremes() {
         for byte in [0x00, 0x7f, 0x80, 0x81, 0xff] {
             let weight = matrix(tensor_type, 5, cols, || byte);
             for tokens in [1, 4] {
-                check(&weight, &mut input(tokens, cols, |_| 1.0), &format!("bytes {byte:#x}, activations +127"));
-                check(&weight, &mut input(tokens, cols, |_| -1.0), &format!("bytes {byte:#x}, activations −127"));
+                check(
+                    &weight,
+                    &mut input(tokens, cols, |_| 1.0),
+                    &format!("bytes {byte:#x}, activations +127"),
+                );
+                check(
+                    &weight,
+                    &mut input(tokens, cols, |_| -1.0),
+                    &format!("bytes {byte:#x}, activations −127"),
+                );
                 let alternating = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
-                check(&weight, &mut input(tokens, cols, alternating), &format!("bytes {byte:#x}, activations ±127"));
+                check(
+                    &weight,
+                    &mut input(tokens, cols, alternating),
+                    &format!("bytes {byte:#x}, activations ±127"),
+                );
             }
         }
     });
@@ -193,9 +245,13 @@ fn activations_of_zero_and_scales_far_apart() {
         let weight = matrix(tensor_type, 17, cols, || random.next() as u8);
         for tokens in [1, 3] {
             check(&weight, &mut input(tokens, cols, |_| 0.0), "zeros");
-            let mut by_group = input(tokens, cols, |i| 10f32.powi((i % cols / GROUP) as i32 * 2 - 3) * random.signed());
+            let mut by_group = input(tokens, cols, |i| {
+                10f32.powi((i % cols / GROUP) as i32 * 2 - 3) * random.signed()
+            });
             check(&weight, &mut by_group, "groups of different scales");
-            let mut by_block = input(tokens, cols, |i| 10f32.powi((i % cols / BLOCK) as i32 % 7 - 3) * random.signed());
+            let mut by_block = input(tokens, cols, |i| {
+                10f32.powi((i % cols / BLOCK) as i32 % 7 - 3) * random.signed()
+            });
             check(&weight, &mut by_block, "blocks of different scales");
         }
     });
@@ -209,13 +265,25 @@ fn every_rung_quantizes_activations_alike() {
             // Halves are ties.
             let mut expected =
                 input(3, cols, |i| if i.is_multiple_of(3) { (random.next() % 255) as f32 - 126.5 } else { 127.0 * random.signed() } * size);
-            for (width, rung) in [BLOCK, GROUP].into_iter().flat_map(|width| Rung::available().into_iter().map(move |rung| (width, rung))) {
+            for (width, rung) in [BLOCK, GROUP]
+                .into_iter()
+                .flat_map(|width| Rung::available().into_iter().map(move |rung| (width, rung)))
+            {
                 expected.quantize(&Team::new(1), width);
-                let used =
-                    vec![Int8Group { values: [9; GROUP], sums: [9; GROUP / SUM], scales: [9.0; GROUP / BLOCK] }; expected.int8.len()];
+                let used = vec![
+                    Int8Group {
+                        values: [9; GROUP],
+                        sums: [9; GROUP / SUM],
+                        scales: [9.0; GROUP / BLOCK]
+                    };
+                    expected.int8.len()
+                ];
                 let before = std::mem::replace(&mut expected.int8, used);
                 quantize(rung, &Team::new(2), &mut expected, width);
-                assert_eq!(expected.int8, before, "{rung}, {cols} values of {size}, a scale for each {width}");
+                assert_eq!(
+                    expected.int8, before,
+                    "{rung}, {cols} values of {size}, a scale for each {width}"
+                );
             }
         }
     }

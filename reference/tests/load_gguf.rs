@@ -1,4 +1,5 @@
-//! Models out of GGUF files: the same logits as PyTorch's, and one clear line for each file that is no model.
+//! Models out of GGUF files: the same logits as PyTorch's, and one clear line for each file that is
+//! no model.
 #![cfg(feature = "model")]
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -37,9 +38,11 @@ struct File {
 }
 
 impl File {
-    /// A whole model of a family, as llama.cpp's converter writes it: Llama's queries and keys reordered, Llama 3's scaling as a tensor.
+    /// A whole model of a family, as llama.cpp's converter writes it: Llama's queries and keys
+    /// reordered, Llama 3's scaling as a tensor.
     fn of(case: &Case) -> (Self, ModelConfig) {
-        let config = ModelConfig::from_json(&case.value("config").to_string(), "config.json").expect("a configuration");
+        let config = ModelConfig::from_json(&case.value("config").to_string(), "config.json")
+            .expect("a configuration");
         let family = case.value("config")["model_type"].as_str().expect("a name").to_owned();
         let mut file = Self { metadata: Metadata::new(FILE), tensors: BTreeMap::new() };
         file.set("general.architecture", Value::String(family.clone()));
@@ -55,17 +58,34 @@ impl File {
         ] {
             file.set(&format!("{family}.{name}"), Value::U32(value as u32));
         }
-        file.set(&format!("{family}.attention.layer_norm_rms_epsilon"), Value::F32(config.rms_norm_eps));
+        file.set(
+            &format!("{family}.attention.layer_norm_rms_epsilon"),
+            Value::F32(config.rms_norm_eps),
+        );
         file.set(&format!("{family}.rope.freq_base"), Value::F32(config.rope_theta));
         let tokens = (0..config.vocab_size).map(|i| format!("token {i}")).collect();
         file.set("tokenizer.ggml.tokens", Value::Array(Array::String(tokens)));
 
-        let mut names = vec!["model.embed_tokens.weight".to_owned(), "model.norm.weight".to_owned(), "lm_head.weight".to_owned()];
-        let parts = ["input_layernorm", "post_attention_layernorm", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"].map(str::to_owned);
-        let attention = ["q_proj", "k_proj", "v_proj", "o_proj", "q_norm", "k_norm"].map(|part| format!("self_attn.{part}"));
+        let mut names = vec![
+            "model.embed_tokens.weight".to_owned(),
+            "model.norm.weight".to_owned(),
+            "lm_head.weight".to_owned(),
+        ];
+        let parts = [
+            "input_layernorm",
+            "post_attention_layernorm",
+            "mlp.gate_proj",
+            "mlp.up_proj",
+            "mlp.down_proj",
+        ]
+        .map(str::to_owned);
+        let attention = ["q_proj", "k_proj", "v_proj", "o_proj", "q_norm", "k_norm"]
+            .map(|part| format!("self_attn.{part}"));
         for layer in 0..config.n_layers {
             for part in parts.iter().chain(&attention) {
-                names.extend(["weight", "bias"].map(|kind| format!("model.layers.{layer}.{part}.{kind}")));
+                names.extend(
+                    ["weight", "bias"].map(|kind| format!("model.layers.{layer}.{part}.{kind}")),
+                );
             }
         }
         for name in names {
@@ -74,16 +94,22 @@ impl File {
             let width = weight.len() / weight.shape()[0];
             let values: Vec<f32> = weight.iter().copied().collect();
             let values = match row_order(&config, &gguf) {
-                Some(order) => order.iter().flat_map(|&row| values[row * width..][..width].to_vec()).collect(),
+                Some(order) => {
+                    order.iter().flat_map(|&row| values[row * width..][..width].to_vec()).collect()
+                }
                 None => values,
             };
             file.tensors.insert(gguf, (weight.shape().to_vec(), values));
         }
         if config.rope_scaling.is_some() {
-            let frequencies = tiny_llm_reference::week1::rope::inverse_frequencies(config.head_dim, config.rope_theta);
+            let frequencies = tiny_llm_reference::week1::rope::inverse_frequencies(
+                config.head_dim,
+                config.rope_theta,
+            );
             let scaled = config.scale_frequencies(frequencies.clone());
             let factors = frequencies.iter().zip(&scaled).map(|(f, s)| f / s).collect();
-            file.tensors.insert("rope_freqs.weight".to_owned(), (vec![config.head_dim / 2], factors));
+            file.tensors
+                .insert("rope_freqs.weight".to_owned(), (vec![config.head_dim / 2], factors));
         }
         (file, config)
     }
@@ -101,7 +127,11 @@ impl File {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        let shapes: Vec<_> = self.tensors.iter().map(|(name, (shape, _))| (name.clone(), shape.clone(), TensorType::F32)).collect();
+        let shapes: Vec<_> = self
+            .tensors
+            .iter()
+            .map(|(name, (shape, _))| (name.clone(), shape.clone(), TensorType::F32))
+            .collect();
         let table: Vec<TensorInfo> = lay_out(&shapes, DEFAULT_ALIGNMENT).expect("these shapes fit");
         let mut file = head(&self.metadata, &table, DEFAULT_ALIGNMENT);
         for (_, values) in self.tensors.values() {
@@ -118,7 +148,12 @@ impl File {
     /// Loading this must fail with one line that says all of `parts`.
     #[track_caller]
     fn refused(&self, parts: &[&str]) {
-        let Err(error) = self.load() else { panic!("it was loaded, but must be refused with a message that says {}", parts.join(", ")) };
+        let Err(error) = self.load() else {
+            panic!(
+                "it was loaded, but must be refused with a message that says {}",
+                parts.join(", ")
+            )
+        };
         let message = format!("{error:#}");
         assert!(!message.contains('\n'), "{message}");
         for part in [FILE].iter().chain(parts) {
@@ -139,20 +174,37 @@ fn logits_are_pytorchs() {
         let (file, config) = File::of(&case);
         let model = Arc::new(file.load().unwrap_or_else(|e| panic!("{family}: {e:#}")));
         assert_eq!(model.config.tie_word_embeddings, config.tie_word_embeddings, "{family}");
-        let plan = Arc::new(Plan { rung: Rung::Naive, attention: AttentionKind::default(), team: Team::new(1) });
+        let plan = Arc::new(Plan {
+            rung: Rung::Naive,
+            attention: AttentionKind::default(),
+            team: Team::new(1),
+        });
         let tokens = case.integers("tokens");
         let expected = case.tensor("logits");
         for (b, row) in tokens.outer_iter().enumerate() {
-            let mut session = Session::new(Arc::clone(&model), Arc::clone(&plan), 64, CacheType::F32);
+            let mut session =
+                Session::new(Arc::clone(&model), Arc::clone(&plan), 64, CacheType::F32);
             for (l, &token) in row.iter().enumerate() {
-                let logits = session.feed(&[token as u32], 1).expect("a token of the vocabulary").to_vec();
+                let logits =
+                    session.feed(&[token as u32], 1).expect("a token of the vocabulary").to_vec();
                 let expected = tensor(
                     &[logits.len()],
-                    expected.index_axis(ndarray::Axis(0), b).index_axis(ndarray::Axis(0), l).iter().copied().collect(),
+                    expected
+                        .index_axis(ndarray::Axis(0), b)
+                        .index_axis(ndarray::Axis(0), l)
+                        .iter()
+                        .copied()
+                        .collect(),
                 );
-                // The rounding of another order of summation: a few times the tolerance of the fixture.
+                // The rounding of another order of summation: a few times the tolerance of the
+                // fixture.
                 let found = tensor(&[logits.len()], logits);
-                check::assert_close(&format!("{family}, sequence {b}, position {l}"), &found, &expected, 1e-4);
+                check::assert_close(
+                    &format!("{family}, sequence {b}, position {l}"),
+                    &found,
+                    &expected,
+                    1e-4,
+                );
             }
         }
     }
@@ -180,8 +232,9 @@ fn what_is_no_model_is_refused_in_one_line() {
         changed(&|file| file.without(key)).refused(&[key, "nothing"]);
         changed(&|file| file.set(key, Value::Bool(true))).refused(&[key, "Bool(true)"]);
     }
-    let number =
-        |key: &str, value: u32, parts: &[&str]| changed(&|file| file.set(key, Value::U32(value))).refused(&[&[key], parts].concat());
+    let number = |key: &str, value: u32, parts: &[&str]| {
+        changed(&|file| file.set(key, Value::U32(value))).refused(&[&[key], parts].concat());
+    };
     number("llama.block_count", 0, &["0", "from 1"]);
     number("llama.block_count", 1 << 13, &["8192"]);
     number("llama.embedding_length", u32::MAX, &["4294967295"]);
@@ -191,7 +244,11 @@ fn what_is_no_model_is_refused_in_one_line() {
     number("llama.attention.value_length", 2, &["2"]);
     // Within the format's bounds, and more than attention has room for.
     let large = |file: &mut File| {
-        for key in ["llama.attention.key_length", "llama.attention.value_length", "llama.rope.dimension_count"] {
+        for key in [
+            "llama.attention.key_length",
+            "llama.attention.value_length",
+            "llama.rope.dimension_count",
+        ] {
             file.set(key, Value::U32(512));
         }
     };
@@ -200,19 +257,25 @@ fn what_is_no_model_is_refused_in_one_line() {
     number("llama.context_length", 0, &["0"]);
     number("llama.expert_count", 8, &["8", "experts"]);
     number("tokenizer.ggml.eos_token_id", config.vocab_size as u32, &["token id"]);
-    let float =
-        |key: &str, value: f32, parts: &[&str]| changed(&|file| file.set(key, Value::F32(value))).refused(&[&[key], parts].concat());
+    let float = |key: &str, value: f32, parts: &[&str]| {
+        changed(&|file| file.set(key, Value::F32(value))).refused(&[&[key], parts].concat());
+    };
     float("llama.attention.layer_norm_rms_epsilon", 0.0, &["0.0"]);
     float("llama.attention.layer_norm_rms_epsilon", f32::NAN, &["NaN"]);
     float("llama.rope.freq_base", f32::INFINITY, &["inf"]);
     float("llama.rope.scaling.factor", 4.0, &["4.0"]);
     let text = |key: &str, value: &str, parts: &[&str]| {
-        changed(&|file| file.set(key, Value::String(value.to_owned()))).refused(&[&[key], parts].concat());
+        changed(&|file| file.set(key, Value::String(value.to_owned())))
+            .refused(&[&[key], parts].concat());
     };
     text("general.architecture", "mamba", &["mamba", "qwen3"]);
     text("llama.rope.scaling.type", "yarn", &["yarn"]);
     let few = Value::Array(Array::String(vec!["a".to_owned()]));
-    changed(&|file| file.set("tokenizer.ggml.tokens", few.clone())).refused(&["tokenizer.ggml.tokens", "1 elements", "token_embd.weight"]);
+    changed(&|file| file.set("tokenizer.ggml.tokens", few.clone())).refused(&[
+        "tokenizer.ggml.tokens",
+        "1 elements",
+        "token_embd.weight",
+    ]);
 }
 
 #[test]
@@ -224,15 +287,24 @@ fn tensors_must_be_those_of_the_model() {
         change(&mut file);
         file
     };
-    for name in ["token_embd.weight", "blk.1.attn_k.weight", "blk.0.ffn_norm.weight", "output_norm.weight"] {
+    for name in
+        ["token_embd.weight", "blk.1.attn_k.weight", "blk.0.ffn_norm.weight", "output_norm.weight"]
+    {
         changed(&|file| drop(file.tensors.remove(name))).refused(&[name, "nothing"]);
     }
     let other = (vec![5], vec![1.0; 5]);
-    changed(&|file| drop(file.tensors.insert("blk.0.ffn_gate_inp.weight".to_owned(), other.clone()))).refused(&["ffn_gate_inp"]);
-    changed(&|file| drop(file.tensors.insert("rope_freqs.weight".to_owned(), other.clone()))).refused(&["rope_freqs.weight", "[5]"]);
+    changed(&|file| {
+        drop(file.tensors.insert("blk.0.ffn_gate_inp.weight".to_owned(), other.clone()));
+    })
+    .refused(&["ffn_gate_inp"]);
+    changed(&|file| drop(file.tensors.insert("rope_freqs.weight".to_owned(), other.clone())))
+        .refused(&["rope_freqs.weight", "[5]"]);
     let zeros = (vec![config.head_dim / 2], vec![0.0; config.head_dim / 2]);
-    changed(&|file| drop(file.tensors.insert("rope_freqs.weight".to_owned(), zeros.clone()))).refused(&["rope_freqs.weight", "0"]);
-    let turned = |file: &mut File| file.tensors.get_mut("blk.0.ffn_up.weight").expect("it is there").0.reverse();
+    changed(&|file| drop(file.tensors.insert("rope_freqs.weight".to_owned(), zeros.clone())))
+        .refused(&["rope_freqs.weight", "0"]);
+    let turned = |file: &mut File| {
+        file.tensors.get_mut("blk.0.ffn_up.weight").expect("it is there").0.reverse();
+    };
     changed(&turned).refused(&["blk.0.ffn_up.weight", "expected"]);
 }
 

@@ -12,7 +12,10 @@ use tiny_llm_cli::{FinishReason, Sampling};
 /// A sampler of day 7 with these settings.
 fn sampler(sampling: &Sampling) -> Sampler {
     let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } = *sampling;
-    Sampler { options: SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty }, rng: Rng::new(seed) }
+    Sampler {
+        options: SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty },
+        rng: Rng::new(seed),
+    }
 }
 
 fn finish_reason(reason: generate::FinishReason) -> FinishReason {

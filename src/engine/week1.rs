@@ -25,12 +25,17 @@ impl Week1 {
     /// Every matrix is read in f32; of the embedding one row, unless it is the output head too.
     pub(crate) fn weight_bytes(&self) -> u64 {
         let model = &self.model;
-        let head = model.lm_head.as_ref().map_or(&model.embedding.weight, |head| &head.weight).len();
+        let head =
+            model.lm_head.as_ref().map_or(&model.embedding.weight, |head| &head.weight).len();
         let layers = model.blocks.iter().map(|block| {
             let (attention, mlp) = (&block.attention, &block.mlp);
             let projections =
-                [&attention.q_proj, &attention.k_proj, &attention.v_proj, &attention.o_proj].map(|linear| linear.weight.len());
-            projections.iter().sum::<usize>() + mlp.gate_proj.len() + mlp.up_proj.len() + mlp.down_proj.len()
+                [&attention.q_proj, &attention.k_proj, &attention.v_proj, &attention.o_proj]
+                    .map(|linear| linear.weight.len());
+            projections.iter().sum::<usize>()
+                + mlp.gate_proj.len()
+                + mlp.up_proj.len()
+                + mlp.down_proj.len()
         });
         4 * (head + layers.sum::<usize>()) as u64
     }
@@ -40,7 +45,11 @@ impl Week1 {
         self.model.forward(&batch_of_one(tokens)).index_axis_move(Axis(0), 0)
     }
 
-    pub(crate) fn generate(&self, request: &Request, on_token: &mut dyn FnMut(u32) -> ControlFlow<()>) -> Result<FinishReason> {
+    pub(crate) fn generate(
+        &self,
+        request: &Request,
+        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<FinishReason> {
         let limits = Limits {
             max_new_tokens: request.max_new_tokens,
             context: self.model.config.max_positions,
@@ -52,7 +61,13 @@ impl Week1 {
             generate(next_logits, &request.prompt, &limits, |logits, _| argmax(logits), on_token)
         } else {
             let mut sampler = super::sampler(&request.sampling);
-            generate(next_logits, &request.prompt, &limits, |logits, seen| sampler.choose(logits, seen), on_token)
+            generate(
+                next_logits,
+                &request.prompt,
+                &limits,
+                |logits, seen| sampler.choose(logits, seen),
+                on_token,
+            )
         };
         Ok(super::finish_reason(finish?))
     }

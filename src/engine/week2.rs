@@ -1,6 +1,8 @@
 //! Week 2's engine: weights read in place, a cache that is kept from one request to the next.
 
-use std::{cell::RefCell, collections::HashSet, ops::ControlFlow, path::Path, str::FromStr, sync::Arc};
+use std::{
+    cell::RefCell, collections::HashSet, ops::ControlFlow, path::Path, str::FromStr, sync::Arc,
+};
 
 use anyhow::{Result, anyhow, ensure};
 use ndarray::IxDyn;
@@ -23,7 +25,10 @@ use tiny_llm::{
         roofline::{self, Machine},
     },
 };
-use tiny_llm_cli::{FinishReason, LoadOptions, QuantizeRequest, Request, Roofline, WriteRequest, WriteTensor, WrongOption};
+use tiny_llm_cli::{
+    FinishReason, LoadOptions, QuantizeRequest, Request, Roofline, WriteRequest, WriteTensor,
+    WrongOption,
+};
 use tiny_llm_formats::{
     Tensor,
     config::ModelConfig,
@@ -71,8 +76,15 @@ impl Week2 {
             team: Team::new(options.threads.unwrap_or_else(physical_cores)),
         };
         let cache_type = named("--cache-type", options.cache_type.as_deref(), CacheType::default)?;
-        let session = Session::new(Arc::new(model), Arc::new(plan), config.max_positions, cache_type);
-        Ok(Self { metadata, state: RefCell::new(State { session, cached: Vec::new() }), config, cache_type, keep_cache: !options.no_cache })
+        let session =
+            Session::new(Arc::new(model), Arc::new(plan), config.max_positions, cache_type);
+        Ok(Self {
+            metadata,
+            state: RefCell::new(State { session, cached: Vec::new() }),
+            config,
+            cache_type,
+            keep_cache: !options.no_cache,
+        })
     }
 
     pub(crate) fn config(&self) -> &ModelConfig {
@@ -89,7 +101,11 @@ impl Week2 {
 
     pub(crate) fn described(&self) -> String {
         let Plan { rung, attention, team } = &*self.state.borrow().session.plan;
-        let cache = if self.keep_cache { format!("{} cache", self.cache_type) } else { "no cache".to_owned() };
+        let cache = if self.keep_cache {
+            format!("{} cache", self.cache_type)
+        } else {
+            "no cache".to_owned()
+        };
         let (threads, s) = (team.threads(), if team.threads() == 1 { "" } else { "s" });
         format!("{rung} kernels, {threads} thread{s}, {attention} attention, {cache}")
     }
@@ -97,9 +113,18 @@ impl Week2 {
     pub(crate) fn check(&self, tokens: &[u32]) -> Result<()> {
         let (context, vocabulary) = (self.config.max_positions, self.config.vocab_size);
         ensure!(!tokens.is_empty(), "there are no tokens to start from");
-        ensure!(tokens.len() <= context, "{} tokens do not fit into the model's context of {context}", tokens.len());
-        if let Some((at, token)) = tokens.iter().enumerate().find(|(_, t)| **t as usize >= vocabulary) {
-            anyhow::bail!("token {token} at position {at} is not in the vocabulary: ids run from 0 to {}", vocabulary - 1);
+        ensure!(
+            tokens.len() <= context,
+            "{} tokens do not fit into the model's context of {context}",
+            tokens.len()
+        );
+        if let Some((at, token)) =
+            tokens.iter().enumerate().find(|(_, t)| **t as usize >= vocabulary)
+        {
+            anyhow::bail!(
+                "token {token} at position {at} is not in the vocabulary: ids run from 0 to {}",
+                vocabulary - 1
+            );
         }
         Ok(())
     }
@@ -111,12 +136,22 @@ impl Week2 {
     pub(crate) fn logits(&self, tokens: &[u32]) -> Tensor {
         let mut state = self.state.borrow_mut();
         state.reset();
-        let logits = tokens.iter().flat_map(|&token| state.session.feed(&[token], 1).expect("tokens were checked").to_vec()).collect();
+        let logits = tokens
+            .iter()
+            .flat_map(|&token| {
+                state.session.feed(&[token], 1).expect("tokens were checked").to_vec()
+            })
+            .collect();
         state.cached.extend_from_slice(tokens);
-        Tensor::from_shape_vec(IxDyn(&[tokens.len(), self.config.vocab_size]), logits).expect("one row for each token")
+        Tensor::from_shape_vec(IxDyn(&[tokens.len(), self.config.vocab_size]), logits)
+            .expect("one row for each token")
     }
 
-    pub(crate) fn generate(&self, request: &Request, on_token: &mut dyn FnMut(u32) -> ControlFlow<()>) -> Result<FinishReason> {
+    pub(crate) fn generate(
+        &self,
+        request: &Request,
+        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<FinishReason> {
         let state = &mut *self.state.borrow_mut();
         let limits = Limits {
             max_new_tokens: request.max_new_tokens,
@@ -125,7 +160,9 @@ impl Week2 {
         };
         let mut sampler = super::sampler(&request.sampling);
         let greedy = request.sampling.is_greedy();
-        let choose = |logits: &[f32], tokens: &[u32]| if greedy { argmax(logits) } else { sampler.choose(logits, tokens) };
+        let choose = |logits: &[f32], tokens: &[u32]| {
+            if greedy { argmax(logits) } else { sampler.choose(logits, tokens) }
+        };
         let finish = if self.keep_cache {
             state.keep_prefix(&request.prompt);
             let mut made = Vec::new();
@@ -142,7 +179,13 @@ impl Week2 {
                 state.reset();
                 state.session.feed(tokens, CHUNK).expect("tokens were checked").to_vec()
             };
-            tiny_llm::week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token)?
+            tiny_llm::week1::generate::generate(
+                next_logits,
+                &request.prompt,
+                &limits,
+                choose,
+                on_token,
+            )?
         };
         Ok(super::finish_reason(finish))
     }
@@ -163,11 +206,20 @@ pub(crate) fn quantize(
 }
 
 /// Writes a file of tensors that are made on the way.
-pub(crate) fn write_gguf(request: &WriteRequest<'_>, write: &mut WriteTensor<'_>) -> Result<Vec<TensorInfo>> {
+pub(crate) fn write_gguf(
+    request: &WriteRequest<'_>,
+    write: &mut WriteTensor<'_>,
+) -> Result<Vec<TensorInfo>> {
     let target: Target = option("--type", request.target)?;
     let c = request.config;
-    let dimensions = Dimensions { n_layers: c.n_layers, group: c.n_heads / c.n_kv_heads, tied: c.tie_word_embeddings };
-    let typed = |(name, shape): &(String, Vec<usize>)| (name.clone(), shape.clone(), tensor_type_for(target, name, shape, &dimensions));
+    let dimensions = Dimensions {
+        n_layers: c.n_layers,
+        group: c.n_heads / c.n_kv_heads,
+        tied: c.tie_word_embeddings,
+    };
+    let typed = |(name, shape): &(String, Vec<usize>)| {
+        (name.clone(), shape.clone(), tensor_type_for(target, name, shape, &dimensions))
+    };
     let table = lay_out(&request.tensors.iter().map(typed).collect::<Vec<_>>(), DEFAULT_ALIGNMENT)?;
     let mut metadata = request.metadata.clone();
     metadata.insert("general.file_type", Value::U32(target.file_type()));
@@ -197,7 +249,11 @@ fn option<T: FromStr<Err = String>>(option: &str, value: &str) -> Result<T> {
 }
 
 /// The same, or the default.
-fn named<T: FromStr<Err = String>>(name: &str, value: Option<&str>, default: impl Fn() -> T) -> Result<T> {
+fn named<T: FromStr<Err = String>>(
+    name: &str,
+    value: Option<&str>,
+    default: impl Fn() -> T,
+) -> Result<T> {
     value.map_or_else(|| Ok(default()), |value| option(name, value))
 }
 
@@ -205,13 +261,22 @@ fn named<T: FromStr<Err = String>>(name: &str, value: Option<&str>, default: imp
 pub(crate) fn roofline(tensors: &[TensorInfo], threads: Option<usize>) -> Roofline {
     let work = roofline::work(tensors);
     let threads = threads.unwrap_or_else(physical_cores);
-    let machine = Machine { bandwidth: bandwidth::measure(threads, bandwidth::ENOUGH, 5), operations: f64::INFINITY };
-    Roofline { bytes: work.bytes, threads, bandwidth: machine.bandwidth, tokens_per_second: machine.tokens_per_second(work, 1) }
+    let machine = Machine {
+        bandwidth: bandwidth::measure(threads, bandwidth::ENOUGH, 5),
+        operations: f64::INFINITY,
+    };
+    Roofline {
+        bytes: work.bytes,
+        threads,
+        bandwidth: machine.bandwidth,
+        tokens_per_second: machine.tokens_per_second(work, 1),
+    }
 }
 
 /// Two threads on one core share its units, and wait for each other at the end of every matrix.
 fn physical_cores() -> usize {
     let logical = std::thread::available_parallelism().map_or(1, usize::from);
-    let siblings = std::fs::read_to_string("/sys/devices/system/cpu/smt/active").is_ok_and(|text| text.trim() == "1");
+    let siblings = std::fs::read_to_string("/sys/devices/system/cpu/smt/active")
+        .is_ok_and(|text| text.trim() == "1");
     if siblings { (logical / 2).max(1) } else { logical }
 }

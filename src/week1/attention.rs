@@ -8,7 +8,8 @@ use tiny_llm_formats::{
     tensor::{reshape, swap_axes, transpose},
 };
 
-/// Softmax over the last axis: `exp(xᵢ) / Σⱼ exp(xⱼ)`, computed without overflow. Shape in = shape out.
+/// Softmax over the last axis: `exp(xᵢ) / Σⱼ exp(xⱼ)`, computed without overflow. Shape in = shape
+/// out.
 ///
 /// A row that is `−inf` throughout has nothing to choose from; its result is all zeros.
 pub fn softmax(x: &Tensor) -> Tensor {
@@ -17,7 +18,8 @@ pub fn softmax(x: &Tensor) -> Tensor {
 
 /// `x · weightᵀ + bias`: output `o` is the input dotted with row `o` of the weight.
 ///
-/// `x [..., in]` of two axes or more, `weight [out, in]`, `bias [out]` → `[..., out]`. Checkpoints store weights as `[out, in]`.
+/// `x [..., in]` of two axes or more, `weight [out, in]`, `bias [out]` → `[..., out]`. Checkpoints
+/// store weights as `[out, in]`.
 ///
 /// # Panics
 /// If the last axis of `x` is not `in`, or `x` has only one axis.
@@ -32,7 +34,13 @@ pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Tensor {
 /// 0 keeps a key, `−inf` removes it.
 ///
 /// Source: Vaswani et al. 2017, "Attention Is All You Need", equation 1.
-pub fn scaled_dot_product_attention(q: &Tensor, k: &Tensor, v: &Tensor, scale: Option<f32>, mask: Option<&Tensor>) -> Tensor {
+pub fn scaled_dot_product_attention(
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    scale: Option<f32>,
+    mask: Option<&Tensor>,
+) -> Tensor {
     todo!("week1-day1 task 2: scaled_dot_product_attention")
 }
 
@@ -53,7 +61,13 @@ pub struct MultiHeadAttention {
 impl MultiHeadAttention {
     /// `query [B, L, E]`, `key [B, S, E]`, `value [B, S, E]` → `[B, L, E]`.
     /// `mask` broadcasts to `[B, H, L, S]`. The head size is `H·D / H`; it need not be `E / H`.
-    pub fn forward(&self, query: &Tensor, key: &Tensor, value: &Tensor, mask: Option<&Tensor>) -> Tensor {
+    pub fn forward(
+        &self,
+        query: &Tensor,
+        key: &Tensor,
+        value: &Tensor,
+        mask: Option<&Tensor>,
+    ) -> Tensor {
         todo!("week1-day1 task 3: MultiHeadAttention::forward")
     }
 }

@@ -1,6 +1,7 @@
 //! Day 3. Grouped-query attention: several query heads share one key/value head.
 //!
-//! Letters: `H_q` query heads, `H` key/value heads, `H_q = G · H`; `L` query length, `S` key length.
+//! Letters: `H_q` query heads, `H` key/value heads, `H_q = G · H`; `L` query length, `S` key
+//! length.
 //!
 //! Source: Ainslie et al. 2023, "GQA: Training Generalized Multi-Query Transformer Models".
 
@@ -14,14 +15,21 @@ use super::{
     rope::{RopeTables, rope_half_split},
 };
 
-/// Attention in which query head `h` reads key/value head `h / G`, `G = H_q / H`, without copying keys or values.
+/// Attention in which query head `h` reads key/value head `h / G`, `G = H_q / H`, without copying
+/// keys or values.
 ///
-/// `q [B, H_q, L, D]`, `k [B, H, S, D]`, `v [B, H, S, D]` → `[B, H_q, L, D]`. `scale` defaults to `1/√D`.
-/// `mask` is added to the scores and broadcasts to `[B, H_q, L, S]`.
+/// `q [B, H_q, L, D]`, `k [B, H, S, D]`, `v [B, H, S, D]` → `[B, H_q, L, D]`. `scale` defaults to
+/// `1/√D`. `mask` is added to the scores and broadcasts to `[B, H_q, L, S]`.
 ///
 /// # Panics
 /// If `H_q` is no multiple of `H`.
-pub fn grouped_query_attention(q: &Tensor, k: &Tensor, v: &Tensor, scale: Option<f32>, mask: Option<&Tensor>) -> Tensor {
+pub fn grouped_query_attention(
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    scale: Option<f32>,
+    mask: Option<&Tensor>,
+) -> Tensor {
     todo!("week1-day3 task 1: grouped_query_attention")
 }
 
@@ -50,10 +58,12 @@ impl Linear {
     }
 }
 
-/// What normalises each head of `[B, H, L, D]` over `D`. Day 4 builds the real one (RMSNorm); until then the tests hand one in.
+/// What normalises each head of `[B, H, L, D]` over `D`. Day 4 builds the real one (RMSNorm); until
+/// then the tests hand one in.
 pub type HeadNorm = Box<dyn Fn(&Tensor) -> Tensor + Send + Sync>;
 
-/// The attention layer of Llama (no bias, no norm), Qwen2 (bias on q, k, v) and Qwen3 (per-head q/k norm).
+/// The attention layer of Llama (no bias, no norm), Qwen2 (bias on q, k, v) and Qwen3 (per-head q/k
+/// norm).
 pub struct GroupedQueryAttention {
     /// Query heads, `H_q`.
     pub n_heads: usize,

@@ -6,7 +6,8 @@ use tiny_llm_formats::Tensor;
 
 use super::attention::linear;
 
-/// `x · σ(x) = x / (1 + e^(−x))`, element by element, for any finite x: no overflow, and no cancellation for large negative x.
+/// `x · σ(x) = x / (1 + e^(−x))`, element by element, for any finite x: no overflow, and no
+/// cancellation for large negative x.
 pub fn silu(x: &Tensor) -> Tensor {
     todo!("week1-day4 task 2: silu")
 }

@@ -32,7 +32,8 @@ impl Embedding {
         todo!("week1-day5 task 1: Embedding::forward")
     }
 
-    /// The tied output head: `x [..., E]` → logits `[..., V]`, each the dot product with that token's row.
+    /// The tied output head: `x [..., E]` → logits `[..., V]`, each the dot product with that
+    /// token's row.
     pub fn as_output(&self, x: &Tensor) -> Tensor {
         todo!("week1-day5 task 1: Embedding::as_output")
     }
@@ -57,13 +58,15 @@ impl TransformerBlock {
     }
 }
 
-/// The longest sequence that week 1 makes room for. Every step computes every position, and each layer's scores take
-/// `H_q · L · L` numbers, so longer ones are out of reach long before the 131,072 positions that some checkpoints promise.
+/// The longest sequence that week 1 makes room for. Every step computes every position, and each
+/// layer's scores take `H_q · L · L` numbers, so longer ones are out of reach long before the
+/// 131,072 positions that some checkpoints promise.
 pub const MAX_CONTEXT: usize = 8192;
 
 /// A decoder-only transformer.
 pub struct Model {
-    /// What the checkpoint's `config.json` says; [`Model::build`] limits its `max_positions` to [`MAX_CONTEXT`].
+    /// What the checkpoint's `config.json` says; [`Model::build`] limits its `max_positions` to
+    /// [`MAX_CONTEXT`].
     pub config: ModelConfig,
     /// Token embedding, and the output head too if the two are tied.
     pub embedding: Embedding,
@@ -76,7 +79,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// Logits of every position: `tokens [B, L]` → `[B, L, V]`. Row `l` scores the token that follows `tokens[b, ..=l]`.
+    /// Logits of every position: `tokens [B, L]` → `[B, L, V]`. Row `l` scores the token that
+    /// follows `tokens[b, ..=l]`.
     ///
     /// # Panics
     /// If a token is not below `V` or `L` exceeds [`Model::context`]; see [`Model::check`].
@@ -96,19 +100,32 @@ impl Model {
     pub fn check(&self, tokens: &[u32]) -> Result<()> {
         let (context, vocabulary) = (self.context(), self.config.vocab_size);
         ensure!(!tokens.is_empty(), "there are no tokens to start from");
-        ensure!(tokens.len() <= context, "{} tokens do not fit into the model's context of {context}", tokens.len());
-        if let Some((at, token)) = tokens.iter().enumerate().find(|(_, t)| **t as usize >= vocabulary) {
-            anyhow::bail!("token {token} at position {at} is not in the vocabulary: ids run from 0 to {}", vocabulary - 1);
+        ensure!(
+            tokens.len() <= context,
+            "{} tokens do not fit into the model's context of {context}",
+            tokens.len()
+        );
+        if let Some((at, token)) =
+            tokens.iter().enumerate().find(|(_, t)| **t as usize >= vocabulary)
+        {
+            anyhow::bail!(
+                "token {token} at position {at} is not in the vocabulary: ids run from 0 to {}",
+                vocabulary - 1
+            );
         }
         Ok(())
     }
 
-    /// Puts a model together from named weights. `weight(name, shape)` returns the tensor of that name, in f32,
-    /// or an error if it is missing or has another shape. Names are those of Hugging Face checkpoints.
+    /// Puts a model together from named weights. `weight(name, shape)` returns the tensor of that
+    /// name, in f32, or an error if it is missing or has another shape. Names are those of Hugging
+    /// Face checkpoints.
     ///
     /// # Errors
     /// Whatever `weight` returns.
-    pub fn build(mut config: ModelConfig, weight: &mut dyn FnMut(&str, &[usize]) -> Result<Tensor>) -> Result<Self> {
+    pub fn build(
+        mut config: ModelConfig,
+        weight: &mut dyn FnMut(&str, &[usize]) -> Result<Tensor>,
+    ) -> Result<Self> {
         config.max_positions = config.max_positions.min(MAX_CONTEXT);
         let c = &config;
         let (e, d) = (c.hidden_size, c.head_dim);
@@ -116,29 +133,44 @@ impl Model {
         let inverse_frequencies = c.scale_frequencies(inverse_frequencies(d, c.rope_theta));
         let rope = Arc::new(RopeTables::new(&inverse_frequencies, c.max_positions));
 
-        let embedding = Embedding { weight: weight("model.embed_tokens.weight", &[c.vocab_size, e])? };
+        let embedding =
+            Embedding { weight: weight("model.embed_tokens.weight", &[c.vocab_size, e])? };
         let mut blocks = Vec::with_capacity(c.n_layers);
         for layer in 0..c.n_layers {
-            let mut get = |name: &str, shape: &[usize]| weight(&format!("model.layers.{layer}.{name}"), shape);
-            let mut project = |name: &str, out: usize, width: usize, bias: bool| -> Result<Linear> {
-                Ok(Linear {
-                    weight: get(&format!("self_attn.{name}.weight"), &[out, width])?,
-                    bias: if bias { Some(get(&format!("self_attn.{name}.bias"), &[out])?) } else { None },
-                })
+            let mut get = |name: &str, shape: &[usize]| {
+                weight(&format!("model.layers.{layer}.{name}"), shape)
             };
+            let mut project =
+                |name: &str, out: usize, width: usize, bias: bool| -> Result<Linear> {
+                    Ok(Linear {
+                        weight: get(&format!("self_attn.{name}.weight"), &[out, width])?,
+                        bias: if bias {
+                            Some(get(&format!("self_attn.{name}.bias"), &[out])?)
+                        } else {
+                            None
+                        },
+                    })
+                };
             let q_proj = project("q_proj", q_size, e, c.qkv_bias)?;
             let k_proj = project("k_proj", kv_size, e, c.qkv_bias)?;
             let v_proj = project("v_proj", kv_size, e, c.qkv_bias)?;
             let o_proj = project("o_proj", e, q_size, c.o_bias)?;
             let mut norm = |name: &str, size: usize| -> Result<RmsNorm> {
-                Ok(RmsNorm { weight: get(&format!("{name}.weight"), &[size])?, eps: c.rms_norm_eps })
+                Ok(RmsNorm {
+                    weight: get(&format!("{name}.weight"), &[size])?,
+                    eps: c.rms_norm_eps,
+                })
             };
             let (q_norm, k_norm) = if c.qk_norm {
-                (Some(head_norm(norm("self_attn.q_norm", d)?)), Some(head_norm(norm("self_attn.k_norm", d)?)))
+                (
+                    Some(head_norm(norm("self_attn.q_norm", d)?)),
+                    Some(head_norm(norm("self_attn.k_norm", d)?)),
+                )
             } else {
                 (None, None)
             };
-            let (input_norm, post_attention_norm) = (norm("input_layernorm", e)?, norm("post_attention_layernorm", e)?);
+            let (input_norm, post_attention_norm) =
+                (norm("input_layernorm", e)?, norm("post_attention_layernorm", e)?);
             blocks.push(TransformerBlock {
                 input_norm,
                 attention: GroupedQueryAttention {
@@ -161,8 +193,11 @@ impl Model {
             });
         }
         let norm = RmsNorm { weight: weight("model.norm.weight", &[e])?, eps: c.rms_norm_eps };
-        let lm_head =
-            if c.tie_word_embeddings { None } else { Some(Linear { weight: weight("lm_head.weight", &[c.vocab_size, e])?, bias: None }) };
+        let lm_head = if c.tie_word_embeddings {
+            None
+        } else {
+            Some(Linear { weight: weight("lm_head.weight", &[c.vocab_size, e])?, bias: None })
+        };
         Ok(Self { config, embedding, blocks, norm, lm_head })
     }
 }

@@ -1,4 +1,5 @@
-//! Day 4. What a converter decides: in which order the rows of a matrix go into the file, and in which type.
+//! Day 4. What a converter decides: in which order the rows of a matrix go into the file, and in
+//! which type.
 
 use std::str::FromStr;
 
@@ -24,7 +25,8 @@ pub enum Target {
 }
 
 impl Target {
-    /// Every target, by the names of llama.cpp's own command, with the number that stands for it in `general.file_type`.
+    /// Every target, by the names of llama.cpp's own command, with the number that stands for it in
+    /// `general.file_type`.
     pub const ALL: [(Self, &'static str, u32); 13] = [
         (Self::All(TensorType::F32), "f32", 0),
         (Self::All(TensorType::F16), "f16", 1),
@@ -41,10 +43,14 @@ impl Target {
         (Self::Q2_K, "q2_k", 10),
     ];
 
-    /// The number that stands for it in `general.file_type`; 1, as for `F16`, where llama.cpp has no name for it.
+    /// The number that stands for it in `general.file_type`; 1, as for `F16`, where llama.cpp has
+    /// no name for it.
     #[must_use]
     pub fn file_type(self) -> u32 {
-        Self::ALL.iter().find(|(target, ..)| *target == self).map_or(1, |(.., file_type)| *file_type)
+        Self::ALL
+            .iter()
+            .find(|(target, ..)| *target == self)
+            .map_or(1, |(.., file_type)| *file_type)
     }
 }
 
@@ -54,9 +60,12 @@ impl FromStr for Target {
     /// Upper or lower case.
     fn from_str(name: &str) -> Result<Self, String> {
         let found = Self::ALL.iter().find(|(_, other, _)| other.eq_ignore_ascii_case(name));
-        found
-            .map(|(target, ..)| *target)
-            .ok_or_else(|| format!("found type {name:?}, expected one of {}", Self::ALL.map(|(_, name, _)| name).join(", ")))
+        found.map(|(target, ..)| *target).ok_or_else(|| {
+            format!(
+                "found type {name:?}, expected one of {}",
+                Self::ALL.map(|(_, name, _)| name).join(", ")
+            )
+        })
     }
 }
 
@@ -71,30 +80,38 @@ pub struct Dimensions {
     pub tied: bool,
 }
 
-/// For each row of a projection of `n_heads` heads in a GGUF file of the Llama family, the row of the Hugging Face checkpoint that stands
-/// there. Within each head, row `i` of the first half and row `i` of the second are a pair that RoPE turns together; the file has the
-/// two side by side.
+/// For each row of a projection of `n_heads` heads in a GGUF file of the Llama family, the row of
+/// the Hugging Face checkpoint that stands there. Within each head, row `i` of the first half and
+/// row `i` of the second are a pair that RoPE turns together; the file has the two side by side.
 ///
 /// # Panics
 /// If `rows` are not `n_heads` heads of an even size.
 #[must_use]
 pub fn permute_rows_for_interleaved(rows: usize, n_heads: usize) -> Vec<usize> {
-    assert!(n_heads > 0 && rows.is_multiple_of(2 * n_heads), "{rows} rows are no {n_heads} heads of an even size");
+    assert!(
+        n_heads > 0 && rows.is_multiple_of(2 * n_heads),
+        "{rows} rows are no {n_heads} heads of an even size"
+    );
     todo!("week2-day4 task 5: permute_rows_for_interleaved")
 }
 
-/// The way back: for each row of the Hugging Face checkpoint, the row of the GGUF file that stands there.
+/// The way back: for each row of the Hugging Face checkpoint, the row of the GGUF file that stands
+/// there.
 ///
 /// # Panics
 /// As [`permute_rows_for_interleaved`].
 #[must_use]
 pub fn permute_rows_for_half_split(rows: usize, n_heads: usize) -> Vec<usize> {
-    assert!(n_heads > 0 && rows.is_multiple_of(2 * n_heads), "{rows} rows are no {n_heads} heads of an even size");
+    assert!(
+        n_heads > 0 && rows.is_multiple_of(2 * n_heads),
+        "{rows} rows are no {n_heads} heads of an even size"
+    );
     todo!("week2-day4 task 5: permute_rows_for_half_split")
 }
 
-/// In which order the rows of a tensor go from a checkpoint of this configuration into a file; `None` if they stay as they are. `name` is
-/// the file's: `blk.0.attn_q.weight`. A bias is permuted as the rows that it is added to.
+/// In which order the rows of a tensor go from a checkpoint of this configuration into a file;
+/// `None` if they stay as they are. `name` is the file's: `blk.0.attn_q.weight`. A bias is permuted
+/// as the rows that it is added to.
 ///
 /// # Panics
 /// As [`permute_rows_for_interleaved`].
@@ -103,32 +120,40 @@ pub fn row_order(config: &ModelConfig, name: &str) -> Option<Vec<usize>> {
     todo!("week2-day4 task 5: row_order")
 }
 
-/// Whether a mix spends more bits on this layer: the first eighth of the layers, the last, and every third of those between, beginning
-/// with the third. Eighths are rounded down: `n / 8` layers are the first, those from `7 · n / 8` on are the last.
+/// Whether a mix spends more bits on this layer: the first eighth of the layers, the last, and
+/// every third of those between, beginning with the third. Eighths are rounded down: `n / 8` layers
+/// are the first, those from `7 · n / 8` on are the last.
 #[must_use]
 pub fn use_more_bits(layer: usize, n_layers: usize) -> bool {
     todo!("week2-day4 task 5: use_more_bits")
 }
 
-/// The type of a matrix in the mix `Q4_K_M`, before it is known whether its rows are whole blocks. `Q6_K` are the output head (the
-/// embedding, if that is tied), and `attn_v` and `ffn_down` of the layers that [`use_more_bits`]; all else is `Q4_K`.
+/// The type of a matrix in the mix `Q4_K_M`, before it is known whether its rows are whole blocks.
+/// `Q6_K` are the output head (the embedding, if that is tied), and `attn_v` and `ffn_down` of the
+/// layers that [`use_more_bits`]; all else is `Q4_K`.
 #[must_use]
 pub fn q4_k_m(name: &str, dimensions: &Dimensions) -> TensorType {
     todo!("week2-day4 task 5: q4_k_m")
 }
 
-/// The type in which rows of `cols` weights can be stored. If they are whole blocks of `tensor_type`, that; else the type of blocks of 32 that
-/// comes closest from above: `Q4_0` for `Q2_K` and `Q3_K`, `Q5_0` for `Q4_K`, `Q5_1` for `Q5_K`, `Q8_0` for `Q6_K`; if they are no whole
+/// The type in which rows of `cols` weights can be stored. If they are whole blocks of
+/// `tensor_type`, that; else the type of blocks of 32 that comes closest from above: `Q4_0` for
+/// `Q2_K` and `Q3_K`, `Q5_0` for `Q4_K`, `Q5_1` for `Q5_K`, `Q8_0` for `Q6_K`; if they are no whole
 /// blocks of 32 either, `F16`.
 #[must_use]
 pub fn fitting(tensor_type: TensorType, cols: usize) -> TensorType {
     todo!("week2-day4 task 5: fitting")
 }
 
-/// The type of a tensor in a file, as llama.cpp chooses it without an importance matrix. Vectors stay `F32`. Left out are its exceptions
-/// for models of 70B and for mixtures of experts.
+/// The type of a tensor in a file, as llama.cpp chooses it without an importance matrix. Vectors
+/// stay `F32`. Left out are its exceptions for models of 70B and for mixtures of experts.
 #[must_use]
-pub fn tensor_type_for(target: Target, name: &str, shape: &[usize], dimensions: &Dimensions) -> TensorType {
+pub fn tensor_type_for(
+    target: Target,
+    name: &str,
+    shape: &[usize],
+    dimensions: &Dimensions,
+) -> TensorType {
     let [_, cols] = *shape else { return TensorType::F32 };
     let tensor_type = match target {
         Target::All(plain) if plain.block_len() == 1 => return plain,

@@ -1,4 +1,5 @@
-//! Putting a model together: from a Hugging Face folder, or from a GGUF file. Weights stay where they are.
+//! Putting a model together: from a Hugging Face folder, or from a GGUF file. Weights stay where
+//! they are.
 
 use std::{collections::HashSet, path::Path};
 
@@ -23,7 +24,8 @@ use crate::week1::rope::inverse_frequencies;
 /// Maps a Hugging Face folder. The model's context is at most `context` positions.
 ///
 /// # Errors
-/// If a file is missing or malformed, a tensor is missing, or has another shape or type than the configuration asks for.
+/// If a file is missing or malformed, a tensor is missing, or has another shape or type than the
+/// configuration asks for.
 pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
     let config = ModelConfig::from_folder(folder)?;
     check_heads(&config, &folder.join("config.json").display().to_string())?;
@@ -36,39 +38,55 @@ pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
 /// The model of a GGUF file, with a context of at most `context` positions.
 ///
 /// # Errors
-/// If the file's metadata is not that of a model that this engine runs, or a tensor is missing, has another shape than
-/// the metadata asks for, or is none that such a model has.
+/// If the file's metadata is not that of a model that this engine runs, or a tensor is missing, has
+/// another shape than the metadata asks for, or is none that such a model has.
 pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
     let config = ModelConfig::from_gguf(&gguf.metadata, &gguf.tensors)?;
     let file = gguf.metadata.file();
     check_heads(&config, file)?;
-    let layout = if config.family == Family::Llama { RopeLayout::Interleaved } else { RopeLayout::HalfSplit };
+    let layout = if config.family == Family::Llama {
+        RopeLayout::Interleaved
+    } else {
+        RopeLayout::HalfSplit
+    };
     let rope = Rope { layout, factors: rope_factors(gguf, config.head_dim)? };
     let mut used = HashSet::from([ROPE_FACTORS.to_owned()]);
     let mut matrix = |name: &str, shape: &[usize]| {
         let name = gguf_name(name).expect("every tensor of these models has a name");
         let info = gguf.required(&name)?;
-        ensure!(info.shape == shape, "{file}: tensor {name}: found shape {:?}, expected {shape:?} from the metadata", info.shape);
+        ensure!(
+            info.shape == shape,
+            "{file}: tensor {name}: found shape {:?}, expected {shape:?} from the metadata",
+            info.shape
+        );
         ensure!(
             shape.len() > 1 || info.tensor_type.block_len() == 1,
             "{file}: tensor {name}: found type {}, expected F32, F16 or BF16",
             info.tensor_type
         );
-        let matrix = as_matrix(&name, shape, info.tensor_type, gguf.bytes_of(info)).map_err(|e| anyhow!("{file}: {e}"))?;
+        let matrix = as_matrix(&name, shape, info.tensor_type, gguf.bytes_of(info))
+            .map_err(|e| anyhow!("{file}: {e}"))?;
         used.insert(name);
         Ok(matrix)
     };
     let model = build(config, &rope, context, &mut matrix)?;
     // A tensor that nobody asked for belongs to a model that computes something else.
     if let Some(other) = gguf.tensors.iter().find(|tensor| !used.contains(&tensor.name)) {
-        bail!("{file}: tensor {}: found a tensor that these models do not have, expected none", shown(&other.name));
+        bail!(
+            "{file}: tensor {}: found a tensor that these models do not have, expected none",
+            shown(&other.name)
+        );
     }
     Ok(model)
 }
 
 /// Attention has room for so much.
 fn check_heads(config: &ModelConfig, file: &str) -> Result<()> {
-    ensure!(config.head_dim <= MAX_HEAD_DIM, "{file}: found heads of {} values, expected at most {MAX_HEAD_DIM}", config.head_dim);
+    ensure!(
+        config.head_dim <= MAX_HEAD_DIM,
+        "{file}: found heads of {} values, expected at most {MAX_HEAD_DIM}",
+        config.head_dim
+    );
     Ok(())
 }
 
@@ -87,7 +105,9 @@ fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
     );
     let factors = vector(&as_matrix(ROPE_FACTORS, shape, tensor_type, gguf.bytes_of(info))?);
     if let Some(factor) = factors.iter().find(|factor| !(factor.is_normal() && **factor > 0.0)) {
-        bail!("{file}: tensor {ROPE_FACTORS}: found a factor of {factor}, expected numbers above 0");
+        bail!(
+            "{file}: tensor {ROPE_FACTORS}: found a factor of {factor}, expected numbers above 0"
+        );
     }
     Ok(factors)
 }
@@ -125,8 +145,9 @@ pub struct Rope {
     pub factors: Vec<f32>,
 }
 
-/// Puts a model together. `matrix(name, shape)` gives a tensor by its name in Hugging Face checkpoints; a vector is a matrix of one row.
-/// The model's context is at most `context` positions, and no longer than the configuration's.
+/// Puts a model together. `matrix(name, shape)` gives a tensor by its name in Hugging Face
+/// checkpoints; a vector is a matrix of one row. The model's context is at most `context`
+/// positions, and no longer than the configuration's.
 ///
 /// # Errors
 /// Whatever `matrix` returns.
@@ -143,10 +164,15 @@ pub fn build(
     let embedding = matrix("model.embed_tokens.weight", &[c.vocab_size, e])?;
     let mut layers = Vec::with_capacity(c.n_layers);
     for layer in 0..c.n_layers {
-        let mut get = |name: &str, shape: &[usize]| matrix(&format!("model.layers.{layer}.{name}"), shape);
+        let mut get =
+            |name: &str, shape: &[usize]| matrix(&format!("model.layers.{layer}.{name}"), shape);
         let mut linear = |name: &str, rows: usize, cols: usize, bias: bool| -> Result<Linear> {
             let weight = get(&format!("self_attn.{name}.weight"), &[rows, cols])?;
-            let bias = if bias { Some(vector(&get(&format!("self_attn.{name}.bias"), &[rows])?)) } else { None };
+            let bias = if bias {
+                Some(vector(&get(&format!("self_attn.{name}.bias"), &[rows])?))
+            } else {
+                None
+            };
             Ok(Linear { weight, bias })
         };
         let q_proj = linear("q_proj", q_size, e, c.qkv_bias)?;
@@ -154,7 +180,11 @@ pub fn build(
         let v_proj = linear("v_proj", kv_size, e, c.qkv_bias)?;
         let o_proj = linear("o_proj", e, q_size, c.o_bias)?;
         let mut head_norm = |name: &str| -> Result<Option<Vec<f32>>> {
-            if c.qk_norm { Ok(Some(vector(&get(&format!("self_attn.{name}.weight"), &[d])?))) } else { Ok(None) }
+            if c.qk_norm {
+                Ok(Some(vector(&get(&format!("self_attn.{name}.weight"), &[d])?)))
+            } else {
+                Ok(None)
+            }
         };
         let (q_norm, k_norm) = (head_norm("q_norm")?, head_norm("k_norm")?);
         layers.push(Layer {
@@ -172,7 +202,11 @@ pub fn build(
         });
     }
     let norm = vector(&matrix("model.norm.weight", &[e])?);
-    let lm_head = if c.tie_word_embeddings { None } else { Some(matrix("lm_head.weight", &[c.vocab_size, e])?) };
+    let lm_head = if c.tie_word_embeddings {
+        None
+    } else {
+        Some(matrix("lm_head.weight", &[c.vocab_size, e])?)
+    };
     let mut frequencies = c.scale_frequencies(inverse_frequencies(d, c.rope_theta));
     frequencies.iter_mut().zip(&rope.factors).for_each(|(frequency, factor)| *frequency /= factor);
     let table = RopeTable::new(&frequencies, c.max_positions);
@@ -206,16 +240,24 @@ mod tests {
     fn every_plan_agrees_with_week_1() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tiny-story");
         let tokens: Vec<u32> = (0..75).map(|i| i * 7919 % 1536).collect();
-        let expected = week1::generate::next_token_logits(&week1::weights::load_model(&folder).unwrap(), &tokens);
+        let expected = week1::generate::next_token_logits(
+            &week1::weights::load_model(&folder).unwrap(),
+            &tokens,
+        );
         let model = Arc::new(load_folder(&folder, 128).unwrap());
         for attention in [AttentionKind::TwoPass, AttentionKind::Streaming] {
             for (cache_type, tolerance) in [(CacheType::F32, 3e-5), (CacheType::F16, 2e-2)] {
                 for (threads, chunk) in [(1, 1), (1, 75), (2, 7), (3, 64)] {
-                    let plan = Arc::new(Plan { rung: Rung::Naive, attention, team: Team::new(threads) });
+                    let plan =
+                        Arc::new(Plan { rung: Rung::Naive, attention, team: Team::new(threads) });
                     let mut session = Session::new(Arc::clone(&model), plan, 128, cache_type);
                     let found = session.feed(&tokens, chunk).unwrap();
-                    let worst = expected.iter().zip(found).map(|(a, b)| (a - b).abs()).fold(0f32, f32::max);
-                    assert!(worst < tolerance, "{attention:?} {cache_type:?} {threads} threads, chunks of {chunk}: {worst}");
+                    let worst =
+                        expected.iter().zip(found).map(|(a, b)| (a - b).abs()).fold(0f32, f32::max);
+                    assert!(
+                        worst < tolerance,
+                        "{attention:?} {cache_type:?} {threads} threads, chunks of {chunk}: {worst}"
+                    );
                 }
             }
         }

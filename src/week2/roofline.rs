@@ -2,7 +2,8 @@
 
 use tiny_llm_formats::gguf::TensorInfo;
 
-/// What one forward pass needs for its weights. The cache, activations and norms are small beside them and not counted.
+/// What one forward pass needs for its weights. The cache, activations and norms are small beside
+/// them and not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
     /// Bytes of weights that are read, once for all rows of the pass.
@@ -16,34 +17,38 @@ pub struct Work {
 pub struct Machine {
     /// Bytes read from memory in a second.
     pub bandwidth: f64,
-    /// Multiplications and additions in a second: a multiply-add counts as two operations, as in every data sheet.
+    /// Multiplications and additions in a second: a multiply-add counts as two operations, as in
+    /// every data sheet.
     pub operations: f64,
 }
 
 /// What a pass needs in which every row wants logits, as in decoding.
 ///
-/// Each matrix (a tensor of two axes) is read once and multiplies each row. `token_embd.weight` is both the table of embeddings, from
-/// which one row is copied, and the output head if there is no `output.weight`; with an `output.weight` only that one row is read.
+/// Each matrix (a tensor of two axes) is read once and multiplies each row. `token_embd.weight` is
+/// both the table of embeddings, from which one row is copied, and the output head if there is no
+/// `output.weight`; with an `output.weight` only that one row is read.
 #[must_use]
 pub fn work(tensors: &[TensorInfo]) -> Work {
     todo!("week2-day2 task 4: work")
 }
 
 impl Machine {
-    /// The fewest seconds that a pass of `rows` rows can take: reading the weights and computing go on at the same time, so it is
-    /// the longer of the two.
+    /// The fewest seconds that a pass of `rows` rows can take: reading the weights and computing go
+    /// on at the same time, so it is the longer of the two.
     #[must_use]
     pub fn seconds(&self, work: Work, rows: usize) -> f64 {
         todo!("week2-day2 task 4: Machine::seconds")
     }
 
-    /// The most tokens in a second: one in each pass of one row (decoding), `rows` in each pass of a prompt.
+    /// The most tokens in a second: one in each pass of one row (decoding), `rows` in each pass of
+    /// a prompt.
     #[must_use]
     pub fn tokens_per_second(&self, work: Work, rows: usize) -> f64 {
         todo!("week2-day2 task 4: Machine::tokens_per_second")
     }
 
-    /// Rows at which a pass takes as long to compute as to read: with fewer, memory is the limit; with more, arithmetic.
+    /// Rows at which a pass takes as long to compute as to read: with fewer, memory is the limit;
+    /// with more, arithmetic.
     #[must_use]
     pub fn balanced_rows(&self, work: Work) -> f64 {
         todo!("week2-day2 task 4: Machine::balanced_rows")

@@ -3,7 +3,8 @@
 /// Which two numbers of a head turn together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RopeLayout {
-    /// `(x[2i], x[2i+1])`: GGUF files of Llama models, whose query and key rows the converter has reordered for it.
+    /// `(x[2i], x[2i+1])`: GGUF files of Llama models, whose query and key rows the converter has
+    /// reordered for it.
     Interleaved,
     /// `(x[i], x[i + D/2])`: Hugging Face folders, and GGUF files of Qwen models.
     HalfSplit,
@@ -37,7 +38,8 @@ impl RopeTable {
             match layout {
                 RopeLayout::Interleaved => {
                     for (pair, (cos, sin)) in head.chunks_exact_mut(2).zip(turns) {
-                        (pair[0], pair[1]) = (pair[0] * cos - pair[1] * sin, pair[0] * sin + pair[1] * cos);
+                        (pair[0], pair[1]) =
+                            (pair[0] * cos - pair[1] * sin, pair[0] * sin + pair[1] * cos);
                     }
                 }
                 RopeLayout::HalfSplit => {

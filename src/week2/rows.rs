@@ -1,15 +1,17 @@
 //! What a forward pass is asked for: rows.
 
-/// One token of a forward pass. Prefill is many rows of one sequence, decoding is one row, and a batch of requests is rows of
-/// several sequences: the model does not tell them apart.
+/// One token of a forward pass. Prefill is many rows of one sequence, decoding is one row, and a
+/// batch of requests is rows of several sequences: the model does not tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// The token at this position.
     pub token: u32,
-    /// Its place in its sequence, from 0; so many tokens of the sequence are in the cache already, or in earlier rows.
+    /// Its place in its sequence, from 0; so many tokens of the sequence are in the cache already,
+    /// or in earlier rows.
     pub position: usize,
     /// Which sequence of the cache.
     pub sequence: usize,
-    /// Whether the scores of the next token are wanted. The output head is the largest matrix; most rows of a prompt do not need it.
+    /// Whether the scores of the next token are wanted. The output head is the largest matrix; most
+    /// rows of a prompt do not need it.
     pub logits: bool,
 }

@@ -17,11 +17,26 @@ use crate::{
 fn logits_are_those_of_the_model() {
     let (model, out) = (Folder::model(), Folder::empty());
     let tokens = [3, 50, 0, 3];
-    run(&["logits", "--model", model.name(), "--tokens", "3, 50,0,3", "--out", &out.file("model.safetensors")]).succeeds("logits");
+    run(&[
+        "logits",
+        "--model",
+        model.name(),
+        "--tokens",
+        "3, 50,0,3",
+        "--out",
+        &out.file("model.safetensors"),
+    ])
+    .succeeds("logits");
     let written = Checkpoint::open(&out.path).unwrap();
     let written = to_f32(&written.tensor("logits", &[4, VOCABULARY]).unwrap()).unwrap();
-    let expected = load_model(&model.path).unwrap().forward(&ndarray::Array2::from_shape_vec((1, 4), tokens.to_vec()).unwrap());
-    assert_eq!(written, tensor(&[4, VOCABULARY], expected.iter().copied().collect()), "the same numbers, bit for bit");
+    let expected = load_model(&model.path)
+        .unwrap()
+        .forward(&ndarray::Array2::from_shape_vec((1, 4), tokens.to_vec()).unwrap());
+    assert_eq!(
+        written,
+        tensor(&[4, VOCABULARY], expected.iter().copied().collect()),
+        "the same numbers, bit for bit"
+    );
     let files = std::fs::read_dir(&out.path).unwrap().count();
     assert_eq!(files, 1, "nothing unfinished is left beside the file");
 }
@@ -29,25 +44,34 @@ fn logits_are_those_of_the_model() {
 #[test]
 fn generate_prints_text_alone_and_speeds_beside_it() {
     let model = Folder::model_with_tokenizer();
-    let generate =
-        |more: &[&str]| run(&[&["generate", "--model", model.name(), "-p", "abc", "-n", "6"], more].concat()).succeeds("generate");
+    let generate = |more: &[&str]| {
+        run(&[&["generate", "--model", model.name(), "-p", "abc", "-n", "6"], more].concat())
+            .succeeds("generate")
+    };
     let loud = generate(&[]);
     let quiet = generate(&["--quiet"]);
     assert_eq!(quiet.stderr, "");
     assert_eq!(loud.stdout, quiet.stdout);
     assert!(loud.stdout.ends_with('\n') && loud.stdout.len() > 6, "{:?}", loud.stdout);
-    for part in
-        ["load ", "prefill  4 tokens, ", "first token after", "decode   5 tokens, ", "tokens/s", "finish   6 new tokens were asked for"]
-    {
+    for part in [
+        "load ",
+        "prefill  4 tokens, ",
+        "first token after",
+        "decode   5 tokens, ",
+        "tokens/s",
+        "finish   6 new tokens were asked for",
+    ] {
         assert!(loud.stderr.contains(part), "expected {part:?} in {}", loud.stderr);
     }
     assert_eq!(generate(&["--quiet", "--echo"]).stdout, format!("abc{}", quiet.stdout));
     // --raw leaves out the <s> that this tokenizer puts before a text.
     assert!(generate(&["--raw"]).stderr.contains("prefill  3 tokens, "));
 
-    let piped = run_with_input(&["generate", "--model", model.name(), "-n", "6", "-q"], b"abc\n").succeeds("piped");
+    let piped = run_with_input(&["generate", "--model", model.name(), "-n", "6", "-q"], b"abc\n")
+        .succeeds("piped");
     assert_eq!(piped.stdout, quiet.stdout, "a final line break is no part of the prompt");
-    let nothing = run(&["generate", "--model", model.name(), "-p", "abc", "-n", "0"]).succeeds("-n 0");
+    let nothing =
+        run(&["generate", "--model", model.name(), "-p", "abc", "-n", "0"]).succeeds("-n 0");
     assert_eq!(nothing.stdout, "");
 }
 
@@ -55,8 +79,22 @@ fn generate_prints_text_alone_and_speeds_beside_it() {
 fn a_seed_gives_one_text() {
     let model = Folder::model_with_tokenizer();
     let generate = |seed: &str| {
-        let args =
-            ["generate", "--model", model.name(), "-p", "abc", "-n", "16", "-q", "--temperature", "2", "--top-k", "40", "--min-p", "0.01"];
+        let args = [
+            "generate",
+            "--model",
+            model.name(),
+            "-p",
+            "abc",
+            "-n",
+            "16",
+            "-q",
+            "--temperature",
+            "2",
+            "--top-k",
+            "40",
+            "--min-p",
+            "0.01",
+        ];
         run(&[&args[..], &["--seed", seed]].concat()).succeeds("generate").stdout
     };
     assert_eq!(generate("1"), generate("1"));
@@ -66,11 +104,19 @@ fn a_seed_gives_one_text() {
 #[test]
 fn the_end_has_a_reason() {
     let model = Folder::model_with_tokenizer();
-    let full = run(&["generate", "--model", model.name(), "-p", "abc", "-n", "100"]).succeeds("a full context");
-    assert!(full.stderr.contains(&format!("finish   the context of {CONTEXT} tokens is full")), "{}", full.stderr);
+    let full = run(&["generate", "--model", model.name(), "-p", "abc", "-n", "100"])
+        .succeeds("a full context");
+    assert!(
+        full.stderr.contains(&format!("finish   the context of {CONTEXT} tokens is full")),
+        "{}",
+        full.stderr
+    );
     // Every token is a stop token.
     let every: Vec<_> = (0..VOCABULARY).map(|id| id.to_string()).collect();
-    model.write("generation_config.json", format!("{{\"eos_token_id\": [{}]}}", every.join(", ")).as_bytes());
+    model.write(
+        "generation_config.json",
+        format!("{{\"eos_token_id\": [{}]}}", every.join(", ")).as_bytes(),
+    );
     let stopped = run(&["generate", "--model", model.name(), "-p", "abc"]).succeeds("a stop token");
     assert!(stopped.stderr.contains("finish   the model ended its text"), "{}", stopped.stderr);
     assert_eq!(stopped.stdout, "");
@@ -79,16 +125,26 @@ fn the_end_has_a_reason() {
 #[test]
 fn chat_remembers() {
     let model = Folder::model_with_tokenizer();
-    model.edit_config(&format!("\"max_position_embeddings\": {CONTEXT}"), "\"max_position_embeddings\": 500");
+    model.edit_config(
+        &format!("\"max_position_embeddings\": {CONTEXT}"),
+        "\"max_position_embeddings\": 500",
+    );
     let chat = |input: &[u8]| run_with_input(&["chat", "--model", model.name(), "-n", "3"], input);
     let prefills = |stderr: &str| -> Vec<usize> {
-        stderr.lines().map(|line| line.strip_prefix("[prefill ").unwrap().split(' ').next().unwrap().parse().unwrap()).collect()
+        stderr
+            .lines()
+            .map(|line| {
+                line.strip_prefix("[prefill ").unwrap().split(' ').next().unwrap().parse().unwrap()
+            })
+            .collect()
     };
     let two = chat(b"abc\n\nde\n").succeeds("two messages");
     let counts = prefills(&two.stderr);
-    // <|im_start|>, "user", line break, "abc", <|im_end|>, line break, <|im_start|>, "assistant", line break: one token a letter.
+    // <|im_start|>, "user", line break, "abc", <|im_end|>, line break, <|im_start|>, "assistant",
+    // line break: one token a letter.
     assert_eq!(counts[0], 1 + 4 + 1 + 3 + 1 + 1 + 1 + 9 + 1);
-    // The first message and its answer (whose tokens may be read differently when they stand together), then the second.
+    // The first message and its answer (whose tokens may be read differently when they stand
+    // together), then the second.
     assert!(counts[1] > counts[0] + 2 + 20, "{counts:?}");
     assert_eq!(counts.len(), 2, "an empty line is no message");
     assert!(two.stdout.lines().count() >= 2, "{}", two.stdout);
@@ -98,16 +154,26 @@ fn chat_remembers() {
     chat(b"").succeeds("no message at all");
     let broken = chat(b"abc\nd\xffe\n");
     assert_eq!(broken.code, 1);
-    assert!(broken.stderr.lines().last().unwrap().contains("0xff at offset 5"), "{}", broken.stderr);
+    assert!(
+        broken.stderr.lines().last().unwrap().contains("0xff at offset 5"),
+        "{}",
+        broken.stderr
+    );
 }
 
 #[test]
 fn chat_obeys_the_folders_template() {
     let model = Folder::model_with_tokenizer();
-    model.write("tokenizer_config.json", br#"{"chat_template": "{% for m in messages %}{{ m.content }}{% endfor %}a"}"#);
-    let chat = run_with_input(&["chat", "--model", model.name(), "-n", "2", "--system", "xyz"], b"bc\n").succeeds("chat");
+    model.write(
+        "tokenizer_config.json",
+        br#"{"chat_template": "{% for m in messages %}{{ m.content }}{% endfor %}a"}"#,
+    );
+    let chat =
+        run_with_input(&["chat", "--model", model.name(), "-n", "2", "--system", "xyz"], b"bc\n")
+            .succeeds("chat");
     assert!(chat.stderr.starts_with("[prefill 6 tokens"), "{}", chat.stderr);
-    let raw = run_with_input(&["chat", "--model", model.name(), "-n", "2", "--raw"], b"bc\n").succeeds("chat --raw");
+    let raw = run_with_input(&["chat", "--model", model.name(), "-n", "2", "--raw"], b"bc\n")
+        .succeeds("chat --raw");
     assert!(raw.stderr.starts_with("[prefill 2 tokens"), "{}", raw.stderr);
 
     let long = run_with_input(&["chat", "--model", model.name()], "b".repeat(30).as_bytes());
@@ -126,18 +192,38 @@ fn a_model_without_a_chat_template_says_so() {
     let json = std::fs::read_to_string(model.path.join("tokenizer.json")).unwrap();
     model.write("tokenizer.json", json.replace("<|im_start|>", "<|begin|>").as_bytes());
     let words = [model.name(), "no chat template", "generate"];
-    run_with_input(&["chat", "--model", model.name()], b"b\n").fails_in_one_line("no template", 1, &words);
+    run_with_input(&["chat", "--model", model.name()], b"b\n").fails_in_one_line(
+        "no template",
+        1,
+        &words,
+    );
 }
 
 #[test]
 fn bench_reports_speed_and_memory() {
     let model = Folder::model();
-    let args = ["bench", "--model", model.name(), "--prompt-tokens", "8", "-n", "4", "--repeat", "2"];
+    let args =
+        ["bench", "--model", model.name(), "--prompt-tokens", "8", "-n", "4", "--repeat", "2"];
     let text = run(&args).succeeds("bench").stdout;
-    for line in ["model ", "files ", "weights ", "load ", "prefill    8 tokens, ", "decode     3 tokens, ", "peak "] {
-        assert!(text.contains(&format!("\n{line}")) || text.starts_with(line), "expected {line:?} in\n{text}");
+    for line in [
+        "model ",
+        "files ",
+        "weights ",
+        "load ",
+        "prefill    8 tokens, ",
+        "decode     3 tokens, ",
+        "peak ",
+    ] {
+        assert!(
+            text.contains(&format!("\n{line}")) || text.starts_with(line),
+            "expected {line:?} in\n{text}"
+        );
     }
-    assert_eq!(text.contains("not measured on this platform"), cfg!(not(target_os = "linux")), "{text}");
+    assert_eq!(
+        text.contains("not measured on this platform"),
+        cfg!(not(target_os = "linux")),
+        "{text}"
+    );
     let json = run(&[&args[..], &["--json"]].concat()).succeeds("bench --json").stdout;
     assert_eq!(json.lines().count(), 1);
     let parameters = 51 * 20 * 2 + 20 + 2 * (2 * 20 + 20 * 48 * 2 + 20 * 16 * 2 + 3 * 20 * 28);
@@ -155,34 +241,71 @@ fn bench_reports_speed_and_memory() {
 #[test]
 fn synth_writes_gguf_files_of_every_type() {
     let folder = Folder::empty();
-    for name in ["f32", "f16", "bf16", "q8_0", "q6_k", "q5_k_m", "q5_1", "q5_0", "q4_k_m", "q4_1", "q4_0", "q3_k_m", "q2_k"] {
+    for name in [
+        "f32", "f16", "bf16", "q8_0", "q6_k", "q5_k_m", "q5_1", "q5_0", "q4_k_m", "q4_1", "q4_0",
+        "q3_k_m", "q2_k",
+    ] {
         let file = folder.file(name);
-        let said = run(&["synth", "--like", "tiny-256", "--type", name, "--out", &file]).succeeds("synth").stdout;
+        let said = run(&["synth", "--like", "tiny-256", "--type", name, "--out", &file])
+            .succeeds("synth")
+            .stdout;
         assert!(said.contains("bits each"), "{said}");
         let gguf = Gguf::open(file.as_ref()).unwrap();
         for info in gguf.tensors.iter().filter(|info| info.shape.len() == 2) {
             let [rows, cols] = *info.shape else { continue };
             let bytes = gguf.bytes_of(info);
             let mut values = vec![0.0; rows * cols];
-            for (row, bytes) in values.chunks_exact_mut(cols).zip(bytes.chunks_exact(bytes.len() / rows)) {
+            for (row, bytes) in
+                values.chunks_exact_mut(cols).zip(bytes.chunks_exact(bytes.len() / rows))
+            {
                 dequantize_row(info.tensor_type, bytes, row);
             }
-            let deviation = (values.iter().map(|x| x * x).sum::<f32>() / values.len() as f32).sqrt();
-            // The smallest matrix has 64 · 256 weights in 64 blocks, some of whose scales are as random as the weights.
-            assert!((deviation / 0.02 - 1.0).abs() < 0.1, "{name}: {} in {}: standard deviation {deviation}", info.name, info.tensor_type);
+            let deviation =
+                (values.iter().map(|x| x * x).sum::<f32>() / values.len() as f32).sqrt();
+            // The smallest matrix has 64 · 256 weights in 64 blocks, some of whose scales are as
+            // random as the weights.
+            assert!(
+                (deviation / 0.02 - 1.0).abs() < 0.1,
+                "{name}: {} in {}: standard deviation {deviation}",
+                info.name,
+                info.tensor_type
+            );
         }
     }
     let file = folder.file("q4_k_m");
-    let json = run(&["bench", "--json", "--model", &file, "--prompt-tokens", "4", "-n", "3", "--repeat", "2", "-j", "2"]).succeeds("bench");
+    let json = run(&[
+        "bench",
+        "--json",
+        "--model",
+        &file,
+        "--prompt-tokens",
+        "4",
+        "-n",
+        "3",
+        "--repeat",
+        "2",
+        "-j",
+        "2",
+    ])
+    .succeeds("bench");
     assert!(json.stdout.contains("\"threads\":2"), "{}", json.stdout);
     let again = run(&["synth", "--like", "tiny", "--type", "q8_0", "--out", &file]);
     again.fails_in_one_line("a file that is there", 1, &[&file, "does not exist yet"]);
     let other = folder.file("other");
-    run(&["synth", "--like", "tiny", "--type", "q9", "--out", &other]).fails_in_one_line("no such type", 2, &["\"q9\"", "q4_k_m"]);
+    run(&["synth", "--like", "tiny", "--type", "q9", "--out", &other]).fails_in_one_line(
+        "no such type",
+        2,
+        &["\"q9\"", "q4_k_m"],
+    );
     assert!(!std::path::Path::new(&other).exists());
     // Other options whose values only the engine knows.
-    for (option, value, expected) in [("--kernels", "fast", "naive"), ("--attention", "none", "streaming"), ("--cache-type", "q8", "f16")] {
-        let run = run(&["logits", "--model", &file, "--tokens", "1", "--out", &other, option, value]);
+    for (option, value, expected) in [
+        ("--kernels", "fast", "naive"),
+        ("--attention", "none", "streaming"),
+        ("--cache-type", "q8", "f16"),
+    ] {
+        let run =
+            run(&["logits", "--model", &file, "--tokens", "1", "--out", &other, option, value]);
         run.fails_in_one_line(option, 2, &[option, value, expected]);
     }
 }
@@ -197,26 +320,51 @@ fn inspect_lists_what_a_file_holds() {
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let lines: Vec<_> = said.lines().map(words).collect();
     for (key, _) in gguf.metadata.iter() {
-        assert!(lines.iter().any(|line| line.first().is_some_and(|word| word == key)), "{key} is not in {said}");
+        assert!(
+            lines.iter().any(|line| line.first().is_some_and(|word| word == key)),
+            "{key} is not in {said}"
+        );
     }
     for info in &gguf.tensors {
-        let line = words(&format!("{} {} {:?} {}", info.name, info.tensor_type, info.shape, info.size));
+        let line =
+            words(&format!("{} {} {:?} {}", info.name, info.tensor_type, info.shape, info.size));
         assert!(lines.contains(&line), "{line:?} is not in {said}");
     }
     let bytes: usize = gguf.tensors.iter().map(|info| info.size).sum();
-    assert!(said.contains(&format!("{} tensors", gguf.tensors.len())) && said.contains(&format!(" {bytes} bytes, ")), "{said}");
+    assert!(
+        said.contains(&format!("{} tensors", gguf.tensors.len()))
+            && said.contains(&format!(" {bytes} bytes, ")),
+        "{said}"
+    );
     assert!(!said.contains("tokens/s"), "the machine is not measured unless asked for: {said}");
-    let threads = run(&["inspect", &file, "--roofline", "-j", "1"]).succeeds("inspect --roofline").stdout;
+    let threads =
+        run(&["inspect", &file, "--roofline", "-j", "1"]).succeeds("inspect --roofline").stdout;
     assert!(threads.starts_with(&said) && threads.contains("tokens/s at most"), "{threads}");
 
-    run(&["inspect", &file, "-j", "1"]).fails_in_one_line("threads without --roofline", 2, &["--roofline"]);
-    run(&["inspect", &folder.file("absent")]).fails_in_one_line("no file", 1, &["absent", "cannot be read"]);
+    run(&["inspect", &file, "-j", "1"]).fails_in_one_line(
+        "threads without --roofline",
+        2,
+        &["--roofline"],
+    );
+    run(&["inspect", &folder.file("absent")]).fails_in_one_line(
+        "no file",
+        1,
+        &["absent", "cannot be read"],
+    );
     run(&["inspect", folder.name()]).fails_in_one_line("a folder", 1, &["not a regular file"]);
     folder.write("text.gguf", b"once upon a time");
-    run(&["inspect", &folder.file("text.gguf")]).fails_in_one_line("a text", 1, &["text.gguf", "magic", "once", "GGUF"]);
+    run(&["inspect", &folder.file("text.gguf")]).fails_in_one_line(
+        "a text",
+        1,
+        &["text.gguf", "magic", "once", "GGUF"],
+    );
     let whole = std::fs::read(&file).unwrap();
     folder.write("cut.gguf", &whole[..whole.len() - 100]);
-    run(&["inspect", &folder.file("cut.gguf")]).fails_in_one_line("a file that is cut off", 1, &["cut.gguf", "tensor", "truncated"]);
+    run(&["inspect", &folder.file("cut.gguf")]).fails_in_one_line(
+        "a file that is cut off",
+        1,
+        &["cut.gguf", "tensor", "truncated"],
+    );
 }
 
 #[test]
@@ -225,10 +373,29 @@ fn bench_begins_from_nothing_each_time() {
     let file = folder.file("model.gguf");
     run(&["synth", "--like", "tiny-256", "--type", "q8_0", "--out", &file]).succeeds("synth");
     let prefill = |repeat: &str| {
-        let args =
-            ["bench", "--json", "--model", &file, "--prompt-tokens", "200", "-n", "1", "-j", "1", "--kernels", "naive", "--repeat", repeat];
+        let args = [
+            "bench",
+            "--json",
+            "--model",
+            &file,
+            "--prompt-tokens",
+            "200",
+            "-n",
+            "1",
+            "-j",
+            "1",
+            "--kernels",
+            "naive",
+            "--repeat",
+            repeat,
+        ];
         let json = run(&args).succeeds("bench").stdout;
-        let seconds = json.split("\"prefill_seconds\":").nth(1).and_then(|rest| rest.split(',').next()).unwrap().to_owned();
+        let seconds = json
+            .split("\"prefill_seconds\":")
+            .nth(1)
+            .and_then(|rest| rest.split(',').next())
+            .unwrap()
+            .to_owned();
         seconds.trim_end_matches("}\n").parse::<f64>().unwrap()
     };
     // A prompt that is still in the cache would take a hundredth of the time.
@@ -239,17 +406,31 @@ fn bench_begins_from_nothing_each_time() {
 #[test]
 fn score_counts_by_kind() {
     let model = Folder::model_with_tokenizer();
-    // What the model says greedily after "ab" is what is right; no answer has 48 tokens in a context of 24.
-    let said = run(&["generate", "--model", model.name(), "-p", "ab", "-q"]).succeeds("generate").stdout;
-    let question = |kind: &str, answer: &str| format!("{{\"kind\": {kind:?}, \"prompt\": \"ab\", \"answer\": {:?}}}\n", answer.trim());
-    let questions = [question("name", &said), question("name", "wrong"), question("place", &said), question("place", &said)].concat();
+    // What the model says greedily after "ab" is what is right; no answer has 48 tokens in a
+    // context of 24.
+    let said =
+        run(&["generate", "--model", model.name(), "-p", "ab", "-q"]).succeeds("generate").stdout;
+    let question = |kind: &str, answer: &str| {
+        format!("{{\"kind\": {kind:?}, \"prompt\": \"ab\", \"answer\": {:?}}}\n", answer.trim())
+    };
+    let questions = [
+        question("name", &said),
+        question("name", "wrong"),
+        question("place", &said),
+        question("place", &said),
+    ]
+    .concat();
     model.write("questions.jsonl", questions.as_bytes());
     model.write("stories.jsonl", b"{\"text\": \"abcde\"}\n{\"text\": \"xyz\"}\n");
-    model.write("scores.json", b"{\"chance\": {\"name\": 0.125}, \"guess_in_story\": {\"name\": 0.5}}");
+    model.write(
+        "scores.json",
+        b"{\"chance\": {\"name\": 0.125}, \"guess_in_story\": {\"name\": 0.5}}",
+    );
     let (questions, stories) = (model.file("questions.jsonl"), model.file("stories.jsonl"));
     let args = ["score", "--model", model.name(), "--questions", &questions, "--stories", &stories];
     let table = run(&args).succeeds("score").stdout;
-    let cells: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    let cells: Vec<Vec<&str>> =
+        table.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(cells[1], ["name", "1/2", "50.0", "%", "50.0", "%", "12.5", "%"]);
     assert_eq!(cells[2], ["place", "2/2", "100.0", "%"]);
     assert_eq!(cells[3], ["all", "3/4", "75.0", "%"]);
@@ -264,30 +445,54 @@ fn score_counts_by_kind() {
 #[test]
 fn a_gguf_file_is_read_like_the_folder_that_it_was_made_from() {
     let folder = Folder::empty();
-    let (story, file) = (concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story"), folder.file("story.gguf"));
+    let (story, file) =
+        (concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story"), folder.file("story.gguf"));
     run(&["quantize", story, &file, "--type", "f32"]).succeeds("quantize");
     let both = |args: &[&str], input: &[u8]| {
-        [story, &file].map(|model| run_with_input(&[args, &["--model", model]].concat(), input).succeeds(args[0]).stdout)
+        [story, &file].map(|model| {
+            run_with_input(&[args, &["--model", model]].concat(), input).succeeds(args[0]).stdout
+        })
     };
-    let [from_folder, from_file] = both(&["generate", "-q", "-n", "8", "-p", "Once upon a time"], b"");
+    let [from_folder, from_file] =
+        both(&["generate", "-q", "-n", "8", "-p", "Once upon a time"], b"");
     assert_eq!(from_file, from_folder);
     let [from_folder, from_file] = both(&["chat", "-q", "-n", "8"], b"Hi, it's 12 o'clock!\n");
     assert_eq!(from_file, from_folder);
 
-    folder.write("stories.jsonl", "{\"text\": \"Tom had a dog. Café, naïve 😀.\"}\n{\"text\": \"Hi.\"}\n".as_bytes());
+    folder.write(
+        "stories.jsonl",
+        "{\"text\": \"Tom had a dog. Café, naïve 😀.\"}\n{\"text\": \"Hi.\"}\n".as_bytes(),
+    );
     let stories = folder.file("stories.jsonl");
     let number = |json: &str, field: &str| -> f64 {
-        let rest = json.split(&format!("\"{field}\":")).nth(1).unwrap_or_else(|| panic!("{field} in {json}"));
+        let rest = json
+            .split(&format!("\"{field}\":"))
+            .nth(1)
+            .unwrap_or_else(|| panic!("{field} in {json}"));
         rest.trim_start_matches([' ', ':']).split([',', '}']).next().unwrap().parse().unwrap()
     };
     let perplexities = both(&["perplexity", "--json", "--stories", &stories], b"").map(|json| {
-        assert_eq!((number(&json, "stories"), number(&json, "tokens") > 12.0), (2.0, true), "{json}");
+        assert_eq!(
+            (number(&json, "stories"), number(&json, "tokens") > 12.0),
+            (2.0, true),
+            "{json}"
+        );
         number(&json, "perplexity")
     });
     assert!((perplexities[0] / perplexities[1] - 1.0).abs() < 1e-3, "{perplexities:?}");
     // `score` says the same of the same stories.
-    folder.write("questions.jsonl", b"{\"kind\": \"name\", \"prompt\": \"a\", \"answer\": \"b\"}\n");
-    let score = run(&["score", "--json", "--model", &file, "--stories", &stories, "--questions", &folder.file("questions.jsonl")]);
+    folder
+        .write("questions.jsonl", b"{\"kind\": \"name\", \"prompt\": \"a\", \"answer\": \"b\"}\n");
+    let score = run(&[
+        "score",
+        "--json",
+        "--model",
+        &file,
+        "--stories",
+        &stories,
+        "--questions",
+        &folder.file("questions.jsonl"),
+    ]);
     assert_eq!(number(&score.succeeds("score").stdout, "perplexity"), perplexities[1]);
 }
 
@@ -296,22 +501,46 @@ fn perplexity_of_a_text_goes_by_stretches() {
     let model = Folder::model_with_tokenizer();
     model.write("text.txt", b"abcdefghijklmnopqrst");
     let text = model.file("text.txt");
-    let perplexity = |more: &[&str]| run(&[&["perplexity", "--model", model.name(), "--text", &text], more].concat());
+    let perplexity = |more: &[&str]| {
+        run(&[&["perplexity", "--model", model.name(), "--text", &text], more].concat())
+    };
     // `<s>` and 20 letters; then twice `<s>` and 9 letters, and once `<s>` and 2.
-    assert!(perplexity(&[]).succeeds("the context").stdout.ends_with("over 1 stretches, 20 tokens\n"));
-    assert!(perplexity(&["--stretch", "10"]).succeeds("10 tokens").stdout.ends_with("over 3 stretches, 20 tokens\n"));
-    assert!(perplexity(&["--stretch", "10", "--limit", "1"]).succeeds("--limit").stdout.ends_with("over 1 stretches, 9 tokens\n"));
+    assert!(
+        perplexity(&[]).succeeds("the context").stdout.ends_with("over 1 stretches, 20 tokens\n")
+    );
+    assert!(
+        perplexity(&["--stretch", "10"])
+            .succeeds("10 tokens")
+            .stdout
+            .ends_with("over 3 stretches, 20 tokens\n")
+    );
+    assert!(
+        perplexity(&["--stretch", "10", "--limit", "1"])
+            .succeeds("--limit")
+            .stdout
+            .ends_with("over 1 stretches, 9 tokens\n")
+    );
     perplexity(&["--stretch", "1"]).fails_in_one_line("no room", 1, &["--stretch", "found 1"]);
     model.write("text.txt", &b"abcdefghijklmnopqrst".repeat(2));
     perplexity(&["--stretch", "30"]).fails_in_one_line("longer than the context", 1, &["24"]);
     let absent = model.file("absent.txt");
-    run(&["perplexity", "--text", &absent]).fails_in_one_line("no text", 1, &[&absent, "cannot be read"]);
+    run(&["perplexity", "--text", &absent]).fails_in_one_line(
+        "no text",
+        1,
+        &[&absent, "cannot be read"],
+    );
 }
 
-/// A generation long enough to be ended before it ends by itself, and short enough that a test which fails does not hang.
+/// A generation long enough to be ended before it ends by itself, and short enough that a test
+/// which fails does not hang.
 fn long_generation(model: &Folder) -> std::process::Child {
-    model.edit_config(&format!("\"max_position_embeddings\": {CONTEXT}"), "\"max_position_embeddings\": 1000");
-    command(&["generate", "--model", model.name(), "-p", "abc", "-n", "200"]).spawn().expect("the binary starts")
+    model.edit_config(
+        &format!("\"max_position_embeddings\": {CONTEXT}"),
+        "\"max_position_embeddings\": 1000",
+    );
+    command(&["generate", "--model", model.name(), "-p", "abc", "-n", "200"])
+        .spawn()
+        .expect("the binary starts")
 }
 
 #[test]
@@ -323,7 +552,11 @@ fn a_reader_that_leaves_is_no_error() {
     out.read_exact(&mut byte).expect("text comes as it is generated");
     drop(out);
     let run = finished(child.wait_with_output().expect("it ends")).succeeds("a closed pipe");
-    assert!(run.stderr.contains("finish   standard output was closed") && !run.stderr.contains("error"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("finish   standard output was closed") && !run.stderr.contains("error"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[cfg(unix)]
@@ -334,10 +567,17 @@ fn ctrl_c_ends_with_a_report() {
     let mut byte = [0];
     let out = child.stdout.as_mut().expect("piped");
     out.read_exact(&mut byte).expect("text comes as it is generated");
-    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
+    let kill = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .expect("kill is there");
     assert!(kill.success());
     let run = finished(child.wait_with_output().expect("it ends"));
     assert_eq!(run.code, 130, "{}", run.stderr);
     assert!(run.stdout.ends_with('\n'), "the line is ended");
-    assert!(run.stderr.contains("finish   interrupted") && run.stderr.contains("tokens/s"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("finish   interrupted") && run.stderr.contains("tokens/s"),
+        "{}",
+        run.stderr
+    );
 }

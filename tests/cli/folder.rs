@@ -40,14 +40,17 @@ impl Folder {
         folder
     }
 
-    /// The tiny model with a tokenizer: single letters, ChatML's tokens, and `<s>` before every text.
+    /// The tiny model with a tokenizer: single letters, ChatML's tokens, and `<s>` before every
+    /// text.
     pub(crate) fn model_with_tokenizer() -> Self {
         let folder = Self::model();
         let special = ["<unk>", "<s>", "<|im_start|>", "<|im_end|>"].map(str::to_owned);
-        let letters = (b'a'..=b'z').chain(b'A'..=b'T').chain([b' ']).map(|b| char::from(b).to_string());
+        let letters =
+            (b'a'..=b'z').chain(b'A'..=b'T').chain([b' ']).map(|b| char::from(b).to_string());
         let tokens: Vec<_> = special.into_iter().chain(letters).collect();
         assert_eq!(tokens.len(), VOCABULARY);
-        let entries: Vec<_> = tokens.iter().enumerate().map(|(id, token)| format!("{token:?}: {id}")).collect();
+        let entries: Vec<_> =
+            tokens.iter().enumerate().map(|(id, token)| format!("{token:?}: {id}")).collect();
         let added = |id: usize| {
             format!(
                 r#"{{"id": {id}, "content": {:?}, "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true}}"#,
@@ -101,7 +104,10 @@ impl Folder {
     pub(crate) fn edit_header(&self, from: &str, to: &str) {
         assert_eq!(from.len(), to.len(), "the header's length stays");
         self.edit_weights(|bytes| {
-            let at = bytes.windows(from.len()).position(|w| w == from.as_bytes()).unwrap_or_else(|| panic!("no {from} in the header"));
+            let at = bytes
+                .windows(from.len())
+                .position(|w| w == from.as_bytes())
+                .unwrap_or_else(|| panic!("no {from} in the header"));
             bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
         });
     }

@@ -1,8 +1,13 @@
-//! The command line as a user meets it: the binary is run, and what it prints and returns is looked at.
+//! The command line as a user meets it: the binary is run, and what it prints and returns is looked
+//! at.
 //!
-//! With the feature `reference` everything is checked. Without it the learner's code runs, in which any task may still be
-//! missing: then each command must work or say in one line which task it needs.
-#![cfg_attr(not(feature = "reference"), allow(dead_code, reason = "the damaged folders are for the reference alone"))]
+//! With the feature `reference` everything is checked. Without it the learner's code runs, in which
+//! any task may still be missing: then each command must work or say in one line which task it
+//! needs.
+#![cfg_attr(
+    not(feature = "reference"),
+    allow(dead_code, reason = "the damaged folders are for the reference alone")
+)]
 
 #[cfg(feature = "reference")]
 mod bad_files;

@@ -1,4 +1,5 @@
-//! What goes wrong before any model runs, whatever the solution: options, input, the tokenizer; and `synth`, which needs none.
+//! What goes wrong before any model runs, whatever the solution: options, input, the tokenizer; and
+//! `synth`, which needs none.
 
 use crate::{
     folder::{Folder, VOCABULARY},
@@ -23,10 +24,16 @@ fn a_wrong_option_gets_one_line() {
         (&["generate", "-p", "a", "--top-p", "nan"], &["'nan'", "--top-p"]),
         (&["generate", "-p", "a", "--min-p", "-0.1"], &["'-0.1'", "--min-p", "from 0 to 1"]),
         (&["generate", "-p", "a", "--min-p", "2"], &["'2'", "--min-p"]),
-        (&["generate", "-p", "a", "--repeat-penalty", "0"], &["'0'", "--repeat-penalty", "above 0"]),
+        (
+            &["generate", "-p", "a", "--repeat-penalty", "0"],
+            &["'0'", "--repeat-penalty", "above 0"],
+        ),
         (&["generate", "-p", "a", "-n", "-3"], &["'-3'", "-n", "whole number"]),
         (&["generate", "-p", "a", "-n", "many"], &["'many'", "-n"]),
-        (&["generate", "-p", "a", "--seed", "18446744073709551616"], &["--seed", "18446744073709551615"]),
+        (
+            &["generate", "-p", "a", "--seed", "18446744073709551616"],
+            &["--seed", "18446744073709551615"],
+        ),
         (&["chat", "--raw", "--system", "x"], &["--raw", "--system"]),
         (&["logits", "--tokens", "1,2"], &["--out"]),
         (&["logits", "--tokens", "1,b", "--out", "x"], &["'b'", "--tokens", "token ids"]),
@@ -34,7 +41,10 @@ fn a_wrong_option_gets_one_line() {
         (&["logits", "--tokens", "", "--out", "x"], &["--tokens"]),
         (&["bench", "--prompt-tokens", "0"], &["'0'", "--prompt-tokens", "from 1 on"]),
         (&["score", "--limit", "0"], &["'0'", "--limit"]),
-        (&["synth", "--like", "gpt-5", "--out", "x"], &["'gpt-5'", "smollm2-360m", "tinyllama-1.1b", "tiny"]),
+        (
+            &["synth", "--like", "gpt-5", "--out", "x"],
+            &["'gpt-5'", "smollm2-360m", "tinyllama-1.1b", "tiny"],
+        ),
     ] {
         run(args).fails_in_one_line(&format!("{args:?}"), 2, words);
     }
@@ -43,7 +53,17 @@ fn a_wrong_option_gets_one_line() {
 #[test]
 fn help_and_version_are_answers() {
     let help = run(&["--help"]).succeeds("--help");
-    for command in ["generate", "chat", "logits", "bench", "score", "perplexity", "synth", "inspect", "quantize"] {
+    for command in [
+        "generate",
+        "chat",
+        "logits",
+        "bench",
+        "score",
+        "perplexity",
+        "synth",
+        "inspect",
+        "quantize",
+    ] {
         assert!(help.stdout.contains(command), "{}", help.stdout);
         run(&[command, "--help"]).succeeds(command);
     }
@@ -53,23 +73,51 @@ fn help_and_version_are_answers() {
 #[test]
 fn a_bad_prompt_gets_one_line() {
     run(&["generate", "-p", ""]).fails_in_one_line("-p with nothing", 1, &["prompt is empty"]);
-    run_with_input(&["generate"], b"").fails_in_one_line("nothing piped in", 1, &["prompt is empty"]);
-    run_with_input(&["generate"], b"\n").fails_in_one_line("an empty line piped in", 1, &["prompt is empty"]);
-    run_with_input(&["generate"], b"caf\xe9 au lait").fails_in_one_line("Latin-1", 1, &["standard input", "0xe9", "offset 3", "UTF-8"]);
-    run_with_input(&["generate"], b"caf\xc3").fails_in_one_line("half a character", 1, &["0xc3", "offset 3", "UTF-8"]);
+    run_with_input(&["generate"], b"").fails_in_one_line(
+        "nothing piped in",
+        1,
+        &["prompt is empty"],
+    );
+    run_with_input(&["generate"], b"\n").fails_in_one_line(
+        "an empty line piped in",
+        1,
+        &["prompt is empty"],
+    );
+    run_with_input(&["generate"], b"caf\xe9 au lait").fails_in_one_line(
+        "Latin-1",
+        1,
+        &["standard input", "0xe9", "offset 3", "UTF-8"],
+    );
+    run_with_input(&["generate"], b"caf\xc3").fails_in_one_line(
+        "half a character",
+        1,
+        &["0xc3", "offset 3", "UTF-8"],
+    );
 }
 
 #[test]
 fn a_bad_tokenizer_gets_one_line() {
     let absent = Folder::absent();
-    run(&["generate", "-p", "a", "--model", absent.name()]).fails_in_one_line("no folder", 1, &[absent.name()]);
+    run(&["generate", "-p", "a", "--model", absent.name()]).fails_in_one_line(
+        "no folder",
+        1,
+        &[absent.name()],
+    );
     let model = Folder::model();
     for command in [&["generate", "-p", "a"][..], &["chat"]] {
         let args = [command, &["--model", model.name()]].concat();
-        run(&args).fails_in_one_line("no tokenizer", 1, &[&model.file("tokenizer.json"), "cannot be read"]);
+        run(&args).fails_in_one_line(
+            "no tokenizer",
+            1,
+            &[&model.file("tokenizer.json"), "cannot be read"],
+        );
     }
     model.write("tokenizer.json", b"{\"version\": \"1.0\",\n \"model\": 5}");
-    run(&["generate", "-p", "a", "--model", model.name()]).fails_in_one_line("no model in it", 1, &["tokenizer.json", "not a tokenizer"]);
+    run(&["generate", "-p", "a", "--model", model.name()]).fails_in_one_line(
+        "no model in it",
+        1,
+        &["tokenizer.json", "not a tokenizer"],
+    );
 }
 
 #[test]
@@ -81,7 +129,8 @@ fn bad_questions_get_one_line() {
     folder
         .write("questions.jsonl", b"{\"kind\": \"name\", \"prompt\": \"a\", \"answer\": \"b\"}\n{\"kind\": \"name\", \"prompt\": \"a\"}\n");
     score().fails_in_one_line("no answer", 1, &["questions.jsonl:2", "\"answer\"", "string"]);
-    folder.write("questions.jsonl", b"{\"kind\": \"name\", \"prompt\": \"a\", \"answer\": \"b\"}\n");
+    folder
+        .write("questions.jsonl", b"{\"kind\": \"name\", \"prompt\": \"a\", \"answer\": \"b\"}\n");
     folder.write("stories.jsonl", b"Once upon a time\n");
     score().fails_in_one_line("no JSON", 1, &["stories.jsonl:1", "not JSON"]);
 }
@@ -89,13 +138,18 @@ fn bad_questions_get_one_line() {
 #[test]
 fn synth_writes_a_whole_folder_or_none() {
     let folder = Folder::model();
-    let mut names: Vec<_> = std::fs::read_dir(&folder.path).unwrap().map(|f| f.unwrap().file_name()).collect();
+    let mut names: Vec<_> =
+        std::fs::read_dir(&folder.path).unwrap().map(|f| f.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["config.json", "model.safetensors"]);
     let again = run(&["synth", "--like", "tiny", "--out", folder.name()]);
     again.fails_in_one_line("a folder that is there", 1, &[folder.name(), "does not exist yet"]);
     let nowhere = folder.file("config.json/inside");
-    run(&["synth", "--like", "tiny", "--out", &nowhere]).fails_in_one_line("inside a file", 1, &[&nowhere, "cannot be written"]);
+    run(&["synth", "--like", "tiny", "--out", &nowhere]).fails_in_one_line(
+        "inside a file",
+        1,
+        &[&nowhere, "cannot be written"],
+    );
 
     let other = Folder::absent();
     run(&["synth", "--like", "tiny", "--out", other.name(), "--seed", "8"]).succeeds("synth");
@@ -103,7 +157,11 @@ fn synth_writes_a_whole_folder_or_none() {
     assert!(weights(&folder) != weights(&other), "another seed gives other weights");
     let checkpoint = tiny_llm_formats::checkpoint::Checkpoint::open(&other.path).unwrap();
     let head = checkpoint.tensor("lm_head.weight", &[VOCABULARY, 20]).unwrap();
-    let values: Vec<_> = head.bytes.chunks_exact(2).map(|b| f32::from_bits(u32::from(u16::from_le_bytes([b[0], b[1]])) << 16)).collect();
+    let values: Vec<_> = head
+        .bytes
+        .chunks_exact(2)
+        .map(|b| f32::from_bits(u32::from(u16::from_le_bytes([b[0], b[1]])) << 16))
+        .collect();
     let deviation = (values.iter().map(|x| x * x).sum::<f32>() / values.len() as f32).sqrt();
     // Five standard errors of a deviation from 1,020 values: 5 / √2040 of it.
     assert!((deviation / 0.02 - 1.0).abs() < 0.11, "standard deviation {deviation}");

@@ -12,10 +12,16 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
 }
 
-/// The command, not yet started. Backtraces are asked for, because some environments do, and none may be printed.
+/// The command, not yet started. Backtraces are asked for, because some environments do, and none
+/// may be printed.
 pub(crate) fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tiny-llm"));
-    command.args(args).env("RUST_BACKTRACE", "1").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(args)
+        .env("RUST_BACKTRACE", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command
 }
 
@@ -41,7 +47,8 @@ pub(crate) fn finished(output: Output) -> Run {
 }
 
 impl Run {
-    /// Passes if it failed with this code, one line that has all these words, and nothing on standard output.
+    /// Passes if it failed with this code, one line that has all these words, and nothing on
+    /// standard output.
     #[track_caller]
     pub(crate) fn fails_in_one_line(&self, what: &str, code: i32, words: &[&str]) {
         let Self { stdout, stderr, .. } = self;

@@ -23,20 +23,36 @@ fn embedded() -> String {
 
 fn logits(model: &str) -> Tensor {
     let out = Folder::empty();
-    run(&["logits", "--model", model, "--tokens", "3,50,0,3,7,9,11", "--out", &out.file("model.safetensors")]).succeeds("logits");
-    to_f32(&Checkpoint::open(&out.path).unwrap().tensor("logits", &[7, VOCABULARY]).unwrap()).unwrap()
+    run(&[
+        "logits",
+        "--model",
+        model,
+        "--tokens",
+        "3,50,0,3,7,9,11",
+        "--out",
+        &out.file("model.safetensors"),
+    ])
+    .succeeds("logits");
+    to_f32(&Checkpoint::open(&out.path).unwrap().tensor("logits", &[7, VOCABULARY]).unwrap())
+        .unwrap()
 }
 
-/// 6 query heads, 2 of keys, and rows that RoPE pairs in another order: week 1 computes from the folder, week 2 from the file.
+/// 6 query heads, 2 of keys, and rows that RoPE pairs in another order: week 1 computes from the
+/// folder, week 2 from the file.
 #[test]
 fn a_llama_folder_and_its_file_give_the_same_logits() {
     let (folder, synthetic) = (Folder::model(), Folder::empty());
-    run(&["synth", "--like", "tiny", "--type", "f32", "--out", &synthetic.file("keys.gguf")]).succeeds("synth");
+    run(&["synth", "--like", "tiny", "--type", "f32", "--out", &synthetic.file("keys.gguf")])
+        .succeeds("synth");
     // The folder has no tokenizer; the keys of the same shape serve.
     let metadata = Gguf::open(synthetic.file("keys.gguf").as_ref()).unwrap().metadata;
     let out = synthetic.file("model.gguf");
     let source = Source::folder(&folder.path, metadata).unwrap();
-    source.write(out.as_ref(), Target::All(TensorType::F32), &|_| None, &Team::new(2), &mut |_| ControlFlow::Continue(())).unwrap();
+    source
+        .write(out.as_ref(), Target::All(TensorType::F32), &|_| None, &Team::new(2), &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
     let (expected, found) = (logits(folder.name()), logits(&out));
     let largest = expected.iter().fold(0f32, |m, x| m.max(x.abs()));
     for (found, expected) in found.iter().zip(&expected) {
@@ -49,10 +65,24 @@ fn a_folder_becomes_a_file_and_that_another() {
     let folder = Folder::empty();
     let (whole, small) = (folder.file("whole.gguf"), folder.file("small.gguf"));
     let said = run(&["quantize", &embedded(), &whole, "--type", "f16"]).succeeds("f16");
-    assert!(said.stdout.contains("16.01 bits a weight; 21 F32, 36 F16") && said.stderr.is_empty(), "{}{}", said.stdout, said.stderr);
-    let patterns = ["--tensor", "blk.[0-3].ffn_.*=q6_k", "--tensor", "blk.0.ffn_up.weight=q4_0", "--tensor", "attn_q.weight=f32"];
-    run(&[&["quantize", &whole, &small, "--type", "Q8_0", "-j", "2"][..], &patterns].concat()).succeeds("q8_0");
-    let (before, after) = (Gguf::open(whole.as_ref()).unwrap(), Gguf::open(small.as_ref()).unwrap());
+    assert!(
+        said.stdout.contains("16.01 bits a weight; 21 F32, 36 F16") && said.stderr.is_empty(),
+        "{}{}",
+        said.stdout,
+        said.stderr
+    );
+    let patterns = [
+        "--tensor",
+        "blk.[0-3].ffn_.*=q6_k",
+        "--tensor",
+        "blk.0.ffn_up.weight=q4_0",
+        "--tensor",
+        "attn_q.weight=f32",
+    ];
+    run(&[&["quantize", &whole, &small, "--type", "Q8_0", "-j", "2"][..], &patterns].concat())
+        .succeeds("q8_0");
+    let (before, after) =
+        (Gguf::open(whole.as_ref()).unwrap(), Gguf::open(small.as_ref()).unwrap());
     for (key, value) in before.metadata.iter() {
         let expected = if key == "general.file_type" { &Value::U32(7) } else { value };
         assert_eq!(after.metadata.get(key), Some(expected), "{key}");
@@ -61,7 +91,8 @@ fn a_folder_becomes_a_file_and_that_another() {
     assert_eq!(after.metadata.get("general.quantization_version"), Some(&Value::U32(2)));
     for (old, new) in before.tensors.iter().zip(&after.tensors) {
         assert_eq!((&old.name, &old.shape), (&new.name, &new.shape));
-        // A pattern is for the whole name, so the one for attn_q.weight fits none; of two that fit the first decides.
+        // A pattern is for the whole name, so the one for attn_q.weight fits none; of two that fit
+        // the first decides.
         let expected = match new.name.as_str() {
             _ if new.shape.len() == 1 => TensorType::F32,
             name if name.contains("ffn_") && !name.starts_with("blk.4") => TensorType::Q6_K,
@@ -83,18 +114,46 @@ fn what_cannot_be_written_gets_one_line() {
     let out = folder.file("out.gguf");
     let quantize = |more: &[&str]| run(&[&["quantize", &embedded(), &out][..], more].concat());
     quantize(&[]).fails_in_one_line("no type", 2, &["--type"]);
-    quantize(&["--type", "q9"]).fails_in_one_line("no such type", 2, &["--type", "\"q9\"", "q4_k_m"]);
-    quantize(&["--type", "q8_0", "--tensor", "ffn"]).fails_in_one_line("no =", 2, &["'ffn'", "--tensor", "pattern"]);
-    quantize(&["--type", "q8_0", "--tensor", "ffn=q9_k"]).fails_in_one_line("bad type", 2, &["--tensor", "\"q9_k\"", "Q4_K"]);
-    quantize(&["--type", "q8_0", "--tensor", "ff[n=q6_k"]).fails_in_one_line("bad pattern", 2, &["--tensor", "regular expression"]);
+    quantize(&["--type", "q9"]).fails_in_one_line(
+        "no such type",
+        2,
+        &["--type", "\"q9\"", "q4_k_m"],
+    );
+    quantize(&["--type", "q8_0", "--tensor", "ffn"]).fails_in_one_line(
+        "no =",
+        2,
+        &["'ffn'", "--tensor", "pattern"],
+    );
+    quantize(&["--type", "q8_0", "--tensor", "ffn=q9_k"]).fails_in_one_line(
+        "bad type",
+        2,
+        &["--tensor", "\"q9_k\"", "Q4_K"],
+    );
+    quantize(&["--type", "q8_0", "--tensor", "ff[n=q6_k"]).fails_in_one_line(
+        "bad pattern",
+        2,
+        &["--tensor", "regular expression"],
+    );
     quantize(&["--type", "q8_0", "-j", "0"]).fails_in_one_line("no threads", 2, &["'0'"]);
-    run(&["quantize", "nowhere", &out, "--type", "q8_0"]).fails_in_one_line("no input", 1, &["nowhere", "model folder or a GGUF file"]);
+    run(&["quantize", "nowhere", &out, "--type", "q8_0"]).fails_in_one_line(
+        "no input",
+        1,
+        &["nowhere", "model folder or a GGUF file"],
+    );
     let to_a_folder = run(&["quantize", &embedded(), folder.name(), "--type", "q8_0", "--force"]);
     to_a_folder.fails_in_one_line("a folder", 1, &[folder.name(), "name of a file"]);
     let nowhere = folder.file("none/out.gguf");
-    run(&["quantize", &embedded(), &nowhere, "--type", "f16"]).fails_in_one_line("no such folder", 1, &[&nowhere, "cannot be written"]);
+    run(&["quantize", &embedded(), &nowhere, "--type", "f16"]).fails_in_one_line(
+        "no such folder",
+        1,
+        &[&nowhere, "cannot be written"],
+    );
     folder.write("bad.gguf", b"GGUF\x03\x00\x00\x00");
-    run(&["quantize", &folder.file("bad.gguf"), &out, "--type", "f16"]).fails_in_one_line("cut off", 1, &["bad.gguf", "number of tensors"]);
+    run(&["quantize", &folder.file("bad.gguf"), &out, "--type", "f16"]).fails_in_one_line(
+        "cut off",
+        1,
+        &["bad.gguf", "number of tensors"],
+    );
     assert!(!Path::new(&out).exists());
 }
 
@@ -105,7 +164,11 @@ fn weights_that_do_not_fit_are_refused() {
     let (whole, out) = (folder.file("whole.gguf"), folder.file("out.gguf"));
     run(&["synth", "--like", "tiny", "--type", "f32", "--out", &whole]).succeeds("synth");
     let refused = run(&["quantize", &whole, &out, "--type", "f16", "--tensor", ".*ffn_up.*=q8_0"]);
-    refused.fails_in_one_line("rows of 20", 1, &["blk.0.ffn_up.weight", "rows of 20", "blocks of 32"]);
+    refused.fails_in_one_line(
+        "rows of 20",
+        1,
+        &["blk.0.ffn_up.weight", "rows of 20", "blocks of 32"],
+    );
     let gguf = Gguf::open(whole.as_ref()).unwrap();
     let info = gguf.required("blk.1.ffn_down.weight").unwrap();
     let at = gguf.data_start + info.offset + 4 * (2 * 28 + 5);

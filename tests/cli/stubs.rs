@@ -13,7 +13,21 @@ fn every_command_works_or_says_which_task_is_missing() {
     let out = model.file("out.safetensors");
     for command in [
         &["generate", "-p", "abc", "-n", "4"][..],
-        &["generate", "-p", "abc", "-n", "4", "--temperature", "1", "--top-k", "5", "--top-p", "0.9", "--repeat-penalty", "1.1"],
+        &[
+            "generate",
+            "-p",
+            "abc",
+            "-n",
+            "4",
+            "--temperature",
+            "1",
+            "--top-k",
+            "5",
+            "--top-p",
+            "0.9",
+            "--repeat-penalty",
+            "1.1",
+        ],
         &["chat", "-n", "2"],
         &["logits", "--tokens", "1,2", "--out", &out],
         &["bench", "--prompt-tokens", "4", "-n", "2"],
@@ -25,7 +39,12 @@ fn every_command_works_or_says_which_task_is_missing() {
             run.fails_in_one_line(
                 &args.join(" "),
                 101,
-                &["this needs week1-day", "task", "(src/week1/", "; run cargo test --features week1-day"],
+                &[
+                    "this needs week1-day",
+                    "task",
+                    "(src/week1/",
+                    "; run cargo test --features week1-day",
+                ],
             );
         }
     }
@@ -33,9 +52,18 @@ fn every_command_works_or_says_which_task_is_missing() {
 
 #[test]
 fn a_stub_is_named() {
-    let source = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/week1/weights.rs")).expect("the repository is whole");
+    let source = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/week1/weights.rs"))
+        .expect("the repository is whole");
     let model = Folder::model();
-    let run = run(&["logits", "--model", model.name(), "--tokens", "1", "--out", &model.file("out.safetensors")]);
+    let run = run(&[
+        "logits",
+        "--model",
+        model.name(),
+        "--tokens",
+        "1",
+        "--out",
+        &model.file("out.safetensors"),
+    ]);
     if source.contains("todo!(\"week1-day5 task 4: load_model\")") {
         let line = "this needs week1-day5 task 4: load_model (src/week1/weights.rs); run cargo test --features week1-day5\n";
         run.fails_in_one_line("load_model", 101, &[]);

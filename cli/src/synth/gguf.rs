@@ -1,4 +1,5 @@
-//! A GGUF file: types per tensor as the engine's converter chooses them, random blocks, and a tokenizer of single bytes.
+//! A GGUF file: types per tensor as the engine's converter chooses them, random blocks, and a
+//! tokenizer of single bytes.
 
 use std::ops::RangeInclusive;
 
@@ -6,16 +7,27 @@ use anyhow::{Context, Result, bail};
 
 use super::{Args, Caught, ModelConfig, Random, mean};
 use crate::{Engine, WriteRequest, files::cannot_be_written, weights};
-use tiny_llm_formats::gguf::{Array, Metadata, TensorInfo, Value, convert::insert_architecture, gguf_name, hugging_face_name, token_type};
+use tiny_llm_formats::gguf::{
+    Array, Metadata, TensorInfo, Value, convert::insert_architecture, gguf_name, hugging_face_name,
+    token_type,
+};
 
-pub(super) fn write<E: Engine>(args: &Args, config: &ModelConfig, target: &str, mut random: Random, caught: &Caught) -> Result<String> {
+pub(super) fn write<E: Engine>(
+    args: &Args,
+    config: &ModelConfig,
+    target: &str,
+    mut random: Random,
+    caught: &Caught,
+) -> Result<String> {
     let mut metadata = Metadata::new(&args.out.display().to_string());
     metadata.insert("general.name", Value::String("random weights".to_owned()));
     insert_architecture(&mut metadata, config)?;
     insert_tokenizer(&mut metadata, config.vocab_size);
     let mut tensors = Vec::new();
     for entry in weights::tensors(config) {
-        let name = gguf_name(&entry.name).with_context(|| format!("tensor {}: found no name for it in GGUF files", entry.name))?;
+        let name = gguf_name(&entry.name).with_context(|| {
+            format!("tensor {}: found no name for it in GGUF files", entry.name)
+        })?;
         tensors.push((name, entry.shape));
     }
     let request = WriteRequest { output: &args.out, metadata, config, target, tensors: &tensors };
@@ -25,14 +37,21 @@ pub(super) fn write<E: Engine>(args: &Args, config: &ModelConfig, target: &str, 
         }
         let TensorInfo { name, shape, tensor_type, .. } = tensor;
         let mean = hugging_face_name(name).map_or(0.0, |name| mean(&name));
-        random.write(out, *tensor_type, shape.iter().product(), mean).map_err(|e| cannot_be_written(&args.out, &e))
+        random
+            .write(out, *tensor_type, shape.iter().product(), mean)
+            .map_err(|e| cannot_be_written(&args.out, &e))
     })?;
-    let (bytes, parameters) = (table.iter().map(|t| t.size as f64).sum::<f64>(), weights::parameters(config));
-    Ok(format!("{parameters} parameters in {:.1} MB, {:.2} bits each, random", bytes / 1e6, 8.0 * bytes / parameters as f64))
+    let (bytes, parameters) =
+        (table.iter().map(|t| t.size as f64).sum::<f64>(), weights::parameters(config));
+    Ok(format!(
+        "{parameters} parameters in {:.1} MB, {:.2} bits each, random",
+        bytes / 1e6,
+        8.0 * bytes / parameters as f64
+    ))
 }
 
-/// A token for the end, one for each byte, and names for the rest, which no text contains: enough for `generate` to run. A vocabulary that is
-/// too small for the bytes gets none.
+/// A token for the end, one for each byte, and names for the rest, which no text contains: enough
+/// for `generate` to run. A vocabulary that is too small for the bytes gets none.
 fn insert_tokenizer(metadata: &mut Metadata, vocab_size: usize) {
     const BYTES: usize = 256;
     if vocab_size <= BYTES {
@@ -61,7 +80,8 @@ fn insert_tokenizer(metadata: &mut Metadata, vocab_size: usize) {
     }
 }
 
-/// The letter that stands for a byte in byte-level vocabularies: itself if it can be printed, else the next free one from U+0100 on.
+/// The letter that stands for a byte in byte-level vocabularies: itself if it can be printed, else
+/// the next free one from U+0100 on.
 fn byte_letter(byte: u8) -> char {
     const PRINTED: [RangeInclusive<u8>; 3] = [b'!'..=b'~', 0xa1..=0xac, 0xae..=0xff];
     let printed = |byte: u8| PRINTED.iter().any(|range| range.contains(&byte));
@@ -78,7 +98,8 @@ mod tests {
 
     #[test]
     fn bytes_have_the_letters_of_gpt_2() {
-        // Known from its vocabulary: a space, a new line, the soft hyphen, which is the last one that is not printed.
+        // Known from its vocabulary: a space, a new line, the soft hyphen, which is the last one
+        // that is not printed.
         assert_eq!([b' ', b'\n', b'a', 0, 0xad].map(byte_letter), ['Ġ', 'Ċ', 'a', 'Ā', 'Ń']);
     }
 }

@@ -39,7 +39,11 @@ pub(super) struct Args {
 pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let out = &args.out;
     let what = if args.r#type.is_some() { "file" } else { "folder" };
-    ensure!(!out.exists(), "{}: found something there, expected a {what} that does not exist yet", out.display());
+    ensure!(
+        !out.exists(),
+        "{}: found something there, expected a {what} that does not exist yet",
+        out.display()
+    );
     let json = serde_json::to_string_pretty(&args.like.config())? + "\n";
     let config = ModelConfig::from_json(&json, "config.json")?;
     let random = Random { state: args.seed };
@@ -55,21 +59,39 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn write_folder(args: &Args, json: &str, config: &ModelConfig, mut random: Random, caught: &Caught) -> Result<String> {
+fn write_folder(
+    args: &Args,
+    json: &str,
+    config: &ModelConfig,
+    mut random: Random,
+    caught: &Caught,
+) -> Result<String> {
     let out = &args.out;
     let unfinished = Unfinished::new(out)?;
     fs::create_dir(&unfinished.path).map_err(|e| cannot_be_written(out, &e))?;
-    fs::write(unfinished.path.join("config.json"), json).map_err(|e| cannot_be_written(&out.join("config.json"), &e))?;
+    fs::write(unfinished.path.join("config.json"), json)
+        .map_err(|e| cannot_be_written(&out.join("config.json"), &e))?;
     let entries = weights::tensors(config);
-    write_safetensors(&unfinished.path.join("model.safetensors"), "BF16", 2, &entries, |i, file| {
-        if caught.requested() {
-            bail!("interrupted");
-        }
-        let count = entries[i].shape.iter().product();
-        random.write(file, TensorType::BF16, count, mean(&entries[i].name)).map_err(|e| cannot_be_written(out, &e))
-    })?;
+    write_safetensors(
+        &unfinished.path.join("model.safetensors"),
+        "BF16",
+        2,
+        &entries,
+        |i, file| {
+            if caught.requested() {
+                bail!("interrupted");
+            }
+            let count = entries[i].shape.iter().product();
+            random
+                .write(file, TensorType::BF16, count, mean(&entries[i].name))
+                .map_err(|e| cannot_be_written(out, &e))
+        },
+    )?;
     unfinished.finish()?;
-    Ok(format!("{} parameters in bf16, random with standard deviation 0.02", weights::parameters(config)))
+    Ok(format!(
+        "{} parameters in bf16, random with standard deviation 0.02",
+        weights::parameters(config)
+    ))
 }
 
 /// As checkpoints begin: norm weights about 1, all others about 0.

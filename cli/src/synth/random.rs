@@ -23,12 +23,14 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// About normal, mean 0, standard deviation 1: four uniform numbers of 16 bits, summed and scaled. There are hundreds of
-    /// millions to make, and a logarithm and a cosine each would take longer than writing them.
+    /// About normal, mean 0, standard deviation 1: four uniform numbers of 16 bits, summed and
+    /// scaled. There are hundreds of millions to make, and a logarithm and a cosine each would take
+    /// longer than writing them.
     fn normal(&mut self) -> f32 {
         let z = self.bits();
         let sum = (z & 0xffff) + (z >> 16 & 0xffff) + (z >> 32 & 0xffff) + (z >> 48);
-        // A uniform number from 0 to 65,535 has mean 65,535/2 and, nearly, the variance 65,536²/12; four have four times that.
+        // A uniform number from 0 to 65,535 has mean 65,535/2 and, nearly, the variance 65,536²/12;
+        // four have four times that.
         (sum as f32 - 2.0 * 65_535.0) / (65_536.0 / 3f32.sqrt())
     }
 
@@ -42,8 +44,15 @@ impl Random {
         rest.copy_from_slice(&last[..rest.len()]);
     }
 
-    /// Writes `count` weights of this type, a whole number of blocks, with mean `mean` (0 for blocks) and deviation [`DEVIATION`].
-    pub(super) fn write(&mut self, out: &mut (impl Write + ?Sized), tensor_type: TensorType, count: usize, mean: f32) -> io::Result<()> {
+    /// Writes `count` weights of this type, a whole number of blocks, with mean `mean` (0 for
+    /// blocks) and deviation [`DEVIATION`].
+    pub(super) fn write(
+        &mut self,
+        out: &mut (impl Write + ?Sized),
+        tensor_type: TensorType,
+        count: usize,
+        mean: f32,
+    ) -> io::Result<()> {
         const BLOCKS: usize = 1 << 12;
         let size = tensor_type.block_bytes();
         let blocks = count / tensor_type.block_len();
@@ -60,9 +69,17 @@ impl Random {
         let size = tensor_type.block_bytes();
         let mut value = || mean + DEVIATION * self.normal();
         match tensor_type {
-            TensorType::F32 => bytes.chunks_exact_mut(size).for_each(|b| b.copy_from_slice(&value().to_le_bytes())),
-            TensorType::F16 => bytes.chunks_exact_mut(size).for_each(|b| b.copy_from_slice(&f16::from_f32(value()).to_le_bytes())),
-            TensorType::BF16 => bytes.chunks_exact_mut(size).for_each(|b| b.copy_from_slice(&bf16::from_f32(value()).to_le_bytes())),
+            TensorType::F32 => {
+                bytes
+                    .chunks_exact_mut(size)
+                    .for_each(|b| b.copy_from_slice(&value().to_le_bytes()));
+            }
+            TensorType::F16 => bytes
+                .chunks_exact_mut(size)
+                .for_each(|b| b.copy_from_slice(&f16::from_f32(value()).to_le_bytes())),
+            TensorType::BF16 => bytes
+                .chunks_exact_mut(size)
+                .for_each(|b| b.copy_from_slice(&bf16::from_f32(value()).to_le_bytes())),
             _ => {
                 self.fill(bytes);
                 bytes.chunks_exact_mut(size).for_each(|block| tame(tensor_type, block));
@@ -71,12 +88,14 @@ impl Random {
     }
 }
 
-/// Turns random bytes into a block of weights around 0: the scales are given such values that a block with all codes equally likely has
-/// deviation [`DEVIATION`].
+/// Turns random bytes into a block of weights around 0: the scales are given such values that a
+/// block with all codes equally likely has deviation [`DEVIATION`].
 fn tame(tensor_type: TensorType, block: &mut [u8]) {
     // Deviation of a code that is uniform on `levels` values.
     let of_codes = |levels: f32| ((levels * levels - 1.0) / 12.0).sqrt();
-    let mut put = |at: usize, value: f32| block[at..at + 2].copy_from_slice(&f16::from_f32(value).to_le_bytes());
+    let mut put = |at: usize, value: f32| {
+        block[at..at + 2].copy_from_slice(&f16::from_f32(value).to_le_bytes());
+    };
     // Root mean square of a group's scale, where groups have one of 4, 6 or 8 bits of their own.
     let (rms_u4, rms_u6, rms_i6, rms_i8) = (8.803, 36.52, 18.48, 73.90);
     match tensor_type {
@@ -97,7 +116,8 @@ fn tame(tensor_type: TensorType, block: &mut [u8]) {
         // d · scale · code, signed
         TensorType::Q3_K => put(108, DEVIATION / (rms_i6 * of_codes(8.0))),
         TensorType::Q6_K => put(208, DEVIATION / (rms_i8 * of_codes(64.0))),
-        // d · scale · code - dmin · min, with every group's min equal to its scale and dmin so that the middle is 0
+        // d · scale · code - dmin · min, with every group's min equal to its scale and dmin so that
+        // the middle is 0
         TensorType::Q2_K => {
             let d = DEVIATION / (rms_u4 * of_codes(4.0));
             put(80, d);
@@ -136,7 +156,11 @@ mod tests {
         for tensor_type in TensorType::ALL {
             let mut bytes = Vec::new();
             Random { state: 1 }.write(&mut bytes, tensor_type, 5000 * 256, 0.0).unwrap();
-            assert_eq!(bytes.len(), 5000 * 256 / tensor_type.block_len() * tensor_type.block_bytes(), "{tensor_type}");
+            assert_eq!(
+                bytes.len(),
+                5000 * 256 / tensor_type.block_len() * tensor_type.block_bytes(),
+                "{tensor_type}"
+            );
         }
     }
 }

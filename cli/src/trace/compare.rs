@@ -6,13 +6,16 @@ use super::{
 };
 use tiny_llm_formats::Tensor;
 
-/// How far a value may be from the expected one, as a part of the expected tensor's largest magnitude.
+/// How far a value may be from the expected one, as a part of the expected tensor's largest
+/// magnitude.
 ///
-/// Both sides compute in f32, in other orders of summation. The rounding of a sum of n products is at most n · 2⁻²⁴ of the sum of their
-/// magnitudes and typically √n · 2⁻²⁴, 2e-6 for n = 1,024; it adds up over the layers, and a norm of nearly cancelling numbers enlarges it.
-/// Measured on the embedded model: right bodies of other shape (`tests/alternate`), all at once, deviate by 1.5e-6 on 10 tokens and by
-/// 1.8e-5 on 400 (in `rope.sin`, where the rounding of an angle grows with the position); the mildest mistake that
-/// `cargo course verify` plants, bf16 without its last bit, by 5e-3.
+/// Both sides compute in f32, in other orders of summation. The rounding of a sum of n products is
+/// at most n · 2⁻²⁴ of the sum of their magnitudes and typically √n · 2⁻²⁴, 2e-6 for n = 1,024; it
+/// adds up over the layers, and a norm of nearly cancelling numbers enlarges it. Measured on the
+/// embedded model: right bodies of other shape (`tests/alternate`), all at once, deviate by 1.5e-6
+/// on 10 tokens and by 1.8e-5 on 400 (in `rope.sin`, where the rounding of an angle grows with the
+/// position); the mildest mistake that `cargo course verify` plants, bf16 without its last bit, by
+/// 5e-3.
 pub(super) const TOLERANCE: f32 = 1e-4;
 
 /// What one step of the comparison found.
@@ -55,7 +58,9 @@ impl Comparison {
         }
         let difference = match self.expected.get(self.at) {
             None => Difference::list(Some(name), None),
-            Some(expected) if expected.name != name => Difference::list(Some(name), Some(&expected.name)),
+            Some(expected) if expected.name != name => {
+                Difference::list(Some(name), Some(&expected.name))
+            }
             Some(expected) => match difference(found, expected) {
                 Ok(deviation) => {
                     self.at += 1;
@@ -76,9 +81,10 @@ impl Comparison {
     /// The learner's model is through.
     pub(super) fn end(&self) -> Event {
         match self.upcoming() {
-            Some(missing) => {
-                Event::Differs { name: missing.to_owned(), words: Difference::list(None, Some(missing)).words(missing, &self.texts) }
-            }
+            Some(missing) => Event::Differs {
+                name: missing.to_owned(),
+                words: Difference::list(None, Some(missing)).words(missing, &self.texts),
+            },
             None => Event::End,
         }
     }
@@ -106,7 +112,8 @@ mod tests {
     #[test]
     fn equal_lists_agree_with_their_largest_deviation() {
         let mut comparison = Comparison::new(expected(), Vec::new());
-        let embedding = comparison.next("embedding", &tensor(&[1, 2, 2], vec![1.0, 2.0, 3.0 + 2e-4, 4.0]));
+        let embedding =
+            comparison.next("embedding", &tensor(&[1, 2, 2], vec![1.0, 2.0, 3.0 + 2e-4, 4.0]));
         let Some(Event::Agrees { name, deviation }) = embedding else { panic!("{embedding:?}") };
         assert_eq!(name, "embedding");
         assert!((deviation - 5e-5).abs() < 1e-6, "{deviation}");
@@ -121,9 +128,13 @@ mod tests {
     #[test]
     fn the_first_difference_ends_the_comparison() {
         let mut comparison = Comparison::new(expected(), Vec::new());
-        let (name, words) = differs(comparison.next("embedding", &tensor(&[1, 2, 2], vec![1.0, 2.0, 3.0, 4.001])));
+        let (name, words) =
+            differs(comparison.next("embedding", &tensor(&[1, 2, 2], vec![1.0, 2.0, 3.0, 4.001])));
         assert_eq!(name, "embedding");
-        assert!(words.contains("position 1, dimension 1") && words.contains("1 of 4 numbers"), "{words}");
+        assert!(
+            words.contains("position 1, dimension 1") && words.contains("1 of 4 numbers"),
+            "{words}"
+        );
         assert_eq!(comparison.next("norm", &tensor(&[1, 2, 2], vec![9.0; 4])), None);
         assert_eq!((comparison.upcoming(), comparison.end()), (None, Event::End));
     }

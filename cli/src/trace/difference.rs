@@ -42,12 +42,17 @@ pub(super) struct Values {
     places: Vec<BTreeSet<usize>>,
 }
 
-/// The largest distance, as a part of the expected tensor's largest magnitude; or how the two differ.
+/// The largest distance, as a part of the expected tensor's largest magnitude; or how the two
+/// differ.
 pub(super) fn difference(found: &Tensor, expected: &Recorded) -> Result<f32, Difference> {
     if found.shape() != expected.shape {
-        return Err(Difference::Shape { found: found.shape().to_vec(), expected: expected.shape.clone() });
+        return Err(Difference::Shape {
+            found: found.shape().to_vec(),
+            expected: expected.shape.clone(),
+        });
     }
-    let largest = expected.values.iter().filter(|x| x.is_finite()).fold(0.0f32, |m, x| m.max(x.abs()));
+    let largest =
+        expected.values.iter().filter(|x| x.is_finite()).fold(0.0f32, |m, x| m.max(x.abs()));
     let bound = TOLERANCE * largest;
     let mut furthest = 0.0f32;
     let mut values: Option<Values> = None;
@@ -97,13 +102,22 @@ impl Difference {
     pub(super) fn words(&self, name: &str, texts: &[String]) -> String {
         match self {
             Self::List { found, expected } => match (found, expected) {
-                (Some(found), Some(expected)) => format!("the lists of activations differ: found {found}, expected {expected}"),
-                (Some(found), None) => format!("the lists of activations differ: found {found} after the last"),
+                (Some(found), Some(expected)) => {
+                    format!("the lists of activations differ: found {found}, expected {expected}")
+                }
+                (Some(found), None) => {
+                    format!("the lists of activations differ: found {found} after the last")
+                }
                 (None, expected) => {
-                    format!("the lists of activations differ: yours ends before {}", expected.as_deref().unwrap_or("its end"))
+                    format!(
+                        "the lists of activations differ: yours ends before {}",
+                        expected.as_deref().unwrap_or("its end")
+                    )
                 }
             },
-            Self::Shape { found, expected } => format!("{}\n  wrong shape: found {found:?}, expected {expected:?}", place(name)),
+            Self::Shape { found, expected } => {
+                format!("{}\n  wrong shape: found {found:?}, expected {expected:?}", place(name))
+            }
             Self::Values(values) => values.words(name, texts),
         }
     }
@@ -135,10 +149,16 @@ impl Values {
             }
         }
         if self.not_numbers > 0 {
-            let _ = write!(text, "; {} are NaN or infinite where a number was expected", self.not_numbers);
+            let _ = write!(
+                text,
+                "; {} are NaN or infinite where a number was expected",
+                self.not_numbers
+            );
         }
-        let places = axes.iter().zip(&self.places).zip(&self.shape).filter(|((axis, _), _)| **axis != BATCH);
-        let places: Vec<_> = places.map(|((axis, places), &size)| among(axis, places, size)).collect();
+        let places =
+            axes.iter().zip(&self.places).zip(&self.shape).filter(|((axis, _), _)| **axis != BATCH);
+        let places: Vec<_> =
+            places.map(|((axis, places), &size)| among(axis, places, size)).collect();
         let _ = write!(text, "\n  where     {}\n  shape     {:?}", places.join("; "), self.shape);
         text
     }
@@ -172,7 +192,9 @@ fn axes(name: &str, count: usize) -> Vec<&'static str> {
 
 /// `every position`, `positions 1 to 11 of 0 to 11`, `heads 1, 2 of 0 to 3`.
 fn among(axis: &str, places: &BTreeSet<usize>, size: usize) -> String {
-    let (Some(&first), Some(&last)) = (places.first(), places.last()) else { return format!("no {axis}") };
+    let (Some(&first), Some(&last)) = (places.first(), places.last()) else {
+        return format!("no {axis}");
+    };
     if places.len() == size {
         return if size == 1 { format!("{axis} 0, the only one") } else { format!("every {axis}") };
     }
@@ -198,7 +220,9 @@ mod tests {
     use tiny_llm_formats::tensor::tensor;
 
     fn words(name: &str, found: &Tensor, expected: &Tensor) -> String {
-        difference(found, &Recorded::new(name, expected)).unwrap_err().words(name, &["Once".to_owned(), " upon".to_owned()])
+        difference(found, &Recorded::new(name, expected))
+            .unwrap_err()
+            .words(name, &["Once".to_owned(), " upon".to_owned()])
     }
 
     #[test]
@@ -218,9 +242,18 @@ mod tests {
     #[test]
     fn nan_and_infinity_are_no_numbers() {
         let expected = tensor(&[1, 2, 2], vec![1.0, 2.0, 3.0, 4.0]);
-        let text = words("norm", &tensor(&[1, 2, 2], vec![1.0, f32::NAN, f32::INFINITY, 4.0]), &expected);
-        assert!(text.starts_with("norm, position 0 (\"Once\"), dimension 1\n  found     NaN\n"), "{text}");
-        assert!(text.contains("2 of 4 numbers differ; 2 are NaN or infinite where a number was expected"), "{text}");
+        let text =
+            words("norm", &tensor(&[1, 2, 2], vec![1.0, f32::NAN, f32::INFINITY, 4.0]), &expected);
+        assert!(
+            text.starts_with("norm, position 0 (\"Once\"), dimension 1\n  found     NaN\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                "2 of 4 numbers differ; 2 are NaN or infinite where a number was expected"
+            ),
+            "{text}"
+        );
     }
 
     #[test]
@@ -229,14 +262,18 @@ mod tests {
         let mask = tensor(&[2, 2], vec![0.0, minus, 0.0, 0.0]);
         assert_eq!(difference(&mask, &Recorded::new("causal_mask", &mask)).unwrap(), 0.0);
         let text = words("causal_mask", &tensor(&[2, 2], vec![0.0, minus, minus, 0.0]), &mask);
-        assert!(text.starts_with("causal_mask, query 1, key 0\n  found     -inf\n  expected  0.0\n"), "{text}");
+        assert!(
+            text.starts_with("causal_mask, query 1, key 0\n  found     -inf\n  expected  0.0\n"),
+            "{text}"
+        );
         let large = words("causal_mask", &tensor(&[2, 2], vec![0.0, -1e9, 0.0, 0.0]), &mask);
         assert!(large.contains("found     -1000000000.0\n  expected  -inf"), "{large}");
     }
 
     #[test]
     fn a_wrong_shape_is_said_as_such() {
-        let text = words("layers.1", &tensor(&[1, 4], vec![0.0; 4]), &tensor(&[1, 2, 2], vec![0.0; 4]));
+        let text =
+            words("layers.1", &tensor(&[1, 4], vec![0.0; 4]), &tensor(&[1, 2, 2], vec![0.0; 4]));
         assert_eq!(text, "layer 1, its result\n  wrong shape: found [1, 4], expected [1, 2, 2]");
     }
 

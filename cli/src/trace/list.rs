@@ -1,4 +1,5 @@
-//! A list of activations as a file: a safetensors file whose tensors, in the order of their bytes, are the activations in order.
+//! A list of activations as a file: a safetensors file whose tensors, in the order of their bytes,
+//! are the activations in order.
 
 use std::{fs, io::Write, path::Path};
 
@@ -19,15 +20,24 @@ pub(super) struct Recorded {
 
 impl Recorded {
     pub(super) fn new(name: &str, value: &Tensor) -> Self {
-        Self { name: name.to_owned(), shape: value.shape().to_vec(), values: value.iter().copied().collect() }
+        Self {
+            name: name.to_owned(),
+            shape: value.shape().to_vec(),
+            values: value.iter().copied().collect(),
+        }
     }
 }
 
 /// Writes all or nothing.
 pub(super) fn write(path: &Path, list: &[Recorded]) -> Result<()> {
-    let entries: Vec<_> = list.iter().map(|r| Entry { name: r.name.clone(), shape: r.shape.clone() }).collect();
+    let entries: Vec<_> =
+        list.iter().map(|r| Entry { name: r.name.clone(), shape: r.shape.clone() }).collect();
     write_safetensors(path, "F32", 4, &entries, |i, out| {
-        list[i].values.iter().try_for_each(|x| out.write_all(&x.to_le_bytes())).map_err(|e| cannot_be_written(path, &e))
+        list[i]
+            .values
+            .iter()
+            .try_for_each(|x| out.write_all(&x.to_le_bytes()))
+            .map_err(|e| cannot_be_written(path, &e))
     })
 }
 
@@ -39,7 +49,12 @@ pub(super) fn read(path: &Path) -> Result<Vec<Recorded>> {
     let (_, header) = SafeTensors::read_metadata(&bytes).map_err(malformed)?;
     let read = |name: String| {
         let stored = file.tensor(&name).map_err(malformed)?;
-        ensure!(stored.dtype() == Dtype::F32, "{}: {name}: found {:?}, expected F32", path.display(), stored.dtype());
+        ensure!(
+            stored.dtype() == Dtype::F32,
+            "{}: {name}: found {:?}, expected F32",
+            path.display(),
+            stored.dtype()
+        );
         let (numbers, _) = stored.data().as_chunks::<4>();
         let values = numbers.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
         Ok(Recorded { shape: stored.shape().to_vec(), name, values })

@@ -1,5 +1,6 @@
-//! `trace`, which `cargo course trace` runs twice: once with the reference, to write down every activation, and once with the
-//! learner's code, to compare each with what was written, as it is computed.
+//! `trace`, which `cargo course trace` runs twice: once with the reference, to write down every
+//! activation, and once with the learner's code, to compare each with what was written, as it is
+//! computed.
 
 mod compare;
 mod difference;
@@ -23,13 +24,24 @@ pub(super) struct Args {
     #[command(flatten)]
     model: ModelOption,
     /// Text to run the model on
-    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true, required_unless_present = "tokens")]
+    #[arg(
+        short,
+        long,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        required_unless_present = "tokens"
+    )]
     prompt: Option<String>,
     /// Token ids to run it on, separated by commas
     #[arg(long, value_name = "IDS", value_delimiter = ',', conflicts_with = "prompt", value_parser = token, allow_negative_numbers = true)]
     tokens: Vec<u32>,
     /// File to write: every activation, in order
-    #[arg(long, value_name = "FILE", required_unless_present = "against", conflicts_with = "against")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "against",
+        conflicts_with = "against"
+    )]
     out: Option<PathBuf>,
     /// File of activations to compare with
     #[arg(long, value_name = "FILE", requires = "report")]
@@ -43,12 +55,18 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let (tokens, texts) = args.tokens()?;
     if let (Some(against), Some(report)) = (&args.against, &args.report) {
         let expected = list::read(against)?;
-        compare::<E>(args, &tokens, Comparison::new(expected, texts), &mut Report::create(report)?)?;
+        compare::<E>(
+            args,
+            &tokens,
+            Comparison::new(expected, texts),
+            &mut Report::create(report)?,
+        )?;
     } else if let Some(out) = &args.out {
         let engine: E = args.model.load()?;
         engine.check(&tokens)?;
         let mut recorded = Vec::new();
-        engine.activations(&tokens, &mut |name, value| recorded.push(Recorded::new(name, value)))?;
+        engine
+            .activations(&tokens, &mut |name, value| recorded.push(Recorded::new(name, value)))?;
         list::write(out, &recorded)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -58,15 +76,24 @@ impl Args {
     /// The token ids, and the text of each where they come from a prompt.
     fn tokens(&self) -> Result<(Vec<u32>, Vec<String>)> {
         let Some(prompt) = &self.prompt else { return Ok((self.tokens.clone(), Vec::new())) };
-        let tokenizer = Tokenizer::from_folder(&self.model.path()).context("a prompt needs a tokenizer; --tokens needs none")?;
+        let tokenizer = Tokenizer::from_folder(&self.model.path())
+            .context("a prompt needs a tokenizer; --tokens needs none")?;
         let tokens = tokenizer.encode_prompt(prompt)?;
-        let texts = tokens.iter().map(|&id| String::from_utf8_lossy(&tokenizer.token_bytes(id)).into_owned()).collect();
+        let texts = tokens
+            .iter()
+            .map(|&id| String::from_utf8_lossy(&tokenizer.token_bytes(id)).into_owned())
+            .collect();
         Ok((tokens, texts))
     }
 }
 
 /// Runs the learner's model. Whatever it does, the report has what came before.
-fn compare<E: Engine>(args: &Args, tokens: &[u32], mut comparison: Comparison, report: &mut Report) -> Result<()> {
+fn compare<E: Engine>(
+    args: &Args,
+    tokens: &[u32],
+    mut comparison: Comparison,
+    report: &mut Report,
+) -> Result<()> {
     let panic_text = panics::remember();
     let (mut written, mut loaded) = (Ok(()), false);
     let ended = catch_unwind(AssertUnwindSafe(|| -> Result<()> {
@@ -86,6 +113,8 @@ fn compare<E: Engine>(args: &Args, tokens: &[u32], mut comparison: Comparison, r
     match ended {
         Ok(Ok(())) => report.write(&comparison.end(), E::tasks_of),
         Ok(Err(error)) => report.error(&format!("{error:#}")),
-        Err(_) => report.panic(&panic_text(), comparison.upcoming().filter(|_| loaded), E::tasks_of),
+        Err(_) => {
+            report.panic(&panic_text(), comparison.upcoming().filter(|_| loaded), E::tasks_of)
+        }
     }
 }

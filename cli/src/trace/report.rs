@@ -1,5 +1,5 @@
-//! What the comparison found, one JSON object a line, for `cargo course trace`. Each line is written at once: a program that dies has
-//! said how far it came.
+//! What the comparison found, one JSON object a line, for `cargo course trace`. Each line is
+//! written at once: a program that dies has said how far it came.
 //!
 //! ```text
 //! {"loaded": true}
@@ -45,7 +45,9 @@ impl Report {
     pub(super) fn write(&mut self, event: &Event, tasks_of: TasksOf) -> Result<()> {
         self.line(&match event {
             Event::Agrees { name, deviation } => json!({ "agrees": name, "deviation": deviation }),
-            Event::Differs { name, words } => json!({ "differs": name, "words": words, "tasks": tasks_of(name) }),
+            Event::Differs { name, words } => {
+                json!({ "differs": name, "words": words, "tasks": tasks_of(name) })
+            }
             Event::End => json!({ "end": true }),
         })
     }
@@ -56,11 +58,20 @@ impl Report {
     }
 
     /// The learner's code panicked; before the activation `during`, if that is known.
-    pub(super) fn panic(&mut self, text: &str, during: Option<&str>, tasks_of: TasksOf) -> Result<()> {
-        self.line(&json!({ "panic": text, "during": during, "tasks": during.map_or(&[][..], tasks_of) }))
+    pub(super) fn panic(
+        &mut self,
+        text: &str,
+        during: Option<&str>,
+        tasks_of: TasksOf,
+    ) -> Result<()> {
+        self.line(
+            &json!({ "panic": text, "during": during, "tasks": during.map_or(&[][..], tasks_of) }),
+        )
     }
 
     fn line(&mut self, value: &Value) -> Result<()> {
-        self.file.write_all(format!("{value}\n").as_bytes()).map_err(|e| cannot_be_written(&self.path, &e))
+        self.file
+            .write_all(format!("{value}\n").as_bytes())
+            .map_err(|e| cannot_be_written(&self.path, &e))
     }
 }

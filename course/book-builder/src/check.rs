@@ -1,4 +1,5 @@
-//! What the sources promise: links that lead somewhere, items that exist, formulas that can be read, commands that say what comes of them.
+//! What the sources promise: links that lead somewhere, items that exist, formulas that can be
+//! read, commands that say what comes of them.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -24,7 +25,8 @@ pub(crate) fn problems(repository: &Path) -> Result<Vec<String>> {
     let listed = listed(repository)?;
     let mut headings = HashMap::new();
     for chapter in &chapters {
-        headings.insert(chapter.clone(), headings_of(&fs::read_to_string(repository.join(chapter))?));
+        headings
+            .insert(chapter.clone(), headings_of(&fs::read_to_string(repository.join(chapter))?));
     }
     for chapter in &chapters {
         let text = fs::read_to_string(repository.join(chapter))?;
@@ -48,13 +50,16 @@ pub(crate) fn located(chapter: &str, problems: Vec<Problem>) -> impl Iterator<It
     problems.into_iter().map(move |(line, problem)| format!("{chapter}:{line}: {problem}"))
 }
 
-/// Every Markdown file of the book but its summary, relative to the repository, in the summary's order where it lists them.
+/// Every Markdown file of the book but its summary, relative to the repository, in the summary's
+/// order where it lists them.
 pub(crate) fn chapters(repository: &Path) -> Result<Vec<String>> {
     let listed = listed(repository)?;
     let mut found = Vec::new();
     let mut open = vec![repository.join(SOURCES)];
     while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
+        for entry in
+            fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?
+        {
             let path = entry?.path();
             if path.is_dir() {
                 open.push(path);
@@ -63,7 +68,9 @@ pub(crate) fn chapters(repository: &Path) -> Result<Vec<String>> {
             }
         }
     }
-    found.sort_by_key(|chapter| (listed.iter().position(|l| l == chapter).unwrap_or(usize::MAX), chapter.clone()));
+    found.sort_by_key(|chapter| {
+        (listed.iter().position(|l| l == chapter).unwrap_or(usize::MAX), chapter.clone())
+    });
     Ok(found)
 }
 
@@ -74,9 +81,12 @@ fn relative(path: &Path, repository: &Path) -> String {
 /// The chapters that SUMMARY.md names.
 fn listed(repository: &Path) -> Result<Vec<String>> {
     let summary = repository.join(SOURCES).join("SUMMARY.md");
-    let text = fs::read_to_string(&summary).with_context(|| format!("cannot read {}", summary.display()))?;
+    let text = fs::read_to_string(&summary)
+        .with_context(|| format!("cannot read {}", summary.display()))?;
     let targets = events(&text).filter_map(|(event, _)| match event {
-        Event::Start(Tag::Link { dest_url, .. }) => Some(format!("{SOURCES}/{}", dest_url.trim_start_matches("./"))),
+        Event::Start(Tag::Link { dest_url, .. }) => {
+            Some(format!("{SOURCES}/{}", dest_url.trim_start_matches("./")))
+        }
         _ => None,
     });
     Ok(targets.collect())
@@ -89,14 +99,20 @@ fn includes(text: &str, chapter: &Path, problems: &mut Vec<Problem>) {
             let Some((target, _)) = rest.split_once("}}") else { continue };
             let mut parts = target.trim().splitn(2, ':');
             let file = chapter.with_file_name(parts.next().unwrap_or_default());
-            let anchor = parts.next().filter(|anchor| anchor.starts_with(|c: char| c.is_alphabetic()));
+            let anchor =
+                parts.next().filter(|anchor| anchor.starts_with(|c: char| c.is_alphabetic()));
             match fs::read_to_string(&file) {
-                Err(error) => problems.push((n + 1, format!("include: cannot read {target:?}: {error}"))),
+                Err(error) => {
+                    problems.push((n + 1, format!("include: cannot read {target:?}: {error}")));
+                }
                 Ok(source) => {
                     if let Some(anchor) = anchor
-                        && !source.lines().any(|line| line.trim_end().ends_with(&format!("ANCHOR: {anchor}")))
+                        && !source
+                            .lines()
+                            .any(|line| line.trim_end().ends_with(&format!("ANCHOR: {anchor}")))
                     {
-                        problems.push((n + 1, format!("include: {target:?} has no anchor {anchor:?}")));
+                        problems
+                            .push((n + 1, format!("include: {target:?} has no anchor {anchor:?}")));
                     }
                 }
             }
@@ -104,9 +120,17 @@ fn includes(text: &str, chapter: &Path, problems: &mut Vec<Problem>) {
     }
 }
 
-fn links(text: &str, chapter: &str, repository: &Path, headings: &HashMap<String, HashSet<String>>, problems: &mut Vec<Problem>) {
+fn links(
+    text: &str,
+    chapter: &str,
+    repository: &Path,
+    headings: &HashMap<String, HashSet<String>>,
+    problems: &mut Vec<Problem>,
+) {
     for (event, range) in events(text) {
-        let (Event::Start(Tag::Link { dest_url: target, .. }) | Event::Start(Tag::Image { dest_url: target, .. })) = event else {
+        let (Event::Start(Tag::Link { dest_url: target, .. })
+        | Event::Start(Tag::Image { dest_url: target, .. })) = event
+        else {
             continue;
         };
         if ["http://", "https://", "mailto:"].iter().any(|scheme| target.starts_with(scheme)) {
@@ -118,9 +142,19 @@ fn links(text: &str, chapter: &str, repository: &Path, headings: &HashMap<String
     }
 }
 
-fn follow(target: &str, chapter: &str, repository: &Path, headings: &HashMap<String, HashSet<String>>) -> Result<(), String> {
-    let (path, fragment) = target.split_once('#').map_or((target, None), |(path, fragment)| (path, Some(fragment)));
-    let file = if path.is_empty() { chapter.to_owned() } else { resolve(chapter, path).ok_or("leads out of book/src")? };
+fn follow(
+    target: &str,
+    chapter: &str,
+    repository: &Path,
+    headings: &HashMap<String, HashSet<String>>,
+) -> Result<(), String> {
+    let (path, fragment) =
+        target.split_once('#').map_or((target, None), |(path, fragment)| (path, Some(fragment)));
+    let file = if path.is_empty() {
+        chapter.to_owned()
+    } else {
+        resolve(chapter, path).ok_or("leads out of book/src")?
+    };
     if !repository.join(&file).is_file() {
         return Err(format!("there is no {file}"));
     }
@@ -128,14 +162,21 @@ fn follow(target: &str, chapter: &str, repository: &Path, headings: &HashMap<Str
         return Err(format!("{file} is no chapter"));
     }
     match (fragment, headings.get(&file)) {
-        (Some(fragment), Some(headings)) if !headings.contains(fragment) => Err(format!("{file} has no heading #{fragment}")),
+        (Some(fragment), Some(headings)) if !headings.contains(fragment) => {
+            Err(format!("{file} has no heading #{fragment}"))
+        }
         _ => Ok(()),
     }
 }
 
-/// A path relative to a chapter, as a path relative to the repository; `None` if it leaves the sources.
+/// A path relative to a chapter, as a path relative to the repository; `None` if it leaves the
+/// sources.
 fn resolve(chapter: &str, path: &str) -> Option<String> {
-    let mut parts: Vec<String> = Path::new(chapter).parent()?.components().map(|c| c.as_os_str().to_string_lossy().into_owned()).collect();
+    let mut parts: Vec<String> = Path::new(chapter)
+        .parent()?
+        .components()
+        .map(|c| c.as_os_str().to_string_lossy().into_owned())
+        .collect();
     for part in PathBuf::from(path).components() {
         match part {
             Component::Normal(name) => parts.push(name.to_string_lossy().into_owned()),
@@ -154,7 +195,9 @@ fn headings_of(text: &str) -> HashSet<String> {
     let mut open: Option<(Option<String>, String)> = None;
     for (event, _) in events(text) {
         match event {
-            Event::Start(Tag::Heading { id, .. }) => open = Some((id.map(pulldown_cmark::CowStr::into_string), String::new())),
+            Event::Start(Tag::Heading { id, .. }) => {
+                open = Some((id.map(pulldown_cmark::CowStr::into_string), String::new()));
+            }
             Event::Text(part) | Event::Code(part) => {
                 if let Some((_, title)) = &mut open {
                     title.push_str(&part);
@@ -194,9 +237,17 @@ mod tests {
         let repository = tempfile::tempdir().unwrap();
         let sources = repository.path().join(SOURCES);
         fs::create_dir_all(sources.join("week1")).unwrap();
-        fs::write(sources.join("SUMMARY.md"), "# Summary\n\n- [One](week1/one.md)\n- [Two](two.md)\n").unwrap();
+        fs::write(
+            sources.join("SUMMARY.md"),
+            "# Summary\n\n- [One](week1/one.md)\n- [Two](two.md)\n",
+        )
+        .unwrap();
         fs::write(sources.join("week1/one.md"), chapter).unwrap();
-        fs::write(sources.join("two.md"), "# Two\n\n## Its `head` size, D\n\n## Twice\n\n## Twice\n").unwrap();
+        fs::write(
+            sources.join("two.md"),
+            "# Two\n\n## Its `head` size, D\n\n## Twice\n\n## Twice\n",
+        )
+        .unwrap();
         problems(repository.path()).unwrap()
     }
 
@@ -206,7 +257,11 @@ mod tests {
         let expect = |chapter: &str, line: usize, words: &str| {
             let problems = book(chapter);
             assert_eq!(problems.len(), 1, "{problems:?}");
-            assert!(problems[0].starts_with(&format!("book/src/week1/one.md:{line}: ")) && problems[0].contains(words), "{problems:?}");
+            assert!(
+                problems[0].starts_with(&format!("book/src/week1/one.md:{line}: "))
+                    && problems[0].contains(words),
+                "{problems:?}"
+            );
         };
         expect("\n\n[a](three.md)\n", 3, "there is no book/src/week1/three.md");
         expect("![a](../figure.svg)\n", 1, "there is no book/src/figure.svg");

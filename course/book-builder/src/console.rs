@@ -18,7 +18,9 @@ pub(crate) fn commands(repository: &Path) -> Result<Vec<Value>> {
         let mut here = Vec::new();
         for mut command in commands_of(&text, &mut here) {
             command["file"] = json!(chapter);
-            let same = |other: &&Value| ["command", "expect", "output"].iter().all(|key| other[key] == command[key]);
+            let same = |other: &&Value| {
+                ["command", "expect", "output"].iter().all(|key| other[key] == command[key])
+            };
             if commands.iter().find(same).is_none() {
                 commands.push(command);
             }
@@ -31,7 +33,8 @@ pub(crate) fn commands(repository: &Path) -> Result<Vec<Value>> {
     Ok(commands)
 }
 
-/// The commands of one chapter, each with its line, what must come of it, and the output shown below it.
+/// The commands of one chapter, each with its line, what must come of it, and the output shown
+/// below it.
 pub(crate) fn commands_of(text: &str, problems: &mut Vec<Problem>) -> Vec<Value> {
     let mut commands = Vec::new();
     for fence in fences(text) {
@@ -63,7 +66,13 @@ fn reason_above(text: &str, fence: &Fence) -> Option<String> {
     Some(above.trim().strip_prefix("<!-- not run:")?.strip_suffix("-->")?.trim().to_owned())
 }
 
-fn commands_of_block(fence: &Fence, kind: &str, reason: Option<String>, problems: &mut Vec<Problem>, commands: &mut Vec<Value>) {
+fn commands_of_block(
+    fence: &Fence,
+    kind: &str,
+    reason: Option<String>,
+    problems: &mut Vec<Problem>,
+    commands: &mut Vec<Value>,
+) {
     let first = commands.len();
     let mut lines = fence.text.lines().enumerate();
     while let Some((n, line)) = lines.next() {
@@ -71,8 +80,13 @@ fn commands_of_block(fence: &Fence, kind: &str, reason: Option<String>, problems
         let at = fence.line + 1 + n;
         let Some(command) = line.strip_prefix("$ ") else {
             match commands[first..].last_mut() {
-                Some(command) => command["output"].as_array_mut().expect("made below").push(json!(line)),
-                None => problems.push((at, format!("a console block begins with a command, `$ …`; found {line:?}"))),
+                Some(command) => {
+                    command["output"].as_array_mut().expect("made below").push(json!(line));
+                }
+                None => problems.push((
+                    at,
+                    format!("a console block begins with a command, `$ …`; found {line:?}"),
+                )),
             }
             continue;
         };
@@ -116,16 +130,22 @@ mod tests {
 
     #[test]
     fn a_command_has_a_line_and_its_output() {
-        let (commands, problems) = read("text\n\n```console,red\n$ cargo test \\\n  task_1\n…\nfailed\n$ true\n```\n");
+        let (commands, problems) =
+            read("text\n\n```console,red\n$ cargo test \\\n  task_1\n…\nfailed\n$ true\n```\n");
         assert!(problems.is_empty(), "{problems:?}");
         assert_eq!(commands.len(), 2);
-        assert_eq!(commands[0], json!({"line": 4, "expect": "red", "command": "cargo test task_1", "output": ["…", "failed"]}));
+        assert_eq!(
+            commands[0],
+            json!({"line": 4, "expect": "red", "command": "cargo test task_1", "output": ["…", "failed"]})
+        );
         assert_eq!(commands[1]["line"], 8);
     }
 
     #[test]
     fn a_solved_command_runs_on_the_reference() {
-        let (commands, _) = read("```console,solved\n$ cargo test --features week1-day1 task_1\n$ cargo llm logits\n```\n");
+        let (commands, _) = read(
+            "```console,solved\n$ cargo test --features week1-day1 task_1\n$ cargo llm logits\n```\n",
+        );
         assert_eq!(commands[0]["command"], "cargo test --features week1-day1,reference task_1");
         assert_eq!(commands[0]["shown"], "cargo test --features week1-day1 task_1");
         assert_eq!(commands[1]["command"], "cargo llm-ref logits");
@@ -134,7 +154,8 @@ mod tests {
     #[test]
     fn an_interactive_block_needs_a_reason() {
         assert_eq!(read("```console,interactive\n$ cargo course book\n```\n").1[0].0, 1);
-        let (commands, problems) = read("<!-- not run: serves -->\n```console,interactive\n$ cargo course book\n```\n");
+        let (commands, problems) =
+            read("<!-- not run: serves -->\n```console,interactive\n$ cargo course book\n```\n");
         assert!(problems.is_empty(), "{problems:?}");
         assert_eq!(commands[0]["reason"], "serves");
     }

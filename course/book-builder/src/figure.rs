@@ -1,4 +1,5 @@
-//! Drawings go into the page itself, where `currentColor` is the colour of the page's text, whatever the theme.
+//! Drawings go into the page itself, where `currentColor` is the colour of the page's text,
+//! whatever the theme.
 
 use std::{fs, path::Path};
 
@@ -6,7 +7,8 @@ use pulldown_cmark::{Event, Tag, TagEnd};
 
 use crate::markdown::{Problem, events, line_of};
 
-/// `text` with every image that is an SVG file replaced by its contents. Paths are relative to `folder`.
+/// `text` with every image that is an SVG file replaced by its contents. Paths are relative to
+/// `folder`.
 pub(crate) fn inline(text: &str, folder: &Path, problems: &mut Vec<Problem>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -26,7 +28,9 @@ pub(crate) fn inline(text: &str, folder: &Path, problems: &mut Vec<Problem>) -> 
                 out.push_str(&text[done..start]);
                 match fs::read_to_string(folder.join(&path)) {
                     Ok(drawing) => out.push_str(&element(&drawing, &description)),
-                    Err(error) => problems.push((line_of(text, start), format!("figure {path:?}: {error}"))),
+                    Err(error) => {
+                        problems.push((line_of(text, start), format!("figure {path:?}: {error}")));
+                    }
                 }
                 done = range.end;
             }
@@ -57,7 +61,11 @@ mod tests {
     #[test]
     fn a_drawing_becomes_part_of_the_page() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("a.svg"), "<?xml?>\n<svg>\n<style>*{}</style>\n <path/>\n</svg>\n").unwrap();
+        fs::write(
+            folder.path().join("a.svg"),
+            "<?xml?>\n<svg>\n<style>*{}</style>\n <path/>\n</svg>\n",
+        )
+        .unwrap();
         let mut problems = Vec::new();
         let out = inline("see\n\n![a \"b\"](a.svg)\n\n*caption*\n", folder.path(), &mut problems);
         let svg = "<span class=\"figure\" role=\"img\" aria-label=\"a &quot;b&quot;\"><svg>  <path/> </svg></span>";

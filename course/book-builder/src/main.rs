@@ -62,11 +62,17 @@ fn run(options: &Options) -> Result<()> {
         return Ok(());
     }
     if let Err(error) = built {
-        eprintln!("{error:#}\n\nServing what there is; the book is built again when a file changes.");
+        eprintln!(
+            "{error:#}\n\nServing what there is; the book is built again when a file changes."
+        );
     }
     serve::serve(&repository.join("book/book"), options.port, || {
         serve::watch(
-            &[repository.join("book"), repository.join("reference/src"), repository.join("formats")],
+            &[
+                repository.join("book"),
+                repository.join("reference/src"),
+                repository.join("formats"),
+            ],
             &repository.join("book/book"),
             || match build(&repository) {
                 Ok(()) => println!("built again: reload the page"),
@@ -102,7 +108,11 @@ impl Preprocessor for Course {
         "course"
     }
 
-    fn run(&self, context: &PreprocessorContext, mut book: Book) -> mdbook_preprocessor::errors::Result<Book> {
+    fn run(
+        &self,
+        context: &PreprocessorContext,
+        mut book: Book,
+    ) -> mdbook_preprocessor::errors::Result<Book> {
         let sources = context.root.join(&context.config.book.src);
         let mut problems = Vec::new();
         book.for_each_chapter_mut(|chapter| {
@@ -111,7 +121,8 @@ impl Preprocessor for Course {
             let folder = chapter.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
             chapter.content = figure::inline(&text, &sources.join(folder), &mut problems);
         });
-        // `check` has seen all of these with their line numbers, but included files come in only now.
+        // `check` has seen all of these with their line numbers, but included files come in only
+        // now.
         if let Some((_, problem)) = problems.first() {
             bail!("{problem}");
         }

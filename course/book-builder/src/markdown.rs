@@ -41,7 +41,12 @@ pub(crate) fn fences(text: &str) -> Vec<Fence> {
     for (event, range) in events(text) {
         match event {
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => {
-                open = Some(Fence { info: info.into_string(), line: line_of(text, range.start), text: String::new(), range });
+                open = Some(Fence {
+                    info: info.into_string(),
+                    line: line_of(text, range.start),
+                    text: String::new(),
+                    range,
+                });
             }
             Event::Text(part) => {
                 if let Some(fence) = &mut open {

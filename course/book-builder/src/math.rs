@@ -18,7 +18,9 @@ pub(crate) fn typeset(text: &str, problems: &mut Vec<Problem>) -> String {
         out.push_str(&text[done..range.start]);
         match mathml(&latex, display_mode) {
             Ok(formula) => out.push_str(&formula),
-            Err(error) => problems.push((line_of(text, range.start), format!("formula {latex:?}: {error}"))),
+            Err(error) => {
+                problems.push((line_of(text, range.start), format!("formula {latex:?}: {error}")));
+            }
         }
         done = range.end;
     }
@@ -30,18 +32,20 @@ fn mathml(latex: &str, display_mode: DisplayMode) -> Result<String, String> {
     let storage = Storage::new();
     let events: Vec<_> = Parser::new(latex, &storage).collect();
     if let Some(error) = events.iter().find_map(|event| event.as_ref().err()) {
-        // The parser's own message draws the formula over several lines; its first line says what is wrong.
+        // The parser's own message draws the formula over several lines; its first line says what
+        // is wrong.
         return Err(error.to_string().lines().next().unwrap_or("cannot be read").to_owned());
     }
     let mut out = String::new();
     let config = RenderConfig { display_mode, ..RenderConfig::default() };
     push_mathml(&mut out, events.into_iter(), config).map_err(|e| e.to_string())?;
-    // What pulldown-latex 0.8 gets wrong: a missing space in `\bigl(` and its like, and `\ `, whose reference it escapes.
+    // What pulldown-latex 0.8 gets wrong: a missing space in `\bigl(` and its like, and `\ `, whose
+    // reference it escapes.
     Ok(shield(&out.replace("\"minsize=", "\" minsize=").replace("&amp;nbsp;", "\u{a0}")))
 }
 
-/// Markdown is read once more after this. Punctuation between tags becomes character references, so that no `*`, `_` or `|`
-/// of a formula is taken for markup.
+/// Markdown is read once more after this. Punctuation between tags becomes character references, so
+/// that no `*`, `_` or `|` of a formula is taken for markup.
 fn shield(mathml: &str) -> String {
     let mut out = String::with_capacity(mathml.len());
     let (mut in_tag, mut in_reference) = (false, false);
@@ -85,7 +89,10 @@ mod tests {
     fn spaces_and_large_brackets_survive() {
         let mut problems = Vec::new();
         let out = typeset(r"$\bigl(1,\ 2\bigr)$", &mut problems);
-        assert!(!out.contains("nbsp") && out.contains('\u{a0}') && out.contains("\" minsize="), "{out}");
+        assert!(
+            !out.contains("nbsp") && out.contains('\u{a0}') && out.contains("\" minsize="),
+            "{out}"
+        );
     }
 
     #[test]

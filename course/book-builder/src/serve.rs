@@ -13,7 +13,8 @@ use anyhow::{Context, Result};
 
 /// Serves `folder` on 127.0.0.1 until the process ends; `meanwhile` runs beside it.
 pub(crate) fn serve(folder: &Path, port: u16, meanwhile: impl FnOnce() + Send) -> Result<()> {
-    let listener = TcpListener::bind(("127.0.0.1", port)).with_context(|| format!("port {port} is taken: choose another with --port"))?;
+    let listener = TcpListener::bind(("127.0.0.1", port))
+        .with_context(|| format!("port {port} is taken: choose another with --port"))?;
     println!("the book is at http://{} (Ctrl-C ends)", listener.local_addr()?);
     thread::scope(|scope| {
         scope.spawn(meanwhile);
@@ -33,10 +34,16 @@ fn answer(mut stream: TcpStream, folder: &Path) -> std::io::Result<()> {
     let (method, target) = (words.next().unwrap_or_default(), words.next().unwrap_or("/"));
     let (status, kind, body) = if !["GET", "HEAD"].contains(&method) {
         ("405 Method Not Allowed", "text/plain", b"only GET and HEAD".to_vec())
-    } else if let Some((file, body)) = file_of(folder, target).and_then(|file| fs::read(&file).ok().map(|body| (file, body))) {
+    } else if let Some((file, body)) =
+        file_of(folder, target).and_then(|file| fs::read(&file).ok().map(|body| (file, body)))
+    {
         ("200 OK", content_type(&file), body)
     } else {
-        ("404 Not Found", "text/html; charset=utf-8", fs::read(folder.join("404.html")).unwrap_or_default())
+        (
+            "404 Not Found",
+            "text/html; charset=utf-8",
+            fs::read(folder.join("404.html")).unwrap_or_default(),
+        )
     };
     write!(
         stream,
@@ -87,7 +94,8 @@ fn content_type(file: &Path) -> &'static str {
     }
 }
 
-/// Calls `changed` whenever a file under one of `folders`, but not under `except`, was written. Never returns.
+/// Calls `changed` whenever a file under one of `folders`, but not under `except`, was written.
+/// Never returns.
 pub(crate) fn watch(folders: &[PathBuf], except: &Path, changed: impl Fn()) {
     let mut seen = newest(folders, except);
     loop {
@@ -128,7 +136,10 @@ mod tests {
     fn requests_stay_in_the_folder() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("week1")).unwrap();
-        assert_eq!(file_of(folder.path(), "/week1/?q=1").unwrap(), folder.path().join("week1/index.html"));
+        assert_eq!(
+            file_of(folder.path(), "/week1/?q=1").unwrap(),
+            folder.path().join("week1/index.html")
+        );
         assert_eq!(file_of(folder.path(), "/a%20b.svg").unwrap(), folder.path().join("a b.svg"));
         for outside in ["/../secret", "/week1/../../secret", "/%2e%2e/secret", "/%zz"] {
             assert_eq!(file_of(folder.path(), outside), None, "{outside}");

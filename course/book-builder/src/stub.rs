@@ -1,13 +1,15 @@
-//! `{{#stub week1/attention.rs softmax}}`: an item as the learner meets it, cut out of the reference.
-//! `{{#signature formats/src/tensor.rs matmul}}`: a provided function without its body.
+//! `{{#stub week1/attention.rs softmax}}`: an item as the learner meets it, cut out of the
+//! reference. `{{#signature formats/src/tensor.rs matmul}}`: a provided function without its body.
 //!
-//! The sources are formatted by rustfmt: an item ends at the closing brace that is indented like its first line.
+//! The sources are formatted by rustfmt: an item ends at the closing brace that is indented like
+//! its first line.
 
 use std::path::Path;
 
 use crate::markdown::{Problem, fences, line_of};
 
-/// `text` with every directive that stands outside a code block replaced by a file name and a code block.
+/// `text` with every directive that stands outside a code block replaced by a file name and a code
+/// block.
 pub(crate) fn expand(text: &str, repository: &Path, problems: &mut Vec<Problem>) -> String {
     let fences = fences(text);
     let mut out = String::with_capacity(text.len());
@@ -15,13 +17,19 @@ pub(crate) fn expand(text: &str, repository: &Path, problems: &mut Vec<Problem>)
     for line in text.split_inclusive('\n') {
         let start = at;
         at += line.len();
-        let directive = line.trim().strip_prefix("{{#").and_then(|rest| rest.strip_suffix("}}")).and_then(|rest| rest.split_once(' '));
+        let directive = line
+            .trim()
+            .strip_prefix("{{#")
+            .and_then(|rest| rest.strip_suffix("}}"))
+            .and_then(|rest| rest.split_once(' '));
         let shown = match directive {
             Some(("stub", item)) => Some((item, "src", "reference/src", Body::Stub)),
             Some(("signature", item)) => Some((item, "", "", Body::None)),
             _ => None,
         };
-        let Some((item, label, folder, body)) = shown.filter(|_| !fences.iter().any(|fence| fence.range.contains(&start))) else {
+        let Some((item, label, folder, body)) =
+            shown.filter(|_| !fences.iter().any(|fence| fence.range.contains(&start)))
+        else {
             out.push_str(line);
             continue;
         };
@@ -42,14 +50,24 @@ enum Body {
     None,
 }
 
-/// The item as Markdown. Its path is relative to `folder` in the repository, and shown relative to `label`.
-fn render(directive: &str, label: &str, folder: &str, body: Body, repository: &Path) -> Result<String, String> {
+/// The item as Markdown. Its path is relative to `folder` in the repository, and shown relative to
+/// `label`.
+fn render(
+    directive: &str,
+    label: &str,
+    folder: &str,
+    body: Body,
+    repository: &Path,
+) -> Result<String, String> {
     let [file, name] = directive.split_whitespace().collect::<Vec<_>>()[..] else {
         return Err(format!("a stub needs a file and an item, {directive:?} has another form"));
     };
     let (path, shown) = (Path::new(folder).join(file), Path::new(label).join(file));
-    let source = std::fs::read_to_string(repository.join(&path)).map_err(|e| format!("stub: cannot read {}: {e}", path.display()))?;
-    let item = find(&source, name, body).ok_or_else(|| format!("stub: {} has no item {name:?} that learners see", path.display()))?;
+    let source = std::fs::read_to_string(repository.join(&path))
+        .map_err(|e| format!("stub: cannot read {}: {e}", path.display()))?;
+    let item = find(&source, name, body).ok_or_else(|| {
+        format!("stub: {} has no item {name:?} that learners see", path.display())
+    })?;
     Ok(format!("<p class=\"file\">{}</p>\n\n```rust\n{item}\n```\n", shown.display()))
 }
 
@@ -92,11 +110,24 @@ fn is_impl_of(line: &str, owner: &str) -> bool {
     head.split('<').next() == Some(owner)
 }
 
-fn cut(lines: &[&str], indent: &str, short_name: &str, full_name: &str, body: Body) -> Option<String> {
-    let declared = lines.iter().position(|line| line.strip_prefix(indent).is_some_and(|line| declares(line, short_name)))?;
-    let is_heading = |line: &&str| line.trim_start().starts_with("///") || line.trim_start().starts_with("#[");
-    let first = declared - lines[..declared].iter().rev().take_while(|line| is_heading(line)).count();
-    let closes = |line: &str| line.strip_prefix(indent).is_some_and(|line| line.starts_with(['}', ']', ')']) && line.ends_with(['}', ';']));
+fn cut(
+    lines: &[&str],
+    indent: &str,
+    short_name: &str,
+    full_name: &str,
+    body: Body,
+) -> Option<String> {
+    let declared = lines.iter().position(|line| {
+        line.strip_prefix(indent).is_some_and(|line| declares(line, short_name))
+    })?;
+    let is_heading =
+        |line: &&str| line.trim_start().starts_with("///") || line.trim_start().starts_with("#[");
+    let first =
+        declared - lines[..declared].iter().rev().take_while(|line| is_heading(line)).count();
+    let closes = |line: &str| {
+        line.strip_prefix(indent)
+            .is_some_and(|line| line.starts_with(['}', ']', ')']) && line.ends_with(['}', ';']))
+    };
     let last = if lines[declared].ends_with([';', '}']) {
         declared
     } else {
@@ -125,12 +156,20 @@ fn cut(lines: &[&str], indent: &str, short_name: &str, full_name: &str, body: Bo
 }
 
 fn declares(line: &str, name: &str) -> bool {
-    let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub") || ["const", "async", "unsafe"].contains(word));
+    let mut words = line
+        .split_whitespace()
+        .skip_while(|word| word.starts_with("pub") || ["const", "async", "unsafe"].contains(word));
     // `const NAME` loses its keyword above, so the name may come first.
     let word = words.next().unwrap_or_default();
-    let named = if ["fn", "struct", "enum", "trait", "type", "static"].contains(&word) { words.next().unwrap_or_default() } else { word };
-    let starts_item =
-        line.starts_with("pub") || ["fn ", "struct ", "enum ", "trait ", "type ", "const ", "static "].iter().any(|k| line.starts_with(k));
+    let named = if ["fn", "struct", "enum", "trait", "type", "static"].contains(&word) {
+        words.next().unwrap_or_default()
+    } else {
+        word
+    };
+    let starts_item = line.starts_with("pub")
+        || ["fn ", "struct ", "enum ", "trait ", "type ", "const ", "static "]
+            .iter()
+            .any(|k| line.starts_with(k));
     starts_item && named.split(['(', '<', ':', ';']).next() == Some(name)
 }
 
@@ -192,13 +231,20 @@ pub type Both = Pair;
             find(SOURCE, "Pair", Body::Stub).unwrap(),
             "/// A pair.\n#[derive(Debug)]\npub struct Pair {\n    /// One.\n    pub a: f32,\n}"
         );
-        assert_eq!(find(SOURCE, "Both", Body::Stub).unwrap(), "/// A name for it.\npub type Both = Pair;");
+        assert_eq!(
+            find(SOURCE, "Both", Body::Stub).unwrap(),
+            "/// A name for it.\npub type Both = Pair;"
+        );
     }
 
     #[test]
     fn a_signature_has_no_body() {
-        assert_eq!(find(SOURCE, "double", Body::None).unwrap(), "/// Doubles.\npub fn double(x: f32) -> f32;");
-        let expected = "impl Pair {\n    /// Sums.\n    pub fn sum(\n        &self,\n    ) -> f32;\n}";
+        assert_eq!(
+            find(SOURCE, "double", Body::None).unwrap(),
+            "/// Doubles.\npub fn double(x: f32) -> f32;"
+        );
+        let expected =
+            "impl Pair {\n    /// Sums.\n    pub fn sum(\n        &self,\n    ) -> f32;\n}";
         assert_eq!(find(SOURCE, "Pair::sum", Body::None).unwrap(), expected);
     }
 
@@ -215,7 +261,11 @@ pub type Both = Pair;
         std::fs::create_dir_all(folder.path().join("reference/src")).unwrap();
         std::fs::write(folder.path().join("reference/src/a.rs"), SOURCE).unwrap();
         let mut problems = Vec::new();
-        let out = expand("text\n\n{{#stub a.rs double}}\n{{#stub a.rs triple}}\n", folder.path(), &mut problems);
+        let out = expand(
+            "text\n\n{{#stub a.rs double}}\n{{#stub a.rs triple}}\n",
+            folder.path(),
+            &mut problems,
+        );
         assert!(out.contains("todo!(\"week1-day1 task 1: double\")"), "{out}");
         assert_eq!(problems.len(), 1);
         assert_eq!(problems[0].0, 4);

@@ -9,9 +9,11 @@ pub(super) struct Answer {
     /// The check: `task_1_softmax/signed/output`.
     pub(super) what: String,
     pub(super) value: Answered,
-    /// How many tolerances the worst element is away; infinite for a NaN, or where no deviation is allowed.
+    /// How many tolerances the worst element is away; infinite for a NaN, or where no deviation is
+    /// allowed.
     pub(super) distance: Option<f64>,
-    /// Whether it differs from the right answer in so few of many elements that another mistake may well give the same.
+    /// Whether it differs from the right answer in so few of many elements that another mistake may
+    /// well give the same.
     pub(super) thin: bool,
 }
 
@@ -31,10 +33,16 @@ impl Answer {
         let value: Value = serde_json::from_str(line).context("a line of the record is no JSON")?;
         let what = value["what"].as_str().context("a record without `what`")?.to_owned();
         if let Some(text) = value["text"].as_str() {
-            return Ok(Self { what, value: Answered::Text(text.to_owned()), distance: None, thin: false });
+            return Ok(Self {
+                what,
+                value: Answered::Text(text.to_owned()),
+                distance: None,
+                thin: false,
+            });
         }
         let numbers = |field: &str| -> Result<Vec<u64>> {
-            let list = value[field].as_array().with_context(|| format!("a record without `{field}`"))?;
+            let list =
+                value[field].as_array().with_context(|| format!("a record without `{field}`"))?;
             Ok(list.iter().filter_map(Value::as_u64).collect())
         };
         let shape: Vec<usize> = numbers("shape")?.into_iter().map(|n| n as usize).collect();
@@ -43,13 +51,20 @@ impl Answer {
         let relative = value["relative"].as_bool().context("a record without `relative`")?;
         let distance = Some(value["distance"].as_f64().unwrap_or(f64::INFINITY));
         let thin = value["thin"].as_bool().unwrap_or(false);
-        Ok(Self { what, value: Answered::Tensor { shape, values, tolerance, relative }, distance, thin })
+        Ok(Self {
+            what,
+            value: Answered::Tensor { shape, values, tolerance, relative },
+            distance,
+            thin,
+        })
     }
 
     /// Whether it is the same number throughout, and so tells nothing of where it came from.
     pub(super) fn is_constant(&self) -> bool {
         match &self.value {
-            Answered::Tensor { values, .. } => values.windows(2).all(|pair| pair[0] == pair[1] || (pair[0].is_nan() && pair[1].is_nan())),
+            Answered::Tensor { values, .. } => values
+                .windows(2)
+                .all(|pair| pair[0] == pair[1] || (pair[0].is_nan() && pair[1].is_nan())),
             Answered::Text(_) => false,
         }
     }
@@ -67,11 +82,24 @@ impl Answer {
     fn within(&self, other: &Self, times: f32) -> bool {
         match (&self.value, &other.value) {
             (Answered::Text(a), Answered::Text(b)) => a == b,
-            (Answered::Tensor { shape, values, tolerance, relative }, Answered::Tensor { shape: shape_b, values: values_b, .. }) => {
-                let largest = values.iter().chain(values_b).filter(|v| v.is_finite()).fold(0.0f32, |m, v| m.max(v.abs()));
+            (
+                Answered::Tensor { shape, values, tolerance, relative },
+                Answered::Tensor { shape: shape_b, values: values_b, .. },
+            ) => {
+                let largest = values
+                    .iter()
+                    .chain(values_b)
+                    .filter(|v| v.is_finite())
+                    .fold(0.0f32, |m, v| m.max(v.abs()));
                 let close = |x: f32, y: f32| {
-                    let bound = if *relative { tolerance.max(1e-5) * x.abs().max(y.abs()) } else { tolerance.max(1e-5 * largest) };
-                    x == y || (x.is_nan() && y.is_nan()) || (bound.is_finite() && (x - y).abs() <= times * bound)
+                    let bound = if *relative {
+                        tolerance.max(1e-5) * x.abs().max(y.abs())
+                    } else {
+                        tolerance.max(1e-5 * largest)
+                    };
+                    x == y
+                        || (x.is_nan() && y.is_nan())
+                        || (bound.is_finite() && (x - y).abs() <= times * bound)
                 };
                 shape == shape_b && values.iter().zip(values_b).all(|(&x, &y)| close(x, y))
             }
@@ -87,7 +115,9 @@ mod tests {
     fn answer(values: &[f32]) -> Answer {
         let bits: Vec<String> = values.iter().map(|v| v.to_bits().to_string()).collect();
         let (n, bits) = (values.len(), bits.join(","));
-        let line = format!(r#"{{"what":"w","shape":[{n}],"bits":[{bits}],"tolerance":0.001,"relative":false,"distance":null}}"#);
+        let line = format!(
+            r#"{{"what":"w","shape":[{n}],"bits":[{bits}],"tolerance":0.001,"relative":false,"distance":null}}"#
+        );
         Answer::parse(&line).unwrap()
     }
 
@@ -95,16 +125,25 @@ mod tests {
     fn answers_are_compared_with_a_margin() {
         let a = answer(&[1.0, f32::NAN, f32::NEG_INFINITY]);
         assert!(a.equals(&answer(&[1.0005, f32::NAN, f32::NEG_INFINITY])));
-        assert!(!a.equals(&answer(&[1.002, f32::NAN, f32::NEG_INFINITY])) && a.is_like(&answer(&[1.002, f32::NAN, f32::NEG_INFINITY])));
+        assert!(
+            !a.equals(&answer(&[1.002, f32::NAN, f32::NEG_INFINITY]))
+                && a.is_like(&answer(&[1.002, f32::NAN, f32::NEG_INFINITY]))
+        );
         assert!(!a.is_like(&answer(&[1.005, f32::NAN, f32::NEG_INFINITY])));
         let mut relative = [answer(&[65536.0]), answer(&[f32::INFINITY])];
         for answer in &mut relative {
-            let Answered::Tensor { relative, .. } = &mut answer.value else { unreachable!("made above") };
+            let Answered::Tensor { relative, .. } = &mut answer.value else {
+                unreachable!("made above")
+            };
             *relative = true;
         }
         assert!(!relative[0].is_like(&relative[1]) && !relative[1].is_like(&relative[0]));
         assert!(!a.is_like(&answer(&[1.0, 0.0, f32::NEG_INFINITY])) && !a.is_like(&answer(&[1.0])));
         assert_eq!(a.distance, Some(f64::INFINITY));
-        assert!(!a.is_constant() && answer(&[f32::NAN, f32::NAN]).is_constant() && answer(&[0.0, -0.0]).is_constant());
+        assert!(
+            !a.is_constant()
+                && answer(&[f32::NAN, f32::NAN]).is_constant()
+                && answer(&[0.0, -0.0]).is_constant()
+        );
     }
 }

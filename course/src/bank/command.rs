@@ -29,25 +29,33 @@ const NEAREST: f64 = 20.0;
 /// Tries the bank.
 ///
 /// # Errors
-/// If an entry is malformed, survives, is named wrongly or not at all, or a correct body is refused.
+/// If an entry is malformed, survives, is named wrongly or not at all, or a correct body is
+/// refused.
 pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<()> {
     let days = options.days.iter().map(|name| curriculum.day(name)).collect::<Result<Vec<_>>>()?;
     let mut entries = super::load(root, curriculum)?;
-    entries.retain(|entry| days.is_empty() || days.iter().any(|day| entry.task.feature == day.feature));
+    entries.retain(|entry| {
+        days.is_empty() || days.iter().any(|day| entry.task.feature == day.feature)
+    });
     let bank = Bank::build(root, curriculum, &entries)?;
     let record = root.join("target/verify/answers");
     fs::create_dir_all(&record)?;
     let mut matrix = matrix::run(&bank, curriculum, &entries, &record)?;
-    matrix.answers.retain(|module, _| days.is_empty() || days.iter().any(|day| *module == day.module()));
+    matrix
+        .answers
+        .retain(|module, _| days.is_empty() || days.iter().any(|day| *module == day.module()));
     let text = page::page(&matrix, curriculum);
     if options.check {
         matrix.problems.extend(data::stale(root, &matrix.answers));
-        if days.is_empty() && !fs::read_to_string(root.join(page::PATH)).is_ok_and(|old| page::same(&old, &text)) {
+        if days.is_empty()
+            && !fs::read_to_string(root.join(page::PATH)).is_ok_and(|old| page::same(&old, &text))
+        {
             matrix.problems.push(format!("{} is not what the bank gives today", page::PATH));
         }
     } else {
         for (path, answers) in data::files(root, &matrix.answers) {
-            // No text: but the same promise as for one, that a reader finds the old file or the new one.
+            // No text: but the same promise as for one, that a reader finds the old file or the new
+            // one.
             let temporary = path.with_extension("tmp");
             fs::create_dir_all(path.parent().unwrap_or(root))?;
             fs::write(&temporary, answers.bytes())?;
@@ -58,7 +66,8 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
         }
     }
     report(&mut matrix, &entries);
-    let advice = if options.check { "; `cargo course matrix` writes answers and page anew" } else { "" };
+    let advice =
+        if options.check { "; `cargo course matrix` writes answers and page anew" } else { "" };
     ensure!(matrix.problems.is_empty(), "{} problems{advice}", matrix.problems.len());
     Ok(())
 }
@@ -78,7 +87,8 @@ fn report(matrix: &mut Matrix, entries: &[Entry]) {
     let mut nearest: BTreeMap<String, (f64, &str)> = BTreeMap::new();
     for row in &matrix.rows {
         let Some(distance) = row.distance else { continue };
-        let best = nearest.entry(row.entry.task.to_string()).or_insert((f64::INFINITY, &row.entry.name));
+        let best =
+            nearest.entry(row.entry.task.to_string()).or_insert((f64::INFINITY, &row.entry.name));
         if distance < best.0 {
             *best = (distance, &row.entry.name);
         }
@@ -87,7 +97,9 @@ fn report(matrix: &mut Matrix, entries: &[Entry]) {
     for (task, (distance, name)) in &nearest {
         println!("  {task:<20} {:>10}  {name}", page::shown(*distance));
         if *distance < NEAREST {
-            matrix.problems.push(format!("{task}: {name} is only {distance:.1} tolerances away; it must be {NEAREST}"));
+            matrix.problems.push(format!(
+                "{task}: {name} is only {distance:.1} tolerances away; it must be {NEAREST}"
+            ));
         }
     }
     println!("\nday          mistakes  named  alternates");
@@ -98,7 +110,10 @@ fn report(matrix: &mut Matrix, entries: &[Entry]) {
     for day in days {
         let rows = matrix.rows.iter().filter(|row| row.entry.task.feature == day);
         let named = rows.clone().filter(|row| row.named > 0).count();
-        let alternates = entries.iter().filter(|entry| entry.task.feature == day && matches!(entry.kind, Kind::Alternate)).count();
+        let alternates = entries
+            .iter()
+            .filter(|entry| entry.task.feature == day && matches!(entry.kind, Kind::Alternate))
+            .count();
         println!("{day:<12} {:>8}  {named:>5}  {alternates:>10}", rows.count());
     }
     for problem in &matrix.problems {

@@ -1,7 +1,8 @@
 //! The known wrong answers as the tests read them: one safetensors file a day, like the fixtures.
 //!
-//! Tensors are named `0`, `1`, …; the metadata holds for each check `{"answers": [{"tensor": "0", "says": …, "read": …}]}`, with `"text"`
-//! in place of `"tensor"` where the answer is a text.
+//! Tensors are named `0`, `1`, …; the metadata holds for each check
+//! `{"answers": [{"tensor": "0", "says": …, "read": …}]}`, with `"text"` in place of `"tensor"`
+//! where the answer is a text.
 
 use std::{
     collections::BTreeMap,
@@ -25,7 +26,8 @@ pub(super) const FOLDER: &str = "tests/fixtures/wrong";
 pub(super) struct Answers(BTreeMap<String, Vec<(Answer, String, String)>>);
 
 impl Answers {
-    /// Adds an answer, unless one that says the same is equal, or it is one number throughout: many mistakes give NaN or 0.
+    /// Adds an answer, unless one that says the same is equal, or it is one number throughout: many
+    /// mistakes give NaN or 0.
     pub(super) fn add(&mut self, answer: &Answer, wrong: &Wrong) {
         if answer.is_constant() {
             return;
@@ -74,9 +76,15 @@ impl Answers {
         let old = read(path)?;
         let new = read_bytes(&self.bytes()).context("what was just written")?;
         for (what, answers) in &new {
-            let Some(before) = old.get(what) else { return Ok(Some(format!("{what} has no answers yet"))) };
+            let Some(before) = old.get(what) else {
+                return Ok(Some(format!("{what} has no answers yet")));
+            };
             if answers.len() != before.len() {
-                return Ok(Some(format!("{what} has {} answers, and {} today", before.len(), answers.len())));
+                return Ok(Some(format!(
+                    "{what} has {} answers, and {} today",
+                    before.len(),
+                    answers.len()
+                )));
             }
             for (n, ((says, a), (said, b))) in answers.iter().zip(before).enumerate() {
                 if says != said || !same(a, b) {
@@ -84,7 +92,10 @@ impl Answers {
                 }
             }
         }
-        Ok(old.keys().find(|what| !new.contains_key(*what)).map(|what| format!("{what} has no wrong answer any more")))
+        Ok(old
+            .keys()
+            .find(|what| !new.contains_key(*what))
+            .map(|what| format!("{what} has no wrong answer any more")))
     }
 }
 
@@ -92,11 +103,16 @@ impl Answers {
 type Said = (String, Result<(Vec<u64>, Vec<f32>), String>);
 
 /// Another machine rounds otherwise, and a wrong answer may magnify that.
-fn same(a: &Result<(Vec<u64>, Vec<f32>), String>, b: &Result<(Vec<u64>, Vec<f32>), String>) -> bool {
+fn same(
+    a: &Result<(Vec<u64>, Vec<f32>), String>,
+    b: &Result<(Vec<u64>, Vec<f32>), String>,
+) -> bool {
     match (a, b) {
         (Ok((shape_a, a)), Ok((shape_b, b))) => {
             let largest = a.iter().filter(|v| v.is_finite()).fold(0.0f32, |m, v| m.max(v.abs()));
-            let close = |x: f32, y: f32| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-4 * largest;
+            let close = |x: f32, y: f32| {
+                x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= 1e-4 * largest
+            };
             shape_a == shape_b && a.iter().zip(b).all(|(&x, &y)| close(x, y))
         }
         (Err(a), Err(b)) => a == b,
@@ -111,14 +127,21 @@ fn read(path: &Path) -> Result<BTreeMap<String, Vec<Said>>> {
 
 fn read_bytes(bytes: &[u8]) -> Result<BTreeMap<String, Vec<Said>>> {
     let (length, rest) = bytes.split_first_chunk().context("no header")?;
-    let (header, data) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length))?).context("the header is cut off")?;
+    let (header, data) = rest
+        .split_at_checked(usize::try_from(u64::from_le_bytes(*length))?)
+        .context("the header is cut off")?;
     let header: Value = serde_json::from_slice(header)?;
     let tensor = |name: &str| -> Option<(Vec<u64>, Vec<f32>)> {
         let entry = &header[name];
-        let sizes = |field: &str| -> Option<Vec<u64>> { entry[field].as_array()?.iter().map(Value::as_u64).collect() };
+        let sizes = |field: &str| -> Option<Vec<u64>> {
+            entry[field].as_array()?.iter().map(Value::as_u64).collect()
+        };
         let [begin, end] = sizes("data_offsets")?[..] else { return None };
         let bytes = data.get(usize::try_from(begin).ok()?..usize::try_from(end).ok()?)?;
-        Some((sizes("shape")?, bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()))
+        Some((
+            sizes("shape")?,
+            bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect(),
+        ))
     };
     let mut all = BTreeMap::new();
     for (what, json) in header["__metadata__"].as_object().context("no __metadata__")? {
@@ -128,7 +151,10 @@ fn read_bytes(bytes: &[u8]) -> Result<BTreeMap<String, Vec<Said>>> {
             let says = answer["says"].as_str().context("an answer says nothing")?.to_owned();
             let value = match answer["text"].as_str() {
                 Some(text) => Err(text.to_owned()),
-                None => Ok(answer["tensor"].as_str().and_then(tensor).context("an answer without tensor")?),
+                None => Ok(answer["tensor"]
+                    .as_str()
+                    .and_then(tensor)
+                    .context("an answer without tensor")?),
             };
             answers.push((says, value));
         }
@@ -138,8 +164,13 @@ fn read_bytes(bytes: &[u8]) -> Result<BTreeMap<String, Vec<Said>>> {
 }
 
 /// Where the files of these days belong below `root`, and their content.
-pub(super) fn files<'a>(root: &Path, days: &'a BTreeMap<String, Answers>) -> Vec<(PathBuf, &'a Answers)> {
-    days.iter().map(|(module, answers)| (root.join(FOLDER).join(format!("{module}.safetensors")), answers)).collect()
+pub(super) fn files<'a>(
+    root: &Path,
+    days: &'a BTreeMap<String, Answers>,
+) -> Vec<(PathBuf, &'a Answers)> {
+    days.iter()
+        .map(|(module, answers)| (root.join(FOLDER).join(format!("{module}.safetensors")), answers))
+        .collect()
 }
 
 /// Which of the committed files are not what the bank gives today, and where they first differ.

@@ -52,7 +52,12 @@ pub(super) struct Matrix<'a> {
 ///
 /// # Errors
 /// If a program cannot be run.
-pub(super) fn run<'a>(bank: &Bank, curriculum: &Curriculum, entries: &'a [Entry], record: &Path) -> Result<Matrix<'a>> {
+pub(super) fn run<'a>(
+    bank: &Bank,
+    curriculum: &Curriculum,
+    entries: &'a [Entry],
+    record: &Path,
+) -> Result<Matrix<'a>> {
     let mut matrix = Matrix::default();
     for day in curriculum.days() {
         matrix.answers.insert(day.module(), Answers::default());
@@ -71,10 +76,18 @@ pub(super) fn run<'a>(bank: &Bank, curriculum: &Curriculum, entries: &'a [Entry]
     for (entry, (ran, recorded)) in entries.iter().zip(&first) {
         match &entry.kind {
             Kind::Wrong(wrong) => answers.push((entry, wrong, recorded)),
-            Kind::Alternate if ran.ended && ran.red().next().is_none() && !ran.report.passed.is_empty() => matrix.alternates += 1,
+            Kind::Alternate
+                if ran.ended && ran.red().next().is_none() && !ran.report.passed.is_empty() =>
+            {
+                matrix.alternates += 1;
+            }
             Kind::Alternate => {
                 let red: Vec<&str> = ran.red().collect();
-                matrix.problems.push(format!("{}: a correct body is refused by {}", entry.path, red.join(", ")));
+                matrix.problems.push(format!(
+                    "{}: a correct body is refused by {}",
+                    entry.path,
+                    red.join(", ")
+                ));
             }
         }
     }
@@ -90,7 +103,9 @@ pub(super) fn run<'a>(bank: &Bank, curriculum: &Curriculum, entries: &'a [Entry]
     }
 
     let second = each(entries, |i, entry| match entry.kind {
-        Kind::Wrong(_) => tests(&mut bank.command(&module(entry), &filter(entry), i + 1)?).map(Some),
+        Kind::Wrong(_) => {
+            tests(&mut bank.command(&module(entry), &filter(entry), i + 1)?).map(Some)
+        }
         Kind::Alternate => Ok(None),
     })?;
     let says: Vec<&str> = answers.iter().map(|(_, wrong, _)| wrong.says.as_str()).collect();
@@ -105,10 +120,15 @@ pub(super) fn run<'a>(bank: &Bank, curriculum: &Curriculum, entries: &'a [Entry]
 }
 
 /// Does something with every entry and its place, on all cores, and returns the results in order.
-fn each<T: Send>(entries: &[Entry], action: impl Fn(usize, &Entry) -> Result<T> + Sync) -> Result<Vec<T>> {
+fn each<T: Send>(
+    entries: &[Entry],
+    action: impl Fn(usize, &Entry) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let worker = || {
-        while let Some((i, entry)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, entries.get(i)?))) {
+        while let Some((i, entry)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, entries.get(i)?)))
+        {
             let result = action(i, entry);
             results.lock().unwrap_or_else(PoisonError::into_inner).push((i, result));
         }
@@ -123,20 +143,24 @@ fn each<T: Send>(entries: &[Entry], action: impl Fn(usize, &Entry) -> Result<T> 
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Leaves out the thin answers of every mistake that another check shows more clearly: what names one mistake rightly would name the
-/// next that gives the same wrongly.
+/// Leaves out the thin answers of every mistake that another check shows more clearly: what names
+/// one mistake rightly would name the next that gives the same wrongly.
 fn drop_thin<'a>(entries: &[Entry], recorded: impl Iterator<Item = &'a mut Vec<Answer>>) {
     let mut all: Vec<_> = entries
         .iter()
         .zip(recorded)
-        .filter_map(
-            |(entry, answers)| {
-                if let Kind::Wrong(wrong) = &entry.kind { Some(((&entry.task.feature, &wrong.says), answers)) } else { None }
-            },
-        )
+        .filter_map(|(entry, answers)| {
+            if let Kind::Wrong(wrong) = &entry.kind {
+                Some(((&entry.task.feature, &wrong.says), answers))
+            } else {
+                None
+            }
+        })
         .collect();
-    let shown = |answers: &[Answer]| answers.iter().any(|answer| !answer.thin && !answer.is_constant());
-    let clear: BTreeSet<_> = all.iter().filter(|(_, answers)| shown(answers)).map(|(mistake, _)| *mistake).collect();
+    let shown =
+        |answers: &[Answer]| answers.iter().any(|answer| !answer.thin && !answer.is_constant());
+    let clear: BTreeSet<_> =
+        all.iter().filter(|(_, answers)| shown(answers)).map(|(mistake, _)| *mistake).collect();
     for (mistake, answers) in &mut all {
         answers.retain(|answer| !answer.thin || !clear.contains(mistake));
     }
@@ -150,18 +174,24 @@ fn filter(entry: &Entry) -> String {
     }
 }
 
-/// Two mistakes of a day that give one answer to one check: its input is too weak to tell which it was.
+/// Two mistakes of a day that give one answer to one check: its input is too weak to tell which it
+/// was.
 fn ambiguities(answers: &[(&Entry, &Wrong, &[Answer])]) -> Vec<String> {
     let mut problems = Vec::new();
     for (i, (entry, wrong, recorded)) in answers.iter().enumerate() {
         for (other_entry, other, other_recorded) in &answers[..i] {
-            let comparable = entry.task.feature == other_entry.task.feature && wrong.shows.is_none() && other.shows.is_none();
+            let comparable = entry.task.feature == other_entry.task.feature
+                && wrong.shows.is_none()
+                && other.shows.is_none();
             if !comparable || wrong.says == other.says {
                 continue;
             }
             let like = |a: &Answer| !a.is_constant() && other_recorded.iter().any(|b| a.is_like(b));
             if let Some(answer) = recorded.iter().find(|a| like(a)) {
-                problems.push(format!("{} and {} give the same answer to {:?}", other_entry.path, entry.path, answer.what));
+                problems.push(format!(
+                    "{} and {} give the same answer to {:?}",
+                    other_entry.path, entry.path, answer.what
+                ));
             }
         }
     }
@@ -182,13 +212,19 @@ fn judge(entry: &Entry, wrong: &Wrong, ran: &Ran, says: &[&str]) -> Vec<String> 
     } else if !ran.red().any(|name| ran.names(name, wrong)) {
         let first = ran.red().next().unwrap_or_default();
         let output = ran.report.output(first).unwrap_or_default().trim();
-        problems
-            .push(format!("{path}: red, but no message says {:?}; {first} prints\n{output}", wrong.shows.as_ref().unwrap_or(&wrong.says)));
+        problems.push(format!(
+            "{path}: red, but no message says {:?}; {first} prints\n{output}",
+            wrong.shows.as_ref().unwrap_or(&wrong.says)
+        ));
     }
     for name in ran.red() {
         let output = ran.report.output(name).unwrap_or_default();
-        let other = says.iter().find(|text| **text != wrong.says && output.lines().any(|line| line.trim() == format!("diagnosis {text}")));
-        problems.extend(other.map(|text| format!("{path}: {name} names another mistake: {text:?}")));
+        let other = says.iter().find(|text| {
+            **text != wrong.says
+                && output.lines().any(|line| line.trim() == format!("diagnosis {text}"))
+        });
+        problems
+            .extend(other.map(|text| format!("{path}: {name} names another mistake: {text:?}")));
     }
     problems
 }

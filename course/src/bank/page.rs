@@ -52,7 +52,11 @@ pub(super) fn page(matrix: &Matrix, curriculum: &Curriculum) -> String {
                     .split_once('_')
                     .and_then(|(_, rest)| rest.split_once('_'))
                     .map_or(row.wrong.id.as_str(), |(_, name)| name);
-                let _ = writeln!(text, "| `{name}` | {told} | {} of {} | {} | {distance} |", row.red, row.tests, row.named);
+                let _ = writeln!(
+                    text,
+                    "| `{name}` | {told} | {} of {} | {} | {distance} |",
+                    row.red, row.tests, row.named
+                );
             }
         }
     }
@@ -62,7 +66,11 @@ pub(super) fn page(matrix: &Matrix, curriculum: &Curriculum) -> String {
 /// Whether two pages agree but for the distances, which depend on how a machine rounds.
 pub(super) fn same(a: &str, b: &str) -> bool {
     let known = |line: &str| {
-        if line.starts_with("| `") { line.rsplit_once(" | ").map_or(String::new(), |(left, _)| left.to_owned()) } else { line.to_owned() }
+        if line.starts_with("| `") {
+            line.rsplit_once(" | ").map_or(String::new(), |(left, _)| left.to_owned())
+        } else {
+            line.to_owned()
+        }
     };
     a.lines().map(known).eq(b.lines().map(known))
 }

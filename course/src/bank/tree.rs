@@ -1,6 +1,7 @@
 //! A copy of the repository whose reference holds every body of the bank at once.
 //!
-//! A region becomes a `match` over a number that the environment gives, so that one build serves all entries.
+//! A region becomes a `match` over a number that the environment gives, so that one build serves
+//! all entries.
 
 use std::{
     collections::BTreeMap,
@@ -42,38 +43,58 @@ pub(super) struct Bank {
 }
 
 impl Bank {
-    /// Copies, writes the variants and builds the tests of the entries' days. Entry `i` has the number `i + 1`.
+    /// Copies, writes the variants and builds the tests of the entries' days. Entry `i` has the
+    /// number `i + 1`.
     ///
     /// # Errors
-    /// If something does not compile; the compiler's text names the entry's file in a comment beside the body.
+    /// If something does not compile; the compiler's text names the entry's file in a comment
+    /// beside the body.
     pub(super) fn build(root: &Path, curriculum: &Curriculum, entries: &[Entry]) -> Result<Self> {
         let tree = root.join("target/verify/bank");
         let mut instead = BTreeMap::new();
         for file in generated(root, curriculum)? {
             let text = file.template.render_arms(|function| {
-                let of_function = |entry: &Entry| entry.function == function && entry.task.file_is(&file.path, curriculum);
+                let of_function = |entry: &Entry| {
+                    entry.function == function && entry.task.file_is(&file.path, curriculum)
+                };
                 let arms = entries.iter().enumerate().filter(|(_, entry)| of_function(entry));
-                arms.map(|(i, entry)| format!("{} => {{ // {}\n{}\n}}", i + 1, entry.path, entry.body)).collect()
+                arms.map(|(i, entry)| {
+                    format!("{} => {{ // {}\n{}\n}}", i + 1, entry.path, entry.body)
+                })
+                .collect()
             });
             instead.insert(Path::new("reference").join(&file.path), text.into_bytes());
         }
         let library = fs::read_to_string(root.join("reference/src/lib.rs"))?;
-        let (docs, rest): (Vec<&str>, Vec<&str>) = library.lines().partition(|line| line.starts_with("//!"));
-        let library = format!("{}\n#![allow(warnings)]\nmod variant;\n{}\n", docs.join("\n"), rest.join("\n"));
+        let (docs, rest): (Vec<&str>, Vec<&str>) =
+            library.lines().partition(|line| line.starts_with("//!"));
+        let library = format!(
+            "{}\n#![allow(warnings)]\nmod variant;\n{}\n",
+            docs.join("\n"),
+            rest.join("\n")
+        );
         instead.insert("reference/src/lib.rs".into(), library.into_bytes());
         instead.insert("reference/src/variant.rs".into(), VARIANT.into());
         copy_tree(root, curriculum, &tree, instead)?;
-        let with_entries = |day: &&Day| entries.iter().any(|entry| entry.task.feature == day.feature);
-        let programs = build(root, &tree, &curriculum.days().filter(with_entries).collect::<Vec<_>>())?;
+        let with_entries =
+            |day: &&Day| entries.iter().any(|entry| entry.task.feature == day.feature);
+        let programs =
+            build(root, &tree, &curriculum.days().filter(with_entries).collect::<Vec<_>>())?;
         Ok(Self { tree, programs })
     }
 
     /// A run of the tests of a day whose name contains `filter`, with the entry of that number.
     pub(super) fn command(&self, module: &str, filter: &str, number: usize) -> Result<Command> {
-        let program = self.programs.get(module).with_context(|| format!("{module} has no test program"))?;
+        let program =
+            self.programs.get(module).with_context(|| format!("{module} has no test program"))?;
         let mut command = Command::new(program);
-        command.current_dir(&self.tree).arg(filter).env(VARIABLE, number.to_string()).env_remove("RUST_BACKTRACE");
-        // Entries run side by side, and one test after the other, so that the answers always come in the same order.
+        command
+            .current_dir(&self.tree)
+            .arg(filter)
+            .env(VARIABLE, number.to_string())
+            .env_remove("RUST_BACKTRACE");
+        // Entries run side by side, and one test after the other, so that the answers always come
+        // in the same order.
         command.env("RUST_TEST_THREADS", "1");
         // All bodies of a function share its stack frame, each with its own buffers.
         command.env("RUST_MIN_STACK", (64 << 20).to_string());
@@ -88,14 +109,23 @@ impl Bank {
 
 /// Builds the test programs and says where they are.
 fn build(root: &Path, tree: &Path, days: &[&Day]) -> Result<BTreeMap<String, PathBuf>> {
-    let features: Vec<&str> = days.iter().map(|day| day.feature.as_str()).chain(["reference"]).collect();
+    let features: Vec<&str> =
+        days.iter().map(|day| day.feature.as_str()).chain(["reference"]).collect();
     let mut command = cargo(tree);
-    command.args(["test", "--no-run", "--message-format", "json-render-diagnostics", "--features", &features.join(",")]);
+    command.args([
+        "test",
+        "--no-run",
+        "--message-format",
+        "json-render-diagnostics",
+        "--features",
+        &features.join(","),
+    ]);
     for day in days {
         command.args(["--test", &day.module()]);
     }
-    // The build folder is shared for the libraries' sake. Cargo takes two copies of one workspace for the same, and would run what it built
-    // in the other; crates with settings of their own are others, and so is all that uses them.
+    // The build folder is shared for the libraries' sake. Cargo takes two copies of one workspace
+    // for the same, and would run what it built in the other; crates with settings of their own are
+    // others, and so is all that uses them.
     for package in ["tiny-llm-formats", "tiny-llm-harness", "tiny-llm-reference"] {
         command.args(["--config", &format!("profile.dev.package.{package}.debug=false")]);
     }
@@ -105,8 +135,11 @@ fn build(root: &Path, tree: &Path, days: &[&Day]) -> Result<BTreeMap<String, Pat
     let said: Vec<&str> = finished.text.lines().filter(|line| !line.starts_with('{')).collect();
     ensure!(finished.status.success(), "the bank does not compile:\n{}", said.join("\n"));
     let mut programs = BTreeMap::new();
-    for message in finished.text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
-        if let (Some(name), Some(program)) = (message["target"]["name"].as_str(), message["executable"].as_str()) {
+    for message in finished.text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok())
+    {
+        if let (Some(name), Some(program)) =
+            (message["target"]["name"].as_str(), message["executable"].as_str())
+        {
             programs.insert(name.to_owned(), PathBuf::from(program));
         }
     }

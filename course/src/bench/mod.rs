@@ -14,9 +14,11 @@ mod week2;
 pub(crate) enum Week {
     /// The reference without cache: the embedded model, and a Llama of 360 M parameters
     Week1,
-    /// What each part of week 2 is worth: your engine beside the reference, step by step, and with any one step left out
+    /// What each part of week 2 is worth: your engine beside the reference, step by step, and with
+    /// any one step left out
     Week2(Box<week2::Options>),
-    /// What each format of `quantize` costs in quality: size, error of the weights, perplexity, exact answers
+    /// What each format of `quantize` costs in quality: size, error of the weights, perplexity,
+    /// exact answers
     Quality(quality::Options),
 }
 

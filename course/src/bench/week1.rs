@@ -1,9 +1,10 @@
 //! `cargo course bench week1`: speed and memory of the reference on this machine.
 //!
-//! Two models: the embedded one at 64 tokens of prompt, and a Llama of 360 M parameters at SmolLM2's shape, with random weights,
-//! which is written under `target/` and removed again. Times are printed beside what the course promises and
-//! not asserted. Memory is: after loading, what the process holds for itself is the f32 weights and little else, so the file
-//! was mapped and not copied a second time.
+//! Two models: the embedded one at 64 tokens of prompt, and a Llama of 360 M parameters at
+//! SmolLM2's shape, with random weights, which is written under `target/` and removed again. Times
+//! are printed beside what the course promises and not asserted. Memory is: after loading, what the
+//! process holds for itself is the f32 weights and little else, so the file was mapped and not
+//! copied a second time.
 
 use std::{fs, path::Path};
 
@@ -41,7 +42,11 @@ fn measure_both(root: &Path, large: &str) -> Result<()> {
     let llama = measure(root, &["--model", large, "--prompt-tokens", "8", "-n", "4"])?;
 
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    println!("\nWeek 1, release, nothing cached, {cores} cores, {} {}:\n", std::env::consts::OS, std::env::consts::ARCH);
+    println!(
+        "\nWeek 1, release, nothing cached, {cores} cores, {} {}:\n",
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    );
     println!("{:<38} {:>16} {:>22}", "", "embedded model", "Llama, random weights");
     for (name, row) in ROWS {
         println!("{name:<38} {:>16} {:>22}", row(&embedded), row(&llama));
@@ -62,7 +67,9 @@ fn measure_both(root: &Path, large: &str) -> Result<()> {
                     BESIDES_WEIGHTS >> 20
                 );
             }
-            None => println!("{name}: memory is not measured on this platform, so a second copy of the file would not be seen."),
+            None => println!(
+                "{name}: memory is not measured on this platform, so a second copy of the file would not be seen."
+            ),
         }
     }
     Ok(())
@@ -72,21 +79,30 @@ type Row = (&'static str, fn(&Value) -> String);
 
 const ROWS: [Row; 9] = [
     ("parameters", |r| format!("{:.1} M", number(r, "parameters") as f64 / 1e6)),
-    ("prompt + new tokens", |r| format!("{} + {}", number(r, "prompt_tokens"), number(r, "new_tokens"))),
+    ("prompt + new tokens", |r| {
+        format!("{} + {}", number(r, "prompt_tokens"), number(r, "new_tokens"))
+    }),
     ("load", |r| format!("{:.2} s", r["load_seconds"].as_f64().unwrap_or(f64::NAN))),
     ("prefill", |r| tokens_per_second(r, "prefill_tokens_per_second")),
     ("decode", |r| tokens_per_second(r, "decode_tokens_per_second")),
     ("file", |r| mib(number(r, "file_bytes"))),
     ("weights in f32", |r| mib(number(r, "weight_bytes"))),
     ("memory of its own after loading", |r| {
-        r.pointer("/memory_loaded_bytes/own").and_then(Value::as_u64).map_or("not measured".into(), mib)
+        r.pointer("/memory_loaded_bytes/own")
+            .and_then(Value::as_u64)
+            .map_or("not measured".into(), mib)
     }),
-    ("peak resident, mapped file included", |r| r["memory_peak_bytes"].as_u64().map_or("not measured".into(), mib)),
+    ("peak resident, mapped file included", |r| {
+        r["memory_peak_bytes"].as_u64().map_or("not measured".into(), mib)
+    }),
 ];
 
 fn measure(root: &Path, arguments: &[&str]) -> Result<Value> {
     let text = engine(root, &[&["bench", "--json"], arguments].concat())?;
-    let line = text.lines().find(|line| line.starts_with('{')).context("the engine printed no measurement")?;
+    let line = text
+        .lines()
+        .find(|line| line.starts_with('{'))
+        .context("the engine printed no measurement")?;
     serde_json::from_str(line).context("the engine's measurement is malformed")
 }
 

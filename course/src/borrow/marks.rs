@@ -6,9 +6,9 @@
 //!     // END BORROWED
 //! ```
 //!
-//! The lines between are the reference's body and stand where the `todo!` stood. What that body calls and only the
-//! reference has stands at the end of the file, between marks with ` (helper)` after the task, for as long as a borrowed
-//! body needs it. All line ends stay as they are.
+//! The lines between are the reference's body and stand where the `todo!` stood. What that body
+//! calls and only the reference has stands at the end of the file, between marks with ` (helper)`
+//! after the task, for as long as a borrowed body needs it. All line ends stay as they are.
 
 use std::ops::Range;
 
@@ -33,7 +33,8 @@ pub(crate) struct Mark {
     pub(crate) function: Option<String>,
     /// From 0, with the lines of the marks.
     pub(crate) lines: Range<usize>,
-    /// Whether the reference has the same between the marks; false too if the closing one is missing.
+    /// Whether the reference has the same between the marks; false too if the closing one is
+    /// missing.
     pub(crate) intact: bool,
 }
 
@@ -60,29 +61,49 @@ pub(crate) fn marks(template: &Template, text: &str) -> Vec<Mark> {
     let mut found = Vec::new();
     for (i, line) in lines.iter().enumerate() {
         let Some((task, helper)) = opening(line) else { continue };
-        let inside = lines[i + 1..].iter().take_while(|line| opening(line).is_none() && line.trim() != CLOSE).count();
+        let inside = lines[i + 1..]
+            .iter()
+            .take_while(|line| opening(line).is_none() && line.trim() != CLOSE)
+            .count();
         let close = i + 1 + inside;
         let closed = lines.get(close).is_some_and(|line| line.trim() == CLOSE);
         let function = if helper { None } else { enclosing_function(&lines, i) };
         let same = |region: &Region| {
-            region.task == task && region.function == function && region.body(leading(line)).iter().eq(&lines[i + 1..close])
+            region.task == task
+                && region.function == function
+                && region.body(leading(line)).iter().eq(&lines[i + 1..close])
         };
         let intact = closed && template.regions().any(same);
-        found.push(Mark { task, function, lines: i..if closed { close + 1 } else { i + 1 }, intact });
+        found.push(Mark {
+            task,
+            function,
+            lines: i..if closed { close + 1 } else { i + 1 },
+            intact,
+        });
     }
     found
 }
 
-/// `text` with the reference's body in place of the `todo!` of each function that is `wanted`, and the names of those functions.
+/// `text` with the reference's body in place of the `todo!` of each function that is `wanted`, and
+/// the names of those functions.
 ///
 /// # Errors
 /// If a helper that comes along has the name of something of the learner's.
-pub(crate) fn put_in(template: &Template, text: &str, wanted: impl Fn(&TaskId, &str) -> bool) -> Result<(String, Vec<String>)> {
+pub(crate) fn put_in(
+    template: &Template,
+    text: &str,
+    wanted: impl Fn(&TaskId, &str) -> bool,
+) -> Result<(String, Vec<String>)> {
     let (mut text, mut put) = (text.to_owned(), Vec::new());
     for region in template.regions() {
-        let Some(function) = region.function.as_deref().filter(|function| wanted(&region.task, function)) else { continue };
+        let Some(function) =
+            region.function.as_deref().filter(|function| wanted(&region.task, function))
+        else {
+            continue;
+        };
         let lines: Vec<&str> = text.lines().collect();
-        let todo = place(&lines, function).and_then(|place| place.body.clone().find(|&i| is_course_todo(lines[i])));
+        let todo = place(&lines, function)
+            .and_then(|place| place.body.clone().find(|&i| is_course_todo(lines[i])));
         let Some(at) = todo else { continue };
         let raw: Vec<&str> = text.split_inclusive('\n').collect();
         let (indent, end) = (leading(lines[at]), ending(raw[at]));
@@ -99,9 +120,13 @@ pub(crate) fn put_in(template: &Template, text: &str, wanted: impl Fn(&TaskId, &
     Ok((with_helpers(template, text)?, put))
 }
 
-/// `text` with the `todo!` back in each function that is `chosen`, without the helpers that nothing borrowed needs any more; and
-/// all parts that were taken out.
-pub(crate) fn take_out(template: &Template, text: &str, chosen: impl Fn(&Mark) -> bool) -> (String, Vec<Mark>) {
+/// `text` with the `todo!` back in each function that is `chosen`, without the helpers that nothing
+/// borrowed needs any more; and all parts that were taken out.
+pub(crate) fn take_out(
+    template: &Template,
+    text: &str,
+    chosen: impl Fn(&Mark) -> bool,
+) -> (String, Vec<Mark>) {
     take(template, text, chosen, |_| true)
 }
 
@@ -111,8 +136,14 @@ pub(crate) fn take_out_intact(template: &Template, text: &str) -> (String, Vec<M
 }
 
 /// `helpers_too` says which helpers of those that are not needed may go.
-fn take(template: &Template, text: &str, chosen: impl Fn(&Mark) -> bool, helpers_too: impl Fn(&Mark) -> bool) -> (String, Vec<Mark>) {
-    let (functions, helpers): (Vec<Mark>, Vec<Mark>) = marks(template, text).into_iter().partition(|mark| mark.function.is_some());
+fn take(
+    template: &Template,
+    text: &str,
+    chosen: impl Fn(&Mark) -> bool,
+    helpers_too: impl Fn(&Mark) -> bool,
+) -> (String, Vec<Mark>) {
+    let (functions, helpers): (Vec<Mark>, Vec<Mark>) =
+        marks(template, text).into_iter().partition(|mark| mark.function.is_some());
     let (out, stay): (Vec<Mark>, Vec<Mark>) = functions.into_iter().partition(|mark| chosen(mark));
     let lines: Vec<&str> = text.lines().collect();
     let code = |mark: &Mark| lines[mark.inside()].join("\n");
@@ -128,8 +159,12 @@ fn take(template: &Template, text: &str, chosen: impl Fn(&Mark) -> bool, helpers
             Some(function) => {
                 let open = raw[mark.lines.start].trim_end_matches(['\r', '\n']);
                 let trailing = &open[open.trim_end().len()..];
-                let todo =
-                    format!("{}todo!(\"{}\"){trailing}{}", leading(open), mark.task.message(function), ending(raw[mark.lines.start]));
+                let todo = format!(
+                    "{}todo!(\"{}\"){trailing}{}",
+                    leading(open),
+                    mark.task.message(function),
+                    ending(raw[mark.lines.start])
+                );
                 replaced(&raw, mark.lines.clone(), &todo)
             }
             None => without_helper(&raw, mark.lines.clone()),
@@ -143,17 +178,24 @@ fn with_helpers(template: &Template, mut text: String) -> Result<String> {
     let found = marks(template, &text);
     let lines: Vec<&str> = text.lines().collect();
     let bodies = found.iter().map(|mark| lines[mark.inside()].join("\n")).collect();
-    let helpers: Vec<&Region> = template.regions().filter(|region| region.function.is_none()).collect();
+    let helpers: Vec<&Region> =
+        template.regions().filter(|region| region.function.is_none()).collect();
     let needed = closure(bodies, &helpers, |region| region.body("").join("\n"));
     let outside = |i: usize| !found.iter().any(|mark| mark.lines.contains(&i));
     let mut blocks = Vec::new();
     for region in needed {
         let body = region.body("");
         let names = || body.iter().filter_map(|line| item_name(line));
-        let there = |i: &usize| item_name(lines[*i]).is_some_and(|name| names().any(|own| own == name));
+        let there =
+            |i: &usize| item_name(lines[*i]).is_some_and(|name| names().any(|own| own == name));
         let standing: Vec<usize> = (0..lines.len()).filter(there).collect();
-        if let Some(name) = standing.iter().find(|&&i| outside(i)).and_then(|&i| item_name(lines[i])) {
-            bail!("`{name}` is yours, and the reference's body of {} needs its own `{name}`; rename yours first", region.task);
+        if let Some(name) =
+            standing.iter().find(|&&i| outside(i)).and_then(|&i| item_name(lines[i]))
+        {
+            bail!(
+                "`{name}` is yours, and the reference's body of {} needs its own `{name}`; rename yours first",
+                region.task
+            );
         }
         if standing.is_empty() {
             blocks.push((format!("{OPEN}{} (helper)", region.task), body));
@@ -161,22 +203,29 @@ fn with_helpers(template: &Template, mut text: String) -> Result<String> {
     }
     let end = text.split_inclusive('\n').next().map_or("\n", ending).to_owned();
     for (open, body) in blocks {
-        // A file without a last line end keeps it so: its last line end then stands before the block.
+        // A file without a last line end keeps it so: its last line end then stands before the
+        // block.
         let ends = text.ends_with('\n');
-        let block = [open].into_iter().chain(body).chain([CLOSE.to_owned()]).collect::<Vec<_>>().join(&end);
+        let block =
+            [open].into_iter().chain(body).chain([CLOSE.to_owned()]).collect::<Vec<_>>().join(&end);
         text += &if ends { format!("{end}{block}{end}") } else { format!("{end}{block}") };
     }
     Ok(text)
 }
 
 /// The helpers that the bodies name, and those that these name, and so on.
-fn closure<T: PartialEq>(mut bodies: Vec<String>, helpers: &[T], code: impl Fn(&T) -> String) -> Vec<&T> {
+fn closure<T: PartialEq>(
+    mut bodies: Vec<String>,
+    helpers: &[T],
+    code: impl Fn(&T) -> String,
+) -> Vec<&T> {
     let mut needed: Vec<&T> = Vec::new();
     loop {
         let next = helpers.iter().find(|helper| {
             let code = code(helper);
             let mut names = code.lines().filter_map(item_name);
-            !needed.contains(helper) && names.any(|name| bodies.iter().any(|body| mentions(body, name)))
+            !needed.contains(helper)
+                && names.any(|name| bodies.iter().any(|body| mentions(body, name)))
         });
         let Some(next) = next else { return needed };
         bodies.push(code(next));
@@ -190,7 +239,11 @@ fn without_helper(raw: &[&str], lines: Range<usize>) -> String {
     let blank = lines.start > 0 && matches!(raw[lines.start - 1], "\n" | "\r\n");
     if at_end {
         let text = replaced(raw, lines, "");
-        return text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(&text).to_owned();
+        return text
+            .strip_suffix("\r\n")
+            .or_else(|| text.strip_suffix('\n'))
+            .unwrap_or(&text)
+            .to_owned();
     }
     replaced(raw, lines.start - usize::from(blank)..lines.end, "")
 }

@@ -1,7 +1,9 @@
-//! `cargo course borrow` and `cargo course return`: the reference's body where a `todo!` stands, and the `todo!` again.
+//! `cargo course borrow` and `cargo course return`: the reference's body where a `todo!` stands,
+//! and the `todo!` again.
 //!
-//! What the learner has begun or written is named and left alone. A borrowed body that was changed since is the
-//! learner's too: `return` refuses it unless it is forced, and changes nothing at all then.
+//! What the learner has begun or written is named and left alone. A borrowed body that was changed
+//! since is the learner's too: `return` refuses it unless it is forced, and changes nothing at all
+//! then.
 
 use std::path::Path;
 
@@ -21,8 +23,14 @@ mod tests;
 /// `cargo course borrow DAY [TASK]`.
 ///
 /// # Errors
-/// If there is nothing to borrow, because all functions are the learner's or borrowed already; if a file cannot be written.
-pub(crate) fn borrow(root: &Path, curriculum: &Curriculum, day: &str, task: Option<usize>) -> Result<()> {
+/// If there is nothing to borrow, because all functions are the learner's or borrowed already; if a
+/// file cannot be written.
+pub(crate) fn borrow(
+    root: &Path,
+    curriculum: &Curriculum,
+    day: &str,
+    task: Option<usize>,
+) -> Result<()> {
     let (day, tasks) = asked(curriculum, day, task)?;
     fill_in(root, curriculum, &tasks, &typed(day, task))?;
     println!("`cargo course return {}` takes it out again.", typed(day, task));
@@ -35,7 +43,8 @@ pub(crate) fn borrow(root: &Path, curriculum: &Curriculum, day: &str, task: Opti
 /// As [`borrow`], or if there is no day before.
 pub(crate) fn borrow_before(root: &Path, curriculum: &Curriculum, day: &str) -> Result<()> {
     let day = curriculum.day(day)?;
-    let before: Vec<&Day> = curriculum.days().take_while(|other| other.feature != day.feature).collect();
+    let before: Vec<&Day> =
+        curriculum.days().take_while(|other| other.feature != day.feature).collect();
     ensure!(!before.is_empty(), "{} is the first day; nothing was borrowed", day.feature);
     let tasks: Vec<_> = before.iter().flat_map(|day| day.tasks()).collect();
     fill_in(root, curriculum, &tasks, &format!("the days before {}", day.feature))?;
@@ -44,7 +53,12 @@ pub(crate) fn borrow_before(root: &Path, curriculum: &Curriculum, day: &str) -> 
 }
 
 /// Borrows what is open of `tasks`, which are called `name`.
-fn fill_in(root: &Path, curriculum: &Curriculum, tasks: &[(TaskId, &Task)], name: &str) -> Result<()> {
+fn fill_in(
+    root: &Path,
+    curriculum: &Curriculum,
+    tasks: &[(TaskId, &Task)],
+    name: &str,
+) -> Result<()> {
     let files = generated(root, curriculum)?;
     let mut transaction = Transaction::new(root, &format!("borrow {name}"));
     let (mut borrowed, mut left) = (Vec::new(), Vec::new());
@@ -64,9 +78,11 @@ fn fill_in(root: &Path, curriculum: &Curriculum, tasks: &[(TaskId, &Task)], name
     for file in &files {
         let Some(raw) = &file.raw else { continue };
         let wanted = |id: &TaskId, function: &str| {
-            tasks.iter().any(|(asked, _)| asked == id) && matches!(file.state(function), State::Untouched | State::Stale)
+            tasks.iter().any(|(asked, _)| asked == id)
+                && matches!(file.state(function), State::Untouched | State::Stale)
         };
-        let (text, functions) = marks::put_in(&file.template, raw, wanted).context(file.path.clone())?;
+        let (text, functions) =
+            marks::put_in(&file.template, raw, wanted).context(file.path.clone())?;
         if !functions.is_empty() {
             transaction.replace(&file.path, Some(raw.as_bytes()), Some(text.as_bytes()));
             borrowed.push(format!("{}: borrowed {}", file.path, functions.join(", ")));
@@ -86,7 +102,13 @@ fn fill_in(root: &Path, curriculum: &Curriculum, tasks: &[(TaskId, &Task)], name
 ///
 /// # Errors
 /// If nothing is borrowed, or if something borrowed was changed and `force` is not given.
-pub(crate) fn give_back(root: &Path, curriculum: &Curriculum, day: &str, task: Option<usize>, force: bool) -> Result<()> {
+pub(crate) fn give_back(
+    root: &Path,
+    curriculum: &Curriculum,
+    day: &str,
+    task: Option<usize>,
+    force: bool,
+) -> Result<()> {
     let (day, tasks) = asked(curriculum, day, task)?;
     let mut transaction = Transaction::new(root, &format!("return {}", typed(day, task)));
     let (mut returned, mut edited) = (Vec::new(), Vec::new());
@@ -94,13 +116,18 @@ pub(crate) fn give_back(root: &Path, curriculum: &Curriculum, day: &str, task: O
         let Some(raw) = &file.raw else { continue };
         let chosen = |id: &TaskId| tasks.iter().any(|(asked, _)| asked == id);
         let (text, taken) = marks::take_out(&file.template, raw, |mark| chosen(&mark.task));
-        // A helper that nothing needs any more goes with its task, and not because another task is returned.
+        // A helper that nothing needs any more goes with its task, and not because another task is
+        // returned.
         if !taken.iter().any(|mark| chosen(&mark.task)) {
             continue;
         }
         for mark in &taken {
             if let Some(open) = mark.unclosed() {
-                bail!("{}:{open}: `// BORROWED {}` without `// END BORROWED`; nothing was changed", file.path, mark.task);
+                bail!(
+                    "{}:{open}: `// BORROWED {}` without `// END BORROWED`; nothing was changed",
+                    file.path,
+                    mark.task
+                );
             }
             if !mark.intact {
                 edited.push(format!("  {}:{}: {}", file.path, mark.lines.start + 1, mark.name()));
@@ -129,7 +156,11 @@ pub(crate) fn give_back(root: &Path, curriculum: &Curriculum, day: &str, task: O
 }
 
 /// The tasks that the words on the command line name.
-fn asked<'a>(curriculum: &'a Curriculum, day: &str, task: Option<usize>) -> Result<(&'a Day, Vec<(TaskId, &'a Task)>)> {
+fn asked<'a>(
+    curriculum: &'a Curriculum,
+    day: &str,
+    task: Option<usize>,
+) -> Result<(&'a Day, Vec<(TaskId, &'a Task)>)> {
     match task {
         Some(task) => {
             let (day, id, task) = curriculum.named(day, task)?;

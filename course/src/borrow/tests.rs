@@ -113,7 +113,10 @@ fn a_return_gives_the_same_bytes() {
         |stub| stub.trim_end().to_owned(),
         |stub| stub.trim_end().replace('\n', "\r\n"),
         |stub| stub.replace("one\")\n", "one\")  \n\n") + "\n\n// mine\n\n",
-        |stub| stub.replace("        todo!", "      todo!").replace("pub struct Two;\n", "pub struct Two;\r\n"),
+        |stub| {
+            stub.replace("        todo!", "      todo!")
+                .replace("pub struct Two;\n", "pub struct Two;\r\n")
+        },
     ];
     for (n, edit) in edits.into_iter().enumerate() {
         for order in [[Some(1), Some(2)], [Some(2), Some(1)]] {
@@ -123,7 +126,10 @@ fn a_return_gives_the_same_bytes() {
             lend(root.path(), None).unwrap();
             assert_eq!(text(root.path()).contains("\r\n"), before.contains("\r\n"));
             if before.contains("\r\n") && n != 5 {
-                assert_eq!(text(root.path()).matches('\n').count(), text(root.path()).matches("\r\n").count());
+                assert_eq!(
+                    text(root.path()).matches('\n').count(),
+                    text(root.path()).matches("\r\n").count()
+                );
             }
             for task in order {
                 assert_ne!(text(root.path()), before);
@@ -137,30 +143,45 @@ fn a_return_gives_the_same_bytes() {
 #[test]
 fn what_the_learner_has_begun_is_left() {
     let root = course();
-    edit(root.path(), "    todo!(\"week1-day1 task 1: one\")", "    // an idea\n    todo!(\"week1-day1 task 1: one\")");
+    edit(
+        root.path(),
+        "    todo!(\"week1-day1 task 1: one\")",
+        "    // an idea\n    todo!(\"week1-day1 task 1: one\")",
+    );
     let before = text(root.path());
     let error = lend(root.path(), Some(1)).unwrap_err().to_string();
     assert_eq!(error, "nothing is open in week1-day1 1; nothing was borrowed");
     assert_eq!(text(root.path()), before);
     lend(root.path(), None).unwrap();
-    assert!(text(root.path()).contains("// an idea\n    todo!") && text(root.path()).contains("base() + base()"));
+    assert!(
+        text(root.path()).contains("// an idea\n    todo!")
+            && text(root.path()).contains("base() + base()")
+    );
     assert!(lend(root.path(), None).unwrap_err().to_string().contains("nothing is open"), "twice");
     take(root.path(), None, false).unwrap();
     assert_eq!(text(root.path()), before);
-    assert_eq!(take(root.path(), None, false).unwrap_err().to_string(), "nothing is borrowed in week1-day1");
+    assert_eq!(
+        take(root.path(), None, false).unwrap_err().to_string(),
+        "nothing is borrowed in week1-day1"
+    );
 }
 
 #[test]
 fn a_changed_body_is_returned_by_force_only() {
     let root = course();
     let stub = text(root.path());
-    for (from, to, name) in [("let one = helper", "let uno = helper", ":2: one"), ("    1\n}", "    2\n}", "a helper of week1-day1 task 2")]
-    {
+    for (from, to, name) in [
+        ("let one = helper", "let uno = helper", ":2: one"),
+        ("    1\n}", "    2\n}", "a helper of week1-day1 task 2"),
+    ] {
         lend(root.path(), None).unwrap();
         edit(root.path(), from, to);
         let edited = text(root.path());
         let error = take(root.path(), None, false).unwrap_err().to_string();
-        assert!(error.contains("you have changed what was borrowed") && error.contains(name), "{error}");
+        assert!(
+            error.contains("you have changed what was borrowed") && error.contains(name),
+            "{error}"
+        );
         assert_eq!(text(root.path()), edited);
         let error = stubs::write(root.path(), &curriculum(), false).unwrap_err().to_string();
         assert!(error.contains(name.trim_start_matches(":2: ")), "{error}");
@@ -168,7 +189,9 @@ fn a_changed_body_is_returned_by_force_only() {
         take(root.path(), None, true).unwrap();
         assert_eq!(text(root.path()), stub);
         let recovery = fs::read_dir(root.path().join(".course/recovery")).unwrap();
-        let kept: Vec<String> = recovery.map(|folder| fs::read_to_string(folder.unwrap().path().join(PATH)).unwrap()).collect();
+        let kept: Vec<String> = recovery
+            .map(|folder| fs::read_to_string(folder.unwrap().path().join(PATH)).unwrap())
+            .collect();
         assert!(kept.contains(&edited), "{kept:?}");
     }
 }
@@ -180,7 +203,10 @@ fn a_mark_that_nothing_closes_stops_a_return() {
     edit(root.path(), "        // END BORROWED\n", "");
     let edited = text(root.path());
     let error = take(root.path(), None, true).unwrap_err().to_string();
-    assert_eq!(error, "src/week1/a.rs:9: `// BORROWED week1-day1 task 2` without `// END BORROWED`; nothing was changed");
+    assert_eq!(
+        error,
+        "src/week1/a.rs:9: `// BORROWED week1-day1 task 2` without `// END BORROWED`; nothing was changed"
+    );
     assert!(stubs::write(root.path(), &curriculum(), false).is_err());
     assert_eq!(text(root.path()), edited);
 }
@@ -201,15 +227,30 @@ fn stubs_keep_what_is_borrowed_and_the_state_says_so() {
     let stub = text(root.path());
     lend(root.path(), Some(2)).unwrap();
     let borrowed = text(root.path());
-    let state = |function| generated(root.path(), &curriculum()).unwrap().iter().find(|file| file.path == PATH).unwrap().state(function);
+    let state = |function| {
+        generated(root.path(), &curriculum())
+            .unwrap()
+            .iter()
+            .find(|file| file.path == PATH)
+            .unwrap()
+            .state(function)
+    };
     assert_eq!((state("one"), state("Two::two")), (State::Untouched, State::Borrowed));
     assert_eq!(stubs::check(root.path(), &curriculum()).unwrap().equal, 3);
     stubs::write(root.path(), &curriculum(), false).unwrap();
     assert_eq!(text(root.path()), borrowed);
 
-    write(root.path(), "reference/src/week1/a.rs", &A.replace("pub struct Two", "/// Two.\npub struct Two"));
+    write(
+        root.path(),
+        "reference/src/week1/a.rs",
+        &A.replace("pub struct Two", "/// Two.\npub struct Two"),
+    );
     stubs::write(root.path(), &curriculum(), false).unwrap();
-    assert_eq!(text(root.path()), borrowed.replace("pub struct Two", "/// Two.\npub struct Two"), "the rest is written anew");
+    assert_eq!(
+        text(root.path()),
+        borrowed.replace("pub struct Two", "/// Two.\npub struct Two"),
+        "the rest is written anew"
+    );
     edit(root.path(), "        base() + base()", "        base() + 1");
     assert_eq!(state("Two::two"), State::Written, "it is the learner's now");
 
@@ -223,10 +264,15 @@ fn every_task_of_this_course_can_be_borrowed_and_returned() {
     let curriculum = Curriculum::load(root).unwrap();
     for (id, task) in curriculum.tasks() {
         let path = format!("reference/{}", task.file);
-        let template = Template::parse(&path, &fs::read_to_string(root.join(&path)).unwrap(), &curriculum).unwrap();
+        let template =
+            Template::parse(&path, &fs::read_to_string(root.join(&path)).unwrap(), &curriculum)
+                .unwrap();
         let stub = template.stub();
         let (text, functions) = put_in(&template, &stub, |asked, _| *asked == id).unwrap();
-        let listed = template.regions().filter(|region| region.task == id && region.function.is_some()).count();
+        let listed = template
+            .regions()
+            .filter(|region| region.task == id && region.function.is_some())
+            .count();
         assert_eq!(functions.len(), listed, "{id}");
         assert!(marks::marks(&template, &text).iter().all(|mark| mark.intact), "{id}: {text}");
         assert_eq!(marks::take_out(&template, &text, |_| true).0, stub, "{id}");
@@ -240,7 +286,11 @@ fn all_days_before_one_are_borrowed() {
     let first = borrow_before(root.path(), &curriculum(), "week1-day1").unwrap_err().to_string();
     assert_eq!(first, "week1-day1 is the first day; nothing was borrowed");
     borrow_before(root.path(), &curriculum(), "week1-day2").unwrap();
-    assert_eq!(text(root.path()).matches("// BORROWED week1-day1").count(), 4, "two tasks and two helpers");
+    assert_eq!(
+        text(root.path()).matches("// BORROWED week1-day1").count(),
+        4,
+        "two tasks and two helpers"
+    );
     take(root.path(), None, false).unwrap();
     assert_eq!(text(root.path()), before);
 }

@@ -25,8 +25,12 @@ fn room(root: &Path) -> Result<String, String> {
         row.split_whitespace().nth(3)?.parse::<u64>().ok()
     });
     match free {
-        Some(free) if free >= needed => Ok(format!("{} GiB free (needs 2; with PyTorch 8)", free >> 20)),
-        Some(free) => Err(format!("{} MiB free, but building needs 2 GiB (with PyTorch 8)", free >> 10)),
+        Some(free) if free >= needed => {
+            Ok(format!("{} GiB free (needs 2; with PyTorch 8)", free >> 20))
+        }
+        Some(free) => {
+            Err(format!("{} MiB free, but building needs 2 GiB (with PyTorch 8)", free >> 10))
+        }
         None => Ok("unknown (`df` gave no answer); keep 2 GiB free".to_owned()),
     }
 }
@@ -51,20 +55,30 @@ fn total_memory() -> Option<u64> {
             let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
             Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
         }
-        "macos" => first_line(Command::new("sysctl").args(["-n", "hw.memsize"])).ok()?.trim().parse().ok(),
+        "macos" => {
+            first_line(Command::new("sysctl").args(["-n", "hw.memsize"])).ok()?.trim().parse().ok()
+        }
         _ => None,
     }
 }
 
 /// Cores, and the instructions that week 2 looks for.
 pub(super) fn processor() -> Part {
-    let cores = available_parallelism()
-        .map_or("unknown cores".to_owned(), |n| if n.get() == 1 { "1 core".to_owned() } else { format!("{n} cores") });
+    let cores = available_parallelism().map_or("unknown cores".to_owned(), |n| {
+        if n.get() == 1 { "1 core".to_owned() } else { format!("{n} cores") }
+    });
     let features = vector_features();
-    let features = if features.is_empty() { "no vector instructions that the course knows".to_owned() } else { features.join(", ") };
+    let features = if features.is_empty() {
+        "no vector instructions that the course knows".to_owned()
+    } else {
+        features.join(", ")
+    };
     Part::optional(
         "processor",
-        Ok(format!("{}, {cores}; {features} (week 1 uses none of it by name, week 2 does)", std::env::consts::ARCH)),
+        Ok(format!(
+            "{}, {cores}; {features} (week 1 uses none of it by name, week 2 does)",
+            std::env::consts::ARCH
+        )),
         "",
     )
 }

@@ -1,4 +1,5 @@
-//! What is on this machine and in this repository: each part says whether it is there, what for, and how to get it.
+//! What is on this machine and in this repository: each part says whether it is there, what for,
+//! and how to get it.
 //!
 //! Nothing here modifies anything.
 
@@ -58,16 +59,23 @@ impl Part {
 /// # Errors
 /// If something is missing that is not optional.
 pub(crate) fn report(root: &Path) -> Result<()> {
-    let parts = [toolchain::rust(root), toolchain::linker(), machine::disk(root), python::interpreter()];
+    let parts =
+        [toolchain::rust(root), toolchain::linker(), machine::disk(root), python::interpreter()];
     for part in &parts {
         println!("{}", part.line());
     }
-    let missing: Vec<_> = parts.iter().filter(|part| part.is_missing()).map(|part| part.name).collect();
-    anyhow::ensure!(missing.is_empty(), "this machine lacks what the course needs: {}", missing.join(", "));
+    let missing: Vec<_> =
+        parts.iter().filter(|part| part.is_missing()).map(|part| part.name).collect();
+    anyhow::ensure!(
+        missing.is_empty(),
+        "this machine lacks what the course needs: {}",
+        missing.join(", ")
+    );
     Ok(())
 }
 
-/// `cargo course doctor`: one line for every part; the exit code is 1 if something is missing that is not optional.
+/// `cargo course doctor`: one line for every part; the exit code is 1 if something is missing that
+/// is not optional.
 pub(crate) fn doctor(root: &Path, curriculum: &Curriculum) -> ExitCode {
     let mut missing = 0;
     for (heading, parts) in everything(root, curriculum) {
@@ -85,7 +93,8 @@ pub(crate) fn doctor(root: &Path, curriculum: &Curriculum) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Every part, under headings. Several ask other programs, each of which takes a moment, so they ask at the same time.
+/// Every part, under headings. Several ask other programs, each of which takes a moment, so they
+/// ask at the same time.
 fn everything(root: &Path, curriculum: &Curriculum) -> [(&'static str, Vec<Part>); 3] {
     thread::scope(|scope| {
         let asked: [Box<dyn FnOnce() -> Part + Send>; 10] = [
@@ -101,10 +110,16 @@ fn everything(root: &Path, curriculum: &Curriculum) -> [(&'static str, Vec<Part>
             Box::new(|| repository::book_builder(root)),
         ];
         let asked = asked.map(|ask| scope.spawn(ask));
-        let machine = vec![machine::disk(root), machine::memory(), machine::processor(), machine::terminal()];
-        let repository =
-            vec![repository::models(root), repository::stubs(root, curriculum), repository::state(root), repository::other_cargo(root)];
-        let tools = asked.map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let machine =
+            vec![machine::disk(root), machine::memory(), machine::processor(), machine::terminal()];
+        let repository = vec![
+            repository::models(root),
+            repository::stubs(root, curriculum),
+            repository::state(root),
+            repository::other_cargo(root),
+        ];
+        let tools =
+            asked.map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         [("Programs:", tools.into()), ("Machine:", machine), ("Repository:", repository)]
     })
 }
@@ -138,7 +153,11 @@ mod tests {
     #[test]
     fn versions_are_compared_as_numbers() {
         let oldest = python::OLDEST;
-        assert!(version("3.9.2") < oldest && version("3.10.0") >= oldest && version("3.14.0rc1") >= oldest);
+        assert!(
+            version("3.9.2") < oldest
+                && version("3.10.0") >= oldest
+                && version("3.14.0rc1") >= oldest
+        );
         assert_eq!(version("1.95.0-nightly"), (1, 95));
     }
 

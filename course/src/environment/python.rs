@@ -15,8 +15,13 @@ pub(super) const OLDEST: (u32, u32) = (3, 10);
 
 /// The interpreter.
 pub(super) fn interpreter() -> Part {
-    let found = python().map(|python| format!("{} ({})", python.version_text(), python.program.join(" ")));
-    Part::optional("Python", found, "only `cargo course verify` and the checks against live PyTorch use it")
+    let found =
+        python().map(|python| format!("{} ({})", python.version_text(), python.program.join(" ")));
+    Part::optional(
+        "Python",
+        found,
+        "only `cargo course verify` and the checks against live PyTorch use it",
+    )
 }
 
 /// `.venv`.
@@ -52,21 +57,29 @@ impl Venv {
     /// # Errors
     /// If `pyproject.toml` cannot be read or pins nothing.
     pub(crate) fn of(root: &Path) -> Result<Self> {
-        let manifest: toml::Table = fs::read_to_string(root.join("pyproject.toml")).context("pyproject.toml cannot be read")?.parse()?;
-        let pinned = manifest.get("project").and_then(|project| project.get("optional-dependencies")?.get("dev")?.as_array());
+        let manifest: toml::Table = fs::read_to_string(root.join("pyproject.toml"))
+            .context("pyproject.toml cannot be read")?
+            .parse()?;
+        let pinned = manifest
+            .get("project")
+            .and_then(|project| project.get("optional-dependencies")?.get("dev")?.as_array());
         let pinned = pinned.context("pyproject.toml has no project.optional-dependencies.dev")?;
         let folder = root.join(".venv");
         Ok(Self {
             python: folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" }),
             stamp: folder.join("packages.txt"),
             folder,
-            packages: pinned.iter().filter_map(|package| package.as_str().map(str::to_owned)).collect(),
+            packages: pinned
+                .iter()
+                .filter_map(|package| package.as_str().map(str::to_owned))
+                .collect(),
         })
     }
 
     /// Whether it was made, and for these packages.
     pub(crate) fn is_current(&self) -> bool {
-        self.python.is_file() && fs::read_to_string(&self.stamp).is_ok_and(|made| made == self.packages.join("\n"))
+        self.python.is_file()
+            && fs::read_to_string(&self.stamp).is_ok_and(|made| made == self.packages.join("\n"))
     }
 }
 
@@ -104,7 +117,10 @@ pub(crate) fn python() -> Result<Python, String> {
         }
         too_old.get_or_insert(text);
     }
-    let advice = format!("Python {}.{} or newer: https://www.python.org, or your system's package manager", OLDEST.0, OLDEST.1);
+    let advice = format!(
+        "Python {}.{} or newer: https://www.python.org, or your system's package manager",
+        OLDEST.0, OLDEST.1
+    );
     Err(match too_old {
         Some(found) => format!("{found} is too old; install {advice}"),
         None => format!("missing; install {advice}"),

@@ -24,9 +24,12 @@ pub(super) fn models(root: &Path) -> Part {
     let check = || -> Result<u64> {
         let mut total = 0;
         for path in MODELS {
-            let length = fs::metadata(root.join(path)).with_context(|| format!("{path} cannot be read"))?.len();
+            let length = fs::metadata(root.join(path))
+                .with_context(|| format!("{path} cannot be read"))?
+                .len();
             if path.ends_with(".safetensors") {
-                let expected = safetensors_length(&root.join(path)).with_context(|| path.to_owned())?;
+                let expected =
+                    safetensors_length(&root.join(path)).with_context(|| path.to_owned())?;
                 ensure!(length == expected, "{path} has {length} bytes, expected {expected}");
             }
             total += length;
@@ -34,7 +37,10 @@ pub(super) fn models(root: &Path) -> Part {
         Ok(total)
     };
     let found = check().map(|total| format!("whole, {}", size(total)));
-    Part::required("models", found.map_err(|error| format!("{error:#}: `git checkout -- models` brings it back")))
+    Part::required(
+        "models",
+        found.map_err(|error| format!("{error:#}: `git checkout -- models` brings it back")),
+    )
 }
 
 /// How long the file is by its own header.
@@ -47,39 +53,73 @@ fn safetensors_length(path: &Path) -> Result<u64> {
     ensure!(length < 1 << 24, "no safetensors header");
     let mut header = Vec::new();
     file.take(length).read_to_end(&mut header)?;
-    let header: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&header).context("no safetensors header")?;
+    let header: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_slice(&header).context("no safetensors header")?;
     let ends = header.values().filter_map(|tensor| tensor.get("data_offsets")?.get(1)?.as_u64());
     Ok(8 + length + ends.max().unwrap_or(0))
 }
 
 /// Whether the book's builder is built, or at least its libraries are here.
 pub(super) fn book_builder(root: &Path) -> Part {
-    let program = root.join("target/release").join(format!("book-builder{}", std::env::consts::EXE_SUFFIX));
+    let program =
+        root.join("target/release").join(format!("book-builder{}", std::env::consts::EXE_SUFFIX));
     let found = if program.is_file() {
         Ok("built".to_owned())
     } else {
         let mut tree = process::cargo(root);
-        tree.args(["tree", "--offline", "--locked", "--package", "book-builder", "--prefix", "none"]);
+        tree.args([
+            "tree",
+            "--offline",
+            "--locked",
+            "--package",
+            "book-builder",
+            "--prefix",
+            "none",
+        ]);
         let here = process::run_quietly(&mut tree).is_ok_and(|finished| finished.status.success());
-        Err(if here { "not built yet" } else { "not built yet, and its libraries are not downloaded" }.to_owned())
+        Err(if here {
+            "not built yet"
+        } else {
+            "not built yet, and its libraries are not downloaded"
+        }
+        .to_owned())
     };
-    Part::optional("book builder", found, "`cargo course book` builds it the first time; the chapters are readable in book/src as they are")
+    Part::optional(
+        "book builder",
+        found,
+        "`cargo course book` builds it the first time; the chapters are readable in book/src as they are",
+    )
 }
 
 /// Whether `src/` still fits `reference/`.
 pub(super) fn stubs(root: &Path, curriculum: &Curriculum) -> Part {
     let files = match stubs::generated(root, curriculum) {
         Ok(files) => files,
-        Err(error) => return Part::required("src/", Err(format!("reference/ cannot be read: {error:#}"))),
+        Err(error) => {
+            return Part::required("src/", Err(format!("reference/ cannot be read: {error:#}")));
+        }
     };
-    let missing: Vec<_> = files.iter().filter(|file| file.current.is_none()).map(|file| file.path.as_str()).collect();
+    let missing: Vec<_> =
+        files.iter().filter(|file| file.current.is_none()).map(|file| file.path.as_str()).collect();
     if !missing.is_empty() {
-        return Part::required("src/", Err(format!("{} missing: `cargo course stubs` writes what is missing", missing.join(", "))));
+        return Part::required(
+            "src/",
+            Err(format!(
+                "{} missing: `cargo course stubs` writes what is missing",
+                missing.join(", ")
+            )),
+        );
     }
-    let (equal, others): (Vec<_>, Vec<_>) = files.iter().partition(|file| file.current.as_ref() == Some(&file.stub));
-    let (yours, drifted): (Vec<_>, Vec<_>) = others.into_iter().partition(|file| !file.work().is_empty());
+    let (equal, others): (Vec<_>, Vec<_>) =
+        files.iter().partition(|file| file.current.as_ref() == Some(&file.stub));
+    let (yours, drifted): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|file| !file.work().is_empty());
     let found = if drifted.is_empty() {
-        Ok(format!("fits reference/: {} files as generated, {} with your work", equal.len(), yours.len()))
+        Ok(format!(
+            "fits reference/: {} files as generated, {} with your work",
+            equal.len(),
+            yours.len()
+        ))
     } else {
         let drifted: Vec<_> = drifted.iter().map(|file| file.path.as_str()).collect();
         Err(format!("differs from reference/ outside the tasks: {}", drifted.join(", ")))
@@ -97,15 +137,18 @@ pub(super) fn state(root: &Path) -> Part {
     let found = if transaction::is_pending(root) {
         Err("a command was interrupted: the next command of the runner completes it".to_owned())
     } else {
-        record::inspect(root).map_err(|error| format!("{error:#}: the next run begins it anew")).map(|tasks| {
-            let (count, bytes) = (fs::read_dir(&recovery).map_or(0, Iterator::count), folder_size(&recovery));
-            let kept = match count {
-                0 => "nothing kept".to_owned(),
-                1 => format!("1 folder kept in .course/recovery, {}", size(bytes)),
-                _ => format!("{count} folders kept in .course/recovery, {}", size(bytes)),
-            };
-            format!("runs of {tasks} tasks remembered; {kept}")
-        })
+        record::inspect(root)
+            .map_err(|error| format!("{error:#}: the next run begins it anew"))
+            .map(|tasks| {
+                let (count, bytes) =
+                    (fs::read_dir(&recovery).map_or(0, Iterator::count), folder_size(&recovery));
+                let kept = match count {
+                    0 => "nothing kept".to_owned(),
+                    1 => format!("1 folder kept in .course/recovery, {}", size(bytes)),
+                    _ => format!("{count} folders kept in .course/recovery, {}", size(bytes)),
+                };
+                format!("runs of {tasks} tasks remembered; {kept}")
+            })
     };
     Part::optional(".course/", found, "your code is not in there")
 }
@@ -120,10 +163,13 @@ fn folder_size(folder: &Path) -> u64 {
     entries.flatten().map(of).sum()
 }
 
-/// Whether another cargo holds the build folder, so that a build would wait. Linux lists file locks.
+/// Whether another cargo holds the build folder, so that a build would wait. Linux lists file
+/// locks.
 pub(super) fn other_cargo(root: &Path) -> Part {
     let found = match lock_holder(root) {
-        Some(holder) => Err(format!("{holder} is building here; other builds wait for it (if it hangs, end that process)")),
+        Some(holder) => Err(format!(
+            "{holder} is building here; other builds wait for it (if it hangs, end that process)"
+        )),
         None if cfg!(target_os = "linux") => Ok("free: no other cargo is building here".to_owned()),
         None => Ok("not looked at on this system".to_owned()),
     };
@@ -134,7 +180,8 @@ pub(super) fn other_cargo(root: &Path) -> Part {
 fn lock_holder(root: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
     let locks = fs::read_to_string("/proc/locks").ok()?;
-    let files = ["debug", "release"].map(|profile| fs::metadata(root.join("target").join(profile).join(".cargo-lock")).ok());
+    let files = ["debug", "release"]
+        .map(|profile| fs::metadata(root.join("target").join(profile).join(".cargo-lock")).ok());
     let files: Vec<u64> = files.into_iter().flatten().map(|data| data.ino()).collect();
     locks.lines().find_map(|line| {
         // 1: FLOCK ADVISORY WRITE 9611 fe:00:5816357 0 EOF; a waiting one has `->` in second place.
@@ -143,7 +190,8 @@ fn lock_holder(root: &Path) -> Option<String> {
         let process = *fields.get(4)?;
         // By its number alone: some file systems give another device here than for the file.
         (files.contains(&file) && fields[3] == "WRITE").then(|| {
-            let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_else(|_| "a program".to_owned());
+            let name = fs::read_to_string(format!("/proc/{process}/comm"))
+                .unwrap_or_else(|_| "a program".to_owned());
             format!("{} (process {process})", name.trim())
         })
     })
@@ -172,7 +220,10 @@ mod tests {
         let bytes = fs::read(&path).unwrap();
         fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
         let lack = models(folder.path()).found.unwrap_err();
-        assert!(lack.contains("tiny-story/model.safetensors has 65 bytes, expected 66: `git checkout"), "{lack}");
+        assert!(
+            lack.contains("tiny-story/model.safetensors has 65 bytes, expected 66: `git checkout"),
+            "{lack}"
+        );
         fs::write(&path, "version https://git-lfs.github.com/spec/v1").unwrap();
         assert!(models(folder.path()).found.unwrap_err().contains("no safetensors header"));
         fs::remove_file(&path).unwrap();
@@ -186,7 +237,10 @@ mod tests {
         let part = || stubs(root, &curriculum());
         assert!(part().is_missing(), "{:?}", part());
         crate::stubs::write(root, &curriculum(), false).unwrap();
-        assert_eq!(part().found.unwrap(), "fits reference/: 3 files as generated, 0 with your work");
+        assert_eq!(
+            part().found.unwrap(),
+            "fits reference/: 3 files as generated, 0 with your work"
+        );
         write(root, "src/week1/mod.rs", "pub mod a;\n");
         assert!(!part().is_missing() && part().found.unwrap_err().contains("src/week1/mod.rs"));
     }
@@ -197,7 +251,10 @@ mod tests {
         let root = repository.path();
         assert_eq!(state(root).found.unwrap(), "runs of 0 tasks remembered; nothing kept");
         write(root, ".course/recovery/2025-03-09T07-05-00Z/src/a.rs", "abc");
-        assert_eq!(state(root).found.unwrap(), "runs of 0 tasks remembered; 1 folder kept in .course/recovery, 3 bytes");
+        assert_eq!(
+            state(root).found.unwrap(),
+            "runs of 0 tasks remembered; 1 folder kept in .course/recovery, 3 bytes"
+        );
         write(root, record::PATH, "{");
         assert!(state(root).found.unwrap_err().contains("progress.json"));
         assert_eq!(fs::read_to_string(root.join(record::PATH)).unwrap(), "{");

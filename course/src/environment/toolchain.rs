@@ -17,7 +17,9 @@ fn rustc(root: &Path) -> Result<String, String> {
     let mut command = Command::new("rustc");
     command.arg("--version").current_dir(root);
     forget_cargo(&mut command);
-    let text = first_line(&mut command).map_err(|_| format!("rustc {needed} or newer is missing: install it from https://rustup.rs"))?;
+    let text = first_line(&mut command).map_err(|_| {
+        format!("rustc {needed} or newer is missing: install it from https://rustup.rs")
+    })?;
     let found = text.split_whitespace().nth(1).unwrap_or_default();
     if version(found) >= version(&needed) {
         Ok(format!("{found} (needs {needed})"))
@@ -43,19 +45,24 @@ pub(super) fn linker() -> Part {
 
 fn cc() -> Result<String, String> {
     if cfg!(windows) {
-        // rustc finds Visual Studio's linker in the registry; that this program was built is the evidence there is.
+        // rustc finds Visual Studio's linker in the registry; that this program was built is the
+        // evidence there is.
         return Ok("found by rustc".to_owned());
     }
     let advice = match std::env::consts::OS {
         "macos" => "run `xcode-select --install`",
-        _ => "install gcc or clang (Debian, Ubuntu: `sudo apt install build-essential`; Fedora: `sudo dnf install gcc`)",
+        _ => {
+            "install gcc or clang (Debian, Ubuntu: `sudo apt install build-essential`; Fedora: `sudo dnf install gcc`)"
+        }
     };
-    first_line(Command::new("cc").arg("--version")).map_err(|_| format!("`cc` is missing: {advice}"))
+    first_line(Command::new("cc").arg("--version"))
+        .map_err(|_| format!("`cc` is missing: {advice}"))
 }
 
 /// Cargo, which started this program.
 pub(super) fn cargo(root: &Path) -> Part {
-    let found = first_line(process::cargo(root).arg("--version")).map_err(|_| "missing: install Rust from https://rustup.rs".to_owned());
+    let found = first_line(process::cargo(root).arg("--version"))
+        .map_err(|_| "missing: install Rust from https://rustup.rs".to_owned());
     Part::required("cargo", found.map(|text| text.trim_start_matches("cargo ").to_owned()))
 }
 
@@ -72,20 +79,36 @@ pub(super) fn clippy(root: &Path) -> Part {
 fn component(root: &Path, name: &'static str, subcommand: &str, use_of: &'static str) -> Part {
     let found = first_line(process::cargo(root).args([subcommand, "--version"]));
     let found = found.map(|text| text.split_whitespace().nth(1).unwrap_or_default().to_owned());
-    Part::optional(name, found.map_err(|_| format!("missing: run `rustup component add {name}`")), use_of)
+    Part::optional(
+        name,
+        found.map_err(|_| format!("missing: run `rustup component add {name}`")),
+        use_of,
+    )
 }
 
 /// Git.
 pub(super) fn git() -> Part {
-    let found = first_line(Command::new("git").arg("--version")).map(|text| text.trim_start_matches("git version ").to_owned());
-    let found = found.map_err(|_| "missing: https://git-scm.com, or your system's package manager".to_owned());
+    let found = first_line(Command::new("git").arg("--version"))
+        .map(|text| text.trim_start_matches("git version ").to_owned());
+    let found = found
+        .map_err(|_| "missing: https://git-scm.com, or your system's package manager".to_owned());
     Part::optional("git", found, "your history and the last step of `cargo course verify` use it")
 }
 
 /// Whether a build needs the network.
 pub(super) fn libraries(root: &Path) -> Part {
     let mut tree = process::cargo(root);
-    tree.args(["tree", "--offline", "--locked", "--package", "tiny-llm", "--features", "cli,reference", "--prefix", "none"]);
+    tree.args([
+        "tree",
+        "--offline",
+        "--locked",
+        "--package",
+        "tiny-llm",
+        "--features",
+        "cli,reference",
+        "--prefix",
+        "none",
+    ]);
     let here = run_quietly(&mut tree).is_ok_and(|finished| finished.status.success());
     let found = if here {
         Ok("downloaded; the course needs the network no more, except for the book's builder and PyTorch the first time".to_owned())

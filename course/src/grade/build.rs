@@ -1,7 +1,8 @@
 //! Building the days' test programs, for the libraries' folder and for a submission.
 //!
-//! All days are built together. If the submission itself does not compile so, days that need the same libraries are built together, as a
-//! learner who is at day 2 builds nothing of day 5: so a fault in a later day's file does not cost the earlier days.
+//! All days are built together. If the submission itself does not compile so, days that need the
+//! same libraries are built together, as a learner who is at day 2 builds nothing of day 5: so a
+//! fault in a later day's file does not cost the earlier days.
 
 use std::{
     collections::BTreeMap,
@@ -74,7 +75,9 @@ struct Output {
 /// If `Cargo.toml` is malformed.
 pub(super) fn groups<'a>(manifest: &str, days: &[&'a Day]) -> Result<Vec<Group<'a>>> {
     let manifest: toml::Table = manifest.parse().context("Cargo.toml is malformed")?;
-    let needs = |day: &Day| manifest.get("features").and_then(|features| features.get(&day.feature)).cloned();
+    let needs = |day: &Day| {
+        manifest.get("features").and_then(|features| features.get(&day.feature)).cloned()
+    };
     let mut groups: Vec<(Option<toml::Value>, Group<'a>)> = Vec::new();
     for &day in days {
         let needs = needs(day);
@@ -90,13 +93,19 @@ pub(super) fn groups<'a>(manifest: &str, days: &[&'a Day]) -> Result<Vec<Group<'
 ///
 /// # Errors
 /// If a build fails: nothing can be graded then.
-pub(super) fn base(sandbox: &Sandbox, days: &[&Day], groups: &[Group]) -> Result<BTreeMap<String, PathBuf>> {
+pub(super) fn base(
+    sandbox: &Sandbox,
+    days: &[&Day],
+    groups: &[Group],
+) -> Result<BTreeMap<String, PathBuf>> {
     sandbox.lay_out(None)?;
     let mut programs = BTreeMap::new();
     for group in groups.iter().map(Vec::as_slice).chain([days]) {
         let output = cargo(sandbox, &sandbox.base(), group, BASE_TIME)?;
         for day in group {
-            let program = output.of(day).map_err(|reason| anyhow::anyhow!("the stubs' tests of {} cannot be built: {reason}", day.feature));
+            let program = output.of(day).map_err(|reason| {
+                anyhow::anyhow!("the stubs' tests of {} cannot be built: {reason}", day.feature)
+            });
             programs.insert(day.feature.clone(), program?);
         }
     }
@@ -107,9 +116,14 @@ pub(super) fn base(sandbox: &Sandbox, days: &[&Day], groups: &[Group]) -> Result
 ///
 /// # Errors
 /// If cargo cannot be started.
-pub(super) fn submission(sandbox: &Sandbox, days: &[&Day], groups: &[Group]) -> Result<BTreeMap<String, Built>> {
+pub(super) fn submission(
+    sandbox: &Sandbox,
+    days: &[&Day],
+    groups: &[Group],
+) -> Result<BTreeMap<String, Built>> {
     let together = cargo(sandbox, &sandbox.build(), days, TIME)?;
-    let mut built: BTreeMap<String, Built> = days.iter().map(|day| (day.feature.clone(), together.of(day))).collect();
+    let mut built: BTreeMap<String, Built> =
+        days.iter().map(|day| (day.feature.clone(), together.of(day))).collect();
     if groups.len() > 1 && built.values().all(Result::is_err) {
         for group in groups {
             let apart = cargo(sandbox, &sandbox.build(), group, TIME)?;
@@ -122,14 +136,17 @@ pub(super) fn submission(sandbox: &Sandbox, days: &[&Day], groups: &[Group]) -> 
 fn cargo(sandbox: &Sandbox, target: &Path, days: &[&Day], time: Duration) -> Result<Output> {
     let features: Vec<&str> = days.iter().map(|day| day.feature.as_str()).collect();
     let mut arguments: Vec<OsString> =
-        ["build", "--locked", "--offline", "--keep-going", "--message-format=json", "--features"].map(Into::into).to_vec();
+        ["build", "--locked", "--offline", "--keep-going", "--message-format=json", "--features"]
+            .map(Into::into)
+            .to_vec();
     arguments.push(features.join(",").into());
     for day in days {
         arguments.extend(["--test".into(), day.module().into()]);
     }
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let limits = Limits { time, memory: MEMORY, output: OUTPUT };
-    let ended = limited::run(&program, &arguments, &sandbox.tree(), &sandbox.for_cargo(target), &limits)?;
+    let ended =
+        limited::run(&program, &arguments, &sandbox.tree(), &sandbox.for_cargo(target), &limits)?;
     let mut output = Output::parse(&ended.stdout);
     output.otherwise = if ended.status.is_none() {
         format!("the build was ended after {} s, the time limit", time.as_secs())
@@ -185,10 +202,26 @@ impl Output {
 /// If it does not list any.
 pub(super) fn tests(sandbox: &Sandbox, program: &Path) -> Result<Vec<String>> {
     let limits = Limits { time: Duration::from_secs(60), memory: MEMORY, output: 1 << 20 };
-    let ended = limited::run(program.as_os_str(), &["--list", "--format=terse"], &sandbox.tree(), &sandbox.for_tests(), &limits)?;
-    let mut tests: Vec<String> = ended.stdout.lines().filter_map(|line| Some(line.strip_suffix(": test")?.to_owned())).collect();
+    let ended = limited::run(
+        program.as_os_str(),
+        &["--list", "--format=terse"],
+        &sandbox.tree(),
+        &sandbox.for_tests(),
+        &limits,
+    )?;
+    let mut tests: Vec<String> = ended
+        .stdout
+        .lines()
+        .filter_map(|line| Some(line.strip_suffix(": test")?.to_owned()))
+        .collect();
     tests.sort();
-    ensure!(!tests.is_empty(), "{} lists no tests: {}{}", program.display(), ended.stdout, ended.stderr);
+    ensure!(
+        !tests.is_empty(),
+        "{} lists no tests: {}{}",
+        program.display(),
+        ended.stdout,
+        ended.stderr
+    );
     Ok(tests)
 }
 
@@ -201,7 +234,9 @@ mod tests {
     fn days_are_grouped_by_what_they_need() {
         let curriculum = curriculum();
         let days: Vec<&Day> = curriculum.days().collect();
-        let sizes = |manifest: &str| groups(manifest, &days).unwrap().iter().map(Vec::len).collect::<Vec<_>>();
+        let sizes = |manifest: &str| {
+            groups(manifest, &days).unwrap().iter().map(Vec::len).collect::<Vec<_>>()
+        };
         assert_eq!(sizes("[features]\nweek1-day1 = []\nweek1-day2 = []\n"), [2]);
         assert_eq!(sizes("[features]\nweek1-day1 = []\nweek1-day2 = [\"model\"]\n"), [1, 1]);
     }
@@ -218,16 +253,23 @@ not json
         );
         let curriculum = curriculum();
         let built: Vec<Built> = curriculum.days().map(|day| output.of(day)).collect();
-        assert_eq!(built, [Ok("/x/week1_day1-1".into()), Err("does not compile\nerror: no three\n".to_owned())]);
+        assert_eq!(
+            built,
+            [Ok("/x/week1_day1-1".into()), Err("does not compile\nerror: no three\n".to_owned())]
+        );
     }
 
     #[test]
     fn an_error_of_the_library_concerns_every_day_and_a_silent_failure_says_so() {
-        let mut output = Output { otherwise: "the build failed: no space".to_owned(), ..Output::default() };
+        let mut output =
+            Output { otherwise: "the build failed: no space".to_owned(), ..Output::default() };
         let curriculum = curriculum();
         let day = curriculum.days().next().unwrap();
         assert_eq!(output.of(day), Err("the build failed: no space".to_owned()));
-        output.errors = vec![("tiny_llm".to_owned(), "error: bad\n".to_owned()), ("week1_day2".to_owned(), "error: other\n".to_owned())];
+        output.errors = vec![
+            ("tiny_llm".to_owned(), "error: bad\n".to_owned()),
+            ("week1_day2".to_owned(), "error: other\n".to_owned()),
+        ];
         assert_eq!(output.of(day), Err("does not compile\nerror: bad\n".to_owned()));
     }
 }

@@ -1,8 +1,9 @@
 //! One day's tests on one submission.
 //!
-//! All tests run in one program first. What it says is believed if it is whole: one verdict for each test, one closing line with the same
-//! counts, and the exit code that belongs to them. Otherwise (it was ended, it crashed, something else wrote into its output) every
-//! test runs again in a process of its own, so that one task's fault does not hide the other tasks' verdicts.
+//! All tests run in one program first. What it says is believed if it is whole: one verdict for
+//! each test, one closing line with the same counts, and the exit code that belongs to them.
+//! Otherwise (it was ended, it crashed, something else wrote into its output) every test runs again
+//! in a process of its own, so that one task's fault does not hide the other tasks' verdicts.
 
 use std::{collections::BTreeMap, fmt::Write as _, path::Path, time::Duration};
 
@@ -64,7 +65,12 @@ impl Run<'_> {
     ///
     /// # Errors
     /// If a program cannot be started.
-    pub(super) fn day(&mut self, feature: &str, expected: &[String], built: &Built) -> Result<DayResult> {
+    pub(super) fn day(
+        &mut self,
+        feature: &str,
+        expected: &[String],
+        built: &Built,
+    ) -> Result<DayResult> {
         let program = match built {
             Ok(program) => program,
             Err(reason) => {
@@ -73,13 +79,21 @@ impl Run<'_> {
             }
         };
         let ended = self.start(feature, program, &["--test-threads=4"], &self.limits.clone())?;
-        let mut result = DayResult { feature: feature.to_owned(), reason: None, tests: Vec::new(), duration: ended.duration };
+        let mut result = DayResult {
+            feature: feature.to_owned(),
+            reason: None,
+            tests: Vec::new(),
+            duration: ended.duration,
+        };
         match together(&ended, expected) {
             Some(tests) => result.tests = tests,
             None => {
                 let (tests, duration) = self.apart(feature, program, expected)?;
                 let reason = match ended.reason(&self.limits) {
-                    _ if ended.status.is_some_and(|status| matches!(status.code(), Some(0 | 101))) => {
+                    _ if ended
+                        .status
+                        .is_some_and(|status| matches!(status.code(), Some(0 | 101))) =>
+                    {
                         "the test program's output is not whole".to_owned()
                     }
                     reason => reason,
@@ -92,9 +106,14 @@ impl Run<'_> {
         Ok(result)
     }
 
-    /// Every test in a process of its own. A task's tests have a quarter of the day's time in all; when it is used up, the task is lost, and
-    /// the rest of its tests is not run.
-    fn apart(&mut self, feature: &str, program: &Path, expected: &[String]) -> Result<(Vec<Test>, Duration)> {
+    /// Every test in a process of its own. A task's tests have a quarter of the day's time in all;
+    /// when it is used up, the task is lost, and the rest of its tests is not run.
+    fn apart(
+        &mut self,
+        feature: &str,
+        program: &Path,
+        expected: &[String],
+    ) -> Result<(Vec<Test>, Duration)> {
         let budget = (self.limits.time / 4).max(Duration::from_secs(1));
         let (mut tests, mut duration) = (Vec::new(), Duration::ZERO);
         let mut spent: BTreeMap<Option<usize>, Duration> = BTreeMap::new();
@@ -102,9 +121,17 @@ impl Run<'_> {
             let spent = spent.entry(task_of_test(name)).or_default();
             let limits = Limits { time: budget.saturating_sub(*spent), ..self.limits };
             let verdict = if limits.time.is_zero() {
-                Verdict::NotRun(format!("not run: the time for this task's tests, {} s, is used up", budget.as_secs()))
+                Verdict::NotRun(format!(
+                    "not run: the time for this task's tests, {} s, is used up",
+                    budget.as_secs()
+                ))
             } else {
-                let ended = self.start(&format!("{feature} {name}"), program, &[name, "--exact", "--test-threads=2"], &limits)?;
+                let ended = self.start(
+                    &format!("{feature} {name}"),
+                    program,
+                    &[name, "--exact", "--test-threads=2"],
+                    &limits,
+                )?;
                 *spent += ended.duration;
                 duration += ended.duration;
                 if ended.status.is_none() {
@@ -121,14 +148,29 @@ impl Run<'_> {
     fn note(&mut self, text: &str) {
         const FULL: &str = "[… the rest is left out: the limit is 1 MiB …]\n";
         if self.log.len() < LOG_LIMIT {
-            let end = (0..=text.len().min(LOG_LIMIT - self.log.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+            let end = (0..=text.len().min(LOG_LIMIT - self.log.len()))
+                .rev()
+                .find(|&end| text.is_char_boundary(end))
+                .unwrap_or(0);
             let _ = writeln!(self.log, "{}", &text[..end]);
             self.log += if end < text.len() { FULL } else { "" };
         }
     }
 
-    fn start(&mut self, title: &str, program: &Path, arguments: &[&str], limits: &Limits) -> Result<Ended> {
-        let ended = limited::run(program.as_os_str(), arguments, &self.sandbox.tree(), &self.sandbox.for_tests(), limits)?;
+    fn start(
+        &mut self,
+        title: &str,
+        program: &Path,
+        arguments: &[&str],
+        limits: &Limits,
+    ) -> Result<Ended> {
+        let ended = limited::run(
+            program.as_os_str(),
+            arguments,
+            &self.sandbox.tree(),
+            &self.sandbox.for_tests(),
+            limits,
+        )?;
         self.note(&format!("== {title}\n{}{}", ended.stdout, ended.stderr));
         Ok(ended)
     }
@@ -137,7 +179,8 @@ impl Run<'_> {
 /// A day whose tests cannot run at all.
 pub(super) fn not_run(feature: &str, expected: &[String], reason: &str) -> DayResult {
     let first = reason.lines().next().unwrap_or_default();
-    let test = |name: &String| Test { name: name.clone(), verdict: Verdict::NotRun(first.to_owned()) };
+    let test =
+        |name: &String| Test { name: name.clone(), verdict: Verdict::NotRun(first.to_owned()) };
     DayResult {
         feature: feature.to_owned(),
         reason: Some(reason.to_owned()),
@@ -168,7 +211,9 @@ fn alone(ended: &Ended, name: &str, limits: &Limits) -> Verdict {
         (Some(true), Some((1, 0)), Some(0)) if one => Verdict::Passed,
         (Some(false), Some((0, 1)), Some(101)) if one => verdict(&report, name),
         (_, _, Some(0 | 101)) => {
-            let message = "no verdict, or more than one: something else wrote into the test program's output".to_owned();
+            let message =
+                "no verdict, or more than one: something else wrote into the test program's output"
+                    .to_owned();
             Verdict::Failed { output: message.clone(), message }
         }
         _ => {
@@ -189,11 +234,16 @@ fn verdict(report: &Report, name: &str) -> Verdict {
 /// How many passed and failed, by the one closing line.
 fn counts(report: &Report) -> Option<(usize, usize)> {
     let [closing] = report.closing.as_slice() else { return None };
-    let number = |word: &str| closing.split(['.', ';']).find_map(|part| part.trim().strip_suffix(word)?.trim().parse::<usize>().ok());
+    let number = |word: &str| {
+        closing
+            .split(['.', ';'])
+            .find_map(|part| part.trim().strip_suffix(word)?.trim().parse::<usize>().ok())
+    };
     Some((number("passed")?, number("failed")?))
 }
 
-/// A test's output without what differs from run to run and from machine to machine: the thread's number, and where libraries lie.
+/// A test's output without what differs from run to run and from machine to machine: the thread's
+/// number, and where libraries lie.
 fn steady(output: &str) -> String {
     let mut text = String::new();
     for line in output.lines().filter(|line| !line.starts_with("note: run with `RUST_BACKTRACE")) {
@@ -206,7 +256,9 @@ fn steady(output: &str) -> String {
         }
         if let Some((before, place)) = line.split_once(" panicked at ") {
             let place = place.replace('\\', "/");
-            let crates = place.split_once("/registry/src/").and_then(|(_, rest)| Some(rest.split_once('/')?.1));
+            let crates = place
+                .split_once("/registry/src/")
+                .and_then(|(_, rest)| Some(rest.split_once('/')?.1));
             let short = crates.or_else(|| Some(place.split_once("/library/")?.1));
             line = format!("{before} panicked at {}", short.unwrap_or(&place));
         }
@@ -227,7 +279,9 @@ mod tests {
     }
 
     fn closing(passed: usize, failed: usize) -> String {
-        format!("test result: FAILED. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n")
+        format!(
+            "test result: FAILED. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n"
+        )
     }
 
     const FAILURE: &str = "
@@ -246,11 +300,17 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
 
     #[test]
     fn a_whole_report_is_believed() {
-        let text = format!("test a ... ok\ntest b ... FAILED\n{FAILURE}\nfailures:\n    b\n\n{}", closing(1, 1));
+        let text = format!(
+            "test a ... ok\ntest b ... FAILED\n{FAILURE}\nfailures:\n    b\n\n{}",
+            closing(1, 1)
+        );
         let tests = together(&ended(&text, 101), &names()).unwrap();
         assert_eq!(tests[0].verdict, Verdict::Passed);
         let output = "thread 'b' panicked at ndarray-0.17/src/a.rs:1:1:\nshapes differ\nnote: the worst is at [0]".to_owned();
-        assert_eq!(tests[1].verdict, Verdict::Failed { message: "shapes differ".to_owned(), output });
+        assert_eq!(
+            tests[1].verdict,
+            Verdict::Failed { message: "shapes differ".to_owned(), output }
+        );
     }
 
     #[test]
@@ -286,9 +346,14 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
         assert!(judge("", 0).starts_with("no verdict"), "an early exit is no verdict");
         assert!(judge(&format!("test a ... ok\n{good}"), 0).starts_with("no verdict"));
         assert_eq!(judge("", 7), "ended with exit code 7 without a verdict");
-        let overflow = Ended { stderr: "thread 'a' has overflowed its stack\n".to_owned(), ..ended("", 3) };
-        assert!(matches!(alone(&overflow, "a", &limits), Verdict::Failed { message, .. } if message == "stack overflow"));
+        let overflow =
+            Ended { stderr: "thread 'a' has overflowed its stack\n".to_owned(), ..ended("", 3) };
+        assert!(
+            matches!(alone(&overflow, "a", &limits), Verdict::Failed { message, .. } if message == "stack overflow")
+        );
         let late = Ended { status: None, ..ended("", 0) };
-        assert!(matches!(alone(&late, "a", &limits), Verdict::Failed { message, .. } if message == "ended after 3 s, the time limit"));
+        assert!(
+            matches!(alone(&late, "a", &limits), Verdict::Failed { message, .. } if message == "ended after 3 s, the time limit")
+        );
     }
 }

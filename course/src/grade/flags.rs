@@ -1,7 +1,8 @@
-//! Words in a submission that no task needs: not a verdict, but a place for the instructor to look at.
+//! Words in a submission that no task needs: not a verdict, but a place for the instructor to look
+//! at.
 //!
-//! Words are looked for in the code alone, not in comments and strings. It is a reader's aid and no defence: who wants to hide
-//! something finds a way.
+//! Words are looked for in the code alone, not in comments and strings. It is a reader's aid and no
+//! defence: who wants to hide something finds a way.
 
 /// Words that reach beyond the arithmetic of a task, and what they are shown as.
 const WORDS: [(&str, &str); 17] = [
@@ -24,11 +25,12 @@ const WORDS: [(&str, &str); 17] = [
     ("tiny_llm_reference", "tiny_llm_reference"),
 ];
 
-/// `src/week1/a.rs:12: std::process`, once for each word of a file, in the order of the file. What the file's stub has too is
-/// the course's: kernels and threads come with `unsafe`.
+/// `src/week1/a.rs:12: std::process`, once for each word of a file, in the order of the file. What
+/// the file's stub has too is the course's: kernels and threads come with `unsafe`.
 pub(super) fn flags(path: &str, text: &str, stub: &str) -> Vec<String> {
     let own = words(stub);
-    let added = words(text).into_iter().filter(|(word, _)| !own.iter().any(|(known, _)| known == word));
+    let added =
+        words(text).into_iter().filter(|(word, _)| !own.iter().any(|(known, _)| known == word));
     added.map(|(word, line)| format!("{path}:{line}: {word}")).collect()
 }
 
@@ -40,7 +42,9 @@ fn words(text: &str) -> Vec<(&'static str, usize)> {
         let after = |n: usize| tokens.get(i + n).map_or("", |(_, token)| token.as_str());
         let word = WORDS.iter().find(|(word, _)| word == token).map(|(_, shown)| *shown);
         // `#[path = "…"]`, alone or inside a `cfg_attr`.
-        let word = word.or_else(|| (token == "path" && after(1) == "=" && after(2) == "\"").then_some("#[path]"));
+        let word = word.or_else(|| {
+            (token == "path" && after(1) == "=" && after(2) == "\"").then_some("#[path]")
+        });
         if let Some(word) = word
             && !found.iter().any(|(known, _)| *known == word)
         {
@@ -50,7 +54,8 @@ fn words(text: &str) -> Vec<(&'static str, usize)> {
     found
 }
 
-/// Identifiers and signs with their lines, from 1. A string is one `"`, whatever it holds; comments are left out.
+/// Identifiers and signs with their lines, from 1. A string is one `"`, whatever it holds; comments
+/// are left out.
 fn tokens(text: &str) -> Vec<(usize, String)> {
     let chars: Vec<char> = text.chars().collect();
     let at = |i: usize| chars.get(i).copied().unwrap_or('\0');
@@ -75,7 +80,8 @@ fn tokens(text: &str) -> Vec<(usize, String)> {
                 }
                 let word: String = chars[start..i].iter().collect();
                 let hashes = chars[i..].iter().take_while(|c| **c == '#').count();
-                let raw_string = matches!(word.as_str(), "r" | "br" | "cr") && at(i + hashes) == '"';
+                let raw_string =
+                    matches!(word.as_str(), "r" | "br" | "cr") && at(i + hashes) == '"';
                 if raw_string {
                     i = raw_string_end(&chars, i + hashes, hashes);
                     tokens.push((line, "\"".to_owned()));
@@ -125,7 +131,9 @@ fn string_end(chars: &[char], mut i: usize) -> usize {
 
 /// Behind a raw string whose `"` stands at `i`.
 fn raw_string_end(chars: &[char], i: usize, hashes: usize) -> usize {
-    let ends = |at: &usize| chars[*at] == '"' && chars[*at + 1..].iter().take_while(|c| **c == '#').count() >= hashes;
+    let ends = |at: &usize| {
+        chars[*at] == '"' && chars[*at + 1..].iter().take_while(|c| **c == '#').count() >= hashes
+    };
     (i + 1..chars.len()).find(ends).map_or(chars.len(), |at| at + 1 + hashes)
 }
 
@@ -148,7 +156,10 @@ mod tests {
 
     #[test]
     fn words_are_found_with_their_lines() {
-        assert_eq!(words("use std::{\n    process, fs};\nfn a() { process::exit(0) }"), ["2: std::process", "2: std::fs"]);
+        assert_eq!(
+            words("use std::{\n    process, fs};\nfn a() { process::exit(0) }"),
+            ["2: std::process", "2: std::fs"]
+        );
         assert_eq!(words("fn a<'a>(x: &'a str) { unsafe { } }"), ["1: unsafe"]);
         assert_eq!(words("let x = '\"'; std :: io :: stdout()"), ["1: std::io::stdout"]);
         assert_eq!(words("let x = '\\''; std::r#env::var"), ["1: std::env"]);
@@ -161,7 +172,10 @@ mod tests {
     #[test]
     fn comments_strings_and_other_words_are_not() {
         let none = Vec::<String>::new();
-        assert_eq!(words("// unsafe\n/* std::process\n /* fs */ net */ let x = \"std::env \\\" unsafe\";"), none);
+        assert_eq!(
+            words("// unsafe\n/* std::process\n /* fs */ net */ let x = \"std::env \\\" unsafe\";"),
+            none
+        );
         assert_eq!(words("let processed = environment + r##\"include!(\"# asm\"##.len();"), none);
         assert_eq!(words("let path = x; struct P { path: u8 }"), none);
         assert_eq!(words("\"unended"), none);
@@ -172,13 +186,19 @@ mod tests {
 
     #[test]
     fn what_the_stub_has_is_not_flagged() {
-        assert_eq!(flags("a.rs", "unsafe {}\nstd::fs::read()", "unsafe { todo!() }"), ["a.rs:2: std::fs"]);
+        assert_eq!(
+            flags("a.rs", "unsafe {}\nstd::fs::read()", "unsafe { todo!() }"),
+            ["a.rs:2: std::fs"]
+        );
     }
 
     #[test]
     fn the_reference_has_none() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        for file in crate::stubs::generated(root, &crate::curriculum::Curriculum::load(root).unwrap()).unwrap() {
+        for file in
+            crate::stubs::generated(root, &crate::curriculum::Curriculum::load(root).unwrap())
+                .unwrap()
+        {
             let text = file.template.render(|_| true);
             assert_eq!(flags(&file.path, &text, &file.stub), Vec::<String>::new());
         }

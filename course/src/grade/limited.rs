@@ -1,4 +1,5 @@
-//! A program within limits of time, memory and output, in a process group of its own that ends with it.
+//! A program within limits of time, memory and output, in a process group of its own that ends with
+//! it.
 
 use std::{
     ffi::OsStr,
@@ -17,13 +18,15 @@ use anyhow::{Context, Result};
 
 use super::orphans;
 
-/// Whether a memory limit is enforced here: macOS accepts one and ignores it, Windows has none of this kind.
+/// Whether a memory limit is enforced here: macOS accepts one and ignores it, Windows has none of
+/// this kind.
 pub(super) const MEMORY_IS_LIMITED: bool = cfg!(target_os = "linux");
 
 /// The process group that runs now; 0 for none.
 static RUNNING: AtomicU32 = AtomicU32::new(0);
 
-/// Ends what runs now, before this process ends itself: a group of its own does not hear the terminal's interrupt.
+/// Ends what runs now, before this process ends itself: a group of its own does not hear the
+/// terminal's interrupt.
 pub(super) fn end_running() {
     end_group(RUNNING.load(Ordering::Relaxed));
 }
@@ -65,7 +68,9 @@ impl Ended {
             return format!("out of memory: the limit is {} MiB", limits.memory);
         }
         #[cfg(unix)]
-        if let Some(signal) = self.status.and_then(|status| std::os::unix::process::ExitStatusExt::signal(&status)) {
+        if let Some(signal) =
+            self.status.and_then(|status| std::os::unix::process::ExitStatusExt::signal(&status))
+        {
             return format!("ended by signal {signal}");
         }
         match self.status.and_then(|status| status.code()) {
@@ -91,7 +96,9 @@ pub(super) fn run<A: AsRef<OsStr>>(
     command.envs(variables.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let start = Instant::now();
-    let mut child = command.spawn().with_context(|| format!("{} cannot be started", program.to_string_lossy()))?;
+    let mut child = command
+        .spawn()
+        .with_context(|| format!("{} cannot be started", program.to_string_lossy()))?;
     RUNNING.store(child.id(), Ordering::Relaxed);
     let stdout = Reader::new(child.stdout.take(), limits.output);
     let stderr = Reader::new(child.stderr.take(), limits.output);
@@ -109,11 +116,16 @@ pub(super) fn run<A: AsRef<OsStr>>(
     };
     orphans::end();
     let patience = Instant::now() + Duration::from_secs(2);
-    Ok(Ended { status, stdout: stdout.text(patience), stderr: stderr.text(patience), duration: start.elapsed() })
+    Ok(Ended {
+        status,
+        stdout: stdout.text(patience),
+        stderr: stderr.text(patience),
+        duration: start.elapsed(),
+    })
 }
 
-/// The program behind a shell that sets the limits: no core files, no endless files, no endless processor time for what escapes, and
-/// the memory limit.
+/// The program behind a shell that sets the limits: no core files, no endless files, no endless
+/// processor time for what escapes, and the memory limit.
 #[cfg(unix)]
 fn command(program: &OsStr, limits: &Limits) -> Command {
     use std::os::unix::process::CommandExt;
@@ -155,7 +167,11 @@ fn end_group(id: u32) {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
     #[cfg(windows)]
-    let _ = Command::new("taskkill").args(["/T", "/F", "/PID", &id.to_string()]).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let _ = Command::new("taskkill")
+        .args(["/T", "/F", "/PID", &id.to_string()])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
 }
 
 /// Empties a pipe and keeps its beginning and its end.
@@ -215,9 +231,12 @@ impl Reader {
         Self { kept, half, thread }
     }
 
-    /// What came, once the pipe is closed or patience has ended: a process that escaped may hold it open.
+    /// What came, once the pipe is closed or patience has ended: a process that escaped may hold it
+    /// open.
     fn text(self, patience: Instant) -> String {
-        while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) && Instant::now() < patience {
+        while self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+            && Instant::now() < patience
+        {
             thread::sleep(Duration::from_millis(1));
         }
         lock(&self.kept).text(self.half)
@@ -247,9 +266,18 @@ mod tests {
 
     #[test]
     fn a_flood_keeps_its_beginning_and_its_end() {
-        let ended = sh("echo first; head -c 1000000 /dev/zero | tr '\\0' x; echo; echo last", 30, 2048);
-        assert!(ended.stdout.starts_with("first\nxxx") && ended.stdout.ends_with("xxx\nlast\n"), "{}", ended.stdout.len());
-        assert!(ended.stdout.len() < (1 << 16) + 100 && ended.stdout.contains("bytes left out"), "{}", ended.stdout.len());
+        let ended =
+            sh("echo first; head -c 1000000 /dev/zero | tr '\\0' x; echo; echo last", 30, 2048);
+        assert!(
+            ended.stdout.starts_with("first\nxxx") && ended.stdout.ends_with("xxx\nlast\n"),
+            "{}",
+            ended.stdout.len()
+        );
+        assert!(
+            ended.stdout.len() < (1 << 16) + 100 && ended.stdout.contains("bytes left out"),
+            "{}",
+            ended.stdout.len()
+        );
     }
 
     /// Whether a process is alive: not gone, and not only waiting to be noticed.
@@ -261,14 +289,22 @@ mod tests {
     #[test]
     fn time_ends_the_whole_group() {
         let ended = sh("sleep 50 & echo $!; sleep 50", 1, 2048);
-        assert!(ended.status.is_none() && ended.duration < Duration::from_secs(20), "{:?}", ended.duration);
+        assert!(
+            ended.status.is_none() && ended.duration < Duration::from_secs(20),
+            "{:?}",
+            ended.duration
+        );
         assert!(!lives(&ended.stdout), "{} lives on", ended.stdout);
     }
 
     #[test]
     fn what_a_program_leaves_behind_ends_with_it() {
         let ended = sh("sleep 50 & echo $!", 20, 2048);
-        assert!(ended.status.is_some() && ended.duration < Duration::from_secs(20), "the pipe is not waited for: {:?}", ended.duration);
+        assert!(
+            ended.status.is_some() && ended.duration < Duration::from_secs(20),
+            "the pipe is not waited for: {:?}",
+            ended.duration
+        );
         assert!(!lives(&ended.stdout), "{} lives on", ended.stdout);
     }
 

@@ -1,7 +1,8 @@
 //! A folder kept equal to another, although strangers' programs write into it.
 //!
-//! What was copied is remembered with its size, its time and, on Unix, the time of its last change of any kind, which a program
-//! cannot set: so only what was touched is copied anew. Links are removed, never followed.
+//! What was copied is remembered with its size, its time and, on Unix, the time of its last change
+//! of any kind, which a program cannot set: so only what was touched is copied anew. Links are
+//! removed, never followed.
 
 use std::{
     collections::BTreeMap,
@@ -37,13 +38,16 @@ impl Stamp {
 /// The regular files below a folder, as paths from it.
 pub(super) type Files = BTreeMap<PathBuf, Stamp>;
 
-/// Lists `root`; links and whatever else is neither file nor folder are removed if `clean`, and left out in any case.
+/// Lists `root`; links and whatever else is neither file nor folder are removed if `clean`, and
+/// left out in any case.
 pub(super) fn files(root: &Path, clean: bool) -> Result<Files> {
     let mut found = Files::new();
     let mut open = vec![PathBuf::new()];
     while let Some(folder) = open.pop() {
         let full = root.join(&folder);
-        for entry in fs::read_dir(&full).with_context(|| format!("{} cannot be listed", full.display()))? {
+        for entry in
+            fs::read_dir(&full).with_context(|| format!("{} cannot be listed", full.display()))?
+        {
             let entry = entry?;
             let (path, kind) = (folder.join(entry.file_name()), entry.file_type()?);
             if kind.is_dir() {
@@ -51,7 +55,8 @@ pub(super) fn files(root: &Path, clean: bool) -> Result<Files> {
             } else if kind.is_file() {
                 found.insert(path, Stamp::of(&entry.metadata()?));
             } else if clean {
-                fs::remove_file(entry.path()).with_context(|| format!("{} cannot be removed", entry.path().display()))?;
+                fs::remove_file(entry.path())
+                    .with_context(|| format!("{} cannot be removed", entry.path().display()))?;
             }
         }
     }
@@ -84,10 +89,12 @@ impl Mirror {
     /// Makes `to` equal to `from` again, and returns how many files were copied.
     pub(super) fn restore(&mut self) -> Result<usize> {
         remove_link(&self.to)?;
-        fs::create_dir_all(&self.to).with_context(|| format!("{} cannot be made", self.to.display()))?;
+        fs::create_dir_all(&self.to)
+            .with_context(|| format!("{} cannot be made", self.to.display()))?;
         let found = files(&self.to, true)?;
         for path in found.keys().filter(|path| !self.source.contains_key(*path)) {
-            fs::remove_file(self.to.join(path)).with_context(|| format!("{} cannot be removed", self.to.join(path).display()))?;
+            fs::remove_file(self.to.join(path))
+                .with_context(|| format!("{} cannot be removed", self.to.join(path).display()))?;
         }
         let mut copied = 0;
         for path in self.source.keys() {
@@ -95,7 +102,9 @@ impl Mirror {
                 continue;
             }
             let (from, to) = (self.from.join(path), self.to.join(path));
-            let stamp = copy(&from, &to).with_context(|| format!("{} cannot be copied to {}", from.display(), to.display()))?;
+            let stamp = copy(&from, &to).with_context(|| {
+                format!("{} cannot be copied to {}", from.display(), to.display())
+            })?;
             self.copied.insert(path.clone(), stamp);
             copied += 1;
         }
@@ -106,7 +115,9 @@ impl Mirror {
 /// Removes what stands at `path` if it is a link or a file where a folder belongs.
 pub(super) fn remove_link(path: &Path) -> Result<()> {
     match fs::symlink_metadata(path) {
-        Ok(meta) if !meta.is_dir() => fs::remove_file(path).with_context(|| format!("{} cannot be removed", path.display())),
+        Ok(meta) if !meta.is_dir() => {
+            fs::remove_file(path).with_context(|| format!("{} cannot be removed", path.display()))
+        }
         _ => Ok(()),
     }
 }
@@ -141,7 +152,9 @@ mod tests {
     }
 
     fn texts(root: &Path) -> Vec<(String, String)> {
-        let read = |path: &PathBuf| (path.display().to_string(), fs::read_to_string(root.join(path)).unwrap());
+        let read = |path: &PathBuf| {
+            (path.display().to_string(), fs::read_to_string(root.join(path)).unwrap())
+        };
         files(root, false).unwrap().keys().map(read).collect()
     }
 
@@ -154,7 +167,12 @@ mod tests {
         assert_eq!(time, fs::metadata(folder.path().join("from/a")).unwrap().modified().unwrap());
 
         fs::write(to.join("a"), "evil").unwrap();
-        File::options().write(true).open(to.join("a")).unwrap().set_times(FileTimes::new().set_modified(time)).unwrap();
+        File::options()
+            .write(true)
+            .open(to.join("a"))
+            .unwrap()
+            .set_times(FileTimes::new().set_modified(time))
+            .unwrap();
         fs::remove_file(to.join("in/b")).unwrap();
         write(&to, "new/c", "");
         // Elsewhere a file of the same size and time is taken for the same.
@@ -183,7 +201,10 @@ mod tests {
         std::os::unix::fs::symlink(folder.path().join("outside"), to.join("more")).unwrap();
         mirror.restore().unwrap();
         assert_eq!(texts(&to), texts(&folder.path().join("from")));
-        assert_eq!(texts(&folder.path().join("outside")), [("precious".to_owned(), "text".to_owned())]);
+        assert_eq!(
+            texts(&folder.path().join("outside")),
+            [("precious".to_owned(), "text".to_owned())]
+        );
 
         fs::remove_dir_all(&to).unwrap();
         std::os::unix::fs::symlink(folder.path().join("outside"), &to).unwrap();

@@ -1,7 +1,9 @@
-//! `cargo course grade`: runs learners' trees on this repository's tests, each in a clean copy and within limits.
+//! `cargo course grade`: runs learners' trees on this repository's tests, each in a clean copy and
+//! within limits.
 //!
-//! Of a submission nothing is used but its `src/week*/*.rs`. A fault of one submission is a finding about that one and nothing else; only a
-//! fault of this repository or machine ends a run. The book's page "For instructors" says what is isolated and what is not.
+//! Of a submission nothing is used but its `src/week*/*.rs`. A fault of one submission is a finding
+//! about that one and nothing else; only a fault of this repository or machine ends a run. The
+//! book's page "For instructors" says what is isolated and what is not.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -40,7 +42,8 @@ use submission::Submission;
 /// What to grade, and within which limits.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Learners' folders: clones of the course, folders with week1/ in them, or loose .rs files. None: your own src/
+    /// Learners' folders: clones of the course, folders with week1/ in them, or loose .rs files.
+    /// None: your own src/
     #[arg(value_name = "DIR")]
     folders: Vec<PathBuf>,
     /// A file with more folders, one a line, relative to the file
@@ -75,7 +78,8 @@ struct Plan<'a> {
     out: PathBuf,
 }
 
-/// Grades, and prints a table. The exit code is 0 if all submissions were graded, whatever their points, and 2 if the options are wrong.
+/// Grades, and prints a table. The exit code is 0 if all submissions were graded, whatever their
+/// points, and 2 if the options are wrong.
 ///
 /// # Errors
 /// If the grading itself fails.
@@ -98,7 +102,8 @@ pub(crate) fn grade(root: &Path, curriculum: &Curriculum, options: &Options) -> 
     sandbox.lay_out(None)?;
     sandbox::fetch(&sandbox)?;
     eprintln!("building the libraries and the tests");
-    let manifest = fs::read_to_string(root.join("Cargo.toml")).context("Cargo.toml cannot be read")?;
+    let manifest =
+        fs::read_to_string(root.join("Cargo.toml")).context("Cargo.toml cannot be read")?;
     let groups = build::groups(&manifest, &plan.days)?;
     let mut expected = BTreeMap::new();
     for (feature, program) in build::base(&sandbox, &plan.days, &groups)? {
@@ -106,19 +111,37 @@ pub(crate) fn grade(root: &Path, curriculum: &Curriculum, options: &Options) -> 
         expected.insert(feature, tests);
     }
     let mut all = Vec::new();
-    for (number, (name, folder)) in submission::names(&plan.folders).into_iter().zip(&plan.folders).enumerate() {
+    for (number, (name, folder)) in
+        submission::names(&plan.folders).into_iter().zip(&plan.folders).enumerate()
+    {
         let submission_start = Instant::now();
         if sandbox.copy_base()?.is_none() {
-            eprintln!("the libraries' build folder was changed while a submission ran; it is built again");
-            fs::remove_dir_all(sandbox.base()).context("the libraries' build folder cannot be removed")?;
+            eprintln!(
+                "the libraries' build folder was changed while a submission ran; it is built again"
+            );
+            fs::remove_dir_all(sandbox.base())
+                .context("the libraries' build folder cannot be removed")?;
             build::base(&sandbox, &plan.days, &groups)?;
-            ensure!(sandbox.copy_base()?.is_some(), "the libraries' build folder changes while nothing runs");
+            ensure!(
+                sandbox.copy_base()?.is_some(),
+                "the libraries' build folder changes while nothing runs"
+            );
         }
         let graded = one(&sandbox, curriculum, &plan, &groups, &expected, name, folder)?;
-        let cells: Vec<String> =
-            graded.days.iter().enumerate().map(|(day, (result, _))| format!("{} {}", result.feature, graded.cell(day))).collect();
+        let cells: Vec<String> = graded
+            .days
+            .iter()
+            .enumerate()
+            .map(|(day, (result, _))| format!("{} {}", result.feature, graded.cell(day)))
+            .collect();
         let seconds = submission_start.elapsed().as_secs_f64();
-        eprintln!("[{}/{}] {}: {} ({seconds:.1} s)", number + 1, plan.folders.len(), graded.name, cells.join(", "));
+        eprintln!(
+            "[{}/{}] {}: {} ({seconds:.1} s)",
+            number + 1,
+            plan.folders.len(),
+            graded.name,
+            cells.join(", ")
+        );
         all.push(graded);
     }
     if let [only] = all.as_slice() {
@@ -135,21 +158,31 @@ pub(crate) fn grade(root: &Path, curriculum: &Curriculum, options: &Options) -> 
 fn plan<'a>(root: &Path, curriculum: &'a Curriculum, options: &Options) -> Result<Plan<'a>> {
     let mut folders = options.folders.clone();
     if let Some(list) = &options.list {
-        let text = fs::read_to_string(list).with_context(|| format!("{} cannot be read", list.display()))?;
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let text = fs::read_to_string(list)
+            .with_context(|| format!("{} cannot be read", list.display()))?;
+        let lines =
+            text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         folders.extend(lines.map(|line| list.parent().unwrap_or(Path::new("")).join(line)));
         ensure!(!folders.is_empty(), "{} names no folder", list.display());
     }
-    let missing: Vec<String> = folders.iter().filter(|folder| !folder.is_dir()).map(|folder| folder.display().to_string()).collect();
+    let missing: Vec<String> = folders
+        .iter()
+        .filter(|folder| !folder.is_dir())
+        .map(|folder| folder.display().to_string())
+        .collect();
     ensure!(missing.is_empty(), "no such folder: {}", missing.join(", "));
     if folders.is_empty() {
         folders.push(root.to_owned());
     } else {
         let advice = "Run it in a container that you throw away.";
         match trust::evidence() {
-            Some(evidence) => eprintln!("This runs code that strangers wrote, with your rights ({evidence})."),
+            Some(evidence) => {
+                eprintln!("This runs code that strangers wrote, with your rights ({evidence}).");
+            }
             None if options.trust => {
-                eprintln!("This runs code that strangers wrote, with your rights, on this machine (--trust). {advice}");
+                eprintln!(
+                    "This runs code that strangers wrote, with your rights, on this machine (--trust). {advice}"
+                );
             }
             None => bail!(
                 "this would run code that strangers wrote, with your rights, and this machine looks like neither a container nor continuous integration. {advice} --trust runs it all the same"
@@ -162,13 +195,28 @@ fn plan<'a>(root: &Path, curriculum: &'a Curriculum, options: &Options) -> Resul
     let mut days = Vec::new();
     for name in &options.days {
         let day = curriculum.day(name)?;
-        ensure!(!days.iter().any(|known: &&Day| known.feature == day.feature), "--days names {name} twice");
+        ensure!(
+            !days.iter().any(|known: &&Day| known.feature == day.feature),
+            "--days names {name} twice"
+        );
         days.push(day);
     }
-    days = curriculum.days().filter(|day| options.days.is_empty() || days.iter().any(|chosen| chosen.feature == day.feature)).collect();
-    let points = options.points.as_ref().map_or(Ok(Points::default()), |path| Points::load(path, curriculum))?;
+    days = curriculum
+        .days()
+        .filter(|day| {
+            options.days.is_empty() || days.iter().any(|chosen| chosen.feature == day.feature)
+        })
+        .collect();
+    let points = options
+        .points
+        .as_ref()
+        .map_or(Ok(Points::default()), |path| Points::load(path, curriculum))?;
     let out = options.out.clone().unwrap_or_else(|| root.join("target/grade").join(utc_now()));
-    let limits = Limits { time: Duration::from_secs(options.time_limit), memory: options.memory_limit, output: 1 << 20 };
+    let limits = Limits {
+        time: Duration::from_secs(options.time_limit),
+        memory: options.memory_limit,
+        output: 1 << 20,
+    };
     Ok(Plan { folders, days, points, limits, out })
 }
 
@@ -182,7 +230,8 @@ fn one(
     name: String,
     folder: &Path,
 ) -> Result<Graded> {
-    let needed: BTreeSet<&str> = plan.days.iter().flat_map(|day| &day.tasks).map(|task| task.file.as_str()).collect();
+    let needed: BTreeSet<&str> =
+        plan.days.iter().flat_map(|day| &day.tasks).map(|task| task.file.as_str()).collect();
     let submission = Submission::read(name, folder, curriculum, sandbox.stubs(), &needed);
     let mut remarks = Vec::new();
     if !submission.form.is_empty() {
@@ -196,7 +245,11 @@ fn one(
     let mut results = Vec::new();
     if let Some(refused) = &submission.refused {
         let reason = format!("not graded: {refused}");
-        results.extend(plan.days.iter().map(|day| day::not_run(&day.feature, &expected[&day.feature], &reason)));
+        results.extend(
+            plan.days
+                .iter()
+                .map(|day| day::not_run(&day.feature, &expected[&day.feature], &reason)),
+        );
     } else {
         sandbox.lay_out(Some(&submission))?;
         let built = build::submission(sandbox, &plan.days, groups)?;
@@ -209,7 +262,8 @@ fn one(
         let tasks = score::tasks(day, &result, &plan.points, &borrowed);
         (result, tasks)
     });
-    let graded = Graded { days: days.collect(), name: submission.name, remarks, flags: submission.flags };
+    let graded =
+        Graded { days: days.collect(), name: submission.name, remarks, flags: submission.flags };
     let out = plan.out.join(&graded.name);
     write_atomically(&out.join("output.txt"), &run.log)?;
     write_atomically(&out.join("results.json"), &graded.gradescope()?)?;

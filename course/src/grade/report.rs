@@ -57,7 +57,10 @@ struct GradescopeTest<'a> {
 impl Graded {
     /// Points given, and at most.
     pub(super) fn points(&self) -> (f64, f64) {
-        self.days.iter().flat_map(|(_, tasks)| tasks).fold((0.0, 0.0), |sum, task| (sum.0 + task.points.0, sum.1 + task.points.1))
+        self.days
+            .iter()
+            .flat_map(|(_, tasks)| tasks)
+            .fold((0.0, 0.0), |sum, task| (sum.0 + task.points.0, sum.1 + task.points.1))
     }
 
     /// `3/3`, or the reason why not; for a table.
@@ -75,7 +78,8 @@ impl Graded {
         text
     }
 
-    /// The bytes of `results.json`: the same for the same submission, whenever and wherever it is graded.
+    /// The bytes of `results.json`: the same for the same submission, whenever and wherever it is
+    /// graded.
     pub(super) fn gradescope(&self) -> Result<String> {
         let mut output = self.remarks.join("\n");
         for (day, _) in &self.days {
@@ -111,7 +115,9 @@ impl Graded {
             suite.set_time(day.duration);
             for test in &day.tests {
                 let borrowed = tasks.iter().any(|task| {
-                    task.status == Status::Borrowed && task_of_test(&test.name).is_some_and(|n| task.id.ends_with(&format!(" {n}")))
+                    task.status == Status::Borrowed
+                        && task_of_test(&test.name)
+                            .is_some_and(|n| task.id.ends_with(&format!(" {n}")))
                 });
                 let failure = |kind: &str, message: &str, text: &str| {
                     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
@@ -119,10 +125,16 @@ impl Graded {
                     status
                 };
                 let status = match &test.verdict {
-                    _ if borrowed => failure("borrowed", "borrowed from the reference", "borrowed from the reference"),
+                    _ if borrowed => failure(
+                        "borrowed",
+                        "borrowed from the reference",
+                        "borrowed from the reference",
+                    ),
                     Verdict::Passed => TestCaseStatus::success(),
                     Verdict::Failed { message, output } => failure("failed", message, output),
-                    Verdict::NotRun(reason) => failure("not run", reason, day.reason.as_deref().unwrap_or(reason)),
+                    Verdict::NotRun(reason) => {
+                        failure("not run", reason, day.reason.as_deref().unwrap_or(reason))
+                    }
                 };
                 let mut case = TestCase::new(test.name.clone(), status);
                 case.set_classname(format!("{}.{}", self.name, day.feature));
@@ -146,7 +158,12 @@ pub(super) fn junit(graded: &[Graded], total: Duration) -> Result<String> {
 
 /// Submissions and days: tasks passed of all, or the reason; then what to look at.
 pub(super) fn table(graded: &[Graded], features: &[&str]) -> String {
-    let mut rows = vec![std::iter::once("submission").chain(features.iter().copied()).map(str::to_owned).collect::<Vec<_>>()];
+    let mut rows = vec![
+        std::iter::once("submission")
+            .chain(features.iter().copied())
+            .map(str::to_owned)
+            .collect::<Vec<_>>(),
+    ];
     rows[0].push("points".to_owned());
     for submission in graded {
         let (given, most) = submission.points();
@@ -156,11 +173,13 @@ pub(super) fn table(graded: &[Graded], features: &[&str]) -> String {
         rows.push(row);
     }
     let columns = rows[0].len();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
     for row in &rows {
-        let line: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        let line: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         let _ = writeln!(text, "{}", line.join("  ").trim_end());
     }
     for submission in graded {
@@ -195,11 +214,19 @@ mod tests {
         let first = DayResult {
             feature: "week1-day1".to_owned(),
             reason: None,
-            tests: vec![test("task_1_a", Verdict::Passed), test("task_1_b", failed), test("task_2_a", Verdict::Passed)],
+            tests: vec![
+                test("task_1_a", Verdict::Passed),
+                test("task_1_b", failed),
+                test("task_2_a", Verdict::Passed),
+            ],
             duration: Duration::from_millis(1250),
         };
         let reason = "does not compile\nerror: expected `;`";
-        let second = crate::grade::day::not_run("week1-day2", &["task_1_c".to_owned(), "task_1_d".to_owned()], reason);
+        let second = crate::grade::day::not_run(
+            "week1-day2",
+            &["task_1_c".to_owned(), "task_1_d".to_owned()],
+            reason,
+        );
         let borrowed = BTreeSet::from([("week1-day1".to_owned(), 2)]);
         let with_tasks = |day: usize, result: DayResult| {
             let tasks = tasks(days[day], &result, &Points::default(), &borrowed);
@@ -215,7 +242,8 @@ mod tests {
 
     /// Compares with a file beside this one; `BLESS=1` writes it.
     fn golden(name: &str, found: &str) {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/grade/golden").join(name);
+        let path =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/grade/golden").join(name);
         if std::env::var_os("BLESS").is_some() {
             crate::files::write_atomically(&path, found).unwrap();
         }

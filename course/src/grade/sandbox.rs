@@ -7,8 +7,9 @@
 //! target/grade/sandbox/home    an empty folder: its programs' home and place for temporary files
 //! ```
 //!
-//! The repository is read into memory once, before any strange code has run, and every submission finds it restored from there.
-//! Solutions are not in the copy: `reference/src/week*/` holds stubs there, and `tests/wrong`, `tests/alternate` and the book are left out.
+//! The repository is read into memory once, before any strange code has run, and every submission
+//! finds it restored from there. Solutions are not in the copy: `reference/src/week*/` holds stubs
+//! there, and `tests/wrong`, `tests/alternate` and the book are left out.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -32,7 +33,16 @@ use crate::{
 };
 
 /// What a submission's build and tests need none of, or must not find.
-const LEFT_OUT: [&str; 8] = ["reference/src/week", "src/week", "tests/wrong", "tests/alternate", "course/hints", "book", ".github", ".ci"];
+const LEFT_OUT: [&str; 8] = [
+    "reference/src/week",
+    "src/week",
+    "tests/wrong",
+    "tests/alternate",
+    "course/hints",
+    "book",
+    ".github",
+    ".ci",
+];
 
 /// Variables that cargo and the linker need; nothing else of the environment reaches them.
 const FOR_CARGO: [&str; 23] = [
@@ -95,7 +105,8 @@ impl Sandbox {
         };
         let mut files = BTreeMap::new();
         for path in paths.iter().filter(kept) {
-            let bytes = fs::read(root.join(path)).with_context(|| format!("{} cannot be read", path.display()))?;
+            let bytes = fs::read(root.join(path))
+                .with_context(|| format!("{} cannot be read", path.display()))?;
             files.insert(path.clone(), bytes);
         }
         let mut stubs = BTreeMap::new();
@@ -103,9 +114,16 @@ impl Sandbox {
             files.insert(Path::new("reference").join(&file.path), file.stub.clone().into_bytes());
             stubs.insert(file.path, file.stub);
         }
-        let sources = stubs.keys().map(|path| root.join("reference").join(path)).chain([root.join(PATH), std::env::current_exe()?]);
-        let stubs_made = sources.filter_map(|path| fs::metadata(path).ok()?.modified().ok()).max().unwrap_or_else(SystemTime::now);
-        fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        let sources = stubs
+            .keys()
+            .map(|path| root.join("reference").join(path))
+            .chain([root.join(PATH), std::env::current_exe()?]);
+        let stubs_made = sources
+            .filter_map(|path| fs::metadata(path).ok()?.modified().ok())
+            .max()
+            .unwrap_or_else(SystemTime::now);
+        fs::create_dir_all(&folder)
+            .with_context(|| format!("{} cannot be made", folder.display()))?;
         let lock = lock(&folder)?;
         Ok(Self { folder, files, stubs, stubs_made, build: None, _lock: lock })
     }
@@ -150,13 +168,20 @@ impl Sandbox {
         let tree = self.tree();
         for folder in [&tree, &self.home()] {
             mirror::remove_link(folder)?;
-            fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+            fs::create_dir_all(folder)
+                .with_context(|| format!("{} cannot be made", folder.display()))?;
         }
-        fs::remove_dir_all(self.home()).and_then(|()| fs::create_dir(self.home())).context("the sandbox's home cannot be emptied")?;
+        fs::remove_dir_all(self.home())
+            .and_then(|()| fs::create_dir(self.home()))
+            .context("the sandbox's home cannot be emptied")?;
         for path in mirror::files(&tree, true)?.keys() {
-            // The week's files are written anew in any case, so that cargo sees every submission as changed.
-            if !self.files.contains_key(path) || path.starts_with("src") && path.components().count() > 2 {
-                fs::remove_file(tree.join(path)).with_context(|| format!("{} cannot be removed", tree.join(path).display()))?;
+            // The week's files are written anew in any case, so that cargo sees every submission as
+            // changed.
+            if !self.files.contains_key(path)
+                || path.starts_with("src") && path.components().count() > 2
+            {
+                fs::remove_file(tree.join(path))
+                    .with_context(|| format!("{} cannot be removed", tree.join(path).display()))?;
             }
         }
         for (path, bytes) in &self.files {
@@ -177,8 +202,8 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Makes the submission's build folder a fresh copy of the libraries' one, and returns how many files that took. `Ok(None)`: the
-    /// libraries' folder is not as it was built.
+    /// Makes the submission's build folder a fresh copy of the libraries' one, and returns how many
+    /// files that took. `Ok(None)`: the libraries' folder is not as it was built.
     pub(super) fn copy_base(&mut self) -> Result<Option<usize>> {
         if self.build.is_none() {
             // What an earlier run left there is of unknown origin.
@@ -221,11 +246,14 @@ impl Sandbox {
 
     fn temporary(&self) -> impl Iterator<Item = (String, OsString)> {
         let home = self.home();
-        ["TMPDIR", "TMP", "TEMP"].into_iter().map(move |name| (name.to_owned(), home.clone().into()))
+        ["TMPDIR", "TMP", "TEMP"]
+            .into_iter()
+            .map(move |name| (name.to_owned(), home.clone().into()))
     }
 }
 
-/// `cargo ARGUMENTS` in the sandbox with the instructor's own environment: for what touches the network and no strange code.
+/// `cargo ARGUMENTS` in the sandbox with the instructor's own environment: for what touches the
+/// network and no strange code.
 ///
 /// # Errors
 /// If it fails.
@@ -249,9 +277,11 @@ fn lock(folder: &Path) -> Result<File> {
     options.create(true).truncate(false).write(true);
     #[cfg(windows)]
     std::os::windows::fs::OpenOptionsExt::share_mode(&mut options, 0);
-    let taken = || format!("{}: another `cargo course grade` runs in this repository", path.display());
+    let taken =
+        || format!("{}: another `cargo course grade` runs in this repository", path.display());
     let file = options.open(&path).with_context(taken)?;
     #[cfg(unix)]
-    rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).with_context(taken)?;
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive)
+        .with_context(taken)?;
     Ok(file)
 }

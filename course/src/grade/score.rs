@@ -25,22 +25,32 @@ impl Points {
     /// Reads lines such as `"week1-day1.2" = 3`.
     ///
     /// # Errors
-    /// If the file cannot be read, names a task that does not exist, or has a value that is no number from 0 on.
+    /// If the file cannot be read, names a task that does not exist, or has a value that is no
+    /// number from 0 on.
     pub(super) fn load(path: &Path, curriculum: &Curriculum) -> Result<Self> {
-        let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("{} cannot be read", path.display()))?;
         Self::parse(&text, curriculum).with_context(|| path.display().to_string())
     }
 
     fn parse(text: &str, curriculum: &Curriculum) -> Result<Self> {
-        let table: toml::Table = text.parse().context("malformed; expected lines such as \"week1-day1.2\" = 3")?;
+        let table: toml::Table =
+            text.parse().context("malformed; expected lines such as \"week1-day1.2\" = 3")?;
         let mut points = BTreeMap::new();
         for (key, value) in table {
             let name = key.rsplit_once('.').and_then(|(day, task)| Some((day, task.parse().ok()?)));
-            let Some((day, task)) = name else { bail!("found the key {key:?}; expected a task such as \"week1-day1.2\", in quotes") };
+            let Some((day, task)) = name else {
+                bail!("found the key {key:?}; expected a task such as \"week1-day1.2\", in quotes")
+            };
             curriculum.named(day, task).with_context(|| format!("the key {key:?}"))?;
-            let number = value.as_float().or_else(|| value.as_integer().map(|integer| integer as f64));
-            let number = number.with_context(|| format!("{key:?} is a {}; expected a number", value.type_str()))?;
-            ensure!(number.is_finite() && number >= 0.0, "{key:?} is {number}; expected a number from 0 on");
+            let number =
+                value.as_float().or_else(|| value.as_integer().map(|integer| integer as f64));
+            let number = number
+                .with_context(|| format!("{key:?} is a {}; expected a number", value.type_str()))?;
+            ensure!(
+                number.is_finite() && number >= 0.0,
+                "{key:?} is {number}; expected a number from 0 on"
+            );
             points.insert((day.to_owned(), task), number);
         }
         Ok(Self(points))
@@ -78,8 +88,15 @@ pub(super) struct TaskResult {
 }
 
 /// The tasks of a day, in order.
-pub(super) fn tasks(day: &Day, result: &DayResult, points: &Points, borrowed: &BTreeSet<(String, usize)>) -> Vec<TaskResult> {
-    let of_task = |number: usize| result.tests.iter().filter(move |test| task_of_test(&test.name) == Some(number));
+pub(super) fn tasks(
+    day: &Day,
+    result: &DayResult,
+    points: &Points,
+    borrowed: &BTreeSet<(String, usize)>,
+) -> Vec<TaskResult> {
+    let of_task = |number: usize| {
+        result.tests.iter().filter(move |test| task_of_test(&test.name) == Some(number))
+    };
     day.tasks()
         .map(|(id, task)| {
             let all = of_task(id.task).count();
@@ -93,20 +110,30 @@ pub(super) fn tasks(day: &Day, result: &DayResult, points: &Points, borrowed: &B
                 Status::Failed
             };
             let mut text = match status {
-                Status::Borrowed => format!("borrowed: no points. {passed} of {all} tests passed.\n"),
+                Status::Borrowed => {
+                    format!("borrowed: no points. {passed} of {all} tests passed.\n")
+                }
                 _ => format!("{passed} of {all} tests passed.\n"),
             };
             let mut reasons = BTreeSet::new();
             for test in of_task(id.task) {
                 match &test.verdict {
                     Verdict::Passed => {}
-                    Verdict::Failed { output, .. } => text += &format!("\n{}\n{output}\n", test.name),
+                    Verdict::Failed { output, .. } => {
+                        text += &format!("\n{}\n{output}\n", test.name);
+                    }
                     Verdict::NotRun(reason) if !reasons.insert(reason) => {}
                     Verdict::NotRun(reason) => text += &format!("\n{}: {reason}\n", test.name),
                 }
             }
             let given = if status == Status::Passed { most } else { 0.0 };
-            TaskResult { id: id.to_string(), title: task.title.clone(), status, points: (given, most), text }
+            TaskResult {
+                id: id.to_string(),
+                title: task.title.clone(),
+                status,
+                points: (given, most),
+                text,
+            }
         })
         .collect()
 }
@@ -126,10 +153,22 @@ mod tests {
 
     fn result(tests: &[(&str, bool)]) -> DayResult {
         let verdict = |passed: bool| {
-            if passed { Verdict::Passed } else { Verdict::Failed { message: "no".to_owned(), output: "no, not at all".to_owned() } }
+            if passed {
+                Verdict::Passed
+            } else {
+                Verdict::Failed { message: "no".to_owned(), output: "no, not at all".to_owned() }
+            }
         };
-        let tests = tests.iter().map(|(name, passed)| Test { name: (*name).to_owned(), verdict: verdict(*passed) }).collect();
-        DayResult { feature: "week1-day1".to_owned(), reason: None, tests, duration: Duration::ZERO }
+        let tests = tests
+            .iter()
+            .map(|(name, passed)| Test { name: (*name).to_owned(), verdict: verdict(*passed) })
+            .collect();
+        DayResult {
+            feature: "week1-day1".to_owned(),
+            reason: None,
+            tests,
+            duration: Duration::ZERO,
+        }
     }
 
     #[test]
@@ -155,7 +194,12 @@ mod tests {
         assert_eq!(borrowed, BTreeSet::from([("week1-day1".to_owned(), 2)]));
         let curriculum = curriculum();
         let tests = [("task_1_a", true), ("task_2_a", true)];
-        let all = tasks(curriculum.days().next().unwrap(), &result(&tests), &Points::default(), &borrowed);
+        let all = tasks(
+            curriculum.days().next().unwrap(),
+            &result(&tests),
+            &Points::default(),
+            &borrowed,
+        );
         assert_eq!((all[1].points, all[1].status), ((0.0, 1.0), Status::Borrowed));
         assert!(all[1].text.starts_with("borrowed: no points"));
     }

@@ -1,6 +1,7 @@
 //! What a learner handed in: the week's Rust files, and nothing else of it.
 //!
-//! What is wrong with a file is a finding about that submission: the file counts as not handed in, and the others are graded.
+//! What is wrong with a file is a finding about that submission: the file counts as not handed in,
+//! and the others are graded.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -38,7 +39,8 @@ pub(super) struct Submission {
 }
 
 impl Submission {
-    /// Reads what lies in `folder`. `stubs` are all files of the course; those in `needed` are missed if they are not there.
+    /// Reads what lies in `folder`. `stubs` are all files of the course; those in `needed` are
+    /// missed if they are not there.
     pub(super) fn read(
         name: String,
         folder: &Path,
@@ -49,16 +51,22 @@ impl Submission {
         let mut submission = Self { name, ..Self::default() };
         match submission.read_files(folder, curriculum, stubs, needed) {
             Ok(()) if submission.files.is_empty() && submission.refused.is_none() => {
-                submission.refused = Some(format!("{}, but no file in it can be used", submission.form));
+                submission.refused =
+                    Some(format!("{}, but no file in it can be used", submission.form));
             }
             Ok(()) => {}
             Err(error) => submission.refused = Some(format!("it cannot be read: {error:#}")),
         }
-        let missing: Vec<&str> = needed.iter().copied().filter(|path| !submission.files.contains_key(*path)).collect();
+        let missing: Vec<&str> =
+            needed.iter().copied().filter(|path| !submission.files.contains_key(*path)).collect();
         if submission.refused.is_none() && !missing.is_empty() {
-            submission.findings.push(format!("not handed in, so graded as fresh stubs: {}", missing.join(", ")));
+            submission
+                .findings
+                .push(format!("not handed in, so graded as fresh stubs: {}", missing.join(", ")));
         }
-        let of_file = |(path, text): (&String, &String)| flags(path, text, stubs.get(path).map_or("", String::as_str));
+        let of_file = |(path, text): (&String, &String)| {
+            flags(path, text, stubs.get(path).map_or("", String::as_str))
+        };
         submission.flags = submission.files.iter().flat_map(of_file).collect();
         submission
     }
@@ -71,45 +79,71 @@ impl Submission {
         needed: &BTreeSet<&str>,
     ) -> Result<()> {
         let root = fs::canonicalize(folder)?;
-        let weeks: Vec<String> = curriculum.weeks.iter().map(|week| format!("week{}", week.number)).collect();
-        for (inside, form) in [("src", "a clone of the course (src/week1/)"), ("", "a folder of weeks (week1/)")] {
-            let found: Vec<&String> = weeks.iter().filter(|week| root.join(inside).join(week).is_dir()).collect();
+        let weeks: Vec<String> =
+            curriculum.weeks.iter().map(|week| format!("week{}", week.number)).collect();
+        for (inside, form) in
+            [("src", "a clone of the course (src/week1/)"), ("", "a folder of weeks (week1/)")]
+        {
+            let found: Vec<&String> =
+                weeks.iter().filter(|week| root.join(inside).join(week).is_dir()).collect();
             if !found.is_empty() {
                 form.clone_into(&mut self.form);
                 for week in found {
-                    self.read_week(&root, &Path::new(inside).join(week), &format!("src/{week}"), 0)?;
+                    self.read_week(
+                        &root,
+                        &Path::new(inside).join(week),
+                        &format!("src/{week}"),
+                        0,
+                    )?;
                 }
                 return Ok(());
             }
         }
         let loose = rust_files(&root)?;
         if loose.is_empty() {
-            self.refused = Some("found neither src/week1/ nor week1/ nor any .rs file; expected one of the three".to_owned());
+            self.refused = Some(
+                "found neither src/week1/ nor week1/ nor any .rs file; expected one of the three"
+                    .to_owned(),
+            );
             return Ok(());
         }
         "loose .rs files".clone_into(&mut self.form);
         for name in loose {
             // Weeks have files of one name; then the days that are graded decide.
-            let all: Vec<&str> = stubs.keys().map(String::as_str).filter(|stub| stub.rsplit('/').next() == Some(&name)).collect();
-            let asked: Vec<&str> = all.iter().copied().filter(|stub| needed.contains(stub)).collect();
+            let all: Vec<&str> = stubs
+                .keys()
+                .map(String::as_str)
+                .filter(|stub| stub.rsplit('/').next() == Some(&name))
+                .collect();
+            let asked: Vec<&str> =
+                all.iter().copied().filter(|stub| needed.contains(stub)).collect();
             match if asked.is_empty() { &all[..] } else { &asked[..] } {
                 [stub] => self.take(&root, Path::new(&name), (*stub).to_owned()),
-                [] => self.findings.push(format!("{name}: not used, because the course has no file of that name")),
+                [] => self
+                    .findings
+                    .push(format!("{name}: not used, because the course has no file of that name")),
                 several => {
-                    self.findings.push(format!("{name}: not used, because it may be {}; hand in folders of weeks", several.join(" or ")));
+                    self.findings.push(format!(
+                        "{name}: not used, because it may be {}; hand in folders of weeks",
+                        several.join(" or ")
+                    ));
                 }
             }
         }
         Ok(())
     }
 
-    /// The files below `folder`, a path from `root`; `to` is the same folder in the learner's crate.
+    /// The files below `folder`, a path from `root`; `to` is the same folder in the learner's
+    /// crate.
     fn read_week(&mut self, root: &Path, folder: &Path, to: &str, depth: usize) -> Result<()> {
         if !self.lies_inside(root, folder) {
             return Ok(());
         }
         if depth > DEPTH {
-            self.findings.push(format!("{}: not used, because it lies deeper than {DEPTH} folders", shown(folder)));
+            self.findings.push(format!(
+                "{}: not used, because it lies deeper than {DEPTH} folders",
+                shown(folder)
+            ));
             return Ok(());
         }
         for name in rust_files(&root.join(folder))? {
@@ -134,11 +168,17 @@ impl Submission {
         match fs::canonicalize(root.join(path)) {
             Ok(target) if target.starts_with(root) => true,
             Ok(_) => {
-                self.findings.push(format!("{}: not used, because it is a link that leads outside the submission", shown(path)));
+                self.findings.push(format!(
+                    "{}: not used, because it is a link that leads outside the submission",
+                    shown(path)
+                ));
                 false
             }
             Err(_) => {
-                self.findings.push(format!("{}: not used, because it is a link that leads nowhere", shown(path)));
+                self.findings.push(format!(
+                    "{}: not used, because it is a link that leads nowhere",
+                    shown(path)
+                ));
                 false
             }
         }
@@ -157,7 +197,9 @@ impl Submission {
             Ok(text) => {
                 self.files.insert(to, text);
             }
-            Err(reason) => self.findings.push(format!("{}: not used, because {reason}", shown(path))),
+            Err(reason) => {
+                self.findings.push(format!("{}: not used, because {reason}", shown(path)));
+            }
         }
     }
 }
@@ -172,7 +214,8 @@ fn read(path: &Path) -> Result<String, String> {
         return Err(format!("it has {} bytes; at most {FILE_LIMIT} are read", meta.len()));
     }
     let bytes = fs::read(path).map_err(|error| format!("it cannot be read ({error})"))?;
-    String::from_utf8(bytes).map_err(|error| format!("byte {} is not UTF-8", error.utf8_error().valid_up_to()))
+    String::from_utf8(bytes)
+        .map_err(|error| format!("byte {} is not UTF-8", error.utf8_error().valid_up_to()))
 }
 
 /// The names that end in `.rs` and are no folders, sorted.
@@ -195,14 +238,22 @@ fn shown(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
 
-/// A name for each folder: its own, made safe for a file name, and numbered where two would be the same.
+/// A name for each folder: its own, made safe for a file name, and numbered where two would be the
+/// same.
 pub(super) fn names(folders: &[PathBuf]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for folder in folders {
         let full = fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
-        let own = full.file_name().map_or("submission".into(), |name| name.to_string_lossy().into_owned());
-        let safe: String = own.chars().map(|c| if c.is_alphanumeric() || "-_.@ ".contains(c) { c } else { '_' }).collect();
-        let name = (1..).map(|n| if n == 1 { safe.clone() } else { format!("{safe}-{n}") }).find(|name| !names.contains(name));
+        let own = full
+            .file_name()
+            .map_or("submission".into(), |name| name.to_string_lossy().into_owned());
+        let safe: String = own
+            .chars()
+            .map(|c| if c.is_alphanumeric() || "-_.@ ".contains(c) { c } else { '_' })
+            .collect();
+        let name = (1..)
+            .map(|n| if n == 1 { safe.clone() } else { format!("{safe}-{n}") })
+            .find(|name| !names.contains(name));
         names.push(name.unwrap_or(safe));
     }
     names
@@ -213,11 +264,23 @@ mod tests {
     use super::*;
     use crate::testing::{curriculum, write};
 
-    const STUBS: [&str; 5] = ["src/week1/a.rs", "src/week1/b.rs", "src/week1/mod.rs", "src/week2/a.rs", "src/week2/b.rs"];
+    const STUBS: [&str; 5] = [
+        "src/week1/a.rs",
+        "src/week1/b.rs",
+        "src/week1/mod.rs",
+        "src/week2/a.rs",
+        "src/week2/b.rs",
+    ];
 
     fn read_folder(root: &Path) -> Submission {
         let stubs = STUBS.map(|path| (path.to_owned(), String::new()));
-        Submission::read("x".into(), root, &curriculum(), &BTreeMap::from(stubs), &BTreeSet::from(["src/week1/a.rs"]))
+        Submission::read(
+            "x".into(),
+            root,
+            &curriculum(),
+            &BTreeMap::from(stubs),
+            &BTreeSet::from(["src/week1/a.rs"]),
+        )
     }
 
     fn read_with(files: &[(&str, &str)]) -> Submission {
@@ -242,20 +305,42 @@ mod tests {
             ("build.rs", "5"),
         ]);
         assert_eq!(files(&clone), ["src/week1/a.rs", "src/week1/mine/c.rs"]);
-        assert!(clone.form.starts_with("a clone") && clone.findings.is_empty() && clone.refused.is_none(), "{clone:?}");
+        assert!(
+            clone.form.starts_with("a clone")
+                && clone.findings.is_empty()
+                && clone.refused.is_none(),
+            "{clone:?}"
+        );
         let weeks = read_with(&[("week1/a.rs", "1"), ("week1/notes.txt", "2")]);
-        assert_eq!((files(&weeks), weeks.form.as_str()), (vec!["src/week1/a.rs"], "a folder of weeks (week1/)"));
+        assert_eq!(
+            (files(&weeks), weeks.form.as_str()),
+            (vec!["src/week1/a.rs"], "a folder of weeks (week1/)")
+        );
         let loose = read_with(&[("a.rs", "1"), ("lib.rs", "2")]);
-        assert_eq!((files(&loose), loose.form.as_str()), (vec!["src/week1/a.rs"], "loose .rs files"));
-        assert_eq!(loose.findings, ["lib.rs: not used, because the course has no file of that name"]);
+        assert_eq!(
+            (files(&loose), loose.form.as_str()),
+            (vec!["src/week1/a.rs"], "loose .rs files")
+        );
+        assert_eq!(
+            loose.findings,
+            ["lib.rs: not used, because the course has no file of that name"]
+        );
         let twice = read_with(&[("a.rs", "1"), ("b.rs", "2")]);
-        assert_eq!(twice.findings, ["b.rs: not used, because it may be src/week1/b.rs or src/week2/b.rs; hand in folders of weeks"]);
+        assert_eq!(
+            twice.findings,
+            [
+                "b.rs: not used, because it may be src/week1/b.rs or src/week2/b.rs; hand in folders of weeks"
+            ]
+        );
     }
 
     #[test]
     fn anything_else_is_refused_with_what_was_expected() {
         let none = read_with(&[("README.md", "")]);
-        assert_eq!(none.refused.as_deref(), Some("found neither src/week1/ nor week1/ nor any .rs file; expected one of the three"));
+        assert_eq!(
+            none.refused.as_deref(),
+            Some("found neither src/week1/ nor week1/ nor any .rs file; expected one of the three")
+        );
         let absent = read_folder(Path::new("/does/not/exist"));
         assert!(absent.refused.unwrap().starts_with("it cannot be read"));
     }
@@ -281,8 +366,10 @@ mod tests {
 
     #[test]
     fn too_many_files_are_refused() {
-        let many: Vec<(String, &str)> = (0..=FILES).map(|n| (format!("week1/f{n}.rs"), "")).collect();
-        let many: Vec<(&str, &str)> = many.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        let many: Vec<(String, &str)> =
+            (0..=FILES).map(|n| (format!("week1/f{n}.rs"), "")).collect();
+        let many: Vec<(&str, &str)> =
+            many.iter().map(|(path, text)| (path.as_str(), *text)).collect();
         assert_eq!(read_with(&many).refused.as_deref(), Some("it has more than 200 .rs files"));
     }
 
@@ -299,11 +386,27 @@ mod tests {
         symlink("nothing", folder.path().join("week1/d.rs")).unwrap();
         symlink("../week1", folder.path().join("week1/loop")).unwrap();
         let read = read_folder(folder.path());
-        assert!(files(&read).contains(&"src/week1/c.rs") && read.files.values().all(|text| text == "mine"), "{read:?}");
-        for expected in ["week1/a.rs: not used, because it is a link that leads outside", "week1/more: not used", "week1/d.rs: not used"] {
-            assert!(read.findings.iter().any(|finding| finding.starts_with(expected)), "{expected}: {:?}", read.findings);
+        assert!(
+            files(&read).contains(&"src/week1/c.rs")
+                && read.files.values().all(|text| text == "mine"),
+            "{read:?}"
+        );
+        for expected in [
+            "week1/a.rs: not used, because it is a link that leads outside",
+            "week1/more: not used",
+            "week1/d.rs: not used",
+        ] {
+            assert!(
+                read.findings.iter().any(|finding| finding.starts_with(expected)),
+                "{expected}: {:?}",
+                read.findings
+            );
         }
-        assert!(read.findings.iter().any(|finding| finding.contains("deeper than 4 folders")), "a loop ends: {:?}", read.findings);
+        assert!(
+            read.findings.iter().any(|finding| finding.contains("deeper than 4 folders")),
+            "a loop ends: {:?}",
+            read.findings
+        );
     }
 
     #[test]

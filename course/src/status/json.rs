@@ -37,9 +37,11 @@
 //! }
 //! ```
 //!
-//! - `state`: `passed`, `failed`, `does-not-compile`, `not-started`, `begun`, `borrowed` or `not-verified`; the last has a `reason`, the others `null`.
-//! - `last_run`: `null` if there was none; it may have judged other code than there is now. `verdict`: `passed`, `failed` or
-//!   `does-not-compile`. `at`: UTC. `first_failing`: a test's name, or `null`.
+//! - `state`: `passed`, `failed`, `does-not-compile`, `not-started`, `begun`, `borrowed` or
+//!   `not-verified`; the last has a `reason`, the others `null`.
+//! - `last_run`: `null` if there was none; it may have judged other code than there is now.
+//!   `verdict`: `passed`, `failed` or `does-not-compile`. `at`: UTC. `first_failing`: a test's
+//!   name, or `null`.
 //! - `next`: `null` once every task has passed or is borrowed.
 //!
 //! Fields may be added; a change of those there are raises `format`.
@@ -100,7 +102,9 @@ struct Next<'a> {
 
 /// The status as pretty-printed JSON.
 pub(super) fn text(curriculum: &Curriculum, status: &Status) -> Result<String> {
-    let of_day = |feature: &str| status.tasks.iter().filter(|task| task.day.feature == feature).map(task).collect();
+    let of_day = |feature: &str| {
+        status.tasks.iter().filter(|task| task.day.feature == feature).map(task).collect()
+    };
     let course = Course {
         format: 1,
         weeks: curriculum
@@ -112,7 +116,12 @@ pub(super) fn text(curriculum: &Curriculum, status: &Status) -> Result<String> {
                 days: week
                     .days
                     .iter()
-                    .map(|day| Day { day: &day.feature, title: &day.title, chapter: &day.chapter, tasks: of_day(&day.feature) })
+                    .map(|day| Day {
+                        day: &day.feature,
+                        title: &day.title,
+                        chapter: &day.chapter,
+                        tasks: of_day(&day.feature),
+                    })
                     .collect(),
             })
             .collect(),
@@ -154,15 +163,28 @@ mod tests {
         crate::stubs::write(root.path(), &curriculum, false).unwrap();
         let id = TaskId { feature: "week1-day1".into(), task: 2 };
         Record::update(root.path(), |record| {
-            record.ran(&id, Run::now(Verdict::DoesNotCompile, std::time::Duration::from_millis(5), None, "f".into()));
+            record.ran(
+                &id,
+                Run::now(
+                    Verdict::DoesNotCompile,
+                    std::time::Duration::from_millis(5),
+                    None,
+                    "f".into(),
+                ),
+            );
             record.saw_hint(&id, 2);
         });
-        let json: serde_json::Value =
-            serde_json::from_str(&text(&curriculum, &Status::read(root.path(), &curriculum).unwrap()).unwrap()).unwrap();
+        let json: serde_json::Value = serde_json::from_str(
+            &text(&curriculum, &Status::read(root.path(), &curriculum).unwrap()).unwrap(),
+        )
+        .unwrap();
         assert_eq!(json["format"], 1);
         assert_eq!(json["next"], serde_json::json!({"day": "week1-day1", "task": 1}));
         let day = &json["weeks"][0]["days"][0];
-        assert_eq!((&day["day"], &day["chapter"]), (&"week1-day1".into(), &"book/src/week1/day1.md".into()));
+        assert_eq!(
+            (&day["day"], &day["chapter"]),
+            (&"week1-day1".into(), &"book/src/week1/day1.md".into())
+        );
         let first = serde_json::json!({
             "task": 1, "title": "One", "file": "src/week1/a.rs", "functions": ["one"],
             "state": "not-started", "reason": null, "last_run": null, "hints": 0,

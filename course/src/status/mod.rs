@@ -1,7 +1,8 @@
-//! `cargo course` and `cargo course status`: weeks, days and tasks, how far each has come, and the next step.
+//! `cargo course` and `cargo course status`: weeks, days and tasks, how far each has come, and the
+//! next step.
 //!
-//! How far a task is written is read off the learner's files; whether it is right is what the last run said, and only while those files are
-//! what they were.
+//! How far a task is written is read off the learner's files; whether it is right is what the last
+//! run said, and only while those files are what they were.
 
 use std::{path::Path, time::SystemTime};
 
@@ -100,7 +101,8 @@ impl TaskStatus<'_> {
 
     /// Passed when it last ran, but not verified since.
     fn has_passed(&self) -> bool {
-        self.mark == Mark::NotVerified(Reason::Changed) && self.run.as_ref().is_some_and(|run| run.verdict == Verdict::Passed)
+        self.mark == Mark::NotVerified(Reason::Changed)
+            && self.run.as_ref().is_some_and(|run| run.verdict == Verdict::Passed)
     }
 }
 
@@ -116,13 +118,18 @@ impl<'a> Status<'a> {
     /// # Errors
     /// As [`generated`].
     pub(crate) fn read(root: &Path, curriculum: &'a Curriculum) -> Result<Self> {
-        let (files, record, prints) = (generated(root, curriculum)?, Record::load(root), fingerprint::all(root, curriculum));
+        let (files, record, prints) =
+            (generated(root, curriculum)?, Record::load(root), fingerprint::all(root, curriculum));
         let mut tasks = Vec::new();
         for day in curriculum.days() {
             for (id, task) in day.tasks() {
                 let entry = record.entry(&id);
                 let file = files.iter().find(|file| file.path == task.file);
-                let fresh = entry.run.as_ref().filter(|run| prints.get(&id) == Some(&run.fingerprint)).map(|run| run.verdict);
+                let fresh = entry
+                    .run
+                    .as_ref()
+                    .filter(|run| prints.get(&id) == Some(&run.fingerprint))
+                    .map(|run| run.verdict);
                 let mark = mark(written(file, task), fresh, entry.run.is_some());
                 tasks.push(TaskStatus { day, id, task, mark, run: entry.run, hints: entry.hints });
             }
@@ -130,20 +137,26 @@ impl<'a> Status<'a> {
         Ok(Self { tasks })
     }
 
-    /// The task to work on, of one day or of all: the first that is not done. One that passed, and whose files have changed since, is
-    /// chosen only if no other is left: otherwise work on task 3 would lead back to task 1.
+    /// The task to work on, of one day or of all: the first that is not done. One that passed, and
+    /// whose files have changed since, is chosen only if no other is left: otherwise work on task 3
+    /// would lead back to task 1.
     pub(crate) fn current(&self, day: Option<&Day>) -> Option<&TaskStatus<'a>> {
-        first_open(self.tasks.iter().filter(|task| day.is_none_or(|day| day.feature == task.day.feature)))
+        first_open(
+            self.tasks.iter().filter(|task| day.is_none_or(|day| day.feature == task.day.feature)),
+        )
     }
 
-    /// The task to work on after one of that day: the first that is not done of this day or of those behind it, as a course may be begun in
-    /// its middle; if there is none, the first of all.
+    /// The task to work on after one of that day: the first that is not done of this day or of
+    /// those behind it, as a course may be begun in its middle; if there is none, the first of all.
     fn after(&self, day: &Day) -> Option<&TaskStatus<'a>> {
-        first_open(self.tasks.iter().skip_while(|task| task.day.feature != day.feature)).or_else(|| self.current(None))
+        first_open(self.tasks.iter().skip_while(|task| task.day.feature != day.feature))
+            .or_else(|| self.current(None))
     }
 }
 
-fn first_open<'s, 'a>(tasks: impl Iterator<Item = &'s TaskStatus<'a>> + Clone) -> Option<&'s TaskStatus<'a>> {
+fn first_open<'s, 'a>(
+    tasks: impl Iterator<Item = &'s TaskStatus<'a>> + Clone,
+) -> Option<&'s TaskStatus<'a>> {
     let mut open = tasks.filter(|task| !task.is_done());
     open.clone().find(|task| !task.has_passed()).or_else(|| open.next())
 }
@@ -179,7 +192,9 @@ fn mark(written: Written, fresh: Option<Verdict>, ran: bool) -> Mark {
         (_, Some(Verdict::DoesNotCompile)) => Mark::DoesNotCompile,
         (Written::Partly, _) => Mark::Begun,
         (Written::All, Some(Verdict::Failed)) => Mark::Failed,
-        (Written::All, None) => Mark::NotVerified(if ran { Reason::Changed } else { Reason::NeverRun }),
+        (Written::All, None) => {
+            Mark::NotVerified(if ran { Reason::Changed } else { Reason::NeverRun })
+        }
     }
 }
 
@@ -192,7 +207,11 @@ pub(crate) fn print(root: &Path, curriculum: &Curriculum, as_json: bool) -> Resu
     if as_json {
         println!("{}", json::text(curriculum, &status)?);
     } else {
-        print!("{}\n{}", text(curriculum, &status, Ink::of_stdout(), SystemTime::now()), next(&status));
+        print!(
+            "{}\n{}",
+            text(curriculum, &status, Ink::of_stdout(), SystemTime::now()),
+            next(&status)
+        );
     }
     Ok(())
 }
@@ -237,7 +256,10 @@ fn row(status: &TaskStatus, ink: Ink, now: SystemTime) -> String {
         (None, run) => (String::new(), run.as_ref().map(|run| run.ago(now)).unwrap_or_default()),
     };
     if ago.is_empty() && !reason.is_empty() {
-        return format!("{name}{}{} {hints}", status.mark.painted(ink, words), ink.dim(&reason)).trim_end().to_owned() + "\n";
+        return format!("{name}{}{} {hints}", status.mark.painted(ink, words), ink.dim(&reason))
+            .trim_end()
+            .to_owned()
+            + "\n";
     }
     let mark = status.mark.painted(ink, &format!("{words:<16}"));
     let row = format!("{name}{mark} {ago:<10} {hints}");
@@ -255,7 +277,11 @@ pub(crate) fn next_after(status: &Status, day: &Day) -> String {
 }
 
 fn step(task: Option<&TaskStatus>) -> String {
-    task.map_or("Every task has passed or is borrowed. Check a day again: cargo course test week1-day1\n".to_owned(), brief)
+    task.map_or(
+        "Every task has passed or is borrowed. Check a day again: cargo course test week1-day1\n"
+            .to_owned(),
+        brief,
+    )
 }
 
 /// A task's goal, file, functions, chapter and commands.
@@ -319,10 +345,13 @@ mod tests {
     const TWO: &str = "todo!(\"week1-day1 task 2: Two::two\")";
 
     fn stub() -> String {
-        crate::template::Template::parse("reference/src/week1/a.rs", A, &curriculum()).unwrap().stub()
+        crate::template::Template::parse("reference/src/week1/a.rs", A, &curriculum())
+            .unwrap()
+            .stub()
     }
 
-    /// A repository whose `a.rs` is that text, and its marks and current task after the runs: (task, verdict, whether before the last edit).
+    /// A repository whose `a.rs` is that text, and its marks and current task after the runs:
+    /// (task, verdict, whether before the last edit).
     fn of(a: &str, runs: &[(usize, Verdict, bool)]) -> (Vec<Mark>, Option<String>) {
         let (root, curriculum) = (repository(), curriculum());
         crate::stubs::write(root.path(), &curriculum, false).unwrap();
@@ -336,7 +365,10 @@ mod tests {
             }
         });
         let status = Status::read(root.path(), &curriculum).unwrap();
-        (status.tasks.iter().map(|task| task.mark).collect(), status.current(None).map(|task| task.id.to_string()))
+        (
+            status.tasks.iter().map(|task| task.mark).collect(),
+            status.current(None).map(|task| task.id.to_string()),
+        )
     }
 
     #[test]
@@ -347,7 +379,8 @@ mod tests {
         let one = stub.replace(ONE, "1");
         let both = one.replace(TWO, "2");
         let begun = one.replace(TWO, &format!("let two = 2;\n        {TWO}"));
-        let borrowed = stub.replace(ONE, "// BORROWED week1-day1 task 1\n    1\n    // END BORROWED");
+        let borrowed =
+            stub.replace(ONE, "// BORROWED week1-day1 task 1\n    1\n    // END BORROWED");
         let (passed, failed, broken) = (Verdict::Passed, Verdict::Failed, Verdict::DoesNotCompile);
         for (a, runs, marks, current) in [
             (&stub, &[][..], [NotStarted, NotStarted], 1),
@@ -361,7 +394,12 @@ mod tests {
             (&begun, &[(1, passed, false), (2, broken, false)], [Passed, DoesNotCompile], 2),
             (&both, &[(1, passed, true), (2, broken, false)], [changed, DoesNotCompile], 2),
             (&borrowed, &[(1, failed, false)], [Borrowed, NotStarted], 2),
-            (&one.replace("pub fn one() -> u32 {\n    1\n}", "pub fn one() -> u32 { 1 }"), &[], [Begun, NotStarted], 1),
+            (
+                &one.replace("pub fn one() -> u32 {\n    1\n}", "pub fn one() -> u32 { 1 }"),
+                &[],
+                [Begun, NotStarted],
+                1,
+            ),
         ] {
             let (found, next) = of(a, runs);
             assert_eq!(found[..2], marks, "{runs:?}\n{a}");
@@ -381,10 +419,16 @@ mod tests {
         let (root, curriculum) = (repository(), curriculum());
         crate::stubs::write(root.path(), &curriculum, false).unwrap();
         let mut status = Status::read(root.path(), &curriculum).unwrap();
-        let after = |status: &Status, day: &str| status.after(curriculum.day(day).unwrap()).map(|task| task.id.to_string());
+        let after = |status: &Status, day: &str| {
+            status.after(curriculum.day(day).unwrap()).map(|task| task.id.to_string())
+        };
         assert_eq!(after(&status, "week1-day2").as_deref(), Some("week1-day2 task 1"));
         status.tasks[2].mark = Mark::Passed;
-        assert_eq!(after(&status, "week1-day2").as_deref(), Some("week1-day1 task 1"), "nothing is open behind it");
+        assert_eq!(
+            after(&status, "week1-day2").as_deref(),
+            Some("week1-day1 task 1"),
+            "nothing is open behind it"
+        );
         status.tasks[0].mark = Mark::Passed;
         assert_eq!(after(&status, "week1-day1").as_deref(), Some("week1-day1 task 2"));
     }
@@ -395,12 +439,17 @@ mod tests {
         let curriculum = Curriculum::load(root).unwrap();
         let mut status = Status::read(root, &curriculum).unwrap();
         let (now, mut all) = (SystemTime::now(), String::new());
-        for mark in [Mark::NotVerified(Reason::Changed), Mark::DoesNotCompile, Mark::NotVerified(Reason::NeverRun)] {
+        for mark in [
+            Mark::NotVerified(Reason::Changed),
+            Mark::DoesNotCompile,
+            Mark::NotVerified(Reason::NeverRun),
+        ] {
             for task in &mut status.tasks {
                 task.mark = mark;
                 task.hints = 3;
                 let ran = mark != Mark::NotVerified(Reason::NeverRun);
-                task.run = ran.then(|| Run::now(Verdict::Passed, Duration::ZERO, None, String::new()));
+                task.run =
+                    ran.then(|| Run::now(Verdict::Passed, Duration::ZERO, None, String::new()));
             }
             all += &text(&curriculum, &status, Ink::plain(), now + Duration::from_secs(3_590));
         }
@@ -412,7 +461,10 @@ mod tests {
             assert!(all.contains(row), "{all}");
         }
         status.tasks.iter().for_each(|task| all += &brief(task));
-        let long: Vec<&str> = all.lines().filter(|line| line.chars().count() > 80 && !line.starts_with("  write ")).collect();
+        let long: Vec<&str> = all
+            .lines()
+            .filter(|line| line.chars().count() > 80 && !line.starts_with("  write "))
+            .collect();
         assert_eq!(long, [""; 0]);
     }
 }

@@ -43,13 +43,23 @@ fn a_learners_work_is_never_overwritten() {
     write(root, &curriculum(), false).unwrap();
     let mine = STUB_A.replace("todo!(\"week1-day1 task 2: Two::two\")", "1 + 1");
     put(root, "src/week1/a.rs", &mine);
-    put(root, "src/week1/b.rs", "out of date\n\npub fn three() -> u32 {\n    todo!(\"week1-day2 task 1: drei\")\n}\n");
+    put(
+        root,
+        "src/week1/b.rs",
+        "out of date\n\npub fn three() -> u32 {\n    todo!(\"week1-day2 task 1: drei\")\n}\n",
+    );
 
-    assert!(check_error(root).contains("src/week1/b.rs:1: found `out of date`, expected `pub fn three() -> u32 {`"));
+    assert!(
+        check_error(root)
+            .contains("src/week1/b.rs:1: found `out of date`, expected `pub fn three() -> u32 {`")
+    );
     let error = write(root, &curriculum(), false).unwrap_err().to_string();
     assert!(error.contains("src/week1/a.rs: Two::two\n"), "{error}");
     assert_eq!(text(root, "src/week1/a.rs"), mine);
-    assert!(text(root, "src/week1/b.rs").starts_with("pub fn three"), "the other file is written all the same");
+    assert!(
+        text(root, "src/week1/b.rs").starts_with("pub fn three"),
+        "the other file is written all the same"
+    );
     assert_eq!(check(root, &curriculum()).unwrap(), Checked { equal: 2, yours: 1 });
 
     write(root, &curriculum(), true).unwrap();
@@ -65,7 +75,10 @@ fn a_learners_work_is_never_overwritten() {
 fn half_a_solution_counts_as_work() {
     let root = repository();
     let root = root.path();
-    let begun = STUB_A.replace("    todo!(\"week1-day1 task 1: one\")", "    // count\n    todo!(\"week1-day1 task 1: one\")");
+    let begun = STUB_A.replace(
+        "    todo!(\"week1-day1 task 1: one\")",
+        "    // count\n    todo!(\"week1-day1 task 1: one\")",
+    );
     put(root, "src/week1/a.rs", &begun);
     assert!(write(root, &curriculum(), false).unwrap_err().to_string().contains("a.rs: one\n"));
     assert_eq!(text(root, "src/week1/a.rs"), begun);
@@ -76,12 +89,24 @@ fn drift_is_named_with_its_first_line() {
     let root = repository();
     let root = root.path();
     write(root, &curriculum(), false).unwrap();
-    put(root, "reference/src/week1/a.rs", &A.replace("pub struct Two;", "/// Two.\npub struct Two;"));
-    assert!(check_error(root).contains("src/week1/a.rs:5: found `pub struct Two;`, expected `/// Two.`"));
+    put(
+        root,
+        "reference/src/week1/a.rs",
+        &A.replace("pub struct Two;", "/// Two.\npub struct Two;"),
+    );
+    assert!(
+        check_error(root)
+            .contains("src/week1/a.rs:5: found `pub struct Two;`, expected `/// Two.`")
+    );
     put(root, "reference/src/week1/a.rs", &format!("{A}\npub struct Last;\n"));
-    assert!(check_error(root).contains("src/week1/a.rs:12: found the end of the file, expected ``"));
+    assert!(
+        check_error(root).contains("src/week1/a.rs:12: found the end of the file, expected ``")
+    );
     put(root, "src/week1/c.rs", "fn four() {\n    todo!(\"week1-day1 task 1: four\")\n}\n");
-    assert!(check_error(root).contains("src/week1/c.rs: holds stubs, but reference/src/week1/c.rs does not exist"));
+    assert!(
+        check_error(root)
+            .contains("src/week1/c.rs: holds stubs, but reference/src/week1/c.rs does not exist")
+    );
 }
 
 #[test]
@@ -99,6 +124,9 @@ fn a_listed_function_needs_a_region() {
     let root = root.path();
     put(root, "reference/src/week1/b.rs", "pub fn three() -> u32 {\n    3\n}\n");
     let error = write(root, &curriculum(), false).unwrap_err().to_string();
-    assert_eq!(error, "reference/src/week1/b.rs: no region `// SOLUTION week1-day2 task 1` in three, which the curriculum lists");
+    assert_eq!(
+        error,
+        "reference/src/week1/b.rs: no region `// SOLUTION week1-day2 task 1` in three, which the curriculum lists"
+    );
     assert!(!root.join("src").exists(), "nothing is written");
 }

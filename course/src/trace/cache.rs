@@ -1,4 +1,5 @@
-//! Whether the reference's activations of last time are still good: a key over all that they depend on.
+//! Whether the reference's activations of last time are still good: a key over all that they depend
+//! on.
 
 use std::{
     fs,
@@ -11,19 +12,24 @@ use anyhow::{Context, Result};
 use super::Options;
 
 /// What the reference's program is made of, relative to the repository.
-const SOURCES: [&str; 7] = ["reference", "formats", "cli", "src/lib.rs", "src/main.rs", "Cargo.toml", "Cargo.lock"];
+const SOURCES: [&str; 7] =
+    ["reference", "formats", "cli", "src/lib.rs", "src/main.rs", "Cargo.toml", "Cargo.lock"];
 
-/// A number that changes with the reference's sources (their content), the model (names, sizes and times of its files) and the input.
+/// A number that changes with the reference's sources (their content), the model (names, sizes and
+/// times of its files) and the input.
 pub(super) fn key(root: &Path, model: &Path, options: &Options) -> Result<u64> {
     let mut hasher = DefaultHasher::new();
     for source in SOURCES {
         for path in files(&root.join(source))? {
             path.hash(&mut hasher);
-            fs::read(&path).with_context(|| format!("{} cannot be read", path.display()))?.hash(&mut hasher);
+            fs::read(&path)
+                .with_context(|| format!("{} cannot be read", path.display()))?
+                .hash(&mut hasher);
         }
     }
     for path in files(model)? {
-        let data = fs::metadata(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let data =
+            fs::metadata(&path).with_context(|| format!("{} cannot be read", path.display()))?;
         (&path, data.len(), data.modified().ok()).hash(&mut hasher);
     }
     (model, &options.prompt, &options.tokens).hash(&mut hasher);
@@ -47,7 +53,9 @@ fn files(path: &Path) -> Result<Vec<PathBuf>> {
         return Ok(if path.exists() { vec![path.to_owned()] } else { Vec::new() });
     }
     let mut found = Vec::new();
-    for entry in fs::read_dir(path).with_context(|| format!("{} cannot be listed", path.display()))? {
+    for entry in
+        fs::read_dir(path).with_context(|| format!("{} cannot be listed", path.display()))?
+    {
         found.extend(files(&entry?.path())?);
     }
     found.sort();
@@ -64,7 +72,8 @@ mod tests {
         let repository = repository();
         let root = repository.path();
         write(root, "models/m/config.json", "{}");
-        let options = |prompt: &str| Options { prompt: prompt.to_owned(), tokens: None, model: None };
+        let options =
+            |prompt: &str| Options { prompt: prompt.to_owned(), tokens: None, model: None };
         let key = |prompt: &str| key(root, &root.join("models/m"), &options(prompt)).unwrap();
         let first = key("a");
         assert_eq!(key("a"), first);

@@ -1,8 +1,9 @@
-//! `cargo course trace`: the first activation of the learner's model that differs from the reference's.
+//! `cargo course trace`: the first activation of the learner's model that differs from the
+//! reference's.
 //!
-//! Both are one binary under a feature, so they are two processes. The reference's activations are written to a file
-//! once and kept; the learner's run compares itself with it and reports line by line into another file, so that a crash
-//! leaves what came before. This runner links neither.
+//! Both are one binary under a feature, so they are two processes. The reference's activations are
+//! written to a file once and kept; the learner's run compares itself with it and reports line by
+//! line into another file, so that a crash leaves what came before. This runner links neither.
 
 mod cache;
 mod report;
@@ -19,17 +20,20 @@ use clap::Args;
 use self::report::Report;
 use crate::{curriculum::Curriculum, process, progress};
 
-/// A few words with a name, a comma and an article: long enough for positions, short enough to run at once.
+/// A few words with a name, a comma and an article: long enough for positions, short enough to run
+/// at once.
 const PROMPT: &str = "Once upon a time, there was a little fox";
 
 /// The embedded model, relative to the repository.
 const MODEL: &str = "models/tiny-story";
 
 /// The learner's build of the command line, as `cargo llm` has it.
-const YOURS: [&str; 7] = ["--release", "--package", "tiny-llm", "--features", "cli", "--bin", "tiny-llm"];
+const YOURS: [&str; 7] =
+    ["--release", "--package", "tiny-llm", "--features", "cli", "--bin", "tiny-llm"];
 
 /// Ours, as `cargo llm-ref` has it.
-const OURS: [&str; 7] = ["--release", "--package", "tiny-llm", "--features", "cli,reference", "--bin", "tiny-llm"];
+const OURS: [&str; 7] =
+    ["--release", "--package", "tiny-llm", "--features", "cli,reference", "--bin", "tiny-llm"];
 
 /// What to run the two models on.
 #[derive(Debug, Args)]
@@ -48,12 +52,15 @@ pub(crate) struct Options {
 /// Builds, runs, compares, and prints what came of it. The exit code is 1 if the two differ.
 ///
 /// # Errors
-/// If something does not compile (rustc's text is printed first), or the reference cannot run on this input.
+/// If something does not compile (rustc's text is printed first), or the reference cannot run on
+/// this input.
 pub(crate) fn trace(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<ExitCode> {
     // Yours first: if it does not compile, that is soon said.
     progress::build(root, "your engine", &YOURS)?;
     let model = match &options.model {
-        Some(folder) => absolute(folder).with_context(|| format!("{} is no folder's name", folder.display()))?,
+        Some(folder) => {
+            absolute(folder).with_context(|| format!("{} is no folder's name", folder.display()))?
+        }
         None => root.join(MODEL),
     };
     let folder = root.join("target/trace");
@@ -63,19 +70,34 @@ pub(crate) fn trace(root: &Path, curriculum: &Curriculum, options: &Options) -> 
     if !expected.is_file() {
         cache::clear(&folder);
         progress::build(root, "the reference engine", &OURS)?;
-        let status =
-            engine(root, &OURS, &model, options).arg("--out").arg(&expected).status().context("the reference cannot be started")?;
-        ensure!(status.success(), "the reference cannot run on this, so there is nothing to compare with");
+        let status = engine(root, &OURS, &model, options)
+            .arg("--out")
+            .arg(&expected)
+            .status()
+            .context("the reference cannot be started")?;
+        ensure!(
+            status.success(),
+            "the reference cannot run on this, so there is nothing to compare with"
+        );
     }
 
     let report = folder.join("report.jsonl");
     if report.exists() {
-        fs::remove_file(&report).with_context(|| format!("{} cannot be removed", report.display()))?;
+        fs::remove_file(&report)
+            .with_context(|| format!("{} cannot be removed", report.display()))?;
     }
     // On this terminal: what a learner prints while debugging belongs to it.
     let mut yours = engine(root, &YOURS, &model, options);
-    let status = yours.arg("--against").arg(&expected).arg("--report").arg(&report).status().context("your engine cannot be started")?;
-    let text = fs::read_to_string(&report).with_context(|| format!("your engine ended ({status}) before it wrote {}", report.display()))?;
+    let status = yours
+        .arg("--against")
+        .arg(&expected)
+        .arg("--report")
+        .arg(&report)
+        .status()
+        .context("your engine cannot be started")?;
+    let text = fs::read_to_string(&report).with_context(|| {
+        format!("your engine ended ({status}) before it wrote {}", report.display())
+    })?;
     let report = Report::parse(&text)?;
     println!("{}", report.text(curriculum, &options.subject(root, &model)));
     Ok(if report.agrees() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -97,7 +119,9 @@ impl Options {
     fn subject(&self, root: &Path, model: &Path) -> String {
         let model = model.strip_prefix(root).unwrap_or(model).display();
         match &self.tokens {
-            Some(tokens) if tokens.len() > 60 => format!("{model} on {} tokens", tokens.split(',').count()),
+            Some(tokens) if tokens.len() > 60 => {
+                format!("{model} on {} tokens", tokens.split(',').count())
+            }
             Some(tokens) => format!("{model} on the tokens {tokens}"),
             None => format!("{model} on {:?}", self.prompt),
         }

@@ -63,7 +63,9 @@ impl Report {
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut report = Self::default();
         for (i, line) in text.lines().enumerate() {
-            match serde_json::from_str(line).with_context(|| format!("line {} of your engine's report is malformed: {line}", i + 1))? {
+            match serde_json::from_str(line).with_context(|| {
+                format!("line {} of your engine's report is malformed: {line}", i + 1)
+            })? {
                 Line::Agrees { agrees, deviation } => {
                     report.agreed += 1;
                     if report.furthest.as_ref().is_none_or(|(furthest, _)| deviation > *furthest) {
@@ -71,7 +73,9 @@ impl Report {
                     }
                     report.last = Some(agrees);
                 }
-                Line::Differs { differs, words, tasks } => report.difference = Some((differs, words, tasks)),
+                Line::Differs { differs, words, tasks } => {
+                    report.difference = Some((differs, words, tasks));
+                }
                 Line::Panic { panic, during, tasks } => report.panic = Some((panic, during, tasks)),
                 Line::Error { error } => report.error = Some(error),
                 Line::Loaded { .. } => report.loaded = true,
@@ -94,7 +98,11 @@ impl Report {
             None => "No activation was computed before.".to_owned(),
         };
         if let Some((_, words, tasks)) = &self.difference {
-            let _ = write!(text, "{before} The first that differs:\n\n{words}\n\n{}", responsible(curriculum, tasks));
+            let _ = write!(
+                text,
+                "{before} The first that differs:\n\n{words}\n\n{}",
+                responsible(curriculum, tasks)
+            );
             if let Some((panic, ..)) = &self.panic {
                 let _ = write!(text, "\n\nLater on your code stops: {panic}");
             }
@@ -105,8 +113,10 @@ impl Report {
                 None => "Your code stops while it loads the model:".to_owned(),
             };
             // The check that a stub's message ends with stands below.
-            let _ = write!(text, "{place}\n\n{}", panic.split("; run cargo").next().unwrap_or(panic));
-            // A stub's message names its task; any other panic is in a function that computes the next activation.
+            let _ =
+                write!(text, "{place}\n\n{}", panic.split("; run cargo").next().unwrap_or(panic));
+            // A stub's message names its task; any other panic is in a function that computes the
+            // next activation.
             let tasks = match stub(panic) {
                 Some(task) => vec![task.to_owned()],
                 None => tasks.clone(),
@@ -115,18 +125,29 @@ impl Report {
                 let _ = write!(text, "\n\n{}", responsible(curriculum, &tasks));
             }
         } else if let Some(error) = &self.error {
-            let _ = write!(text, "Your code refuses to run: {error}\n\n{}", responsible(curriculum, &[LOADING.to_owned()]));
+            let _ = write!(
+                text,
+                "Your code refuses to run: {error}\n\n{}",
+                responsible(curriculum, &[LOADING.to_owned()])
+            );
         } else if self.ended {
             let _ = write!(text, "All {} activations agree.", self.agreed);
             match &self.furthest {
                 Some((deviation, name)) if *deviation > 0.0 => {
-                    let _ = write!(text, " The largest deviation is {deviation:.1e} of a tensor's largest magnitude, in {name}.");
+                    let _ = write!(
+                        text,
+                        " The largest deviation is {deviation:.1e} of a tensor's largest magnitude, in {name}."
+                    );
                 }
                 _ => text += " They are equal to the last bit.",
             }
         } else {
-            let place = if self.loaded { before } else { "It had not loaded the model.".to_owned() };
-            let _ = write!(text, "Your engine ended before it was through, and by no panic; what it printed stands above. {place}");
+            let place =
+                if self.loaded { before } else { "It had not loaded the model.".to_owned() };
+            let _ = write!(
+                text,
+                "Your engine ended before it was through, and by no panic; what it printed stands above. {place}"
+            );
         }
         text
     }
@@ -164,7 +185,11 @@ fn responsible(curriculum: &Curriculum, functions: &[String]) -> String {
         let _ = write!(text, "{lead}{name}, {id} ({})", task.title);
         let indent = if several { "    " } else { "  " };
         let _ = write!(text, "\n{indent}file   {}\n{indent}read   {}", task.file, day.chapter);
-        let _ = write!(text, "\n{indent}check  cargo test --features {} task_{}", day.feature, task.number);
+        let _ = write!(
+            text,
+            "\n{indent}check  cargo test --features {} task_{}",
+            day.feature, task.number
+        );
     }
     text
 }
@@ -191,7 +216,8 @@ mod tests {
     #[test]
     fn a_difference_names_its_task_and_comes_before_a_later_panic() {
         let differs = "{\"differs\":\"c\",\"words\":\"layer 0, c\",\"tasks\":[\"week1-day1 task 2: Two::two\"]}\n";
-        let panic = "{\"panic\":\"error: out of range (src/week1/a.rs:3)\",\"during\":null,\"tasks\":[]}\n";
+        let panic =
+            "{\"panic\":\"error: out of range (src/week1/a.rs:3)\",\"during\":null,\"tasks\":[]}\n";
         let (text, agrees) = told(&format!("{AGREES}{differs}{panic}"));
         assert!(!agrees);
         let expected = "2 activations agree, up to b. The first that differs:\n\nlayer 0, c\n\nLook at Two::two, week1-day1 task 2 (Two)\n  \
@@ -203,7 +229,8 @@ mod tests {
     #[test]
     fn several_candidates_are_said_to_be_several() {
         let tasks = "[\"week1-day2 task 1: three\",\"week1-day1 task 1: one\"]";
-        let (text, _) = told(&format!("{AGREES}{{\"differs\":\"c\",\"words\":\"c\",\"tasks\":{tasks}}}\n"));
+        let (text, _) =
+            told(&format!("{AGREES}{{\"differs\":\"c\",\"words\":\"c\",\"tasks\":{tasks}}}\n"));
         let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("no {what} in {text}"));
         assert!(at("one of these, the likeliest first") < at("three, week1-day2 task 1"), "{text}");
         assert!(at("three, week1-day2 task 1") < at("one, week1-day1 task 1"), "{text}");
@@ -216,7 +243,8 @@ mod tests {
         let (text, agrees) = told(&format!("{AGREES}{panic}"));
         assert!(!agrees);
         assert!(
-            text.contains("up to b. Then, on the way to c, your code stops:") && text.contains("Look at Two::two, week1-day1 task 2"),
+            text.contains("up to b. Then, on the way to c, your code stops:")
+                && text.contains("Look at Two::two, week1-day1 task 2"),
             "{text}"
         );
         assert!(!text.contains("three"), "{text}");

@@ -1,4 +1,5 @@
-//! What `cargo course update` asks git. Nothing here changes a branch, the index or a file of the working tree.
+//! What `cargo course update` asks git. Nothing here changes a branch, the index or a file of the
+//! working tree.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,14 +11,19 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// Runs git in `root` without anything that a repository's configuration could have it run, and returns its output.
+/// Runs git in `root` without anything that a repository's configuration could have it run, and
+/// returns its output.
 ///
 /// # Errors
 /// If git is missing or fails; with what it said.
 pub(super) fn git(root: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
     let output = command(root, arguments).output().context("git cannot be started")?;
     if !output.status.success() {
-        bail!("`git {}` failed: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+        bail!(
+            "`git {}` failed: {}",
+            arguments.join(" "),
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
     }
     Ok(output.stdout)
 }
@@ -41,11 +47,16 @@ fn command(root: &Path, arguments: &[&str]) -> Command {
 /// Fetches the default branch of `upstream`, else of `origin`, and returns its name and commit.
 pub(super) fn fetch(root: &Path) -> Result<(String, String)> {
     let remotes = line(root, &["remote"])?;
-    let remote = ["upstream", "origin"].into_iter().find(|name| remotes.lines().any(|remote| remote == *name));
+    let remote = ["upstream", "origin"]
+        .into_iter()
+        .find(|name| remotes.lines().any(|remote| remote == *name));
     let remote = remote.context("there is no remote named upstream or origin; name a folder or a git ref with the newer course")?;
     println!("Fetching {remote} …");
     git(root, &["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", remote, "HEAD"])?;
-    Ok((format!("{remote}, default branch"), line(root, &["rev-parse", "--verify", "FETCH_HEAD^{commit}"])?))
+    Ok((
+        format!("{remote}, default branch"),
+        line(root, &["rev-parse", "--verify", "FETCH_HEAD^{commit}"])?,
+    ))
 }
 
 /// The commits that lead to `commit`, itself included, newest first.
@@ -62,9 +73,13 @@ pub(super) fn hashes(root: &Path, commit: &str) -> Result<BTreeMap<String, Strin
     let mut files = BTreeMap::new();
     for entry in listed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
         let entry = str::from_utf8(entry).ok().context("a file's name is not UTF-8")?;
-        let (about, path) = entry.split_once('\t').context("`git ls-tree` printed something unknown")?;
+        let (about, path) =
+            entry.split_once('\t').context("`git ls-tree` printed something unknown")?;
         let words: Vec<&str> = about.split(' ').collect();
-        ensure!(words.len() == 3 && words[0].starts_with("100"), "{path} is no plain file in {commit}");
+        ensure!(
+            words.len() == 3 && words[0].starts_with("100"),
+            "{path} is no plain file in {commit}"
+        );
         files.insert(path.to_owned(), words[2].to_owned());
     }
     Ok(files)
@@ -73,21 +88,31 @@ pub(super) fn hashes(root: &Path, commit: &str) -> Result<BTreeMap<String, Strin
 /// The files of a commit, as it holds them.
 pub(super) fn files(root: &Path, commit: &str) -> Result<BTreeMap<String, Vec<u8>>> {
     let hashes = hashes(root, commit)?;
-    let mut child = command(root, &["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-    let asked: Vec<String> = hashes.values().cloned().collect::<BTreeSet<_>>().into_iter().collect();
+    let mut child = command(root, &["cat-file", "--batch"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let asked: Vec<String> =
+        hashes.values().cloned().collect::<BTreeSet<_>>().into_iter().collect();
     let mut input = child.stdin.take().context("git has no input")?;
     let lines = asked.iter().map(|hash| format!("{hash}\n")).collect::<String>();
     // Both pipes are finite: what is asked must not wait for what is answered.
     let asking = thread::spawn(move || input.write_all(lines.as_bytes()));
     let output = child.wait_with_output().context("git was lost")?;
-    ensure!(output.status.success() && asking.join().is_ok_and(|asked| asked.is_ok()), "`git cat-file` failed");
+    ensure!(
+        output.status.success() && asking.join().is_ok_and(|asked| asked.is_ok()),
+        "`git cat-file` failed"
+    );
 
     let (mut contents, mut rest) = (BTreeMap::new(), output.stdout.as_slice());
     for hash in asked {
-        let end = rest.iter().position(|byte| *byte == b'\n').context("`git cat-file` ended early")?;
+        let end =
+            rest.iter().position(|byte| *byte == b'\n').context("`git cat-file` ended early")?;
         let head = String::from_utf8_lossy(&rest[..end]).into_owned();
         let size = head.rsplit_once(' ').and_then(|(_, size)| size.parse::<usize>().ok());
-        let size = size.filter(|size| rest.len() > end + 1 + size).with_context(|| format!("git has no content for {head}"))?;
+        let size = size
+            .filter(|size| rest.len() > end + 1 + size)
+            .with_context(|| format!("git has no content for {head}"))?;
         contents.insert(hash, rest[end + 1..end + 1 + size].to_owned());
         rest = &rest[end + 2 + size..];
     }

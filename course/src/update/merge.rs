@@ -1,9 +1,10 @@
-//! One generated file of the learner's, brought to a newer course: a three-way merge between the present stub, the learner's
-//! file and the newer stub.
+//! One generated file of the learner's, brought to a newer course: a three-way merge between the
+//! present stub, the learner's file and the newer stub.
 //!
-//! Before the merge the stubs' `todo!` lines are made equal in all three, so that a renumbered task is no difference; and what is
-//! borrowed is returned, and borrowed anew afterwards from the newer reference. A function that the learner has touched keeps its
-//! body; if the newer course gives it another signature, there is no merge.
+//! Before the merge the stubs' `todo!` lines are made equal in all three, so that a renumbered task
+//! is no difference; and what is borrowed is returned, and borrowed anew afterwards from the newer
+//! reference. A function that the learner has touched keeps its body; if the newer course gives it
+//! another signature, there is no merge.
 
 use std::collections::HashMap;
 
@@ -17,7 +18,8 @@ use crate::{
     template::Template,
 };
 
-/// Stands for the `todo!` of the function whose name follows, while texts are compared. No Rust file holds this character.
+/// Stands for the `todo!` of the function whose name follows, while texts are compared. No Rust
+/// file holds this character.
 const TODO: char = '\u{1}';
 
 /// Two versions that cannot both be kept.
@@ -41,13 +43,25 @@ pub(crate) fn merge(present: &Generated, newer: &Template) -> Result<String, Vec
     let (ours, returned) = take_out_intact(&present.template, &normalise(raw));
     let borrowed: Vec<String> = returned.into_iter().filter_map(|mark| mark.function).collect();
 
-    let names = |template: &Template| template.regions().filter_map(|region| region.function.clone()).collect::<Vec<_>>();
+    let names = |template: &Template| {
+        template.regions().filter_map(|region| region.function.clone()).collect::<Vec<_>>()
+    };
     let (old_names, new_names) = (names(&present.template), names(newer));
     let all: Vec<String> = old_names.iter().chain(&new_names).cloned().collect();
-    let mut texts = Texts { base: hide_todos(&present.stub, &all), ours: hide_todos(&ours, &all), newer: hide_todos(&newer_stub, &all) };
+    let mut texts = Texts {
+        base: hide_todos(&present.stub, &all),
+        ours: hide_todos(&ours, &all),
+        newer: hide_todos(&newer_stub, &all),
+    };
 
-    let touched: Vec<&String> = old_names.iter().filter(|function| function_state(&present.stub, &ours, function).is_work()).collect();
-    let conflicts: Vec<Conflict> = touched.iter().filter_map(|function| texts.changed_under(&present.path, function)).collect();
+    let touched: Vec<&String> = old_names
+        .iter()
+        .filter(|function| function_state(&present.stub, &ours, function).is_work())
+        .collect();
+    let conflicts: Vec<Conflict> = touched
+        .iter()
+        .filter_map(|function| texts.changed_under(&present.path, function))
+        .collect();
     if !conflicts.is_empty() {
         return Err(conflicts);
     }
@@ -63,8 +77,13 @@ pub(crate) fn merge(present: &Generated, newer: &Template) -> Result<String, Vec
     })?;
     let open = |function: &str| !function_state(&newer_stub, &shown, function).is_work();
     let wanted = |function: &str| borrowed.iter().any(|name| name == function) && open(function);
-    let (text, _) = put_in(newer, &shown, |_, function| wanted(function))
-        .map_err(|error| vec![Conflict { what: format!("{}: {error:#}", present.path), yours: String::new(), newer: String::new() }])?;
+    let (text, _) = put_in(newer, &shown, |_, function| wanted(function)).map_err(|error| {
+        vec![Conflict {
+            what: format!("{}: {error:#}", present.path),
+            yours: String::new(),
+            newer: String::new(),
+        }]
+    })?;
     Ok(if has_windows_ends(raw) { text.replace('\n', "\r\n") } else { text })
 }
 
@@ -79,32 +98,55 @@ impl Texts {
     /// Whether the newer course changes what the learner's body was written for.
     fn changed_under(&self, path: &str, function: &str) -> Option<Conflict> {
         let conflict = |why: &str, yours: String, newer: String| {
-            Some(Conflict { what: format!("{path}: {function} is begun or written by you, and {why}"), yours, newer })
+            Some(Conflict {
+                what: format!("{path}: {function} is begun or written by you, and {why}"),
+                yours,
+                newer,
+            })
         };
         let yours = part(&self.ours, function, Part::Whole).unwrap_or_default();
-        let (Some(base), Some(newer)) = (part(&self.base, function, Part::Whole), part(&self.newer, function, Part::Whole)) else {
-            return conflict("the newer course has no such function in this file", yours, String::new());
+        let (Some(base), Some(newer)) =
+            (part(&self.base, function, Part::Whole), part(&self.newer, function, Part::Whole))
+        else {
+            return conflict(
+                "the newer course has no such function in this file",
+                yours,
+                String::new(),
+            );
         };
-        let adapted = part(&self.ours, function, Part::Signature) == part(&self.newer, function, Part::Signature)
+        let adapted = part(&self.ours, function, Part::Signature)
+            == part(&self.newer, function, Part::Signature)
             && part(&self.base, function, Part::Body) == part(&self.newer, function, Part::Body);
-        if base == newer || adapted { None } else { conflict("the newer course changes its signature", yours, newer) }
+        if base == newer || adapted {
+            None
+        } else {
+            conflict("the newer course changes its signature", yours, newer)
+        }
     }
 
-    /// Where the learner has given a function the newer signature already, the base has it too: a change of both sides right
-    /// beside a change of one would be a conflict.
+    /// Where the learner has given a function the newer signature already, the base has it too: a
+    /// change of both sides right beside a change of one would be a conflict.
     fn agree(&mut self, function: &str) {
         let base: Vec<&str> = self.base.lines().collect();
         let newer: Vec<&str> = self.newer.lines().collect();
-        let (Some(old), Some(new)) = (place(&base, function), place(&newer, function)) else { return };
-        if part(&self.ours, function, Part::Signature) == part(&self.newer, function, Part::Signature) {
-            let lines = [&base[..old.signature.start], &newer[new.signature], &base[old.signature.end..]].concat();
+        let (Some(old), Some(new)) = (place(&base, function), place(&newer, function)) else {
+            return;
+        };
+        if part(&self.ours, function, Part::Signature)
+            == part(&self.newer, function, Part::Signature)
+        {
+            let lines =
+                [&base[..old.signature.start], &newer[new.signature], &base[old.signature.end..]]
+                    .concat();
             self.base = lines.join("\n") + "\n";
         }
     }
 
     fn merged(&self, path: &str) -> Result<String, Vec<Conflict>> {
         let merge = TextMerge::from_lines(&self.base, &self.ours, &self.newer);
-        let lines = |text: &str, range: std::ops::Range<usize>| visible(&text.split_inclusive('\n').collect::<Vec<_>>()[range].concat());
+        let lines = |text: &str, range: std::ops::Range<usize>| {
+            visible(&text.split_inclusive('\n').collect::<Vec<_>>()[range].concat())
+        };
         let conflicts: Vec<Conflict> = merge
             .conflicts()
             .map(|region| Conflict {
@@ -116,8 +158,8 @@ impl Texts {
         if conflicts.is_empty() { Ok(merge.to_string()) } else { Err(conflicts) }
     }
 
-    /// What of the learner's the merged text lacks: a touched body that is another now, or an added line. There should be none;
-    /// this is the net under the merge.
+    /// What of the learner's the merged text lacks: a touched body that is another now, or an added
+    /// line. There should be none; this is the net under the merge.
     fn lost(&self, merged: &str, touched: &[&String]) -> Option<String> {
         for function in touched {
             let yours = part(&self.ours, function, Part::Body);
@@ -158,7 +200,8 @@ fn part(text: &str, function: &str, part: Part) -> Option<String> {
     Some(visible(&lines[range].join("\n")))
 }
 
-/// Puts a short form in place of each stub's `todo!`, the same for every course: the function's name, without its task.
+/// Puts a short form in place of each stub's `todo!`, the same for every course: the function's
+/// name, without its task.
 fn hide_todos(text: &str, functions: &[String]) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for function in functions {
@@ -166,24 +209,31 @@ fn hide_todos(text: &str, functions: &[String]) -> String {
         let Some(place) = place(&seen, function) else { continue };
         for line in &mut lines[place.body] {
             if is_course_todo(line) {
-                *line = format!("{}{TODO}{function}", &line[..line.len() - line.trim_start().len()]);
+                *line =
+                    format!("{}{TODO}{function}", &line[..line.len() - line.trim_start().len()]);
             }
         }
     }
     lines.join("\n") + if text.ends_with('\n') { "\n" } else { "" }
 }
 
-/// The opposite of [`hide_todos`], with the messages of `template`; fails with a line whose function it does not have.
+/// The opposite of [`hide_todos`], with the messages of `template`; fails with a line whose
+/// function it does not have.
 fn show_todos(text: &str, template: &Template) -> Result<String, String> {
     let mut shown = String::new();
     for line in text.split_inclusive('\n') {
         match line.split_once(TODO) {
             None => shown += line,
             Some((indent, function)) => {
-                let region = template.regions().find(|region| region.function.as_deref() == Some(function.trim_end()));
+                let region = template
+                    .regions()
+                    .find(|region| region.function.as_deref() == Some(function.trim_end()));
                 let region = region.ok_or_else(|| visible(line))?;
                 let end = if line.ends_with('\n') { "\n" } else { "" };
-                shown += &format!("{indent}todo!(\"{}\"){end}", region.task.message(function.trim_end()));
+                shown += &format!(
+                    "{indent}todo!(\"{}\"){end}",
+                    region.task.message(function.trim_end())
+                );
             }
         }
     }
@@ -192,6 +242,9 @@ fn show_todos(text: &str, template: &Template) -> Result<String, String> {
 
 /// For a reader: a hidden `todo!` is one again.
 fn visible(text: &str) -> String {
-    let show = |line: &str| line.split_once(TODO).map_or_else(|| line.to_owned(), |(indent, _)| format!("{indent}todo!()"));
+    let show = |line: &str| {
+        line.split_once(TODO)
+            .map_or_else(|| line.to_owned(), |(indent, _)| format!("{indent}todo!()"))
+    };
     text.lines().map(show).collect::<Vec<_>>().join("\n")
 }

@@ -1,12 +1,14 @@
 //! `cargo course update`: brings a newer course under a learner's work.
 //!
-//! - Files under `src/week*/` are merged ([`merge`]); where that cannot keep both, nothing at all is changed.
-//! - Every other file of the course becomes the newer one. One that the learner had changed is kept in `.course/recovery` and named.
-//! - Files that the learner added stay. What the newer course no longer has goes if it is as the course had it; else it stays
-//!   and is named. The reference alone must be as the newer course has it, or the runner could not read it: what is in the way
-//!   there is kept in recovery.
-//! - "As the course had it" is known from the last update's record and from the newest commit that both courses share.
-//!   Without either, every difference counts as the learner's.
+//! - Files under `src/week*/` are merged ([`merge`]); where that cannot keep both, nothing at all
+//!   is changed.
+//! - Every other file of the course becomes the newer one. One that the learner had changed is kept
+//!   in `.course/recovery` and named.
+//! - Files that the learner added stay. What the newer course no longer has goes if it is as the
+//!   course had it; else it stays and is named. The reference alone must be as the newer course has
+//!   it, or the runner could not read it: what is in the way there is kept in recovery.
+//! - "As the course had it" is known from the last update's record and from the newest commit that
+//!   both courses share. Without either, every difference counts as the learner's.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -43,16 +45,29 @@ struct Record {
 /// `cargo course update [FROM] [--dry-run]`.
 ///
 /// # Errors
-/// If the newer course cannot be read or is not sound, or if the learner's work and it cannot both be kept: then nothing is changed.
-pub(crate) fn update(root: &Path, curriculum: &Curriculum, from: Option<&str>, dry_run: bool) -> Result<()> {
+/// If the newer course cannot be read or is not sound, or if the learner's work and it cannot both
+/// be kept: then nothing is changed.
+pub(crate) fn update(
+    root: &Path,
+    curriculum: &Curriculum,
+    from: Option<&str>,
+    dry_run: bool,
+) -> Result<()> {
     let newer = newer::read(root, from)?;
     let record = read_record(root)?;
     // Outside git there is no history, which only means that less is known.
     let mine = git::history(root, "HEAD").unwrap_or_default();
     if let Some(commit) = &newer.commit {
-        let recorded = record.commit.as_ref().map(|commit| git::history(root, commit).unwrap_or_else(|_| vec![commit.clone()]));
+        let recorded = record
+            .commit
+            .as_ref()
+            .map(|commit| git::history(root, commit).unwrap_or_else(|_| vec![commit.clone()]));
         if mine.contains(commit) || recorded.is_some_and(|history| history.contains(commit)) {
-            println!("The course in {} ({}) is not newer than yours; nothing to do.", newer.name, short(commit));
+            println!(
+                "The course in {} ({}) is not newer than yours; nothing to do.",
+                newer.name,
+                short(commit)
+            );
             return Ok(());
         }
     }
@@ -60,7 +75,8 @@ pub(crate) fn update(root: &Path, curriculum: &Curriculum, from: Option<&str>, d
     if let Some(shared) = mine.iter().find(|commit| newer.history.contains(*commit)) {
         known.push(git::hashes(root, shared)?);
     }
-    let present = generated(root, curriculum).context("the present course cannot be read, so nothing was changed")?;
+    let present = generated(root, curriculum)
+        .context("the present course cannot be read, so nothing was changed")?;
     let plan = Plan::new(root, &newer, &present, &known)?;
     if !plan.conflicts.is_empty() {
         for conflict in &plan.conflicts {
@@ -76,14 +92,16 @@ pub(crate) fn update(root: &Path, curriculum: &Curriculum, from: Option<&str>, d
 
 fn read_record(root: &Path) -> Result<Record> {
     match fs::read(root.join(RECORD)) {
-        Ok(text) => serde_json::from_slice(&text).with_context(|| format!("{RECORD} is malformed; remove it if it cannot be mended")),
+        Ok(text) => serde_json::from_slice(&text)
+            .with_context(|| format!("{RECORD} is malformed; remove it if it cannot be mended")),
         Err(_) => Ok(Record::default()),
     }
 }
 
 impl Conflict {
     fn shown(&self) -> String {
-        let indented = |text: &str| text.lines().map(|line| format!("    {line}\n")).collect::<String>();
+        let indented =
+            |text: &str| text.lines().map(|line| format!("    {line}\n")).collect::<String>();
         let mut shown = format!("{}.\n", self.what);
         for (title, text) in [("  yours:", &self.yours), ("  the newer course's:", &self.newer)] {
             if !text.is_empty() {
@@ -115,13 +133,21 @@ struct Plan {
 
 impl Plan {
     /// `known`: what the course is known to have had, path → hash.
-    fn new(root: &Path, newer: &Newer, present: &[Generated], known: &[BTreeMap<String, String>]) -> Result<Self> {
+    fn new(
+        root: &Path,
+        newer: &Newer,
+        present: &[Generated],
+        known: &[BTreeMap<String, String>],
+    ) -> Result<Self> {
         let mut plan = Self::default();
         plan.generated(newer, present, |path| read(root, path))?;
         let as_course_had_it = |path: &str, content: &[u8]| {
             let unix = str::from_utf8(content).map(|text| hash(normalise(text).as_bytes()));
             let hashes = [Some(hash(content)), unix.ok()];
-            known.iter().filter_map(|files| files.get(path)).any(|known| hashes.iter().flatten().any(|hash| hash == known))
+            known
+                .iter()
+                .filter_map(|files| files.get(path))
+                .any(|known| hashes.iter().flatten().any(|hash| hash == known))
         };
         for (path, content) in &newer.files {
             let old = read(root, path)?;
@@ -136,7 +162,8 @@ impl Plan {
         }
         let reference = present.iter().map(|file| format!("reference/{}", file.path));
         let had = known.iter().flat_map(|files| files.keys().cloned()).chain(reference);
-        let mut gone: Vec<String> = had.filter(|path| !newer.files.contains_key(path) && !is_generated(path)).collect();
+        let mut gone: Vec<String> =
+            had.filter(|path| !newer.files.contains_key(path) && !is_generated(path)).collect();
         gone.sort();
         gone.dedup();
         for path in gone {
@@ -155,12 +182,19 @@ impl Plan {
     }
 
     /// The files under `src/week*/`.
-    fn generated(&mut self, newer: &Newer, present: &[Generated], read: impl Fn(&str) -> Result<Option<Vec<u8>>>) -> Result<()> {
+    fn generated(
+        &mut self,
+        newer: &Newer,
+        present: &[Generated],
+        read: impl Fn(&str) -> Result<Option<Vec<u8>>>,
+    ) -> Result<()> {
         for (path, template) in &newer.templates {
             let old = read(path)?;
             let merged = match present.iter().find(|file| file.path == *path) {
                 Some(file) => merge(file, template),
-                None if old.as_ref().is_none_or(|old| *old == template.stub().into_bytes()) => Ok(template.stub()),
+                None if old.as_ref().is_none_or(|old| *old == template.stub().into_bytes()) => {
+                    Ok(template.stub())
+                }
                 None => Err(vec![Conflict {
                     what: format!("{path} is yours, and the newer course has a file of that name"),
                     yours: String::from_utf8_lossy(&old.clone().unwrap_or_default()).into_owned(),
@@ -169,11 +203,19 @@ impl Plan {
             };
             match merged {
                 Ok(text) if old.as_deref() == Some(text.as_bytes()) => {}
-                Ok(text) => self.changes.push(Change { path: path.clone(), old, new: Some(text.into_bytes()), keep: true }),
+                Ok(text) => self.changes.push(Change {
+                    path: path.clone(),
+                    old,
+                    new: Some(text.into_bytes()),
+                    keep: true,
+                }),
                 Err(conflicts) => self.conflicts.extend(conflicts),
             }
         }
-        for file in present.iter().filter(|file| !newer.templates.iter().any(|(path, _)| *path == file.path)) {
+        for file in present
+            .iter()
+            .filter(|file| !newer.templates.iter().any(|(path, _)| *path == file.path))
+        {
             let Some(raw) = &file.raw else { continue };
             if file.is_stub() {
                 let old = Some(raw.clone().into_bytes());
@@ -186,11 +228,17 @@ impl Plan {
     }
 
     fn carry_out(mut self, root: &Path, newer: &Newer, dry_run: bool) -> Result<()> {
-        // First what is new, last what goes; the runner's own sources in one go, because a mixture of two might not build.
+        // First what is new, last what goes; the runner's own sources in one go, because a mixture
+        // of two might not build.
         let order = |change: &Change| match (&change.old, &change.new) {
             (None, _) => 0,
             (_, None) => 3,
-            _ if change.path.starts_with("course/") || change.path.starts_with("Cargo.") || change.path.starts_with(".cargo/") => 2,
+            _ if change.path.starts_with("course/")
+                || change.path.starts_with("Cargo.")
+                || change.path.starts_with(".cargo/") =>
+            {
+                2
+            }
             _ => 1,
         };
         self.changes.sort_by_key(order);
@@ -202,7 +250,8 @@ impl Plan {
                 _ if is_generated(path) => "merged",
                 _ => "replaced",
             };
-            // A learner's own files one by one; the course's are many, and a dry run lists them too.
+            // A learner's own files one by one; the course's are many, and a dry run lists them
+            // too.
             if dry_run || is_generated(path) {
                 println!("{verb:<9}{path}");
             }
@@ -212,13 +261,19 @@ impl Plan {
                 transaction.replace_unkept(path, old.as_deref(), new.as_deref());
             }
         }
-        let title = |text: &str| println!("\n{text}{}:", if dry_run { ", if this were no dry run" } else { "" });
+        let title = |text: &str| {
+            println!("\n{text}{}:", if dry_run { ", if this were no dry run" } else { "" });
+        };
         if !self.yours.is_empty() {
-            title("You had changed these files of the course; your versions are kept in .course/recovery");
+            title(
+                "You had changed these files of the course; your versions are kept in .course/recovery",
+            );
             self.yours.iter().for_each(|path| println!("  {path}"));
         }
         if !self.stay.is_empty() {
-            title("The newer course no longer has these files; they stay, because you have changed them");
+            title(
+                "The newer course no longer has these files; they stay, because you have changed them",
+            );
             self.stay.iter().for_each(|path| println!("  {path}"));
         }
         let files = self.changes.len();

@@ -34,24 +34,46 @@ pub(super) struct Newer {
     pub(super) history: BTreeSet<String>,
 }
 
-/// Reads the newer course; `from` is a folder, a git ref, or nothing for the remote's default branch.
+/// Reads the newer course; `from` is a folder, a git ref, or nothing for the remote's default
+/// branch.
 ///
 /// # Errors
 /// If there is none, or if its list of tasks or a file of its reference is not sound.
 pub(super) fn read(root: &Path, from: Option<&str>) -> Result<Newer> {
     let (name, commit, files, history) = match from {
         Some(folder) if Path::new(folder).is_dir() => {
-            let folder = fs::canonicalize(folder).with_context(|| format!("{folder} cannot be found"))?;
-            ensure!(fs::canonicalize(root)? != folder, "{} is this course itself; name a folder with a newer one", folder.display());
+            let folder =
+                fs::canonicalize(folder).with_context(|| format!("{folder} cannot be found"))?;
+            ensure!(
+                fs::canonicalize(root)? != folder,
+                "{} is this course itself; name a folder with a newer one",
+                folder.display()
+            );
             let commit = commit_of(&folder);
-            let history = commit.as_ref().map_or_else(|| Ok(Vec::new()), |commit| git::history(&folder, commit))?;
+            let history = commit
+                .as_ref()
+                .map_or_else(|| Ok(Vec::new()), |commit| git::history(&folder, commit))?;
             (folder.display().to_string(), commit, in_folder(&folder)?, history)
         }
         _ => {
             let (name, commit) = match from {
                 Some(name) => {
-                    let commit = git::line(root, &["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{name}^{{commit}}")]);
-                    (name.to_owned(), commit.ok().with_context(|| format!("{name} is neither a folder nor a git ref"))?)
+                    let commit = git::line(
+                        root,
+                        &[
+                            "rev-parse",
+                            "--verify",
+                            "--quiet",
+                            "--end-of-options",
+                            &format!("{name}^{{commit}}"),
+                        ],
+                    );
+                    (
+                        name.to_owned(),
+                        commit
+                            .ok()
+                            .with_context(|| format!("{name} is neither a folder nor a git ref"))?,
+                    )
                 }
                 None => git::fetch(root)?,
             };
@@ -59,19 +81,30 @@ pub(super) fn read(root: &Path, from: Option<&str>) -> Result<Newer> {
             (name, Some(commit.clone()), git::files(root, &commit)?, history)
         }
     };
-    let (files, templates) = sound(files).with_context(|| format!("the course in {name} is not sound; nothing was changed"))?;
+    let (files, templates) = sound(files)
+        .with_context(|| format!("the course in {name} is not sound; nothing was changed"))?;
     Ok(Newer { name, commit, files, templates, history: history.into_iter().collect() })
 }
 
 /// Checks the files and takes the stubs out: they are made anew from the reference.
 fn sound(mut files: Files) -> Result<(Files, Vec<(String, Template)>)> {
     for path in files.keys() {
-        let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git")));
-        let made = files::MADE.iter().any(|made| path == made || path.starts_with(&format!("{made}/")));
-        ensure!(plain && !made && !path.contains('\\'), "{path} is not a place where a course has a file");
+        let plain = Path::new(path).components().all(
+            |part| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git")),
+        );
+        let made =
+            files::MADE.iter().any(|made| path == made || path.starts_with(&format!("{made}/")));
+        ensure!(
+            plain && !made && !path.contains('\\'),
+            "{path} is not a place where a course has a file"
+        );
     }
-    let text = |path: &str, content: &[u8]| String::from_utf8(content.to_owned()).ok().with_context(|| format!("{path} is not UTF-8"));
-    let list = files.get(curriculum::PATH).with_context(|| format!("{} does not exist", curriculum::PATH))?;
+    let text = |path: &str, content: &[u8]| {
+        String::from_utf8(content.to_owned()).ok().with_context(|| format!("{path} is not UTF-8"))
+    };
+    let list = files
+        .get(curriculum::PATH)
+        .with_context(|| format!("{} does not exist", curriculum::PATH))?;
     let (curriculum, _) = Curriculum::parse_newer(&text(curriculum::PATH, list)?)?;
     let mut reference = Vec::new();
     for (path, content) in &files {
@@ -95,7 +128,11 @@ fn commit_of(folder: &Path) -> Option<String> {
     let status = git::line(folder, &["status", "--porcelain", "--untracked-files=no"]).ok()?;
     let top = git::line(folder, &["rev-parse", "--show-toplevel"]).ok()?;
     let own = fs::canonicalize(top).is_ok_and(|top| top == folder);
-    if own && status.is_empty() { git::line(folder, &["rev-parse", "--verify", "HEAD"]).ok() } else { None }
+    if own && status.is_empty() {
+        git::line(folder, &["rev-parse", "--verify", "HEAD"]).ok()
+    } else {
+        None
+    }
 }
 
 /// The files that git knows in a folder; all of them, without what is made, if it is no repository.
@@ -122,7 +159,10 @@ fn in_folder(folder: &Path) -> Result<Files> {
         let place = folder.join(&path);
         let plain = fs::symlink_metadata(&place).is_ok_and(|about| about.is_file());
         ensure!(plain, "{} is no plain file", place.display());
-        files.insert(path, fs::read(&place).with_context(|| format!("{} cannot be read", place.display()))?);
+        files.insert(
+            path,
+            fs::read(&place).with_context(|| format!("{} cannot be read", place.display()))?,
+        );
     }
     Ok(files)
 }

@@ -10,7 +10,8 @@ use crate::{
 
 const PATH: &str = "src/week1/a.rs";
 
-/// A learner's repository with its stubs, a test and a chapter; and a newer course beside it, equal so far.
+/// A learner's repository with its stubs, a test and a chapter; and a newer course beside it, equal
+/// so far.
 fn pair() -> (TempDir, TempDir) {
     let (learner, newer) = (repository(), repository());
     for root in [learner.path(), newer.path()] {
@@ -24,14 +25,24 @@ fn pair() -> (TempDir, TempDir) {
 
 /// What both sides hold before, as an earlier update would have recorded it.
 fn record(root: &Path) {
-    let files = snapshot(root).into_iter().filter(|(path, _)| !is_generated(path)).map(|(path, content)| (path, hash(content.as_bytes())));
-    write(root, RECORD, &serde_json::to_string(&Record { commit: None, files: files.collect() }).unwrap());
+    let files = snapshot(root)
+        .into_iter()
+        .filter(|(path, _)| !is_generated(path))
+        .map(|(path, content)| (path, hash(content.as_bytes())));
+    write(
+        root,
+        RECORD,
+        &serde_json::to_string(&Record { commit: None, files: files.collect() }).unwrap(),
+    );
 }
 
 fn snapshot(root: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeSet::new();
     files::list(root, Path::new(""), &mut found).unwrap();
-    found.iter().map(|path| (path.to_str().unwrap().to_owned(), text(root, path.to_str().unwrap()))).collect()
+    found
+        .iter()
+        .map(|path| (path.to_str().unwrap().to_owned(), text(root, path.to_str().unwrap())))
+        .collect()
 }
 
 fn text(root: &Path, path: &str) -> String {
@@ -61,12 +72,19 @@ const REFERENCE: &str = "reference/src/week1/a.rs";
 #[test]
 fn what_is_not_touched_becomes_the_newer_courses() {
     let (learner, newer) = pair();
-    write(newer.path(), REFERENCE, &A.replace("pub fn one() -> u32", "/// One.\npub fn one() -> u64").replace("    1\n", "    7\n"));
+    write(
+        newer.path(),
+        REFERENCE,
+        &A.replace("pub fn one() -> u32", "/// One.\npub fn one() -> u64")
+            .replace("    1\n", "    7\n"),
+    );
     write(newer.path(), "tests/week1_day1.rs", "// newer test\n");
     write(newer.path(), "tests/fixtures/new.bin", "\u{0}new");
     run(&learner, &newer).unwrap();
     let root = learner.path();
-    assert!(text(root, PATH).starts_with("/// One.\npub fn one() -> u64 {\n    todo!(\"week1-day1 task 1: one\")\n}\n"));
+    assert!(text(root, PATH).starts_with(
+        "/// One.\npub fn one() -> u64 {\n    todo!(\"week1-day1 task 1: one\")\n}\n"
+    ));
     assert_eq!(text(root, "tests/fixtures/new.bin"), "\u{0}new");
     assert_eq!(text(root, REFERENCE), text(newer.path(), REFERENCE));
     assert_eq!(stubs::check(root, &curriculum()).unwrap().equal, 3);
@@ -90,12 +108,18 @@ fn a_learners_body_stays_while_all_around_it_moves() {
     for windows in [false, true] {
         let (learner, newer) = pair();
         let root = learner.path();
-        edit(root, PATH, "        todo!(\"week1-day1 task 2: Two::two\")", "        // mine\n        let two = helper();\n        two");
+        edit(
+            root,
+            PATH,
+            "        todo!(\"week1-day1 task 2: Two::two\")",
+            "        // mine\n        let two = helper();\n        two",
+        );
         edit(root, PATH, "pub struct Two;", "fn helper() -> u32 {\n    2\n}\n\npub struct Two;");
         if windows {
             write(root, PATH, &text(root, PATH).replace('\n', "\r\n"));
         }
-        // A function in front, documentation, and other numbers: the learner's task 2 is now task 3.
+        // A function in front, documentation, and other numbers: the learner's task 2 is now task
+        // 3.
         let reference = A
             .replace("day1 task 2", "day1 task 3")
             .replace("    pub fn two", "    /// Two.\n    pub fn two")
@@ -141,7 +165,10 @@ pub fn zero() -> u32 {
     todo!(\"week1-day1 task 1: zero\")
 }
 ";
-        assert_eq!(text(root, PATH), if windows { expected.replace('\n', "\r\n") } else { expected.to_owned() });
+        assert_eq!(
+            text(root, PATH),
+            if windows { expected.replace('\n', "\r\n") } else { expected.to_owned() }
+        );
     }
 }
 
@@ -153,21 +180,47 @@ fn a_touched_function_with_a_new_signature_stops_everything() {
     for body in ["    // an idea\n    todo!(\"week1-day1 task 1: one\")", "    1"] {
         edit(learner.path(), PATH, "    todo!(\"week1-day1 task 1: one\")", body);
         assert!(refused(&learner, &newer).starts_with("nothing was changed"));
-        edit(learner.path(), PATH, &format!("fn one() -> u32 {{\n{body}"), "fn one() -> u32 {\n    todo!(\"week1-day1 task 1: one\")");
+        edit(
+            learner.path(),
+            PATH,
+            &format!("fn one() -> u32 {{\n{body}"),
+            "fn one() -> u32 {\n    todo!(\"week1-day1 task 1: one\")",
+        );
     }
-    edit(learner.path(), PATH, "fn one() -> u32 {\n    todo!(\"week1-day1 task 1: one\")", "fn one(from: u32) -> u32 {\n    from + 1");
+    edit(
+        learner.path(),
+        PATH,
+        "fn one() -> u32 {\n    todo!(\"week1-day1 task 1: one\")",
+        "fn one(from: u32) -> u32 {\n    from + 1",
+    );
     run(&learner, &newer).unwrap();
-    assert!(text(learner.path(), PATH).contains("fn one(from: u32) -> u32 {\n    from + 1\n}"), "with the newer signature it goes on");
+    assert!(
+        text(learner.path(), PATH).contains("fn one(from: u32) -> u32 {\n    from + 1\n}"),
+        "with the newer signature it goes on"
+    );
     assert_eq!(text(learner.path(), "tests/week1_day1.rs"), "// newer test\n");
 }
 
 #[test]
 fn both_versions_are_shown() {
     let (learner, newer) = pair();
-    edit(learner.path(), PATH, "    todo!(\"week1-day1 task 1: one\")", "    // idea\n    todo!(\"week1-day1 task 1: one\")");
-    let template = |text: &str| crate::template::Template::parse(REFERENCE, text, &curriculum()).unwrap();
-    let present = || generated(learner.path(), &curriculum()).unwrap().into_iter().find(|file| file.path == PATH).unwrap();
-    let conflicts = merge(&present(), &template(&A.replace("one() -> u32", "one() -> u8"))).unwrap_err();
+    edit(
+        learner.path(),
+        PATH,
+        "    todo!(\"week1-day1 task 1: one\")",
+        "    // idea\n    todo!(\"week1-day1 task 1: one\")",
+    );
+    let template =
+        |text: &str| crate::template::Template::parse(REFERENCE, text, &curriculum()).unwrap();
+    let present = || {
+        generated(learner.path(), &curriculum())
+            .unwrap()
+            .into_iter()
+            .find(|file| file.path == PATH)
+            .unwrap()
+    };
+    let conflicts =
+        merge(&present(), &template(&A.replace("one() -> u32", "one() -> u8"))).unwrap_err();
     let expected = Conflict {
         what: "src/week1/a.rs: one is begun or written by you, and the newer course changes its signature".to_owned(),
         yours: "pub fn one() -> u32 {\n    // idea\n    todo!()\n}".to_owned(),
@@ -181,8 +234,12 @@ fn both_versions_are_shown() {
     );
 
     edit(learner.path(), PATH, "pub struct Two;", "pub struct Two(u8);");
-    let conflicts = merge(&present(), &template(&A.replace("struct Two;", "struct Two {}"))).unwrap_err();
-    assert_eq!((conflicts[0].yours.as_str(), conflicts[0].newer.as_str()), ("pub struct Two(u8);", "pub struct Two {}"));
+    let conflicts =
+        merge(&present(), &template(&A.replace("struct Two;", "struct Two {}"))).unwrap_err();
+    assert_eq!(
+        (conflicts[0].yours.as_str(), conflicts[0].newer.as_str()),
+        ("pub struct Two(u8);", "pub struct Two {}")
+    );
     write(newer.path(), REFERENCE, &A.replace("struct Two;", "struct Two {}"));
     refused(&learner, &newer);
 }
@@ -229,9 +286,16 @@ fn other_files_that_the_learner_changed_are_kept_and_those_they_added_stay() {
     assert_eq!(text(root, "tests/week1_day1.rs"), "// newer test\n");
     assert_eq!(text(root, "tests/gone_mine.rs"), "// my other test\n");
     assert!(!root.join("tests/gone.rs").exists());
-    assert_eq!((text(root, "tests/added.rs"), text(root, "src/week1/added.rs")), ("// mine alone\n".into(), "// mine alone\n".into()));
-    let recovery = fs::read_dir(root.join(".course/recovery")).unwrap().next().unwrap().unwrap().path();
-    assert_eq!(snapshot(&recovery).into_iter().collect::<Vec<_>>(), [("tests/week1_day1.rs".to_owned(), "// my test\n".to_owned())]);
+    assert_eq!(
+        (text(root, "tests/added.rs"), text(root, "src/week1/added.rs")),
+        ("// mine alone\n".into(), "// mine alone\n".into())
+    );
+    let recovery =
+        fs::read_dir(root.join(".course/recovery")).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(
+        snapshot(&recovery).into_iter().collect::<Vec<_>>(),
+        [("tests/week1_day1.rs".to_owned(), "// my test\n".to_owned())]
+    );
 }
 
 #[test]
@@ -256,31 +320,53 @@ fn a_generated_file_that_goes_takes_no_work_along() {
     run(&learner, &newer).unwrap();
     assert_eq!(text(root, "src/week1/b.rs"), mine);
     assert!(!root.join("reference/src/week1/b.rs").exists());
-    assert!(generated(root, &Curriculum::load(root).unwrap()).is_ok(), "the runner can read the course");
+    assert!(
+        generated(root, &Curriculum::load(root).unwrap()).is_ok(),
+        "the runner can read the course"
+    );
 }
 
 #[test]
 fn an_unsound_course_is_refused() {
     for (path, content, message) in [
         ("course/curriculum.toml", "[[week]]\nnumber = 2\n", "curriculum.toml is malformed: "),
-        (REFERENCE, "// END SOLUTION\n", "reference/src/week1/a.rs:1: END SOLUTION without SOLUTION"),
+        (
+            REFERENCE,
+            "// END SOLUTION\n",
+            "reference/src/week1/a.rs:1: END SOLUTION without SOLUTION",
+        ),
         (REFERENCE, "pub fn one() {}\n", "no region `// SOLUTION week1-day1 task 1` in one"),
     ] {
         let (learner, newer) = pair();
         write(newer.path(), path, content);
         let error = refused(&learner, &newer);
-        assert!(error.contains("is not sound; nothing was changed") && error.contains(message), "{error}");
+        assert!(
+            error.contains("is not sound; nothing was changed") && error.contains(message),
+            "{error}"
+        );
     }
     let (learner, _) = pair();
-    let error = update(learner.path(), &curriculum(), Some("nowhere"), false).unwrap_err().to_string();
+    let error =
+        update(learner.path(), &curriculum(), Some("nowhere"), false).unwrap_err().to_string();
     assert_eq!(error, "nowhere is neither a folder nor a git ref");
-    let error = update(learner.path(), &curriculum(), learner.path().to_str(), false).unwrap_err().to_string();
+    let error = update(learner.path(), &curriculum(), learner.path().to_str(), false)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("is this course itself"), "{error}");
 }
 
 /// Runs git with a name to commit under.
 fn git_in(root: &Path, arguments: &[&str]) -> String {
-    let who = ["-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false", "-c", "init.defaultBranch=main"];
+    let who = [
+        "-c",
+        "user.name=T",
+        "-c",
+        "user.email=t@example.org",
+        "-c",
+        "commit.gpgsign=false",
+        "-c",
+        "init.defaultBranch=main",
+    ];
     git::line(root, &[&who[..], arguments].concat()).unwrap()
 }
 
@@ -299,16 +385,24 @@ fn a_newer_course_comes_from_git_without_a_touch_on_branch_or_index() {
     let learner = tempfile::tempdir().unwrap();
     let root = learner.path();
     git_in(root, &["clone", "-q", course.path().to_str().unwrap(), "."]);
-    // The learner commits work, and a file of their own, which the newer course must not take for one that it dropped.
+    // The learner commits work, and a file of their own, which the newer course must not take for
+    // one that it dropped.
     edit(root, PATH, "    todo!(\"week1-day1 task 1: one\")", "    1");
     write(root, "tests/added.rs", "// mine alone\n");
     commit_all(root);
     write(root, "tests/staged.rs", "// mine, staged\n");
     git_in(root, &["add", "tests/staged.rs"]);
 
-    let state = || (git_in(root, &["rev-parse", "HEAD"]), git_in(root, &["ls-files", "-s"]), git_in(root, &["branch", "-a"]));
+    let state = || {
+        (
+            git_in(root, &["rev-parse", "HEAD"]),
+            git_in(root, &["ls-files", "-s"]),
+            git_in(root, &["branch", "-a"]),
+        )
+    };
     let before = state();
-    let update = |from: Option<&str>| update(root, &Curriculum::load(root).unwrap(), from, false).unwrap();
+    let update =
+        |from: Option<&str>| update(root, &Curriculum::load(root).unwrap(), from, false).unwrap();
     let files = snapshot(root);
     update(None);
     update(Some("HEAD"));
@@ -321,8 +415,16 @@ fn a_newer_course_comes_from_git_without_a_touch_on_branch_or_index() {
     update(None);
     assert_eq!(state(), before);
     assert_eq!(text(root, "tests/week1_day1.rs"), "// newer test\n");
-    assert!(text(root, PATH).contains("    1\n}") && text(root, PATH).contains("/// Two."), "{}", text(root, PATH));
-    assert!(root.join("tests/added.rs").exists() && root.join("tests/staged.rs").exists() && !root.join("tests/gone.rs").exists());
+    assert!(
+        text(root, PATH).contains("    1\n}") && text(root, PATH).contains("/// Two."),
+        "{}",
+        text(root, PATH)
+    );
+    assert!(
+        root.join("tests/added.rs").exists()
+            && root.join("tests/staged.rs").exists()
+            && !root.join("tests/gone.rs").exists()
+    );
     let files = snapshot(root);
     update(None);
     update(course.path().to_str());
@@ -338,11 +440,13 @@ fn draw(seed: &mut u64, n: usize) -> usize {
 
 #[test]
 fn no_line_of_either_side_is_lost_in_any_merge() {
-    let template = |text: &str| crate::template::Template::parse(REFERENCE, text, &curriculum()).unwrap();
+    let template =
+        |text: &str| crate::template::Template::parse(REFERENCE, text, &curriculum()).unwrap();
     let (mut merged, mut refused, mut seed) = (0, 0, 7);
     for _ in 0..1000 {
         let stub = template(A).stub();
-        // A line of its own at some places of either text; the learner's may stand inside bodies, or instead of a `todo!`.
+        // A line of its own at some places of either text; the learner's may stand inside bodies,
+        // or instead of a `todo!`.
         let mut ours: Vec<String> = stub.lines().map(str::to_owned).collect();
         let mut theirs: Vec<String> = A.lines().map(str::to_owned).collect();
         for n in 0..1 + draw(&mut seed, 4) {
@@ -363,13 +467,27 @@ fn no_line_of_either_side_is_lost_in_any_merge() {
         }
         let newer = template(&(theirs.join("\n") + "\n"));
         let raw = ours.join("\n") + "\n";
-        let present = Generated { path: PATH.into(), template: template(A), stub, current: Some(raw.clone()), raw: Some(raw.clone()) };
+        let present = Generated {
+            path: PATH.into(),
+            template: template(A),
+            stub,
+            current: Some(raw.clone()),
+            raw: Some(raw.clone()),
+        };
         let lines = |text: &str, word: &str| -> BTreeSet<String> {
-            text.lines().filter(|line| line.contains(word)).map(|line| line.trim().to_owned()).collect()
+            text.lines()
+                .filter(|line| line.contains(word))
+                .map(|line| line.trim().to_owned())
+                .collect()
         };
         match merge(&present, &newer) {
             Ok(text) => {
-                assert_eq!(lines(&text, "mine_"), lines(&raw, "mine_"), "of the learner's\n{raw}\n\n{}\n\n{text}", newer.stub());
+                assert_eq!(
+                    lines(&text, "mine_"),
+                    lines(&raw, "mine_"),
+                    "of the learner's\n{raw}\n\n{}\n\n{text}",
+                    newer.stub()
+                );
                 assert_eq!(
                     lines(&text, "heirs_"),
                     lines(&newer.stub(), "heirs_"),

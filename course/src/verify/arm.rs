@@ -1,4 +1,5 @@
-//! The kernels for 64-bit Arm: built for it, and their tests run under emulation, on a processor with the dot product instruction and on one without.
+//! The kernels for 64-bit Arm: built for it, and their tests run under emulation, on a processor
+//! with the dot product instruction and on one without.
 
 use std::{
     env,
@@ -27,7 +28,11 @@ const PROCESSORS: [(&str, &str); 2] = [("cortex-a53", "neon"), ("max", "neon-dot
 pub(super) fn neon(v: &mut Verification) -> Result<Outcome> {
     if cfg!(target_arch = "aarch64") {
         let finished = v.cargo_succeeds(&format!("{TEST} -- --show-output"))?;
-        return Ok(Outcome::Passed(format!("natively: {}; {}", count(&finished.text)?, rungs(&finished.text)?)));
+        return Ok(Outcome::Passed(format!(
+            "natively: {}; {}",
+            count(&finished.text)?,
+            rungs(&finished.text)?
+        )));
     }
     if !v.options.full {
         return Ok(Outcome::NotVerified("takes minutes: `cargo course verify --full`".to_owned()));
@@ -39,8 +44,10 @@ pub(super) fn neon(v: &mut Verification) -> Result<Outcome> {
     }
     let mut notes = Vec::new();
     for (processor, rung) in PROCESSORS {
-        let mut test = v.cargo(&format!("{TEST} --target {TARGET} -- --show-output --skip week2::load"));
-        // Left out: a small model, run in every way, whose waiting threads take minutes under emulation.
+        let mut test =
+            v.cargo(&format!("{TEST} --target {TARGET} -- --show-output --skip week2::load"));
+        // Left out: a small model, run in every way, whose waiting threads take minutes under
+        // emulation.
         test.env("CARGO_TARGET_DIR", v.root.join("target/verify/arm"));
         test.env("RUSTC", &tools.rustc).env(LINKER, &tools.linker).env(RUNNER, &tools.runner);
         // Read by QEMU: the processor, and where the target's C library lies.
@@ -67,7 +74,8 @@ struct Tools {
 
 impl Tools {
     fn from_environment() -> Self {
-        let named = |variable: &str, default: &str| env::var_os(variable).unwrap_or_else(|| default.into());
+        let named =
+            |variable: &str, default: &str| env::var_os(variable).unwrap_or_else(|| default.into());
         Self {
             rustc: env::var_os(RUSTC).unwrap_or_else(|| named("RUSTC", "rustc")),
             linker: named(LINKER, "aarch64-linux-gnu-gcc"),
@@ -78,16 +86,28 @@ impl Tools {
     /// What is not there, each with how to get it.
     fn missing(&self) -> Vec<String> {
         let mut missing = Vec::new();
-        let print = run_quietly(Command::new(&self.rustc).args(["--print", "target-libdir", "--target", TARGET]));
+        let print = run_quietly(Command::new(&self.rustc).args([
+            "--print",
+            "target-libdir",
+            "--target",
+            TARGET,
+        ]));
         if !print.is_ok_and(|finished| Path::new(finished.output.trim()).is_dir()) {
             missing.push(format!("Rust's library for {TARGET} (`rustup target add {TARGET}`, or name a compiler that has it in {RUSTC})"));
         }
         let packages = "gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user";
         for (program, variable) in [(&self.linker, LINKER), (&self.runner, RUNNER)] {
             // The runner may come with arguments.
-            let name = PathBuf::from(program.to_string_lossy().split_whitespace().next().unwrap_or_default());
-            if !run_quietly(Command::new(&name).arg("--version")).is_ok_and(|finished| finished.status.success()) {
-                missing.push(format!("{} (Debian, Ubuntu: `sudo apt install {packages}`, or {variable})", name.display()));
+            let name = PathBuf::from(
+                program.to_string_lossy().split_whitespace().next().unwrap_or_default(),
+            );
+            if !run_quietly(Command::new(&name).arg("--version"))
+                .is_ok_and(|finished| finished.status.success())
+            {
+                missing.push(format!(
+                    "{} (Debian, Ubuntu: `sudo apt install {packages}`, or {variable})",
+                    name.display()
+                ));
             }
         }
         missing
@@ -101,10 +121,19 @@ mod tests {
     #[test]
     fn each_missing_tool_is_named_with_its_remedy() {
         let nowhere = || OsString::from("no-such-program --with an-option");
-        let missing = Tools { rustc: "no-such-rustc".into(), linker: nowhere(), runner: nowhere() }.missing();
+        let missing =
+            Tools { rustc: "no-such-rustc".into(), linker: nowhere(), runner: nowhere() }.missing();
         assert_eq!(missing.len(), 3, "{missing:?}");
-        assert!(missing[0].contains("rustup target add aarch64-unknown-linux-gnu") && missing[0].contains(RUSTC), "{missing:?}");
-        assert!(missing[1].starts_with("no-such-program (") && missing[1].contains("gcc-aarch64-linux-gnu"), "{missing:?}");
+        assert!(
+            missing[0].contains("rustup target add aarch64-unknown-linux-gnu")
+                && missing[0].contains(RUSTC),
+            "{missing:?}"
+        );
+        assert!(
+            missing[1].starts_with("no-such-program (")
+                && missing[1].contains("gcc-aarch64-linux-gnu"),
+            "{missing:?}"
+        );
         assert!(missing[2].contains("qemu-user") && missing[2].contains(RUNNER), "{missing:?}");
     }
 }

@@ -40,21 +40,31 @@ enum Expectation {
 
 /// Runs every command of the book in the pristine copy.
 pub(super) fn commands(v: &mut Verification) -> Result<Outcome> {
-    let list = v.cargo("run --quiet --release --package book-builder -- --list-commands").output()?;
-    ensure!(list.status.success(), "the book's commands cannot be listed:\n{}", String::from_utf8_lossy(&list.stderr));
+    let list =
+        v.cargo("run --quiet --release --package book-builder -- --list-commands").output()?;
+    ensure!(
+        list.status.success(),
+        "the book's commands cannot be listed:\n{}",
+        String::from_utf8_lossy(&list.stderr)
+    );
     let (mut ran, mut left_out, mut problems) = (0, Vec::new(), Vec::new());
     for line in String::from_utf8_lossy(&list.stdout).lines() {
-        let listed: Listed = serde_json::from_str(line).with_context(|| format!("not a command: {line}"))?;
+        let listed: Listed =
+            serde_json::from_str(line).with_context(|| format!("not a command: {line}"))?;
         let place = format!("{}:{}", listed.file, listed.line);
         let command = &listed.command;
         if listed.expect == Expectation::Interactive {
-            println!("{place}: $ {command}\n  not run: {}", listed.reason.as_deref().unwrap_or("interactive"));
+            println!(
+                "{place}: $ {command}\n  not run: {}",
+                listed.reason.as_deref().unwrap_or("interactive")
+            );
             left_out.push(command.clone());
             continue;
         }
         let finished = run(&mut shell(v, command), |_| {})?;
         let verdict = judge(&listed, &finished);
-        let note = listed.shown.as_ref().map_or(String::new(), |shown| format!(" (in the book: {shown})"));
+        let note =
+            listed.shown.as_ref().map_or(String::new(), |shown| format!(" (in the book: {shown})"));
         println!(
             "{place}: $ {command}{note}\n  {}, {:.1} s",
             verdict.as_ref().map_or_else(String::as_str, |()| "as the book says"),
@@ -67,7 +77,12 @@ pub(super) fn commands(v: &mut Verification) -> Result<Outcome> {
         ran += 1;
     }
     ensure!(ran > 0, "the book has no command");
-    ensure!(problems.is_empty(), "{} commands do otherwise than the book says\n{}", problems.len(), problems.join("\n"));
+    ensure!(
+        problems.is_empty(),
+        "{} commands do otherwise than the book says\n{}",
+        problems.len(),
+        problems.join("\n")
+    );
     let note = format!("{ran} commands; {} interactive ones not run", left_out.len());
     Ok(Outcome::Passed(note))
 }
@@ -87,7 +102,10 @@ fn shell(v: &Verification, line: &str) -> Command {
         command.args(["-c", line]);
         command
     };
-    command.current_dir(&v.tree).env("CARGO_TARGET_DIR", v.root.join("target/verify/build")).env("CARGO_TERM_COLOR", "never");
+    command
+        .current_dir(&v.tree)
+        .env("CARGO_TARGET_DIR", v.root.join("target/verify/build"))
+        .env("CARGO_TERM_COLOR", "never");
     forget_cargo(&mut command);
     command
 }
@@ -104,7 +122,8 @@ fn judge(listed: &Listed, finished: &Finished) -> Result<(), String> {
     }
 }
 
-/// The first shown line that does not occur in the output, in order. Runs of white space are one; `…` stands for anything.
+/// The first shown line that does not occur in the output, in order. Runs of white space are one;
+/// `…` stands for anything.
 fn missing_line<'a>(shown: &'a [String], output: &str) -> Option<&'a str> {
     let squeeze = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let output: Vec<String> = output.lines().map(squeeze).collect();
@@ -122,7 +141,8 @@ fn missing_line<'a>(shown: &'a [String], output: &str) -> Option<&'a str> {
     None
 }
 
-/// Whether the parts of `pattern` between its `…` occur in `text`, in order; without any, whether it occurs at all.
+/// Whether the parts of `pattern` between its `…` occur in `text`, in order; without any, whether
+/// it occurs at all.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut rest = text;
     pattern.split('…').map(str::trim).all(|part| match rest.find(part) {
@@ -148,7 +168,10 @@ mod tests {
         let output = "running 2 tests\ntest  a ... ok\nfinished in 0.02s\n";
         assert_eq!(missing(&["…", "test a ... ok", "finished in …"], output), None);
         assert_eq!(missing(&["running … tests", "", "…", "finished in 0.02s"], output), None);
-        assert_eq!(missing(&["finished in …", "test a ... ok"], output), Some("test a ... ok".into()));
+        assert_eq!(
+            missing(&["finished in …", "test a ... ok"], output),
+            Some("test a ... ok".into())
+        );
         assert_eq!(missing(&["test b"], output), Some("test b".into()));
     }
 }

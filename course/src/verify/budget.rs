@@ -1,4 +1,5 @@
-//! How long a learner waits on the first day. Measured and reported, not asserted: a machine may be busy.
+//! How long a learner waits on the first day. Measured and reported, not asserted: a machine may be
+//! busy.
 
 use std::{fs, path::Path};
 

@@ -16,7 +16,10 @@ const SECONDS: u64 = 600;
 /// Installs cargo-fuzz below `target/`, runs every target, and counts.
 pub(super) fn fuzz(v: &mut Verification) -> Result<Outcome> {
     if !v.options.full {
-        return Ok(Outcome::NotVerified(format!("takes {} minutes a target: `cargo course verify --full`", SECONDS / 60)));
+        return Ok(Outcome::NotVerified(format!(
+            "takes {} minutes a target: `cargo course verify --full`",
+            SECONDS / 60
+        )));
     }
     if cfg!(not(unix)) {
         return Ok(Outcome::NotVerified("cargo-fuzz runs on Linux and macOS alone".to_owned()));
@@ -29,26 +32,38 @@ pub(super) fn fuzz(v: &mut Verification) -> Result<Outcome> {
     for name in targets(&v.tree)? {
         // What this run finds new is kept for the next; the committed corpus is only read.
         let work = v.root.join("target/verify/fuzz");
-        let (grown, found, committed) =
-            (work.join("corpus").join(&name), work.join("found").join(&name), v.tree.join("fuzz/corpus").join(&name));
+        let (grown, found, committed) = (
+            work.join("corpus").join(&name),
+            work.join("found").join(&name),
+            v.tree.join("fuzz/corpus").join(&name),
+        );
         for folder in [&grown, &found] {
-            fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+            fs::create_dir_all(folder)
+                .with_context(|| format!("{} cannot be made", folder.display()))?;
         }
         let mut run = Command::new(tools.join("bin/cargo-fuzz"));
         forget_cargo(&mut run);
-        // The stable compiler has what the fuzzer needs; only the options are reserved to nightly ones.
+        // The stable compiler has what the fuzzer needs; only the options are reserved to nightly
+        // ones.
         run.current_dir(&v.tree).env("RUSTC_BOOTSTRAP", "1");
         run.args(["fuzz", "run", "--target-dir"]).arg(&work).arg(&name).arg(&grown);
         if committed.is_dir() {
             run.arg(&committed);
         }
         run.args(["--", "-max_len=8192", "-malloc_limit_mb=64", "-print_final_stats=1"]);
-        run.arg(format!("-max_total_time={SECONDS}")).arg(format!("-artifact_prefix={}/", found.display()));
+        run.arg(format!("-max_total_time={SECONDS}"))
+            .arg(format!("-artifact_prefix={}/", found.display()));
         let finished = run_aloud(&mut run)?;
         if !finished.status.success() {
-            bail!("{name}: failed; if it wrote an input into {}, mend the reader and add the input to fuzz/corpus/{name}", found.display());
+            bail!(
+                "{name}: failed; if it wrote an input into {}, mend the reader and add the input to fuzz/corpus/{name}",
+                found.display()
+            );
         }
-        notes.push(format!("{name}: {} executions", executions(&finished.text).with_context(|| format!("{name}: nothing was executed"))?));
+        notes.push(format!(
+            "{name}: {} executions",
+            executions(&finished.text).with_context(|| format!("{name}: nothing was executed"))?
+        ));
     }
     Ok(Outcome::Passed(notes.join("; ")))
 }
@@ -56,9 +71,12 @@ pub(super) fn fuzz(v: &mut Verification) -> Result<Outcome> {
 /// The targets' names.
 fn targets(tree: &Path) -> Result<Vec<String>> {
     let path = tree.join("fuzz/Cargo.toml");
-    let manifest: toml::Table = fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?.parse()?;
+    let manifest: toml::Table = fs::read_to_string(&path)
+        .with_context(|| format!("{} cannot be read", path.display()))?
+        .parse()?;
     let targets = manifest.get("bin").and_then(toml::Value::as_array).into_iter().flatten();
-    let names: Vec<String> = targets.filter_map(|target| Some(target.get("name")?.as_str()?.to_owned())).collect();
+    let names: Vec<String> =
+        targets.filter_map(|target| Some(target.get("name")?.as_str()?.to_owned())).collect();
     if names.is_empty() {
         bail!("{} has no target", path.display());
     }
@@ -67,7 +85,8 @@ fn targets(tree: &Path) -> Result<Vec<String>> {
 
 /// From libFuzzer's closing figures.
 fn executions(text: &str) -> Option<u64> {
-    let count = text.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"))?;
+    let count =
+        text.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"))?;
     count.trim().parse().ok().filter(|&count| count > 0)
 }
 
@@ -78,7 +97,9 @@ mod tests {
     #[test]
     fn executions_are_counted_and_none_is_nothing() {
         assert_eq!(
-            executions("Done 12 runs in 601 second(s)\nstat::number_of_executed_units: 482427\nstat::new_units_added: 3\n"),
+            executions(
+                "Done 12 runs in 601 second(s)\nstat::number_of_executed_units: 482427\nstat::new_units_added: 3\n"
+            ),
             Some(482_427)
         );
         assert_eq!(executions("stat::number_of_executed_units: 0\n"), None);

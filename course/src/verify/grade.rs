@@ -1,5 +1,5 @@
-//! `cargo course grade` on submissions that are sound, unfinished, broken, endless, greedy, loud or dishonest: each gets its verdict, and none
-//! costs the others theirs.
+//! `cargo course grade` on submissions that are sound, unfinished, broken, endless, greedy, loud or
+//! dishonest: each gets its verdict, and none costs the others theirs.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -28,9 +28,27 @@ struct Case {
 }
 
 const CASES: [Case; 10] = [
-    Case { name: "endless", function: Some("softmax"), body: "loop {}", passed: 0, shown: "ended after 4 s" },
-    Case { name: "broken", function: Some("softmax"), body: "let x: u32 = \"\"; x", passed: 0, shown: "does not compile" },
-    Case { name: "aborts", function: Some("split_heads"), body: "std::process::abort()", passed: 2, shown: "ended by signal" },
+    Case {
+        name: "endless",
+        function: Some("softmax"),
+        body: "loop {}",
+        passed: 0,
+        shown: "ended after 4 s",
+    },
+    Case {
+        name: "broken",
+        function: Some("softmax"),
+        body: "let x: u32 = \"\"; x",
+        passed: 0,
+        shown: "does not compile",
+    },
+    Case {
+        name: "aborts",
+        function: Some("split_heads"),
+        body: "std::process::abort()",
+        passed: 2,
+        shown: "ended by signal",
+    },
     Case { name: "good", function: None, body: "reference", passed: 3, shown: "3/3" },
     Case {
         name: "overflows",
@@ -53,7 +71,13 @@ const CASES: [Case; 10] = [
         passed: 0,
         shown: "ended after 4 s",
     },
-    Case { name: "leaves", function: Some("softmax"), body: "std::process::exit(0)", passed: 0, shown: "0/3" },
+    Case {
+        name: "leaves",
+        function: Some("softmax"),
+        body: "std::process::exit(0)",
+        passed: 0,
+        shown: "0/3",
+    },
     Case { name: "stubs", function: None, body: "stubs", passed: 0, shown: "0/3" },
     Case { name: "good-again", function: None, body: "reference", passed: 3, shown: "3/3" },
 ];
@@ -64,8 +88,10 @@ pub(super) fn grade(v: &mut Verification) -> Result<Outcome> {
     let folder = v.root.join("target/verify/grade");
     let _ = fs::remove_dir_all(&folder);
     // Where memory is not limited, a program without end would take all of this machine's.
-    let cases: Vec<&Case> = CASES.iter().filter(|case| cfg!(target_os = "linux") || case.name != "greedy").collect();
-    let mut command = v.cargo("course grade --days week1-day1 --memory-limit 512 --trust --time-limit");
+    let cases: Vec<&Case> =
+        CASES.iter().filter(|case| cfg!(target_os = "linux") || case.name != "greedy").collect();
+    let mut command =
+        v.cargo("course grade --days week1-day1 --memory-limit 512 --trust --time-limit");
     command.arg(TIME.to_string()).arg("--out").arg(folder.join("out"));
     for case in &cases {
         let submission = folder.join("in").join(case.name);
@@ -84,7 +110,8 @@ pub(super) fn grade(v: &mut Verification) -> Result<Outcome> {
     if result("good")? != result("good-again")? {
         problems.push("two gradings of the same files differ".to_owned());
     }
-    let junit = fs::read_to_string(folder.join("out/junit.xml")).context("there is no junit.xml")?;
+    let junit =
+        fs::read_to_string(folder.join("out/junit.xml")).context("there is no junit.xml")?;
     let suites = junit.matches("<testsuite ").count();
     if suites != cases.len() {
         problems.push(format!("junit.xml has {suites} suites"));
@@ -108,7 +135,8 @@ fn write(folder: &Path, case: &Case, files: &[Generated]) -> Result<()> {
             Some(function) => {
                 let text = file.template.render(|id| !spoils(file, function, id));
                 let lines = text.lines().map(|line| {
-                    let spoilt = line.trim().starts_with(stub) && line.ends_with(&format!(": {function}\")"));
+                    let spoilt = line.trim().starts_with(stub)
+                        && line.ends_with(&format!(": {function}\")"));
                     if spoilt { format!("    {}", case.body) } else { line.to_owned() }
                 });
                 lines.collect::<Vec<_>>().join("\n") + "\n"
@@ -123,20 +151,37 @@ fn write(folder: &Path, case: &Case, files: &[Generated]) -> Result<()> {
 
 /// Whether the function belongs to the task.
 fn spoils(file: &Generated, function: &str, id: &crate::curriculum::TaskId) -> bool {
-    file.template.regions().any(|region| region.task == *id && region.function.as_deref() == Some(function))
+    file.template
+        .regions()
+        .any(|region| region.task == *id && region.function.as_deref() == Some(function))
 }
 
 fn judge(out: &Path, case: &Case, printed: &str) -> Result<()> {
-    let row = printed.lines().find(|line| line.split_whitespace().next() == Some(case.name)).context("not in the table")?;
+    let row = printed
+        .lines()
+        .find(|line| line.split_whitespace().next() == Some(case.name))
+        .context("not in the table")?;
     ensure!(row.contains(case.shown), "the table says `{row}`; expected {:?} in it", case.shown);
-    let text = fs::read_to_string(out.join(case.name).join("results.json")).context("there is no results.json")?;
-    let results: serde_json::Value = serde_json::from_str(&text).context("results.json is malformed")?;
-    ensure!(results["score"].as_f64() == Some(case.passed as f64), "its score is {}; expected {}", results["score"], case.passed);
+    let text = fs::read_to_string(out.join(case.name).join("results.json"))
+        .context("there is no results.json")?;
+    let results: serde_json::Value =
+        serde_json::from_str(&text).context("results.json is malformed")?;
+    ensure!(
+        results["score"].as_f64() == Some(case.passed as f64),
+        "its score is {}; expected {}",
+        results["score"],
+        case.passed
+    );
     let tests = results["tests"].as_array().map_or(0, Vec::len);
     ensure!(tests == 3, "results.json has {tests} tasks; expected 3");
-    let size = fs::metadata(out.join(case.name).join("output.txt")).context("there is no output.txt")?.len();
+    let size = fs::metadata(out.join(case.name).join("output.txt"))
+        .context("there is no output.txt")?
+        .len();
     ensure!(size < 2 << 20, "output.txt has {size} bytes; its limit is 1 MiB");
     let dishonest = case.body.contains("process::") || case.body.contains("stdout");
-    ensure!(!dishonest || printed.contains(&format!("look at: {}: ", case.name)), "nothing says to look at it");
+    ensure!(
+        !dishonest || printed.contains(&format!("look at: {}: ", case.name)),
+        "nothing says to look at it"
+    );
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! How long the runner takes: its own build, its list, and in `watch` from a save to the verdict. Measured and reported, not asserted: a
-//! machine may be busy.
+//! How long the runner takes: its own build, its list, and in `watch` from a save to the verdict.
+//! Measured and reported, not asserted: a machine may be busy.
 
 use std::{
     fs,
@@ -16,7 +16,8 @@ use crate::{
     stubs::generated,
 };
 
-/// One task of the first day, and the slowest of later ones: the whole model, and the sampler, which is linked with the tokenizer.
+/// One task of the first day, and the slowest of later ones: the whole model, and the sampler,
+/// which is linked with the tokenizer.
 const TASKS: [(&str, usize); 3] = [("week1-day1", 2), ("week1-day5", 3), ("week1-day7", 6)];
 
 /// Saves for each task.
@@ -25,7 +26,8 @@ const SAVES: usize = 10;
 /// Longer than any build of one crate.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// A cold build of the runner, ten calls of it without arguments, and ten saves for each of [`TASKS`].
+/// A cold build of the runner, ten calls of it without arguments, and ten saves for each of
+/// [`TASKS`].
 pub(super) fn runner(v: &mut Verification) -> Result<Outcome> {
     let target = v.root.join("target/verify/cold");
     if target.exists() {
@@ -47,7 +49,8 @@ pub(super) fn runner(v: &mut Verification) -> Result<Outcome> {
     for file in &files {
         write_if_changed(&v.tree.join(&file.path), file.template.render(|_| true).as_bytes())?;
     }
-    let watched: Result<Vec<(String, u64)>> = TASKS.iter().map(|(day, task)| watch(v, day, *task)).collect();
+    let watched: Result<Vec<(String, u64)>> =
+        TASKS.iter().map(|(day, task)| watch(v, day, *task)).collect();
     for file in &files {
         write_if_changed(&v.tree.join(&file.path), file.stub.as_bytes())?;
     }
@@ -65,18 +68,23 @@ pub(super) fn runner(v: &mut Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(note))
 }
 
-/// The median over [`SAVES`] saves of a file of the task, and the runner's peak of memory in KiB (0 where the system does not tell).
+/// The median over [`SAVES`] saves of a file of the task, and the runner's peak of memory in KiB (0
+/// where the system does not tell).
 ///
-/// An assertion at the top of the task's first function fails at each save with another message: so its tests are red, the task
-/// stays the current one, and the whole body is compiled every time.
+/// An assertion at the top of the task's first function fails at each save with another message: so
+/// its tests are red, the task stays the current one, and the whole body is compiled every time.
 fn watch(v: &Verification, day: &str, number: usize) -> Result<(String, u64)> {
     let (_, id, task) = v.curriculum.named(day, number)?;
     let path = v.tree.join(&task.file);
     let text = fs::read_to_string(&path)?;
     let with = |n: usize| -> Result<String> {
         let lines: Vec<&str> = text.lines().collect();
-        let body = function_body(&lines, &task.functions[0]).with_context(|| format!("{id}: {} is not found", task.functions[0]))?;
-        let at = lines.iter().position(|line| std::ptr::eq(line, &raw const body[0])).context("a body lies in its file")?;
+        let body = function_body(&lines, &task.functions[0])
+            .with_context(|| format!("{id}: {} is not found", task.functions[0]))?;
+        let at = lines
+            .iter()
+            .position(|line| std::ptr::eq(line, &raw const body[0]))
+            .context("a body lies in its file")?;
         let assertion = format!("assert!(std::hint::black_box({n}) == 0, \"save {n}\");");
         Ok([&lines[..at], &[assertion.as_str()], &lines[at..]].concat().join("\n") + "\n")
     };
@@ -116,7 +124,10 @@ fn until(lines: &Receiver<String>, message: &str) -> Result<()> {
         }
         seen = seen + &line + "\n";
     }
-    anyhow::bail!("`cargo course watch` did not show {message:?} within {} s; it printed\n{seen}", PATIENCE.as_secs())
+    anyhow::bail!(
+        "`cargo course watch` did not show {message:?} within {} s; it printed\n{seen}",
+        PATIENCE.as_secs()
+    )
 }
 
 /// The middle one.
@@ -129,11 +140,14 @@ fn median(mut times: Vec<Duration>) -> Duration {
 fn peak_of(cargo: u32) -> u64 {
     let status = |id: u32| fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let field = |text: &str, name: &str| -> Option<u64> {
-        text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
+        text.lines()
+            .find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
     };
     // `cargo run` becomes the program on Unix; if it did not, the program is a child of it.
-    let children = fs::read_to_string(format!("/proc/{cargo}/task/{cargo}/children")).unwrap_or_default();
-    let own = std::iter::once(cargo).chain(children.split_whitespace().filter_map(|id| id.parse().ok()));
+    let children =
+        fs::read_to_string(format!("/proc/{cargo}/task/{cargo}/children")).unwrap_or_default();
+    let own =
+        std::iter::once(cargo).chain(children.split_whitespace().filter_map(|id| id.parse().ok()));
     own.filter_map(|id| Some(status(id)).filter(|text| text.starts_with("Name:\tcourse")))
         .find_map(|text| field(&text, "VmHWM:"))
         .unwrap_or(0)

@@ -1,4 +1,5 @@
-//! The reference's tests under AddressSanitizer: every rung that this machine has, and whatever else reads bytes.
+//! The reference's tests under AddressSanitizer: every rung that this machine has, and whatever
+//! else reads bytes.
 
 use std::{fs, path::PathBuf, process::Command};
 
@@ -20,26 +21,43 @@ pub(super) fn memory(v: &mut Verification) -> Result<Outcome> {
     let mut test = v.cargo("test --no-fail-fast --release --package tiny-llm-reference --features model --tests --target");
     test.arg(host).args(["--", "--show-output"]);
     test.env("CARGO_TARGET_DIR", v.root.join("target/verify/memory"));
-    // The stable compiler ships the checker; only the option that asks for it is reserved to nightly ones.
-    test.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address").env("ASAN_OPTIONS", "verbosity=1");
+    // The stable compiler ships the checker; only the option that asks for it is reserved to
+    // nightly ones.
+    test.env("RUSTC_BOOTSTRAP", "1")
+        .env("RUSTFLAGS", "-Zsanitizer=address")
+        .env("ASAN_OPTIONS", "verbosity=1");
     let finished = succeeds(&mut test)?;
-    ensure!(finished.text.contains("AddressSanitizer Init done"), "the tests ran without AddressSanitizer");
+    ensure!(
+        finished.text.contains("AddressSanitizer Init done"),
+        "the tests ran without AddressSanitizer"
+    );
     Ok(Outcome::Passed(format!("{}; {}", count(&finished.text)?, rungs(&finished.text)?)))
 }
 
 /// The line in which the kernels' tests say what they ran on.
 pub(super) fn rungs(text: &str) -> Result<&str> {
-    text.lines().find(|line| line.starts_with("rungs: ")).context("the kernels' tests did not say which rungs there are")
+    text.lines()
+        .find(|line| line.starts_with("rungs: "))
+        .context("the kernels' tests did not say which rungs there are")
 }
 
 /// This machine's target, if the compiler has AddressSanitizer for it; or why not.
 fn host_with_sanitizer() -> Result<Result<String, String>> {
     let mut rustc = Command::new("rustc");
     let version = run_quietly(rustc.arg("-vV"))?.output;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("`rustc -vV` names no host")?;
+    let host = version
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .context("`rustc -vV` names no host")?;
     let mut rustc = Command::new("rustc");
-    let libraries = PathBuf::from(run_quietly(rustc.args(["--print", "target-libdir"]))?.output.trim());
-    let there =
-        fs::read_dir(&libraries).is_ok_and(|files| files.flatten().any(|file| file.file_name().to_string_lossy().contains("rt.asan")));
-    Ok(if there { Ok(host.to_owned()) } else { Err(format!("the compiler for {host} comes without AddressSanitizer")) })
+    let libraries =
+        PathBuf::from(run_quietly(rustc.args(["--print", "target-libdir"]))?.output.trim());
+    let there = fs::read_dir(&libraries).is_ok_and(|files| {
+        files.flatten().any(|file| file.file_name().to_string_lossy().contains("rt.asan"))
+    });
+    Ok(if there {
+        Ok(host.to_owned())
+    } else {
+        Err(format!("the compiler for {host} comes without AddressSanitizer"))
+    })
 }

@@ -1,8 +1,9 @@
 //! `cargo course verify`: every promise of this repository, checked, with one closing table.
 //!
-//! Everything runs in a pristine copy under `target/verify`, whose `src/` is generated anew: so a learner's work neither matters
-//! nor is touched. A step passes, fails, or is *not verified* with its reason; what could not run never counts as
-//! passed. The exit code is 1 if a step failed. Durations are reported and never asserted.
+//! Everything runs in a pristine copy under `target/verify`, whose `src/` is generated anew: so a
+//! learner's work neither matters nor is touched. A step passes, fails, or is *not verified* with
+//! its reason; what could not run never counts as passed. The exit code is 1 if a step failed.
+//! Durations are reported and never asserted.
 
 use std::{
     fmt::Write as _,
@@ -40,8 +41,8 @@ pub(crate) struct Options {
     /// Leave the PyTorch side out; it is then reported as not verified
     #[arg(long)]
     no_python: bool,
-    /// Also what takes long: mutants of the taught code, a memory checker, NEON under emulation, fuzzing for ten minutes a target, and
-    /// sixteen times as many mutated files for the loaders
+    /// Also what takes long: mutants of the taught code, a memory checker, NEON under emulation,
+    /// fuzzing for ten minutes a target, and sixteen times as many mutated files for the loaders
     #[arg(long)]
     full: bool,
     /// Only the steps whose name contains this; the others are reported as not verified
@@ -72,7 +73,8 @@ struct Verification {
 
 type Step = (&'static str, fn(&mut Verification) -> Result<Outcome>);
 
-/// Every step, in order. Later ones use what earlier ones made: the pristine copy, the Python environment.
+/// Every step, in order. Later ones use what earlier ones made: the pristine copy, the Python
+/// environment.
 const STEPS: [Step; 28] = [
     ("stubs: src/ is generated from reference/", rust::stubs),
     ("curriculum: features, tests, oracle, book agree", rust::curriculum),
@@ -120,7 +122,8 @@ pub(crate) fn verify(root: &Path, curriculum: Curriculum, options: Options) -> R
     let start = Instant::now();
     let mut rows = Vec::new();
     for (number, (name, step)) in STEPS.iter().enumerate() {
-        let chosen = verification.options.only.as_ref().is_none_or(|words| name.contains(words.as_str()));
+        let chosen =
+            verification.options.only.as_ref().is_none_or(|words| name.contains(words.as_str()));
         // The copy is what the others run in.
         let step_start = Instant::now();
         let outcome = if chosen || *name == "pristine copy" {
@@ -158,9 +161,14 @@ fn table(rows: &[(&str, Outcome, Duration)], total: Duration) -> String {
             }
         };
         let note = note.lines().next().unwrap_or_default();
-        let _ = writeln!(text, "  {mark:<12}  {:>7.1} s  {name:<55}  {note}", duration.as_secs_f64());
+        let _ =
+            writeln!(text, "  {mark:<12}  {:>7.1} s  {name:<55}  {note}", duration.as_secs_f64());
     }
-    let _ = write!(text, "{passed} passed, {failed} failed, {not_verified} NOT VERIFIED, in {:.0} s.", total.as_secs_f64());
+    let _ = write!(
+        text,
+        "{passed} passed, {failed} failed, {not_verified} NOT VERIFIED, in {:.0} s.",
+        total.as_secs_f64()
+    );
     text
 }
 
@@ -168,7 +176,9 @@ impl Verification {
     /// `cargo ARGUMENTS` in the pristine copy, with a build folder of its own.
     fn cargo(&self, arguments: &str) -> Command {
         let mut command = process::cargo(&self.tree);
-        command.args(arguments.split_whitespace()).env("CARGO_TARGET_DIR", self.root.join("target/verify/build"));
+        command
+            .args(arguments.split_whitespace())
+            .env("CARGO_TARGET_DIR", self.root.join("target/verify/build"));
         if self.options.full {
             // Its tests otherwise take 2,000 cases.
             command.env("PROPTEST_CASES", "32000");
@@ -217,7 +227,10 @@ mod tests {
             ],
             3 * second,
         );
-        assert!(text.contains("NOT VERIFIED      1.0 s  b") && text.contains("--no-python"), "{text}");
+        assert!(
+            text.contains("NOT VERIFIED      1.0 s  b") && text.contains("--no-python"),
+            "{text}"
+        );
         assert!(text.contains("line one") && !text.contains("line two"), "{text}");
         assert!(text.ends_with("1 passed, 1 failed, 1 NOT VERIFIED, in 3 s."), "{text}");
     }

@@ -1,7 +1,8 @@
-//! `cargo course trace` on mistakes planted one at a time: it must name the function that each stands in.
+//! `cargo course trace` on mistakes planted one at a time: it must name the function that each
+//! stands in.
 //!
-//! A build for each would take minutes. So the learner's files get the reference's bodies with all mistakes in them, each behind an
-//! environment variable, and one build serves all.
+//! A build for each would take minutes. So the learner's files get the reference's bodies with all
+//! mistakes in them, each behind an environment variable, and one build serves all.
 
 use anyhow::{Context, Result, ensure};
 
@@ -27,14 +28,18 @@ struct Mistake {
     told: &'static [&'static str],
 }
 
-/// At least one in every function that the forward pass goes through, and the ways to go wrong without a wrong number.
+/// At least one in every function that the forward pass goes through, and the ways to go wrong
+/// without a wrong number.
 const MISTAKES: [Mistake; 24] = [
     Mistake {
         name: "softmax without its sum",
         file: "src/week1/attention.rs",
         right: "v / sum",
         wrong: "v + 0.0 * sum",
-        told: &["layer 0, attention.head_0.weights, head 0, position 1", "Look at softmax, week1-day1 task 1"],
+        told: &[
+            "layer 0, attention.head_0.weights, head 0, position 1",
+            "Look at softmax, week1-day1 task 1",
+        ],
     },
     Mistake {
         name: "weight not transposed",
@@ -48,14 +53,20 @@ const MISTAKES: [Mistake; 24] = [
         file: "src/week1/attention.rs",
         right: "1.0 / (head_dim as f32).sqrt()",
         wrong: "1.0 / head_dim as f32",
-        told: &["layer 0, attention.head_0, head 0, position 1", "Look at scaled_dot_product_attention, week1-day1 task 2"],
+        told: &[
+            "layer 0, attention.head_0, head 0, position 1",
+            "Look at scaled_dot_product_attention, week1-day1 task 2",
+        ],
     },
     Mistake {
         name: "heads split by a reshape",
         file: "src/week1/attention.rs",
         right: "swap_axes(&reshape(x, &[b, l, n_heads, width / n_heads]), 1, 2)",
         wrong: "reshape(x, &[b, n_heads, l, width / n_heads])",
-        told: &["layer 0, attention.q_heads, head 0, position 1", "Look at split_heads, week1-day1 task 3"],
+        told: &[
+            "layer 0, attention.q_heads, head 0, position 1",
+            "Look at split_heads, week1-day1 task 3",
+        ],
     },
     Mistake {
         name: "heads merged by a reshape",
@@ -69,7 +80,10 @@ const MISTAKES: [Mistake; 24] = [
         file: "src/week1/rope.rs",
         right: "-2.0 * i as f64 / head_dim as f64",
         wrong: "-(i as f64) / head_dim as f64",
-        told: &["rope.cos, position 1 (\" upon\"), pair 1", "inverse_frequencies, week1-day2 task 1"],
+        told: &[
+            "rope.cos, position 1 (\" upon\"), pair 1",
+            "inverse_frequencies, week1-day2 task 1",
+        ],
     },
     Mistake {
         name: "positions from 1",
@@ -83,14 +97,21 @@ const MISTAKES: [Mistake; 24] = [
         file: "src/week1/rope.rs",
         right: "(row[i], row[i + half])",
         wrong: "(row[i + half], row[i])",
-        told: &["layer 0, attention.q_rope, head 0, position 0", "Look at rope_half_split, week1-day2 task 3"],
+        told: &[
+            "layer 0, attention.q_rope, head 0, position 0",
+            "Look at rope_half_split, week1-day2 task 3",
+        ],
     },
     Mistake {
         name: "query heads in turn",
         file: "src/week1/gqa.rs",
         right: "reshape(q, &[b, h, group, l, d])",
         wrong: "tiny_llm_formats::tensor::swap_axes(&reshape(q, &[b, group, h, l, d]), 1, 2)",
-        told: &["layer 0, attention.heads, head 1, position 1", "heads 1 to 2 of 0 to 3", "grouped_query_attention, week1-day3 task 1"],
+        told: &[
+            "layer 0, attention.heads, head 1, position 1",
+            "heads 1 to 2 of 0 to 3",
+            "grouped_query_attention, week1-day3 task 1",
+        ],
     },
     Mistake {
         name: "a mask that hides the present",
@@ -104,7 +125,10 @@ const MISTAKES: [Mistake; 24] = [
         file: "src/week1/gqa.rs",
         right: "rope_half_split(&q, &self.rope, 0)",
         wrong: "q.clone()",
-        told: &["layer 0, attention, position 1", "Look at GroupedQueryAttention::forward, week1-day3 task 3"],
+        told: &[
+            "layer 0, attention, position 1",
+            "Look at GroupedQueryAttention::forward, week1-day3 task 3",
+        ],
     },
     Mistake {
         name: "norm without its weight",
@@ -139,7 +163,10 @@ const MISTAKES: [Mistake; 24] = [
         file: "src/week1/model.rs",
         right: "token as usize",
         wrong: "token as usize + 1",
-        told: &["embedding, position 0 (\"Once\")", "Look at Embedding::forward, week1-day5 task 1"],
+        told: &[
+            "embedding, position 0 (\"Once\")",
+            "Look at Embedding::forward, week1-day5 task 1",
+        ],
     },
     Mistake {
         name: "tied output scaled",
@@ -153,7 +180,10 @@ const MISTAKES: [Mistake; 24] = [
         file: "src/week1/model.rs",
         right: "x + &self.attention.forward(&self.input_norm.forward(x), mask)",
         wrong: "self.input_norm.forward(x) + &self.attention.forward(&self.input_norm.forward(x), mask)",
-        told: &["layer 0, its result, position 0", "Look at TransformerBlock::forward, week1-day5 task 2"],
+        told: &[
+            "layer 0, its result, position 0",
+            "Look at TransformerBlock::forward, week1-day5 task 2",
+        ],
     },
     Mistake {
         name: "no last norm",
@@ -174,7 +204,12 @@ const MISTAKES: [Mistake; 24] = [
         file: "src/week1/norm.rs",
         right: "row.len() as f32",
         wrong: "0.0 * row.len() as f32 * f32::NAN",
-        told: &["layer 0, input_norm, position 0", "found     NaN", "are NaN or infinite", "Look at RmsNorm::forward"],
+        told: &[
+            "layer 0, input_norm, position 0",
+            "found     NaN",
+            "are NaN or infinite",
+            "Look at RmsNorm::forward",
+        ],
     },
     Mistake {
         name: "twice the positions of half the width",
@@ -188,14 +223,23 @@ const MISTAKES: [Mistake; 24] = [
         file: "src/week1/mlp.rs",
         right: "(-x.abs()).exp()",
         wrong: "panic!(\"a planted panic\")",
-        told: &["up to layers.0.mlp.gate", "on the way to layers.0.mlp.silu", "a planted panic (src/week1/mlp.rs:", "Look at silu"],
+        told: &[
+            "up to layers.0.mlp.gate",
+            "on the way to layers.0.mlp.silu",
+            "a planted panic (src/week1/mlp.rs:",
+            "Look at silu",
+        ],
     },
     Mistake {
         name: "a stub",
         file: "src/week1/mlp.rs",
         right: "silu(&linear(x, &self.gate_proj, None))",
         wrong: "todo!(\"week1-day4 task 3: SwiGlu::forward\")",
-        told: &["up to layers.0.mlp.up", "this needs week1-day4 task 3: SwiGlu::forward", "Look at SwiGlu::forward"],
+        told: &[
+            "up to layers.0.mlp.up",
+            "this needs week1-day4 task 3: SwiGlu::forward",
+            "Look at SwiGlu::forward",
+        ],
     },
 ];
 
@@ -211,7 +255,10 @@ pub(super) fn trace(v: &mut Verification) -> Result<Outcome> {
 
 fn plant(v: &Verification, files: &[Generated]) -> Result<()> {
     for file in files {
-        let text = planted(&file.template.render(|_| true), MISTAKES.iter().filter(|mistake| mistake.file == file.path))?;
+        let text = planted(
+            &file.template.render(|_| true),
+            MISTAKES.iter().filter(|mistake| mistake.file == file.path),
+        )?;
         write_if_changed(&v.tree.join(&file.path), text.as_bytes())?;
     }
     Ok(())
@@ -222,18 +269,28 @@ fn planted<'a>(solution: &str, mistakes: impl Iterator<Item = &'a Mistake>) -> R
     let mut text = solution.to_owned();
     for Mistake { name, file, right, wrong, .. } in mistakes {
         let found = solution.matches(right).count();
-        ensure!(found == 1, "{name}: `{right}` stands {found} times in reference/{file}, expected once");
-        let choice = format!("{{ if std::env::var({SWITCH:?}).is_ok_and(|name| name == {name:?}) {{ {wrong} }} else {{ {right} }} }}");
+        ensure!(
+            found == 1,
+            "{name}: `{right}` stands {found} times in reference/{file}, expected once"
+        );
+        let choice = format!(
+            "{{ if std::env::var({SWITCH:?}).is_ok_and(|name| name == {name:?}) {{ {wrong} }} else {{ {right} }} }}"
+        );
         text = text.replacen(right, &choice, 1);
     }
     Ok(text)
 }
 
 fn runs(v: &Verification) -> Result<Outcome> {
-    let run = |mistake: &str| run_quietly(v.cargo("course trace").env(SWITCH, mistake)).map(|finished| (finished.status, finished.text));
+    let run = |mistake: &str| {
+        run_quietly(v.cargo("course trace").env(SWITCH, mistake))
+            .map(|finished| (finished.status, finished.text))
+    };
     let (status, text) = run("")?;
     let agree = text.lines().find(|line| line.starts_with("All ")).filter(|_| status.success());
-    let agree = agree.with_context(|| format!("the reference's bodies do not agree with the reference:\n{text}"))?;
+    let agree = agree.with_context(|| {
+        format!("the reference's bodies do not agree with the reference:\n{text}")
+    })?;
     println!("no mistake: {agree}");
     let (mut problems, mut nearest) = (Vec::new(), f64::INFINITY);
     for mistake in &MISTAKES {
@@ -241,17 +298,32 @@ fn runs(v: &Verification) -> Result<Outcome> {
         nearest = times(&text).map_or(nearest, |times| nearest.min(times));
         match missing(&text, mistake.told) {
             None if status.code() == Some(1) => {
-                let times = times(&text).map_or(String::new(), |times| format!(" ({times} times the tolerance)"));
+                let times = times(&text)
+                    .map_or(String::new(), |times| format!(" ({times} times the tolerance)"));
                 println!("{}: {}{times}", mistake.name, mistake.told.join(" … "));
             }
             None => problems.push(format!("{}: exit {status}, expected 1", mistake.name)),
-            Some(words) => problems.push(format!("{}: expected {words:?} in\n{text}", mistake.name)),
+            Some(words) => {
+                problems.push(format!("{}: expected {words:?} in\n{text}", mistake.name));
+            }
         }
     }
-    ensure!(problems.is_empty(), "{} of {} mistakes are not named\n{}", problems.len(), MISTAKES.len(), problems.join("\n"));
+    ensure!(
+        problems.is_empty(),
+        "{} of {} mistakes are not named\n{}",
+        problems.len(),
+        MISTAKES.len(),
+        problems.join("\n")
+    );
     // The tolerance leaves room on both sides.
-    ensure!(nearest >= MARGIN, "a mistake is only {nearest} times the tolerance away, expected {MARGIN} at least");
-    Ok(Outcome::Passed(format!("{} mistakes, the mildest {nearest:.0} times the tolerance", MISTAKES.len())))
+    ensure!(
+        nearest >= MARGIN,
+        "a mistake is only {nearest} times the tolerance away, expected {MARGIN} at least"
+    );
+    Ok(Outcome::Passed(format!(
+        "{} mistakes, the mildest {nearest:.0} times the tolerance",
+        MISTAKES.len()
+    )))
 }
 
 /// How far a mistake is from what is right, in tolerances.
@@ -290,7 +362,10 @@ mod tests {
 
     #[test]
     fn the_distance_is_read() {
-        assert_eq!(times("  in all 2 of 3 numbers differ, by up to 0.5, 1250 times the tolerance\n"), Some(1250.0));
+        assert_eq!(
+            times("  in all 2 of 3 numbers differ, by up to 0.5, 1250 times the tolerance\n"),
+            Some(1250.0)
+        );
         assert_eq!(times("a panic"), None);
     }
 

@@ -1,4 +1,5 @@
-//! The PyTorch side: an environment inside the repository, fixtures, bridge, pytest, models, figures.
+//! The PyTorch side: an environment inside the repository, fixtures, bridge, pytest, models,
+//! figures.
 
 use std::{
     fs,
@@ -39,14 +40,21 @@ fn make(root: &Path) -> Result<(PathBuf, String), String> {
         return Ok((venv.python, "as made before".to_owned()));
     }
     println!("{DOWNLOAD}");
-    // Over an environment that is there this changes nothing, and it mends one whose making was interrupted.
+    // Over an environment that is there this changes nothing, and it mends one whose making was
+    // interrupted.
     let mut make = environment::python()?.command();
     make.args(["-m", "venv"]).arg(&venv.folder).current_dir(root);
-    succeeds(&mut make).map_err(|error| format!("{error:#}; on Debian and Ubuntu: `sudo apt install python3-venv`"))?;
+    succeeds(&mut make).map_err(|error| {
+        format!("{error:#}; on Debian and Ubuntu: `sudo apt install python3-venv`")
+    })?;
     let mut pip = Command::new(&venv.python);
-    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]).args(&venv.packages).current_dir(root);
-    succeeds(&mut pip).map_err(|error| format!("the packages could not be installed: {error:#}"))?;
-    fs::write(&venv.stamp, venv.packages.join("\n")).map_err(|error| format!("{}: {error}", venv.stamp.display()))?;
+    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"])
+        .args(&venv.packages)
+        .current_dir(root);
+    succeeds(&mut pip)
+        .map_err(|error| format!("the packages could not be installed: {error:#}"))?;
+    fs::write(&venv.stamp, venv.packages.join("\n"))
+        .map_err(|error| format!("{}: {error}", venv.stamp.display()))?;
     Ok((venv.python, format!("{} packages installed", venv.packages.len())))
 }
 
@@ -55,10 +63,16 @@ impl Verification {
     fn python(&self, folder: &str) -> std::result::Result<Command, Outcome> {
         let python = self.python.as_ref().map_err(|reason| Outcome::NotVerified(reason.clone()))?;
         let mut command = Command::new(python);
-        command.current_dir(self.tree.join(folder)).env("PYTHONPATH", self.site()).env("PYTHONUTF8", "1");
+        command
+            .current_dir(self.tree.join(folder))
+            .env("PYTHONPATH", self.site())
+            .env("PYTHONUTF8", "1");
         // Two threads of torch on two busy cores wait for one another.
-        command.env("OMP_NUM_THREADS", "1").env("CARGO_TARGET_DIR", self.root.join("target/verify/build"));
-        // Neither progress bars in a log nor questions to the hub: every model is in the repository.
+        command
+            .env("OMP_NUM_THREADS", "1")
+            .env("CARGO_TARGET_DIR", self.root.join("target/verify/build"));
+        // Neither progress bars in a log nor questions to the hub: every model is in the
+        // repository.
         command.env("TQDM_DISABLE", "1").env("HF_HUB_OFFLINE", "1");
         forget_cargo(&mut command);
         Ok(command)
@@ -79,7 +93,8 @@ pub(super) fn oracle(v: &mut Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(String::new()))
 }
 
-/// Builds the bridge as a wheel, unpacks it beside the environment, and runs pytest: red on the stubs, green on the reference.
+/// Builds the bridge as a wheel, unpacks it beside the environment, and runs pytest: red on the
+/// stubs, green on the reference.
 pub(super) fn bridge(v: &mut Verification) -> Result<Outcome> {
     let mut maturin = match v.python("") {
         Ok(command) => command,
@@ -93,20 +108,52 @@ pub(super) fn bridge(v: &mut Verification) -> Result<Outcome> {
         }
     }
     succeeds(maturin.args(["-m", "maturin", "build", "--release", "--out"]).arg(&wheels))?;
-    let wheel = fs::read_dir(&wheels)?.flatten().map(|entry| entry.path()).find(|path| path.extension().is_some_and(|end| end == "whl"));
+    let wheel = fs::read_dir(&wheels)?
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|end| end == "whl"));
     let wheel = wheel.context("maturin built no wheel")?;
     let mut pip = v.python("").expect("there was one above");
-    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--no-deps", "--target"]).arg(v.site()).arg(wheel);
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "--quiet",
+        "--no-deps",
+        "--target",
+    ])
+    .arg(v.site())
+    .arg(wheel);
     succeeds(&mut pip)?;
 
     let mut pytest = v.python("").expect("there was one above");
-    let stubs = run_aloud(pytest.args(["-m", "pytest", "--solution", "student", "-k", "week1_day1", "--tb=line"]))?;
-    ensure!(!stubs.status.success() && stubs.text.contains("NotImplementedYet"), "pytest on the stubs is not red by their own messages");
+    let stubs = run_aloud(pytest.args([
+        "-m",
+        "pytest",
+        "--solution",
+        "student",
+        "-k",
+        "week1_day1",
+        "--tb=line",
+    ]))?;
+    ensure!(
+        !stubs.status.success() && stubs.text.contains("NotImplementedYet"),
+        "pytest on the stubs is not red by their own messages"
+    );
 
     let mut pytest = v.python("").expect("there was one above");
     let finished = succeeds(pytest.args(["-m", "pytest", "--solution", "reference"]))?;
-    let closing = finished.text.lines().rev().find(|line| line.contains(" passed")).context("pytest ran no test")?;
-    ensure!(!closing.contains("skipped") && !closing.contains("deselected"), "pytest left tests out: {closing}");
+    let closing = finished
+        .text
+        .lines()
+        .rev()
+        .find(|line| line.contains(" passed"))
+        .context("pytest ran no test")?;
+    ensure!(
+        !closing.contains("skipped") && !closing.contains("deselected"),
+        "pytest left tests out: {closing}"
+    );
     Ok(Outcome::Passed(closing.trim_matches(['=', ' ']).to_owned()))
 }
 

@@ -1,6 +1,8 @@
-//! The course as a learner goes through it: before each task its tests are red by its own message, after it they are green.
+//! The course as a learner goes through it: before each task its tests are red by its own message,
+//! after it they are green.
 //!
-//! Stage n of a day has the tasks before n filled in from the reference. One build folder serves all stages.
+//! Stage n of a day has the tasks before n filled in from the reference. One build folder serves
+//! all stages.
 
 use anyhow::{Result, ensure};
 
@@ -44,12 +46,17 @@ fn stages(v: &Verification, files: &[Generated]) -> Result<Outcome> {
         println!("{problem}");
     }
     let note = format!("{} tasks, {tests} tests", solved.len());
-    Ok(if problems.is_empty() { Outcome::Passed(note) } else { Outcome::Failed(format!("{} problems; {}", problems.len(), problems[0])) })
+    Ok(if problems.is_empty() {
+        Outcome::Passed(note)
+    } else {
+        Outcome::Failed(format!("{} problems; {}", problems.len(), problems[0]))
+    })
 }
 
 /// Runs the day's tests with its tasks before `n` filled in.
 fn stage(v: &Verification, day: &Day, n: usize, problems: &mut Vec<String>) -> Result<Report> {
-    let features = format!("test --no-fail-fast --test {} --features {}", day.module(), day.feature);
+    let features =
+        format!("test --no-fail-fast --test {} --features {}", day.module(), day.feature);
     let finished = run_quietly(&mut v.cargo(&features))?;
     let report = Report::parse(&finished.output);
     ensure!(
@@ -58,21 +65,30 @@ fn stage(v: &Verification, day: &Day, n: usize, problems: &mut Vec<String>) -> R
         day.feature,
         finished.tail(40)
     );
-    let place = if n > day.tasks.len() { format!("{}, all filled in", day.feature) } else { format!("{} before task {n}", day.feature) };
+    let place = if n > day.tasks.len() {
+        format!("{}, all filled in", day.feature)
+    } else {
+        format!("{} before task {n}", day.feature)
+    };
     println!("{place}: {}", report.closing.join(" "));
     if finished.text.contains("warning: ") {
         problems.push(format!("{place}: the compiler warns:\n{}", finished.tail(40)));
     }
-    problems.extend(judge(day, n, &report).into_iter().map(|problem| format!("{place}: {problem}")));
+    problems
+        .extend(judge(day, n, &report).into_iter().map(|problem| format!("{place}: {problem}")));
     Ok(report)
 }
 
-/// What is wrong with a stage: a solved task's test that fails, an open one's that passes, or the next one's that fails otherwise
-/// than by its own `todo!`.
+/// What is wrong with a stage: a solved task's test that fails, an open one's that passes, or the
+/// next one's that fails otherwise than by its own `todo!`.
 fn judge(day: &Day, n: usize, report: &Report) -> Vec<String> {
     let mut problems = Vec::new();
     for (id, task) in day.tasks() {
-        let mut tests = report.passed.iter().filter(|(name, _)| task_of_test(name) == Some(task.number)).peekable();
+        let mut tests = report
+            .passed
+            .iter()
+            .filter(|(name, _)| task_of_test(name) == Some(task.number))
+            .peekable();
         if tests.peek().is_none() {
             problems.push(format!("no test of task {} ran", task.number));
         }
@@ -83,7 +99,9 @@ fn judge(day: &Day, n: usize, report: &Report) -> Vec<String> {
             } else if task.number >= n && passed {
                 problems.push(format!("{name} passes although its task is open"));
             } else if task.number == n
-                && !task.functions.iter().any(|function| panic == format!("not yet implemented: {}", id.message(function)))
+                && !task.functions.iter().any(|function| {
+                    panic == format!("not yet implemented: {}", id.message(function))
+                })
             {
                 problems.push(format!("{name} fails by another message than its task's: {panic}"));
             }
@@ -104,11 +122,14 @@ mod tests {
     fn report(tests: &[(&str, &str)]) -> Report {
         let mut text = String::new();
         for (name, panic) in tests {
-            text += &format!("test {name} ... {}\n", if panic.is_empty() { "ok" } else { "FAILED" });
+            text +=
+                &format!("test {name} ... {}\n", if panic.is_empty() { "ok" } else { "FAILED" });
         }
         text += "\nfailures:\n\n";
         for (name, panic) in tests.iter().filter(|(_, panic)| !panic.is_empty()) {
-            text += &format!("---- {name} stdout ----\n\nthread '{name}' panicked at src/a.rs:1:1:\n{panic}\n\n");
+            text += &format!(
+                "---- {name} stdout ----\n\nthread '{name}' panicked at src/a.rs:1:1:\n{panic}\n\n"
+            );
         }
         Report::parse(&text)
     }
@@ -131,7 +152,12 @@ mod tests {
     fn each_fault_is_named() {
         for (n, one, two, problem) in [
             (1, "", TWO, "task_1_a passes although its task is open"),
-            (1, TWO, TWO, "task_1_a fails by another message than its task's: not yet implemented: week1-day1 task 2: Two::two"),
+            (
+                1,
+                TWO,
+                TWO,
+                "task_1_a fails by another message than its task's: not yet implemented: week1-day1 task 2: Two::two",
+            ),
             (
                 1,
                 "not yet implemented: week1-day1 task 1: ones",
@@ -145,6 +171,9 @@ mod tests {
             assert_eq!(judged(n, &[("task_1_a", one), ("task_2_a", two)]), [problem]);
         }
         assert_eq!(judged(1, &[("task_1_a", ONE)]), ["no test of task 2 ran"]);
-        assert_eq!(judged(3, &[("task_1_a", ""), ("task_2_a", ""), ("loads", "")]), ["loads belongs to no task: tests are named task_K_…"]);
+        assert_eq!(
+            judged(3, &[("task_1_a", ""), ("task_2_a", ""), ("loads", "")]),
+            ["loads belongs to no task: tests are named task_K_…"]
+        );
     }
 }

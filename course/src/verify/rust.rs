@@ -11,7 +11,11 @@ pub(super) const BRIDGE: &str = "tiny-llm-bridge";
 /// `cargo course stubs --check` on the repository itself.
 pub(super) fn stubs(v: &mut Verification) -> Result<Outcome> {
     let stubs::Checked { equal, yours } = stubs::check(&v.root, &v.curriculum)?;
-    let note = if yours == 0 { format!("{equal} files") } else { format!("{equal} files; {yours} are yours and were not compared") };
+    let note = if yours == 0 {
+        format!("{equal} files")
+    } else {
+        format!("{equal} files; {yours} are yours and were not compared")
+    };
     println!("{note}");
     Ok(Outcome::Passed(note))
 }
@@ -20,7 +24,11 @@ pub(super) fn stubs(v: &mut Verification) -> Result<Outcome> {
 pub(super) fn curriculum(v: &mut Verification) -> Result<Outcome> {
     let problems = consistency::problems(&v.root, &v.curriculum)?;
     ensure!(problems.is_empty(), "{} disagreements\n{}", problems.len(), problems.join("\n"));
-    Ok(Outcome::Passed(format!("{} days, {} tasks", v.curriculum.days().count(), v.curriculum.tasks().count())))
+    Ok(Outcome::Passed(format!(
+        "{} days, {} tasks",
+        v.curriculum.days().count(),
+        v.curriculum.tasks().count()
+    )))
 }
 
 /// rustfmt.
@@ -29,21 +37,28 @@ pub(super) fn formatting(v: &mut Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(String::new()))
 }
 
-/// Clippy, with warnings as errors, on all crates; on the learner's once with its stubs and once with the reference.
+/// Clippy, with warnings as errors, on all crates; on the learner's once with its stubs and once
+/// with the reference.
 pub(super) fn clippy(v: &mut Verification) -> Result<Outcome> {
-    let weeks: Vec<String> = v.curriculum.weeks.iter().map(|week| format!("tiny-llm/week{}", week.number)).collect();
+    let weeks: Vec<String> =
+        v.curriculum.weeks.iter().map(|week| format!("tiny-llm/week{}", week.number)).collect();
     let weeks = weeks.join(",");
-    let all = format!("clippy --workspace --exclude {BRIDGE} --all-targets --features {weeks},tiny-llm/cli,tiny-llm-formats/text");
+    let all = format!(
+        "clippy --workspace --exclude {BRIDGE} --all-targets --features {weeks},tiny-llm/cli,tiny-llm-formats/text"
+    );
     v.cargo_succeeds(&format!("{all} -- -D warnings"))?;
-    v.cargo_succeeds(&format!("clippy --all-targets --features {weeks},cli,reference -- -D warnings"))?;
+    v.cargo_succeeds(&format!(
+        "clippy --all-targets --features {weeks},cli,reference -- -D warnings"
+    ))?;
     Ok(Outcome::Passed(String::new()))
 }
 
 /// The crates that are not the learner's.
 pub(super) fn unit_tests(v: &mut Verification) -> Result<Outcome> {
-    let packages =
-        "--package tiny-llm-formats --package tiny-llm-harness --package tiny-llm-cli --package tiny-llm-reference --package course";
-    let debug = v.cargo_succeeds(&format!("test --no-fail-fast {packages} --features tiny-llm-formats/text,tiny-llm-reference/text"))?;
+    let packages = "--package tiny-llm-formats --package tiny-llm-harness --package tiny-llm-cli --package tiny-llm-reference --package course";
+    let debug = v.cargo_succeeds(&format!(
+        "test --no-fail-fast {packages} --features tiny-llm-formats/text,tiny-llm-reference/text"
+    ))?;
     // mdBook is slow to compile, and the book is built in release anyway.
     let release = v.cargo_succeeds("test --no-fail-fast --release --package book-builder")?;
     Ok(Outcome::Passed(count(&(debug.text + &release.text))?))
@@ -62,8 +77,11 @@ pub(super) fn test_alone(v: &mut Verification) -> Result<Outcome> {
 pub(super) fn reference(v: &mut Verification) -> Result<Outcome> {
     let (mut text, mut red) = (String::new(), Vec::new());
     for day in v.curriculum.days() {
-        let finished =
-            run_aloud(&mut v.cargo(&format!("test --no-fail-fast --test {} --features {},reference", day.module(), day.feature)))?;
+        let finished = run_aloud(&mut v.cargo(&format!(
+            "test --no-fail-fast --test {} --features {},reference",
+            day.module(),
+            day.feature
+        )))?;
         if !finished.status.success() {
             red.push(day.feature.as_str());
         }
@@ -73,16 +91,21 @@ pub(super) fn reference(v: &mut Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(count(&text)?))
 }
 
-/// The bank: every wrong body is red and named, every alternate passes, answers and kill matrix are what they were.
+/// The bank: every wrong body is red and named, every alternate passes, answers and kill matrix are
+/// what they were.
 pub(super) fn misconceptions(v: &mut Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(bank::verify(&v.root, &v.curriculum)?))
 }
 
-/// How many tests passed. None, or an ignored one, is a failure: it would count as passed without having run.
+/// How many tests passed. None, or an ignored one, is a failure: it would count as passed without
+/// having run.
 pub(super) fn count(text: &str) -> Result<String> {
     let report = Report::parse(text);
     let numbers = |word: &str| -> usize {
-        let of_line = |line: &String| line.split(['.', ';']).find_map(|part| part.trim().strip_suffix(word)?.trim().parse::<usize>().ok());
+        let of_line = |line: &String| {
+            line.split(['.', ';'])
+                .find_map(|part| part.trim().strip_suffix(word)?.trim().parse::<usize>().ok())
+        };
         report.closing.iter().filter_map(of_line).sum::<usize>()
     };
     let (passed, ignored) = (numbers("passed"), numbers("ignored"));
@@ -97,8 +120,11 @@ mod tests {
 
     #[test]
     fn tests_are_counted_and_ignored_ones_refused() {
-        let line =
-            |ignored| format!("test result: ok. 12 passed; 0 failed; {ignored} ignored; 0 measured; 0 filtered out; finished in 0.1s\n");
+        let line = |ignored| {
+            format!(
+                "test result: ok. 12 passed; 0 failed; {ignored} ignored; 0 measured; 0 filtered out; finished in 0.1s\n"
+            )
+        };
         assert_eq!(count(&(line(0) + &line(0))).unwrap(), "24 tests");
         assert!(count(&line(1)).is_err());
         assert!(count("").is_err());

@@ -18,14 +18,20 @@ pub(super) fn copy(v: &mut Verification) -> Result<Outcome> {
     let files = copy_tree(&v.root, &v.curriculum, &v.tree, BTreeMap::new())?;
     // Cargo builds elsewhere, but the book's commands write into this folder.
     fs::create_dir_all(v.tree.join("target"))?;
-    let note = format!("{files} files in {}", v.tree.strip_prefix(&v.root).unwrap_or(&v.tree).display());
+    let note =
+        format!("{files} files in {}", v.tree.strip_prefix(&v.root).unwrap_or(&v.tree).display());
     println!("{note}");
     Ok(Outcome::Passed(note))
 }
 
-/// Makes `tree` a copy of the repository, with every stub as generated and `instead` in place of the files it names. Says how many
-/// files it has.
-pub(crate) fn copy_tree(root: &Path, curriculum: &Curriculum, tree: &Path, mut instead: BTreeMap<PathBuf, Vec<u8>>) -> Result<usize> {
+/// Makes `tree` a copy of the repository, with every stub as generated and `instead` in place of
+/// the files it names. Says how many files it has.
+pub(crate) fn copy_tree(
+    root: &Path,
+    curriculum: &Curriculum,
+    tree: &Path,
+    mut instead: BTreeMap<PathBuf, Vec<u8>>,
+) -> Result<usize> {
     for file in generated(root, curriculum)? {
         instead.entry(PathBuf::from(file.path)).or_insert(file.stub.into_bytes());
     }
@@ -48,14 +54,17 @@ pub(crate) fn copy_tree(root: &Path, curriculum: &Curriculum, tree: &Path, mut i
 
 /// `git status` of the repository; `None` outside git.
 pub(super) fn git_status(root: &Path) -> Option<String> {
-    let status = run_quietly(Command::new("git").args(["status", "--porcelain"]).current_dir(root)).ok()?;
+    let status =
+        run_quietly(Command::new("git").args(["status", "--porcelain"]).current_dir(root)).ok()?;
     status.status.success().then_some(status.text)
 }
 
 /// Compares `git status` with what it was before the first step.
 pub(super) fn unmodified(v: &mut Verification) -> Result<Outcome> {
     let (Some(before), Some(after)) = (&v.status_before, git_status(&v.root)) else {
-        return Ok(Outcome::NotVerified("this folder is not a git repository, or git is missing".to_owned()));
+        return Ok(Outcome::NotVerified(
+            "this folder is not a git repository, or git is missing".to_owned(),
+        ));
     };
     let changed: Vec<&str> = after
         .lines()
@@ -65,6 +74,9 @@ pub(super) fn unmodified(v: &mut Verification) -> Result<Outcome> {
     if changed.is_empty() {
         Ok(Outcome::Passed(String::new()))
     } else {
-        Ok(Outcome::Failed(format!("`git status` is not what it was before: {}", changed.join(", "))))
+        Ok(Outcome::Failed(format!(
+            "`git status` is not what it was before: {}",
+            changed.join(", ")
+        )))
     }
 }

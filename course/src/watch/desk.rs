@@ -54,8 +54,21 @@ struct Running<'a> {
 
 impl<'a> Desk<'a> {
     /// Ends of runs are sent to `inputs`.
-    pub(crate) fn new(root: &'a Path, curriculum: &'a Curriculum, screen: Screen, inputs: Sender<Input>) -> Self {
-        Self { root, curriculum, ink: Ink::of_stdout(), screen, runner: Runner::new(inputs), run: None, last: None }
+    pub(crate) fn new(
+        root: &'a Path,
+        curriculum: &'a Curriculum,
+        screen: Screen,
+        inputs: Sender<Input>,
+    ) -> Self {
+        Self {
+            root,
+            curriculum,
+            ink: Ink::of_stdout(),
+            screen,
+            runner: Runner::new(inputs),
+            run: None,
+            last: None,
+        }
     }
 
     fn start(&mut self, number: u64, day: &str, task: Option<usize>) -> Result<()> {
@@ -87,7 +100,12 @@ impl<'a> Desk<'a> {
             Some(trial) => trial.tell_task(id, self.ink),
             None => {
                 let status = Status::read(self.root, self.curriculum)?;
-                status.tasks.iter().find(|task| task.id == *id).map(status::brief).unwrap_or_default()
+                status
+                    .tasks
+                    .iter()
+                    .find(|task| task.id == *id)
+                    .map(status::brief)
+                    .unwrap_or_default()
             }
         };
         self.show(&format!("\n{text}"))
@@ -95,8 +113,12 @@ impl<'a> Desk<'a> {
 
     fn day_done(&mut self, day: &str) -> Result<()> {
         let day = self.curriculum.day(day)?;
-        let shows = day.shows.as_ref().map_or(String::new(), |shows| format!("{}\n", status::wrapped(shows)));
-        let headline = self.ink.green(&format!("{} is green: all {} tasks.", day.feature, day.tasks.len()));
+        let shows = day
+            .shows
+            .as_ref()
+            .map_or(String::new(), |shows| format!("{}\n", status::wrapped(shows)));
+        let headline =
+            self.ink.green(&format!("{} is green: all {} tasks.", day.feature, day.tasks.len()));
         self.show(&format!("\n{headline}\n{shows}"))
     }
 
@@ -115,19 +137,23 @@ impl<'a> Desk<'a> {
         self.show(&format!("\n{text}"))
     }
 
-    /// The chapter's file and, if the book is served or built, its page; on a terminal that page is opened.
+    /// The chapter's file and, if the book is served or built, its page; on a terminal that page is
+    /// opened.
     fn chapter(&mut self, id: &TaskId) -> Result<()> {
         let chapter = &self.curriculum.day(&id.feature)?.chapter;
-        let page = chapter.trim_start_matches("book/src/").trim_end_matches(".md").to_owned() + ".html";
+        let page =
+            chapter.trim_start_matches("book/src/").trim_end_matches(".md").to_owned() + ".html";
         let built = self.root.join("book/book").join(&page);
-        let served = TcpStream::connect_timeout(&SocketAddr::from(BOOK), Duration::from_millis(50)).is_ok();
+        let served =
+            TcpStream::connect_timeout(&SocketAddr::from(BOOK), Duration::from_millis(50)).is_ok();
         let address = match (built.is_file(), served) {
             (true, true) => Some(format!("http://{}/{page}", SocketAddr::from(BOOK))),
             (true, false) => Some(built.display().to_string()),
             (false, _) => None,
         };
         let Some(address) = address else {
-            return self.show(&format!("\nread  {chapter} (cargo course book builds and serves it)\n"));
+            return self
+                .show(&format!("\nread  {chapter} (cargo course book builds and serves it)\n"));
         };
         // A browser that cannot be opened is no reason to say more than where the page is.
         if self.screen.is_interactive() {
@@ -151,12 +177,17 @@ impl Stage for Desk<'_> {
                 self.show(&text)
             }
             Action::Regressed(id) => {
-                let text = self.last.as_ref().map_or(String::new(), |trial| trial.tell_task(&id, self.ink));
+                let text = self
+                    .last
+                    .as_ref()
+                    .map_or(String::new(), |trial| trial.tell_task(&id, self.ink));
                 self.show(&format!("\nThis was green before:\n{text}"))
             }
             Action::GoTo(id) => self.go_to(&id),
             Action::DayDone(day) => self.day_done(&day),
-            Action::AllDone => self.show("\nNothing is open here. `a` checks the whole day again.\n"),
+            Action::AllDone => {
+                self.show("\nNothing is open here. `a` checks the whole day again.\n")
+            }
             Action::NoFurther => self.show("There is no task in that direction.\n"),
             Action::Hint(id) => self.hint(&id),
             Action::List => self.list(),
@@ -176,11 +207,17 @@ impl Stage for Desk<'_> {
     }
 
     fn finished(&mut self, run: u64, finished: Result<Finished>) -> Result<Option<Event>> {
-        let Some(running) = self.run.take_if(|running| running.number == run) else { return Ok(None) };
+        let Some(running) = self.run.take_if(|running| running.number == run) else {
+            return Ok(None);
+        };
         let judged = Judged::of(finished.context("the tests cannot be run")?);
         let trial = Trial::new(self.root, running.day, running.task, judged);
         trial.remember(self.root, &running.fingerprints);
-        let passed = trial.tasks.iter().map(|task| (task.id.clone(), task.verdict == Verdict::Passed)).collect();
+        let passed = trial
+            .tasks
+            .iter()
+            .map(|task| (task.id.clone(), task.verdict == Verdict::Passed))
+            .collect();
         self.last = Some(trial);
         Ok(Some(Event::Finished { run, passed }))
     }

@@ -1,6 +1,7 @@
 //! `cargo course watch`: runs the tests of the task that you are at whenever you save.
 //!
-//! [`source`] hears files, keys and signals; [`session`] decides; [`desk`] runs and shows. The loop between them sleeps until something happens.
+//! [`source`] hears files, keys and signals; [`session`] decides; [`desk`] runs and shows. The loop
+//! between them sleeps until something happens.
 
 use std::{
     path::Path,
@@ -29,7 +30,8 @@ mod source;
 pub(crate) struct Options {
     /// week1-day3; without it, the whole course
     day: Option<String>,
-    /// Look at the files twice a second, where the file system tells nothing about saves, as on some network drives
+    /// Look at the files twice a second, where the file system tells nothing about saves, as on
+    /// some network drives
     #[arg(long)]
     poll: bool,
 }
@@ -67,8 +69,10 @@ enum End {
 pub(crate) fn watch(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<ExitCode> {
     let day = options.day.as_deref().map(|day| curriculum.day(day)).transpose()?;
     let status = Status::read(root, curriculum)?;
-    let of_range = status.tasks.iter().filter(|task| day.is_none_or(|day| day.feature == task.day.feature));
-    let tasks: Vec<Watched> = of_range.map(|task| Watched { id: task.id.clone(), done: task.is_done() }).collect();
+    let of_range =
+        status.tasks.iter().filter(|task| day.is_none_or(|day| day.feature == task.day.feature));
+    let tasks: Vec<Watched> =
+        of_range.map(|task| Watched { id: task.id.clone(), done: task.is_done() }).collect();
     let first = tasks.first().context("there is no task to watch")?.id.clone();
     let current = status.current(day).map_or(first, |task| task.id.clone());
 
@@ -184,7 +188,10 @@ mod tests {
 
     fn played(answers: Vec<fn(&Sender<Input>, u64)>) -> (End, Vec<Action>) {
         let (sender, inputs) = channel();
-        let session = Session::new(vec![Watched { id: id(1), done: false }, Watched { id: id(2), done: false }], &id(1));
+        let session = Session::new(
+            vec![Watched { id: id(1), done: false }, Watched { id: id(2), done: false }],
+            &id(1),
+        );
         let mut script = Script { inputs: sender, seen: Vec::new(), answers };
         let end = run(&inputs, session, &mut script).unwrap();
         (end, script.seen)
@@ -196,14 +203,24 @@ mod tests {
 
     #[test]
     fn a_burst_of_changes_during_a_run_cancels_it_once() {
-        let (end, seen) = played(vec![|inputs, _| (0..5).for_each(|_| inputs.send(Input::Changed).unwrap()), |inputs, run| {
-            red(inputs, run - 1);
-            red(inputs, run);
-            key(inputs, Key::Hint);
-            key(inputs, Key::Quit);
-        }]);
+        let (end, seen) = played(vec![
+            |inputs, _| (0..5).for_each(|_| inputs.send(Input::Changed).unwrap()),
+            |inputs, run| {
+                red(inputs, run - 1);
+                red(inputs, run);
+                key(inputs, Key::Hint);
+                key(inputs, Key::Quit);
+            },
+        ]);
         assert_eq!(end, End::Quit);
-        let expected = [start(1, 1), Action::Cancel, start(2, 1), Action::Tell, Action::Keys, Action::Hint(id(1))];
+        let expected = [
+            start(1, 1),
+            Action::Cancel,
+            start(2, 1),
+            Action::Tell,
+            Action::Keys,
+            Action::Hint(id(1)),
+        ];
         assert_eq!(seen, expected, "the end of the first run is not heard");
     }
 
@@ -227,13 +244,21 @@ mod tests {
         ]);
         assert_eq!(end, End::Interrupted);
         let red = [Action::Tell, Action::Keys];
-        let expected = [&[start(1, 1)][..], &red, &[Action::List, start(2, 1)], &red, &[start(3, 1), Action::Cancel]].concat();
+        let expected = [
+            &[start(1, 1)][..],
+            &red,
+            &[Action::List, start(2, 1)],
+            &red,
+            &[start(3, 1), Action::Cancel],
+        ]
+        .concat();
         assert_eq!(seen, expected);
     }
 
     #[test]
     fn moving_on_during_a_run_cancels_it() {
-        let (_, seen) = played(vec![|inputs, _| key(inputs, Key::Next), |inputs, _| key(inputs, Key::Quit)]);
+        let (_, seen) =
+            played(vec![|inputs, _| key(inputs, Key::Next), |inputs, _| key(inputs, Key::Quit)]);
         assert_eq!(seen, [start(1, 1), Action::Cancel, start(2, 2), Action::Cancel]);
     }
 }

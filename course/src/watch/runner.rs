@@ -29,7 +29,8 @@ impl Runner {
         Self { inputs, running: None }
     }
 
-    /// Starts a command. Its end arrives as [`Input::Finished`] with the number `run`; if it is cancelled, perhaps never.
+    /// Starts a command. Its end arrives as [`Input::Finished`] with the number `run`; if it is
+    /// cancelled, perhaps never.
     ///
     /// # Errors
     /// If it cannot be started.
@@ -47,13 +48,21 @@ impl Runner {
                 if let Some(step) = explain::build_step(&line).filter(|_| !is_output) {
                     let _ = inputs.send(Input::Step { run, step });
                 }
-                let both: [Option<&mut String>; 2] = [Some(&mut text), is_output.then_some(&mut output)];
+                let both: [Option<&mut String>; 2] =
+                    [Some(&mut text), is_output.then_some(&mut output)];
                 both.into_iter().flatten().for_each(|text| *text += &format!("{line}\n"));
             }
-            // Nobody writes any more. While the lock is held nobody can stop it, and afterwards there is nobody to stop.
-            let ended = child.lock().unwrap_or_else(PoisonError::into_inner).take().map(|mut child| child.wait());
+            // Nobody writes any more. While the lock is held nobody can stop it, and afterwards
+            // there is nobody to stop.
+            let ended = child
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take()
+                .map(|mut child| child.wait());
             let finished = match ended {
-                Some(Ok(status)) => Ok(Finished { status, text, output, duration: start.elapsed() }),
+                Some(Ok(status)) => {
+                    Ok(Finished { status, text, output, duration: start.elapsed() })
+                }
                 Some(Err(error)) => Err(error).context("the end of the tests was lost"),
                 None => return,
             };
@@ -131,7 +140,10 @@ mod tests {
             }
         }
         let end = end.unwrap();
-        assert_eq!((steps, end.output.as_str(), end.status.code()), (vec!["building ndarray".to_owned()], "out\n", Some(3)));
+        assert_eq!(
+            (steps, end.output.as_str(), end.status.code()),
+            (vec!["building ndarray".to_owned()], "out\n", Some(3))
+        );
     }
 
     #[test]

@@ -27,9 +27,11 @@ impl Screen {
     /// # Errors
     /// If the terminal refuses to give single keys.
     pub(crate) fn open() -> Result<Self> {
-        let interactive = io::stdin().is_terminal() && io::stdout().is_terminal() && !ink::plain_wanted();
+        let interactive =
+            io::stdin().is_terminal() && io::stdout().is_terminal() && !ink::plain_wanted();
         if interactive {
-            enable_raw_mode().context("this terminal gives no single keys; try NO_COLOR=1 cargo course watch")?;
+            enable_raw_mode()
+                .context("this terminal gives no single keys; try NO_COLOR=1 cargo course watch")?;
             let before = panic::take_hook();
             panic::set_hook(Box::new(move |info| {
                 let _ = disable_raw_mode();
@@ -48,7 +50,8 @@ impl Screen {
     pub(crate) fn clear(&mut self) -> Result<()> {
         self.passing.clear();
         if self.interactive {
-            execute!(io::stdout(), Clear(ClearType::All), MoveTo(0, 0)).context("the terminal is gone")?;
+            execute!(io::stdout(), Clear(ClearType::All), MoveTo(0, 0))
+                .context("the terminal is gone")?;
         }
         Ok(())
     }
@@ -77,7 +80,10 @@ impl Screen {
         let mut stdout = io::stdout().lock();
         // In raw mode a line feed does not return to the first column.
         let text = if self.interactive { text.replace('\n', "\r\n") } else { text.to_owned() };
-        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).context("standard output is closed")
+        stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush())
+            .context("standard output is closed")
     }
 }
 

@@ -1,7 +1,8 @@
-//! What `cargo course watch` does next: events in, actions out. It touches no file, no process and no terminal.
+//! What `cargo course watch` does next: events in, actions out. It touches no file, no process and
+//! no terminal.
 //!
-//! A save runs the current task. Once that is green the whole day runs; once the day is green the next one's first open task is
-//! current. A save during a run starts anew.
+//! A save runs the current task. Once that is green the whole day runs; once the day is green the
+//! next one's first open task is current. A save during a run starts anew.
 
 use crate::curriculum::TaskId;
 
@@ -215,7 +216,10 @@ mod tests {
 
     /// Two tasks on day 1, one on day 2, none of them done.
     fn session() -> Session {
-        Session::new([id(1, 1), id(1, 2), id(2, 1)].map(|id| Watched { id, done: false }).to_vec(), &id(1, 1))
+        Session::new(
+            [id(1, 1), id(1, 2), id(2, 1)].map(|id| Watched { id, done: false }).to_vec(),
+            &id(1, 1),
+        )
     }
 
     fn start(run: u64, day: usize, task: impl Into<Option<usize>>) -> Action {
@@ -223,7 +227,10 @@ mod tests {
     }
 
     fn finished(run: u64, passed: &[(usize, usize, bool)]) -> Event {
-        Event::Finished { run, passed: passed.iter().map(|&(day, task, passed)| (id(day, task), passed)).collect() }
+        Event::Finished {
+            run,
+            passed: passed.iter().map(|&(day, task, passed)| (id(day, task), passed)).collect(),
+        }
     }
 
     #[test]
@@ -233,14 +240,20 @@ mod tests {
         assert_eq!(session.handle(finished(1, &[(1, 1, false)])), [Action::Tell, Action::Keys]);
         assert_eq!(session.handle(Event::Saved), [start(2, 1, 1)]);
         assert_eq!(session.handle(finished(2, &[(1, 1, true)])), [Action::Tell, start(3, 1, None)]);
-        assert_eq!(session.handle(finished(3, &[(1, 1, true), (1, 2, false)])), [Action::GoTo(id(1, 2)), Action::Keys]);
+        assert_eq!(
+            session.handle(finished(3, &[(1, 1, true), (1, 2, false)])),
+            [Action::GoTo(id(1, 2)), Action::Keys]
+        );
         assert_eq!(session.handle(Event::Saved), [start(4, 1, 2)]);
         assert_eq!(session.handle(finished(4, &[(1, 2, true)])), [Action::Tell, start(5, 1, None)]);
         let done = [Action::DayDone("week1-day1".into()), Action::GoTo(id(2, 1)), Action::Keys];
         assert_eq!(session.handle(finished(5, &[(1, 1, true), (1, 2, true)])), done);
         assert_eq!(session.handle(Event::Saved), [start(6, 2, 1)]);
         assert_eq!(session.handle(finished(6, &[(2, 1, true)])), [Action::Tell, start(7, 2, None)]);
-        assert_eq!(session.handle(finished(7, &[(2, 1, true)])), [Action::DayDone("week1-day2".into()), Action::AllDone, Action::Keys]);
+        assert_eq!(
+            session.handle(finished(7, &[(2, 1, true)])),
+            [Action::DayDone("week1-day2".into()), Action::AllDone, Action::Keys]
+        );
     }
 
     #[test]
@@ -250,7 +263,11 @@ mod tests {
         assert_eq!(session.handle(Event::Saved), [Action::Cancel, start(2, 1, 1)]);
         assert_eq!(session.handle(finished(1, &[(1, 1, true)])), []);
         assert_eq!(session.handle(finished(2, &[(1, 1, true)])), [Action::Tell, start(3, 1, None)]);
-        assert_eq!(session.handle(Event::Saved), [Action::Cancel, start(4, 1, 1)], "the day's run too");
+        assert_eq!(
+            session.handle(Event::Saved),
+            [Action::Cancel, start(4, 1, 1)],
+            "the day's run too"
+        );
         assert_eq!(session.handle(finished(2, &[(1, 1, true)])), [], "nor twice");
     }
 
@@ -261,7 +278,10 @@ mod tests {
         session.current = 1;
         assert_eq!(session.handle(Event::Saved), [start(1, 1, 2)]);
         session.handle(finished(1, &[(1, 2, true)]));
-        assert_eq!(session.handle(finished(2, &[(1, 1, false), (1, 2, true)])), [Action::Regressed(id(1, 1)), Action::Keys]);
+        assert_eq!(
+            session.handle(finished(2, &[(1, 1, false), (1, 2, true)])),
+            [Action::Regressed(id(1, 1)), Action::Keys]
+        );
         assert_eq!(session.handle(Event::Saved), [start(3, 1, 1)]);
     }
 
@@ -271,16 +291,35 @@ mod tests {
         assert_eq!(session.handle(Event::Key(Key::Back)), [Action::NoFurther]);
         assert_eq!(session.handle(Event::Key(Key::Next)), [start(1, 1, 2)]);
         assert_eq!(session.handle(Event::Key(Key::Next)), [Action::Cancel, start(2, 2, 1)]);
-        assert_eq!(session.handle(Event::Key(Key::Next)), [Action::NoFurther], "and what runs goes on");
-        assert_eq!(session.handle(finished(2, &[(2, 1, true)])), [Action::Tell, Action::Keys], "a look does not lead away");
+        assert_eq!(
+            session.handle(Event::Key(Key::Next)),
+            [Action::NoFurther],
+            "and what runs goes on"
+        );
+        assert_eq!(
+            session.handle(finished(2, &[(2, 1, true)])),
+            [Action::Tell, Action::Keys],
+            "a look does not lead away"
+        );
         assert_eq!(session.handle(Event::Key(Key::Hint)), [Action::Hint(id(2, 1))]);
         assert_eq!(session.handle(Event::Key(Key::Chapter)), [Action::Chapter(id(2, 1))]);
         assert_eq!(session.handle(Event::Key(Key::List)), [Action::List]);
         assert_eq!(session.handle(Event::Key(Key::Back)), [start(3, 1, 2)]);
-        assert_eq!(session.handle(Event::Key(Key::Hint)), [Action::Hint(id(1, 2))], "and it goes on running");
+        assert_eq!(
+            session.handle(Event::Key(Key::Hint)),
+            [Action::Hint(id(1, 2))],
+            "and it goes on running"
+        );
         assert_eq!(session.handle(Event::Key(Key::All)), [Action::Cancel, start(4, 1, None)]);
-        assert_eq!(session.handle(finished(4, &[(1, 1, true), (1, 2, false)])), [Action::Tell, Action::Keys]);
-        assert_eq!(session.handle(Event::Key(Key::Again)), [start(5, 1, 2)], "the current task has not changed");
+        assert_eq!(
+            session.handle(finished(4, &[(1, 1, true), (1, 2, false)])),
+            [Action::Tell, Action::Keys]
+        );
+        assert_eq!(
+            session.handle(Event::Key(Key::Again)),
+            [start(5, 1, 2)],
+            "the current task has not changed"
+        );
         assert_eq!(session.handle(Event::Key(Key::Quit)), [Action::Cancel, Action::Quit]);
         assert_eq!(session.handle(Event::Key(Key::Quit)), [Action::Quit]);
     }
@@ -293,6 +332,10 @@ mod tests {
         session.handle(Event::Saved);
         session.handle(finished(2, &[(1, 2, true)]));
         let back = [Action::GoTo(id(1, 1)), Action::Keys];
-        assert_eq!(session.handle(finished(3, &[(1, 1, false), (1, 2, true)])), back, "the day's own first");
+        assert_eq!(
+            session.handle(finished(3, &[(1, 1, false), (1, 2, true)])),
+            back,
+            "the day's own first"
+        );
     }
 }

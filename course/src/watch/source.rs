@@ -49,12 +49,16 @@ impl Debounce {
     }
 }
 
-/// Watches a folder with all below it for as long as the result lives. `poll` asks the files themselves twice a second, for file systems that tell
-/// nothing, such as a network's.
+/// Watches a folder with all below it for as long as the result lives. `poll` asks the files
+/// themselves twice a second, for file systems that tell nothing, such as a network's.
 ///
 /// # Errors
 /// If the folder cannot be watched.
-pub(crate) fn watch_files(folder: &Path, poll: bool, inputs: Sender<Input>) -> Result<Box<dyn Watcher>> {
+pub(crate) fn watch_files(
+    folder: &Path,
+    poll: bool,
+    inputs: Sender<Input>,
+) -> Result<Box<dyn Watcher>> {
     let on_event = move |event: notify::Result<notify::Event>| {
         // Events that were lost may have been saves.
         if event.map_or(true, |event| event.need_rescan() || is_save(&event)) {
@@ -62,19 +66,26 @@ pub(crate) fn watch_files(folder: &Path, poll: bool, inputs: Sender<Input>) -> R
         }
     };
     let mut watcher: Box<dyn Watcher> = if poll {
-        let config = Config::default().with_poll_interval(Duration::from_millis(500)).with_compare_contents(true);
+        let config = Config::default()
+            .with_poll_interval(Duration::from_millis(500))
+            .with_compare_contents(true);
         Box::new(PollWatcher::new(on_event, config)?)
     } else {
-        Box::new(RecommendedWatcher::new(on_event, Config::default()).context("this system does not tell about saved files; try --poll")?)
+        Box::new(
+            RecommendedWatcher::new(on_event, Config::default())
+                .context("this system does not tell about saved files; try --poll")?,
+        )
     };
     let watched = watcher.watch(folder, RecursiveMode::Recursive);
     watched.with_context(|| format!("{} cannot be watched; try --poll", folder.display()))?;
     Ok(watcher)
 }
 
-/// Whether an event may have changed the code: reading does not, and neither do an editor's temporary files.
+/// Whether an event may have changed the code: reading does not, and neither do an editor's
+/// temporary files.
 fn is_save(event: &notify::Event) -> bool {
-    !matches!(event.kind, EventKind::Access(_)) && event.paths.iter().any(|path| !is_temporary(path))
+    !matches!(event.kind, EventKind::Access(_))
+        && event.paths.iter().any(|path| !is_temporary(path))
 }
 
 fn is_temporary(path: &Path) -> bool {
@@ -93,8 +104,14 @@ pub(crate) fn read_keys(inputs: Sender<Input>) {
                 continue;
             }
             let input = match key.code {
-                KeyCode::Char('c' | 'd') if key.modifiers.contains(KeyModifiers::CONTROL) => Some(Input::Interrupted),
-                KeyCode::Char(letter) if key.modifiers.difference(KeyModifiers::SHIFT).is_empty() => key_of(letter).map(Input::Key),
+                KeyCode::Char('c' | 'd') if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                    Some(Input::Interrupted)
+                }
+                KeyCode::Char(letter)
+                    if key.modifiers.difference(KeyModifiers::SHIFT).is_empty() =>
+                {
+                    key_of(letter).map(Input::Key)
+                }
                 _ => None,
             };
             if input.is_some_and(|input| inputs.send(input).is_err()) {
@@ -104,7 +121,8 @@ pub(crate) fn read_keys(inputs: Sender<Input>) {
     });
 }
 
-/// Keys as lines of standard input. Its end is not the end of watching: in a pipe or in CI there may be no input at all.
+/// Keys as lines of standard input. Its end is not the end of watching: in a pipe or in CI there
+/// may be no input at all.
 pub(crate) fn read_lines(inputs: Sender<Input>) {
     thread::spawn(move || {
         for line in io::stdin().lock().lines().map_while(Result::ok) {
@@ -121,7 +139,8 @@ pub(crate) fn read_lines(inputs: Sender<Input>) {
 /// # Errors
 /// If the system refuses.
 pub(crate) fn listen_to_signals(inputs: Sender<Input>) -> Result<()> {
-    ctrlc::set_handler(move || drop(inputs.send(Input::Interrupted))).context("signals cannot be caught")
+    ctrlc::set_handler(move || drop(inputs.send(Input::Interrupted)))
+        .context("signals cannot be caught")
 }
 
 fn key_of(letter: char) -> Option<Key> {
@@ -167,10 +186,22 @@ mod tests {
         let event = |kind, path: &str| is_save(&notify::Event::new(kind).add_path(path.into()));
         let modified = EventKind::Modify(ModifyKind::Data(DataChange::Any));
         assert!(event(modified, "src/week1/rope.rs"));
-        assert!(event(EventKind::Modify(ModifyKind::Name(RenameMode::To)), "src/week1/rope.rs"), "written beside, then renamed");
+        assert!(
+            event(EventKind::Modify(ModifyKind::Name(RenameMode::To)), "src/week1/rope.rs"),
+            "written beside, then renamed"
+        );
         assert!(event(EventKind::Create(CreateKind::File), "src/week1/mine.rs"));
-        assert!(!event(EventKind::Access(AccessKind::Any), "src/week1/rope.rs"), "the compiler reads");
-        for path in ["src/week1/.rope.rs.swp", "src/week1/4913", "src/week1/rope.rs~", "src/week1/#rope.rs#", "src/week1/.rope.rs.41.tmp"] {
+        assert!(
+            !event(EventKind::Access(AccessKind::Any), "src/week1/rope.rs"),
+            "the compiler reads"
+        );
+        for path in [
+            "src/week1/.rope.rs.swp",
+            "src/week1/4913",
+            "src/week1/rope.rs~",
+            "src/week1/#rope.rs#",
+            "src/week1/.rope.rs.41.tmp",
+        ] {
             assert!(!event(modified, path), "{path}");
         }
         let rename = notify::Event::new(EventKind::Modify(ModifyKind::Name(RenameMode::Both)));

@@ -6,14 +6,15 @@ use super::{Family, MAX_HEAD_DIM, MAX_LAYERS, MAX_POSITIONS, MAX_SIZE, ModelConf
 use crate::gguf::{Metadata, TensorInfo};
 
 impl ModelConfig {
-    /// Reads the sizes and constants of a model; `tensors` say what the metadata does not: the size of the vocabulary, whether there
-    /// are biases, and whether there is an output head.
+    /// Reads the sizes and constants of a model; `tensors` say what the metadata does not: the size
+    /// of the vocabulary, whether there are biases, and whether there is an output head.
     ///
-    /// Llama 3's scaling of RoPE is not part of the result: such a file has the factors in a tensor, `rope_freqs.weight`.
+    /// Llama 3's scaling of RoPE is not part of the result: such a file has the factors in a
+    /// tensor, `rope_freqs.weight`.
     ///
     /// # Errors
-    /// If the architecture is another one, or a value is missing, of the wrong type, or one that this engine cannot run. One line: the
-    /// file, the key, what was found and what was expected.
+    /// If the architecture is another one, or a value is missing, of the wrong type, or one that
+    /// this engine cannot run. One line: the file, the key, what was found and what was expected.
     pub fn from_gguf(metadata: &Metadata, tensors: &[TensorInfo]) -> Result<Self> {
         const ARCHITECTURE: &str = "general.architecture";
         let architecture = metadata.required(ARCHITECTURE, metadata.text(ARCHITECTURE))?;
@@ -30,21 +31,32 @@ impl ModelConfig {
         let n_heads = keys.size("attention.head_count", MAX_SIZE)?;
         let n_kv_heads = keys.size_or("attention.head_count_kv", MAX_SIZE, n_heads)?;
         if n_heads % n_kv_heads != 0 {
-            return keys.wrong("attention.head_count_kv", &format!("a divisor of attention.head_count, {n_heads}"));
+            return keys.wrong(
+                "attention.head_count_kv",
+                &format!("a divisor of attention.head_count, {n_heads}"),
+            );
         }
         let head_dim = if keys.has("attention.key_length") {
             keys.size("attention.key_length", MAX_HEAD_DIM)?
         } else if hidden_size % n_heads == 0 && hidden_size / n_heads <= MAX_HEAD_DIM as usize {
             hidden_size / n_heads
         } else {
-            let expected = format!("a number, as none follows from embedding_length {hidden_size} and attention.head_count {n_heads}");
+            let expected = format!(
+                "a number, as none follows from embedding_length {hidden_size} and attention.head_count {n_heads}"
+            );
             return keys.wrong("attention.key_length", &expected);
         };
         if head_dim % 2 != 0 {
-            return keys.wrong("attention.key_length", &format!("an even number, because RoPE turns pairs; it is {head_dim}"));
+            return keys.wrong(
+                "attention.key_length",
+                &format!("an even number, because RoPE turns pairs; it is {head_dim}"),
+            );
         }
         if n_heads.saturating_mul(head_dim) > MAX_SIZE as usize {
-            return keys.wrong("attention.head_count", &format!("at most {MAX_SIZE} divided by the head size {head_dim}"));
+            return keys.wrong(
+                "attention.head_count",
+                &format!("at most {MAX_SIZE} divided by the head size {head_dim}"),
+            );
         }
         let max_positions = keys.size("context_length", MAX_POSITIONS)?;
         keys.refuse_what_no_decoder_here_does(head_dim, max_positions)?;
@@ -52,7 +64,8 @@ impl ModelConfig {
         let vocab_size = keys.vocab_size(tensor("token_embd.weight"), hidden_size)?;
         let mut eos_token_ids = Vec::new();
         for name in ["eos", "eot", "eom"] {
-            eos_token_ids.extend(keys.token_id(name, vocab_size)?.filter(|id| !eos_token_ids.contains(id)));
+            eos_token_ids
+                .extend(keys.token_id(name, vocab_size)?.filter(|id| !eos_token_ids.contains(id)));
         }
         Ok(Self {
             family,
@@ -64,7 +77,9 @@ impl ModelConfig {
             intermediate_size: keys.size("feed_forward_length", MAX_SIZE)?,
             vocab_size,
             max_positions,
-            rope_theta: keys.number("rope.freq_base", "a number of at least 1", |x| x >= 1.0)?.unwrap_or(10_000.0),
+            rope_theta: keys
+                .number("rope.freq_base", "a number of at least 1", |x| x >= 1.0)?
+                .unwrap_or(10_000.0),
             rope_scaling: None,
             rms_norm_eps: keys.rms_norm_eps()?,
             qkv_bias: tensor("blk.0.attn_q.bias").is_some(),
@@ -108,7 +123,12 @@ impl Keys<'_> {
         if self.has(name) { self.size(name, max) } else { Ok(otherwise) }
     }
 
-    fn number(&self, name: &str, expected: &str, valid: impl Fn(f32) -> bool) -> Result<Option<f32>> {
+    fn number(
+        &self,
+        name: &str,
+        expected: &str,
+        valid: impl Fn(f32) -> bool,
+    ) -> Result<Option<f32>> {
         match self.metadata.float(&self.key(name))? {
             None => Ok(None),
             Some(x) if valid(x) && x.is_normal() => Ok(Some(x)),
@@ -130,7 +150,9 @@ impl Keys<'_> {
         match self.metadata.size(&key)? {
             None => Ok(None),
             Some(id) if id < vocab_size => Ok(Some(id as u32)),
-            Some(_) => Err(self.metadata.wrong(&key, &format!("a token id below the vocabulary's size, {vocab_size}"))),
+            Some(_) => Err(self
+                .metadata
+                .wrong(&key, &format!("a token id below the vocabulary's size, {vocab_size}"))),
         }
     }
 
@@ -138,21 +160,36 @@ impl Keys<'_> {
     fn vocab_size(&self, embedding: Option<&TensorInfo>, hidden_size: usize) -> Result<usize> {
         const TOKENS: &str = "tokenizer.ggml.tokens";
         let file = self.metadata.file();
-        let Some(embedding) = embedding else { bail!("{file}: tensor token_embd.weight: found nothing, expected a tensor") };
-        let [vocab_size, _] = *embedding.shape else {
-            bail!("{file}: tensor token_embd.weight: found shape {:?}, expected [vocabulary, {hidden_size}]", embedding.shape);
+        let Some(embedding) = embedding else {
+            bail!("{file}: tensor token_embd.weight: found nothing, expected a tensor")
         };
-        ensure!(vocab_size as u64 <= MAX_SIZE, "{file}: tensor token_embd.weight: found {vocab_size} rows, expected at most {MAX_SIZE}");
+        let [vocab_size, _] = *embedding.shape else {
+            bail!(
+                "{file}: tensor token_embd.weight: found shape {:?}, expected [vocabulary, {hidden_size}]",
+                embedding.shape
+            );
+        };
+        ensure!(
+            vocab_size as u64 <= MAX_SIZE,
+            "{file}: tensor token_embd.weight: found {vocab_size} rows, expected at most {MAX_SIZE}"
+        );
         if let Some(tokens) = self.metadata.array(TOKENS)? {
             let expected = format!("{vocab_size}, as many as token_embd.weight has rows");
             ensure!(tokens.len() == vocab_size, self.metadata.wrong(TOKENS, &expected));
         } else if self.size_or("vocab_size", MAX_SIZE, vocab_size)? != vocab_size {
-            return self.wrong("vocab_size", &format!("{vocab_size}, as many as token_embd.weight has rows"));
+            return self.wrong(
+                "vocab_size",
+                &format!("{vocab_size}, as many as token_embd.weight has rows"),
+            );
         }
         Ok(vocab_size)
     }
 
-    fn refuse_what_no_decoder_here_does(&self, head_dim: usize, max_positions: usize) -> Result<()> {
+    fn refuse_what_no_decoder_here_does(
+        &self,
+        head_dim: usize,
+        max_positions: usize,
+    ) -> Result<()> {
         for name in ["attention.value_length", "rope.dimension_count"] {
             if self.size_or(name, MAX_HEAD_DIM, head_dim)? != head_dim {
                 return self.wrong(name, &format!("{head_dim}, the size of a head"));
@@ -161,12 +198,22 @@ impl Keys<'_> {
         if self.metadata.size(&self.key("expert_count"))?.is_some_and(|n| n > 0) {
             return self.wrong("expert_count", "0 or nothing: the MLP has no experts here");
         }
-        if self.metadata.size(&self.key("attention.sliding_window"))?.is_some_and(|n| n > 0 && n < max_positions) {
-            return self.wrong("attention.sliding_window", "nothing: every layer attends to all positions here");
+        if self
+            .metadata
+            .size(&self.key("attention.sliding_window"))?
+            .is_some_and(|n| n > 0 && n < max_positions)
+        {
+            return self.wrong(
+                "attention.sliding_window",
+                "nothing: every layer attends to all positions here",
+            );
         }
         const SCALING: &str = "rope.scaling.type";
         if self.metadata.text(&self.key(SCALING))?.is_some_and(|name| name != "none") {
-            return self.wrong(SCALING, "\"none\" or nothing; Llama 3's scaling is a tensor, rope_freqs.weight");
+            return self.wrong(
+                SCALING,
+                "\"none\" or nothing; Llama 3's scaling is a tensor, rope_freqs.weight",
+            );
         }
         // Files that scale positions need not say how.
         for name in ["rope.scaling.factor", "rope.scale_linear"] {

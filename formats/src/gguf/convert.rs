@@ -1,5 +1,6 @@
-//! What a GGUF file says about a model that lies in a Hugging Face folder: the keys that llama.cpp's converter writes for
-//! Llama, Qwen2 and Qwen3, made from `config.json`, `generation_config.json`, `tokenizer.json` and `tokenizer_config.json`.
+//! What a GGUF file says about a model that lies in a Hugging Face folder: the keys that
+//! llama.cpp's converter writes for Llama, Qwen2 and Qwen3, made from `config.json`,
+//! `generation_config.json`, `tokenizer.json` and `tokenizer_config.json`.
 
 mod tokenizer;
 
@@ -11,11 +12,12 @@ use serde_json::Value as Json;
 use super::{Metadata, Value};
 use crate::config::{Family, ModelConfig};
 
-/// The metadata of a model folder. What depends on the weights' types (`general.file_type`, `general.quantization_version`) is left
-/// to whoever writes them.
+/// The metadata of a model folder. What depends on the weights' types (`general.file_type`,
+/// `general.quantization_version`) is left to whoever writes them.
 ///
 /// # Errors
-/// If a file is missing or malformed, or says what a GGUF file cannot (an unknown pre-tokenizer, for example).
+/// If a file is missing or malformed, or says what a GGUF file cannot (an unknown pre-tokenizer,
+/// for example).
 pub fn metadata_from_folder(folder: &Path) -> Result<Metadata> {
     let config = ModelConfig::from_folder(folder)?;
     let mut metadata = Metadata::new(&folder.display().to_string());
@@ -55,19 +57,25 @@ pub fn insert_architecture(metadata: &mut Metadata, config: &ModelConfig) -> Res
         ("attention.value_length", config.head_dim),
     ];
     if config.family == Family::Llama {
-        sizes.extend([("vocab_size", config.vocab_size), ("rope.dimension_count", config.head_dim)]);
+        sizes
+            .extend([("vocab_size", config.vocab_size), ("rope.dimension_count", config.head_dim)]);
     }
     for (key, size) in sizes {
-        let size = u32::try_from(size).map_err(|_| anyhow!("{key}: found {size}, expected at most {}", u32::MAX))?;
+        let size = u32::try_from(size)
+            .map_err(|_| anyhow!("{key}: found {size}, expected at most {}", u32::MAX))?;
         metadata.insert(&format!("{architecture}.{key}"), Value::U32(size));
     }
     metadata.insert(&format!("{architecture}.rope.freq_base"), Value::F32(config.rope_theta));
-    metadata.insert(&format!("{architecture}.attention.layer_norm_rms_epsilon"), Value::F32(config.rms_norm_eps));
+    metadata.insert(
+        &format!("{architecture}.attention.layer_norm_rms_epsilon"),
+        Value::F32(config.rms_norm_eps),
+    );
     Ok(())
 }
 
-/// The chat template's text, and the file that it comes from: `chat_template.jinja`, or else the field `chat_template` of
-/// `tokenizer_config.json`; `None` if there is neither. Of several named templates it takes `default`.
+/// The chat template's text, and the file that it comes from: `chat_template.jinja`, or else the
+/// field `chat_template` of `tokenizer_config.json`; `None` if there is neither. Of several named
+/// templates it takes `default`.
 ///
 /// # Errors
 /// If a file cannot be read, or the field is of another type.
@@ -75,18 +83,29 @@ pub fn template_source(folder: &Path) -> Result<Option<(String, String)>> {
     let path = folder.join("chat_template.jinja");
     if path.exists() {
         let file = path.display().to_string();
-        return Ok(Some((std::fs::read_to_string(&path).map_err(|e| anyhow!("{file}: cannot be read: {e}"))?, file)));
+        return Ok(Some((
+            std::fs::read_to_string(&path).map_err(|e| anyhow!("{file}: cannot be read: {e}"))?,
+            file,
+        )));
     }
     let (config, file) = tokenizer_config(folder)?;
     match &config["chat_template"] {
         Json::Null => Ok(None),
         Json::String(source) => Ok(Some((source.clone(), file))),
         Json::Array(named) => {
-            let default = named.iter().find(|entry| entry["name"] == "default").and_then(|entry| entry["template"].as_str());
-            ensure!(default.is_some(), "{file}: field \"chat_template\": found no template named \"default\" in the list");
+            let default = named
+                .iter()
+                .find(|entry| entry["name"] == "default")
+                .and_then(|entry| entry["template"].as_str());
+            ensure!(
+                default.is_some(),
+                "{file}: field \"chat_template\": found no template named \"default\" in the list"
+            );
             Ok(default.map(|source| (source.to_owned(), file)))
         }
-        _ => bail!("{file}: field \"chat_template\": expected a string or a list of named templates"),
+        _ => {
+            bail!("{file}: field \"chat_template\": expected a string or a list of named templates")
+        }
     }
 }
 

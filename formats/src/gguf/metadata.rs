@@ -23,7 +23,8 @@ pub enum Value {
     F64(f64),
 }
 
-/// An array: one type for all elements. Vocabularies are arrays of 50,000 elements and more, so elements are not `Value`s.
+/// An array: one type for all elements. Vocabularies are arrays of 50,000 elements and more, so
+/// elements are not `Value`s.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Array {
@@ -200,7 +201,11 @@ fn describe(value: &Value) -> String {
         Value::Array(array) => format!("an array of {} elements", array.len()),
         other => {
             let text = format!("{other:?}");
-            if text.chars().count() <= ENOUGH { text } else { text.chars().take(ENOUGH).chain("…".chars()).collect() }
+            if text.chars().count() <= ENOUGH {
+                text
+            } else {
+                text.chars().take(ENOUGH).chain("…".chars()).collect()
+            }
         }
     }
 }

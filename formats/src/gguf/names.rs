@@ -1,8 +1,11 @@
 //! Tensor names: what Hugging Face checkpoints and GGUF files call the same thing.
 
 /// Names outside layers.
-const WHOLE: [(&str, &str); 3] =
-    [("model.embed_tokens.weight", "token_embd.weight"), ("model.norm.weight", "output_norm.weight"), ("lm_head.weight", "output.weight")];
+const WHOLE: [(&str, &str); 3] = [
+    ("model.embed_tokens.weight", "token_embd.weight"),
+    ("model.norm.weight", "output_norm.weight"),
+    ("lm_head.weight", "output.weight"),
+];
 
 /// Parts of a layer, without `.weight` or `.bias`.
 const PARTS: [(&str, &str); 11] = [
@@ -19,8 +22,9 @@ const PARTS: [(&str, &str); 11] = [
     ("mlp.down_proj", "ffn_down"),
 ];
 
-/// The name in a GGUF file of a tensor of Llama, Qwen2 or Qwen3: `model.layers.3.self_attn.q_proj.weight` → `blk.3.attn_q.weight`.
-/// `None` if these models have no such tensor.
+/// The name in a GGUF file of a tensor of Llama, Qwen2 or Qwen3:
+/// `model.layers.3.self_attn.q_proj.weight` → `blk.3.attn_q.weight`. `None` if these models have no
+/// such tensor.
 #[must_use]
 pub fn gguf_name(hugging_face: &str) -> Option<String> {
     if let Some((_, gguf)) = WHOLE.iter().find(|(name, _)| *name == hugging_face) {
@@ -31,7 +35,8 @@ pub fn gguf_name(hugging_face: &str) -> Option<String> {
     Some(format!("blk.{layer}.{gguf}.{kind}"))
 }
 
-/// The other way: `blk.3.attn_q.weight` → `model.layers.3.self_attn.q_proj.weight`. `None` if these models have no such tensor.
+/// The other way: `blk.3.attn_q.weight` → `model.layers.3.self_attn.q_proj.weight`. `None` if these
+/// models have no such tensor.
 #[must_use]
 pub fn hugging_face_name(gguf: &str) -> Option<String> {
     if let Some((hugging_face, _)) = WHOLE.iter().find(|(_, name)| *name == gguf) {
@@ -45,6 +50,7 @@ pub fn hugging_face_name(gguf: &str) -> Option<String> {
 /// Takes a name within a layer apart: its number, the part, `weight` or `bias`.
 fn in_layer<'a>(name: &'a str, prefix: &str) -> Option<(usize, &'a str, &'a str)> {
     let (layer, rest) = name.strip_prefix(prefix)?.split_once('.')?;
-    let (part, kind) = rest.rsplit_once('.').filter(|(_, kind)| matches!(*kind, "weight" | "bias"))?;
+    let (part, kind) =
+        rest.rsplit_once('.').filter(|(_, kind)| matches!(*kind, "weight" | "bias"))?;
     Some((layer.parse().ok()?, part, kind))
 }

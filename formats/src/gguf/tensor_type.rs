@@ -78,7 +78,8 @@ impl TensorType {
         Self::ALL.into_iter().find(|tensor_type| tensor_type.id() == id)
     }
 
-    /// What the field calls the type that this number stands for, whether or not this engine runs it: for messages.
+    /// What the field calls the type that this number stands for, whether or not this engine runs
+    /// it: for messages.
     #[must_use]
     pub fn name_of_id(id: u32) -> Option<&'static str> {
         Some(match id {
@@ -178,6 +179,11 @@ impl FromStr for TensorType {
         Self::ALL
             .into_iter()
             .find(|tensor_type| tensor_type.name().eq_ignore_ascii_case(name))
-            .ok_or_else(|| format!("found type {name:?}, expected one of {}", Self::ALL.map(Self::name).join(", ")))
+            .ok_or_else(|| {
+                format!(
+                    "found type {name:?}, expected one of {}",
+                    Self::ALL.map(Self::name).join(", ")
+                )
+            })
     }
 }

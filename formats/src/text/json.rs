@@ -8,7 +8,8 @@ use serde_json::Value;
 /// See [`Tokenizer`](super::Tokenizer), whose methods say what these do.
 pub(super) struct JsonTokenizer {
     inner: tokenizers::Tokenizer,
-    /// What the tokenizer's post-processor puts before a text: nothing, or the token that begins one.
+    /// What the tokenizer's post-processor puts before a text: nothing, or the token that begins
+    /// one.
     prefix: Vec<u32>,
     spelling: Spelling,
 }
@@ -17,7 +18,8 @@ pub(super) struct JsonTokenizer {
 enum Spelling {
     /// Every byte is one printable character (GPT-2, Llama 3, Qwen).
     ByteLevel(HashMap<char, u8>),
-    /// `▁` is a space, and `<0x0A>` is a byte that has no token of its own (SentencePiece: Llama 2, TinyLlama).
+    /// `▁` is a space, and `<0x0A>` is a byte that has no token of its own (SentencePiece: Llama 2,
+    /// TinyLlama).
     SentencePiece,
     /// As it reads.
     Plain,
@@ -25,9 +27,13 @@ enum Spelling {
 
 impl JsonTokenizer {
     pub(super) fn from_json(json: &str, file: &str) -> Result<Self> {
-        let wrong = |e: &dyn std::fmt::Display| anyhow!("{file}: not a tokenizer: {}", e.to_string().replace('\n', " "));
-        let mut inner: tokenizers::Tokenizer = json.parse().map_err(|e: tokenizers::Error| wrong(&e))?;
-        // Settings for training batches, which some files carry; here they would cut or lengthen a prompt silently.
+        let wrong = |e: &dyn std::fmt::Display| {
+            anyhow!("{file}: not a tokenizer: {}", e.to_string().replace('\n', " "))
+        };
+        let mut inner: tokenizers::Tokenizer =
+            json.parse().map_err(|e: tokenizers::Error| wrong(&e))?;
+        // Settings for training batches, which some files carry; here they would cut or lengthen a
+        // prompt silently.
         inner.with_truncation(None).map_err(|e| wrong(&e))?.with_padding(None);
         let prefix = added_before(&inner).map_err(|e| wrong(&e))?;
         let spelling = spelling(&serde_json::to_value(inner.get_decoder())?);
@@ -55,10 +61,13 @@ impl JsonTokenizer {
             return token.into_bytes();
         }
         match &self.spelling {
-            // A character outside the alphabet can only come from an added token, which is spelled as it reads.
-            Spelling::ByteLevel(alphabet) => {
-                token.chars().map(|c| alphabet.get(&c).copied()).collect::<Option<_>>().unwrap_or_else(|| token.into_bytes())
-            }
+            // A character outside the alphabet can only come from an added token, which is spelled
+            // as it reads.
+            Spelling::ByteLevel(alphabet) => token
+                .chars()
+                .map(|c| alphabet.get(&c).copied())
+                .collect::<Option<_>>()
+                .unwrap_or_else(|| token.into_bytes()),
             Spelling::SentencePiece => match byte_token(&token) {
                 Some(byte) => vec![byte],
                 None => token.replace('▁', " ").into_bytes(),
@@ -80,7 +89,8 @@ fn encode(inner: &tokenizers::Tokenizer, text: &str, post_process: bool) -> Resu
 /// What the post-processor puts before a text: seen on a text of one letter.
 fn added_before(inner: &tokenizers::Tokenizer) -> Result<Vec<u32>> {
     let (plain, processed) = (encode(inner, "a", false)?, encode(inner, "a", true)?);
-    let at = (0..processed.len()).find(|&at| !plain.is_empty() && processed[at..].starts_with(&plain));
+    let at =
+        (0..processed.len()).find(|&at| !plain.is_empty() && processed[at..].starts_with(&plain));
     Ok(processed[..at.unwrap_or(0)].to_vec())
 }
 
@@ -93,14 +103,18 @@ fn spelling(decoder: &Value) -> Spelling {
     let has = |kind: &str| parts.iter().any(|part| part["type"] == kind);
     if has("ByteLevel") {
         Spelling::ByteLevel(byte_alphabet())
-    } else if has("ByteFallback") || has("Metaspace") || parts.iter().any(|part| part["pattern"]["String"] == "▁") {
+    } else if has("ByteFallback")
+        || has("Metaspace")
+        || parts.iter().any(|part| part["pattern"]["String"] == "▁")
+    {
         Spelling::SentencePiece
     } else {
         Spelling::Plain
     }
 }
 
-/// GPT-2's alphabet: a printable byte stands for itself, and the n-th of the others is the character 256 + n.
+/// GPT-2's alphabet: a printable byte stands for itself, and the n-th of the others is the
+/// character 256 + n.
 fn byte_alphabet() -> HashMap<char, u8> {
     let printable = |byte: u8| matches!(byte, b'!'..=b'~' | 0xA1..=0xAC | 0xAE..=0xFF);
     let (printed, others): (Vec<u8>, Vec<u8>) = (0..=255).partition(|&byte| printable(byte));

@@ -1,4 +1,5 @@
-//! The chat template: a Jinja program in the model folder that turns messages into the text the model was trained on.
+//! The chat template: a Jinja program in the model folder that turns messages into the text the
+//! model was trained on.
 
 use std::{
     collections::BTreeMap,
@@ -28,8 +29,8 @@ pub struct ChatTemplate {
 }
 
 impl ChatTemplate {
-    /// Reads `chat_template.jinja`, or else the field `chat_template` of `tokenizer_config.json`; `None` if there is
-    /// neither. Of several named templates it takes `default`.
+    /// Reads `chat_template.jinja`, or else the field `chat_template` of `tokenizer_config.json`;
+    /// `None` if there is neither. Of several named templates it takes `default`.
     ///
     /// # Errors
     /// If a file cannot be read, or the template's syntax is wrong.
@@ -39,14 +40,20 @@ impl ChatTemplate {
         Self::new(source, special_tokens(&config), file).map(Some)
     }
 
-    /// The template of a GGUF file; `None` if it has none. The tokens that the template may ask for are those that the metadata names.
+    /// The template of a GGUF file; `None` if it has none. The tokens that the template may ask for
+    /// are those that the metadata names.
     ///
     /// # Errors
     /// If the template's syntax is wrong, or a token that is named does not exist.
     pub fn from_gguf(metadata: &Metadata) -> Result<Option<Self>> {
         let Some(source) = metadata.text("tokenizer.chat_template")? else { return Ok(None) };
         let mut special_tokens = BTreeMap::new();
-        for (variable, name) in [("bos_token", "bos"), ("eos_token", "eos"), ("unk_token", "unknown"), ("pad_token", "padding")] {
+        for (variable, name) in [
+            ("bos_token", "bos"),
+            ("eos_token", "eos"),
+            ("unk_token", "unknown"),
+            ("pad_token", "padding"),
+        ] {
             let key = format!("tokenizer.ggml.{name}_token_id");
             let Some(id) = metadata.size(&key)? else { continue };
             let token = match metadata.array("tokenizer.ggml.tokens")? {
@@ -59,29 +66,36 @@ impl ChatTemplate {
         Self::new(source.to_owned(), special_tokens, metadata.file().to_owned()).map(Some)
     }
 
-    /// A template from its text. `special_tokens` are variables of the template (`bos_token`, `eos_token`); `file` is where
-    /// the text comes from, for messages.
+    /// A template from its text. `special_tokens` are variables of the template (`bos_token`,
+    /// `eos_token`); `file` is where the text comes from, for messages.
     ///
     /// # Errors
     /// If the template's syntax is wrong.
-    pub fn new(source: String, special_tokens: BTreeMap<String, String>, file: String) -> Result<Self> {
+    pub fn new(
+        source: String,
+        special_tokens: BTreeMap<String, String>,
+        file: String,
+    ) -> Result<Self> {
         let template = Self { environment: environment(), source, file, special_tokens };
         template.environment.template_from_str(&template.source).map_err(|e| template.wrong(&e))?;
         Ok(template)
     }
 
-    /// The text of a chat. With `add_generation_prompt` it ends where the assistant's answer begins.
+    /// The text of a chat. With `add_generation_prompt` it ends where the assistant's answer
+    /// begins.
     ///
-    /// Encode it with [`Tokenizer::encode`](super::Tokenizer::encode): the template has written the token that begins a
-    /// text if the model wants one.
+    /// Encode it with [`Tokenizer::encode`](super::Tokenizer::encode): the template has written the
+    /// token that begins a text if the model wants one.
     ///
     /// # Errors
     /// If the template refuses these messages (two from the same role in a row, for example).
     pub fn render(&self, messages: &[Message], add_generation_prompt: bool) -> Result<String> {
-        let messages: Vec<_> = messages.iter().map(|m| context! { role => m.role, content => m.content }).collect();
+        let messages: Vec<_> =
+            messages.iter().map(|m| context! { role => m.role, content => m.content }).collect();
         let special_tokens = minijinja::Value::from_serialize(&self.special_tokens);
         let variables = context! { messages, add_generation_prompt, tools => (), documents => (), ..special_tokens };
-        let template = self.environment.template_from_str(&self.source).map_err(|e| self.wrong(&e))?;
+        let template =
+            self.environment.template_from_str(&self.source).map_err(|e| self.wrong(&e))?;
         template.render(variables).map_err(|e| self.wrong(&e))
     }
 
@@ -94,11 +108,15 @@ impl ChatTemplate {
 fn special_tokens(config: &Value) -> BTreeMap<String, String> {
     let fields = config.as_object().into_iter().flatten();
     let tokens = fields.filter(|(field, _)| field.ends_with("_token"));
-    tokens.filter_map(|(field, value)| Some((field.clone(), value.as_str().or(value["content"].as_str())?.to_owned()))).collect()
+    tokens
+        .filter_map(|(field, value)| {
+            Some((field.clone(), value.as_str().or(value["content"].as_str())?.to_owned()))
+        })
+        .collect()
 }
 
-/// Jinja as transformers sets it up: Python's methods on strings and lists, and the functions that templates on the
-/// hub call.
+/// Jinja as transformers sets it up: Python's methods on strings and lists, and the functions that
+/// templates on the hub call.
 fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_trim_blocks(true);
@@ -115,11 +133,15 @@ fn environment() -> Environment<'static> {
     environment
 }
 
-/// `json.dumps(value, ensure_ascii=False, indent=indent)`: spaces after commas and colons, nothing escaped for HTML.
+/// `json.dumps(value, ensure_ascii=False, indent=indent)`: spaces after commas and colons, nothing
+/// escaped for HTML.
 fn to_json(value: &minijinja::Value, options: Kwargs) -> Result<String, Error> {
     let indent: Option<usize> = options.get("indent")?;
     if options.get::<Option<bool>>("ensure_ascii")? == Some(true) {
-        return Err(Error::new(ErrorKind::InvalidOperation, "tojson: ensure_ascii=true is not supported"));
+        return Err(Error::new(
+            ErrorKind::InvalidOperation,
+            "tojson: ensure_ascii=true is not supported",
+        ));
     }
     options.assert_all_used()?;
     let failed = |e: serde_json::Error| Error::new(ErrorKind::BadSerialization, e.to_string());
@@ -132,7 +154,11 @@ fn to_json(value: &minijinja::Value, options: Kwargs) -> Result<String, Error> {
         Some(width) => {
             let spaces = " ".repeat(width);
             let formatter = serde_json::ser::PrettyFormatter::with_indent(spaces.as_bytes());
-            serde::Serialize::serialize(value, &mut serde_json::Serializer::with_formatter(&mut json, formatter)).map_err(failed)?;
+            serde::Serialize::serialize(
+                value,
+                &mut serde_json::Serializer::with_formatter(&mut json, formatter),
+            )
+            .map_err(failed)?;
         }
     }
     Ok(String::from_utf8(json).expect("serde_json writes UTF-8"))
@@ -142,25 +168,49 @@ fn to_json(value: &minijinja::Value, options: Kwargs) -> Result<String, Error> {
 struct OneLine;
 
 impl serde_json::ser::Formatter for OneLine {
-    fn begin_array_value<W: ?Sized + std::io::Write>(&mut self, out: &mut W, first: bool) -> std::io::Result<()> {
+    fn begin_array_value<W: ?Sized + std::io::Write>(
+        &mut self,
+        out: &mut W,
+        first: bool,
+    ) -> std::io::Result<()> {
         if first { Ok(()) } else { out.write_all(b", ") }
     }
 
-    fn begin_object_key<W: ?Sized + std::io::Write>(&mut self, out: &mut W, first: bool) -> std::io::Result<()> {
+    fn begin_object_key<W: ?Sized + std::io::Write>(
+        &mut self,
+        out: &mut W,
+        first: bool,
+    ) -> std::io::Result<()> {
         if first { Ok(()) } else { out.write_all(b", ") }
     }
 
-    fn begin_object_value<W: ?Sized + std::io::Write>(&mut self, out: &mut W) -> std::io::Result<()> {
+    fn begin_object_value<W: ?Sized + std::io::Write>(
+        &mut self,
+        out: &mut W,
+    ) -> std::io::Result<()> {
         out.write_all(b": ")
     }
 }
 
-/// Python's `strftime` for the directives that chat templates use, in UTC: the standard library knows no other zone.
-/// A directive it does not know is left as it stands.
+/// Python's `strftime` for the directives that chat templates use, in UTC: the standard library
+/// knows no other zone. A directive it does not know is left as it stands.
 fn strftime(format: &str, seconds_since_1970: u64) -> String {
-    const MONTHS: [&str; 12] =
-        ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
-    const DAYS: [&str; 7] = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    const DAYS: [&str; 7] =
+        ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
     let (days, time) = (seconds_since_1970 / 86_400, seconds_since_1970 % 86_400);
     let (year, month, day) = date(days);
     let weekday = DAYS[(days % 7) as usize];
@@ -194,7 +244,9 @@ fn strftime(format: &str, seconds_since_1970: u64) -> String {
 
 /// Year, month and day of a day counted from 1 January 1970, by whole years and then whole months.
 fn date(mut days: u64) -> (u64, u64, u64) {
-    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     let mut year = 1970;
     while days >= 365 + u64::from(leap(year)) {
         days -= 365 + u64::from(leap(year));
@@ -218,8 +270,14 @@ mod tests {
         // datetime.fromtimestamp(t, timezone.utc).strftime(…)
         let all = "%d %b %Y|%Y-%m-%d|%A %a %B|%H:%M:%S|%y%%";
         assert_eq!(strftime(all, 0), "01 Jan 1970|1970-01-01|Thursday Thu January|00:00:00|70%");
-        assert_eq!(strftime(all, 951_827_696), "29 Feb 2000|2000-02-29|Tuesday Tue February|12:34:56|00%");
-        assert_eq!(strftime(all, 1_798_761_599), "31 Dec 2026|2026-12-31|Thursday Thu December|23:59:59|26%");
+        assert_eq!(
+            strftime(all, 951_827_696),
+            "29 Feb 2000|2000-02-29|Tuesday Tue February|12:34:56|00%"
+        );
+        assert_eq!(
+            strftime(all, 1_798_761_599),
+            "31 Dec 2026|2026-12-31|Thursday Thu December|23:59:59|26%"
+        );
         assert_eq!(strftime("50%", 0), "50%");
     }
 }

@@ -24,7 +24,8 @@ impl Tokenizer {
     /// If the file is missing or is not a tokenizer.
     pub fn from_folder(folder: &Path) -> Result<Self> {
         let path = folder.join("tokenizer.json");
-        let json = std::fs::read_to_string(&path).map_err(|e| anyhow!("{}: cannot be read: {e}", path.display()))?;
+        let json = std::fs::read_to_string(&path)
+            .map_err(|e| anyhow!("{}: cannot be read: {e}", path.display()))?;
         Self::from_json(&json, &path.display().to_string())
     }
 
@@ -36,18 +37,18 @@ impl Tokenizer {
         Ok(Self { source: Source::Json(Box::new(JsonTokenizer::from_json(json, file)?)) })
     }
 
-    /// The tokenizer of a GGUF file: byte-level (`gpt2`) or SentencePiece (`llama`). It gives the ids that the Hugging Face tokenizer
-    /// gives from which such a file is made.
+    /// The tokenizer of a GGUF file: byte-level (`gpt2`) or SentencePiece (`llama`). It gives the
+    /// ids that the Hugging Face tokenizer gives from which such a file is made.
     ///
     /// # Errors
-    /// If the metadata holds no tokenizer or one of another kind, or parts of it do not fit together (fewer scores than tokens, a merge
-    /// of what is no token).
+    /// If the metadata holds no tokenizer or one of another kind, or parts of it do not fit
+    /// together (fewer scores than tokens, a merge of what is no token).
     pub fn from_gguf(metadata: &Metadata) -> Result<Self> {
         Ok(Self { source: Source::Gguf(Box::new(GgufTokenizer::new(metadata)?)) })
     }
 
-    /// The ids of `text`, and no others. Special tokens that are spelled out in the text (`<|im_end|>`) become their ids:
-    /// a chat template's output is encoded with this.
+    /// The ids of `text`, and no others. Special tokens that are spelled out in the text
+    /// (`<|im_end|>`) become their ids: a chat template's output is encoded with this.
     ///
     /// # Errors
     /// If the text has a part that the vocabulary cannot express.
@@ -58,8 +59,9 @@ impl Tokenizer {
         }
     }
 
-    /// The ids of a text that a model is to continue: as [`Tokenizer::encode`], after the token that begins a text if this
-    /// tokenizer adds one (Llama) and the text does not begin with it already. Nothing is added at the end.
+    /// The ids of a text that a model is to continue: as [`Tokenizer::encode`], after the token
+    /// that begins a text if this tokenizer adds one (Llama) and the text does not begin with it
+    /// already. Nothing is added at the end.
     ///
     /// # Errors
     /// If the text has a part that the vocabulary cannot express.
@@ -83,8 +85,9 @@ impl Tokenizer {
         }
     }
 
-    /// The bytes that a token stands for within a text; a character may be spread over several tokens. None for an id that
-    /// the tokenizer does not have: the model's vocabulary may be padded to a round size.
+    /// The bytes that a token stands for within a text; a character may be spread over several
+    /// tokens. None for an id that the tokenizer does not have: the model's vocabulary may be
+    /// padded to a round size.
     #[must_use]
     pub fn token_bytes(&self, id: u32) -> Vec<u8> {
         match &self.source {

@@ -13,7 +13,8 @@ use crate::panics::call;
 
 /// An array of numbers with `MIN` to `MAX` axes, as f32 in row-major order.
 ///
-/// Anything that `numpy.asarray` takes is converted, so a float64 array, a slice with gaps or a CPU tensor will do.
+/// Anything that `numpy.asarray` takes is converted, so a float64 array, a slice with gaps or a CPU
+/// tensor will do.
 #[derive(Clone)]
 pub(crate) struct Floats<const MIN: usize, const MAX: usize>(pub Tensor);
 
@@ -39,7 +40,8 @@ impl<const MIN: usize, const MAX: usize> FromPyObject<'_, '_> for Floats<MIN, MA
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        let array: PyReadonlyArrayDyn<f32> = as_array(&object, "fiu", "numbers", "float32")?.extract()?;
+        let array: PyReadonlyArrayDyn<f32> =
+            as_array(&object, "fiu", "numbers", "float32")?.extract()?;
         check_axes(array.as_array().shape(), MIN, MAX)?;
         Ok(Self(array.as_array().to_owned()))
     }
@@ -61,7 +63,9 @@ pub(crate) fn compute(py: Python<'_>, f: impl FnOnce() -> Tensor + Ungil + Send)
 }
 
 /// The tensor of an argument that may be left out.
-pub(crate) fn optional<const MIN: usize, const MAX: usize>(array: &Option<Floats<MIN, MAX>>) -> Option<&Tensor> {
+pub(crate) fn optional<const MIN: usize, const MAX: usize>(
+    array: &Option<Floats<MIN, MAX>>,
+) -> Option<&Tensor> {
     array.as_ref().map(|array| &array.0)
 }
 
@@ -90,27 +94,43 @@ impl<const MIN: usize, const MAX: usize> FromPyObject<'_, '_> for Ids<MIN, MAX> 
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        let array: PyReadonlyArrayDyn<i64> = as_array(&object, "iu", "whole numbers", "int64")?.extract()?;
+        let array: PyReadonlyArrayDyn<i64> =
+            as_array(&object, "iu", "whole numbers", "int64")?.extract()?;
         let array = array.as_array();
         check_axes(array.shape(), MIN, MAX)?;
         if let Some(wrong) = array.iter().find(|id| u32::try_from(**id).is_err()) {
-            return Err(PyValueError::new_err(format!("expected whole numbers from 0 to {}, got {wrong}", u32::MAX)));
+            return Err(PyValueError::new_err(format!(
+                "expected whole numbers from 0 to {}, got {wrong}",
+                u32::MAX
+            )));
         }
         Ok(Self(array.mapv(|id| id as u32)))
     }
 }
 
-/// `numpy.asarray(object)` as `dtype`, if its own type is of one of these kinds (`f` float, `i` and `u` whole numbers).
-fn as_array<'py>(object: &Bound<'py, PyAny>, kinds: &str, what: &str, dtype: &str) -> PyResult<Bound<'py, PyAny>> {
-    let wrong = |found: String| PyTypeError::new_err(format!("expected an array of {what}, got {found}"));
-    let array = object.py().import("numpy")?.call_method1("asarray", (object,)).map_err(|error| wrong(format!("an object: {error}")))?;
+/// `numpy.asarray(object)` as `dtype`, if its own type is of one of these kinds (`f` float, `i` and
+/// `u` whole numbers).
+fn as_array<'py>(
+    object: &Bound<'py, PyAny>,
+    kinds: &str,
+    what: &str,
+    dtype: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let wrong =
+        |found: String| PyTypeError::new_err(format!("expected an array of {what}, got {found}"));
+    let array = object
+        .py()
+        .import("numpy")?
+        .call_method1("asarray", (object,))
+        .map_err(|error| wrong(format!("an object: {error}")))?;
     let found = array.getattr("dtype")?;
     // An empty list has no type of its own.
     let empty = array.getattr("size")?.extract::<usize>()? == 0;
     if !empty && !kinds.contains(&found.getattr("kind")?.extract::<String>()?) {
         return Err(wrong(format!("dtype {found}")));
     }
-    // In row-major order, whatever the values, no subclass of ndarray, and copied only where that changes anything.
+    // In row-major order, whatever the values, no subclass of ndarray, and copied only where that
+    // changes anything.
     array.call_method1("astype", (dtype, "C", "unsafe", false, false))
 }
 
@@ -119,5 +139,7 @@ fn check_axes(shape: &[usize], min: usize, max: usize) -> PyResult<()> {
         return Ok(());
     }
     let expected = if min == max { format!("{min}") } else { format!("at least {min}") };
-    Err(PyTypeError::new_err(format!("expected an array with {expected} axes, got shape {shape:?}")))
+    Err(PyTypeError::new_err(format!(
+        "expected an array with {expected} axes, got shape {shape:?}"
+    )))
 }

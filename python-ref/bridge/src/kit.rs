@@ -95,7 +95,11 @@ impl Tokenizer {
 
     /// `messages` are pairs of role and content.
     #[pyo3(signature = (messages, add_generation_prompt=false))]
-    fn render_chat(&self, messages: Vec<(String, String)>, add_generation_prompt: bool) -> PyResult<String> {
+    fn render_chat(
+        &self,
+        messages: Vec<(String, String)>,
+        add_generation_prompt: bool,
+    ) -> PyResult<String> {
         let Some(template) = &self.template else {
             return Err(value_error(anyhow::anyhow!("this model folder has no chat template")));
         };

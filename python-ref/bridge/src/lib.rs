@@ -1,7 +1,9 @@
-//! The Python module `tiny_llm`: both solutions, seen from Python, under the paths that they have in Rust.
+//! The Python module `tiny_llm`: both solutions, seen from Python, under the paths that they have
+//! in Rust.
 //!
-//! `tiny_llm.student` is the learner's `src/`, `tiny_llm.reference` is ours. The binding is written once, in `solution/`,
-//! and compiled for each of the two crates. Arrays go in and come out as NumPy arrays of float32.
+//! `tiny_llm.student` is the learner's `src/`, `tiny_llm.reference` is ours. The binding is written
+//! once, in `solution/`, and compiled for each of the two crates. Arrays go in and come out as
+//! NumPy arrays of float32.
 
 use pyo3::{prelude::*, types::PyType};
 
@@ -40,8 +42,14 @@ fn _bridge(m: &Bound<'_, PyModule>) -> PyResult<()> {
     })
 }
 
-/// Adds a module to its parent and to `sys.modules`, so that `import tiny_llm.reference.week1.attention` finds it.
-fn submodule(parent: &Bound<'_, PyModule>, name: &str, path: &str, fill: fn(&Bound<'_, PyModule>) -> PyResult<()>) -> PyResult<()> {
+/// Adds a module to its parent and to `sys.modules`, so that
+/// `import tiny_llm.reference.week1.attention` finds it.
+fn submodule(
+    parent: &Bound<'_, PyModule>,
+    name: &str,
+    path: &str,
+    fill: fn(&Bound<'_, PyModule>) -> PyResult<()>,
+) -> PyResult<()> {
     let py = parent.py();
     let module = PyModule::new(py, path)?;
     fill(&module)?;

@@ -6,10 +6,23 @@ use std::{
     sync::Once,
 };
 
-use pyo3::{create_exception, exceptions::PyRuntimeError, exceptions::PyValueError, marker::Ungil, prelude::*};
+use pyo3::{
+    create_exception, exceptions::PyRuntimeError, exceptions::PyValueError, marker::Ungil,
+    prelude::*,
+};
 
-create_exception!(tiny_llm, SolutionPanic, PyRuntimeError, "A solution panicked. The text is its message and where it panicked.");
-create_exception!(tiny_llm, NotImplementedYet, SolutionPanic, "A stub was reached. The text names the day, the task and the function.");
+create_exception!(
+    tiny_llm,
+    SolutionPanic,
+    PyRuntimeError,
+    "A solution panicked. The text is its message and where it panicked."
+);
+create_exception!(
+    tiny_llm,
+    NotImplementedYet,
+    SolutionPanic,
+    "A stub was reached. The text names the day, the task and the function."
+);
 
 thread_local! {
     /// How many calls into a solution this thread is in: a callback from Python may call again.
@@ -33,7 +46,10 @@ pub(crate) fn install_hook() {
 }
 
 /// Runs a solution's code. Other Python threads may run meanwhile.
-pub(crate) fn call<T: Ungil + Send>(py: Python<'_>, f: impl FnOnce() -> T + Ungil + Send) -> PyResult<T> {
+pub(crate) fn call<T: Ungil + Send>(
+    py: Python<'_>,
+    f: impl FnOnce() -> T + Ungil + Send,
+) -> PyResult<T> {
     py.detach(|| catch(f))
 }
 
@@ -47,7 +63,9 @@ pub(crate) fn catch<T>(f: impl FnOnce() -> T) -> PyResult<T> {
         Ok(error) => *error,
         Err(payload) => {
             let text = payload.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default();
+            let text = text
+                .or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string))
+                .unwrap_or_default();
             let stub = text.starts_with("not yet implemented");
             let text = format!("{text}\n  at {}", LOCATION.take());
             if stub { NotImplementedYet::new_err(text) } else { SolutionPanic::new_err(text) }
@@ -55,7 +73,8 @@ pub(crate) fn catch<T>(f: impl FnOnce() -> T) -> PyResult<T> {
     })
 }
 
-/// Carries an exception of a Python callback through a solution that knows no errors there, out to [`catch`].
+/// Carries an exception of a Python callback through a solution that knows no errors there, out to
+/// [`catch`].
 pub(crate) fn unwrap_or_unwind<T>(result: PyResult<T>) -> T {
     result.unwrap_or_else(|error| resume_unwind(Box::new(error)))
 }

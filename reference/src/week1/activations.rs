@@ -1,7 +1,8 @@
 //! Day 5. Looking inside: every intermediate result of a model, by name and in order.
 //!
-//! Provided, not a task. **It spells out the attention layer: do not read on before day 3 is green.** `cargo course trace` compares the list
-//! of your model with that of the reference, the tests compare it with PyTorch's: the first entry that differs names the function to look at.
+//! Provided, not a task. **It spells out the attention layer: do not read on before day 3 is
+//! green.** `cargo course trace` compares the list of your model with that of the reference, the
+//! tests compare it with PyTorch's: the first entry that differs names the function to look at.
 
 use ndarray::{Array2, Axis, Slice};
 use tiny_llm_formats::{Tensor, matmul, tensor::transpose};
@@ -14,8 +15,8 @@ use super::{
     rope::rope_half_split,
 };
 
-/// Hands every activation of `model` on `tokens [B, L]` to `each` as soon as it is computed, with its name. If a step panics, what came
-/// before it has been seen.
+/// Hands every activation of `model` on `tokens [B, L]` to `each` as soon as it is computed, with
+/// its name. If a step panics, what came before it has been seen.
 ///
 /// | name | shape | |
 /// |---|---|---|
@@ -88,7 +89,12 @@ fn first_rows(table: &Tensor, rows: usize) -> Tensor {
 }
 
 /// The steps of [`GroupedQueryAttention::forward`], one by one.
-fn inside_attention(attention: &GroupedQueryAttention, x: &Tensor, mask: &Tensor, each: &mut dyn FnMut(&str, &Tensor)) {
+fn inside_attention(
+    attention: &GroupedQueryAttention,
+    x: &Tensor,
+    mask: &Tensor,
+    each: &mut dyn FnMut(&str, &Tensor),
+) {
     let q = attention.q_proj.forward(x);
     each("attention.q_proj", &q);
     let k = attention.k_proj.forward(x);
@@ -136,8 +142,8 @@ fn inside_mlp(mlp: &SwiGlu, x: &Tensor, each: &mut dyn FnMut(&str, &Tensor)) {
     each("mlp.up", &linear(x, &mlp.up_proj, None));
 }
 
-/// The functions that may be wrong if this activation is the first that differs, the likeliest first, each with its task.
-/// Empty if there is no activation of this name.
+/// The functions that may be wrong if this activation is the first that differs, the likeliest
+/// first, each with its task. Empty if there is no activation of this name.
 pub fn tasks_of(name: &str) -> &'static [&'static str] {
     // `layers.12.mlp` -> `mlp`, `layers.12` -> ``
     let part = match name.strip_prefix("layers.") {
@@ -145,18 +151,31 @@ pub fn tasks_of(name: &str) -> &'static [&'static str] {
         None => name,
     };
     match part {
-        "rope.cos" | "rope.sin" => &["week1-day2 task 1: RopeTables::new", "week1-day2 task 1: inverse_frequencies"],
+        "rope.cos" | "rope.sin" => {
+            &["week1-day2 task 1: RopeTables::new", "week1-day2 task 1: inverse_frequencies"]
+        }
         "causal_mask" => &["week1-day3 task 2: causal_mask"],
-        "attention.q_proj.weight" => &["week1-day5 task 4: to_f32", "week1-day5 task 4: load_model"],
+        "attention.q_proj.weight" => {
+            &["week1-day5 task 4: to_f32", "week1-day5 task 4: load_model"]
+        }
         "embedding" => &["week1-day5 task 1: Embedding::forward"],
-        "input_norm" | "post_attention_norm" | "norm" | "attention.q_norm" | "attention.k_norm" => &["week1-day4 task 1: RmsNorm::forward"],
-        "attention.q_proj" | "attention.k_proj" | "attention.v_proj" | "mlp.gate" | "mlp.up" | "lm_head" => &["week1-day1 task 1: linear"],
-        "attention.q_heads" | "attention.k_heads" | "attention.v_heads" => &["week1-day1 task 3: split_heads"],
+        "input_norm" | "post_attention_norm" | "norm" | "attention.q_norm" | "attention.k_norm" => {
+            &["week1-day4 task 1: RmsNorm::forward"]
+        }
+        "attention.q_proj" | "attention.k_proj" | "attention.v_proj" | "mlp.gate" | "mlp.up"
+        | "lm_head" => &["week1-day1 task 1: linear"],
+        "attention.q_heads" | "attention.k_heads" | "attention.v_heads" => {
+            &["week1-day1 task 3: split_heads"]
+        }
         "attention.q_rope" | "attention.k_rope" => &["week1-day2 task 3: rope_half_split"],
         "attention.head_0.weights" => &["week1-day1 task 1: softmax"],
         "attention.head_0" => &["week1-day1 task 2: scaled_dot_product_attention"],
-        // With head 0 right by itself, what is left is the grouping, or attention over more leading axes than two.
-        "attention.heads" => &["week1-day3 task 1: grouped_query_attention", "week1-day1 task 2: scaled_dot_product_attention"],
+        // With head 0 right by itself, what is left is the grouping, or attention over more leading
+        // axes than two.
+        "attention.heads" => &[
+            "week1-day3 task 1: grouped_query_attention",
+            "week1-day1 task 2: scaled_dot_product_attention",
+        ],
         "attention.merged" => &["week1-day1 task 3: merge_heads"],
         "attention" => &["week1-day3 task 3: GroupedQueryAttention::forward"],
         "mlp.silu" => &["week1-day4 task 2: silu"],

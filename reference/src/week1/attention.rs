@@ -8,7 +8,8 @@ use tiny_llm_formats::{
     tensor::{reshape, swap_axes, transpose},
 };
 
-/// Softmax over the last axis: `exp(xᵢ) / Σⱼ exp(xⱼ)`, computed without overflow. Shape in = shape out.
+/// Softmax over the last axis: `exp(xᵢ) / Σⱼ exp(xⱼ)`, computed without overflow. Shape in = shape
+/// out.
 ///
 /// A row that is `−inf` throughout has nothing to choose from; its result is all zeros.
 pub fn softmax(x: &Tensor) -> Tensor {
@@ -31,7 +32,8 @@ pub fn softmax(x: &Tensor) -> Tensor {
 
 /// `x · weightᵀ + bias`: output `o` is the input dotted with row `o` of the weight.
 ///
-/// `x [..., in]` of two axes or more, `weight [out, in]`, `bias [out]` → `[..., out]`. Checkpoints store weights as `[out, in]`.
+/// `x [..., in]` of two axes or more, `weight [out, in]`, `bias [out]` → `[..., out]`. Checkpoints
+/// store weights as `[out, in]`.
 ///
 /// # Panics
 /// If the last axis of `x` is not `in`, or `x` has only one axis.
@@ -52,7 +54,13 @@ pub fn linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Tensor {
 /// 0 keeps a key, `−inf` removes it.
 ///
 /// Source: Vaswani et al. 2017, "Attention Is All You Need", equation 1.
-pub fn scaled_dot_product_attention(q: &Tensor, k: &Tensor, v: &Tensor, scale: Option<f32>, mask: Option<&Tensor>) -> Tensor {
+pub fn scaled_dot_product_attention(
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    scale: Option<f32>,
+    mask: Option<&Tensor>,
+) -> Tensor {
     // SOLUTION week1-day1 task 2
     let head_dim = q.shape()[q.ndim() - 1];
     let scale = scale.unwrap_or(1.0 / (head_dim as f32).sqrt());
@@ -83,7 +91,13 @@ pub struct MultiHeadAttention {
 impl MultiHeadAttention {
     /// `query [B, L, E]`, `key [B, S, E]`, `value [B, S, E]` → `[B, L, E]`.
     /// `mask` broadcasts to `[B, H, L, S]`. The head size is `H·D / H`; it need not be `E / H`.
-    pub fn forward(&self, query: &Tensor, key: &Tensor, value: &Tensor, mask: Option<&Tensor>) -> Tensor {
+    pub fn forward(
+        &self,
+        query: &Tensor,
+        key: &Tensor,
+        value: &Tensor,
+        mask: Option<&Tensor>,
+    ) -> Tensor {
         // SOLUTION week1-day1 task 3
         // 1. Project and split: (B, L, E) -> (B, L, H·D) -> (B, H, L, D)
         let q = split_heads(&linear(query, &self.q_proj, None), self.n_heads);
@@ -100,7 +114,9 @@ impl MultiHeadAttention {
 /// `[B, L, H·D]` → `[B, H, L, D]`. The attention layer of day 3 uses it too.
 pub fn split_heads(x: &Tensor, n_heads: usize) -> Tensor {
     // SOLUTION week1-day1 task 3
-    let [b, l, width] = *x.shape() else { panic!("split_heads needs [B, L, H·D], got {:?}", x.shape()) };
+    let [b, l, width] = *x.shape() else {
+        panic!("split_heads needs [B, L, H·D], got {:?}", x.shape())
+    };
     // A reshape moves nothing, so it may only split the last axis; the swap then brings H before L.
     swap_axes(&reshape(x, &[b, l, n_heads, width / n_heads]), 1, 2)
     // END SOLUTION
@@ -109,7 +125,9 @@ pub fn split_heads(x: &Tensor, n_heads: usize) -> Tensor {
 /// `[B, H, L, D]` → `[B, L, H·D]`, the inverse of [`split_heads`].
 pub fn merge_heads(x: &Tensor) -> Tensor {
     // SOLUTION week1-day1 task 3
-    let [b, h, l, d] = *x.shape() else { panic!("merge_heads needs [B, H, L, D], got {:?}", x.shape()) };
+    let [b, h, l, d] = *x.shape() else {
+        panic!("merge_heads needs [B, H, L, D], got {:?}", x.shape())
+    };
     reshape(&swap_axes(x, 1, 2), &[b, l, h * d])
     // END SOLUTION
 }

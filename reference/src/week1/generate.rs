@@ -24,7 +24,8 @@ pub fn argmax(logits: &[f32]) -> u32 {
     // END SOLUTION
 }
 
-/// Logits `[V]` of the token that follows `tokens [L]`. Nothing is cached: all `L` positions are computed anew.
+/// Logits `[V]` of the token that follows `tokens [L]`. Nothing is cached: all `L` positions are
+/// computed anew.
 ///
 /// # Panics
 /// If there are no tokens, or [`Model::forward`] cannot run on them.
@@ -62,14 +63,15 @@ pub enum FinishReason {
 
 /// Extends `prompt` token by token.
 ///
-/// `next_logits(tokens)` gives the logits `[V]` after `tokens`, which are the prompt and all new tokens so far;
-/// `choose(logits, tokens)` picks one; `on_token` receives every new token as soon as it is chosen, and never a stop
-/// token. The first two run once per step, and so does `on_token` unless a stop token was chosen. Limits are looked at
-/// in this order, before the model runs: `max_new_tokens`, then `context`; so a limit that is already reached costs no
-/// forward pass.
+/// `next_logits(tokens)` gives the logits `[V]` after `tokens`, which are the prompt and all new
+/// tokens so far; `choose(logits, tokens)` picks one; `on_token` receives every new token as soon
+/// as it is chosen, and never a stop token. The first two run once per step, and so does `on_token`
+/// unless a stop token was chosen. Limits are looked at in this order, before the model runs:
+/// `max_new_tokens`, then `context`; so a limit that is already reached costs no forward pass.
 ///
 /// # Errors
-/// If the prompt is empty; or if it is longer than the context, and then the message names both lengths.
+/// If the prompt is empty; or if it is longer than the context, and then the message names both
+/// lengths.
 pub fn generate(
     mut next_logits: impl FnMut(&[u32]) -> Vec<f32>,
     prompt: &[u32],
@@ -79,7 +81,12 @@ pub fn generate(
 ) -> Result<FinishReason> {
     // SOLUTION week1-day6 task 2
     ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
-    ensure!(prompt.len() <= limits.context, "the prompt has {} tokens, but the context holds {}", prompt.len(), limits.context);
+    ensure!(
+        prompt.len() <= limits.context,
+        "the prompt has {} tokens, but the context holds {}",
+        prompt.len(),
+        limits.context
+    );
     let mut tokens = prompt.to_vec();
     loop {
         if tokens.len() - prompt.len() == limits.max_new_tokens {

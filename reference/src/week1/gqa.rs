@@ -1,6 +1,7 @@
 //! Day 3. Grouped-query attention: several query heads share one key/value head.
 //!
-//! Letters: `H_q` query heads, `H` key/value heads, `H_q = G · H`; `L` query length, `S` key length.
+//! Letters: `H_q` query heads, `H` key/value heads, `H_q = G · H`; `L` query length, `S` key
+//! length.
 //!
 //! Source: Ainslie et al. 2023, "GQA: Training Generalized Multi-Query Transformer Models".
 
@@ -14,16 +15,25 @@ use super::{
     rope::{RopeTables, rope_half_split},
 };
 
-/// Attention in which query head `h` reads key/value head `h / G`, `G = H_q / H`, without copying keys or values.
+/// Attention in which query head `h` reads key/value head `h / G`, `G = H_q / H`, without copying
+/// keys or values.
 ///
-/// `q [B, H_q, L, D]`, `k [B, H, S, D]`, `v [B, H, S, D]` → `[B, H_q, L, D]`. `scale` defaults to `1/√D`.
-/// `mask` is added to the scores and broadcasts to `[B, H_q, L, S]`.
+/// `q [B, H_q, L, D]`, `k [B, H, S, D]`, `v [B, H, S, D]` → `[B, H_q, L, D]`. `scale` defaults to
+/// `1/√D`. `mask` is added to the scores and broadcasts to `[B, H_q, L, S]`.
 ///
 /// # Panics
 /// If `H_q` is no multiple of `H`.
-pub fn grouped_query_attention(q: &Tensor, k: &Tensor, v: &Tensor, scale: Option<f32>, mask: Option<&Tensor>) -> Tensor {
+pub fn grouped_query_attention(
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    scale: Option<f32>,
+    mask: Option<&Tensor>,
+) -> Tensor {
     // SOLUTION week1-day3 task 1
-    let [b, h_q, l, d] = *q.shape() else { panic!("q must be [B, H_q, L, D], got {:?}", q.shape()) };
+    let [b, h_q, l, d] = *q.shape() else {
+        panic!("q must be [B, H_q, L, D], got {:?}", q.shape())
+    };
     let [_, h, s, _] = *k.shape() else { panic!("k must be [B, H, S, D], got {:?}", k.shape()) };
     assert!(h_q % h == 0, "{h_q} query heads cannot share {h} key/value heads evenly");
     let group = h_q / h;
@@ -35,9 +45,9 @@ pub fn grouped_query_attention(q: &Tensor, k: &Tensor, v: &Tensor, scale: Option
     let v = reshape(v, &[b, h, 1, s, d]);
     // 3. A mask may name single heads, so it is broadcast before its heads are grouped too.
     let mask = mask.map(|mask| {
-        let full = mask
-            .broadcast(IxDyn(&[b, h_q, l, s]))
-            .unwrap_or_else(|| panic!("mask {:?} does not broadcast to {:?}", mask.shape(), [b, h_q, l, s]));
+        let full = mask.broadcast(IxDyn(&[b, h_q, l, s])).unwrap_or_else(|| {
+            panic!("mask {:?} does not broadcast to {:?}", mask.shape(), [b, h_q, l, s])
+        });
         reshape(&full.to_owned(), &[b, h, group, l, s])
     });
     // 4. The 1 broadcasts over G; back to (B, H_q, L, D)
@@ -53,7 +63,9 @@ pub fn grouped_query_attention(q: &Tensor, k: &Tensor, v: &Tensor, scale: Option
 pub fn causal_mask(length: usize, keys: usize) -> Tensor {
     // SOLUTION week1-day3 task 2
     assert!(length <= keys, "{length} queries cannot be the last of {keys} positions");
-    Tensor::from_shape_fn(IxDyn(&[length, keys]), |at| if at[1] <= keys - length + at[0] { 0.0 } else { f32::NEG_INFINITY })
+    Tensor::from_shape_fn(IxDyn(&[length, keys]), |at| {
+        if at[1] <= keys - length + at[0] { 0.0 } else { f32::NEG_INFINITY }
+    })
     // END SOLUTION
 }
 
@@ -73,10 +85,12 @@ impl Linear {
     }
 }
 
-/// What normalises each head of `[B, H, L, D]` over `D`. Day 4 builds the real one (RMSNorm); until then the tests hand one in.
+/// What normalises each head of `[B, H, L, D]` over `D`. Day 4 builds the real one (RMSNorm); until
+/// then the tests hand one in.
 pub type HeadNorm = Box<dyn Fn(&Tensor) -> Tensor + Send + Sync>;
 
-/// The attention layer of Llama (no bias, no norm), Qwen2 (bias on q, k, v) and Qwen3 (per-head q/k norm).
+/// The attention layer of Llama (no bias, no norm), Qwen2 (bias on q, k, v) and Qwen3 (per-head q/k
+/// norm).
 pub struct GroupedQueryAttention {
     /// Query heads, `H_q`.
     pub n_heads: usize,
@@ -107,7 +121,8 @@ impl GroupedQueryAttention {
         let q = split_heads(&self.q_proj.forward(x), self.n_heads);
         let k = split_heads(&self.k_proj.forward(x), self.n_kv_heads);
         let v = split_heads(&self.v_proj.forward(x), self.n_kv_heads);
-        // 2. Norm per head, then turn: a rotation after a norm with uneven weights is not the norm of a rotation.
+        // 2. Norm per head, then turn: a rotation after a norm with uneven weights is not the norm
+        //    of a rotation.
         let q = self.q_norm.as_ref().map_or_else(|| q.clone(), |norm| norm(&q));
         let k = self.k_norm.as_ref().map_or_else(|| k.clone(), |norm| norm(&k));
         let q = rope_half_split(&q, &self.rope, 0);

@@ -6,11 +6,13 @@ use tiny_llm_formats::Tensor;
 
 use super::attention::linear;
 
-/// `x · σ(x) = x / (1 + e^(−x))`, element by element, for any finite x: no overflow, and no cancellation for large negative x.
+/// `x · σ(x) = x / (1 + e^(−x))`, element by element, for any finite x: no overflow, and no
+/// cancellation for large negative x.
 pub fn silu(x: &Tensor) -> Tensor {
     // SOLUTION week1-day4 task 2
     x.mapv(|x| {
-        // e^(−x) overflows below −88, e^x above 88: take the exponential whose exponent is not positive.
+        // e^(−x) overflows below −88, e^x above 88: take the exponential whose exponent is not
+        // positive.
         let e = (-x.abs()).exp();
         if x >= 0.0 { x / (1.0 + e) } else { x * e / (1.0 + e) }
     })

@@ -1,8 +1,9 @@
 //! Day 2. RoPE: position as a rotation of each query and key.
 //!
-//! A head of size `D` is `D/2` pairs of numbers; pair `i` at position `p` turns by the angle `p · θᵢ`,
-//! `θᵢ = base^(−2i/D)`. Checkpoints disagree about *which* two numbers are a pair: neighbours
-//! ([`rope_interleaved`], GGUF Llama files) or numbers half a head apart ([`rope_half_split`], Hugging Face folders).
+//! A head of size `D` is `D/2` pairs of numbers; pair `i` at position `p` turns by the angle
+//! `p · θᵢ`, `θᵢ = base^(−2i/D)`. Checkpoints disagree about *which* two numbers are a pair:
+//! neighbours ([`rope_interleaved`], GGUF Llama files) or numbers half a head apart
+//! ([`rope_half_split`], Hugging Face folders).
 //!
 //! Source: Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding".
 
@@ -18,9 +19,14 @@ use tiny_llm_formats::{
 /// If `head_dim` is odd.
 pub fn inverse_frequencies(head_dim: usize, base: f32) -> Vec<f32> {
     // SOLUTION week1-day2 task 1
-    assert!(head_dim.is_multiple_of(2), "RoPE turns pairs, so the head size must be even; it is {head_dim}");
+    assert!(
+        head_dim.is_multiple_of(2),
+        "RoPE turns pairs, so the head size must be even; it is {head_dim}"
+    );
     // In f64: the power is taken once per model, and its error would grow with the position.
-    (0..head_dim / 2).map(|i| f64::from(base).powf(-2.0 * i as f64 / head_dim as f64) as f32).collect()
+    (0..head_dim / 2)
+        .map(|i| f64::from(base).powf(-2.0 * i as f64 / head_dim as f64) as f32)
+        .collect()
     // END SOLUTION
 }
 
@@ -34,10 +40,12 @@ pub struct RopeTables {
 }
 
 impl RopeTables {
-    /// Tables for positions `0..n_positions`: entry `[p, i]` belongs to the angle `p · inverse_frequencies[i]`, in f32.
+    /// Tables for positions `0..n_positions`: entry `[p, i]` belongs to the angle
+    /// `p · inverse_frequencies[i]`, in f32.
     pub fn new(inverse_frequencies: &[f32], n_positions: usize) -> Self {
         // SOLUTION week1-day2 task 1
-        let angles = (0..n_positions).flat_map(|p| inverse_frequencies.iter().map(move |theta| p as f32 * theta));
+        let angles = (0..n_positions)
+            .flat_map(|p| inverse_frequencies.iter().map(move |theta| p as f32 * theta));
         let angles = tensor(&[n_positions, inverse_frequencies.len()], angles.collect());
         Self { cos: angles.mapv(f32::cos), sin: angles.mapv(f32::sin) }
         // END SOLUTION
@@ -46,8 +54,8 @@ impl RopeTables {
 
 /// Rotates the pairs `(x[2i], x[2i+1])`: the traditional form.
 ///
-/// `x [..., L, D]` → the same shape. Row `l` stands at position `offset + l`. A pair `(a, b)` becomes
-/// `(a·cos − b·sin, a·sin + b·cos)`.
+/// `x [..., L, D]` → the same shape. Row `l` stands at position `offset + l`. A pair `(a, b)`
+/// becomes `(a·cos − b·sin, a·sin + b·cos)`.
 ///
 /// # Panics
 /// If the tables end before the last position.
@@ -70,8 +78,8 @@ pub fn rope_interleaved(x: &Tensor, tables: &RopeTables, offset: usize) -> Tenso
 
 /// Rotates the pairs `(x[i], x[i + D/2])`: the form of Hugging Face checkpoints.
 ///
-/// `x [..., L, D]` → the same shape. Row `l` stands at position `offset + l`. A pair `(a, b)` becomes
-/// `(a·cos − b·sin, a·sin + b·cos)`.
+/// `x [..., L, D]` → the same shape. Row `l` stands at position `offset + l`. A pair `(a, b)`
+/// becomes `(a·cos − b·sin, a·sin + b·cos)`.
 ///
 /// # Panics
 /// If the tables end before the last position.
@@ -104,13 +112,21 @@ pub enum RopeForm {
 
 /// RoPE where every row has a position of its own, as in a batch of sequences of unequal length.
 ///
-/// `x [B, H, L, D]`, `positions [B, L]` → the same shape as `x`. Row `l` of sequence `b` stands at `positions[b, l]`.
+/// `x [B, H, L, D]`, `positions [B, L]` → the same shape as `x`. Row `l` of sequence `b` stands at
+/// `positions[b, l]`.
 ///
 /// # Panics
 /// If the tables end before the largest position, or `positions` is not `[B, L]`.
-pub fn rope_at_positions(x: &Tensor, tables: &RopeTables, positions: &Array2<usize>, form: RopeForm) -> Tensor {
+pub fn rope_at_positions(
+    x: &Tensor,
+    tables: &RopeTables,
+    positions: &Array2<usize>,
+    form: RopeForm,
+) -> Tensor {
     // SOLUTION week1-day2 task 4
-    let [batch, heads, length, head_dim] = *x.shape() else { panic!("rope_at_positions needs [B, H, L, D], got {:?}", x.shape()) };
+    let [batch, heads, length, head_dim] = *x.shape() else {
+        panic!("rope_at_positions needs [B, H, L, D], got {:?}", x.shape())
+    };
     assert_eq!(positions.dim(), (batch, length), "positions must be [B, L]");
     let half = head_dim / 2;
     let mut out = x.clone();
@@ -132,14 +148,18 @@ pub fn rope_at_positions(x: &Tensor, tables: &RopeTables, positions: &Array2<usi
     // END SOLUTION
 }
 
-/// Reorders the rows of a query or key projection made for the half-split form so that the interleaved
-/// form gives the same attention: within each head, row `i` goes to `2i` and row `i + D/2` to `2i + 1`.
+/// Reorders the rows of a query or key projection made for the half-split form so that the
+/// interleaved form gives the same attention: within each head, row `i` goes to `2i` and row
+/// `i + D/2` to `2i + 1`.
 ///
-/// `weight [n_heads·D, E]` → the same shape. `n_heads` is the number of heads of *this* projection: a key
-/// projection may have fewer than the query projection. This is what llama.cpp's converter does to Llama checkpoints.
+/// `weight [n_heads·D, E]` → the same shape. `n_heads` is the number of heads of *this* projection:
+/// a key projection may have fewer than the query projection. This is what llama.cpp's converter
+/// does to Llama checkpoints.
 pub fn half_split_to_interleaved(weight: &Tensor, n_heads: usize) -> Tensor {
     // SOLUTION week1-day2 task 4
-    let [rows, width] = *weight.shape() else { panic!("a projection has two axes, got {:?}", weight.shape()) };
+    let [rows, width] = *weight.shape() else {
+        panic!("a projection has two axes, got {:?}", weight.shape())
+    };
     let head_dim = rows / n_heads;
     // (H·D, E) -> (H, 2, D/2, E) -> (H, D/2, 2, E) -> (H·D, E)
     let pairs = reshape(weight, &[n_heads, 2, head_dim / 2, width]);

@@ -7,7 +7,8 @@ use tiny_llm_formats::tensor::tensor;
 
 use super::{attention::softmax, generate::argmax};
 
-/// Divides the logits by `temperature`. At 0 only the largest logit (of equal ones, the first) stays; every other becomes `−inf`.
+/// Divides the logits by `temperature`. At 0 only the largest logit (of equal ones, the first)
+/// stays; every other becomes `−inf`.
 pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     // SOLUTION week1-day7 task 1
     if temperature == 0.0 {
@@ -25,7 +26,8 @@ pub fn apply_temperature(logits: &mut [f32], temperature: f32) {
     // END SOLUTION
 }
 
-/// Keeps the `k` largest logits, unchanged; of equal ones, the first. 0, and any `k` from `V` on, keeps all.
+/// Keeps the `k` largest logits, unchanged; of equal ones, the first. 0, and any `k` from `V` on,
+/// keeps all.
 pub fn top_k(logits: &mut [f32], k: usize) {
     // SOLUTION week1-day7 task 2
     if k == 0 {
@@ -38,7 +40,8 @@ pub fn top_k(logits: &mut [f32], k: usize) {
 }
 
 // SOLUTION week1-day7 task 2 (helper)
-/// Token ids from the largest logit to the smallest; the sort is stable, so equal logits stay in id order.
+/// Token ids from the largest logit to the smallest; the sort is stable, so equal logits stay in id
+/// order.
 fn descending(logits: &[f32]) -> Vec<usize> {
     let mut ids: Vec<usize> = (0..logits.len()).collect();
     ids.sort_by(|&a, &b| logits[b].partial_cmp(&logits[a]).expect("no logit is NaN"));
@@ -51,8 +54,9 @@ fn probabilities(logits: &[f32]) -> Vec<f32> {
 }
 // END SOLUTION
 
-/// Nucleus sampling: keeps the most probable tokens until their probabilities sum to at least `p`; of equally probable
-/// ones, the first come first. The token that crosses `p` stays, so at least one always does. `p ≥ 1` keeps all.
+/// Nucleus sampling: keeps the most probable tokens until their probabilities sum to at least `p`;
+/// of equally probable ones, the first come first. The token that crosses `p` stays, so at least
+/// one always does. `p ≥ 1` keeps all.
 ///
 /// Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration".
 pub fn top_p(logits: &mut [f32], p: f32) {
@@ -72,7 +76,8 @@ pub fn top_p(logits: &mut [f32], p: f32) {
     // END SOLUTION
 }
 
-/// Keeps the tokens that are at least `p` times as probable as the most probable one; `p` in `[0, 1]`. 0 keeps all.
+/// Keeps the tokens that are at least `p` times as probable as the most probable one; `p` in
+/// `[0, 1]`. 0 keeps all.
 ///
 /// Source: Nguyen et al. 2024, "Turning Up the Heat: Min-p Sampling".
 pub fn min_p(logits: &mut [f32], p: f32) {
@@ -87,8 +92,8 @@ pub fn min_p(logits: &mut [f32], p: f32) {
     // END SOLUTION
 }
 
-/// Makes every token of `seen` less likely, once however often it occurs: a positive logit is divided by `penalty`,
-/// a negative one multiplied. `penalty` is positive; 1 changes nothing.
+/// Makes every token of `seen` less likely, once however often it occurs: a positive logit is
+/// divided by `penalty`, a negative one multiplied. `penalty` is positive; 1 changes nothing.
 ///
 /// Source: Keskar et al. 2019, "CTRL".
 pub fn repetition_penalty(logits: &mut [f32], seen: &[u32], penalty: f32) {
@@ -117,8 +122,9 @@ impl Rng {
         Self { state: seed }
     }
 
-    /// Adds `0x9e3779b97f4a7c15` to the state and returns it mixed: `z ^= z >> 30`, times `0xbf58476d1ce4e5b9`,
-    /// `z ^= z >> 27`, times `0x94d049bb133111eb`, `z ^= z >> 31`; all modulo 2⁶⁴.
+    /// Adds `0x9e3779b97f4a7c15` to the state and returns it mixed: `z ^= z >> 30`, times
+    /// `0xbf58476d1ce4e5b9`, `z ^= z >> 27`, times `0x94d049bb133111eb`, `z ^= z >> 31`; all modulo
+    /// 2⁶⁴.
     pub fn next_u64(&mut self) -> u64 {
         // SOLUTION week1-day7 task 6
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -137,8 +143,8 @@ impl Rng {
     }
 }
 
-/// The token at which the running sum of `softmax(logits)`, in id order, first exceeds `uniform` (in `[0, 1)`).
-/// A token with logit `−inf` is never drawn.
+/// The token at which the running sum of `softmax(logits)`, in id order, first exceeds `uniform`
+/// (in `[0, 1)`). A token with logit `−inf` is never drawn.
 pub fn draw(logits: &[f32], uniform: f64) -> u32 {
     // SOLUTION week1-day7 task 6
     let mut sum = 0.0;
@@ -191,7 +197,13 @@ impl Sampler {
     /// Chooses the next token from `logits [V]`, after the tokens `seen` so far, prompt included.
     pub fn choose(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
         // SOLUTION week1-day7 task 6
-        let SamplerOptions { temperature, top_k: k, top_p: nucleus, min_p: ratio, repetition_penalty: penalty } = self.options;
+        let SamplerOptions {
+            temperature,
+            top_k: k,
+            top_p: nucleus,
+            min_p: ratio,
+            repetition_penalty: penalty,
+        } = self.options;
         let mut logits = logits.to_vec();
         repetition_penalty(&mut logits, seen, penalty);
         apply_temperature(&mut logits, temperature);

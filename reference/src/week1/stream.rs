@@ -10,8 +10,8 @@ pub struct TextStream {
 }
 
 impl TextStream {
-    /// Takes the bytes of the next token and returns all text that is now certain. Bytes that can still become a
-    /// character are held back; bytes that cannot become U+FFFD.
+    /// Takes the bytes of the next token and returns all text that is now certain. Bytes that can
+    /// still become a character are held back; bytes that cannot become U+FFFD.
     pub fn push(&mut self, bytes: &[u8]) -> String {
         // SOLUTION week1-day6 task 3
         self.pending.extend_from_slice(bytes);

@@ -9,21 +9,34 @@ use super::{
     streaming::{BLOCK, MAX_HEAD_DIM, MAX_QUERIES, Query, attend_block, attend_streaming},
 };
 
-/// Attention of all rows in one layer, on all threads: `q [T, H_q·D]` → `out [T, H_q·D]`. `heads` is `(G, D)`: how many query heads share
-/// a key and value head, and their size. The rows' own keys and values are in the cache already; a row sees the positions up to its own.
-pub fn attend(plan: &Plan, cache: &DenseCache, layer: usize, rows: &[Row], q: &[f32], heads: (usize, usize), out: &mut [f32]) {
+/// Attention of all rows in one layer, on all threads: `q [T, H_q·D]` → `out [T, H_q·D]`. `heads`
+/// is `(G, D)`: how many query heads share a key and value head, and their size. The rows' own keys
+/// and values are in the cache already; a row sees the positions up to its own.
+pub fn attend(
+    plan: &Plan,
+    cache: &DenseCache,
+    layer: usize,
+    rows: &[Row],
+    q: &[f32],
+    heads: (usize, usize),
+    out: &mut [f32],
+) {
     let (group, d) = heads;
     let width = q.len() / rows.len();
     let scale = 1.0 / (d as f32).sqrt();
     // Heads that one call takes: all that share a key head, or a part of them.
     let together = (1..=group.min(MAX_QUERIES)).rev().find(|n| group % n == 0).unwrap_or(1);
-    // One new token is one row for each thread; of a prompt, a block of rows shares the work on a tile of keys.
+    // One new token is one row for each thread; of a prompt, a block of rows shares the work on a
+    // tile of keys.
     let block = if rows.len() < 4 { 1 } else { (BLOCK / together).min(16) };
     plan.team.parallel_tiles(out, width, (block, together * d), |tile| {
         let (cols, head) = (tile.cols.clone(), tile.cols.start / (group * d));
         let mine = &rows[tile.rows.clone()];
         let runs = |t: usize| cache.runs(layer, rows[t].sequence, head, visible(rows, t));
-        if plan.attention == AttentionKind::Streaming && mine.len() > 1 && mine.iter().all(|row| row.sequence == mine[0].sequence) {
+        if plan.attention == AttentionKind::Streaming
+            && mine.len() > 1
+            && mine.iter().all(|row| row.sequence == mine[0].sequence)
+        {
             let mut queries = [Query { q: &[], visible: 0 }; BLOCK];
             let n = mine.len() * together;
             for (i, query) in queries[..n].iter_mut().enumerate() {
@@ -49,8 +62,8 @@ pub fn attend(plan: &Plan, cache: &DenseCache, layer: usize, rows: &[Row], q: &[
     });
 }
 
-/// How many positions of its sequence row `t` sees, from the first on. Keys and values of all `rows` are in the cache already, those
-/// of later rows of the same sequence too.
+/// How many positions of its sequence row `t` sees, from the first on. Keys and values of all
+/// `rows` are in the cache already, those of later rows of the same sequence too.
 fn visible(rows: &[Row], t: usize) -> usize {
     // SOLUTION week2-day1 task 2
     rows[t].position + 1
@@ -59,9 +72,16 @@ fn visible(rows: &[Row], t: usize) -> usize {
 
 /// Attention of the query heads that share one key and value head.
 ///
-/// `q [G, D]`, `out [G, D]`; `runs()` are the keys and values of all positions that this row may see, in order. A score is
-/// `scale · q·k`; all of a head's scores are kept until their softmax is known.
-pub fn attend_two_pass<'a, R: Iterator<Item = Run<'a>>>(q: &[f32], runs: impl Fn() -> R, head_dim: usize, scale: f32, out: &mut [f32]) {
+/// `q [G, D]`, `out [G, D]`; `runs()` are the keys and values of all positions that this row may
+/// see, in order. A score is `scale · q·k`; all of a head's scores are kept until their softmax is
+/// known.
+pub fn attend_two_pass<'a, R: Iterator<Item = Run<'a>>>(
+    q: &[f32],
+    runs: impl Fn() -> R,
+    head_dim: usize,
+    scale: f32,
+    out: &mut [f32],
+) {
     // SOLUTION week2-day1 task 2
     out.fill(0.0);
     for (q, out) in q.chunks_exact(head_dim).zip(out.chunks_exact_mut(head_dim)) {
@@ -101,7 +121,9 @@ fn add_scaled(out: &mut [f32], weight: f32, cells: Cells<'_>, i: usize) {
     let at = i * out.len();
     match cells {
         Cells::F32(v) => out.iter_mut().zip(&v[at..]).for_each(|(o, v)| *o += weight * v),
-        Cells::F16(v) => out.iter_mut().zip(&v[at..]).for_each(|(o, v)| *o += weight * f16::to_f32(*v)),
+        Cells::F16(v) => {
+            out.iter_mut().zip(&v[at..]).for_each(|(o, v)| *o += weight * f16::to_f32(*v));
+        }
     }
 }
 // END SOLUTION

@@ -9,8 +9,9 @@ const STREAMS: usize = 4;
 /// A cache line, in numbers of eight bytes.
 const LINE: usize = 8;
 
-/// Bytes per second that `threads` threads read together, each from a part of its own: the best of `passes` passes over `bytes` bytes.
-/// Run it in a release build, on a machine that does nothing else.
+/// Bytes per second that `threads` threads read together, each from a part of its own: the best of
+/// `passes` passes over `bytes` bytes. Run it in a release build, on a machine that does nothing
+/// else.
 #[must_use]
 pub fn measure(threads: usize, bytes: usize, passes: usize) -> f64 {
     let threads = threads.max(1);
@@ -33,7 +34,8 @@ pub fn measure(threads: usize, bytes: usize, passes: usize) -> f64 {
 /// The sum of all numbers, read as several streams, a cache line of each in turn.
 fn sum(numbers: &[u64]) -> u64 {
     let streams = numbers.len() / STREAMS / LINE * LINE;
-    let [a, b, c, d] = std::array::from_fn(|i| numbers[i * streams..(i + 1) * streams].as_chunks::<LINE>().0);
+    let [a, b, c, d] =
+        std::array::from_fn(|i| numbers[i * streams..(i + 1) * streams].as_chunks::<LINE>().0);
     let mut sums = [0u64; LINE];
     for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
         for i in 0..LINE {

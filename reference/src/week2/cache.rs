@@ -61,7 +61,8 @@ pub enum Cells<'a> {
     F16(&'a [f16]),
 }
 
-/// Keys and values of consecutive positions of one head, as they lie in memory. A dense cache has one run for a sequence.
+/// Keys and values of consecutive positions of one head, as they lie in memory. A dense cache has
+/// one run for a sequence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Run<'a> {
     /// Number of positions.
@@ -72,8 +73,9 @@ pub struct Run<'a> {
     pub values: Cells<'a>,
 }
 
-/// A cache that keeps room for every position of every sequence: `[layers, sequences, H, S, D]`, once for keys and once for values. A head's
-/// positions lie one after the other, because attention reads them so.
+/// A cache that keeps room for every position of every sequence: `[layers, sequences, H, S, D]`,
+/// once for keys and once for values. A head's positions lie one after the other, because attention
+/// reads them so.
 #[derive(Debug, Clone)]
 pub struct DenseCache {
     shape: CacheShape,
@@ -91,7 +93,8 @@ enum Store {
 }
 
 impl DenseCache {
-    /// An empty cache. The memory is asked for zeroed, so the system gives pages as they are written.
+    /// An empty cache. The memory is asked for zeroed, so the system gives pages as they are
+    /// written.
     #[must_use]
     pub fn new(shape: CacheShape, cache_type: CacheType) -> Self {
         let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
@@ -120,28 +123,41 @@ impl DenseCache {
         self.lengths[sequence] = self.lengths[sequence].min(len);
     }
 
-    /// Says that a position has been written in every layer: the model's last act on each row, in their order.
+    /// Says that a position has been written in every layer: the model's last act on each row, in
+    /// their order.
     ///
     /// # Panics
     /// If it is not the next position of its sequence.
     pub fn advance(&mut self, sequence: usize, position: usize) {
         let next = &mut self.lengths[sequence];
-        assert!(position == *next, "sequence {sequence}: found position {position}, expected {next}");
+        assert!(
+            position == *next,
+            "sequence {sequence}: found position {position}, expected {next}"
+        );
         *next += 1;
         self.computed += 1;
     }
 
-    /// How many positions have been computed for this cache so far, in all sequences; one that was forgotten and computed again counts twice.
+    /// How many positions have been computed for this cache so far, in all sequences; one that was
+    /// forgotten and computed again counts twice.
     #[must_use]
     pub fn computed(&self) -> usize {
         self.computed
     }
 
-    /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`. What is stored there is replaced.
+    /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`.
+    /// What is stored there is replaced.
     ///
     /// # Panics
     /// If the position is beyond the capacity, or layer or sequence are not in the cache.
-    pub fn write(&mut self, layer: usize, sequence: usize, position: usize, keys: &[f32], values: &[f32]) {
+    pub fn write(
+        &mut self,
+        layer: usize,
+        sequence: usize,
+        position: usize,
+        keys: &[f32],
+        values: &[f32],
+    ) {
         // SOLUTION week2-day1 task 1
         let CacheShape { kv_heads, capacity, head_dim, .. } = self.shape;
         assert!(position < capacity, "position {position} is beyond the cache's {capacity}");
@@ -164,12 +180,22 @@ impl DenseCache {
         let CacheShape { capacity, head_dim, .. } = self.shape;
         assert!(len <= capacity, "{len} positions are more than the cache's {capacity}");
         let at = self.start(layer, sequence, head);
-        Run { len, keys: self.keys.get(at, len * head_dim), values: self.values.get(at, len * head_dim) }
+        Run {
+            len,
+            keys: self.keys.get(at, len * head_dim),
+            values: self.values.get(at, len * head_dim),
+        }
         // END SOLUTION
     }
 
     /// [`DenseCache::run`] as attention wants it: runs, in order. Here it is always one.
-    pub fn runs(&self, layer: usize, sequence: usize, head: usize, len: usize) -> impl Iterator<Item = Run<'_>> + Clone {
+    pub fn runs(
+        &self,
+        layer: usize,
+        sequence: usize,
+        head: usize,
+        len: usize,
+    ) -> impl Iterator<Item = Run<'_>> + Clone {
         std::iter::once(self.run(layer, sequence, head, len))
     }
 

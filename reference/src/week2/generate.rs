@@ -28,15 +28,23 @@ impl Session {
     #[must_use]
     pub fn new(model: Arc<Model>, plan: Arc<Plan>, context: usize, cache_type: CacheType) -> Self {
         let c = &model.config;
-        let shape = CacheShape { layers: c.n_layers, sequences: 1, kv_heads: c.n_kv_heads, capacity: context, head_dim: c.head_dim };
+        let shape = CacheShape {
+            layers: c.n_layers,
+            sequences: 1,
+            kv_heads: c.n_kv_heads,
+            capacity: context,
+            head_dim: c.head_dim,
+        };
         let cache = DenseCache::new(shape, cache_type);
         Self { model, plan, cache, work: Workspace::default(), rows: Vec::new() }
     }
 
-    /// Runs `tokens` after those in the cache, in chunks of at most `chunk` rows (0 counts as 1), and returns the logits `[V]` after the last one.
+    /// Runs `tokens` after those in the cache, in chunks of at most `chunk` rows (0 counts as 1),
+    /// and returns the logits `[V]` after the last one.
     ///
     /// # Errors
-    /// If there are no tokens, or one of them or its position is out of range; the cache then holds what came before that chunk.
+    /// If there are no tokens, or one of them or its position is out of range; the cache then holds
+    /// what came before that chunk.
     pub fn feed(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
         // SOLUTION week2-day1 task 4
         ensure!(!tokens.is_empty(), "there are no tokens to start from");
@@ -44,7 +52,12 @@ impl Session {
         let last = (tokens.len() - 1) / chunk;
         for (i, part) in tokens.chunks(chunk).enumerate() {
             let start = self.cache.len(0);
-            let row = |(j, &token)| Row { token, position: start + j, sequence: 0, logits: i == last && j + 1 == part.len() };
+            let row = |(j, &token)| Row {
+                token,
+                position: start + j,
+                sequence: 0,
+                logits: i == last && j + 1 == part.len(),
+            };
             self.rows.clear();
             self.rows.extend(part.iter().enumerate().map(row));
             self.model.check(&self.rows, &self.cache)?;
@@ -54,10 +67,12 @@ impl Session {
         // END SOLUTION
     }
 
-    /// Extends `prompt`, whose first tokens may be in the cache already; at least its last must not be.
+    /// Extends `prompt`, whose first tokens may be in the cache already; at least its last must not
+    /// be.
     ///
-    /// `choose(logits, tokens)` is as in week 1, with the prompt and all new tokens; `on_token` receives every new token and never
-    /// a stop token. Limits are looked at in week 1's order; `limits.context` counts every position of the sequence.
+    /// `choose(logits, tokens)` is as in week 1, with the prompt and all new tokens; `on_token`
+    /// receives every new token and never a stop token. Limits are looked at in week 1's order;
+    /// `limits.context` counts every position of the sequence.
     ///
     /// # Errors
     /// If the prompt is empty, too long, or holds a token that is not in the vocabulary.
@@ -72,8 +87,13 @@ impl Session {
         // SOLUTION week2-day1 task 4
         let context = limits.context;
         ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
-        ensure!(prompt.len() <= context, "the prompt has {} tokens, but the context holds {context}", prompt.len());
-        let mut tokens = Vec::with_capacity(context.min(prompt.len().saturating_add(limits.max_new_tokens)));
+        ensure!(
+            prompt.len() <= context,
+            "the prompt has {} tokens, but the context holds {context}",
+            prompt.len()
+        );
+        let mut tokens =
+            Vec::with_capacity(context.min(prompt.len().saturating_add(limits.max_new_tokens)));
         tokens.extend_from_slice(prompt);
         loop {
             if tokens.len() - prompt.len() == limits.max_new_tokens {

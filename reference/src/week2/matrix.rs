@@ -20,7 +20,8 @@ impl Matrix {
     /// Takes `bytes` for a matrix.
     ///
     /// # Errors
-    /// If a row is no whole number of blocks, or the number of bytes is not what shape and type ask for.
+    /// If a row is no whole number of blocks, or the number of bytes is not what shape and type ask
+    /// for.
     pub fn new(rows: usize, cols: usize, tensor_type: TensorType, bytes: Bytes) -> Result<Self> {
         let Some(row_bytes) = tensor_type.row_bytes(cols) else {
             anyhow::bail!(
@@ -29,7 +30,11 @@ impl Matrix {
             );
         };
         let expected = row_bytes.checked_mul(rows);
-        ensure!(expected == Some(bytes.len()), "found {} bytes, expected {rows} rows of {row_bytes} bytes", bytes.len());
+        ensure!(
+            expected == Some(bytes.len()),
+            "found {} bytes, expected {rows} rows of {row_bytes} bytes",
+            bytes.len()
+        );
         Ok(Self { rows, cols, tensor_type, bytes })
     }
 

@@ -1,4 +1,5 @@
-//! Day 1. The model over rows: one forward pass for a prompt, a part of one, one new token, or several requests at once.
+//! Day 1. The model over rows: one forward pass for a prompt, a part of one, one new token, or
+//! several requests at once.
 
 use std::{fmt, str::FromStr};
 
@@ -117,7 +118,8 @@ impl FromStr for AttentionKind {
     }
 }
 
-/// Every buffer of a forward pass, kept from one to the next so that a decoded token allocates nothing.
+/// Every buffer of a forward pass, kept from one to the next so that a decoded token allocates
+/// nothing.
 #[derive(Debug, Default)]
 pub struct Workspace {
     /// `[T, E]`, the residual stream.
@@ -143,14 +145,19 @@ impl Workspace {
 }
 
 impl Model {
-    /// Bytes of weights that a forward pass of one row reads: every matrix once, of the embedding one row, unless it is the head too.
+    /// Bytes of weights that a forward pass of one row reads: every matrix once, of the embedding
+    /// one row, unless it is the head too.
     #[must_use]
     pub fn weight_bytes(&self) -> u64 {
         let layers = self.layers.iter().flat_map(|layer| {
-            let projections = [&layer.q_proj, &layer.k_proj, &layer.v_proj, &layer.o_proj].map(|linear| &linear.weight);
+            let projections = [&layer.q_proj, &layer.k_proj, &layer.v_proj, &layer.o_proj]
+                .map(|linear| &linear.weight);
             projections.into_iter().chain([&layer.gate_proj, &layer.up_proj, &layer.down_proj])
         });
-        layers.chain([self.lm_head.as_ref().unwrap_or(&self.embedding)]).map(|matrix| matrix.bytes().len() as u64).sum()
+        layers
+            .chain([self.lm_head.as_ref().unwrap_or(&self.embedding)])
+            .map(|matrix| matrix.bytes().len() as u64)
+            .sum()
     }
 
     /// Whether [`Model::forward`] can run on these rows.
@@ -163,30 +170,60 @@ impl Model {
         for (i, row) in rows.iter().enumerate() {
             let vocabulary = self.config.vocab_size;
             if row.token as usize >= vocabulary {
-                bail!("token {} at position {} is not in the vocabulary: ids run from 0 to {}", row.token, row.position, vocabulary - 1);
+                bail!(
+                    "token {} at position {} is not in the vocabulary: ids run from 0 to {}",
+                    row.token,
+                    row.position,
+                    vocabulary - 1
+                );
             }
-            ensure!(row.position < capacity, "position {} does not fit into the context of {capacity}", row.position);
-            ensure!(row.sequence < cache.shape().sequences, "sequence {} is not in the cache of {}", row.sequence, cache.shape().sequences);
+            ensure!(
+                row.position < capacity,
+                "position {} does not fit into the context of {capacity}",
+                row.position
+            );
+            ensure!(
+                row.sequence < cache.shape().sequences,
+                "sequence {} is not in the cache of {}",
+                row.sequence,
+                cache.shape().sequences
+            );
             let before = rows[..i].iter().rev().find(|other| other.sequence == row.sequence);
             let next = before.map_or_else(|| cache.len(row.sequence), |other| other.position + 1);
-            ensure!(row.position == next, "sequence {}: found position {}, expected {next}", row.sequence, row.position);
+            ensure!(
+                row.position == next,
+                "sequence {}: found position {}, expected {next}",
+                row.sequence,
+                row.position
+            );
         }
         Ok(())
     }
 
-    /// Runs the rows and stores their keys and values. Returns logits `[n, V]` of the `n` rows that want them, in their order.
+    /// Runs the rows and stores their keys and values. Returns logits `[n, V]` of the `n` rows that
+    /// want them, in their order.
     ///
-    /// Rows of one sequence stand in the order of their positions, without a gap, from the first that is not in the cache.
+    /// Rows of one sequence stand in the order of their positions, without a gap, from the first
+    /// that is not in the cache.
     ///
     /// # Panics
-    /// If a row's position is not the next of its sequence, or its token or sequence is out of range: [`Model::check`] tells beforehand.
-    pub fn forward<'w>(&self, rows: &[Row], cache: &mut DenseCache, plan: &Plan, work: &'w mut Workspace) -> &'w [f32] {
+    /// If a row's position is not the next of its sequence, or its token or sequence is out of
+    /// range: [`Model::check`] tells beforehand.
+    pub fn forward<'w>(
+        &self,
+        rows: &[Row],
+        cache: &mut DenseCache,
+        plan: &Plan,
+        work: &'w mut Workspace,
+    ) -> &'w [f32] {
         // SOLUTION week2-day1 task 3
         let c = &self.config;
         let (n, e) = (rows.len(), c.hidden_size);
         let _pass = plan.team.enter();
         work.x.resize(n * e, 0.0);
-        plan.team.parallel_rows(&mut work.x, e, 1, |t, x| decode_row(&self.embedding, rows[t].token as usize, x));
+        plan.team.parallel_rows(&mut work.x, e, 1, |t, x| {
+            decode_row(&self.embedding, rows[t].token as usize, x);
+        });
         for (i, layer) in self.layers.iter().enumerate() {
             self.attention(i, rows, cache, plan, work);
             add_rows(&mut work.x, &work.delta, e, plan);
@@ -204,36 +241,58 @@ impl Model {
             rms_norm(x, &self.norm, c.rms_norm_eps, out);
         }
         work.logits.resize(wanted * c.vocab_size, 0.0);
-        plan.matmul(self.lm_head.as_ref().unwrap_or(&self.embedding), &mut work.input, &mut work.logits);
+        plan.matmul(
+            self.lm_head.as_ref().unwrap_or(&self.embedding),
+            &mut work.input,
+            &mut work.logits,
+        );
         &work.logits
         // END SOLUTION
     }
 
-    /// The attention of layer `index`: norm, projections, head norms, RoPE, the cache, attention, output projection. `work.x [T, E]` →
-    /// `work.delta [T, E]`. Stores the rows' keys and values; a row then sees its own sequence up to and including its own position.
-    fn attention(&self, index: usize, rows: &[Row], cache: &mut DenseCache, plan: &Plan, work: &mut Workspace) {
+    /// The attention of layer `index`: norm, projections, head norms, RoPE, the cache, attention,
+    /// output projection. `work.x [T, E]` → `work.delta [T, E]`. Stores the rows' keys and values;
+    /// a row then sees its own sequence up to and including its own position.
+    fn attention(
+        &self,
+        index: usize,
+        rows: &[Row],
+        cache: &mut DenseCache,
+        plan: &Plan,
+        work: &mut Workspace,
+    ) {
         // SOLUTION week2-day1 task 3
         let (c, layer) = (&self.config, &self.layers[index]);
         let (n, d, group) = (rows.len(), c.head_dim, c.n_heads / c.n_kv_heads);
         let (q_size, kv_size) = (c.n_heads * d, c.n_kv_heads * d);
-        let projections = [&layer.q_proj, &layer.k_proj, &layer.v_proj].map(|linear| &linear.weight);
+        let projections =
+            [&layer.q_proj, &layer.k_proj, &layer.v_proj].map(|linear| &linear.weight);
         self.normalised(&layer.attention_norm, n, width(&projections), plan, work);
         work.q.resize(n * q_size, 0.0);
         work.k.resize(n * kv_size, 0.0);
         work.v.resize(n * kv_size, 0.0);
-        for (linear, out) in [(&layer.q_proj, &mut work.q), (&layer.k_proj, &mut work.k), (&layer.v_proj, &mut work.v)] {
+        for (linear, out) in [
+            (&layer.q_proj, &mut work.q),
+            (&layer.k_proj, &mut work.k),
+            (&layer.v_proj, &mut work.v),
+        ] {
             plan.product(&linear.weight, &work.input, out);
             plan.add_bias(linear, out);
         }
-        for (x, norm, size) in [(&mut work.q, &layer.q_norm, q_size), (&mut work.k, &layer.k_norm, kv_size)] {
+        for (x, norm, size) in
+            [(&mut work.q, &layer.q_norm, q_size), (&mut work.k, &layer.k_norm, kv_size)]
+        {
             plan.team.parallel_rows(x, size, ROWS, |t, x| {
                 if let Some(norm) = norm {
-                    x.chunks_exact_mut(d).for_each(|head| rms_norm_in_place(head, norm, c.rms_norm_eps));
+                    x.chunks_exact_mut(d)
+                        .for_each(|head| rms_norm_in_place(head, norm, c.rms_norm_eps));
                 }
                 self.rope.rotate(x, rows[t].position, self.rope_layout);
             });
         }
-        for ((row, k), v) in rows.iter().zip(work.k.chunks_exact(kv_size)).zip(work.v.chunks_exact(kv_size)) {
+        for ((row, k), v) in
+            rows.iter().zip(work.k.chunks_exact(kv_size)).zip(work.v.chunks_exact(kv_size))
+        {
             cache.write(index, row.sequence, row.position, k, v);
         }
         work.input.resize(n, q_size);
@@ -261,18 +320,22 @@ impl Model {
         plan.matmul(&layer.down_proj, &mut work.input, &mut work.delta);
     }
 
-    /// Norms `work.x [T, E]` into `work.input`, which is then ready for [`Plan::product`] with matrices that want this [`width`].
+    /// Norms `work.x [T, E]` into `work.input`, which is then ready for [`Plan::product`] with
+    /// matrices that want this [`width`].
     fn normalised(&self, norm: &[f32], n: usize, width: usize, plan: &Plan, work: &mut Workspace) {
         let e = self.config.hidden_size;
         work.input.resize(n, e);
         let x = &work.x;
-        plan.team.parallel_rows(&mut work.input.values, e, ROWS, |t, out| rms_norm(&x[t * e..][..e], norm, self.config.rms_norm_eps, out));
+        plan.team.parallel_rows(&mut work.input.values, e, ROWS, |t, out| {
+            rms_norm(&x[t * e..][..e], norm, self.config.rms_norm_eps, out);
+        });
         plan.prepare(&mut work.input, width);
     }
 }
 
 impl Plan {
-    /// Brings the input into the form that the kernels want, with scales for each `width` activations. `normalised` and `matmul` do so.
+    /// Brings the input into the form that the kernels want, with scales for each `width`
+    /// activations. `normalised` and `matmul` do so.
     fn prepare(&self, input: &mut Input, width: usize) {
         input.width = width;
         if self.rung.wants_int8() {
@@ -280,19 +343,25 @@ impl Plan {
         }
     }
 
-    /// `out = input · weightᵀ`, for an input that is prepared. [`Model::normalised`] prepares what it writes; whoever writes into the input
-    /// otherwise takes [`Plan::matmul`] in place of this.
+    /// `out = input · weightᵀ`, for an input that is prepared. [`Model::normalised`] prepares what
+    /// it writes; whoever writes into the input otherwise takes [`Plan::matmul`] in place of this.
     ///
     /// # Panics
-    /// If the input was resized and not prepared since: integer kernels would multiply with the integers of an older one.
+    /// If the input was resized and not prepared since: integer kernels would multiply with the
+    /// integers of an older one.
     fn product(&self, weight: &Matrix, input: &Input, out: &mut [f32]) {
-        assert!(input.width > 0, "`product` of an input that is not prepared: `normalised` prepares what it writes, `matmul` all else");
+        assert!(
+            input.width > 0,
+            "`product` of an input that is not prepared: `normalised` prepares what it writes, `matmul` all else"
+        );
         matmul(self.rung, &self.team, weight, input, out);
     }
 
     fn add_bias(&self, linear: &Linear, out: &mut [f32]) {
         if let Some(bias) = &linear.bias {
-            self.team.parallel_rows(out, bias.len(), ROWS, |_, out| out.iter_mut().zip(bias).for_each(|(x, b)| *x += b));
+            self.team.parallel_rows(out, bias.len(), ROWS, |_, out| {
+                out.iter_mut().zip(bias).for_each(|(x, b)| *x += b);
+            });
         }
     }
 
@@ -303,7 +372,8 @@ impl Plan {
     }
 }
 
-/// How many activations may share a scale in the input of all these matrices: as many as weights in the longest of their blocks.
+/// How many activations may share a scale in the input of all these matrices: as many as weights in
+/// the longest of their blocks.
 fn width(weights: &[&Matrix]) -> usize {
     weights.iter().map(|weight| weight.tensor_type.block_len()).fold(BLOCK, usize::max)
 }
@@ -313,5 +383,7 @@ const ROWS: usize = 8;
 
 /// `x += delta`, both `[T, E]`.
 fn add_rows(x: &mut [f32], delta: &[f32], e: usize, plan: &Plan) {
-    plan.team.parallel_rows(x, e, ROWS, |t, x| x.iter_mut().zip(&delta[t * e..]).for_each(|(x, d)| *x += d));
+    plan.team.parallel_rows(x, e, ROWS, |t, x| {
+        x.iter_mut().zip(&delta[t * e..]).for_each(|(x, d)| *x += d);
+    });
 }

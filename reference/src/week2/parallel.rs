@@ -1,9 +1,13 @@
 //! Day 6. Threads: one team, entered once per forward pass, and one way to share work.
 //!
-//! [`Team::parallel_tiles`] is the only seam. It cuts an output into rectangles and hands each to one thread, whichever is free: two
-//! threads never see the same rectangle, so a worker writes its part through an ordinary `&mut` slice.
+//! [`Team::parallel_tiles`] is the only seam. It cuts an output into rectangles and hands each to
+//! one thread, whichever is free: two threads never see the same rectangle, so a worker writes its
+//! part through an ordinary `&mut` slice.
 
-#![allow(unsafe_code, reason = "threads write disjoint parts of one slice, and borrow work from the caller's stack")]
+#![allow(
+    unsafe_code,
+    reason = "threads write disjoint parts of one slice, and borrow work from the caller's stack"
+)]
 
 use std::{
     cell::UnsafeCell,
@@ -17,7 +21,8 @@ use std::{
     thread::JoinHandle,
 };
 
-/// How often a waiting thread looks before it offers its core to another: some tens of microseconds.
+/// How often a waiting thread looks before it offers its core to another: some tens of
+/// microseconds.
 const SPINS: u32 = 1 << 10;
 
 /// Threads that work on one thing at a time; the calling thread is one of them.
@@ -44,8 +49,8 @@ struct Shared {
     wake: Condvar,
 }
 
-// SAFETY: `job` is written by the calling thread alone while no worker runs (`working` is 0), published by the release store
-// to `epoch` and read after the acquire load of it.
+// SAFETY: `job` is written by the calling thread alone while no worker runs (`working` is 0),
+// published by the release store to `epoch` and read after the acquire load of it.
 unsafe impl Sync for Shared {}
 
 impl Team {
@@ -76,8 +81,9 @@ impl Team {
         self.workers.len() + 1
     }
 
-    /// Wakes the workers until the returned guard is dropped: once per forward pass, since waking a thread costs more than a small
-    /// matrix. Without it [`Team::parallel_tiles`] works too, and wakes them itself.
+    /// Wakes the workers until the returned guard is dropped: once per forward pass, since waking a
+    /// thread costs more than a small matrix. Without it [`Team::parallel_tiles`] works too, and
+    /// wakes them itself.
     pub fn enter(&self) -> Pass<'_> {
         if !self.workers.is_empty() {
             let _guard = self.shared.sleep.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,24 +93,41 @@ impl Team {
         Pass { team: self }
     }
 
-    /// Cuts `out`, rows of `width` values, into tiles of `tile.0` rows and `tile.1` columns (less at the edges) and runs `work` on each,
-    /// on all threads. Returns when all are done.
+    /// Cuts `out`, rows of `width` values, into tiles of `tile.0` rows and `tile.1` columns (less
+    /// at the edges) and runs `work` on each, on all threads. Returns when all are done.
     ///
     /// # Panics
     /// If `out` is no whole number of rows, or `work` panics.
-    pub fn parallel_tiles<T: Send>(&self, out: &mut [T], width: usize, tile: (usize, usize), work: impl Fn(&mut Tile<'_, T>) + Sync) {
+    pub fn parallel_tiles<T: Send>(
+        &self,
+        out: &mut [T],
+        width: usize,
+        tile: (usize, usize),
+        work: impl Fn(&mut Tile<'_, T>) + Sync,
+    ) {
         if out.is_empty() {
             return;
         }
-        assert!(width > 0 && out.len().is_multiple_of(width), "{} values are no whole number of rows of {width}", out.len());
+        assert!(
+            width > 0 && out.len().is_multiple_of(width),
+            "{} values are no whole number of rows of {width}",
+            out.len()
+        );
         let rows = out.len() / width;
         let grid = Grid { rows, width, tile: (tile.0.clamp(1, rows), tile.1.clamp(1, width)) };
         let base = SendPointer(out.as_mut_ptr());
         let give = |tile: (Range<usize>, Range<usize>)| {
             let base = &base;
             let (rows, cols) = tile;
-            let fits = rows.start < rows.end && rows.end <= grid.rows && cols.start < cols.end && cols.end <= grid.width;
-            assert!(fits, "a tile of rows {rows:?} and columns {cols:?} does not lie in {} rows of {}", grid.rows, grid.width);
+            let fits = rows.start < rows.end
+                && rows.end <= grid.rows
+                && cols.start < cols.end
+                && cols.end <= grid.width;
+            assert!(
+                fits,
+                "a tile of rows {rows:?} and columns {cols:?} does not lie in {} rows of {}",
+                grid.rows, grid.width
+            );
             work(&mut Tile { rows, cols, width, base: base.0, lifetime: PhantomData });
         };
         let (down, across) = grid.tile;
@@ -142,9 +165,15 @@ impl Team {
         }
     }
 
-    /// As [`Team::parallel_tiles`], for whole rows: `work` is given a range of `0..rows` at a time, `grain` rows or fewer, and writes
-    /// nothing that is shared.
-    pub fn parallel_rows<T: Send>(&self, out: &mut [T], width: usize, grain: usize, work: impl Fn(usize, &mut [T]) + Sync) {
+    /// As [`Team::parallel_tiles`], for whole rows: `work` is given a range of `0..rows` at a time,
+    /// `grain` rows or fewer, and writes nothing that is shared.
+    pub fn parallel_rows<T: Send>(
+        &self,
+        out: &mut [T],
+        width: usize,
+        grain: usize,
+        work: impl Fn(usize, &mut [T]) + Sync,
+    ) {
         self.parallel_tiles(out, width, (grain, width), |tile| {
             for row in tile.rows.clone() {
                 work(row, tile.row_mut(row));
@@ -159,8 +188,8 @@ impl Team {
         }
         let shared = &*self.shared;
         let pass = (!shared.awake.load(Ordering::Relaxed)).then(|| self.enter());
-        // SAFETY: the lifetime is longer than the truth, but the reference is used only until `working` is 0, and this
-        // function neither returns nor unwinds before.
+        // SAFETY: the lifetime is longer than the truth, but the reference is used only until
+        // `working` is 0, and this function neither returns nor unwinds before.
         let forever: Job = unsafe { std::mem::transmute::<&(dyn Fn() + Sync), Job>(job) };
         // SAFETY: `working` is 0, so no worker looks at it.
         unsafe { *shared.job.get() = Some(forever) };
@@ -206,7 +235,8 @@ impl Shared {
                 }
             }
             seen += 1;
-            // SAFETY: `epoch` has changed, so the job is there and stays until this worker has counted itself out.
+            // SAFETY: `epoch` has changed, so the job is there and stays until this worker has
+            // counted itself out.
             let job = unsafe { (*self.job.get()).expect("a job comes with its epoch") };
             if catch_unwind(AssertUnwindSafe(job)).is_err() {
                 self.panicked.store(true, Ordering::Relaxed);
@@ -217,13 +247,17 @@ impl Shared {
 
     fn sleep(&self, seen: usize) {
         let mut guard = self.sleep.lock().unwrap_or_else(PoisonError::into_inner);
-        while !self.awake.load(Ordering::Acquire) && !self.quit.load(Ordering::Acquire) && self.epoch.load(Ordering::Acquire) == seen {
+        while !self.awake.load(Ordering::Acquire)
+            && !self.quit.load(Ordering::Acquire)
+            && self.epoch.load(Ordering::Acquire) == seen
+        {
             guard = self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
-/// A rectangle cut into tiles, all of one size but those at the right and lower edge, which hold what is left.
+/// A rectangle cut into tiles, all of one size but those at the right and lower edge, which hold
+/// what is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
     /// Rows of the whole.
@@ -254,8 +288,9 @@ impl Grid {
     }
 }
 
-/// What every thread of the team does: as long as there are tiles that nobody has taken, it takes the next one and works on it. `next` is
-/// shared by all threads and counts the tiles that were taken.
+/// What every thread of the team does: as long as there are tiles that nobody has taken, it takes
+/// the next one and works on it. `next` is shared by all threads and counts the tiles that were
+/// taken.
 pub fn take_tiles(next: &AtomicUsize, grid: &Grid, work: impl Fn((Range<usize>, Range<usize>))) {
     // SOLUTION week2-day6 task 3
     loop {
@@ -297,9 +332,15 @@ impl<T> Tile<'_, T> {
     /// If the row is not in the tile.
     pub fn row_mut(&mut self, row: usize) -> &mut [T] {
         assert!(self.rows.contains(&row), "row {row} is not in this tile");
-        // SAFETY: row and columns lie within the slice that `parallel_tiles` was given, and each tile is made once, so nobody
-        // else has this part; `&mut self` keeps two parts of one tile from being borrowed at once.
-        unsafe { std::slice::from_raw_parts_mut(self.base.add(row * self.width + self.cols.start), self.cols.len()) }
+        // SAFETY: row and columns lie within the slice that `parallel_tiles` was given, and each
+        // tile is made once, so nobody else has this part; `&mut self` keeps two parts of one tile
+        // from being borrowed at once.
+        unsafe {
+            std::slice::from_raw_parts_mut(
+                self.base.add(row * self.width + self.cols.start),
+                self.cols.len(),
+            )
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Day 4. From a Hugging Face folder or a GGUF file to a GGUF file in other types, tensor by tensor: no more is in memory at once than a
-//! few rows for each thread.
+//! Day 4. From a Hugging Face folder or a GGUF file to a GGUF file in other types, tensor by
+//! tensor: no more is in memory at once than a few rows for each thread.
 
 use std::{
     ops::ControlFlow,
@@ -30,7 +30,8 @@ use crate::week1::rope::inverse_frequencies;
 
 /// Weights that are read, encoded and written at a time.
 const CHUNK: usize = 1 << 22;
-/// The largest number of half precision. A block's scale is one, and no larger than the largest weight.
+/// The largest number of half precision. A block's scale is one, and no larger than the largest
+/// weight.
 const MAX_F16: f32 = 65504.0;
 
 /// A model whose tensors lie in files.
@@ -68,17 +69,34 @@ impl Source {
             let matrix = stored_matrix(&checkpoint, name, shape)?;
             let name = gguf_name(name).expect("every tensor of these models has a name");
             let order = row_order(&config, &name);
-            tensors.push(SourceTensor { name, shape: shape.to_vec(), matrix: matrix.clone(), order });
+            tensors.push(SourceTensor {
+                name,
+                shape: shape.to_vec(),
+                matrix: matrix.clone(),
+                order,
+            });
             Ok(matrix)
         };
-        // Whoever puts the model together asks for each tensor in turn; the model itself, with a context of one token, is let go.
-        build(config.clone(), &Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() }, 1, &mut each)?;
+        // Whoever puts the model together asks for each tensor in turn; the model itself, with a
+        // context of one token, is let go.
+        build(
+            config.clone(),
+            &Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() },
+            1,
+            &mut each,
+        )?;
         if config.rope_scaling.is_some() {
             let plain = inverse_frequencies(config.head_dim, config.rope_theta);
             let scaled = config.scale_frequencies(plain.clone());
-            let factors: Vec<f32> = plain.iter().zip(scaled).map(|(plain, scaled)| plain / scaled).collect();
+            let factors: Vec<f32> =
+                plain.iter().zip(scaled).map(|(plain, scaled)| plain / scaled).collect();
             let matrix = Matrix::from_f32(1, factors.len(), &factors);
-            tensors.push(SourceTensor { name: "rope_freqs.weight".to_owned(), shape: vec![factors.len()], matrix, order: None });
+            tensors.push(SourceTensor {
+                name: "rope_freqs.weight".to_owned(),
+                shape: vec![factors.len()],
+                matrix,
+                order: None,
+            });
         }
         Ok(Self { metadata, config, tensors })
     }
@@ -101,12 +119,14 @@ impl Source {
         Ok(Self { metadata: gguf.metadata, config, tensors })
     }
 
-    /// Writes the model to `path` and returns the file's tensor table. `override_for(name)` gives a matrix another type than `target` would. `progress` is told before each
-    /// few rows, and may end it all.
+    /// Writes the model to `path` and returns the file's tensor table. `override_for(name)` gives a
+    /// matrix another type than `target` would. `progress` is told before each few rows, and may
+    /// end it all.
     ///
     /// # Errors
-    /// If a matrix is given a type of which its rows are no whole blocks, a weight is not finite or too large for its type, the file
-    /// cannot be written, or `progress` breaks. The file is then as it was before.
+    /// If a matrix is given a type of which its rows are no whole blocks, a weight is not finite or
+    /// too large for its type, the file cannot be written, or `progress` breaks. The file is then
+    /// as it was before.
     pub fn write(
         &self,
         path: &Path,
@@ -122,7 +142,9 @@ impl Source {
         if metadata.get("general.alignment").is_some() {
             metadata.insert("general.alignment", Value::U32(DEFAULT_ALIGNMENT as u32));
         }
-        let named = |(tensor, &tensor_type): (&SourceTensor, _)| (tensor.name.clone(), tensor.shape.clone(), tensor_type);
+        let named = |(tensor, &tensor_type): (&SourceTensor, _)| {
+            (tensor.name.clone(), tensor.shape.clone(), tensor_type)
+        };
         let table: Vec<_> = self.tensors.iter().zip(&types).map(named).collect();
         let table = lay_out(&table, DEFAULT_ALIGNMENT)?;
         let head = head(&metadata, &table, DEFAULT_ALIGNMENT);
@@ -134,7 +156,11 @@ impl Source {
             let cols = tensor.matrix.cols;
             let step = (CHUNK / cols).max(1);
             for start in (0..tensor.matrix.rows).step_by(step) {
-                ensure!(progress(&Progress { name: &tensor.name, tensor_type, done, total }).is_continue(), "interrupted");
+                ensure!(
+                    progress(&Progress { name: &tensor.name, tensor_type, done, total })
+                        .is_continue(),
+                    "interrupted"
+                );
                 let rows = step.min(tensor.matrix.rows - start);
                 out.write_all(&tensor.encode(start, rows, tensor_type, team)?)?;
                 done += rows * cols;
@@ -145,12 +171,22 @@ impl Source {
     }
 
     /// What each tensor becomes.
-    fn types(&self, target: Target, override_for: &dyn Fn(&str) -> Option<TensorType>) -> Vec<TensorType> {
+    fn types(
+        &self,
+        target: Target,
+        override_for: &dyn Fn(&str) -> Option<TensorType>,
+    ) -> Vec<TensorType> {
         let c = &self.config;
-        let dimensions = Dimensions { n_layers: c.n_layers, group: c.n_heads / c.n_kv_heads, tied: c.tie_word_embeddings };
+        let dimensions = Dimensions {
+            n_layers: c.n_layers,
+            group: c.n_heads / c.n_kv_heads,
+            tied: c.tie_word_embeddings,
+        };
         let of = |tensor: &SourceTensor| {
             let chosen = if tensor.shape.len() == 2 { override_for(&tensor.name) } else { None };
-            chosen.unwrap_or_else(|| tensor_type_for(target, &tensor.name, &tensor.shape, &dimensions))
+            chosen.unwrap_or_else(|| {
+                tensor_type_for(target, &tensor.name, &tensor.shape, &dimensions)
+            })
         };
         self.tensors.iter().map(of).collect()
     }
@@ -158,12 +194,22 @@ impl Source {
 
 impl SourceTensor {
     /// Rows `start..start + rows` of the file in another type.
-    fn encode(&self, start: usize, rows: usize, tensor_type: TensorType, team: &Team) -> Result<Vec<u8>> {
+    fn encode(
+        &self,
+        start: usize,
+        rows: usize,
+        tensor_type: TensorType,
+        team: &Team,
+    ) -> Result<Vec<u8>> {
         const NONE: usize = usize::MAX;
         let cols = self.matrix.cols;
         let row_bytes = tensor_type.row_bytes(cols).expect("checked by `lay_out`");
         let mut bytes = vec![0; rows * row_bytes];
-        let limit = if tensor_type.block_len() == 1 && tensor_type != TensorType::F16 { f32::INFINITY } else { MAX_F16 };
+        let limit = if tensor_type.block_len() == 1 && tensor_type != TensorType::F16 {
+            f32::INFINITY
+        } else {
+            MAX_F16
+        };
         let wrong = AtomicUsize::new(NONE);
         team.parallel_rows(&mut bytes, row_bytes, 4, |r, out| {
             let r = start + r;
@@ -182,7 +228,10 @@ impl SourceTensor {
         match wrong.into_inner() {
             NONE => Ok(bytes),
             r => {
-                bail!("tensor {}: found NaN or a weight above {limit} in row {r}, expected weights that fit into {tensor_type}", self.name)
+                bail!(
+                    "tensor {}: found NaN or a weight above {limit} in row {r}, expected weights that fit into {tensor_type}",
+                    self.name
+                )
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Day 7. Attention in one pass over the cache: no buffer of scores, whatever the context's length.
 //!
-//! Source: Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"; Dao et al. 2022, "FlashAttention".
+//! Source: Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"; Dao et al.
+//! 2022, "FlashAttention".
 
 use super::{
     cache::Run,
@@ -29,9 +30,11 @@ impl Default for OnlineSoftmax {
 }
 
 impl OnlineSoftmax {
-    /// Takes in more scores, if there are any: each becomes its weight `e^(score − max)`, with the maximum of all scores so far, these
-    /// included. Returns `e^(old max − new max)`, by which every sum of values weighted before must be multiplied: 0 at the first scores, for
-    /// then there is nothing yet. A score of −∞ gets weight 0; as long as there has been no other, the maximum stays −∞ and the factor is 1.
+    /// Takes in more scores, if there are any: each becomes its weight `e^(score − max)`, with the
+    /// maximum of all scores so far, these included. Returns `e^(old max − new max)`, by which
+    /// every sum of values weighted before must be multiplied: 0 at the first scores, for then
+    /// there is nothing yet. A score of −∞ gets weight 0; as long as there has been no other, the
+    /// maximum stays −∞ and the factor is 1.
     pub fn absorb(&mut self, scores: &mut [f32]) -> f32 {
         // SOLUTION week2-day7 task 1
         let max = scores.iter().fold(self.max, |m, &s| m.max(s));
@@ -50,17 +53,27 @@ impl OnlineSoftmax {
 
 /// Attention of the query heads that share one key and value head, in one pass.
 ///
-/// `q [G, D]`, `out [G, D]`; `runs` are the keys and values of all positions that this row may see, in order. A score is `scale · q·k`.
-/// Whatever the number of positions, nothing is allocated: they are taken [`TILE`] at a time.
+/// `q [G, D]`, `out [G, D]`; `runs` are the keys and values of all positions that this row may see,
+/// in order. A score is `scale · q·k`. Whatever the number of positions, nothing is allocated: they
+/// are taken [`TILE`] at a time.
 ///
 /// # Panics
 /// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].
-pub fn attend_streaming<'a>(q: &[f32], runs: impl Iterator<Item = Run<'a>>, head_dim: usize, scale: f32, out: &mut [f32]) {
+pub fn attend_streaming<'a>(
+    q: &[f32],
+    runs: impl Iterator<Item = Run<'a>>,
+    head_dim: usize,
+    scale: f32,
+    out: &mut [f32],
+) {
     // SOLUTION week2-day7 task 2
     let mut tile = [0f32; TILE * MAX_HEAD_DIM];
     let tile = &mut tile[..TILE * head_dim];
     let heads = q.len() / head_dim;
-    assert!(heads <= MAX_QUERIES, "{heads} query heads for one key head; at most {MAX_QUERIES} are taken at once");
+    assert!(
+        heads <= MAX_QUERIES,
+        "{heads} query heads for one key head; at most {MAX_QUERIES} are taken at once"
+    );
     let mut softmax = [OnlineSoftmax::default(); MAX_QUERIES];
     let mut factors = [0f32; MAX_QUERIES];
     let mut scores = [0f32; MAX_QUERIES * TILE];
@@ -74,7 +87,13 @@ pub fn attend_streaming<'a>(q: &[f32], runs: impl Iterator<Item = Run<'a>>, head
                 factors[g] = softmax.absorb(&mut scores[g * TILE..][..n]);
             }
             widen(run.values, from, n, head_dim, tile);
-            tile_sum(&scores[..heads * TILE], &factors[..heads], &tile[..n * head_dim], head_dim, out);
+            tile_sum(
+                &scores[..heads * TILE],
+                &factors[..heads],
+                &tile[..n * head_dim],
+                head_dim,
+                out,
+            );
         }
     }
     for (out, softmax) in out.chunks_exact_mut(head_dim).zip(&softmax) {
@@ -95,14 +114,22 @@ pub struct Query<'a> {
     pub visible: usize,
 }
 
-/// Attention of many queries over the same keys and values, for prompts: each tile is widened and transposed once for all of them.
+/// Attention of many queries over the same keys and values, for prompts: each tile is widened and
+/// transposed once for all of them.
 ///
-/// `queries` are at most [`BLOCK`], each sees the first `visible` positions, at least one; `out [queries, D]`; `runs` reach at least as far as the
-/// query that sees most. A score is `scale · q·k`.
+/// `queries` are at most [`BLOCK`], each sees the first `visible` positions, at least one;
+/// `out [queries, D]`; `runs` reach at least as far as the query that sees most. A score is
+/// `scale · q·k`.
 ///
 /// # Panics
 /// If there are more queries than [`BLOCK`], or `D` is above [`MAX_HEAD_DIM`].
-pub fn attend_block<'a>(queries: &[Query<'_>], runs: impl Iterator<Item = Run<'a>>, head_dim: usize, scale: f32, out: &mut [f32]) {
+pub fn attend_block<'a>(
+    queries: &[Query<'_>],
+    runs: impl Iterator<Item = Run<'a>>,
+    head_dim: usize,
+    scale: f32,
+    out: &mut [f32],
+) {
     // SOLUTION week2-day7 task 3
     let n_queries = queries.len();
     let (mut tile, mut transposed) = ([0f32; TILE * MAX_HEAD_DIM], [0f32; TILE * MAX_HEAD_DIM]);

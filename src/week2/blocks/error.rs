@@ -4,18 +4,25 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{dequantize_row, quantize_row};
 
-/// The root of the mean squared difference, `sqrt(Σ (xi − yi)² / n)`, summed in f64. `x [n]`, `y [n]`.
+/// The root of the mean squared difference, `sqrt(Σ (xi − yi)² / n)`, summed in f64. `x [n]`,
+/// `y [n]`.
 ///
 /// # Panics
 /// If there are not as many of one as of the other, or none.
 #[must_use]
 pub fn rms_error(x: &[f32], y: &[f32]) -> f64 {
-    assert!(!x.is_empty() && x.len() == y.len(), "the error between {} values and {}", x.len(), y.len());
+    assert!(
+        !x.is_empty() && x.len() == y.len(),
+        "the error between {} values and {}",
+        x.len(),
+        y.len()
+    );
     todo!("week2-day3 task 4: rms_error")
 }
 
-/// The error as a share of the weights themselves: [`rms_error`] divided by the root of the mean square of `x`, the original. 0 if
-/// nothing differs, even if `x` is all zeros; infinite if `x` is all zeros and `y` is not. `x [n]`, `y [n]`.
+/// The error as a share of the weights themselves: [`rms_error`] divided by the root of the mean
+/// square of `x`, the original. 0 if nothing differs, even if `x` is all zeros; infinite if `x` is
+/// all zeros and `y` is not. `x [n]`, `y [n]`.
 ///
 /// # Panics
 /// If there are not as many of one as of the other, or none.

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The low two bits lie as in `Q2_K`. The third bit of weight `i` is bit `i / 32` of `h(i % 32)`.
-//! Scale `j` has its low four bits in `s(j % 8)`, in the low half for `j < 8`, in the high half for the others; its upper two bits
-//! are bits `j / 4 · 2` and the next of `s(8 + j % 4)`.
+//! Scale `j` has its low four bits in `s(j % 8)`, in the low half for `j < 8`, in the high half for
+//! the others; its upper two bits are bits `j / 4 · 2` and the next of `s(8 + j % 4)`.
 //!
 //! weight `i = (d · (scale − 32)) · (qi − 4)`, with scale number `i / 16` and `qi` in 0…7.
 

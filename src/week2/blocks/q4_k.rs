@@ -6,7 +6,8 @@
 //!        f16  f16    8 scales and 8 minimums
 //! ```
 //!
-//! 32 bytes hold 64 weights: `b0…b31` hold weights 0…31 in their low halves and 32…63 in their high halves, and so on.
+//! 32 bytes hold 64 weights: `b0…b31` hold weights 0…31 in their low halves and 32…63 in their high
+//! halves, and so on.
 //!
 //! The 12 bytes of scales (`a`) and minimums (`m`), highest bit first:
 //!
@@ -16,7 +17,8 @@
 //! s8 … s11    low four bits of m(4 + j)  │ low four bits of a(4 + j)
 //! ```
 //!
-//! weight `i = (d · scale) · qi − (dmin · minimum)`, with scale and minimum number `i / 32` and `qi` in 0…15.
+//! weight `i = (d · scale) · qi − (dmin · minimum)`, with scale and minimum number `i / 32` and
+//! `qi` in 0…15.
 
 use std::array::from_fn;
 
@@ -48,8 +50,9 @@ pub fn pack_scales_and_minimums(scales: &[u8; 8], minimums: &[u8; 8]) -> [u8; 12
     todo!("week2-day4 task 4: pack_scales_and_minimums")
 }
 
-/// A block of 256 finite weights. Each 32 get scale and minimum by [`search_scale_and_min`]; the eight scales share `d`, the eight minimums
-/// `dmin` ([`share`], 6 bits). A weight's integer is the nearest for scale and minimum **as they are stored**.
+/// A block of 256 finite weights. Each 32 get scale and minimum by [`search_scale_and_min`]; the
+/// eight scales share `d`, the eight minimums `dmin` ([`share`], 6 bits). A weight's integer is the
+/// nearest for scale and minimum **as they are stored**.
 #[must_use]
 pub fn quantize(x: &[f32; 256]) -> [u8; BYTES] {
     todo!("week2-day4 task 4: quantize")

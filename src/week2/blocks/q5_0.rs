@@ -7,7 +7,8 @@
 //!             32 bits, lowest first: bit i is the fifth bit of weight i
 //! ```
 //!
-//! weight `i = d · (qi − 16)`, where `qi` is in 0…31: four bits of a byte, and above them the bit from `qh`.
+//! weight `i = d · (qi − 16)`, where `qi` is in 0…31: four bits of a byte, and above them the bit
+//! from `qh`.
 
 use tiny_llm_formats::gguf::TensorType;
 
@@ -22,9 +23,10 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     todo!("week2-day3 task 3: dequantize")
 }
 
-/// A block of 32 finite weights, as `Q4_0` with one bit more: `d` is the weight of largest magnitude (the first of them), with its sign,
-/// divided by −16. Each weight is multiplied by `1 / d`, or by 0 where `d` is 0; 16.5 is added, the fraction dropped, and 32 becomes 31.
-/// The integers come from `d` before it is rounded to f16.
+/// A block of 32 finite weights, as `Q4_0` with one bit more: `d` is the weight of largest
+/// magnitude (the first of them), with its sign, divided by −16. Each weight is multiplied by
+/// `1 / d`, or by 0 where `d` is 0; 16.5 is added, the fraction dropped, and 32 becomes 31. The
+/// integers come from `d` before it is rounded to f16.
 #[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     todo!("week2-day3 task 3: quantize")

@@ -28,8 +28,8 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     }
 }
 
-/// A block of 32 finite weights. `m` is the smallest, `d` the distance from it to the largest, divided by 31. Both are rounded to f16
-/// only when they are stored.
+/// A block of 32 finite weights. `m` is the smallest, `d` the distance from it to the largest,
+/// divided by 31. Both are rounded to f16 only when they are stored.
 #[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     let (min, max) = range(x);

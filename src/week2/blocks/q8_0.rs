@@ -21,9 +21,9 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     todo!("week2-day3 task 1: dequantize")
 }
 
-/// A block of 32 finite weights. `d` is the largest magnitude / 127; each weight is multiplied by `1 / d`, or by 0 where `d` is 0, and
-/// rounded to the nearest integer, halves away from zero. `d` is rounded to f16 only when it is stored: the integers come from `d` as
-/// it was before.
+/// A block of 32 finite weights. `d` is the largest magnitude / 127; each weight is multiplied by
+/// `1 / d`, or by 0 where `d` is 0, and rounded to the nearest integer, halves away from zero. `d`
+/// is rounded to f16 only when it is stored: the integers come from `d` as it was before.
 #[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     todo!("week2-day3 task 1: quantize")

@@ -1,9 +1,10 @@
 //! Day 4. What scale, and what minimum, does a group of weights lose least with?
 //!
-//! The obvious scale spreads the codes from the smallest weight to the largest. It is rarely the best: one extreme weight decides for all.
-//! So several scales near it are tried. Each gives codes; for those codes the best scale follows by least squares; with that scale the
-//! weights get new codes, and so on for a few rounds. The trial that ends with the smallest error wins. Large weights count more than
-//! small ones: they move a product more.
+//! The obvious scale spreads the codes from the smallest weight to the largest. It is rarely the
+//! best: one extreme weight decides for all. So several scales near it are tried. Each gives codes;
+//! for those codes the best scale follows by least squares; with that scale the weights get new
+//! codes, and so on for a few rounds. The trial that ends with the smallest error wins. Large
+//! weights count more than small ones: they move a product more.
 
 use std::ops::RangeInclusive;
 
@@ -23,15 +24,16 @@ pub struct ScaleAndMin {
     pub min: f32,
 }
 
-/// How much the error of each weight counts: the weight's magnitude plus the root mean square of its group.
+/// How much the error of each weight counts: the weight's magnitude plus the root mean square of
+/// its group.
 #[must_use]
 pub fn importance<const N: usize>(x: &[f32; N]) -> [f32; N] {
     let mean = x.iter().map(|x| x * x).sum::<f32>() / N as f32;
     x.map(|x| x.abs() + mean.sqrt())
 }
 
-/// The nearest whole number, ties to even, for `|x| < 2²²`: at 1.5 · 2²³ an f32 has no room for a fraction. Where the compiler may not
-/// assume an instruction for it, `round_ties_even` is a call.
+/// The nearest whole number, ties to even, for `|x| < 2²²`: at 1.5 · 2²³ an f32 has no room for a
+/// fraction. Where the compiler may not assume an instruction for it, `round_ties_even` is a call.
 #[must_use]
 pub fn nearest(x: f32) -> f32 {
     const NO_FRACTION: f32 = 12_582_912.0;
@@ -44,8 +46,9 @@ pub fn code(x: f32, scale: f32, low: f32, high: f32) -> f32 {
     if scale == 0.0 { low } else { nearest((x / scale).clamp(low, high)) }
 }
 
-/// The best scale for a group without a minimum, weight ≈ `scale · code` with codes in `−half..half`. It may be negative: there is one
-/// more code below 0 than above, and it goes to the weight of largest magnitude, whatever its sign.
+/// The best scale for a group without a minimum, weight ≈ `scale · code` with codes in
+/// `−half..half`. It may be negative: there is one more code below 0 than above, and it goes to the
+/// weight of largest magnitude, whatever its sign.
 #[must_use]
 pub fn search_scale<const N: usize>(x: &[f32; N], half: u8) -> f32 {
     let importance = importance(x);
@@ -77,30 +80,38 @@ pub fn search_scale<const N: usize>(x: &[f32; N], half: u8) -> f32 {
     best_scale
 }
 
-/// Scale and minimum with which `Σ importance · (scale · code − min − x)²` is smallest, for codes that are given.
+/// Scale and minimum with which `Σ importance · (scale · code − min − x)²` is smallest, for codes
+/// that are given.
 ///
-/// Where the best minimum is negative it is 0, since it cannot be stored otherwise, and the scale is the best one for that. So it is
-/// where all codes are equal, as they then determine only the sum of both; where all are 0, the scale is 0 too.
+/// Where the best minimum is negative it is 0, since it cannot be stored otherwise, and the scale
+/// is the best one for that. So it is where all codes are equal, as they then determine only the
+/// sum of both; where all are 0, the scale is 0 too.
 #[must_use]
-pub fn fit_scale_and_min<const N: usize>(x: &[f32; N], importance: &[f32; N], codes: &[f32; N]) -> ScaleAndMin {
+pub fn fit_scale_and_min<const N: usize>(
+    x: &[f32; N],
+    importance: &[f32; N],
+    codes: &[f32; N],
+) -> ScaleAndMin {
     todo!("week2-day4 task 3: fit_scale_and_min")
 }
 
 /// The best scale and minimum for codes `0..=top` among [`TRIALS`]. Errors count by [`importance`].
 ///
-/// All trials begin with the lowest weight, its sign turned, as minimum, or with 0 if no weight is negative. A trial of `t` quarters
-/// begins with the scale that divides the range from there to the highest weight into `top + t / 4` steps. Then it goes [`ROUNDS`]
-/// rounds: codes by rounding within `0..=top`, scale and minimum by [`fit_scale_and_min`]. Its error is that of the last codes with
-/// the last fit.
+/// All trials begin with the lowest weight, its sign turned, as minimum, or with 0 if no weight is
+/// negative. A trial of `t` quarters begins with the scale that divides the range from there to the
+/// highest weight into `top + t / 4` steps. Then it goes [`ROUNDS`] rounds: codes by rounding
+/// within `0..=top`, scale and minimum by [`fit_scale_and_min`]. Its error is that of the last
+/// codes with the last fit.
 ///
-/// If that range is 0, all weights are one value that is not positive. Then there is nothing to try: scale 0, and that minimum.
+/// If that range is 0, all weights are one value that is not positive. Then there is nothing to
+/// try: scale 0, and that minimum.
 #[must_use]
 pub fn search_scale_and_min<const N: usize>(x: &[f32; N], top: u8) -> ScaleAndMin {
     todo!("week2-day4 task 3: search_scale_and_min")
 }
 
-/// Stores scales or minimums, none negative, as whole numbers `0..=top` times one `d`, with which the largest becomes `top`. Returns `d`
-/// as it comes back from half precision, and the numbers.
+/// Stores scales or minimums, none negative, as whole numbers `0..=top` times one `d`, with which
+/// the largest becomes `top`. Returns `d` as it comes back from half precision, and the numbers.
 #[must_use]
 pub fn share<const N: usize>(values: [f32; N], top: u8) -> (f32, [u8; N]) {
     let d = values.iter().fold(0f32, |m, &x| m.max(x)) / f32::from(top);
@@ -109,7 +120,8 @@ pub fn share<const N: usize>(values: [f32; N], top: u8) -> (f32, [u8; N]) {
     (f16::from_f32(d).to_f32(), numbers)
 }
 
-/// As [`share`], for scales of either sign: whole numbers `−half..half` times one `d`, with which that of largest magnitude becomes `−half`.
+/// As [`share`], for scales of either sign: whole numbers `−half..half` times one `d`, with which
+/// that of largest magnitude becomes `−half`.
 #[must_use]
 pub fn share_signed<const N: usize>(values: [f32; N], half: u8) -> (f32, [i8; N]) {
     let half = f32::from(half);

@@ -5,15 +5,18 @@ use tiny_llm_formats::gguf::{Array, Metadata, Value};
 
 use super::reader::{Reader, shown};
 
-/// Reads `count` entries: each a key (a string), the number of its value's type (four bytes), the value.
+/// Reads `count` entries: each a key (a string), the number of its value's type (four bytes), the
+/// value.
 ///
 /// # Errors
-/// If an entry cannot be read, or a key comes twice. Messages name the key: `metadata general.name`.
+/// If an entry cannot be read, or a key comes twice. Messages name the key:
+/// `metadata general.name`.
 pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Result<Metadata> {
     todo!("week2-day2 task 2: read_metadata")
 }
 
-/// Reads a value of the type with this number, 0 to 12 in the order of [`Value`]'s variants. A truth value is one byte, 0 or 1.
+/// Reads a value of the type with this number, 0 to 12 in the order of [`Value`]'s variants. A
+/// truth value is one byte, 0 or 1.
 ///
 /// # Errors
 /// If there is no such type, the file ends before the value, or a truth value is another byte.
@@ -21,11 +24,12 @@ pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<
     todo!("week2-day2 task 2: read_value")
 }
 
-/// Reads an array: the number of its elements' type (four bytes), how many there are (eight bytes), the elements.
+/// Reads an array: the number of its elements' type (four bytes), how many there are (eight bytes),
+/// the elements.
 ///
 /// # Errors
-/// If there is no such type, the elements are arrays themselves (no model has any, and each would cost a call of this function),
-/// the file has no room for as many, or an element cannot be read.
+/// If there is no such type, the elements are arrays themselves (no model has any, and each would
+/// cost a call of this function), the file has no room for as many, or an element cannot be read.
 pub fn read_array(reader: &mut Reader<'_>, field: &str) -> Result<Array> {
     todo!("week2-day2 task 2: read_array")
 }

@@ -1,8 +1,8 @@
 //! Day 2. GGUF files: one file with everything that a model needs.
 //!
-//! A file is a header, metadata (keys and values: sizes, vocabulary, chat template), a table of tensors, and their data, in this order.
-//! Nothing of the data is read here: a tensor is a place in a mapped file.
-//! Format: <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>.
+//! A file is a header, metadata (keys and values: sizes, vocabulary, chat template), a table of
+//! tensors, and their data, in this order. Nothing of the data is read here: a tensor is a place in
+//! a mapped file. Format: <https://github.com/ggml-org/ggml/blob/master/docs/gguf.md>.
 
 pub mod metadata;
 pub mod reader;
@@ -41,11 +41,12 @@ impl Gguf {
         Self::parse(Bytes::map(path)?, &path.display().to_string())
     }
 
-    /// Reads a file that is in memory, or mapped; `file` is its name in messages. No more memory is used than the bytes read
-    /// justify: some ten times as many, whatever counts the file claims.
+    /// Reads a file that is in memory, or mapped; `file` is its name in messages. No more memory is
+    /// used than the bytes read justify: some ten times as many, whatever counts the file claims.
     ///
     /// # Errors
-    /// One line if the file is malformed: the file, the field, what was found and what was expected.
+    /// One line if the file is malformed: the file, the field, what was found and what was
+    /// expected.
     pub fn parse(bytes: Bytes, file: &str) -> Result<Self> {
         let mut reader = Reader::new(&bytes, file);
         let header = reader.header()?;
@@ -55,11 +56,15 @@ impl Gguf {
         let mut by_name = HashMap::with_capacity(tensors.len());
         for (i, tensor) in tensors.iter().enumerate() {
             let new = by_name.insert(tensor.name.clone(), i).is_none();
-            ensure!(new, "{file}: tensor {}: found this name twice, expected every name once", shown(&tensor.name));
+            ensure!(
+                new,
+                "{file}: tensor {}: found this name twice, expected every name once",
+                shown(&tensor.name)
+            );
         }
         let end = reader.position();
-        let data_start =
-            table::data_start(end, alignment).ok_or_else(|| metadata.wrong("general.alignment", "an alignment within the file"))?;
+        let data_start = table::data_start(end, alignment)
+            .ok_or_else(|| metadata.wrong("general.alignment", "an alignment within the file"))?;
         // Padding after the table may be missing where there is no data.
         table::check_places(&tensors, alignment, bytes.len().saturating_sub(data_start), file)?;
         Ok(Self { metadata, tensors, data_start, by_name, file: bytes })
@@ -76,17 +81,20 @@ impl Gguf {
     /// # Errors
     /// If it is not.
     pub fn required(&self, name: &str) -> Result<&TensorInfo> {
-        self.tensor(name).ok_or_else(|| anyhow!("{}: tensor {name}: found nothing, expected a tensor", self.metadata.file()))
+        self.tensor(name).ok_or_else(|| {
+            anyhow!("{}: tensor {name}: found nothing, expected a tensor", self.metadata.file())
+        })
     }
 
-    /// The data of one of the file's tensors. Nothing is copied; the file stays mapped for as long as someone holds it.
+    /// The data of one of the file's tensors. Nothing is copied; the file stays mapped for as long
+    /// as someone holds it.
     ///
     /// # Panics
     /// If the tensor is of another file, and its place is not in this one.
     #[must_use]
     pub fn bytes_of(&self, tensor: &TensorInfo) -> Bytes {
-        self.file
-            .slice(table::place(tensor, self.data_start))
-            .unwrap_or_else(|error| panic!("the places of this file's tensors were checked, but {error:#}"))
+        self.file.slice(table::place(tensor, self.data_start)).unwrap_or_else(|error| {
+            panic!("the places of this file's tensors were checked, but {error:#}")
+        })
     }
 }

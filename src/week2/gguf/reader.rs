@@ -1,18 +1,22 @@
-//! Reading bytes that nobody vouches for: numbers, counts, strings, and the header that a file begins with.
+//! Reading bytes that nobody vouches for: numbers, counts, strings, and the header that a file
+//! begins with.
 
 use std::fmt::Display;
 
 use anyhow::{Result, anyhow};
 use tiny_llm_formats::gguf::MAGIC;
 
-/// Fewest bytes of a metadata entry: an empty key (8 for its length), a type (4), a value of one byte.
+/// Fewest bytes of a metadata entry: an empty key (8 for its length), a type (4), a value of one
+/// byte.
 const METADATA_BYTES: usize = 8 + 4 + 1;
-/// Fewest bytes of an entry of the tensor table: an empty name (8), the number of axes (4), one axis (8), a type (4), an offset (8).
+/// Fewest bytes of an entry of the tensor table: an empty name (8), the number of axes (4), one
+/// axis (8), a type (4), an offset (8).
 const TENSOR_BYTES: usize = 8 + 4 + 8 + 4 + 8;
 
 /// A place in a file, which moves forward as the file is read.
 ///
-/// `field` is, in each function, what is being read, for the message if it cannot be: `"version"`, `"metadata general.name"`.
+/// `field` is, in each function, what is being read, for the message if it cannot be: `"version"`,
+/// `"metadata general.name"`.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
@@ -63,7 +67,8 @@ impl<'a> Reader<'a> {
         todo!("week2-day2 task 1: Reader::take")
     }
 
-    /// The next `N` bytes, for `u16::from_le_bytes` and its like: every number in the file is little-endian.
+    /// The next `N` bytes, for `u16::from_le_bytes` and its like: every number in the file is
+    /// little-endian.
     ///
     /// # Errors
     /// If fewer are left.
@@ -87,7 +92,8 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(self.number(field)?))
     }
 
-    /// Eight bytes: how many things follow, each at least `bytes_each` (1 or more) long. What this returns may be allocated for.
+    /// Eight bytes: how many things follow, each at least `bytes_each` (1 or more) long. What this
+    /// returns may be allocated for.
     ///
     /// # Errors
     /// If the rest of the file has no room for that many; the position is then of no account.
@@ -103,11 +109,13 @@ impl<'a> Reader<'a> {
         todo!("week2-day2 task 1: Reader::string")
     }
 
-    /// The header: [`MAGIC`], the version (four bytes), the number of tensors, the number of metadata entries (eight bytes each).
+    /// The header: [`MAGIC`], the version (four bytes), the number of tensors, the number of
+    /// metadata entries (eight bytes each).
     ///
     /// # Errors
-    /// If this is no GGUF file, one of another version than 2 or 3, a big-endian one (its version reads 2 or 3 once its bytes are
-    /// swapped, and the message says so), or the file has no room for as many entries.
+    /// If this is no GGUF file, one of another version than 2 or 3, a big-endian one (its version
+    /// reads 2 or 3 once its bytes are swapped, and the message says so), or the file has no room
+    /// for as many entries.
     pub fn header(&mut self) -> Result<Header> {
         todo!("week2-day2 task 1: Reader::header")
     }

@@ -18,14 +18,16 @@ pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorI
     (0..count).map(|index| read_tensor(reader, index)).collect()
 }
 
-/// Reads one entry: the name (a string), the number of axes (four bytes), each axis (eight bytes, the fastest first), the number of
-/// the type (four bytes), the offset (eight bytes). The shape that is returned has the slowest axis first, and the size follows
-/// from shape and type: a row, the fastest axis, is a whole number of blocks. `index` is for the message if the name itself cannot be
-/// read: `name of tensor 3`.
+/// Reads one entry: the name (a string), the number of axes (four bytes), each axis (eight bytes,
+/// the fastest first), the number of the type (four bytes), the offset (eight bytes). The shape
+/// that is returned has the slowest axis first, and the size follows from shape and type: a row,
+/// the fastest axis, is a whole number of blocks. `index` is for the message if the name itself
+/// cannot be read: `name of tensor 3`.
 ///
 /// # Errors
-/// If there are no axes or more than four, an axis is 0, the type is not one of [`TensorType`], a row is no whole number of blocks,
-/// or the size is more than a number can hold. Messages name the tensor: `tensor token_embd.weight`.
+/// If there are no axes or more than four, an axis is 0, the type is not one of [`TensorType`], a
+/// row is no whole number of blocks, or the size is more than a number can hold. Messages name the
+/// tensor: `tensor token_embd.weight`.
 pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> {
     todo!("week2-day2 task 3: read_tensor")
 }
@@ -38,8 +40,8 @@ pub fn alignment(metadata: &Metadata) -> Result<usize> {
     todo!("week2-day2 task 3: alignment")
 }
 
-/// Where the data section begins: at the first multiple of `alignment` at or after `position`, where the table ends.
-/// `None` if no number is large enough.
+/// Where the data section begins: at the first multiple of `alignment` at or after `position`,
+/// where the table ends. `None` if no number is large enough.
 #[must_use]
 pub fn data_start(position: usize, alignment: usize) -> Option<usize> {
     todo!("week2-day2 task 3: data_start")
@@ -51,11 +53,17 @@ pub fn place(tensor: &TensorInfo, data_start: usize) -> Range<usize> {
     todo!("week2-day2 task 3: place")
 }
 
-/// Checks that every tensor begins at a multiple of `alignment` and lies within the `data_len` bytes of the data section, and that no
-/// two have a byte in common. They may stand in any order, with gaps.
+/// Checks that every tensor begins at a multiple of `alignment` and lies within the `data_len`
+/// bytes of the data section, and that no two have a byte in common. They may stand in any order,
+/// with gaps.
 ///
 /// # Errors
 /// If one does not; the message names it.
-pub fn check_places(tensors: &[TensorInfo], alignment: usize, data_len: usize, file: &str) -> Result<()> {
+pub fn check_places(
+    tensors: &[TensorInfo],
+    alignment: usize,
+    data_len: usize,
+    file: &str,
+) -> Result<()> {
     todo!("week2-day2 task 3: check_places")
 }

@@ -1,7 +1,9 @@
-//! Against the naive rung: each weight is multiplied as soon as it is decoded. No row is written down in between.
+//! Against the naive rung: each weight is multiplied as soon as it is decoded. No row is written
+//! down in between.
 //!
-//! A scale belongs to many weights, so it is taken out of the sum: `Σ d·q·x = d · Σ q·x`, one multiplication a block. An offset or a
-//! minimum belongs to all of them: `Σ (d·q − m)·x = d · Σ q·x − m · Σ x`.
+//! A scale belongs to many weights, so it is taken out of the sum: `Σ d·q·x = d · Σ q·x`, one
+//! multiplication a block. An offset or a minimum belongs to all of them:
+//! `Σ (d·q − m)·x = d · Σ q·x − m · Σ x`.
 
 use half::{bf16, f16};
 use tiny_llm_formats::gguf::TensorType;
@@ -52,27 +54,30 @@ pub fn dot_q8_0(row: &[u8], x: &[f32]) -> f32 {
     todo!("week2-day5 task 1: dot_q8_0")
 }
 
-/// `Σ w·x` for a row of Q4_0 blocks: `d` (f16), 16 bytes of two codes each, low halves first; `w = d·(q − 8)`. `x [32 · blocks]`.
+/// `Σ w·x` for a row of Q4_0 blocks: `d` (f16), 16 bytes of two codes each, low halves first;
+/// `w = d·(q − 8)`. `x [32 · blocks]`.
 #[must_use]
 pub fn dot_q4_0(row: &[u8], x: &[f32]) -> f32 {
     todo!("week2-day5 task 1: dot_q4_0")
 }
 
-/// `Σ w·x` for a row of Q5_0 blocks: `d` (f16), 32 fifth bits, 16 bytes of two low parts each; `w = d·(q − 16)`. `x [32 · blocks]`.
+/// `Σ w·x` for a row of Q5_0 blocks: `d` (f16), 32 fifth bits, 16 bytes of two low parts each;
+/// `w = d·(q − 16)`. `x [32 · blocks]`.
 #[must_use]
 pub fn dot_q5_0(row: &[u8], x: &[f32]) -> f32 {
     todo!("week2-day5 task 1: dot_q5_0")
 }
 
-/// `Σ w·x` for a row of Q4_K blocks: `d`, `dmin` (f16), 12 bytes of scales and minimums, 128 bytes of codes; sub-block `j` of 32 has
-/// `w = d·scale[j]·q − dmin·min[j]`. `x [256 · blocks]`.
+/// `Σ w·x` for a row of Q4_K blocks: `d`, `dmin` (f16), 12 bytes of scales and minimums, 128 bytes
+/// of codes; sub-block `j` of 32 has `w = d·scale[j]·q − dmin·min[j]`. `x [256 · blocks]`.
 #[must_use]
 pub fn dot_q4_k(row: &[u8], x: &[f32]) -> f32 {
     todo!("week2-day5 task 1: dot_q4_k")
 }
 
-/// `Σ w·x` for a row of Q6_K blocks: 128 bytes of low halves, 64 bytes of upper pairs of bits, 16 scales (i8), `d` (f16); each 16
-/// weights have a scale: `w = d·scale·(q − 32)`. `x [256 · blocks]`.
+/// `Σ w·x` for a row of Q6_K blocks: 128 bytes of low halves, 64 bytes of upper pairs of bits, 16
+/// scales (i8), `d` (f16); each 16 weights have a scale: `w = d·scale·(q − 32)`.
+/// `x [256 · blocks]`.
 #[must_use]
 pub fn dot_q6_k(row: &[u8], x: &[f32]) -> f32 {
     todo!("week2-day5 task 1: dot_q6_k")

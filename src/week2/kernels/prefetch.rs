@@ -1,14 +1,16 @@
 //! Asking for memory before it is needed, where that helps.
 //!
-//! Processors guess what is read next and fetch it by themselves. How well, and how far ahead one should ask, differs: on an Intel server
-//! (Emerald Rapids) asking 4 KiB ahead made a kernel 1.6 times as fast; on an AMD one (Zen 4) that is worse than not to ask, and 1 KiB
-//! ahead gains a twentieth. So the make decides, unless [`VARIABLE`] says otherwise.
+//! Processors guess what is read next and fetch it by themselves. How well, and how far ahead one
+//! should ask, differs: on an Intel server (Emerald Rapids) asking 4 KiB ahead made a kernel 1.6
+//! times as fast; on an AMD one (Zen 4) that is worse than not to ask, and 1 KiB ahead gains a
+//! twentieth. So the make decides, unless [`VARIABLE`] says otherwise.
 
 #![allow(unsafe_code, reason = "a prefetch takes a pointer")]
 
 use std::{arch::x86_64::*, sync::OnceLock};
 
-/// Bytes ahead at which memory is asked for; 0 leaves it to the processor: `TINY_LLM_PREFETCH=2048`.
+/// Bytes ahead at which memory is asked for; 0 leaves it to the processor:
+/// `TINY_LLM_PREFETCH=2048`.
 const VARIABLE: &str = "TINY_LLM_PREFETCH";
 
 /// Memory answers after some hundred cycles, in which a core multiplies some kilobytes.
@@ -46,7 +48,8 @@ pub(super) fn fetch(from: *const u8, len: usize) {
 
 /// The name that the processor gives of its maker, four letters in each of three registers.
 fn is_amd() -> bool {
-    // SAFETY: every x86-64 processor has the instruction and its leaf 0. Compilers from 1.92 on know that.
+    // SAFETY: every x86-64 processor has the instruction and its leaf 0. Compilers from 1.92 on
+    // know that.
     #[allow(unused_unsafe, reason = "older compilers ask for it")]
     let leaf = unsafe { __cpuid(0) };
     [leaf.ebx, leaf.edx, leaf.ecx] == [*b"Auth", *b"enti", *b"cAMD"].map(u32::from_le_bytes)

@@ -1,7 +1,8 @@
 //! `cargo course bench quality`: what each format costs, in size and in quality.
 //!
-//! The reference writes a model in every type that `quantize` knows, and in some recipes of its `--tensor`, and asks each file the same questions
-//! and the same stories with `score`. Nothing here is a matter of speed: on a machine of the same kernels the numbers are the same.
+//! The reference writes a model in every type that `quantize` knows, and in some recipes of its
+//! `--tensor`, and asks each file the same questions and the same stories with `score`. Nothing
+//! here is a matter of speed: on a machine of the same kernels the numbers are the same.
 
 use std::{
     fs,
@@ -64,8 +65,9 @@ impl Score {
         (self.exact.all * self.asked.all as f64).round() as usize
     }
 
-    /// By how much the perplexity is above that of `other`, as a part of it, and the standard error of that. Both have read the same stories, and
-    /// what is uncertain is which stories those are: the error comes from how much the difference varies among them.
+    /// By how much the perplexity is above that of `other`, as a part of it, and the standard error
+    /// of that. Both have read the same stories, and what is uncertain is which stories those are:
+    /// the error comes from how much the difference varies among them.
     fn above(&self, other: &Self) -> Change {
         let pairs = self.negative_log_likelihoods.iter().zip(&other.negative_log_likelihoods);
         let differences: Vec<f64> = pairs.map(|(a, b)| a - b).collect();
@@ -126,16 +128,22 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     let out = options.out.clone().unwrap_or_else(|| folder.clone());
     ensure!(out.is_dir(), "{}: found no such folder, expected one for the results", out.display());
-    let files = Files { plain: folder.join("plain.gguf"), written: folder.join("written.gguf"), back: folder.join("back.gguf") };
+    let files = Files {
+        plain: folder.join("plain.gguf"),
+        written: folder.join("written.gguf"),
+        back: folder.join("back.gguf"),
+    };
     let model = options.model.clone().unwrap_or_else(|| root.join("models/tiny-story"));
-    let measuring = Measuring { engine: Engine::reference(root, &folder)?, model, limit: options.limit, files };
+    let measuring =
+        Measuring { engine: Engine::reference(root, &folder)?, model, limit: options.limit, files };
     let report = measuring.report(options.row.as_deref().unwrap_or_default())?;
 
     let text = table::markdown(&report);
     print!("\n{text}");
     let (json, markdown) = (out.join("quality.json"), out.join("quality.md"));
     let written = |path: &Path| format!("{} cannot be written", path.display());
-    fs::write(&json, format!("{}\n", serde_json::to_string_pretty(&report)?)).with_context(|| written(&json))?;
+    fs::write(&json, format!("{}\n", serde_json::to_string_pretty(&report)?))
+        .with_context(|| written(&json))?;
     fs::write(&markdown, text).with_context(|| written(&markdown))?;
     println!("\nwritten: {}, {}", json.display(), markdown.display());
     Ok(())
@@ -175,7 +183,9 @@ impl Measuring {
         let first = self.score(&self.files.plain)?;
         let (mut rows, mut left_out) = (Vec::new(), Vec::new());
         for recipe in Recipe::all(plain.layers()) {
-            if recipe != Recipe::plain() && !recipe.name.to_lowercase().contains(&wanted.to_lowercase()) {
+            if recipe != Recipe::plain()
+                && !recipe.name.to_lowercase().contains(&wanted.to_lowercase())
+            {
                 continue;
             }
             line.show(&format!("measuring: {}", recipe.name));
@@ -184,7 +194,10 @@ impl Measuring {
                 Err(error) => {
                     // The engine's own words, without the command.
                     let text = format!("{error:#}");
-                    left_out.push((recipe.name, text.rsplit("error: ").next().unwrap_or_default().to_owned()));
+                    left_out.push((
+                        recipe.name,
+                        text.rsplit("error: ").next().unwrap_or_default().to_owned(),
+                    ));
                 }
             }
         }
@@ -220,9 +233,12 @@ impl Measuring {
     }
 
     fn quantize(&self, from: &Path, to: &Path, recipe: &Recipe) -> Result<()> {
-        let (from, to, arguments) = (from.to_string_lossy(), to.to_string_lossy(), recipe.arguments());
+        let (from, to, arguments) =
+            (from.to_string_lossy(), to.to_string_lossy(), recipe.arguments());
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        self.engine.run(&[&["quantize", "--force", &from, &to][..], &arguments].concat()).map(|_| ())
+        self.engine
+            .run(&[&["quantize", "--force", &from, &to][..], &arguments].concat())
+            .map(|_| ())
     }
 
     fn score(&self, file: &Path) -> Result<Score> {
@@ -231,7 +247,8 @@ impl Measuring {
         let mut arguments = vec!["score", "--json", "-j1", "--model", &file];
         arguments.extend(limit.as_deref());
         let text = self.engine.run(&arguments)?;
-        serde_json::from_str(&text).with_context(|| format!("`score` printed something else: {text}"))
+        serde_json::from_str(&text)
+            .with_context(|| format!("`score` printed something else: {text}"))
     }
 }
 
@@ -249,7 +266,10 @@ mod tests {
     fn a_change_is_uncertain_as_far_as_stories_differ_in_it() {
         let first = score(&[3.0, 1.0, 5.0]);
         let same = score(&[3.5, 1.5, 5.5]).above(&first);
-        assert!((same.part - 0.15f64.exp_m1()).abs() < 1e-12 && same.standard_error == Some(0.0), "{same:?}");
+        assert!(
+            (same.part - 0.15f64.exp_m1()).abs() < 1e-12 && same.standard_error == Some(0.0),
+            "{same:?}"
+        );
         // Differences of 0, 1, 2: a variance of 1 each, 3 of the sum, over ten tokens.
         let mixed = score(&[3.0, 2.0, 7.0]).above(&first);
         assert!((mixed.part - 0.3f64.exp_m1()).abs() < 1e-12, "{mixed:?}");

@@ -13,7 +13,10 @@ pub(super) struct Recipe {
 }
 
 /// Every `--type`, as many bits first.
-const TYPES: [&str; 13] = ["f32", "f16", "bf16", "q8_0", "q6_k", "q5_k_m", "q5_1", "q5_0", "q4_k_m", "q4_1", "q4_0", "q3_k_m", "q2_k"];
+const TYPES: [&str; 13] = [
+    "f32", "f16", "bf16", "q8_0", "q6_k", "q5_k_m", "q5_1", "q5_0", "q4_k_m", "q4_1", "q4_0",
+    "q3_k_m", "q2_k",
+];
 
 impl Recipe {
     /// All in F32.
@@ -24,12 +27,15 @@ impl Recipe {
     /// Every type; then recipes for a model of so many layers.
     pub(super) fn all(layers: usize) -> Vec<Self> {
         let mut all: Vec<Self> = TYPES.into_iter().map(Self::of_type).collect();
-        for (name, target, pattern) in
-            [("all Q4_K", "q4_k_m", ".*=q4_k"), ("all Q3_K", "q3_k_m", ".*=q3_k"), ("all Q2_K", "q2_k", ".*=q2_k")]
-        {
+        for (name, target, pattern) in [
+            ("all Q4_K", "q4_k_m", ".*=q4_k"),
+            ("all Q3_K", "q3_k_m", ".*=q3_k"),
+            ("all Q2_K", "q2_k", ".*=q2_k"),
+        ] {
             all.push(Self { name: name.to_owned(), target, overrides: vec![pattern.to_owned()] });
         }
-        // As many of the first as of the last; of an odd number the one between stays coarse in both.
+        // As many of the first as of the last; of an odd number the one between stays coarse in
+        // both.
         let half = layers / 2;
         let fine = [
             ("early layers Q6_K", of_layers(0..half)),
@@ -69,15 +75,21 @@ mod tests {
     #[test]
     fn every_type_of_quantize_is_measured() {
         let source = include_str!("../../../../reference/src/week2/convert.rs");
-        let list = source.split("pub const ALL").nth(1).and_then(|rest| rest.split("];").next()).unwrap();
+        let list =
+            source.split("pub const ALL").nth(1).and_then(|rest| rest.split("];").next()).unwrap();
         let names: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
         assert_eq!(TYPES.to_vec(), names);
     }
 
     #[test]
     fn layers_are_the_first_and_the_last() {
-        let arguments = |layers, name: &str| Recipe::all(layers).into_iter().find(|r| r.name.contains(name)).unwrap().arguments();
-        assert_eq!(arguments(5, "late"), ["--type=q2_k", r"--tensor=blk\.(3|4)\..*=q6_k", "--tensor=.*=q2_k"]);
+        let arguments = |layers, name: &str| {
+            Recipe::all(layers).into_iter().find(|r| r.name.contains(name)).unwrap().arguments()
+        };
+        assert_eq!(
+            arguments(5, "late"),
+            ["--type=q2_k", r"--tensor=blk\.(3|4)\..*=q6_k", "--tensor=.*=q2_k"]
+        );
         assert_eq!(arguments(12, "early")[1], r"--tensor=blk\.(0|1|2|3|4|5)\..*=q6_k");
         assert_eq!(Recipe::plain().arguments(), ["--type=f32"]);
     }

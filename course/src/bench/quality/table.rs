@@ -1,28 +1,54 @@
-//! The results as Markdown, in columns that are as wide as their contents, so that a terminal shows a table too.
+//! The results as Markdown, in columns that are as wide as their contents, so that a terminal shows
+//! a table too.
 
 use std::fmt::Write;
 
 use super::{Change, Report, Row};
 
-const HEADS: [&str; 8] = ["", "matrices", "MB", "bits a weight", "error of the weights", "perplexity", "against F32", "exact answers"];
+const HEADS: [&str; 8] = [
+    "",
+    "matrices",
+    "MB",
+    "bits a weight",
+    "error of the weights",
+    "perplexity",
+    "against F32",
+    "exact answers",
+];
 
 /// The whole page.
 pub(super) fn markdown(report: &Report) -> String {
-    let cells: Vec<[String; 8]> = report.rows.iter().map(|row| cells(row, report.questions)).collect();
+    let cells: Vec<[String; 8]> =
+        report.rows.iter().map(|row| cells(row, report.questions)).collect();
     let heads = HEADS.map(str::to_owned);
-    let width = |i: usize| cells.iter().chain([&heads]).map(|row| row[i].chars().count()).max().unwrap_or(0).max(2);
+    let width = |i: usize| {
+        cells.iter().chain([&heads]).map(|row| row[i].chars().count()).max().unwrap_or(0).max(2)
+    };
     let widths: [usize; 8] = std::array::from_fn(width);
     let line = |row: &[String; 8]| {
-        let shown =
-            |(i, (cell, width)): (usize, (&String, usize))| if i < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
-        format!("| {} |\n", row.iter().zip(widths).enumerate().map(shown).collect::<Vec<_>>().join(" | "))
+        let shown = |(i, (cell, width)): (usize, (&String, usize))| {
+            if i < 2 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        };
+        format!(
+            "| {} |\n",
+            row.iter().zip(widths).enumerate().map(shown).collect::<Vec<_>>().join(" | ")
+        )
     };
-    let rule = |(i, width): (usize, usize)| if i < 2 { "-".repeat(width) } else { format!("{}:", "-".repeat(width - 1)) };
+    let rule = |(i, width): (usize, usize)| {
+        if i < 2 { "-".repeat(width) } else { format!("{}:", "-".repeat(width - 1)) }
+    };
     let mut text = line(&heads);
-    let _ = writeln!(text, "| {} |", widths.into_iter().enumerate().map(rule).collect::<Vec<_>>().join(" | "));
+    let _ = writeln!(
+        text,
+        "| {} |",
+        widths.into_iter().enumerate().map(rule).collect::<Vec<_>>().join(" | ")
+    );
     text.extend(cells.iter().map(line));
     let Report { model, machine, questions, stories, tokens, .. } = report;
-    let _ = writeln!(text, "\n{model}; {questions} questions, {stories} stories of {tokens} predicted tokens; {machine}");
+    let _ = writeln!(
+        text,
+        "\n{model}; {questions} questions, {stories} stories of {tokens} predicted tokens; {machine}"
+    );
     for (name, reason) in &report.left_out {
         let _ = writeln!(text, "\nleft out: {name}: {reason}");
     }
@@ -82,8 +108,19 @@ mod tests {
             lines[2],
             "| Q4_0 | 2 Q4_0   | 2.35 |          4.50 |               8.76 % |     1.9000 | +1.23 ± 0.21 % |        7 of 8 |"
         );
-        assert!(lines[..3].iter().all(|line| line.chars().count() == lines[0].chars().count() && line.matches('|').count() == 9), "{text}");
-        assert_eq!(lines[4..], ["m; 8 questions, 2 stories of 99 predicted tokens; here", "", "left out: all Q2_K: rows of 8"]);
+        assert!(
+            lines[..3].iter().all(|line| line.chars().count() == lines[0].chars().count()
+                && line.matches('|').count() == 9),
+            "{text}"
+        );
+        assert_eq!(
+            lines[4..],
+            [
+                "m; 8 questions, 2 stories of 99 predicted tokens; here",
+                "",
+                "left out: all Q2_K: rows of 8"
+            ]
+        );
         assert_eq!(change(Change { part: -1e-6, standard_error: None }), "+0.00 %");
     }
 }

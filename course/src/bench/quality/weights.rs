@@ -38,23 +38,33 @@ impl Table {
         Self::parse(&engine.run(&["inspect", &file.to_string_lossy()])?)
     }
 
-    /// The lines below the one that begins with `tensor `, up to an empty one: name, type, `[rows, columns]`, bytes.
+    /// The lines below the one that begins with `tensor `, up to an empty one: name, type,
+    /// `[rows, columns]`, bytes.
     fn parse(text: &str) -> Result<Self> {
-        let lines = text.lines().skip_while(|line| !line.starts_with("tensor ")).skip(1).take_while(|line| !line.is_empty());
-        let tensors = lines.map(|line| tensor(line).with_context(|| format!("`inspect` printed {line:?}"))).collect::<Result<Vec<_>>>()?;
+        let lines = text
+            .lines()
+            .skip_while(|line| !line.starts_with("tensor "))
+            .skip(1)
+            .take_while(|line| !line.is_empty());
+        let tensors = lines
+            .map(|line| tensor(line).with_context(|| format!("`inspect` printed {line:?}")))
+            .collect::<Result<Vec<_>>>()?;
         ensure!(!tensors.is_empty(), "`inspect` printed no tensors");
         Ok(Self(tensors))
     }
 
     /// How many transformer blocks there are.
     pub(super) fn layers(&self) -> usize {
-        let number = |tensor: &Tensor| tensor.name.strip_prefix("blk.")?.split('.').next()?.parse::<usize>().ok();
+        let number = |tensor: &Tensor| {
+            tensor.name.strip_prefix("blk.")?.split('.').next()?.parse::<usize>().ok()
+        };
         self.0.iter().filter_map(number).max().map_or(0, |last| last + 1)
     }
 
     /// Vectors included.
     pub(super) fn bits_per_weight(&self) -> f64 {
-        8.0 * self.0.iter().map(|t| t.bytes).sum::<u64>() as f64 / self.0.iter().map(Tensor::weights).sum::<usize>() as f64
+        8.0 * self.0.iter().map(|t| t.bytes).sum::<u64>() as f64
+            / self.0.iter().map(Tensor::weights).sum::<usize>() as f64
     }
 
     /// `31 Q4_K, 5 Q6_K`: the matrices.
@@ -79,17 +89,20 @@ fn tensor(line: &str) -> Option<Tensor> {
     })
 }
 
-/// The root mean square of the differences between the matrices of two files in F32 over that of the first's weights. Both hold the tensors of `table`; vectors
-/// do not count, since they are never quantized.
+/// The root mean square of the differences between the matrices of two files in F32 over that of
+/// the first's weights. Both hold the tensors of `table`; vectors do not count, since they are
+/// never quantized.
 ///
 /// # Errors
 /// If a file cannot be read.
 pub(super) fn relative_error(table: &Table, original: &Path, other: &Path) -> Result<f64> {
     let data: u64 = table.0.iter().map(|t| t.bytes.next_multiple_of(ALIGNMENT)).sum();
     let open = |path: &Path| -> Result<BufReader<File>> {
-        let mut file = File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let mut file =
+            File::open(path).with_context(|| format!("{} cannot be read", path.display()))?;
         // Nothing follows the tensors.
-        file.seek(SeekFrom::End(-i64::try_from(data)?)).with_context(|| format!("{} is too short", path.display()))?;
+        file.seek(SeekFrom::End(-i64::try_from(data)?))
+            .with_context(|| format!("{} is too short", path.display()))?;
         Ok(BufReader::new(file))
     };
     let (mut original, mut other) = (open(original)?, open(other)?);
@@ -103,7 +116,9 @@ pub(super) fn relative_error(table: &Table, original: &Path, other: &Path) -> Re
         let (x, y) = (next(&mut original)?, next(&mut other)?);
         if tensor.is_matrix() {
             for (x, y) in x.chunks_exact(4).zip(y.chunks_exact(4)).take(tensor.weights()) {
-                let [x, y] = [x, y].map(|bytes| f64::from(f32::from_le_bytes(bytes.try_into().expect("four of them"))));
+                let [x, y] = [x, y].map(|bytes| {
+                    f64::from(f32::from_le_bytes(bytes.try_into().expect("four of them")))
+                });
                 difference += (x - y).powi(2);
                 magnitude += x * x;
             }
@@ -128,8 +143,14 @@ mod tests {
     #[test]
     fn a_table_is_read() {
         let table = Table::parse(INSPECTED).unwrap();
-        assert_eq!((table.layers(), table.types().as_str(), table.bits_per_weight()), (2, "2 F32", 32.0));
-        assert!(Table::parse("error").is_err() && Table::parse("tensor  type\na  F32  [x]  1\n").is_err());
+        assert_eq!(
+            (table.layers(), table.types().as_str(), table.bits_per_weight()),
+            (2, "2 F32", 32.0)
+        );
+        assert!(
+            Table::parse("error").is_err()
+                && Table::parse("tensor  type\na  F32  [x]  1\n").is_err()
+        );
     }
 
     #[test]
@@ -138,7 +159,15 @@ mod tests {
         // After a head of any length, 6 weights and 8 bytes that fill up, 3 and 20, 8.
         let write = |name: &str, head: usize, weight: f32, norm: f32, fill: u8| {
             let floats = |x: f32, n: usize| x.to_le_bytes().repeat(n);
-            let bytes = [vec![9; head], floats(weight, 6), vec![fill; 8], floats(norm, 3), vec![fill; 20], floats(2.0, 8)].concat();
+            let bytes = [
+                vec![9; head],
+                floats(weight, 6),
+                vec![fill; 8],
+                floats(norm, 3),
+                vec![fill; 20],
+                floats(2.0, 8),
+            ]
+            .concat();
             fs::write(folder.path().join(name), bytes).unwrap();
             folder.path().join(name)
         };

@@ -1,4 +1,5 @@
-//! The results as a drawing: the steps as bars, and the roofline. Text and lines take the colour of the page.
+//! The results as a drawing: the steps as bars, and the roofline. Text and lines take the colour of
+//! the page.
 
 use std::fmt::Write;
 
@@ -26,7 +27,10 @@ struct Svg {
 impl Svg {
     fn text(&mut self, (x, y): (f64, f64), anchor: &str, text: &str) {
         let text = text.replace('&', "&amp;").replace('<', "&lt;");
-        let _ = writeln!(self.shapes, r#"<text x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#);
+        let _ = writeln!(
+            self.shapes,
+            r#"<text x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#
+        );
     }
 
     fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: &str, dash: &str) {
@@ -38,7 +42,11 @@ impl Svg {
     }
 
     fn bar(&mut self, (x, y): (f64, f64), width: f64, colour: &str) {
-        let _ = writeln!(self.shapes, r#"<rect x="{x:.1}" y="{y:.1}" width="{:.1}" height="10" fill="{colour}"/>"#, width.max(1.0));
+        let _ = writeln!(
+            self.shapes,
+            r#"<rect x="{x:.1}" y="{y:.1}" width="{:.1}" height="10" fill="{colour}"/>"#,
+            width.max(1.0)
+        );
     }
 
     fn dot(&mut self, (x, y): (f64, f64), colour: &str) {
@@ -67,7 +75,11 @@ impl Axis {
     fn around(values: impl Iterator<Item = f64> + Clone, start: f64, end: f64) -> Self {
         let least = values.clone().fold(f64::INFINITY, f64::min);
         let most = values.fold(0.0, f64::max);
-        let (from, to) = if most > 0.0 { (10f64.powf(least.log10().floor()), 10f64.powf(most.log10().ceil())) } else { (1.0, 10.0) };
+        let (from, to) = if most > 0.0 {
+            (10f64.powf(least.log10().floor()), 10f64.powf(most.log10().ceil()))
+        } else {
+            (1.0, 10.0)
+        };
         Self { from, to: to.max(10.0 * from), start, end }
     }
 
@@ -87,19 +99,36 @@ fn bars(svg: &mut Svg, report: &Report) -> f64 {
     const LEFT: f64 = 210.0;
     const STEP: f64 = 34.0;
     type Rate = fn(&Measured) -> Option<f64>;
-    let rates: [(&str, Rate, &str); 2] =
-        [("prefill", |m| Some(m.prefill_tokens_per_second), ORANGE), ("decode", |m| m.decode_tokens_per_second, BLUE)];
+    let rates: [(&str, Rate, &str); 2] = [
+        ("prefill", |m| Some(m.prefill_tokens_per_second), ORANGE),
+        ("decode", |m| m.decode_tokens_per_second, BLUE),
+    ];
     let rows: Vec<(&str, Option<&Measured>, Option<&Measured>)> = report
         .cumulative
         .iter()
-        .map(|row| (row.name, row.reference.measured(), row.yours.as_ref().and_then(|outcome| outcome.measured())))
+        .map(|row| {
+            (
+                row.name,
+                row.reference.measured(),
+                row.yours.as_ref().and_then(|outcome| outcome.measured()),
+            )
+        })
         .chain(report.llama_cpp.iter().map(|peer| ("llama.cpp at its best", Some(peer), None)))
         .collect();
-    let all = rows.iter().flat_map(|(_, ours, yours)| [*ours, *yours]).flatten().flat_map(|m| rates.map(|(_, rate, _)| rate(m))).flatten();
+    let all = rows
+        .iter()
+        .flat_map(|(_, ours, yours)| [*ours, *yours])
+        .flatten()
+        .flat_map(|m| rates.map(|(_, rate, _)| rate(m)))
+        .flatten();
     let axis = Axis::around(all, LEFT, WIDTH - 60.0);
     let (top, bottom) = (40.0, 40.0 + STEP * rows.len() as f64);
 
-    svg.text((0.0, 14.0), "start", "tokens a second, each step on top of those before it (logarithmic)");
+    svg.text(
+        (0.0, 14.0),
+        "start",
+        "tokens a second, each step on top of those before it (logarithmic)",
+    );
     svg.bar((LEFT, 22.0), 24.0, ORANGE);
     svg.text((LEFT + 30.0, 31.0), "start", "prefill");
     svg.bar((LEFT + 90.0, 22.0), 24.0, BLUE);
@@ -129,17 +158,23 @@ fn bars(svg: &mut Svg, report: &Report) -> f64 {
     bottom + 20.0
 }
 
-/// Operations a second over operations for each byte of weights: the slope is the memory's bandwidth. Decoding does two operations with a
-/// weight that it has read, a prompt of `T` tokens `2 T`.
+/// Operations a second over operations for each byte of weights: the slope is the memory's
+/// bandwidth. Decoding does two operations with a weight that it has read, a prompt of `T` tokens
+/// `2 T`.
 fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
     let Some(bandwidth) = report.bandwidth() else { return top - 50.0 };
     let rows = report.cumulative.iter().enumerate();
-    let points: Vec<Point> = rows.flat_map(|(i, row)| points(i + 1, row.reference.measured())).collect();
+    let points: Vec<Point> =
+        rows.flat_map(|(i, row)| points(i + 1, row.reference.measured())).collect();
     let x = Axis::around(points.iter().map(|point| point.intensity), 60.0, WIDTH - 20.0);
     let (height, bottom) = (260.0, top + 280.0);
     // The roof above decoding belongs into the picture.
     let roof = points.iter().map(|point| point.intensity).fold(f64::INFINITY, f64::min) * bandwidth;
-    let heights = points.iter().map(|point| point.operations).chain([roof]).map(|operations| operations / 1e9);
+    let heights = points
+        .iter()
+        .map(|point| point.operations)
+        .chain([roof])
+        .map(|operations| operations / 1e9);
     let y = Axis::around(heights, bottom, bottom - height);
 
     svg.text((0.0, top), "start", "roofline: 10⁹ operations a second over operations for each byte of weights (both logarithmic)");
@@ -156,13 +191,21 @@ fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
     let (from, to) = (x.from.max(y.from * 1e9 / bandwidth), x.to.min(y.to * 1e9 / bandwidth));
     svg.line(at(from), at(to), "currentColor", "none");
     let middle = at((from * to).sqrt());
-    svg.text((middle.0 + 8.0, middle.1 + 4.0), "start", &format!("memory: {:.1} GB/s", bandwidth / 1e9));
+    svg.text(
+        (middle.0 + 8.0, middle.1 + 4.0),
+        "start",
+        &format!("memory: {:.1} GB/s", bandwidth / 1e9),
+    );
     for Point { step, intensity, operations, colour } in points {
         let place = (x.at(intensity), y.at(operations / 1e9));
         svg.dot(place, colour);
         svg.text((place.0 + 6.0, place.1 + 4.0), "start", &step.to_string());
     }
-    svg.text((0.0, bottom + 34.0), "start", "The numbers are the steps above, from the top; blue is decode, orange prefill.");
+    svg.text(
+        (0.0, bottom + 34.0),
+        "start",
+        "The numbers are the steps above, from the top; blue is decode, orange prefill.",
+    );
     bottom + 38.0
 }
 
@@ -179,9 +222,18 @@ struct Point {
 
 /// A step's places: decoding and prefill.
 fn points(step: usize, measured: Option<&Measured>) -> Vec<Point> {
-    let known = measured.and_then(|m| Some((m, m.weight_bytes_per_token?, m.operations_per_token?)));
+    let known =
+        measured.and_then(|m| Some((m, m.weight_bytes_per_token?, m.operations_per_token?)));
     let Some((m, bytes, operations)) = known else { return Vec::new() };
-    let point = |rows: f64, rate: f64, colour| Point { step, intensity: rows * operations / bytes, operations: rate * operations, colour };
+    let point = |rows: f64, rate: f64, colour| Point {
+        step,
+        intensity: rows * operations / bytes,
+        operations: rate * operations,
+        colour,
+    };
     let decode = m.decode_tokens_per_second.map(|rate| point(1.0, rate, BLUE));
-    decode.into_iter().chain([point(m.prompt_tokens as f64, m.prefill_tokens_per_second, ORANGE)]).collect()
+    decode
+        .into_iter()
+        .chain([point(m.prompt_tokens as f64, m.prefill_tokens_per_second, ORANGE)])
+        .collect()
 }

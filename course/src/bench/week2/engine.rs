@@ -26,7 +26,8 @@ pub(super) struct Measured {
     pub(super) decode_tokens_per_second: Option<f64>,
     /// Bytes of weights that one decoded token reads.
     pub(super) weight_bytes_per_token: Option<f64>,
-    /// Operations with weights that one token needs: a multiplication and an addition for each weight.
+    /// Operations with weights that one token needs: a multiplication and an addition for each
+    /// weight.
     pub(super) operations_per_token: Option<f64>,
     /// What this machine's memory gives to as many threads, measured at the end of the run.
     pub(super) bandwidth_bytes_per_second: Option<f64>,
@@ -38,7 +39,8 @@ pub(super) struct Measured {
     /// llama.cpp's own choices.
     pub(super) prefill_settings: Option<String>,
     pub(super) decode_settings: Option<String>,
-    /// From the opening of the file to the first token, for programs that do not start as fast as they load.
+    /// From the opening of the file to the first token, for programs that do not start as fast as
+    /// they load.
     pub(super) first_token_seconds: Option<f64>,
     /// Wall time of the whole process.
     #[serde(default)]
@@ -57,7 +59,10 @@ pub(super) struct Memory {
 impl Measured {
     /// How much of the memory's bandwidth decoding uses.
     pub(super) fn share_of_bandwidth(&self) -> Option<f64> {
-        Some(self.decode_tokens_per_second? * self.weight_bytes_per_token? / self.bandwidth_bytes_per_second?)
+        Some(
+            self.decode_tokens_per_second? * self.weight_bytes_per_token?
+                / self.bandwidth_bytes_per_second?,
+        )
     }
 }
 
@@ -94,7 +99,8 @@ pub(in crate::bench) struct Engine {
 const BUILD: [&str; 4] = ["--release", "--bin", "tiny-llm", "--features"];
 
 impl Engine {
-    /// Builds the reference and keeps a copy of the program: the next build with other features would replace it.
+    /// Builds the reference and keeps a copy of the program: the next build with other features
+    /// would replace it.
     pub(in crate::bench) fn reference(root: &Path, folder: &Path) -> Result<Self> {
         Self::build(root, folder, "the reference engine", "cli,reference", "reference")
     }
@@ -107,10 +113,13 @@ impl Engine {
 
     fn build(root: &Path, folder: &Path, what: &str, features: &str, name: &str) -> Result<Self> {
         progress::build(root, what, &[&BUILD[..], &[features]].concat())?;
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
+        let target = std::env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| root.join("target"), |folder| root.join(folder));
         let built = target.join("release").join(format!("tiny-llm{EXE_SUFFIX}"));
         let program = folder.join(format!("{name}{EXE_SUFFIX}"));
-        fs::copy(&built, &program).with_context(|| format!("{} cannot be copied to {}", built.display(), program.display()))?;
+        fs::copy(&built, &program).with_context(|| {
+            format!("{} cannot be copied to {}", built.display(), program.display())
+        })?;
         Ok(Self { program })
     }
 
@@ -128,18 +137,24 @@ impl Engine {
     /// Measures once.
     pub(super) fn measure(&self, run: &Run) -> Result<Measured> {
         let mut command = Command::new(&self.program);
-        command.args(["bench", "--json", "--week=2", "--model"]).arg(&run.model).args(run.sizes()).args(&run.arguments);
+        command
+            .args(["bench", "--json", "--week=2", "--model"])
+            .arg(&run.model)
+            .args(run.sizes())
+            .args(&run.arguments);
         measured(&mut command)
     }
 
-    /// Measures each rate for about `seconds`, with as many tokens as that takes: a slow rung would need minutes for what a fast one does in a second.
+    /// Measures each rate for about `seconds`, with as many tokens as that takes: a slow rung would
+    /// need minutes for what a fast one does in a second.
     pub(super) fn measure_for(&self, run: &Run, seconds: f64, cached: bool) -> Result<Measured> {
         let probe = self.measure(run)?;
         let decode = probe.decode_tokens_per_second.unwrap_or(probe.prefill_tokens_per_second);
         let prompt = fitting(seconds * probe.prefill_tokens_per_second, 16, 512);
         // Without a cache each new token costs a prefill of all before it.
         let decode = if cached { decode } else { probe.prefill_tokens_per_second / prompt as f64 };
-        let mut run = Run { prompt, new: 1 + fitting(seconds * decode, 4, 128), repeat: 2, ..run.clone() };
+        let mut run =
+            Run { prompt, new: 1 + fitting(seconds * decode, 4, 128), repeat: 2, ..run.clone() };
         run.arguments.push("--bandwidth".to_owned());
         self.measure(&run)
     }
@@ -154,7 +169,8 @@ fn fitting(tokens: f64, least: usize, most: usize) -> usize {
     n
 }
 
-/// Another engine. Its program is given the model, `-j`, `--prompt-tokens`, `-n`, `--repeat`, and prints JSON with the fields that ours has.
+/// Another engine. Its program is given the model, `-j`, `--prompt-tokens`, `-n`, `--repeat`, and
+/// prints JSON with the fields that ours has.
 #[derive(Debug, Clone)]
 pub(super) struct Peer {
     pub(super) name: String,
@@ -168,7 +184,8 @@ pub(super) struct Peer {
 const LLAMA_CPP: &str = "python-ref/peers/llama_cpp_bench.py";
 
 impl Peer {
-    /// llama.cpp, if `python` (without it, that of `.venv`) has the package. A Python that was named must have it.
+    /// llama.cpp, if `python` (without it, that of `.venv`) has the package. A Python that was
+    /// named must have it.
     pub(super) fn llama_cpp(root: &Path, python: Option<&Path>) -> Result<Option<Self>> {
         let named = python.is_some();
         let python = match python {
@@ -177,10 +194,14 @@ impl Peer {
         };
         let finished = run_quietly(Command::new(&python).args(["-c", "import llama_cpp"]));
         match finished {
-            Ok(finished) if finished.status.success() => {
-                Ok(Some(Self { name: "llama.cpp".to_owned(), command: vec![python, root.join(LLAMA_CPP)], has_settings: true }))
+            Ok(finished) if finished.status.success() => Ok(Some(Self {
+                name: "llama.cpp".to_owned(),
+                command: vec![python, root.join(LLAMA_CPP)],
+                has_settings: true,
+            })),
+            Ok(finished) if named => {
+                bail!("{} has no llama-cpp-python: {}", python.display(), finished.tail(1))
             }
-            Ok(finished) if named => bail!("{} has no llama-cpp-python: {}", python.display(), finished.tail(1)),
             Err(error) if named => Err(error),
             _ => Ok(None),
         }
@@ -195,13 +216,19 @@ impl Peer {
         Ok(Self { name: name.to_owned(), command: vec![program.into()], has_settings: false })
     }
 
-    /// The settings with which it is fastest on this file, in prefill and in decoding; `None` if it has no settings.
-    pub(super) fn best_settings(&self, model: &Path, threads: u16) -> Result<Option<(String, String)>> {
+    /// The settings with which it is fastest on this file, in prefill and in decoding; `None` if it
+    /// has no settings.
+    pub(super) fn best_settings(
+        &self,
+        model: &Path,
+        threads: u16,
+    ) -> Result<Option<(String, String)>> {
         if !self.has_settings {
             return Ok(None);
         }
         let arguments = vec![format!("-j{threads}"), "--settings=best".to_owned()];
-        let measured = self.measure(&Run { prompt: 256, new: 33, repeat: 2, ..Run::new(model, arguments) })?;
+        let measured =
+            self.measure(&Run { prompt: 256, new: 33, repeat: 2, ..Run::new(model, arguments) })?;
         let both = measured.prefill_settings.zip(measured.decode_settings);
         both.with_context(|| format!("{} does not say its settings", self.name)).map(Some)
     }
@@ -222,7 +249,8 @@ fn measured(command: &mut Command) -> Result<Measured> {
     }
     let line = finished.output.lines().find(|line| line.starts_with('{'));
     let line = line.with_context(|| format!("`{}` printed no measurement", shown(command)))?;
-    let mut measured: Measured = serde_json::from_str(line).with_context(|| format!("`{}` printed another measurement", shown(command)))?;
+    let mut measured: Measured = serde_json::from_str(line)
+        .with_context(|| format!("`{}` printed another measurement", shown(command)))?;
     measured.process_seconds = Duration::as_secs_f64(&finished.duration);
     Ok(measured)
 }
@@ -233,7 +261,10 @@ mod tests {
 
     #[test]
     fn sizes_fit_the_time() {
-        assert_eq!([3.0, 16.0, 33.0, 100.0, 1e9].map(|tokens| fitting(tokens, 16, 512)), [16, 16, 32, 64, 512]);
+        assert_eq!(
+            [3.0, 16.0, 33.0, 100.0, 1e9].map(|tokens| fitting(tokens, 16, 512)),
+            [16, 16, 32, 64, 512]
+        );
     }
 
     #[test]
@@ -241,9 +272,11 @@ mod tests {
         let json = r#"{"prompt_tokens": 8, "new_tokens": 4, "prefill_tokens_per_second": 2.5, "decode_tokens_per_second": 10.0,
             "weight_bytes_per_token": 500, "bandwidth_bytes_per_second": 20000, "memory_end_bytes": {"own": 7, "mapped": 9}, "new": []}"#;
         let measured: Measured = serde_json::from_str(json).unwrap();
-        assert_eq!((measured.share_of_bandwidth(), measured.memory.unwrap().own), (Some(0.25), 7.0));
-        let peer =
-            r#"{"prompt_tokens": 8, "new_tokens": 1, "prefill_tokens_per_second": 2.5, "decode_tokens_per_second": null, "memory": {}}"#;
+        assert_eq!(
+            (measured.share_of_bandwidth(), measured.memory.unwrap().own),
+            (Some(0.25), 7.0)
+        );
+        let peer = r#"{"prompt_tokens": 8, "new_tokens": 1, "prefill_tokens_per_second": 2.5, "decode_tokens_per_second": null, "memory": {}}"#;
         assert!(serde_json::from_str::<Measured>(peer).is_err(), "memory is whole or missing");
     }
 }

@@ -1,7 +1,9 @@
 //! `cargo course bench week2`: what each part of the week is worth on this machine.
 //!
-//! One model with random weights, the learner's engine beside the reference and llama.cpp where it is installed. First the parts one after the other, each on
-//! top of those before it; then all of them with one left out. `--peers` compares the finished engine with others instead, in alternating runs.
+//! One model with random weights, the learner's engine beside the reference and llama.cpp where it
+//! is installed. First the parts one after the other, each on top of those before it; then all of
+//! them with one left out. `--peers` compares the finished engine with others instead, in
+//! alternating runs.
 
 use std::{
     fs,
@@ -127,7 +129,8 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     ensure!(out.is_dir(), "{}: found no such folder, expected one for the results", out.display());
 
     let models = Models::write(&reference, &folder, options)?;
-    let mut measuring = Measuring { reference, yours, options, models, threads: 1, line: Line::new() };
+    let mut measuring =
+        Measuring { reference, yours, options, models, threads: 1, line: Line::new() };
     let full = measuring.row("all of it", Setup::ALL);
     measuring.threads = full.reference.measured().and_then(|m| m.threads).unwrap_or(1);
     let cumulative = measuring.rows(&Setup::cumulative());
@@ -163,11 +166,25 @@ struct Models {
 
 impl Models {
     fn write(reference: &Engine, folder: &Path, options: &Options) -> Result<Self> {
-        let models = Self { quantized: folder.join("quantized.gguf"), plain: folder.join("f16.gguf") };
-        for (path, file_type) in [(&models.quantized, options.file_type.as_str()), (&models.plain, "f16")] {
+        let models =
+            Self { quantized: folder.join("quantized.gguf"), plain: folder.join("f16.gguf") };
+        for (path, file_type) in
+            [(&models.quantized, options.file_type.as_str()), (&models.plain, "f16")]
+        {
             let _ = fs::remove_file(path);
-            println!("writing a model of {}'s shape with random weights in {file_type} ...", options.like);
-            reference.run(&["synth", "--like", &options.like, "--type", file_type, "--out", &path.to_string_lossy()])?;
+            println!(
+                "writing a model of {}'s shape with random weights in {file_type} ...",
+                options.like
+            );
+            reference.run(&[
+                "synth",
+                "--like",
+                &options.like,
+                "--type",
+                file_type,
+                "--out",
+                &path.to_string_lossy(),
+            ])?;
         }
         Ok(models)
     }
@@ -199,19 +216,32 @@ impl Measuring<'_> {
         self.line.show(&format!("measuring: {name}"));
         let model = if setup.quantized { &self.models.quantized } else { &self.models.plain };
         let run = Run::new(model, setup.arguments(self.options.threads));
-        let measure = |engine: &Engine| match engine.measure_for(&run, f64::from(self.options.seconds), setup.cache) {
+        let measure = |engine: &Engine| match engine.measure_for(
+            &run,
+            f64::from(self.options.seconds),
+            setup.cache,
+        ) {
             Ok(measured) => Outcome::Measured(Box::new(measured)),
             Err(error) => Outcome::Failed { error: format!("{error:#}") },
         };
-        Row { name, setup, reference: measure(&self.reference), yours: self.yours.as_ref().map(measure) }
+        Row {
+            name,
+            setup,
+            reference: measure(&self.reference),
+            yours: self.yours.as_ref().map(measure),
+        }
     }
 
-    /// llama.cpp at its best, on the file and at the sizes of the finished engine; `None` if it is not installed.
+    /// llama.cpp at its best, on the file and at the sizes of the finished engine; `None` if it is
+    /// not installed.
     fn llama_cpp(&mut self, root: &Path, full: &Row) -> Result<Option<Measured>> {
-        let Some(peer) = Peer::llama_cpp(root, self.options.python.as_deref())? else { return Ok(None) };
+        let Some(peer) = Peer::llama_cpp(root, self.options.python.as_deref())? else {
+            return Ok(None);
+        };
         self.line.show("measuring: llama.cpp");
         let arguments = vec![format!("-j{}", self.threads), "--settings=best".to_owned()];
-        let run = Run { prompt: 512, new: 33, repeat: 2, ..Run::new(&self.models.quantized, arguments) };
+        let run =
+            Run { prompt: 512, new: 33, repeat: 2, ..Run::new(&self.models.quantized, arguments) };
         let measured = peer.measure(&run)?;
         // It reads the same weights on the same machine.
         let same = full.reference.measured();

@@ -1,4 +1,5 @@
-//! The finished engine against others on the same files, in alternating runs: whatever else this machine does meets both.
+//! The finished engine against others on the same files, in alternating runs: whatever else this
+//! machine does meets both.
 
 use std::{
     fs,
@@ -20,14 +21,22 @@ use crate::progress::Line;
 #[derive(Debug, Args)]
 #[group(id = "paired")]
 pub(super) struct Options {
-    /// Compare the finished reference with llama.cpp instead, on every GGUF file of this folder, in alternating runs
+    /// Compare the finished reference with llama.cpp instead, on every GGUF file of this folder, in
+    /// alternating runs
     #[arg(long, value_name = "FOLDER")]
     peers: Option<PathBuf>,
-    /// And with this program, which takes MODEL -j N -c N --prompt-tokens N -n N --repeat N and prints the JSON that ours prints
+    /// And with this program, which takes MODEL -j N -c N --prompt-tokens N -n N --repeat N and
+    /// prints the JSON that ours prints
     #[arg(long, value_name = "NAME=PROGRAM", value_parser = Peer::other, requires = "peers")]
     peer: Vec<Peer>,
     /// Numbers of threads to compare with
-    #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "1,2", requires = "peers")]
+    #[arg(
+        long,
+        value_name = "N,N",
+        value_delimiter = ',',
+        default_value = "1,2",
+        requires = "peers"
+    )]
     peer_threads: Vec<u16>,
     /// How often each pair is run
     #[arg(long, value_name = "N", default_value = "5", value_parser = value_parser!(u16).range(1..), requires = "peers")]
@@ -74,19 +83,31 @@ const WORK: [Work; 4] = [
         prompt: 512,
         new: 1,
         settings: Settings::Prefill,
-        tasks: &[Task { name: "prefill 512, tokens/s", value: |m| Some(m.prefill_tokens_per_second), more_is_better: true }],
+        tasks: &[Task {
+            name: "prefill 512, tokens/s",
+            value: |m| Some(m.prefill_tokens_per_second),
+            more_is_better: true,
+        }],
     },
     Work {
         prompt: 10,
         new: 129,
         settings: Settings::Decode,
-        tasks: &[Task { name: "decode 128 after 10, tokens/s", value: |m| m.decode_tokens_per_second, more_is_better: true }],
+        tasks: &[Task {
+            name: "decode 128 after 10, tokens/s",
+            value: |m| m.decode_tokens_per_second,
+            more_is_better: true,
+        }],
     },
     Work {
         prompt: 1000,
         new: 33,
         settings: Settings::Decode,
-        tasks: &[Task { name: "decode 32 after 1000, tokens/s", value: |m| m.decode_tokens_per_second, more_is_better: true }],
+        tasks: &[Task {
+            name: "decode 32 after 1000, tokens/s",
+            value: |m| m.decode_tokens_per_second,
+            more_is_better: true,
+        }],
     },
     Work {
         prompt: 10,
@@ -99,7 +120,11 @@ const WORK: [Work; 4] = [
                 value: |m| Some(m.first_token_seconds.unwrap_or(m.process_seconds)),
                 more_is_better: false,
             },
-            Task { name: "memory of its own, MB", value: |m| m.memory.map(|memory| memory.own / 1e6), more_is_better: false },
+            Task {
+                name: "memory of its own, MB",
+                value: |m| m.memory.map(|memory| memory.own / 1e6),
+                more_is_better: false,
+            },
         ],
     },
 ];
@@ -126,20 +151,33 @@ struct Compared {
 }
 
 /// Compares, prints each line as it is done, and writes `peers.json` into `folder`.
-pub(super) fn run(reference: &Engine, llama_cpp: Option<Peer>, options: &Options, folder: &Path) -> Result<()> {
+pub(super) fn run(
+    reference: &Engine,
+    llama_cpp: Option<Peer>,
+    options: &Options,
+    folder: &Path,
+) -> Result<()> {
     let models = models(options.peers.as_deref().context("there is no folder of files")?)?;
     let peers: Vec<Peer> = llama_cpp.into_iter().chain(options.peer.iter().cloned()).collect();
     ensure!(
         !peers.is_empty(),
         "there is nothing to compare with: `pip install '.[peers]'` into .venv, or name another --python, or a --peer"
     );
-    println!("| file | threads | task | ours | peer | its figure | settings | ratio, worst–best pair |\n|---|---|---|---|---|---|---|---|");
+    println!(
+        "| file | threads | task | ours | peer | its figure | settings | ratio, worst–best pair |\n|---|---|---|---|---|---|---|---|"
+    );
     let mut all = Vec::new();
-    for (model, &threads) in models.iter().flat_map(|model| options.peer_threads.iter().map(move |threads| (model, threads))) {
+    for (model, &threads) in models
+        .iter()
+        .flat_map(|model| options.peer_threads.iter().map(move |threads| (model, threads)))
+    {
         for peer in &peers {
-            let pair = Pair { reference, peer, model, threads, best: peer.best_settings(model, threads)? };
+            let pair =
+                Pair { reference, peer, model, threads, best: peer.best_settings(model, threads)? };
             for work in &WORK {
-                let wanted = |task: &&Task| options.task.as_ref().is_none_or(|text| task.name.contains(text.as_str()));
+                let wanted = |task: &&Task| {
+                    options.task.as_ref().is_none_or(|text| task.name.contains(text.as_str()))
+                };
                 let tasks: Vec<&Task> = work.tasks.iter().filter(wanted).collect();
                 for compared in pair.compare(work, &tasks, options.pairs)? {
                     println!("{}", compared.line());
@@ -149,7 +187,8 @@ pub(super) fn run(reference: &Engine, llama_cpp: Option<Peer>, options: &Options
         }
     }
     let path = folder.join("peers.json");
-    fs::write(&path, format!("{:#}\n", json!(all))).with_context(|| format!("{} cannot be written", path.display()))?;
+    fs::write(&path, format!("{:#}\n", json!(all)))
+        .with_context(|| format!("{} cannot be written", path.display()))?;
     println!("\nwritten: {}", path.display());
     Ok(())
 }
@@ -164,7 +203,11 @@ fn models(folder: &Path) -> Result<Vec<PathBuf>> {
             models.push(path);
         }
     }
-    ensure!(!models.is_empty(), "{}: found no GGUF file, expected one at least; `synth` writes some", folder.display());
+    ensure!(
+        !models.is_empty(),
+        "{}: found no GGUF file, expected one at least; `synth` writes some",
+        folder.display()
+    );
     models.sort();
     Ok(models)
 }
@@ -200,7 +243,10 @@ impl Pair<'_> {
         let mut measured = Vec::new();
         // The first pair brings the file into memory and is not counted.
         for pair in 0..=pairs {
-            line.show(&format!("{file}, {} threads, {}: pair {pair} of {pairs}", self.threads, tasks[0].name));
+            line.show(&format!(
+                "{file}, {} threads, {}: pair {pair} of {pairs}",
+                self.threads, tasks[0].name
+            ));
             // Each goes first in turn.
             let both = if pair % 2 == 0 {
                 let ours = self.reference.measure(&ours)?;
@@ -213,9 +259,17 @@ impl Pair<'_> {
         }
         line.clear();
         let compared = |task: &&Task| {
-            let value = |m: &Measured| (task.value)(m).with_context(|| format!("{}: not measured", task.name));
-            let pairs = measured.iter().map(|(ours, theirs)| Ok((value(ours)?, value(theirs)?))).collect::<Result<Vec<_>>>()?;
-            let ratios: Vec<f64> = pairs.iter().map(|(a, b)| if task.more_is_better { a / b } else { b / a }).collect();
+            let value = |m: &Measured| {
+                (task.value)(m).with_context(|| format!("{}: not measured", task.name))
+            };
+            let pairs = measured
+                .iter()
+                .map(|(ours, theirs)| Ok((value(ours)?, value(theirs)?)))
+                .collect::<Result<Vec<_>>>()?;
+            let ratios: Vec<f64> = pairs
+                .iter()
+                .map(|(a, b)| if task.more_is_better { a / b } else { b / a })
+                .collect();
             Ok(Compared {
                 file: file.clone(),
                 threads: self.threads,
@@ -261,6 +315,9 @@ mod tests {
 
     #[test]
     fn medians() {
-        assert_eq!([median([3.0, 1.0, 2.0].into_iter()), median([4.0, 1.0, 2.0, 9.0].into_iter())], [2.0, 3.0]);
+        assert_eq!(
+            [median([3.0, 1.0, 2.0].into_iter()), median([4.0, 1.0, 2.0, 9.0].into_iter())],
+            [2.0, 3.0]
+        );
     }
 }

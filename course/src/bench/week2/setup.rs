@@ -27,10 +27,22 @@ pub(super) struct Setup {
 type Change = fn(&mut Setup);
 
 impl Setup {
-    pub(super) const NONE: Self =
-        Self { cache: false, quantized: false, kernels: Kernels::Naive, threads: false, streaming: false, f16_cache: false };
-    pub(super) const ALL: Self =
-        Self { cache: true, quantized: true, kernels: Kernels::Simd, threads: true, streaming: true, f16_cache: true };
+    pub(super) const NONE: Self = Self {
+        cache: false,
+        quantized: false,
+        kernels: Kernels::Naive,
+        threads: false,
+        streaming: false,
+        f16_cache: false,
+    };
+    pub(super) const ALL: Self = Self {
+        cache: true,
+        quantized: true,
+        kernels: Kernels::Simd,
+        threads: true,
+        streaming: true,
+        f16_cache: true,
+    };
 
     /// The parts one after the other, in the order of the days.
     pub(super) fn cumulative() -> Vec<(&'static str, Self)> {
@@ -53,7 +65,8 @@ impl Setup {
         steps.into_iter().map(on).collect()
     }
 
-    /// All parts but one. A rung stands on those below it: without fusing there is no integer dot, and without that no SIMD.
+    /// All parts but one. A rung stands on those below it: without fusing there is no integer dot,
+    /// and without that no SIMD.
     pub(super) fn all_but_one() -> Vec<(&'static str, Self)> {
         let all = Self::ALL;
         vec![
@@ -80,7 +93,8 @@ impl Setup {
         words.extend(kernels.map(|name| format!("--kernels={name}")));
         let threads = if self.threads { threads } else { Some(1) };
         words.extend(threads.map(|n| format!("-j{n}")));
-        words.push(format!("--attention={}", if self.streaming { "streaming" } else { "two-pass" }));
+        words
+            .push(format!("--attention={}", if self.streaming { "streaming" } else { "two-pass" }));
         words.push(format!("--cache-type={}", if self.f16_cache { "f16" } else { "f32" }));
         words.extend((!self.cache).then(|| "--no-cache".to_owned()));
         words
@@ -97,10 +111,14 @@ mod tests {
         assert_eq!((steps[0].1, steps.last().unwrap().1), (Setup::NONE, Setup::ALL));
         for pair in steps.windows(2) {
             let (before, after) = (pair[0].1.arguments(None), pair[1].1.arguments(None));
-            let differing =
-                before.iter().filter(|word| !after.contains(word)).count() + after.iter().filter(|word| !before.contains(word)).count();
+            let differing = before.iter().filter(|word| !after.contains(word)).count()
+                + after.iter().filter(|word| !before.contains(word)).count();
             // Whether weights are quantized is a matter of the file.
-            assert!(pair[0].1 != pair[1].1 && differing <= 2, "{}: {before:?} and {after:?}", pair[1].0);
+            assert!(
+                pair[0].1 != pair[1].1 && differing <= 2,
+                "{}: {before:?} and {after:?}",
+                pair[1].0
+            );
         }
     }
 
@@ -109,7 +127,13 @@ mod tests {
         for (name, setup) in Setup::all_but_one() {
             assert_ne!(setup, Setup::ALL, "{name}");
         }
-        assert_eq!(Setup::ALL.arguments(Some(3)), ["-j3", "--attention=streaming", "--cache-type=f16"]);
-        assert_eq!(Setup::NONE.arguments(Some(3)), ["--kernels=naive", "-j1", "--attention=two-pass", "--cache-type=f32", "--no-cache"]);
+        assert_eq!(
+            Setup::ALL.arguments(Some(3)),
+            ["-j3", "--attention=streaming", "--cache-type=f16"]
+        );
+        assert_eq!(
+            Setup::NONE.arguments(Some(3)),
+            ["--kernels=naive", "-j1", "--attention=two-pass", "--cache-type=f32", "--no-cache"]
+        );
     }
 }

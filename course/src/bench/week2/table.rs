@@ -23,8 +23,18 @@ pub(super) fn table(report: &Report) -> String {
     }
     if let Some(peer) = &report.llama_cpp {
         let settings = |s: &Option<String>| s.clone().unwrap_or_default();
-        let _ = writeln!(out, "{}  {}", cells("llama.cpp at its best", Ok(peer), None, false), sizes(peer));
-        let _ = writeln!(out, "  (prefill: {}; decode: {})", settings(&peer.prefill_settings), settings(&peer.decode_settings));
+        let _ = writeln!(
+            out,
+            "{}  {}",
+            cells("llama.cpp at its best", Ok(peer), None, false),
+            sizes(peer)
+        );
+        let _ = writeln!(
+            out,
+            "  (prefill: {}; decode: {})",
+            settings(&peer.prefill_settings),
+            settings(&peer.decode_settings)
+        );
     }
     let _ = writeln!(out, "\n{}", heading("All of it, but", with_yours));
     for row in &report.without {
@@ -35,8 +45,12 @@ pub(super) fn table(report: &Report) -> String {
 }
 
 fn heading(title: &str, with_yours: bool) -> String {
-    let (prefill, decode) = if with_yours { ("prefill / yours", "decode / yours") } else { ("prefill", "decode") };
-    format!("{title:<30} {prefill:>16} {decode:>16} {:>9} {:>6} {:>8} {:>8}  prompt + new", "MB/token", "share", "own MiB", "mapped")
+    let (prefill, decode) =
+        if with_yours { ("prefill / yours", "decode / yours") } else { ("prefill", "decode") };
+    format!(
+        "{title:<30} {prefill:>16} {decode:>16} {:>9} {:>6} {:>8} {:>8}  prompt + new",
+        "MB/token", "share", "own MiB", "mapped"
+    )
 }
 
 fn line(row: &Row, with_yours: bool) -> String {
@@ -50,17 +64,30 @@ fn sizes(measured: &Measured) -> String {
     format!("{} + {}", measured.prompt_tokens, measured.new_tokens)
 }
 
-fn cells(name: &str, reference: Result<&Measured, ()>, yours: Option<Option<&Measured>>, with_yours: bool) -> String {
+fn cells(
+    name: &str,
+    reference: Result<&Measured, ()>,
+    yours: Option<Option<&Measured>>,
+    with_yours: bool,
+) -> String {
     let rates = |field: fn(&Measured) -> Option<f64>| {
         let ours = rate(reference.ok().and_then(field));
-        if with_yours { format!("{ours} / {:>6}", rate(yours.flatten().and_then(field))) } else { ours }
+        if with_yours {
+            format!("{ours} / {:>6}", rate(yours.flatten().and_then(field)))
+        } else {
+            ours
+        }
     };
-    let (prefill, decode) = (rates(|m| Some(m.prefill_tokens_per_second)), rates(|m| m.decode_tokens_per_second));
-    let of = |field: fn(&Measured) -> Option<f64>, show: fn(f64) -> String| reference.ok().and_then(field).map_or("–".to_owned(), show);
+    let (prefill, decode) =
+        (rates(|m| Some(m.prefill_tokens_per_second)), rates(|m| m.decode_tokens_per_second));
+    let of = |field: fn(&Measured) -> Option<f64>, show: fn(f64) -> String| {
+        reference.ok().and_then(field).map_or("–".to_owned(), show)
+    };
     let bytes = of(|m| m.weight_bytes_per_token, |bytes| format!("{:.1}", bytes / 1e6));
     let share = of(Measured::share_of_bandwidth, |share| format!("{:.0} %", 100.0 * share));
     let mib = |bytes: f64| format!("{:.0}", bytes / f64::from(1 << 20));
-    let (own, mapped) = (of(|m| m.memory.map(|m| m.own), mib), of(|m| m.memory.map(|m| m.mapped), mib));
+    let (own, mapped) =
+        (of(|m| m.memory.map(|m| m.own), mib), of(|m| m.memory.map(|m| m.mapped), mib));
     format!("{name:<30} {prefill:>16} {decode:>16} {bytes:>9} {share:>6} {own:>8} {mapped:>8}")
 }
 
@@ -78,7 +105,8 @@ pub(super) fn rate(rate: Option<f64>) -> String {
 fn reasons(report: &Report) -> String {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for row in report.cumulative.iter().chain(&report.without) {
-        for (whose, outcome) in [("reference", Some(&row.reference)), ("yours", row.yours.as_ref())] {
+        for (whose, outcome) in [("reference", Some(&row.reference)), ("yours", row.yours.as_ref())]
+        {
             if let Some(Outcome::Failed { error }) = outcome {
                 let reason = format!("{whose}: {error}");
                 match reasons.iter_mut().find(|(known, _)| *known == reason) {
@@ -89,6 +117,7 @@ fn reasons(report: &Report) -> String {
         }
     }
     let all = report.cumulative.len() + report.without.len();
-    let which = |rows: Vec<&str>| if rows.len() == all { "every row".to_owned() } else { rows.join("; ") };
+    let which =
+        |rows: Vec<&str>| if rows.len() == all { "every row".to_owned() } else { rows.join("; ") };
     reasons.into_iter().map(|(reason, rows)| format!("\n{reason}\n  ({})\n", which(rows))).collect()
 }

@@ -24,7 +24,8 @@ pub(super) fn insert(metadata: &mut Metadata, config: &ModelConfig, folder: &Pat
     let path = folder.join("tokenizer.json");
     let file = TokenizerFile { json: read_json(&path)?, name: path.display().to_string() };
     let vocabulary = file.vocabulary(config.vocab_size)?;
-    let byte_level = file.steps("decoder", "decoders").iter().any(|step| step["type"] == "ByteLevel");
+    let byte_level =
+        file.steps("decoder", "decoders").iter().any(|step| step["type"] == "ByteLevel");
 
     let mut keys = vec![
         ("model", Value::String(if byte_level { "gpt2" } else { "llama" }.to_owned())),
@@ -34,7 +35,10 @@ pub(super) fn insert(metadata: &mut Metadata, config: &ModelConfig, folder: &Pat
     if byte_level {
         let pre = file.pre_tokenizer()?;
         let merges = file.merges()?.iter().map(|(left, right)| format!("{left} {right}")).collect();
-        keys.extend([("pre", Value::String(pre.to_owned())), ("merges", Value::Array(Array::String(merges)))]);
+        keys.extend([
+            ("pre", Value::String(pre.to_owned())),
+            ("merges", Value::Array(Array::String(merges))),
+        ]);
         let nfc = file.nfc()?;
         if nfc != (pre == "qwen2") {
             metadata.insert(NORMALIZES, Value::Bool(nfc));
@@ -78,7 +82,11 @@ impl TokenizerFile {
         const ENOUGH: usize = 200;
         let pointer = format!("/{}", field.replace('.', "/"));
         let found = self.json.pointer(&pointer).map_or("nothing".to_owned(), Json::to_string);
-        let found: String = if found.chars().count() > ENOUGH { found.chars().take(ENOUGH).chain("…".chars()).collect() } else { found };
+        let found: String = if found.chars().count() > ENOUGH {
+            found.chars().take(ENOUGH).chain("…".chars()).collect()
+        } else {
+            found
+        };
         bail!("{}: field \"{field}\": found {found}, expected {expected}", self.name)
     }
 
@@ -95,7 +103,9 @@ impl TokenizerFile {
         if model["type"].as_str().is_some_and(|kind| kind != "BPE") {
             return self.wrong("model.type", "\"BPE\"");
         }
-        let Some(vocab) = model["vocab"].as_object() else { return self.wrong("model.vocab", "tokens with their ids") };
+        let Some(vocab) = model["vocab"].as_object() else {
+            return self.wrong("model.vocab", "tokens with their ids");
+        };
         let added = self.json["added_tokens"].as_array().map_or(&[][..], Vec::as_slice);
         ensure!(
             size <= vocab.len() + added.len() + MAX_PADDING,
@@ -103,14 +113,26 @@ impl TokenizerFile {
             self.name,
             vocab.len() + added.len()
         );
-        let mut all = Vocabulary { tokens: vec![None; size], ids: HashMap::new(), added: BTreeMap::new(), unknown: None };
+        let mut all = Vocabulary {
+            tokens: vec![None; size],
+            ids: HashMap::new(),
+            added: BTreeMap::new(),
+            unknown: None,
+        };
         let mut insert = |token: &str, id: &Json| -> Result<u32> {
             let place = id.as_u64().and_then(|id| all.tokens.get_mut(usize::try_from(id).ok()?));
             let Some(place) = place else {
-                bail!("{}: token {token:?}: found id {id}, expected one below the vocabulary's size in config.json, {size}", self.name)
+                bail!(
+                    "{}: token {token:?}: found id {id}, expected one below the vocabulary's size in config.json, {size}",
+                    self.name
+                )
             };
             if place.as_ref().is_some_and(|other| other != token) {
-                bail!("{}: id {id}: found two tokens, {:?} and {token:?}, expected one", self.name, place.as_ref().expect("some"));
+                bail!(
+                    "{}: id {id}: found two tokens, {:?} and {token:?}, expected one",
+                    self.name,
+                    place.as_ref().expect("some")
+                );
             }
             *place = Some(token.to_owned());
             let id = id.as_u64().expect("it has a place") as u32;
@@ -126,7 +148,10 @@ impl TokenizerFile {
                 return self.wrong(&format!("added_tokens.{i}"), "a token with its content");
             };
             if ["lstrip", "rstrip", "single_word"].iter().any(|flag| token[flag] == true) {
-                return self.wrong(&format!("added_tokens.{i}"), "no token that takes in the space around it: GGUF cannot say it");
+                return self.wrong(
+                    &format!("added_tokens.{i}"),
+                    "no token that takes in the space around it: GGUF cannot say it",
+                );
             }
             special.insert(insert(content, &token["id"])?, token["special"] == true);
         }
@@ -136,7 +161,9 @@ impl TokenizerFile {
     }
 
     fn merges(&self) -> Result<Vec<(&str, &str)>> {
-        let Some(merges) = self.json["model"]["merges"].as_array() else { return self.wrong("model.merges", "a list of pairs") };
+        let Some(merges) = self.json["model"]["merges"].as_array() else {
+            return self.wrong("model.merges", "a list of pairs");
+        };
         merges
             .iter()
             .enumerate()
@@ -164,22 +191,34 @@ impl TokenizerFile {
 
     /// The name that llama.cpp gives to a byte-level pre-tokenizer.
     fn pre_tokenizer(&self) -> Result<&'static str> {
-        const LLAMA3: &str =
-            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-        const QWEN2: &str =
-            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+        const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+        const QWEN2: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
         let steps = self.steps("pre_tokenizer", "pretokenizers");
-        let Some((last, first)) = steps.split_last() else { return self.wrong("pre_tokenizer", "a byte-level one") };
+        let Some((last, first)) = steps.split_last() else {
+            return self.wrong("pre_tokenizer", "a byte-level one");
+        };
         let byte_level = last["type"] == "ByteLevel" && last["add_prefix_space"] == false;
         let gpt2 = last["use_regex"].as_bool().unwrap_or(true);
         let whole_words = self.json["model"]["ignore_merges"] == true;
         let name = match first {
             [] if gpt2 && !whole_words => Some("gpt-2"),
-            [digits] if digits["type"] == "Digits" && digits["individual_digits"] == true && gpt2 && !whole_words => Some("smollm"),
-            [split] if split["type"] == "Split" && split["invert"] == (split["behavior"] == "Removed") && !gpt2 => {
+            [digits]
+                if digits["type"] == "Digits"
+                    && digits["individual_digits"] == true
+                    && gpt2
+                    && !whole_words =>
+            {
+                Some("smollm")
+            }
+            [split]
+                if split["type"] == "Split"
+                    && split["invert"] == (split["behavior"] == "Removed")
+                    && !gpt2 =>
+            {
                 match (split["pattern"]["Regex"].as_str(), whole_words) {
                     (Some(LLAMA3), true) => Some("llama-bpe"),
-                    // Llama 3's pieces, each of which is merged even where it is a token as it stands.
+                    // Llama 3's pieces, each of which is merged even where it is a token as it
+                    // stands.
                     (Some(LLAMA3), false) => Some("smaug-bpe"),
                     (Some(QWEN2), false) => Some("qwen2"),
                     _ => None,
@@ -193,17 +232,25 @@ impl TokenizerFile {
         }
     }
 
-    /// Where a space is put before a text: `never`, `always` (before every stretch between special tokens), or as the `Metaspace`
-    /// pre-tokenizer does it, which GGUF has no word for: not where one is already, and `first` or `always`.
+    /// Where a space is put before a text: `never`, `always` (before every stretch between special
+    /// tokens), or as the `Metaspace` pre-tokenizer does it, which GGUF has no word for: not where
+    /// one is already, and `first` or `always`.
     fn space_prefix(&self) -> Result<&'static str> {
         let is = |step: &Json, kind: &str| step["type"] == kind;
-        let replace = |step: &Json| is(step, "Replace") && step["pattern"]["String"] == " " && step["content"] == "▁";
+        let replace = |step: &Json| {
+            is(step, "Replace") && step["pattern"]["String"] == " " && step["content"] == "▁"
+        };
         let prepend = |step: &Json| is(step, "Prepend") && step["prepend"] == "▁";
-        let (normalizer, pre) = (self.steps("normalizer", "normalizers"), self.steps("pre_tokenizer", "pretokenizers"));
+        let (normalizer, pre) =
+            (self.steps("normalizer", "normalizers"), self.steps("pre_tokenizer", "pretokenizers"));
         match (&normalizer[..], &pre[..]) {
             ([first, second], []) if prepend(first) && replace(second) => Ok("always"),
             ([only], []) if replace(only) => Ok("never"),
-            ([], [step]) if is(step, "Metaspace") && step["replacement"] == "▁" && step["split"] == false => {
+            ([], [step])
+                if is(step, "Metaspace")
+                    && step["replacement"] == "▁"
+                    && step["split"] == false =>
+            {
                 match step["prepend_scheme"].as_str() {
                     Some("first") => Ok("metaspace-first"),
                     Some("always") => Ok("metaspace-always"),
@@ -211,17 +258,24 @@ impl TokenizerFile {
                     _ => self.wrong("pre_tokenizer", "a Metaspace with its prepend_scheme"),
                 }
             }
-            _ => bail!("{}: found a normalizer and a pre-tokenizer that are neither byte-level nor SentencePiece's", self.name),
+            _ => bail!(
+                "{}: found a normalizer and a pre-tokenizer that are neither byte-level nor SentencePiece's",
+                self.name
+            ),
         }
     }
 
-    /// SentencePiece merges by score where this file has an order of merges: the later a token is made, the lower its score.
+    /// SentencePiece merges by score where this file has an order of merges: the later a token is
+    /// made, the lower its score.
     fn scores(&self, vocabulary: &Vocabulary) -> Result<Vec<f32>> {
         if self.json["model"]["byte_fallback"] != true {
             return self.wrong("model.byte_fallback", "true, or a byte-level decoder");
         }
-        // Added tokens are found in text before anything is merged; some files list merges of their parts, some do not.
-        let merged = |part: &str| vocabulary.ids.get(part).is_some_and(|id| !vocabulary.added.contains_key(id));
+        // Added tokens are found in text before anything is merged; some files list merges of their
+        // parts, some do not.
+        let merged = |part: &str| {
+            vocabulary.ids.get(part).is_some_and(|id| !vocabulary.added.contains_key(id))
+        };
         let mut ways: HashMap<u32, (usize, usize)> = HashMap::new();
         let mut last = None;
         for (i, (left, right)) in self.merges()?.into_iter().enumerate() {
@@ -232,7 +286,10 @@ impl TokenizerFile {
             let known = ways.contains_key(&id);
             ways.entry(id).or_insert((rank, 0)).1 += usize::from(merged(left) && merged(right));
             if known && last != Some(id) {
-                return self.wrong(&format!("model.merges.{i}"), "merges in the order of SentencePiece's scores, token by token");
+                return self.wrong(
+                    &format!("model.merges.{i}"),
+                    "merges in the order of SentencePiece's scores, token by token",
+                );
             }
             last = Some(id);
         }
@@ -256,11 +313,19 @@ impl TokenizerFile {
     }
 
     /// The ids of the tokens that begin and end texts, and whether the first is put before a text.
-    fn special_tokens(&self, vocabulary: &Vocabulary, config: &ModelConfig, folder: &Path) -> Result<Vec<(&'static str, Value)>> {
+    fn special_tokens(
+        &self,
+        vocabulary: &Vocabulary,
+        config: &ModelConfig,
+        folder: &Path,
+    ) -> Result<Vec<(&'static str, Value)>> {
         let (tokenizer_config, _) = tokenizer_config(folder)?;
         let named = |field: &str| {
             let value = &tokenizer_config[field];
-            value.as_str().or(value["content"].as_str()).and_then(|token| vocabulary.ids.get(token).copied())
+            value
+                .as_str()
+                .or(value["content"].as_str())
+                .and_then(|token| vocabulary.ids.get(token).copied())
         };
         let mut found = Vec::new();
 
@@ -283,10 +348,23 @@ impl TokenizerFile {
         // GGUF has three names for tokens that end a text: of the text, of a turn, of a message.
         let mut ends: Vec<u32> = named("eos_token").into_iter().collect();
         ends.extend(config.eos_token_ids.iter().filter(|id| named("eos_token") != Some(**id)));
-        ensure!(ends.len() <= 3, "generation_config.json: field \"eos_token_id\": found {} ids, expected at most three", ends.len());
-        found.extend(["eos_token_id", "eot_token_id", "eom_token_id"].into_iter().zip(ends.into_iter().map(Value::U32)));
+        ensure!(
+            ends.len() <= 3,
+            "generation_config.json: field \"eos_token_id\": found {} ids, expected at most three",
+            ends.len()
+        );
+        found.extend(
+            ["eos_token_id", "eot_token_id", "eom_token_id"]
+                .into_iter()
+                .zip(ends.into_iter().map(Value::U32)),
+        );
 
-        found.extend(vocabulary.unknown.or_else(|| named("unk_token")).map(|id| ("unknown_token_id", Value::U32(id))));
+        found.extend(
+            vocabulary
+                .unknown
+                .or_else(|| named("unk_token"))
+                .map(|id| ("unknown_token_id", Value::U32(id))),
+        );
         found.extend(named("pad_token").map(|id| ("padding_token_id", Value::U32(id))));
         if let Some(add) = tokenizer_config["add_eos_token"].as_bool() {
             found.push(("add_eos_token", Value::Bool(add)));
@@ -300,7 +378,9 @@ impl Vocabulary {
         let text = |(id, token): (usize, &Option<String>)| match token {
             None => format!("[PAD{id}]"),
             // Added tokens are found in text as it is, before a space becomes `▁`.
-            Some(token) if !byte_level && self.type_of(id as u32, false) == USER_DEFINED => token.replace('▁', " "),
+            Some(token) if !byte_level && self.type_of(id as u32, false) == USER_DEFINED => {
+                token.replace('▁', " ")
+            }
             Some(token) => token.clone(),
         };
         self.tokens.iter().enumerate().map(text).collect()
@@ -315,7 +395,9 @@ impl Vocabulary {
         match self.added.get(&id) {
             _ if !byte_level && self.unknown == Some(id) => UNKNOWN,
             // Some files forget to call them special.
-            Some(special) if *special || (token.starts_with("<|") && token.ends_with("|>")) => CONTROL,
+            Some(special) if *special || (token.starts_with("<|") && token.ends_with("|>")) => {
+                CONTROL
+            }
             Some(_) => USER_DEFINED,
             None if !byte_level && byte(token).is_some() => BYTE,
             None => NORMAL,

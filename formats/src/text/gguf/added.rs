@@ -12,8 +12,13 @@ pub(super) struct AddedTokens {
 
 impl AddedTokens {
     pub(super) fn new(vocabulary: &Vocabulary) -> Self {
-        let is = |id: &u32| matches!(vocabulary.kind(*id), Kind::Control | Kind::UserDefined | Kind::Unknown);
-        let mut ids: Vec<u32> = (0..vocabulary.len() as u32).filter(is).filter(|id| !vocabulary.bytes_of(*id).is_empty()).collect();
+        let is = |id: &u32| {
+            matches!(vocabulary.kind(*id), Kind::Control | Kind::UserDefined | Kind::Unknown)
+        };
+        let mut ids: Vec<u32> = (0..vocabulary.len() as u32)
+            .filter(is)
+            .filter(|id| !vocabulary.bytes_of(*id).is_empty())
+            .collect();
         ids.sort_by_key(|id| std::cmp::Reverse(vocabulary.bytes_of(*id).len()));
         let mut begins = [false; 256];
         for id in &ids {
@@ -23,11 +28,17 @@ impl AddedTokens {
     }
 
     /// The first of them at or after `from`, and where it is; of several at one place the longest.
-    pub(super) fn first(&self, vocabulary: &Vocabulary, text: &str, from: usize) -> Option<(usize, u32)> {
+    pub(super) fn first(
+        &self,
+        vocabulary: &Vocabulary,
+        text: &str,
+        from: usize,
+    ) -> Option<(usize, u32)> {
         let text = text.as_bytes();
         let places = (from..text.len()).filter(|&at| self.begins[text[at] as usize]);
         places.into_iter().find_map(|at| {
-            let id = self.ids.iter().find(|id| text[at..].starts_with(vocabulary.bytes_of(**id)))?;
+            let id =
+                self.ids.iter().find(|id| text[at..].starts_with(vocabulary.bytes_of(**id)))?;
             Some((at, *id))
         })
     }

@@ -38,20 +38,39 @@ impl ByteLevel {
             "smaug-bpe" => (Pre::Llama3 { digits: 3 }, false, false, false),
             "qwen2" => (Pre::Llama3 { digits: 1 }, true, false, false),
             "deepseek-r1-qwen" => (Pre::Llama3 { digits: 1 }, false, false, false),
-            _ => return Err(metadata.wrong(PRE, "gpt-2, llama-bpe, qwen2, smollm or default, or a name for one of them")),
+            _ => {
+                return Err(metadata.wrong(
+                    PRE,
+                    "gpt-2, llama-bpe, qwen2, smollm or default, or a name for one of them",
+                ));
+            }
         };
         let nfc = metadata.flag(NORMALIZES)?.unwrap_or(nfc);
         let alphabet = alphabet();
         // Merges may pass through a token that is added too.
         let found = [Kind::Normal, Kind::UserDefined, Kind::Control, Kind::Unknown];
-        let vocabulary = Vocabulary::new(metadata, &found, |token, kind, bytes| spell(&alphabet, token, kind, bytes))?;
-        let merges = Merges::new(metadata, &vocabulary, |token, bytes| spell(&alphabet, token, Kind::Normal, bytes))?;
+        let vocabulary = Vocabulary::new(metadata, &found, |token, kind, bytes| {
+            spell(&alphabet, token, kind, bytes);
+        })?;
+        let merges = Merges::new(metadata, &vocabulary, |token, bytes| {
+            spell(&alphabet, token, Kind::Normal, bytes);
+        })?;
         let bytes = (0..=255).map(|byte: u8| vocabulary.id(&[byte]).unwrap_or(NONE)).collect();
-        Ok((vocabulary, Self { splitter: Splitter::new(pre), nfc, whole_words, adds_bos, bytes, merges }))
+        Ok((
+            vocabulary,
+            Self { splitter: Splitter::new(pre), nfc, whole_words, adds_bos, bytes, merges },
+        ))
     }
 
-    /// Appends the ids of a stretch of text without added tokens. A byte that has no token is left out, as Hugging Face's tokenizers do.
-    pub(super) fn encode(&self, vocabulary: &Vocabulary, text: &str, merger: &mut Merger, ids: &mut Vec<u32>) {
+    /// Appends the ids of a stretch of text without added tokens. A byte that has no token is left
+    /// out, as Hugging Face's tokenizers do.
+    pub(super) fn encode(
+        &self,
+        vocabulary: &Vocabulary,
+        text: &str,
+        merger: &mut Merger,
+        ids: &mut Vec<u32>,
+    ) {
         let normal: String;
         let text = if self.nfc && !text.is_ascii() {
             normal = text.nfc().map(|(c, _)| c).collect();
@@ -69,7 +88,10 @@ impl ByteLevel {
                     merger.push(id, at, at + 1);
                 }
             }
-            merger.merge(|left, right| self.merges.find(left.id, right.id), |symbol| ids.push(symbol.id));
+            merger.merge(
+                |left, right| self.merges.find(left.id, right.id),
+                |symbol| ids.push(symbol.id),
+            );
         });
     }
 }
@@ -82,24 +104,44 @@ struct Merges {
 }
 
 impl Merges {
-    fn new(metadata: &Metadata, vocabulary: &Vocabulary, spell: impl Fn(&str, &mut Vec<u8>)) -> Result<Self> {
+    fn new(
+        metadata: &Metadata,
+        vocabulary: &Vocabulary,
+        spell: impl Fn(&str, &mut Vec<u8>),
+    ) -> Result<Self> {
         let Array::String(lines) = metadata.required(MERGES, metadata.array(MERGES))? else {
             return Err(metadata.wrong(MERGES, "an array of texts"));
         };
-        ensure!(u32::try_from(lines.len()).is_ok(), "{}: metadata {MERGES}: found {} elements", metadata.file(), lines.len());
-        let mut merges = Self { pairs: Vec::with_capacity(lines.len()), index: Index::with_room_for(lines.len()) };
+        ensure!(
+            u32::try_from(lines.len()).is_ok(),
+            "{}: metadata {MERGES}: found {} elements",
+            metadata.file(),
+            lines.len()
+        );
+        let mut merges = Self {
+            pairs: Vec::with_capacity(lines.len()),
+            index: Index::with_room_for(lines.len()),
+        };
         let mut bytes = Vec::new();
         for (i, line) in lines.iter().enumerate() {
-            let wrong = |what: &str| anyhow!("{}: metadata {MERGES}: merge {i}: found {line:?}, {what}", metadata.file());
-            let Some((left, right)) = line.split_once(' ') else { return Err(wrong("expected two tokens with a space between")) };
+            let wrong = |what: &str| {
+                anyhow!("{}: metadata {MERGES}: merge {i}: found {line:?}, {what}", metadata.file())
+            };
+            let Some((left, right)) = line.split_once(' ') else {
+                return Err(wrong("expected two tokens with a space between"));
+            };
             bytes.clear();
             spell(left, &mut bytes);
             let middle = bytes.len();
             spell(right, &mut bytes);
-            // Most vocabularies list tokens in the order in which merges make them, which saves finding them.
+            // Most vocabularies list tokens in the order in which merges make them, which saves
+            // finding them.
             let next = merges.pairs.last().map_or(0, |[.., merged]| merged + 1);
-            let merged = if vocabulary.is(next, &bytes) { Some(next) } else { vocabulary.id(&bytes) };
-            let (Some(left), Some(right), Some(merged)) = (vocabulary.id(&bytes[..middle]), vocabulary.id(&bytes[middle..]), merged) else {
+            let merged =
+                if vocabulary.is(next, &bytes) { Some(next) } else { vocabulary.id(&bytes) };
+            let (Some(left), Some(right), Some(merged)) =
+                (vocabulary.id(&bytes[..middle]), vocabulary.id(&bytes[middle..]), merged)
+            else {
                 return Err(wrong("expected two tokens that make a third"));
             };
             if merges.find(left, right).is_none() {
@@ -119,7 +161,8 @@ impl Merges {
     }
 }
 
-/// GPT-2's alphabet by character: a printable byte stands for itself, and the n-th of the others is the character 256 + n.
+/// GPT-2's alphabet by character: a printable byte stands for itself, and the n-th of the others is
+/// the character 256 + n.
 fn alphabet() -> [Option<u8>; 256 + 68] {
     let mut alphabet = [None; 256 + 68];
     let mut others = 256..;
@@ -131,7 +174,8 @@ fn alphabet() -> [Option<u8>; 256 + 68] {
     alphabet
 }
 
-/// The bytes of a token. Added tokens are spelled as they read, and so is one with a character outside the alphabet.
+/// The bytes of a token. Added tokens are spelled as they read, and so is one with a character
+/// outside the alphabet.
 fn spell(alphabet: &[Option<u8>], token: &str, kind: Kind, bytes: &mut Vec<u8>) {
     let start = bytes.len();
     if kind == Kind::Normal {

@@ -1,4 +1,5 @@
-//! Byte-pair encoding: the best pair of neighbours becomes one, again and again, until no two can be merged.
+//! Byte-pair encoding: the best pair of neighbours becomes one, again and again, until no two can
+//! be merged.
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
@@ -42,16 +43,28 @@ impl Merger {
             last.next = at;
         }
         let previous = if at == 0 { NONE } else { at - 1 };
-        self.symbols.push(Symbol { id, start: start as u32, end: end as u32, previous, next: NONE });
+        self.symbols.push(Symbol {
+            id,
+            start: start as u32,
+            end: end as u32,
+            previous,
+            next: NONE,
+        });
     }
 
-    /// Merges all that can be merged, hands out what is left, and is empty again. `rule` says what a pair becomes: its priority (the
-    /// smallest goes first) and its id.
-    pub(super) fn merge(&mut self, rule: impl Fn(&Symbol, &Symbol) -> Option<(u32, u32)>, mut each: impl FnMut(&Symbol)) {
+    /// Merges all that can be merged, hands out what is left, and is empty again. `rule` says what
+    /// a pair becomes: its priority (the smallest goes first) and its id.
+    pub(super) fn merge(
+        &mut self,
+        rule: impl Fn(&Symbol, &Symbol) -> Option<(u32, u32)>,
+        mut each: impl FnMut(&Symbol),
+    ) {
         let Self { symbols, pairs } = self;
         let consider = |symbols: &[Symbol], pairs: &mut BinaryHeap<_>, left: u32, right: u32| {
             let (a, b) = (&symbols[left as usize], &symbols[right as usize]);
-            if let Some((priority, merged)) = (a.id != NONE && b.id != NONE).then(|| rule(a, b)).flatten() {
+            if let Some((priority, merged)) =
+                (a.id != NONE && b.id != NONE).then(|| rule(a, b)).flatten()
+            {
                 pairs.push(Reverse(Pair { priority, left, ids: (a.id, b.id), merged }));
             }
         };

@@ -1,9 +1,10 @@
 //! The tokenizer of a GGUF file: `tokenizer.ggml.*`.
 //!
-//! Two kinds: byte-level byte-pair encoding (`gpt2`: a text is cut into words, and an order of merges makes tokens of a word's bytes), and
-//! SentencePiece (`llama`: a text is one piece, and the score of what two neighbours make says which are merged first). A compact form of
-//! our own: with the structures of the `tokenizers` crate, vocabulary and merges would take more memory than the cache, and longer to
-//! build than the first token takes.
+//! Two kinds: byte-level byte-pair encoding (`gpt2`: a text is cut into words, and an order of
+//! merges makes tokens of a word's bytes), and SentencePiece (`llama`: a text is one piece, and the
+//! score of what two neighbours make says which are merged first). A compact form of our own: with
+//! the structures of the `tokenizers` crate, vocabulary and merges would take more memory than the
+//! cache, and longer to build than the first token takes.
 
 mod added;
 mod byte_level;
@@ -54,9 +55,14 @@ impl GgufTokenizer {
                 let (vocabulary, model) = SentencePiece::new(metadata)?;
                 (vocabulary, Model::SentencePiece(Box::new(model)), Some(1), true)
             }
-            _ => return Err(metadata.wrong(MODEL, "\"gpt2\" (byte-level) or \"llama\" (SentencePiece)")),
+            _ => {
+                return Err(
+                    metadata.wrong(MODEL, "\"gpt2\" (byte-level) or \"llama\" (SentencePiece)")
+                );
+            }
         };
-        let bos = vocabulary.id_in(metadata, BOS)?.or(bos.filter(|id| (*id as usize) < vocabulary.len()));
+        let bos =
+            vocabulary.id_in(metadata, BOS)?.or(bos.filter(|id| (*id as usize) < vocabulary.len()));
         let prefix = if metadata.flag(ADD_BOS)?.unwrap_or(add_bos) { bos } else { None };
         let added = AddedTokens::new(&vocabulary);
         Ok(Self { vocabulary, added, prefix, model })
@@ -74,7 +80,9 @@ impl GgufTokenizer {
                 model.encode(&self.vocabulary, text, &mut merger, ids);
                 Ok(())
             }
-            Model::SentencePiece(model) => model.encode(&self.vocabulary, text, at == 0, &mut merger, ids),
+            Model::SentencePiece(model) => {
+                model.encode(&self.vocabulary, text, at == 0, &mut merger, ids)
+            }
         };
         let mut done = 0;
         while let Some((at, id)) = self.added.first(&self.vocabulary, text, done) {
@@ -92,7 +100,8 @@ impl GgufTokenizer {
         }
         Ok(match &self.model {
             Model::ByteLevel(_) => {
-                let bytes: Vec<u8> = ids.iter().flat_map(|id| self.vocabulary.bytes_of(*id)).copied().collect();
+                let bytes: Vec<u8> =
+                    ids.iter().flat_map(|id| self.vocabulary.bytes_of(*id)).copied().collect();
                 String::from_utf8_lossy(&bytes).into_owned()
             }
             Model::SentencePiece(model) => model.decode(&self.vocabulary, ids),

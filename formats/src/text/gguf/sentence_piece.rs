@@ -22,7 +22,8 @@ pub(super) struct SentencePiece {
     space: Space,
 }
 
-/// Where a space is put before a stretch of text, so that a word at its beginning is the same token as within.
+/// Where a space is put before a stretch of text, so that a word at its beginning is the same token
+/// as within.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Space {
     Never,
@@ -59,7 +60,9 @@ impl SentencePiece {
         let space = match metadata.text(SPACE_PREFIX)? {
             Some("metaspace-first") => Space::Missing { first_only: true },
             Some("metaspace-always") => Space::Missing { first_only: false },
-            Some(_) => return Err(metadata.wrong(SPACE_PREFIX, "metaspace-first or metaspace-always")),
+            Some(_) => {
+                return Err(metadata.wrong(SPACE_PREFIX, "metaspace-first or metaspace-always"));
+            }
             None if metadata.flag(ADD_SPACE)?.unwrap_or(true) => Space::Always,
             None => Space::Never,
         };
@@ -67,11 +70,19 @@ impl SentencePiece {
         Ok((vocabulary, Self { priorities, bytes, unknown, space }))
     }
 
-    /// Appends the ids of a stretch of text without added tokens; `first` if the whole text begins with it.
+    /// Appends the ids of a stretch of text without added tokens; `first` if the whole text begins
+    /// with it.
     ///
     /// # Errors
     /// If the text is too long.
-    pub(super) fn encode(&self, vocabulary: &Vocabulary, text: &str, first: bool, merger: &mut Merger, ids: &mut Vec<u32>) -> Result<()> {
+    pub(super) fn encode(
+        &self,
+        vocabulary: &Vocabulary,
+        text: &str,
+        first: bool,
+        merger: &mut Merger,
+        ids: &mut Vec<u32>,
+    ) -> Result<()> {
         if text.is_empty() {
             return Ok(());
         }
@@ -82,7 +93,12 @@ impl SentencePiece {
             Space::Missing { first_only } => !text.starts_with(' ') && (first || !first_only),
         };
         let text = if space { format!(" {text}") } else { text };
-        ensure!(u32::try_from(text.len()).is_ok(), "found a text of {} bytes, expected at most {}", text.len(), u32::MAX);
+        ensure!(
+            u32::try_from(text.len()).is_ok(),
+            "found a text of {} bytes, expected at most {}",
+            text.len(),
+            u32::MAX
+        );
 
         for (at, c) in text.char_indices() {
             let end = at + c.len_utf8();
@@ -110,11 +126,15 @@ impl SentencePiece {
         Ok(())
     }
 
-    /// The text of these ids. A run of bytes that is no UTF-8 becomes as many U+FFFD, as in Hugging Face's tokenizers.
+    /// The text of these ids. A run of bytes that is no UTF-8 becomes as many U+FFFD, as in Hugging
+    /// Face's tokenizers.
     pub(super) fn decode(&self, vocabulary: &Vocabulary, ids: &[u32]) -> String {
         let mut text = String::new();
-        for run in ids.chunk_by(|a, b| (vocabulary.kind(*a) == Kind::Byte) == (vocabulary.kind(*b) == Kind::Byte)) {
-            let bytes: Vec<u8> = run.iter().flat_map(|id| vocabulary.bytes_of(*id)).copied().collect();
+        for run in ids.chunk_by(|a, b| {
+            (vocabulary.kind(*a) == Kind::Byte) == (vocabulary.kind(*b) == Kind::Byte)
+        }) {
+            let bytes: Vec<u8> =
+                run.iter().flat_map(|id| vocabulary.bytes_of(*id)).copied().collect();
             match String::from_utf8(bytes) {
                 Ok(piece) => text += &piece,
                 Err(bytes) => text.extend(std::iter::repeat_n('\u{FFFD}', bytes.as_bytes().len())),
@@ -129,7 +149,10 @@ impl SentencePiece {
 
 /// `▁` is a space, and `<0x0A>` a byte. Added tokens are spelled as they read.
 fn spell(token: &str, kind: Kind, bytes: &mut Vec<u8>) {
-    let digits = token.strip_prefix("<0x").and_then(|rest| rest.strip_suffix('>')).filter(|digits| digits.len() == 2);
+    let digits = token
+        .strip_prefix("<0x")
+        .and_then(|rest| rest.strip_suffix('>'))
+        .filter(|digits| digits.len() == 2);
     match (kind, digits.and_then(|digits| u8::from_str_radix(digits, 16).ok())) {
         (Kind::Byte, Some(byte)) => bytes.push(byte),
         (Kind::Normal, _) => {

@@ -1,7 +1,8 @@
 //! Pre-tokenizers: where a text is cut before byte-pair encoding merges within the pieces.
 //!
-//! Each is defined by a regular expression, which stands above the function that does the same. By hand, because a general matcher with
-//! Unicode's classes takes megabytes, and longer to build than a short prompt takes to encode.
+//! Each is defined by a regular expression, which stands above the function that does the same. By
+//! hand, because a general matcher with Unicode's classes takes megabytes, and longer to build than
+//! a short prompt takes to encode.
 
 use regex_syntax::{
     Parser,
@@ -17,7 +18,8 @@ pub(super) enum Pre {
     SmolLm,
     /// Up to so many digits together: three in Llama 3, one in Qwen2.
     Llama3 { digits: usize },
-    /// What llama.cpp does with files that name none: punctuation apart, then as GPT-2, then digits by threes.
+    /// What llama.cpp does with files that name none: punctuation apart, then as GPT-2, then digits
+    /// by threes.
     Default,
 }
 
@@ -43,7 +45,8 @@ pub(super) struct Splitter {
 
 impl Splitter {
     pub(super) fn new(pre: Pre) -> Self {
-        let punctuation = if pre == Pre::Default { Ranges::of(r"[\p{P}$+<=>^~|]") } else { Ranges(Vec::new()) };
+        let punctuation =
+            if pre == Pre::Default { Ranges::of(r"[\p{P}$+<=>^~|]") } else { Ranges(Vec::new()) };
         Self { pre, letters: Ranges::of(r"\p{L}"), punctuation }
     }
 
@@ -55,16 +58,21 @@ impl Splitter {
             Pre::SmolLm => isolate(text, char::is_numeric, 1, &mut |piece, is_digit| {
                 if is_digit { each(piece) } else { pieces(piece, |rest| self.gpt2(rest), each) }
             }),
-            Pre::Default => isolate(text, |c| self.punctuation.contains(c), usize::MAX, &mut |piece, is_punctuation| {
-                if is_punctuation {
-                    return each(piece);
-                }
-                pieces(piece, |rest| self.gpt2(rest), &mut |piece| {
-                    isolate(piece, char::is_numeric, usize::MAX, &mut |piece, is_number| {
-                        if is_number { isolate_threes(piece, each) } else { each(piece) }
+            Pre::Default => isolate(
+                text,
+                |c| self.punctuation.contains(c),
+                usize::MAX,
+                &mut |piece, is_punctuation| {
+                    if is_punctuation {
+                        return each(piece);
+                    }
+                    pieces(piece, |rest| self.gpt2(rest), &mut |piece| {
+                        isolate(piece, char::is_numeric, usize::MAX, &mut |piece, is_number| {
+                            if is_number { isolate_threes(piece, each) } else { each(piece) }
+                        });
                     });
-                });
-            }),
+                },
+            ),
         }
     }
 
@@ -103,7 +111,12 @@ impl Splitter {
             }
         }
         if class == Class::Number {
-            return text.chars().take_while(|c| c.is_numeric()).take(digits).map(char::len_utf8).sum();
+            return text
+                .chars()
+                .take_while(|c| c.is_numeric())
+                .take(digits)
+                .map(char::len_utf8)
+                .sum();
         }
         let symbols = if first == ' ' { rest } else { text };
         let length = self.run(symbols, Class::Other);
@@ -143,12 +156,19 @@ fn pieces<'a>(mut text: &'a str, first: impl Fn(&str) -> usize, each: &mut dyn F
     }
 }
 
-/// Cuts out runs of the characters that `is` accepts, at most `longest` of them in each. `each` is told whether a piece is such a run.
-fn isolate<'a>(mut text: &'a str, is: impl Fn(char) -> bool, longest: usize, each: &mut dyn FnMut(&'a str, bool)) {
+/// Cuts out runs of the characters that `is` accepts, at most `longest` of them in each. `each` is
+/// told whether a piece is such a run.
+fn isolate<'a>(
+    mut text: &'a str,
+    is: impl Fn(char) -> bool,
+    longest: usize,
+    each: &mut dyn FnMut(&'a str, bool),
+) {
     while let Some(first) = text.chars().next() {
         let inside = is(first);
         let longest = if inside { longest } else { usize::MAX };
-        let length = text.chars().take_while(|c| is(*c) == inside).take(longest).map(char::len_utf8).sum();
+        let length =
+            text.chars().take_while(|c| is(*c) == inside).take(longest).map(char::len_utf8).sum();
         let (piece, rest) = text.split_at(length);
         each(piece, inside);
         text = rest;
@@ -158,7 +178,8 @@ fn isolate<'a>(mut text: &'a str, is: impl Fn(char) -> bool, longest: usize, eac
 /// Cuts a number by `[0-9][0-9][0-9]`: groups of three, and what is between them.
 fn isolate_threes<'a>(mut number: &'a str, each: &mut dyn FnMut(&'a str)) {
     while !number.is_empty() {
-        let three = number.as_bytes().windows(3).position(|three| three.iter().all(u8::is_ascii_digit));
+        let three =
+            number.as_bytes().windows(3).position(|three| three.iter().all(u8::is_ascii_digit));
         let (before, rest) = number.split_at(three.unwrap_or(number.len()));
         let (group, rest) = rest.split_at(rest.len().min(3));
         for piece in [before, group] {
@@ -170,7 +191,8 @@ fn isolate_threes<'a>(mut number: &'a str, each: &mut dyn FnMut(&'a str)) {
     }
 }
 
-/// The length of an English contraction's end: `'s`, `'re`. Of any case, the Unicode letter ſ counts as an s.
+/// The length of an English contraction's end: `'s`, `'re`. Of any case, the Unicode letter ſ
+/// counts as an s.
 fn contraction(text: &str, any_case: bool) -> Option<usize> {
     let rest = text.strip_prefix('\'')?;
     if any_case && rest.starts_with('ſ') {
@@ -178,13 +200,19 @@ fn contraction(text: &str, any_case: bool) -> Option<usize> {
     }
     let is = |end: &str| {
         let found = rest.as_bytes().get(..end.len());
-        found.is_some_and(|found| if any_case { found.eq_ignore_ascii_case(end.as_bytes()) } else { found == end.as_bytes() })
+        found.is_some_and(|found| {
+            if any_case {
+                found.eq_ignore_ascii_case(end.as_bytes())
+            } else {
+                found == end.as_bytes()
+            }
+        })
     };
     ["s", "t", "re", "ve", "m", "ll", "d"].iter().find(|end| is(end)).map(|end| 1 + end.len())
 }
 
-/// `\s+(?!\S)|\s+`: a run of white space without its last character, which belongs to the word that follows. All of it at the end of the
-/// text, and where it is one character.
+/// `\s+(?!\S)|\s+`: a run of white space without its last character, which belongs to the word that
+/// follows. All of it at the end of the text, and where it is one character.
 fn spaces(text: &str) -> usize {
     let after = text.trim_start();
     let run = &text[..text.len() - after.len()];
@@ -196,10 +224,13 @@ fn spaces(text: &str) -> usize {
 struct Ranges(Vec<(char, char)>);
 
 impl Ranges {
-    /// The characters of a class in the syntax of regular expressions, by the tables of the `regex` crate.
+    /// The characters of a class in the syntax of regular expressions, by the tables of the `regex`
+    /// crate.
     fn of(class: &str) -> Self {
         let parsed = Parser::new().parse(class).expect("the class is written here");
-        let HirKind::Class(HirClass::Unicode(class)) = parsed.kind() else { unreachable!("a class of several characters") };
+        let HirKind::Class(HirClass::Unicode(class)) = parsed.kind() else {
+            unreachable!("a class of several characters")
+        };
         Self(class.ranges().iter().map(|range| (range.start(), range.end())).collect())
     }
 
@@ -221,11 +252,15 @@ mod tests {
 
     #[test]
     fn punctuation_apart_and_numbers_by_threes() {
-        // By llama.cpp's four expressions in turn: [\p{P}$+<=>^~|]+, GPT-2's without the last, \p{N}+, [0-9][0-9][0-9].
+        // By llama.cpp's four expressions in turn: [\p{P}$+<=>^~|]+, GPT-2's without the last,
+        // \p{N}+, [0-9][0-9][0-9].
         let pieces = split(Pre::Default, "I'll pay $12345678 (x=1²³45)\n  ok… 一二");
         assert_eq!(
             pieces,
-            ["I", "'", "ll", " pay", " ", "$", "123", "456", "78", " ", "(", "x", "=", "1²³45", ")", "\n ", " ok", "…", " 一二"]
+            [
+                "I", "'", "ll", " pay", " ", "$", "123", "456", "78", " ", "(", "x", "=", "1²³45",
+                ")", "\n ", " ok", "…", " 一二"
+            ]
         );
     }
 }

@@ -1,6 +1,7 @@
 //! The tokens of a GGUF file in three flat arrays, and an index from bytes to ids.
 //!
-//! A vocabulary of 50,000 tokens takes about one MiB, less than a tenth of what a map of strings takes; it is built in milliseconds.
+//! A vocabulary of 50,000 tokens takes about one MiB, less than a tenth of what a map of strings
+//! takes; it is built in milliseconds.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -33,13 +34,22 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Reads tokens and their types. `spell(token, kind, bytes)` appends what a token stands for. Tokens of the kinds in `found` are those
-    /// that [`Vocabulary::id`] finds; of two with the same bytes it finds the one whose kind comes first, then the one that comes first.
-    pub(super) fn new(metadata: &Metadata, found: &[Kind], spell: impl Fn(&str, Kind, &mut Vec<u8>)) -> Result<Self> {
+    /// Reads tokens and their types. `spell(token, kind, bytes)` appends what a token stands for.
+    /// Tokens of the kinds in `found` are those that [`Vocabulary::id`] finds; of two with the same
+    /// bytes it finds the one whose kind comes first, then the one that comes first.
+    pub(super) fn new(
+        metadata: &Metadata,
+        found: &[Kind],
+        spell: impl Fn(&str, Kind, &mut Vec<u8>),
+    ) -> Result<Self> {
         let Array::String(tokens) = metadata.required(TOKENS, metadata.array(TOKENS))? else {
             return Err(metadata.wrong(TOKENS, "an array of texts"));
         };
-        ensure!(!tokens.is_empty(), "{}: metadata {TOKENS}: found no tokens, expected some", metadata.file());
+        ensure!(
+            !tokens.is_empty(),
+            "{}: metadata {TOKENS}: found no tokens, expected some",
+            metadata.file()
+        );
         let size = tokens.iter().map(String::len).sum::<usize>();
         ensure!(
             u32::try_from(size).is_ok() && tokens.len() < NONE as usize,
@@ -55,13 +65,17 @@ impl Vocabulary {
         };
         for (token, kind) in tokens.iter().zip(&vocabulary.kinds) {
             spell(token, *kind, &mut vocabulary.bytes);
-            // Spelling never makes a token longer than it is in the file, whose sum has been checked.
+            // Spelling never makes a token longer than it is in the file, whose sum has been
+            // checked.
             vocabulary.ends.push(vocabulary.bytes.len() as u32);
         }
         for wanted in found {
             for id in 0..tokens.len() as u32 {
                 let bytes = vocabulary.bytes_of(id);
-                if vocabulary.kind(id) == *wanted && !bytes.is_empty() && vocabulary.id(bytes).is_none() {
+                if vocabulary.kind(id) == *wanted
+                    && !bytes.is_empty()
+                    && vocabulary.id(bytes).is_none()
+                {
                     let hash = vocabulary.index.hash(bytes);
                     vocabulary.index.insert(hash, id);
                 }
@@ -102,7 +116,11 @@ impl Vocabulary {
         match metadata.size(key)? {
             Some(id) if id < self.len() => Ok(Some(id as u32)),
             Some(id) => {
-                bail!("{}: metadata {key}: found token {id}, expected one below the vocabulary's size, {}", metadata.file(), self.len())
+                bail!(
+                    "{}: metadata {key}: found token {id}, expected one below the vocabulary's size, {}",
+                    metadata.file(),
+                    self.len()
+                )
             }
             None => Ok(None),
         }
@@ -112,7 +130,9 @@ impl Vocabulary {
 /// The kind of each token; all are normal in a file that does not say.
 fn kinds(metadata: &Metadata, count: usize) -> Result<Vec<Kind>> {
     let Some(array) = metadata.array(TYPES)? else { return Ok(vec![Kind::Normal; count]) };
-    let Array::I32(types) = array else { return Err(metadata.wrong(TYPES, "an array of 32-bit integers")) };
+    let Array::I32(types) = array else {
+        return Err(metadata.wrong(TYPES, "an array of 32-bit integers"));
+    };
     ensure!(
         types.len() == count,
         "{}: metadata {TYPES}: found {} elements, expected one for each of {count} tokens",
@@ -126,7 +146,10 @@ fn kinds(metadata: &Metadata, count: usize) -> Result<Vec<Kind>> {
         token_type::USER_DEFINED => Ok(Kind::UserDefined),
         token_type::UNUSED => Ok(Kind::Unused),
         token_type::BYTE => Ok(Kind::Byte),
-        other => Err(anyhow!("{}: metadata {TYPES}: token {id}: found type {other}, expected 1 to 6", metadata.file())),
+        other => Err(anyhow!(
+            "{}: metadata {TYPES}: token {id}: found type {other}, expected 1 to 6",
+            metadata.file()
+        )),
     };
     types.iter().enumerate().map(kind).collect()
 }
@@ -134,8 +157,8 @@ fn kinds(metadata: &Metadata, count: usize) -> Result<Vec<Kind>> {
 /// No id, no place.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A hash table of numbers, whose keys are kept elsewhere: open addressing, linear probing, at most half full. The hash is keyed at
-/// random, so that no file can make it slow.
+/// A hash table of numbers, whose keys are kept elsewhere: open addressing, linear probing, at most
+/// half full. The hash is keyed at random, so that no file can make it slow.
 pub(super) struct Index {
     /// A power of two of them; `NONE` is an empty one.
     slots: Vec<u32>,

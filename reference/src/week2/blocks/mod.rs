@@ -1,6 +1,8 @@
-//! Days 3 and 4. How weights are stored: small integers in blocks, and what each block's integers are multiplied with.
+//! Days 3 and 4. How weights are stored: small integers in blocks, and what each block's integers
+//! are multiplied with.
 //!
-//! One file per format. A block is read from bytes, wherever they lie: in a mapped file a block begins at any address.
+//! One file per format. A block is read from bytes, wherever they lie: in a mapped file a block
+//! begins at any address.
 
 pub mod error;
 pub mod plain;
@@ -37,13 +39,19 @@ fn range(x: &[f32; 32]) -> (f32, f32) {
     (smallest, largest)
 }
 
-/// Decodes a row of blocks: `out [cols]`, `bytes [cols / block_len · block_bytes]`. Any bytes are blocks: a scale that is infinite or NaN
-/// makes weights that are, as f32 arithmetic has it. Bit for bit what the `gguf` package gives, but for which NaN it is.
+/// Decodes a row of blocks: `out [cols]`, `bytes [cols / block_len · block_bytes]`. Any bytes are
+/// blocks: a scale that is infinite or NaN makes weights that are, as f32 arithmetic has it. Bit
+/// for bit what the `gguf` package gives, but for which NaN it is.
 ///
 /// # Panics
 /// If `out` is no whole number of blocks, or `bytes` are not as many.
 pub fn dequantize_row(tensor_type: TensorType, bytes: &[u8], out: &mut [f32]) {
-    assert_eq!(tensor_type.row_bytes(out.len()), Some(bytes.len()), "bytes of a row of {} weights in {tensor_type}", out.len());
+    assert_eq!(
+        tensor_type.row_bytes(out.len()),
+        Some(bytes.len()),
+        "bytes of a row of {} weights in {tensor_type}",
+        out.len()
+    );
     match tensor_type {
         TensorType::F32 => read_each(bytes, out, |b, [x]| *x = f32::from_le_bytes(*b)),
         TensorType::F16 => read_each(bytes, out, |b, [x]| *x = plain::from_f16(*b)),
@@ -61,7 +69,11 @@ pub fn dequantize_row(tensor_type: TensorType, bytes: &[u8], out: &mut [f32]) {
     }
 }
 
-fn read_each<const BYTES: usize, const LEN: usize>(bytes: &[u8], out: &mut [f32], dequantize: impl Fn(&[u8; BYTES], &mut [f32; LEN])) {
+fn read_each<const BYTES: usize, const LEN: usize>(
+    bytes: &[u8],
+    out: &mut [f32],
+    dequantize: impl Fn(&[u8; BYTES], &mut [f32; LEN]),
+) {
     for (block, out) in bytes.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
         dequantize(block, out);
     }
@@ -72,7 +84,12 @@ fn read_each<const BYTES: usize, const LEN: usize>(bytes: &[u8], out: &mut [f32]
 /// # Panics
 /// If `x` is no whole number of blocks, or there is not room for as many.
 pub fn quantize_row(tensor_type: TensorType, x: &[f32], out: &mut [u8]) {
-    assert_eq!(tensor_type.row_bytes(x.len()), Some(out.len()), "room for a row of {} weights in {tensor_type}", x.len());
+    assert_eq!(
+        tensor_type.row_bytes(x.len()),
+        Some(out.len()),
+        "room for a row of {} weights in {tensor_type}",
+        x.len()
+    );
     match tensor_type {
         TensorType::F32 => write_each(x, out, |[x]| x.to_le_bytes()),
         TensorType::F16 => write_each(x, out, |[x]| plain::to_f16(*x)),
@@ -90,7 +107,11 @@ pub fn quantize_row(tensor_type: TensorType, x: &[f32], out: &mut [u8]) {
     }
 }
 
-fn write_each<const LEN: usize, const BYTES: usize>(x: &[f32], out: &mut [u8], quantize: impl Fn(&[f32; LEN]) -> [u8; BYTES]) {
+fn write_each<const LEN: usize, const BYTES: usize>(
+    x: &[f32],
+    out: &mut [u8],
+    quantize: impl Fn(&[f32; LEN]) -> [u8; BYTES],
+) {
     for (x, block) in x.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
         *block = quantize(x);
     }

@@ -6,10 +6,11 @@
 //!         low half: scale, high half: minimum  f16 f16
 //! ```
 //!
-//! `b0…b31` hold weights 0…127, `b32…b63` weights 128…255. Byte `j` of such a half holds four weights that stand 32 apart: `j` in
-//! its lowest two bits, `j + 32`, `j + 64`, `j + 96` above it.
+//! `b0…b31` hold weights 0…127, `b32…b63` weights 128…255. Byte `j` of such a half holds four
+//! weights that stand 32 apart: `j` in its lowest two bits, `j + 32`, `j + 64`, `j + 96` above it.
 //!
-//! weight `i = (d · scale) · qi − (dmin · minimum)`, with scale and minimum number `i / 16` and `qi` in 0…3.
+//! weight `i = (d · scale) · qi − (dmin · minimum)`, with scale and minimum number `i / 16` and
+//! `qi` in 0…3.
 
 use std::array::from_fn;
 
@@ -37,7 +38,8 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 256]) {
     }
 }
 
-/// A block of 256 finite weights: scale and minimum of each 16 by [`search_scale_and_min`], in 4 bits each.
+/// A block of 256 finite weights: scale and minimum of each 16 by [`search_scale_and_min`], in 4
+/// bits each.
 #[must_use]
 pub fn quantize(x: &[f32; 256]) -> [u8; BYTES] {
     let groups = x.as_chunks::<16>().0;
@@ -50,7 +52,8 @@ pub fn quantize(x: &[f32; 256]) -> [u8; BYTES] {
     }
     for (i, x) in x.iter().enumerate() {
         let (scale, minimum) = (d * f32::from(scales[i / 16]), dmin * f32::from(minimums[i / 16]));
-        block[16 + i / 128 * 32 + i % 32] |= (code(x + minimum, scale, 0.0, 3.0) as u8) << (i / 32 % 4 * 2);
+        block[16 + i / 128 * 32 + i % 32] |=
+            (code(x + minimum, scale, 0.0, 3.0) as u8) << (i / 32 % 4 * 2);
     }
     put_f16(&mut block, 80, d);
     put_f16(&mut block, 82, dmin);

@@ -27,13 +27,15 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
     // END SOLUTION
 }
 
-/// A block of 32 finite weights. `d` is the weight of largest magnitude (the first of them), with its sign, divided by −8: it becomes
-/// the integer 0, the only end of the range that stands alone. Each weight is multiplied by `1 / d`, or by 0 where `d` is 0; 8.5 is added,
-/// the fraction dropped, and 16 becomes 15. The integers come from `d` before it is rounded to f16.
+/// A block of 32 finite weights. `d` is the weight of largest magnitude (the first of them), with
+/// its sign, divided by −8: it becomes the integer 0, the only end of the range that stands alone.
+/// Each weight is multiplied by `1 / d`, or by 0 where `d` is 0; 8.5 is added, the fraction
+/// dropped, and 16 becomes 15. The integers come from `d` before it is rounded to f16.
 #[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     // SOLUTION week2-day3 task 2
-    let largest = x.iter().fold(x[0], |largest, &x| if x.abs() > largest.abs() { x } else { largest });
+    let largest =
+        x.iter().fold(x[0], |largest, &x| if x.abs() > largest.abs() { x } else { largest });
     let d = largest / -8.0;
     let inverse = if d == 0.0 { 0.0 } else { 1.0 / d };
     let code = |x: f32| ((x * inverse + 8.5) as u8).min(15);

@@ -6,9 +6,11 @@
 //!        f16  f16               fifth bits   low four bits
 //! ```
 //!
-//! Scales, minimums and the low four bits lie as in `Q4_K`. The fifth bit of weight `i` is bit `i / 32` of `h(i % 32)`.
+//! Scales, minimums and the low four bits lie as in `Q4_K`. The fifth bit of weight `i` is bit
+//! `i / 32` of `h(i % 32)`.
 //!
-//! weight `i = (d · scale) · qi − (dmin · minimum)`, with scale and minimum number `i / 32` and `qi` in 0…31.
+//! weight `i = (d · scale) · qi − (dmin · minimum)`, with scale and minimum number `i / 32` and
+//! `qi` in 0…31.
 
 use std::array::from_fn;
 

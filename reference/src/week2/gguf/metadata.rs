@@ -5,10 +5,12 @@ use tiny_llm_formats::gguf::{Array, Metadata, Value};
 
 use super::reader::{Reader, shown};
 
-/// Reads `count` entries: each a key (a string), the number of its value's type (four bytes), the value.
+/// Reads `count` entries: each a key (a string), the number of its value's type (four bytes), the
+/// value.
 ///
 /// # Errors
-/// If an entry cannot be read, or a key comes twice. Messages name the key: `metadata general.name`.
+/// If an entry cannot be read, or a key comes twice. Messages name the key:
+/// `metadata general.name`.
 pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Result<Metadata> {
     // SOLUTION week2-day2 task 2
     let mut metadata = Metadata::new(file);
@@ -25,7 +27,8 @@ pub fn read_metadata(reader: &mut Reader<'_>, count: usize, file: &str) -> Resul
     // END SOLUTION
 }
 
-/// Reads a value of the type with this number, 0 to 12 in the order of [`Value`]'s variants. A truth value is one byte, 0 or 1.
+/// Reads a value of the type with this number, 0 to 12 in the order of [`Value`]'s variants. A
+/// truth value is one byte, 0 or 1.
 ///
 /// # Errors
 /// If there is no such type, the file ends before the value, or a truth value is another byte.
@@ -45,16 +48,23 @@ pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<
         10 => Value::U64(reader.u64(field)?),
         11 => Value::I64(i64::from_le_bytes(reader.number(field)?)),
         12 => Value::F64(f64::from_le_bytes(reader.number(field)?)),
-        _ => return Err(reader.wrong(field, format!("a value of type {type_id}"), "a type from 0 to 12")),
+        _ => {
+            return Err(reader.wrong(
+                field,
+                format!("a value of type {type_id}"),
+                "a type from 0 to 12",
+            ));
+        }
     })
     // END SOLUTION
 }
 
-/// Reads an array: the number of its elements' type (four bytes), how many there are (eight bytes), the elements.
+/// Reads an array: the number of its elements' type (four bytes), how many there are (eight bytes),
+/// the elements.
 ///
 /// # Errors
-/// If there is no such type, the elements are arrays themselves (no model has any, and each would cost a call of this function),
-/// the file has no room for as many, or an element cannot be read.
+/// If there is no such type, the elements are arrays themselves (no model has any, and each would
+/// cost a call of this function), the file has no room for as many, or an element cannot be read.
 pub fn read_array(reader: &mut Reader<'_>, field: &str) -> Result<Array> {
     // SOLUTION week2-day2 task 2
     let type_id = reader.u32(field)?;
@@ -73,20 +83,34 @@ pub fn read_array(reader: &mut Reader<'_>, field: &str) -> Result<Array> {
         8 => {
             // Even an empty string takes the eight bytes of its length.
             let count = reader.count(8, field)?;
-            Array::String((0..count).map(|_| reader.string(field).map(str::to_owned)).collect::<Result<_>>()?)
+            Array::String(
+                (0..count)
+                    .map(|_| reader.string(field).map(str::to_owned))
+                    .collect::<Result<_>>()?,
+            )
         }
         9 => return Err(reader.wrong(field, "an array of arrays", "elements that are no arrays")),
         10 => Array::U64(numbers(reader, field, u64::from_le_bytes)?),
         11 => Array::I64(numbers(reader, field, i64::from_le_bytes)?),
         12 => Array::F64(numbers(reader, field, f64::from_le_bytes)?),
-        _ => return Err(reader.wrong(field, format!("elements of type {type_id}"), "a type from 0 to 12")),
+        _ => {
+            return Err(reader.wrong(
+                field,
+                format!("elements of type {type_id}"),
+                "a type from 0 to 12",
+            ));
+        }
     })
     // END SOLUTION
 }
 
 // SOLUTION week2-day2 task 2 (helper)
 /// A count, then as many numbers of `N` bytes.
-fn numbers<const N: usize, T>(reader: &mut Reader<'_>, field: &str, number: impl Fn([u8; N]) -> T) -> Result<Vec<T>> {
+fn numbers<const N: usize, T>(
+    reader: &mut Reader<'_>,
+    field: &str,
+    number: impl Fn([u8; N]) -> T,
+) -> Result<Vec<T>> {
     let count = reader.count(N, field)?;
     let bytes = reader.take(count * N, field)?;
     Ok(bytes.chunks_exact(N).map(|bytes| number(bytes.try_into().expect("N bytes"))).collect())

@@ -18,14 +18,16 @@ pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorI
     (0..count).map(|index| read_tensor(reader, index)).collect()
 }
 
-/// Reads one entry: the name (a string), the number of axes (four bytes), each axis (eight bytes, the fastest first), the number of
-/// the type (four bytes), the offset (eight bytes). The shape that is returned has the slowest axis first, and the size follows
-/// from shape and type: a row, the fastest axis, is a whole number of blocks. `index` is for the message if the name itself cannot be
-/// read: `name of tensor 3`.
+/// Reads one entry: the name (a string), the number of axes (four bytes), each axis (eight bytes,
+/// the fastest first), the number of the type (four bytes), the offset (eight bytes). The shape
+/// that is returned has the slowest axis first, and the size follows from shape and type: a row,
+/// the fastest axis, is a whole number of blocks. `index` is for the message if the name itself
+/// cannot be read: `name of tensor 3`.
 ///
 /// # Errors
-/// If there are no axes or more than four, an axis is 0, the type is not one of [`TensorType`], a row is no whole number of blocks,
-/// or the size is more than a number can hold. Messages name the tensor: `tensor token_embd.weight`.
+/// If there are no axes or more than four, an axis is 0, the type is not one of [`TensorType`], a
+/// row is no whole number of blocks, or the size is more than a number can hold. Messages name the
+/// tensor: `tensor token_embd.weight`.
 pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> {
     // SOLUTION week2-day2 task 3
     let name = reader.string(&format!("name of tensor {index}"))?;
@@ -38,18 +40,29 @@ pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> 
     for _ in 0..axes {
         let length = reader.u64(&field)?;
         let length = usize::try_from(length).ok().filter(|&length| length > 0);
-        shape.push(length.ok_or_else(|| reader.wrong(&field, "an axis of length 0, or too long for this machine", "a length from 1 on"))?);
+        shape.push(length.ok_or_else(|| {
+            reader.wrong(
+                &field,
+                "an axis of length 0, or too long for this machine",
+                "a length from 1 on",
+            )
+        })?);
     }
     shape.reverse();
     let type_id = reader.u32(&field)?;
     let Some(tensor_type) = TensorType::from_id(type_id) else {
         let name = TensorType::name_of_id(type_id).unwrap_or("unknown");
         let supported = TensorType::ALL.map(TensorType::name).join(", ");
-        return Err(reader.wrong(&field, format!("type {type_id} ({name})"), format!("one of {supported}")));
+        return Err(reader.wrong(
+            &field,
+            format!("type {type_id} ({name})"),
+            format!("one of {supported}"),
+        ));
     };
     let offset = reader.u64(&field)?;
-    let offset =
-        usize::try_from(offset).map_err(|_| reader.wrong(&field, format!("offset {offset}"), "one that this machine can address"))?;
+    let offset = usize::try_from(offset).map_err(|_| {
+        reader.wrong(&field, format!("offset {offset}"), "one that this machine can address")
+    })?;
     let size = size_of(&shape, tensor_type).ok_or_else(|| {
         let block = tensor_type.block_len();
         reader.wrong(
@@ -63,7 +76,8 @@ pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> 
 }
 
 // SOLUTION week2-day2 task 3 (helper)
-/// Bytes of a tensor; `None` if its rows are no whole number of blocks, or there are too many bytes to count.
+/// Bytes of a tensor; `None` if its rows are no whole number of blocks, or there are too many bytes
+/// to count.
 fn size_of(shape: &[usize], tensor_type: TensorType) -> Option<usize> {
     let (&cols, outer) = shape.split_last()?;
     outer.iter().try_fold(tensor_type.row_bytes(cols)?, |size, &n| size.checked_mul(n))
@@ -83,8 +97,8 @@ pub fn alignment(metadata: &Metadata) -> Result<usize> {
     // END SOLUTION
 }
 
-/// Where the data section begins: at the first multiple of `alignment` at or after `position`, where the table ends.
-/// `None` if no number is large enough.
+/// Where the data section begins: at the first multiple of `alignment` at or after `position`,
+/// where the table ends. `None` if no number is large enough.
 #[must_use]
 pub fn data_start(position: usize, alignment: usize) -> Option<usize> {
     // SOLUTION week2-day2 task 3
@@ -101,24 +115,45 @@ pub fn place(tensor: &TensorInfo, data_start: usize) -> Range<usize> {
     // END SOLUTION
 }
 
-/// Checks that every tensor begins at a multiple of `alignment` and lies within the `data_len` bytes of the data section, and that no
-/// two have a byte in common. They may stand in any order, with gaps.
+/// Checks that every tensor begins at a multiple of `alignment` and lies within the `data_len`
+/// bytes of the data section, and that no two have a byte in common. They may stand in any order,
+/// with gaps.
 ///
 /// # Errors
 /// If one does not; the message names it.
-pub fn check_places(tensors: &[TensorInfo], alignment: usize, data_len: usize, file: &str) -> Result<()> {
+pub fn check_places(
+    tensors: &[TensorInfo],
+    alignment: usize,
+    data_len: usize,
+    file: &str,
+) -> Result<()> {
     // SOLUTION week2-day2 task 3
     let mut in_order: Vec<&TensorInfo> = tensors.iter().collect();
     in_order.sort_by_key(|tensor| tensor.offset);
     let mut end_before = 0;
     for tensor in in_order {
-        let wrong =
-            |expected: String| anyhow!("{file}: tensor {}: found offset {}, expected {expected}", shown(&tensor.name), tensor.offset);
-        ensure!(tensor.offset.is_multiple_of(alignment), wrong(format!("a multiple of {alignment}")));
-        ensure!(tensor.offset >= end_before, wrong(format!("{end_before} or more, where the tensor before it ends")));
+        let wrong = |expected: String| {
+            anyhow!(
+                "{file}: tensor {}: found offset {}, expected {expected}",
+                shown(&tensor.name),
+                tensor.offset
+            )
+        };
+        ensure!(
+            tensor.offset.is_multiple_of(alignment),
+            wrong(format!("a multiple of {alignment}"))
+        );
+        ensure!(
+            tensor.offset >= end_before,
+            wrong(format!("{end_before} or more, where the tensor before it ends"))
+        );
         let end = tensor.offset.checked_add(tensor.size).filter(|&end| end <= data_len);
-        end_before =
-            end.ok_or_else(|| wrong(format!("its {} bytes within the {data_len} of the data (is the file truncated?)", tensor.size)))?;
+        end_before = end.ok_or_else(|| {
+            wrong(format!(
+                "its {} bytes within the {data_len} of the data (is the file truncated?)",
+                tensor.size
+            ))
+        })?;
     }
     Ok(())
     // END SOLUTION

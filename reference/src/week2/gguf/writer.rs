@@ -10,7 +10,8 @@ use anyhow::{Result, anyhow, ensure};
 use tiny_llm_formats::gguf::{Array, MAGIC, Metadata, TensorInfo, TensorType, VERSION, Value};
 use tiny_llm_formats::unfinished::{Unfinished, cannot_be_written};
 
-/// Appends a string as [`Reader::string`](super::reader::Reader::string) reads it: its length in bytes (eight bytes), then UTF-8.
+/// Appends a string as [`Reader::string`](super::reader::Reader::string) reads it: its length in
+/// bytes (eight bytes), then UTF-8.
 pub fn put_string(out: &mut Vec<u8>, text: &str) {
     // SOLUTION week2-day4 task 6
     out.extend((text.len() as u64).to_le_bytes());
@@ -18,8 +19,9 @@ pub fn put_string(out: &mut Vec<u8>, text: &str) {
     // END SOLUTION
 }
 
-/// Appends a metadata value: the number of its type (four bytes, 0 to 12 in the order of [`Value`]'s variants), then the value as
-/// [`read_value`](super::metadata::read_value) reads it. [`put_array`] writes an array.
+/// Appends a metadata value: the number of its type (four bytes, 0 to 12 in the order of
+/// [`Value`]'s variants), then the value as [`read_value`](super::metadata::read_value) reads it.
+/// [`put_array`] writes an array.
 pub fn put_value(out: &mut Vec<u8>, value: &Value) {
     // SOLUTION week2-day4 task 6
     let mut put = |type_id: u32, bytes: &[u8]| {
@@ -50,7 +52,8 @@ pub fn put_value(out: &mut Vec<u8>, value: &Value) {
     // END SOLUTION
 }
 
-/// Appends an array: the number of its elements' type (four bytes), how many there are (eight bytes), the elements without their type.
+/// Appends an array: the number of its elements' type (four bytes), how many there are (eight
+/// bytes), the elements without their type.
 pub fn put_array(out: &mut Vec<u8>, array: &Array) {
     match array {
         Array::U8(all) => put_all(out, 0, all, |out, x| out.push(*x)),
@@ -74,16 +77,22 @@ fn put_all<T>(out: &mut Vec<u8>, type_id: u32, all: &[T], put: impl Fn(&mut Vec<
     all.iter().for_each(|x| put(out, x));
 }
 
-/// The table of a file whose tensors stand one after the other in this order: name, shape (slowest axis first), type. Each begins at the
-/// first multiple of `alignment` behind the one before.
+/// The table of a file whose tensors stand one after the other in this order: name, shape (slowest
+/// axis first), type. Each begins at the first multiple of `alignment` behind the one before.
 ///
 /// # Errors
-/// If a row is no whole number of blocks, or a size is more than a number can hold; the message names the tensor.
-pub fn lay_out(tensors: &[(String, Vec<usize>, TensorType)], alignment: usize) -> Result<Vec<TensorInfo>> {
+/// If a row is no whole number of blocks, or a size is more than a number can hold; the message
+/// names the tensor.
+pub fn lay_out(
+    tensors: &[(String, Vec<usize>, TensorType)],
+    alignment: usize,
+) -> Result<Vec<TensorInfo>> {
     // SOLUTION week2-day4 task 6
     let mut table: Vec<TensorInfo> = Vec::with_capacity(tensors.len());
     for (name, shape, tensor_type) in tensors {
-        let (cols, outer) = shape.split_last().ok_or_else(|| anyhow!("tensor {name}: found no axes, expected one at least"))?;
+        let (cols, outer) = shape
+            .split_last()
+            .ok_or_else(|| anyhow!("tensor {name}: found no axes, expected one at least"))?;
         let row = tensor_type.row_bytes(*cols).ok_or_else(|| {
             anyhow!("tensor {name}: found rows of {cols} weights, expected whole {tensor_type} blocks of {}", tensor_type.block_len())
         })?;
@@ -93,16 +102,25 @@ pub fn lay_out(tensors: &[(String, Vec<usize>, TensorType)], alignment: usize) -
             let offset = end.checked_next_multiple_of(alignment)?;
             offset.checked_add(size).map(|_| (offset, size))
         };
-        let (offset, size) = place().ok_or_else(|| anyhow!("tensor {name}: found shape {shape:?}, expected one that can be counted"))?;
-        table.push(TensorInfo { name: name.clone(), shape: shape.clone(), tensor_type: *tensor_type, offset, size });
+        let (offset, size) = place().ok_or_else(|| {
+            anyhow!("tensor {name}: found shape {shape:?}, expected one that can be counted")
+        })?;
+        table.push(TensorInfo {
+            name: name.clone(),
+            shape: shape.clone(),
+            tensor_type: *tensor_type,
+            offset,
+            size,
+        });
     }
     Ok(table)
     // END SOLUTION
 }
 
-/// All bytes of a file before its data: the header (version [`VERSION`]), the metadata in the order of their keys, the tensor table, and
-/// zeros up to a multiple of `alignment`. See [`Reader::header`](super::reader::Reader::header) and
-/// [`read_tensor`](super::table::read_tensor) for the fields.
+/// All bytes of a file before its data: the header (version [`VERSION`]), the metadata in the order
+/// of their keys, the tensor table, and zeros up to a multiple of `alignment`. See
+/// [`Reader::header`](super::reader::Reader::header) and [`read_tensor`](super::table::read_tensor)
+/// for the fields.
 #[must_use]
 pub fn head(metadata: &Metadata, tensors: &[TensorInfo], alignment: usize) -> Vec<u8> {
     // SOLUTION week2-day4 task 6
@@ -129,11 +147,13 @@ pub fn head(metadata: &Metadata, tensors: &[TensorInfo], alignment: usize) -> Ve
     // END SOLUTION
 }
 
-/// Writes a file front to back: `head`, then each tensor's data, which `write(i, out)` appends, then zeros up to the next tensor's place.
-/// Nothing is kept in memory. The file appears under its name when it is complete, and not before.
+/// Writes a file front to back: `head`, then each tensor's data, which `write(i, out)` appends,
+/// then zeros up to the next tensor's place. Nothing is kept in memory. The file appears under its
+/// name when it is complete, and not before.
 ///
 /// # Errors
-/// If the file cannot be written, `write` returns an error, or it appends another number of bytes than the table says.
+/// If the file cannot be written, `write` returns an error, or it appends another number of bytes
+/// than the table says.
 pub fn write_file(
     path: &Path,
     head: &[u8],
@@ -150,7 +170,13 @@ pub fn write_file(
         let start = out.written;
         write(i, &mut out)?;
         let size = out.written - start;
-        ensure!(size == tensor.size, "{}: tensor {}: wrote {size} bytes, expected {}", path.display(), tensor.name, tensor.size);
+        ensure!(
+            size == tensor.size,
+            "{}: tensor {}: wrote {size} bytes, expected {}",
+            path.display(),
+            tensor.name,
+            tensor.size
+        );
         // The last one too: readers expect the data section to be a multiple of the alignment.
         let padding = size.next_multiple_of(alignment) - size;
         io::copy(&mut io::repeat(0).take(padding as u64), &mut out).map_err(|e| wrong(&e))?;

@@ -1,7 +1,9 @@
-//! Against the naive rung: each weight is multiplied as soon as it is decoded. No row is written down in between.
+//! Against the naive rung: each weight is multiplied as soon as it is decoded. No row is written
+//! down in between.
 //!
-//! A scale belongs to many weights, so it is taken out of the sum: `Σ d·q·x = d · Σ q·x`, one multiplication a block. An offset or a
-//! minimum belongs to all of them: `Σ (d·q − m)·x = d · Σ q·x − m · Σ x`.
+//! A scale belongs to many weights, so it is taken out of the sum: `Σ d·q·x = d · Σ q·x`, one
+//! multiplication a block. An offset or a minimum belongs to all of them:
+//! `Σ (d·q − m)·x = d · Σ q·x − m · Σ x`.
 
 use half::{bf16, f16};
 use tiny_llm_formats::gguf::TensorType;
@@ -60,7 +62,8 @@ pub fn dot_q8_0(row: &[u8], x: &[f32]) -> f32 {
     // END SOLUTION
 }
 
-/// `Σ w·x` for a row of Q4_0 blocks: `d` (f16), 16 bytes of two codes each, low halves first; `w = d·(q − 8)`. `x [32 · blocks]`.
+/// `Σ w·x` for a row of Q4_0 blocks: `d` (f16), 16 bytes of two codes each, low halves first;
+/// `w = d·(q − 8)`. `x [32 · blocks]`.
 #[must_use]
 pub fn dot_q4_0(row: &[u8], x: &[f32]) -> f32 {
     // SOLUTION week2-day5 task 1
@@ -78,7 +81,8 @@ pub fn dot_q4_0(row: &[u8], x: &[f32]) -> f32 {
     // END SOLUTION
 }
 
-/// `Σ w·x` for a row of Q5_0 blocks: `d` (f16), 32 fifth bits, 16 bytes of two low parts each; `w = d·(q − 16)`. `x [32 · blocks]`.
+/// `Σ w·x` for a row of Q5_0 blocks: `d` (f16), 32 fifth bits, 16 bytes of two low parts each;
+/// `w = d·(q − 16)`. `x [32 · blocks]`.
 #[must_use]
 pub fn dot_q5_0(row: &[u8], x: &[f32]) -> f32 {
     // SOLUTION week2-day5 task 1
@@ -98,8 +102,8 @@ pub fn dot_q5_0(row: &[u8], x: &[f32]) -> f32 {
     // END SOLUTION
 }
 
-/// `Σ w·x` for a row of Q4_K blocks: `d`, `dmin` (f16), 12 bytes of scales and minimums, 128 bytes of codes; sub-block `j` of 32 has
-/// `w = d·scale[j]·q − dmin·min[j]`. `x [256 · blocks]`.
+/// `Σ w·x` for a row of Q4_K blocks: `d`, `dmin` (f16), 12 bytes of scales and minimums, 128 bytes
+/// of codes; sub-block `j` of 32 has `w = d·scale[j]·q − dmin·min[j]`. `x [256 · blocks]`.
 #[must_use]
 pub fn dot_q4_k(row: &[u8], x: &[f32]) -> f32 {
     // SOLUTION week2-day5 task 1
@@ -108,7 +112,8 @@ pub fn dot_q4_k(row: &[u8], x: &[f32]) -> f32 {
         let (scales, mins) = scales_and_minimums(block[4..16].try_into().expect("12 bytes"));
         let (mut scaled, mut shift) = (0.0, 0.0);
         for (j, x) in x.chunks_exact(32).enumerate() {
-            // 32 bytes hold two sub-blocks: the even one in the low halves, the odd one in the high halves.
+            // 32 bytes hold two sub-blocks: the even one in the low halves, the odd one in the high
+            // halves.
             let bytes = &block[16 + j / 2 * 32..][..32];
             let codes = bytes.iter().map(|byte| f32::from(byte >> (j % 2 * 4) & 15));
             let qx: f32 = codes.zip(x).map(|(q, x)| q * x).sum();
@@ -121,8 +126,9 @@ pub fn dot_q4_k(row: &[u8], x: &[f32]) -> f32 {
     // END SOLUTION
 }
 
-/// `Σ w·x` for a row of Q6_K blocks: 128 bytes of low halves, 64 bytes of upper pairs of bits, 16 scales (i8), `d` (f16); each 16
-/// weights have a scale: `w = d·scale·(q − 32)`. `x [256 · blocks]`.
+/// `Σ w·x` for a row of Q6_K blocks: 128 bytes of low halves, 64 bytes of upper pairs of bits, 16
+/// scales (i8), `d` (f16); each 16 weights have a scale: `w = d·scale·(q − 32)`.
+/// `x [256 · blocks]`.
 #[must_use]
 pub fn dot_q6_k(row: &[u8], x: &[f32]) -> f32 {
     // SOLUTION week2-day5 task 1

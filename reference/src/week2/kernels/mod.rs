@@ -1,4 +1,5 @@
-//! Days 5 and 6. Products of quantized matrices: a ladder of kernels, and the one place where a rung is chosen.
+//! Days 5 and 6. Products of quantized matrices: a ladder of kernels, and the one place where a
+//! rung is chosen.
 
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;
@@ -29,10 +30,11 @@ use super::{
 /// Names a rung, so that every command uses it: `TINY_LLM_KERNELS=naive`.
 pub const VARIABLE: &str = "TINY_LLM_KERNELS";
 
-/// Rows of a weight matrix that a thread takes at a time: few, so that all threads are busy to the end.
+/// Rows of a weight matrix that a thread takes at a time: few, so that all threads are busy to the
+/// end.
 const GRAIN: usize = 32;
-/// With few rows of activations memory is the limit, and long runs of rows are read faster: so many for each thread, each of no more than
-/// [`LONG`] rows.
+/// With few rows of activations memory is the limit, and long runs of rows are read faster: so many
+/// for each thread, each of no more than [`LONG`] rows.
 const RUNS: usize = 4;
 const LONG: usize = 256;
 /// Rows of activations from which on arithmetic is the limit.
@@ -65,7 +67,15 @@ pub enum Rung {
 
 impl Rung {
     /// Every rung, on whatever machine.
-    pub const ALL: [Self; 7] = [Self::Naive, Self::Fused, Self::Integer, Self::Avx2, Self::Avx512Vnni, Self::Neon, Self::NeonDot];
+    pub const ALL: [Self; 7] = [
+        Self::Naive,
+        Self::Fused,
+        Self::Integer,
+        Self::Avx2,
+        Self::Avx512Vnni,
+        Self::Neon,
+        Self::NeonDot,
+    ];
 
     /// Whether this machine can run it.
     #[must_use]
@@ -73,7 +83,11 @@ impl Rung {
         match self {
             Self::Naive | Self::Fused | Self::Integer => true,
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c"),
+            Self::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
+                    && is_x86_feature_detected!("f16c")
+            }
             #[cfg(target_arch = "x86_64")]
             Self::Avx512Vnni => {
                 Self::Avx2.is_available()
@@ -86,7 +100,9 @@ impl Rung {
             #[cfg(target_arch = "aarch64")]
             Self::Neon => std::arch::is_aarch64_feature_detected!("neon"),
             #[cfg(target_arch = "aarch64")]
-            Self::NeonDot => Self::Neon.is_available() && std::arch::is_aarch64_feature_detected!("dotprod"),
+            Self::NeonDot => {
+                Self::Neon.is_available() && std::arch::is_aarch64_feature_detected!("dotprod")
+            }
             #[allow(unreachable_patterns, reason = "the other architecture's rungs")]
             _ => false,
         }
@@ -176,29 +192,61 @@ impl FromStr for Rung {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let names = || Self::available().iter().map(|rung| rung.name()).collect::<Vec<_>>().join(", ");
+        let names =
+            || Self::available().iter().map(|rung| rung.name()).collect::<Vec<_>>().join(", ");
         match Self::ALL.into_iter().find(|rung| rung.name() == name) {
             Some(rung) if rung.is_available() => Ok(rung),
-            Some(_) => Err(format!("found {name:?}, which this machine's processor lacks, expected one of {}", names())),
+            Some(_) => Err(format!(
+                "found {name:?}, which this machine's processor lacks, expected one of {}",
+                names()
+            )),
             None => Err(format!("found {name:?}, expected one of {}", names())),
         }
     }
 }
 
-/// `out[t, r] = Σ weight[r, c] · x[t, c]`: `weight [R, C]`, `x [T, C]` → `out [T, R]`, on all threads of the team.
+/// `out[t, r] = Σ weight[r, c] · x[t, c]`: `weight [R, C]`, `x [T, C]` → `out [T, R]`, on all
+/// threads of the team.
 ///
 /// # Panics
 /// If the sizes do not fit, or this machine cannot run the rung.
 #[allow(unsafe_code, reason = "the one place where kernels are called")]
 pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: &Input, out: &mut [f32]) {
     assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
-    assert_eq!(weight.cols, x.cols, "a matrix of {} columns times rows of {} values", weight.cols, x.cols);
-    assert_eq!(out.len(), x.rows * weight.rows, "room for {} values, expected {} rows of {}", out.len(), x.rows, weight.rows);
-    assert_eq!(x.values.len(), x.rows * x.cols, "an input of {} values, expected {} rows of {}", x.values.len(), x.rows, x.cols);
+    assert_eq!(
+        weight.cols, x.cols,
+        "a matrix of {} columns times rows of {} values",
+        weight.cols, x.cols
+    );
+    assert_eq!(
+        out.len(),
+        x.rows * weight.rows,
+        "room for {} values, expected {} rows of {}",
+        out.len(),
+        x.rows,
+        weight.rows
+    );
+    assert_eq!(
+        x.values.len(),
+        x.rows * x.cols,
+        "an input of {} values, expected {} rows of {}",
+        x.values.len(),
+        x.rows,
+        x.cols
+    );
     if rung.wants_int8() {
-        assert_eq!(x.int8.len(), x.rows * x.groups(), "an input of {} int8 groups: it was not quantized", x.int8.len());
+        assert_eq!(
+            x.int8.len(),
+            x.rows * x.groups(),
+            "an input of {} int8 groups: it was not quantized",
+            x.int8.len()
+        );
         let block = weight.tensor_type.block_len();
-        assert!(x.width >= block, "an input with a scale for each {} activations times blocks of {block} weights", x.width);
+        assert!(
+            x.width >= block,
+            "an input with a scale for each {} activations times blocks of {block} weights",
+            x.width
+        );
     }
     let kernel = rung.kernel(weight.tensor_type, x.rows);
     let run = weight.rows.div_ceil(RUNS * team.threads()).next_multiple_of(4);
@@ -219,10 +267,14 @@ pub fn quantize(rung: Rung, team: &Team, x: &mut Input, width: usize) {
     match rung {
         // SAFETY: the machine has the rung's instructions.
         #[cfg(target_arch = "x86_64")]
-        Rung::Avx2 => x.quantize_with(team, width, |x, width, groups| unsafe { avx2::quantize_row(x, width, groups) }),
+        Rung::Avx2 => x.quantize_with(team, width, |x, width, groups| unsafe {
+            avx2::quantize_row(x, width, groups);
+        }),
         // SAFETY: the machine has the rung's instructions.
         #[cfg(target_arch = "x86_64")]
-        Rung::Avx512Vnni => x.quantize_with(team, width, |x, width, groups| unsafe { avx512::quantize_row(x, width, groups) }),
+        Rung::Avx512Vnni => x.quantize_with(team, width, |x, width, groups| unsafe {
+            avx512::quantize_row(x, width, groups);
+        }),
         _ => x.quantize(team, width),
     }
 }

@@ -1,14 +1,18 @@
-//! Four rows of weights at a time. A core that waits for one row after another leaves most of the memory's bandwidth unused: it needs
-//! several long streams of addresses.
+//! Four rows of weights at a time. A core that waits for one row after another leaves most of the
+//! memory's bandwidth unused: it needs several long streams of addresses.
 
 use crate::week2::{matrix::Matrix, parallel::Tile};
 
 /// Rows that are read at once.
 pub(super) const STREAMS: usize = 4;
 
-/// Fills a tile: `dot(rows, t)` multiplies four rows of weights with row `t` of the activations. The tile's rows of weights are cut into
-/// four runs, one for each stream.
-pub(super) fn each_four(weight: &Matrix, tile: &mut Tile<'_, f32>, mut dot: impl FnMut([&[u8]; STREAMS], usize) -> [f32; STREAMS]) {
+/// Fills a tile: `dot(rows, t)` multiplies four rows of weights with row `t` of the activations.
+/// The tile's rows of weights are cut into four runs, one for each stream.
+pub(super) fn each_four(
+    weight: &Matrix,
+    tile: &mut Tile<'_, f32>,
+    mut dot: impl FnMut([&[u8]; STREAMS], usize) -> [f32; STREAMS],
+) {
     let (first, count) = (tile.cols.start, tile.cols.len());
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let row = |i: usize| &bytes[(first + i) * row_bytes..][..row_bytes];

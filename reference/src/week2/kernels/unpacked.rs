@@ -1,7 +1,8 @@
 //! One matrix, one or many rows of activations: matrix–vector (decode) and matrix–matrix (prefill).
 //!
-//! Against the integer dots: with many rows of activations, taking codes out of their blocks is most of the work, and is the same for all
-//! of them. So each weight row is unpacked once, into codes of one byte, and multiplied with every row of activations.
+//! Against the integer dots: with many rows of activations, taking codes out of their blocks is
+//! most of the work, and is the same for all of them. So each weight row is unpacked once, into
+//! codes of one byte, and multiplied with every row of activations.
 
 use tiny_llm_formats::gguf::TensorType;
 
@@ -33,7 +34,12 @@ impl Default for Unpacked {
 /// `out[r] = row r · x` for the weight rows that are given: each row is read once.
 ///
 /// `dot` is one of [`integer`]'s; `out [rows]`, `x [groups]`.
-pub fn matrix_vector<'a>(dot: impl Fn(&[u8], &[Int8Group]) -> f32, rows: impl Iterator<Item = &'a [u8]>, x: &[Int8Group], out: &mut [f32]) {
+pub fn matrix_vector<'a>(
+    dot: impl Fn(&[u8], &[Int8Group]) -> f32,
+    rows: impl Iterator<Item = &'a [u8]>,
+    x: &[Int8Group],
+    out: &mut [f32],
+) {
     // SOLUTION week2-day5 task 4
     for (row, out) in rows.zip(out) {
         *out = dot(row, x);
@@ -56,11 +62,16 @@ pub fn dot_unpacked(row: &[Unpacked], x: &[Int8Group]) -> f32 {
     // END SOLUTION
 }
 
-/// `tile[t, r] = Σ weight[r, c] · x[t, c]` for the tile's rows `t` and columns `r`: each weight row is unpacked once, whatever the
-/// number of rows of activations.
+/// `tile[t, r] = Σ weight[r, c] · x[t, c]` for the tile's rows `t` and columns `r`: each weight row
+/// is unpacked once, whatever the number of rows of activations.
 ///
 /// `unpack` takes a row's bytes out of their blocks, into as many groups as a row of `x` has.
-pub fn matrix_matrix(mut unpack: impl FnMut(&[u8], &mut [Unpacked]), weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+pub fn matrix_matrix(
+    mut unpack: impl FnMut(&[u8], &mut [Unpacked]),
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+) {
     // SOLUTION week2-day5 task 4
     let mut row = vec![Unpacked::default(); x.groups()];
     for (i, r) in tile.cols.clone().enumerate() {

@@ -1,10 +1,14 @@
 //! The small work between the matrices, in f32: norms, the gate, and attention's tiles.
 //!
-//! Each function is written once, as plain loops, and compiled once for each instruction set: within a function that may use AVX-512 or
-//! AVX2, the compiler turns these loops into vector instructions. That is worth having where the loop has no trick to it; products of
-//! quantized weights have, and are written by hand in the files beside this one.
+//! Each function is written once, as plain loops, and compiled once for each instruction set:
+//! within a function that may use AVX-512 or AVX2, the compiler turns these loops into vector
+//! instructions. That is worth having where the loop has no trick to it; products of quantized
+//! weights have, and are written by hand in the files beside this one.
 
-#![allow(unsafe_code, reason = "a function compiled for an instruction set may only be called where that set was found")]
+#![allow(
+    unsafe_code,
+    reason = "a function compiled for an instruction set may only be called where that set was found"
+)]
 
 use std::sync::OnceLock;
 
@@ -14,7 +18,8 @@ use half::{f16, slice::HalfFloatSliceExt};
 use super::avx512::tiles;
 use crate::week2::cache::Cells;
 
-/// Keys and values are taken this many positions at a time, as f32, so that they stay in the first-level cache.
+/// Keys and values are taken this many positions at a time, as f32, so that they stay in the
+/// first-level cache.
 pub const TILE: usize = 32;
 
 /// What this machine's vector unit has.
@@ -32,7 +37,10 @@ fn level() -> Level {
     *LEVEL.get_or_init(|| {
         #[cfg(target_arch = "x86_64")]
         {
-            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("avx512dq") {
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512dq")
+            {
                 return Level::Avx512;
             }
             if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
@@ -43,7 +51,8 @@ fn level() -> Level {
     })
 }
 
-/// `a · b + c`, in one instruction where there is one; without it the library's exact substitute would be slow.
+/// `a · b + c`, in one instruction where there is one; without it the library's exact substitute
+/// would be slow.
 #[inline(always)]
 fn fused<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FMA { a.mul_add(b, c) } else { a * b + c }
@@ -90,19 +99,23 @@ for_each_level! {
     exp_sum => exp_sum_body(scores: &mut [f32], max: f32) -> f32
 }
 for_each_level! {
-    /// `scores[g, j] = scale · q[g]·k[j]`: `q [G, D]`, `k [n, D]` → `scores [G, TILE]`, of which the first `n` of each row are written.
+    /// `scores[g, j] = scale · q[g]·k[j]`: `q [G, D]`, `k [n, D]` → `scores [G, TILE]`, of which
+    /// the first `n` of each row are written.
     tile_scores_plain => tile_scores_body(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f32])
 }
 for_each_level! {
-    /// The same for many queries and a full tile whose keys are transposed: `q [G, D]`, `k [D, TILE]` → `scores [G, TILE]`.
+    /// The same for many queries and a full tile whose keys are transposed: `q [G, D]`,
+    /// `k [D, TILE]` → `scores [G, TILE]`.
     tile_scores_transposed => tile_scores_transposed_body(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut [f32])
 }
 for_each_level! {
-    /// `out[g] = factor[g] · out[g] + Σⱼ weights[g, j] · v[j]`: `weights [G, TILE]`, `v [n, D]`, `out [G, D]`.
+    /// `out[g] = factor[g] · out[g] + Σⱼ weights[g, j] · v[j]`: `weights [G, TILE]`, `v [n, D]`,
+    /// `out [G, D]`.
     tile_sum_plain => tile_sum_body(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32])
 }
 
-/// `scores[g, j] = scale · q[g]·k[j]`: `q [G, D]`, `k [n, D]` → `scores [G, TILE]`, of which the first `n` of each row are written.
+/// `scores[g, j] = scale · q[g]·k[j]`: `q [G, D]`, `k [n, D]` → `scores [G, TILE]`, of which the
+/// first `n` of each row are written.
 pub fn tile_scores(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     if level() == Level::Avx512 && dim.is_multiple_of(tiles::LANES) {
@@ -112,7 +125,8 @@ pub fn tile_scores(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f
     tile_scores_plain(q, k, dim, scale, scores);
 }
 
-/// `out[g] = factor[g] · out[g] + Σⱼ weights[g, j] · v[j]`: `weights [G, TILE]`, `v [n, D]`, `out [G, D]`.
+/// `out[g] = factor[g] · out[g] + Σⱼ weights[g, j] · v[j]`: `weights [G, TILE]`, `v [n, D]`,
+/// `out [G, D]`.
 pub fn tile_sum(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     if level() == Level::Avx512 && dim.is_multiple_of(tiles::LANES) {
@@ -166,9 +180,11 @@ fn exp_sum_body<const FMA: bool>(scores: &mut [f32], max: f32) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-/// `e^x` within two units in the last place; 0 below −87, where the smallest normal numbers end, infinity above 88.
+/// `e^x` within two units in the last place; 0 below −87, where the smallest normal numbers end,
+/// infinity above 88.
 ///
-/// `e^x = 2^n · 2^f` with `n` a whole number, which goes into the exponent bits, and `f` in −½…½, for which a polynomial serves.
+/// `e^x = 2^n · 2^f` with `n` a whole number, which goes into the exponent bits, and `f` in −½…½,
+/// for which a polynomial serves.
 #[inline(always)]
 fn exp<const FMA: bool>(x: f32) -> f32 {
     /// Added to a number below 2²² it pushes all but the whole part out of the fraction bits.
@@ -216,7 +232,13 @@ fn dot<const FMA: bool>(a: &[f32], b: &[f32]) -> f32 {
 }
 
 #[inline(always)]
-fn tile_scores_body<const FMA: bool>(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f32]) {
+fn tile_scores_body<const FMA: bool>(
+    q: &[f32],
+    k: &[f32],
+    dim: usize,
+    scale: f32,
+    scores: &mut [f32],
+) {
     for (j, k) in k.chunks_exact(dim).enumerate() {
         for (q, scores) in q.chunks_exact(dim).zip(scores.chunks_exact_mut(TILE)) {
             scores[j] = scale * dot::<FMA>(q, k);
@@ -225,7 +247,12 @@ fn tile_scores_body<const FMA: bool>(q: &[f32], k: &[f32], dim: usize, scale: f3
 }
 
 #[inline(always)]
-fn tile_scores_transposed_body<const FMA: bool>(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut [f32]) {
+fn tile_scores_transposed_body<const FMA: bool>(
+    q: &[&[f32]],
+    k: &[f32],
+    scale: f32,
+    scores: &mut [f32],
+) {
     let mut groups = q.chunks_exact(4).zip(scores.chunks_exact_mut(4 * TILE));
     for (q, scores) in &mut groups {
         score_rows::<FMA, 4>(q.try_into().expect("four"), k, scale, scores);
@@ -238,7 +265,12 @@ fn tile_scores_transposed_body<const FMA: bool>(q: &[&[f32]], k: &[f32], scale: 
 
 /// Sums of `N` queries stay in registers while the keys go by once.
 #[inline(always)]
-fn score_rows<const FMA: bool, const N: usize>(q: &[&[f32]; N], k: &[f32], scale: f32, scores: &mut [f32]) {
+fn score_rows<const FMA: bool, const N: usize>(
+    q: &[&[f32]; N],
+    k: &[f32],
+    scale: f32,
+    scores: &mut [f32],
+) {
     let mut sums = [[0f32; TILE]; N];
     for (d, k) in k.chunks_exact(TILE).enumerate() {
         for n in 0..N {
@@ -256,7 +288,13 @@ fn score_rows<const FMA: bool, const N: usize>(q: &[&[f32]; N], k: &[f32], scale
 }
 
 #[inline(always)]
-fn tile_sum_body<const FMA: bool>(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]) {
+fn tile_sum_body<const FMA: bool>(
+    weights: &[f32],
+    factors: &[f32],
+    v: &[f32],
+    dim: usize,
+    out: &mut [f32],
+) {
     let rows = weights.chunks_exact(TILE).zip(factors).zip(out.chunks_exact_mut(dim));
     for ((weights, &factor), out) in rows {
         let mut at = 0;
@@ -276,7 +314,10 @@ fn tile_sum_body<const FMA: bool>(weights: &[f32], factors: &[f32], v: &[f32], d
             at += 32;
         }
         for i in at..dim {
-            let sum = v.chunks_exact(dim).zip(weights).fold(factor * out[i], |sum, (v, &w)| fused::<FMA>(w, v[i], sum));
+            let sum = v
+                .chunks_exact(dim)
+                .zip(weights)
+                .fold(factor * out[i], |sum, (v, &w)| fused::<FMA>(w, v[i], sum));
             out[i] = sum;
         }
     }
@@ -293,7 +334,12 @@ pub fn widen(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32
         Cells::F32(x) => x.len(),
         Cells::F16(x) => x.len(),
     };
-    assert!(range.end <= stored, "positions {from} to {} of a run of {}", from + n, stored / dim.max(1));
+    assert!(
+        range.end <= stored,
+        "positions {from} to {} of a run of {}",
+        from + n,
+        stored / dim.max(1)
+    );
     match cells {
         Cells::F32(x) => out[..n * dim].copy_from_slice(&x[range]),
         Cells::F16(x) => widen_f16(&x[range], &mut out[..n * dim]),
@@ -336,13 +382,17 @@ mod tests {
 
     #[test]
     fn levels_agree_with_the_plain_loops() {
-        let x = |n: usize, seed: usize| (0..n).map(|i| ((i * 37 + seed * 101) % 97) as f32 / 48.0 - 1.0).collect::<Vec<_>>();
+        let x = |n: usize, seed: usize| {
+            (0..n).map(|i| ((i * 37 + seed * 101) % 97) as f32 / 48.0 - 1.0).collect::<Vec<_>>()
+        };
         let close = |found: &[f32], expected: &[f32]| {
             for (a, b) in found.iter().zip(expected) {
                 assert!((a - b).abs() < 2e-5, "{a} {b}");
             }
         };
-        for (heads, n, dim) in [(3, 7, 40), (1, 32, 64), (9, 17, 64), (6, 16, 80), (4, 1, 128), (2, 31, 16)] {
+        for (heads, n, dim) in
+            [(3, 7, 40), (1, 32, 64), (9, 17, 64), (6, 16, 80), (4, 1, 128), (2, 31, 16)]
+        {
             let (q, k) = (x(heads * dim, 1), x(n * dim, 2));
             let (mut scores, mut plain) = (vec![7.0; heads * TILE], vec![7.0; heads * TILE]);
             tile_scores(&q, &k, dim, 0.5, &mut scores);

@@ -70,7 +70,9 @@ pub(super) fn sum(x: __m256) -> f32 {
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn scales<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m256 {
     // Put together as whole numbers: the vector units have enough to do.
-    let at = |b: usize| blocks.get(b).map_or(0, |block| u64::from(u16::from_le_bytes([block[0], block[1]])));
+    let at = |b: usize| {
+        blocks.get(b).map_or(0, |block| u64::from(u16::from_le_bytes([block[0], block[1]])))
+    };
     let four = |b: usize| (at(b) | at(b + 1) << 16 | at(b + 2) << 32 | at(b + 3) << 48) as i64;
     _mm256_cvtph_ps(_mm_set_epi64x(four(4), four(0)))
 }
@@ -79,7 +81,11 @@ pub(super) fn scales<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m256 {
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn lane(x: __m256, b: usize) -> __m256 {
-    let half = if b < 4 { _mm256_permute2f128_ps::<0x00>(x, x) } else { _mm256_permute2f128_ps::<0x11>(x, x) };
+    let half = if b < 4 {
+        _mm256_permute2f128_ps::<0x00>(x, x)
+    } else {
+        _mm256_permute2f128_ps::<0x11>(x, x)
+    };
     _mm256_permutevar_ps(half, _mm256_set1_epi32((b % 4) as i32))
 }
 
@@ -88,5 +94,8 @@ pub(super) fn lane(x: __m256, b: usize) -> __m256 {
 #[target_feature(enable = "avx2")]
 pub(super) fn nibbles(bytes: &[u8; 16]) -> __m256i {
     let twice = _mm256_broadcastsi128_si256(load_half(bytes));
-    _mm256_and_si256(_mm256_srlv_epi32(twice, _mm256_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4)), _mm256_set1_epi8(15))
+    _mm256_and_si256(
+        _mm256_srlv_epi32(twice, _mm256_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4)),
+        _mm256_set1_epi8(15),
+    )
 }

@@ -1,4 +1,5 @@
-//! 256-bit integer arithmetic (x86-64 since 2013). Against the integer rung: 32 products an instruction.
+//! 256-bit integer arithmetic (x86-64 since 2013). Against the integer rung: 32 products an
+//! instruction.
 
 #![allow(unsafe_code, reason = "loads from slices, and functions that ask for instructions")]
 

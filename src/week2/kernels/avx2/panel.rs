@@ -1,5 +1,6 @@
-//! 16 weight rows side by side: a register holds four neighbouring codes of each of eight rows, so that four activations on all lanes meet
-//! eight rows at once, and what comes out is a lane for each row: nothing is left to be added up across lanes.
+//! 16 weight rows side by side: a register holds four neighbouring codes of each of eight rows, so
+//! that four activations on all lanes meet eight rows at once, and what comes out is a lane for
+//! each row: nothing is left to be added up across lanes.
 
 use std::arch::x86_64::*;
 
@@ -28,7 +29,8 @@ pub(super) struct Panel {
     pub(super) scales: [[f32; ROWS]; 8],
     /// `[ROWS]`: what the sums of products with `minimums` are multiplied with.
     pub(super) minimum_scales: [f32; ROWS],
-    /// `[sub-blocks of 16, ROWS, 2]`: whole-number scales, each twice: for the two sums of pairs that become one.
+    /// `[sub-blocks of 16, ROWS, 2]`: whole-number scales, each twice: for the two sums of pairs
+    /// that become one.
     pub(super) factors: [[[i16; 2]; ROWS]; 16],
     /// `[pairs of sub-blocks of 16, ROWS, 2]`: what is multiplied with the sums of the activations.
     pub(super) minimums: [[[i16; 2]; ROWS]; 8],
@@ -54,7 +56,8 @@ impl Panel {
         unsafe { [_mm256_load_si256(at.cast()), _mm256_load_si256(at.add(32).cast())] }
     }
 
-    /// Sets a scale of each row in `scales[b]`: that of block `b`, or 0 where a row has no such block.
+    /// Sets a scale of each row in `scales[b]`: that of block `b`, or 0 where a row has no such
+    /// block.
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
     pub(super) fn set_block_scales<const BYTES: usize>(&mut self, rows: &[&[[u8; BYTES]]; ROWS]) {
@@ -68,7 +71,13 @@ impl Panel {
     /// Lays out 32 codes of each of eight rows: columns `32 · chunk…`, rows `8 · half…`.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn set_codes(&mut self, plane: usize, chunk: usize, half: usize, rows: [__m256i; 8]) {
+    pub(super) fn set_codes(
+        &mut self,
+        plane: usize,
+        chunk: usize,
+        half: usize,
+        rows: [__m256i; 8],
+    ) {
         for (k, codes) in transpose(rows).into_iter().enumerate() {
             let to: &mut [u8] = &mut self.codes[plane][8 * chunk + k][32 * half..][..32];
             // SAFETY: the slice has 32 bytes, and this store asks for no alignment.
@@ -77,8 +86,9 @@ impl Panel {
     }
 }
 
-/// The half-precision number whose first byte is `at`. As [`f16_at`](crate::week2::blocks::f16_at), which must ask for the instruction
-/// each time that it is called and takes more than twice as long: 108 ns for the 128 scales of a panel of blocks, in place of 48.
+/// The half-precision number whose first byte is `at`. As [`f16_at`](crate::week2::blocks::f16_at),
+/// which must ask for the instruction each time that it is called and takes more than twice as
+/// long: 108 ns for the 128 scales of a panel of blocks, in place of 48.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
 pub(super) fn half_at(block: &[u8], at: usize) -> f32 {
@@ -111,7 +121,9 @@ pub(super) fn floats(row: &[f32; ROWS]) -> [__m256; 2] {
 #[target_feature(enable = "avx2")]
 pub(super) fn pairs(row: &[[i16; 2]; ROWS]) -> [__m256i; 2] {
     // SAFETY: 16 pairs of four bytes; these loads ask for no alignment.
-    unsafe { [_mm256_loadu_si256(row.as_ptr().cast()), _mm256_loadu_si256(row.as_ptr().add(8).cast())] }
+    unsafe {
+        [_mm256_loadu_si256(row.as_ptr().cast()), _mm256_loadu_si256(row.as_ptr().add(8).cast())]
+    }
 }
 
 /// Activations `4k…4k + 3` on all lanes.
@@ -150,10 +162,11 @@ fn transpose(r: [__m256i; 8]) -> [__m256i; 8] {
     [low(0), low(1), low(2), low(3), high(0), high(1), high(2), high(3)]
 }
 
-/// Fills a panel with a group of 16 rows, each of as many blocks as the row still has, and multiplies it with all rows of activations,
-/// group by group.
+/// Fills a panel with a group of 16 rows, each of as many blocks as the row still has, and
+/// multiplies it with all rows of activations, group by group.
 ///
-/// `fill` takes blocks out of their bytes; `add` adds products with four rows of activations to their sums.
+/// `fill` takes blocks out of their bytes; `add` adds products with four rows of activations to
+/// their sums.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn multiply<const BYTES: usize, const BLOCKS: usize>(
@@ -167,14 +180,19 @@ pub(super) fn multiply<const BYTES: usize, const BLOCKS: usize>(
     let mut sums = [[[0.0; ROWS]; COLUMNS]; CHUNK / COLUMNS];
     let (cols, tokens) = (tile.cols.clone(), tile.rows.clone());
     for first in cols.clone().step_by(ROWS) {
-        // Rows beyond the tile's repeat its last one, here and below; what becomes of them is not written.
-        let rows: [&[[u8; BYTES]]; ROWS] = std::array::from_fn(|i| weight.row((first + i).min(cols.end - 1)).as_chunks().0);
+        // Rows beyond the tile's repeat its last one, here and below; what becomes of them is not
+        // written.
+        let rows: [&[[u8; BYTES]]; ROWS] =
+            std::array::from_fn(|i| weight.row((first + i).min(cols.end - 1)).as_chunks().0);
         for start in tokens.clone().step_by(CHUNK) {
             let end = tokens.end.min(start + CHUNK);
             let sums = &mut sums[..(end - start).div_ceil(COLUMNS)];
             sums.fill([[0.0; ROWS]; COLUMNS]);
             for g in 0..x.groups() {
-                fill(&mut panel, &rows.map(|row| &row[g * BLOCKS..row.len().min((g + 1) * BLOCKS)]));
+                fill(
+                    &mut panel,
+                    &rows.map(|row| &row[g * BLOCKS..row.len().min((g + 1) * BLOCKS)]),
+                );
                 for (i, sums) in sums.iter_mut().enumerate() {
                     let group = |j: usize| &x.int8_row((start + COLUMNS * i + j).min(end - 1))[g];
                     add(&panel, std::array::from_fn(group), sums);

@@ -1,5 +1,6 @@
-//! Against the integer rung: a register holds the low, or the high, codes of two blocks at once. Four rows of weights are read side by side, so
-//! that what is done to the activations is done once for all of them.
+//! Against the integer rung: a register holds the low, or the high, codes of two blocks at once.
+//! Four rows of weights are read side by side, so that what is done to the activations is done once
+//! for all of them.
 
 use std::arch::x86_64::*;
 
@@ -59,8 +60,13 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8Group]) -> [f32; STREAMS] {
 /// Four products of codes and activations are at most 4 · 15 · 127, which fits i16.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn add<const WHOLE: bool>(blocks: [&[[u8; BYTES]]; STREAMS], x: &Int8Group, acc: &mut [__m256; STREAMS]) {
-    let (fifteen, one, x_scales) = (_mm256_set1_epi8(15), _mm256_set1_epi16(1), load_scales(&x.scales));
+fn add<const WHOLE: bool>(
+    blocks: [&[[u8; BYTES]]; STREAMS],
+    x: &Int8Group,
+    acc: &mut [__m256; STREAMS],
+) {
+    let (fifteen, one, x_scales) =
+        (_mm256_set1_epi8(15), _mm256_set1_epi16(1), load_scales(&x.scales));
     // All codes are 8 too high. Lane b has what that comes to in block b.
     let offset = _mm256_cvtepi32_ps(_mm256_madd_epi16(load_sums(&x.sums), _mm256_set1_epi16(-8)));
     let mut factors = [_mm256_setzero_ps(); STREAMS];
@@ -73,17 +79,31 @@ fn add<const WHOLE: bool>(blocks: [&[[u8; BYTES]]; STREAMS], x: &Int8Group, acc:
     for a in (0..count).step_by(2) {
         let b = a + 1;
         let (first, second) = (load_signed(&values[a]), load_signed(&values[b]));
-        let (low_x, high_x) = (_mm256_permute2x128_si256::<0x20>(first, second), _mm256_permute2x128_si256::<0x31>(first, second));
+        let (low_x, high_x) = (
+            _mm256_permute2x128_si256::<0x20>(first, second),
+            _mm256_permute2x128_si256::<0x31>(first, second),
+        );
         let (i, j) = (a as i32, b as i32);
         let lanes = _mm256_setr_epi32(i, i, i, i, j, j, j, j);
         for s in 0..STREAMS {
-            // Where a row ends with the first of two blocks, it is taken again; the second's factor is 0.
+            // Where a row ends with the first of two blocks, it is taken again; the second's factor
+            // is 0.
             let half = |b: usize| load_half(blocks[s][b][2..].try_into().expect("16 bytes"));
-            let both = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(half(a)), half(b.min(count - 1)));
+            let both = _mm256_inserti128_si256::<1>(
+                _mm256_castsi128_si256(half(a)),
+                half(b.min(count - 1)),
+            );
             let low = _mm256_maddubs_epi16(_mm256_and_si256(both, fifteen), low_x);
-            let high = _mm256_maddubs_epi16(_mm256_and_si256(_mm256_srli_epi16::<4>(both), fifteen), high_x);
+            let high = _mm256_maddubs_epi16(
+                _mm256_and_si256(_mm256_srli_epi16::<4>(both), fifteen),
+                high_x,
+            );
             let fours = _mm256_madd_epi16(_mm256_add_epi16(low, high), one);
-            acc[s] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(fours), _mm256_permutevar8x32_ps(factors[s], lanes), acc[s]);
+            acc[s] = _mm256_fmadd_ps(
+                _mm256_cvtepi32_ps(fours),
+                _mm256_permutevar8x32_ps(factors[s], lanes),
+                acc[s],
+            );
         }
     }
 }

@@ -1,12 +1,13 @@
-//! Against the integer rung: 32 products at once. `maddubs` wants one factor without a sign: |weight|, and the activation takes the sign.
+//! Against the integer rung: 32 products at once. `maddubs` wants one factor without a sign:
+//! |weight|, and the activation takes the sign.
 
 use std::arch::x86_64::*;
 
 use super::lanes::{halves, load, load_signed};
 use crate::week2::input::Int8Group;
 
-/// The products of up to eight blocks with a group, with the scales of the blocks and of the activations, in eight lanes that are still to be
-/// added up.
+/// The products of up to eight blocks with a group, with the scales of the blocks and of the
+/// activations, in eight lanes that are still to be added up.
 ///
 /// A pair of products is at most 2 · 128 · 127, which fits i16.
 #[inline]

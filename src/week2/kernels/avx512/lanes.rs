@@ -99,7 +99,10 @@ pub(super) fn two_halves(bytes: &[u8; 4]) -> __m128 {
 #[target_feature(enable = "avx512vl,f16c")]
 pub(super) fn half_and_times(bytes: &[u8; 2], factor: f32) -> __m128 {
     let half = i32::from(u16::from_le_bytes(*bytes));
-    _mm_mul_ps(_mm_cvtph_ps(_mm_cvtsi32_si128(half | half << 16)), _mm_setr_ps(1.0, factor, 0.0, 0.0))
+    _mm_mul_ps(
+        _mm_cvtph_ps(_mm_cvtsi32_si128(half | half << 16)),
+        _mm_setr_ps(1.0, factor, 0.0, 0.0),
+    )
 }
 
 /// Rows become columns: 32-bit number `j` of `v[i]` becomes number `i` of the result's `j`.

@@ -1,14 +1,17 @@
-//! Where columns lie in the vectors that a format's unpacking gives, and activations in the same order.
+//! Where columns lie in the vectors that a format's unpacking gives, and activations in the same
+//! order.
 
 use std::arch::x86_64::*;
 
 use super::lanes::values_at;
 use crate::week2::input::Int8Group;
 
-/// The columns of a group in 16 pieces of 16: which piece lies in which lane of the four vectors that a format's unpacking gives. In each
-/// vector, the first two pieces are of the same 64 columns, and the last two.
+/// The columns of a group in 16 pieces of 16: which piece lies in which lane of the four vectors
+/// that a format's unpacking gives. In each vector, the first two pieces are of the same 64
+/// columns, and the last two.
 pub(super) struct Order {
-    /// Which 16-bit number of the scales, one for each piece, meets the sums packed from vectors 0 and 1, and from 2 and 3.
+    /// Which 16-bit number of the scales, one for each piece, meets the sums packed from vectors 0
+    /// and 1, and from 2 and 3.
     pub(super) scales: [[i16; 32]; 2],
     /// For each vector, the two times 64 columns, and which 64-bit numbers of them it has.
     from: [[usize; 2]; 4],
@@ -17,13 +20,18 @@ pub(super) struct Order {
     pub(super) columns: Columns,
 }
 
-/// Four neighbouring columns of a group have a number from 0 to 63. This says which are where in the four vectors that a format's unpacking
-/// gives: in number `i % 16` of vector `i / 16`.
+/// Four neighbouring columns of a group have a number from 0 to 63. This says which are where in
+/// the four vectors that a format's unpacking gives: in number `i % 16` of vector `i / 16`.
 pub(super) type Columns = [usize; 64];
 
 impl Order {
     pub(super) const fn new(pieces: [usize; 16]) -> Self {
-        let mut order = Self { scales: [[0; 32]; 2], from: [[0; 2]; 4], numbers: [[0; 8]; 4], columns: [0; 64] };
+        let mut order = Self {
+            scales: [[0; 32]; 2],
+            from: [[0; 2]; 4],
+            numbers: [[0; 8]; 4],
+            columns: [0; 64],
+        };
         let mut i = 0;
         while i < 64 {
             order.columns[i] = 4 * pieces[i / 4] + i % 4;
@@ -38,7 +46,10 @@ impl Order {
             let mut n = 0;
             while n < 8 {
                 let piece = pieces[4 * v + n / 2];
-                assert!(piece / 4 * 64 == order.from[v][n / 4], "two pieces of the same 64 columns");
+                assert!(
+                    piece / 4 * 64 == order.from[v][n / 4],
+                    "two pieces of the same 64 columns"
+                );
                 order.numbers[v][n] = (n / 4 * 8 + piece % 4 * 2 + n % 2) as i64;
                 n += 1;
             }
@@ -56,7 +67,8 @@ impl Order {
             let [first, second] = self.from[v];
             // SAFETY: eight numbers of 64 bits are 64 bytes.
             let numbers = unsafe { _mm512_loadu_si512(self.numbers[v].as_ptr().cast()) };
-            values[v] = _mm512_permutex2var_epi64(values_at(x, first), numbers, values_at(x, second));
+            values[v] =
+                _mm512_permutex2var_epi64(values_at(x, first), numbers, values_at(x, second));
         }
         values
     }

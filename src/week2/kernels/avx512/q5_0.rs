@@ -1,4 +1,5 @@
-//! [`Q5_0`](crate::week2::blocks::q5_0): four bits of a code in half a byte, the fifth in a number of its own; 16 too high.
+//! [`Q5_0`](crate::week2::blocks::q5_0): four bits of a code in half a byte, the fifth in a number
+//! of its own; 16 too high.
 
 use std::arch::x86_64::*;
 

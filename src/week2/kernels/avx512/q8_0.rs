@@ -1,4 +1,5 @@
-//! [`Q8_0`](crate::week2::blocks::q8_0): codes are signed bytes. `vpdpbusd` wants one operand unsigned: each code is made 128 too high.
+//! [`Q8_0`](crate::week2::blocks::q8_0): codes are signed bytes. `vpdpbusd` wants one operand
+//! unsigned: each code is made 128 too high.
 
 use std::arch::x86_64::*;
 
@@ -27,7 +28,9 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<32, 128, false, true>(weight, x, tile, &q6_k::ORDER.columns, |bytes| row(bytes));
+    panel::multiply::<32, 128, false, true>(weight, x, tile, &q6_k::ORDER.columns, |bytes| {
+        row(bytes)
+    });
 }
 
 #[inline]
@@ -70,7 +73,8 @@ impl Activations {
         let mut starts = values;
         for v in 0..4 {
             values[v] = values_at(x, 64 * v);
-            let offset = _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(-128), values[v]);
+            let offset =
+                _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(-128), values[v]);
             starts[v] = _mm512_sub_epi32(_mm512_setzero_si512(), offset);
         }
         Self { values, starts, scales: scales_of(x) }
@@ -85,7 +89,11 @@ impl Activations {
             let products = _mm512_dpbusd_epi32(self.starts[v], codes(bytes, v), self.values[v]);
             let (a, b) = (2 * v as i32, 2 * v as i32 + 1);
             let blocks = _mm512_setr_epi32(a, a, a, a, a, a, a, a, b, b, b, b, b, b, b, b);
-            sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(products), _mm512_permutexvar_ps(blocks, scales), sum);
+            sum = _mm512_fmadd_ps(
+                _mm512_cvtepi32_ps(products),
+                _mm512_permutexvar_ps(blocks, scales),
+                sum,
+            );
         }
         sum
     }
@@ -95,7 +103,11 @@ impl Activations {
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
 fn row(bytes: &[u8]) -> Row {
-    let mut row = Row { codes: [_mm512_setzero_si512(); 4], scales: _mm512_setzero_ps(), minimums: _mm512_setzero_ps() };
+    let mut row = Row {
+        codes: [_mm512_setzero_si512(); 4],
+        scales: _mm512_setzero_ps(),
+        minimums: _mm512_setzero_ps(),
+    };
     for v in 0..4 {
         row.codes[v] = codes(bytes, v);
     }
@@ -123,6 +135,7 @@ fn scales(bytes: &[u8]) -> __m256 {
         true => u64::from(u16::from_le_bytes(*part(bytes, b * BYTES))),
         false => 0,
     };
-    let four = |b: usize| (scale(b) | scale(b + 1) << 16 | scale(b + 2) << 32 | scale(b + 3) << 48) as i64;
+    let four =
+        |b: usize| (scale(b) | scale(b + 1) << 16 | scale(b + 2) << 32 | scale(b + 3) << 48) as i64;
     _mm256_cvtph_ps(_mm_set_epi64x(four(4), four(0)))
 }

@@ -1,7 +1,7 @@
 //! Formats whose blocks have 256 weights and integer scales, times few rows of activations.
 //!
-//! Scales are applied to integers: sums of four products, packed to 16 bits, are multiplied with their scales and added by `vpdpwssd`.
-//! So there is one conversion to floats in a block.
+//! Scales are applied to integers: sums of four products, packed to 16 bits, are multiplied with
+//! their scales and added by `vpdpwssd`. So there is one conversion to floats in a block.
 
 use std::arch::x86_64::*;
 
@@ -26,7 +26,8 @@ pub(super) struct Superblock {
     pub(super) codes: [__m512i; 4],
     /// 16-bit, one for each 16 columns.
     pub(super) scales: __m256i,
-    /// As many. In a format whose codes have an offset, these are the scales, and `dmin` is the offset times `d`.
+    /// As many. In a format whose codes have an offset, these are the scales, and `dmin` is the
+    /// offset times `d`.
     pub(super) minimums: __m256i,
     /// `d` and `dmin`.
     pub(super) d: __m128,
@@ -82,15 +83,29 @@ fn dot<const BYTES: usize>(
             prefetch(block, ahead);
             let w = unpack(block);
             let scales = _mm512_castsi256_si512(w.scales);
-            let four = |v: usize| _mm512_dpbusd_epi32(_mm512_setzero_si512(), w.codes[v], values[v]);
+            let four =
+                |v: usize| _mm512_dpbusd_epi32(_mm512_setzero_si512(), w.codes[v], values[v]);
             // At most 4 · 63 · 127, so 16 bits hold it.
-            let (a, b) = (_mm512_packs_epi32(four(0), four(1)), _mm512_packs_epi32(four(2), four(3)));
-            let products = _mm512_madd_epi16(a, _mm512_permutexvar_epi16(sixteen_bits(&order.scales[0]), scales));
-            let products = _mm512_dpwssd_epi32(products, b, _mm512_permutexvar_epi16(sixteen_bits(&order.scales[1]), scales));
+            let (a, b) =
+                (_mm512_packs_epi32(four(0), four(1)), _mm512_packs_epi32(four(2), four(3)));
+            let products = _mm512_madd_epi16(
+                a,
+                _mm512_permutexvar_epi16(sixteen_bits(&order.scales[0]), scales),
+            );
+            let products = _mm512_dpwssd_epi32(
+                products,
+                b,
+                _mm512_permutexvar_epi16(sixteen_bits(&order.scales[1]), scales),
+            );
             let below = _mm256_madd_epi16(w.minimums, x_sums);
             let d = _mm_mul_ps(w.d, x_scale);
-            sums[s] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(products), _mm512_broadcastss_ps(d), sums[s]);
-            minimums[s] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(below), _mm256_broadcastss_ps(_mm_movehdup_ps(d)), minimums[s]);
+            sums[s] =
+                _mm512_fmadd_ps(_mm512_cvtepi32_ps(products), _mm512_broadcastss_ps(d), sums[s]);
+            minimums[s] = _mm256_fmadd_ps(
+                _mm256_cvtepi32_ps(below),
+                _mm256_broadcastss_ps(_mm_movehdup_ps(d)),
+                minimums[s],
+            );
         }
     }
     for s in 0..STREAMS {

@@ -1,4 +1,5 @@
-//! Against the integer rung: 32 codes of a sub-block at once; scales and minimums stay whole numbers.
+//! Against the integer rung: 32 codes of a sub-block at once; scales and minimums stay whole
+//! numbers.
 
 use super::{
     Format,
@@ -24,12 +25,16 @@ impl Format for Q4K {
                 for half in 0..2 {
                     let s = 2 * j + half;
                     // SAFETY: as for this function.
-                    let qp = unsafe { dot_32::<M>([less(first[half], 0), less(second[half], 0)], &p[2 * s..]) };
+                    let qp = unsafe {
+                        dot_32::<M>([less(first[half], 0), less(second[half], 0)], &p[2 * s..])
+                    };
                     scaled += i32::from(scales[s]) * qp;
-                    shift += i32::from(mins[s]) * (i32::from(x.sums[2 * s]) + i32::from(x.sums[2 * s + 1]));
+                    shift += i32::from(mins[s])
+                        * (i32::from(x.sums[2 * s]) + i32::from(x.sums[2 * s + 1]));
                 }
             }
-            sum += x.scales[0] * (f16_at(block, 0) * scaled as f32 - f16_at(block, 2) * shift as f32);
+            sum +=
+                x.scales[0] * (f16_at(block, 0) * scaled as f32 - f16_at(block, 2) * shift as f32);
         }
         sum
     }

@@ -18,12 +18,15 @@ impl Format for Q6K {
             let p: &[[i8; 16]] = x.values.as_chunks().0;
             let mut scaled = 0;
             for half in 0..2 {
-                // 16 weights of each quarter at a time: their low parts are in two bytes, their upper ones in one.
+                // 16 weights of each quarter at a time: their low parts are in two bytes, their
+                // upper ones in one.
                 for sixteen in 0..2 {
                     let upper = load(&bytes[8 + 2 * half + sixteen]);
                     let [first, third] = nibbles(&bytes[4 * half + sixteen]);
                     let [second, fourth] = nibbles(&bytes[4 * half + 2 + sixteen]);
-                    for (quarter, codes) in with_upper([first, second, third, fourth], upper).into_iter().enumerate() {
+                    for (quarter, codes) in
+                        with_upper([first, second, third, fourth], upper).into_iter().enumerate()
+                    {
                         let s = 8 * half + 2 * quarter + sixteen;
                         // SAFETY: as for this function.
                         let qp = unsafe { dot_16::<M>(less(codes, 32), &p[s]) };

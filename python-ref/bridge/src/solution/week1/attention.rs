@@ -60,7 +60,14 @@ pub(crate) struct MultiHeadAttention {
 #[pymethods]
 impl MultiHeadAttention {
     #[pyo3(signature = (query, key, value, mask=None))]
-    fn forward(&self, py: Python<'_>, query: Sequences, key: Sequences, value: Sequences, mask: Option<Any>) -> PyResult<Any> {
+    fn forward(
+        &self,
+        py: Python<'_>,
+        query: Sequences,
+        key: Sequences,
+        value: Sequences,
+        mask: Option<Any>,
+    ) -> PyResult<Any> {
         let layer = rust::MultiHeadAttention {
             n_heads: self.n_heads,
             q_proj: self.q_proj.0.clone(),

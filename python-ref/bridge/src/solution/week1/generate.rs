@@ -67,8 +67,9 @@ impl From<rust::FinishReason> for FinishReason {
     }
 }
 
-/// The three callbacks are Python functions: `next_logits(tokens) -> array`, `choose(logits, tokens) -> int` and
-/// `on_token(token)`, which ends the generation by returning True.
+/// The three callbacks are Python functions: `next_logits(tokens) -> array`,
+/// `choose(logits, tokens) -> int` and `on_token(token)`, which ends the generation by returning
+/// True.
 #[pyfunction]
 fn generate(
     next_logits: Bound<'_, PyAny>,
@@ -79,8 +80,12 @@ fn generate(
 ) -> PyResult<FinishReason> {
     let Limits { max_new_tokens, context, stop_tokens } = limits;
     let limits = rust::Limits { max_new_tokens, context, stop_tokens };
-    let next_logits = |tokens: &[u32]| -> PyResult<Vec<f32>> { Ok(next_logits.call1((tokens.to_vec(),))?.extract::<Vector>()?.to_vec()) };
-    let choose = |logits: &[f32], tokens: &[u32]| -> PyResult<u32> { choose.call1((vector(logits), tokens.to_vec()))?.extract() };
+    let next_logits = |tokens: &[u32]| -> PyResult<Vec<f32>> {
+        Ok(next_logits.call1((tokens.to_vec(),))?.extract::<Vector>()?.to_vec())
+    };
+    let choose = |logits: &[f32], tokens: &[u32]| -> PyResult<u32> {
+        choose.call1((vector(logits), tokens.to_vec()))?.extract()
+    };
     let on_token = |token: u32| -> PyResult<bool> { on_token.call1((token,))?.is_truthy() };
     let reason = catch(|| {
         rust::generate(
@@ -88,7 +93,13 @@ fn generate(
             &prompt.to_vec(),
             &limits,
             |logits, tokens| unwrap_or_unwind(choose(logits, tokens)),
-            |token| if unwrap_or_unwind(on_token(token)) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) },
+            |token| {
+                if unwrap_or_unwind(on_token(token)) {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            },
         )
     })?;
     reason.map(FinishReason::from).map_err(value_error)

@@ -18,7 +18,14 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 
 #[pyfunction]
 #[pyo3(signature = (q, k, v, scale=None, mask=None))]
-fn grouped_query_attention(py: Python<'_>, q: Heads, k: Heads, v: Heads, scale: Option<f32>, mask: Option<Any>) -> PyResult<Any> {
+fn grouped_query_attention(
+    py: Python<'_>,
+    q: Heads,
+    k: Heads,
+    v: Heads,
+    scale: Option<f32>,
+    mask: Option<Any>,
+) -> PyResult<Any> {
     compute(py, || rust::grouped_query_attention(&q.0, &k.0, &v.0, scale, optional(&mask)))
 }
 
@@ -87,7 +94,8 @@ impl GroupedQueryAttention {
 
 #[pymethods]
 impl GroupedQueryAttention {
-    /// `q_norm` and `k_norm` are the weights `[D]` of an RMSNorm that this module brings: the solution's comes on day 4.
+    /// `q_norm` and `k_norm` are the weights `[D]` of an RMSNorm that this module brings: the
+    /// solution's comes on day 4.
     #[new]
     #[pyo3(signature = (n_heads, n_kv_heads, q_proj, k_proj, v_proj, o_proj, rope, q_norm=None, k_norm=None, norm_eps=1e-6))]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments in Python")]
@@ -119,7 +127,8 @@ fn head_norm(weight: &Option<Vector>, eps: f32) -> Option<rust::HeadNorm> {
     Some(Box::new(move |x: &Tensor| {
         let (mut x, last) = (x.clone(), Axis(x.ndim() - 1));
         for mut row in x.lanes_mut(last) {
-            let mean_square = row.fold(0.0, |sum, &v| sum + f64::from(v).powi(2)) / row.len() as f64;
+            let mean_square =
+                row.fold(0.0, |sum, &v| sum + f64::from(v).powi(2)) / row.len() as f64;
             let root = (mean_square + f64::from(eps)).sqrt();
             row.mapv_inplace(|v| (f64::from(v) / root) as f32);
         }

@@ -25,7 +25,11 @@ pub(crate) struct SwiGlu {
 
 impl SwiGlu {
     pub(crate) fn to_rust(&self) -> rust::SwiGlu {
-        rust::SwiGlu { gate_proj: self.gate_proj.0.clone(), up_proj: self.up_proj.0.clone(), down_proj: self.down_proj.0.clone() }
+        rust::SwiGlu {
+            gate_proj: self.gate_proj.0.clone(),
+            up_proj: self.up_proj.0.clone(),
+            down_proj: self.down_proj.0.clone(),
+        }
     }
 }
 

@@ -87,7 +87,13 @@ pub(crate) struct Model(pub Arc<rust::Model>);
 impl Model {
     #[new]
     #[pyo3(signature = (config, embedding, blocks, norm, lm_head=None))]
-    fn new(config: &ModelConfig, embedding: Embedding, blocks: Vec<TransformerBlock>, norm: RmsNorm, lm_head: Option<Linear>) -> Self {
+    fn new(
+        config: &ModelConfig,
+        embedding: Embedding,
+        blocks: Vec<TransformerBlock>,
+        norm: RmsNorm,
+        lm_head: Option<Linear>,
+    ) -> Self {
         Self(Arc::new(rust::Model {
             config: config.0.clone(),
             embedding: embedding.to_rust(),
@@ -99,11 +105,19 @@ impl Model {
 
     /// A model from named arrays; the names are those of Hugging Face checkpoints.
     #[staticmethod]
-    fn build(py: Python<'_>, config: &ModelConfig, weights: HashMap<String, Any>) -> PyResult<Self> {
+    fn build(
+        py: Python<'_>,
+        config: &ModelConfig,
+        weights: HashMap<String, Any>,
+    ) -> PyResult<Self> {
         let config = config.0.clone();
         let mut get = |name: &str, shape: &[usize]| {
             let weight = &weights.get(name).with_context(|| format!("tensor {name}: not found"))?.0;
-            ensure!(weight.shape() == shape, "tensor {name}: found shape {:?}, expected {shape:?}", weight.shape());
+            ensure!(
+                weight.shape() == shape,
+                "tensor {name}: found shape {:?}, expected {shape:?}",
+                weight.shape()
+            );
             Ok(weight.clone())
         };
         let model = call(py, || rust::Model::build(config, &mut get))?;
@@ -129,9 +143,10 @@ impl Model {
         compute(py, || self.0.forward(&tokens))
     }
 
-    /// What each part of the model gives, in the order of computation: `embedding`, then for each layer
-    /// `layers.0.input_norm`, `.attention`, `.post_attention_norm`, `.mlp` and `layers.0` itself, then `norm` and `logits`.
-    /// Each part gets what the solution's own parts before it gave; `logits` alone is the result of `forward`.
+    /// What each part of the model gives, in the order of computation: `embedding`, then for each
+    /// layer `layers.0.input_norm`, `.attention`, `.post_attention_norm`, `.mlp` and `layers.0`
+    /// itself, then `norm` and `logits`. Each part gets what the solution's own parts before it
+    /// gave; `logits` alone is the result of `forward`.
     fn activations<'py>(&self, py: Python<'py>, tokens: Ids<2, 2>) -> PyResult<Bound<'py, PyDict>> {
         let named = PyDict::new(py);
         let set = |name: &str, value: &Tensor| named.set_item(name, Floats::<1, 32>(value.clone()));

@@ -53,13 +53,23 @@ impl RopeTables {
 
 #[pyfunction]
 #[pyo3(signature = (x, tables, offset=0))]
-fn rope_interleaved(py: Python<'_>, x: Matrices, tables: RopeTables, offset: usize) -> PyResult<Any> {
+fn rope_interleaved(
+    py: Python<'_>,
+    x: Matrices,
+    tables: RopeTables,
+    offset: usize,
+) -> PyResult<Any> {
     compute(py, || rust::rope_interleaved(&x.0, &tables.0, offset))
 }
 
 #[pyfunction]
 #[pyo3(signature = (x, tables, offset=0))]
-fn rope_half_split(py: Python<'_>, x: Matrices, tables: RopeTables, offset: usize) -> PyResult<Any> {
+fn rope_half_split(
+    py: Python<'_>,
+    x: Matrices,
+    tables: RopeTables,
+    offset: usize,
+) -> PyResult<Any> {
     compute(py, || rust::rope_half_split(&x.0, &tables.0, offset))
 }
 
@@ -71,7 +81,13 @@ pub(crate) enum RopeForm {
 }
 
 #[pyfunction]
-fn rope_at_positions(py: Python<'_>, x: Heads, tables: RopeTables, positions: Ids<2, 2>, form: RopeForm) -> PyResult<Any> {
+fn rope_at_positions(
+    py: Python<'_>,
+    x: Heads,
+    tables: RopeTables,
+    positions: Ids<2, 2>,
+    form: RopeForm,
+) -> PyResult<Any> {
     let form = match form {
         RopeForm::Interleaved => rust::RopeForm::Interleaved,
         RopeForm::HalfSplit => rust::RopeForm::HalfSplit,

@@ -20,7 +20,11 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Sampler>()
 }
 
-fn shaped(py: Python<'_>, logits: Vector, shape: impl FnOnce(&mut [f32]) + Send) -> PyResult<Vector> {
+fn shaped(
+    py: Python<'_>,
+    logits: Vector,
+    shape: impl FnOnce(&mut [f32]) + Send,
+) -> PyResult<Vector> {
     let mut logits = logits.to_vec();
     call(py, || shape(&mut logits))?;
     Ok(vector(&logits))
@@ -47,7 +51,12 @@ fn min_p(py: Python<'_>, logits: Vector, p: f32) -> PyResult<Vector> {
 }
 
 #[pyfunction]
-fn repetition_penalty(py: Python<'_>, logits: Vector, seen: Ids<1, 1>, penalty: f32) -> PyResult<Vector> {
+fn repetition_penalty(
+    py: Python<'_>,
+    logits: Vector,
+    seen: Ids<1, 1>,
+    penalty: f32,
+) -> PyResult<Vector> {
     shaped(py, logits, |logits| rust::repetition_penalty(logits, &seen.to_vec(), penalty))
 }
 
@@ -97,7 +106,13 @@ impl SamplerOptions {
 impl SamplerOptions {
     #[new]
     #[pyo3(signature = (*, temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, repetition_penalty=1.0))]
-    pub(crate) fn new(temperature: f32, top_k: usize, top_p: f32, min_p: f32, repetition_penalty: f32) -> Self {
+    pub(crate) fn new(
+        temperature: f32,
+        top_k: usize,
+        top_p: f32,
+        min_p: f32,
+        repetition_penalty: f32,
+    ) -> Self {
         Self { temperature, top_k, top_p, min_p, repetition_penalty }
     }
 }

@@ -19,8 +19,15 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 /// `dtype` is spelled as in a safetensors header: `F32`, `F16`, `BF16`.
 #[pyfunction]
 #[pyo3(signature = (bytes, dtype, shape, name="tensor"))]
-fn to_f32(py: Python<'_>, bytes: &[u8], dtype: &str, shape: Vec<usize>, name: &str) -> PyResult<Any> {
-    let dtype: Dtype = serde_json::from_value(dtype.into()).map_err(|error| PyValueError::new_err(format!("dtype: {error}")))?;
+fn to_f32(
+    py: Python<'_>,
+    bytes: &[u8],
+    dtype: &str,
+    shape: Vec<usize>,
+    name: &str,
+) -> PyResult<Any> {
+    let dtype: Dtype = serde_json::from_value(dtype.into())
+        .map_err(|error| PyValueError::new_err(format!("dtype: {error}")))?;
     let stored = StoredTensor { name, dtype, shape: &shape, bytes };
     call(py, || rust::to_f32(&stored))?.map(Floats).map_err(value_error)
 }

@@ -13,9 +13,17 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(attend_two_pass, m)?)
 }
 
-/// `q [G, D]`, `keys [S, D]`, `values [S, D]`, cut into runs of `lengths` positions, which add up to S.
+/// `q [G, D]`, `keys [S, D]`, `values [S, D]`, cut into runs of `lengths` positions, which add up
+/// to S.
 #[pyfunction]
-fn attend_two_pass(py: Python<'_>, q: Matrix, keys: Matrix, values: Matrix, lengths: Vec<usize>, scale: f32) -> PyResult<Any> {
+fn attend_two_pass(
+    py: Python<'_>,
+    q: Matrix,
+    keys: Matrix,
+    values: Matrix,
+    lengths: Vec<usize>,
+    scale: f32,
+) -> PyResult<Any> {
     let shape = q.0.shape().to_vec();
     let d = shape[1];
     let (q, keys, values) = (q.to_vec(), keys.to_vec(), values.to_vec());

@@ -34,7 +34,11 @@ fn dequantize_row(py: Python<'_>, tensor_type: &str, bytes: &[u8]) -> PyResult<A
 }
 
 #[pyfunction]
-fn quantize_row<'py>(py: Python<'py>, tensor_type: &str, x: Vector) -> PyResult<Bound<'py, PyBytes>> {
+fn quantize_row<'py>(
+    py: Python<'py>,
+    tensor_type: &str,
+    x: Vector,
+) -> PyResult<Bound<'py, PyBytes>> {
     let tensor_type = named(tensor_type)?;
     let bytes = call(py, || {
         let mut out = vec![0; x.0.len() / tensor_type.block_len() * tensor_type.block_bytes()];

@@ -36,19 +36,41 @@ pub(crate) struct DenseCache(pub rust::DenseCache);
 impl DenseCache {
     #[new]
     #[pyo3(signature = (layers, sequences, kv_heads, capacity, head_dim, cache_type=CacheType::F32))]
-    fn new(layers: usize, sequences: usize, kv_heads: usize, capacity: usize, head_dim: usize, cache_type: CacheType) -> Self {
+    fn new(
+        layers: usize,
+        sequences: usize,
+        kv_heads: usize,
+        capacity: usize,
+        head_dim: usize,
+        cache_type: CacheType,
+    ) -> Self {
         let shape = rust::CacheShape { layers, sequences, kv_heads, capacity, head_dim };
         Self(rust::DenseCache::new(shape, cache_type.into()))
     }
 
     /// `keys [H, D]`, `values [H, D]`.
-    fn write(&mut self, py: Python<'_>, layer: usize, sequence: usize, position: usize, keys: Matrix, values: Matrix) -> PyResult<()> {
+    fn write(
+        &mut self,
+        py: Python<'_>,
+        layer: usize,
+        sequence: usize,
+        position: usize,
+        keys: Matrix,
+        values: Matrix,
+    ) -> PyResult<()> {
         let (keys, values) = (keys.to_vec(), values.to_vec());
         call(py, || self.0.write(layer, sequence, position, &keys, &values))
     }
 
     /// Keys `[len, D]` and values `[len, D]` of a head's first positions, as f32.
-    fn run(&self, py: Python<'_>, layer: usize, sequence: usize, head: usize, len: usize) -> PyResult<(Any, Any)> {
+    fn run(
+        &self,
+        py: Python<'_>,
+        layer: usize,
+        sequence: usize,
+        head: usize,
+        len: usize,
+    ) -> PyResult<(Any, Any)> {
         let head_dim = self.0.shape().head_dim;
         let of = |which: fn(rust::Run<'_>) -> rust::Cells<'_>| {
             compute(py, || {

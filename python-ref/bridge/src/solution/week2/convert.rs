@@ -12,12 +12,20 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 #[pyfunction]
-fn permute_rows_for_interleaved(py: Python<'_>, rows: usize, n_heads: usize) -> PyResult<Vec<usize>> {
+fn permute_rows_for_interleaved(
+    py: Python<'_>,
+    rows: usize,
+    n_heads: usize,
+) -> PyResult<Vec<usize>> {
     call(py, || rust::permute_rows_for_interleaved(rows, n_heads))
 }
 
 #[pyfunction]
-fn permute_rows_for_half_split(py: Python<'_>, rows: usize, n_heads: usize) -> PyResult<Vec<usize>> {
+fn permute_rows_for_half_split(
+    py: Python<'_>,
+    rows: usize,
+    n_heads: usize,
+) -> PyResult<Vec<usize>> {
     call(py, || rust::permute_rows_for_half_split(rows, n_heads))
 }
 

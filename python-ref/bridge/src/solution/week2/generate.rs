@@ -37,17 +37,35 @@ impl Session {
     }
 
     /// New tokens, of which `choose(logits, tokens) -> int` picks each.
-    fn generate(&mut self, prompt: Ids<1, 1>, chunk: usize, max_new_tokens: usize, choose: Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    fn generate(
+        &mut self,
+        prompt: Ids<1, 1>,
+        chunk: usize,
+        max_new_tokens: usize,
+        choose: Bound<'_, PyAny>,
+    ) -> PyResult<Vec<u32>> {
         let context = self.0.cache.shape().capacity;
-        let limits = super::super::rust::week1::generate::Limits { max_new_tokens, context, stop_tokens: Default::default() };
-        let choose = |logits: &[f32], tokens: &[u32]| -> PyResult<u32> { choose.call1((vector(logits), tokens.to_vec()))?.extract() };
+        let limits = super::super::rust::week1::generate::Limits {
+            max_new_tokens,
+            context,
+            stop_tokens: Default::default(),
+        };
+        let choose = |logits: &[f32], tokens: &[u32]| -> PyResult<u32> {
+            choose.call1((vector(logits), tokens.to_vec()))?.extract()
+        };
         let mut made = Vec::new();
         let reason = catch(|| {
             let on_token = |token| {
                 made.push(token);
                 ControlFlow::Continue(())
             };
-            self.0.generate(&prompt.to_vec(), chunk, &limits, |logits, tokens| unwrap_or_unwind(choose(logits, tokens)), on_token)
+            self.0.generate(
+                &prompt.to_vec(),
+                chunk,
+                &limits,
+                |logits, tokens| unwrap_or_unwind(choose(logits, tokens)),
+                on_token,
+            )
         })?;
         reason.map_err(value_error)?;
         Ok(made)

@@ -39,13 +39,19 @@ impl Gguf {
         self.0.metadata.iter().map(|(key, value)| Ok((key.to_owned(), typed(py, value)?))).collect()
     }
 
-    /// Of each tensor its name, shape (slowest axis first), type as llama.cpp writes it, and its first byte and the one after its last, from the
-    /// start of the file.
+    /// Of each tensor its name, shape (slowest axis first), type as llama.cpp writes it, and its
+    /// first byte and the one after its last, from the start of the file.
     fn tensors(&self, py: Python<'_>) -> PyResult<Vec<Placed>> {
         call(py, || {
             let entry = |tensor: &TensorInfo| {
                 let place = table::place(tensor, self.0.data_start);
-                (tensor.name.clone(), tensor.shape.clone(), tensor.tensor_type.to_string(), place.start, place.end)
+                (
+                    tensor.name.clone(),
+                    tensor.shape.clone(),
+                    tensor.tensor_type.to_string(),
+                    place.start,
+                    place.end,
+                )
             };
             self.0.tensors.iter().map(entry).collect()
         })
@@ -62,7 +68,8 @@ impl Gguf {
 /// Where the data section begins, behind a table that ends at `position`.
 #[pyfunction]
 fn data_start(py: Python<'_>, position: usize, alignment: usize) -> PyResult<usize> {
-    call(py, || table::data_start(position, alignment))?.ok_or_else(|| PyValueError::new_err("no number is large enough"))
+    call(py, || table::data_start(position, alignment))?
+        .ok_or_else(|| PyValueError::new_err("no number is large enough"))
 }
 
 fn typed<'py>(py: Python<'py>, value: &Value) -> PyResult<Typed<'py>> {

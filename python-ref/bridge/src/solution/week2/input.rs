@@ -22,14 +22,22 @@ pub(super) fn arrays(groups: &[Int8Group]) -> Groups {
     let sums = groups.iter().flat_map(|group| group.sums.map(f32::from)).collect();
     let scales = groups.iter().flat_map(|group| group.scales).collect();
     let n = groups.len();
-    (Floats(tensor(&[n, GROUP], values)), Floats(tensor(&[n, GROUP / SUM], sums)), Floats(tensor(&[n, GROUP / BLOCK], scales)))
+    (
+        Floats(tensor(&[n, GROUP], values)),
+        Floats(tensor(&[n, GROUP / SUM], sums)),
+        Floats(tensor(&[n, GROUP / BLOCK], scales)),
+    )
 }
 
 /// `x [cols]`, with a scale for each `width`. The groups held other numbers before.
 #[pyfunction]
 fn quantize_row(py: Python<'_>, x: Vector, width: usize) -> PyResult<Groups> {
     let x = x.to_vec();
-    let used = Int8Group { values: [99; GROUP], sums: [99 * SUM as i16; GROUP / SUM], scales: [99.0; GROUP / BLOCK] };
+    let used = Int8Group {
+        values: [99; GROUP],
+        sums: [99 * SUM as i16; GROUP / SUM],
+        scales: [99.0; GROUP / BLOCK],
+    };
     let mut groups = vec![used; x.len().div_ceil(GROUP)];
     call(py, || rust::quantize_row(&x, width, &mut groups))?;
     Ok(arrays(&groups))

@@ -49,11 +49,19 @@ fn quantize(py: Python<'_>, rung: &str, x: Rows, width: usize) -> PyResult<Group
 /// `x [T, C]` times the rows of `bytes [R, row bytes]` → `[T, R]`.
 #[pyfunction]
 #[pyo3(signature = (rung, tensor_type, bytes, x, threads=1))]
-fn matmul(py: Python<'_>, rung: &str, tensor_type: &str, bytes: Vec<Vec<u8>>, x: Rows, threads: usize) -> PyResult<Any> {
+fn matmul(
+    py: Python<'_>,
+    rung: &str,
+    tensor_type: &str,
+    bytes: Vec<Vec<u8>>,
+    x: Rows,
+    threads: usize,
+) -> PyResult<Any> {
     let rung: Rung = rung.parse().map_err(PyValueError::new_err)?;
     let tensor_type: TensorType = tensor_type.parse().map_err(PyValueError::new_err)?;
     let mut input = input(&x);
-    let weight = Matrix::new(bytes.len(), input.cols, tensor_type, bytes.concat().into()).map_err(value_error)?;
+    let weight = Matrix::new(bytes.len(), input.cols, tensor_type, bytes.concat().into())
+        .map_err(value_error)?;
     compute(py, || {
         let team = Team::new(threads);
         let _pass = team.enter();

@@ -11,14 +11,19 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(work, m)?)
 }
 
-/// Bytes and multiply-adds of a pass over tensors, each given as name, shape (slowest axis first) and type as llama.cpp writes it.
+/// Bytes and multiply-adds of a pass over tensors, each given as name, shape (slowest axis first)
+/// and type as llama.cpp writes it.
 #[pyfunction]
 fn work(py: Python<'_>, tensors: Vec<(String, Vec<usize>, String)>) -> PyResult<(u64, u64)> {
     let mut table = Vec::new();
     for (name, shape, tensor_type) in tensors {
         let tensor_type: TensorType = tensor_type.parse().map_err(PyValueError::new_err)?;
-        let (cols, outer) = shape.split_last().ok_or_else(|| PyValueError::new_err(format!("{name}: a tensor has an axis")))?;
-        let row_bytes = tensor_type.row_bytes(*cols).ok_or_else(|| PyValueError::new_err(format!("{name}: no whole blocks")))?;
+        let (cols, outer) = shape
+            .split_last()
+            .ok_or_else(|| PyValueError::new_err(format!("{name}: a tensor has an axis")))?;
+        let row_bytes = tensor_type
+            .row_bytes(*cols)
+            .ok_or_else(|| PyValueError::new_err(format!("{name}: no whole blocks")))?;
         let size = row_bytes * outer.iter().product::<usize>();
         table.push(TensorInfo { name, shape, tensor_type, offset: 0, size });
     }

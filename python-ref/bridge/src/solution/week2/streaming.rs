@@ -76,18 +76,30 @@ impl Held {
 }
 
 fn held(runs: &[Pair], cache_type: CacheType) -> Vec<(usize, Held, Held)> {
-    let run = |(keys, values): &Pair| (keys.0.shape()[0], Held::new(keys, cache_type), Held::new(values, cache_type));
+    let run = |(keys, values): &Pair| {
+        (keys.0.shape()[0], Held::new(keys, cache_type), Held::new(values, cache_type))
+    };
     runs.iter().map(run).collect()
 }
 
 fn views(held: &[(usize, Held, Held)]) -> impl Iterator<Item = Run<'_>> {
-    held.iter().map(|(len, keys, values)| Run { len: *len, keys: keys.cells(), values: values.cells() })
+    held.iter().map(|(len, keys, values)| Run {
+        len: *len,
+        keys: keys.cells(),
+        values: values.cells(),
+    })
 }
 
 /// `q [G, D]`; a run is keys `[n, D]` and values `[n, D]`.
 #[pyfunction]
 #[pyo3(signature = (q, runs, scale, cache_type=CacheType::F32))]
-fn attend_streaming(py: Python<'_>, q: Matrix, runs: Vec<Pair>, scale: f32, cache_type: CacheType) -> PyResult<Any> {
+fn attend_streaming(
+    py: Python<'_>,
+    q: Matrix,
+    runs: Vec<Pair>,
+    scale: f32,
+    cache_type: CacheType,
+) -> PyResult<Any> {
     let (numbers, held) = (q.to_vec(), held(&runs, cache_type));
     compute(py, || {
         let mut out = vec![f32::NAN; numbers.len()];
@@ -99,7 +111,14 @@ fn attend_streaming(py: Python<'_>, q: Matrix, runs: Vec<Pair>, scale: f32, cach
 /// `q [N, D]`, of which query `n` sees the first `visible[n]` positions.
 #[pyfunction]
 #[pyo3(signature = (q, visible, runs, scale, cache_type=CacheType::F32))]
-fn attend_block(py: Python<'_>, q: Matrix, visible: Vec<usize>, runs: Vec<Pair>, scale: f32, cache_type: CacheType) -> PyResult<Any> {
+fn attend_block(
+    py: Python<'_>,
+    q: Matrix,
+    visible: Vec<usize>,
+    runs: Vec<Pair>,
+    scale: f32,
+    cache_type: CacheType,
+) -> PyResult<Any> {
     let (numbers, held) = (q.to_vec(), held(&runs, cache_type));
     let head_dim = q.0.shape()[1];
     compute(py, || {

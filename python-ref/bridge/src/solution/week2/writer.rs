@@ -39,7 +39,13 @@ type Stored = (String, Vec<usize>, String, Vec<u8>);
 
 /// Writes a file.
 #[pyfunction]
-fn write_file(py: Python<'_>, path: PathBuf, metadata: Vec<(String, Any)>, tensors: Vec<Stored>, alignment: usize) -> PyResult<()> {
+fn write_file(
+    py: Python<'_>,
+    path: PathBuf,
+    metadata: Vec<(String, Any)>,
+    tensors: Vec<Stored>,
+    alignment: usize,
+) -> PyResult<()> {
     let mut keys = Metadata::new(&path.display().to_string());
     for (key, value) in metadata {
         keys.insert(&key, value.into());
@@ -49,10 +55,13 @@ fn write_file(py: Python<'_>, path: PathBuf, metadata: Vec<(String, Any)>, tenso
         Ok((name.clone(), shape.clone(), tensor_type))
     };
     let table = tensors.iter().map(named).collect::<PyResult<Vec<_>>>()?;
-    let written = call(py, || {
-        let table = rust::lay_out(&table, alignment)?;
-        let head = rust::head(&keys, &table, alignment);
-        rust::write_file(&path, &head, &table, alignment, |i, out| Ok(out.write_all(&tensors[i].3)?))
-    })?;
+    let written =
+        call(py, || {
+            let table = rust::lay_out(&table, alignment)?;
+            let head = rust::head(&keys, &table, alignment);
+            rust::write_file(&path, &head, &table, alignment, |i, out| {
+                Ok(out.write_all(&tensors[i].3)?)
+            })
+        })?;
     written.map_err(|error: anyhow::Error| PyValueError::new_err(error.to_string()))
 }

@@ -10,7 +10,8 @@ use crate::week2::{
     parallel::Tile,
 };
 
-/// Products of rows of blocks, `BLOCKS` of which meet a group; `dot` multiplies with its scales too.
+/// Products of rows of blocks, `BLOCKS` of which meet a group; `dot` multiplies with its scales
+/// too.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn rows<const BYTES: usize, const BLOCKS: usize>(
@@ -53,10 +54,14 @@ pub(super) fn q5_0(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn q4_k(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    rows::<144, 1>(weight, x, tile, |blocks, x| _mm256_mul_ps(_mm256_set1_ps(x.scales[0]), q4_k::dot(&blocks[0], x)));
+    rows::<144, 1>(weight, x, tile, |blocks, x| {
+        _mm256_mul_ps(_mm256_set1_ps(x.scales[0]), q4_k::dot(&blocks[0], x))
+    });
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn q6_k(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    rows::<210, 1>(weight, x, tile, |blocks, x| _mm256_mul_ps(_mm256_set1_ps(x.scales[0]), q6_k::dot(&blocks[0], x)));
+    rows::<210, 1>(weight, x, tile, |blocks, x| {
+        _mm256_mul_ps(_mm256_set1_ps(x.scales[0]), q6_k::dot(&blocks[0], x))
+    });
 }

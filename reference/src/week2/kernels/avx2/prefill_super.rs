@@ -1,9 +1,12 @@
-//! Q4_K and Q6_K with many rows of activations: a whole-number scale for each row multiplies in the instruction that widens.
+//! Q4_K and Q6_K with many rows of activations: a whole-number scale for each row multiplies in the
+//! instruction that widens.
 
 use std::arch::x86_64::*;
 
 use super::{
-    panel::{COLUMNS, Panel, ROWS, accumulate, activations, floats, half_at, multiply, pairs, sums},
+    panel::{
+        COLUMNS, Panel, ROWS, accumulate, activations, floats, half_at, multiply, pairs, sums,
+    },
     q4_k, q6_k,
 };
 use crate::week2::{
@@ -13,10 +16,15 @@ use crate::week2::{
     parallel::Tile,
 };
 
-/// Adds a group's products of sub-blocks of `4 · STEPS` codes. `DEPTH` sums of pairs of products fit i16.
+/// Adds a group's products of sub-blocks of `4 · STEPS` codes. `DEPTH` sums of pairs of products
+/// fit i16.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-fn add<const STEPS: usize, const DEPTH: usize>(panel: &Panel, x: [&Int8Group; COLUMNS], out: &mut [[f32; ROWS]; COLUMNS]) {
+fn add<const STEPS: usize, const DEPTH: usize>(
+    panel: &Panel,
+    x: [&Int8Group; COLUMNS],
+    out: &mut [[f32; ROWS]; COLUMNS],
+) {
     let mut acc = [[_mm256_setzero_si256(); 2]; COLUMNS];
     for s in 0..64 / STEPS {
         let factors = pairs(&panel.factors[s]);
@@ -27,13 +35,15 @@ fn add<const STEPS: usize, const DEPTH: usize>(panel: &Panel, x: [&Int8Group; CO
                 for t in 0..COLUMNS {
                     let p = activations(x[t], k);
                     for h in 0..2 {
-                        narrow[t][h] = _mm256_add_epi16(narrow[t][h], _mm256_maddubs_epi16(codes[h], p));
+                        narrow[t][h] =
+                            _mm256_add_epi16(narrow[t][h], _mm256_maddubs_epi16(codes[h], p));
                     }
                 }
             }
             for t in 0..COLUMNS {
                 for h in 0..2 {
-                    acc[t][h] = _mm256_add_epi32(acc[t][h], _mm256_madd_epi16(narrow[t][h], factors[h]));
+                    acc[t][h] =
+                        _mm256_add_epi32(acc[t][h], _mm256_madd_epi16(narrow[t][h], factors[h]));
                 }
             }
         }
@@ -43,7 +53,8 @@ fn add<const STEPS: usize, const DEPTH: usize>(panel: &Panel, x: [&Int8Group; CO
         let minimums = pairs(minimums);
         for t in 0..COLUMNS {
             for h in 0..2 {
-                shift[t][h] = _mm256_add_epi32(shift[t][h], _mm256_madd_epi16(minimums[h], sums(x[t], k)));
+                shift[t][h] =
+                    _mm256_add_epi32(shift[t][h], _mm256_madd_epi16(minimums[h], sums(x[t], k)));
             }
         }
     }
@@ -52,7 +63,8 @@ fn add<const STEPS: usize, const DEPTH: usize>(panel: &Panel, x: [&Int8Group; CO
         let mut products = [_mm256_setzero_ps(); 2];
         for h in 0..2 {
             products[h] = _mm256_mul_ps(scales[h], _mm256_cvtepi32_ps(acc[t][h]));
-            products[h] = _mm256_fnmadd_ps(minimum_scales[h], _mm256_cvtepi32_ps(shift[t][h]), products[h]);
+            products[h] =
+                _mm256_fnmadd_ps(minimum_scales[h], _mm256_cvtepi32_ps(shift[t][h]), products[h]);
         }
         accumulate(&mut out[t], x[t].scales[0], products);
     }
@@ -84,7 +96,8 @@ pub(super) fn q4_k(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     multiply::<144, 1>(weight, x, tile, fill, |panel, x, out| add::<8, 8>(panel, x, out));
 }
 
-/// Pairs of products are at most 2 · 63 · 127: two of them fit. What all codes are too much is a minimum of 32 scales.
+/// Pairs of products are at most 2 · 63 · 127: two of them fit. What all codes are too much is a
+/// minimum of 32 scales.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn q6_k(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let fill = |panel: &mut Panel, rows: &[&[[u8; 210]]; ROWS]| {

@@ -1,11 +1,13 @@
-//! Against Q4_0: a fifth bit for each code. Its byte is brought to the code's lane, its bit compared.
+//! Against Q4_0: a fifth bit for each code. Its byte is brought to the code's lane, its bit
+//! compared.
 
 use std::arch::x86_64::*;
 
 use super::lanes::{lane, load_scales, load_signed, load_sums, nibbles, scales};
 use crate::week2::input::Int8Group;
 
-/// The products of up to eight blocks with a group, with both their scales, in eight lanes that are still to be added up.
+/// The products of up to eight blocks with a group, with both their scales, in eight lanes that are
+/// still to be added up.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot(blocks: &[[u8; 22]], x: &Int8Group) -> __m256 {
@@ -27,7 +29,8 @@ pub(super) fn codes(block: &[u8; 22]) -> __m256i {
     let low = nibbles(block[6..].try_into().expect("16 bytes"));
     // Lane i: byte i / 8 of the fifth bits, of which bit i % 8 is its own.
     let fifth = _mm256_set1_epi32(i32::from_le_bytes([block[2], block[3], block[4], block[5]]));
-    let spread = _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
+    let spread =
+        _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
     let own = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
     let set = _mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(fifth, spread), own), own);
     _mm256_or_si256(low, _mm256_and_si256(set, _mm256_set1_epi8(16)))

@@ -1,7 +1,9 @@
-//! Formats whose blocks have 32 weights of 4 or 5 bits and scales in half precision, times few rows of activations.
+//! Formats whose blocks have 32 weights of 4 or 5 bits and scales in half precision, times few rows
+//! of activations.
 //!
-//! Eight blocks at a time, 256 columns. Every vector of codes holds eight weights of each block, always in the same place: so all 256
-//! products end up in one vector of sums, which is converted once and meets one vector of scales.
+//! Eight blocks at a time, 256 columns. Every vector of codes holds eight weights of each block,
+//! always in the same place: so all 256 products end up in one vector of sums, which is converted
+//! once and meets one vector of scales.
 
 use std::arch::x86_64::*;
 
@@ -35,8 +37,9 @@ impl Eight {
     }
 }
 
-/// A [`Kernel`](crate::week2::kernels::Kernel): `unpack` is given the bytes of eight blocks, or of fewer at the end of a row. A weight is
-/// `scale · (code − OFFSET)`, or where there is a `MINIMUM`, `scale · code + minimum`.
+/// A [`Kernel`](crate::week2::kernels::Kernel): `unpack` is given the bytes of eight blocks, or of
+/// fewer at the end of a row. A weight is `scale · (code − OFFSET)`, or where there is a `MINIMUM`,
+/// `scale · code + minimum`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn multiply<const BYTES: usize, const OFFSET: u8, const MINIMUM: bool>(

@@ -24,7 +24,8 @@ pub(super) const COLUMNS: Columns = {
 pub(super) struct Activations {
     /// In the order of [`COLUMNS`].
     values: [__m512i; 4],
-    /// What the offset takes off. It matters only for a block as a whole, which has two of these numbers.
+    /// What the offset takes off. It matters only for a block as a whole, which has two of these
+    /// numbers.
     start: __m512i,
     /// What the minimum is multiplied with.
     totals: __m512,
@@ -50,7 +51,10 @@ impl Activations {
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(super) fn later(self, places: usize) -> Self {
-        let from = _mm512_sub_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), _mm512_set1_epi64(places as i64));
+        let from = _mm512_sub_epi64(
+            _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
+            _mm512_set1_epi64(places as i64),
+        );
         let mask = u8::MAX << places;
         let moved = |v| _mm512_maskz_permutexvar_epi64(mask, from, v);
         let floats = |v| _mm512_castsi512_ps(moved(_mm512_castps_si512(v)));
@@ -84,7 +88,9 @@ impl Activations {
 #[target_feature(enable = "avx512bw")]
 fn in_columns(x: &Int8Group) -> [__m512i; 4] {
     let index = |v: i64| _mm512_setr_epi64(v, v + 4, v + 8, v + 12, v + 1, v + 5, v + 9, v + 13);
-    let four = |from: usize, v: i64| _mm512_permutex2var_epi64(values_at(x, from), index(v), values_at(x, from + 64));
+    let four = |from: usize, v: i64| {
+        _mm512_permutex2var_epi64(values_at(x, from), index(v), values_at(x, from + 64))
+    };
     let (a, b) = (four(0, 0), four(128, 0));
     let (c, d) = (four(0, 2), four(128, 2));
     let first = |a, b| _mm512_shuffle_i64x2::<0b01_00_01_00>(a, b);

@@ -1,4 +1,5 @@
-//! Plain floats: each is widened to 32 bits and multiplied with activations that were not quantized.
+//! Plain floats: each is widened to 32 bits and multiplied with activations that were not
+//! quantized.
 
 use std::arch::x86_64::*;
 
@@ -29,8 +30,12 @@ pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 #[target_feature(enable = "avx512f")]
 pub(super) fn f16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     // SAFETY: 16 numbers of 16 bits are 32 bytes.
-    let widen = |bytes: &[[u8; 2]; LANES]| unsafe { _mm512_cvtph_ps(_mm256_loadu_si256(bytes.as_ptr().cast())) };
-    each_four(weight, tile, |rows, t| dot(rows, x.row(t), widen, |bytes| f16::from_le_bytes(bytes).to_f32()));
+    let widen = |bytes: &[[u8; 2]; LANES]| unsafe {
+        _mm512_cvtph_ps(_mm256_loadu_si256(bytes.as_ptr().cast()))
+    };
+    each_four(weight, tile, |rows, t| {
+        dot(rows, x.row(t), widen, |bytes| f16::from_le_bytes(bytes).to_f32())
+    });
 }
 
 /// A [`Kernel`](crate::week2::kernels::Kernel).
@@ -41,7 +46,9 @@ pub(super) fn bf16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
         let halves = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
         _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(halves)))
     };
-    each_four(weight, tile, |rows, t| dot(rows, x.row(t), widen, |bytes| bf16::from_le_bytes(bytes).to_f32()));
+    each_four(weight, tile, |rows, t| {
+        dot(rows, x.row(t), widen, |bytes| bf16::from_le_bytes(bytes).to_f32())
+    });
 }
 
 #[inline]
@@ -53,7 +60,8 @@ fn dot<const BYTES: usize>(
     value: impl Fn([u8; BYTES]) -> f32,
 ) -> [f32; STREAMS] {
     let rows = rows.map(|row| row.as_chunks::<BYTES>().0);
-    let (vectors, rest) = (rows.map(|row| row.as_chunks::<LANES>().0), rows.map(|row| row.as_chunks::<LANES>().1));
+    let (vectors, rest) =
+        (rows.map(|row| row.as_chunks::<LANES>().0), rows.map(|row| row.as_chunks::<LANES>().1));
     let ahead = distance();
     let mut sums = [_mm512_setzero_ps(); STREAMS];
     let (x, x_rest) = x.as_chunks::<LANES>();

@@ -1,11 +1,14 @@
-//! Day 6. 512-bit kernels: 64 bytes of weights at once, and one instruction (VNNI's `vpdpbusd`) that multiplies 64 unsigned by 64 signed
-//! bytes and adds each four products to one of sixteen 32-bit sums.
+//! Day 6. 512-bit kernels: 64 bytes of weights at once, and one instruction (VNNI's `vpdpbusd`)
+//! that multiplies 64 unsigned by 64 signed bytes and adds each four products to one of sixteen
+//! 32-bit sums.
 //!
-//! For few rows of activations ([`blocks`], [`superblocks`]) memory is the limit: four rows of weights are read at once, each one a stream
-//! of its own. For many ([`panel`]) arithmetic is: 32 rows of weights are unpacked once, into the order in which `vpdpbusd` wants
-//! them, and multiplied with all rows of activations.
+//! For few rows of activations ([`blocks`], [`superblocks`]) memory is the limit: four rows of
+//! weights are read at once, each one a stream of its own. For many ([`panel`]) arithmetic is: 32
+//! rows of weights are unpacked once, into the order in which `vpdpbusd` wants them, and multiplied
+//! with all rows of activations.
 //!
-//! Every format has a file of its own, which says how its integers and scales are taken out of a block; the rest is common.
+//! Every format has a file of its own, which says how its integers and scales are taken out of a
+//! block; the rest is common.
 
 #![allow(unsafe_code, reason = "vector instructions load and store through pointers")]
 

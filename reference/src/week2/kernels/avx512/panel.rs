@@ -1,8 +1,10 @@
-//! Many rows of activations: 32 rows of weights are unpacked once, 256 columns at a time, and multiplied with all of them.
+//! Many rows of activations: 32 rows of weights are unpacked once, 256 columns at a time, and
+//! multiplied with all of them.
 //!
-//! A panel is 16 rows of weights turned by 90°: a vector holds four neighbouring columns of each row, which is what `vpdpbusd` adds
-//! up; its other operand is the same four activations in every lane. So each lane collects the output of one row of weights, and nothing
-//! is added across lanes. The sums of 2 panels and 6 rows of activations stay in registers.
+//! A panel is 16 rows of weights turned by 90°: a vector holds four neighbouring columns of each
+//! row, which is what `vpdpbusd` adds up; its other operand is the same four activations in every
+//! lane. So each lane collects the output of one row of weights, and nothing is added across lanes.
+//! The sums of 2 panels and 6 rows of activations stay in registers.
 
 use std::arch::x86_64::*;
 
@@ -41,7 +43,11 @@ impl Row {
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn zeros() -> Self {
-        Self { codes: [_mm512_setzero_si512(); 4], scales: _mm512_setzero_ps(), minimums: _mm512_setzero_ps() }
+        Self {
+            codes: [_mm512_setzero_si512(); 4],
+            scales: _mm512_setzero_ps(),
+            minimums: _mm512_setzero_ps(),
+        }
     }
 }
 
@@ -57,11 +63,17 @@ pub(super) struct Panel {
     rows: [[__m512i; LANES]; 6],
 }
 
-/// A [`Kernel`](crate::week2::kernels::Kernel): `unpack` is given the bytes of 256 columns, or of as many as are left in a row. There is
-/// a scale for each `COLUMNS`, 16 or 32; a `MINIMUM` is added or not. With `SCALES`, each 32 activations have one of their own.
+/// A [`Kernel`](crate::week2::kernels::Kernel): `unpack` is given the bytes of 256 columns, or of
+/// as many as are left in a row. There is a scale for each `COLUMNS`, 16 or 32; a `MINIMUM` is
+/// added or not. With `SCALES`, each 32 activations have one of their own.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
-pub(super) fn multiply<const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bool, const SCALES: bool>(
+pub(super) fn multiply<
+    const COLUMNS: usize,
+    const OFFSET: u8,
+    const MINIMUM: bool,
+    const SCALES: bool,
+>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
@@ -69,14 +81,20 @@ pub(super) fn multiply<const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bo
     unpack: impl Fn(&[u8]) -> Row,
 ) {
     let zero = _mm512_setzero_si512();
-    let mut panels = [Panel { codes: [zero; GROUP / 4], scales: [zero; LANES], minimums: [zero; LANES], rows: [[zero; LANES]; 6] }; 2];
+    let mut panels = [Panel {
+        codes: [zero; GROUP / 4],
+        scales: [zero; LANES],
+        minimums: [zero; LANES],
+        rows: [[zero; LANES]; 6],
+    }; 2];
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let group_bytes = GROUP / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
     for first in tile.rows.clone().step_by(CHUNK) {
         let tokens = first..tile.rows.end.min(first + CHUNK);
         for col in tile.cols.clone().step_by(2 * LANES) {
             let cols = col..tile.cols.end.min(col + 2 * LANES);
-            // The outputs of neighbouring tokens lie far apart, at a distance at which a cache holds but few; here they are neighbours.
+            // The outputs of neighbouring tokens lie far apart, at a distance at which a cache
+            // holds but few; here they are neighbours.
             let mut sums = [[_mm512_setzero_ps(); 2]; CHUNK];
             for group in 0..x.groups() {
                 let bytes = |row: usize, group: usize| {
@@ -85,10 +103,14 @@ pub(super) fn multiply<const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bo
                 };
                 for (h, panel) in panels.iter_mut().enumerate() {
                     let row = |i: usize| cols.start + h * LANES + i;
-                    panel.fill(columns, |i| if row(i) < cols.end { unpack(bytes(row(i), group)) } else { Row::zeros() });
+                    panel.fill(columns, |i| {
+                        if row(i) < cols.end { unpack(bytes(row(i), group)) } else { Row::zeros() }
+                    });
                 }
-                // These rows' next columns, or the next rows' first: while this is multiplied, they have time to come.
-                let (from, next) = if group + 1 < x.groups() { (cols.start, group + 1) } else { (cols.end, 0) };
+                // These rows' next columns, or the next rows' first: while this is multiplied, they
+                // have time to come.
+                let (from, next) =
+                    if group + 1 < x.groups() { (cols.start, group + 1) } else { (cols.end, 0) };
                 for row in from..tile.cols.end.min(from + 2 * LANES) {
                     let bytes = bytes(row, next);
                     prefetch::fetch(bytes.as_ptr(), bytes.len());
@@ -101,12 +123,34 @@ pub(super) fn multiply<const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bo
                     }
                     let group = |n: usize| &x.int8_row(t + n)[group];
                     match tokens.end - t {
-                        1 => add::<1, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums),
-                        2 => add::<2, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums),
-                        3 => add::<3, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums),
-                        4 => add::<4, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums),
-                        5 => add::<5, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums),
-                        _ => add::<TOKENS, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums),
+                        1 => {
+                            add::<1, COLUMNS, OFFSET, MINIMUM, SCALES>(
+                                &panels, group, blocks, sums,
+                            );
+                        }
+                        2 => {
+                            add::<2, COLUMNS, OFFSET, MINIMUM, SCALES>(
+                                &panels, group, blocks, sums,
+                            );
+                        }
+                        3 => {
+                            add::<3, COLUMNS, OFFSET, MINIMUM, SCALES>(
+                                &panels, group, blocks, sums,
+                            );
+                        }
+                        4 => {
+                            add::<4, COLUMNS, OFFSET, MINIMUM, SCALES>(
+                                &panels, group, blocks, sums,
+                            );
+                        }
+                        5 => {
+                            add::<5, COLUMNS, OFFSET, MINIMUM, SCALES>(
+                                &panels, group, blocks, sums,
+                            );
+                        }
+                        _ => add::<TOKENS, COLUMNS, OFFSET, MINIMUM, SCALES>(
+                            &panels, group, blocks, sums,
+                        ),
                     }
                 }
             }

@@ -8,7 +8,14 @@ use crate::week2::input::{Int8Group, SUM};
 /// Adds the products of two panels and `N` groups of activations to `sums [N]`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
-pub(super) fn add<'x, const N: usize, const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bool, const SCALES: bool>(
+pub(super) fn add<
+    'x,
+    const N: usize,
+    const COLUMNS: usize,
+    const OFFSET: u8,
+    const MINIMUM: bool,
+    const SCALES: bool,
+>(
     panels: &[Panel; 2],
     group: impl Fn(usize) -> &'x Int8Group,
     blocks: usize,
@@ -19,21 +26,32 @@ pub(super) fn add<'x, const N: usize, const COLUMNS: usize, const OFFSET: u8, co
     for n in 0..N {
         let scale = _mm512_set1_ps(groups[n].scales[0]);
         for h in 0..2 {
-            sums[n][h] =
-                if SCALES { _mm512_add_ps(products[n][h], sums[n][h]) } else { _mm512_fmadd_ps(products[n][h], scale, sums[n][h]) };
+            sums[n][h] = if SCALES {
+                _mm512_add_ps(products[n][h], sums[n][h])
+            } else {
+                _mm512_fmadd_ps(products[n][h], scale, sums[n][h])
+            };
         }
     }
 }
 
-/// The product of two panels with `N` groups of activations, but for their scale where a group has one for all.
+/// The product of two panels with `N` groups of activations, but for their scale where a group has
+/// one for all.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
-fn product<const N: usize, const COLUMNS: usize, const OFFSET: u8, const MINIMUM: bool, const SCALES: bool>(
+fn product<
+    const N: usize,
+    const COLUMNS: usize,
+    const OFFSET: u8,
+    const MINIMUM: bool,
+    const SCALES: bool,
+>(
     panels: &[Panel; 2],
     x: [&Int8Group; N],
     blocks: usize,
 ) -> [[__m512; 2]; N] {
-    // For each block of columns: what the offset takes off, which is the same in all rows, and what a minimum is multiplied with.
+    // For each block of columns: what the offset takes off, which is the same in all rows, and what
+    // a minimum is multiplied with.
     let (mut starts, mut totals) = ([[0i32; LANES]; N], [[0f32; LANES]; N]);
     for n in 0..N {
         // SAFETY: 16 sums of 16 bits are 32 bytes, as are 8 numbers of 32 bits; 16 of them are 64.
@@ -47,7 +65,10 @@ fn product<const N: usize, const COLUMNS: usize, const OFFSET: u8, const MINIMUM
             _mm512_storeu_si512(starts[n].as_mut_ptr().cast(), _mm512_mullo_epi32(sums, offset));
             let mut all = _mm512_cvtepi32_ps(sums);
             if SCALES {
-                all = _mm512_mul_ps(all, _mm512_zextps256_ps512(_mm256_loadu_ps(x[n].scales.as_ptr())));
+                all = _mm512_mul_ps(
+                    all,
+                    _mm512_zextps256_ps512(_mm256_loadu_ps(x[n].scales.as_ptr())),
+                );
             }
             _mm512_storeu_ps(totals[n].as_mut_ptr(), all);
         }
@@ -73,10 +94,14 @@ fn product<const N: usize, const COLUMNS: usize, const OFFSET: u8, const MINIMUM
                 if SCALES {
                     sum = _mm512_mul_ps(sum, _mm512_set1_ps(x[n].scales[block]));
                 }
-                out[n][h] = _mm512_fmadd_ps(sum, _mm512_castsi512_ps(panels[h].scales[piece]), out[n][h]);
+                out[n][h] =
+                    _mm512_fmadd_ps(sum, _mm512_castsi512_ps(panels[h].scales[piece]), out[n][h]);
                 if MINIMUM {
-                    out[n][h] =
-                        _mm512_fmadd_ps(_mm512_castsi512_ps(panels[h].minimums[piece]), _mm512_set1_ps(totals[n][block]), out[n][h]);
+                    out[n][h] = _mm512_fmadd_ps(
+                        _mm512_castsi512_ps(panels[h].minimums[piece]),
+                        _mm512_set1_ps(totals[n][block]),
+                        out[n][h],
+                    );
                 }
             }
         }
@@ -101,7 +126,8 @@ pub(super) fn store(sums: [__m512; 2], out: &mut [f32]) {
     }
 }
 
-/// Asks for a group that will be needed soon: rows of activations lie too far apart for the processor to guess the next.
+/// Asks for a group that will be needed soon: rows of activations lie too far apart for the
+/// processor to guess the next.
 #[inline]
 pub(super) fn fetch(group: &Int8Group) {
     let start = std::ptr::from_ref(group).cast::<i8>();

@@ -1,4 +1,5 @@
-//! [`Q2_K`](crate::week2::blocks::q2_k): four codes in a byte, a scale and a minimum of 4 bits for each 16.
+//! [`Q2_K`](crate::week2::blocks::q2_k): four codes in a byte, a scale and a minimum of 4 bits for
+//! each 16.
 
 use std::arch::x86_64::*;
 
@@ -22,7 +23,9 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<16, 0, true, false>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
+    panel::multiply::<16, 0, true, false>(weight, x, tile, &ORDER.columns, |block| {
+        unpack(part(block, 0)).row()
+    });
 }
 
 #[inline]

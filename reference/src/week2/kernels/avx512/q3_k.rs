@@ -1,4 +1,5 @@
-//! [`Q3_K`](crate::week2::blocks::q3_k): two bits of a code in a quarter of a byte, the third elsewhere, 4 too high; a scale of 6 bits for each 16.
+//! [`Q3_K`](crate::week2::blocks::q3_k): two bits of a code in a quarter of a byte, the third
+//! elsewhere, 4 too high; a scale of 6 bits for each 16.
 
 use std::arch::x86_64::*;
 
@@ -24,14 +25,17 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<16, 4, false, false>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
+    panel::multiply::<16, 4, false, false>(weight, x, tile, &ORDER.columns, |block| {
+        unpack(part(block, 0)).row()
+    });
 }
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
 fn unpack(block: &[u8; BYTES]) -> Superblock {
     let low = two_bits(load64(part(block, 32)));
-    // Bit j of byte i belongs to weight 32j + i; the upper half of a vector holds weights of the block's second half.
+    // Bit j of byte i belongs to weight 32j + i; the upper half of a vector holds weights of the
+    // block's second half.
     let third = _mm512_broadcast_i64x4(load32(part(block, 0)));
     let third = _mm512_mask_srli_epi16::<4>(third, 0xffff_0000, third);
     let four = _mm512_set1_epi8(4);

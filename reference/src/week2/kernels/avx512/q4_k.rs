@@ -22,7 +22,9 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<32, 0, true, false>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
+    panel::multiply::<32, 0, true, false>(weight, x, tile, &ORDER.columns, |block| {
+        unpack(part(block, 0)).row()
+    });
 }
 
 #[inline]
@@ -52,7 +54,11 @@ pub(super) fn scales_and_minimums(packed: &[u8; 12]) -> (__m256i, __m256i) {
     let lower = first & SIX;
     let upper = (first >> 2 & 0x3030_3030_3030_3030) | (last | last << 28) & 0x0f0f_0f0f_0f0f_0f0f;
     let all = _mm_set_epi64x(upper as i64, lower as i64);
-    let scales = _mm_shuffle_epi8(all, _mm_setr_epi8(0, 0, 1, 1, 2, 2, 3, 3, 8, 8, 9, 9, 10, 10, 11, 11));
-    let minimums = _mm_shuffle_epi8(all, _mm_setr_epi8(4, 4, 5, 5, 6, 6, 7, 7, 12, 12, 13, 13, 14, 14, 15, 15));
+    let scales =
+        _mm_shuffle_epi8(all, _mm_setr_epi8(0, 0, 1, 1, 2, 2, 3, 3, 8, 8, 9, 9, 10, 10, 11, 11));
+    let minimums = _mm_shuffle_epi8(
+        all,
+        _mm_setr_epi8(4, 4, 5, 5, 6, 6, 7, 7, 12, 12, 13, 13, 14, 14, 15, 15),
+    );
     (_mm256_cvtepu8_epi16(scales), _mm256_cvtepu8_epi16(minimums))
 }

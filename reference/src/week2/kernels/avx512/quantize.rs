@@ -7,7 +7,8 @@ use crate::week2::input::{BLOCK, GROUP, Int8Group, SUM};
 /// [`crate::week2::input::quantize_row`], to the same numbers.
 ///
 /// # Safety
-/// The machine has the instructions of [`Rung::Avx512Vnni`](crate::week2::kernels::Rung::Avx512Vnni).
+/// The machine has the instructions of
+/// [`Rung::Avx512Vnni`](crate::week2::kernels::Rung::Avx512Vnni).
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub fn quantize_row(x: &[f32], width: usize, groups: &mut [Int8Group]) {
     for (x, group) in x.chunks(GROUP).zip(groups) {
@@ -27,7 +28,10 @@ pub fn quantize_row(x: &[f32], width: usize, groups: &mut [Int8Group]) {
 fn quantize(x: &[f32; GROUP], width: usize, group: &mut Int8Group) {
     let mut absmax = [0f32; GROUP / BLOCK];
     for (b, absmax) in absmax.iter_mut().enumerate() {
-        *absmax = _mm512_reduce_max_ps(_mm512_max_ps(_mm512_abs_ps(load(x, 2 * b)), _mm512_abs_ps(load(x, 2 * b + 1))));
+        *absmax = _mm512_reduce_max_ps(_mm512_max_ps(
+            _mm512_abs_ps(load(x, 2 * b)),
+            _mm512_abs_ps(load(x, 2 * b + 1)),
+        ));
     }
     if width == GROUP {
         absmax = [absmax.into_iter().fold(0.0, f32::max); GROUP / BLOCK];
@@ -39,7 +43,12 @@ fn quantize(x: &[f32; GROUP], width: usize, group: &mut Int8Group) {
             // Conversion rounds to the nearest, ties to even.
             let values = _mm512_cvtps_epi32(_mm512_mul_ps(load(x, i), inverse));
             // SAFETY: 16 values of 8 bits are 16 bytes.
-            unsafe { _mm_storeu_si128(group.values[i * SUM..][..SUM].as_mut_ptr().cast(), _mm512_cvtepi32_epi8(values)) };
+            unsafe {
+                _mm_storeu_si128(
+                    group.values[i * SUM..][..SUM].as_mut_ptr().cast(),
+                    _mm512_cvtepi32_epi8(values),
+                );
+            };
             group.sums[i] = _mm512_reduce_add_epi32(values) as i16;
         }
     }

@@ -1,4 +1,5 @@
-//! Eight blocks of 18 to 24 bytes at once: their codes and scales are picked, 16-bit word by word, out of windows of 64 bytes.
+//! Eight blocks of 18 to 24 bytes at once: their codes and scales are picked, 16-bit word by word,
+//! out of windows of 64 bytes.
 
 use std::arch::x86_64::*;
 
@@ -19,15 +20,24 @@ struct Words {
 impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
     /// Whole heads and half the codes of so many blocks are in a window.
     const PER_WINDOW: usize = if 3 * BYTES + HEAD + 8 <= 64 { 4 } else { 3 };
-    /// Where the third window starts, so that the same, 8 bytes further on, ends with the last block.
+    /// Where the third window starts, so that the same, 8 bytes further on, ends with the last
+    /// block.
     const THIRD: usize = 8 * BYTES - 72;
 
     /// The windows, all of them moved on by `from`.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     fn windows(&self, from: usize) -> [__m512i; 3] {
-        let third = if Self::PER_WINDOW == 4 { _mm512_setzero_si512() } else { load64_or_zeros(self.0, Self::THIRD + from) };
-        [load64_or_zeros(self.0, from), load64_or_zeros(self.0, Self::PER_WINDOW * BYTES + from), third]
+        let third = if Self::PER_WINDOW == 4 {
+            _mm512_setzero_si512()
+        } else {
+            load64_or_zeros(self.0, Self::THIRD + from)
+        };
+        [
+            load64_or_zeros(self.0, from),
+            load64_or_zeros(self.0, Self::PER_WINDOW * BYTES + from),
+            third,
+        ]
     }
 
     /// Word `i` of the result is the one at `at` in block `block`.
@@ -54,7 +64,8 @@ impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
         words
     };
 
-    /// Each block's first word, twice; then two words from its byte `at` on, or where `step` is 0, that one twice.
+    /// Each block's first word, twice; then two words from its byte `at` on, or where `step` is 0,
+    /// that one twice.
     const fn heads(at: usize, step: usize) -> Words {
         let (mut words, mut i) = (Words::NONE, 0);
         while i < 16 {
@@ -74,17 +85,20 @@ impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
         [low(a), low(b), low(_mm512_srli_epi16::<4>(a)), low(_mm512_srli_epi16::<4>(b))]
     }
 
-    /// The same with a fifth bit: bit `i` of number `b` of `bits` belongs to weight `i` of block `b`.
+    /// The same with a fifth bit: bit `i` of number `b` of `bits` belongs to weight `i` of block
+    /// `b`.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn nibbles_and(&self, bits: __m256i) -> [__m512i; 4] {
         let mut codes = self.nibbles();
-        // A block's bits beside its codes; byte v of them to each of eight codes, of which each picks out its own.
+        // A block's bits beside its codes; byte v of them to each of eight codes, of which each
+        // picks out its own.
         let bits = _mm512_cvtepu32_epi64(bits);
         let own = _mm512_set1_epi64(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]));
         for v in 0..4 {
             let eight = (v as i64) * 0x0101_0101_0101_0101;
-            let eight = _mm512_broadcast_i32x4(_mm_set_epi64x(eight + 0x0808_0808_0808_0808, eight));
+            let eight =
+                _mm512_broadcast_i32x4(_mm_set_epi64x(eight + 0x0808_0808_0808_0808, eight));
             let set = _mm512_test_epi8_mask(_mm512_shuffle_epi8(bits, eight), own);
             codes[v] = _mm512_or_si512(codes[v], _mm512_maskz_set1_epi8(set, 16));
         }

@@ -17,7 +17,8 @@ pub(super) struct Widening;
 impl Multiply for Widening {
     #[inline(always)]
     unsafe fn add(sums: int32x4_t, codes: int8x16_t, values: int8x16_t) -> int32x4_t {
-        // SAFETY: every processor of this architecture has these instructions. A product is at most 128 · 127, which fits i16.
+        // SAFETY: every processor of this architecture has these instructions. A product is at most
+        // 128 · 127, which fits i16.
         unsafe {
             let low = vmull_s8(vget_low_s8(codes), vget_low_s8(values));
             let high = vmull_high_s8(codes, values);
@@ -33,7 +34,8 @@ impl Multiply for DotProduct {
     #[inline(always)]
     unsafe fn add(mut sums: int32x4_t, codes: int8x16_t, values: int8x16_t) -> int32x4_t {
         // The intrinsic (`vdotq_s32`) is not stable yet.
-        // SAFETY: the caller has found the extension; the instruction reads and writes these three registers alone.
+        // SAFETY: the caller has found the extension; the instruction reads and writes these three
+        // registers alone.
         unsafe {
             asm!(
                 ".arch_extension dotprod",

@@ -1,6 +1,10 @@
-//! 128-bit integer arithmetic (64-bit Arm). Against the integer rung: 16 products an instruction, or two.
+//! 128-bit integer arithmetic (64-bit Arm). Against the integer rung: 16 products an instruction,
+//! or two.
 
-#![allow(unsafe_code, reason = "loads through pointers, and an instruction that not every processor has")]
+#![allow(
+    unsafe_code,
+    reason = "loads through pointers, and an instruction that not every processor has"
+)]
 #![allow(
     unused_unsafe,
     reason = "intrinsics without pointers have been safe since Rust 1.87; the compiler that builds this for Arm may be older"

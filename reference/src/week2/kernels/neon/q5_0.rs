@@ -1,4 +1,5 @@
-//! Against Q4_0: a fifth bit for each code. Its byte is brought to the code's lane, and the bit that is the code's own tested.
+//! Against Q4_0: a fifth bit for each code. Its byte is brought to the code's lane, and the bit
+//! that is the code's own tested.
 
 use std::arch::aarch64::*;
 
@@ -14,9 +15,14 @@ impl Format for Q5_0 {
     unsafe fn dot<M: Multiply>(row: &[u8], x: &[Int8Group]) -> f32 {
         let mut sum = 0.0;
         for (blocks, x) in row.chunks(8 * 22).zip(x) {
-            for ((block, p), scale) in blocks.chunks_exact(22).zip(x.values.as_chunks().0.chunks_exact(2)).zip(x.scales) {
+            for ((block, p), scale) in
+                blocks.chunks_exact(22).zip(x.values.as_chunks().0.chunks_exact(2)).zip(x.scales)
+            {
                 let [low, high] = nibbles(block[6..].try_into().expect("16 bytes"));
-                let codes = [less(with_fifth(low, block[2], block[3]), 16), less(with_fifth(high, block[4], block[5]), 16)];
+                let codes = [
+                    less(with_fifth(low, block[2], block[3]), 16),
+                    less(with_fifth(high, block[4], block[5]), 16),
+                ];
                 // SAFETY: as for this function.
                 let qp = unsafe { dot_32::<M>(codes, p) };
                 sum += scale * f16_at(block, 0) * qp as f32;
@@ -26,7 +32,8 @@ impl Format for Q5_0 {
     }
 }
 
-/// Adds 16 to the codes whose bit is set: bits of `first` belong to codes 0…7, those of `second` to 8…15.
+/// Adds 16 to the codes whose bit is set: bits of `first` belong to codes 0…7, those of `second` to
+/// 8…15.
 #[inline(always)]
 fn with_fifth(codes: uint8x16_t, first: u8, second: u8) -> uint8x16_t {
     let own = load(&[1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128]);

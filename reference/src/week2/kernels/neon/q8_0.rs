@@ -1,4 +1,5 @@
-//! Against the integer rung: 16 products at once; both factors have a sign, as the instructions want them.
+//! Against the integer rung: 16 products at once; both factors have a sign, as the instructions
+//! want them.
 
 use super::{
     Format,
@@ -12,7 +13,9 @@ impl Format for Q8_0 {
     unsafe fn dot<M: Multiply>(row: &[u8], x: &[Int8Group]) -> f32 {
         let mut sum = 0.0;
         for (blocks, x) in row.chunks(8 * 34).zip(x) {
-            for ((block, p), scale) in blocks.chunks_exact(34).zip(x.values.as_chunks().0.chunks_exact(2)).zip(x.scales) {
+            for ((block, p), scale) in
+                blocks.chunks_exact(34).zip(x.values.as_chunks().0.chunks_exact(2)).zip(x.scales)
+            {
                 let bytes: &[[u8; 16]] = block[2..].as_chunks().0;
                 let codes = [less(load(&bytes[0]), 0), less(load(&bytes[1]), 0)];
                 // SAFETY: as for this function.
