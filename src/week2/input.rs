@@ -92,7 +92,7 @@ impl Input {
         self.width = width;
         self.int8.resize_with(self.rows * groups, Int8Group::default);
         team.parallel_rows(&mut self.int8, groups, 1, |r, row| {
-            quantize_row(&self.values[r * cols..][..cols], width, row)
+            quantize_row(&self.values[r * cols..][..cols], width, row);
         });
     }
 }

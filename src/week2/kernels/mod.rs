@@ -268,12 +268,12 @@ pub fn quantize(rung: Rung, team: &Team, x: &mut Input, width: usize) {
         // SAFETY: the machine has the rung's instructions.
         #[cfg(target_arch = "x86_64")]
         Rung::Avx2 => x.quantize_with(team, width, |x, width, groups| unsafe {
-            avx2::quantize_row(x, width, groups)
+            avx2::quantize_row(x, width, groups);
         }),
         // SAFETY: the machine has the rung's instructions.
         #[cfg(target_arch = "x86_64")]
         Rung::Avx512Vnni => x.quantize_with(team, width, |x, width, groups| unsafe {
-            avx512::quantize_row(x, width, groups)
+            avx512::quantize_row(x, width, groups);
         }),
         _ => x.quantize(team, width),
     }

@@ -124,19 +124,29 @@ pub(super) fn multiply<
                     let group = |n: usize| &x.int8_row(t + n)[group];
                     match tokens.end - t {
                         1 => {
-                            add::<1, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums)
+                            add::<1, COLUMNS, OFFSET, MINIMUM, SCALES>(
+                                &panels, group, blocks, sums,
+                            );
                         }
                         2 => {
-                            add::<2, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums)
+                            add::<2, COLUMNS, OFFSET, MINIMUM, SCALES>(
+                                &panels, group, blocks, sums,
+                            );
                         }
                         3 => {
-                            add::<3, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums)
+                            add::<3, COLUMNS, OFFSET, MINIMUM, SCALES>(
+                                &panels, group, blocks, sums,
+                            );
                         }
                         4 => {
-                            add::<4, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums)
+                            add::<4, COLUMNS, OFFSET, MINIMUM, SCALES>(
+                                &panels, group, blocks, sums,
+                            );
                         }
                         5 => {
-                            add::<5, COLUMNS, OFFSET, MINIMUM, SCALES>(&panels, group, blocks, sums)
+                            add::<5, COLUMNS, OFFSET, MINIMUM, SCALES>(
+                                &panels, group, blocks, sums,
+                            );
                         }
                         _ => add::<TOKENS, COLUMNS, OFFSET, MINIMUM, SCALES>(
                             &panels, group, blocks, sums,

@@ -47,7 +47,7 @@ fn quantize(x: &[f32; GROUP], width: usize, group: &mut Int8Group) {
                 _mm_storeu_si128(
                     group.values[i * SUM..][..SUM].as_mut_ptr().cast(),
                     _mm512_cvtepi32_epi8(values),
-                )
+                );
             };
             group.sums[i] = _mm512_reduce_add_epi32(values) as i16;
         }

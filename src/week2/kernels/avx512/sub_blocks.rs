@@ -82,7 +82,7 @@ fn dot<const BYTES: usize>(
         _mm_storeu_ps(
             out.as_mut_ptr(),
             _mm_sub_ps(_mm_loadu_ps(sums.as_ptr()), _mm512_castps512_ps128(minimums)),
-        )
+        );
     };
     out
 }

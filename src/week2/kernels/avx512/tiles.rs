@@ -39,7 +39,7 @@ pub(in crate::week2::kernels) fn tile_scores(
             let scores = &mut scores[first..first + there];
             // SAFETY: the mask has a bit for each number in `scores`.
             unsafe {
-                _mm512_mask_storeu_ps(scores.as_mut_ptr(), u16::MAX >> (LANES - there), sums)
+                _mm512_mask_storeu_ps(scores.as_mut_ptr(), u16::MAX >> (LANES - there), sums);
             };
         }
     }
@@ -112,7 +112,7 @@ pub(in crate::week2::kernels) fn widen(x: &[f16], out: &mut [f32]) {
             _mm512_storeu_ps(
                 out.as_mut_ptr(),
                 _mm512_cvtph_ps(_mm256_loadu_si256(x.as_ptr().cast())),
-            )
+            );
         };
     }
     for (x, out) in x_rest.iter().zip(out_rest) {
