@@ -15,7 +15,7 @@ use std::{
     collections::BTreeSet,
     fs,
     io::ErrorKind,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     thread,
 };
 
@@ -236,6 +236,12 @@ pub(crate) fn recover(root: &Path) -> Result<Vec<String>> {
 fn read_journal(committed: &Path) -> Result<Journal> {
     let read = || -> Result<Journal> {
         let journal: Journal = serde_json::from_slice(&fs::read(committed.join("journal.json"))?)?;
+        // The journal is a file like any other: it may not lead out of the repository.
+        let paths = journal.entries.iter().map(|entry| Path::new(&entry.path));
+        if let Some(path) = paths.chain([journal.recovery.as_path()]).find(|path| !is_inside(path))
+        {
+            bail!("found the path {}, expected one inside the repository", path.display());
+        }
         if journal.format != FORMAT {
             bail!(
                 "format {} found, {FORMAT} expected; run `target/release/course`, which is the runner that wrote it",
@@ -245,6 +251,11 @@ fn read_journal(committed: &Path) -> Result<Journal> {
         Ok(journal)
     };
     read().with_context(|| format!("{FOLDER}/{COMMITTED}/journal.json cannot be read"))
+}
+
+/// Whether a path names something below the folder that it is relative to.
+fn is_inside(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, Component::Normal(_)))
 }
 
 /// Step 3, as often as it takes.
