@@ -257,7 +257,7 @@ impl Model {
         work.input.resize(n, e);
         let x = &work.x;
         plan.team.parallel_rows(&mut work.input.values, e, ROWS, |t, out| {
-            rms_norm(&x[t * e..][..e], norm, self.config.rms_norm_eps, out)
+            rms_norm(&x[t * e..][..e], norm, self.config.rms_norm_eps, out);
         });
         plan.prepare(&mut work.input, width);
     }
@@ -290,7 +290,7 @@ impl Plan {
     fn add_bias(&self, linear: &Linear, out: &mut [f32]) {
         if let Some(bias) = &linear.bias {
             self.team.parallel_rows(out, bias.len(), ROWS, |_, out| {
-                out.iter_mut().zip(bias).for_each(|(x, b)| *x += b)
+                out.iter_mut().zip(bias).for_each(|(x, b)| *x += b);
             });
         }
     }
@@ -314,6 +314,6 @@ const ROWS: usize = 8;
 /// `x += delta`, both `[T, E]`.
 fn add_rows(x: &mut [f32], delta: &[f32], e: usize, plan: &Plan) {
     plan.team.parallel_rows(x, e, ROWS, |t, x| {
-        x.iter_mut().zip(&delta[t * e..]).for_each(|(x, d)| *x += d)
+        x.iter_mut().zip(&delta[t * e..]).for_each(|(x, d)| *x += d);
     });
 }
