@@ -4,5 +4,5 @@
 //! shows: a run of 8 positions of a capacity of 7: this must panic
 let CacheShape { capacity, head_dim, .. } = self.shape;
 
-let at = self.start(layer, sequence, head);
-Run { len, keys: self.keys.get(at, len * head_dim), values: self.values.get(at, len * head_dim) }
+let at = self.start(layer, sequence, head) + positions.start * head_dim;
+Run { start: positions.start, len: positions.len(), keys: self.keys.get(at, positions.len() * head_dim), values: self.values.get(at, positions.len() * head_dim) }

@@ -22,7 +22,8 @@ for (x, norm, size) in [(&mut work.q, &layer.q_norm, q_size), (&mut work.k, &lay
     });
 }
 work.input.resize(n, q_size);
-attend(plan, cache, index, rows, &work.q, (group, d), &mut work.input.values);
+let queries = Queries { rows: rows, q: &work.q, group, head_dim: d };
+attend(plan, cache, index, queries, &mut work.input.values);
 for ((row, k), v) in rows.iter().zip(work.k.chunks_exact(kv_size)).zip(work.v.chunks_exact(kv_size)) {
     cache.write(index, row.sequence, row.position, k, v);
 }

@@ -25,7 +25,8 @@ for ((row, k), v) in rows.iter().zip(work.k.chunks_exact(kv_size)).zip(work.v.ch
     cache.write(index, row.sequence, row.position, k, v);
 }
 work.input.resize(n, q_size);
-attend(plan, cache, index, rows, &work.q, (group, d), &mut work.input.values);
+let queries = Queries { rows: rows, q: &work.q, group, head_dim: d };
+attend(plan, cache, index, queries, &mut work.input.values);
 work.delta.resize(n * c.hidden_size, 0.0);
 plan.matmul(&layer.o_proj.weight, &mut work.input, &mut work.delta);
 plan.add_bias(&layer.o_proj, &mut work.delta);

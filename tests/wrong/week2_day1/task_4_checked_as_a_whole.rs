@@ -14,5 +14,6 @@ for (i, part) in tokens.chunks(chunk).enumerate() {
     self.rows.extend(part.iter().enumerate().map(row));
     self.model.check(&self.rows, &self.cache)?;
     self.model.forward(&self.rows, &mut self.cache, &self.plan, &mut self.work);
+    self.tokens.extend_from_slice(part);
 }
 Ok(self.work.logits())

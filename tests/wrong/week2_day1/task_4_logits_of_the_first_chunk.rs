@@ -14,5 +14,6 @@ for (i, part) in tokens.chunks(chunk).enumerate() {
     if i == 0 {
         first = logits.to_vec();
     }
+    self.tokens.extend_from_slice(part);
 }
 Ok(first.leak())

@@ -7,6 +7,7 @@ ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start fro
 ensure!(prompt.len() <= context, "the prompt has {} tokens, but the context holds {context}", prompt.len());
 let mut tokens = Vec::with_capacity(context.min(prompt.len().saturating_add(limits.max_new_tokens)));
 tokens.extend_from_slice(prompt);
+self.keep_prefix(prompt);
 let mut unseen = 0;
 loop {
     if tokens.len() - prompt.len() == limits.max_new_tokens {

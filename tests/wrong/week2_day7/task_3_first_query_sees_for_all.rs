@@ -13,7 +13,6 @@
     let mut scores = [0f32; BLOCK * TILE];
     let scores = &mut scores[..n_queries * TILE];
     out.fill(0.0);
-    let mut start = 0;
     for run in runs {
         for from in (0..run.len).step_by(TILE) {
             let n = TILE.min(run.len - from);
@@ -26,16 +25,16 @@
             tile_scores_transposed(&rows[..n_queries], transposed, scale, scores);
             for (i, query) in queries.iter().enumerate() {
                 let scores = &mut scores[i * TILE..][..TILE];
-                // A query sees the positions up to its own; of a tile, all, some or none.
-                let visible = queries[0].visible.saturating_sub(start + from).min(n);
-                let (seen, unseen) = scores.split_at_mut(visible);
-                unseen.fill(0.0);
-                factors[i] = softmax[i].absorb(seen);
+                // A query sees a range of positions; of a tile, all, some or none.
+                let place = |position: usize| position.saturating_sub(run.start + from).min(n);
+                let (first, end) = (place(queries[0].visible.start), place(queries[0].visible.end));
+                scores[..first].fill(0.0);
+                scores[end..].fill(0.0);
+                factors[i] = softmax[i].absorb(&mut scores[first..end]);
             }
             widen(run.values, from, n, head_dim, tile);
             tile_sum(scores, &factors[..n_queries], &tile[..n * head_dim], head_dim, out);
         }
-        start += run.len;
     }
     for (out, softmax) in out.chunks_exact_mut(head_dim).zip(&softmax) {
         out.iter_mut().for_each(|x| *x /= softmax.total);
