@@ -16,7 +16,6 @@ pub mod input;
 pub mod kernels;
 pub mod layer;
 pub mod load;
-pub mod matrix;
 pub mod model;
 pub mod parallel;
 pub mod plan;
@@ -25,3 +24,5 @@ pub mod roofline;
 pub mod rope;
 pub mod rows;
 pub mod streaming;
+
+pub use tiny_llm_kernels::matrix;

@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use super::{
-    cache::Run,
-    kernels::vector::{TILE, exp_sum, tile_scores, tile_scores_transposed, tile_sum, widen},
+    cache::{Run, widen},
+    kernels::vector::{TILE, exp_sum, tile_scores, tile_scores_transposed, tile_sum},
 };
 
 /// The largest head that is taken: a tile of keys and one of values lie on the stack.
