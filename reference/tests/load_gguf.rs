@@ -24,8 +24,9 @@ use tiny_llm_reference::week2::{
     kernels::Rung,
     load::load_gguf,
     matrix::Matrix,
-    model::{AttentionKind, Model, Plan},
+    model::Model,
     parallel::Team,
+    plan::{AttentionKind, Plan},
 };
 
 const FILE: &str = "some.gguf";
