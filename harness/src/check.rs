@@ -1,14 +1,10 @@
 //! Assertions that explain: which element, both values, both shapes, the tolerance.
 
-use std::{
-    any::Any,
-    fmt, panic,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::fmt;
 
 use approx::{AbsDiffEq, RelativeEq};
 
-use crate::{diagnosis, difference};
+use crate::{diagnosis, difference, panics};
 use tiny_llm_formats::Tensor;
 
 /// How far a value may be from the expected one.
@@ -73,7 +69,8 @@ pub struct Mismatch {
 }
 
 /// The worst element, if any is out of tolerance: a NaN or an infinity first, then the one furthest
-/// away.
+/// away. Distances are parts of the expected number, or of the usual magnitude where that is larger:
+/// a number near 0 whose sign is wrong is less to look at than one of 4 that is off by 4.
 ///
 /// # Panics
 /// If the shapes differ.
@@ -85,6 +82,8 @@ pub fn worst_mismatch(
 ) -> Option<Mismatch> {
     assert_eq!(found.shape(), expected.shape(), "compare shapes first");
     let tolerance = tolerance.into();
+    let finite = || expected.iter().filter(|y| y.is_finite()).map(|y| f64::from(y.abs()));
+    let usual = (finite().sum::<f64>() / finite().count().max(1) as f64) as f32;
     let mut worst: Option<(f32, Mismatch)> = None;
     let mut wrong = 0;
     for ((index, &x), &y) in found.indexed_iter().zip(expected) {
@@ -95,7 +94,7 @@ pub fn worst_mismatch(
         let distance = match tolerance {
             _ if !(x - y).is_finite() => f32::INFINITY,
             Tolerance::Absolute(_) => (x - y).abs(),
-            Tolerance::Relative(_) => (x - y).abs() / x.abs().max(y.abs()),
+            Tolerance::Relative(_) => (x - y).abs() / y.abs().max(usual),
         };
         if worst.as_ref().is_none_or(|(d, _)| distance > *d) {
             let index = ndarray::Dimension::slice(&index).to_vec();
@@ -133,9 +132,21 @@ pub fn assert_close_noting(
     tolerance: impl Into<Tolerance>,
     more: &str,
 ) {
-    let tolerance = tolerance.into();
+    assert_close_led(what, found, expected, tolerance.into(), more, None);
+}
+
+/// [`assert_close_noting`], on an input where a NaN comes of what `nan` says.
+#[track_caller]
+pub(crate) fn assert_close_led(
+    what: &str,
+    found: &Tensor,
+    expected: &Tensor,
+    tolerance: Tolerance,
+    more: &str,
+    nan: Option<&str>,
+) {
     if let Err(message) = compare(what, found, expected, tolerance) {
-        panic!("{message}{more}{}", diagnosis::of_tensor(what, found, expected, tolerance));
+        panic!("{message}{more}{}", diagnosis::of_tensor(what, found, expected, tolerance, nan));
     }
 }
 
@@ -261,11 +272,10 @@ fn row_of(x: &Tensor, index: &[usize]) -> Option<String> {
 /// If `action` returns.
 #[track_caller]
 pub fn assert_panics<T>(arguments: &str, action: impl FnOnce() -> T) {
-    let Err(payload) = catch_unwind(AssertUnwindSafe(action)) else {
-        panic!("{arguments}: this must panic, but a value was returned");
-    };
-    if is_todo(&*payload) {
-        panic::resume_unwind(payload);
+    match panics::catch(action) {
+        Ok(_) => panic!("{arguments}: this must panic, but a value was returned"),
+        Err(panic) if panic.is_todo() => panic.go_on(),
+        Err(_) => {}
     }
 }
 
@@ -277,23 +287,16 @@ pub fn assert_panics<T>(arguments: &str, action: impl FnOnce() -> T) {
 /// If `action` panics.
 #[track_caller]
 pub fn assert_accepts<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
-    match catch_unwind(AssertUnwindSafe(action)) {
+    match panics::catch(action) {
         Ok(value) => value,
-        Err(payload) if is_todo(&*payload) => panic::resume_unwind(payload),
-        Err(payload) => panic!(
-            "{arguments}: this must be accepted, but it panicked: {}",
-            message(&*payload).unwrap_or("no message")
+        Err(panic) if panic.is_todo() => panic.go_on(),
+        Err(panic) => panic!(
+            "{arguments}: this must be accepted, but it panicked at {}: {}{}",
+            panic.place,
+            panic.message(),
+            panics::meaning(panic.message())
+                .map(|meaning| format!("\n  diagnosis {meaning}"))
+                .unwrap_or_default()
         ),
     }
-}
-
-fn message(payload: &(dyn Any + Send)) -> Option<&str> {
-    payload
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| payload.downcast_ref::<&str>().copied())
-}
-
-fn is_todo(payload: &(dyn Any + Send)) -> bool {
-    message(payload).is_some_and(|m| m.starts_with("not yet implemented"))
 }

@@ -33,6 +33,7 @@ mod data;
 mod matrix;
 mod page;
 mod tree;
+mod unseen;
 
 pub(crate) use command::{Options, run, verify};
 
@@ -75,8 +76,13 @@ pub(crate) struct Wrong {
 /// # Errors
 /// If a file is malformed or does not fit the curriculum; all such files are named.
 pub(crate) fn load(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
+    load_kinds(root, curriculum, &["wrong", "alternate"])
+}
+
+/// The entries of these folders of `tests`.
+fn load_kinds(root: &Path, curriculum: &Curriculum, kinds: &[&str]) -> Result<Vec<Entry>> {
     let (mut entries, mut problems) = (Vec::new(), Vec::new());
-    for kind in ["wrong", "alternate"] {
+    for &kind in kinds {
         for day in curriculum.days() {
             let folder = format!("tests/{kind}/{}", day.module());
             let names = names(&root.join(&folder))?;
@@ -89,7 +95,7 @@ pub(crate) fn load(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
                 let path = format!("{folder}/{name}");
                 let text = fs::read_to_string(root.join(&path))
                     .with_context(|| format!("{path} cannot be read"))?;
-                match parse(&path, &text, day, kind == "wrong", &chapter) {
+                match parse(&path, &text, day, kind != "alternate", &chapter) {
                     Ok(entry) => entries.push(entry),
                     Err(error) => problems.push(format!("{path}: {error:#}")),
                 }
