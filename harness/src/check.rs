@@ -300,3 +300,72 @@ pub fn assert_accepts<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
         ),
     }
 }
+
+/// What a test rests on beside its own task.
+pub struct Part {
+    /// As the runner has it: `week1-day1 task 1`.
+    pub task: &'static str,
+    /// What it does: `softmax`.
+    pub what: &'static str,
+    /// Panics if it is wrong.
+    pub check: fn(),
+}
+
+/// Runs a test of something that is made of other tasks' work. If it fails and one of the parts,
+/// tried in order, is wrong by itself, that is what is said: numbers that come out of a whole tell
+/// nothing of the whole as long as a part is wrong.
+///
+/// # Panics
+/// If `test` does.
+#[track_caller]
+pub fn resting_on<T>(parts: &[&Part], test: impl FnOnce() -> T) -> T {
+    panics::catch(test).unwrap_or_else(|panic| {
+        if panic.is_todo() {
+            panic.go_on();
+        }
+        let is_red = |part: &&&Part| {
+            panics::catch(part.check).is_err_and(|panic| !panic.is_todo())
+        };
+        let Some(part) = parts.iter().find(is_red) else { panic.go_on() };
+        let (day, number) = part.task.split_once(" task ").unwrap_or((part.task, ""));
+        panic!(
+            "{} ({}) is red, and this rests on it: make its tests green first\n  cargo course test {day} {number}",
+            part.task, part.what
+        )
+    })
+}
+
+/// Passes if `function` gives the same for `x` whatever order its elements lie in in memory, which
+/// a swap of axes changes and an index does not see.
+///
+/// # Panics
+/// Otherwise, or if `function` does.
+#[track_caller]
+pub fn assert_any_layout(
+    what: &str,
+    x: &Tensor,
+    tolerance: impl Into<Tolerance>,
+    function: impl Fn(&Tensor) -> Tensor,
+) {
+    let other = in_another_layout(x);
+    let what = format!(
+        "{what} of {:?} whose elements lie column by column in memory, as after a swap of axes",
+        x.shape()
+    );
+    let found = assert_accepts(&what, || function(&other));
+    let property = "the elements are the same at the same indices, so the answer is too: walk along \
+                    axes (`lanes_mut`, `rows`, an index), not through memory";
+    assert_agrees(
+        &format!("{what}, compared with the same row by row"),
+        &found,
+        &function(x),
+        tolerance,
+        property,
+    );
+}
+
+/// The same elements at the same indices, column by column in memory.
+#[must_use]
+pub fn in_another_layout(x: &Tensor) -> Tensor {
+    x.view().reversed_axes().as_standard_layout().into_owned().reversed_axes()
+}

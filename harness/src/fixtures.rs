@@ -11,6 +11,7 @@
 //!
 //! `relative` lists the outputs whose tolerance is a part of the value; `reveals` names the
 //! mistakes of which the oracle has made sure that their answer lies at least 20 tolerances away.
+//! Some cases have a `nan`, which says what a NaN comes of on their input.
 //!
 //! The file is read here, without the `safetensors` crate: its derive macros would take more of the
 //! first day's build than everything else together.
