@@ -4,3 +4,5 @@
 pub mod week1;
 #[cfg(feature = "model")]
 pub mod week2;
+#[cfg(feature = "model")]
+pub mod week3;

@@ -1,10 +1,8 @@
 //! Week 3: serve many. Requests share the model, a step at a time.
 //!
 //! In reading order: `request` (what a client asks for, and a request's life), `stop` (texts that end
-//! an answer), `slots` (who has which place in the cache), `batch` (the rows of a step), `engine` (the
-//! loop around them).
+//! an answer), `slots` (who has which place in the cache), `engine` (the loop around them).
 
-pub mod batch;
 pub mod engine;
 pub mod request;
 pub mod slots;
