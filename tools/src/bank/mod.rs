@@ -24,16 +24,18 @@ use crate::{
 
 mod alternate;
 mod answers;
-mod change;
+pub(crate) mod change;
 mod command;
 mod data;
 mod matrix;
 mod page;
 mod tokens;
 mod tree;
+pub(crate) mod variants;
 mod wrong;
 
 pub(crate) use command::{Options, run, verify};
+use variants::Variant;
 use wrong::Regions;
 
 /// Another body for a function of the reference.
@@ -68,6 +70,8 @@ pub(crate) struct Wrong {
     pub(crate) read: String,
     /// A part of a failing test's message, where the answer is no tensor.
     pub(crate) shows: Option<String>,
+    /// What `cargo course trace` says of it, in this order; asked of entries that have it.
+    pub(crate) trace: Vec<String>,
 }
 
 /// All entries: the wrong ones by day and name, then the alternates.
@@ -105,6 +109,26 @@ pub(crate) fn load(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
     }
     ensure!(problems.is_empty(), "{} malformed entries\n{}", problems.len(), problems.join("\n"));
     Ok(entries)
+}
+
+/// The entries' bodies; entry `i` has the number `i + 1`.
+///
+/// # Errors
+/// If a task is not in the curriculum.
+pub(crate) fn variants<'a>(
+    curriculum: &'a Curriculum,
+    entries: &'a [Entry],
+) -> Result<Vec<Variant<'a>>> {
+    let variant = |(i, entry): (usize, &'a Entry)| {
+        Ok(Variant {
+            number: i + 1,
+            file: &curriculum.task(&entry.task)?.file,
+            function: &entry.function,
+            place: &entry.path,
+            body: &entry.body,
+        })
+    };
+    entries.iter().enumerate().map(variant).collect()
 }
 
 /// Every marked body of the reference, without its indentation.
