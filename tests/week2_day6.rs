@@ -251,7 +251,7 @@ fn task_3_threads_share_every_tile_once() {
         let grid = grid(case);
         let mut out = vec![0u32; grid.rows * grid.width];
         Team::new(threads).parallel_tiles(&mut out, grid.width, grid.tile, |tile| {
-            for row in tile.rows.clone() {
+            for row in tile.rows() {
                 tile.row_mut(row).iter_mut().for_each(|cell| *cell += 1);
             }
         });

@@ -2,9 +2,9 @@
 //! function: matrix_matrix
 //! says: You add to what the output held: write it.
 let mut row = vec![Unpacked::default(); x.groups()];
-for (i, r) in tile.cols.clone().enumerate() {
+for (i, r) in tile.cols().enumerate() {
     unpack(weight.row(r), &mut row);
-    for t in tile.rows.clone() {
+    for t in tile.rows() {
         tile.row_mut(t)[i] += dot_unpacked(&row, x.int8_row(t));
     }
 }

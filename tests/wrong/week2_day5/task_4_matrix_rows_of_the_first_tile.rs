@@ -1,10 +1,10 @@
 //! id: tile-offset-forgotten
 //! function: matrix_matrix
-//! says: A tile begins anywhere: its column i belongs to weight row tile.cols.start + i.
+//! says: A tile begins anywhere: its column i belongs to weight row tile.cols().start + i.
 let mut row = vec![Unpacked::default(); x.groups()];
-for (i, _) in tile.cols.clone().enumerate() {
+for (i, _) in tile.cols().enumerate() {
     unpack(weight.row(i), &mut row);
-    for t in tile.rows.clone() {
+    for t in tile.rows() {
         tile.row_mut(t)[i] = dot_unpacked(&row, x.int8_row(t));
     }
 }
