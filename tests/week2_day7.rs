@@ -22,7 +22,7 @@ use tiny_llm::week2::{
 use tiny_llm_formats::{Tensor, config::ModelConfig, gguf::TensorType, tensor::tensor};
 use tiny_llm_harness::{
     allocations::{CountingAllocator, count},
-    check::{assert_accepts, assert_agrees, assert_panics},
+    check::{Part, assert_accepts, assert_agrees, assert_panics, resting_on},
     fixtures::{Case, Fixtures, random},
 };
 
@@ -97,6 +97,15 @@ fn task_1_absorb_empty_pieces() {
 
 // Tasks 2 and 3: attention in one pass
 
+const ABSORB: &Part =
+    &Part { task: "week2-day7 task 1", what: "softmax in pieces", check: check_every_absorb };
+
+fn check_every_absorb() {
+    ["rising", "falling", "large", "masked_first", "masked_last"]
+        .into_iter()
+        .for_each(check_absorb);
+}
+
 /// Keys and values of a case, as they would lie in a cache.
 struct Stored {
     keys: (Vec<f32>, Vec<f16>),
@@ -161,7 +170,8 @@ fn check_streaming(case: &str) {
     let mut out = vec![BEFORE; q.len()];
     attend_streaming(&values(&q), stored.runs(), stored.dim, case.scalar("scale") as f32, &mut out);
     let heads: Vec<String> = (0..q.shape()[0]).map(|g| format!("head {g}")).collect();
-    case.check_rows("output", &heads, &tensor(q.shape(), out));
+    let found = tensor(q.shape(), out);
+    resting_on(&[ABSORB], || case.check_rows("output", &heads, &found));
 }
 
 #[test]
@@ -310,7 +320,8 @@ fn check_block(case: &str) {
     attend_block(&queries, runs, stored.dim, case.scalar("scale") as f32, &mut out);
     let rows: Vec<String> =
         queries.iter().map(|query| format!("the query that sees {:?}", query.visible)).collect();
-    case.check_rows("output", &rows, &tensor(q.shape(), out));
+    let found = tensor(q.shape(), out);
+    resting_on(&[ABSORB], || case.check_rows("output", &rows, &found));
 }
 
 #[test]

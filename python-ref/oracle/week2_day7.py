@@ -35,6 +35,12 @@ def task_1(out):
     rising = [r.normal(5), r.normal(7, mean=3.0), r.normal(1, mean=9.0)]
     falling = [r.normal(6, mean=5.0), r.normal(3), r.normal(4, mean=-4.0)]
     inf = torch.tensor([-math.inf])
+    masked = "−∞ − (−∞) is NaN, and so is 0 · ∞: as long as every score was −∞, so is the maximum; do not subtract it."
+    nans = {
+        "large": "the exponential of a score of 900 is ∞, and ∞ · 0 and ∞/∞ are NaN: subtract the maximum first.",
+        "masked_first": masked,
+        "empty": masked,
+    }
     for name, why, pieces in (
         ("rising", "each piece holds a new maximum, so all that came before is scaled down", rising),
         ("falling", "the first piece holds the maximum: every later factor is 1", falling),
@@ -55,6 +61,7 @@ def task_1(out):
             inputs={f"scores_{i}": p for i, p in enumerate(pieces)},
             outputs=answer,
             scalars={"pieces": len(pieces)},
+            nan=nans.get(name),
             tolerance=dict.fromkeys(answer, allowed),
         )
 
@@ -93,6 +100,7 @@ def online(q, keys, values, visible, scale, mistake=None, tile=TILE):
 
 
 def _attention_case(out, name, r, why, q, keys, values, visible, half, wrong, runs=None):
+    sharp = "the exponentials of scores in the hundreds are ∞, and ∞/∞ is NaN: subtract the maximum first."
     if half:
         keys, values = keys.half().float(), values.half().float()
     scale = 1 / math.sqrt(q.shape[1])
@@ -107,6 +115,7 @@ def _attention_case(out, name, r, why, q, keys, values, visible, half, wrong, ru
         inputs={"q": q, "keys": keys, "values": values},
         outputs=lambda q, keys, values: attention(q, keys, values, visible, scale),
         scalars={"visible": visible, "half": half, "runs": runs or [size], "scale": scale},
+        nan=sharp if name.endswith("/sharp") else None,
         tolerance={"output": rounding(roundings, values)},
         same={"online": lambda q, keys, values: online(q, keys, values, visible, scale)},
         wrong={m: (lambda q, keys, values, m=m: online(q, keys, values, visible, scale, m)) for m in wrong},
