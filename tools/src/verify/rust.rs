@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 
-use super::{Outcome, Verification};
+use super::context::{Outcome, Verification};
 use crate::{bank, consistency, libtest::Report, process::run_aloud, stubs};
 
 /// The PyO3 crate; it builds only where there is a Python, and is checked with it.
