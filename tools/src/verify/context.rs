@@ -1,10 +1,6 @@
 //! What the steps of verification share.
 
-use std::{
-    path::PathBuf,
-    process::Command,
-    time::Duration,
-};
+use std::{path::PathBuf, process::Command, time::Duration};
 
 use anyhow::{Result, bail};
 use clap::Args;
