@@ -8,12 +8,13 @@ use super::{
     cache::CacheType,
     rust::{
         cache::{Cells, Run},
-        streaming as rust,
+        streaming::{self as rust, BLOCK, MAX_HEAD_DIM, MAX_QUERIES},
     },
 };
 use crate::{
-    convert::{Any, Floats, Matrix, Vector, compute},
-    panics::call,
+    background::call,
+    convert::{Count, Floats, compute},
+    shapes::{Shapes, every, wrong},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -22,6 +23,7 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(attend_block, m)?)
 }
 
+/// A softmax whose scores come in pieces: what has been seen so far.
 #[pyclass]
 pub(crate) struct OnlineSoftmax(rust::OnlineSoftmax);
 
@@ -32,26 +34,40 @@ impl OnlineSoftmax {
         Self(rust::OnlineSoftmax::default())
     }
 
+    /// The largest score; −inf before the first.
     #[getter]
     fn max(&self) -> f32 {
         self.0.max
     }
 
+    /// The sum of `e^(score − max)`.
     #[getter]
     fn total(&self) -> f32 {
         self.0.total
     }
 
     /// The weights that `scores [n]` become, and the factor for what was weighted before.
-    fn absorb(&mut self, py: Python<'_>, scores: Vector) -> PyResult<(Any, f32)> {
-        let mut scores = scores.to_vec();
-        let factor = call(py, || self.0.absorb(&mut scores))?;
-        Ok((Floats(tensor(&[scores.len()], scores)), factor))
+    fn absorb(&mut self, py: Python<'_>, scores: Floats) -> PyResult<(Floats, f32)> {
+        if scores.0.ndim() != 1 {
+            return Err(wrong("scores", &format!("shape {:?}", scores.0.shape()), "[n]"));
+        }
+        every("scores", &scores.0, "numbers, or −inf for what is not seen", |x| x < f32::INFINITY)?;
+        let (mut softmax, mut numbers) = (self.0, scores.to_vec());
+        let (softmax, numbers, factor) = call(py, move || {
+            let factor = softmax.absorb(&mut numbers);
+            (softmax, numbers, factor)
+        })?;
+        self.0 = softmax;
+        Ok((Floats(tensor(&[numbers.len()], numbers)), factor))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("OnlineSoftmax(max={}, total={})", self.0.max, self.0.total)
     }
 }
 
 /// Keys and values of a run, each `[n, D]`.
-type Pair = (Matrix, Matrix);
+type Pair = (Floats, Floats);
 
 /// What a cache of some type holds of them.
 enum Held {
@@ -60,7 +76,7 @@ enum Held {
 }
 
 impl Held {
-    fn new(numbers: &Matrix, cache_type: CacheType) -> Self {
+    fn new(numbers: &Floats, cache_type: CacheType) -> Self {
         match cache_type {
             CacheType::F32 => Self::F32(numbers.to_vec()),
             CacheType::F16 => Self::F16(numbers.0.iter().map(|&x| f16::from_f32(x)).collect()),
@@ -75,14 +91,31 @@ impl Held {
     }
 }
 
-fn held(runs: &[Pair], cache_type: CacheType) -> Vec<(usize, Held, Held)> {
+/// Runs as a cache holds them: length, keys, values.
+type Runs = Vec<(usize, Held, Held)>;
+
+/// The runs, and how many positions they have together.
+fn held(head_dim: usize, runs: &[Pair], cache_type: CacheType) -> PyResult<(usize, Runs)> {
+    if head_dim > MAX_HEAD_DIM {
+        let found = format!("heads of {head_dim} values");
+        return Err(wrong("q", &found, &format!("at most {MAX_HEAD_DIM}")));
+    }
+    if runs.is_empty() {
+        return Err(wrong("runs", "none", "one at least: there is nothing to see"));
+    }
     let run = |(keys, values): &Pair| {
-        (keys.0.shape()[0], Held::new(keys, cache_type), Held::new(values, cache_type))
+        let mut shapes = Shapes::default();
+        shapes.set("D", head_dim, "q");
+        shapes.fit("keys of runs", "n D", keys)?;
+        shapes.fit("values of runs", "n D", values)?;
+        let held = (Held::new(keys, cache_type), Held::new(values, cache_type));
+        Ok((shapes.size("n"), held.0, held.1))
     };
-    runs.iter().map(run).collect()
+    let runs = runs.iter().map(run).collect::<PyResult<Runs>>()?;
+    Ok((runs.iter().map(|(len, ..)| len).sum(), runs))
 }
 
-fn views(held: &[(usize, Held, Held)]) -> impl Iterator<Item = Run<'_>> {
+fn views(held: &Runs) -> impl Iterator<Item = Run<'_>> {
     held.iter().map(|(len, keys, values)| Run {
         len: *len,
         keys: keys.cells(),
@@ -90,42 +123,67 @@ fn views(held: &[(usize, Held, Held)]) -> impl Iterator<Item = Run<'_>> {
     })
 }
 
-/// `q [G, D]`; a run is keys `[n, D]` and values `[n, D]`.
+/// `q [G, D]`; a run is keys `[n, D]` and values `[n, D]` → `[G, D]`
 #[pyfunction]
 #[pyo3(signature = (q, runs, scale, cache_type=CacheType::F32))]
 fn attend_streaming(
     py: Python<'_>,
-    q: Matrix,
+    q: Floats,
     runs: Vec<Pair>,
     scale: f32,
     cache_type: CacheType,
-) -> PyResult<Any> {
-    let (numbers, held) = (q.to_vec(), held(&runs, cache_type));
-    compute(py, || {
+) -> PyResult<Floats> {
+    let mut shapes = Shapes::default();
+    shapes.fit("q", "G D", &q)?;
+    let (heads, head_dim) = (shapes.size("G"), shapes.size("D"));
+    if heads > MAX_QUERIES {
+        let found = format!("{heads} heads");
+        return Err(wrong("q", &found, &format!("at most {MAX_QUERIES}")));
+    }
+    let (_, held) = held(head_dim, &runs, cache_type)?;
+    let numbers = q.to_vec();
+    compute(py, move || {
         let mut out = vec![f32::NAN; numbers.len()];
-        rust::attend_streaming(&numbers, views(&held), q.0.shape()[1], scale, &mut out);
-        tensor(q.0.shape(), out)
+        rust::attend_streaming(&numbers, views(&held), head_dim, scale, &mut out);
+        tensor(&[heads, head_dim], out)
     })
 }
 
-/// `q [N, D]`, of which query `n` sees the first `visible[n]` positions.
+/// `q [N, D]`, of which query `n` sees the first `visible[n]` positions → `[N, D]`
 #[pyfunction]
 #[pyo3(signature = (q, visible, runs, scale, cache_type=CacheType::F32))]
 fn attend_block(
     py: Python<'_>,
-    q: Matrix,
-    visible: Vec<usize>,
+    q: Floats,
+    visible: Vec<Count>,
     runs: Vec<Pair>,
     scale: f32,
     cache_type: CacheType,
-) -> PyResult<Any> {
-    let (numbers, held) = (q.to_vec(), held(&runs, cache_type));
-    let head_dim = q.0.shape()[1];
-    compute(py, || {
+) -> PyResult<Floats> {
+    let mut shapes = Shapes::default();
+    shapes.fit("q", "N D", &q)?;
+    let (queries, head_dim) = (shapes.size("N"), shapes.size("D"));
+    if queries > BLOCK {
+        let found = format!("{queries} queries");
+        return Err(wrong("q", &found, &format!("at most {BLOCK}")));
+    }
+    let (positions, held) = held(head_dim, &runs, cache_type)?;
+    let visible: Vec<usize> = visible.iter().map(|n| n.0).collect();
+    if visible.len() != queries {
+        let found = format!("{} numbers", visible.len());
+        return Err(wrong("visible", &found, &format!("{queries}, one for each query")));
+    }
+    if let Some(n) = visible.iter().find(|n| !(1..=positions).contains(*n)) {
+        let expected = format!("1 to {positions}, the positions of runs");
+        return Err(wrong("visible", &n.to_string(), &expected));
+    }
+    let numbers = q.to_vec();
+    compute(py, move || {
         let query = |(q, visible)| rust::Query { q, visible };
-        let queries: Vec<_> = numbers.chunks_exact(head_dim).zip(visible).map(query).collect();
+        let queries: Vec<_> =
+            numbers.chunks_exact(head_dim).zip(visible).map(query).collect();
         let mut out = vec![f32::NAN; numbers.len()];
         rust::attend_block(&queries, views(&held), head_dim, scale, &mut out);
-        tensor(q.0.shape(), out)
+        tensor(&[queries.len(), head_dim], out)
     })
 }
