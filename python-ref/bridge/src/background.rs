@@ -50,7 +50,8 @@ pub(crate) fn converse<Q: Send + 'static, A: Send + 'static, T: Send + 'static>(
     let (reply, replies) = channel::<PyResult<A>>();
     let worker = move || {
         let mut ask = |question| {
-            let answered = say.send(Said::Question(question)).ok().and_then(|()| replies.recv().ok());
+            let answered =
+                say.send(Said::Question(question)).ok().and_then(|()| replies.recv().ok());
             match answered {
                 Some(Ok(answer)) => answer,
                 Some(Err(error)) => resume_unwind(Box::new(error)),

@@ -114,11 +114,13 @@ fn as_array<'py>(
     dtype: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
-    let wrong = |found: String| PyTypeError::new_err(format!("expected an array of {what}, got {found}"));
+    let wrong =
+        |found: String| PyTypeError::new_err(format!("expected an array of {what}, got {found}"));
     let numpy = py.import("numpy")?;
     let array = numpy.call_method1("asarray", (object,)).map_err(|error| {
         // Whatever else an object raises, Ctrl-C among it, is its own affair.
-        let expected = error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py);
+        let expected =
+            error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py);
         if expected { wrong(format!("an object: {error}")) } else { error }
     })?;
     let found = array.getattr("dtype")?;
@@ -171,13 +173,55 @@ impl FromPyObject<'_, '_> for Count {
 /// A `ValueError` if it is another number, a `TypeError` if it is none.
 pub(crate) fn whole(object: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
     let refuse = || {
-        let found = object.str().map_or_else(|_| "one of too many digits".to_owned(), |text| text.to_string());
+        let found = match object.str() {
+            Ok(text) if text.to_string().len() <= 40 => text.to_string(),
+            _ => "one of many digits".to_owned(),
+        };
         PyValueError::new_err(format!("expected a whole number from 0 to {most}, got {found}"))
     };
     match object.extract::<u64>() {
         Ok(n) if n <= most => Ok(n),
         Ok(_) => Err(refuse()),
         Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => Err(refuse()),
+        Err(error) => Err(error),
+    }
+}
+
+/// A finite number of double precision.
+#[derive(Clone, Copy)]
+pub(crate) struct Double(pub f64);
+
+impl FromPyObject<'_, '_> for Double {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        finite(&object, f64::MAX).map(Self)
+    }
+}
+
+/// A finite number that f32 can hold.
+#[derive(Clone, Copy)]
+pub(crate) struct Real(pub f32);
+
+impl FromPyObject<'_, '_> for Real {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        finite(&object, f32::MAX.into()).map(|x| Self(x as f32))
+    }
+}
+
+fn finite(object: &Bound<'_, PyAny>, most: f64) -> PyResult<f64> {
+    let refuse = |found: &str| {
+        let problem = format!("expected a finite number of at most {most:e} in size, got {found}");
+        PyValueError::new_err(problem)
+    };
+    match object.extract::<f64>() {
+        Ok(x) if x.abs() <= most => Ok(x),
+        Ok(x) => Err(refuse(&x.to_string())),
+        Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {
+            Err(refuse("a whole number beyond that"))
+        }
         Err(error) => Err(error),
     }
 }

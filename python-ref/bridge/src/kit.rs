@@ -141,7 +141,11 @@ impl Tokenizer {
     }
 
     fn __repr__(&self) -> String {
-        format!("Tokenizer({:?}, vocab_size={})", self.folder.display().to_string(), self.vocab_size())
+        format!(
+            "Tokenizer({:?}, vocab_size={})",
+            self.folder.display().to_string(),
+            self.vocab_size()
+        )
     }
 }
 

@@ -64,6 +64,8 @@ fn submodule(
     let py = parent.py();
     let module = PyModule::new(py, path)?;
     fill(&module)?;
+    // What `import *` takes is what stands there, as in a module of Python.
+    module.delattr("__all__")?;
     // A class is compiled for two modules, so its own is only known here.
     for item in module.dict().values() {
         if let Ok(class) = item.cast::<PyType>() {

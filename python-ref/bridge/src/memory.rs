@@ -54,13 +54,33 @@ fn shown(bytes: u64) -> String {
     format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
 }
 
-/// Bytes that the system would give, or the container's limit if that is less.
+/// Bytes that the system would give, or fewer if this process or its container may not have as many.
 fn free() -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let read = |path: &str| fs::read_to_string(path).ok();
+    let text = read("/proc/meminfo")?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let available = line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10;
-    let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
-    let limit = number("/sys/fs/cgroup/memory.max");
-    let used = number("/sys/fs/cgroup/memory.current").unwrap_or(0);
-    Some(available.min(limit.map_or(u64::MAX, |limit| limit.saturating_sub(used))))
+    Some(available.min(container(&read)).min(process(&read)))
+}
+
+/// What is left of the container's limit.
+fn container(read: &impl Fn(&str) -> Option<String>) -> u64 {
+    let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
+    let Some(limit) = number("/sys/fs/cgroup/memory.max") else { return u64::MAX };
+    limit.saturating_sub(number("/sys/fs/cgroup/memory.current").unwrap_or(0))
+}
+
+/// What is left of this process's limit on addresses (`ulimit -v`).
+fn process(read: &impl Fn(&str) -> Option<String>) -> u64 {
+    let limit = || {
+        let text = read("/proc/self/limits")?;
+        let line = text.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+        line.split_whitespace().next()?.parse::<u64>().ok()
+    };
+    let used = || {
+        let text = read("/proc/self/status")?;
+        let line = text.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
+        Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+    };
+    limit().map_or(u64::MAX, |limit| limit.saturating_sub(used().unwrap_or(0)))
 }

@@ -6,9 +6,7 @@ use std::{
     sync::Once,
 };
 
-use pyo3::{
-    create_exception, exceptions::PyRuntimeError, exceptions::PyValueError, prelude::*,
-};
+use pyo3::{create_exception, exceptions::PyRuntimeError, exceptions::PyValueError, prelude::*};
 
 create_exception!(
     tiny_llm,

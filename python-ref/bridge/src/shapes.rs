@@ -114,8 +114,9 @@ impl Shapes {
             None => (lead.to_vec(), argument),
             Some((before, other)) => {
                 let Some(both) = broadcast_shape(&before, lead) else {
-                    let expected =
-                        format!("{documented} with leading axes that broadcast with {before:?} of {other}");
+                    let expected = format!(
+                        "{documented} with leading axes that broadcast with {before:?} of {other}"
+                    );
                     return Err(wrong(argument, &found, &expected));
                 };
                 (both, other)
@@ -182,7 +183,9 @@ pub(crate) fn vocabulary<'a>(
 ) -> PyResult<()> {
     match tokens.into_iter().find(|token| **token as usize >= size) {
         None => Ok(()),
-        Some(token) if size == 0 => Err(wrong(argument, &token.to_string(), "none: there is no token")),
+        Some(token) if size == 0 => {
+            Err(wrong(argument, &token.to_string(), "none: there is no token"))
+        }
         Some(token) => {
             let expected = format!("tokens of the vocabulary, 0 to {}", size - 1);
             Err(wrong(argument, &token.to_string(), &expected))
@@ -202,8 +205,6 @@ pub(crate) fn every(
 ) -> PyResult<()> {
     match x.indexed_iter().find(|(_, x)| !fine(**x)) {
         None => Ok(()),
-        Some((at, x)) => {
-            Err(wrong(argument, &format!("{x} at {:?}", at.slice()), expected))
-        }
+        Some((at, x)) => Err(wrong(argument, &format!("{x} at {:?}", at.slice()), expected)),
     }
 }

@@ -29,6 +29,7 @@ mod grade;
 mod latency;
 mod memory;
 mod mutants;
+mod packages;
 mod planted;
 mod python;
 mod replay;

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use super::rust::attention as rust;
 use crate::{
-    convert::{Count, Floats, compute, optional},
+    convert::{Count, Floats, Real, compute, optional},
     memory::room,
     shapes::{Shapes, divides},
 };
@@ -52,7 +52,7 @@ fn scaled_dot_product_attention(
     q: Floats,
     k: Floats,
     v: Floats,
-    scale: Option<f32>,
+    scale: Option<Real>,
     mask: Option<Floats>,
 ) -> PyResult<Floats> {
     let mut shapes = Shapes::default();
@@ -63,6 +63,7 @@ fn scaled_dot_product_attention(
     room("the scores", &shapes.shape(&["L", "S"]))?;
     room("the result", &shapes.shape(&["L", "D"]))?;
     compute(py, move || {
+        let scale = scale.map(|scale| scale.0);
         rust::scaled_dot_product_attention(&q.0, &k.0, &v.0, scale, optional(&mask))
     })
 }
@@ -165,6 +166,10 @@ impl MultiHeadAttention {
     }
 
     fn __repr__(&self) -> String {
-        format!("MultiHeadAttention(n_heads={}, q_proj={:?})", self.0.n_heads, self.0.q_proj.shape())
+        format!(
+            "MultiHeadAttention(n_heads={}, q_proj={:?})",
+            self.0.n_heads,
+            self.0.q_proj.shape()
+        )
     }
 }

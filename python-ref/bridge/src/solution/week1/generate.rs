@@ -161,11 +161,12 @@ fn generate(
             },
             &prompt,
             &limits,
-            |logits, tokens| {
-                match (ask.borrow_mut())(Question::Choose(logits.to_vec(), tokens.to_vec())) {
-                    Answer::Token(token) => token,
-                    _ => unreachable!("each question has its answer"),
-                }
+            |logits, tokens| match (ask.borrow_mut())(Question::Choose(
+                logits.to_vec(),
+                tokens.to_vec(),
+            )) {
+                Answer::Token(token) => token,
+                _ => unreachable!("each question has its answer"),
             },
             |token| match (ask.borrow_mut())(Question::OnToken(token)) {
                 Answer::End(true) => ControlFlow::Break(()),

@@ -12,7 +12,7 @@ use super::{
     rust::gqa as rust,
 };
 use crate::{
-    convert::{Count, Floats, compute, optional},
+    convert::{Count, Floats, Real, compute, optional},
     memory::room,
     shapes::{Shapes, divides, wrong},
 };
@@ -32,7 +32,7 @@ fn grouped_query_attention(
     q: Floats,
     k: Floats,
     v: Floats,
-    scale: Option<f32>,
+    scale: Option<Real>,
     mask: Option<Floats>,
 ) -> PyResult<Floats> {
     let mut shapes = Shapes::default();
@@ -47,6 +47,7 @@ fn grouped_query_attention(
     shapes.fit_mask(mask.as_ref(), &["B", "H_q", "L", "S"])?;
     room("the scores", &shapes.shape(&["B", "H_q", "L", "S"]))?;
     compute(py, move || {
+        let scale = scale.map(|scale| scale.0);
         rust::grouped_query_attention(&q.0, &k.0, &v.0, scale, optional(&mask))
     })
 }
@@ -186,8 +187,9 @@ impl GroupedQueryAttention {
 impl GroupedQueryAttention {
     #[new]
     #[pyo3(signature = (
-        n_heads, n_kv_heads, q_proj, k_proj, v_proj, o_proj, rope, q_norm=None, k_norm=None, norm_eps=1e-6
-    ))]
+        n_heads, n_kv_heads, q_proj, k_proj, v_proj, o_proj, rope, q_norm=None,
+        k_norm=None, norm_eps=Real(1e-6)
+    ), text_signature = "(n_heads, n_kv_heads, q_proj, k_proj, v_proj, o_proj, rope, q_norm=None, k_norm=None, norm_eps=1e-6)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments in Python")]
     fn new(
         n_heads: Count,
@@ -199,7 +201,7 @@ impl GroupedQueryAttention {
         rope: RopeTables,
         q_norm: Option<Floats>,
         k_norm: Option<Floats>,
-        norm_eps: f32,
+        norm_eps: Real,
     ) -> PyResult<Self> {
         let (n_heads, n_kv_heads) = (n_heads.0, n_kv_heads.0);
         let mut shapes = Shapes::default();
@@ -225,7 +227,7 @@ impl GroupedQueryAttention {
             rope,
             q_norm,
             k_norm,
-            norm_eps,
+            norm_eps: norm_eps.0,
         })
     }
 

@@ -141,8 +141,7 @@ impl Model {
     /// Whether there is room for a pass over `rows` sequences of `length` tokens.
     pub(super) fn fits(&self, rows: usize, length: usize) -> PyResult<()> {
         let config = &self.0.config;
-        let positions =
-            self.0.blocks.iter().map(|block| block.attention.rope.cos.shape()[0]).min();
+        let positions = self.0.blocks.iter().map(|block| block.attention.rope.cos.shape()[0]).min();
         if let Some(positions) = positions.filter(|positions| length > *positions) {
             let expected = format!("at most {positions}, the positions of rope");
             return Err(wrong("tokens", &format!("{length} tokens"), &expected));

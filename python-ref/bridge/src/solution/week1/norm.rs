@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 use super::rust::norm as rust;
 use crate::{
-    convert::{Floats, compute},
+    convert::{Floats, Real, compute},
     shapes::Shapes,
 };
 
@@ -31,9 +31,9 @@ impl RmsNorm {
 #[pymethods]
 impl RmsNorm {
     #[new]
-    fn new(weight: Floats, eps: f32) -> PyResult<Self> {
+    fn new(weight: Floats, eps: Real) -> PyResult<Self> {
         Shapes::default().fit("weight", "E", &weight)?;
-        Ok(Self(rust::RmsNorm { weight: weight.0, eps }))
+        Ok(Self(rust::RmsNorm { weight: weight.0, eps: eps.0 }))
     }
 
     /// `[E]`

@@ -8,7 +8,7 @@ use super::rust::rope as rust;
 use crate::{
     background::call,
     choice::{self, choice},
-    convert::{Count, Floats, Ids, compute, vector},
+    convert::{Count, Floats, Ids, Real, compute, vector},
     memory::room,
     shapes::{Shapes, divides, wrong},
 };
@@ -25,10 +25,11 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// `base^(−2i/D)` for each pair of a head, `[D/2]`.
 #[pyfunction]
-fn inverse_frequencies(py: Python<'_>, head_dim: Count, base: f32) -> PyResult<Floats> {
+fn inverse_frequencies(py: Python<'_>, head_dim: Count, base: Real) -> PyResult<Floats> {
     let head_dim = head_dim.0;
     even("head_dim", head_dim)?;
-    if !(base.is_finite() && base > 0.0) {
+    let base = base.0;
+    if base <= 0.0 {
         return Err(wrong("base", &base.to_string(), "a number above 0"));
     }
     room("the frequencies", &[head_dim / 2])?;
@@ -90,7 +91,11 @@ impl RopeTables {
     }
 
     fn __repr__(&self) -> String {
-        format!("RopeTables(positions={}, head_dim={})", self.positions(), 2 * self.0.cos.shape()[1])
+        format!(
+            "RopeTables(positions={}, head_dim={})",
+            self.positions(),
+            2 * self.0.cos.shape()[1]
+        )
     }
 }
 
@@ -110,7 +115,7 @@ pub(super) fn check_rope(argument: &str, head_dim: usize, tables: &RopeTables) -
 
 /// Rotates the pairs `(x[2i], x[2i+1])`: `x [..., L, D]` → the same shape; row `l` stands at position `offset + l`.
 #[pyfunction]
-#[pyo3(signature = (x, tables, offset=Count(0)))]
+#[pyo3(signature = (x, tables, offset=Count(0)), text_signature = "(x, tables, offset=0)")]
 fn rope_interleaved(
     py: Python<'_>,
     x: Floats,
@@ -123,7 +128,7 @@ fn rope_interleaved(
 
 /// Rotates the pairs `(x[i], x[i + D/2])`: `x [..., L, D]` → the same shape; row `l` stands at position `offset + l`.
 #[pyfunction]
-#[pyo3(signature = (x, tables, offset=Count(0)))]
+#[pyo3(signature = (x, tables, offset=Count(0)), text_signature = "(x, tables, offset=0)")]
 fn rope_half_split(
     py: Python<'_>,
     x: Floats,

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use super::rust::sampling as rust;
 use crate::{
     background::{Kept, call},
-    convert::{Count, Floats, Ids, vector, whole},
+    convert::{Count, Double, Floats, Ids, Real, vector, whole},
     panics::catch,
     shapes::{Shapes, every, vocabulary, wrong},
 };
@@ -33,7 +33,11 @@ fn checked(logits: Floats) -> PyResult<Vec<f32>> {
 fn possible(logits: Floats) -> PyResult<Vec<f32>> {
     let logits = checked(logits)?;
     if logits.iter().all(|x| *x == f32::NEG_INFINITY) {
-        return Err(wrong("logits", "−inf throughout", "one number at least: there is nothing to draw"));
+        return Err(wrong(
+            "logits",
+            "−inf throughout",
+            "one number at least: there is nothing to draw",
+        ));
     }
     Ok(logits)
 }
@@ -43,20 +47,20 @@ fn option(argument: &str, x: f32, expected: &str, fine: impl Fn(f32) -> bool) ->
     if fine(x) { Ok(x) } else { Err(wrong(argument, &x.to_string(), expected)) }
 }
 
-fn temperature_of(x: f32) -> PyResult<f32> {
-    option("temperature", x, "a number from 0 on", |x| x.is_finite() && x >= 0.0)
+fn temperature_of(x: Real) -> PyResult<f32> {
+    option("temperature", x.0, "a number from 0 on", |x| x >= 0.0)
 }
 
-fn top_p_of(argument: &str, x: f32) -> PyResult<f32> {
-    option(argument, x, "a probability, 0 to 1", |x| x >= 0.0)
+fn top_p_of(argument: &str, x: Real) -> PyResult<f32> {
+    option(argument, x.0, "a probability, 0 to 1", |x| x >= 0.0)
 }
 
-fn min_p_of(argument: &str, x: f32) -> PyResult<f32> {
-    option(argument, x, "a ratio, 0 to 1", |x| (0.0..=1.0).contains(&x))
+fn min_p_of(argument: &str, x: Real) -> PyResult<f32> {
+    option(argument, x.0, "a ratio, 0 to 1", |x| (0.0..=1.0).contains(&x))
 }
 
-fn penalty_of(argument: &str, x: f32) -> PyResult<f32> {
-    option(argument, x, "a number above 0", |x| x.is_finite() && x > 0.0)
+fn penalty_of(argument: &str, x: Real) -> PyResult<f32> {
+    option(argument, x.0, "a number above 0", |x| x > 0.0)
 }
 
 /// Refuses to divide logits beyond what f32 can hold.
@@ -83,7 +87,7 @@ fn shaped(
 
 /// Divides `logits [V]` by `temperature`; at 0 only the largest stays.
 #[pyfunction]
-fn apply_temperature(py: Python<'_>, logits: Floats, temperature: f32) -> PyResult<Floats> {
+fn apply_temperature(py: Python<'_>, logits: Floats, temperature: Real) -> PyResult<Floats> {
     let (logits, temperature) = (checked(logits)?, temperature_of(temperature)?);
     if temperature > 0.0 {
         stay_finite("temperature", temperature, &logits)?;
@@ -99,14 +103,14 @@ fn top_k(py: Python<'_>, logits: Floats, k: Count) -> PyResult<Floats> {
 
 /// Keeps the most probable of `logits [V]` until their probabilities sum to at least `p`.
 #[pyfunction]
-fn top_p(py: Python<'_>, logits: Floats, p: f32) -> PyResult<Floats> {
+fn top_p(py: Python<'_>, logits: Floats, p: Real) -> PyResult<Floats> {
     let (logits, p) = (checked(logits)?, top_p_of("p", p)?);
     shaped(py, logits, move |logits| rust::top_p(logits, p))
 }
 
 /// Keeps those of `logits [V]` that are at least `p` times as probable as the most probable one.
 #[pyfunction]
-fn min_p(py: Python<'_>, logits: Floats, p: f32) -> PyResult<Floats> {
+fn min_p(py: Python<'_>, logits: Floats, p: Real) -> PyResult<Floats> {
     let (logits, p) = (checked(logits)?, min_p_of("p", p)?);
     shaped(py, logits, move |logits| rust::min_p(logits, p))
 }
@@ -117,7 +121,7 @@ fn repetition_penalty(
     py: Python<'_>,
     logits: Floats,
     seen: Ids<1>,
-    penalty: f32,
+    penalty: Real,
 ) -> PyResult<Floats> {
     let (logits, penalty) = (checked(logits)?, penalty_of("penalty", penalty)?);
     let seen = seen.to_vec();
@@ -167,8 +171,8 @@ impl Rng {
 
 /// The token at which the running sum of `softmax(logits)`, in id order, first exceeds `uniform`.
 #[pyfunction]
-fn draw(py: Python<'_>, logits: Floats, uniform: f64) -> PyResult<u32> {
-    let logits = possible(logits)?;
+fn draw(py: Python<'_>, logits: Floats, uniform: Double) -> PyResult<u32> {
+    let (logits, uniform) = (possible(logits)?, uniform.0);
     if !(0.0..1.0).contains(&uniform) {
         return Err(wrong("uniform", &uniform.to_string(), "a number from 0 to below 1"));
     }
@@ -201,15 +205,19 @@ impl SamplerOptions {
 #[pymethods]
 impl SamplerOptions {
     #[new]
-    #[pyo3(signature = (
-        *, temperature=1.0, top_k=Count(0), top_p=1.0, min_p=0.0, repetition_penalty=1.0
-    ))]
+    #[pyo3(
+        signature = (
+            *, temperature=Real(1.0), top_k=Count(0), top_p=Real(1.0), min_p=Real(0.0),
+            repetition_penalty=Real(1.0)
+        ),
+        text_signature = "(*, temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, repetition_penalty=1.0)"
+    )]
     fn new(
-        temperature: f32,
+        temperature: Real,
         top_k: Count,
-        top_p: f32,
-        min_p: f32,
-        repetition_penalty: f32,
+        top_p: Real,
+        min_p: Real,
+        repetition_penalty: Real,
     ) -> PyResult<Self> {
         Ok(Self {
             temperature: temperature_of(temperature)?,

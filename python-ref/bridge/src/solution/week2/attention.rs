@@ -8,7 +8,7 @@ use super::rust::{
     cache::{Cells, Run},
 };
 use crate::{
-    convert::{Count, Floats, compute},
+    convert::{Count, Floats, Real, compute},
     shapes::{Shapes, wrong},
 };
 
@@ -24,7 +24,7 @@ fn attend_two_pass(
     keys: Floats,
     values: Floats,
     lengths: Vec<Count>,
-    scale: f32,
+    scale: Real,
 ) -> PyResult<Floats> {
     let mut shapes = Shapes::default();
     shapes.fit("q", "G D", &q)?;
@@ -48,7 +48,7 @@ fn attend_two_pass(
         };
         let runs: Vec<Run<'_>> = lengths.iter().map(run).collect();
         let mut out = vec![f32::NAN; q.len()];
-        rust::attend_two_pass(&q, || runs.iter().copied(), d, scale, &mut out);
+        rust::attend_two_pass(&q, || runs.iter().copied(), d, scale.0, &mut out);
         tensor(&shape, out)
     })
 }

@@ -56,7 +56,9 @@ impl Held {
             return Err(format!("found {found} tokens, expected at most {context}, the context"));
         }
         if found <= before {
-            return Err(format!("found {found} tokens, expected more than the {before} in the cache"));
+            return Err(format!(
+                "found {found} tokens, expected more than the {before} in the cache"
+            ));
         }
         match self.tokens.iter().zip(prompt).position(|(held, token)| held != token) {
             None => Ok(()),
@@ -138,8 +140,7 @@ impl Session {
             let reason = session.generate(&prompt, chunk.0, &limits, choose, on_token);
             reason.map(|_| made).map_err(value_error)
         };
-        let answer =
-            |(logits, tokens): (Vec<f32>, Vec<u32>)| chosen(&choose, &logits, tokens);
+        let answer = |(logits, tokens): (Vec<f32>, Vec<u32>)| chosen(&choose, &logits, tokens);
         self.held.converse(py, work, answer)?
     }
 

@@ -10,7 +10,9 @@ use pyo3::{
 use tiny_llm_formats::gguf::{Array, TensorInfo, Value};
 
 use super::rust::gguf::{self as rust, table};
-use crate::{background::call, convert::Count, memory::room_for, panics::value_error, shapes::wrong};
+use crate::{
+    background::call, convert::Count, memory::room_for, panics::value_error, shapes::wrong,
+};
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Gguf>()?;

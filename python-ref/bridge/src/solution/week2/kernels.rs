@@ -63,7 +63,7 @@ fn quantize(py: Python<'_>, rung: &str, x: Floats, width: Count) -> PyResult<Gro
 
 /// `x [T, C]` times the rows whose bytes are given → `[T, R]`
 #[pyfunction]
-#[pyo3(signature = (rung, tensor_type, bytes, x, threads=Count(1)))]
+#[pyo3(signature = (rung, tensor_type, bytes, x, threads=Count(1)), text_signature = "(rung, tensor_type, bytes, x, threads=1)")]
 fn matmul(
     py: Python<'_>,
     rung: &str,
@@ -79,11 +79,14 @@ fn matmul(
     if bytes.is_empty() {
         return Err(wrong("bytes", "no row", "one at least"));
     }
-    let of_another_length = |(_, row): &(usize, &Bound<'_, PyBytes>)| row.as_bytes().len() != row_bytes;
+    let of_another_length =
+        |(_, row): &(usize, &Bound<'_, PyBytes>)| row.as_bytes().len() != row_bytes;
     if let Some((r, row)) = bytes.iter().enumerate().find(of_another_length) {
         let found = format!("{} bytes in row {r}", row.as_bytes().len());
-        let expected =
-            format!("{row_bytes}: {} weights in {tensor_type}, as many as x has columns", input.cols);
+        let expected = format!(
+            "{row_bytes}: {} weights in {tensor_type}, as many as x has columns",
+            input.cols
+        );
         return Err(wrong("bytes", &found, &expected));
     }
     at_least_one("threads", threads.0)?;

@@ -79,7 +79,10 @@ impl Model {
     }
 
     /// Passes of rows `(token, position, sequence, wants logits)` on an empty cache → `[n, V]` of the rows that want them.
-    #[pyo3(signature = (passes, sequences=Count(1), cache_type=CacheType::F32))]
+    #[pyo3(
+        signature = (passes, sequences=Count(1), cache_type=CacheType::F32),
+        text_signature = "($self, passes, sequences=1, cache_type=...)"
+    )]
     fn forward(
         &self,
         py: Python<'_>,

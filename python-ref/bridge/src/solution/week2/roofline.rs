@@ -6,7 +6,7 @@ use tiny_llm_formats::gguf::{TensorInfo, TensorType};
 use super::rust::roofline as rust;
 use crate::{
     background::call,
-    convert::{Count, whole},
+    convert::{Count, Double, whole},
     shapes::wrong,
 };
 
@@ -59,9 +59,10 @@ pub(crate) struct Machine(rust::Machine);
 #[pymethods]
 impl Machine {
     #[new]
-    fn new(bandwidth: f64, operations: f64) -> PyResult<Self> {
+    fn new(bandwidth: Double, operations: Double) -> PyResult<Self> {
+        let (bandwidth, operations) = (bandwidth.0, operations.0);
         for (argument, x) in [("bandwidth", bandwidth), ("operations", operations)] {
-            if !(x.is_finite() && x > 0.0) {
+            if x <= 0.0 {
                 return Err(wrong(argument, &x.to_string(), "a number above 0"));
             }
         }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     background::call,
-    convert::{Count, Floats, compute},
+    convert::{Count, Floats, Real, compute},
     shapes::{Shapes, every, wrong},
 };
 
@@ -51,7 +51,9 @@ impl OnlineSoftmax {
         if scores.0.ndim() != 1 {
             return Err(wrong("scores", &format!("shape {:?}", scores.0.shape()), "[n]"));
         }
-        every("scores", &scores.0, "numbers, or −inf for what is not seen", |x| x < f32::INFINITY)?;
+        every("scores", &scores.0, "numbers, or −inf for what is not seen", |x| {
+            x < f32::INFINITY
+        })?;
         let (mut softmax, mut numbers) = (self.0, scores.to_vec());
         let (softmax, numbers, factor) = call(py, move || {
             let factor = softmax.absorb(&mut numbers);
@@ -94,8 +96,11 @@ impl Held {
 /// Runs as a cache holds them: length, keys, values.
 type Runs = Vec<(usize, Held, Held)>;
 
-/// The runs, and how many positions they have together.
-fn held(head_dim: usize, runs: &[Pair], cache_type: CacheType) -> PyResult<(usize, Runs)> {
+/// The runs, and how many positions they have together. A tile is weighted as a whole, with 0 for what a query does not see, so
+/// everything is finite: the numbers, and whatever a score can be.
+fn held(q: &Floats, runs: &[Pair], scale: Real, cache_type: CacheType) -> PyResult<(usize, Runs)> {
+    every("q", &q.0, "finite numbers", f32::is_finite)?;
+    let head_dim = q.0.shape()[1];
     if head_dim > MAX_HEAD_DIM {
         let found = format!("heads of {head_dim} values");
         return Err(wrong("q", &found, &format!("at most {MAX_HEAD_DIM}")));
@@ -108,11 +113,28 @@ fn held(head_dim: usize, runs: &[Pair], cache_type: CacheType) -> PyResult<(usiz
         shapes.set("D", head_dim, "q");
         shapes.fit("keys of runs", "n D", keys)?;
         shapes.fit("values of runs", "n D", values)?;
+        let largest = match cache_type {
+            CacheType::F32 => f32::MAX,
+            CacheType::F16 => f16::MAX.to_f32(),
+        };
+        let expected = format!("finite numbers of at most {largest:e} in size, as the cache holds");
+        every("keys of runs", &keys.0, &expected, |x| x.abs() <= largest)?;
+        every("values of runs", &values.0, &expected, |x| x.abs() <= largest)?;
+        let score = size(q) * size(keys) * head_dim as f32;
+        if !(score * scale.0.abs().max(1.0)).is_finite() {
+            let found = format!("numbers of up to {:e}", size(q));
+            return Err(wrong("q", &found, "products with keys that float32 can hold"));
+        }
         let held = (Held::new(keys, cache_type), Held::new(values, cache_type));
         Ok((shapes.size("n"), held.0, held.1))
     };
     let runs = runs.iter().map(run).collect::<PyResult<Runs>>()?;
     Ok((runs.iter().map(|(len, ..)| len).sum(), runs))
+}
+
+/// The largest number.
+fn size(x: &Floats) -> f32 {
+    x.0.iter().fold(0f32, |largest, x| largest.max(x.abs()))
 }
 
 fn views(held: &Runs) -> impl Iterator<Item = Run<'_>> {
@@ -130,7 +152,7 @@ fn attend_streaming(
     py: Python<'_>,
     q: Floats,
     runs: Vec<Pair>,
-    scale: f32,
+    scale: Real,
     cache_type: CacheType,
 ) -> PyResult<Floats> {
     let mut shapes = Shapes::default();
@@ -140,11 +162,11 @@ fn attend_streaming(
         let found = format!("{heads} heads");
         return Err(wrong("q", &found, &format!("at most {MAX_QUERIES}")));
     }
-    let (_, held) = held(head_dim, &runs, cache_type)?;
+    let (_, held) = held(&q, &runs, scale, cache_type)?;
     let numbers = q.to_vec();
     compute(py, move || {
         let mut out = vec![f32::NAN; numbers.len()];
-        rust::attend_streaming(&numbers, views(&held), head_dim, scale, &mut out);
+        rust::attend_streaming(&numbers, views(&held), head_dim, scale.0, &mut out);
         tensor(&[heads, head_dim], out)
     })
 }
@@ -157,7 +179,7 @@ fn attend_block(
     q: Floats,
     visible: Vec<Count>,
     runs: Vec<Pair>,
-    scale: f32,
+    scale: Real,
     cache_type: CacheType,
 ) -> PyResult<Floats> {
     let mut shapes = Shapes::default();
@@ -167,7 +189,7 @@ fn attend_block(
         let found = format!("{queries} queries");
         return Err(wrong("q", &found, &format!("at most {BLOCK}")));
     }
-    let (positions, held) = held(head_dim, &runs, cache_type)?;
+    let (positions, held) = held(&q, &runs, scale, cache_type)?;
     let visible: Vec<usize> = visible.iter().map(|n| n.0).collect();
     if visible.len() != queries {
         let found = format!("{} numbers", visible.len());
@@ -180,10 +202,9 @@ fn attend_block(
     let numbers = q.to_vec();
     compute(py, move || {
         let query = |(q, visible)| rust::Query { q, visible };
-        let queries: Vec<_> =
-            numbers.chunks_exact(head_dim).zip(visible).map(query).collect();
+        let queries: Vec<_> = numbers.chunks_exact(head_dim).zip(visible).map(query).collect();
         let mut out = vec![f32::NAN; numbers.len()];
-        rust::attend_block(&queries, views(&held), head_dim, scale, &mut out);
+        rust::attend_block(&queries, views(&held), head_dim, scale.0, &mut out);
         tensor(&[queries.len(), head_dim], out)
     })
 }

@@ -10,12 +10,7 @@ use pyo3::{
 use tiny_llm_formats::gguf::{Array, Metadata, TensorType, Value};
 
 use super::{blocks::type_named, gguf::checked_alignment, rust::gguf::writer as rust};
-use crate::{
-    background::call,
-    convert::Count,
-    panics::value_error,
-    shapes::wrong,
-};
+use crate::{background::call, convert::Count, panics::value_error, shapes::wrong};
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(write_file, m)?)
