@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use super::rust::cache as rust;
+use super::rust::cache::{self as rust, KvCache as _};
 use crate::{
     background::Kept,
     choice::{self, choice},
@@ -121,26 +121,30 @@ impl DenseCache {
         self.cache.call(py, move |cache| cache.write(layer, sequence, position, &keys, &values))
     }
 
-    /// Keys `[len, D]` and values `[len, D]` of a head's first positions, as float32.
+    /// Keys `[n, D]` and values `[n, D]` of a head's positions `start` to `end` − 1, as float32.
     fn run(
         &self,
         py: Python<'_>,
         layer: Count,
         sequence: Count,
         head: Count,
-        len: Count,
+        start: Count,
+        end: Count,
     ) -> PyResult<(Floats, Floats)> {
         let rust::CacheShape { layers, sequences, kv_heads, capacity, head_dim } = self.shape;
-        let (layer, sequence, head, len) = (layer.0, sequence.0, head.0, len.0);
+        let (layer, sequence, head, start, end) = (layer.0, sequence.0, head.0, start.0, end.0);
         below("layer", layer, layers, "the layers of the cache")?;
         below("sequence", sequence, sequences, "the sequences of the cache")?;
         below("head", head, kv_heads, "the heads of the cache")?;
-        if len > capacity {
+        if end > capacity {
             let expected = format!("at most {capacity}, the capacity of the cache");
-            return Err(wrong("len", &len.to_string(), &expected));
+            return Err(wrong("end", &end.to_string(), &expected));
+        }
+        if start > end {
+            return Err(wrong("start", &start.to_string(), &format!("at most {end}, the end")));
         }
         self.cache.call(py, move |cache| {
-            let run = cache.run(layer, sequence, head, len);
+            let run = cache.run(layer, sequence, head, start..end);
             let floats = |cells: rust::Cells<'_>| {
                 let numbers: Vec<f32> = match cells {
                     rust::Cells::F32(numbers) => numbers.to_vec(),

@@ -1,5 +1,7 @@
 //! Day 7: attention in one pass.
 
+use std::ops::Range;
+
 use half::f16;
 use pyo3::prelude::*;
 use tiny_llm_formats::tensor::tensor;
@@ -93,12 +95,18 @@ impl Held {
     }
 }
 
-/// Runs as a cache holds them: length, keys, values.
-type Runs = Vec<(usize, Held, Held)>;
+/// Runs as a cache holds them: positions, keys, values.
+type Runs = Vec<(Range<usize>, Held, Held)>;
 
-/// The runs, and how many positions they have together. A tile is weighted as a whole, with 0 for what a query does not see, so
+/// The runs, of which the first begins at position `start`. A tile is weighted as a whole, with 0 for what a query does not see, so
 /// everything is finite: the numbers, and whatever a score can be.
-fn held(q: &Floats, runs: &[Pair], scale: Real, cache_type: CacheType) -> PyResult<(usize, Runs)> {
+fn held(
+    q: &Floats,
+    runs: &[Pair],
+    start: usize,
+    scale: Real,
+    cache_type: CacheType,
+) -> PyResult<Runs> {
     every("q", &q.0, "finite numbers", f32::is_finite)?;
     let head_dim = q.0.shape()[1];
     if head_dim > MAX_HEAD_DIM {
@@ -108,6 +116,7 @@ fn held(q: &Floats, runs: &[Pair], scale: Real, cache_type: CacheType) -> PyResu
     if runs.is_empty() {
         return Err(wrong("runs", "none", "one at least: there is nothing to see"));
     }
+    let mut next = start;
     let run = |(keys, values): &Pair| {
         let mut shapes = Shapes::default();
         shapes.set("D", head_dim, "q");
@@ -125,11 +134,14 @@ fn held(q: &Floats, runs: &[Pair], scale: Real, cache_type: CacheType) -> PyResu
             let found = format!("numbers of up to {:e}", size(q));
             return Err(wrong("q", &found, "products with keys that float32 can hold"));
         }
-        let held = (Held::new(keys, cache_type), Held::new(values, cache_type));
-        Ok((shapes.size("n"), held.0, held.1))
+        let Some(end) = next.checked_add(shapes.size("n")) else {
+            return Err(wrong("start", &start.to_string(), "a position that others can follow"));
+        };
+        let positions = next..end;
+        next = end;
+        Ok((positions, Held::new(keys, cache_type), Held::new(values, cache_type)))
     };
-    let runs = runs.iter().map(run).collect::<PyResult<Runs>>()?;
-    Ok((runs.iter().map(|(len, ..)| len).sum(), runs))
+    runs.iter().map(run).collect()
 }
 
 /// The largest number.
@@ -138,8 +150,9 @@ fn size(x: &Floats) -> f32 {
 }
 
 fn views(held: &Runs) -> impl Iterator<Item = Run<'_>> {
-    held.iter().map(|(len, keys, values)| Run {
-        len: *len,
+    held.iter().map(|(positions, keys, values)| Run {
+        start: positions.start,
+        len: positions.len(),
         keys: keys.cells(),
         values: values.cells(),
     })
@@ -162,7 +175,7 @@ fn attend_streaming(
         let found = format!("{heads} heads");
         return Err(wrong("q", &found, &format!("at most {MAX_QUERIES}")));
     }
-    let (_, held) = held(&q, &runs, scale, cache_type)?;
+    let held = held(&q, &runs, 0, scale, cache_type)?;
     let numbers = q.to_vec();
     compute(py, move || {
         let mut out = vec![f32::NAN; numbers.len()];
@@ -171,16 +184,20 @@ fn attend_streaming(
     })
 }
 
-/// `q [N, D]`, of which query `n` sees the first `visible[n]` positions → `[N, D]`
+/// `q [N, D]`, of which query `n` sees positions `visible[n][0]` to `visible[n][1]` − 1; the first run begins at `start` → `[N, D]`
 #[pyfunction]
-#[pyo3(signature = (q, visible, runs, scale, cache_type=CacheType::F32))]
+#[pyo3(
+    signature = (q, visible, runs, scale, cache_type=CacheType::F32, start=Count(0)),
+    text_signature = "(q, visible, runs, scale, cache_type=..., start=0)"
+)]
 fn attend_block(
     py: Python<'_>,
     q: Floats,
-    visible: Vec<Count>,
+    visible: Vec<(Count, Count)>,
     runs: Vec<Pair>,
     scale: Real,
     cache_type: CacheType,
+    start: Count,
 ) -> PyResult<Floats> {
     let mut shapes = Shapes::default();
     shapes.fit("q", "N D", &q)?;
@@ -189,15 +206,18 @@ fn attend_block(
         let found = format!("{queries} queries");
         return Err(wrong("q", &found, &format!("at most {BLOCK}")));
     }
-    let (positions, held) = held(&q, &runs, scale, cache_type)?;
-    let visible: Vec<usize> = visible.iter().map(|n| n.0).collect();
+    let held = held(&q, &runs, start.0, scale, cache_type)?;
+    let (first, end) = (start.0, held.last().map_or(0, |(positions, ..)| positions.end));
+    let visible: Vec<Range<usize>> = visible.iter().map(|(from, to)| from.0..to.0).collect();
     if visible.len() != queries {
-        let found = format!("{} numbers", visible.len());
+        let found = format!("{} pairs", visible.len());
         return Err(wrong("visible", &found, &format!("{queries}, one for each query")));
     }
-    if let Some(n) = visible.iter().find(|n| !(1..=positions).contains(*n)) {
-        let expected = format!("1 to {positions}, the positions of runs");
-        return Err(wrong("visible", &n.to_string(), &expected));
+    let beyond = |seen: &&Range<usize>| seen.is_empty() || seen.start < first || seen.end > end;
+    if let Some(seen) = visible.iter().find(beyond) {
+        let found = format!("({}, {})", seen.start, seen.end);
+        let expected = format!("a position at least, of those of runs, {first} to {}", end - 1);
+        return Err(wrong("visible", &found, &expected));
     }
     let numbers = q.to_vec();
     compute(py, move || {

@@ -24,8 +24,7 @@ class Session:
     ) -> list[int]:
         """New tokens, of which `choose(logits, tokens)` picks each."""
 
-    def truncate(self, len: int) -> None:
-        """Forgets all positions from `len` on."""
-
+    def keep_prefix(self, tokens: Ids) -> None: ...
+    def tokens(self) -> list[int]: ...
     def computed(self) -> int:
         """How many positions have been computed so far."""
