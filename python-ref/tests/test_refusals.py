@@ -54,10 +54,11 @@ REFUSED = [
     (lambda: W2.attention.attend_two_pass(ones((2, 4)), ones((3, 8)), ones((3, 8)), [3], 1.0), "keys", "[3, 8]", "D = 4, as in q"),
     (lambda: W2.attention.attend_two_pass(ones((2, 8)), ones((3, 8)), ones((2, 8)), [3], 1.0), "values", "[2, 8]", "S = 3, as in keys"),
     (lambda: W2.attention.attend_two_pass(ones((2, 8)), ones((3, 8)), ones((3, 8)), [1, 1], 1.0), "lengths", "[1, 1]", "add up to 3"),
-    (lambda: streaming.attend_block(ones((2, 8)), [3], RUNS, 1.0), "visible", "1 numbers", "2, one for each query"),
-    (lambda: streaming.attend_block(ones((2, 8)), [3, 0], RUNS, 1.0), "visible", "0", "1 to 3"),
-    (lambda: streaming.attend_block(ones((2, 8)), [3, 4], RUNS, 1.0), "visible", "4", "1 to 3"),
-    (lambda: streaming.attend_block(ones((129, 8)), [1] * 129, RUNS, 1.0), "q", "129", "at most 128"),
+    (lambda: streaming.attend_block(ones((2, 8)), [(0, 3)], RUNS, 1.0), "visible", "1 pairs", "2, one for each query"),
+    (lambda: streaming.attend_block(ones((2, 8)), [(0, 3), (2, 2)], RUNS, 1.0), "visible", "(2, 2)", "0 to 2"),
+    (lambda: streaming.attend_block(ones((2, 8)), [(0, 3), (1, 4)], RUNS, 1.0), "visible", "(1, 4)", "0 to 2"),
+    (lambda: streaming.attend_block(ones((2, 8)), [(5, 8), (4, 8)], RUNS, 1.0, start=5), "visible", "(4, 8)", "5 to 7"),
+    (lambda: streaming.attend_block(ones((129, 8)), [(0, 1)] * 129, RUNS, 1.0), "q", "129", "at most 128"),
     (lambda: streaming.attend_streaming(ones((17, 8)), RUNS, 1.0), "q", "17", "at most 16"),
     (lambda: streaming.attend_streaming(ones((2, 300)), [(ones((1, 300)),) * 2], 1.0), "q", "300", "at most 256"),
     (lambda: streaming.attend_streaming(ones((2, 4)), RUNS, 1.0), "keys of runs", "[3, 8]", "D = 4, as in q"),
@@ -74,7 +75,9 @@ REFUSED = [
     (lambda: W2.blocks.rms_error(ones(3), ones(2)), "y", "[2]", "n = 3, as in x"),
     (lambda: cache.DenseCache(1, 1, 2, 4, 3).write(0, 0, 0, ones((3, 2)), ones((2, 3))), "keys", "[3, 2]", "H = 2, as in the cache"),
     (lambda: cache.DenseCache(1, 1, 2, 4, 3).write(0, 0, 4, ones((2, 3)), ones((2, 3))), "position", "4", "less than 4"),
-    (lambda: cache.DenseCache(1, 1, 2, 4, 3).run(0, 0, 2, 1), "head", "2", "less than 2"),
+    (lambda: cache.DenseCache(1, 1, 2, 4, 3).run(0, 0, 2, 0, 1), "head", "2", "less than 2"),
+    (lambda: cache.DenseCache(1, 1, 2, 4, 3).run(0, 0, 0, 0, 5), "end", "5", "at most 4"),
+    (lambda: cache.DenseCache(1, 1, 2, 4, 3).run(0, 0, 0, 3, 2), "start", "3", "at most 2"),
     (lambda: cache.DenseCache(1, 1, 2, 4, 0), "head_dim", "0", "1 or more"),
     (lambda: roofline.work([("a", [1 << 40, 1 << 40], "F32")]), "tensors", "[1099511627776, 1099511627776]", "can be counted"),
     (lambda: roofline.work([("a", [1 << 30, 1 << 30], "F32")] * 16), "tensors", "73786976294838206464 bytes", "64 bits"),
@@ -138,18 +141,6 @@ def test_refusals_of_numbers_name_the_argument():
             sampling.apply_temperature([1.0], wrong)
     with pytest.raises(ValueError, match="float32 can hold"):
         attention.softmax([1e300])
-
-
-def test_refusals_a_session_knows_its_tokens():
-    session = W2.generate.Session(MODEL2, 20)
-    session.feed([1, 2, 3], 2)
-    with pytest.raises(ValueError, match="prompt: found token 7 at position 1, expected 2, which the cache has there"):
-        session.generate([1, 7, 3, 4], 2, 1, lambda *_: 0)
-    with pytest.raises(ValueError, match="prompt: found 3 tokens, expected more than the 3 in the cache"):
-        session.generate([1, 2, 3], 2, 1, lambda *_: 0)
-    assert session.generate([1, 2, 3, 4], 2, 3, lambda *_: 5) == [5, 5, 5]
-    session.truncate(1)
-    assert session.generate([1, 9], 2, 1, lambda *_: 6) == [6]
 
 
 def test_refusals_leave_nothing_behind(tmp_path):

@@ -58,7 +58,7 @@ def accepted() -> None:
     assert turned.dtype == np.float32
     kept = cache.DenseCache(1, 1, 2, 4, 4, cache.CacheType.F16)
     kept.write(0, 0, 0, ones, ones)
-    keys, values = kept.run(0, 0, 1, 1)
+    keys, values = kept.run(0, 0, 1, 0, 1)
     assert keys.shape == values.shape == (1, 4)
     softmax = streaming.OnlineSoftmax()
     weights, factor = softmax.absorb([1.0, 2.0])

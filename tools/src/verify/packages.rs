@@ -19,7 +19,7 @@ const FROM_PYPI: &str = "\
 That index cannot be reached, or has no such build. So PyTorch comes from PyPI, which on Linux brings GPU libraries along that
 nothing here uses: a download of 3.1 GB, and 5.8 GB on the disk. To stop, press Ctrl-C; `--no-python` leaves this out.";
 
-const THE_REST: &str = "Now the other packages, some 350 MB.";
+const THE_REST: &str = "Now the other packages, some 110 MB.";
 
 /// Makes `.venv`, or takes the one that is there if it was made for the same packages: its interpreter, and what was done.
 ///

@@ -8,7 +8,7 @@ class ModelConfig:
     """What a decoder needs to know about itself."""
 
     # It is made by `from_folder` or `from_json`.
-    def __init__(self, never: NoReturn, /) -> None: ...
+    def __new__(cls, never: NoReturn, /) -> ModelConfig: ...
     @staticmethod
     def from_folder(folder: str | PathLike[str]) -> ModelConfig:
         """Reads `config.json` and, if it is there, `generation_config.json`."""
@@ -38,7 +38,7 @@ class Tokenizer:
     """A model folder's tokenizer and chat template."""
 
     # It is made by `from_folder`.
-    def __init__(self, never: NoReturn, /) -> None: ...
+    def __new__(cls, never: NoReturn, /) -> Tokenizer: ...
     @staticmethod
     def from_folder(folder: str | PathLike[str]) -> Tokenizer:
         """Reads a folder's `tokenizer.json`, and its chat template if there is one."""
