@@ -868,6 +868,12 @@ def o_feed(tokens, chunk, context, cache_type):
     return decoder(tokens)[-1]
 
 
+def c_feed(found, expected, tokens, chunk, context, cache_type):
+    # Keys and values of half precision have 11 bits.
+    allowed = (0.03 if cache_type == CT.F16 else 1e-3) * np.abs(expected).max(initial=0)
+    assert found.shape == expected.shape and (np.abs(found - expected) <= allowed).all(), f"{found}, not {expected}"
+
+
 def session_feed(tokens, chunk, context, cache_type):
     return W2.generate.Session(MODEL2, context, cache_type).feed(tokens, chunk)
 
@@ -886,8 +892,12 @@ def o_session_generate(first, prompt, chunk, new, context):
     return [n % 11 for n in range(len(prompt), min(context, len(prompt) + new))]
 
 
+def c_rows(found, expected, passes, sequences, cache_type):
+    c_feed(found, expected, None, None, None, cache_type)
+
+
 def o_rows(passes, sequences, cache_type):
-    sequences = whole(sequences, 1, 1 << 20)
+    sequences = whole(sequences, 1, 1 << 64)
     need(isinstance(cache_type, CT) and isinstance(passes, (list, tuple)))
     seen, out = {}, []
     for rows in passes:
@@ -991,9 +1001,9 @@ def bindings(r):
     yield "use_more_bits", W2.convert.use_more_bits, o_more_bits, [n(0, 9), 10], None
     yield "data_start", W2.gguf.data_start, o_data_start, [n(0, 900), 32], None
     yield "write_file", written, o_file, [metadata, stored, 32], c_file
-    yield "Session.feed", session_feed, o_feed, [tokens, n(), 20, r.choice(*CT)], None
+    yield "Session.feed", session_feed, o_feed, [tokens, n(), 20, r.choice(*CT)], c_feed
     yield "Session.generate", session_generate, o_session_generate, [first, prompt, n(), n(), 20], None
-    yield "Model (rows)", MODEL2.forward, o_rows, [passes, 1, CT.F32], None
+    yield "Model (rows)", MODEL2.forward, o_rows, [passes, 1, CT.F32], c_rows
 
 
 # One call --------------------------------------------------------------------------------------------------------------------------

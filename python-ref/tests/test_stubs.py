@@ -17,11 +17,8 @@ from tiny_llm.reference import week1, week2
 PACKAGE = Path(tiny_llm.__file__).parent
 HERE = Path(__file__).parent
 
-STUBS_ONLY = """\
-tiny_llm\\._bridge
-tiny_llm\\._types
-"""
-"""What has no other side: the compiled module is seen through its submodules, the aliases of types exist for mypy alone."""
+STUBS_ONLY = "tiny_llm\\._types\n"
+"""What has no other side: aliases of types, which exist for mypy alone."""
 
 
 def mypy(*arguments):

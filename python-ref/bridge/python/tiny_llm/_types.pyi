@@ -13,7 +13,7 @@ class _Tensor(Protocol):
     def __array__(self) -> Any: ...
     def numpy(self) -> Any: ...
 
-_Real: TypeAlias = NDArray[np.floating[Any] | np.integer[Any]] | _Tensor
+_Real: TypeAlias = NDArray[np.floating[Any]] | NDArray[np.integer[Any]] | _Tensor
 _Row: TypeAlias = Sequence[float] | Sequence[_Real]
 _Rows: TypeAlias = Sequence[Sequence[float]] | Sequence[Sequence[_Real]]
 # Not one alias that refers to itself: a text is a sequence of texts, without end.

@@ -7,7 +7,7 @@ use pyo3::{
     prelude::*,
     types::{PyBool, PyInt},
 };
-use tiny_llm_formats::gguf::{Array, Metadata, TensorType, Value};
+use tiny_llm_formats::gguf::{Array, DEFAULT_ALIGNMENT, Metadata, TensorType, Value};
 
 use super::{blocks::type_named, gguf::checked_alignment, rust::gguf::writer as rust};
 use crate::{background::call, convert::Count, panics::value_error, shapes::wrong};
@@ -52,6 +52,9 @@ impl FromPyObject<'_, '_> for Given {
 /// Name, shape (slowest axis first), type as llama.cpp writes it, bytes.
 type Stored = (String, Vec<Count>, String, Vec<u8>);
 
+/// Where a file says how far apart its tensors begin.
+const ALIGNMENT: &str = "general.alignment";
+
 /// Writes a file. A tensor is a name, a shape (slowest axis first), a type as llama.cpp writes it, and bytes.
 #[pyfunction]
 fn write_file(
@@ -69,6 +72,13 @@ fn write_file(
             return Err(wrong("metadata", &format!("key {key:?} twice"), "each key once"));
         }
         keys.insert(&key, value.0);
+    }
+    // A reader learns it from the file, or takes the default.
+    if seen.contains(ALIGNMENT) {
+        return Err(wrong("metadata", ALIGNMENT, "it as the argument alignment alone"));
+    }
+    if alignment != DEFAULT_ALIGNMENT {
+        keys.insert(ALIGNMENT, Value::U32(alignment as u32));
     }
     let mut table: Vec<(String, Vec<usize>, TensorType)> = Vec::with_capacity(tensors.len());
     let mut data = Vec::with_capacity(tensors.len());

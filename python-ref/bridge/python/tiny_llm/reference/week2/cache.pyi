@@ -29,4 +29,4 @@ class DenseCache:
     def run(
         self, layer: int, sequence: int, head: int, start: int, end: int
     ) -> tuple[Array, Array]:
-        """Keys `[len, D]` and values `[len, D]` of a head's first positions, as float32."""
+        """Keys `[n, D]` and values `[n, D]` of a head's positions `start` to `end` − 1, as float32."""

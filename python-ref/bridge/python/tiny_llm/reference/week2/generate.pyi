@@ -24,7 +24,11 @@ class Session:
     ) -> list[int]:
         """New tokens, of which `choose(logits, tokens)` picks each."""
 
-    def keep_prefix(self, tokens: Ids) -> None: ...
-    def tokens(self) -> list[int]: ...
+    def keep_prefix(self, tokens: Ids) -> None:
+        """Forgets what the sequence does not have in common with `tokens`, and their last token."""
+
+    def tokens(self) -> list[int]:
+        """The sequence so far."""
+
     def computed(self) -> int:
         """How many positions have been computed so far."""

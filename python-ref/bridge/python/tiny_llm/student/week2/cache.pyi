@@ -26,5 +26,7 @@ class DenseCache:
     ) -> None:
         """Stores `keys [H, D]` and `values [H, D]` of a position."""
 
-    def run(self, layer: int, sequence: int, head: int, len: int) -> tuple[Array, Array]:
-        """Keys `[len, D]` and values `[len, D]` of a head's first positions, as float32."""
+    def run(
+        self, layer: int, sequence: int, head: int, start: int, end: int
+    ) -> tuple[Array, Array]:
+        """Keys `[n, D]` and values `[n, D]` of a head's positions `start` to `end` − 1, as float32."""

@@ -6,7 +6,7 @@ class Gguf:
     """A GGUF file, as it is read."""
 
     # It is made by `open`.
-    def __init__(self, never: NoReturn, /) -> None: ...
+    def __new__(cls, never: NoReturn, /) -> Gguf: ...
     @staticmethod
     def open(path: str | PathLike[str]) -> Gguf:
         """Maps a file."""

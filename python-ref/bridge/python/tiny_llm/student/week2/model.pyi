@@ -10,7 +10,7 @@ class Model:
     """A decoder over rows."""
 
     # It is made by `build`.
-    def __init__(self, never: NoReturn, /) -> None: ...
+    def __new__(cls, never: NoReturn, /) -> Model: ...
     @staticmethod
     def build(
         config: ModelConfig, weights: Mapping[str, Numbers], interleaved: bool = False

@@ -27,9 +27,10 @@ def attend_streaming(
 
 def attend_block(
     q: Numbers,
-    visible: Sequence[int],
+    visible: Sequence[tuple[int, int]],
     runs: Sequence[tuple[Numbers, Numbers]],
     scale: float,
     cache_type: CacheType = ...,
+    start: int = 0,
 ) -> Array:
-    """`q [N, D]`, of which query `n` sees the first `visible[n]` positions → `[N, D]`"""
+    """`q [N, D]`, of which query `n` sees positions `visible[n][0]` to `visible[n][1]` − 1; the first run begins at `start` → `[N, D]`"""
