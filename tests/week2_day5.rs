@@ -395,7 +395,7 @@ fn check_matrix_matrix(tile_rows: usize, tile_cols: usize) {
             unpacked.set(unpacked.get() + 1);
             unpack(bytes, row);
         };
-        let (down, across) = (tile.rows.clone(), tile.cols.clone());
+        let (down, across) = (tile.rows(), tile.cols());
         let what = format!(
             "matrix_matrix on the tile of rows {down:?} and columns {across:?}, whose `row_mut(t)` takes t in {down:?} and has {rows} places, 0..{rows}"
         );

@@ -30,6 +30,7 @@ mod grade;
 mod latency;
 mod memory;
 mod mutants;
+mod packages;
 mod planted;
 mod promise;
 mod python;
