@@ -184,9 +184,7 @@ fn task_1_linear_takes_any_number_of_leading_axes() {
 #[test]
 fn task_1_linear_in_any_layout() {
     let (weight, bias) = (random(18, &[6, 5]), random(19, &[6]));
-    assert_any_layout("linear", &random(17, &[2, 3, 5]), 1e-5, |x| {
-        linear(x, &weight, Some(&bias))
-    });
+    assert_any_layout("linear", &random(17, &[2, 3, 5]), 1e-5, |x| linear(x, &weight, Some(&bias)));
     let x = random(17, &[2, 3, 5]);
     assert_any_layout("linear with a weight", &weight, 1e-5, |weight| linear(&x, weight, None));
 }

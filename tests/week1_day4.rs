@@ -10,9 +10,7 @@ use tiny_llm_formats::{
     tensor::{reshape, tensor},
 };
 use tiny_llm_harness::{
-    check::{
-        assert_accepts, assert_any_layout, assert_close, assert_panics, compare, resting_on,
-    },
+    check::{assert_accepts, assert_any_layout, assert_close, assert_panics, compare, resting_on},
     fixtures::{Case, Fixtures, random},
 };
 
@@ -53,8 +51,14 @@ fn task_1_rms_norm_of_very_small_numbers_feels_its_own_eps() {
     let fixtures = fixtures();
     let case = fixtures.case("task_1_rms_norm/each_eps");
     let (x, weight) = (case.tensor("x"), case.tensor("weight"));
-    let every: Vec<f32> =
-        case.value("eps").as_array().expect("a list").iter().filter_map(|eps| eps.as_f64()).map(|eps| eps as f32).collect();
+    let every: Vec<f32> = case
+        .value("eps")
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|eps| eps.as_f64())
+        .map(|eps| eps as f32)
+        .collect();
     let found = every.iter().map(|&eps| RmsNorm { weight: weight.clone(), eps }.forward(&x));
     let found: Vec<Tensor> = found.collect();
     let views: Vec<_> = found.iter().map(|x| x.view()).collect();

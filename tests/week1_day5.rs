@@ -488,7 +488,9 @@ fn task_4_another_type_is_refused_by_name() {
     for (dtype, size) in OTHERS {
         let result = to_f32(&stored(dtype, &[2], &[1; 16][..2 * size]));
         let Err(error) = result else {
-            panic!("a tensor was converted although its type, {dtype}, is not supported: f32, bf16 and f16 are, and no other")
+            panic!(
+                "a tensor was converted although its type, {dtype}, is not supported: f32, bf16 and f16 are, and no other"
+            )
         };
         let message = error.to_string();
         for part in ["some.weight", &dtype.to_string(), "BF16"] {
@@ -713,12 +715,15 @@ fn task_4_every_missing_weight_is_named() {
         let case = fixtures.case(&format!("task_3_decoder/{family}"));
         let all = weights(&case);
         for missing in all.iter().map(|(name, _)| name).filter(|name| !name.contains(".0.")) {
-            let rest: Vec<Weight> = all.iter().filter(|(name, _)| name != missing).cloned().collect();
+            let rest: Vec<Weight> =
+                all.iter().filter(|(name, _)| name != missing).cloned().collect();
             let folder = Folder::with_model("one-missing", &case, &rest, Dtype::F32, 1);
             let what = format!("{family}'s folder without {missing}");
             let loaded = check::assert_accepts(&what, || load_model(&folder.0));
             let Err(error) = loaded else {
-                panic!("{what} was loaded: every weight that the configuration asks for must be there, or the model is another")
+                panic!(
+                    "{what} was loaded: every weight that the configuration asks for must be there, or the model is another"
+                )
             };
             let message = format!("{error:#}");
             assert!(message.contains(missing.as_str()), "{what}: {message:?} does not name it");

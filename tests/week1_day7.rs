@@ -122,7 +122,9 @@ fn task_1_temperature_is_exact_however_small() {
         let mut logits = [0.5, -2.0, 1.5, 1.25];
         apply_temperature(&mut logits, temperature);
         check_hand(
-            &format!("temperature {temperature:e}, logits 0.5, −2, 1.5, 1.25: small as it is, it is not 0, and every logit stays"),
+            &format!(
+                "temperature {temperature:e}, logits 0.5, −2, 1.5, 1.25: small as it is, it is not 0, and every logit stays"
+            ),
             logits,
             [0.5 * factor, -2.0 * factor, 1.5 * factor, 1.25 * factor],
         );
@@ -150,7 +152,11 @@ fn left(logits: &[f32]) -> String {
     let ids: Vec<usize> = (0..logits.len()).filter(|&i| logits[i] > OFF).collect();
     let shown = |ids: &[usize]| ids.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let n = ids.len();
-    if n <= 12 { shown(&ids) } else { format!("{} … {} ({n} tokens)", shown(&ids[..6]), shown(&ids[n - 4..])) }
+    if n <= 12 {
+        shown(&ids)
+    } else {
+        format!("{} … {} ({n} tokens)", shown(&ids[..6]), shown(&ids[n - 4..]))
+    }
 }
 
 #[test]
@@ -167,7 +173,9 @@ fn task_2_top_k_keeps_the_first_of_very_many_equal_logits() {
             })
             .collect();
         assert_answer(
-            &format!("k = {k} of 300 logits 0, 1, 0, 1, …: of equal ones the first stay, also where a sort would move them; the tokens that stay"),
+            &format!(
+                "k = {k} of 300 logits 0, 1, 0, 1, …: of equal ones the first stay, also where a sort would move them; the tokens that stay"
+            ),
             &left(&logits),
             &left(&expected),
         );
@@ -264,11 +272,12 @@ fn task_3_top_p_keeps_the_first_of_very_many_equal_tokens() {
     for (kept, last) in [(40, 79), (100, 199), (149, 297)] {
         let mut logits = alternating();
         top_p(&mut logits, (f64::from(kept) - 0.5) as f32 * 0.004_873_724);
-        let expected: Vec<f32> = (0..300)
-            .map(|i| if i % 2 == 1 && i <= last { 1.0 } else { OFF })
-            .collect();
+        let expected: Vec<f32> =
+            (0..300).map(|i| if i % 2 == 1 && i <= last { 1.0 } else { OFF }).collect();
         assert_answer(
-            &format!("top-p that keeps {kept} of 300 tokens with logits 0, 1, 0, 1, …: of equal ones the first stay, also where a sort would move them; the tokens that stay"),
+            &format!(
+                "top-p that keeps {kept} of 300 tokens with logits 0, 1, 0, 1, …: of equal ones the first stay, also where a sort would move them; the tokens that stay"
+            ),
             &left(&logits),
             &left(&expected),
         );

@@ -353,10 +353,12 @@ fn task_4_more_bits_come_closer() {
         let x = fixtures.case("task_4_round_trip/formats").tensor("x");
         let row: Vec<f32> = x.iter().copied().collect();
         let error = |tensor_type| round_trip_error(tensor_type, &row);
-        let errors = [TensorType::F32, TensorType::Q8_0, TensorType::Q5_0, TensorType::Q4_0].map(error);
+        let errors =
+            [TensorType::F32, TensorType::Q8_0, TensorType::Q5_0, TensorType::Q4_0].map(error);
         assert!(errors[0] == 0.0, "F32 changes nothing, but its error is {}", errors[0]);
         // Each bit fewer doubles the distance between two integers, and Q8_0 has three more than Q5_0.
-        let ratios = tensor(&[2], vec![(errors[2] / errors[1]) as f32, (errors[3] / errors[2]) as f32]);
+        let ratios =
+            tensor(&[2], vec![(errors[2] / errors[1]) as f32, (errors[3] / errors[2]) as f32]);
         if let Err(difference) = compare(
             "errors of Q5_0 to Q8_0, and of Q4_0 to Q5_0",
             &ratios,

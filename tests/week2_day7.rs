@@ -100,7 +100,9 @@ const ABSORB: &Part =
     &Part { task: "week2-day7 task 1", what: "softmax in pieces", check: check_every_absorb };
 
 fn check_every_absorb() {
-    ["rising", "falling", "large", "masked_first", "masked_last"].into_iter().for_each(check_absorb);
+    ["rising", "falling", "large", "masked_first", "masked_last"]
+        .into_iter()
+        .for_each(check_absorb);
 }
 
 /// Keys and values of a case, as they would lie in a cache.

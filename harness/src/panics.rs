@@ -71,7 +71,8 @@ pub(crate) fn install() {
     ONCE.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            let kept = SEEN.with_borrow_mut(|seen| seen.last_mut().map(|last| *last = Some(of(info))));
+            let kept =
+                SEEN.with_borrow_mut(|seen| seen.last_mut().map(|last| *last = Some(of(info))));
             if kept.is_none() {
                 before(info);
                 if let Some(meaning) = meaning(message(info.payload())) {

@@ -30,7 +30,8 @@ pub(crate) const HEADS: &Part =
     &Part { task: "week1-day1 task 3", what: "split_heads and merge_heads", check: heads };
 pub(crate) const TABLES: &Part =
     &Part { task: "week1-day2 task 1", what: "frequencies and tables", check: rope_tables };
-pub(crate) const ROPE: &Part = &Part { task: "week1-day2 task 3", what: "half-split RoPE", check: rope };
+pub(crate) const ROPE: &Part =
+    &Part { task: "week1-day2 task 3", what: "half-split RoPE", check: rope };
 pub(crate) const GROUPED: &Part =
     &Part { task: "week1-day3 task 1", what: "grouped attention", check: grouped };
 pub(crate) const MASK: &Part =
