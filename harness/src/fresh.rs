@@ -5,7 +5,7 @@
 //! shares its memory with the submission, so nothing it concludes could be trusted. `cargo course
 //! grade` runs the same tests on the reference, with the same seed, and compares the two.
 
-use std::{fmt, io::Write as _};
+use std::{cell::Cell, fmt, io::Write as _};
 
 use tiny_llm_formats::{Tensor, tensor::tensor};
 
@@ -19,7 +19,7 @@ pub const ANSWER: &str = "fresh answer: ";
 
 /// Where a task's inputs come from, and where its answers go.
 pub struct Fresh {
-    state: u64,
+    state: Cell<u64>,
 }
 
 impl Fresh {
@@ -32,66 +32,64 @@ impl Fresh {
             // FNV-1a.
             state = (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
-        Self { state }
+        Self { state: Cell::new(state) }
     }
 
     /// 32 random bits.
-    fn bits(&mut self) -> u32 {
+    fn bits(&self) -> u32 {
         // Knuth's linear congruential generator (MMIX); its high bits are the good ones.
-        self.state = self
-            .state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.state >> 32) as u32
+        let state = self.state.get().wrapping_mul(6_364_136_223_846_793_005);
+        self.state.set(state.wrapping_add(1_442_695_040_888_963_407));
+        (self.state.get() >> 32) as u32
     }
 
     /// A whole number below `n`.
-    pub fn below(&mut self, n: usize) -> usize {
+    pub fn below(&self, n: usize) -> usize {
         (u64::from(self.bits()) * n as u64 >> 32) as usize
     }
 
     /// A whole number of this range, its ends included.
-    pub fn from_to(&mut self, least: usize, most: usize) -> usize {
+    pub fn from_to(&self, least: usize, most: usize) -> usize {
         least + self.below(most - least + 1)
     }
 
     /// 64 random bits.
-    pub fn u64(&mut self) -> u64 {
+    pub fn u64(&self) -> u64 {
         u64::from(self.bits()) << 32 | u64::from(self.bits())
     }
 
     /// Uniform in `[0, 1)`.
-    pub fn uniform(&mut self) -> f64 {
+    pub fn uniform(&self) -> f64 {
         f64::from(self.bits()) / 4_294_967_296.0
     }
 
     /// A number in −2..2.
-    pub fn f32(&mut self) -> f32 {
+    pub fn f32(&self) -> f32 {
         (self.bits() >> 8) as f32 / (1 << 22) as f32 - 2.0
     }
 
     /// `n` numbers in −2..2.
-    pub fn f32s(&mut self, n: usize) -> Vec<f32> {
+    pub fn f32s(&self, n: usize) -> Vec<f32> {
         (0..n).map(|_| self.f32()).collect()
     }
 
     /// Numbers in −2..2.
-    pub fn tensor(&mut self, shape: &[usize]) -> Tensor {
+    pub fn tensor(&self, shape: &[usize]) -> Tensor {
         tensor(shape, self.f32s(shape.iter().product()))
     }
 
     /// `n` bytes.
-    pub fn bytes(&mut self, n: usize) -> Vec<u8> {
+    pub fn bytes(&self, n: usize) -> Vec<u8> {
         (0..n).map(|_| self.bits() as u8).collect()
     }
 
     /// `n` tokens of a vocabulary.
-    pub fn tokens(&mut self, n: usize, vocabulary: usize) -> Vec<u32> {
+    pub fn tokens(&self, n: usize, vocabulary: usize) -> Vec<u32> {
         (0..n).map(|_| self.below(vocabulary) as u32).collect()
     }
 
     /// A word of `n` small letters.
-    pub fn word(&mut self, n: usize) -> String {
+    pub fn word(&self, n: usize) -> String {
         (0..n).map(|_| char::from(b'a' + self.below(26) as u8)).collect()
     }
 

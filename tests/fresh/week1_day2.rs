@@ -8,14 +8,14 @@ use tiny_llm::week1::rope::{
 use tiny_llm_harness::fresh::Fresh;
 
 /// Any numbers, so that a rotation is told from one that computes its own cosines.
-fn tables(fresh: &mut Fresh, positions: usize, half: usize) -> RopeTables {
+fn tables(fresh: &Fresh, positions: usize, half: usize) -> RopeTables {
     let shape = [positions, half];
     RopeTables { cos: fresh.tensor(&shape), sin: fresh.tensor(&shape) }
 }
 
 #[test]
 fn task_1() {
-    let mut fresh = Fresh::new("week1-day2 task 1");
+    let fresh = Fresh::new("week1-day2 task 1");
     for _ in 0..3 {
         let (dim, base) = (2 * fresh.from_to(1, 16), 100.0 + 20_000.0 * fresh.uniform() as f32);
         fresh.answers("frequencies", &inverse_frequencies(dim, base), 1e-5);
@@ -29,24 +29,24 @@ fn task_1() {
 
 #[test]
 fn task_2() {
-    let mut fresh = Fresh::new("week1-day2 task 2");
+    let fresh = Fresh::new("week1-day2 task 2");
     let (half, length, offset) = (fresh.from_to(2, 5), fresh.from_to(2, 5), fresh.from_to(0, 6));
-    let (tables, x) = (tables(&mut fresh, 12, half), fresh.tensor(&[2, 3, length, 2 * half]));
+    let (tables, x) = (tables(&fresh, 12, half), fresh.tensor(&[2, 3, length, 2 * half]));
     fresh.answer("interleaved", &rope_interleaved(&x, &tables, offset), 1e-5);
 }
 
 #[test]
 fn task_3() {
-    let mut fresh = Fresh::new("week1-day2 task 3");
+    let fresh = Fresh::new("week1-day2 task 3");
     let (half, length, offset) = (fresh.from_to(2, 5), fresh.from_to(2, 5), fresh.from_to(0, 6));
-    let (tables, x) = (tables(&mut fresh, 12, half), fresh.tensor(&[2, 3, length, 2 * half]));
+    let (tables, x) = (tables(&fresh, 12, half), fresh.tensor(&[2, 3, length, 2 * half]));
     fresh.answer("half-split", &rope_half_split(&x, &tables, offset), 1e-5);
 }
 
 #[test]
 fn task_4() {
-    let mut fresh = Fresh::new("week1-day2 task 4");
-    let (tables, x) = (tables(&mut fresh, 9, 3), fresh.tensor(&[2, 3, 4, 6]));
+    let fresh = Fresh::new("week1-day2 task 4");
+    let (tables, x) = (tables(&fresh, 9, 3), fresh.tensor(&[2, 3, 4, 6]));
     let positions = Array2::from_shape_simple_fn((2, 4), || fresh.below(9));
     for form in [RopeForm::Interleaved, RopeForm::HalfSplit] {
         let found = rope_at_positions(&x, &tables, &positions, form);

@@ -9,18 +9,18 @@ use tiny_llm::week1::{
 use tiny_llm_formats::Tensor;
 use tiny_llm_harness::fresh::Fresh;
 
-fn mask(fresh: &mut Fresh, shape: &[usize]) -> Tensor {
+fn mask(fresh: &Fresh, shape: &[usize]) -> Tensor {
     fresh.tensor(shape).mapv(|x| if x < -0.5 { f32::NEG_INFINITY } else { x })
 }
 
 #[test]
 fn task_1() {
-    let mut fresh = Fresh::new("week1-day3 task 1");
+    let fresh = Fresh::new("week1-day3 task 1");
     let (heads, group, l, s, d) =
         (2, fresh.from_to(2, 4), fresh.from_to(2, 4), fresh.from_to(4, 7), fresh.from_to(3, 6));
     let q = fresh.tensor(&[2, heads * group, l, d]);
     let (k, v) = (fresh.tensor(&[2, heads, s, d]), fresh.tensor(&[2, heads, s, d]));
-    let mask = mask(&mut fresh, &[2, heads * group, l, s]);
+    let mask = mask(&fresh, &[2, heads * group, l, s]);
     let scale = 0.1 + fresh.uniform() as f32;
     let attend = grouped_query_attention;
     fresh.answer("no mask", &attend(&q, &k, &v, None, None), 1e-4);
@@ -29,7 +29,7 @@ fn task_1() {
 
 #[test]
 fn task_2() {
-    let mut fresh = Fresh::new("week1-day3 task 2");
+    let fresh = Fresh::new("week1-day3 task 2");
     for _ in 0..3 {
         let length = fresh.from_to(1, 12);
         let keys = length + fresh.below(9);
@@ -39,10 +39,10 @@ fn task_2() {
 
 #[test]
 fn task_3() {
-    let mut fresh = Fresh::new("week1-day3 task 3");
+    let fresh = Fresh::new("week1-day3 task 3");
     let (heads, kv_heads, d, e, l) = (4, 2, 6, 5, fresh.from_to(3, 6));
     for with_norms in [false, true] {
-        let mut linear = |out: usize, width: usize| Linear {
+        let linear = |out: usize, width: usize| Linear {
             weight: fresh.tensor(&[out, width]),
             bias: (!with_norms).then(|| fresh.tensor(&[out])),
         };
@@ -52,7 +52,7 @@ fn task_3() {
             linear(kv_heads * d, e),
             linear(e, heads * d),
         );
-        let mut norm = || {
+        let norm = || {
             let factor = fresh.f32();
             with_norms.then(|| Box::new(move |x: &Tensor| x * factor) as HeadNorm)
         };
@@ -69,7 +69,7 @@ fn task_3() {
             k_norm,
             rope: Arc::new(rope),
         };
-        let (x, mask) = (fresh.tensor(&[2, l, e]), mask(&mut fresh, &[heads, l, l]));
+        let (x, mask) = (fresh.tensor(&[2, l, e]), mask(&fresh, &[heads, l, l]));
         fresh.answer("forward", &layer.forward(&x, Some(&mask)), 1e-2);
         fresh.answer("without a mask", &layer.forward(&x, None), 1e-2);
     }

@@ -22,15 +22,15 @@ const QWEN3: &str = r#"{"model_type": "qwen3", "hidden_size": 6, "num_attention_
     "vocab_size": 11, "max_position_embeddings": 16, "rms_norm_eps": 1e-5, "rope_theta": 500.0,
     "hidden_act": "silu", "tie_word_embeddings": false}"#;
 
-fn tokens(fresh: &mut Fresh, rows: usize, length: usize) -> Array2<u32> {
+fn tokens(fresh: &Fresh, rows: usize, length: usize) -> Array2<u32> {
     Array2::from_shape_simple_fn((rows, length), || fresh.below(11) as u32)
 }
 
 #[test]
 fn task_1() {
-    let mut fresh = Fresh::new("week1-day5 task 1");
+    let fresh = Fresh::new("week1-day5 task 1");
     let embedding = Embedding { weight: fresh.tensor(&[11, 5]) };
-    let tokens = tokens(&mut fresh, 2, 4);
+    let tokens = tokens(&fresh, 2, 4);
     fresh.answer("embedded", &embedding.forward(&tokens), 0.0);
     let x = fresh.tensor(&[2, 3, 5]);
     fresh.answer("as output", &embedding.as_output(&x), 1e-4);
@@ -38,7 +38,7 @@ fn task_1() {
 
 #[test]
 fn task_2() {
-    let mut fresh = Fresh::new("week1-day5 task 2");
+    let fresh = Fresh::new("week1-day5 task 2");
     let (heads, kv_heads, d, e, i, l) = (4, 2, 4, 6, 7, 5);
     let mut linear =
         |out: usize, width: usize| Linear { weight: fresh.tensor(&[out, width]), bias: None };
@@ -49,7 +49,7 @@ fn task_2() {
         linear(e, heads * d),
     );
     let rope = RopeTables { cos: fresh.tensor(&[l, d / 2]), sin: fresh.tensor(&[l, d / 2]) };
-    let mut norm = || RmsNorm { weight: fresh.tensor(&[e]), eps: 0.125 };
+    let norm = || RmsNorm { weight: fresh.tensor(&[e]), eps: 0.125 };
     let block = TransformerBlock {
         input_norm: norm(),
         post_attention_norm: norm(),
@@ -76,12 +76,12 @@ fn task_2() {
 
 #[test]
 fn task_3() {
-    let mut fresh = Fresh::new("week1-day5 task 3");
+    let fresh = Fresh::new("week1-day5 task 3");
     for tied in ["false", "true"] {
         let json = QWEN3.replace("false}", &format!("{tied}}}"));
         let config = ModelConfig::from_json(&json, "config.json").expect("a configuration");
         let model = Model::build(config, &mut |_, shape| Ok(fresh.tensor(shape) * 0.5));
-        let tokens = tokens(&mut fresh, 2, 7);
+        let tokens = tokens(&fresh, 2, 7);
         let logits = model.expect("all weights are there").forward(&tokens);
         fresh.answer("logits", &logits, 1e-3);
     }
@@ -89,7 +89,7 @@ fn task_3() {
 
 #[test]
 fn task_4() {
-    let mut fresh = Fresh::new("week1-day5 task 4");
+    let fresh = Fresh::new("week1-day5 task 4");
     for (dtype, size) in [(Dtype::BF16, 2), (Dtype::F16, 2), (Dtype::F32, 4)] {
         let bytes = fresh.bytes(3 * 5 * size + 1);
         let stored = StoredTensor { name: "w", dtype, shape: &[3, 5], bytes: &bytes[1..] };

@@ -18,7 +18,7 @@ const LLAMA: &str = r#"{"model_type": "llama", "hidden_size": 6, "num_attention_
 
 #[test]
 fn task_1() {
-    let mut fresh = Fresh::new("week1-day6 task 1");
+    let fresh = Fresh::new("week1-day6 task 1");
     for _ in 0..4 {
         // Of few values, so that some are equal.
         let logits: Vec<f32> = (0..40).map(|_| fresh.below(9) as f32 - 12.0).collect();
@@ -34,7 +34,7 @@ fn task_1() {
 
 #[test]
 fn task_2() {
-    let mut fresh = Fresh::new("week1-day6 task 2");
+    let fresh = Fresh::new("week1-day6 task 2");
     for round in 0..12 {
         let length = fresh.from_to(1, 4);
         let prompt = fresh.tokens(length, 50);
@@ -68,7 +68,7 @@ fn task_2() {
 
 #[test]
 fn task_3() {
-    let mut fresh = Fresh::new("week1-day6 task 3");
+    let fresh = Fresh::new("week1-day6 task 3");
     let letters = ["a", "é", "日", "🙂", " ", "Ω"];
     for round in 0..8 {
         let mut bytes: Vec<u8> =
@@ -94,7 +94,7 @@ fn task_3() {
 
 #[test]
 fn task_4() {
-    let mut fresh = Fresh::new("week1-day6 task 4");
+    let fresh = Fresh::new("week1-day6 task 4");
     for add_generation_prompt in [false, true] {
         let messages: Vec<Message> = ["system", "user", "assistant", "user"]
             .map(|role| Message::new(role, &format!("{}\n {} ", fresh.word(5), fresh.word(7))))

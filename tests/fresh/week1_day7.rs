@@ -6,7 +6,7 @@ use tiny_llm::week1::sampling::{
 use tiny_llm_harness::{check::Tolerance, fresh::Fresh};
 
 /// What `shape` makes of logits: of different ones, and of few values, some of which are equal.
-fn shaped(fresh: &mut Fresh, what: &str, mut shape: impl FnMut(&mut Fresh, &mut [f32])) {
+fn shaped(fresh: &Fresh, what: &str, mut shape: impl FnMut(&Fresh, &mut [f32])) {
     for round in 0..6 {
         let mut logits = fresh.f32s(24);
         if round % 2 == 1 {
@@ -19,35 +19,35 @@ fn shaped(fresh: &mut Fresh, what: &str, mut shape: impl FnMut(&mut Fresh, &mut 
 
 #[test]
 fn task_1() {
-    let mut fresh = Fresh::new("week1-day7 task 1");
-    shaped(&mut fresh, "temperature", |fresh, logits| {
+    let fresh = Fresh::new("week1-day7 task 1");
+    shaped(&fresh, "temperature", |fresh, logits| {
         apply_temperature(logits, 0.1 + 3.0 * fresh.uniform() as f32);
     });
-    shaped(&mut fresh, "temperature 0", |_, logits| apply_temperature(logits, 0.0));
+    shaped(&fresh, "temperature 0", |_, logits| apply_temperature(logits, 0.0));
 }
 
 #[test]
 fn task_2() {
-    let mut fresh = Fresh::new("week1-day7 task 2");
-    shaped(&mut fresh, "top-k", |fresh, logits| top_k(logits, fresh.below(26)));
+    let fresh = Fresh::new("week1-day7 task 2");
+    shaped(&fresh, "top-k", |fresh, logits| top_k(logits, fresh.below(26)));
 }
 
 #[test]
 fn task_3() {
-    let mut fresh = Fresh::new("week1-day7 task 3");
-    shaped(&mut fresh, "top-p", |fresh, logits| top_p(logits, fresh.uniform() as f32));
+    let fresh = Fresh::new("week1-day7 task 3");
+    shaped(&fresh, "top-p", |fresh, logits| top_p(logits, fresh.uniform() as f32));
 }
 
 #[test]
 fn task_4() {
-    let mut fresh = Fresh::new("week1-day7 task 4");
-    shaped(&mut fresh, "min-p", |fresh, logits| min_p(logits, fresh.uniform() as f32));
+    let fresh = Fresh::new("week1-day7 task 4");
+    shaped(&fresh, "min-p", |fresh, logits| min_p(logits, fresh.uniform() as f32));
 }
 
 #[test]
 fn task_5() {
-    let mut fresh = Fresh::new("week1-day7 task 5");
-    shaped(&mut fresh, "penalty", |fresh, logits| {
+    let fresh = Fresh::new("week1-day7 task 5");
+    shaped(&fresh, "penalty", |fresh, logits| {
         let seen = fresh.tokens(9, 24);
         repetition_penalty(logits, &[&seen[..], &seen[..3]].concat(), 0.5 + fresh.uniform() as f32);
     });
@@ -55,7 +55,7 @@ fn task_5() {
 
 #[test]
 fn task_6() {
-    let mut fresh = Fresh::new("week1-day7 task 6");
+    let fresh = Fresh::new("week1-day7 task 6");
     let mut rng = Rng::new(fresh.u64());
     let numbers: Vec<u64> = (0..5).map(|_| rng.next_u64()).collect();
     fresh.says("next_u64", &numbers);
