@@ -123,7 +123,9 @@ impl Workshop<'_> {
             let program = self.out().join(day.module() + "-graded");
             let mut arguments = self.arguments(&day.module(), &features);
             arguments.extend(["--test".into(), "--cfg=feature=\"fresh\"".into()]);
-            arguments.push(format!("--extern=tiny_llm={}", library.display()).into());
+            let ours = ("tiny_llm".to_owned(), library.clone());
+            let imports = self.image.imports_of_tests.iter().chain([&ours]);
+            arguments.extend(imports.map(import));
             arguments.push(self.root.join("tests").join(day.module() + ".rs").into());
             arguments.extend(["-o".into(), program.clone().into()]);
             let verdict = judge(&self.compile(arguments)?).map(|()| program);
@@ -140,8 +142,7 @@ impl Workshop<'_> {
         all.push(format!("--remap-path-prefix={}/=", self.root.display()).into());
         all.push(format!("-Ldependency={}", self.image.libraries.display()).into());
         all.extend(features.iter().map(|name| format!("--cfg=feature={name:?}").into()));
-        let imports = self.image.imports.iter();
-        all.extend(imports.map(|(name, file)| format!("--extern={name}={}", file.display()).into()));
+        all.extend(self.image.imports.iter().map(import));
         all
     }
 
@@ -207,6 +208,10 @@ impl Workshop<'_> {
     fn out(&self) -> PathBuf {
         self.scratch.join("out")
     }
+}
+
+fn import((name, file): &(String, PathBuf)) -> OsString {
+    format!("--extern={name}={}", file.display()).into()
 }
 
 /// Each under its own path.

@@ -23,8 +23,10 @@ const OURS: [&str; 2] = ["tiny-llm", "tiny-llm-reference"];
 pub(super) struct Image {
     /// Copies of all libraries, and nothing else.
     pub(super) libraries: PathBuf,
-    /// What the learner's crate and its tests import: crate → file in `libraries`.
-    pub(super) imports: Vec<(String, PathBuf)>,
+    /// What the learner's crate imports: crate → file in `libraries`.
+    pub(super) imports: Imports,
+    /// What its tests import besides.
+    pub(super) imports_of_tests: Imports,
     /// `week1-day1` → the reference's test program.
     pub(super) programs: BTreeMap<String, PathBuf>,
     /// The compiler's folder, with its own libraries.
@@ -73,6 +75,13 @@ struct Node {
 struct Import {
     name: String,
     pkg: String,
+    dep_kinds: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    /// `dev` for tests alone.
+    kind: Option<String>,
 }
 
 impl Image {
@@ -116,8 +125,10 @@ impl Image {
             programs.insert(day.feature.clone(), program);
         }
         let metadata = metadata(root, &features)?;
-        let (libraries, imports) = gather(&metadata, &artifacts, &folder.join("libraries"))?;
-        Ok(Self { libraries, imports, programs, toolchain: toolchain(root)? })
+        let libraries = folder.join("libraries");
+        let (imports, imports_of_tests) = gather(&metadata, &artifacts, &libraries)?;
+        let toolchain = toolchain(root)?;
+        Ok(Self { libraries, imports, imports_of_tests, programs, toolchain })
     }
 }
 
@@ -147,12 +158,16 @@ fn metadata(root: &Path, features: &str) -> Result<Metadata> {
     serde_json::from_str(&listed.output).context("`cargo metadata` said something else than JSON")
 }
 
-/// Copies the libraries to `folder`; returns it, and what the learner's crate imports.
+/// Crates, each with its file.
+type Imports = Vec<(String, PathBuf)>;
+
+/// Copies the libraries to `folder`; returns what the learner's crate imports, and what its tests
+/// import besides.
 fn gather(
     metadata: &Metadata,
     artifacts: &[Artifact],
     folder: &Path,
-) -> Result<(PathBuf, Vec<(String, PathBuf)>)> {
+) -> Result<(Imports, Imports)> {
     let package = |id: &str| metadata.packages.iter().find(|package| package.id == id);
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", folder.display()))?;
@@ -181,10 +196,17 @@ fn gather(
     let learner = metadata.packages.iter().find(|package| package.name == OURS[0]);
     let node = metadata.resolve.nodes.iter().find(|node| Some(&node.id) == learner.map(|l| &l.id));
     let Some(node) = node else { bail!("`cargo metadata` does not know {}", OURS[0]) };
-    let imports = node.deps.iter().filter_map(|import| {
-        Some((import.name.clone(), copies.get(import.pkg.as_str())?.clone()))
-    });
-    Ok((folder.to_owned(), imports.collect()))
+    let imports = |of_tests: bool| {
+        let wanted = move |import: &&Import| {
+            import.dep_kinds.iter().all(|kind| kind.kind.as_deref() == Some("dev")) == of_tests
+        };
+        let imports = node.deps.iter().filter(wanted);
+        let file = |import: &Import| {
+            Some((import.name.clone(), copies.get(import.pkg.as_str())?.clone()))
+        };
+        imports.filter_map(file).collect()
+    };
+    Ok((imports(false), imports(true)))
 }
 
 /// Where the compiler lies that cargo uses here.
