@@ -9,3 +9,4 @@ mod diagnosis;
 mod difference;
 pub mod fixtures;
 pub mod fresh;
+pub mod panics;

@@ -1,5 +1,5 @@
 //! How fast the kernels are on this machine, beside what it could do:
-//! `cargo run --release -p tiny-llm-reference --features model --example kernels -- [rung] [type…]`.
+//! `cargo run --release -p tiny-llm-reference --features engine --example kernels -- [rung] [type…]`.
 //!
 //! Decode: each weight byte is read once, so the limit is the bandwidth of memory. Prefill: each is
 //! used for many tokens, so the limit is the rate of multiplications. Both are measured in short
@@ -18,7 +18,7 @@ use std::{
 
 use tiny_llm_formats::{bytes::Bytes, gguf::TensorType};
 use tiny_llm_reference::week2::{
-    input::{GROUP, Input},
+    input::{GROUP, Input, quantize_row},
     kernels::{Rung, matmul},
     matrix::Matrix,
     parallel::Team,
@@ -164,7 +164,7 @@ fn input(team: &Team, tokens: usize, cols: usize) -> Input {
         *x = (i as f32 * 0.37).sin();
     }
     // As for the types with the longest blocks: all can be multiplied with it.
-    x.quantize(team, GROUP);
+    x.quantize_with(team, GROUP, quantize_row);
     x
 }
 

@@ -1,0 +1,18 @@
+//! id: unseen
+//! function: RmsNorm::forward
+//! says: as_slice().unwrap() on the input
+        assert_eq!(
+            x.shape().last(),
+            self.weight.shape().first(),
+            "RmsNorm: x {:?} does not fit weight {:?}",
+            x.shape(),
+            self.weight.shape()
+        );
+        let _ = x.as_slice().unwrap();
+        let mut out = x.clone();
+        for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
+            let mean_square = row.fold(0.0, |sum: f32, &v| sum + v * v) / row.len() as f32;
+            let scale = 1.0 / (mean_square + self.eps).sqrt();
+            row.mapv_inplace(|v| v * scale);
+        }
+        out * &self.weight
