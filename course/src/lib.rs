@@ -23,7 +23,7 @@ pub mod transaction;
 mod borrow;
 mod diff;
 mod estimate;
-mod explain;
+pub mod explain;
 mod fields;
 mod fingerprint;
 mod ink;

@@ -31,6 +31,7 @@ mod matrix;
 mod page;
 mod tokens;
 mod tree;
+mod unseen;
 mod wrong;
 
 pub(crate) use command::{Options, run, verify};
@@ -76,10 +77,39 @@ pub(crate) struct Wrong {
 /// If a file is malformed or does not fit the curriculum or the reference; all such places are
 /// named.
 pub(crate) fn load(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
+    let (mut entries, mut problems) = mistakes(root, curriculum, "tests/wrong")?;
+    for day in curriculum.days() {
+        for path in files(root, &format!("tests/alternate/{}", day.module()), ".rs")? {
+            match alternate::entry(&path, &read(root, &path)?, day) {
+                Ok(entry) => entries.push(entry),
+                Err(error) => problems.push(format!("{path}: {error:#}")),
+            }
+        }
+    }
+    ensure!(problems.is_empty(), "{} malformed entries\n{}", problems.len(), problems.join("\n"));
+    Ok(entries)
+}
+
+/// The mistakes that nothing is learnt from.
+///
+/// # Errors
+/// As [`load`].
+fn load_unseen(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
+    let (entries, problems) = mistakes(root, curriculum, "tests/unseen")?;
+    ensure!(problems.is_empty(), "{} malformed entries\n{}", problems.len(), problems.join("\n"));
+    Ok(entries)
+}
+
+/// The mistakes of a folder by day and name, and what is wrong with its files.
+fn mistakes(
+    root: &Path,
+    curriculum: &Curriculum,
+    folder: &str,
+) -> Result<(Vec<Entry>, Vec<String>)> {
     let regions = regions(root, curriculum)?;
     let (mut entries, mut problems) = (Vec::new(), Vec::new());
     for day in curriculum.days() {
-        let files = files(root, &format!("tests/wrong/{}", day.module()), ".txt")?;
+        let files = files(root, &format!("{folder}/{}", day.module()), ".txt")?;
         if files.is_empty() {
             continue;
         }
@@ -95,16 +125,7 @@ pub(crate) fn load(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
         of_day.sort_by(|a, b| a.name.cmp(&b.name));
         entries.extend(of_day);
     }
-    for day in curriculum.days() {
-        for path in files(root, &format!("tests/alternate/{}", day.module()), ".rs")? {
-            match alternate::entry(&path, &read(root, &path)?, day) {
-                Ok(entry) => entries.push(entry),
-                Err(error) => problems.push(format!("{path}: {error:#}")),
-            }
-        }
-    }
-    ensure!(problems.is_empty(), "{} malformed entries\n{}", problems.len(), problems.join("\n"));
-    Ok(entries)
+    Ok((entries, problems))
 }
 
 /// Every marked body of the reference, without its indentation.

@@ -10,9 +10,9 @@ use std::{fmt::Write as _, path::Path};
 use anyhow::{Result, ensure};
 
 use super::{Entry, Kind, matrix, tree::Bank};
-use crate::{
+use course::{
     curriculum::{Curriculum, Day},
-    explain::Failure,
+    explain::{self, Failure},
 };
 
 /// Tries them all, or those of some days.
@@ -20,7 +20,7 @@ use crate::{
 /// # Errors
 /// If an entry is malformed, survives, or is named wrongly.
 pub(super) fn run(root: &Path, curriculum: &Curriculum, days: &[&Day]) -> Result<()> {
-    let mut entries = super::load_kinds(root, curriculum, &["unseen"])?;
+    let mut entries = super::load_unseen(root, curriculum)?;
     entries.retain(|entry| {
         days.is_empty() || days.iter().any(|day| entry.task.feature == day.feature)
     });
@@ -63,7 +63,7 @@ fn try_one(bank: &Bank, number: usize, entry: &Entry) -> Result<Told> {
     let mut misnamed = false;
     for (i, name) in red.iter().enumerate() {
         let message = Failure::of(&ran.report, name).message;
-        let named = crate::explain::diagnosis(&message);
+        let named = explain::diagnosis(&message);
         let is_true = |said: &str| {
             wrong.shows.as_ref().is_some_and(|true_names| {
                 true_names.split(" | ").any(|true_name| said.contains(true_name))
