@@ -26,7 +26,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 
 use crate::{
-    bank::{self, Kind},
+    bank,
     curriculum::Curriculum,
     stubs::Generated,
 };
@@ -94,10 +94,9 @@ impl Maker<'_> {
     /// If the bank cannot be read.
     pub(super) fn honest(&self) -> Result<Vec<Case>> {
         let mut cases = vec![self.all("good", 3, |file| file.template.render(|_| true))];
-        let entries = bank::load(self.root, self.curriculum)?;
-        let correct = entries.iter().filter(|entry| matches!(entry.kind, Kind::Alternate));
+        let (alternates, _) = bank::alternates(self.root, self.curriculum)?;
         let mut bodies: BTreeMap<(String, &str), Vec<&str>> = BTreeMap::new();
-        for entry in correct {
+        for entry in &alternates {
             let key = (entry.task.to_string(), entry.function.as_str());
             bodies.entry(key).or_default().push(&entry.body);
         }
@@ -126,10 +125,10 @@ impl Maker<'_> {
             /* /* extern crate fs; */ env!(\"HOME\") */\n\
             #![allow(dead_code)]\n\
             macro_rules! largest { ($row:expr) => { $row.iter().copied().fold(f32::MIN, f32::max) } }\n\
-            pub(super) fn stable(process: &[f32]) -> Vec<f32> {\n\
-            let net = if !process.is_empty() { largest!(process) } else { 0.0 } ; let path = \"std::fs\";\n\
+            pub(super) fn stable(row: &[f32]) -> Vec<f32> {\n\
+            let net = if !row.is_empty() { largest!(row) } else { 0.0 } ; let path = \"std::fs\";\n\
             debug_assert!(path.len() == 7, \"{}\", r#\"asm!(\"nop\")\"#);\n\
-            process.iter().map(|env| (env - net).exp()).collect() }\n";
+            row.iter().map(|env| (env - net).exp()).collect() }\n";
         let file = "src/week1/helpers.rs".to_owned();
         case.files.insert(file, text.replace('\n', "\r\n").into_bytes());
         if let Some(text) = case.files.get_mut("src/week1/mod.rs") {
