@@ -1,6 +1,6 @@
 //! `cargo course update`: brings a newer course under a learner's work.
 //!
-//! - Files under `src/week*/` are merged ([`merge`]); where that cannot keep both, nothing at all
+//! - Files under `src/week*/` are merged (`merge.rs`); where that cannot keep both, nothing at all
 //!   is changed.
 //! - Every other file of the course becomes the newer one. One that the learner had changed is kept
 //!   in `.course/recovery` and named.
