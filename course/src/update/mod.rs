@@ -23,6 +23,7 @@ use crate::{
     transaction::{Transaction, hash},
 };
 
+mod changes;
 mod git;
 mod merge;
 mod newer;
@@ -294,6 +295,14 @@ impl Plan {
                 "The newer course no longer has these files; they stay, because you have changed them",
             );
             self.stay.iter().for_each(|path| println!("  {path}"));
+        }
+        let of =
+            |text: Option<&Vec<u8>>| text.map(|text| String::from_utf8_lossy(text).into_owned());
+        let present = read(root, changes::PATH)?;
+        let newer_changes = of(newer.files.get(changes::PATH)).unwrap_or_default();
+        let news = changes::new_to(&of(present.as_ref()).unwrap_or_default(), &newer_changes);
+        if !news.is_empty() {
+            println!("\nNew to you:\n{news}");
         }
         let files = self.changes.len();
         if dry_run {
