@@ -21,7 +21,7 @@ pub use tiny_llm_kernels::{
     rung::{Rung, VARIABLE},
     vector,
 };
-use tiny_llm_kernels::{MANY, provided};
+use tiny_llm_kernels::{MANY, provided, unpacked::has_integers};
 
 use super::{
     input::{Input, quantize_row},
@@ -43,7 +43,7 @@ fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Kernel {
     let written: Option<Kernel> = match rung {
         Rung::Naive => Some(naive::kernel),
         Rung::Fused => fused::dot(tensor_type).map(|_| fused::kernel as Kernel),
-        Rung::Integer => integer::dot(tensor_type).map(|_| unpacked::kernel as Kernel),
+        Rung::Integer => has_integers(tensor_type).then_some(unpacked::kernel as Kernel),
         #[cfg(target_arch = "x86_64")]
         Rung::Avx2 => avx2::kernel(tensor_type, rows),
         #[cfg(target_arch = "aarch64")]
