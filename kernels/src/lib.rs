@@ -12,7 +12,7 @@
 //! | `provided` | the one table: which kernel of this crate serves a rung, a format, a number of rows |
 //! | `fused`, `unpacked` | the same for the taught rungs' formats that no day teaches |
 //! | `avx2`, `avx512`, `neon` | the rungs with vector instructions |
-//! | `vector` | the small work between the matrices: norms, the gate, attention's tiles |
+//! | `loops`, `vector` | the small work between the matrices: norms, the gate, attention's tiles |
 //!
 //! # One shape for each instruction set
 //!
@@ -47,6 +47,7 @@ pub mod blocks;
 pub mod format;
 pub mod fused;
 pub mod input;
+mod loops;
 pub mod matrix;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
