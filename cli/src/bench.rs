@@ -166,11 +166,7 @@ impl Report {
             format!("weights    {} are read for a token", mib(self.weight_bytes)),
             format!("engine     {}", self.described),
             format!("load       {:.3} s", self.load.as_secs_f64()),
-            format!(
-                "prefill    {}, first token after {:.3} s",
-                speed.prefill_text(),
-                speed.prefill.as_secs_f64()
-            ),
+            format!("prefill    {}", speed.first_token_text()),
             format!("decode     {}", speed.decode_text()),
             format!("loaded     {loaded}"),
             format!("at the end {end}"),

@@ -337,7 +337,7 @@ pub fn main<E: Engine>() -> ExitCode {
         Command::Trace(args) => trace::run::<E>(&args),
     };
     outcome.unwrap_or_else(|error| {
-        let text = format!("error: {}", output::one_line(&format!("{error:#}")));
+        let text = format!("error: {}", output::bounded(&output::one_line(&format!("{error:#}"))));
         if error.is::<WrongOption>() {
             output::note(&format!("{text}; see --help"));
             return ExitCode::from(2);

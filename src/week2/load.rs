@@ -30,6 +30,7 @@ pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
     let config = ModelConfig::from_folder(folder)?;
     check_heads(&config, &folder.join("config.json").display().to_string())?;
     let checkpoint = Checkpoint::open(folder)?;
+    checkpoint.check_names(&config)?;
     let mut matrix = |name: &str, shape: &[usize]| stored_matrix(&checkpoint, name, shape);
     let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
     build(config, &rope, context, &mut matrix)

@@ -6,6 +6,8 @@ use std::{collections::BTreeSet, fs, path::Path};
 use anyhow::{Context, Result};
 use toml::{Table, Value};
 
+pub(crate) use crate::libtest::task_of_test;
+
 use crate::{
     curriculum::{self, Curriculum, Day},
     hint, stubs,
@@ -161,11 +163,6 @@ fn chapter(root: &Path, day: &Day, problems: &mut Vec<String>) {
             }
         }
     }
-}
-
-/// `task_2_rejects_an_odd_head` → 2.
-pub(crate) fn task_of_test(name: &str) -> Option<usize> {
-    name.strip_prefix("task_")?.split_once('_')?.0.parse().ok()
 }
 
 fn strings(value: &Value) -> Vec<&str> {

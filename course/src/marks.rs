@@ -26,21 +26,21 @@ const CLOSE: &str = "// END BORROWED";
 
 /// A borrowed part of a learner's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub struct Mark {
     /// The task in its opening line.
-    pub(crate) task: TaskId,
+    pub task: TaskId,
     /// The function around it; `None` for a helper.
-    pub(crate) function: Option<String>,
+    pub function: Option<String>,
     /// From 0, with the lines of the marks.
-    pub(crate) lines: Range<usize>,
+    pub lines: Range<usize>,
     /// Whether the reference has the same between the marks; false too if the closing one is
     /// missing.
-    pub(crate) intact: bool,
+    pub intact: bool,
 }
 
 impl Mark {
     /// `rope_half_split`, or `a helper of week1-day7 task 2`.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         self.function.clone().unwrap_or_else(|| format!("a helper of {}", self.task))
     }
 
@@ -50,13 +50,13 @@ impl Mark {
     }
 
     /// The line, from 1, of a mark that nothing closes.
-    pub(crate) fn unclosed(&self) -> Option<usize> {
+    pub fn unclosed(&self) -> Option<usize> {
         (self.lines.len() == 1).then_some(self.lines.start + 1)
     }
 }
 
 /// The borrowed parts of `text`, from top to bottom.
-pub(crate) fn marks(template: &Template, text: &str) -> Vec<Mark> {
+pub fn marks(template: &Template, text: &str) -> Vec<Mark> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
     for (i, line) in lines.iter().enumerate() {
@@ -89,7 +89,7 @@ pub(crate) fn marks(template: &Template, text: &str) -> Vec<Mark> {
 ///
 /// # Errors
 /// If a helper that comes along has the name of something of the learner's.
-pub(crate) fn put_in(
+pub fn put_in(
     template: &Template,
     text: &str,
     wanted: impl Fn(&TaskId, &str) -> bool,
@@ -122,7 +122,7 @@ pub(crate) fn put_in(
 
 /// `text` with the `todo!` back in each function that is `chosen`, without the helpers that nothing
 /// borrowed needs any more; and all parts that were taken out.
-pub(crate) fn take_out(
+pub fn take_out(
     template: &Template,
     text: &str,
     chosen: impl Fn(&Mark) -> bool,
@@ -131,7 +131,7 @@ pub(crate) fn take_out(
 }
 
 /// [`take_out`] for everything that the learner has not changed.
-pub(crate) fn take_out_intact(template: &Template, text: &str) -> (String, Vec<Mark>) {
+pub fn take_out_intact(template: &Template, text: &str) -> (String, Vec<Mark>) {
     take(template, text, |mark| mark.intact, |mark| mark.intact)
 }
 
