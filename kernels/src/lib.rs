@@ -44,6 +44,7 @@ pub mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub mod avx512;
 pub mod blocks;
+pub mod choice;
 pub mod format;
 pub mod fused;
 pub mod input;

@@ -11,7 +11,7 @@ use super::{
     cache::DenseCache,
     input::{BLOCK, Input},
     kernels::{
-        Rung, matmul,
+        Choice, matmul,
         naive::decode_row,
         quantize,
         vector::{rms_norm, rms_norm_in_place, silu_gate},
@@ -80,7 +80,7 @@ pub struct Model {
 /// How a forward pass is computed: each choice can be switched off, to see what it is worth.
 pub struct Plan {
     /// Which kernels multiply.
-    pub rung: Rung,
+    pub kernels: Choice,
     /// How queries meet keys and values.
     pub attention: AttentionKind,
     /// Who does it.
@@ -149,15 +149,17 @@ impl Model {
     /// one row, unless it is the head too.
     #[must_use]
     pub fn weight_bytes(&self) -> u64 {
+        self.matrices().map(|matrix| matrix.bytes().len() as u64).sum()
+    }
+
+    /// Every matrix that a forward pass multiplies with.
+    pub fn matrices(&self) -> impl Iterator<Item = &Matrix> {
         let layers = self.layers.iter().flat_map(|layer| {
             let projections = [&layer.q_proj, &layer.k_proj, &layer.v_proj, &layer.o_proj]
                 .map(|linear| &linear.weight);
             projections.into_iter().chain([&layer.gate_proj, &layer.up_proj, &layer.down_proj])
         });
-        layers
-            .chain([self.lm_head.as_ref().unwrap_or(&self.embedding)])
-            .map(|matrix| matrix.bytes().len() as u64)
-            .sum()
+        layers.chain([self.lm_head.as_ref().unwrap_or(&self.embedding)])
     }
 
     /// Whether [`Model::forward`] can run on these rows.
@@ -338,8 +340,8 @@ impl Plan {
     /// activations. `normalised` and `matmul` do so.
     fn prepare(&self, input: &mut Input, width: usize) {
         input.width = width;
-        if self.rung.wants_int8() {
-            quantize(self.rung, &self.team, input, width);
+        if let Some(rung) = self.kernels.quantizer() {
+            quantize(rung, &self.team, input, width);
         }
     }
 
@@ -354,7 +356,7 @@ impl Plan {
             input.width > 0,
             "`product` of an input that is not prepared: `normalised` prepares what it writes, `matmul` all else"
         );
-        matmul(self.rung, &self.team, weight, input, out);
+        matmul(self.kernels.rung(weight.tensor_type), &self.team, weight, input, out);
     }
 
     fn add_bias(&self, linear: &Linear, out: &mut [f32]) {

@@ -16,22 +16,22 @@ use crate::week2::{
     parallel::Tile,
 };
 
-/// This rung's kernel for a type, if it has one.
+/// This rung's product for a type.
 #[must_use]
-pub fn dot(tensor_type: TensorType) -> Option<Dot> {
-    Some(match tensor_type {
+pub fn dot(tensor_type: TensorType) -> Dot {
+    match tensor_type {
         TensorType::Q8_0 => dot_q8_0,
         TensorType::Q4_0 => dot_q4_0,
         TensorType::Q5_0 => dot_q5_0,
         TensorType::Q4_K => dot_q4_k,
         TensorType::Q6_K => dot_q6_k,
-        _ => return fused::dot(tensor_type),
-    })
+        _ => fused::dot(tensor_type).expect("every other type is provided"),
+    }
 }
 
-/// See [`super::Kernel`]; for types that have a [`dot`].
+/// See [`super::Kernel`].
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    let dot = dot(weight.tensor_type).expect("a type with a kernel of this rung");
+    let dot = dot(weight.tensor_type);
     for (i, r) in tile.cols.clone().enumerate() {
         for t in tile.rows.clone() {
             tile.row_mut(t)[i] = dot(weight.row(r), x.row(t));

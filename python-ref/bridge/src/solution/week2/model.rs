@@ -31,7 +31,7 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Plain kernels, one thread, day 1's attention: nothing of a later day.
 pub(super) fn plan() -> rust::Plan {
-    rust::Plan { rung: Rung::Naive, attention: AttentionKind::TwoPass, team: Team::new(1) }
+    rust::Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 
 #[pyclass(frozen, from_py_object)]
