@@ -20,14 +20,14 @@ pub(super) fn dot<F: Format, const BYTES: usize>(
     codes: impl Fn(&[u8; BYTES]) -> __m256i,
 ) -> __m256 {
     let x_scales = load_scales(&x.scales);
-    let scales = _mm256_mul_ps(halves_at(blocks, 0), x_scales);
+    let scales = _mm256_mul_ps(halves_at::<0, BYTES>(blocks), x_scales);
     // Lane b has what an offset or a minimum comes to in block b.
     let times_sums =
         |by: i16| _mm256_cvtepi32_ps(_mm256_madd_epi16(load_sums(&x.sums), _mm256_set1_epi16(by)));
     let beside = match F::ZERO {
         Zero::Offset(offset) => _mm256_mul_ps(scales, times_sums(-i16::from(offset))),
         Zero::Minimum => {
-            _mm256_mul_ps(_mm256_mul_ps(halves_at(blocks, 2), x_scales), times_sums(1))
+            _mm256_mul_ps(_mm256_mul_ps(halves_at::<2, BYTES>(blocks), x_scales), times_sums(1))
         }
     };
     let mut acc = [beside, _mm256_setzero_ps()];

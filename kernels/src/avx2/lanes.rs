@@ -65,13 +65,13 @@ pub(super) fn sum(x: __m256) -> f32 {
     _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
 }
 
-/// The half-precision numbers at byte `at` of up to eight blocks; zeros where there are fewer.
+/// The half-precision numbers at byte `AT` of up to eight blocks; zeros where there are fewer.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
-pub(super) fn halves_at<const BYTES: usize>(blocks: &[[u8; BYTES]], at: usize) -> __m256 {
+pub(super) fn halves_at<const AT: usize, const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m256 {
     // Put together as whole numbers: the vector units have enough to do.
     let word = |b: usize| {
-        blocks.get(b).map_or(0, |block| u64::from(u16::from_le_bytes([block[at], block[at + 1]])))
+        blocks.get(b).map_or(0, |block| u64::from(u16::from_le_bytes([block[AT], block[AT + 1]])))
     };
     let four =
         |b: usize| (word(b) | word(b + 1) << 16 | word(b + 2) << 32 | word(b + 3) << 48) as i64;

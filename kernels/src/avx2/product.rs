@@ -24,6 +24,31 @@ const fn depth(highest: u8) -> usize {
     depth
 }
 
+/// Adds the products of `depth` fours of columns, from `first` on, times `factors` to sums of 32
+/// bits. Not a function: the sums must stay in registers.
+macro_rules! add_products {
+    ($panel:ident, $plane:expr, ($first:expr, $depth:ident), $x:ident, $factors:expr, $acc:ident) => {
+        let mut narrow = [[_mm256_setzero_si256(); 2]; TOKENS];
+        for i in 0..$depth {
+            let k = $first + i;
+            let codes = $panel.codes($plane, k);
+            for t in 0..TOKENS {
+                let p = activations($x[t], k);
+                for h in 0..2 {
+                    let pairs = _mm256_maddubs_epi16(codes[h], p);
+                    narrow[t][h] = _mm256_add_epi16(narrow[t][h], pairs);
+                }
+            }
+        }
+        for t in 0..TOKENS {
+            for h in 0..2 {
+                let wide = _mm256_madd_epi16(narrow[t][h], $factors[h]);
+                $acc[t][h] = _mm256_add_epi32($acc[t][h], wide);
+            }
+        }
+    };
+}
+
 /// Adds a group's products of blocks of 32 weights, whose codes stand in `PLANES` parts of four bits,
 /// or in one part of up to five.
 #[inline]
@@ -45,8 +70,8 @@ pub(super) fn blocks<F: Format, const PLANES: usize>(
         }
         for plane in 0..PLANES {
             let unit = _mm256_set1_epi16(1 << (4 * plane));
-            for first in (8 * b..8 * b + 8).step_by(depth) {
-                multiply(panel, plane, first..first + depth, x, [unit; 2], &mut acc);
+            for i in 0..8 / depth {
+                add_products!(panel, plane, (8 * b + i * depth, depth), x, [unit; 2], acc);
             }
         }
         let scales = floats(&panel.scales[b]);
@@ -88,8 +113,8 @@ pub(super) fn superblocks<F: Format>(panel: &Panel, x: [&Int8Group; TOKENS], out
     let mut acc = [[_mm256_setzero_si256(); 2]; TOKENS];
     for s in 0..64 / steps {
         let factors = pairs(&panel.factors[s]);
-        for first in (steps * s..steps * (s + 1)).step_by(depth) {
-            multiply(panel, 0, first..first + depth, x, factors, &mut acc);
+        for i in 0..steps / depth {
+            add_products!(panel, 0, (steps * s + i * depth, depth), x, factors, acc);
         }
     }
     let mut shift = [[_mm256_setzero_si256(); 2]; TOKENS];
@@ -110,35 +135,6 @@ pub(super) fn superblocks<F: Format>(panel: &Panel, x: [&Int8Group; TOKENS], out
             products[h] = _mm256_fnmadd_ps(minimums[h], _mm256_cvtepi32_ps(shift[t][h]), scaled);
         }
         accumulate(&mut out[t], x[t].scales[0], products);
-    }
-}
-
-/// Adds the products of some fours of columns, times `factors`, to sums of 32 bits.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn multiply(
-    panel: &Panel,
-    plane: usize,
-    fours: std::ops::Range<usize>,
-    x: [&Int8Group; TOKENS],
-    factors: [__m256i; 2],
-    acc: &mut [[__m256i; 2]; TOKENS],
-) {
-    let mut narrow = [[_mm256_setzero_si256(); 2]; TOKENS];
-    for k in fours {
-        let codes = panel.codes(plane, k);
-        for t in 0..TOKENS {
-            let p = activations(x[t], k);
-            for h in 0..2 {
-                narrow[t][h] = _mm256_add_epi16(narrow[t][h], _mm256_maddubs_epi16(codes[h], p));
-            }
-        }
-    }
-    for t in 0..TOKENS {
-        for h in 0..2 {
-            let wide = _mm256_madd_epi16(narrow[t][h], factors[h]);
-            acc[t][h] = _mm256_add_epi32(acc[t][h], wide);
-        }
     }
 }
 

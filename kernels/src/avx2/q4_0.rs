@@ -37,12 +37,13 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8Group]) -> [f32; STREAMS] {
     let mut acc = [_mm256_setzero_ps(); STREAMS];
     let (whole, rest) = (rows[0].len() / (BLOCKS * BYTES), rows[0].len() % (BLOCKS * BYTES));
     for (g, x) in x[..whole].iter().enumerate() {
-        let blocks = rows.map(|row| {
-            let bytes = &row[g * BLOCKS * BYTES..(g + 1) * BLOCKS * BYTES];
+        let mut blocks = [&[[0; BYTES]; BLOCKS]; STREAMS];
+        for s in 0..STREAMS {
+            let bytes = &rows[s][g * BLOCKS * BYTES..(g + 1) * BLOCKS * BYTES];
             prefetch(bytes, ahead);
             // So many as the compiler knows.
-            bytes.as_chunks().0.first_chunk::<BLOCKS>().expect("eight blocks")
-        });
+            blocks[s] = bytes.as_chunks().0.first_chunk().expect("eight blocks");
+        }
         add(blocks, x, &mut acc);
     }
     if let Some(x) = x.get(whole) {
@@ -66,14 +67,15 @@ fn add<B: AsRef<[[u8; BYTES]]> + ?Sized>(
     x: &Int8Group,
     acc: &mut [__m256; STREAMS],
 ) {
-    let blocks = blocks.map(AsRef::as_ref);
+    let [a, b, c, d] = blocks;
+    let blocks = [a.as_ref(), b.as_ref(), c.as_ref(), d.as_ref()];
     let (fifteen, one, x_scales) =
         (_mm256_set1_epi8(15), _mm256_set1_epi16(1), load_scales(&x.scales));
     // All codes are 8 too high. Lane b has what that comes to in block b.
     let offset = _mm256_cvtepi32_ps(_mm256_madd_epi16(load_sums(&x.sums), _mm256_set1_epi16(-8)));
     let mut factors = [_mm256_setzero_ps(); STREAMS];
     for s in 0..STREAMS {
-        factors[s] = _mm256_mul_ps(halves_at(blocks[s], 0), x_scales);
+        factors[s] = _mm256_mul_ps(halves_at::<0, BYTES>(blocks[s]), x_scales);
         acc[s] = _mm256_fmadd_ps(factors[s], offset, acc[s]);
     }
     let values = x.values.as_chunks().0;
