@@ -15,11 +15,9 @@ use tiny_llm::{
         kernels::{Rung, VARIABLE},
     },
 };
-use tiny_llm_cli::{
-    Engine, FinishReason, LoadOptions, QuantizeRequest, Request, WriteRequest, WriteTensor,
-};
+use tiny_llm_cli::{Engine, LoadOptions, QuantizeRequest, Request, WriteRequest, WriteTensor};
 use tiny_llm_formats::{
-    Tensor,
+    FinishReason, Tensor,
     chat::Message,
     config::ModelConfig,
     gguf::{Metadata, Progress, TensorInfo},
@@ -112,7 +110,7 @@ impl Engine for Solution {
         }
     }
 
-    fn forget(&self) {
+    fn forget(&mut self) {
         if let Self::Week2(engine) = self {
             engine.forget();
         }
@@ -125,7 +123,7 @@ impl Engine for Solution {
         }
     }
 
-    fn logits(&self, tokens: &[u32]) -> Tensor {
+    fn logits(&mut self, tokens: &[u32]) -> Tensor {
         match self {
             Self::Week1(engine) => engine.logits(tokens),
             Self::Week2(engine) => engine.logits(tokens),
@@ -149,7 +147,7 @@ impl Engine for Solution {
     }
 
     fn generate(
-        &self,
+        &mut self,
         request: &Request,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason> {

@@ -9,9 +9,10 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
+use tiny_llm_formats::FinishReason;
 
 use super::{
-    Engine, FinishReason, Request, Sampling, interrupt,
+    Engine, Request, Sampling, interrupt,
     memory::{Memory, mib},
     options::{ModelOption, at_least_one},
     output::Output,
@@ -50,11 +51,11 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     }
     let folder = args.model.path();
     let start = Instant::now();
-    let engine: E = args.model.load()?;
+    let mut engine: E = args.model.load()?;
     let load = start.elapsed();
     let loaded = Memory::now();
 
-    let Some(speed) = fastest(&engine, args)? else {
+    let Some(speed) = fastest(&mut engine, args)? else {
         return Ok(interrupt::exit_code(true));
     };
     let config = engine.config();
@@ -86,8 +87,8 @@ fn ladder<E: Engine>(args: &Args) -> Result<ExitCode> {
     print(&format!("{:12} {:>18} {:>18}  engine", "rung", "prefill", "decode"))?;
     for rung in E::rungs() {
         let measured = panics::caught(|| -> Result<Option<(Speed, String)>> {
-            let engine: E = args.model.load_on(rung)?;
-            Ok(fastest(&engine, args)?.map(|speed| (speed, engine.described())))
+            let mut engine: E = args.model.load_on(rung)?;
+            Ok(fastest(&mut engine, args)?.map(|speed| (speed, engine.described())))
         });
         let line = match measured {
             Ok(measured) => {
@@ -107,7 +108,7 @@ fn ladder<E: Engine>(args: &Args) -> Result<ExitCode> {
 }
 
 /// The fastest of as many generations as were asked for; `None` if Ctrl-C ended one.
-fn fastest<E: Engine>(engine: &E, args: &Args) -> Result<Option<Speed>> {
+fn fastest<E: Engine>(engine: &mut E, args: &Args) -> Result<Option<Speed>> {
     let config = engine.config();
     let vocab_size = config.vocab_size;
     // Every id is as good as another: no token is cheaper than the next. The stride spreads them
@@ -139,7 +140,7 @@ fn fastest<E: Engine>(engine: &E, args: &Args) -> Result<Option<Speed>> {
 }
 
 /// `None` if Ctrl-C ended it.
-fn measure<E: Engine>(engine: &E, request: &Request) -> Result<Option<Speed>> {
+fn measure<E: Engine>(engine: &mut E, request: &Request) -> Result<Option<Speed>> {
     let caught = interrupt::Caught::new();
     let mut stopwatch = Stopwatch::start(request.prompt.len());
     let finish = engine.generate(request, &mut |_| {

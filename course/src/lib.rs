@@ -22,7 +22,7 @@ pub mod transaction;
 
 mod borrow;
 mod diff;
-mod explain;
+pub mod explain;
 mod fields;
 mod fingerprint;
 mod ink;

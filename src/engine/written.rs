@@ -91,10 +91,10 @@ fn share() {
 /// One query over one position, alone and in a block.
 fn attend() {
     let numbers = [0.0; 16];
-    let run = Run { len: 1, keys: Cells::F32(&numbers), values: Cells::F32(&numbers) };
+    let run = Run { start: 0, len: 1, keys: Cells::F32(&numbers), values: Cells::F32(&numbers) };
     let mut out = [0.0; 16];
     attend_streaming(&numbers, std::iter::once(run), 16, 1.0, &mut out);
-    attend_block(&[Query { q: &numbers, visible: 1 }], std::iter::once(run), 16, 1.0, &mut out);
+    attend_block(&[Query { q: &numbers, visible: 0..1 }], std::iter::once(run), 16, 1.0, &mut out);
 }
 
 /// Which kernels multiply matrices of these types, and whose they are.

@@ -19,6 +19,10 @@ pub(crate) struct Options {
     /// Write nothing; fail if the answers or the book's page are not what the bank gives today
     #[arg(long)]
     check: bool,
+    /// Try the mistakes of tests/unseen, which are in no bank: each must be red, and none may be
+    /// named wrongly
+    #[arg(long, conflicts_with = "check")]
+    unseen: bool,
     /// Only these days, as week1-day3; their answers are written, the book's page is not
     days: Vec<String>,
 }
@@ -33,6 +37,9 @@ const NEAREST: f64 = 20.0;
 /// refused.
 pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<()> {
     let days = options.days.iter().map(|name| curriculum.day(name)).collect::<Result<Vec<_>>>()?;
+    if options.unseen {
+        return super::unseen::run(root, curriculum, &days);
+    }
     let mut entries = super::load(root, curriculum)?;
     entries.retain(|entry| {
         days.is_empty() || days.iter().any(|day| entry.task.feature == day.feature)
@@ -77,7 +84,7 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
 /// # Errors
 /// As [`run`].
 pub(crate) fn verify(root: &Path, curriculum: &Curriculum) -> Result<String> {
-    run(root, curriculum, &Options { check: true, days: Vec::new() })?;
+    run(root, curriculum, &Options { check: true, unseen: false, days: Vec::new() })?;
     let entries = super::load(root, curriculum)?;
     let wrong = entries.iter().filter(|entry| matches!(entry.kind, Kind::Wrong(_))).count();
     Ok(format!("{wrong} mistakes caught and named, {} alternates accepted", entries.len() - wrong))

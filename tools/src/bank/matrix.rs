@@ -120,7 +120,7 @@ pub(super) fn run<'a>(
 }
 
 /// Does something with every entry and its place, on all cores, and returns the results in order.
-fn each<T: Send>(
+pub(super) fn each<T: Send>(
     entries: &[Entry],
     action: impl Fn(usize, &Entry) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
@@ -167,7 +167,7 @@ fn drop_thin<'a>(entries: &[Entry], recorded: impl Iterator<Item = &'a mut Vec<A
 }
 
 /// A correct body faces all tests of its day, a wrong one those of its task.
-fn filter(entry: &Entry) -> String {
+pub(super) fn filter(entry: &Entry) -> String {
     match entry.kind {
         Kind::Wrong(_) => format!("task_{}_", entry.task.task),
         Kind::Alternate => "task_".to_owned(),
@@ -231,14 +231,14 @@ fn judge(entry: &Entry, wrong: &Wrong, ran: &Ran, says: &[&str]) -> Vec<String> 
 
 /// A run of tests.
 #[derive(Debug)]
-struct Ran {
-    report: Report,
+pub(super) struct Ran {
+    pub(super) report: Report,
     /// Whether it came to its end.
-    ended: bool,
+    pub(super) ended: bool,
 }
 
 impl Ran {
-    fn red(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn red(&self) -> impl Iterator<Item = &str> {
         self.report.passed.iter().filter(|(_, passed)| !**passed).map(|(name, _)| name.as_str())
     }
 
@@ -252,7 +252,7 @@ impl Ran {
     }
 }
 
-fn tests(command: &mut Command) -> Result<Ran> {
+pub(super) fn tests(command: &mut Command) -> Result<Ran> {
     let start = Instant::now();
     let (mut child, lines) = start_piped(command)?;
     let (mut text, mut ended) = (String::new(), true);

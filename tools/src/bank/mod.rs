@@ -1,21 +1,12 @@
 //! The bank of misconceptions: `tests/wrong` and `tests/alternate`, and what is proved and derived
 //! from them.
 //!
-//! A file holds another body for one marked region of the reference. Its first lines say which and
-//! why:
-//!
-//! ```text
-//! //! id: causal-top-left
-//! //! function: causal_mask
-//! //! says: The diagonal of your mask starts at key 0; it belongs at S − L, …
-//! ```
-//!
-//! - `tests/wrong/week1_day3/task_2_top_left.rs`: a mistake. `says` is what the learner is told,
-//!   `id` the misconception, which several files may share. Where an answer is no tensor and too
-//!   small to tell mistakes apart, `shows` is a part of the message of a test that fails by it, and
-//!   diagnosis is that message.
-//! - `tests/alternate/…`: a correct body of another shape; `how` says which, and all tests must
-//!   pass.
+//! - `tests/wrong/week1_day3/task_2.txt` lists the mistakes of a task, each as what it changes in a
+//!   marked region of the reference ([`change`]), with what the learner is told ([`wrong`]). Where
+//!   an answer is no tensor and too small to tell mistakes apart, `shows` is a part of the message
+//!   of a test that fails by it, and diagnosis is that message.
+//! - `tests/alternate/week1_day3/task_2_loop.rs` is a correct body of another shape, and all tests
+//!   must pass with it ([`alternate`]).
 //!
 //! All bodies are compiled into one copy of the reference ([`tree`]), of which an environment
 //! variable chooses one, so that trying one costs a run and no build. [`matrix`] runs them;
@@ -23,23 +14,33 @@
 
 use std::{fs, path::Path};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
-use crate::curriculum::{Curriculum, Day, TaskId};
+use crate::{
+    curriculum::{Curriculum, TaskId},
+    source::normalise,
+    stubs::generated,
+};
 
+mod alternate;
 mod answers;
+mod change;
 mod command;
 mod data;
 mod matrix;
 mod page;
+mod tokens;
 mod tree;
+mod unseen;
+mod wrong;
 
 pub(crate) use command::{Options, run, verify};
+use wrong::Regions;
 
 /// Another body for a function of the reference.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
-    /// `tests/wrong/week1_day3/task_2_top_left.rs`
+    /// For messages: `tests/wrong/week1_day3/task_2.txt:14: top_left`
     pub(crate) path: String,
     /// `task_2_top_left`
     pub(crate) name: String,
@@ -70,29 +71,18 @@ pub(crate) struct Wrong {
     pub(crate) shows: Option<String>,
 }
 
-/// All entries, by day and name.
+/// All entries: the wrong ones by day and name, then the alternates.
 ///
 /// # Errors
-/// If a file is malformed or does not fit the curriculum; all such files are named.
+/// If a file is malformed or does not fit the curriculum or the reference; all such places are
+/// named.
 pub(crate) fn load(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
-    let (mut entries, mut problems) = (Vec::new(), Vec::new());
-    for kind in ["wrong", "alternate"] {
-        for day in curriculum.days() {
-            let folder = format!("tests/{kind}/{}", day.module());
-            let names = names(&root.join(&folder))?;
-            if names.is_empty() {
-                continue;
-            }
-            let chapter = fs::read_to_string(root.join(&day.chapter))
-                .with_context(|| format!("{} cannot be read", day.chapter))?;
-            for name in names {
-                let path = format!("{folder}/{name}");
-                let text = fs::read_to_string(root.join(&path))
-                    .with_context(|| format!("{path} cannot be read"))?;
-                match parse(&path, &text, day, kind == "wrong", &chapter) {
-                    Ok(entry) => entries.push(entry),
-                    Err(error) => problems.push(format!("{path}: {error:#}")),
-                }
+    let (mut entries, mut problems) = mistakes(root, curriculum, "tests/wrong")?;
+    for day in curriculum.days() {
+        for path in files(root, &format!("tests/alternate/{}", day.module()), ".rs")? {
+            match alternate::entry(&path, &read(root, &path)?, day) {
+                Ok(entry) => entries.push(entry),
+                Err(error) => problems.push(format!("{path}: {error:#}")),
             }
         }
     }
@@ -100,138 +90,89 @@ pub(crate) fn load(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// The Rust files of a folder, sorted; none if there is no folder.
-fn names(folder: &Path) -> Result<Vec<String>> {
-    if !folder.is_dir() {
-        return Ok(Vec::new());
-    }
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        ensure!(name.ends_with(".rs"), "{}: {name} is no Rust file", folder.display());
-        names.push(name);
-    }
-    names.sort();
-    Ok(names)
+/// The mistakes that nothing is learnt from.
+///
+/// # Errors
+/// As [`load`].
+fn load_unseen(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
+    let (entries, problems) = mistakes(root, curriculum, "tests/unseen")?;
+    ensure!(problems.is_empty(), "{} malformed entries\n{}", problems.len(), problems.join("\n"));
+    Ok(entries)
 }
 
-fn parse(path: &str, text: &str, day: &Day, wrong: bool, chapter: &str) -> Result<Entry> {
-    let text = crate::source::normalise(text);
-    let lines: Vec<&str> = text.lines().collect();
-    let header = lines.iter().take_while(|line| line.starts_with("//! ")).count();
-    let mut fields: Vec<(&str, &str)> = Vec::new();
-    for line in &lines[..header] {
-        let (field, value) = line[4..]
-            .split_once(": ")
-            .with_context(|| format!("expected `//! field: value`, found `{line}`"))?;
-        ensure!(fields.iter().all(|(other, _)| *other != field), "`{field}` stands twice");
-        fields.push((field, value.trim()));
+/// The mistakes of a folder by day and name, and what is wrong with its files.
+fn mistakes(
+    root: &Path,
+    curriculum: &Curriculum,
+    folder: &str,
+) -> Result<(Vec<Entry>, Vec<String>)> {
+    let regions = regions(root, curriculum)?;
+    let (mut entries, mut problems) = (Vec::new(), Vec::new());
+    for day in curriculum.days() {
+        let files = files(root, &format!("{folder}/{}", day.module()), ".txt")?;
+        if files.is_empty() {
+            continue;
+        }
+        let chapter = read(root, &day.chapter)?;
+        let mut of_day = Vec::new();
+        for path in files {
+            let text = read(root, &path)?;
+            let (found, faults) = wrong::entries(&path, &text, day, &chapter, &regions);
+            of_day.extend(found);
+            problems.extend(faults);
+        }
+        // The order of the book's page and of the recorded answers.
+        of_day.sort_by(|a, b| a.name.cmp(&b.name));
+        entries.extend(of_day);
     }
-    let allowed: &[&str] =
-        if wrong { &["id", "function", "says", "shows"] } else { &["function", "how"] };
-    if let Some((field, _)) = fields.iter().find(|(field, _)| !allowed.contains(field)) {
-        bail!("unknown field `{field}`; there are {}", allowed.join(", "));
-    }
-    let optional = |name: &str| {
-        fields.iter().find(|(field, _)| *field == name).map(|(_, value)| (*value).to_owned())
-    };
-    let field = |name: &str| {
-        let value = optional(name).with_context(|| format!("no line `//! {name}: …`"))?;
-        ensure!(!value.is_empty() && value != "TODO", "`{name}` is not written");
-        Ok(value)
-    };
+    Ok((entries, problems))
+}
 
-    let name = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".rs").to_owned();
-    let number =
-        crate::consistency::task_of_test(&name).context("the name must begin with task_K_")?;
-    let function = field("function")?;
-    let (task, listed) = day
-        .tasks()
-        .find(|(id, _)| id.task == number)
-        .with_context(|| format!("{} has no task {number}", day.feature))?;
-    ensure!(
-        listed.functions.contains(&function),
-        "{task} has no function {function}; it has {}",
-        listed.functions.join(", ")
-    );
-    let kind = if wrong {
-        let start = format!("## Task {number}: ");
-        let heading = chapter
-            .lines()
-            .find(|line| line.starts_with(&start))
-            .with_context(|| format!("{} has no section `{start}…`", day.chapter))?;
-        let of_week = day.feature.rsplit("day").next().unwrap_or_default();
-        let read = format!("Day {of_week}, “{}” ({})", &heading[3..], day.chapter);
-        Kind::Wrong(Wrong {
-            id: field("id")?,
-            says: field("says")?,
-            read,
-            shows: optional("shows"),
-        })
-    } else {
-        field("how")?;
-        Kind::Alternate
-    };
-    Ok(Entry {
-        path: path.to_owned(),
-        name,
-        task,
-        function,
-        kind,
-        body: lines[header..].join("\n"),
-    })
+/// Every marked body of the reference, without its indentation.
+fn regions(root: &Path, curriculum: &Curriculum) -> Result<Regions> {
+    let mut regions = Regions::new();
+    for file in generated(root, curriculum)? {
+        for region in file.template.regions() {
+            if let Some(function) = &region.function {
+                let body = region.body("").join("\n");
+                regions.insert((file.path.clone(), function.clone()), body);
+            }
+        }
+    }
+    Ok(regions)
+}
+
+/// The files of a folder, sorted; none if there is no folder.
+fn files(root: &Path, folder: &str, ending: &str) -> Result<Vec<String>> {
+    if !root.join(folder).is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut files = Vec::new();
+    for entry in fs::read_dir(root.join(folder))? {
+        let path = format!("{folder}/{}", entry?.file_name().to_string_lossy());
+        ensure!(path.ends_with(ending), "{path}: only files that end in {ending} belong here");
+        files.push(path);
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn read(root: &Path, path: &str) -> Result<String> {
+    let text =
+        fs::read_to_string(root.join(path)).with_context(|| format!("{path} cannot be read"))?;
+    Ok(normalise(&text))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::curriculum;
-
-    const TEXT: &str = "//! id: counts-twice\n//! function: one\n//! says: You count twice.\n2\n";
-
-    fn parsed(path: &str, text: &str) -> Result<Entry> {
-        parse(
-            path,
-            text,
-            &curriculum().weeks[0].days[0],
-            path.contains("wrong"),
-            "# Day 1\n\n## Task 1: counting\n",
-        )
-    }
-
-    fn error(from: &str, to: &str) -> String {
-        assert!(TEXT.contains(from));
-        format!(
-            "{:#}",
-            parsed("tests/wrong/week1_day1/task_1_twice.rs", &TEXT.replace(from, to)).unwrap_err()
-        )
-    }
 
     #[test]
-    fn an_entry_is_read() {
-        let entry = parsed("tests/wrong/week1_day1/task_1_twice.rs", TEXT).unwrap();
-        assert_eq!(
-            (entry.name.as_str(), entry.task.to_string().as_str(), entry.body.as_str()),
-            ("task_1_twice", "week1-day1 task 1", "2")
-        );
-        let Kind::Wrong(wrong) = entry.kind else { panic!("it is wrong") };
-        assert_eq!((wrong.id.as_str(), wrong.says.as_str()), ("counts-twice", "You count twice."));
-        assert_eq!(wrong.read, "Day 1, “Task 1: counting” (book/src/week1/day1.md)");
-    }
-
-    #[test]
-    fn faults_are_named() {
-        assert_eq!(error("//! id: counts-twice\n", ""), "no line `//! id: …`");
-        assert_eq!(error("You count twice.", "TODO"), "`says` is not written");
-        assert_eq!(
-            error("function: one", "function: two"),
-            "week1-day1 task 1 has no function two; it has one"
-        );
-        assert_eq!(
-            error("id: ", "name: "),
-            "unknown field `name`; there are id, function, says, shows"
-        );
-        assert!(parsed("tests/wrong/week1_day1/twice.rs", TEXT).is_err());
-        assert!(parsed("tests/wrong/week1_day1/task_7_twice.rs", TEXT).is_err());
+    fn every_entry_fits_the_reference() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let entries =
+            load(root, &Curriculum::load(root).unwrap()).unwrap_or_else(|e| panic!("{e:#}"));
+        let wrong = entries.iter().filter(|entry| matches!(entry.kind, Kind::Wrong(_))).count();
+        assert!(wrong > 1000 && entries.len() > wrong);
     }
 }
