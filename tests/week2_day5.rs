@@ -257,8 +257,7 @@ fn matrix(case: &Case) -> (Matrix, Input) {
     let tokens = values.shape()[0];
     // The f32 values would be something else: these functions have no use for them.
     let int8 = (0..tokens).flat_map(of_row).collect();
-    let x =
-        Input { rows: tokens, cols: 320, values: vec![f32::NAN; tokens * 320], int8, width: BLOCK };
+    let x = Input { rows: tokens, cols: 320, values: vec![f32::NAN; tokens * 320], int8 };
     (weight, x)
 }
 
@@ -395,7 +394,7 @@ fn check_matrix_matrix(tile_rows: usize, tile_cols: usize) {
             unpacked.set(unpacked.get() + 1);
             unpack(bytes, row);
         };
-        let (down, across) = (tile.rows.clone(), tile.cols.clone());
+        let (down, across) = (tile.rows(), tile.cols());
         let what = format!(
             "matrix_matrix on the tile of rows {down:?} and columns {across:?}, whose `row_mut(t)` takes t in {down:?} and has {rows} places, 0..{rows}"
         );

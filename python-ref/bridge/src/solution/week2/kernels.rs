@@ -42,7 +42,9 @@ fn input(x: &Rows) -> Input {
 fn quantize(py: Python<'_>, rung: &str, x: Rows, width: usize) -> PyResult<Groups> {
     let rung: Rung = rung.parse().map_err(PyValueError::new_err)?;
     let mut input = input(&x);
-    call(py, || rust::quantize(rung, &Team::new(1), &mut input, width))?;
+    call(py, || {
+        rust::quantize(rung, &Team::new(1), &mut input, width);
+    })?;
     Ok(arrays(&input.int8))
 }
 
@@ -65,11 +67,14 @@ fn matmul(
     compute(py, || {
         let team = Team::new(threads);
         let _pass = team.enter();
-        if rung.wants_int8() {
-            rust::quantize(rung, &team, &mut input, tensor_type.block_len().max(BLOCK));
-        }
+        let width = tensor_type.block_len().max(BLOCK);
+        let input = if rung.wants_int8() {
+            rust::quantize(rung, &team, &mut input, width)
+        } else {
+            input.without_int8()
+        };
         let mut out = vec![f32::NAN; input.rows * weight.rows];
-        rust::matmul(rung, &team, &weight, &input, &mut out);
+        rust::matmul(rung, &team, &weight, input, &mut out);
         tensor(&[input.rows, weight.rows], out)
     })
 }
