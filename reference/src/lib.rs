@@ -2,7 +2,7 @@
 //! `// END SOLUTION`; `cargo course stubs` makes the learner's `src/` from these files.
 
 pub mod week1;
-#[cfg(feature = "model")]
+#[cfg(feature = "engine")]
 pub mod week2;
 #[cfg(feature = "model")]
 pub mod week3;
