@@ -9,3 +9,5 @@ mod diagnosis;
 mod difference;
 pub mod fixtures;
 pub mod panics;
+mod stored;
+mod tolerance;
