@@ -8,6 +8,7 @@ pub mod check;
 mod diagnosis;
 mod difference;
 pub mod fixtures;
+pub mod fresh;
 pub mod panics;
 mod stored;
 mod tolerance;

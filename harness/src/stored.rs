@@ -1,6 +1,6 @@
 //! A file of `tests/fixtures`: tensors, and JSON about them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tiny_llm_formats::{
@@ -71,6 +71,6 @@ impl Stored {
 }
 
 fn path(name: &str) -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures"))
-        .join(format!("{name}.safetensors"))
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder of the repository");
+    root.join("tests/fixtures").join(format!("{name}.safetensors"))
 }

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use super::{
     input::{BLOCK, Input},
-    kernels::{Rung, matmul, quantize},
+    kernels::{Choice, matmul, quantize},
     layer::Linear,
     matrix::Matrix,
     parallel::Team,
@@ -14,7 +14,7 @@ use super::{
 /// How a forward pass is computed: each choice can be switched off, to see what it is worth.
 pub struct Plan {
     /// Which kernels multiply.
-    pub rung: Rung,
+    pub kernels: Choice,
     /// How queries meet keys and values.
     pub attention: AttentionKind,
     /// Who does it.
@@ -57,8 +57,8 @@ impl Plan {
     /// activations. `normalised` and `matmul` do so.
     pub(super) fn prepare(&self, input: &mut Input, width: usize) {
         input.width = width;
-        if self.rung.wants_int8() {
-            quantize(self.rung, &self.team, input, width);
+        if let Some(rung) = self.kernels.quantizer() {
+            quantize(rung, &self.team, input, width);
         }
     }
 
@@ -73,7 +73,8 @@ impl Plan {
             input.width > 0,
             "`product` of an input that is not prepared: `normalised` prepares what it writes, `matmul` all else"
         );
-        matmul(self.rung, &self.team, weight, input, out);
+        let rung = self.kernels.rung(weight.tensor_type);
+        matmul(rung, &self.team, weight, input, out);
     }
 
     /// Adds the layer's bias to each row of `out`, if it has one.
