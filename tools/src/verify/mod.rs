@@ -30,6 +30,7 @@ mod grade;
 mod latency;
 mod memory;
 mod mutants;
+mod packages;
 mod planted;
 mod promise;
 mod python;
@@ -66,7 +67,7 @@ const STEPS: [Step; 31] = [
     ("command line: bad input, missing tasks", engine::command_line),
     ("trace: names the task of a planted mistake", planted::trace),
     ("speed and memory", engine::bench),
-    ("grade: broken and endless submissions", grade::grade),
+    ("grade: honest, broken and hostile submissions", grade::grade),
     ("book: builds", book::build),
     ("book: every command runs", book::commands),
     ("Python: environment", python::environment),
