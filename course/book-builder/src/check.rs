@@ -7,7 +7,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use pulldown_cmark::{Event, Tag, TagEnd};
 
 use crate::{
