@@ -6,11 +6,11 @@ use std::{collections::BTreeSet, fs, path::Path};
 use anyhow::{Context, Result};
 use toml::{Table, Value};
 
-pub(crate) use crate::libtest::task_of_test;
-
 use crate::{
     curriculum::{self, Curriculum, Day},
-    hint, stubs,
+    hint,
+    libtest::task_of_test,
+    stubs,
 };
 
 /// What disagrees, one line each; empty if nothing does.

@@ -18,9 +18,9 @@ use super::{
 };
 use crate::{
     curriculum::{Curriculum, Day},
+    pristine::copy_tree,
     process::{cargo, run_quietly},
     stubs::generated,
-    verify::tree::copy_tree,
 };
 
 /// The copy, built.
