@@ -10,7 +10,7 @@ use crate::{
     choice::{self, choice},
     convert::{Count, Floats, Ids, vector, whole},
     panics::{value_error, wrong_argument},
-    shapes::{Shapes, every, vocabulary},
+    shapes::{Shapes, every, vocabulary, wrong},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -209,6 +209,11 @@ impl Model {
     pub(super) fn check(&self, rows: usize, tokens: &[u32]) -> PyResult<()> {
         let config = &self.0.config;
         vocabulary("tokens", tokens, config.vocab_size)?;
+        let (found, context) = (tokens.len(), config.max_positions);
+        if !(1..=context).contains(&found) {
+            let expected = format!("1 to {context}, the context");
+            return Err(wrong("tokens", &format!("{found} tokens"), &expected));
+        }
         self.0.check(tokens).map_err(wrong_argument("tokens"))?;
         self.fits(rows, tokens.len())
     }
