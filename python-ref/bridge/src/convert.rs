@@ -22,7 +22,7 @@ pub(crate) struct Floats(pub Tensor);
 impl Floats {
     /// The values in row-major order.
     pub(crate) fn to_vec(&self) -> Vec<f32> {
-        self.0.iter().copied().collect()
+        self.0.as_slice().map_or_else(|| self.0.iter().copied().collect(), <[f32]>::to_vec)
     }
 }
 
