@@ -485,3 +485,8 @@ fn task_3_a_decoded_token_allocates_nothing() {
         "heap allocations of one decoded token after the first: found {fewest}, expected none"
     );
 }
+
+/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+#[cfg(feature = "fresh")]
+#[path = "fresh/week2_day7.rs"]
+mod fresh;

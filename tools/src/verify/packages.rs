@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use super::succeeds;
+use super::context::succeeds;
 use crate::environment::{self, Venv};
 
 /// PyTorch's own index of builds without GPU libraries. PyPI has such builds for macOS and Windows, but not for Linux.

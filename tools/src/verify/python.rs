@@ -5,7 +5,11 @@ use std::{fs, path::PathBuf, process::Command};
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Outcome, Verification, packages::make, rust::BRIDGE, succeeds};
+use super::{
+    context::{Outcome, Verification, succeeds},
+    packages::make,
+    rust::BRIDGE,
+};
 use crate::process::{forget_cargo, run_aloud};
 
 /// Makes `.venv`, or takes the one that is there if it was made for the same packages.
