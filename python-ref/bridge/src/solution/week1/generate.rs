@@ -37,7 +37,8 @@ fn next_token_logits(py: Python<'_>, model: Model, tokens: Ids<1>) -> PyResult<F
     call(py, move || rust::next_token_logits(&model.0, &tokens)).map(|logits| vector(&logits))
 }
 
-/// When a generation ends: after so many new tokens, at so many tokens in all, or at one of `stop_tokens`.
+/// When a generation ends: after so many new tokens, at so many tokens in all, or at one of
+/// `stop_tokens`.
 #[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct Limits {
@@ -138,8 +139,8 @@ enum Answer {
     End(bool),
 }
 
-/// Extends `prompt` by the tokens that `choose(logits, tokens)` picks of `next_logits(tokens)`. `on_token` ends the generation by
-/// returning something true.
+/// Extends `prompt` by the tokens that `choose(logits, tokens)` picks of `next_logits(tokens)`.
+/// `on_token` ends the generation by returning something true.
 #[pyfunction]
 fn generate(
     py: Python<'_>,

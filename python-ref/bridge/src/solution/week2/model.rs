@@ -79,7 +79,8 @@ impl Model {
         Ok(Self(Arc::new(model.map_err(wrong_argument("weights"))?)))
     }
 
-    /// Passes of rows `(token, position, sequence, wants logits)` on an empty cache → `[n, V]` of the rows that want them.
+    /// Passes of rows `(token, position, sequence, wants logits)` on an empty cache → `[n, V]` of
+    /// the rows that want them.
     #[pyo3(
         signature = (passes, sequences=Count(1), cache_type=CacheType::F32),
         text_signature = "($self, passes, sequences=1, cache_type=...)"
