@@ -71,8 +71,7 @@ fn task_3() {
     let fresh = Fresh::new("week1-day6 task 3");
     let letters = ["a", "é", "日", "🙂", " ", "Ω"];
     for round in 0..8 {
-        let mut bytes: Vec<u8> =
-            (0..12).flat_map(|_| letters[fresh.below(6)].bytes()).collect();
+        let mut bytes: Vec<u8> = (0..12).flat_map(|_| letters[fresh.below(6)].bytes()).collect();
         if round % 2 == 1 {
             // Some that are no characters.
             for _ in 0..3 {

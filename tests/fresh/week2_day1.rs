@@ -80,8 +80,7 @@ fn task_1() {
 fn task_2() {
     let fresh = Fresh::new("week2-day1 task 2");
     let (group, d, n) = (fresh.from_to(2, 4), 2 * fresh.from_to(2, 5), fresh.from_to(3, 9));
-    let shape =
-        CacheShape { layers: 1, sequences: 2, kv_heads: 2, capacity: n, head_dim: d };
+    let shape = CacheShape { layers: 1, sequences: 2, kv_heads: 2, capacity: n, head_dim: d };
     let cache = filled(&fresh, shape, CacheType::F32);
     let (q, scale) = (fresh.f32s(group * d), 0.1 + fresh.uniform() as f32);
     let mut out = vec![7.0; group * d];
@@ -113,8 +112,7 @@ fn task_3() {
     let fresh = Fresh::new("week2-day1 task 3");
     for layout in [RopeLayout::HalfSplit, RopeLayout::Interleaved] {
         let model = model(&fresh, layout);
-        let shape =
-            CacheShape { layers: 2, sequences: 2, kv_heads: 2, capacity: 8, head_dim: 4 };
+        let shape = CacheShape { layers: 2, sequences: 2, kv_heads: 2, capacity: 8, head_dim: 4 };
         let mut cache = DenseCache::new(shape, CacheType::F32);
         let mut work = Workspace::default();
         let mut next = [0, 0];

@@ -12,8 +12,8 @@ use tiny_llm::week2::{
     roofline::{Machine, Work, work},
 };
 use tiny_llm_formats::gguf::{MAGIC, Metadata, TensorInfo, TensorType, Value};
-use tiny_llm_harness::{check::Tolerance, fresh::Fresh};
 use tiny_llm_formats::tensor::tensor;
+use tiny_llm_harness::{check::Tolerance, fresh::Fresh};
 
 /// What was read and where the reader stands, or that it is an error, whose words are free.
 fn outcome<T: fmt::Debug>(fresh: &Fresh, what: &str, reader: &Reader, read: Result<T>) {
@@ -130,8 +130,7 @@ fn task_3() {
         fresh.says("data start", &data_start(fresh.below(5000), 1 << fresh.below(10)));
         let tensor = info(&fresh, "t", vec![8, 4]);
         fresh.says("place", &place(&tensor, 32 * fresh.below(50)));
-        let tensors: Vec<_> =
-            (0..2).map(|i| info(&fresh, &format!("t{i}"), vec![4, 4])).collect();
+        let tensors: Vec<_> = (0..2).map(|i| info(&fresh, &format!("t{i}"), vec![4, 4])).collect();
         let checked = check_places(&tensors, 32, fresh.from_to(150, 400), "f");
         fresh.says("places", &checked.is_ok());
     }
@@ -151,8 +150,7 @@ fn task_4() {
             tensors.push(info(&fresh, "output.weight", vec![50, 40]));
         }
         fresh.says("work", &work(&tensors));
-        let needed =
-            Work { bytes: fresh.u64() >> 30, multiply_adds: fresh.u64() >> 30 };
+        let needed = Work { bytes: fresh.u64() >> 30, multiply_adds: fresh.u64() >> 30 };
         let machine = Machine {
             bandwidth: 1e10 * (0.5 + fresh.uniform()),
             operations: 1e11 * (0.5 + fresh.uniform()),

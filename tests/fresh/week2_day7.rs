@@ -75,10 +75,8 @@ fn task_3() {
         let positions = lengths[0] + lengths[1];
         let (keys, values) = (stored(&fresh, positions * d), stored(&fresh, positions * d));
         let (q, scale) = (fresh.f32s(n_queries * d), 0.2 + 0.3 * fresh.uniform() as f32);
-        let queries: Vec<Query> = q
-            .chunks_exact(d)
-            .map(|q| Query { q, visible: fresh.from_to(1, positions) })
-            .collect();
+        let queries: Vec<Query> =
+            q.chunks_exact(d).map(|q| Query { q, visible: fresh.from_to(1, positions) }).collect();
         let mut out = vec![7.0; n_queries * d];
         attend_block(&queries, runs(&keys, &values, half, d, &lengths), d, scale, &mut out);
         fresh.answers("attention", &out, 1e-3);

@@ -423,7 +423,10 @@ mod tests {
             ("macro_rules! m { ($a:ident) => { $a } }\nm!(process);", "2: process"),
             ("macro_rules ! format { ($a:ident) => { } }\nfn a() { format!(fs) }", "2: fs"),
             ("macro_rules! m { () => {} }\nuse m as format;", "2: use of the macro m"),
-            ("macro_rules! m { ($n:ident) => {\nmacro_rules! $n {} } }", "2: macro_rules in a macro"),
+            (
+                "macro_rules! m { ($n:ident) => {\nmacro_rules! $n {} } }",
+                "2: macro_rules in a macro",
+            ),
             ("macro_rules! m { ($n:ident) => {\nmod $n; } }", "2: mod in a macro"),
             ("macro_rules! m { ($h:tt) => { } }\nm!(#);", "2: a # without an attribute"),
         ] {
@@ -459,7 +462,8 @@ mod tests {
                     & !0; \"a\\\nb\"; 'c'; b'd'; 1.0e3; r#\"raw\n\"#\n}\n";
         let code = read_alone(text).code;
         let without = text.replace("// a comment", "").replace("/* and */", "         ");
-        let trimmed = |text: &str| text.lines().map(|l| l.trim_end().to_owned()).collect::<Vec<_>>();
+        let trimmed =
+            |text: &str| text.lines().map(|l| l.trim_end().to_owned()).collect::<Vec<_>>();
         assert_eq!(trimmed(&code), trimmed(&without));
         // A first line that the compiler takes for a shell's, with a comment that it does not see.
         let shebang = read_alone("#!/*\nuse std::fs;\n*/ mod a;");

@@ -149,7 +149,8 @@ impl Workshop<'_> {
     fn compile(&self, arguments: Vec<OsString>) -> Result<Ended> {
         let tests = self.root.join("tests");
         let out = self.out();
-        let mut seen: Vec<(PathBuf, PathBuf)> = same([&self.image.toolchain, &self.image.libraries]);
+        let mut seen: Vec<(PathBuf, PathBuf)> =
+            same([&self.image.toolchain, &self.image.libraries]);
         // Inside the wall the submission stands where the instructor's own files are outside.
         seen.push((self.scratch.join("src"), self.root.join("src")));
         // The tests' programs and their modules; what else is in tests/ holds solutions.

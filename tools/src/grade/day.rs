@@ -123,12 +123,7 @@ impl Run<'_> {
     }
 
     /// Asks a task for answers on fresh inputs.
-    fn ask(
-        &mut self,
-        feature: &str,
-        task: usize,
-        program: &Path,
-    ) -> Result<(Verdict, Duration)> {
+    fn ask(&mut self, feature: &str, task: usize, program: &Path) -> Result<(Verdict, Duration)> {
         let time = (self.limits.time / 4).max(Duration::from_secs(1));
         let limits = Limits { time, output: fresh::OUTPUT, ..self.limits };
         let arguments = fresh::arguments(task);

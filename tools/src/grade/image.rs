@@ -101,9 +101,11 @@ impl Image {
             command.args(["--test", &day.module()]);
         }
         command.env("CARGO_TARGET_DIR", folder.join("build"));
-        for (name, value) in
-            [("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "0"), ("RUSTFLAGS", "-Awarnings")]
-        {
+        for (name, value) in [
+            ("CARGO_INCREMENTAL", "0"),
+            ("CARGO_PROFILE_DEV_DEBUG", "0"),
+            ("RUSTFLAGS", "-Awarnings"),
+        ] {
             command.env(name, value);
         }
         let built = run_quietly(&mut command)?;
@@ -201,9 +203,8 @@ fn gather(
             import.dep_kinds.iter().all(|kind| kind.kind.as_deref() == Some("dev")) == of_tests
         };
         let imports = node.deps.iter().filter(wanted);
-        let file = |import: &Import| {
-            Some((import.name.clone(), copies.get(import.pkg.as_str())?.clone()))
-        };
+        let file =
+            |import: &Import| Some((import.name.clone(), copies.get(import.pkg.as_str())?.clone()));
         imports.filter_map(file).collect()
     };
     Ok((imports(false), imports(true)))

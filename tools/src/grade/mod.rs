@@ -26,8 +26,8 @@ use crate::{
     stubs::generated,
 };
 
-mod build;
 mod allowed;
+mod build;
 mod day;
 mod filter;
 mod fresh;
@@ -38,7 +38,6 @@ mod score;
 mod submission;
 mod trust;
 mod wall;
-
 
 use build::Workshop;
 use fresh::Fresh;

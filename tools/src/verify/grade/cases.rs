@@ -2,8 +2,8 @@
 //! `tests/hostile/`.
 //!
 //! A hostile submission is a text: a line on what it does (`# …`), if its text is to give it away
-//! the word that must be named (`# its text: …`), and blocks that change a submission of nothing but
-//! stubs:
+//! the word that must be named (`# its text: …`), perhaps what must be said of it once its text was
+//! let through (`# at last: …`), and blocks that change a submission of nothing but stubs:
 //!
 //! ```text
 //! == body softmax                      what stands in the place of this function's `todo!`
@@ -25,11 +25,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use crate::{
-    bank,
-    curriculum::Curriculum,
-    stubs::Generated,
-};
+use crate::{bank, curriculum::Curriculum, stubs::Generated};
 
 /// Where the hostile ones are.
 const FOLDER: &str = "tests/hostile";
@@ -47,6 +43,8 @@ pub(super) struct Case {
     pub(super) passed: usize,
     /// The word that its text must be stopped by, if it must.
     pub(super) flag: Option<String>,
+    /// A part of its results if its text is let through.
+    pub(super) at_last: Option<String>,
     /// A part of its row in the table.
     pub(super) shown: Option<&'static str>,
 }
@@ -104,8 +102,10 @@ impl Maker<'_> {
         for mix in 0..most {
             cases.push(self.all(&format!("otherwise-{mix}"), 3, |file| {
                 let arms = file.template.render_arms(|function| {
-                    let of_file = |task: &str| file.stub.contains(&format!("todo!(\"{task}: {function}"));
-                    let all = bodies.iter().find(|((task, of), _)| *of == function && of_file(task));
+                    let of_file =
+                        |task: &str| file.stub.contains(&format!("todo!(\"{task}: {function}"));
+                    let all =
+                        bodies.iter().find(|((task, of), _)| *of == function && of_file(task));
                     let chosen = all.map(|(_, all)| all[mix % all.len()]);
                     chosen.map(|body| format!("0 => {{\n{body}\n}}")).into_iter().collect()
                 });
@@ -113,7 +113,10 @@ impl Maker<'_> {
             }));
         }
         cases.push(self.odd());
-        cases.push(Case { name: "good-again".to_owned(), ..self.all("", 3, |file| file.template.render(|_| true)) });
+        cases.push(Case {
+            name: "good-again".to_owned(),
+            ..self.all("", 3, |file| file.template.render(|_| true))
+        });
         Ok(cases)
     }
 
@@ -181,7 +184,8 @@ impl Maker<'_> {
 
     /// The same of submissions whose text an instructor must have looked at.
     pub(super) fn broken_and_flagged(&self) -> Vec<Case> {
-        let floods = "loop { let _ = std::io::Write::write_all(&mut std::io::stdout(), &[b'x'; 4096]); }";
+        let floods =
+            "loop { let _ = std::io::Write::write_all(&mut std::io::stdout(), &[b'x'; 4096]); }";
         [
             ("aborts", "split_heads", "std::process::abort()", 2, "ended by signal"),
             ("floods", "softmax", floods, 0, "ended after 4 s"),
@@ -202,7 +206,9 @@ impl Maker<'_> {
     pub(super) fn hostile(&self) -> Result<Vec<Case>> {
         let mut cases = Vec::new();
         let folder = self.root.join(FOLDER);
-        for entry in fs::read_dir(&folder).with_context(|| format!("{} cannot be listed", folder.display()))? {
+        for entry in fs::read_dir(&folder)
+            .with_context(|| format!("{} cannot be listed", folder.display()))?
+        {
             let path = entry?.path();
             let text = fs::read_to_string(&path)?;
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -220,7 +226,9 @@ impl Maker<'_> {
             .replace("{REPORT}", &format!("{:?}", self.report()?));
         let (head, blocks) = text.split_once("\n== ").context("it has no block")?;
         let mut case = self.all(name, 0, |file| file.stub.clone());
-        case.flag = head.lines().find_map(|line| Some(line.strip_prefix("# its text: ")?.to_owned()));
+        let said =
+            |what: &str| head.lines().find_map(|line| Some(line.strip_prefix(what)?.to_owned()));
+        (case.flag, case.at_last) = (said("# its text: "), said("# at last: "));
         for block in blocks.split("\n== ") {
             let (title, text) = block.split_once('\n').unwrap_or((block, ""));
             let (kind, of) = title.split_once(' ').context("a block has no name")?;
@@ -239,12 +247,16 @@ impl Maker<'_> {
                     case.links.insert(of, text.trim().into());
                 }
                 "repeat" => {
-                    let [times, open, close] = text.split_whitespace().collect::<Vec<_>>()[..] else {
+                    let [times, open, close] = text.split_whitespace().collect::<Vec<_>>()[..]
+                    else {
                         bail!("expected a number, an opening and a closing bracket");
                     };
                     let times = times.parse()?;
                     let brackets = open.repeat(times) + &close.repeat(times);
-                    case.files.entry(of).or_default().extend(format!("const _: u8 = {brackets};\n").bytes());
+                    case.files
+                        .entry(of)
+                        .or_default()
+                        .extend(format!("const _: u8 = {brackets};\n").bytes());
                 }
                 other => bail!("a block of the kind {other:?}"),
             }

@@ -149,6 +149,8 @@ fn judge(out: &Path, case: &Case, flag: Option<&str>, printed: &str) -> Result<(
         let named = flags.iter().filter_map(Value::as_str).any(|line| line.ends_with(flag));
         ensure!(named, "its text must be stopped by {flag:?}; found {flags:?}");
         ensure!(row.contains("not graded"), "it was built although its text gave it away: `{row}`");
+    } else if let Some(at_last) = &case.at_last {
+        ensure!(text.contains(at_last), "its results do not say {at_last:?}: {}", results["tests"]);
     } else if case.flag.is_none() && case.passed == 3 {
         ensure!(flags.is_empty(), "nothing in it is forbidden; found {flags:?}");
     }
@@ -161,7 +163,8 @@ fn outside(root: &Path) -> Vec<Option<Vec<u8>>> {
     let written = Path::new("/tmp/owned-by-a-submission").to_owned();
     let configurations = root.ancestors().map(|folder| folder.join(".cargo/config.toml"));
     let work = root.join("target/grade/work");
-    let below = ["", "scratch", "scratch/out"].map(|folder| work.join(folder).join(".cargo/config.toml"));
+    let below =
+        ["", "scratch", "scratch/out"].map(|folder| work.join(folder).join(".cargo/config.toml"));
     let fixtures = root.join("tests/fixtures/week1_day1.safetensors");
     let paths = configurations.chain(below).chain([written, fixtures, root.join("src/lib.rs")]);
     paths.map(|path| fs::read(path).ok()).collect()
