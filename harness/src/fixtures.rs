@@ -253,6 +253,17 @@ impl Case<'_> {
         self.check_rows(output, &[], found);
     }
 
+    /// As [`Case::check`], with lines of `more` under the numbers, each after a line feed.
+    ///
+    /// # Panics
+    /// As [`Case::check`].
+    #[track_caller]
+    pub fn check_noting(&self, output: &str, found: &Tensor, more: &str) {
+        let what = format!("{}/{output}", self.name);
+        let (expected, tolerance) = (self.tensor(output), self.tolerance(output));
+        check::assert_close_led(&what, found, &expected, tolerance, more, self.nan());
+    }
+
     /// What a NaN comes of on this input, where the oracle knows.
     fn nan(&self) -> Option<&str> {
         self.about["nan"].as_str()

@@ -41,7 +41,7 @@ pub struct Input {
     /// `[rows, cols]`
     pub values: Vec<f32>,
     /// `[rows, groups]`, the same for kernels that multiply integers; up to date after
-    /// [`Input::quantize`].
+    /// `quantize`.
     pub int8: Vec<Int8Group>,
     /// How many activations share a scale in `int8`: [`BLOCK`] or [`GROUP`]; 0 after
     /// [`Input::resize`], for what is written then is not in `int8` yet.

@@ -179,7 +179,7 @@ fn read(team: &Team, bytes: &[u8]) {
     let part = bytes.len() / 32;
     let mut sums = [0u64; 8];
     team.parallel_tiles(&mut sums, 8, (1, 1), |tile| {
-        let i = tile.cols.start;
+        let i = tile.cols().start;
         let streams: [&[[u8; 64]]; 4] =
             std::array::from_fn(|s| bytes[(4 * i + s) * part..][..part].as_chunks().0);
         let mut sum = [0u64; 8];

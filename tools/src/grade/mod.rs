@@ -73,7 +73,7 @@ pub(crate) struct Options {
     /// Address space of a test program, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 2048, value_parser = clap::value_parser!(u64).range(256..=1_048_576))]
     memory_limit: u64,
-    /// Where the results go; without it, target/grade/<UTC time>
+    /// Where the results go; without it, a folder below target/grade, named after the time
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Submissions whose lines "look at: …" you have looked at: they are graded all the same

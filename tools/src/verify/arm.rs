@@ -10,7 +10,11 @@ use std::{
 
 use anyhow::{Result, ensure};
 
-use super::{Outcome, Verification, memory::rungs, rust::count, succeeds};
+use super::{
+    context::{Outcome, Verification, succeeds},
+    memory::rungs,
+    rust::count,
+};
 use crate::process::run_quietly;
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";

@@ -5,7 +5,10 @@ use std::{fs, path::PathBuf, process::Command};
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Outcome, Verification, rust::count, succeeds};
+use super::{
+    context::{Outcome, Verification, succeeds},
+    rust::count,
+};
 use crate::process::run_quietly;
 
 /// Builds the reference's tests with the checker and runs them.

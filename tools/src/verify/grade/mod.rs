@@ -16,7 +16,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use self::cases::{Case, Maker};
-use super::{Outcome, Verification, seconds};
+use super::context::{Outcome, Verification, seconds};
 use crate::{process::run_aloud, stubs::generated};
 
 /// Seconds for a day's tests in this step.
