@@ -36,7 +36,7 @@ fn fixtures() -> Fixtures {
 
 /// Plain kernels, one thread, day 1's attention: nothing of a later day.
 fn plan() -> Plan {
-    Plan { rung: Rung::Naive, attention: AttentionKind::TwoPass, team: Team::new(1) }
+    Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 
 /// Compares as [`Case::check`] does, with a line on what was run.
