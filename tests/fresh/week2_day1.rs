@@ -27,7 +27,7 @@ const QWEN3: &str = r#"{"model_type": "qwen3", "hidden_size": 6, "num_attention_
     "hidden_act": "silu", "tie_word_embeddings": false}"#;
 
 fn plan() -> Plan {
-    Plan { rung: Rung::Naive, attention: AttentionKind::TwoPass, team: Team::new(1) }
+    Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 
 fn numbers(cells: Cells) -> Vec<f32> {
