@@ -48,7 +48,7 @@ pub(super) fn clippy(v: &mut Verification) -> Result<Outcome> {
     );
     v.cargo_succeeds(&format!("{all} -- -D warnings"))?;
     v.cargo_succeeds(&format!(
-        "clippy --all-targets --features {weeks},cli,reference -- -D warnings"
+        "clippy --all-targets --features {weeks},cli,reference,fresh -- -D warnings"
     ))?;
     Ok(Outcome::Passed(String::new()))
 }
