@@ -81,7 +81,7 @@ impl Bank {
 }
 
 /// Builds the test programs and says where they are.
-fn build(root: &Path, tree: &Path, days: &[&Day]) -> Result<BTreeMap<String, PathBuf>> {
+pub(crate) fn build(root: &Path, tree: &Path, days: &[&Day]) -> Result<BTreeMap<String, PathBuf>> {
     let features: Vec<&str> =
         days.iter().map(|day| day.feature.as_str()).chain(["reference"]).collect();
     let mut command = cargo(tree);
