@@ -13,6 +13,7 @@
 //! | `scalar` | the taught rungs' kernels for the formats that no day teaches |
 //! | `avx2`, `avx512`, `neon` | the rungs with vector instructions |
 //! | `vector` | the small work between the matrices: norms, the gate, attention's tiles |
+//! | `sampling` | choosing a token without sorting the vocabulary |
 //!
 //! # One shape for each instruction set
 //!
@@ -53,6 +54,7 @@ pub mod parallel;
 mod prefetch;
 pub mod provided;
 pub mod rung;
+pub mod sampling;
 #[cfg(target_arch = "x86_64")]
 mod streams;
 pub mod vector;

@@ -1,15 +1,16 @@
 //! Week 1's engine. Nothing is cached: each new token is one forward pass over all tokens so far.
 
-use std::{collections::HashSet, ops::ControlFlow, path::Path};
+use std::{ops::ControlFlow, path::Path};
 
 use anyhow::Result;
 use ndarray::{Array2, Axis};
 use tiny_llm::week1::{
-    generate::{Limits, argmax, generate, next_token_logits},
+    generate::{argmax, generate, next_token_logits},
     model::Model,
+    sampling::{Rng, Sampler, SamplerOptions},
     weights::load_model,
 };
-use tiny_llm_cli::Request;
+use tiny_llm_cli::{Request, Sampling};
 use tiny_llm_formats::{FinishReason, Tensor, checkpoint::Checkpoint, config::ModelConfig};
 
 /// A model of arrays in f32.
@@ -47,31 +48,25 @@ impl Week1 {
         self.model.forward(&batch_of_one(tokens)).index_axis_move(Axis(0), 0)
     }
 
-    pub(crate) fn generate(
+    /// Extends the request's prompt.
+    pub(crate) fn answer(
         &self,
         request: &Request,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason> {
-        let limits = Limits {
-            max_new_tokens: request.max_new_tokens,
-            context: self.model.config.max_positions,
-            stop_tokens: HashSet::from_iter(request.stop_tokens.iter().copied()),
-        };
+        let limits = super::limits(request, self.model.config.max_positions);
         let next_logits = |tokens: &[u32]| next_token_logits(&self.model, tokens);
-        let finish = if request.sampling.is_greedy() {
+        if request.sampling.is_greedy() {
             // Day 6 is enough for this; sampling comes on day 7.
-            generate(next_logits, &request.prompt, &limits, |logits, _| argmax(logits), on_token)
-        } else {
-            let mut sampler = super::sampler(&request.sampling);
-            generate(
-                next_logits,
-                &request.prompt,
-                &limits,
-                |logits, seen| sampler.choose(logits, seen),
-                on_token,
-            )
-        };
-        finish
+            let greedy = |logits: &[f32], _: &[u32]| argmax(logits);
+            return generate(next_logits, &request.prompt, &limits, greedy, on_token);
+        }
+        let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
+            request.sampling;
+        let options = SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
+        let mut sampler = Sampler { options, rng: Rng::new(seed) };
+        let choose = |logits: &[f32], seen: &[u32]| sampler.choose(logits, seen);
+        generate(next_logits, &request.prompt, &limits, choose, on_token)
     }
 }
 

@@ -1,11 +1,11 @@
 //! Week 2's engine: weights read in place, a cache that is kept from one request to the next.
 
-use std::{collections::HashSet, ops::ControlFlow, path::Path, str::FromStr, sync::Arc};
+use std::{ops::ControlFlow, path::Path, str::FromStr, sync::Arc};
 
 use anyhow::{Result, anyhow, ensure};
 use ndarray::IxDyn;
 use tiny_llm::{
-    week1::generate::{Limits, argmax},
+    week1::{self, generate::argmax, sampling::Rng},
     week2::{
         bandwidth,
         cache::CacheType,
@@ -24,13 +24,15 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{
-    LoadOptions, QuantizeRequest, Request, Roofline, WriteRequest, WriteTensor, WrongOption,
+    LoadOptions, QuantizeRequest, Request, Roofline, Sampling, WriteRequest, WriteTensor,
+    WrongOption,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,
     config::ModelConfig,
     gguf::{DEFAULT_ALIGNMENT, Metadata, Progress, TensorInfo, Value},
 };
+use tiny_llm_kernels::sampling::{Sampler, SamplerOptions};
 
 /// Longer contexts must be asked for: room for their keys and values is set aside.
 const DEFAULT_CONTEXT: usize = 4096;
@@ -126,38 +128,30 @@ impl Week2 {
             .expect("one row for each token")
     }
 
-    pub(crate) fn generate(
+    /// Extends the request's prompt; what it shares with the one before it is not computed again.
+    pub(crate) fn answer(
         &mut self,
         request: &Request,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason> {
-        let limits = Limits {
-            max_new_tokens: request.max_new_tokens,
-            context: self.config().max_positions,
-            stop_tokens: HashSet::from_iter(request.stop_tokens.iter().copied()),
-        };
-        let mut sampler = super::sampler(&request.sampling);
+        let limits = super::limits(request, self.config().max_positions);
+        let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
+            request.sampling;
+        let options = SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
+        let (mut sampler, mut rng) = (Sampler::new(options), Rng::new(seed));
         let greedy = request.sampling.is_greedy();
-        let choose = |logits: &[f32], tokens: &[u32]| {
-            if greedy { argmax(logits) } else { sampler.choose(logits, tokens) }
+        let choose = |logits: &[f32], seen: &[u32]| {
+            if greedy { argmax(logits) } else { sampler.choose(logits, seen, rng.uniform()) }
         };
         let session = &mut self.session;
-        let finish = if self.keep_cache {
-            session.generate(&request.prompt, CHUNK, &limits, choose, on_token)?
-        } else {
-            let next_logits = |tokens: &[u32]| {
-                session.clear();
-                session.feed(tokens, CHUNK).expect("tokens were checked").to_vec()
-            };
-            tiny_llm::week1::generate::generate(
-                next_logits,
-                &request.prompt,
-                &limits,
-                choose,
-                on_token,
-            )?
+        if self.keep_cache {
+            return session.generate(&request.prompt, CHUNK, &limits, choose, on_token);
+        }
+        let next_logits = |tokens: &[u32]| {
+            session.clear();
+            session.feed(tokens, CHUNK).expect("tokens were checked").to_vec()
         };
-        Ok(finish)
+        week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token)
     }
 }
 
