@@ -1,6 +1,6 @@
 //! A cache of small pages beside the dense one: the model, attention and a session know a cache by
 //! `KvCache` alone, and their answers do not depend on where its runs end, to the last bit.
-#![cfg(feature = "model")]
+#![cfg(feature = "engine")]
 
 use std::{ops::Range, sync::Arc};
 
@@ -150,7 +150,7 @@ fn shape(model: &Model, sequences: usize) -> CacheShape {
 }
 
 fn plan(attention: AttentionKind, threads: usize) -> Plan {
-    Plan { rung: Rung::Fused, attention, team: Team::new(threads) }
+    Plan { kernels: Rung::Fused.into(), attention, team: Team::new(threads) }
 }
 
 fn tokens(n: u32) -> Vec<u32> {

@@ -1,5 +1,5 @@
 //! The provided sampler draws what week 1's draws, from the same numbers, whatever the settings.
-#![cfg(feature = "model")]
+#![cfg(feature = "engine")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

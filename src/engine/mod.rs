@@ -2,6 +2,7 @@
 
 pub(crate) mod week1;
 pub(crate) mod week2;
+mod written;
 
 use std::collections::HashSet;
 

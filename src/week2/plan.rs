@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use super::{
     input::{BLOCK, Input, Prepared},
-    kernels::{Rung, matmul, quantize},
+    kernels::{Choice, matmul, quantize},
     layer::Linear,
     matrix::Matrix,
     parallel::Team,
@@ -14,7 +14,7 @@ use super::{
 /// How a forward pass is computed: each choice can be switched off, to see what it is worth.
 pub struct Plan {
     /// Which kernels multiply.
-    pub rung: Rung,
+    pub kernels: Choice,
     /// How queries meet keys and values.
     pub attention: AttentionKind,
     /// Who does it.
@@ -56,17 +56,18 @@ impl Plan {
     /// Brings the input into the form that the kernels want for these matrices. What it returns is for
     /// [`Plan::product`]; whoever writes into the input again must prepare it again.
     pub(super) fn prepare<'a>(&self, input: &'a mut Input, weights: &[&Matrix]) -> Prepared<'a> {
-        if !self.rung.wants_int8() {
+        let Some(rung) = self.kernels.quantizer() else {
             return input.without_int8();
-        }
+        };
         // As many activations may share a scale as there are weights in the longest block.
         let blocks = weights.iter().map(|weight| weight.tensor_type.block_len());
-        quantize(self.rung, &self.team, input, blocks.fold(BLOCK, usize::max))
+        quantize(rung, &self.team, input, blocks.fold(BLOCK, usize::max))
     }
 
     /// `out = input · weightᵀ`. Several matrices can share an input that is prepared for them.
     pub(super) fn product(&self, weight: &Matrix, input: Prepared<'_>, out: &mut [f32]) {
-        matmul(self.rung, &self.team, weight, input, out);
+        let rung = self.kernels.rung(weight.tensor_type);
+        matmul(rung, &self.team, weight, input, out);
     }
 
     /// The same for an input of one matrix alone: prepares it and multiplies.

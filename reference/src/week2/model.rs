@@ -69,11 +69,13 @@ impl Model {
     /// one row, unless it is the head too.
     #[must_use]
     pub fn weight_bytes(&self) -> u64 {
-        let layers = self.layers.iter().flat_map(Layer::matrices);
-        layers
-            .chain([self.lm_head.as_ref().unwrap_or(&self.embedding)])
-            .map(|matrix| matrix.bytes().len() as u64)
-            .sum()
+        self.matrices().map(|matrix| matrix.bytes().len() as u64).sum()
+    }
+
+    /// Every matrix that a forward pass multiplies with.
+    pub fn matrices(&self) -> impl Iterator<Item = &Matrix> {
+        let head = self.lm_head.as_ref().unwrap_or(&self.embedding);
+        self.layers.iter().flat_map(Layer::matrices).chain([head])
     }
 
     /// Whether [`Model::forward`] can run on these rows.

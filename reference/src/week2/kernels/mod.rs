@@ -18,10 +18,11 @@ use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_kernels::neon::lanes::{DotProduct, Widening};
 pub use tiny_llm_kernels::{
     Kernel,
+    choice::Choice,
     rung::{Rung, VARIABLE},
     vector,
 };
-use tiny_llm_kernels::{MANY, provided};
+use tiny_llm_kernels::{MANY, provided, unpacked::has_integers};
 
 use super::{
     input::{Input, Prepared, quantize_row},
@@ -37,13 +38,13 @@ const GRAIN: usize = 32;
 const RUNS: usize = 4;
 const LONG: usize = 256;
 
-/// The kernel for a matrix of `tensor_type` and `rows` rows of activations: the one that is written
-/// here, or else the one that is provided, or else that of the rung below.
-fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Kernel {
-    let written: Option<Kernel> = match rung {
+/// The kernel for a matrix of `tensor_type` and `rows` rows of activations that is written here, if
+/// this rung has one.
+fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
+    match rung {
         Rung::Naive => Some(naive::kernel),
-        Rung::Fused => fused::dot(tensor_type).map(|_| fused::kernel as Kernel),
-        Rung::Integer => integer::dot(tensor_type).map(|_| unpacked::kernel as Kernel),
+        Rung::Fused => Some(fused::kernel),
+        Rung::Integer => has_integers(tensor_type).then_some(unpacked::kernel as Kernel),
         #[cfg(target_arch = "x86_64")]
         Rung::Avx2 => avx2::kernel(tensor_type, rows),
         #[cfg(target_arch = "aarch64")]
@@ -51,10 +52,29 @@ fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Kernel {
         #[cfg(target_arch = "aarch64")]
         Rung::NeonDot => neon::kernel::<DotProduct>(tensor_type),
         _ => None,
-    };
-    written
+    }
+}
+
+/// Whether the course writes what multiplies such a matrix on this rung: the first three rungs of the
+/// formats that it teaches, and some kernels of the rungs with vector instructions.
+#[must_use]
+pub fn is_written(rung: Rung, tensor_type: TensorType, rows: usize) -> bool {
+    integer::dot(tensor_type).is_some() && written(rung, tensor_type, rows).is_some()
+}
+
+/// The rung whose kernel serves, and the kernel: the one that is written here, or else the one that
+/// is provided, or else that of the rung below.
+fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> (Rung, Kernel) {
+    written(rung, tensor_type, rows)
         .or_else(|| provided::kernel(rung, tensor_type, rows))
-        .unwrap_or_else(|| kernel(rung.below(), tensor_type, rows))
+        .map_or_else(|| kernel(rung.below(), tensor_type, rows), |kernel| (rung, kernel))
+}
+
+/// The rung whose kernel serves where `rung` is asked for: that one, or one below it if it has none
+/// for such a matrix.
+#[must_use]
+pub fn serving(rung: Rung, tensor_type: TensorType, rows: usize) -> Rung {
+    kernel(rung, tensor_type, rows).0
 }
 
 /// `out[t, r] = Σ weight[r, c] · x[t, c]`: `weight [R, C]`, `x [T, C]` → `out [T, R]`, on all
@@ -95,7 +115,7 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &m
             "an input with a scale for each {width} activations times blocks of {block} weights"
         );
     }
-    let kernel = kernel(rung, weight.tensor_type, x.rows);
+    let (_, kernel) = kernel(rung, weight.tensor_type, x.rows);
     let run = weight.rows.div_ceil(RUNS * team.threads()).next_multiple_of(4);
     let grain = if x.rows < MANY { run.clamp(4, LONG) } else { GRAIN };
     team.parallel_tiles(out, weight.rows, (x.rows, grain), |tile| {
