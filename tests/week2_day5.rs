@@ -389,13 +389,13 @@ fn check_matrix_matrix(tile_rows: usize, tile_cols: usize) {
     let (weight, x) = matrix(&case);
     let mut out = vec![1000.0; x.rows * weight.rows];
     Team::new(1).parallel_tiles(&mut out, weight.rows, (tile_rows, tile_cols), |tile: &mut Tile<'_, f32>| {
-        let (tokens, rows) = (tile.rows.len(), tile.cols.len());
+        let (tokens, rows) = (tile.rows().len(), tile.cols().len());
         let unpacked = Cell::new(0);
         let counting = |bytes: &[u8], row: &mut [Unpacked]| {
             unpacked.set(unpacked.get() + 1);
             unpack(bytes, row);
         };
-        let (down, across) = (tile.rows.clone(), tile.cols.clone());
+        let (down, across) = (tile.rows(), tile.cols());
         let what = format!(
             "matrix_matrix on the tile of rows {down:?} and columns {across:?}, whose `row_mut(t)` takes t in {down:?} and has {rows} places, 0..{rows}"
         );

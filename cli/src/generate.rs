@@ -41,7 +41,7 @@ pub(super) struct Args {
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let prompt = input::prompt(args.prompt, args.raw)?;
-    let session = Session::<E>::open(&args.model)?;
+    let mut session = Session::<E>::open(&args.model)?;
     let tokens = if args.raw {
         session.tokenizer.encode(&prompt)?
     } else {

@@ -1,9 +1,12 @@
 //! What comes from files, and the tensors that it becomes: model folders, GGUF metadata,
 //! tokenizers, chat templates.
 //!
+//! Beside them stands [`FinishReason`], which every floor above names.
+//!
 //! This is the ground floor: it imports nothing else of the workspace.
 
 pub mod chat;
+mod finish;
 pub mod tensor;
 
 #[cfg(feature = "model")]
@@ -14,9 +17,10 @@ pub mod checkpoint;
 pub mod config;
 #[cfg(feature = "model")]
 pub mod gguf;
-#[cfg(feature = "text")]
+#[cfg(feature = "vocabulary")]
 pub mod text;
 #[cfg(feature = "model")]
 pub mod unfinished;
 
+pub use finish::FinishReason;
 pub use tensor::{Tensor, matmul};

@@ -4,7 +4,10 @@ use std::fmt;
 
 use approx::{AbsDiffEq, RelativeEq};
 
-use crate::{diagnosis, difference, panics};
+use crate::{
+    diagnosis::{self, Nan},
+    difference, panics,
+};
 use tiny_llm_formats::Tensor;
 
 /// How far a value may be from the expected one.
@@ -143,7 +146,7 @@ pub(crate) fn assert_close_led(
     expected: &Tensor,
     tolerance: Tolerance,
     more: &str,
-    nan: Option<&str>,
+    nan: Option<Nan<'_>>,
 ) {
     if let Err(message) = compare(what, found, expected, tolerance) {
         panic!("{message}{more}{}", diagnosis::of_tensor(what, found, expected, tolerance, nan));

@@ -13,6 +13,14 @@ use serde_json::{Value, json};
 use crate::{check::Tolerance, fixtures::Fixtures};
 use tiny_llm_formats::Tensor;
 
+/// What a NaN comes of on some input.
+#[derive(Clone, Copy)]
+pub(crate) struct Nan<'a> {
+    pub(crate) comes_of: &'a str,
+    /// How many elements are NaN then, if that tells it from other causes.
+    pub(crate) elements: Option<usize>,
+}
+
 /// Lines to print under a mismatch; empty if nothing is known of this answer.
 ///
 /// `what` names the check, and is the same whenever the same test reaches it with the same input.
@@ -22,7 +30,7 @@ pub(crate) fn of_tensor(
     found: &Tensor,
     expected: &Tensor,
     tolerance: Tolerance,
-    nan: Option<&str>,
+    nan: Option<Nan<'_>>,
 ) -> String {
     known_or(what, found, expected, tolerance, |found, expected, tolerance| {
         by_shape(found, expected, tolerance, nan)
@@ -198,7 +206,7 @@ fn by_shape(
     found: &Tensor,
     expected: &Tensor,
     tolerance: Tolerance,
-    nan: Option<&str>,
+    nan: Option<Nan<'_>>,
 ) -> Option<String> {
     if found.shape() != expected.shape() {
         return wrong_shape(found, expected, tolerance);
@@ -251,7 +259,7 @@ fn wrong_shape(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Optio
 
 /// Where a NaN or an infinity stands that does not belong there. Which of an operation's many ways
 /// to a NaN it was, the number itself does not say; where it stands says where to look.
-fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<&str>) -> Option<String> {
+fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<Nan<'_>>) -> Option<String> {
     let n = found.len();
     let places = |wrong: &dyn Fn(f32, f32) -> bool| {
         let wrong: Vec<bool> = found.iter().zip(expected).map(|(&x, &y)| wrong(x, y)).collect();
@@ -260,11 +268,11 @@ fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<&str>) -> Option<St
     };
     if let Some((count, rows)) = places(&|x, y| x.is_nan() && !y.is_nan()) {
         let lead = match nan {
-            Some(nan) => format!(": {nan}"),
-            None if count == n => ": one early on is enough for that, so follow the numbers from \
+            Some(nan) if nan.elements.is_none_or(|n| n == count) => format!(": {}", nan.comes_of),
+            _ if count == n => ": one early on is enough for that, so follow the numbers from \
                                    the input on, to the first that is none."
                 .to_owned(),
-            None => format!("{rows}."),
+            _ => format!("{rows}."),
         };
         return Some(format!("{count} of {n} elements are NaN{lead}"));
     }
@@ -296,8 +304,8 @@ fn whole_rows(wrong: &[bool], shape: &[usize]) -> String {
         (*place, rest) = (rest % length, rest / length);
     }
     format!(
-        ", {hit} whole rows of {}, the first of them {index:?}: look at what those rows have in \
-         their input and the others do not",
+        ", {hit} whole rows of {}, the first of them {index:?}: look at what sets those rows \
+         apart from the others",
         rows.len()
     )
 }

@@ -24,7 +24,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     check::{self, Tolerance, worst_mismatch},
-    diagnosis, difference, panics,
+    diagnosis::{self, Nan},
+    difference, panics,
 };
 use tiny_llm_formats::{Tensor, tensor::tensor};
 
@@ -265,8 +266,9 @@ impl Case<'_> {
     }
 
     /// What a NaN comes of on this input, where the oracle knows.
-    fn nan(&self) -> Option<&str> {
-        self.about["nan"].as_str()
+    fn nan(&self) -> Option<Nan<'_>> {
+        let elements = self.about["nan_elements"].as_u64().map(|n| n as usize);
+        Some(Nan { comes_of: self.about["nan"].as_str()?, elements })
     }
 
     /// As [`Case::check`], where row `i` of the answer is the one for `rows[i]`, such as `k = 3`:

@@ -13,13 +13,13 @@ pub(super) fn each_four(
     tile: &mut Tile<'_, f32>,
     mut dot: impl FnMut([&[u8]; STREAMS], usize) -> [f32; STREAMS],
 ) {
-    let (first, count) = (tile.cols.start, tile.cols.len());
+    let (first, count) = (tile.cols().start, tile.cols().len());
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let row = |i: usize| &bytes[(first + i) * row_bytes..][..row_bytes];
     let run = count / STREAMS;
     for i in 0..run {
         let rows = [row(i), row(run + i), row(2 * run + i), row(3 * run + i)];
-        for t in tile.rows.clone() {
+        for t in tile.rows() {
             let sums = dot(rows, t);
             let out = tile.row_mut(t);
             for s in 0..STREAMS {
@@ -28,7 +28,7 @@ pub(super) fn each_four(
         }
     }
     for i in run * STREAMS..count {
-        for t in tile.rows.clone() {
+        for t in tile.rows() {
             tile.row_mut(t)[i] = dot([row(i); STREAMS], t)[0];
         }
     }

@@ -1,5 +1,5 @@
 //! How fast the kernels are on this machine, beside what it could do:
-//! `cargo run --release -p tiny-llm-reference --features model --example kernels -- [rung] [type…]`.
+//! `cargo run --release -p tiny-llm-reference --features engine --example kernels -- [rung] [type…]`.
 //!
 //! Decode: each weight byte is read once, so the limit is the bandwidth of memory. Prefill: each is
 //! used for many tokens, so the limit is the rate of multiplications. Both are measured in short
@@ -179,7 +179,7 @@ fn read(team: &Team, bytes: &[u8]) {
     let part = bytes.len() / 32;
     let mut sums = [0u64; 8];
     team.parallel_tiles(&mut sums, 8, (1, 1), |tile| {
-        let i = tile.cols.start;
+        let i = tile.cols().start;
         let streams: [&[[u8; 64]]; 4] =
             std::array::from_fn(|s| bytes[(4 * i + s) * part..][..part].as_chunks().0);
         let mut sum = [0u64; 8];

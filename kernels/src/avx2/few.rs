@@ -21,9 +21,9 @@ pub fn rows<const BYTES: usize, const BLOCKS: usize>(
     dot: impl Fn(&[[u8; BYTES]], &Int8Group) -> __m256,
 ) {
     let ahead = distance();
-    for t in tile.rows.clone() {
+    for t in tile.rows() {
         let x = x.int8_row(t);
-        for (i, r) in tile.cols.clone().enumerate() {
+        for (i, r) in tile.cols().enumerate() {
             let mut acc = _mm256_setzero_ps();
             let blocks: &[[u8; BYTES]] = weight.row(r).as_chunks().0;
             for (blocks, x) in blocks.chunks(BLOCKS).zip(x) {

@@ -178,7 +178,7 @@ pub(super) fn multiply<const BYTES: usize, const BLOCKS: usize>(
 ) {
     let mut panel = Panel::zero();
     let mut sums = [[[0.0; ROWS]; COLUMNS]; CHUNK / COLUMNS];
-    let (cols, tokens) = (tile.cols.clone(), tile.rows.clone());
+    let (cols, tokens) = (tile.cols(), tile.rows());
     for first in cols.clone().step_by(ROWS) {
         // Rows beyond the tile's repeat its last one, here and below; what becomes of them is not
         // written.

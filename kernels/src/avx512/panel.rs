@@ -89,10 +89,10 @@ pub(super) fn multiply<
     }; 2];
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let group_bytes = GROUP / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
-    for first in tile.rows.clone().step_by(CHUNK) {
-        let tokens = first..tile.rows.end.min(first + CHUNK);
-        for col in tile.cols.clone().step_by(2 * LANES) {
-            let cols = col..tile.cols.end.min(col + 2 * LANES);
+    for first in tile.rows().step_by(CHUNK) {
+        let tokens = first..tile.rows().end.min(first + CHUNK);
+        for col in tile.cols().step_by(2 * LANES) {
+            let cols = col..tile.cols().end.min(col + 2 * LANES);
             // The outputs of neighbouring tokens lie far apart, at a distance at which a cache
             // holds but few; here they are neighbours.
             let mut sums = [[_mm512_setzero_ps(); 2]; CHUNK];
@@ -111,7 +111,7 @@ pub(super) fn multiply<
                 // have time to come.
                 let (from, next) =
                     if group + 1 < x.groups() { (cols.start, group + 1) } else { (cols.end, 0) };
-                for row in from..tile.cols.end.min(from + 2 * LANES) {
+                for row in from..tile.cols().end.min(from + 2 * LANES) {
                     let bytes = bytes(row, next);
                     prefetch::fetch(bytes.as_ptr(), bytes.len());
                 }
@@ -155,7 +155,7 @@ pub(super) fn multiply<
                 }
             }
             for t in tokens.clone() {
-                let from = cols.start - tile.cols.start;
+                let from = cols.start - tile.cols().start;
                 store(sums[t - first], &mut tile.row_mut(t)[from..][..cols.len()]);
             }
         }

@@ -49,8 +49,8 @@ pub trait Format {
 /// # Safety
 /// The machine has the instructions of `M`.
 pub unsafe fn rows<M: Multiply, F: Format>(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    for (i, r) in tile.cols.clone().enumerate() {
-        for t in tile.rows.clone() {
+    for (i, r) in tile.cols().enumerate() {
+        for t in tile.rows() {
             // SAFETY: as for this function.
             tile.row_mut(t)[i] = unsafe { F::dot::<M>(weight.row(r), x.int8_row(t)) };
         }

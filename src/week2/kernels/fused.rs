@@ -37,8 +37,8 @@ pub fn dot(tensor_type: TensorType) -> Option<Dot> {
 /// See [`super::Kernel`]; for types that have a [`dot`].
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let dot = dot(weight.tensor_type).expect("a type with a kernel of this rung");
-    for (i, r) in tile.cols.clone().enumerate() {
-        for t in tile.rows.clone() {
+    for (i, r) in tile.cols().enumerate() {
+        for t in tile.rows() {
             tile.row_mut(t)[i] = dot(weight.row(r), x.row(t));
         }
     }

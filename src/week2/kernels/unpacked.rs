@@ -64,10 +64,10 @@ pub fn matrix_matrix(
 
 /// See [`super::Kernel`]; for types that have an [`integer::dot`].
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    if tile.rows.len() == 1 {
+    if tile.rows().len() == 1 {
         let dot = integer::dot(weight.tensor_type).expect("a type with a kernel of this rung");
-        let rows = tile.cols.clone().map(|r| weight.row(r));
-        let t = tile.rows.start;
+        let rows = tile.cols().map(|r| weight.row(r));
+        let t = tile.rows().start;
         matrix_vector(dot, rows, x.int8_row(t), tile.row_mut(t));
     } else {
         matrix_matrix(|bytes, row| unpack_row(weight.tensor_type, bytes, row), weight, x, tile);

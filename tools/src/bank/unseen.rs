@@ -10,18 +10,17 @@ use std::{fmt::Write as _, path::Path};
 use anyhow::{Result, ensure};
 
 use super::{Entry, Kind, matrix, tree::Bank};
-use crate::curriculum::{Curriculum, Day};
-
-/// Where they stand, relative to the repository.
-const FOLDER: &str = "tests/unseen";
+use course::{
+    curriculum::{Curriculum, Day},
+    explain::{self, Failure},
+};
 
 /// Tries them all, or those of some days.
 ///
 /// # Errors
 /// If an entry is malformed, survives, or is named wrongly.
 pub(super) fn run(root: &Path, curriculum: &Curriculum, days: &[&Day]) -> Result<()> {
-    let (mut entries, problems) = super::load_wrong(root, curriculum, FOLDER)?;
-    ensure!(problems.is_empty(), "{} malformed entries\n{}", problems.len(), problems.join("\n"));
+    let mut entries = super::load_unseen(root, curriculum)?;
     entries.retain(|entry| {
         days.is_empty() || days.iter().any(|day| entry.task.feature == day.feature)
     });
@@ -63,8 +62,8 @@ fn try_one(bank: &Bank, number: usize, entry: &Entry) -> Result<Told> {
     }
     let mut misnamed = false;
     for (i, name) in red.iter().enumerate() {
-        let message = message(ran.report.output(name).unwrap_or_default());
-        let named = message.lines().find_map(|line| line.trim_start().strip_prefix("diagnosis "));
+        let message = Failure::of(&ran.report, name).message;
+        let named = explain::diagnosis(&message);
         let is_true = |said: &str| {
             wrong.shows.as_ref().is_some_and(|true_names| {
                 true_names.split(" | ").any(|true_name| said.contains(true_name))
@@ -76,21 +75,12 @@ fn try_one(bank: &Bank, number: usize, entry: &Entry) -> Result<Told> {
         }
         if i == 0 {
             let _ = write!(text, "\n   {name}\n      {}", message.replace('\n', "\n      "));
-        } else if let Some(named) = named {
-            let _ = write!(text, "\n   {name}: {named}");
+        } else if named.is_some() {
+            let _ = write!(text, "\n   {name}: {}", named.unwrap_or_default());
         }
     }
     if red.is_empty() && ran.ended {
         text += "  GREEN";
     }
     Ok(Told { text, green: red.is_empty() && ran.ended, misnamed })
-}
-
-/// What a failed test printed, without Rust's own lines.
-fn message(output: &str) -> String {
-    let own = |line: &&str| {
-        line.starts_with("thread '") || line.starts_with("note: run with `RUST_BACKTRACE=")
-    };
-    let lines: Vec<&str> = output.lines().filter(|line| !own(line)).collect();
-    lines.join("\n").trim_matches('\n').to_owned()
 }

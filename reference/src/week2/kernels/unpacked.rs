@@ -74,9 +74,9 @@ pub fn matrix_matrix(
 ) {
     // SOLUTION week2-day5 task 4
     let mut row = vec![Unpacked::default(); x.groups()];
-    for (i, r) in tile.cols.clone().enumerate() {
+    for (i, r) in tile.cols().enumerate() {
         unpack(weight.row(r), &mut row);
-        for t in tile.rows.clone() {
+        for t in tile.rows() {
             tile.row_mut(t)[i] = dot_unpacked(&row, x.int8_row(t));
         }
     }
@@ -85,10 +85,10 @@ pub fn matrix_matrix(
 
 /// See [`super::Kernel`]; for types that have an [`integer::dot`].
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    if tile.rows.len() == 1 {
+    if tile.rows().len() == 1 {
         let dot = integer::dot(weight.tensor_type).expect("a type with a kernel of this rung");
-        let rows = tile.cols.clone().map(|r| weight.row(r));
-        let t = tile.rows.start;
+        let rows = tile.cols().map(|r| weight.row(r));
+        let t = tile.rows().start;
         matrix_vector(dot, rows, x.int8_row(t), tile.row_mut(t));
     } else {
         matrix_matrix(|bytes, row| unpack_row(weight.tensor_type, bytes, row), weight, x, tile);
