@@ -5,7 +5,7 @@
 //! writes, so that no wrong code is linked. If none is equal, a few shapes of wrongness are
 //! recognised that need no entry. Otherwise nothing is said: a wrong name is worse than none.
 
-use std::{fmt::Write as _, io::Write as _, path::PathBuf};
+use std::{fmt::Write as _, io::Write as _, ops::Range, path::PathBuf};
 
 use ndarray::{Axis, Zip};
 use serde_json::{Value, json};
@@ -14,11 +14,19 @@ use crate::{check::Tolerance, fixtures::Fixtures};
 use tiny_llm_formats::Tensor;
 
 /// What a NaN comes of on some input.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Nan<'a> {
     pub(crate) comes_of: &'a str,
-    /// How many elements are NaN then, if that tells it from other causes.
-    pub(crate) elements: Option<usize>,
+    /// The elements that are NaN then, row by row, if that tells it from other causes.
+    pub(crate) place: Option<Range<usize>>,
+}
+
+impl Nan<'_> {
+    fn is_it(&self, found: &Tensor) -> bool {
+        self.place.as_ref().is_none_or(|place| {
+            found.iter().enumerate().all(|(i, x)| x.is_nan() == place.contains(&i))
+        })
+    }
 }
 
 /// Lines to print under a mismatch; empty if nothing is known of this answer.
@@ -33,7 +41,7 @@ pub(crate) fn of_tensor(
     nan: Option<Nan<'_>>,
 ) -> String {
     known_or(what, found, expected, tolerance, |found, expected, tolerance| {
-        by_shape(found, expected, tolerance, nan)
+        by_shape(found, expected, tolerance, nan.clone())
     })
 }
 
@@ -268,7 +276,7 @@ fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<Nan<'_>>) -> Option
     };
     if let Some((count, rows)) = places(&|x, y| x.is_nan() && !y.is_nan()) {
         let lead = match nan {
-            Some(nan) if nan.elements.is_none_or(|n| n == count) => format!(": {}", nan.comes_of),
+            Some(nan) if nan.is_it(found) => format!(": {}", nan.comes_of),
             _ if count == n => ": one early on is enough for that, so follow the numbers from \
                                    the input on, to the first that is none."
                 .to_owned(),

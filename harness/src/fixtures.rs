@@ -11,7 +11,8 @@
 //!
 //! `relative` lists the outputs whose tolerance is a part of the value; `reveals` names the
 //! mistakes of which the oracle has made sure that their answer lies at least 20 tolerances away.
-//! Some cases have a `nan`, which says what a NaN comes of on their input.
+//! Some cases have a `nan`, which says what a NaN comes of on their input, and a `nan_place` if that
+//! is certain only where no other elements are NaN.
 //!
 //! The file is read here, without the `safetensors` crate: its derive macros would take more of the
 //! first day's build than everything else together.
@@ -267,8 +268,9 @@ impl Case<'_> {
 
     /// What a NaN comes of on this input, where the oracle knows.
     fn nan(&self) -> Option<Nan<'_>> {
-        let elements = self.about["nan_elements"].as_u64().map(|n| n as usize);
-        Some(Nan { comes_of: self.about["nan"].as_str()?, elements })
+        let end = |i: usize| self.about["nan_place"][i].as_u64().map(|n| n as usize);
+        let place = end(0).zip(end(1)).map(|(start, end)| start..end);
+        Some(Nan { comes_of: self.about["nan"].as_str()?, place })
     }
 
     /// As [`Case::check`], where row `i` of the answer is the one for `rows[i]`, such as `k = 3`:

@@ -94,7 +94,7 @@ def _rms_norm(out):
     case("offset", "rows with a mean of about 5: RMSNorm does not subtract it", offset, 1e-6, everywhere)
     x = r.normal(3, 8, std=4.0)
     x[1] = 0
-    case("zero_row", "a row of zeros stays zero: eps keeps the root away from 0", x, 1e-6, ["eps missing"], nan=("of zeros the mean square is 0, and 0/0 is NaN: eps, under the root, keeps it away from 0.", 8))
+    case("zero_row", "a row of zeros stays zero: eps keeps the root away from 0", x, 1e-6, ["eps missing"], nan=("of zeros the mean square is 0, and 0/0 is NaN: eps, under the root, keeps it away from 0.", 8, 16))
 
 
 def _each_eps(out, seed, weight, x):
