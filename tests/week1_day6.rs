@@ -900,3 +900,8 @@ fn task_4_each_mark_becomes_one_token() {
         "the tokens of {text:?}: each <|im_start|> is token 1, each <|im_end|> token 2, and nothing stands before the first\n  found    {found:?}\n  expected {expected:?}"
     );
 }
+
+/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+#[cfg(feature = "fresh")]
+#[path = "fresh/week1_day6.rs"]
+mod fresh;

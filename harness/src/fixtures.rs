@@ -17,7 +17,7 @@
 //! The file is read here, without the `safetensors` crate: its derive macros would take more of the
 //! first day's build than everything else together.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What [`Case::value`] returns, for tests that name its type.
 pub use serde_json::Value as Json;
@@ -145,8 +145,8 @@ impl Fixtures {
 }
 
 fn path(name: &str) -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures"))
-        .join(format!("{name}.safetensors"))
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder of the repository");
+    root.join("tests/fixtures").join(format!("{name}.safetensors"))
 }
 
 /// The JSON header of a safetensors file, whose length stands before it, and the data behind it.

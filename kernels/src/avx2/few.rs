@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{lanes::sum, q5_0, q6_k};
+use super::lanes::sum;
 use crate::{
     input::{Input, Int8Group},
     matrix::Matrix,
@@ -40,16 +40,4 @@ pub fn rows<const BYTES: usize, const BLOCKS: usize>(
             tile.row_mut(t)[i] = sum(acc);
         }
     }
-}
-
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn q5_0(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    rows::<22, 8>(weight, x, tile, |blocks, x| q5_0::dot(blocks, x));
-}
-
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn q6_k(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    rows::<210, 1>(weight, x, tile, |blocks, x| {
-        _mm256_mul_ps(_mm256_set1_ps(x.scales[0]), q6_k::dot(&blocks[0], x))
-    });
 }

@@ -146,11 +146,7 @@ pub(super) fn each<T: Send>(
         while let Some((i, entry)) =
             Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, entries.get(i)?)))
         {
-            let t = Instant::now();
             let result = action(i, entry);
-            if std::env::var_os("TIMES").is_some() {
-                eprintln!("TIME {:.3} {}", t.elapsed().as_secs_f64(), entry.path);
-            }
             results.lock().unwrap_or_else(PoisonError::into_inner).push((i, result));
         }
     };

@@ -82,6 +82,22 @@ pub(crate) struct Wrong {
 /// named.
 pub(crate) fn load(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
     let (mut entries, mut problems) = mistakes(root, curriculum, "tests/wrong")?;
+    let (alternates, more) = alternates(root, curriculum)?;
+    entries.extend(alternates);
+    problems.extend(more);
+    ensure!(problems.is_empty(), "{} malformed entries\n{}", problems.len(), problems.join("\n"));
+    Ok(entries)
+}
+
+/// The correct bodies by day and name, and what is wrong with their files.
+///
+/// # Errors
+/// If a file cannot be read.
+pub(crate) fn alternates(
+    root: &Path,
+    curriculum: &Curriculum,
+) -> Result<(Vec<Entry>, Vec<String>)> {
+    let (mut entries, mut problems) = (Vec::new(), Vec::new());
     for day in curriculum.days() {
         for path in files(root, &format!("tests/alternate/{}", day.module()), ".rs")? {
             match alternate::entry(&path, &read(root, &path)?, day) {
@@ -90,8 +106,7 @@ pub(crate) fn load(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
             }
         }
     }
-    ensure!(problems.is_empty(), "{} malformed entries\n{}", problems.len(), problems.join("\n"));
-    Ok(entries)
+    Ok((entries, problems))
 }
 
 /// The mistakes that nothing is learnt from.

@@ -35,7 +35,7 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Plain kernels, one thread, day 1's attention: nothing of a later day.
 pub(super) fn plan() -> Plan {
-    Plan { rung: Rung::Naive, attention: AttentionKind::TwoPass, team: Team::new(1) }
+    Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 
 /// A decoder over rows.
