@@ -32,10 +32,11 @@ pub(super) struct Panel {
     codes: [[[u8; 4 * ROWS]; GROUP / 4]; 2],
     /// `[blocks, ROWS]`: what a block's sums are multiplied with.
     pub(super) scales: [[f32; ROWS]; 8],
-    /// `[blocks, ROWS]`: what is added for each activation of a block; for blocks of 256, what the sums
-    /// of products with `shifts` are multiplied with.
+    /// `[blocks, ROWS]`: what is added for each activation of a block; for blocks of 256, what the
+    /// sums of products with `shifts` are multiplied with.
     pub(super) minimums: [[f32; ROWS]; 8],
-    /// `[scales of a block of 256, ROWS, 2]`: each twice, for the two sums of pairs that become one.
+    /// `[scales of a block of 256, ROWS, 2]`: each twice, for the two sums of pairs that become
+    /// one.
     pub(super) factors: [[[i16; 2]; ROWS]; 16],
     /// `[pairs of sixteens, ROWS, 2]`: what is multiplied with the sums of the activations.
     pub(super) shifts: [[[i16; 2]; ROWS]; 8],
@@ -219,8 +220,8 @@ pub(super) fn blocks<F: Format, const BYTES: usize, const PLANES: usize>(
     );
 }
 
-/// A [`Kernel`](crate::Kernel) for blocks of 256 weights: `head` and `codes` take a block apart, `codes`
-/// one half of it.
+/// A [`Kernel`](crate::Kernel) for blocks of 256 weights: `head` and `codes` take a block apart,
+/// `codes` one half of it.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn superblocks<F: Format, const BYTES: usize>(

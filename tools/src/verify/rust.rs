@@ -64,7 +64,7 @@ pub(super) fn documentation(v: &mut Verification) -> Result<Outcome> {
 
 /// The crates that are not the learner's.
 pub(super) fn unit_tests(v: &mut Verification) -> Result<Outcome> {
-    let packages = "--package tiny-llm-formats --package tiny-llm-harness --package tiny-llm-cli --package tiny-llm-reference --package course";
+    let packages = "--package tiny-llm-formats --package tiny-llm-kernels --package tiny-llm-harness --package tiny-llm-cli --package tiny-llm-reference --package course";
     let debug = v.cargo_succeeds(&format!(
         "test --no-fail-fast {packages} --features tiny-llm-formats/text,tiny-llm-reference/engine,tiny-llm-reference/text"
     ))?;
