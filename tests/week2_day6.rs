@@ -53,9 +53,10 @@ fn check(case: &str, tensor_type: TensorType) {
     };
     let int8 =
         values.chunks_exact(GROUP).zip(scales.chunks_exact(GROUP / BLOCK)).map(group).collect();
-    let x = Input { rows: 1, cols, values: vec![0.0; cols], int8, width: tensor_type.block_len() };
+    let x = Input { rows: 1, cols, values: vec![0.0; cols], int8 };
+    let x = x.with_int8(tensor_type.block_len());
     let mut out = vec![0.0; n];
-    matmul(Rung::Avx2, &Team::new(1), &weight, &x, &mut out);
+    matmul(Rung::Avx2, &Team::new(1), &weight, x, &mut out);
     case.check("products", &tensor(&[n], out));
 }
 

@@ -73,10 +73,12 @@ fn multiply(rung: Rung, tensor_type: TensorType) {
     for rows in ROWS.into_iter().filter(|&rows| kernels::is_written(rung, tensor_type, rows)) {
         let mut x = Input::default();
         x.resize(rows, GROUP);
-        if rung.wants_int8() {
-            kernels::quantize(rung, &team, &mut x, GROUP);
-        }
-        matmul(rung, &team, &weight, &x, &mut vec![0.0; rows]);
+        let x = if rung.wants_int8() {
+            kernels::quantize(rung, &team, &mut x, GROUP)
+        } else {
+            x.without_int8()
+        };
+        matmul(rung, &team, &weight, x, &mut vec![0.0; rows]);
     }
 }
 

@@ -25,7 +25,7 @@ pub use tiny_llm_kernels::{
 use tiny_llm_kernels::{MANY, provided, unpacked::has_integers};
 
 use super::{
-    input::{Input, quantize_row},
+    input::{Input, Prepared, quantize_row},
     matrix::Matrix,
     parallel::Team,
 };
@@ -83,7 +83,7 @@ pub fn serving(rung: Rung, tensor_type: TensorType, rows: usize) -> Rung {
 /// # Panics
 /// If the sizes do not fit, or this machine cannot run the rung.
 #[allow(unsafe_code, reason = "the one place where kernels are called")]
-pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: &Input, out: &mut [f32]) {
+pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &mut [f32]) {
     assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
     assert_eq!(
         weight.cols, x.cols,
@@ -107,17 +107,12 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: &Input, out: &mut [f3
         x.cols
     );
     if rung.wants_int8() {
-        assert_eq!(
-            x.int8.len(),
-            x.rows * x.groups(),
-            "an input of {} int8 groups: it was not quantized",
-            x.int8.len()
-        );
+        let width =
+            x.scale_width().expect("an input that was not quantized, on a rung of integers");
         let block = weight.tensor_type.block_len();
         assert!(
-            x.width >= block,
-            "an input with a scale for each {} activations times blocks of {block} weights",
-            x.width
+            width >= block,
+            "an input with a scale for each {width} activations times blocks of {block} weights"
         );
     }
     let (_, kernel) = kernel(rung, weight.tensor_type, x.rows);
@@ -125,17 +120,18 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: &Input, out: &mut [f3
     let grain = if x.rows < MANY { run.clamp(4, LONG) } else { GRAIN };
     team.parallel_tiles(out, weight.rows, (x.rows, grain), |tile| {
         // SAFETY: the machine has the rung's instructions, and those of the rungs below.
-        unsafe { kernel(weight, x, tile) }
+        unsafe { kernel(weight, &x, tile) }
     });
 }
 
-/// Brings `x.int8` up to date with a rung's instructions, with a scale for each `width`
-/// activations.
+/// Makes the integers of `x` with a rung's instructions, with a scale for each `width` activations.
 ///
 /// # Panics
 /// If this machine cannot run the rung.
-pub fn quantize(rung: Rung, team: &Team, x: &mut Input, width: usize) {
-    if !provided::quantize(rung, team, x, width) {
-        x.quantize_with(team, width, quantize_row);
+pub fn quantize<'a>(rung: Rung, team: &Team, x: &'a mut Input, width: usize) -> Prepared<'a> {
+    if provided::quantize(rung, team, x, width) {
+        x.with_int8(width)
+    } else {
+        x.quantize_with(team, width, quantize_row)
     }
 }

@@ -98,11 +98,14 @@ fn matmul(
     compute(py, move || {
         let team = Team::new(threads.0);
         let _pass = team.enter();
-        if rung.wants_int8() {
-            rust::quantize(rung, &team, &mut input, tensor_type.block_len().max(BLOCK));
-        }
+        let width = tensor_type.block_len().max(BLOCK);
+        let input = if rung.wants_int8() {
+            rust::quantize(rung, &team, &mut input, width)
+        } else {
+            input.without_int8()
+        };
         let mut out = vec![f32::NAN; input.rows * weight.rows];
-        rust::matmul(rung, &team, &weight, &input, &mut out);
+        rust::matmul(rung, &team, &weight, input, &mut out);
         tensor(&[input.rows, weight.rows], out)
     })
 }
