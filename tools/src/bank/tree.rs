@@ -99,7 +99,9 @@ fn build(root: &Path, tree: &Path, days: &[&Day]) -> Result<BTreeMap<String, Pat
     // The build folder is shared for the libraries' sake. Cargo takes two copies of one workspace
     // for the same, and would run what it built in the other; crates with settings of their own are
     // others, and so is all that uses them.
-    for package in ["tiny-llm-formats", "tiny-llm-kernels", "tiny-llm-harness", "tiny-llm-reference"] {
+    for package in
+        ["tiny-llm-formats", "tiny-llm-kernels", "tiny-llm-harness", "tiny-llm-reference"]
+    {
         command.args(["--config", &format!("profile.dev.package.{package}.debug=false")]);
     }
     // Nearly all that the tests do is in the reference, and in what it takes from ndarray.
