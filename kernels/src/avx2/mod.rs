@@ -7,6 +7,7 @@ mod blocks;
 pub mod few;
 mod float;
 pub mod lanes;
+mod many;
 mod panel;
 mod product;
 mod q2_k;
