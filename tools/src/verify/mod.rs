@@ -36,7 +36,7 @@ mod promise;
 mod python;
 mod replay;
 mod rust;
-pub(crate) mod tree;
+mod tree;
 mod waiting;
 
 type Step = (&'static str, fn(&mut Verification) -> Result<Outcome>);
