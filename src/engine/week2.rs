@@ -5,7 +5,7 @@ use std::{
     ops::ControlFlow,
     path::{Path, PathBuf},
     str::FromStr,
-    sync::Arc,
+    sync::{Arc, Once},
 };
 
 use anyhow::{Result, anyhow, ensure};
@@ -255,8 +255,12 @@ fn plan(options: &LoadOptions, types: &[TensorType]) -> Result<Plan> {
             open.insert(task);
         }
         if !open.is_empty() {
+            // Once, however many engines are loaded.
+            static SAID: Once = Once::new();
             let open = Vec::from_iter(open).join(", ");
-            eprintln!("not written yet: {open}; what is written is used instead");
+            SAID.call_once(|| {
+                eprintln!("not written yet: {open}; what is written is used instead");
+            });
         }
     }
     plan.team = Team::new(threads);
