@@ -10,7 +10,7 @@ use std::{fmt::Write as _, io::Write as _, path::PathBuf};
 use ndarray::{Axis, Zip};
 use serde_json::{Value, json};
 
-use crate::{check::Tolerance, fixtures::Fixtures};
+use crate::{stored::Stored, tolerance::Tolerance};
 use tiny_llm_formats::Tensor;
 
 /// Lines to print under a mismatch; empty if nothing is known of this answer.
@@ -99,7 +99,7 @@ fn largest(x: &Tensor) -> f32 {
 
 /// The known wrong answers of one day.
 struct Known {
-    file: Fixtures,
+    file: Stored,
 }
 
 impl Known {
@@ -109,7 +109,7 @@ impl Known {
         let program = std::env::current_exe().ok()?;
         // target/debug/deps/week1_day3-0f1e2d3c4b5a6978
         let (day, _) = program.file_stem()?.to_str()?.rsplit_once('-')?;
-        let file = Fixtures::open_if_there(&format!("wrong/{day}"))?;
+        let file = Stored::open_if_there(&format!("wrong/{day}"))?;
         Some(Self { file })
     }
 

@@ -1,6 +1,12 @@
 //! Week 2's engine: weights read in place, a cache that is kept from one request to the next.
 
-use std::{collections::BTreeSet, ops::ControlFlow, path::Path, str::FromStr, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+};
 
 use anyhow::{Result, anyhow, ensure};
 use ndarray::IxDyn;
@@ -34,7 +40,10 @@ use tiny_llm_formats::{
 };
 use tiny_llm_kernels::sampling::{Sampler, SamplerOptions};
 
-use super::written::{self, Written};
+use super::{
+    finite::{Watch, explained},
+    written::{self, Written},
+};
 
 /// Longer contexts must be asked for: room for their keys and values is set aside.
 const DEFAULT_CONTEXT: usize = 4096;
@@ -46,6 +55,7 @@ pub(crate) struct Week2 {
     /// What a GGUF file says beside its tensors.
     pub(crate) metadata: Option<Metadata>,
     session: Session,
+    path: PathBuf,
     /// Of the matrices.
     types: Vec<TensorType>,
     cache_type: CacheType,
@@ -69,7 +79,14 @@ impl Week2 {
         let plan = plan(options, &types)?;
         let cache_type = named("--cache-type", options.cache_type.as_deref(), CacheType::default)?;
         let session = Session::new(Arc::new(model), Arc::new(plan), context, cache_type);
-        Ok(Self { metadata, session, types, cache_type, keep_cache: !options.no_cache })
+        Ok(Self {
+            metadata,
+            session,
+            path: path.to_owned(),
+            types,
+            cache_type,
+            keep_cache: !options.no_cache,
+        })
     }
 
     pub(crate) fn config(&self) -> &ModelConfig {
@@ -119,15 +136,18 @@ impl Week2 {
         self.session.clear();
     }
 
-    pub(crate) fn logits(&mut self, tokens: &[u32]) -> Tensor {
+    pub(crate) fn logits(&mut self, tokens: &[u32]) -> Result<Tensor> {
         self.session.clear();
         let width = self.config().vocab_size;
         let mut logits = Vec::with_capacity(tokens.len() * width);
         for token in tokens {
             logits.extend_from_slice(self.session.feed(&[*token], 1).expect("tokens were checked"));
         }
-        Tensor::from_shape_vec(IxDyn(&[tokens.len(), width]), logits)
-            .expect("one row for each token")
+        if !logits.iter().all(|x| x.is_finite()) {
+            return Err(explained(&self.path));
+        }
+        Ok(Tensor::from_shape_vec(IxDyn(&[tokens.len(), width]), logits)
+            .expect("one row for each token"))
     }
 
     /// Extends the request's prompt; what it shares with the one before it is not computed again.
@@ -142,18 +162,23 @@ impl Week2 {
         let options = SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
         let (mut sampler, mut rng) = (Sampler::new(options), Rng::new(seed));
         let greedy = request.sampling.is_greedy();
+        let watch = Watch::default();
+        let on_token = |token| watch.pass_on(token, on_token);
         let choose = |logits: &[f32], seen: &[u32]| {
+            watch.see(logits);
             if greedy { argmax(logits) } else { sampler.choose(logits, seen, rng.uniform()) }
         };
         let session = &mut self.session;
-        if self.keep_cache {
-            return session.generate(&request.prompt, CHUNK, &limits, choose, on_token);
-        }
-        let next_logits = |tokens: &[u32]| {
-            session.clear();
-            session.feed(tokens, CHUNK).expect("tokens were checked").to_vec()
+        let finish = if self.keep_cache {
+            session.generate(&request.prompt, CHUNK, &limits, choose, on_token)?
+        } else {
+            let next_logits = |tokens: &[u32]| {
+                session.clear();
+                session.feed(tokens, CHUNK).expect("tokens were checked").to_vec()
+            };
+            week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token)?
         };
-        week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token)
+        watch.end(finish, &self.path)
     }
 }
 

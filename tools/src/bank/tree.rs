@@ -18,9 +18,9 @@ use super::{
 };
 use crate::{
     curriculum::{Curriculum, Day},
+    pristine::copy_tree,
     process::{cargo, run_quietly},
     stubs::generated,
-    verify::tree::copy_tree,
 };
 
 /// The copy, built.
@@ -81,7 +81,7 @@ impl Bank {
 }
 
 /// Builds the test programs and says where they are.
-fn build(root: &Path, tree: &Path, days: &[&Day]) -> Result<BTreeMap<String, PathBuf>> {
+pub(crate) fn build(root: &Path, tree: &Path, days: &[&Day]) -> Result<BTreeMap<String, PathBuf>> {
     let features: Vec<&str> =
         days.iter().map(|day| day.feature.as_str()).chain(["reference"]).collect();
     let mut command = cargo(tree);

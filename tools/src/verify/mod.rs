@@ -37,7 +37,7 @@ mod python;
 mod replay;
 mod rust;
 mod threads;
-pub(crate) mod tree;
+mod tree;
 mod waiting;
 
 type Step = (&'static str, fn(&mut Verification) -> Result<Outcome>);
