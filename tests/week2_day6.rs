@@ -311,9 +311,12 @@ fn interrupted(grid: &Grid, at: usize) -> Option<Vec<String>> {
 #[test]
 fn task_3_a_thread_may_be_interrupted_anywhere() {
     let grid = grid((1, 2, (1, 1)));
-    let found: Vec<String> = (1..).map_while(|at| interrupted(&grid, at)).flatten().collect();
-    let what = "what two threads do wrong with two tiles, if one of them is interrupted while the other takes all that are left";
-    assert_answer(what, &found, &Vec::new());
+    let wrong: Vec<String> = (1..).map_while(|at| interrupted(&grid, at)).flatten().collect();
+    let right = "each was taken once, wherever the thread was interrupted";
+    let found = if wrong.is_empty() { right.to_owned() } else { wrong.join("\n") };
+    let what =
+        "two tiles and two threads, one of which is interrupted while the other takes what is left";
+    assert_picture(what, &found, right);
 }
 
 /// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.

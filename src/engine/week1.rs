@@ -69,19 +69,18 @@ impl Week1 {
             logits
         };
         let on_token = |token| watch.pass_on(token, on_token);
-        if request.sampling.is_greedy() {
+        let finish = if request.sampling.is_greedy() {
             // Day 6 is enough for this; sampling comes on day 7.
-            let greedy = |logits: &[f32], _: &[u32]| argmax(logits);
-            let finish = generate(next_logits, &request.prompt, &limits, greedy, on_token)?;
-            return watch.end(finish, &self.folder);
-        }
-        let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
-            request.sampling;
-        let options = SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
-        let mut sampler = Sampler { options, rng: Rng::new(seed) };
-        let choose = |logits: &[f32], seen: &[u32]| sampler.choose(logits, seen);
-        let finish = generate(next_logits, &request.prompt, &limits, choose, on_token)?;
-        watch.end(finish, &self.folder)
+            generate(next_logits, &request.prompt, &limits, |logits, _| argmax(logits), on_token)
+        } else {
+            let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
+                request.sampling;
+            let options = SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
+            let mut sampler = Sampler { options, rng: Rng::new(seed) };
+            let choose = |logits: &[f32], seen: &[u32]| sampler.choose(logits, seen);
+            generate(next_logits, &request.prompt, &limits, choose, on_token)
+        };
+        watch.end(finish?, &self.folder)
     }
 }
 

@@ -5,7 +5,7 @@ use std::{
     ops::ControlFlow,
     path::{Path, PathBuf},
     str::FromStr,
-    sync::{Arc, Once},
+    sync::Arc,
 };
 
 use anyhow::{Result, anyhow, ensure};
@@ -169,16 +169,15 @@ impl Week2 {
             if greedy { argmax(logits) } else { sampler.choose(logits, seen, rng.uniform()) }
         };
         let session = &mut self.session;
-        if self.keep_cache {
-            let finish = session.generate(&request.prompt, CHUNK, &limits, choose, on_token)?;
-            return watch.end(finish, &self.path);
-        }
-        let next_logits = |tokens: &[u32]| {
-            session.clear();
-            session.feed(tokens, CHUNK).expect("tokens were checked").to_vec()
+        let finish = if self.keep_cache {
+            session.generate(&request.prompt, CHUNK, &limits, choose, on_token)?
+        } else {
+            let next_logits = |tokens: &[u32]| {
+                session.clear();
+                session.feed(tokens, CHUNK).expect("tokens were checked").to_vec()
+            };
+            week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token)?
         };
-        let finish =
-            week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token)?;
         watch.end(finish, &self.path)
     }
 }
@@ -255,12 +254,8 @@ fn plan(options: &LoadOptions, types: &[TensorType]) -> Result<Plan> {
             open.insert(task);
         }
         if !open.is_empty() {
-            // Once, however many engines are loaded.
-            static SAID: Once = Once::new();
             let open = Vec::from_iter(open).join(", ");
-            SAID.call_once(|| {
-                eprintln!("not written yet: {open}; what is written is used instead");
-            });
+            eprintln!("not written yet: {open}; what is written is used instead");
         }
     }
     plan.team = Team::new(threads);
