@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use half::f16;
 
-use super::kernels::vector::narrow;
+use super::kernels::vector::{narrow, widen_f16};
 
 /// How cached numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -199,5 +199,28 @@ impl Store {
             Self::F32(store) => Cells::F32(&store[at..at + n]),
             Self::F16(store) => Cells::F16(&store[at..at + n]),
         }
+    }
+}
+
+/// Rows `from..from + n` of `cells`, `[n, D]`, as f32.
+///
+/// # Panics
+/// If `cells` has fewer rows, or `out` is too short.
+#[track_caller]
+pub fn widen(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32]) {
+    let range = from * dim..(from + n) * dim;
+    let stored = match cells {
+        Cells::F32(x) => x.len(),
+        Cells::F16(x) => x.len(),
+    };
+    assert!(
+        range.end <= stored,
+        "positions {from} to {} of a run of {}",
+        from + n,
+        stored / dim.max(1)
+    );
+    match cells {
+        Cells::F32(x) => out[..n * dim].copy_from_slice(&x[range]),
+        Cells::F16(x) => widen_f16(&x[range], &mut out[..n * dim]),
     }
 }

@@ -1,6 +1,6 @@
-//! Day 5. What a matrix is multiplied with: rows of activations, and the same rows as small
-//! integers.
+//! Day 5. Rows of activations as small integers.
 
+<<<<<<< HEAD
 use super::parallel::Team;
 
 /// Activations of which a row is made: as many as weights in the longest blocks.
@@ -96,6 +96,9 @@ impl Input {
         });
     }
 }
+=======
+pub use tiny_llm_kernels::input::{BLOCK, GROUP, Input, Int8Group, SUM};
+>>>>>>> kernels
 
 /// Quantizes one row: a scale for each `width` activations, [`BLOCK`] or [`GROUP`], is their
 /// `absmax / 127`; each is divided by it and rounded to the nearest. Where all are zeros the scale

@@ -15,7 +15,6 @@ pub mod gguf;
 pub mod input;
 pub mod kernels;
 pub mod load;
-pub mod matrix;
 pub mod model;
 pub mod parallel;
 pub mod quantize;
@@ -23,3 +22,5 @@ pub mod roofline;
 pub mod rope;
 pub mod rows;
 pub mod streaming;
+
+pub use tiny_llm_kernels::matrix;

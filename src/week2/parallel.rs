@@ -1,258 +1,30 @@
-//! Day 6. Threads: one team, entered once per forward pass, and one way to share work.
+//! Day 6. Who takes which part of an output.
 //!
-//! [`Team::parallel_tiles`] is the only seam. It cuts an output into rectangles and hands each to
-//! one thread, whichever is free: two threads never see the same rectangle, so a worker writes its
-//! part through an ordinary `&mut` slice.
-
-#![allow(
-    unsafe_code,
-    reason = "threads write disjoint parts of one slice, and borrow work from the caller's stack"
-)]
+//! The team of threads itself is provided, by the crate `tiny_llm_kernels`.
+//! [`Team::parallel_tiles`](parallel::Team::parallel_tiles) is the only seam: it cuts an output into
+//! rectangles and has every thread call [`take_tiles`], which hands each to one of them, whichever is
+//! free. Two threads never see the same rectangle, so a worker writes its part through an ordinary
+//! `&mut` slice.
 
 use std::{
-    cell::UnsafeCell,
-    marker::PhantomData,
     ops::Range,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Arc, Condvar, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    thread::JoinHandle,
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
-/// How often a waiting thread looks before it offers its core to another: some tens of
-/// microseconds.
-const SPINS: u32 = 1 << 10;
+use tiny_llm_kernels::parallel::{self, Cut, Schedule};
+pub use tiny_llm_kernels::parallel::{Pass, Tile};
 
-/// Threads that work on one thing at a time; the calling thread is one of them.
-pub struct Team {
-    shared: Arc<Shared>,
-    workers: Vec<JoinHandle<()>>,
-}
+/// Threads that share their work out by [`take_tiles`].
+pub type Team = parallel::Team<ByGrid>;
 
-/// What is run, as workers see it. The lifetime is the caller's, see [`Team::run`].
-type Job = &'static (dyn Fn() + Sync);
+/// The schedule that is written here.
+#[derive(Debug, Clone, Copy)]
+pub struct ByGrid;
 
-struct Shared {
-    /// Counts jobs; a worker that sees a new number takes the job.
-    epoch: AtomicUsize,
-    /// Valid from the moment when `epoch` changes until `working` is 0 again.
-    job: UnsafeCell<Option<Job>>,
-    /// Workers that have not finished the job.
-    working: AtomicUsize,
-    panicked: AtomicBool,
-    /// Between passes workers sleep; within one they spin.
-    awake: AtomicBool,
-    quit: AtomicBool,
-    sleep: Mutex<()>,
-    wake: Condvar,
-}
-
-// SAFETY: `job` is written by the calling thread alone while no worker runs (`working` is 0),
-// published by the release store to `epoch` and read after the acquire load of it.
-unsafe impl Sync for Shared {}
-
-impl Team {
-    /// A team of `threads`, the caller included; at least one.
-    #[must_use]
-    pub fn new(threads: usize) -> Self {
-        let shared = Arc::new(Shared {
-            epoch: AtomicUsize::new(0),
-            job: UnsafeCell::new(None),
-            working: AtomicUsize::new(0),
-            panicked: AtomicBool::new(false),
-            awake: AtomicBool::new(false),
-            quit: AtomicBool::new(false),
-            sleep: Mutex::new(()),
-            wake: Condvar::new(),
-        });
-        let worker = |_| {
-            let shared = Arc::clone(&shared);
-            std::thread::spawn(move || shared.work())
-        };
-        let workers = (1..threads.max(1)).map(worker).collect();
-        Self { shared, workers }
-    }
-
-    /// Number of threads, the caller included.
-    #[must_use]
-    pub fn threads(&self) -> usize {
-        self.workers.len() + 1
-    }
-
-    /// Wakes the workers until the returned guard is dropped: once per forward pass, since waking a
-    /// thread costs more than a small matrix. Without it [`Team::parallel_tiles`] works too, and
-    /// wakes them itself.
-    pub fn enter(&self) -> Pass<'_> {
-        if !self.workers.is_empty() {
-            let _guard = self.shared.sleep.lock().unwrap_or_else(PoisonError::into_inner);
-            self.shared.awake.store(true, Ordering::Release);
-            self.shared.wake.notify_all();
-        }
-        Pass { team: self }
-    }
-
-    /// Cuts `out`, rows of `width` values, into tiles of `tile.0` rows and `tile.1` columns (less
-    /// at the edges) and runs `work` on each, on all threads. Returns when all are done.
-    ///
-    /// # Panics
-    /// If `out` is no whole number of rows, or `work` panics.
-    pub fn parallel_tiles<T: Send>(
-        &self,
-        out: &mut [T],
-        width: usize,
-        tile: (usize, usize),
-        work: impl Fn(&mut Tile<'_, T>) + Sync,
-    ) {
-        if out.is_empty() {
-            return;
-        }
-        assert!(
-            width > 0 && out.len().is_multiple_of(width),
-            "{} values are no whole number of rows of {width}",
-            out.len()
-        );
-        let rows = out.len() / width;
-        let grid = Grid { rows, width, tile: (tile.0.clamp(1, rows), tile.1.clamp(1, width)) };
-        let base = SendPointer(out.as_mut_ptr());
-        let give = |tile: (Range<usize>, Range<usize>)| {
-            let base = &base;
-            let (rows, cols) = tile;
-            let fits = rows.start < rows.end
-                && rows.end <= grid.rows
-                && cols.start < cols.end
-                && cols.end <= grid.width;
-            assert!(
-                fits,
-                "a tile of rows {rows:?} and columns {cols:?} does not lie in {} rows of {}",
-                grid.rows, grid.width
-            );
-            work(&mut Tile { rows, cols, width, base: base.0, lifetime: PhantomData });
-        };
-        let (down, across) = grid.tile;
-        if self.workers.is_empty() || (down >= rows && across >= width) {
-            for row in (0..rows).step_by(down) {
-                for col in (0..width).step_by(across) {
-                    give((row..rows.min(row + down), col..width.min(col + across)));
-                }
-            }
-            return;
-        }
-        let next = AtomicUsize::new(0);
-        // Two threads with one tile would write the same memory. Tests are built with this check.
-        #[cfg(debug_assertions)]
-        let cells: Vec<AtomicBool> = (0..out.len()).map(|_| AtomicBool::new(false)).collect();
-        let each = |tile: (Range<usize>, Range<usize>)| {
-            #[cfg(debug_assertions)]
-            for row in tile.0.clone() {
-                for cell in tile.1.clone().filter_map(|col| cells.get(row * width + col)) {
-                    assert!(
-                        !cell.swap(true, Ordering::Relaxed),
-                        "rows {:?}, columns {:?}: given out before; tiles overlap, or two threads took the same number, which must be read and \
-                         counted up in one step, with `fetch_add`, and looked at as it was returned",
-                        tile.0,
-                        tile.1,
-                    );
-                }
-            }
-            give(tile);
-        };
-        self.run(&|| take_tiles(&next, &grid, each));
-        #[cfg(debug_assertions)]
-        if let Some(cell) = cells.iter().position(|cell| !cell.load(Ordering::Relaxed)) {
-            panic!("row {}, column {} of the output: given to nobody", cell / width, cell % width);
-        }
-    }
-
-    /// As [`Team::parallel_tiles`], for whole rows: `work` is given a range of `0..rows` at a time,
-    /// `grain` rows or fewer, and writes nothing that is shared.
-    pub fn parallel_rows<T: Send>(
-        &self,
-        out: &mut [T],
-        width: usize,
-        grain: usize,
-        work: impl Fn(usize, &mut [T]) + Sync,
-    ) {
-        self.parallel_tiles(out, width, (grain, width), |tile| {
-            for row in tile.rows.clone() {
-                work(row, tile.row_mut(row));
-            }
-        });
-    }
-
-    /// Runs `job` once on every thread.
-    fn run(&self, job: &(dyn Fn() + Sync)) {
-        if self.workers.is_empty() {
-            return job();
-        }
-        let shared = &*self.shared;
-        let pass = (!shared.awake.load(Ordering::Relaxed)).then(|| self.enter());
-        // SAFETY: the lifetime is longer than the truth, but the reference is used only until
-        // `working` is 0, and this function neither returns nor unwinds before.
-        let forever: Job = unsafe { std::mem::transmute::<&(dyn Fn() + Sync), Job>(job) };
-        // SAFETY: `working` is 0, so no worker looks at it.
-        unsafe { *shared.job.get() = Some(forever) };
-        shared.working.store(self.workers.len(), Ordering::Relaxed);
-        shared.epoch.fetch_add(1, Ordering::Release);
-        let mine = catch_unwind(AssertUnwindSafe(job));
-        wait_until(|| shared.working.load(Ordering::Acquire) == 0);
-        drop(pass);
-        if let Err(panic) = mine {
-            std::panic::resume_unwind(panic);
-        }
-        assert!(!shared.panicked.swap(false, Ordering::Relaxed), "a thread of the team panicked");
-    }
-}
-
-impl Drop for Team {
-    fn drop(&mut self) {
-        self.shared.quit.store(true, Ordering::Release);
-        drop(self.enter());
-        for worker in self.workers.drain(..) {
-            // A worker does not panic outside a job, and a job's panic was passed on.
-            let _ = worker.join();
-        }
-    }
-}
-
-impl Shared {
-    fn work(&self) {
-        let mut seen = 0;
-        loop {
-            let mut spins = 0;
-            loop {
-                if self.quit.load(Ordering::Acquire) {
-                    return;
-                }
-                if self.epoch.load(Ordering::Acquire) != seen {
-                    break;
-                }
-                if self.awake.load(Ordering::Acquire) {
-                    relax(&mut spins);
-                } else {
-                    self.sleep(seen);
-                }
-            }
-            seen += 1;
-            // SAFETY: `epoch` has changed, so the job is there and stays until this worker has
-            // counted itself out.
-            let job = unsafe { (*self.job.get()).expect("a job comes with its epoch") };
-            if catch_unwind(AssertUnwindSafe(job)).is_err() {
-                self.panicked.store(true, Ordering::Relaxed);
-            }
-            self.working.fetch_sub(1, Ordering::Release);
-        }
-    }
-
-    fn sleep(&self, seen: usize) {
-        let mut guard = self.sleep.lock().unwrap_or_else(PoisonError::into_inner);
-        while !self.awake.load(Ordering::Acquire)
-            && !self.quit.load(Ordering::Acquire)
-            && self.epoch.load(Ordering::Acquire) == seen
-        {
-            guard = self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner);
-        }
+impl Schedule for ByGrid {
+    fn take_tiles(next: &AtomicUsize, cut: Cut, work: impl Fn((Range<usize>, Range<usize>))) {
+        let Cut { rows, width, tile } = cut;
+        take_tiles(next, &Grid { rows, width, tile }, work);
     }
 }
 
@@ -287,61 +59,4 @@ impl Grid {
 /// taken.
 pub fn take_tiles(next: &AtomicUsize, grid: &Grid, work: impl Fn((Range<usize>, Range<usize>))) {
     todo!("week2-day6 task 3: take_tiles")
-}
-
-/// The team is awake until this is dropped.
-pub struct Pass<'a> {
-    team: &'a Team,
-}
-
-impl Drop for Pass<'_> {
-    fn drop(&mut self) {
-        self.team.shared.awake.store(false, Ordering::Release);
-    }
-}
-
-/// A rectangle of the output, which no other thread has.
-pub struct Tile<'a, T> {
-    /// Its rows in the whole output.
-    pub rows: Range<usize>,
-    /// Its columns in the whole output.
-    pub cols: Range<usize>,
-    width: usize,
-    base: *mut T,
-    lifetime: PhantomData<&'a mut [T]>,
-}
-
-impl<T> Tile<'_, T> {
-    /// The tile's part of row `row` of the whole output.
-    ///
-    /// # Panics
-    /// If the row is not in the tile.
-    pub fn row_mut(&mut self, row: usize) -> &mut [T] {
-        assert!(self.rows.contains(&row), "row {row} is not in this tile");
-        // SAFETY: row and columns lie within the slice that `parallel_tiles` was given, and each
-        // tile is made once, so nobody else has this part; `&mut self` keeps two parts of one tile
-        // from being borrowed at once.
-        unsafe {
-            std::slice::from_raw_parts_mut(
-                self.base.add(row * self.width + self.cols.start),
-                self.cols.len(),
-            )
-        }
-    }
-}
-
-struct SendPointer<T>(*mut T);
-// SAFETY: threads use it for disjoint parts only, see `Tile`.
-unsafe impl<T: Send> Sync for SendPointer<T> {}
-
-fn wait_until(done: impl Fn() -> bool) {
-    let mut spins = 0;
-    while !done() {
-        relax(&mut spins);
-    }
-}
-
-fn relax(spins: &mut u32) {
-    *spins += 1;
-    if (*spins).is_multiple_of(SPINS) { std::thread::yield_now() } else { std::hint::spin_loop() }
 }

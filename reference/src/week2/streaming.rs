@@ -4,8 +4,8 @@
 //! 2022, "FlashAttention".
 
 use super::{
-    cache::Run,
-    kernels::vector::{TILE, exp_sum, tile_scores, tile_scores_transposed, tile_sum, widen},
+    cache::{Run, widen},
+    kernels::vector::{TILE, exp_sum, tile_scores, tile_scores_transposed, tile_sum},
 };
 
 /// The largest head that is taken: a tile of keys and one of values lie on the stack.

@@ -1,43 +1,24 @@
 //! Days 3 and 4. How weights are stored: small integers in blocks, and what each block's integers
 //! are multiplied with.
 //!
-//! One file per format. A block is read from bytes, wherever they lie: in a mapped file a block
+//! One file per format that the course teaches; the others are provided, by the crate
+//! `tiny_llm_kernels`. A block is read from bytes, wherever they lie: in a mapped file a block
 //! begins at any address.
 
 pub mod error;
 pub mod plain;
-pub mod q2_k;
-pub mod q3_k;
 pub mod q4_0;
-pub mod q4_1;
 pub mod q4_k;
 pub mod q5_0;
-pub mod q5_1;
-pub mod q5_k;
 pub mod q6_k;
 pub mod q8_0;
 pub mod search;
 
-use half::f16;
 use tiny_llm_formats::gguf::TensorType;
+pub use tiny_llm_kernels::blocks::{f16_at, put_f16};
+use tiny_llm_kernels::blocks::{q2_k, q3_k, q4_1, q5_1, q5_k};
 
-/// The half-precision number whose first byte is `at`.
-#[must_use]
-pub fn f16_at(block: &[u8], at: usize) -> f32 {
-    f16::from_le_bytes([block[at], block[at + 1]]).to_f32()
-}
-
-/// Writes `x` as a half-precision number, rounded to the nearest; its first byte is `at`.
-pub fn put_f16(block: &mut [u8], at: usize, x: f32) {
-    block[at..at + 2].copy_from_slice(&f16::from_f32(x).to_le_bytes());
-}
-
-/// The smallest and the largest of `x`.
-fn range(x: &[f32; 32]) -> (f32, f32) {
-    let smallest = x.iter().fold(x[0], |min, &x| if x < min { x } else { min });
-    let largest = x.iter().fold(x[0], |max, &x| if x > max { x } else { max });
-    (smallest, largest)
-}
+use self::search::{search_scale, search_scale_and_min};
 
 /// Decodes a row of blocks: `out [cols]`, `bytes [cols / block_len · block_bytes]`. Any bytes are
 /// blocks: a scale that is infinite or NaN makes weights that are, as f32 arithmetic has it. Bit
@@ -99,10 +80,10 @@ pub fn quantize_row(tensor_type: TensorType, x: &[f32], out: &mut [u8]) {
         TensorType::Q5_0 => write_each(x, out, q5_0::quantize),
         TensorType::Q5_1 => write_each(x, out, q5_1::quantize),
         TensorType::Q8_0 => write_each(x, out, q8_0::quantize),
-        TensorType::Q2_K => write_each(x, out, q2_k::quantize),
-        TensorType::Q3_K => write_each(x, out, q3_k::quantize),
+        TensorType::Q2_K => write_each(x, out, |x| q2_k::quantize(x, scale_and_min)),
+        TensorType::Q3_K => write_each(x, out, |x| q3_k::quantize(x, search_scale)),
         TensorType::Q4_K => write_each(x, out, q4_k::quantize),
-        TensorType::Q5_K => write_each(x, out, q5_k::quantize),
+        TensorType::Q5_K => write_each(x, out, |x| q5_k::quantize(x, scale_and_min)),
         TensorType::Q6_K => write_each(x, out, q6_k::quantize),
     }
 }
@@ -115,4 +96,9 @@ fn write_each<const LEN: usize, const BYTES: usize>(
     for (x, block) in x.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
         *block = quantize(x);
     }
+}
+
+fn scale_and_min<const N: usize>(x: &[f32; N], top: u8) -> (f32, f32) {
+    let found = search_scale_and_min(x, top);
+    (found.scale, found.min)
 }

@@ -3,7 +3,8 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{halves, load, load_signed};
+use tiny_llm_kernels::avx2::lanes::{halves, load, load_signed};
+
 use crate::week2::input::Int8Group;
 
 /// The products of up to eight blocks with a group, with the scales of the blocks and of the
@@ -14,11 +15,4 @@ use crate::week2::input::Int8Group;
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot(blocks: &[[u8; 34]], x: &Int8Group) -> __m256 {
     todo!("week2-day6 task 1: dot")
-}
-
-/// 32 codes of a block.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn codes(block: &[u8; 34]) -> __m256i {
-    load(block[2..].try_into().expect("32 codes"))
 }

@@ -1,10 +1,11 @@
 //! Against the integer rung: 32 codes of a sub-block at once; scales and minimums stay whole
 //! numbers.
 
-use super::{
+use tiny_llm_kernels::neon::{
     Format,
     lanes::{Multiply, dot_32, less, nibbles},
 };
+
 use crate::week2::{
     blocks::{f16_at, q4_k::scales_and_minimums},
     input::Int8Group,

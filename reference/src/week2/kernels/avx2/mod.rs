@@ -1,38 +1,36 @@
 //! 256-bit integer arithmetic (x86-64 since 2013). Against the integer rung: 32 products an
 //! instruction.
+//!
+//! Here are the products of a block with its activations that the course writes; the loop over a
+//! row's blocks, and every other kernel of this rung, are provided.
 
-#![allow(unsafe_code, reason = "loads from slices, and functions that ask for instructions")]
-
-mod decode;
-mod lanes;
-mod panel;
-mod prefill_blocks;
-mod prefill_super;
-mod q4_0;
 mod q4_k;
-mod q5_0;
-mod q6_k;
 mod q8_0;
-mod quantize;
+
+use std::arch::x86_64::*;
 
 use tiny_llm_formats::gguf::TensorType;
+use tiny_llm_kernels::{Kernel, MANY, avx2::few};
 
-pub(super) use self::quantize::quantize_row;
-use super::Kernel;
+use crate::week2::{input::Input, matrix::Matrix, parallel::Tile};
 
-/// This rung's kernel for a type and a number of rows of activations, if it has one.
+/// The kernel for a type and a number of rows of activations, if it is written here.
 pub(super) fn kernel(tensor_type: TensorType, rows: usize) -> Option<Kernel> {
-    Some(match (tensor_type, rows) {
-        (TensorType::Q8_0, 1..=3) => decode::q8_0,
-        (TensorType::Q4_0, 1..=3) => q4_0::few,
-        (TensorType::Q5_0, 1..=3) => decode::q5_0,
-        (TensorType::Q4_K, 1..=3) => decode::q4_k,
-        (TensorType::Q6_K, 1..=3) => decode::q6_k,
-        (TensorType::Q8_0, _) => prefill_blocks::q8_0,
-        (TensorType::Q4_0, _) => prefill_blocks::q4_0,
-        (TensorType::Q5_0, _) => prefill_blocks::q5_0,
-        (TensorType::Q4_K, _) => prefill_super::q4_k,
-        (TensorType::Q6_K, _) => prefill_super::q6_k,
-        _ => return None,
-    })
+    match tensor_type {
+        TensorType::Q8_0 if rows < MANY => Some(q8_0),
+        TensorType::Q4_K if rows < MANY => Some(q4_k),
+        _ => None,
+    }
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn q8_0(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    few::rows::<34, 8>(weight, x, tile, |blocks, x| q8_0::dot(blocks, x));
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+fn q4_k(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    few::rows::<144, 1>(weight, x, tile, |blocks, x| {
+        _mm256_mul_ps(_mm256_set1_ps(x.scales[0]), q4_k::dot(&blocks[0], x))
+    });
 }

@@ -1,10 +1,11 @@
 //! Against the integer rung: 16 products at once; both factors have a sign, as the instructions
 //! want them.
 
-use super::{
+use tiny_llm_kernels::neon::{
     Format,
     lanes::{Multiply, dot_32, less, load},
 };
+
 use crate::week2::{blocks::f16_at, input::Int8Group};
 
 pub(super) struct Q8_0;

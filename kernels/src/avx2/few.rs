@@ -1,0 +1,55 @@
+//! Matrix–vector: weights are read once, in order, and asked for before they are needed.
+
+use std::arch::x86_64::*;
+
+use super::{lanes::sum, q5_0, q6_k};
+use crate::{
+    input::{Input, Int8Group},
+    matrix::Matrix,
+    parallel::Tile,
+    prefetch::{distance, prefetch},
+};
+
+/// Products of rows of blocks, `BLOCKS` of which meet a group; `dot` multiplies with its scales
+/// too.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub fn rows<const BYTES: usize, const BLOCKS: usize>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+    dot: impl Fn(&[[u8; BYTES]], &Int8Group) -> __m256,
+) {
+    let ahead = distance();
+    for t in tile.rows.clone() {
+        let x = x.int8_row(t);
+        for (i, r) in tile.cols.clone().enumerate() {
+            let mut acc = _mm256_setzero_ps();
+            let blocks: &[[u8; BYTES]] = weight.row(r).as_chunks().0;
+            for (blocks, x) in blocks.chunks(BLOCKS).zip(x) {
+                for block in blocks {
+                    prefetch(block, ahead);
+                }
+                // Of a constant length, so that the loop over blocks is unrolled.
+                let products = match <&[[u8; BYTES]; BLOCKS]>::try_from(blocks) {
+                    Ok(all) => dot(all, x),
+                    Err(_) => dot(blocks, x),
+                };
+                acc = _mm256_add_ps(products, acc);
+            }
+            tile.row_mut(t)[i] = sum(acc);
+        }
+    }
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn q5_0(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    rows::<22, 8>(weight, x, tile, |blocks, x| q5_0::dot(blocks, x));
+}
+
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn q6_k(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    rows::<210, 1>(weight, x, tile, |blocks, x| {
+        _mm256_mul_ps(_mm256_set1_ps(x.scales[0]), q6_k::dot(&blocks[0], x))
+    });
+}

@@ -1,0 +1,101 @@
+//! What all kernels of this rung use: loads, a scale on all lanes, a sum over lanes.
+
+use std::arch::x86_64::*;
+
+/// 32 bytes, from any address.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn load(bytes: &[u8; 32]) -> __m256i {
+    // SAFETY: the reference is to 32 bytes, and this load asks for no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+/// 32 activations.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn load_signed(values: &[i8; 32]) -> __m256i {
+    // SAFETY: the reference is to 32 bytes, and this load asks for no alignment.
+    unsafe { _mm256_loadu_si256(values.as_ptr().cast()) }
+}
+
+/// The sums of 16 activations each.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub fn load_sums(sums: &[i16; 16]) -> __m256i {
+    // SAFETY: the reference is to 32 bytes, and this load asks for no alignment.
+    unsafe { _mm256_loadu_si256(sums.as_ptr().cast()) }
+}
+
+/// The scales of a group.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn load_scales(scales: &[f32; 8]) -> __m256 {
+    // SAFETY: the reference is to 32 bytes, and this load asks for no alignment.
+    unsafe { _mm256_loadu_ps(scales.as_ptr()) }
+}
+
+/// 16 bytes, from any address.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn load_half(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: the reference is to 16 bytes, and this load asks for no alignment.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+/// The half-precision number in these two bytes.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+pub(super) fn half([low, high]: [u8; 2]) -> __m128 {
+    _mm_cvtph_ps(_mm_cvtsi32_si128(i32::from(u16::from_le_bytes([low, high]))))
+}
+
+/// The same on all eight lanes.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+pub fn halves(bytes: [u8; 2]) -> __m256 {
+    _mm256_broadcastss_ps(half(bytes))
+}
+
+/// The sum of all eight lanes.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn sum(x: __m256) -> f32 {
+    let four = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x));
+    let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
+}
+
+/// The scales with which up to eight blocks begin; zeros where there are fewer.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+pub(super) fn scales<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m256 {
+    // Put together as whole numbers: the vector units have enough to do.
+    let at = |b: usize| {
+        blocks.get(b).map_or(0, |block| u64::from(u16::from_le_bytes([block[0], block[1]])))
+    };
+    let four = |b: usize| (at(b) | at(b + 1) << 16 | at(b + 2) << 32 | at(b + 3) << 48) as i64;
+    _mm256_cvtph_ps(_mm_set_epi64x(four(4), four(0)))
+}
+
+/// Lane `b` of eight on all lanes.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn lane(x: __m256, b: usize) -> __m256 {
+    let half = if b < 4 {
+        _mm256_permute2f128_ps::<0x00>(x, x)
+    } else {
+        _mm256_permute2f128_ps::<0x11>(x, x)
+    };
+    _mm256_permutevar_ps(half, _mm256_set1_epi32((b % 4) as i32))
+}
+
+/// The low halves of 16 bytes, then the high ones.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn nibbles(bytes: &[u8; 16]) -> __m256i {
+    let twice = _mm256_broadcastsi128_si256(load_half(bytes));
+    _mm256_and_si256(
+        _mm256_srlv_epi32(twice, _mm256_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4)),
+        _mm256_set1_epi8(15),
+    )
+}

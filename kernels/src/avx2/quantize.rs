@@ -1,0 +1,77 @@
+//! Activations to int8, 32 at a time.
+
+use std::arch::x86_64::*;
+
+use crate::input::{BLOCK, GROUP, Int8Group, SUM};
+
+/// [`crate::input::quantize_row`], to the same numbers.
+#[target_feature(enable = "avx2")]
+pub(crate) fn quantize_row(x: &[f32], width: usize, groups: &mut [Int8Group]) {
+    for (x, group) in x.chunks(GROUP).zip(groups) {
+        match x.try_into() {
+            Ok(x) => quantize(x, width, group),
+            Err(_) => {
+                let mut filled = [0.0; GROUP];
+                filled[..x.len()].copy_from_slice(x);
+                quantize(&filled, width, group);
+            }
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn quantize(x: &[f32; GROUP], width: usize, group: &mut Int8Group) {
+    let blocks: &[[f32; BLOCK]; GROUP / BLOCK] = x.as_chunks().0.try_into().expect("a group");
+    let mut absmax = blocks.map(|x| largest(&x));
+    if width == GROUP {
+        absmax = [absmax.into_iter().fold(0.0, f32::max); GROUP / BLOCK];
+    }
+    let (values, sums) =
+        (group.values.as_chunks_mut::<BLOCK>().0, group.sums.as_chunks_mut::<{ BLOCK / SUM }>().0);
+    for (b, ((x, values), sums)) in blocks.iter().zip(values).zip(sums).enumerate() {
+        group.scales[b] = absmax[b] / 127.0;
+        let inverse = _mm256_set1_ps(if absmax[b] > 0.0 { 127.0 / absmax[b] } else { 0.0 });
+        let x: &[[f32; 8]] = x.as_chunks().0;
+        // Conversion rounds to the nearest, ties to even. Narrowing takes turns between the halves
+        // of two registers; the order is mended at the end.
+        let eight = |i: usize| _mm256_cvtps_epi32(_mm256_mul_ps(load(&x[i]), inverse));
+        let bytes = _mm256_packs_epi16(
+            _mm256_packs_epi32(eight(0), eight(1)),
+            _mm256_packs_epi32(eight(2), eight(3)),
+        );
+        let bytes = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+        // SAFETY: 32 values of one byte; this store asks for no alignment.
+        unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), bytes) };
+        // Sums of eight bytes without a sign: each value is 128 too large.
+        let eights = _mm256_sad_epu8(
+            _mm256_xor_si256(bytes, _mm256_set1_epi8(-128)),
+            _mm256_setzero_si256(),
+        );
+        let sixteens = _mm256_add_epi64(eights, _mm256_unpackhi_epi64(eights, eights));
+        let too_much = 128 * SUM as i64;
+        sums[0] = (_mm256_extract_epi64::<0>(sixteens) - too_much) as i16;
+        sums[1] = (_mm256_extract_epi64::<2>(sixteens) - too_much) as i16;
+    }
+}
+
+/// The largest magnitude.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn largest(x: &[f32; BLOCK]) -> f32 {
+    let mut largest = _mm256_setzero_ps();
+    for x in x.as_chunks().0 {
+        largest = _mm256_max_ps(_mm256_andnot_ps(_mm256_set1_ps(-0.0), load(x)), largest);
+    }
+    let mut lanes = [0.0f32; 8];
+    // SAFETY: eight numbers of four bytes; this store asks for no alignment.
+    unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), largest) };
+    lanes.into_iter().fold(0.0, f32::max)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load(x: &[f32; 8]) -> __m256 {
+    // SAFETY: the reference is to eight numbers of four bytes, and this load asks for no alignment.
+    unsafe { _mm256_loadu_ps(x.as_ptr()) }
+}

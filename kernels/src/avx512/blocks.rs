@@ -1,0 +1,84 @@
+//! Formats whose blocks have 32 weights of 4 or 5 bits and scales in half precision, times few rows
+//! of activations.
+//!
+//! Eight blocks at a time, 256 columns. Every vector of codes holds eight weights of each block,
+//! always in the same place: so all 256 products end up in one vector of sums, which is converted
+//! once and meets one vector of scales.
+
+use std::arch::x86_64::*;
+
+use super::{columns::Activations, lanes::add_up, panel::Row};
+use crate::{
+    input::{Input, Int8Group},
+    matrix::Matrix,
+    parallel::Tile,
+    prefetch::{distance, prefetch},
+    streams::{STREAMS, each_four},
+};
+
+/// Eight blocks out of their bytes.
+pub(super) struct Eight {
+    /// Unsigned, in the order of [`COLUMNS`](super::columns::COLUMNS).
+    pub(super) codes: [__m512i; 4],
+    /// Each block's scale, twice.
+    pub(super) scales: __m512,
+    /// The same of its minimum.
+    pub(super) minimums: __m512,
+}
+
+impl Eight {
+    /// As a [`panel`](super::panel) wants them.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn row(self) -> Row {
+        Row { codes: self.codes, scales: self.scales, minimums: self.minimums }
+    }
+}
+
+/// A [`Kernel`](crate::Kernel): `unpack` is given the bytes of eight blocks, or of
+/// fewer at the end of a row. A weight is `scale · (code − OFFSET)`, or where there is a `MINIMUM`,
+/// `scale · code + minimum`.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn multiply<const BYTES: usize, const OFFSET: u8, const MINIMUM: bool>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+    unpack: impl Fn(&[u8]) -> Eight + Copy,
+) {
+    each_four(weight, tile, |rows, t| dot::<BYTES, OFFSET, MINIMUM>(rows, x.int8_row(t), unpack));
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+fn dot<const BYTES: usize, const OFFSET: u8, const MINIMUM: bool>(
+    rows: [&[u8]; STREAMS],
+    x: &[Int8Group],
+    unpack: impl Fn(&[u8]) -> Eight,
+) -> [f32; STREAMS] {
+    let ahead = distance();
+    let mut sums = [_mm512_setzero_ps(); STREAMS];
+    let len = rows[0].len();
+    for (g, x) in x.iter().enumerate() {
+        let mut x = Activations::of::<OFFSET>(x);
+        let mut start = g * 8 * BYTES;
+        if start + 8 * BYTES > len {
+            if len < 8 * BYTES {
+                for s in 0..STREAMS {
+                    sums[s] = x.times::<MINIMUM>(unpack(rows[s]), sums[s]);
+                }
+                break;
+            }
+            // The last eight blocks again; those that were counted before meet zeros.
+            x = x.later((start + 8 * BYTES - len) / BYTES);
+            start = len - 8 * BYTES;
+        }
+        for s in 0..STREAMS {
+            // So many as the compiler knows: nothing is to be checked in `unpack`.
+            let bytes = &rows[s][start..start + 8 * BYTES];
+            prefetch(bytes, ahead);
+            sums[s] = x.times::<MINIMUM>(unpack(bytes), sums[s]);
+        }
+    }
+    add_up(sums)
+}

@@ -1,0 +1,155 @@
+//! Loads and stores on slices, and vectors put together from 16-byte pieces.
+
+use std::arch::x86_64::*;
+
+use crate::input::Int8Group;
+
+/// 32 numbers of 16 bits.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn sixteen_bits(numbers: &[i16; 32]) -> __m512i {
+    // SAFETY: 32 numbers of 16 bits are 64 bytes.
+    unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
+}
+
+/// 64 bytes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn load64(bytes: &[u8; 64]) -> __m512i {
+    // SAFETY: 64 bytes are there.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+/// 64 bytes from `from` on; zeros where there are none.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+pub(super) fn load64_or_zeros(bytes: &[u8], from: usize) -> __m512i {
+    if from + 64 <= bytes.len() {
+        return load64(part(bytes, from));
+    }
+    let there = bytes.len().saturating_sub(from);
+    // SAFETY: bytes that the mask does not name are not read.
+    unsafe { _mm512_maskz_loadu_epi8((1 << there) - 1, bytes.as_ptr().wrapping_add(from).cast()) }
+}
+
+/// 32 bytes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn load32(bytes: &[u8; 32]) -> __m256i {
+    // SAFETY: 32 bytes are there.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+/// 16 bytes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn load16(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: 16 bytes are there.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+/// Four times 16 bytes, one in each lane.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn load_lanes(pieces: [&[u8; 16]; 4]) -> __m512i {
+    let v = _mm512_castsi128_si512(load16(pieces[0]));
+    let v = _mm512_inserti32x4::<1>(v, load16(pieces[1]));
+    let v = _mm512_inserti32x4::<2>(v, load16(pieces[2]));
+    _mm512_inserti32x4::<3>(v, load16(pieces[3]))
+}
+
+/// The `N` bytes, or numbers, at `at`.
+#[inline(always)]
+pub(super) fn part<T, const N: usize>(all: &[T], at: usize) -> &[T; N] {
+    all[at..].first_chunk().expect("N of them")
+}
+
+/// Each of eight numbers twice.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn twice(numbers: __m256) -> __m512 {
+    let index = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+    _mm512_permutexvar_ps(index, _mm512_castps256_ps512(numbers))
+}
+
+/// The scales of a group of activations.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn scales_of(x: &Int8Group) -> __m256 {
+    // SAFETY: eight numbers of 32 bits are 32 bytes.
+    unsafe { _mm256_loadu_ps(x.scales.as_ptr()) }
+}
+
+/// 64 activations of a group, from `at` on.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn values_at(x: &Int8Group, at: usize) -> __m512i {
+    load64(part(bytemuck::cast_slice(&x.values), at))
+}
+
+/// Two half-precision numbers, one after the other.
+#[inline]
+#[target_feature(enable = "avx512vl,f16c")]
+pub(super) fn two_halves(bytes: &[u8; 4]) -> __m128 {
+    _mm_cvtph_ps(_mm_cvtsi32_si128(i32::from_le_bytes(*bytes)))
+}
+
+/// A half-precision number, and the same times `factor`.
+#[inline]
+#[target_feature(enable = "avx512vl,f16c")]
+pub(super) fn half_and_times(bytes: &[u8; 2], factor: f32) -> __m128 {
+    let half = i32::from(u16::from_le_bytes(*bytes));
+    _mm_mul_ps(
+        _mm_cvtph_ps(_mm_cvtsi32_si128(half | half << 16)),
+        _mm_setr_ps(1.0, factor, 0.0, 0.0),
+    )
+}
+
+/// Rows become columns: 32-bit number `j` of `v[i]` becomes number `i` of the result's `j`.
+#[inline]
+#[target_feature(enable = "avx512f")]
+pub(super) fn transpose(v: [__m512i; 16]) -> [__m512i; 16] {
+    // Pairs of rows, then fours, within each 128-bit lane; then the lanes.
+    let mut a = v;
+    for i in 0..8 {
+        a[2 * i] = _mm512_unpacklo_epi32(v[2 * i], v[2 * i + 1]);
+        a[2 * i + 1] = _mm512_unpackhi_epi32(v[2 * i], v[2 * i + 1]);
+    }
+    let mut b = a;
+    for i in 0..4 {
+        for j in 0..2 {
+            b[4 * i + 2 * j] = _mm512_unpacklo_epi64(a[4 * i + j], a[4 * i + 2 + j]);
+            b[4 * i + 2 * j + 1] = _mm512_unpackhi_epi64(a[4 * i + j], a[4 * i + 2 + j]);
+        }
+    }
+    // b[4i + j]: number 4l + j of rows 4i to 4i + 3, in lane l.
+    let mut out = b;
+    for j in 0..4 {
+        let even = _mm512_shuffle_i32x4::<0b10_00_10_00>(b[j], b[4 + j]);
+        let odd = _mm512_shuffle_i32x4::<0b11_01_11_01>(b[j], b[4 + j]);
+        let even_above = _mm512_shuffle_i32x4::<0b10_00_10_00>(b[8 + j], b[12 + j]);
+        let odd_above = _mm512_shuffle_i32x4::<0b11_01_11_01>(b[8 + j], b[12 + j]);
+        out[j] = _mm512_shuffle_i32x4::<0b10_00_10_00>(even, even_above);
+        out[4 + j] = _mm512_shuffle_i32x4::<0b10_00_10_00>(odd, odd_above);
+        out[8 + j] = _mm512_shuffle_i32x4::<0b11_01_11_01>(even, even_above);
+        out[12 + j] = _mm512_shuffle_i32x4::<0b11_01_11_01>(odd, odd_above);
+    }
+    out
+}
+
+/// The sum of each vector's numbers.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vl")]
+pub(super) fn add_up(v: [__m512; 4]) -> [f32; 4] {
+    // Twice, pairs of vectors become one: then each lane holds a part of all four sums.
+    let add = |a, b| _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+    let (even, odd) = (add(v[0], v[2]), add(v[1], v[3]));
+    let lanes = add(even, odd);
+    let upper = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(_mm512_castps_pd(lanes)));
+    let half = _mm256_add_ps(_mm512_castps512_ps256(lanes), upper);
+    let sums = _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps::<1>(half));
+    let mut out = [0.0; 4];
+    // SAFETY: four numbers of 32 bits are 16 bytes.
+    unsafe { _mm_storeu_ps(out.as_mut_ptr(), sums) };
+    out
+}

@@ -1,0 +1,63 @@
+//! 512-bit kernels: 64 bytes of weights at once, and one instruction (VNNI's `vpdpbusd`)
+//! that multiplies 64 unsigned by 64 signed bytes and adds each four products to one of sixteen
+//! 32-bit sums.
+//!
+//! For few rows of activations ([`blocks`], [`superblocks`]) memory is the limit: four rows of
+//! weights are read at once, each one a stream of its own. For many ([`panel`]) arithmetic is: 32
+//! rows of weights are unpacked once, into the order in which `vpdpbusd` wants them, and multiplied
+//! with all rows of activations.
+//!
+//! Every format has a file of its own, which says how its integers and scales are taken out of a
+//! block; the rest is common.
+
+#![allow(unsafe_code, reason = "vector instructions load and store through pointers")]
+
+mod blocks;
+mod columns;
+mod float;
+mod lanes;
+mod order;
+mod panel;
+mod product;
+mod q2_k;
+mod q3_k;
+mod q4_0;
+mod q4_1;
+mod q4_k;
+mod q5_0;
+mod q5_1;
+mod q5_k;
+mod q6_k;
+mod q8_0;
+mod quantize;
+mod sub_blocks;
+mod superblocks;
+pub(crate) mod tiles;
+mod words;
+
+use tiny_llm_formats::gguf::TensorType;
+
+use crate::{Kernel, MANY};
+
+pub(crate) use quantize::quantize_row;
+
+/// The kernel for a type and a number of rows of activations.
+pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
+    let many = rows >= MANY;
+    let pair: (Kernel, Kernel) = match tensor_type {
+        TensorType::F32 => (float::f32, float::f32),
+        TensorType::F16 => (float::f16, float::f16),
+        TensorType::BF16 => (float::bf16, float::bf16),
+        TensorType::Q4_0 => (q4_0::few, q4_0::many),
+        TensorType::Q4_1 => (q4_1::few, q4_1::many),
+        TensorType::Q5_0 => (q5_0::few, q5_0::many),
+        TensorType::Q5_1 => (q5_1::few, q5_1::many),
+        TensorType::Q8_0 => (q8_0::few, q8_0::many),
+        TensorType::Q2_K => (q2_k::few, q2_k::many),
+        TensorType::Q3_K => (q3_k::few, q3_k::many),
+        TensorType::Q4_K => (q4_k::few, q4_k::many),
+        TensorType::Q5_K => (q5_k::few, q5_k::many),
+        TensorType::Q6_K => (q6_k::few, q6_k::many),
+    };
+    if many { pair.1 } else { pair.0 }
+}

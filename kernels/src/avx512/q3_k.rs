@@ -1,0 +1,52 @@
+//! [`Q3_K`](crate::blocks::q3_k): two bits of a code in a quarter of a byte, the third
+//! elsewhere, 4 too high; a scale of 6 bits for each 16.
+
+use std::arch::x86_64::*;
+
+use super::{
+    lanes::{half_and_times, load16, load32, load64, part},
+    panel,
+    q2_k::{ORDER, two_bits},
+    superblocks::{self, Superblock},
+};
+use crate::{
+    blocks::q3_k::{BYTES, scales},
+    input::Input,
+    matrix::Matrix,
+    parallel::Tile,
+};
+
+/// For few rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    superblocks::multiply(weight, x, tile, &ORDER, |block| unpack(block));
+}
+
+/// For many rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    panel::multiply::<16, 4, false, false>(weight, x, tile, &ORDER.columns, |block| {
+        unpack(part(block, 0)).row()
+    });
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,f16c")]
+fn unpack(block: &[u8; BYTES]) -> Superblock {
+    let low = two_bits(load64(part(block, 32)));
+    // Bit j of byte i belongs to weight 32j + i; the upper half of a vector holds weights of the
+    // block's second half.
+    let third = _mm512_broadcast_i64x4(load32(part(block, 0)));
+    let third = _mm512_mask_srli_epi16::<4>(third, 0xffff_0000, third);
+    let four = _mm512_set1_epi8(4);
+    let with = |codes: __m512i, bits: __m512i| _mm512_or_si512(codes, _mm512_and_si512(bits, four));
+    let codes = [
+        with(low[0], _mm512_slli_epi16::<2>(third)),
+        with(low[1], _mm512_slli_epi16::<1>(third)),
+        with(low[2], third),
+        with(low[3], _mm512_srli_epi16::<1>(third)),
+    ];
+    let scales = bytemuck::cast(scales(part(block, 96)));
+    let scales = _mm256_cvtepi8_epi16(load16(&scales));
+    Superblock { codes, scales, minimums: scales, d: half_and_times(part(block, 108), 4.0) }
+}

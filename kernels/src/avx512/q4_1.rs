@@ -1,0 +1,31 @@
+//! [`Q4_1`](crate::blocks::q4_1): two codes in a byte, and a minimum.
+
+use std::arch::x86_64::*;
+
+use super::{
+    blocks::{self, Eight},
+    columns::COLUMNS,
+    panel,
+    words::Blocks,
+};
+use crate::{blocks::q4_1::BYTES, input::Input, matrix::Matrix, parallel::Tile};
+
+/// For few rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    blocks::multiply::<BYTES, 0, true>(weight, x, tile, |bytes| unpack(bytes));
+}
+
+/// For many rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    panel::multiply::<32, 0, true, true>(weight, x, tile, &COLUMNS, |bytes| unpack(bytes).row());
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw")]
+fn unpack(bytes: &[u8]) -> Eight {
+    let blocks = Blocks::<BYTES, 4>(bytes);
+    let (scales, minimums) = blocks.scales_and::<2, 0>();
+    Eight { codes: blocks.nibbles(), scales, minimums: _mm512_cvtph_ps(minimums) }
+}

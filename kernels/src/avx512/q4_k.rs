@@ -1,0 +1,69 @@
+//! `Q4_K`: two codes in a byte, integer scales and minimums.
+
+use std::arch::x86_64::*;
+
+use tiny_llm_formats::gguf::TensorType;
+
+use super::{
+    lanes::{load64, part, two_halves},
+    order::Order,
+    panel, sub_blocks,
+    superblocks::Superblock,
+};
+use crate::{input::Input, matrix::Matrix, parallel::Tile};
+
+/// Bytes in a block.
+const BYTES: usize = TensorType::Q4_K.block_bytes();
+
+/// A vector holds even or odd sub-blocks of 32.
+pub(super) const ORDER: Order = Order::new([0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]);
+
+/// For few rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    sub_blocks::multiply(weight, x, tile, |block| codes(block));
+}
+
+/// For many rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    panel::multiply::<32, 0, true, false>(weight, x, tile, &ORDER.columns, |block| {
+        unpack(part(block, 0)).row()
+    });
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,f16c")]
+fn unpack(block: &[u8; BYTES]) -> Superblock {
+    let (scales, minimums) = scales_and_minimums(part(block, 4));
+    Superblock { codes: codes(block), scales, minimums, d: two_halves(part(block, 0)) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw")]
+fn codes(block: &[u8; BYTES]) -> [__m512i; 4] {
+    let low = _mm512_set1_epi8(15);
+    let (a, b) = (load64(part(block, 16)), load64(part(block, 80)));
+    let high = |v| _mm512_and_si512(_mm512_srli_epi16::<4>(v), low);
+    [_mm512_and_si512(a, low), high(a), _mm512_and_si512(b, low), high(b)]
+}
+
+/// Eight scales and eight minimums of 6 bits, each twice, as 16-bit numbers.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl")]
+pub(super) fn scales_and_minimums(packed: &[u8; 12]) -> (__m256i, __m256i) {
+    const SIX: u64 = 0x3f3f_3f3f_3f3f_3f3f;
+    let first = u64::from_le_bytes(*part(packed, 0));
+    let last = u64::from(u32::from_le_bytes(*part(packed, 8)));
+    // Scales 0 to 3, then minimums 0 to 3; and 4 to 7.
+    let lower = first & SIX;
+    let upper = (first >> 2 & 0x3030_3030_3030_3030) | (last | last << 28) & 0x0f0f_0f0f_0f0f_0f0f;
+    let all = _mm_set_epi64x(upper as i64, lower as i64);
+    let scales =
+        _mm_shuffle_epi8(all, _mm_setr_epi8(0, 0, 1, 1, 2, 2, 3, 3, 8, 8, 9, 9, 10, 10, 11, 11));
+    let minimums = _mm_shuffle_epi8(
+        all,
+        _mm_setr_epi8(4, 4, 5, 5, 6, 6, 7, 7, 12, 12, 13, 13, 14, 14, 15, 15),
+    );
+    (_mm256_cvtepu8_epi16(scales), _mm256_cvtepu8_epi16(minimums))
+}

@@ -1,0 +1,37 @@
+//! `Q5_0`: four bits of a code in half a byte, the fifth in a number
+//! of its own; 16 too high.
+
+use std::arch::x86_64::*;
+
+use tiny_llm_formats::gguf::TensorType;
+
+use super::{
+    blocks::{self, Eight},
+    columns::COLUMNS,
+    panel,
+    words::Blocks,
+};
+use crate::{input::Input, matrix::Matrix, parallel::Tile};
+
+/// Bytes in a block.
+const BYTES: usize = TensorType::Q5_0.block_bytes();
+
+/// For few rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    blocks::multiply::<BYTES, 16, false>(weight, x, tile, |bytes| unpack(bytes));
+}
+
+/// For many rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    panel::multiply::<32, 16, false, true>(weight, x, tile, &COLUMNS, |bytes| unpack(bytes).row());
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl")]
+fn unpack(bytes: &[u8]) -> Eight {
+    let blocks = Blocks::<BYTES, 6>(bytes);
+    let (scales, bits) = blocks.scales_and::<2, 2>();
+    Eight { codes: blocks.nibbles_and(bits), scales, minimums: _mm512_setzero_ps() }
+}

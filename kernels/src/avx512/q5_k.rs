@@ -1,0 +1,54 @@
+//! [`Q5_K`](crate::blocks::q5_k): as Q4_K, with a fifth bit.
+
+use std::arch::x86_64::*;
+
+use super::{
+    lanes::{load32, load64, part, two_halves},
+    panel,
+    q4_k::{ORDER, scales_and_minimums},
+    sub_blocks,
+    superblocks::Superblock,
+};
+use crate::{blocks::q5_k::BYTES, input::Input, matrix::Matrix, parallel::Tile};
+
+/// For few rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    sub_blocks::multiply(weight, x, tile, |block| codes(block));
+}
+
+/// For many rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    panel::multiply::<32, 0, true, false>(weight, x, tile, &ORDER.columns, |block| {
+        unpack(part(block, 0)).row()
+    });
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,f16c")]
+fn unpack(block: &[u8; BYTES]) -> Superblock {
+    let (scales, minimums) = scales_and_minimums(part(block, 4));
+    Superblock { codes: codes(block), scales, minimums, d: two_halves(part(block, 0)) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw")]
+fn codes(block: &[u8; BYTES]) -> [__m512i; 4] {
+    let low = _mm512_set1_epi8(15);
+    let (a, b) = (load64(part(block, 48)), load64(part(block, 112)));
+    // Bit j of byte i belongs to weight i of sub-block j; the upper half of a vector holds a
+    // sub-block two further on.
+    let fifth = _mm512_broadcast_i64x4(load32(part(block, 16)));
+    let fifth = _mm512_mask_srli_epi16::<2>(fifth, 0xffff_0000, fifth);
+    let sixteen = _mm512_set1_epi8(16);
+    let with = |codes: __m512i, bits: __m512i| {
+        _mm512_or_si512(_mm512_and_si512(codes, low), _mm512_and_si512(bits, sixteen))
+    };
+    [
+        with(a, _mm512_slli_epi16::<4>(fifth)),
+        with(_mm512_srli_epi16::<4>(a), _mm512_slli_epi16::<3>(fifth)),
+        with(b, fifth),
+        with(_mm512_srli_epi16::<4>(b), _mm512_srli_epi16::<1>(fifth)),
+    ]
+}

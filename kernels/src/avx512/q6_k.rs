@@ -1,0 +1,59 @@
+//! `Q6_K`: four bits of a code in half a byte, two more elsewhere, 32
+//! too high; a scale for each 16.
+
+use std::arch::x86_64::*;
+
+use tiny_llm_formats::gguf::TensorType;
+
+use super::{
+    lanes::{half_and_times, load16, load32, load64, part},
+    order::Order,
+    panel,
+    superblocks::{self, Superblock},
+};
+use crate::{input::Input, matrix::Matrix, parallel::Tile};
+
+/// Bytes in a block.
+const BYTES: usize = TensorType::Q6_K.block_bytes();
+
+/// As in the matrix.
+pub(super) const ORDER: Order = Order::new([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+
+/// For few rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    superblocks::multiply(weight, x, tile, &ORDER, |block| unpack(block));
+}
+
+/// For many rows of activations.
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    panel::multiply::<16, 32, false, false>(weight, x, tile, &ORDER.columns, |block| {
+        unpack(part(block, 0)).row()
+    });
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,f16c")]
+fn unpack(block: &[u8; BYTES]) -> Superblock {
+    let (low, upper) = (_mm512_set1_epi8(15), _mm512_set1_epi8(48));
+    let with = |codes: __m512i, bits: __m512i| {
+        _mm512_or_si512(_mm512_and_si512(codes, low), _mm512_and_si512(bits, upper))
+    };
+    let half = |h: usize| {
+        let codes = load64(part(block, 64 * h));
+        // Four times two bits in a byte; the upper half of a vector holds weights 32 further on,
+        // whose bits are the next two.
+        let bits = _mm512_broadcast_i64x4(load32(part(block, 128 + 32 * h)));
+        let bits = _mm512_mask_srli_epi16::<2>(bits, 0xffff_0000, bits);
+        [with(codes, _mm512_slli_epi16::<4>(bits)), with(_mm512_srli_epi16::<4>(codes), bits)]
+    };
+    let ([a, b], [c, e]) = (half(0), half(1));
+    let scales = _mm256_cvtepi8_epi16(load16(part(block, 192)));
+    Superblock {
+        codes: [a, b, c, e],
+        scales,
+        minimums: scales,
+        d: half_and_times(part(block, 208), 32.0),
+    }
+}

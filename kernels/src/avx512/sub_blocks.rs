@@ -1,0 +1,157 @@
+//! Formats whose blocks of 256 weights have eight sub-blocks of 32, each with a scale and a minimum
+//! of 6 bits ([`Q4_K`](super::q4_k), [`Q5_K`](super::q5_k)), times few rows of activations.
+//!
+//! What stands at the head of a block is taken apart for four rows of weights at once, one in each
+//! lane of 128 bits; a row by itself would fill a quarter of a vector with as many instructions.
+
+use std::arch::x86_64::*;
+
+use super::{
+    lanes::{add_up, load_lanes, part, sixteen_bits},
+    q4_k::ORDER,
+};
+use crate::{
+    input::{Input, Int8Group},
+    matrix::Matrix,
+    parallel::Tile,
+    prefetch::{distance, prefetch},
+    streams::{STREAMS, each_four},
+};
+
+/// A [`Kernel`](crate::Kernel): `codes` takes them out of a block, in the order of
+/// [`ORDER`].
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn multiply<const BYTES: usize>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+    codes: impl Fn(&[u8; BYTES]) -> [__m512i; 4] + Copy,
+) {
+    each_four(weight, tile, |rows, t| dot(rows, x.int8_row(t), codes));
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+fn dot<const BYTES: usize>(
+    rows: [&[u8]; STREAMS],
+    x: &[Int8Group],
+    codes: impl Fn(&[u8; BYTES]) -> [__m512i; 4],
+) -> [f32; STREAMS] {
+    let ahead = distance();
+    let mut sums = [_mm512_setzero_ps(); STREAMS];
+    let mut minimums = _mm512_setzero_ps();
+    for (g, x) in x.iter().enumerate() {
+        let head = |s: usize| part(rows[s], g * BYTES);
+        let heads = Heads::of(load_lanes([head(0), head(1), head(2), head(3)]), x.scales[0]);
+        let below = _mm512_madd_epi16(heads.minimums, sums_of_32(x));
+        minimums = _mm512_fmadd_ps(_mm512_cvtepi32_ps(below), heads.dmin, minimums);
+        let values = ORDER.arrange(x);
+        for s in 0..STREAMS {
+            let block = part(rows[s], g * BYTES);
+            prefetch(block, ahead);
+            let codes = codes(block);
+            let four = |v: usize| _mm512_dpbusd_epi32(_mm512_setzero_si512(), codes[v], values[v]);
+            // At most 4 · 31 · 127, so 16 bits hold it.
+            let (a, b) =
+                (_mm512_packs_epi32(four(0), four(1)), _mm512_packs_epi32(four(2), four(3)));
+            let scales = |half: usize| {
+                _mm512_permutexvar_epi16(sixteen_bits(&SCALES[s][half]), heads.scales)
+            };
+            let products = _mm512_dpwssd_epi32(_mm512_madd_epi16(a, scales(0)), b, scales(1));
+            sums[s] = _mm512_fmadd_ps(
+                _mm512_cvtepi32_ps(products),
+                _mm512_set1_ps(heads.d[2 * s]),
+                sums[s],
+            );
+        }
+    }
+    let sums = add_up(sums);
+    // Each lane's four numbers belong to one row.
+    let pairs = _mm512_add_ps(minimums, _mm512_permute_ps::<0b10_11_00_01>(minimums));
+    let minimums = _mm512_add_ps(pairs, _mm512_permute_ps::<0b01_00_11_10>(pairs));
+    let minimums = _mm512_permutexvar_ps(
+        _mm512_setr_epi32(0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+        minimums,
+    );
+    let mut out = [0.0; STREAMS];
+    // SAFETY: four numbers of 32 bits are 16 bytes.
+    unsafe {
+        _mm_storeu_ps(
+            out.as_mut_ptr(),
+            _mm_sub_ps(_mm_loadu_ps(sums.as_ptr()), _mm512_castps512_ps128(minimums)),
+        );
+    };
+    out
+}
+
+/// Which of [`Heads::scales`] row `s` meets, in sums packed from vectors 0 and 1 and from 2 and 3.
+const SCALES: [[[i16; 32]; 2]; STREAMS] = {
+    let (mut scales, mut i) = ([[[0; 32]; 2]; STREAMS], 0);
+    while i < STREAMS * 64 {
+        let (s, half, word) = (i / 64, i / 32 % 2, i % 32);
+        // A lane has four sums of each vector; in the upper two lanes are sub-blocks two further
+        // on.
+        scales[s][half][word] = (8 * s + 4 * half + word / 16 * 2 + word / 4 % 2) as i16;
+        i += 1;
+    }
+    scales
+};
+
+/// The first 16 bytes of four blocks, taken apart.
+struct Heads {
+    /// 16-bit, eight a row, a row in each lane.
+    scales: __m512i,
+    /// As many.
+    minimums: __m512i,
+    /// Each row's factor of scales, and that of minimums; both times the scale of the activations.
+    d: [f32; 2 * STREAMS],
+    /// Those of minimums again, in a row's lane.
+    dmin: __m512,
+}
+
+impl Heads {
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512vl,f16c")]
+    fn of(heads: __m512i, x_scale: f32) -> Self {
+        let bytes = |b| _mm512_set1_epi8(b);
+        // In each lane four numbers of 32 bits: two factors; scales 0 to 3, of 6 bits, and minimums
+        // 0 to 3, above them the upper two bits of numbers 4 to 7; and the lower four of these,
+        // first all scales' in the lower halves of bytes.
+        let first = _mm512_and_si512(heads, bytes(0x3f));
+        let upper = _mm512_and_si512(_mm512_srli_epi16::<2>(heads), bytes(0x30));
+        let last = _mm512_shuffle_epi32::<0b11_11_11_11>(heads);
+        let last = _mm512_and_si512(_mm512_srlv_epi32(last, _mm512_set1_epi64(4)), bytes(0x0f));
+        let second = _mm512_or_si512(upper, last);
+        // Scales are the second number of each, minimums the third.
+        let (low, high) =
+            (_mm512_unpacklo_epi32(first, second), _mm512_unpackhi_epi32(first, second));
+        let zero = _mm512_setzero_si512();
+        let halves = _mm512_permutexvar_epi32(
+            _mm512_setr_epi32(0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
+            heads,
+        );
+        let d =
+            _mm256_mul_ps(_mm256_cvtph_ps(_mm512_castsi512_si128(halves)), _mm256_set1_ps(x_scale));
+        let lanes = _mm512_setr_epi32(1, 1, 1, 1, 3, 3, 3, 3, 5, 5, 5, 5, 7, 7, 7, 7);
+        let mut stored = [0.0; 2 * STREAMS];
+        // SAFETY: eight numbers of 32 bits are 32 bytes.
+        unsafe { _mm256_storeu_ps(stored.as_mut_ptr(), d) };
+        Self {
+            scales: _mm512_unpackhi_epi8(low, zero),
+            minimums: _mm512_unpacklo_epi8(high, zero),
+            d: stored,
+            dmin: _mm512_permutexvar_ps(lanes, _mm512_castps256_ps512(d)),
+        }
+    }
+}
+
+/// The sums of each 32 activations, 16-bit, in every lane.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl")]
+fn sums_of_32(x: &Int8Group) -> __m512i {
+    // SAFETY: 16 sums of 16 bits are 32 bytes.
+    let sums = unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) };
+    let sums = _mm256_cvtepi32_epi16(_mm256_madd_epi16(sums, _mm256_set1_epi16(1)));
+    _mm512_broadcast_i32x4(sums)
+}

@@ -1,0 +1,134 @@
+//! Attention's tiles with 512-bit instructions. What a compiler makes of the plain loops in
+//! [`vector`](crate::vector) adds up each dot product by itself and reads all
+//! values once for each query; here sixteen sums are added up at a time, and four queries share
+//! what is read.
+
+use std::arch::x86_64::*;
+
+use half::f16;
+
+use crate::{prefetch::prefetch, vector::TILE};
+
+/// Numbers in a vector; heads of other sizes are left to the plain loops.
+pub(crate) const LANES: usize = 16;
+
+/// [`tile_scores`](crate::vector::tile_scores) for a `dim` that is a multiple of
+/// [`LANES`].
+#[target_feature(enable = "avx512f,avx512vl")]
+pub(crate) fn tile_scores(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f32]) {
+    let n = k.len() / dim;
+    for first in (0..n).step_by(LANES) {
+        let there = LANES.min(n - first);
+        for (q, scores) in q.chunks_exact(dim).zip(scores.chunks_exact_mut(TILE)) {
+            let mut sums = [_mm512_setzero_ps(); LANES];
+            for d in (0..dim).step_by(LANES) {
+                let q = load(q, d);
+                for j in 0..LANES {
+                    // Beyond the last key it is taken again, and its score thrown away.
+                    sums[j] =
+                        _mm512_fmadd_ps(q, load(k, (first + j.min(there - 1)) * dim + d), sums[j]);
+                }
+            }
+            let sums = _mm512_mul_ps(add_up(sums), _mm512_set1_ps(scale));
+            let scores = &mut scores[first..first + there];
+            // SAFETY: the mask has a bit for each number in `scores`.
+            unsafe {
+                _mm512_mask_storeu_ps(scores.as_mut_ptr(), u16::MAX >> (LANES - there), sums);
+            };
+        }
+    }
+}
+
+/// [`tile_sum`](crate::vector::tile_sum) for a `dim` that is a multiple of
+/// [`LANES`].
+#[target_feature(enable = "avx512f,avx512vl")]
+pub(crate) fn tile_sum(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]) {
+    let mut first = 0;
+    while first < factors.len() {
+        let (weights, factors, out) =
+            (&weights[first * TILE..], &factors[first..], &mut out[first * dim..]);
+        first += match factors.len() {
+            4.. => sum::<4>(weights, factors, v, dim, out),
+            3 => sum::<3>(weights, factors, v, dim, out),
+            2 => sum::<2>(weights, factors, v, dim, out),
+            _ => sum::<1>(weights, factors, v, dim, out),
+        };
+    }
+}
+
+/// The sums of the first `N` queries; returns `N`.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn sum<const N: usize>(
+    weights: &[f32],
+    factors: &[f32],
+    v: &[f32],
+    dim: usize,
+    out: &mut [f32],
+) -> usize {
+    for d in (0..dim).step_by(LANES) {
+        let mut sums = [_mm512_setzero_ps(); N];
+        for n in 0..N {
+            sums[n] = _mm512_mul_ps(_mm512_set1_ps(factors[n]), load(out, n * dim + d));
+        }
+        for (j, v) in v.chunks_exact(dim).take(TILE).enumerate() {
+            let v = load(v, d);
+            for n in 0..N {
+                sums[n] = _mm512_fmadd_ps(_mm512_set1_ps(weights[n * TILE + j]), v, sums[n]);
+            }
+        }
+        for n in 0..N {
+            let out = &mut out[n * dim + d..][..LANES];
+            // SAFETY: 16 numbers are there.
+            unsafe { _mm512_storeu_ps(out.as_mut_ptr(), sums[n]) };
+        }
+    }
+    N
+}
+
+/// Half precision to single: both `[n]`. As many as these that follow in memory are asked for: the
+/// cache is read once for each token, a tile at a time, and while one is worked on the next can be
+/// fetched.
+#[target_feature(enable = "avx512f,avx512vl")]
+pub(crate) fn widen(x: &[f16], out: &mut [f32]) {
+    prefetch(bytemuck::cast_slice(x), size_of_val(x));
+    let (x, x_rest) = x.as_chunks::<LANES>();
+    let (out, out_rest) = out.as_chunks_mut::<LANES>();
+    for (x, out) in x.iter().zip(out) {
+        // SAFETY: 16 numbers of 16 bits are 32 bytes, 16 of 32 bits are 64.
+        unsafe {
+            _mm512_storeu_ps(
+                out.as_mut_ptr(),
+                _mm512_cvtph_ps(_mm256_loadu_si256(x.as_ptr().cast())),
+            );
+        };
+    }
+    for (x, out) in x_rest.iter().zip(out_rest) {
+        *out = x.to_f32();
+    }
+}
+
+/// 16 numbers from `at` on.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(x: &[f32], at: usize) -> __m512 {
+    // SAFETY: 16 numbers are there.
+    unsafe { _mm512_loadu_ps(x[at..at + LANES].as_ptr()) }
+}
+
+/// The sum of each vector's numbers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn add_up(v: [__m512; LANES]) -> __m512 {
+    // Pairs, then fours become one vector, each of whose lanes has a part of four sums.
+    let add = |a, b| _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+    let four = |i: usize| add(add(v[i], v[i + 2]), add(v[i + 1], v[i + 3]));
+    // Then the parts in a vector's four lanes are added up.
+    let add = |a, b| {
+        _mm512_add_ps(
+            _mm512_shuffle_f32x4::<0b10_00_10_00>(a, b),
+            _mm512_shuffle_f32x4::<0b11_01_11_01>(a, b),
+        )
+    };
+    add(add(four(0), four(4)), add(four(8), four(12)))
+}

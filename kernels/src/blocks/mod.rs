@@ -1,0 +1,32 @@
+//! Formats that no day teaches, and what all formats need.
+//!
+//! One file per format. A block is read from bytes, wherever they lie: in a mapped file a block
+//! begins at any address.
+
+pub mod q2_k;
+pub mod q3_k;
+pub mod q4_1;
+pub mod q5_1;
+pub mod q5_k;
+pub mod share;
+pub(crate) mod six_bits;
+
+use half::f16;
+
+/// The half-precision number whose first byte is `at`.
+#[must_use]
+pub fn f16_at(block: &[u8], at: usize) -> f32 {
+    f16::from_le_bytes([block[at], block[at + 1]]).to_f32()
+}
+
+/// Writes `x` as a half-precision number, rounded to the nearest; its first byte is `at`.
+pub fn put_f16(block: &mut [u8], at: usize, x: f32) {
+    block[at..at + 2].copy_from_slice(&f16::from_f32(x).to_le_bytes());
+}
+
+/// The smallest and the largest of `x`.
+fn range(x: &[f32; 32]) -> (f32, f32) {
+    let smallest = x.iter().fold(x[0], |min, &x| if x < min { x } else { min });
+    let largest = x.iter().fold(x[0], |max, &x| if x > max { x } else { max });
+    (smallest, largest)
+}

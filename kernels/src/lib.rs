@@ -1,0 +1,69 @@
+//! What both solutions run and no task teaches: the rungs of the ladder that a learner does not
+//! write, the formats that no day is about, and what all kernels work on.
+//!
+//! In reading order:
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `matrix`, `input` | what is multiplied: weights as they lie in a file, and rows of activations |
+//! | `parallel` | who multiplies: a team of threads, and the part of the output that one of them has |
+//! | `rung` | the ladder: names, and which rungs this machine can run |
+//! | `blocks` | formats that no day teaches: their bytes, and how they are read and written |
+//! | `provided` | the one table: which kernel of this crate serves a rung, a format, a number of rows |
+//! | `scalar` | the taught rungs' kernels for the formats that no day teaches |
+//! | `avx2`, `avx512`, `neon` | the rungs with vector instructions |
+//! | `vector` | the small work between the matrices: norms, the gate, attention's tiles |
+//!
+//! # One shape for each instruction set
+//!
+//! `avx2`, `avx512` and `neon` have the same files, so that whoever has read one finds their way in
+//! the others:
+//!
+//! - `mod.rs`: what the instructions are, and the table from format to kernels;
+//! - `lanes.rs`: loads, stores and sums on slices, which is where most of the `unsafe` is;
+//! - one thin file for each format, `q4_0.rs` …: how codes, scales and minimums come out of a block,
+//!   and its two kernels, `few` and `many`;
+//! - `blocks.rs` and `superblocks.rs`: few rows of activations (memory is the limit) times blocks of
+//!   32 weights and of 256;
+//! - `panel.rs`: many rows of activations (arithmetic is the limit): rows of weights are unpacked
+//!   once, side by side, and `product.rs` multiplies them with all rows of activations;
+//! - `float.rs`: weights that are floats already;
+//! - `quantize.rs`: activations to integers.
+//!
+//! A format's `few` and `many` are [`Kernel`]s. A kernel for a number of rows between the two, or for
+//! another unit of the processor, is one more file beside `panel.rs` and one more entry in the table.
+//!
+//! # What a solution brings
+//!
+//! Some kernels are tasks of the course. Where one belongs into a loop of this crate, the loop is
+//! generic over it: [`parallel::Schedule`] for the way in which tiles are shared out, closures for
+//! the product of a block with activations and for the search of a scale.
+
+#[cfg(target_arch = "x86_64")]
+pub mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub mod avx512;
+pub mod blocks;
+pub mod input;
+pub mod matrix;
+#[cfg(target_arch = "aarch64")]
+pub mod neon;
+pub mod parallel;
+#[cfg(target_arch = "x86_64")]
+mod prefetch;
+pub mod provided;
+pub mod rung;
+#[cfg(target_arch = "x86_64")]
+mod streams;
+pub mod vector;
+
+use self::{input::Input, matrix::Matrix, parallel::Tile};
+
+/// Rows of activations from which on arithmetic is the limit, no longer memory.
+pub const MANY: usize = 4;
+
+/// Computes a rectangle of the output: `tile[t, r] = Σ weight[r, c] · x[t, c]`.
+///
+/// # Safety
+/// The machine has the instructions of the kernel's rung, see [`rung::Rung::is_available`].
+pub type Kernel = unsafe fn(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>);

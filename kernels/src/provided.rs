@@ -1,0 +1,57 @@
+//! Which kernel of this crate serves a rung, a format and a number of rows.
+
+#[cfg(target_arch = "aarch64")]
+use crate::neon::{
+    self,
+    lanes::{DotProduct, Widening},
+};
+use crate::{
+    Kernel,
+    input::Input,
+    parallel::{Schedule, Team},
+    rung::Rung,
+};
+#[cfg(target_arch = "x86_64")]
+use crate::{avx2, avx512};
+use tiny_llm_formats::gguf::TensorType;
+
+/// The kernel for a matrix of `tensor_type` and `rows` rows of activations, if this crate has one on
+/// this rung.
+#[must_use]
+pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
+    match rung {
+        #[cfg(target_arch = "x86_64")]
+        Rung::Avx2 => avx2::kernel(tensor_type, rows),
+        #[cfg(target_arch = "x86_64")]
+        Rung::Avx512Vnni => Some(avx512::kernel(tensor_type, rows)),
+        #[cfg(target_arch = "aarch64")]
+        Rung::Neon => neon::kernel::<Widening>(tensor_type),
+        #[cfg(target_arch = "aarch64")]
+        Rung::NeonDot => neon::kernel::<DotProduct>(tensor_type),
+        _ => None,
+    }
+}
+
+/// Brings the integers of `x` up to date with this rung's instructions, a scale for each `width`.
+/// False if the rung has none for it; nothing is done then.
+///
+/// # Panics
+/// If this machine cannot run the rung.
+#[allow(unsafe_code, reason = "functions that ask for instructions")]
+pub fn quantize<S: Schedule>(rung: Rung, team: &Team<S>, x: &mut Input, width: usize) -> bool {
+    assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
+    match rung {
+        #[cfg(target_arch = "x86_64")]
+        Rung::Avx2 => x.quantize_with(team, width, |x, width, groups| {
+            // SAFETY: the machine has the rung's instructions.
+            unsafe { avx2::quantize_row(x, width, groups) }
+        }),
+        #[cfg(target_arch = "x86_64")]
+        Rung::Avx512Vnni => x.quantize_with(team, width, |x, width, groups| {
+            // SAFETY: the machine has the rung's instructions.
+            unsafe { avx512::quantize_row(x, width, groups) }
+        }),
+        _ => return false,
+    }
+    true
+}

@@ -1,0 +1,147 @@
+//! The ladder's rungs: their names, and which of them this machine can run.
+
+use std::{fmt, str::FromStr};
+
+/// Names a rung, so that every command uses it: `TINY_LLM_KERNELS=naive`.
+pub const VARIABLE: &str = "TINY_LLM_KERNELS";
+
+/// The rungs. Each is checked against the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rung {
+    /// Decode a row into a buffer, then multiply.
+    Naive,
+    /// Decode and multiply a block at a time, in f32.
+    Fused,
+    /// Multiply the integers of weights and activations, then scale.
+    Integer,
+    /// The same with 256-bit instructions (x86-64).
+    Avx2,
+    /// With 512-bit instructions and one for dot products of bytes (x86-64).
+    Avx512Vnni,
+    /// With 128-bit instructions (64-bit Arm).
+    Neon,
+    /// And one for dot products of bytes (64-bit Arm).
+    NeonDot,
+}
+
+impl Rung {
+    /// Every rung, on whatever machine.
+    pub const ALL: [Self; 7] = [
+        Self::Naive,
+        Self::Fused,
+        Self::Integer,
+        Self::Avx2,
+        Self::Avx512Vnni,
+        Self::Neon,
+        Self::NeonDot,
+    ];
+
+    /// Whether this machine can run it.
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        match self {
+            Self::Naive | Self::Fused | Self::Integer => true,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
+                    && is_x86_feature_detected!("f16c")
+            }
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512Vnni => {
+                Self::Avx2.is_available()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512vnni")
+            }
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => std::arch::is_aarch64_feature_detected!("neon"),
+            #[cfg(target_arch = "aarch64")]
+            Self::NeonDot => {
+                Self::Neon.is_available() && std::arch::is_aarch64_feature_detected!("dotprod")
+            }
+            #[allow(unreachable_patterns, reason = "the other architecture's rungs")]
+            _ => false,
+        }
+    }
+
+    /// Every rung that this machine can run, slowest first.
+    #[must_use]
+    pub fn available() -> Vec<Self> {
+        Self::ALL.into_iter().filter(|rung| rung.is_available()).collect()
+    }
+
+    /// The fastest that this machine can run.
+    #[must_use]
+    pub fn best() -> Self {
+        *Self::available().last().expect("the naive rung runs everywhere")
+    }
+
+    /// The rung that [`VARIABLE`] names, or else the best.
+    ///
+    /// # Errors
+    /// If it names none, or one that this machine cannot run.
+    pub fn from_environment() -> Result<Self, String> {
+        match std::env::var(VARIABLE) {
+            Ok(name) => name.parse().map_err(|e| format!("{VARIABLE}: {e}")),
+            Err(_) => Ok(Self::best()),
+        }
+    }
+
+    /// Whether this rung multiplies int8 activations.
+    #[must_use]
+    pub fn wants_int8(self) -> bool {
+        self >= Self::Integer
+    }
+
+    /// The name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Naive => "naive",
+            Self::Fused => "fused",
+            Self::Integer => "integer",
+            Self::Avx2 => "avx2",
+            Self::Avx512Vnni => "avx512-vnni",
+            Self::Neon => "neon",
+            Self::NeonDot => "neon-dot",
+        }
+    }
+
+    /// The rung whose kernels serve where this one has none.
+    #[must_use]
+    pub fn below(self) -> Self {
+        match self {
+            Self::Naive | Self::Fused => Self::Naive,
+            Self::Integer => Self::Fused,
+            Self::Avx2 | Self::Neon => Self::Integer,
+            Self::Avx512Vnni => Self::Avx2,
+            Self::NeonDot => Self::Neon,
+        }
+    }
+}
+
+impl fmt::Display for Rung {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Rung {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let names =
+            || Self::available().iter().map(|rung| rung.name()).collect::<Vec<_>>().join(", ");
+        match Self::ALL.into_iter().find(|rung| rung.name() == name) {
+            Some(rung) if rung.is_available() => Ok(rung),
+            Some(_) => Err(format!(
+                "found {name:?}, which this machine's processor lacks, expected one of {}",
+                names()
+            )),
+            None => Err(format!("found {name:?}, expected one of {}", names())),
+        }
+    }
+}
