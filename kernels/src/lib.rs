@@ -53,7 +53,7 @@ pub mod parallel;
 mod prefetch;
 pub mod provided;
 pub mod rung;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod streams;
 pub mod vector;
 
