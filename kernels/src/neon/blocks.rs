@@ -1,7 +1,7 @@
 //! Few rows of activations times blocks of 32 weights: memory is the limit, so each instruction
 //! counts that is spent on a weight.
 //!
-//! Four rows of weights go side by side, each a stream of its own, and share the activations'
+//! Eight rows of weights go side by side, each a stream of its own, and share the activations'
 //! registers. In each row four blocks are multiplied at a time: their products are in four lanes
 //! each, three additions of neighbours bring them into one register, and only that is converted and
 //! scaled.
@@ -13,7 +13,7 @@ use crate::{
     input::{Input, Int8Group},
     matrix::Matrix,
     parallel::Tile,
-    streams::{STREAMS, each_four},
+    streams::each,
 };
 
 /// A format of blocks of 32 weights, each `d · (code + OFFSET)`, and `m` more if `MINIMUM`.
@@ -25,11 +25,12 @@ pub(super) trait Blocks {
     /// Whether a block has a number `m`.
     const MINIMUM: bool = false;
 
-    /// The codes of four blocks, the first at `four`.
+    /// The codes of four blocks, the first at `four`. `own` is two bytes behind `four` at the first
+    /// blocks of a row; what moves it is this function alone.
     ///
     /// # Safety
     /// Four blocks lie there.
-    unsafe fn codes(four: *const u8) -> [int8x16_t; 8];
+    unsafe fn codes(four: *const u8, own: &mut *const u8) -> [int8x16_t; 8];
 }
 
 /// Bytes of eight of the longest blocks.
@@ -45,16 +46,23 @@ pub(super) unsafe fn few<M: Multiply, F: Blocks>(
     x: &Input,
     tile: &mut Tile<'_, f32>,
 ) {
-    each_four(weight, tile, |rows, t| {
+    // The more rows share the activations the better, as long as their sums fit into registers.
+    if tile.cols.len() < 8 {
         // SAFETY: as for this function.
-        unsafe { dot::<M, F>(rows, x.int8_row(t)) }
-    });
+        each(weight, tile, |rows: [&[u8]; 4], t| unsafe { dot::<M, F, 4>(rows, x.int8_row(t)) });
+    } else {
+        // SAFETY: as for this function.
+        each(weight, tile, |rows: [&[u8]; 8], t| unsafe { dot::<M, F, 8>(rows, x.int8_row(t)) });
+    }
 }
 
 /// # Safety
 /// The machine has the instructions of `M`.
 #[inline(always)]
-unsafe fn dot<M: Multiply, F: Blocks>(rows: [&[u8]; STREAMS], x: &[Int8Group]) -> [f32; STREAMS] {
+unsafe fn dot<M: Multiply, F: Blocks, const N: usize>(
+    rows: [&[u8]; N],
+    x: &[Int8Group],
+) -> [f32; N] {
     const { assert!(8 * F::BYTES <= LONGEST) };
     let groups = rows[0].len() / (8 * F::BYTES);
     // SAFETY: as for this function; eight blocks of each row meet a group.
@@ -66,23 +74,27 @@ unsafe fn dot<M: Multiply, F: Blocks>(rows: [&[u8]; STREAMS], x: &[Int8Group]) -
         }
         if let Some(x) = x.get(groups) {
             // Fewer than eight. Blocks of zeros are added to them, and add zeros.
-            let mut filled = [[0; LONGEST]; STREAMS];
-            for s in 0..STREAMS {
+            let mut filled = [[0; LONGEST]; N];
+            for s in 0..N {
                 let rest = &rows[s][groups * 8 * F::BYTES..];
                 filled[s][..rest.len()].copy_from_slice(rest);
-                products.at[s] = filled[s].as_ptr();
             }
-            products.add::<M, F>(x, 0);
-            products.add::<M, F>(x, 1);
+            let mut last = Products::at(filled.each_ref().map(|row| row.as_ptr()));
+            last.acc = products.acc;
+            last.add::<M, F>(x, 0);
+            last.add::<M, F>(x, 1);
+            products.acc = last.acc;
         }
         products.acc.map(|lanes| vaddvq_f32(lanes))
     }
 }
 
-struct Products {
+struct Products<const N: usize> {
     /// The next blocks of each row.
-    at: [*const u8; STREAMS],
-    acc: [float32x4_t; STREAMS],
+    at: [*const u8; N],
+    /// See [`Blocks::codes`].
+    own: [*const u8; N],
+    acc: [float32x4_t; N],
     /// See [`add_products`].
     sums: [int32x4_t; 4],
     before: int32x4_t,
@@ -97,12 +109,13 @@ struct Half {
     minimums: float32x4_t,
 }
 
-impl Products {
+impl<const N: usize> Products<N> {
     #[inline(always)]
-    unsafe fn at(at: [*const u8; STREAMS]) -> Self {
+    fn at(at: [*const u8; N]) -> Self {
         // SAFETY: every processor of this architecture has the instructions.
         let (zero, none) = unsafe { (vdupq_n_f32(0.0), vdupq_n_s32(0)) };
-        Self { at, acc: [zero; STREAMS], sums: [none; 4], before: none }
+        let own = at.map(|at| at.wrapping_add(2));
+        Self { at, own, acc: [zero; N], sums: [none; 4], before: none }
     }
 
     /// Multiplies the next four blocks of each row with half a group.
@@ -124,6 +137,12 @@ impl Products {
             self.add_row::<M, F>(1, &x);
             self.add_row::<M, F>(2, &x);
             self.add_row::<M, F>(3, &x);
+            if N == 8 {
+                self.add_row::<M, F>(4, &x);
+                self.add_row::<M, F>(5, &x);
+                self.add_row::<M, F>(6, &x);
+                self.add_row::<M, F>(7, &x);
+            }
         }
     }
 
@@ -135,7 +154,7 @@ impl Products {
     unsafe fn add_row<M: Multiply, F: Blocks>(&mut self, s: usize, x: &Half) {
         // SAFETY: as for this function.
         unsafe {
-            let codes = F::codes(self.at[s]);
+            let codes = F::codes(self.at[s], &mut self.own[s]);
             for b in 0..4 {
                 self.sums[b] = M::add(self.sums[b], codes[2 * b], x.values[2 * b]);
                 self.sums[b] = M::add(self.sums[b], codes[2 * b + 1], x.values[2 * b + 1]);

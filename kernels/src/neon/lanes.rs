@@ -216,10 +216,30 @@ pub(super) fn one_half(bytes: &[u8; 2]) -> float32x4_t {
 /// fifth would be.
 ///
 /// # Safety
-/// `from` points into memory that holds all four.
+/// `from` points into memory that holds all four, and the `step` bytes behind the last.
 #[inline(always)]
 pub(super) unsafe fn four_halves(mut from: *const u8, step: usize) -> (float32x4_t, *const u8) {
     let values: float32x4_t;
+    if 3 * step + 4 <= 64 {
+        // All lie in 64 bytes, four registers, from which a table look-up takes them.
+        let at = |i: usize| (i / 2 % 4 * step + i % 2) as u8;
+        let places = load(&std::array::from_fn(at));
+        // SAFETY: 64 bytes are read, less than `4 * step` of them.
+        unsafe {
+            asm!(
+                "ld1 {{v16.16b, v17.16b, v18.16b, v19.16b}}, [{from}], {four}",
+                "tbl {values:v}.16b, {{v16.16b, v17.16b, v18.16b, v19.16b}}, {places:v}.16b",
+                "fcvtl {values:v}.4s, {values:v}.4h",
+                from = inout(reg) from,
+                four = in(reg) 4 * step,
+                places = in(vreg) places,
+                values = lateout(vreg) values,
+                out("v16") _, out("v17") _, out("v18") _, out("v19") _,
+                options(readonly, nostack, preserves_flags),
+            );
+        }
+        return (values, from);
+    }
     // SAFETY: two bytes are read at each of four addresses, which the caller vouches for.
     unsafe {
         asm!(
@@ -237,12 +257,13 @@ pub(super) unsafe fn four_halves(mut from: *const u8, step: usize) -> (float32x4
     (values, from)
 }
 
-/// Four times 32 bytes, the first at `from`, the others `step` bytes apart.
+/// Four times 32 bytes, the first at `from`, the others `step` bytes apart. Moves `from` to where a
+/// fifth would be.
 ///
 /// # Safety
 /// `from` points into memory that holds all four.
 #[inline(always)]
-pub(super) unsafe fn four_pairs(from: *const u8, step: usize) -> [int8x16_t; 8] {
+pub(super) unsafe fn four_pairs(from: &mut *const u8, step: usize) -> [int8x16_t; 8] {
     let (a, b, c, d): (int8x16_t, int8x16_t, int8x16_t, int8x16_t);
     let (e, f, g, h): (int8x16_t, int8x16_t, int8x16_t, int8x16_t);
     // One load for two registers, which then must follow one another.
@@ -252,8 +273,8 @@ pub(super) unsafe fn four_pairs(from: *const u8, step: usize) -> [int8x16_t; 8] 
             "ld1 {{v16.16b, v17.16b}}, [{from}], {step}",
             "ld1 {{v18.16b, v19.16b}}, [{from}], {step}",
             "ld1 {{v20.16b, v21.16b}}, [{from}], {step}",
-            "ld1 {{v22.16b, v23.16b}}, [{from}]",
-            from = inout(reg) from => _,
+            "ld1 {{v22.16b, v23.16b}}, [{from}], {step}",
+            from = inout(reg) *from,
             step = in(reg) step,
             out("v16") a, out("v17") b, out("v18") c, out("v19") d,
             out("v20") e, out("v21") f, out("v22") g, out("v23") h,

@@ -206,7 +206,8 @@ impl<F: Blocks> Unpack for OfBlocks<F> {
             // SAFETY: the bytes of eight blocks are there.
             unsafe {
                 let four = group.as_ptr().add(half * 4 * F::BYTES);
-                for (to, codes) in row.codes[8 * half..].iter_mut().zip(F::codes(four)) {
+                let codes = F::codes(four, &mut four.add(2));
+                for (to, codes) in row.codes[8 * half..].iter_mut().zip(codes) {
                     vst1q_s8(to.as_mut_ptr(), codes);
                 }
                 let (scales, _) = four_halves(four, F::BYTES);

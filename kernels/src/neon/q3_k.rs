@@ -40,14 +40,16 @@ impl Superblocks<1> for Q3K {
         unsafe {
             let bytes = block[..96].as_chunks().0;
             let mut third = [load(&bytes[0]), load(&bytes[1])];
-            for i in 0..8 {
-                let codes = std::array::from_fn(|h| {
-                    let two = two_bits(load(&bytes[2 + i / 4 * 2 + h]), i % 4);
-                    let code = vsliq_n_u8::<2>(two, vandq_u8(third[h], vdupq_n_u8(1)));
-                    third[h] = vshrq_n_u8::<1>(third[h]);
-                    signed(code)
-                });
-                each(i, codes);
+            for half in 0..2 {
+                for quarter in 0..4 {
+                    let codes = std::array::from_fn(|h| {
+                        let two = two_bits(load(&bytes[2 + 2 * half + h]), quarter);
+                        let code = vsliq_n_u8::<2>(two, vandq_u8(third[h], vdupq_n_u8(1)));
+                        third[h] = vshrq_n_u8::<1>(third[h]);
+                        signed(code)
+                    });
+                    each(4 * half + quarter, codes);
+                }
             }
         }
     }

@@ -12,7 +12,7 @@ impl Blocks for Q4_0 {
     const OFFSET: f32 = -8.0;
 
     #[inline(always)]
-    unsafe fn codes(four: *const u8) -> [int8x16_t; 8] {
+    unsafe fn codes(four: *const u8, _: &mut *const u8) -> [int8x16_t; 8] {
         // SAFETY: as for this function; the codes are the last 16 bytes of a block.
         unsafe { halves::<{ Self::BYTES }, 2>(four) }
     }

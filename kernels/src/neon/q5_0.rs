@@ -11,7 +11,7 @@ impl Blocks for Q5_0 {
     const BYTES: usize = 22;
 
     #[inline(always)]
-    unsafe fn codes(four: *const u8) -> [int8x16_t; 8] {
+    unsafe fn codes(four: *const u8, _: &mut *const u8) -> [int8x16_t; 8] {
         // SAFETY: as for this function; two bytes are in front of the fifth bits.
         unsafe { five_bits::<{ Self::BYTES }, 2>(four) }
     }

@@ -10,8 +10,8 @@ impl Blocks for Q8_0 {
     const BYTES: usize = 34;
 
     #[inline(always)]
-    unsafe fn codes(four: *const u8) -> [int8x16_t; 8] {
-        // SAFETY: as for this function; the codes are the last 32 bytes of a block.
-        unsafe { four_pairs(four.add(2), Self::BYTES) }
+    unsafe fn codes(_: *const u8, own: &mut *const u8) -> [int8x16_t; 8] {
+        // SAFETY: as for this function; the codes are all that is behind the scale.
+        unsafe { four_pairs(own, Self::BYTES) }
     }
 }
