@@ -11,11 +11,9 @@ use tiny_llm::{
     week1::{activations, chat::chatml, stream::TextStream},
     week2::{bandwidth, gguf::Gguf, kernels::VARIABLE},
 };
-use tiny_llm_cli::{
-    Engine, FinishReason, LoadOptions, QuantizeRequest, Request, WriteRequest, WriteTensor,
-};
+use tiny_llm_cli::{Engine, LoadOptions, QuantizeRequest, Request, WriteRequest, WriteTensor};
 use tiny_llm_formats::{
-    Tensor,
+    FinishReason, Tensor,
     chat::Message,
     config::ModelConfig,
     gguf::{Metadata, Progress, TensorInfo},
@@ -104,7 +102,7 @@ impl Engine for Solution {
         }
     }
 
-    fn forget(&self) {
+    fn forget(&mut self) {
         if let Self::Week2(engine) = self {
             engine.forget();
         }
@@ -117,7 +115,7 @@ impl Engine for Solution {
         }
     }
 
-    fn logits(&self, tokens: &[u32]) -> Tensor {
+    fn logits(&mut self, tokens: &[u32]) -> Tensor {
         match self {
             Self::Week1(engine) => engine.logits(tokens),
             Self::Week2(engine) => engine.logits(tokens),
@@ -141,7 +139,7 @@ impl Engine for Solution {
     }
 
     fn generate(
-        &self,
+        &mut self,
         request: &Request,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason> {

@@ -13,7 +13,7 @@ use tiny_llm_formats::{
     tensor::{reshape, swap_axes, tensor, transpose},
 };
 use tiny_llm_harness::{
-    check::{assert_agrees, assert_close, assert_panics},
+    check::{assert_agrees, assert_any_layout, assert_close, assert_panics},
     fixtures::{Case, Fixtures, random},
 };
 
@@ -194,6 +194,12 @@ fn check_an_offset_is_a_shift(form: Form) {
 }
 
 #[track_caller]
+fn check_any_layout(form: Form) {
+    let tables = long_tables();
+    assert_any_layout(form.name, &random(34, &[2, 3, 4, 8]), 0.0, |x| (form.rope)(x, &tables, 5));
+}
+
+#[track_caller]
 fn check_short_tables_are_refused(form: Form) {
     let long = long_tables();
     let first_5 = |table: &Tensor| table.slice_axis(Axis(0), (..5).into()).to_owned();
@@ -247,6 +253,11 @@ fn task_2_interleaved_offset_is_a_shift() {
 }
 
 #[test]
+fn task_2_interleaved_in_any_layout() {
+    check_any_layout(INTERLEAVED);
+}
+
+#[test]
 fn task_2_interleaved_refuses_tables_that_are_too_short() {
     check_short_tables_are_refused(INTERLEAVED);
 }
@@ -289,6 +300,11 @@ fn task_3_half_split_scores_depend_on_the_distance() {
 #[test]
 fn task_3_half_split_offset_is_a_shift() {
     check_an_offset_is_a_shift(HALF_SPLIT);
+}
+
+#[test]
+fn task_3_half_split_in_any_layout() {
+    check_any_layout(HALF_SPLIT);
 }
 
 #[test]
@@ -354,6 +370,14 @@ fn task_4_positions_refuse_what_does_not_fit() {
     });
     assert_panics("position 320 with tables that end at position 319", || {
         rope(array![[0, 1, 2], [0, 320, 2]])
+    });
+}
+
+#[test]
+fn task_4_positions_in_any_layout() {
+    let (tables, positions) = (long_tables(), array![[3, 9, 4, 0], [7, 5, 300, 6]]);
+    assert_any_layout("rope_at_positions", &random(35, &[2, 3, 4, 8]), 0.0, |x| {
+        rope_at_positions(x, &tables, &positions, RopeForm::HalfSplit)
     });
 }
 

@@ -1,20 +1,22 @@
 //! Week 1, day 3: grouped-query attention, the causal mask, the attention layer.
 
-use std::sync::Arc;
-
 use ndarray::{Axis, IxDyn};
-use tiny_llm::week1::{
-    gqa::{GroupedQueryAttention, HeadNorm, Linear, causal_mask, grouped_query_attention},
-    rope::RopeTables,
-};
+use tiny_llm::week1::gqa::{causal_mask, grouped_query_attention};
 use tiny_llm_formats::{
     Tensor,
     tensor::{reshape, tensor},
 };
 use tiny_llm_harness::{
-    check::{assert_accepts, assert_agrees, assert_close, assert_panics, compare},
-    fixtures::{Case, Fixtures, random},
+    check::{
+        assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_panics, compare,
+        resting_on,
+    },
+    fixtures::{Fixtures, random},
 };
+
+mod parts;
+
+use parts::layer;
 
 const OFF: f32 = f32::NEG_INFINITY;
 
@@ -60,14 +62,16 @@ fn check_grouped(case: &str) {
     let fixtures = fixtures();
     let case = fixtures.case(&format!("task_1_grouped/{case}"));
     let scale = case.value("scale").as_f64().map(|scale| scale as f32);
-    let found = grouped(
-        &case.tensor("q"),
-        &case.tensor("k"),
-        &case.tensor("v"),
-        scale,
-        case.get("mask").as_ref(),
-    );
-    case.check("output", &found);
+    resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
+        let found = grouped(
+            &case.tensor("q"),
+            &case.tensor("k"),
+            &case.tensor("v"),
+            scale,
+            case.get("mask").as_ref(),
+        );
+        case.check("output", &found);
+    });
 }
 
 #[test]
@@ -138,6 +142,39 @@ fn task_1_grouped_mask_of_each_query_head() {
 #[test]
 fn task_1_grouped_mask_with_rows_that_see_nothing() {
     check_grouped("mask_full");
+}
+
+#[test]
+fn task_1_grouped_mask_of_any_shape_that_broadcasts() {
+    let (q, k, v) =
+        (random(43, &[2, 6, 3, 4]), random(44, &[2, 2, 5, 4]), random(45, &[2, 2, 5, 4]));
+    for shape in [&[6, 3, 5][..], &[1, 3, 5], &[6, 1, 5], &[1, 6, 3, 5], &[2, 1, 3, 5], &[5]] {
+        let mask = random(46, shape);
+        let full = mask.broadcast(IxDyn(&[2, 6, 3, 5])).expect("it broadcasts").to_owned();
+        resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
+            let what = format!(
+                "grouped attention with a mask {shape:?}, compared with the same mask written out \
+                 as [B, H_q, L, S] = [2, 6, 3, 5]"
+            );
+            let property = "axes are counted from the right: the last are L and S, before them \
+                            H_q, then B, and one that is missing or 1 stands for all";
+            let found = grouped(&q, &k, &v, None, Some(&mask));
+            let written_out = grouped(&q, &k, &v, None, Some(&full));
+            assert_agrees(&what, &found, &written_out, 1e-5, property);
+        });
+    }
+}
+
+#[test]
+fn task_1_grouped_in_any_layout() {
+    let (q, k, v) =
+        (random(43, &[2, 6, 3, 4]), random(44, &[2, 2, 5, 4]), random(45, &[2, 2, 5, 4]));
+    let attend = grouped_query_attention;
+    resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
+        assert_any_layout("grouped attention with q", &q, 1e-5, |q| attend(q, &k, &v, None, None));
+        assert_any_layout("grouped attention with k", &k, 1e-5, |k| attend(&q, k, &v, None, None));
+        assert_any_layout("grouped attention with v", &v, 1e-5, |v| attend(&q, &k, v, None, None));
+    });
 }
 
 #[test]
@@ -263,48 +300,6 @@ fn task_2_causal_mask_seals_off_the_future() {
 
 // Task 3: the layer
 
-/// A stand-in for the norm of day 4: each head divided by its largest magnitude, times a weight.
-fn head_norm(weight: Tensor) -> HeadNorm {
-    Box::new(move |x| {
-        let mut out = x.clone();
-        for mut head in out.rows_mut() {
-            let largest = head.fold(0.0f32, |m, v| m.max(v.abs()));
-            head /= largest;
-        }
-        out * &weight
-    })
-}
-
-/// The tables of a case, and two rows that are no rotation and belong to no position of `x`: it
-/// shows if they are read.
-fn tables(case: &Case) -> RopeTables {
-    let longer = |table: Tensor| {
-        let (rows, width) = (table.len_of(Axis(0)), table.len_of(Axis(1)));
-        Tensor::from_shape_fn(IxDyn(&[rows + 2, width]), |at| {
-            if at[0] < rows { table[&at] } else { 0.0 }
-        })
-    };
-    RopeTables { cos: longer(case.tensor("cos")), sin: longer(case.tensor("sin")) }
-}
-
-fn layer(case: &Case) -> GroupedQueryAttention {
-    let linear = |name: &str| Linear {
-        weight: case.tensor(&format!("{name}_proj")),
-        bias: case.get(&format!("{name}_bias")),
-    };
-    GroupedQueryAttention {
-        n_heads: case.count("n_heads"),
-        n_kv_heads: case.count("n_kv_heads"),
-        q_proj: linear("q"),
-        k_proj: linear("k"),
-        v_proj: linear("v"),
-        o_proj: linear("o"),
-        q_norm: case.get("q_norm").map(head_norm),
-        k_norm: case.get("k_norm").map(head_norm),
-        rope: Arc::new(tables(case)),
-    }
-}
-
 #[track_caller]
 fn check_layer(case: &str) {
     let fixtures = fixtures();
@@ -317,8 +312,10 @@ fn check_layer(case: &str) {
         "the layer of x {:?}, in which q is {q:?} after the split, and k and v are {kv:?}",
         x.shape()
     );
-    let found = assert_accepts(&arguments, || layer.forward(&x, case.get("mask").as_ref()));
-    case.check("output", &found);
+    resting_on(&parts::OF_A_LAYER, || {
+        let found = assert_accepts(&arguments, || layer.forward(&x, case.get("mask").as_ref()));
+        case.check("output", &found);
+    });
 }
 
 #[test]

@@ -10,9 +10,11 @@ use tiny_llm_formats::{
     tensor::{reshape, tensor},
 };
 use tiny_llm_harness::{
-    check::{assert_accepts, assert_close, assert_panics, compare},
+    check::{assert_accepts, assert_any_layout, assert_close, assert_panics, compare, resting_on},
     fixtures::{Case, Fixtures, random},
 };
+
+mod parts;
 
 fn fixtures() -> Fixtures {
     Fixtures::open("week1_day4")
@@ -43,9 +45,26 @@ fn task_1_rms_norm_of_very_large_numbers() {
     check_rms_norm("huge");
 }
 
+/// Several values of eps in one answer: with one alone, another eps and a bound of it look alike.
 #[test]
-fn task_1_rms_norm_of_very_small_numbers_feels_eps() {
-    check_rms_norm("tiny");
+fn task_1_rms_norm_of_very_small_numbers_feels_its_own_eps() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_1_rms_norm/each_eps");
+    let (x, weight) = (case.tensor("x"), case.tensor("weight"));
+    let every: Vec<f32> = case
+        .value("eps")
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|eps| eps.as_f64())
+        .map(|eps| eps as f32)
+        .collect();
+    let found = every.iter().map(|&eps| RmsNorm { weight: weight.clone(), eps }.forward(&x));
+    let found: Vec<Tensor> = found.collect();
+    let views: Vec<_> = found.iter().map(|x| x.view()).collect();
+    let rows: Vec<String> = every.iter().map(|eps| format!("eps = {eps:?}")).collect();
+    let found = ndarray::stack(Axis(0), &views).expect("of one shape");
+    case.check_rows("output", &rows, &found);
 }
 
 #[test]
@@ -81,9 +100,10 @@ fn task_1_rms_norm_refuses_a_weight_of_another_width() {
 }
 
 #[test]
-fn task_1_rms_norm_uses_its_own_eps() {
-    check_rms_norm("tiny_qwen2");
-    check_rms_norm("large_eps");
+fn task_1_rms_norm_in_any_layout() {
+    let norm = RmsNorm { weight: random(55, &[8]), eps: 1e-6 };
+    // Eight squares, added up in any order, of numbers up to 2 that come out below 8.
+    assert_any_layout("RmsNorm", &random(56, &[2, 3, 8]), 1e-5, |x| norm.forward(x));
 }
 
 // Task 2: SiLU
@@ -103,6 +123,16 @@ fn task_2_silu_between_minus_2_and_3() {
 #[test]
 fn task_2_silu_far_left_keeps_its_digits() {
     check_silu("negative");
+}
+
+#[test]
+fn task_2_silu_reaches_to_the_end_of_f32() {
+    check_silu("far_left");
+}
+
+#[test]
+fn task_2_silu_in_any_layout() {
+    assert_any_layout("silu", &random(57, &[2, 3, 5]), 0.0, silu);
 }
 
 #[test]
@@ -158,7 +188,9 @@ fn check_swiglu(case: &str) {
         "SwiGlu of x {:?} with gate_proj and up_proj {expand:?} and down_proj {down:?}, each [out, in]",
         x.shape()
     );
-    case.check("output", &assert_accepts(&arguments, || mlp.forward(&x)));
+    resting_on(&[parts::SOFTMAX, parts::SILU], || {
+        case.check("output", &assert_accepts(&arguments, || mlp.forward(&x)));
+    });
 }
 
 #[test]

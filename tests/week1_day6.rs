@@ -21,7 +21,7 @@ use tiny_llm::week1::{
 };
 use tiny_llm_formats::{chat::Message, config::ModelConfig, tensor::tensor, text::Tokenizer};
 use tiny_llm_harness::{
-    check::{assert_answer, assert_panics},
+    check::{assert_agrees, assert_answer, assert_panics},
     fixtures::{Case, Fixtures},
 };
 
@@ -110,6 +110,26 @@ fn task_1_next_token_logits_are_those_of_the_last_position() {
     };
     // Row 0 of the answer is what follows the first token, row 1 the first four, row 2 all seven.
     case.check("output", &tensor(&[3, 61], [1, 4, 7].map(row).concat()));
+}
+
+#[test]
+fn task_1_next_token_logits_see_every_token() {
+    assert_eq!(argmax(&[0.0, 1.0]), 1, "argmax([0.0, 1.0])");
+    let fixtures = fixtures();
+    let case = fixtures.case("task_1_next_token");
+    let config = ModelConfig::from_json(&case.value("config").to_string(), "the fixture's config")
+        .expect("a config");
+    let model =
+        Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
+    let length = model.context();
+    let tokens: Vec<u32> = (0..length as u32).map(|i| i * 37 % 61).collect();
+    let found = next_token_logits(&model, &tokens);
+    let batch = ndarray::Array2::from_shape_vec((1, length), tokens).expect("one row");
+    let all = model.forward(&batch);
+    let last = all.index_axis(ndarray::Axis(0), 0).index_axis_move(ndarray::Axis(0), length - 1);
+    let what = format!("logits after as many tokens as fit, {length}");
+    let property = "they are the last row of what the model gives for all of these tokens";
+    assert_agrees(&what, &tensor(&[found.len()], found), &last.to_owned(), 0.0, property);
 }
 
 /// What a generation called.
@@ -248,6 +268,57 @@ fn task_2_each_step_hands_on_the_prompt_and_all_new_tokens() {
          the first two with the prompt and all new tokens",
         &ran.steps(),
         &expected.steps(),
+    );
+}
+
+#[test]
+fn task_2_a_long_prompt_is_handed_on_whole() {
+    let prompt: Vec<u32> = (1000..1300).collect();
+    let ends = |tokens: &[u32]| match tokens {
+        [first, .., last] => format!("{} tokens, {first} to {last}", tokens.len()),
+        few => format!("{few:?}"),
+    };
+    let line = |call: &Call| match call {
+        NextLogits(tokens) => format!("next_logits({})", ends(tokens)),
+        Choose(tokens) => format!("choose({})", ends(tokens)),
+        OnToken(token) => format!("on_token({token})"),
+    };
+    let ran = run(&prompt, &[3, 4, 5], &limits(2, 400, &[]), None);
+    let found: Vec<String> = ran.calls.iter().map(line).collect();
+    let expected =
+        [("300 tokens, 1000 to 1299", 3), ("301 tokens, 1000 to 3", 4)].map(|(tokens, next)| {
+            [
+                format!("next_logits({tokens})"),
+                format!("choose({tokens})"),
+                format!("on_token({next})"),
+            ]
+        });
+    assert_answer(
+        "a prompt of the 300 tokens 1000 to 1299, a context of 400, max_new_tokens 2: nothing of it is left out",
+        &Lines(found),
+        &Lines(expected.concat()),
+    );
+}
+
+#[test]
+fn task_2_no_limit_is_too_large() {
+    let cases = [(usize::MAX, 6), (usize::MAX - 1, 6), (2, usize::MAX)];
+    let input = |(n, context)| {
+        let size = |n: usize| match usize::MAX - n {
+            0 => "the largest usize".to_owned(),
+            1 => "the largest usize but one".to_owned(),
+            _ => n.to_string(),
+        };
+        format!("max_new_tokens {}, a context of {}", size(n), size(context))
+    };
+    let found = cases.map(|(n, context)| {
+        run(&[7, 7, 7], &[1, 2, 3], &limits(n, context, &[]), None).line(&input((n, context)))
+    });
+    let full = |case| line(&input(case), &[1, 2, 3], 3, "ContextFull");
+    assert_answer(
+        "a prompt of 3 and a limit so large that prompt and limit cannot be added: whoever wants no limit says so",
+        &Lines(found.into()),
+        &Lines(vec![full(cases[0]), full(cases[1]), line(&input(cases[2]), &[1, 2], 2, "Length")]),
     );
 }
 
@@ -737,6 +808,27 @@ fn task_4_chatml_by_hand() {
         &format!("{chat}, with a generation prompt: the assistant's turn is open"),
         &chatml(&messages, true),
         &prompt,
+    );
+}
+
+#[test]
+fn task_4_messages_stay_in_their_order() {
+    let messages = [
+        ("user", "Hi."),
+        ("system", "Be brief."),
+        ("user", "One?"),
+        ("user", "Two?"),
+        ("tool", "2"),
+        ("system", "Stop."),
+    ];
+    let text: String = messages
+        .iter()
+        .map(|(role, content)| format!("<|im_start|>{role}\n{content}<|im_end|>\n"))
+        .collect();
+    assert_answer(
+        "six messages, system messages between others, two of one role in succession, and a role of another name: each as it is, where it stands",
+        &chatml(&messages.map(|(role, content)| Message::new(role, content)), false),
+        &text,
     );
 }
 

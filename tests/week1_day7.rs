@@ -1,10 +1,6 @@
 //! Week 1, day 7: sampling.
 
-use std::{
-    collections::BTreeSet,
-    fmt,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-};
+use std::{collections::BTreeSet, fmt};
 
 use tiny_llm::week1::{
     attention::softmax,
@@ -17,6 +13,7 @@ use tiny_llm_formats::tensor::tensor;
 use tiny_llm_harness::{
     check::{assert_answer, compare},
     fixtures::{Case, Fixtures},
+    panics,
 };
 
 const OFF: f32 = f32::NEG_INFINITY;
@@ -42,14 +39,24 @@ fn ids(case: &Case, name: &str) -> Vec<u32> {
 #[track_caller]
 fn check_each(case: &Case, name: &str, step: impl Fn(&mut [f32], f64)) {
     let logits = row(case, "logits");
-    let (mut rows, mut found) = (Vec::new(), Vec::new());
+    let (mut rows, mut found, mut changed) = (Vec::new(), Vec::new(), false);
     for value in case.value(name).as_array().expect("a list of values") {
         let value = value.as_f64().expect("a number");
         rows.push(format!("{name} = {value}"));
-        println!("{name} = {value}");
-        let mut logits = logits.clone();
-        step(&mut logits, value);
-        found.extend(logits);
+        let mut after = logits.clone();
+        panics::catch(|| step(&mut after, value)).unwrap_or_else(|panic| {
+            if !panic.is_todo() {
+                println!("{name} = {value}");
+            }
+            panic.go_on()
+        });
+        changed |= after != logits;
+        found.extend(after);
+    }
+    if !changed && rows.len() > 1 {
+        println!(
+            "not one logit was changed, whatever {name}: write to `logits` itself, for what happens to a copy of it is lost"
+        );
     }
     case.check_rows("output", &rows, &tensor(&[rows.len(), logits.len()], found));
 }
@@ -70,11 +77,11 @@ fn check_hand<T: PartialEq + fmt::Debug>(property: &str, found: T, expected: T) 
     assert!(found == expected, "{property}\n  found    {found:?}\n  expected {expected:?}");
 }
 
-/// Runs `action`; if it panics, `why` it must not stands below the panic's message.
+/// Runs `action`; if it panics, `why` it must not stands above the panic's message.
 fn explained<T>(why: &str, action: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(action)).unwrap_or_else(|panic| {
+    panics::catch(action).unwrap_or_else(|panic| {
         println!("{why}");
-        resume_unwind(panic)
+        panic.go_on()
     })
 }
 
@@ -106,6 +113,86 @@ fn task_1_temperature_0_leaves_the_largest_logit_alone() {
         masked,
         [OFF, -4.0, OFF],
     );
+}
+
+#[test]
+fn task_1_temperature_is_exact_however_small() {
+    // 2⁻¹² and 2⁻²⁰: what is divided by them stays exact.
+    for (temperature, factor) in [(1.0 / 4096.0, 4096.0), (1.0 / 1_048_576.0, 1_048_576.0)] {
+        let mut logits = [0.5, -2.0, 1.5, 1.25];
+        apply_temperature(&mut logits, temperature);
+        check_hand(
+            &format!(
+                "temperature {temperature:e}, logits 0.5, −2, 1.5, 1.25: small as it is, it is not 0, and every logit stays"
+            ),
+            logits,
+            [0.5 * factor, -2.0 * factor, 1.5 * factor, 1.25 * factor],
+        );
+    }
+}
+
+#[test]
+fn task_1_temperature_0_of_equal_zeros() {
+    let mut logits = [-1.0, -0.0, 0.0, -0.0];
+    apply_temperature(&mut logits, 0.0);
+    check_hand(
+        "temperature 0, logits −1, −0, 0, −0: −0 and 0 are equal, so the first of them stays",
+        logits,
+        [OFF, 0.0, OFF, OFF],
+    );
+}
+
+/// Logits 0, 1, 0, 1, … with so many that a sort which is not stable moves equal ones.
+fn alternating() -> Vec<f32> {
+    (0..300).map(|i| (i % 2) as f32).collect()
+}
+
+/// Which tokens are not ruled out, in few words.
+fn left(logits: &[f32]) -> String {
+    let ids: Vec<usize> = (0..logits.len()).filter(|&i| logits[i] > OFF).collect();
+    let shown = |ids: &[usize]| ids.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+    let n = ids.len();
+    if n <= 12 {
+        shown(&ids)
+    } else {
+        format!("{} … {} ({n} tokens)", shown(&ids[..6]), shown(&ids[n - 4..]))
+    }
+}
+
+#[test]
+fn task_2_top_k_keeps_the_first_of_very_many_equal_logits() {
+    for (k, last) in [(1, 1), (40, 79), (149, 297), (151, 299), (200, 299)] {
+        let mut logits = alternating();
+        top_k(&mut logits, k);
+        let expected: Vec<f32> = alternating()
+            .into_iter()
+            .enumerate()
+            .map(|(i, logit)| {
+                let stays = if i % 2 == 1 { i <= last } else { i / 2 + 150 < k };
+                if stays { logit } else { OFF }
+            })
+            .collect();
+        assert_answer(
+            &format!(
+                "k = {k} of 300 logits 0, 1, 0, 1, …: of equal ones the first stay, also where a sort would move them; the tokens that stay"
+            ),
+            &left(&logits),
+            &left(&expected),
+        );
+    }
+}
+
+#[test]
+fn task_2_top_k_takes_0_and_minus_0_for_equal() {
+    for k in 1..4 {
+        let mut logits = [-0.0, 0.0, -0.0, 0.0];
+        top_k(&mut logits, k);
+        check_hand(
+            &format!("k = {k}, logits −0, 0, −0, 0: they are equal, so the first stay"),
+            logits.map(|logit| logit > OFF),
+            [0, 1, 2, 3].map(|i| i < k),
+        );
+    }
 }
 
 #[test]
@@ -169,6 +256,49 @@ fn task_3_top_p_at_its_limits() {
     let why =
         "p = ½ of four equal tokens: ¼ + ¼ is at least ½, so two stay, and of equal ones the first";
     check_hand(why, equal, [-1.0, -1.0, OFF, OFF]);
+    let mut zeros = [-0.0, 0.0, -0.0, 0.0];
+    top_p(&mut zeros, 0.5);
+    check_hand(
+        "p = ½, logits −0, 0, −0, 0: they are equal, so the first two stay",
+        zeros,
+        [0.0, 0.0, OFF, OFF],
+    );
+}
+
+#[test]
+fn task_3_top_p_keeps_the_first_of_very_many_equal_tokens() {
+    // 150 tokens e times as probable as 150 others: each has e/(e + 1)/150 = .00487. The borders
+    // are half a token away.
+    for (kept, last) in [(40, 79), (100, 199), (149, 297)] {
+        let mut logits = alternating();
+        top_p(&mut logits, (f64::from(kept) - 0.5) as f32 * 0.004_873_724);
+        let expected: Vec<f32> =
+            (0..300).map(|i| if i % 2 == 1 && i <= last { 1.0 } else { OFF }).collect();
+        assert_answer(
+            &format!(
+                "top-p that keeps {kept} of 300 tokens with logits 0, 1, 0, 1, …: of equal ones the first stay, also where a sort would move them; the tokens that stay"
+            ),
+            &left(&logits),
+            &left(&expected),
+        );
+    }
+}
+
+#[test]
+fn task_3_top_p_of_a_large_vocabulary() {
+    // As in the test of `draw`: in f64 the sums are right to a tenth of a token, and the border is
+    // in the middle of one. In f32 each of the last 50,000 additions is off by up to 2⁻²⁵, and
+    // always the same way.
+    let n = 100_000;
+    for kept in [25_000, 50_000, 75_000, 99_999] {
+        let mut logits = vec![0.0; n];
+        top_p(&mut logits, ((f64::from(kept) - 0.5) / n as f64) as f32);
+        let found = logits.iter().filter(|&&logit| logit > OFF).count();
+        assert!(
+            found.abs_diff(kept as usize) <= 1,
+            "top-p of {kept} in {n} equal tokens\n  found    {found} tokens stay\n  expected {kept}\n  a running sum in f32 drifts with so many small probabilities: add them up in f64"
+        );
+    }
 }
 
 /// The later cases are for what the first one does not show.
@@ -221,6 +351,18 @@ fn task_5_penalty_by_hand() {
     let mut logits = [3.0, -3.0];
     repetition_penalty(&mut logits, &[], 2.0);
     check_hand("penalty 2, logits 3, −3: nothing was seen, nothing changes", logits, [3.0, -3.0]);
+}
+
+#[test]
+fn task_5_penalty_looks_at_the_whole_text() {
+    let seen: Vec<u32> = [2].into_iter().chain([1; 500]).chain([3]).collect();
+    let mut logits = [4.0, 4.0, 4.0, 4.0];
+    repetition_penalty(&mut logits, &seen, 2.0);
+    check_hand(
+        "penalty 2, logits 4, 4, 4, 4, seen 2, then 1 five hundred times, then 3: every token that was seen counts, however long ago",
+        logits,
+        [4.0, 2.0, 2.0, 2.0],
+    );
 }
 
 #[test]
@@ -299,13 +441,14 @@ fn task_6_draw_takes_the_token_whose_sum_exceeds_the_number() {
 
     // n equal tokens, each 1/n rounded to f32: for these n the running sum ends below the largest
     // number there is.
-    let equal =
-        |n: usize| -> Vec<f32> { (0..n + 2).map(|i| if i < n { 0.0 } else { OFF }).collect() };
+    let equal = |n: usize| -> Vec<f32> {
+        (0..n + 5).map(|i| if (3..n + 3).contains(&i) { 0.0 } else { OFF }).collect()
+    };
     let found = SHORT.map(|n| draw(&equal(n), 1.0 - below));
     let what = format!(
-        "draw at 1 − 2⁻⁵³ from n equal tokens and two behind them that are ruled out, n = {SHORT:?}"
+        "draw at 1 − 2⁻⁵³ from n equal tokens, with three before them and two behind them that are ruled out, n = {SHORT:?}"
     );
-    assert_answer(&what, &found, &SHORT.map(|n| n as u32 - 1));
+    assert_answer(&what, &found, &SHORT.map(|n| n as u32 + 2));
 
     // Each probability is 1/100,000 but for a rounding of softmax, less than 1e-6 of it. In f64 the
     // sums add nothing to that, so they are right to 1e-6, a tenth of a piece, and a number in the

@@ -11,21 +11,22 @@ use tiny_llm::{
         weights::load_model,
     },
     week2::{
-        attention::{attend, attend_two_pass},
-        cache::{CacheShape, CacheType, Cells, DenseCache, Run},
+        attention::{Queries, attend, attend_two_pass},
+        cache::{CacheShape, CacheType, Cells, DenseCache, KvCache, Run},
         generate::Session,
         kernels::Rung,
         load::{self, Rope},
         matrix::Matrix,
-        model::{AttentionKind, Model, Plan, Workspace},
+        model::{Model, Workspace},
         parallel::Team,
+        plan::{AttentionKind, Plan},
         rope::RopeLayout,
         rows::Row,
     },
 };
 use tiny_llm_formats::{Tensor, config::ModelConfig, tensor::tensor};
 use tiny_llm_harness::{
-    check,
+    check::{self, Part, resting_on},
     fixtures::{Case, Fixtures, random},
 };
 
@@ -97,7 +98,7 @@ fn read(cache: &DenseCache) -> (Tensor, Tensor) {
     for layer in 0..SHAPE.layers {
         for sequence in 0..SHAPE.sequences {
             for head in 0..SHAPE.kv_heads {
-                let run = cache.run(layer, sequence, head, 5);
+                let run = cache.run(layer, sequence, head, 0..5);
                 keys.extend(numbers(run.keys));
                 values.extend(numbers(run.values));
             }
@@ -168,7 +169,7 @@ fn check_f16(name: &str) {
         CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 2, head_dim: row.len() };
     let mut cache = DenseCache::new(shape, CacheType::F16);
     cache.write(0, 0, 0, &row, &row);
-    let run = cache.run(0, 0, 0, 1);
+    let run = cache.run(0, 0, 0, 0..1);
     assert!(matches!(run.keys, Cells::F16(_)), "a cache of f16 hands out f16");
     case.check("rounded", &tensor(x.shape(), numbers(run.keys)));
 }
@@ -176,14 +177,31 @@ fn check_f16(name: &str) {
 #[test]
 fn task_1_a_run_has_the_positions_that_were_asked_for() {
     let fixtures = fixtures();
-    let cache = filled(&fixtures.case("task_1_cache/every_place"), CacheType::F32);
-    for len in [0, 1, 3, 7] {
-        let run = cache.run(1, 2, 1, len);
-        let found = (run.len, numbers(run.keys).len(), numbers(run.values).len());
-        let expected = (len, 4 * len, 4 * len);
+    let case = fixtures.case("task_1_cache/every_place");
+    let cache = filled(&case, CacheType::F32);
+    for positions in [0..0, 0..1, 0..3, 0..7, 1..3, 2..5, 4..5, 3..3] {
+        let run = cache.run(1, 2, 1, positions.clone());
+        let found = (run.start, run.len, numbers(run.keys).len(), numbers(run.values).len());
+        let (start, len) = (positions.start, positions.len());
+        let expected = (start, len, 4 * len, 4 * len);
         assert_eq!(
             found, expected,
-            "a run of {len} positions, head size 4: its len, how many numbers in keys, how many in values"
+            "a run of positions {positions:?}, head size 4: its start, its len, how many numbers in keys, how many in values"
+        );
+    }
+    // What lies in a run that begins later is what lies there in one from the beginning.
+    let whole = cache.run(1, 2, 1, 0..5);
+    let part = cache.run(1, 2, 1, 2..5);
+    for (name, whole, part) in
+        [("keys", whole.keys, part.keys), ("values", whole.values, part.values)]
+    {
+        let expected = numbers(whole)[2 * 4..].to_vec();
+        let what = format!("{name} of positions 2 to 4 of a head");
+        check::assert_close(
+            &what,
+            &tensor(&[3, 4], numbers(part)),
+            &tensor(&[3, 4], expected),
+            0.0,
         );
     }
 }
@@ -237,8 +255,16 @@ fn task_1_a_place_that_does_not_exist_is_refused() {
     check::assert_panics("write to layer 2 of 2", || {
         DenseCache::new(SHAPE, CacheType::F32).write(2, 0, 0, &row, &row);
     });
-    check::assert_panics("a run of 8 positions of a capacity of 7", || cache.run(0, 0, 0, 8).len);
-    check::assert_panics("a run of head 2 of 2", || cache.run(0, 0, 2, 1).len);
+    check::assert_accepts("a run of positions 5 and 6 of a capacity of 7", || {
+        cache.run(0, 0, 0, 5..7).len
+    });
+    check::assert_panics("a run of 8 positions of a capacity of 7", || {
+        cache.run(0, 0, 0, 0..8).len
+    });
+    check::assert_panics("a run of positions 6 and 7 of a capacity of 7", || {
+        cache.run(0, 0, 0, 6..8).len
+    });
+    check::assert_panics("a run of head 2 of 2", || cache.run(0, 0, 2, 0..1).len);
 }
 
 // Task 2
@@ -252,7 +278,8 @@ fn cut<'a>(keys: Cells<'a>, values: Cells<'a>, d: usize, lengths: &[usize]) -> V
     };
     let run = |&len: &usize| {
         start += len;
-        Run { len, keys: part(keys, start - len, len), values: part(values, start - len, len) }
+        let at = start - len;
+        Run { start: at, len, keys: part(keys, at, len), values: part(values, at, len) }
     };
     lengths.iter().map(run).collect()
 }
@@ -328,7 +355,7 @@ fn task_2_f16() {
             &v.iter().copied().collect::<Vec<_>>(),
         );
     }
-    let run = cache.run(0, 0, 0, 6);
+    let run = cache.run(0, 0, 0, 0..6);
     let found = attention_over(&case, run.keys, run.values, &[4, 2]);
     check(&case, "output", &found, &case.tensor("output"), "runs of [4, 2] positions, f16");
 }
@@ -365,7 +392,8 @@ fn task_2_rows_see_their_own_past() {
     }
     let q: Vec<f32> = case.tensor("q").iter().copied().collect();
     let mut out = vec![7.0; q.len()];
-    attend(&plan(), &cache, 1, &rows, &q, (2, 6), &mut out);
+    let queries = Queries { rows: &rows, q: &q, group: 2, head_dim: 6 };
+    attend(&plan(), &cache, 1, queries, &mut out);
     let names: Vec<String> = rows
         .iter()
         .map(|row| format!("position {} of sequence {}", row.position, row.sequence))
@@ -374,6 +402,29 @@ fn task_2_rows_see_their_own_past() {
 }
 
 // Task 3
+
+const CACHE: &Part = &Part { task: "week2-day1 task 1", what: "the cache", check: check_cache };
+const ATTENTION: &Part =
+    &Part { task: "week2-day1 task 2", what: "attention of one row", check: check_attentions };
+const MODEL: &Part =
+    &Part { task: "week2-day1 task 3", what: "the model over rows", check: check_models };
+
+fn check_cache() {
+    check_every_place(CacheType::F32, "f32");
+    check_every_place(CacheType::F16, "f16");
+}
+
+fn check_attentions() {
+    check_attention("f32", &[9]);
+    check_attention("f32", &[3, 1, 5]);
+    check_attention("far_below_0", &[7]);
+    task_2_rows_see_their_own_past();
+}
+
+fn check_models() {
+    ["llama", "qwen2", "qwen3"].into_iter().for_each(check_whole);
+    task_3_one_token_at_a_time();
+}
 
 /// The whole model of a case, its weights as f32.
 fn model(case: &Case, layout: RopeLayout) -> Model {
@@ -458,9 +509,12 @@ fn task_3_whole_prompt_llama_with_biases() {
 fn check_whole(family: &str) {
     let fixtures = fixtures();
     let case = fixtures.case(&format!("task_3_model/{family}"));
-    let found =
-        forward_in(&model(&case, RopeLayout::HalfSplit), &tokens(&case, "a"), &[8], CacheType::F32);
-    check(&case, "logits_a", &found, &case.tensor("logits_a"), "one forward pass of eight rows");
+    resting_on(&[CACHE, ATTENTION], || {
+        let model = model(&case, RopeLayout::HalfSplit);
+        let found = forward_in(&model, &tokens(&case, "a"), &[8], CacheType::F32);
+        let how = "one forward pass of eight rows";
+        check(&case, "logits_a", &found, &case.tensor("logits_a"), how);
+    });
 }
 
 #[test]
@@ -713,13 +767,10 @@ fn feed(
     let what = format!("{}/{output}, position {position}", case.name());
     let found = tensor(&[found.len()], found);
     let more = format!("\n  run as   {how}");
-    check::assert_close_noting(
-        &what,
-        &found,
-        &at(&case.tensor(output), position),
-        case.tolerance(output),
-        &more,
-    );
+    let expected = at(&case.tensor(output), position);
+    resting_on(&[CACHE, ATTENTION, MODEL], || {
+        check::assert_close_noting(&what, &found, &expected, case.tolerance(output), &more);
+    });
 }
 
 #[test]
@@ -739,12 +790,14 @@ fn task_4_chunks_of_every_size() {
                 7,
                 &format!("eight tokens at once, in chunks of at most {chunk}"),
             );
-            let found = (session.cache.len(0), session.cache.computed());
+            let found = (session.cache().len(0), session.cache().computed());
             assert_eq!(
                 found,
                 (8, 8),
                 "eight tokens, chunks of {chunk}: positions in the cache, and how many were computed"
             );
+            let what = format!("the session's tokens after eight were fed in chunks of {chunk}");
+            check::assert_answer(&what, &session.tokens().to_vec(), &tokens);
         }
     }
 }
@@ -772,7 +825,7 @@ fn task_4_every_split_of_a_prompt() {
             start += len;
         }
         assert_eq!(
-            session.cache.computed(),
+            session.cache().computed(),
             8,
             "eight tokens in calls of {parts:?}: how many positions were computed"
         );
@@ -786,7 +839,7 @@ fn task_4_after_truncation_another_text_goes_on() {
     let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
     let mut session = session(&case, 8);
     feed(&mut session, &a, 64, &case, "logits_a", 7, "the tokens a");
-    session.cache.truncate(0, 4);
+    session.keep_prefix(&b);
     assert_eq!(&a[..4], &b[..4], "the oracle's two texts begin alike");
     feed(
         &mut session,
@@ -798,7 +851,7 @@ fn task_4_after_truncation_another_text_goes_on() {
         "a, cut back to its first four tokens, then the rest of b",
     );
     assert_eq!(
-        session.cache.computed(),
+        session.cache().computed(),
         10,
         "eight positions of a, two of b: how many were computed"
     );
@@ -829,7 +882,7 @@ fn task_4_feed_refuses_and_goes_on() {
         "token 37 of a vocabulary of 37: {error:?} does not name it and the last that there is"
     );
     assert_eq!(
-        session.cache.len(0),
+        session.cache().len(0),
         4,
         "chunks of two, and a bad token in the third: positions in the cache"
     );
@@ -847,7 +900,7 @@ fn task_4_feed_refuses_and_goes_on() {
         error.contains('8'),
         "a ninth token in a context of eight: {error:?} does not say how many there are"
     );
-    assert_eq!(session.cache.len(0), 8, "after a refused ninth token: positions in the cache");
+    assert_eq!(session.cache().len(0), 8, "after a refused ninth token: positions in the cache");
 }
 
 /// What came of a generation.
@@ -911,7 +964,7 @@ fn generate(
             &more,
         );
     }
-    Generated { tokens: made.into_inner(), reason, computed: session.cache.computed() }
+    Generated { tokens: made.into_inner(), reason, computed: session.cache().computed() }
 }
 
 fn greedy(case: &Case) -> Vec<u32> {
@@ -954,6 +1007,22 @@ fn task_4_limits_and_stop_tokens() {
     let stop =
         |tokens: &[u32]| Limits { stop_tokens: tokens.iter().copied().collect(), ..limits(6, 16) };
     for (name, limits, end_after, new, reason, computed) in [
+        (
+            "no limit but the context, and max_new_tokens the largest usize",
+            limits(usize::MAX, 10),
+            usize::MAX,
+            2,
+            FinishReason::ContextFull,
+            9,
+        ),
+        (
+            "a context as large as a usize can be",
+            limits(2, usize::MAX),
+            usize::MAX,
+            2,
+            FinishReason::Length,
+            9,
+        ),
         ("no new token is allowed", limits(0, 16), usize::MAX, 0, FinishReason::Length, 0),
         ("the prompt fills the context", limits(6, 8), usize::MAX, 0, FinishReason::ContextFull, 0),
         ("both limits are reached at once", limits(0, 8), usize::MAX, 0, FinishReason::Length, 0),
@@ -975,7 +1044,9 @@ fn task_4_limits_and_stop_tokens() {
         ),
         ("`on_token` breaks at the third", limits(6, 16), 3, 3, FinishReason::Interrupted, 10),
     ] {
-        let found = generate(&case, &mut session(&case, 64), &prompt, 64, &limits, end_after);
+        let found = check::assert_accepts(name, || {
+            generate(&case, &mut session(&case, 64), &prompt, 64, &limits, end_after)
+        });
         let expected = Generated { tokens: greedy[..new].to_vec(), reason, computed };
         assert_eq!(
             found, expected,
@@ -1042,7 +1113,7 @@ fn task_4_a_conversation_goes_on_in_the_cache() {
         .expect("the prompt fits");
     assert_eq!(reason, FinishReason::Length, "one new token");
     assert_eq!(
-        session.cache.computed(),
+        session.cache().computed(),
         12,
         "of the second prompt's 12 tokens 11 are in the cache: how many positions were computed in all"
     );
@@ -1053,6 +1124,31 @@ fn task_4_a_conversation_goes_on_in_the_cache() {
         &at(&case.tensor("logits_new"), 4),
         case.tolerance("logits_new"),
     );
+}
+
+#[test]
+fn task_4_another_prompt_keeps_what_it_shares() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
+    let mut session = session(&case, 16);
+    feed(&mut session, &a[..5], 64, &case, "logits_a", 4, "five tokens of a");
+    let mut logits = Vec::new();
+    let choose = |scores: &[f32], _: &[u32]| {
+        logits = scores.to_vec();
+        argmax(scores)
+    };
+    // The texts have four tokens in common; the fifth that is in the cache is another one.
+    session
+        .generate(&b, 64, &limits(1, 16), choose, |_| ControlFlow::Continue(()))
+        .expect("the prompt fits");
+    let what = format!("{}/logits_b, position 5, asked for by `generate`", case.name());
+    let more = "\n  run as   the prompt b in a session that holds five tokens of a, four of which b begins with";
+    let expected = at(&case.tensor("logits_b"), 5);
+    let found = tensor(&[logits.len()], logits);
+    check::assert_close_noting(&what, &found, &expected, case.tolerance("logits_b"), more);
+    let found = (session.tokens().to_vec(), session.cache().computed());
+    assert_eq!(found, (b, 5 + 2), "the session's tokens, and how many positions were computed");
 }
 
 /// The same weights and tokens through week 1's model, which computes everything anew.

@@ -2,10 +2,7 @@
 //!
 //! Expected values: `python-ref/oracle/week2_day2.py`.
 
-use std::{
-    fmt,
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-};
+use std::fmt;
 
 use anyhow::Result;
 use tiny_llm::week2::{
@@ -24,6 +21,7 @@ use tiny_llm_formats::{
 use tiny_llm_harness::{
     check::assert_answer,
     fixtures::{Case, Fixtures, Json},
+    panics,
 };
 
 const FILE: &str = "some.gguf";
@@ -52,13 +50,15 @@ fn assert_lines(what: &str, lines: impl IntoIterator<Item = (String, String)>) {
 /// error.
 #[track_caller]
 fn calmly<T>(what: &str, action: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(action)).unwrap_or_else(|payload| {
-        let message = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref::<&str>().copied());
-        let message = message.unwrap_or("no message");
-        if message.starts_with("not yet implemented") {
-            resume_unwind(payload);
+    panics::catch(action).unwrap_or_else(|panic| {
+        if panic.is_todo() {
+            panic.go_on();
         }
-        panic!("{what}: this panicked: {message}\n  bytes from a file are never to be trusted: what is wrong with them is an error to be returned")
+        panic!(
+            "{what}: this panicked at {}: {}\n  bytes from a file are never to be trusted: what is wrong with them is an error to be returned",
+            panic.place,
+            panic.message()
+        )
     })
 }
 

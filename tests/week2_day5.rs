@@ -18,7 +18,10 @@ use tiny_llm::week2::{
     parallel::{Team, Tile},
 };
 use tiny_llm_formats::{Tensor, gguf::TensorType, tensor::tensor};
-use tiny_llm_harness::fixtures::{Case, Fixtures};
+use tiny_llm_harness::{
+    check::assert_accepts,
+    fixtures::{Case, Fixtures},
+};
 
 fn fixtures() -> Fixtures {
     Fixtures::open("week2_day5")
@@ -392,7 +395,11 @@ fn check_matrix_matrix(tile_rows: usize, tile_cols: usize) {
             unpacked.set(unpacked.get() + 1);
             unpack(bytes, row);
         };
-        matrix_matrix(counting, &weight, &x, tile);
+        let (down, across) = (tile.rows.clone(), tile.cols.clone());
+        let what = format!(
+            "matrix_matrix on the tile of rows {down:?} and columns {across:?}, whose `row_mut(t)` takes t in {down:?} and has {rows} places, 0..{rows}"
+        );
+        assert_accepts(&what, || matrix_matrix(counting, &weight, &x, tile));
         let found = unpacked.get();
         assert!(
             found == rows,

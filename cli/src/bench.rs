@@ -9,9 +9,10 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
+use tiny_llm_formats::FinishReason;
 
 use super::{
-    Engine, FinishReason, Request, Sampling, interrupt,
+    Engine, Request, Sampling, interrupt,
     memory::{Memory, mib},
     options::{ModelOption, at_least_one},
     output::Output,
@@ -43,11 +44,11 @@ pub(super) struct Args {
 pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let folder = args.model.path();
     let start = Instant::now();
-    let engine: E = args.model.load()?;
+    let mut engine: E = args.model.load()?;
     let load = start.elapsed();
     let loaded = Memory::now();
 
-    let config = engine.config();
+    let config = engine.config().clone();
     let vocab_size = config.vocab_size;
     // Every id is as good as another: no token is cheaper than the next. The stride spreads them
     // over the vocabulary.
@@ -70,7 +71,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let mut fastest: Option<Speed> = None;
     for _ in 0..args.repeat {
         engine.forget();
-        let Some(speed) = measure(&engine, &request)? else {
+        let Some(speed) = measure(&mut engine, &request)? else {
             return Ok(interrupt::exit_code(true));
         };
         let time = |s: &Speed| s.prefill + s.decode;
@@ -79,7 +80,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let speed = fastest.context("nothing was measured")?;
     let report = Report {
         model: folder.display().to_string(),
-        parameters: weights::parameters(config),
+        parameters: weights::parameters(&config),
         file_bytes: if folder.is_file() {
             size_of_file(&folder)?
         } else {
@@ -88,7 +89,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
         weight_bytes: engine.weight_bytes(),
         described: engine.described(),
         threads: engine.threads(),
-        operations: weights::operations(config),
+        operations: weights::operations(&config),
         load,
         speed,
         loaded,
@@ -100,7 +101,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
 }
 
 /// `None` if Ctrl-C ended it.
-fn measure<E: Engine>(engine: &E, request: &Request) -> Result<Option<Speed>> {
+fn measure<E: Engine>(engine: &mut E, request: &Request) -> Result<Option<Speed>> {
     let caught = interrupt::Caught::new();
     let mut stopwatch = Stopwatch::start(request.prompt.len());
     let finish = engine.generate(request, &mut |_| {
@@ -166,11 +167,7 @@ impl Report {
             format!("weights    {} are read for a token", mib(self.weight_bytes)),
             format!("engine     {}", self.described),
             format!("load       {:.3} s", self.load.as_secs_f64()),
-            format!(
-                "prefill    {}, first token after {:.3} s",
-                speed.prefill_text(),
-                speed.prefill.as_secs_f64()
-            ),
+            format!("prefill    {}", speed.first_token_text()),
             format!("decode     {}", speed.decode_text()),
             format!("loaded     {loaded}"),
             format!("at the end {end}"),

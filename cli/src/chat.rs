@@ -44,7 +44,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
-    let (session, template) = if args.raw {
+    let (mut session, template) = if args.raw {
         (Session::<E>::open(&args.model)?, Template::Raw)
     } else {
         let (session, own) = Session::<E>::open_for_chat(&args.model)?;

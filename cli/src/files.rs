@@ -9,6 +9,7 @@ use std::{
 use anyhow::{Result, ensure};
 use serde_json::{Map, Value, json};
 
+use tiny_llm_formats::unfinished::named;
 pub(super) use tiny_llm_formats::unfinished::{Unfinished, cannot_be_written};
 
 /// One tensor to be written.
@@ -46,7 +47,7 @@ pub(super) fn write_safetensors(
     out.write_all(&(header.len() as u64).to_le_bytes()).map_err(|e| wrong(&e))?;
     out.write_all(header.as_bytes()).map_err(|e| wrong(&e))?;
     for i in 0..entries.len() {
-        write_values(i, &mut out)?;
+        write_values(i, &mut out).map_err(|e| named(path, e))?;
     }
     let file = out.into_inner().map_err(|e| wrong(e.error()))?;
     let (found, expected) =

@@ -41,7 +41,7 @@ pub(super) struct Args {
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let prompt = input::prompt(args.prompt, args.raw)?;
-    let session = Session::<E>::open(&args.model)?;
+    let mut session = Session::<E>::open(&args.model)?;
     let tokens = if args.raw {
         session.tokenizer.encode(&prompt)?
     } else {
@@ -67,11 +67,7 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
             session.load.as_secs_f64(),
             session.engine.described()
         ));
-        note(&format!(
-            "prefill  {}, first token after {:.3} s",
-            speed.prefill_text(),
-            speed.prefill.as_secs_f64()
-        ));
+        note(&format!("prefill  {}", speed.first_token_text()));
         note(&format!("decode   {}", speed.decode_text()));
         note(&format!("finish   {}", session.describe(&generated)));
     }

@@ -1,10 +1,12 @@
-//! `inspect`: what a GGUF file holds.
+//! `inspect`: what a GGUF file or a model folder holds.
 
 use std::{collections::BTreeMap, fmt::Write, path::PathBuf, process::ExitCode};
 
 use anyhow::Result;
 
-use super::{Engine, options::at_least_one, output::Output};
+mod folder;
+
+use super::{Engine, options::threads, output::Output};
 use tiny_llm_formats::gguf::{Array, Metadata, TensorInfo, TensorType, Value};
 
 /// Characters of a text that are shown, and elements of an array.
@@ -17,14 +19,14 @@ const ELEMENTS: usize = 6;
 fastest axis first. Long texts and arrays are shown shortened."
 )]
 pub(super) struct Args {
-    /// A GGUF file
-    #[arg(value_name = "FILE")]
+    /// A GGUF file or a model folder
+    #[arg(value_name = "PATH")]
     file: PathBuf,
     /// Say how fast this machine can run it at best: measures the bandwidth of its memory
     #[arg(long)]
     roofline: bool,
     /// Threads that read [default: one for each physical core]
-    #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one, requires = "roofline")]
+    #[arg(short = 'j', long, value_name = "N", value_parser = threads, requires = "roofline")]
     threads: Option<usize>,
 }
 
@@ -42,8 +44,13 @@ pub struct Roofline {
 }
 
 pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
-    let (metadata, tensors) = E::inspect(&args.file)?;
-    let mut text = format!("{}\n{}\n{}", entries(&metadata), table(&tensors), totals(&tensors));
+    let (head, tensors) = if args.file.is_dir() {
+        (folder::fields(&args.file)?, folder::tensors(&args.file)?)
+    } else {
+        let (metadata, tensors) = E::inspect(&args.file)?;
+        (entries(&metadata), tensors)
+    };
+    let mut text = format!("{head}\n{}\n{}", table(&tensors), totals(&tensors));
     if args.roofline {
         let Roofline { bytes, threads, bandwidth, tokens_per_second } =
             E::roofline(&tensors, args.threads);

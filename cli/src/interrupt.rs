@@ -1,4 +1,5 @@
-//! Ctrl-C: the first one ends what is running at the next token, the second one ends the program.
+//! Ctrl-C, and the signals that ask a program to end: the first one ends what is running at the next
+//! token, the second one ends the program. Files that are not complete go with it.
 
 use std::{
     process::ExitCode,
@@ -16,6 +17,7 @@ static REQUESTED: AtomicBool = AtomicBool::new(false);
 pub(super) fn install() {
     let _ = ctrlc::set_handler(|| {
         if !CAUGHT.load(Ordering::SeqCst) || REQUESTED.swap(true, Ordering::SeqCst) {
+            tiny_llm_formats::unfinished::remove_all();
             std::process::exit(CODE.into());
         }
     });

@@ -32,7 +32,7 @@ use clap::{Parser, Subcommand};
 pub use inspect::Roofline;
 
 use tiny_llm_formats::{
-    Tensor,
+    FinishReason, Tensor,
     chat::Message,
     config::ModelConfig,
     gguf::{Metadata, Progress, TensorInfo, TensorType},
@@ -86,7 +86,7 @@ pub trait Engine: Sized {
     fn check(&self, tokens: &[u32]) -> Result<()>;
 
     /// Logits of every position: `tokens [L]` → `[L, V]`.
-    fn logits(&self, tokens: &[u32]) -> Tensor;
+    fn logits(&mut self, tokens: &[u32]) -> Tensor;
 
     /// Hands every intermediate result of the model on `tokens [L]` to `each` as soon as it is
     /// computed, with its name.
@@ -100,7 +100,7 @@ pub trait Engine: Sized {
     fn tasks_of(activation: &str) -> &'static [&'static str];
 
     /// Forgets what was kept of earlier requests, so that the next one is all work.
-    fn forget(&self) {}
+    fn forget(&mut self) {}
 
     /// Threads that it works with.
     fn threads(&self) -> usize;
@@ -110,7 +110,7 @@ pub trait Engine: Sized {
     /// # Errors
     /// If the prompt is empty or longer than the context.
     fn generate(
-        &self,
+        &mut self,
         request: &Request,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason>;
@@ -264,19 +264,6 @@ impl Sampling {
     }
 }
 
-/// Why a generation ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FinishReason {
-    /// The model chose a stop token.
-    Stop,
-    /// As many tokens as were asked for.
-    Length,
-    /// The context is full.
-    ContextFull,
-    /// `on_token` asked to end.
-    Interrupted,
-}
-
 /// An inference engine for Llama, Qwen2 and Qwen3.
 #[derive(Parser)]
 #[command(
@@ -337,7 +324,7 @@ pub fn main<E: Engine>() -> ExitCode {
         Command::Trace(args) => trace::run::<E>(&args),
     };
     outcome.unwrap_or_else(|error| {
-        let text = format!("error: {}", output::one_line(&format!("{error:#}")));
+        let text = format!("error: {}", output::bounded(&output::one_line(&format!("{error:#}"))));
         if error.is::<WrongOption>() {
             output::note(&format!("{text}; see --help"));
             return ExitCode::from(2);

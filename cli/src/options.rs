@@ -20,7 +20,7 @@ pub(super) struct ModelOption {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2))]
     week: Option<u8>,
     /// Threads [default: one for each physical core]
-    #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one, help_heading = "Week 2's engine")]
+    #[arg(short = 'j', long, value_name = "N", value_parser = threads, help_heading = "Week 2's engine")]
     threads: Option<usize>,
     /// Longest sequence, prompt and answer together [default: the model's, at most 4096]
     #[arg(short = 'c', long, value_name = "N", value_parser = at_least_one, help_heading = "Week 2's engine")]
@@ -115,6 +115,17 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|&n| n > 0)
         .ok_or_else(|| "expected a whole number from 1 on".to_owned())
+}
+
+/// More threads than any machine here has cores; a system may refuse to start so many.
+const MAX_THREADS: usize = 1024;
+
+/// A number of threads.
+pub(super) fn threads(text: &str) -> Result<usize, String> {
+    count(text)
+        .ok()
+        .filter(|n| (1..=MAX_THREADS).contains(n))
+        .ok_or_else(|| format!("expected a whole number from 1 to {MAX_THREADS}"))
 }
 
 /// Any whole number of 64 bits.

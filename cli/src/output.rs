@@ -73,3 +73,17 @@ pub(super) fn one_line(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join(" ")
 }
+
+/// A message that fits a screen: an error may quote what it found, and a file can hold a name of a
+/// megabyte. Beginning and end stay, because they say which file it was and what was expected.
+pub(super) fn bounded(text: &str) -> String {
+    const HEAD: usize = 600;
+    const TAIL: usize = 300;
+    let length = text.chars().count();
+    if length <= HEAD + TAIL {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(HEAD).collect();
+    let tail: String = text.chars().skip(length - TAIL).collect();
+    format!("{head} […] {tail}")
+}

@@ -50,17 +50,17 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let (likelihood, unit) = if let Some(file) = &args.text {
         let text = std::fs::read_to_string(file)
             .map_err(|e| anyhow!("{}: cannot be read: {e}", file.display()))?;
-        let session = Session::<E>::open(&args.model)?;
+        let mut session = Session::<E>::open(&args.model)?;
         let stretch =
             args.stretch.unwrap_or_else(|| session.engine.config().max_positions.min(512));
-        (Likelihood::of_text(&session, &text, stretch, limit)?, "stretches")
+        (Likelihood::of_text(&mut session, &text, stretch, limit)?, "stretches")
     } else {
         let stories = stories(
             &args.stories.clone().unwrap_or_else(|| embedded("eval/stories.jsonl")),
             limit,
         )?;
-        let session = Session::<E>::open(&args.model)?;
-        (Likelihood::of_stories(&session, &stories)?, "stories")
+        let mut session = Session::<E>::open(&args.model)?;
+        (Likelihood::of_stories(&mut session, &stories)?, "stories")
     };
     let (texts, tokens, perplexity) =
         (likelihood.of_texts.len(), likelihood.tokens, likelihood.perplexity());
@@ -91,7 +91,10 @@ pub(super) struct Likelihood {
 
 impl Likelihood {
     /// Each story by itself, with the token that ends a text if the vocabulary has it.
-    pub(super) fn of_stories<E: Engine>(session: &Session<E>, stories: &[String]) -> Result<Self> {
+    pub(super) fn of_stories<E: Engine>(
+        session: &mut Session<E>,
+        stories: &[String],
+    ) -> Result<Self> {
         let mut all = Self::default();
         let end = session
             .tokenizer
@@ -100,14 +103,15 @@ impl Likelihood {
             .filter(|end| end.len() == 1)
             .unwrap_or_default();
         for story in stories {
-            all.add(session, &[session.tokenizer.encode_prompt(story)?, end.clone()].concat())?;
+            let tokens = [session.tokenizer.encode_prompt(story)?, end.clone()].concat();
+            all.add(&mut session.engine, &tokens)?;
         }
         all.checked("stories")
     }
 
     /// A long text, so many tokens at a time. What begins a text begins each of these stretches.
     fn of_text<E: Engine>(
-        session: &Session<E>,
+        session: &mut Session<E>,
         text: &str,
         stretch: usize,
         limit: usize,
@@ -120,15 +124,15 @@ impl Likelihood {
             "--stretch: found {stretch}, expected room for a token and the one that it predicts"
         );
         for part in session.tokenizer.encode(text)?.chunks(size).take(limit) {
-            all.add(session, &[&beginning[..], part].concat())?;
+            all.add(&mut session.engine, &[&beginning[..], part].concat())?;
         }
         all.checked("text")
     }
 
     /// Every token but the first, given those before it.
-    fn add<E: Engine>(&mut self, session: &Session<E>, tokens: &[u32]) -> Result<()> {
-        session.engine.check(tokens)?;
-        let logits = session.engine.logits(tokens);
+    fn add(&mut self, engine: &mut impl Engine, tokens: &[u32]) -> Result<()> {
+        engine.check(tokens)?;
+        let logits = engine.logits(tokens);
         let mut negative_log = 0.0;
         for (row, &next) in logits.rows().into_iter().zip(&tokens[1..]) {
             let max = row.fold(f32::NEG_INFINITY, |m, &x| m.max(x));

@@ -16,7 +16,7 @@ use regex_lite::Regex;
 use super::{
     Engine, QuantizeRequest,
     interrupt::{self, Caught},
-    options::at_least_one,
+    options::threads,
     output::Output,
 };
 use tiny_llm_formats::gguf::{TensorInfo, TensorType, convert::metadata_from_folder};
@@ -45,7 +45,7 @@ pub(super) struct Args {
     #[arg(long)]
     force: bool,
     /// Threads [default: one for each physical core]
-    #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
+    #[arg(short = 'j', long, value_name = "N", value_parser = threads)]
     threads: Option<usize>,
 }
 
@@ -74,7 +74,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
         input.display()
     );
     ensure!(
-        args.force || !output.exists(),
+        args.force || output.symlink_metadata().is_err(),
         "{}: found something there; --force replaces a file",
         output.display()
     );

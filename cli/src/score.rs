@@ -54,10 +54,10 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let stories = perplexity::stories(&stories_file, limit)?;
     let levels = levels(&questions_file.with_file_name("scores.json"))?;
 
-    let session = Session::<E>::open(&args.model)?;
+    let mut session = Session::<E>::open(&args.model)?;
     let mut marks: BTreeMap<&str, Marks> = BTreeMap::new();
     for (i, question) in questions.iter().enumerate() {
-        let Some(answer) = answer(&session, &question.prompt)? else {
+        let Some(answer) = answer(&mut session, &question.prompt)? else {
             return Ok(interrupt::exit_code(true));
         };
         let of_kind = marks.entry(&question.kind).or_default();
@@ -67,7 +67,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
             note(&format!("{} of {} questions", i + 1, questions.len()));
         }
     }
-    let likelihood = Likelihood::of_stories(&session, &stories)?;
+    let likelihood = Likelihood::of_stories(&mut session, &stories)?;
     let all = Marks { asked: questions.len(), right: marks.values().map(|m| m.right).sum() };
     let kinds: Vec<_> = marks.into_iter().chain([("all", all)]).collect();
     let report = if args.json {
@@ -98,7 +98,7 @@ impl Marks {
 }
 
 /// What the model says until the end of the line; `None` if Ctrl-C ended it.
-fn answer<E: Engine>(session: &Session<E>, prompt: &str) -> Result<Option<String>> {
+fn answer<E: Engine>(session: &mut Session<E>, prompt: &str) -> Result<Option<String>> {
     let request = Request {
         prompt: session.tokenizer.encode_prompt(prompt)?,
         max_new_tokens: MAX_ANSWER,

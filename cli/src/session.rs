@@ -8,13 +8,14 @@ use std::{
 use anyhow::{Context, Result};
 
 use super::{
-    Engine, FinishReason, Request,
+    Engine, Request,
     interrupt::Caught,
     options::ModelOption,
     output::Output,
     speed::{Speed, Stopwatch},
 };
 use tiny_llm_formats::{
+    FinishReason,
     gguf::Metadata,
     text::{ChatTemplate, Tokenizer},
 };
@@ -83,7 +84,7 @@ impl<E: Engine> Session<E> {
     }
 
     /// Generates and writes the text as it comes. Ends early if nobody reads it any more.
-    pub(super) fn stream(&self, request: &Request, output: &mut Output) -> Result<Generated> {
+    pub(super) fn stream(&mut self, request: &Request, output: &mut Output) -> Result<Generated> {
         self.generate(request, |text| {
             if output.write(text) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })
@@ -91,7 +92,7 @@ impl<E: Engine> Session<E> {
 
     /// Generates; `on_text` receives each piece of text, which may be empty, and may ask to end.
     pub(super) fn generate(
-        &self,
+        &mut self,
         request: &Request,
         mut on_text: impl FnMut(&str) -> ControlFlow<()>,
     ) -> Result<Generated> {

@@ -24,7 +24,7 @@ impl Stopwatch {
     }
 
     pub(super) fn stop(self) -> Speed {
-        let (first, last) = self.came.unwrap_or_else(|| (Instant::now(), Instant::now()));
+        let (first, last) = self.came.unwrap_or((self.start, self.start));
         Speed {
             prompt_tokens: self.prompt_tokens,
             new_tokens: self.new_tokens,
@@ -60,9 +60,21 @@ impl Speed {
         (self.decoded() > 0).then(|| rate(self.decoded(), self.decode))
     }
 
-    /// `4 tokens, 512.0 tokens/s`
+    /// `4 tokens, 512.0 tokens/s`; without a new token the prompt was not run.
     pub(super) fn prefill_text(&self) -> String {
+        if self.new_tokens == 0 {
+            return format!("none of {} tokens", self.prompt_tokens);
+        }
         format!("{} tokens, {:.1} tokens/s", self.prompt_tokens, self.prefill_rate())
+    }
+
+    /// The same, and how long it took until there was something to read.
+    pub(super) fn first_token_text(&self) -> String {
+        let prefill = self.prefill_text();
+        if self.new_tokens == 0 {
+            return prefill;
+        }
+        format!("{prefill}, first token after {:.3} s", self.prefill.as_secs_f64())
     }
 
     /// `63 tokens, 80.0 tokens/s`

@@ -3,71 +3,68 @@
 use std::{fmt, path::Path};
 
 use anyhow::{Context, Result, bail, ensure};
-use serde::Deserialize;
+
+use crate::fields::Fields;
 
 /// Where the list stands, relative to the repository.
-pub(crate) const PATH: &str = "course/curriculum.toml";
+pub const PATH: &str = "course/curriculum.toml";
 
 /// The whole course.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Curriculum {
+#[derive(Debug)]
+pub struct Curriculum {
     /// In order, numbered from 1.
-    #[serde(rename = "week")]
-    pub(crate) weeks: Vec<Week>,
+    pub weeks: Vec<Week>,
 }
 
 /// One week, one floor of the house: `src/weekN`.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Week {
+#[derive(Debug)]
+pub struct Week {
     /// From 1.
-    pub(crate) number: usize,
+    pub number: usize,
     /// As the book has it.
-    pub(crate) title: String,
+    pub title: String,
     /// In order.
-    #[serde(rename = "day")]
-    pub(crate) days: Vec<Day>,
+    pub days: Vec<Day>,
 }
 
 /// One day: one Cargo feature, one chapter, one test file, one oracle file.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Day {
+#[derive(Debug)]
+pub struct Day {
     /// `week1-day3`.
-    pub(crate) feature: String,
+    pub feature: String,
     /// As the book has it.
-    pub(crate) title: String,
+    pub title: String,
     /// Markdown file, relative to the repository.
-    pub(crate) chapter: String,
+    pub chapter: String,
     /// What the learner's model can do once the day is green; one sentence.
-    #[serde(default)]
-    pub(crate) shows: Option<String>,
+    pub shows: Option<String>,
     /// In order, numbered from 1.
-    #[serde(rename = "task")]
-    pub(crate) tasks: Vec<Task>,
+    pub tasks: Vec<Task>,
 }
 
 /// One task: some functions in one file.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Task {
+#[derive(Debug)]
+pub struct Task {
     /// From 1 within the day.
-    pub(crate) number: usize,
+    pub number: usize,
     /// A few words.
-    pub(crate) title: String,
+    pub title: String,
     /// The learner's file, relative to the repository; the reference's is the same under
     /// `reference/`.
-    pub(crate) file: String,
+    pub file: String,
     /// `softmax`, `Embedding::forward`: as the stub's message names them.
-    pub(crate) functions: Vec<String>,
+    pub functions: Vec<String>,
     /// One sentence.
-    pub(crate) goal: String,
+    pub goal: String,
 }
 
 /// `week1-day3 task 2`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct TaskId {
+pub struct TaskId {
     /// `week1-day3`.
-    pub(crate) feature: String,
+    pub feature: String,
     /// From 1.
-    pub(crate) task: usize,
+    pub task: usize,
 }
 
 impl fmt::Display for TaskId {
@@ -78,27 +75,69 @@ impl fmt::Display for TaskId {
 
 impl TaskId {
     /// Whether the curriculum puts this task into that file.
-    pub(crate) fn file_is(&self, path: &str, curriculum: &Curriculum) -> bool {
+    pub fn file_is(&self, path: &str, curriculum: &Curriculum) -> bool {
         curriculum.task(self).is_ok_and(|task| task.file == path)
     }
 
     /// The text of the stub's `todo!`.
-    pub(crate) fn message(&self, function: &str) -> String {
+    pub fn message(&self, function: &str) -> String {
         format!("{self}: {function}")
     }
 }
 
 impl Day {
     /// `week1_day3`: the name of the test target, of its file, and of the oracle's module.
-    pub(crate) fn module(&self) -> String {
+    pub fn module(&self) -> String {
         self.feature.replace('-', "_")
     }
 
     /// The day's tasks with their ids.
-    pub(crate) fn tasks(&self) -> impl Iterator<Item = (TaskId, &Task)> {
+    pub fn tasks(&self) -> impl Iterator<Item = (TaskId, &Task)> {
         self.tasks
             .iter()
             .map(|task| (TaskId { feature: self.feature.clone(), task: task.number }, task))
+    }
+}
+
+impl Week {
+    fn read(mut fields: Fields, unknown: &mut Vec<String>) -> Result<Self> {
+        let days = fields.tables("day")?.into_iter().map(|day| Day::read(day, unknown));
+        let week = Self {
+            days: days.collect::<Result<_>>()?,
+            number: fields.number("number")?,
+            title: fields.text("title")?,
+        };
+        unknown.extend(fields.rest());
+        Ok(week)
+    }
+}
+
+impl Day {
+    fn read(mut fields: Fields, unknown: &mut Vec<String>) -> Result<Self> {
+        let tasks = fields.tables("task")?.into_iter().map(|task| Task::read(task, unknown));
+        let day = Self {
+            tasks: tasks.collect::<Result<_>>()?,
+            feature: fields.text("feature")?,
+            title: fields.text("title")?,
+            chapter: fields.text("chapter")?,
+            shows: fields.optional_text("shows")?,
+        };
+        unknown.extend(fields.rest());
+        Ok(day)
+    }
+}
+
+impl Task {
+    fn read(mut fields: Fields, unknown: &mut Vec<String>) -> Result<Self> {
+        let task = Self {
+            number: fields.number("number")?,
+            title: fields.text("title")?,
+            file: fields.text("file")?,
+            functions: fields.texts("functions")?,
+            goal: fields.text("goal")?,
+        };
+        unknown.extend(fields.rest());
+        Ok(task)
     }
 }
 
@@ -107,14 +146,14 @@ impl Curriculum {
     ///
     /// # Errors
     /// If the file is missing or malformed, or numbers and names do not follow one another.
-    pub(crate) fn load(root: &Path) -> Result<Self> {
+    pub fn load(root: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(root.join(PATH))
             .with_context(|| format!("{PATH} cannot be read"))?;
         Self::parse(&text)
     }
 
     /// [`Curriculum::load`] from text.
-    pub(crate) fn parse(text: &str) -> Result<Self> {
+    pub fn parse(text: &str) -> Result<Self> {
         let (curriculum, unknown) = Self::parse_newer(text)?;
         ensure!(unknown.is_empty(), "{PATH} is malformed: unknown field {}", unknown.join(", "));
         Ok(curriculum)
@@ -122,13 +161,16 @@ impl Curriculum {
 
     /// [`Curriculum::parse`] for a list that may be newer than this runner: returns the fields that
     /// it does not know.
-    pub(crate) fn parse_newer(text: &str) -> Result<(Self, Vec<String>)> {
+    pub fn parse_newer(text: &str) -> Result<(Self, Vec<String>)> {
         let mut unknown = Vec::new();
-        let document =
-            toml::Deserializer::parse(text).with_context(|| format!("{PATH} is malformed"))?;
-        let curriculum: Self =
-            serde_ignored::deserialize(document, |field| unknown.push(field.to_string()))
-                .with_context(|| format!("{PATH} is malformed"))?;
+        let read = |unknown: &mut Vec<String>| -> Result<Self> {
+            let mut file = Fields::parse(text)?;
+            let weeks = file.tables("week")?.into_iter().map(|week| Week::read(week, unknown));
+            let weeks = weeks.collect::<Result<_>>()?;
+            unknown.extend(file.rest());
+            Ok(Self { weeks })
+        };
+        let curriculum = read(&mut unknown).with_context(|| format!("{PATH} is malformed"))?;
         for (i, week) in curriculum.weeks.iter().enumerate() {
             ensure!(
                 week.number == i + 1,
@@ -170,7 +212,7 @@ impl Curriculum {
 
     /// Days that a later one of the same week says must be there, as `week2-day3`: while a week is
     /// written they come as they are ready.
-    pub(crate) fn gaps(&self) -> Vec<String> {
+    pub fn gaps(&self) -> Vec<String> {
         let last = |week: &Week| {
             week.days
                 .last()
@@ -185,12 +227,12 @@ impl Curriculum {
     }
 
     /// All days, in order.
-    pub(crate) fn days(&self) -> impl Iterator<Item = &Day> {
+    pub fn days(&self) -> impl Iterator<Item = &Day> {
         self.weeks.iter().flat_map(|week| &week.days)
     }
 
     /// All tasks, in order.
-    pub(crate) fn tasks(&self) -> impl Iterator<Item = (TaskId, &Task)> {
+    pub fn tasks(&self) -> impl Iterator<Item = (TaskId, &Task)> {
         self.days().flat_map(Day::tasks)
     }
 
@@ -198,7 +240,7 @@ impl Curriculum {
     ///
     /// # Errors
     /// If there is none; the message lists what there is.
-    pub(crate) fn named(&self, day: &str, task: usize) -> Result<(&Day, TaskId, &Task)> {
+    pub fn named(&self, day: &str, task: usize) -> Result<(&Day, TaskId, &Task)> {
         let day = self.day(day)?;
         let found = day.tasks().find(|(id, _)| id.task == task);
         let (id, task) = found.with_context(|| {
@@ -211,7 +253,7 @@ impl Curriculum {
     ///
     /// # Errors
     /// If there is none; the message lists what there is.
-    pub(crate) fn day(&self, name: &str) -> Result<&Day> {
+    pub fn day(&self, name: &str) -> Result<&Day> {
         self.days().find(|day| day.feature == name).with_context(|| {
             let days: Vec<&str> = self.days().map(|day| day.feature.as_str()).collect();
             format!("there is no day {name:?}; there are {}", days.join(", "))
@@ -219,7 +261,7 @@ impl Curriculum {
     }
 
     /// The task of that id, with a message that says what there is instead.
-    pub(crate) fn task(&self, id: &TaskId) -> Result<&Task> {
+    pub fn task(&self, id: &TaskId) -> Result<&Task> {
         let Some(day) = self.days().find(|day| day.feature == id.feature) else {
             bail!("{PATH} has no {}", id.feature);
         };

@@ -3,36 +3,34 @@
 use std::{fmt::Write as _, path::Path};
 
 use anyhow::{Context, Result, ensure};
-use similar::{ChangeTag, TextDiff};
+use diffy::{DiffOptions, Line};
 
 use crate::{
+    asked::Words,
     curriculum::Curriculum,
     ink::Ink,
     judge::{self, Verdict},
     learner::State,
     source::place,
+    standing::Status,
     stubs::{Generated, generated},
 };
 
-/// `cargo course diff DAY TASK [--spoil]`.
+/// `cargo course diff TASK [--spoil]`.
 ///
 /// # Errors
 /// If the task's tests do not pass now, unless `spoil` is given.
-pub(crate) fn diff(
-    root: &Path,
-    curriculum: &Curriculum,
-    day: &str,
-    task: usize,
-    spoil: bool,
-) -> Result<()> {
-    let (day, id, task) = curriculum.named(day, task)?;
+pub(crate) fn diff(root: &Path, curriculum: &Curriculum, words: &Words, spoil: bool) -> Result<()> {
+    let here = Status::read(root, curriculum)?.day();
+    let asked = words.task(curriculum, here)?;
+    let (day, id, task) = asked.context("name a day and a task: week1-day2 3")?;
     let files = generated(root, curriculum)?;
     let file = files
         .iter()
         .find(|file| file.path == task.file)
         .with_context(|| format!("{} does not exist", task.file))?;
     if !spoil {
-        let why = match judge::task(root, day, &id)?.verdict {
+        let why = match judge::run(root, day, Some(id.task), Ink::of_stdout())?.verdict {
             Verdict::Passed => None,
             Verdict::Failed => Some("its tests do not pass yet"),
             Verdict::DoesNotCompile => Some("your code does not compile"),
@@ -75,20 +73,27 @@ fn beside(file: &Generated, reference: &str, function: &str, ink: Ink) -> String
     }
     let mut shown =
         format!("--- {}: {function}\n+++ reference/{}: {function}\n", file.path, file.path);
-    let diff = TextDiff::from_lines(yours.as_str(), ours.as_str());
-    for hunk in diff.unified_diff().iter_hunks() {
-        let _ = writeln!(shown, "{}", hunk.header());
-        for change in hunk.iter_changes() {
-            let line = change.value().trim_end_matches('\n');
-            let line = match change.tag() {
-                ChangeTag::Delete => ink.red(&format!("-{line}")),
-                ChangeTag::Insert => ink.green(&format!("+{line}")),
-                ChangeTag::Equal => format!(" {line}"),
+    let patch = DiffOptions::default().create_patch(&yours, &ours);
+    for hunk in patch.hunks() {
+        let _ = writeln!(shown, "@@ -{} +{} @@", hunk.old_range(), hunk.new_range());
+        for line in hunk.lines() {
+            let _ = match line {
+                Line::Delete(line) => {
+                    write!(shown, "{}", painted(line, |line| ink.red(&format!("-{line}"))))
+                }
+                Line::Insert(line) => {
+                    write!(shown, "{}", painted(line, |line| ink.green(&format!("+{line}"))))
+                }
+                Line::Context(line) => write!(shown, " {line}"),
             };
-            let _ = writeln!(shown, "{line}");
         }
     }
     shown + "\n"
+}
+
+/// Colour ends before the line does.
+fn painted(line: &str, paint: impl Fn(&str) -> String) -> String {
+    paint(line.trim_end_matches('\n')) + "\n"
 }
 
 /// A function from `fn` to its closing brace.
@@ -102,6 +107,10 @@ fn whole(text: &str, function: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::testing::{curriculum, repository, write};
+
+    fn words(text: &str) -> Words {
+        Words(text.split(' ').map(str::to_owned).collect())
+    }
 
     fn shown(one: &str) -> String {
         let root = repository();
@@ -140,11 +149,12 @@ mod tests {
     fn a_task_that_is_not_there_is_named() {
         let root = repository();
         let error =
-            diff(root.path(), &curriculum(), "week1-day1", 7, true).unwrap_err().to_string();
+            diff(root.path(), &curriculum(), &words("week1-day1 7"), true).unwrap_err().to_string();
         assert!(error.contains("week1-day1 has no task 7"), "{error}");
-        diff(root.path(), &curriculum(), "week1-day1", 1, true).unwrap();
-        let error =
-            diff(root.path(), &curriculum(), "week1-day1", 1, false).unwrap_err().to_string();
+        diff(root.path(), &curriculum(), &words("week1-day1 1"), true).unwrap();
+        let error = diff(root.path(), &curriculum(), &words("week1-day1 1"), false)
+            .unwrap_err()
+            .to_string();
         assert!(
             error.contains("does not compile") && error.contains("--spoil"),
             "there is nothing that cargo could build: {error}"

@@ -3,16 +3,16 @@
 use crate::{ink::bleached, libtest::Report};
 
 /// A failed test.
-pub(crate) struct Failure {
+pub struct Failure {
     /// What the test printed and the panic's message, verbatim.
-    pub(crate) message: String,
+    pub message: String,
     /// `src/week1/attention.rs:39`: where it panicked.
-    pub(crate) place: Option<String>,
+    pub place: Option<String>,
 }
 
 impl Failure {
     /// The failure of the test `name`.
-    pub(crate) fn of(report: &Report, name: &str) -> Self {
+    pub fn of(report: &Report, name: &str) -> Self {
         let (mut message, mut place, mut in_backtrace) = (Vec::new(), None, false);
         for line in report.output(name).unwrap_or_default().lines() {
             let panicked =
@@ -37,18 +37,18 @@ fn without_column(place: &str) -> String {
 }
 
 /// What the harness makes of a wrong answer, if it makes anything of it.
-pub(crate) fn diagnosis(message: &str) -> Option<&str> {
+pub fn diagnosis(message: &str) -> Option<&str> {
     message.lines().find_map(|line| line.trim_start().strip_prefix("diagnosis "))
 }
 
 /// The stub that a test stopped at: `week1-day1 task 2: scaled_dot_product_attention`.
-pub(crate) fn open_stub<'a>(report: &'a Report, test: &str) -> Option<&'a str> {
+pub fn open_stub<'a>(report: &'a Report, test: &str) -> Option<&'a str> {
     let stub = report.first_panic(test)?.strip_prefix("not yet implemented: ")?;
     (stub.starts_with("week") && stub.contains(" task ")).then_some(stub)
 }
 
 /// `task_1_softmax_rows_sum_to_one` → `softmax rows sum to one`.
-pub(crate) fn words(test: &str) -> String {
+pub fn words(test: &str) -> String {
     let name = test
         .strip_prefix("task_")
         .and_then(|rest| rest.split_once('_'))
@@ -57,7 +57,7 @@ pub(crate) fn words(test: &str) -> String {
 }
 
 /// What a build is at, if a line of cargo's says so: `building ndarray v0.17.2`.
-pub(crate) fn build_step(line: &str) -> Option<String> {
+pub fn build_step(line: &str) -> Option<String> {
     let line = bleached(line);
     let mut words = line.split_whitespace();
     match words.next()? {
@@ -72,7 +72,7 @@ pub(crate) fn build_step(line: &str) -> Option<String> {
 
 /// The compiler's errors without its warnings and without cargo's own lines; everything, if there
 /// are none.
-pub(crate) fn compile_errors(text: &str) -> String {
+pub fn compile_errors(text: &str) -> String {
     const CARGO: [&str; 8] = [
         "   Compiling ",
         "    Blocking ",
@@ -95,7 +95,7 @@ pub(crate) fn compile_errors(text: &str) -> String {
 }
 
 /// The last lines, for a test program that ended without a report.
-pub(crate) fn tail(text: &str) -> String {
+pub fn tail(text: &str) -> String {
     let lines: Vec<&str> =
         text.lines().filter(|line| !line.is_empty() && !line.starts_with("test ")).collect();
     lines[lines.len().saturating_sub(8)..].join("\n")

@@ -13,14 +13,13 @@ use anyhow::{Context, Result, bail};
 use crate::curriculum;
 
 /// Folders of the repository that are made, not written; as in .gitignore.
-pub(crate) const MADE: [&str; 6] =
-    [".git", "target", ".venv", ".course", "book/book", "models/hub"];
+pub const MADE: [&str; 6] = [".git", "target", ".venv", ".course", "book/book", "models/hub"];
 
 /// The repository around the current folder.
 ///
 /// # Errors
 /// If there is none.
-pub(crate) fn repository_root() -> Result<PathBuf> {
+pub fn repository_root() -> Result<PathBuf> {
     let here = std::env::current_dir().context("the current folder cannot be read")?;
     match here.ancestors().find(|folder| folder.join(curriculum::PATH).is_file()) {
         Some(root) => Ok(root.to_owned()),
@@ -33,7 +32,7 @@ pub(crate) fn repository_root() -> Result<PathBuf> {
 }
 
 /// Replaces a file in one step: at every moment it is either the old one or the new one.
-pub(crate) fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
+pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     let folder = path.parent().context("a file lies in a folder")?;
     let name = path.file_name().context("a file has a name")?.to_string_lossy();
     let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
@@ -49,19 +48,19 @@ pub(crate) fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> Result
 }
 
 /// Writes a file that nothing else reads yet, down to the disk.
-pub(crate) fn write_synced(path: &Path, content: &[u8]) -> std::io::Result<()> {
+pub fn write_synced(path: &Path, content: &[u8]) -> std::io::Result<()> {
     let mut file = File::create(path)?;
     file.write_all(content)?;
     file.sync_all()
 }
 
 /// Makes the names in a folder last through a power cut, where the platform can.
-pub(crate) fn sync_folder(folder: &Path) -> std::io::Result<()> {
+pub fn sync_folder(folder: &Path) -> std::io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
 /// Writes a file only if its content changes, so that cargo sees nothing new where nothing is.
-pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
+pub fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|old| old == content) {
         return Ok(());
     }
@@ -77,7 +76,7 @@ pub(crate) fn write_if_changed(path: &Path, content: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// If a folder cannot be listed.
-pub(crate) fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
+pub fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(root.join(folder))
         .with_context(|| format!("{} cannot be listed", root.join(folder).display()))?
     {
@@ -99,15 +98,15 @@ pub(crate) fn list(root: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) ->
 
 /// `.course/recovery/<time>/`: where the files that one command replaces are kept.
 #[derive(Debug)]
-pub(crate) struct Recovery {
+pub struct Recovery {
     root: PathBuf,
     /// The folder, relative to the repository. It appears with the first file.
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
 }
 
 impl Recovery {
     /// A folder named after the present time, in UTC.
-    pub(crate) fn new(root: &Path) -> Self {
+    pub fn new(root: &Path) -> Self {
         let name = utc_now();
         let folder = (1..)
             .map(|n| {
@@ -123,12 +122,12 @@ impl Recovery {
     }
 
     /// Keeps a copy of the file at `path`, which is relative to the repository.
-    pub(crate) fn keep(&self, path: &str, content: impl AsRef<[u8]>) -> Result<()> {
+    pub fn keep(&self, path: &str, content: impl AsRef<[u8]>) -> Result<()> {
         write_atomically(&self.root.join(&self.folder).join(path), content)
     }
 
     /// Moves the file at `path` here, byte for byte; `path` is relative to the repository.
-    pub(crate) fn take(&self, path: &str) -> Result<()> {
+    pub fn take(&self, path: &str) -> Result<()> {
         let kept = self.root.join(&self.folder).join(path);
         let take = || {
             fs::create_dir_all(kept.parent().unwrap_or(&self.root))?;
@@ -139,7 +138,7 @@ impl Recovery {
 }
 
 /// The present time, as [`timestamp`] has it.
-pub(crate) fn utc_now() -> String {
+pub fn utc_now() -> String {
     timestamp(SystemTime::now())
 }
 

@@ -1,4 +1,4 @@
-//! `cargo course hint DAY TASK`: a task's hints, one more with each call.
+//! `cargo course hint`: a task's hints, one with each call.
 //!
 //! They stand in `course/hints/week1-dayN.toml`, three for each task, from a nudge to nearly the
 //! solution:
@@ -12,50 +12,43 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use anyhow::{Context, Result, ensure};
-use clap::{Args, value_parser};
-use serde::Deserialize;
 
 use crate::{
+    asked::Words,
     curriculum::{Curriculum, Day, TaskId},
+    fields::Fields,
     record::{HINTS, Record},
+    standing::Status,
 };
 
 /// Where the hints stand, relative to the repository.
-pub(crate) const FOLDER: &str = "course/hints";
+pub const FOLDER: &str = "course/hints";
 
-/// Which hint.
-#[derive(Debug, Args)]
-pub(crate) struct Options {
-    /// week1-day1
-    day: String,
-    /// 1
-    task: usize,
-    /// Up to this hint, 1 to 3; without it, one more than you have seen
-    #[arg(long, value_name = "N", value_parser = value_parser!(u8).range(1..=i64::from(HINTS)))]
-    level: Option<u8>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    #[serde(default, rename = "task")]
-    tasks: Vec<OfTask>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// The hints of one task.
+#[derive(Debug)]
 struct OfTask {
     number: usize,
     hints: Vec<String>,
 }
 
-/// Prints the hints up to the next one and notes that it was seen.
+/// Prints the task's next hint and notes that it was seen.
 ///
 /// # Errors
 /// If there is no such task, or its hints cannot be read.
-pub(crate) fn print(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<()> {
-    let (day, id, _) = curriculum.named(&options.day, options.task)?;
-    let (text, more) = next(root, day, &id, options.level)?;
+pub(crate) fn print(
+    root: &Path,
+    curriculum: &Curriculum,
+    words: &Words,
+    level: Option<u8>,
+) -> Result<()> {
+    let status = Status::read(root, curriculum)?;
+    let asked = words.task(curriculum, status.day())?;
+    let current = || status.current().map(|task| (task.day, task.id.clone(), task.task));
+    let Some((day, id, _)) = asked.or_else(current) else {
+        println!("Nothing is open. The hints of a task: cargo course hint week1-day1 1");
+        return Ok(());
+    };
+    let (text, more) = next(root, day, &id, level)?;
     print!("{text}");
     if more {
         println!("The next one: cargo course hint {} {}", id.feature, id.task);
@@ -63,8 +56,8 @@ pub(crate) fn print(root: &Path, curriculum: &Curriculum, options: &Options) -> 
     Ok(())
 }
 
-/// The hints of a task up to `level`, or one more than were seen, and whether there are more; notes
-/// it in the record.
+/// The hint of that level, or the first that was not seen, or the last; and whether there are more.
+/// Notes it in the record.
 ///
 /// # Errors
 /// If they cannot be read.
@@ -76,11 +69,13 @@ pub(crate) fn next(
 ) -> Result<(String, bool)> {
     let hints = load(root, day, id)?;
     let seen = Record::load(root).entry(id).hints;
-    let level = level.unwrap_or(seen + 1).min(HINTS);
+    let level = level.unwrap_or(seen + 1).clamp(1, HINTS);
     Record::update(root, |record| record.saw_hint(id, level));
-    let mut text = String::new();
-    for (number, hint) in hints.iter().enumerate().take(usize::from(level)) {
-        text += &format!("{id}, hint {} of {HINTS}\n\n{}\n\n", number + 1, hint.trim());
+    let hint = hints[usize::from(level) - 1].trim();
+    let mut text = format!("{id}, hint {level} of {HINTS}\n\n{hint}\n\n");
+    if level > 1 {
+        let again = format!("cargo course hint {} {} --level {}", id.feature, id.task, level - 1);
+        text += &format!("The one before: {again}\n");
     }
     if level == HINTS {
         text += &format!("That was the last one. The chapter: {}\n", day.chapter);
@@ -94,13 +89,13 @@ fn load(root: &Path, day: &Day, id: &TaskId) -> Result<Vec<String>> {
     let problems = problems_of(root, day, Some(id.task));
     ensure!(problems.is_empty(), "{}", problems.join("; "));
     let file = read(root, &path)?;
-    let of_task = file.tasks.into_iter().find(|task| task.number == id.task);
+    let of_task = file.into_iter().find(|task| task.number == id.task);
     Ok(of_task.with_context(|| format!("{path}: no task {}", id.task))?.hints)
 }
 
 /// What is wrong with the hints, one line each: every task of the course has [`HINTS`] hints, and
 /// there are no others.
-pub(crate) fn problems(root: &Path, curriculum: &Curriculum) -> Vec<String> {
+pub fn problems(root: &Path, curriculum: &Curriculum) -> Vec<String> {
     let mut problems: Vec<String> =
         curriculum.days().flat_map(|day| problems_of(root, day, None)).collect();
     let known: BTreeSet<String> =
@@ -128,7 +123,7 @@ fn problems_of(root: &Path, day: &Day, only: Option<usize>) -> Vec<String> {
     };
     let mut problems = Vec::new();
     for task in day.tasks.iter().filter(|task| only.is_none_or(|only| only == task.number)) {
-        let mut of_task = file.tasks.iter().filter(|of| of.number == task.number);
+        let mut of_task = file.iter().filter(|of| of.number == task.number);
         let Some(first) = of_task.next() else {
             problems.push(format!("{path}: no task {}", task.number));
             continue;
@@ -148,7 +143,7 @@ fn problems_of(root: &Path, day: &Day, only: Option<usize>) -> Vec<String> {
             problems.push(format!("{path}: task {}: hint {} is empty", task.number, level + 1));
         }
     }
-    let unknown = file.tasks.iter().filter(|task| {
+    let unknown = file.iter().filter(|task| {
         only.is_none() && !day.tasks.iter().any(|known| known.number == task.number)
     });
     problems.extend(unknown.map(|task| {
@@ -161,10 +156,21 @@ fn path_of(day: &Day) -> String {
     format!("{FOLDER}/{}.toml", day.feature)
 }
 
-fn read(root: &Path, path: &str) -> Result<File> {
+fn read(root: &Path, path: &str) -> Result<Vec<OfTask>> {
     let text =
         fs::read_to_string(root.join(path)).with_context(|| format!("{path} cannot be read"))?;
-    toml::from_str(&text).with_context(|| format!("{path} is malformed"))
+    let tasks = || -> Result<Vec<OfTask>> {
+        let (mut file, mut tasks) = (Fields::parse(&text)?, Vec::new());
+        let mut unknown = Vec::new();
+        for mut task in file.tables("task")? {
+            tasks.push(OfTask { number: task.number("number")?, hints: task.texts("hints")? });
+            unknown.extend(task.rest());
+        }
+        unknown.extend(file.rest());
+        ensure!(unknown.is_empty(), "unknown field {}", unknown.join(", "));
+        Ok(tasks)
+    };
+    tasks().with_context(|| format!("{path} is malformed"))
 }
 
 #[cfg(test)]
@@ -188,18 +194,19 @@ mod tests {
         let (day, id, _) = curriculum.named("week1-day1", 1).unwrap();
         let next = |level| next(root.path(), day, &id, level).unwrap();
         let first = "week1-day1 task 1, hint 1 of 3\n\na\n\n";
-        let second = "week1-day1 task 1, hint 2 of 3\n\nb\nb\n\n";
-        let third = "week1-day1 task 1, hint 3 of 3\n\nc\n\n";
-        let last = "That was the last one. The chapter: book/src/week1/day1.md\n";
-        assert_eq!(next(None), (first.to_owned(), true));
-        assert_eq!(next(None), (format!("{first}{second}"), true));
-        assert_eq!(next(Some(1)), (first.to_owned(), true), "looking back");
-        assert_eq!(next(None), (format!("{first}{second}{third}{last}"), false));
-        assert_eq!(
-            next(None),
-            (format!("{first}{second}{third}{last}"), false),
-            "there is no fourth"
+        let before =
+            |n: u8| format!("The one before: cargo course hint week1-day1 1 --level {n}\n");
+        let second = format!("week1-day1 task 1, hint 2 of 3\n\nb\nb\n\n{}", before(1));
+        let third = format!(
+            "week1-day1 task 1, hint 3 of 3\n\nc\n\n{}That was the last one. The chapter: \
+             book/src/week1/day1.md\n",
+            before(2)
         );
+        assert_eq!(next(None), (first.to_owned(), true));
+        assert_eq!(next(None), (second, true), "the first is not repeated");
+        assert_eq!(next(Some(1)), (first.to_owned(), true), "looking back");
+        assert_eq!(next(None), (third.clone(), false));
+        assert_eq!(next(None), (third, false), "there is no fourth");
         assert_eq!(Record::load(root.path()).entry(&id).hints, 3);
         let other = TaskId { task: 2, ..id };
         assert_eq!(Record::load(root.path()).entry(&other).hints, 0);

@@ -1,20 +1,24 @@
 //! One task's tests, or a day's, run on the learner's code.
 
-use std::{path::Path, process::Command, time::Duration};
+use std::{
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
 
 use anyhow::Result;
-use serde::{Deserialize, Serialize};
 
 use crate::{
-    consistency::task_of_test,
-    curriculum::{Day, TaskId},
-    libtest::Report,
-    process::{Finished, cargo, run_quietly},
+    curriculum::Day,
+    explain::build_step,
+    ink::Ink,
+    libtest::{Report, task_of_test},
+    process::{self, Finished, cargo},
+    progress::Line,
 };
 
 /// How a task's tests ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// At least one test ran, and all passed.
     Passed,
@@ -25,6 +29,18 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
+    const ALL: [Self; 3] = [Self::Passed, Self::Failed, Self::DoesNotCompile];
+
+    /// As files have it: `does-not-compile`.
+    pub(crate) fn name(self) -> String {
+        self.words().replace(' ', "-")
+    }
+
+    /// The opposite of [`Verdict::name`].
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verdict| verdict.name() == name)
+    }
+
     /// As it is shown.
     pub(crate) fn words(self) -> &'static str {
         match self {
@@ -47,12 +63,26 @@ pub(crate) struct Judged {
     pub(crate) duration: Duration,
 }
 
-/// Builds and runs the tests of one task, as `cargo test --features week1-day1 task_1_` does.
+/// Builds and runs the tests of one task, as `cargo test --features week1-day1 task_1_` does, or of
+/// the whole day. A build that takes its time shows how far it has come.
 ///
 /// # Errors
 /// If cargo cannot be started.
-pub(crate) fn task(root: &Path, day: &Day, id: &TaskId) -> Result<Judged> {
-    Ok(Judged::of(run_quietly(&mut command(root, day, Some(id.task)))?))
+pub(crate) fn run(root: &Path, day: &Day, task: Option<usize>, ink: Ink) -> Result<Judged> {
+    let mut command = command(root, day, task);
+    if ink.has_colour() {
+        command.env("CARGO_TERM_COLOR", "always");
+    }
+    let (mut line, start) = (Line::new(), Instant::now());
+    let finished = process::run(&mut command, |output| {
+        if let Some(now) = build_step(output)
+            && start.elapsed() > Duration::from_millis(500)
+        {
+            line.show(&now);
+        }
+    });
+    line.clear();
+    Ok(Judged::of(finished?))
 }
 
 /// The command that builds and runs the tests of one task, or of a whole day.
@@ -112,6 +142,7 @@ impl Judged {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::run_quietly;
 
     fn judged(text: &str, succeeds: bool) -> Judged {
         let mut command = cargo(Path::new("."));

@@ -4,7 +4,7 @@ use crate::source::function_body;
 
 /// How far a task's function has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
+pub enum State {
     /// The stub, as generated: nothing would be lost by writing it again.
     Untouched,
     /// A stub of an older generation, whose message has changed since: nothing would be lost
@@ -23,14 +23,14 @@ pub(crate) enum State {
 
 impl State {
     /// Whether writing the stub would lose something.
-    pub(crate) fn is_work(self) -> bool {
+    pub fn is_work(self) -> bool {
         matches!(self, Self::Begun | Self::Written | Self::Missing)
     }
 }
 
 /// The state of `function` in the text `yours`, whose stub would be `stub`. What is borrowed counts
 /// as written here; `Generated::state` knows the reference and tells it apart.
-pub(crate) fn function_state(stub: &str, yours: &str, function: &str) -> State {
+pub fn function_state(stub: &str, yours: &str, function: &str) -> State {
     let (stub, yours): (Vec<&str>, Vec<&str>) = (stub.lines().collect(), yours.lines().collect());
     let Some(body) = function_body(&yours, function) else { return State::Missing };
     let code = |lines: &[&str]| -> Vec<String> {
@@ -49,7 +49,7 @@ pub(crate) fn function_state(stub: &str, yours: &str, function: &str) -> State {
 }
 
 /// Whether a line is a stub's: `todo!("week1-day1 task 1: softmax")`.
-pub(crate) fn is_course_todo(line: &str) -> bool {
+pub fn is_course_todo(line: &str) -> bool {
     line.trim()
         .strip_prefix("todo!(\"week")
         .is_some_and(|rest| rest.ends_with("\")") && rest.contains(" task "))

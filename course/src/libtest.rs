@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The tests of one run.
 #[derive(Debug, Default)]
-pub(crate) struct Report {
+pub struct Report {
     /// Name → whether it passed.
-    pub(crate) passed: BTreeMap<String, bool>,
+    pub passed: BTreeMap<String, bool>,
     /// Names with more than one verdict: something other than the test runner wrote such a line.
-    pub(crate) repeated: BTreeSet<String>,
+    pub repeated: BTreeSet<String>,
     /// Name → what it printed, for those that failed.
     output: BTreeMap<String, String>,
     /// `test result: …`, one for each test program.
-    pub(crate) closing: Vec<String>,
+    pub closing: Vec<String>,
 }
 
 impl Report {
     /// Reads the output of `cargo test`.
-    pub(crate) fn parse(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let mut report = Self::default();
         let mut section: Option<&str> = None;
         for line in text.lines() {
@@ -47,17 +47,22 @@ impl Report {
     }
 
     /// What a failed test printed: its panic's message, place and notes.
-    pub(crate) fn output(&self, name: &str) -> Option<&str> {
+    pub fn output(&self, name: &str) -> Option<&str> {
         self.output.get(name).map(String::as_str)
     }
 
     /// The first panic's message of a failed test: the line below `panicked at`.
-    pub(crate) fn first_panic(&self, name: &str) -> Option<&str> {
+    pub fn first_panic(&self, name: &str) -> Option<&str> {
         let mut lines =
             self.output.get(name)?.lines().skip_while(|line| !line.contains("panicked at "));
         lines.next()?;
         lines.next()
     }
+}
+
+/// `task_2_rejects_an_odd_head` → 2.
+pub fn task_of_test(name: &str) -> Option<usize> {
+    name.strip_prefix("task_")?.split_once('_')?.0.parse().ok()
 }
 
 #[cfg(test)]

@@ -14,28 +14,28 @@ use anyhow::{Context, Result};
 
 /// What is left of a program that ended.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub struct Finished {
     /// Whether it succeeded.
-    pub(crate) status: ExitStatus,
+    pub status: ExitStatus,
     /// Standard output and error, line by line as they came.
-    pub(crate) text: String,
+    pub text: String,
     /// Standard output alone. What is read back comes from here: a line of cargo's errors may fall
     /// anywhere among the tests' lines.
-    pub(crate) output: String,
+    pub output: String,
     /// From start to end.
-    pub(crate) duration: Duration,
+    pub duration: Duration,
 }
 
 impl Finished {
     /// The last lines of what it printed, for a message.
-    pub(crate) fn tail(&self, lines: usize) -> String {
+    pub fn tail(&self, lines: usize) -> String {
         let all: Vec<&str> = self.text.lines().collect();
         all[all.len().saturating_sub(lines)..].join("\n")
     }
 }
 
 /// `cargo`, in the folder `root`; the one that runs this program if cargo does.
-pub(crate) fn cargo(root: &Path) -> Command {
+pub fn cargo(root: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root).env("CARGO_TERM_COLOR", "never");
     forget_cargo(&mut command);
@@ -43,7 +43,7 @@ pub(crate) fn cargo(root: &Path) -> Command {
 }
 
 /// Takes out of a command's environment what `cargo run` put there about *this* package.
-pub(crate) fn forget_cargo(command: &mut Command) {
+pub fn forget_cargo(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(|name| {
             name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
@@ -54,7 +54,7 @@ pub(crate) fn forget_cargo(command: &mut Command) {
 }
 
 /// The command as one would type it.
-pub(crate) fn shown(command: &Command) -> String {
+pub fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_stem().unwrap_or_default();
     let words = std::iter::once(program).chain(command.get_args()).map(OsStr::to_string_lossy);
     words.collect::<Vec<_>>().join(" ")
@@ -65,7 +65,7 @@ pub(crate) fn shown(command: &Command) -> String {
 ///
 /// # Errors
 /// If it cannot be started.
-pub(crate) fn run(command: &mut Command, mut each: impl FnMut(&str)) -> Result<Finished> {
+pub fn run(command: &mut Command, mut each: impl FnMut(&str)) -> Result<Finished> {
     let start = Instant::now();
     let (mut child, lines) = start_tagged(command)?;
     let (mut text, mut output) = (String::new(), String::new());
@@ -82,33 +82,33 @@ pub(crate) fn run(command: &mut Command, mut each: impl FnMut(&str)) -> Result<F
 }
 
 /// [`run`], silently.
-pub(crate) fn run_quietly(command: &mut Command) -> Result<Finished> {
+pub fn run_quietly(command: &mut Command) -> Result<Finished> {
     run(command, |_| {})
 }
 
 /// [`run`], with every line printed.
-pub(crate) fn run_aloud(command: &mut Command) -> Result<Finished> {
+pub fn run_aloud(command: &mut Command) -> Result<Finished> {
     println!("$ {}", shown(command));
     run(command, |line| println!("{line}"))
 }
 
 /// A line that a program printed.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub struct Line {
     /// Without its end.
-    pub(crate) text: String,
+    pub text: String,
     /// On standard output, not on standard error.
-    pub(crate) is_output: bool,
+    pub is_output: bool,
 }
 
 /// Starts a command whose lines, of output and errors together, arrive on the channel until it
 /// ends.
-pub(crate) fn start_piped(command: &mut Command) -> Result<(Child, Receiver<String>)> {
+pub fn start_piped(command: &mut Command) -> Result<(Child, Receiver<String>)> {
     start(command, |line| line.text)
 }
 
 /// [`start_piped`], with output and errors told apart.
-pub(crate) fn start_tagged(command: &mut Command) -> Result<(Child, Receiver<Line>)> {
+pub fn start_tagged(command: &mut Command) -> Result<(Child, Receiver<Line>)> {
     start(command, |line| line)
 }
 

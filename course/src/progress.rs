@@ -19,7 +19,7 @@ use crate::process::{cargo, run_quietly, shown, start_piped};
 ///
 /// # Errors
 /// If the build fails; cargo's own output is printed first.
-pub(crate) fn build(root: &Path, what: &str, arguments: &[&str]) -> Result<Duration> {
+pub fn build(root: &Path, what: &str, arguments: &[&str]) -> Result<Duration> {
     let start = Instant::now();
     let mut command: Command = cargo(root);
     command.arg("build").args(arguments);
@@ -97,7 +97,7 @@ fn count_packages(root: &Path, arguments: &[&str]) -> usize {
 }
 
 /// One line on standard error.
-pub(crate) struct Line {
+pub struct Line {
     on_terminal: bool,
     shown: bool,
     last: Option<Instant>,
@@ -105,12 +105,12 @@ pub(crate) struct Line {
 
 impl Line {
     /// Nothing shown yet.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self { on_terminal: stderr().is_terminal(), shown: false, last: None }
     }
 
     /// On a terminal the line is rewritten; elsewhere a new one is printed every ten seconds.
-    pub(crate) fn show(&mut self, text: &str) {
+    pub fn show(&mut self, text: &str) {
         if self.on_terminal {
             eprint!("\r{:<78}", text.chars().take(78).collect::<String>());
             let _ = stderr().flush();
@@ -122,7 +122,7 @@ impl Line {
     }
 
     /// Takes the line off the terminal again.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         if self.shown {
             eprint!("\r{:<78}\r", "");
         }

@@ -29,11 +29,12 @@ use std::{
 };
 
 use anyhow::{Context, Result, ensure};
-use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     curriculum::TaskId,
     files::{Recovery, write_atomically},
+    json::{self, Json},
     judge::Verdict,
 };
 
@@ -43,29 +44,26 @@ pub(crate) const PATH: &str = ".course/progress.json";
 /// How many hints a task has.
 pub(crate) const HINTS: u8 = 3;
 
-const FORMAT: u32 = 1;
+const FORMAT: u64 = 1;
 
 /// The whole file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Record {
-    format: u32,
     /// By `week1-day1 task 1`.
     tasks: BTreeMap<String, Entry>,
 }
 
 /// One task.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// The last run of its tests.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) run: Option<Run>,
     /// How many of its hints were seen, 0 to [`HINTS`].
-    #[serde(default)]
     pub(crate) hints: u8,
 }
 
 /// One run of a task's tests.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) verdict: Verdict,
     /// When it ended, in UTC, as RFC 3339 has it.
@@ -73,7 +71,6 @@ pub(crate) struct Run {
     /// Build and tests together.
     pub(crate) milliseconds: u64,
     /// In the order of the test file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) first_failing: Option<String>,
     /// Of the code that ran, as [`crate::fingerprint`] makes it.
     pub(crate) fingerprint: String,
@@ -90,6 +87,32 @@ impl Run {
         let at = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
         let milliseconds = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         Self { verdict, at, milliseconds, first_failing, fingerprint }
+    }
+
+    fn parse(run: &Value) -> Result<Self> {
+        let verdict = json::text(run, "verdict")?;
+        let at = json::text(run, "at")?;
+        humantime::parse_rfc3339(at)
+            .with_context(|| format!("found at {at:?}, expected a time in UTC"))?;
+        Ok(Self {
+            verdict: Verdict::named(verdict)
+                .with_context(|| format!("found {verdict:?}, expected a verdict"))?,
+            at: at.to_owned(),
+            milliseconds: json::number(run, "milliseconds")?,
+            first_failing: json::optional_text(run, "first_failing")?.map(str::to_owned),
+            fingerprint: json::text(run, "fingerprint")?.to_owned(),
+        })
+    }
+
+    fn json(&self) -> Json {
+        let failing = self.first_failing.as_deref();
+        Json::object([
+            ("verdict", Json::text(self.verdict.name())),
+            ("at", Json::text(&self.at)),
+            ("milliseconds", Json::Number(self.milliseconds)),
+            ("first_failing", Json::optional(failing)),
+            ("fingerprint", Json::text(&self.fingerprint)),
+        ])
     }
 
     /// How long ago it ended: `2 min ago`.
@@ -109,6 +132,26 @@ impl Run {
     }
 }
 
+impl Entry {
+    fn parse(entry: &Value) -> Result<Self> {
+        let hints = if entry["hints"].is_null() { 0 } else { json::number(entry, "hints")? };
+        let seen = u8::try_from(hints).ok().filter(|seen| *seen <= HINTS);
+        let hints =
+            seen.with_context(|| format!("found {hints} hints, expected at most {HINTS}"))?;
+        let run = match &entry["run"] {
+            Value::Null => None,
+            run => Some(Run::parse(run)?),
+        };
+        Ok(Self { run, hints })
+    }
+
+    fn json(&self) -> Json {
+        let run = self.run.as_ref().map(|run| ("run".to_owned(), run.json()));
+        let hints = ("hints".to_owned(), Json::Number(self.hints.into()));
+        Json::Object(run.into_iter().chain([hints]).collect())
+    }
+}
+
 /// How many tasks the record knows. Unlike [`Record::load`] it leaves a file that cannot be read
 /// where it is.
 ///
@@ -123,12 +166,6 @@ pub(crate) fn inspect(root: &Path) -> Result<usize> {
         .and_then(|text| Record::parse(&text))
         .with_context(|| format!("{PATH} cannot be read"))?;
     Ok(record.tasks.len())
-}
-
-impl Default for Record {
-    fn default() -> Self {
-        Self { format: FORMAT, tasks: BTreeMap::new() }
-    }
 }
 
 impl Record {
@@ -151,21 +188,15 @@ impl Record {
     }
 
     fn parse(text: &str) -> Result<Self> {
-        let record: Self = serde_json::from_str(text)?;
-        ensure!(record.format == FORMAT, "found format {}, expected {FORMAT}", record.format);
-        for (task, entry) in &record.tasks {
-            ensure!(
-                entry.hints <= HINTS,
-                "{task}: found {} hints, expected at most {HINTS}",
-                entry.hints
-            );
-            if let Some(run) = &entry.run {
-                humantime::parse_rfc3339(&run.at).with_context(|| {
-                    format!("{task}: found at {:?}, expected a time in UTC", run.at)
-                })?;
-            }
+        let file: Value = serde_json::from_str(text)?;
+        let format = json::number(&file, "format")?;
+        ensure!(format == FORMAT, "found format {format}, expected {FORMAT}");
+        let mut tasks = BTreeMap::new();
+        for (task, entry) in json::fields(&file["tasks"])? {
+            let entry = Entry::parse(entry).with_context(|| task.clone())?;
+            tasks.insert(task.clone(), entry);
         }
-        Ok(record)
+        Ok(Self { tasks })
     }
 
     /// What is known of a task.
@@ -198,8 +229,9 @@ impl Record {
     }
 
     fn save(&self, root: &Path) -> Result<()> {
-        let text =
-            serde_json::to_string_pretty(self).context("the record cannot be written as JSON")?;
+        let tasks = self.tasks.iter().map(|(task, entry)| (task.clone(), entry.json()));
+        let format = ("format", Json::Number(FORMAT));
+        let text = Json::object([format, ("tasks", Json::Object(tasks.collect()))]).to_string();
         write_atomically(&root.join(PATH), &(text + "\n"))
     }
 }
@@ -251,12 +283,11 @@ mod tests {
 
     #[test]
     fn a_bad_file_counts_as_empty_and_is_kept() {
-        let good = serde_json::to_string_pretty(&{
-            let mut record = Record::default();
-            record.ran(&id(), run("2026-03-09T07:05:00Z"));
-            record
-        })
-        .unwrap();
+        let good = {
+            let root = tempfile::tempdir().unwrap();
+            Record::update(root.path(), |record| record.ran(&id(), run("2026-03-09T07:05:00Z")));
+            fs::read_to_string(root.path().join(PATH)).unwrap()
+        };
         for bad in [
             String::new(),
             "null".into(),

@@ -8,49 +8,49 @@
 use std::ops::Range;
 
 /// The text of a file with `\n` line ends, as git may have checked it out with others.
-pub(crate) fn normalise(text: &str) -> String {
+pub fn normalise(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
 /// Whether every line of the text ends as Windows has it.
-pub(crate) fn has_windows_ends(text: &str) -> bool {
+pub fn has_windows_ends(text: &str) -> bool {
     text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count()
 }
 
 /// Leading spaces.
-pub(crate) fn indentation(line: &str) -> usize {
+pub fn indentation(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
 /// The function around line `at`, with its type if it is a method: `softmax`, `Embedding::forward`.
-pub(crate) fn enclosing_function(lines: &[&str], at: usize) -> Option<String> {
+pub fn enclosing_function(lines: &[&str], at: usize) -> Option<String> {
     let function_line = enclosing_function_line(lines, at)?;
     qualified_name(lines, function_line)
 }
 
 /// Where a function stands in a file, in lines from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub struct Place {
     /// From `fn` to the line that ends in `{`.
-    pub(crate) signature: Range<usize>,
+    pub signature: Range<usize>,
     /// The lines between the signature and the closing brace.
-    pub(crate) body: Range<usize>,
+    pub body: Range<usize>,
 }
 
 impl Place {
     /// Signature, body and closing brace.
-    pub(crate) fn whole(&self) -> Range<usize> {
+    pub fn whole(&self) -> Range<usize> {
         self.signature.start..self.body.end + 1
     }
 }
 
 /// The body of the function of that name: the lines between its signature and its closing brace.
-pub(crate) fn function_body<'a>(lines: &'a [&'a str], function: &str) -> Option<&'a [&'a str]> {
+pub fn function_body<'a>(lines: &'a [&'a str], function: &str) -> Option<&'a [&'a str]> {
     place(lines, function).map(|place| &lines[place.body])
 }
 
 /// Where the function of that name stands.
-pub(crate) fn place(lines: &[&str], function: &str) -> Option<Place> {
+pub fn place(lines: &[&str], function: &str) -> Option<Place> {
     let start = (0..lines.len()).find(|&i| {
         function_name(lines[i]).is_some() && qualified_name(lines, i).as_deref() == Some(function)
     })?;
@@ -66,12 +66,12 @@ pub(crate) fn place(lines: &[&str], function: &str) -> Option<Place> {
 }
 
 /// The name of the item that a line at item level opens: a function, type, trait or constant.
-pub(crate) fn item_name(line: &str) -> Option<&str> {
+pub fn item_name(line: &str) -> Option<&str> {
     if line.starts_with(' ') {
         return None;
     }
     let mut code = line;
-    while let Some(rest) = ["pub ", "pub(crate) ", "pub(super) ", "async ", "unsafe "]
+    while let Some(rest) = ["pub ", "pub ", "pub(super) ", "async ", "unsafe "]
         .iter()
         .find_map(|q| code.strip_prefix(q))
     {
@@ -82,7 +82,7 @@ pub(crate) fn item_name(line: &str) -> Option<&str> {
 }
 
 /// Whether a name stands in `text` as a word of its own, be it in a comment.
-pub(crate) fn mentions(text: &str, name: &str) -> bool {
+pub fn mentions(text: &str, name: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
 }
 
@@ -132,7 +132,7 @@ fn qualified_name(lines: &[&str], function_line: usize) -> Option<String> {
 
 fn function_name(line: &str) -> Option<&str> {
     let mut code = line.trim_start();
-    while let Some(rest) = ["pub ", "pub(crate) ", "pub(super) ", "const ", "async ", "unsafe "]
+    while let Some(rest) = ["pub ", "pub ", "pub(super) ", "const ", "async ", "unsafe "]
         .iter()
         .find_map(|q| code.strip_prefix(q))
     {
@@ -178,7 +178,7 @@ pub fn plain(
 }
 
 impl<'a, T: Into<u8>> fmt::Display for Shape<'a, T> {
-    pub(crate) const fn method(&self) {
+    pub const fn method(&self) {
         // in method
     }
 
@@ -204,7 +204,7 @@ impl<'a, T: Into<u8>> fmt::Display for Shape<'a, T> {
     #[test]
     fn items_are_named() {
         let names = [
-            "pub(crate) const fn one() {",
+            "pub const fn one() {",
             "const TWO: u32 = 2;",
             "struct Three<T>(T);",
             "    fn four() {",

@@ -8,11 +8,10 @@ use anyhow::{Context, Result, ensure};
 use crate::{curriculum::Curriculum, environment, process, progress, status};
 
 /// The build of the command line on the reference solution, as `cargo llm-ref` has it.
-pub(crate) const BUILD: [&str; 5] =
-    ["--release", "--features", "cli,reference", "--bin", "tiny-llm"];
+pub const BUILD: [&str; 5] = ["--release", "--features", "cli,reference", "--bin", "tiny-llm"];
 
 /// All of it. The first time most of it is the build; later the story begins at once.
-pub(crate) fn start(root: &Path, curriculum: &Curriculum) -> Result<()> {
+pub fn start(root: &Path, curriculum: &Curriculum) -> Result<()> {
     println!("This machine:");
     environment::report(root)?;
     let built = progress::build(root, "the reference engine", &BUILD)?;

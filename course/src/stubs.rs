@@ -18,9 +18,9 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
-    borrow::marks::{self, Mark},
     curriculum::{Curriculum, Week},
     learner::{State, function_state, is_course_todo},
+    marks::{self, Mark},
     source::normalise,
     template::Template,
     transaction::Transaction,
@@ -31,23 +31,23 @@ mod tests;
 
 /// A generated file beside what stands there now.
 #[derive(Debug)]
-pub(crate) struct Generated {
+pub struct Generated {
     /// `src/week1/attention.rs`.
-    pub(crate) path: String,
+    pub path: String,
     /// Reference and markers.
-    pub(crate) template: Template,
+    pub template: Template,
     /// What `src/` should hold.
-    pub(crate) stub: String,
+    pub stub: String,
     /// What it holds, with `\n` line ends.
-    pub(crate) current: Option<String>,
+    pub current: Option<String>,
     /// What it holds, as it is on disk.
-    pub(crate) raw: Option<String>,
+    pub raw: Option<String>,
 }
 
 impl Generated {
     /// The functions of tasks, and the borrowed helpers, that hold a learner's work, in the order
     /// of the file.
-    pub(crate) fn work(&self) -> Vec<String> {
+    pub fn work(&self) -> Vec<String> {
         if self.current.is_none() {
             return Vec::new();
         }
@@ -61,7 +61,7 @@ impl Generated {
     }
 
     /// The state of one of its functions.
-    pub(crate) fn state(&self, function: &str) -> State {
+    pub fn state(&self, function: &str) -> State {
         let Some(current) = &self.current else { return State::Missing };
         let state = function_state(&self.stub, current, function);
         let borrowed = |mark: &Mark| mark.intact && mark.function.as_deref() == Some(function);
@@ -75,12 +75,12 @@ impl Generated {
     }
 
     /// The borrowed parts of the file.
-    pub(crate) fn marks(&self) -> Vec<Mark> {
+    pub fn marks(&self) -> Vec<Mark> {
         self.current.as_ref().map_or_else(Vec::new, |current| marks::marks(&self.template, current))
     }
 
     /// Whether the file is the stub, apart from what is borrowed.
-    pub(crate) fn is_stub(&self) -> bool {
+    pub fn is_stub(&self) -> bool {
         self.current
             .as_ref()
             .is_some_and(|current| marks::take_out_intact(&self.template, current).0 == self.stub)
@@ -91,7 +91,7 @@ impl Generated {
 ///
 /// # Errors
 /// If a marker is wrong, or a function of the curriculum has no region.
-pub(crate) fn generated(root: &Path, curriculum: &Curriculum) -> Result<Vec<Generated>> {
+pub fn generated(root: &Path, curriculum: &Curriculum) -> Result<Vec<Generated>> {
     let mut reference = Vec::new();
     for week in &curriculum.weeks {
         for path in files_of(root, "reference/src", week)? {
@@ -112,7 +112,7 @@ pub(crate) fn generated(root: &Path, curriculum: &Curriculum) -> Result<Vec<Gene
 ///
 /// # Errors
 /// As [`generated`].
-pub(crate) fn templates(
+pub fn templates(
     reference: Vec<(String, String)>,
     curriculum: &Curriculum,
 ) -> Result<Vec<(String, Template)>> {
@@ -143,7 +143,7 @@ pub(crate) fn templates(
 ///
 /// # Errors
 /// As [`generated`]; if a file holds a learner's work and `force` is not given; if a write fails.
-pub(crate) fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result<()> {
+pub fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result<()> {
     let mut transaction = Transaction::new(root, if force { "stubs --force" } else { "stubs" });
     let (mut written, mut refused) = (Vec::new(), Vec::new());
     for file in generated(root, curriculum)? {
@@ -183,18 +183,18 @@ pub(crate) fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result
 
 /// What [`check`] found, for a closing line.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Checked {
+pub struct Checked {
     /// Files that equal what would be generated.
-    pub(crate) equal: usize,
+    pub equal: usize,
     /// Files with a learner's work, not compared.
-    pub(crate) yours: usize,
+    pub yours: usize,
 }
 
 /// Compares `src/` with what would be generated.
 ///
 /// # Errors
 /// As [`generated`]; and if a file differs, with its first differing line.
-pub(crate) fn check(root: &Path, curriculum: &Curriculum) -> Result<Checked> {
+pub fn check(root: &Path, curriculum: &Curriculum) -> Result<Checked> {
     let (mut checked, mut drift) = (Checked { equal: 0, yours: 0 }, Vec::new());
     let files = generated(root, curriculum)?;
     for file in &files {

@@ -18,7 +18,7 @@ use crate::{
 
 /// A file of the reference.
 #[derive(Debug)]
-pub(crate) struct Template {
+pub struct Template {
     pieces: Vec<Piece>,
 }
 
@@ -30,20 +30,20 @@ enum Piece {
 
 /// What stands between two markers.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Region {
+pub struct Region {
     /// The task it belongs to.
-    pub(crate) task: TaskId,
+    pub task: TaskId,
     /// The function around it; `None` for a helper.
-    pub(crate) function: Option<String>,
+    pub function: Option<String>,
     /// The opening marker's line, from 1.
-    pub(crate) line: usize,
+    pub line: usize,
     indentation: usize,
     body: Vec<String>,
 }
 
 impl Region {
     /// The reference's lines, indented by `indentation` instead of the region's own.
-    pub(crate) fn body(&self, indentation: &str) -> Vec<String> {
+    pub fn body(&self, indentation: &str) -> Vec<String> {
         let own = " ".repeat(self.indentation);
         let moved = |line: &String| {
             line.strip_prefix(&own)
@@ -59,7 +59,7 @@ impl Template {
     /// # Errors
     /// If markers are malformed or unbalanced, or disagree with the curriculum; the message has
     /// file and line.
-    pub(crate) fn parse(path: &str, text: &str, curriculum: &Curriculum) -> Result<Self> {
+    pub fn parse(path: &str, text: &str, curriculum: &Curriculum) -> Result<Self> {
         let text = normalise(text);
         let lines: Vec<&str> = text.lines().collect();
         let mut pieces = Vec::new();
@@ -155,7 +155,7 @@ impl Template {
     }
 
     /// The marked regions, in order.
-    pub(crate) fn regions(&self) -> impl Iterator<Item = &Region> {
+    pub fn regions(&self) -> impl Iterator<Item = &Region> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Region(region) => Some(region),
             Piece::Line(_) => None,
@@ -163,7 +163,7 @@ impl Template {
     }
 
     /// Tasks of days that the curriculum does not list, with the line of their first marker.
-    pub(crate) fn unlisted(&self, curriculum: &Curriculum) -> Vec<(&TaskId, usize)> {
+    pub fn unlisted(&self, curriculum: &Curriculum) -> Vec<(&TaskId, usize)> {
         let mut found: Vec<(&TaskId, usize)> = Vec::new();
         for region in self.regions() {
             let known = curriculum.days().any(|day| day.feature == region.task.feature)
@@ -176,13 +176,13 @@ impl Template {
     }
 
     /// The stub file: every task still to do.
-    pub(crate) fn stub(&self) -> String {
+    pub fn stub(&self) -> String {
         self.render(|_| false)
     }
 
     /// The whole reference, in which each function's body chooses among its own and the arms that
     /// `arms` gives for it (each `17 => { … }`) by `crate::variant::number()`.
-    pub(crate) fn render_arms(&self, arms: impl Fn(&str) -> Vec<String>) -> String {
+    pub fn render_arms(&self, arms: impl Fn(&str) -> Vec<String>) -> String {
         let mut text = String::new();
         for piece in &self.pieces {
             match piece {
@@ -207,7 +207,7 @@ impl Template {
 
     /// The file with the reference's body in the tasks for which `solved` holds, and a `todo!` in
     /// all others. No markers remain.
-    pub(crate) fn render(&self, solved: impl Fn(&TaskId) -> bool) -> String {
+    pub fn render(&self, solved: impl Fn(&TaskId) -> bool) -> String {
         let mut lines: Vec<String> = Vec::new();
         let mut vanished = false;
         for piece in &self.pieces {
@@ -248,7 +248,7 @@ impl Template {
 }
 
 /// `week1-day4 task 2` or `week1-day4 task 2 (helper)`.
-pub(crate) fn parse_task(marker: &str) -> Option<(TaskId, bool)> {
+pub fn parse_task(marker: &str) -> Option<(TaskId, bool)> {
     let (task, helper) = match marker.strip_suffix("(helper)") {
         Some(task) => (task.trim_end(), true),
         None => (marker, false),

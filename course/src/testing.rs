@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use crate::curriculum::Curriculum;
 
 /// Two days; the first has two tasks in `a.rs`, the second one in `b.rs`.
-pub(crate) const CURRICULUM: &str = r#"
+pub const CURRICULUM: &str = r#"
 [[week]]
 number = 1
 title = "First"
@@ -40,12 +40,12 @@ goal = "Count to three."
 "#;
 
 /// [`CURRICULUM`], parsed.
-pub(crate) fn curriculum() -> Curriculum {
+pub fn curriculum() -> Curriculum {
     Curriculum::parse(CURRICULUM).unwrap()
 }
 
 /// The reference's `a.rs`.
-pub(crate) const A: &str = "\
+pub const A: &str = "\
 pub fn one() -> u32 {
     // SOLUTION week1-day1 task 1
     1
@@ -64,7 +64,7 @@ impl Two {
 ";
 
 /// The reference's `b.rs`.
-pub(crate) const B: &str = "\
+pub const B: &str = "\
 pub fn three() -> u32 {
     // SOLUTION week1-day2 task 1
     3
@@ -73,7 +73,7 @@ pub fn three() -> u32 {
 ";
 
 /// A repository of that course whose `src/` has not been generated yet.
-pub(crate) fn repository() -> TempDir {
+pub fn repository() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in [
         ("course/curriculum.toml", CURRICULUM),
@@ -87,7 +87,7 @@ pub(crate) fn repository() -> TempDir {
 }
 
 /// Writes a file and the folders above it.
-pub(crate) fn write(root: &Path, path: &str, text: &str) {
+pub fn write(root: &Path, path: &str, text: &str) {
     let path = root.join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();

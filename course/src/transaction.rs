@@ -19,23 +19,22 @@ use std::{
     thread,
 };
 
-use anyhow::{Context, Result, bail, ensure};
-use serde::{Deserialize, Serialize};
+use anyhow::{Context, Result, ensure};
 
+use self::journal::{Entry, Journal};
 use crate::files::{Recovery, sync_folder, write_atomically, write_synced};
 
+mod journal;
 #[cfg(test)]
 mod tests;
 
 /// Relative to the repository.
 const FOLDER: &str = ".course/transaction";
 const COMMITTED: &str = "committed";
-/// Of the journal; a runner of another generation does not guess.
-const FORMAT: u32 = 1;
 
 /// Files to be written and removed together.
 #[derive(Debug)]
-pub(crate) struct Transaction {
+pub struct Transaction {
     root: PathBuf,
     journal: Journal,
     /// For each entry, its new content.
@@ -46,16 +45,16 @@ pub(crate) struct Transaction {
 
 /// What was done, for the closing lines of a command.
 #[derive(Debug, Default)]
-pub(crate) struct Done {
+pub struct Done {
     /// Where the replaced files are kept, relative to the repository, if any are.
-    pub(crate) recovery: Option<PathBuf>,
+    pub recovery: Option<PathBuf>,
     /// Files that were changed meanwhile, and so were left alone; a sentence each.
-    pub(crate) left: Vec<String>,
+    pub left: Vec<String>,
 }
 
 impl Done {
     /// Prints the closing lines, if there is something to say.
-    pub(crate) fn print(&self) {
+    pub fn print(&self) {
         if let Some(folder) = &self.recovery {
             println!("What stood there before is kept in {}.", folder.display());
         }
@@ -65,36 +64,16 @@ impl Done {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct Journal {
-    format: u32,
-    /// `stubs --force`, for the line that [`recover`] prints.
-    command: String,
-    /// Where the copies go, relative to the repository.
-    recovery: PathBuf,
-    entries: Vec<Entry>,
-}
-
-/// A file, with the hashes of what is replaced and of what replaces it; `None` where there is no
-/// file.
-#[derive(Debug, Serialize, Deserialize)]
-struct Entry {
-    path: String,
-    old: Option<String>,
-    new: Option<String>,
-}
-
 impl Transaction {
     /// An empty one; `command` names the command to whoever reads about it later.
-    pub(crate) fn new(root: &Path, command: &str) -> Self {
+    pub fn new(root: &Path, command: &str) -> Self {
         let recovery = Recovery::new(root).folder;
-        let journal =
-            Journal { format: FORMAT, command: command.to_owned(), recovery, entries: Vec::new() };
+        let journal = Journal { command: command.to_owned(), recovery, entries: Vec::new() };
         Self { root: root.to_owned(), journal, new: Vec::new(), kept: Vec::new() }
     }
 
     /// Plans that `path` holds `new` (`None`: is removed) instead of `old`, which is kept.
-    pub(crate) fn replace(&mut self, path: &str, old: Option<&[u8]>, new: Option<&[u8]>) {
+    pub fn replace(&mut self, path: &str, old: Option<&[u8]>, new: Option<&[u8]>) {
         if let Some(old) = old {
             self.kept.push((path.to_owned(), old.to_owned()));
         }
@@ -102,7 +81,7 @@ impl Transaction {
     }
 
     /// [`Transaction::replace`] for a file in which nothing of the learner's can be.
-    pub(crate) fn replace_unkept(&mut self, path: &str, old: Option<&[u8]>, new: Option<&[u8]>) {
+    pub fn replace_unkept(&mut self, path: &str, old: Option<&[u8]>, new: Option<&[u8]>) {
         self.journal.entries.push(Entry {
             path: path.to_owned(),
             old: old.map(hash),
@@ -112,7 +91,7 @@ impl Transaction {
     }
 
     /// Whether nothing is planned.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.journal.entries.is_empty()
     }
 
@@ -122,7 +101,7 @@ impl Transaction {
     /// If a file is no longer as it was planned with, or something cannot be written: then nothing
     /// has changed. If a file cannot be replaced after the decision, the rest is done at the
     /// runner's next start.
-    pub(crate) fn commit(self) -> Result<Done> {
+    pub fn commit(self) -> Result<Done> {
         if self.is_empty() {
             return Ok(Done::default());
         }
@@ -162,10 +141,7 @@ impl Transaction {
                 );
             }
             write_together(&files)?;
-            write_synced(
-                &staging.join("journal.json"),
-                &serde_json::to_vec_pretty(&self.journal)?,
-            )?;
+            write_synced(&staging.join("journal.json"), self.journal.text().as_bytes())?;
             for folder in &folders {
                 sync_folder(folder)?;
             }
@@ -183,7 +159,7 @@ impl Transaction {
 }
 
 /// Whether an earlier run left something behind for [`recover`].
-pub(crate) fn is_pending(root: &Path) -> bool {
+pub fn is_pending(root: &Path) -> bool {
     fs::read_dir(root.join(FOLDER)).is_ok_and(|mut entries| entries.next().is_some())
 }
 
@@ -207,7 +183,7 @@ fn write_together(files: &[(PathBuf, &[u8])]) -> std::io::Result<()> {
 ///
 /// # Errors
 /// If a committed transaction cannot be read or finished.
-pub(crate) fn recover(root: &Path) -> Result<Vec<String>> {
+pub fn recover(root: &Path) -> Result<Vec<String>> {
     let folder = root.join(FOLDER);
     let Ok(entries) = fs::read_dir(&folder) else { return Ok(Vec::new()) };
     let mut lines = Vec::new();
@@ -234,16 +210,7 @@ pub(crate) fn recover(root: &Path) -> Result<Vec<String>> {
 }
 
 fn read_journal(committed: &Path) -> Result<Journal> {
-    let read = || -> Result<Journal> {
-        let journal: Journal = serde_json::from_slice(&fs::read(committed.join("journal.json"))?)?;
-        if journal.format != FORMAT {
-            bail!(
-                "format {} found, {FORMAT} expected; run `target/release/course`, which is the runner that wrote it",
-                journal.format
-            );
-        }
-        Ok(journal)
-    };
+    let read = || Journal::parse(&fs::read(committed.join("journal.json"))?);
     read().with_context(|| format!("{FOLDER}/{COMMITTED}/journal.json cannot be read"))
 }
 
@@ -358,7 +325,7 @@ fn tidy(root: &Path) {
 }
 
 /// The hash that git gives a file of this content.
-pub(crate) fn hash(content: &[u8]) -> String {
+pub fn hash(content: &[u8]) -> String {
     let mut hash = sha1_smol::Sha1::new();
     hash.update(format!("blob {}\0", content.len()).as_bytes());
     hash.update(content);

@@ -3,11 +3,11 @@
 use std::{collections::HashMap, fs, path::Path};
 
 use crate::{
-    consistency::task_of_test,
     curriculum::{Day, Task, TaskId},
     explain::{self, Failure},
     ink::Ink,
     judge::{Judged, Verdict},
+    libtest::task_of_test,
     record::{Record, Run},
 };
 

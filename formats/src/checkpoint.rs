@@ -7,7 +7,7 @@
 #![allow(unsafe_code, reason = "mapping a file is unsafe, and is done here alone")]
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     fs::File,
     path::{Component, Path, PathBuf},
     sync::Arc,
@@ -22,7 +22,7 @@ use safetensors::{
 };
 use serde_json::Value;
 
-use crate::bytes::Bytes;
+use crate::{bytes::Bytes, config::ModelConfig};
 
 /// The tensors of a model folder: `model.safetensors`, or the files that
 /// `model.safetensors.index.json` lists.
@@ -135,6 +135,41 @@ impl Checkpoint {
         let (start, end) = info.data_offsets;
         let file: Arc<Mmap> = Arc::clone(&shard.map);
         Ok((info.dtype, Bytes::of(file).slice(shard.data_start + start..shard.data_start + end)?))
+    }
+
+    /// Makes sure that the model's tensors are there, and no others. One that nobody would ask for
+    /// belongs to a model that computes something else, and would be left out without a word.
+    ///
+    /// # Errors
+    /// If one is missing, has another shape, or is not the model's; the message names it.
+    pub fn check_names(&self, config: &ModelConfig) -> Result<()> {
+        let mut known = HashSet::new();
+        for (name, shape) in config.tensors() {
+            self.find(&name, &shape)?;
+            known.insert(name);
+        }
+        // A copy of the embedding as the output head changes nothing, and RoPE's frequencies, which
+        // old files hold, follow from the configuration.
+        let harmless =
+            |name: &str| name == "lm_head.weight" || name.ends_with(".rotary_emb.inv_freq");
+        match self.place.keys().find(|name| !known.contains(*name) && !harmless(name)) {
+            None => Ok(()),
+            Some(name) => bail!(
+                "{}: tensor {name}: found a tensor that config.json's {:?} model of {} layers does not have, expected none",
+                self.listed_in.display(),
+                config.family,
+                config.n_layers
+            ),
+        }
+    }
+
+    /// Name, type, shape and number of bytes of every tensor, sorted by name.
+    pub fn tensors(&self) -> impl Iterator<Item = (&str, Dtype, &[usize], usize)> {
+        self.place.iter().map(|(name, &shard)| {
+            let info = self.shards[shard].header.info(name).expect("checked when it was opened");
+            let (start, end) = info.data_offsets;
+            (name.as_str(), info.dtype, info.shape.as_slice(), end - start)
+        })
     }
 
     fn find(&self, name: &str, shape: &[usize]) -> Result<(&Shard, &str, &TensorInfo)> {

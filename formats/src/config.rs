@@ -5,6 +5,7 @@
 //! refused here, by field, before any weight is read.
 
 mod gguf;
+mod tensors;
 
 use std::{f64::consts::TAU, path::Path};
 
@@ -371,6 +372,11 @@ impl Fields {
         }
         if self.get("partial_rotary_factor").is_some_and(|x| x.as_f64() != Some(1.0)) {
             return self.wrong("partial_rotary_factor", "1 or nothing");
+        }
+        for field in ["num_experts", "num_local_experts", "n_routed_experts"] {
+            if self.get(field).is_some_and(|n| n.as_u64() != Some(0)) {
+                return self.wrong(field, "0 or nothing: an MLP has no experts here");
+            }
         }
         if self.get("quantization_config").is_some() {
             return self.wrong("quantization_config", "nothing: weights are F32, F16 or BF16");

@@ -1,9 +1,12 @@
 //! What comes from files, and the tensors that it becomes: model folders, GGUF metadata,
 //! tokenizers, chat templates.
 //!
+//! Beside them stands [`FinishReason`], which every floor above names.
+//!
 //! This is the ground floor: it imports nothing else of the workspace.
 
 pub mod chat;
+mod finish;
 pub mod tensor;
 
 #[cfg(feature = "model")]
@@ -19,4 +22,5 @@ pub mod text;
 #[cfg(feature = "model")]
 pub mod unfinished;
 
+pub use finish::FinishReason;
 pub use tensor::{Tensor, matmul};

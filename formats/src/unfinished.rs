@@ -3,9 +3,13 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
+
+/// Paths of all [`Unfinished`] that exist, so that a program that is told to end can remove them.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// A file or folder in the making. It vanishes unless it is put into its place.
 pub struct Unfinished {
@@ -15,17 +19,22 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// A name that nobody else uses, in the same folder: a rename must not cross file systems.
-    /// Nothing is created.
+    /// A name that nobody else uses, in the target's folder: a rename must not cross file systems.
+    /// Nothing is created. If the target is a symbolic link, the file that it points to is
+    /// replaced, and the link stays.
     ///
     /// # Errors
-    /// If the target does not end in a name.
+    /// If the target does not end in a name, is a link to nothing, or is neither file nor folder: a
+    /// rename would replace a device or a pipe by a file.
     pub fn new(target: &Path) -> Result<Self> {
+        let target = resolved(target)?;
         let name = target.file_name().with_context(|| {
             format!("{}: expected a path that ends in a name", target.display())
         })?;
         let name = format!(".{}.{}.unfinished", name.to_string_lossy(), std::process::id());
-        Ok(Self { path: target.with_file_name(name), target: target.to_owned() })
+        let path = target.with_file_name(name);
+        list().push(path.clone());
+        Ok(Self { path, target })
     }
 
     /// Puts it into its place. A file that was there is replaced.
@@ -39,17 +48,60 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // After `finish` nothing is there; before it, there is nobody to tell of a failure.
-        let _ = if self.path.is_dir() {
-            fs::remove_dir_all(&self.path)
-        } else {
-            fs::remove_file(&self.path)
-        };
+        list().retain(|path| *path != self.path);
+        // After `finish` nothing is there.
+        remove(&self.path);
     }
+}
+
+/// Removes everything that is unfinished: for a program that ends without unwinding.
+pub fn remove_all() {
+    // A thread that is just making one may hold the lock; waiting for it could take forever.
+    if let Ok(paths) = UNFINISHED.try_lock() {
+        paths.iter().for_each(|path| remove(path));
+    }
+}
+
+fn list() -> std::sync::MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn remove(path: &Path) {
+    // There is nobody to tell of a failure.
+    let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+}
+
+/// The file behind a link, and only what a rename may replace.
+fn resolved(target: &Path) -> Result<PathBuf> {
+    let Ok(found) = fs::symlink_metadata(target) else { return Ok(target.to_owned()) };
+    let name = target.display();
+    let path = if found.is_symlink() {
+        fs::canonicalize(target).map_err(|e| {
+            anyhow!("{name}: found a link that leads nowhere ({e}), expected a file")
+        })?
+    } else {
+        target.to_owned()
+    };
+    let found = fs::metadata(&path).map_err(|e| cannot_be_written(target, &e))?;
+    ensure!(
+        found.is_file() || found.is_dir(),
+        "{name}: found a device or a pipe, expected the name of a file"
+    );
+    Ok(path)
 }
 
 /// Names the file that was asked for, not the one that is written first.
 #[must_use]
 pub fn cannot_be_written(path: &Path, error: &io::Error) -> anyhow::Error {
     anyhow!("{}: cannot be written: {error}", path.display())
+}
+
+/// Whatever ended the writing of a file. The system's errors, such as a full disk, do not say which
+/// file they are about, so its name is added.
+#[must_use]
+pub fn named(path: &Path, error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<io::Error>() {
+        Ok(system) => cannot_be_written(path, &system),
+        Err(other) => other,
+    }
 }

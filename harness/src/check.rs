@@ -1,14 +1,10 @@
 //! Assertions that explain: which element, both values, both shapes, the tolerance.
 
-use std::{
-    any::Any,
-    fmt, panic,
-    panic::{AssertUnwindSafe, catch_unwind},
-};
+use std::fmt;
 
 use approx::{AbsDiffEq, RelativeEq};
 
-use crate::{diagnosis, difference};
+use crate::{diagnosis, difference, panics};
 use tiny_llm_formats::Tensor;
 
 /// How far a value may be from the expected one.
@@ -73,7 +69,8 @@ pub struct Mismatch {
 }
 
 /// The worst element, if any is out of tolerance: a NaN or an infinity first, then the one furthest
-/// away.
+/// away. Distances are parts of the expected number, or of the usual magnitude where that is larger:
+/// a number near 0 whose sign is wrong is less to look at than one of 4 that is off by 4.
 ///
 /// # Panics
 /// If the shapes differ.
@@ -85,6 +82,8 @@ pub fn worst_mismatch(
 ) -> Option<Mismatch> {
     assert_eq!(found.shape(), expected.shape(), "compare shapes first");
     let tolerance = tolerance.into();
+    let finite = || expected.iter().filter(|y| y.is_finite()).map(|y| f64::from(y.abs()));
+    let usual = (finite().sum::<f64>() / finite().count().max(1) as f64) as f32;
     let mut worst: Option<(f32, Mismatch)> = None;
     let mut wrong = 0;
     for ((index, &x), &y) in found.indexed_iter().zip(expected) {
@@ -95,7 +94,7 @@ pub fn worst_mismatch(
         let distance = match tolerance {
             _ if !(x - y).is_finite() => f32::INFINITY,
             Tolerance::Absolute(_) => (x - y).abs(),
-            Tolerance::Relative(_) => (x - y).abs() / x.abs().max(y.abs()),
+            Tolerance::Relative(_) => (x - y).abs() / y.abs().max(usual),
         };
         if worst.as_ref().is_none_or(|(d, _)| distance > *d) {
             let index = ndarray::Dimension::slice(&index).to_vec();
@@ -133,9 +132,21 @@ pub fn assert_close_noting(
     tolerance: impl Into<Tolerance>,
     more: &str,
 ) {
-    let tolerance = tolerance.into();
+    assert_close_led(what, found, expected, tolerance.into(), more, None);
+}
+
+/// [`assert_close_noting`], on an input where a NaN comes of what `nan` says.
+#[track_caller]
+pub(crate) fn assert_close_led(
+    what: &str,
+    found: &Tensor,
+    expected: &Tensor,
+    tolerance: Tolerance,
+    more: &str,
+    nan: Option<&str>,
+) {
     if let Err(message) = compare(what, found, expected, tolerance) {
-        panic!("{message}{more}{}", diagnosis::of_tensor(what, found, expected, tolerance));
+        panic!("{message}{more}{}", diagnosis::of_tensor(what, found, expected, tolerance, nan));
     }
 }
 
@@ -261,11 +272,10 @@ fn row_of(x: &Tensor, index: &[usize]) -> Option<String> {
 /// If `action` returns.
 #[track_caller]
 pub fn assert_panics<T>(arguments: &str, action: impl FnOnce() -> T) {
-    let Err(payload) = catch_unwind(AssertUnwindSafe(action)) else {
-        panic!("{arguments}: this must panic, but a value was returned");
-    };
-    if is_todo(&*payload) {
-        panic::resume_unwind(payload);
+    match panics::catch(action) {
+        Ok(_) => panic!("{arguments}: this must panic, but a value was returned"),
+        Err(panic) if panic.is_todo() => panic.go_on(),
+        Err(_) => {}
     }
 }
 
@@ -277,23 +287,85 @@ pub fn assert_panics<T>(arguments: &str, action: impl FnOnce() -> T) {
 /// If `action` panics.
 #[track_caller]
 pub fn assert_accepts<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
-    match catch_unwind(AssertUnwindSafe(action)) {
+    match panics::catch(action) {
         Ok(value) => value,
-        Err(payload) if is_todo(&*payload) => panic::resume_unwind(payload),
-        Err(payload) => panic!(
-            "{arguments}: this must be accepted, but it panicked: {}",
-            message(&*payload).unwrap_or("no message")
+        Err(panic) if panic.is_todo() => panic.go_on(),
+        Err(panic) => panic!(
+            "{arguments}: this must be accepted, but it panicked at {}: {}{}",
+            panic.place,
+            panic.message(),
+            panics::meaning(panic.message())
+                .map(|meaning| format!("\n  diagnosis {meaning}"))
+                .unwrap_or_default()
         ),
     }
 }
 
-fn message(payload: &(dyn Any + Send)) -> Option<&str> {
-    payload
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| payload.downcast_ref::<&str>().copied())
+/// What a test rests on beside its own task.
+pub struct Part {
+    /// As the runner has it: `week1-day1 task 1`.
+    pub task: &'static str,
+    /// What it does: `softmax`.
+    pub what: &'static str,
+    /// Panics if it is wrong.
+    pub check: fn(),
 }
 
-fn is_todo(payload: &(dyn Any + Send)) -> bool {
-    message(payload).is_some_and(|m| m.starts_with("not yet implemented"))
+/// Runs a test of something that is made of other tasks' work. If it fails and one of the parts,
+/// tried in order, is wrong by itself, that is what is said: numbers that come out of a whole tell
+/// nothing of the whole as long as a part is wrong.
+///
+/// # Panics
+/// If `test` does.
+#[track_caller]
+pub fn resting_on<T>(parts: &[&Part], test: impl FnOnce() -> T) -> T {
+    panics::catch(test).unwrap_or_else(|panic| {
+        if panic.is_todo() {
+            panic.go_on();
+        }
+        let is_red = |part: &&&Part| {
+            panics::catch(part.check).is_err_and(|panic| !panic.is_todo())
+        };
+        let Some(part) = parts.iter().find(is_red) else { panic.go_on() };
+        let (day, number) = part.task.split_once(" task ").unwrap_or((part.task, ""));
+        panic!(
+            "{} ({}) is red, and this rests on it: make its tests green first\n  cargo course test {day} {number}",
+            part.task, part.what
+        )
+    })
+}
+
+/// Passes if `function` gives the same for `x` whatever order its elements lie in in memory, which
+/// a swap of axes changes and an index does not see.
+///
+/// # Panics
+/// Otherwise, or if `function` does.
+#[track_caller]
+pub fn assert_any_layout(
+    what: &str,
+    x: &Tensor,
+    tolerance: impl Into<Tolerance>,
+    function: impl Fn(&Tensor) -> Tensor,
+) {
+    let other = in_another_layout(x);
+    let what = format!(
+        "{what} of {:?} whose elements lie column by column in memory, as after a swap of axes",
+        x.shape()
+    );
+    let found = assert_accepts(&what, || function(&other));
+    let property = "the elements are the same at the same indices, so the answer is too: walk along \
+                    axes (`lanes_mut`, `rows`, an index), not through memory";
+    assert_agrees(
+        &format!("{what}, compared with the same row by row"),
+        &found,
+        &function(x),
+        tolerance,
+        property,
+    );
+}
+
+/// The same elements at the same indices, column by column in memory.
+#[must_use]
+pub fn in_another_layout(x: &Tensor) -> Tensor {
+    x.view().reversed_axes().as_standard_layout().into_owned().reversed_axes()
 }

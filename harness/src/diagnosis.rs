@@ -16,13 +16,17 @@ use tiny_llm_formats::Tensor;
 /// Lines to print under a mismatch; empty if nothing is known of this answer.
 ///
 /// `what` names the check, and is the same whenever the same test reaches it with the same input.
+/// `nan` is what a NaN comes of on this input, if that is known.
 pub(crate) fn of_tensor(
     what: &str,
     found: &Tensor,
     expected: &Tensor,
     tolerance: Tolerance,
+    nan: Option<&str>,
 ) -> String {
-    known_or(what, found, expected, tolerance, by_shape)
+    known_or(what, found, expected, tolerance, |found, expected, tolerance| {
+        by_shape(found, expected, tolerance, nan)
+    })
 }
 
 /// As [`of_tensor`], for bytes of which each means something else: only known mistakes are named.
@@ -190,7 +194,12 @@ fn record(what: &str, answer: impl FnOnce() -> Value) {
 }
 
 /// Wrongness that needs no entry in the bank.
-fn by_shape(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<String> {
+fn by_shape(
+    found: &Tensor,
+    expected: &Tensor,
+    tolerance: Tolerance,
+    nan: Option<&str>,
+) -> Option<String> {
     if found.shape() != expected.shape() {
         return wrong_shape(found, expected, tolerance);
     }
@@ -198,7 +207,7 @@ fn by_shape(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Option<S
         // So near the right answer, a factor near 1 and a shift near 0 would fit too.
         return None;
     }
-    not_finite(found, expected)
+    not_finite(found, expected, nan)
         .or_else(|| all_zero(found, expected))
         .or_else(|| transposed(found, expected, tolerance))
         .or_else(|| scaled(found, expected, tolerance))
@@ -240,39 +249,57 @@ fn wrong_shape(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Optio
     None
 }
 
-fn not_finite(found: &Tensor, expected: &Tensor) -> Option<String> {
-    let count = |wrong: &dyn Fn(f32, f32) -> bool| {
-        found.iter().zip(expected).filter(|&(&x, &y)| wrong(x, y)).count()
-    };
+/// Where a NaN or an infinity stands that does not belong there. Which of an operation's many ways
+/// to a NaN it was, the number itself does not say; where it stands says where to look.
+fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<&str>) -> Option<String> {
     let n = found.len();
-    // Where infinities or NaNs are expected too, as in a mask or in decoded bits, one more is no
-    // accident of arithmetic.
-    let only_finite = expected.iter().all(|y| y.is_finite());
-    let nan = count(&|x, y| x.is_nan() && !y.is_nan());
-    if nan > 0 {
-        let cause = if only_finite {
-            ": an operation without a result, such as 0/0, ∞/∞, ∞ − ∞, 0 · ∞ or the root of a negative number; bits that are no \
-             number, read from a wrong place or cast where a conversion belongs; or it stood in the input, the weights or the output \
-             before"
-        } else {
-            " where a number belongs"
+    let places = |wrong: &dyn Fn(f32, f32) -> bool| {
+        let wrong: Vec<bool> = found.iter().zip(expected).map(|(&x, &y)| wrong(x, y)).collect();
+        let count = wrong.iter().filter(|wrong| **wrong).count();
+        (count > 0).then(|| (count, whole_rows(&wrong, found.shape())))
+    };
+    if let Some((count, rows)) = places(&|x, y| x.is_nan() && !y.is_nan()) {
+        let lead = match nan {
+            Some(nan) => format!(": {nan}"),
+            None if count == n => ", so the first operation that gives one will do: print \
+                                   intermediate results from the input on."
+                .to_owned(),
+            None => format!("{rows}."),
         };
-        return Some(format!("{nan} of {n} elements are NaN{cause}."));
+        return Some(format!("{count} of {n} elements are NaN{lead}"));
     }
-    let infinite = count(&|x, y| x.is_infinite() && y.is_finite());
-    if infinite > 0 {
-        let cause = if only_finite {
-            ": an overflow, a division by 0, the logarithm of 0, or it came in with the input or the weights"
-        } else {
-            ""
-        };
+    if let Some((count, rows)) = places(&|x, y| x.is_infinite() && y.is_finite()) {
         return Some(format!(
-            "{infinite} of {n} elements are infinite where a finite number belongs{cause}."
+            "{count} of {n} elements are infinite where a finite number belongs{rows}."
         ));
     }
-    let finite = count(&|x, y| x.is_finite() && y.is_infinite());
-    (finite > 0)
-        .then(|| format!("{finite} of {n} elements are finite where an infinite one belongs."))
+    let (count, rows) = places(&|x, y| x.is_finite() && y.is_infinite())?;
+    Some(format!("{count} of {n} elements are finite where an infinite one belongs{rows}."))
+}
+
+/// Whether what is wrong fills rows (along the last axis) that others are free of.
+fn whole_rows(wrong: &[bool], shape: &[usize]) -> String {
+    let width = shape.last().copied().unwrap_or(1).max(1);
+    let rows: Vec<usize> =
+        wrong.chunks(width).map(|row| row.iter().filter(|w| **w).count()).collect();
+    let hit = rows.iter().filter(|&&count| count > 0).count();
+    if width == 1 || rows.len() == 1 || rows.iter().any(|&count| count > 0 && count < width) {
+        return String::new();
+    }
+    if hit == rows.len() {
+        return String::new();
+    }
+    let first = rows.iter().position(|&count| count > 0).unwrap_or_default();
+    let mut index = vec![0; shape.len() - 1];
+    let mut rest = first;
+    for (place, length) in index.iter_mut().zip(&shape[..shape.len() - 1]).rev() {
+        (*place, rest) = (rest % length, rest / length);
+    }
+    format!(
+        ", {hit} whole rows of {}, the first of them {index:?}: look at what those rows have in \
+         their input and the others do not",
+        rows.len()
+    )
 }
 
 fn all_zero(found: &Tensor, expected: &Tensor) -> Option<String> {

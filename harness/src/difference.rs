@@ -9,6 +9,8 @@ pub(crate) const READABLE: usize = 12;
 const RUN: usize = 8;
 /// Lists as long as this are printed whole.
 const SHORT: usize = 120;
+/// Rows that are wrong are all named up to so many.
+const SOME: usize = 6;
 /// So many differences are named one by one.
 const NAMED: usize = 4;
 
@@ -57,6 +59,15 @@ pub(crate) fn places(found: &Tensor, expected: &Tensor, tolerance: Tolerance) ->
         text += &format!("; right{rows}: {}{of}", ranges.join(", "));
     }
     Some(text)
+}
+
+/// The first few of a list of things that are wrong, out of `all`.
+pub(crate) fn some_of(wrong: &[String], all: usize) -> String {
+    if wrong.len() <= SOME {
+        return wrong.join(", ");
+    }
+    let which = if wrong.len() == all { "all".to_owned() } else { wrong.len().to_string() };
+    format!("{which} of {all}: {}, …", wrong[..SOME - 2].join(", "))
 }
 
 /// For answers that are shown as many lines, one for each input: those that differ.

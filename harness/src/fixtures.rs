@@ -11,6 +11,7 @@
 //!
 //! `relative` lists the outputs whose tolerance is a part of the value; `reveals` names the
 //! mistakes of which the oracle has made sure that their answer lies at least 20 tolerances away.
+//! Some cases have a `nan`, which says what a NaN comes of on their input.
 //!
 //! The file is read here, without the `safetensors` crate: its derive macros would take more of the
 //! first day's build than everything else together.
@@ -23,7 +24,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     check::{self, Tolerance, worst_mismatch},
-    diagnosis,
+    diagnosis, difference, panics,
 };
 use tiny_llm_formats::{Tensor, tensor::tensor};
 
@@ -55,6 +56,7 @@ impl Fixtures {
     /// If the file is missing or is not a safetensors file: the repository is incomplete.
     #[must_use]
     pub fn open(name: &str) -> Self {
+        panics::install();
         let path = path(name);
         let bytes = std::fs::read(&path)
             .unwrap_or_else(|e| panic!("cannot read the fixtures {}: {e}", path.display()));
@@ -251,6 +253,11 @@ impl Case<'_> {
         self.check_rows(output, &[], found);
     }
 
+    /// What a NaN comes of on this input, where the oracle knows.
+    fn nan(&self) -> Option<&str> {
+        self.about["nan"].as_str()
+    }
+
     /// As [`Case::check`], where row `i` of the answer is the one for `rows[i]`, such as `k = 3`:
     /// the message says for which it is wrong.
     ///
@@ -266,20 +273,15 @@ impl Case<'_> {
                 worst_mismatch(&x.to_owned(), &y.to_owned(), tolerance).is_some()
             });
             let wrong: Vec<_> = wrong.map(|(i, (_, row))| format!("{row} (row {i})")).collect();
-            more += &format!("\n  wrong at {}", wrong.join(", "));
+            more += &format!("\n  wrong at {}", difference::some_of(&wrong, rows.len()));
         }
         more += &format!(
             "\n  input    {} (seed {})",
             self.about["why"].as_str().unwrap_or("no note"),
             self.about["seed"]
         );
-        check::assert_close_noting(
-            &format!("{}/{output}", self.name),
-            found,
-            &expected,
-            tolerance,
-            &more,
-        );
+        let what = format!("{}/{output}", self.name);
+        check::assert_close_led(&what, found, &expected, tolerance, &more, self.nan());
     }
 
     /// As [`Case::check`], for the bytes of a file. The scalar `fields` lists where each field

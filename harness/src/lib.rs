@@ -8,3 +8,4 @@ pub mod check;
 mod diagnosis;
 mod difference;
 pub mod fixtures;
+pub mod panics;

@@ -98,7 +98,7 @@ class Fixtures:
         self.tensors = {}
         self.about = {}
 
-    def case(self, name, *, seed, why, inputs, outputs, tolerance=None, scalars=None, wrong=None, same=None, similar=None):
+    def case(self, name, *, seed, why, inputs, outputs, tolerance=None, scalars=None, wrong=None, same=None, similar=None, nan=None):
         """Adds the case `name` (`task_2_attention/wide`).
 
         seed       what `Random` was seeded with; failure messages print it
@@ -112,6 +112,7 @@ class Fixtures:
         wrong      id → a function like `outputs` with that mistake, or what such a function would return: it must be
                    `SEPARATION` tolerances away in at least one output. Not stored, apart from its id.
         same       name → an independent implementation like `outputs`: it must agree to 1e-9. Not stored.
+        nan        what a NaN comes of on this input, where that is all but certain; a failure says it
         similar    as `same`, for libraries that round to float32 inside: they must agree within the tolerance
         """
         assert name not in self.about, f"{self.name}: two cases are named {name}"
@@ -152,7 +153,7 @@ class Fixtures:
             "relative": [o for o, t in tolerance.items() if t.relative],
             "derivation": "; ".join(f"{o}: {t.derivation}" for o, t in tolerance.items()),
             "reveals": sorted(wrong),
-        }
+        } | ({"nan": nan} if nan else {})
 
     def to_bytes(self):
         """The safetensors file. Written here because the library does not keep metadata in a fixed order."""

@@ -7,7 +7,7 @@ The functions are plain PyTorch in the dtype of their inputs; names and argument
 import torch
 import torch.nn.functional as F
 
-from oracle.fixtures import Random, relative_rounding, rounding
+from oracle.fixtures import Random, Tolerance, relative_rounding, rounding
 from oracle.week1_day1 import linear
 
 
@@ -36,7 +36,7 @@ def _rms_norm(out):
     r = Random(1401)
     weight = r.normal(8)
 
-    def case(name, why, x, eps, wrong):
+    def case(name, why, x, eps, wrong, nan=None):
         mistakes = {
             "rmsnorm-eps-outside-sqrt": lambda x, weight: x / ((x * x).mean(-1, True).sqrt() + eps) * weight,
             "rmsnorm-eps-wrong-value": lambda x, weight: rms_norm(x, weight, 1e-5 if eps == 1e-6 else 1e-6),
@@ -57,6 +57,7 @@ def _rms_norm(out):
             f"task_1_rms_norm/{name}",
             seed=r.seed,
             why=why,
+            nan=nan,
             inputs={"x": x, "weight": weight},
             outputs=lambda x, weight: rms_norm(x, weight, eps),
             scalars={"eps": eps},
@@ -84,17 +85,47 @@ def _rms_norm(out):
     about_eps = ["rmsnorm-eps-outside-sqrt", "rmsnorm-eps-wrong-value", "eps missing", "max(mean, eps)"]
     # Around 4, an eps that is ten times too large is lost in rounding: it is the next cases that tell.
     case("ordinary", "x [2, 3, 8] of mixed signs, signed weights, eps 1e-6", r.normal(2, 3, 8, std=4.0), 1e-6, everywhere)
-    case("tiny", "inputs around 1e-3, where x² is as small as eps = 1e-6", r.normal(2, 3, 8) / 1024, 1e-6, everywhere + about_eps)
-    case("tiny_qwen2", "inputs around 1e-3 and eps 1e-5: the eps of the struct counts", r.normal(3, 8) / 1024, 1e-5, about_eps)
+    tiny, other_tiny = r.normal(2, 3, 8) / 1024, r.normal(3, 8) / 1024
     case("huge", "inputs around 1000", r.normal(2, 3, 8) * 1024, 1e-6, everywhere)
     x = r.normal(3, 8)
     x[1] /= 4  # one row below eps: otherwise max(mean, eps) is as good as no eps
-    case("large_eps", "eps 0.25 against mean squares around 1, and one below eps", x, 0.25, everywhere + about_eps)
+    _each_eps(out, r.seed, weight, torch.cat([tiny[0], other_tiny, x]))
     offset = r.normal(3, 8, std=4.0) + 5  # with some numbers below 0, so that the mean is not that of the magnitudes
     case("offset", "rows with a mean of about 5: RMSNorm does not subtract it", offset, 1e-6, everywhere)
     x = r.normal(3, 8, std=4.0)
     x[1] = 0
-    case("zero_row", "a row of zeros stays zero: eps keeps the root away from 0", x, 1e-6, ["eps missing"])
+    case("zero_row", "a row of zeros stays zero: eps keeps the root away from 0", x, 1e-6, ["eps missing"], nan="of zeros the mean square is 0, and 0/0 is NaN: eps, under the root, keeps it away from 0.")
+
+
+def _each_eps(out, seed, weight, x):
+    """One answer for several values of eps: from one alone, an eps of one's own and a bound of it look alike."""
+    every = [1e-6, 1e-5, 1e-4, 0.25]
+
+    def table(norm):
+        return lambda x, weight: torch.stack([norm(x, weight, eps) for eps in every])
+
+    def root_of(mean):
+        return table(lambda x, weight, eps: x / mean((x * x).mean(-1, True), eps) * weight)
+
+    out.case(
+        "task_1_rms_norm/each_eps",
+        seed=seed,
+        why="inputs around 1e-3, where x² is as small as eps, and around 1; eps 1e-6, 1e-5, 1e-4 and 0.25",
+        inputs={"x": x, "weight": weight},
+        outputs=table(rms_norm),
+        scalars={"eps": every},
+        tolerance={"output": rounding(8 + 5, table(rms_norm)(x, weight))},
+        same={"F.rms_norm": table(lambda x, weight, eps: F.rms_norm(x, (8,), weight, eps))},
+        wrong={
+            "rmsnorm-eps-outside-sqrt": root_of(lambda mean, eps: mean.sqrt() + eps),
+            "rmsnorm-eps-wrong-value (1e-6)": root_of(lambda mean, eps: (mean + 1e-6).sqrt()),
+            "rmsnorm-eps-wrong-value (1e-5)": root_of(lambda mean, eps: (mean + 1e-5).sqrt()),
+            "eps at least 1e-5": root_of(lambda mean, eps: (mean + max(eps, 1e-5)).sqrt()),
+            "eps at most 1e-5": root_of(lambda mean, eps: (mean + min(eps, 1e-5)).sqrt()),
+            "eps missing": root_of(lambda mean, eps: mean.sqrt()),
+            "max(mean, eps)": root_of(lambda mean, eps: mean.clamp(min=eps).sqrt()),
+        },
+    )
 
 
 def _transformers(family, weight, eps):
@@ -138,6 +169,18 @@ def _silu(out):
     negative[0] = -2.5  # further left GELU and others are as good as ReLU
     negative[1] = 2.5  # otherwise x·σ(−x) is as good as x·σ(−|x|)
     case("negative", "x = −2.5, x = 2.5, and x from −8 to −30, where 1 − σ(|x|) has no digits left", negative, [*others, "silu-cancellation"])
+    far_left = torch.tensor([-88.0, -88.5, -89.0, -90.0, -91.0, -92.0])
+    out.case(
+        "task_2_silu/far_left",
+        seed=0,
+        why="x from −88 to −92, where e^(−x) is beyond f32 and x/(1 + e^(−x)) is 0, and the answer is not",
+        inputs={"x": far_left},
+        outputs={"output": silu(far_left.double())},  # no function: in float32 PyTorch's sigmoid is 0 here itself
+        # e^−92 is 1.1e-40, and so far down f32 has steps of 1.4e-45: e^x, σ(x) and the product are each half a step off.
+        tolerance={"output": Tolerance(1e-4, "three times half of 1.4e-45 against 1.1e-40, and a margin = 1e-4 of the value", relative=True)},
+        same={"F.silu": lambda x: F.silu(x)},
+        wrong={"silu-early-zero": lambda x: x.float() / (1 + torch.exp(-x.float()))},
+    )
     positive = r.uniform(24, low=1.0, high=8.0)
     positive[0] = -1  # otherwise x itself is as good as ReLU
     case("positive", "x = −1, and x from 1 to 8, where SiLU comes close to x but is not x", positive, others)

@@ -72,6 +72,11 @@ def task_2(out):
         # An error of a score is a relative error of its weight: eight products and their sum, then exp, sum, division, sum.
         bound = rounding(8 + length + 4, max(1.0, largest) * inputs["values"].abs().max().item(), factor=1)
         wrong = {} if length == 1 else {m: lambda mistake=m, **i: attention(scale=scale, mistake=mistake, **i) for m in ("unscaled", "mean")}
+        nans = {
+            "sharp": "the exponentials of scores in the hundreds are ∞, and ∞/∞ is NaN: subtract the largest score of the head first.",
+            "far_below_0": "where all scores are far below 0 their exponentials are 0, and 0/0 is NaN; where they are far above, ∞/∞ is: "
+            "subtract the largest score of each head first, whatever its sign.",
+        }
         if name in ("sharp", "far_below_0"):
             wrong = {}  # these two are told apart by the others
         out.case(
@@ -83,6 +88,7 @@ def task_2(out):
             tolerance={"output": bound},
             scalars={"scale": scale},
             wrong=wrong,
+            nan=nans.get(name),
         )
     r = Random(2105)
     q, keys, values = r.normal(3, 8, std=1.5), r.normal(6, 8), r.normal(6, 8)

@@ -35,6 +35,12 @@ def task_1(out):
     rising = [r.normal(5), r.normal(7, mean=3.0), r.normal(1, mean=9.0)]
     falling = [r.normal(6, mean=5.0), r.normal(3), r.normal(4, mean=-4.0)]
     inf = torch.tensor([-math.inf])
+    masked = "−∞ − (−∞) is NaN, and so is 0 · ∞: as long as every score was −∞, so is the maximum; do not subtract it."
+    nans = {
+        "large": "the exponential of a score of 900 is ∞, and ∞ · 0 and ∞/∞ are NaN: subtract the maximum first.",
+        "masked_first": masked,
+        "empty": masked,
+    }
     for name, why, pieces in (
         ("rising", "each piece holds a new maximum, so all that came before is scaled down", rising),
         ("falling", "the first piece holds the maximum: every later factor is 1", falling),
@@ -55,22 +61,27 @@ def task_1(out):
             inputs={f"scores_{i}": p for i, p in enumerate(pieces)},
             outputs=answer,
             scalars={"pieces": len(pieces)},
+            nan=nans.get(name),
             tolerance=dict.fromkeys(answer, allowed),
         )
 
 
 def attention(q, keys, values, visible, scale):
-    """`q [N, D]`, `keys, values [S, D]`; query `n` sees the first `visible[n]` positions."""
-    mask = torch.arange(len(keys))[None, :] < torch.as_tensor(visible)[:, None]
+    """`q [N, D]`, `keys, values [S, D]`; query `n` sees positions `visible[n][0]` to `visible[n][1]` - 1."""
+    position = torch.arange(len(keys))[None, :]
+    start, end = torch.as_tensor(visible).T[:, :, None]
+    mask = (start <= position) & (position < end)
     return F.scaled_dot_product_attention(q[None], keys[None], values[None], attn_mask=mask[None], scale=scale)[0]
 
 
 def online(q, keys, values, visible, scale, mistake=None, tile=TILE):
     """The same, a tile at a time, with mistakes to be made."""
     outputs = []
-    for query, n in zip(q, visible):
+    for query, (first, n) in zip(q, visible):
+        if mistake == "flash-window-start":
+            first = 0
         maximum, total, result = -math.inf, torch.zeros((), dtype=q.dtype), torch.zeros_like(values[0])
-        starts = range(0, n, tile)
+        starts = range(first, n, tile)
         if mistake == "flash-tail-tile":
             starts = range(0, n // tile * tile or n, tile)
         for start in starts:
@@ -89,6 +100,7 @@ def online(q, keys, values, visible, scale, mistake=None, tile=TILE):
 
 
 def _attention_case(out, name, r, why, q, keys, values, visible, half, wrong, runs=None):
+    sharp = "the exponentials of scores in the hundreds are ∞, and ∞/∞ is NaN: subtract the maximum first."
     if half:
         keys, values = keys.half().float(), values.half().float()
     scale = 1 / math.sqrt(q.shape[1])
@@ -103,6 +115,7 @@ def _attention_case(out, name, r, why, q, keys, values, visible, half, wrong, ru
         inputs={"q": q, "keys": keys, "values": values},
         outputs=lambda q, keys, values: attention(q, keys, values, visible, scale),
         scalars={"visible": visible, "half": half, "runs": runs or [size], "scale": scale},
+        nan=sharp if name.endswith("/sharp") else None,
         tolerance={"output": rounding(roundings, values)},
         same={"online": lambda q, keys, values: online(q, keys, values, visible, scale)},
         wrong={m: (lambda q, keys, values, m=m: online(q, keys, values, visible, scale, m)) for m in wrong},
@@ -131,18 +144,22 @@ def task_2(out):
             q, keys = q * 9, keys * 9
             tiles = [(q @ k.T).amax(1) for k in keys.split(TILE)]
             assert tiles[1][0] > max(tiles[0][0], tiles[2][0]) and tiles[2][1] > max(tiles[0][1], tiles[1][1]), "another seed, please"
-        _attention_case(out, f"task_2_attend_streaming/{name}", r, why, q, keys, values, [size] * g, half, wrong, runs)
+        _attention_case(out, f"task_2_attend_streaming/{name}", r, why, q, keys, values, [(0, size)] * g, half, wrong, runs)
 
 
 def task_3(out):
-    for seed, name, why, n, size, visible, half, wrong, runs in (
-        (2721, "causal", "five queries, whose last visible positions lie in the first tile, the second and the third", 5, 76, [8, 31, 33, 40, 70], False, ["flash-causal-bound"], None),
+    causal, window = ["flash-causal-bound"], ["flash-window-start"]
+    for seed, name, why, n, size, ends, half, wrong, runs in (
+        (2721, "causal", "five queries, whose last visible positions lie in the first tile, the second and the third", 5, 76, [8, 31, 33, 40, 70], False, causal, None),
         (2722, "whole_prompt", "70 queries, the first of which sees one position: three tiles, of which it sees a part of the first", 70, 70, list(range(1, 71)), True, ["flash-causal-bound", "first tile only"], None),
-        (2723, "heads_of_a_group", "two heads a position, side by side: two queries see as much", 6, 70, [20, 20, 33, 33, 70, 70], False, ["flash-causal-bound"], None),
-        (2724, "tile_edge", "queries that end with a tile, one before and one after", 3, 65, [31, 32, 65], False, ["flash-causal-bound"], None),
-        (2725, "runs", "runs of uneven lengths; the visible part ends within one", 4, 61, [5, 30, 60, 61], False, ["flash-causal-bound"], [10, 33, 18]),
+        (2723, "heads_of_a_group", "two heads a position, side by side: two queries see as much", 6, 70, [20, 20, 33, 33, 70, 70], False, causal, None),
+        (2724, "tile_edge", "queries that end with a tile, one before and one after", 3, 65, [31, 32, 65], False, causal, None),
+        (2725, "runs", "runs of uneven lengths; the visible part ends within one", 4, 61, [5, 30, 60, 61], False, causal, [10, 33, 18]),
+        (2726, "windows", "five queries that see the last 33 positions up to their own: a part of a tile at either end, and whole tiles that they see nothing of", 5, 104, [(0, 20), (0, 33), (15, 48), (32, 65), (70, 103)], False, window, [40, 64]),
+        (2727, "run_given_back", "three queries that see nothing of the first run, which is not handed out: positions begin where a run says", 3, 97, [(40, 70), (45, 75), (64, 97)], False, causal, [32, 32, 33]),
     ):
         r = Random(seed)
+        visible = [end if isinstance(end, tuple) else (0, end) for end in ends]
         _attention_case(out, f"task_3_attend_block/{name}", r, why, r.normal(n, 8, std=0.75), r.normal(size, 8), r.normal(size, 8), visible, half, wrong, runs)
 
 

@@ -22,10 +22,12 @@ use tiny_llm_reference::week2::{
         writer::{head, lay_out},
     },
     kernels::Rung,
+    layer::Mlp,
     load::load_gguf,
     matrix::Matrix,
-    model::{AttentionKind, Model, Plan},
+    model::Model,
     parallel::Team,
+    plan::{AttentionKind, Plan},
 };
 
 const FILE: &str = "some.gguf";
@@ -315,7 +317,8 @@ fn nothing_is_copied() {
     let (file, _) = File::of(&fixtures.case(&name));
     let gguf = Gguf::parse(file.bytes().into(), FILE).expect("in order");
     let model = load_gguf(&gguf, 64).expect("a model");
-    let up: &Matrix = &model.layers[1].up_proj;
+    let Mlp::Dense(mlp) = &model.layers[1].mlp;
+    let up: &Matrix = &mlp.up_proj;
     let place = gguf.bytes_of(gguf.required("blk.1.ffn_up.weight").expect("it is there"));
     assert_eq!(up.bytes().as_ptr(), place.as_ptr());
 }

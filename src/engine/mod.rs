@@ -3,11 +3,8 @@
 pub(crate) mod week1;
 pub(crate) mod week2;
 
-use tiny_llm::week1::{
-    generate,
-    sampling::{Rng, Sampler, SamplerOptions},
-};
-use tiny_llm_cli::{FinishReason, Sampling};
+use tiny_llm::week1::sampling::{Rng, Sampler, SamplerOptions};
+use tiny_llm_cli::Sampling;
 
 /// A sampler of day 7 with these settings.
 fn sampler(sampling: &Sampling) -> Sampler {
@@ -15,14 +12,5 @@ fn sampler(sampling: &Sampling) -> Sampler {
     Sampler {
         options: SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty },
         rng: Rng::new(seed),
-    }
-}
-
-fn finish_reason(reason: generate::FinishReason) -> FinishReason {
-    match reason {
-        generate::FinishReason::Stop => FinishReason::Stop,
-        generate::FinishReason::Length => FinishReason::Length,
-        generate::FinishReason::ContextFull => FinishReason::ContextFull,
-        generate::FinishReason::Interrupted => FinishReason::Interrupted,
     }
 }

@@ -9,8 +9,8 @@ use tiny_llm::week1::{
     model::Model,
     weights::load_model,
 };
-use tiny_llm_cli::{FinishReason, Request};
-use tiny_llm_formats::Tensor;
+use tiny_llm_cli::Request;
+use tiny_llm_formats::{FinishReason, Tensor, checkpoint::Checkpoint, config::ModelConfig};
 
 /// A model of arrays in f32.
 pub(crate) struct Week1 {
@@ -19,6 +19,8 @@ pub(crate) struct Week1 {
 
 impl Week1 {
     pub(crate) fn load(folder: &Path) -> Result<Self> {
+        let config = ModelConfig::from_folder(folder)?;
+        Checkpoint::open(folder)?.check_names(&config)?;
         Ok(Self { model: load_model(folder)? })
     }
 
@@ -69,7 +71,7 @@ impl Week1 {
                 on_token,
             )
         };
-        Ok(super::finish_reason(finish?))
+        finish
     }
 }
 

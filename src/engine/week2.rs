@@ -1,8 +1,6 @@
 //! Week 2's engine: weights read in place, a cache that is kept from one request to the next.
 
-use std::{
-    cell::RefCell, collections::HashSet, ops::ControlFlow, path::Path, str::FromStr, sync::Arc,
-};
+use std::{collections::HashSet, ops::ControlFlow, path::Path, str::FromStr, sync::Arc};
 
 use anyhow::{Result, anyhow, ensure};
 use ndarray::IxDyn;
@@ -19,18 +17,17 @@ use tiny_llm::{
         },
         kernels::Rung,
         load,
-        model::{AttentionKind, Plan},
         parallel::Team,
+        plan::{AttentionKind, Plan},
         quantize::Source,
         roofline::{self, Machine},
     },
 };
 use tiny_llm_cli::{
-    FinishReason, LoadOptions, QuantizeRequest, Request, Roofline, WriteRequest, WriteTensor,
-    WrongOption,
+    LoadOptions, QuantizeRequest, Request, Roofline, WriteRequest, WriteTensor, WrongOption,
 };
 use tiny_llm_formats::{
-    Tensor,
+    FinishReason, Tensor,
     config::ModelConfig,
     gguf::{DEFAULT_ALIGNMENT, Metadata, Progress, TensorInfo, Value},
 };
@@ -44,17 +41,9 @@ const CHUNK: usize = 128;
 pub(crate) struct Week2 {
     /// What a GGUF file says beside its tensors.
     pub(crate) metadata: Option<Metadata>,
-    state: RefCell<State>,
-    /// The session's, at hand without borrowing it.
-    config: ModelConfig,
+    session: Session,
     cache_type: CacheType,
     keep_cache: bool,
-}
-
-struct State {
-    session: Session,
-    /// The tokens whose keys and values are in the cache.
-    cached: Vec<u32>,
 }
 
 impl Week2 {
@@ -66,7 +55,7 @@ impl Week2 {
         } else {
             (load::load_folder(path, context)?, None)
         };
-        let config = model.config.clone();
+        let context = model.config.max_positions;
         let plan = Plan {
             rung: match &options.kernels {
                 Some(name) => option("--kernels", name)?,
@@ -76,31 +65,24 @@ impl Week2 {
             team: Team::new(options.threads.unwrap_or_else(physical_cores)),
         };
         let cache_type = named("--cache-type", options.cache_type.as_deref(), CacheType::default)?;
-        let session =
-            Session::new(Arc::new(model), Arc::new(plan), config.max_positions, cache_type);
-        Ok(Self {
-            metadata,
-            state: RefCell::new(State { session, cached: Vec::new() }),
-            config,
-            cache_type,
-            keep_cache: !options.no_cache,
-        })
+        let session = Session::new(Arc::new(model), Arc::new(plan), context, cache_type);
+        Ok(Self { metadata, session, cache_type, keep_cache: !options.no_cache })
     }
 
     pub(crate) fn config(&self) -> &ModelConfig {
-        &self.config
+        &self.session.model.config
     }
 
     pub(crate) fn weight_bytes(&self) -> u64 {
-        self.state.borrow().session.model.weight_bytes()
+        self.session.model.weight_bytes()
     }
 
     pub(crate) fn threads(&self) -> usize {
-        self.state.borrow().session.plan.team.threads()
+        self.session.plan.team.threads()
     }
 
     pub(crate) fn described(&self) -> String {
-        let Plan { rung, attention, team } = &*self.state.borrow().session.plan;
+        let Plan { rung, attention, team } = &*self.session.plan;
         let cache = if self.keep_cache {
             format!("{} cache", self.cache_type)
         } else {
@@ -111,7 +93,7 @@ impl Week2 {
     }
 
     pub(crate) fn check(&self, tokens: &[u32]) -> Result<()> {
-        let (context, vocabulary) = (self.config.max_positions, self.config.vocab_size);
+        let (context, vocabulary) = (self.config().max_positions, self.config().vocab_size);
         ensure!(!tokens.is_empty(), "there are no tokens to start from");
         ensure!(
             tokens.len() <= context,
@@ -129,33 +111,29 @@ impl Week2 {
         Ok(())
     }
 
-    pub(crate) fn forget(&self) {
-        self.state.borrow_mut().reset();
+    pub(crate) fn forget(&mut self) {
+        self.session.clear();
     }
 
-    pub(crate) fn logits(&self, tokens: &[u32]) -> Tensor {
-        let mut state = self.state.borrow_mut();
-        state.reset();
-        let logits = tokens
-            .iter()
-            .flat_map(|&token| {
-                state.session.feed(&[token], 1).expect("tokens were checked").to_vec()
-            })
-            .collect();
-        state.cached.extend_from_slice(tokens);
-        Tensor::from_shape_vec(IxDyn(&[tokens.len(), self.config.vocab_size]), logits)
+    pub(crate) fn logits(&mut self, tokens: &[u32]) -> Tensor {
+        self.session.clear();
+        let width = self.config().vocab_size;
+        let mut logits = Vec::with_capacity(tokens.len() * width);
+        for token in tokens {
+            logits.extend_from_slice(self.session.feed(&[*token], 1).expect("tokens were checked"));
+        }
+        Tensor::from_shape_vec(IxDyn(&[tokens.len(), width]), logits)
             .expect("one row for each token")
     }
 
     pub(crate) fn generate(
-        &self,
+        &mut self,
         request: &Request,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason> {
-        let state = &mut *self.state.borrow_mut();
         let limits = Limits {
             max_new_tokens: request.max_new_tokens,
-            context: self.config.max_positions,
+            context: self.config().max_positions,
             stop_tokens: HashSet::from_iter(request.stop_tokens.iter().copied()),
         };
         let mut sampler = super::sampler(&request.sampling);
@@ -163,21 +141,13 @@ impl Week2 {
         let choose = |logits: &[f32], tokens: &[u32]| {
             if greedy { argmax(logits) } else { sampler.choose(logits, tokens) }
         };
+        let session = &mut self.session;
         let finish = if self.keep_cache {
-            state.keep_prefix(&request.prompt);
-            let mut made = Vec::new();
-            let finish = state.session.generate(&request.prompt, CHUNK, &limits, choose, |token| {
-                made.push(token);
-                on_token(token)
-            });
-            // The last token made has not been through the model.
-            let held = state.session.cache.len(0);
-            state.cached = request.prompt.iter().chain(&made).copied().take(held).collect();
-            finish?
+            session.generate(&request.prompt, CHUNK, &limits, choose, on_token)?
         } else {
             let next_logits = |tokens: &[u32]| {
-                state.reset();
-                state.session.feed(tokens, CHUNK).expect("tokens were checked").to_vec()
+                session.clear();
+                session.feed(tokens, CHUNK).expect("tokens were checked").to_vec()
             };
             tiny_llm::week1::generate::generate(
                 next_logits,
@@ -187,7 +157,7 @@ impl Week2 {
                 on_token,
             )?
         };
-        Ok(super::finish_reason(finish))
+        Ok(finish)
     }
 }
 
@@ -227,20 +197,6 @@ pub(crate) fn write_gguf(
     let head = head(&metadata, &table, DEFAULT_ALIGNMENT);
     write_file(request.output, &head, &table, DEFAULT_ALIGNMENT, |i, out| write(&table[i], out))?;
     Ok(table)
-}
-
-impl State {
-    fn reset(&mut self) {
-        self.keep_prefix(&[]);
-    }
-
-    /// Keeps what the cache and `tokens` have in common; at least one token is left to be run.
-    fn keep_prefix(&mut self, tokens: &[u32]) {
-        let same = self.cached.iter().zip(tokens).take_while(|(a, b)| a == b).count();
-        let kept = same.min(tokens.len().saturating_sub(1));
-        self.cached.truncate(kept);
-        self.session.cache.truncate(0, kept);
-    }
 }
 
 /// What an option's value stands for.

@@ -4,6 +4,7 @@ use std::{collections::HashSet, ops::ControlFlow};
 
 use anyhow::{Result, ensure};
 use ndarray::{Array2, s};
+pub use tiny_llm_formats::FinishReason;
 
 use super::model::Model;
 
@@ -33,19 +34,6 @@ pub struct Limits {
     pub context: usize,
     /// A token of this set ends the text and is no part of it. Checkpoints list several.
     pub stop_tokens: HashSet<u32>,
-}
-
-/// Why a generation ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FinishReason {
-    /// A stop token was chosen.
-    Stop,
-    /// `max_new_tokens` were generated.
-    Length,
-    /// The context is full.
-    ContextFull,
-    /// `on_token` asked to end.
-    Interrupted,
 }
 
 /// Extends `prompt` token by token.

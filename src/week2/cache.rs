@@ -1,10 +1,68 @@
 //! Day 1. The KV cache: keys and values of every position so far, computed once.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, ops::Range, str::FromStr};
 
 use half::f16;
 
 use super::kernels::vector::{narrow, widen_f16};
+
+/// Where a model keeps the keys and values of positions, and where attention finds them again.
+///
+/// The model and attention know a cache by this alone. [`DenseCache`] keeps room for every position;
+/// another may take pages as a text grows. What they must have in common:
+///
+/// - **Keys and values come as runs**: positions that lie one after the other in memory. A dense cache
+///   has one run for a range, a paged one has a run for each page.
+/// - **A run may end at a multiple of the attention tile**
+///   ([`TILE`](super::kernels::vector::TILE) positions), or where the range ends, and nowhere else. So
+///   a page holds a multiple of a tile. Attention takes whole tiles of a run, and rounds once for each:
+///   with this rule its answer does not depend on how memory is cut up, to the last bit.
+/// - **Positions are ranges, not lengths**: a model with a sliding window looks at the last positions
+///   alone, and a cache may give back what lies before them.
+pub trait KvCache: Sync {
+    /// Its sizes. `capacity` is what a single sequence can have at most.
+    fn shape(&self) -> CacheShape;
+
+    /// Positions of a sequence that are in the cache: 0 to `len` − 1.
+    fn len(&self, sequence: usize) -> usize;
+
+    /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`. What is
+    /// stored there is replaced.
+    ///
+    /// # Panics
+    /// If the position is beyond the capacity, or layer or sequence are not in the cache.
+    fn write(
+        &mut self,
+        layer: usize,
+        sequence: usize,
+        position: usize,
+        keys: &[f32],
+        values: &[f32],
+    );
+
+    /// Keys and values of these positions of a head, in order. What [`KvCache::write`] stored is there
+    /// at once, before [`KvCache::advance`] counts it.
+    ///
+    /// # Panics
+    /// If a position is beyond the capacity, or layer, sequence or head are not in the cache.
+    fn runs(
+        &self,
+        layer: usize,
+        sequence: usize,
+        head: usize,
+        positions: Range<usize>,
+    ) -> impl Iterator<Item = Run<'_>> + Clone;
+
+    /// Says that a position has been written in every layer: the model's last act on each row, in their
+    /// order.
+    ///
+    /// # Panics
+    /// If it is not the next position of its sequence.
+    fn advance(&mut self, sequence: usize, position: usize);
+
+    /// Forgets the positions of a sequence from `len` on.
+    fn truncate(&mut self, sequence: usize, len: usize);
+}
 
 /// How cached numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,10 +119,11 @@ pub enum Cells<'a> {
     F16(&'a [f16]),
 }
 
-/// Keys and values of consecutive positions of one head, as they lie in memory. A dense cache has
-/// one run for a sequence.
+/// Keys and values of consecutive positions of one head, as they lie in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Run<'a> {
+    /// The first position.
+    pub start: usize,
     /// Number of positions.
     pub len: usize,
     /// `[len, D]`
@@ -73,9 +132,9 @@ pub struct Run<'a> {
     pub values: Cells<'a>,
 }
 
-/// A cache that keeps room for every position of every sequence: `[layers, sequences, H, S, D]`,
-/// once for keys and once for values. A head's positions lie one after the other, because attention
-/// reads them so.
+/// A cache that keeps room for every position of every sequence: `[layers, sequences, H, S, D]`, once
+/// for keys and once for values. A head's positions lie one after the other, because attention reads
+/// them so: any range of them is one run.
 #[derive(Debug, Clone)]
 pub struct DenseCache {
     shape: CacheShape,
@@ -92,9 +151,54 @@ enum Store {
     F16(Vec<f16>),
 }
 
+impl KvCache for DenseCache {
+    fn shape(&self) -> CacheShape {
+        self.shape
+    }
+
+    fn len(&self, sequence: usize) -> usize {
+        self.lengths[sequence]
+    }
+
+    fn write(
+        &mut self,
+        layer: usize,
+        sequence: usize,
+        position: usize,
+        keys: &[f32],
+        values: &[f32],
+    ) {
+        todo!("week2-day1 task 1: DenseCache::write")
+    }
+
+    fn runs(
+        &self,
+        layer: usize,
+        sequence: usize,
+        head: usize,
+        positions: Range<usize>,
+    ) -> impl Iterator<Item = Run<'_>> + Clone {
+        let some = !positions.is_empty();
+        some.then(|| self.run(layer, sequence, head, positions)).into_iter()
+    }
+
+    fn advance(&mut self, sequence: usize, position: usize) {
+        let next = &mut self.lengths[sequence];
+        assert!(
+            position == *next,
+            "sequence {sequence}: found position {position}, expected {next}"
+        );
+        *next += 1;
+        self.computed += 1;
+    }
+
+    fn truncate(&mut self, sequence: usize, len: usize) {
+        self.lengths[sequence] = self.lengths[sequence].min(len);
+    }
+}
+
 impl DenseCache {
-    /// An empty cache. The memory is asked for zeroed, so the system gives pages as they are
-    /// written.
+    /// An empty cache. The memory is asked for zeroed, so the system gives pages as they are written.
     #[must_use]
     pub fn new(shape: CacheShape, cache_type: CacheType) -> Self {
         let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
@@ -106,38 +210,6 @@ impl DenseCache {
         Self { shape, keys: store(), values: store(), lengths: vec![0; sequences], computed: 0 }
     }
 
-    /// Its sizes.
-    #[must_use]
-    pub fn shape(&self) -> CacheShape {
-        self.shape
-    }
-
-    /// Positions of a sequence that are in the cache.
-    #[must_use]
-    pub fn len(&self, sequence: usize) -> usize {
-        self.lengths[sequence]
-    }
-
-    /// Forgets the positions of a sequence from `len` on.
-    pub fn truncate(&mut self, sequence: usize, len: usize) {
-        self.lengths[sequence] = self.lengths[sequence].min(len);
-    }
-
-    /// Says that a position has been written in every layer: the model's last act on each row, in
-    /// their order.
-    ///
-    /// # Panics
-    /// If it is not the next position of its sequence.
-    pub fn advance(&mut self, sequence: usize, position: usize) {
-        let next = &mut self.lengths[sequence];
-        assert!(
-            position == *next,
-            "sequence {sequence}: found position {position}, expected {next}"
-        );
-        *next += 1;
-        self.computed += 1;
-    }
-
     /// How many positions have been computed for this cache so far, in all sequences; one that was
     /// forgotten and computed again counts twice.
     #[must_use]
@@ -145,40 +217,20 @@ impl DenseCache {
         self.computed
     }
 
-    /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`.
-    /// What is stored there is replaced.
+    /// Keys and values of these positions of a head, `positions.start` to `positions.end` − 1, which lie
+    /// one after the other.
     ///
     /// # Panics
-    /// If the position is beyond the capacity, or layer or sequence are not in the cache.
-    pub fn write(
-        &mut self,
-        layer: usize,
-        sequence: usize,
-        position: usize,
-        keys: &[f32],
-        values: &[f32],
-    ) {
-        todo!("week2-day1 task 1: DenseCache::write")
-    }
-
-    /// Keys and values of the first `len` positions of a head, which lie one after the other.
-    ///
-    /// # Panics
-    /// If `len` is more than the capacity, or layer, sequence or head are not in the cache.
+    /// If a position is beyond the capacity, or layer, sequence or head are not in the cache.
     #[must_use]
-    pub fn run(&self, layer: usize, sequence: usize, head: usize, len: usize) -> Run<'_> {
-        todo!("week2-day1 task 1: DenseCache::run")
-    }
-
-    /// [`DenseCache::run`] as attention wants it: runs, in order. Here it is always one.
-    pub fn runs(
+    pub fn run(
         &self,
         layer: usize,
         sequence: usize,
         head: usize,
-        len: usize,
-    ) -> impl Iterator<Item = Run<'_>> + Clone {
-        std::iter::once(self.run(layer, sequence, head, len))
+        positions: Range<usize>,
+    ) -> Run<'_> {
+        todo!("week2-day1 task 1: DenseCache::run")
     }
 
     /// Where a head's first position lies in [`Store`].

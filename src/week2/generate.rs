@@ -5,20 +5,23 @@ use std::{ops::ControlFlow, sync::Arc};
 use anyhow::{Result, ensure};
 
 use super::{
-    cache::{CacheShape, CacheType, DenseCache},
-    model::{Model, Plan, Workspace},
+    cache::{CacheShape, CacheType, DenseCache, KvCache},
+    model::{Model, Workspace},
+    plan::Plan,
     rows::Row,
 };
 use crate::week1::generate::{FinishReason, Limits};
 
 /// A model, one sequence in its cache, and what is needed to go on with it.
-pub struct Session {
+pub struct Session<C = DenseCache> {
     /// The weights.
     pub model: Arc<Model>,
     /// How they are used.
     pub plan: Arc<Plan>,
-    /// The sequence so far.
-    pub cache: DenseCache,
+    /// Keys and values of `tokens`, as sequence 0.
+    cache: C,
+    /// The sequence so far: every token that is in the cache.
+    tokens: Vec<u32>,
     work: Workspace,
     rows: Vec<Row>,
 }
@@ -35,22 +38,57 @@ impl Session {
             capacity: context,
             head_dim: c.head_dim,
         };
-        let cache = DenseCache::new(shape, cache_type);
-        Self { model, plan, cache, work: Workspace::default(), rows: Vec::new() }
+        Self::with_cache(model, plan, DenseCache::new(shape, cache_type))
+    }
+}
+
+impl<C: KvCache> Session<C> {
+    /// Room for as much as one sequence of an empty cache may hold.
+    #[must_use]
+    pub fn with_cache(model: Arc<Model>, plan: Arc<Plan>, cache: C) -> Self {
+        // All room at once: a token that is decoded allocates nothing.
+        let tokens = Vec::with_capacity(cache.shape().capacity.min(model.config.max_positions));
+        Self { model, plan, cache, tokens, work: Workspace::default(), rows: Vec::new() }
     }
 
-    /// Runs `tokens` after those in the cache, in chunks of at most `chunk` rows (0 counts as 1),
-    /// and returns the logits `[V]` after the last one.
+    /// Where its keys and values are.
+    #[must_use]
+    pub fn cache(&self) -> &C {
+        &self.cache
+    }
+
+    /// The sequence so far: every token that is in the cache.
+    #[must_use]
+    pub fn tokens(&self) -> &[u32] {
+        &self.tokens
+    }
+
+    /// Forgets what the sequence does not have in common with `tokens`, and their last token in any
+    /// case: somebody is about to ask what follows it.
+    pub fn keep_prefix(&mut self, tokens: &[u32]) {
+        let same = self.tokens.iter().zip(tokens).take_while(|(a, b)| a == b).count();
+        let kept = same.min(tokens.len().saturating_sub(1));
+        self.tokens.truncate(kept);
+        self.cache.truncate(0, kept);
+    }
+
+    /// Forgets the whole sequence.
+    pub fn clear(&mut self) {
+        self.keep_prefix(&[]);
+    }
+
+    /// Runs `tokens` after those of the sequence, in chunks of at most `chunk` rows (0 counts as 1),
+    /// and returns the logits `[V]` after the last one. They are then part of the sequence.
     ///
     /// # Errors
-    /// If there are no tokens, or one of them or its position is out of range; the cache then holds
-    /// what came before that chunk.
+    /// If there are no tokens, or one of them or its position is out of range; the sequence then
+    /// ends before that chunk.
     pub fn feed(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
         todo!("week2-day1 task 4: Session::feed")
     }
 
-    /// Extends `prompt`, whose first tokens may be in the cache already; at least its last must not
-    /// be.
+    /// Extends `prompt`. What it has in common with the sequence so far stays in the cache and is not
+    /// computed again; what else the sequence holds is forgotten ([`Session::keep_prefix`]).
     ///
     /// `choose(logits, tokens)` is as in week 1, with the prompt and all new tokens; `on_token`
     /// receives every new token and never a stop token. Limits are looked at in week 1's order;

@@ -14,8 +14,9 @@ use tiny_llm_formats::{
 use super::{
     gguf::{Gguf, reader::shown},
     kernels::naive::decode_row,
+    layer::{DenseMlp, Layer, Linear, Mlp},
     matrix::Matrix,
-    model::{Layer, Linear, Model},
+    model::Model,
     rope::{RopeLayout, RopeTable},
     streaming::MAX_HEAD_DIM,
 };
@@ -30,6 +31,7 @@ pub fn load_folder(folder: &Path, context: usize) -> Result<Model> {
     let config = ModelConfig::from_folder(folder)?;
     check_heads(&config, &folder.join("config.json").display().to_string())?;
     let checkpoint = Checkpoint::open(folder)?;
+    checkpoint.check_names(&config)?;
     let mut matrix = |name: &str, shape: &[usize]| stored_matrix(&checkpoint, name, shape);
     let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
     build(config, &rope, context, &mut matrix)
@@ -196,9 +198,11 @@ pub fn build(
             q_norm,
             k_norm,
             mlp_norm: vector(&get("post_attention_layernorm.weight", &[e])?),
-            gate_proj: get("mlp.gate_proj.weight", &[i, e])?,
-            up_proj: get("mlp.up_proj.weight", &[i, e])?,
-            down_proj: get("mlp.down_proj.weight", &[e, i])?,
+            mlp: Mlp::Dense(DenseMlp {
+                gate_proj: get("mlp.gate_proj.weight", &[i, e])?,
+                up_proj: get("mlp.up_proj.weight", &[i, e])?,
+                down_proj: get("mlp.down_proj.weight", &[e, i])?,
+            }),
         });
     }
     let norm = vector(&matrix("model.norm.weight", &[e])?);
@@ -231,8 +235,8 @@ mod tests {
             cache::CacheType,
             generate::Session,
             kernels::Rung,
-            model::{AttentionKind, Plan},
             parallel::Team,
+            plan::{AttentionKind, Plan},
         },
     };
 

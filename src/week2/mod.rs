@@ -1,9 +1,9 @@
 //! Week 2: one fast engine on one small machine. Quantized weights read in place, a cache, kernels,
 //! threads.
 //!
-//! In reading order: `cache`, `attention` and `model` (what is computed), `gguf` and `matrix`
-//! (where weights lie), `blocks` (how they are stored), `kernels` (how they are multiplied),
-//! `parallel` (by whom), `rope`, `streaming`, `generate`, `load`.
+//! In reading order: `cache`, `attention`, `layer`, `model` and `plan` (what is computed), `gguf` and
+//! `matrix` (where weights lie), `blocks` (how they are stored), `kernels` (how they are
+//! multiplied), `parallel` (by whom), `rope`, `streaming`, `generate`, `load`.
 
 pub mod attention;
 pub mod bandwidth;
@@ -14,9 +14,11 @@ pub mod generate;
 pub mod gguf;
 pub mod input;
 pub mod kernels;
+pub mod layer;
 pub mod load;
 pub mod model;
 pub mod parallel;
+pub mod plan;
 pub mod quantize;
 pub mod roofline;
 pub mod rope;

@@ -3,6 +3,8 @@
 //! Source: Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"; Dao et al.
 //! 2022, "FlashAttention".
 
+use std::ops::Range;
+
 use super::{
     cache::{Run, widen},
     kernels::vector::{TILE, exp_sum, tile_scores, tile_scores_transposed, tile_sum},
@@ -62,20 +64,19 @@ pub fn attend_streaming<'a>(
 pub const BLOCK: usize = 128;
 
 /// One query of a block: a row and a head.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Query<'a> {
     /// `[D]`
     pub q: &'a [f32],
-    /// How many positions it may see.
-    pub visible: usize,
+    /// The positions that it may see, at least one.
+    pub visible: Range<usize>,
 }
 
 /// Attention of many queries over the same keys and values, for prompts: each tile is widened and
 /// transposed once for all of them.
 ///
-/// `queries` are at most [`BLOCK`], each sees the first `visible` positions, at least one;
-/// `out [queries, D]`; `runs` reach at least as far as the query that sees most. A score is
-/// `scale · q·k`.
+/// `queries` are at most [`BLOCK`]; `out [queries, D]`; `runs` hold at least the positions that some
+/// query sees. A score is `scale · q·k`.
 ///
 /// # Panics
 /// If there are more queries than [`BLOCK`], or `D` is above [`MAX_HEAD_DIM`].

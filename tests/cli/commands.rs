@@ -351,7 +351,7 @@ fn inspect_lists_what_a_file_holds() {
         1,
         &["absent", "cannot be read"],
     );
-    run(&["inspect", folder.name()]).fails_in_one_line("a folder", 1, &["not a regular file"]);
+    run(&["inspect", folder.name()]).fails_in_one_line("a folder", 1, &["config.json"]);
     folder.write("text.gguf", b"once upon a time");
     run(&["inspect", &folder.file("text.gguf")]).fails_in_one_line(
         "a text",

@@ -14,6 +14,8 @@ mod bad_files;
 #[cfg(feature = "reference")]
 mod commands;
 mod folder;
+#[cfg(feature = "reference")]
+mod hardening;
 mod options;
 mod process;
 #[cfg(feature = "reference")]

@@ -24,11 +24,10 @@ pub(super) fn write<E: Engine>(
     insert_architecture(&mut metadata, config)?;
     insert_tokenizer(&mut metadata, config.vocab_size);
     let mut tensors = Vec::new();
-    for entry in weights::tensors(config) {
-        let name = gguf_name(&entry.name).with_context(|| {
-            format!("tensor {}: found no name for it in GGUF files", entry.name)
-        })?;
-        tensors.push((name, entry.shape));
+    for (name, shape) in config.tensors() {
+        let name = gguf_name(&name)
+            .with_context(|| format!("tensor {name}: found no name for it in GGUF files"))?;
+        tensors.push((name, shape));
     }
     let request = WriteRequest { output: &args.out, metadata, config, target, tensors: &tensors };
     let table = E::write_gguf(&request, &mut |tensor, out| {

@@ -10,7 +10,7 @@ use anyhow::{Result, bail, ensure};
 
 use super::{
     Engine,
-    files::{Unfinished, cannot_be_written, write_safetensors},
+    files::{Entry, Unfinished, cannot_be_written, write_safetensors},
     interrupt::{self, Caught},
     options::seed,
     output::Output,
@@ -71,7 +71,8 @@ fn write_folder(
     fs::create_dir(&unfinished.path).map_err(|e| cannot_be_written(out, &e))?;
     fs::write(unfinished.path.join("config.json"), json)
         .map_err(|e| cannot_be_written(&out.join("config.json"), &e))?;
-    let entries = weights::tensors(config);
+    let entries: Vec<Entry> =
+        config.tensors().into_iter().map(|(name, shape)| Entry { name, shape }).collect();
     write_safetensors(
         &unfinished.path.join("model.safetensors"),
         "BF16",

@@ -10,30 +10,27 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
+    asked::{Asked, Words},
     curriculum::{Curriculum, Day, Task, TaskId},
     learner::State,
+    marks,
+    standing::Status,
     stubs::{Generated, generated},
     transaction::Transaction,
 };
 
-pub(crate) mod marks;
 #[cfg(test)]
 mod tests;
 
-/// `cargo course borrow DAY [TASK]`.
+/// `cargo course borrow PLACE`.
 ///
 /// # Errors
 /// If there is nothing to borrow, because all functions are the learner's or borrowed already; if a
 /// file cannot be written.
-pub(crate) fn borrow(
-    root: &Path,
-    curriculum: &Curriculum,
-    day: &str,
-    task: Option<usize>,
-) -> Result<()> {
-    let (day, tasks) = asked(curriculum, day, task)?;
-    fill_in(root, curriculum, &tasks, &typed(day, task))?;
-    println!("`cargo course return {}` takes it out again.", typed(day, task));
+pub(crate) fn borrow(root: &Path, curriculum: &Curriculum, words: &Words) -> Result<()> {
+    let asked = asked(root, curriculum, words)?;
+    fill_in(root, curriculum, &asked.tasks(), &asked.typed())?;
+    println!("`cargo course return {}` takes it out again.", asked.typed());
     Ok(())
 }
 
@@ -41,13 +38,14 @@ pub(crate) fn borrow(
 ///
 /// # Errors
 /// As [`borrow`], or if there is no day before.
-pub(crate) fn borrow_before(root: &Path, curriculum: &Curriculum, day: &str) -> Result<()> {
-    let day = curriculum.day(day)?;
+pub(crate) fn borrow_before(root: &Path, curriculum: &Curriculum, words: &Words) -> Result<()> {
+    let asked = asked(root, curriculum, words)?;
+    let first = asked.tasks().first().map(|(id, _)| id.feature.clone());
     let before: Vec<&Day> =
-        curriculum.days().take_while(|other| other.feature != day.feature).collect();
-    ensure!(!before.is_empty(), "{} is the first day; nothing was borrowed", day.feature);
+        curriculum.days().take_while(|day| Some(&day.feature) != first.as_ref()).collect();
+    ensure!(!before.is_empty(), "{} is the first day; nothing was borrowed", asked.typed());
     let tasks: Vec<_> = before.iter().flat_map(|day| day.tasks()).collect();
-    fill_in(root, curriculum, &tasks, &format!("the days before {}", day.feature))?;
+    fill_in(root, curriculum, &tasks, &format!("the days before {}", asked.typed()))?;
     println!("`cargo course return {}` takes that day's out again, and so on.", before[0].feature);
     Ok(())
 }
@@ -98,19 +96,19 @@ fn fill_in(
     Ok(())
 }
 
-/// `cargo course return DAY [TASK] [--force]`.
+/// `cargo course return PLACE [--force]`.
 ///
 /// # Errors
 /// If nothing is borrowed, or if something borrowed was changed and `force` is not given.
 pub(crate) fn give_back(
     root: &Path,
     curriculum: &Curriculum,
-    day: &str,
-    task: Option<usize>,
+    words: &Words,
     force: bool,
 ) -> Result<()> {
-    let (day, tasks) = asked(curriculum, day, task)?;
-    let mut transaction = Transaction::new(root, &format!("return {}", typed(day, task)));
+    let asked = asked(root, curriculum, words)?;
+    let (tasks, typed) = (asked.tasks(), asked.typed());
+    let mut transaction = Transaction::new(root, &format!("return {typed}"));
     let (mut returned, mut edited) = (Vec::new(), Vec::new());
     for file in generated(root, curriculum)? {
         let Some(raw) = &file.raw else { continue };
@@ -137,13 +135,13 @@ pub(crate) fn give_back(
         let names: Vec<String> = taken.iter().map(marks::Mark::name).collect();
         returned.push(format!("{}: returned {}", file.path, names.join(", ")));
     }
-    ensure!(!returned.is_empty(), "nothing is borrowed in {}", typed(day, task));
+    ensure!(!returned.is_empty(), "nothing is borrowed in {}", typed);
     ensure!(
         edited.is_empty() || force,
         "you have changed what was borrowed, so it is yours now, and nothing was returned:\n{}\n\
          Take the two marks out to keep it, or `cargo course return {} --force`, which keeps the old file in .course/recovery",
         edited.join("\n"),
-        typed(day, task)
+        typed
     );
     let done = transaction.commit()?;
     for line in &returned {
@@ -155,27 +153,9 @@ pub(crate) fn give_back(
     Ok(())
 }
 
-/// The tasks that the words on the command line name.
-fn asked<'a>(
-    curriculum: &'a Curriculum,
-    day: &str,
-    task: Option<usize>,
-) -> Result<(&'a Day, Vec<(TaskId, &'a Task)>)> {
-    match task {
-        Some(task) => {
-            let (day, id, task) = curriculum.named(day, task)?;
-            Ok((day, vec![(id, task)]))
-        }
-        None => {
-            let day = curriculum.day(day)?;
-            Ok((day, day.tasks().collect()))
-        }
-    }
-}
-
-/// `week1-day2 3`, as it was typed.
-fn typed(day: &Day, task: Option<usize>) -> String {
-    task.map_or_else(|| day.feature.clone(), |task| format!("{} {task}", day.feature))
+fn asked<'a>(root: &Path, curriculum: &'a Curriculum, words: &Words) -> Result<Asked<'a>> {
+    let here = Status::read(root, curriculum)?.day();
+    words.asked(curriculum, here)?.context("name a day, or a day and a task: week1-day2 3")
 }
 
 fn file_of<'a>(files: &'a [Generated], task: &Task) -> Result<&'a Generated> {

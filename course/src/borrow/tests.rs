@@ -1,7 +1,8 @@
 use std::fs;
 
-use super::{marks::put_in, *};
+use super::*;
 use crate::{
+    marks::put_in,
     stubs,
     template::Template,
     testing::{curriculum, repository, write},
@@ -50,6 +51,14 @@ fn course() -> tempfile::TempDir {
     root
 }
 
+fn words(text: &str) -> Words {
+    Words(text.split(' ').map(str::to_owned).collect())
+}
+
+fn of_day1(task: Option<usize>) -> Words {
+    words(&task.map_or("week1-day1".to_owned(), |task| format!("week1-day1 {task}")))
+}
+
 fn text(root: &Path) -> String {
     fs::read_to_string(root.join(PATH)).unwrap()
 }
@@ -61,11 +70,11 @@ fn edit(root: &Path, from: &str, to: &str) {
 }
 
 fn lend(root: &Path, task: Option<usize>) -> Result<()> {
-    borrow(root, &curriculum(), "week1-day1", task)
+    borrow(root, &curriculum(), &of_day1(task))
 }
 
 fn take(root: &Path, task: Option<usize>, force: bool) -> Result<()> {
-    give_back(root, &curriculum(), "week1-day1", task, force)
+    give_back(root, &curriculum(), &of_day1(task), force)
 }
 
 #[test]
@@ -283,9 +292,10 @@ fn every_task_of_this_course_can_be_borrowed_and_returned() {
 fn all_days_before_one_are_borrowed() {
     let root = course();
     let before = text(root.path());
-    let first = borrow_before(root.path(), &curriculum(), "week1-day1").unwrap_err().to_string();
+    let first =
+        borrow_before(root.path(), &curriculum(), &words("week1-day1")).unwrap_err().to_string();
     assert_eq!(first, "week1-day1 is the first day; nothing was borrowed");
-    borrow_before(root.path(), &curriculum(), "week1-day2").unwrap();
+    borrow_before(root.path(), &curriculum(), &words("week1-day2")).unwrap();
     assert_eq!(
         text(root.path()).matches("// BORROWED week1-day1").count(),
         4,

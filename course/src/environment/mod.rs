@@ -18,17 +18,17 @@ mod python;
 mod repository;
 mod toolchain;
 
-pub(crate) use python::{Venv, python};
+pub use python::{Venv, python};
 
 /// One thing that the course uses.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub struct Part {
     /// What it is.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What was found, or what is missing and how to get it.
-    pub(crate) found: Result<String, String>,
+    pub found: Result<String, String>,
     /// Whether the course works without it, and what then does not.
-    pub(crate) optional: Option<&'static str>,
+    pub optional: Option<&'static str>,
 }
 
 impl Part {
@@ -58,7 +58,7 @@ impl Part {
 ///
 /// # Errors
 /// If something is missing that is not optional.
-pub(crate) fn report(root: &Path) -> Result<()> {
+pub fn report(root: &Path) -> Result<()> {
     let parts =
         [toolchain::rust(root), toolchain::linker(), machine::disk(root), python::interpreter()];
     for part in &parts {
@@ -76,7 +76,7 @@ pub(crate) fn report(root: &Path) -> Result<()> {
 
 /// `cargo course doctor`: one line for every part; the exit code is 1 if something is missing that
 /// is not optional.
-pub(crate) fn doctor(root: &Path, curriculum: &Curriculum) -> ExitCode {
+pub fn doctor(root: &Path, curriculum: &Curriculum) -> ExitCode {
     let mut missing = 0;
     for (heading, parts) in everything(root, curriculum) {
         println!("{heading}");

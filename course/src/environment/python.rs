@@ -40,15 +40,15 @@ pub(super) fn environment(root: &Path) -> Part {
 
 /// The environment that `cargo course verify` makes in `.venv`.
 #[derive(Debug)]
-pub(crate) struct Venv {
+pub struct Venv {
     /// The folder.
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     /// Its interpreter.
-    pub(crate) python: PathBuf,
+    pub python: PathBuf,
     /// Holds the packages that it was made for, one a line.
-    pub(crate) stamp: PathBuf,
+    pub stamp: PathBuf,
     /// The pinned packages: `project.optional-dependencies.dev`.
-    pub(crate) packages: Vec<String>,
+    pub packages: Vec<String>,
 }
 
 impl Venv {
@@ -56,7 +56,7 @@ impl Venv {
     ///
     /// # Errors
     /// If `pyproject.toml` cannot be read or pins nothing.
-    pub(crate) fn of(root: &Path) -> Result<Self> {
+    pub fn of(root: &Path) -> Result<Self> {
         let manifest: toml::Table = fs::read_to_string(root.join("pyproject.toml"))
             .context("pyproject.toml cannot be read")?
             .parse()?;
@@ -77,7 +77,7 @@ impl Venv {
     }
 
     /// Whether it was made, and for these packages.
-    pub(crate) fn is_current(&self) -> bool {
+    pub fn is_current(&self) -> bool {
         self.python.is_file()
             && fs::read_to_string(&self.stamp).is_ok_and(|made| made == self.packages.join("\n"))
     }
@@ -85,9 +85,9 @@ impl Venv {
 
 /// A Python to make the environment with.
 #[derive(Debug)]
-pub(crate) struct Python {
+pub struct Python {
     /// `["python3"]`, `["py", "-3"]`.
-    pub(crate) program: Vec<&'static str>,
+    pub program: Vec<&'static str>,
     version: (u32, u32),
 }
 
@@ -97,7 +97,7 @@ impl Python {
     }
 
     /// A command that runs it.
-    pub(crate) fn command(&self) -> Command {
+    pub fn command(&self) -> Command {
         let mut command = Command::new(self.program[0]);
         command.args(&self.program[1..]);
         command
@@ -105,7 +105,7 @@ impl Python {
 }
 
 /// The first Python that is new enough, or what is missing.
-pub(crate) fn python() -> Result<Python, String> {
+pub fn python() -> Result<Python, String> {
     let mut too_old = None;
     for program in [vec!["python3"], vec!["python"], vec!["py", "-3"]] {
         let mut python = Python { program, version: (0, 0) };

@@ -46,106 +46,69 @@
 //!
 //! Fields may be added; a change of those there are raises `format`.
 
-use anyhow::{Context, Result};
-use serde::Serialize;
-
-use super::{Status, TaskStatus};
-use crate::{curriculum::Curriculum, judge::Verdict};
-
-#[derive(Serialize)]
-struct Course<'a> {
-    format: u32,
-    weeks: Vec<Week<'a>>,
-    next: Option<Next<'a>>,
-}
-
-#[derive(Serialize)]
-struct Week<'a> {
-    week: usize,
-    title: &'a str,
-    days: Vec<Day<'a>>,
-}
-
-#[derive(Serialize)]
-struct Day<'a> {
-    day: &'a str,
-    title: &'a str,
-    chapter: &'a str,
-    tasks: Vec<Task<'a>>,
-}
-
-#[derive(Serialize)]
-struct Task<'a> {
-    task: usize,
-    title: &'a str,
-    file: &'a str,
-    functions: &'a [String],
-    state: String,
-    reason: Option<&'static str>,
-    last_run: Option<LastRun<'a>>,
-    hints: u8,
-}
-
-#[derive(Serialize)]
-struct LastRun<'a> {
-    verdict: Verdict,
-    at: &'a str,
-    milliseconds: u64,
-    first_failing: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Next<'a> {
-    day: &'a str,
-    task: usize,
-}
+use crate::{
+    curriculum::{Curriculum, Day, Week},
+    json::Json,
+    record::Run,
+    standing::{Status, TaskStatus},
+};
 
 /// The status as pretty-printed JSON.
-pub(super) fn text(curriculum: &Curriculum, status: &Status) -> Result<String> {
-    let of_day = |feature: &str| {
-        status.tasks.iter().filter(|task| task.day.feature == feature).map(task).collect()
-    };
-    let course = Course {
-        format: 1,
-        weeks: curriculum
-            .weeks
-            .iter()
-            .map(|week| Week {
-                week: week.number,
-                title: &week.title,
-                days: week
-                    .days
-                    .iter()
-                    .map(|day| Day {
-                        day: &day.feature,
-                        title: &day.title,
-                        chapter: &day.chapter,
-                        tasks: of_day(&day.feature),
-                    })
-                    .collect(),
-            })
-            .collect(),
-        next: status.current(None).map(|task| Next { day: &task.day.feature, task: task.id.task }),
-    };
-    serde_json::to_string_pretty(&course).context("the status cannot be written as JSON")
+pub(super) fn text(curriculum: &Curriculum, status: &Status) -> String {
+    let next = status.current().map_or(Json::Null, |task| {
+        Json::object([("day", Json::text(&task.day.feature)), ("task", number(task.id.task))])
+    });
+    Json::object([
+        ("format", Json::Number(1)),
+        ("weeks", Json::List(curriculum.weeks.iter().map(|week| of_week(week, status)).collect())),
+        ("next", next),
+    ])
+    .to_string()
 }
 
-fn task<'a>(status: &'a TaskStatus) -> Task<'a> {
-    Task {
-        task: status.id.task,
-        title: &status.task.title,
-        file: &status.task.file,
-        functions: &status.task.functions,
-        state: status.mark.words().replace(' ', "-"),
-        reason: status.mark.reason(),
-        last_run: status.run.as_ref().map(|run| LastRun {
-            verdict: run.verdict,
-            at: &run.at,
-            milliseconds: run.milliseconds,
-            first_failing: run.first_failing.as_deref(),
-        }),
-        hints: status.hints,
-    }
+fn of_week(week: &Week, status: &Status) -> Json {
+    Json::object([
+        ("week", number(week.number)),
+        ("title", Json::text(&week.title)),
+        ("days", Json::List(week.days.iter().map(|day| of_day(day, status)).collect())),
+    ])
+}
+
+fn of_day(day: &Day, status: &Status) -> Json {
+    let tasks = status.tasks.iter().filter(|task| task.day.feature == day.feature);
+    Json::object([
+        ("day", Json::text(&day.feature)),
+        ("title", Json::text(&day.title)),
+        ("chapter", Json::text(&day.chapter)),
+        ("tasks", Json::List(tasks.map(of_task).collect())),
+    ])
+}
+
+fn of_task(status: &TaskStatus) -> Json {
+    let task = status.task;
+    Json::object([
+        ("task", number(task.number)),
+        ("title", Json::text(&task.title)),
+        ("file", Json::text(&task.file)),
+        ("functions", Json::List(task.functions.iter().map(Json::text).collect())),
+        ("state", Json::text(status.mark.words().replace(' ', "-"))),
+        ("reason", Json::optional(status.mark.reason())),
+        ("last_run", status.run.as_ref().map_or(Json::Null, of_run)),
+        ("hints", Json::Number(status.hints.into())),
+    ])
+}
+
+fn of_run(run: &Run) -> Json {
+    Json::object([
+        ("verdict", Json::text(run.verdict.name())),
+        ("at", Json::text(&run.at)),
+        ("milliseconds", Json::Number(run.milliseconds)),
+        ("first_failing", Json::optional(run.first_failing.as_deref())),
+    ])
+}
+
+fn number(number: usize) -> Json {
+    Json::Number(number as u64)
 }
 
 #[cfg(test)]
@@ -153,7 +116,8 @@ mod tests {
     use super::*;
     use crate::{
         curriculum::TaskId,
-        record::{Record, Run},
+        judge::Verdict,
+        record::Record,
         testing::{curriculum, repository},
     };
 
@@ -174,9 +138,10 @@ mod tests {
             );
             record.saw_hint(&id, 2);
         });
-        let json: serde_json::Value = serde_json::from_str(
-            &text(&curriculum, &Status::read(root.path(), &curriculum).unwrap()).unwrap(),
-        )
+        let json: serde_json::Value = serde_json::from_str(&text(
+            &curriculum,
+            &Status::read(root.path(), &curriculum).unwrap(),
+        ))
         .unwrap();
         assert_eq!(json["format"], 1);
         assert_eq!(json["next"], serde_json::json!({"day": "week1-day1", "task": 1}));

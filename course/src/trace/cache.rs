@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use super::Options;
+use super::options::Options;
 
 /// What the reference's program is made of, relative to the repository.
 const SOURCES: [&str; 7] =
@@ -32,7 +32,7 @@ pub(super) fn key(root: &Path, model: &Path, options: &Options) -> Result<u64> {
             fs::metadata(&path).with_context(|| format!("{} cannot be read", path.display()))?;
         (&path, data.len(), data.modified().ok()).hash(&mut hasher);
     }
-    (model, &options.prompt, &options.tokens).hash(&mut hasher);
+    (model, options.prompt(), &options.tokens).hash(&mut hasher);
     Ok(hasher.finish())
 }
 
@@ -73,7 +73,7 @@ mod tests {
         let root = repository.path();
         write(root, "models/m/config.json", "{}");
         let options =
-            |prompt: &str| Options { prompt: prompt.to_owned(), tokens: None, model: None };
+            |prompt: &str| Options { prompt: Some(prompt.to_owned()), tokens: None, model: None };
         let key = |prompt: &str| key(root, &root.join("models/m"), &options(prompt)).unwrap();
         let first = key("a");
         assert_eq!(key("a"), first);

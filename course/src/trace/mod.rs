@@ -6,23 +6,20 @@
 //! line into another file, so that a crash leaves what came before. This runner links neither.
 
 mod cache;
+mod options;
 mod report;
 
 use std::{
     fs,
-    path::{Path, PathBuf, absolute},
+    path::{Path, absolute},
     process::{Command, ExitCode},
 };
 
 use anyhow::{Context, Result, ensure};
-use clap::Args;
 
+pub(crate) use self::options::Options;
 use self::report::Report;
 use crate::{curriculum::Curriculum, process, progress};
-
-/// A few words with a name, a comma and an article: long enough for positions, short enough to run
-/// at once.
-const PROMPT: &str = "Once upon a time, there was a little fox";
 
 /// The embedded model, relative to the repository.
 const MODEL: &str = "models/tiny-story";
@@ -34,20 +31,6 @@ const YOURS: [&str; 7] =
 /// Ours, as `cargo llm-ref` has it.
 const OURS: [&str; 7] =
     ["--release", "--package", "tiny-llm", "--features", "cli,reference", "--bin", "tiny-llm"];
-
-/// What to run the two models on.
-#[derive(Debug, Args)]
-pub(crate) struct Options {
-    /// Text to run the model on
-    #[arg(short, long, value_name = "TEXT", default_value = PROMPT, allow_hyphen_values = true)]
-    prompt: String,
-    /// Token ids to run it on instead, separated by commas
-    #[arg(long, value_name = "IDS", conflicts_with = "prompt")]
-    tokens: Option<String>,
-    /// Model folder [default: the embedded model]
-    #[arg(long, value_name = "FOLDER")]
-    model: Option<PathBuf>,
-}
 
 /// Builds, runs, compares, and prints what came of it. The exit code is 1 if the two differ.
 ///
@@ -109,21 +92,7 @@ fn engine(root: &Path, build: &[&str], model: &Path, options: &Options) -> Comma
     command.args(["run", "--quiet"]).args(build).args(["--", "trace", "--model"]).arg(model);
     match &options.tokens {
         Some(tokens) => command.arg("--tokens").arg(tokens),
-        None => command.arg("--prompt").arg(&options.prompt),
+        None => command.arg("--prompt").arg(options.prompt()),
     };
     command
-}
-
-impl Options {
-    /// What was run on what, for the closing line.
-    fn subject(&self, root: &Path, model: &Path) -> String {
-        let model = model.strip_prefix(root).unwrap_or(model).display();
-        match &self.tokens {
-            Some(tokens) if tokens.len() > 60 => {
-                format!("{model} on {} tokens", tokens.split(',').count())
-            }
-            Some(tokens) => format!("{model} on the tokens {tokens}"),
-            None => format!("{model} on {:?}", self.prompt),
-        }
-    }
 }

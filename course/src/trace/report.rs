@@ -3,41 +3,12 @@
 use std::fmt::Write;
 
 use anyhow::{Context, Result};
-use serde::Deserialize;
+use serde_json::Value;
 
-use crate::curriculum::{Curriculum, TaskId};
-
-/// One line of the report; `cli/src/trace/report.rs` writes it.
-#[derive(Debug, Deserialize)]
-#[serde(untagged, deny_unknown_fields)]
-enum Line {
-    Agrees {
-        agrees: String,
-        deviation: f64,
-    },
-    Differs {
-        differs: String,
-        words: String,
-        tasks: Vec<String>,
-    },
-    Panic {
-        panic: String,
-        during: Option<String>,
-        tasks: Vec<String>,
-    },
-    Error {
-        error: String,
-    },
-    // The values say nothing; the names do.
-    Loaded {
-        #[serde(rename = "loaded")]
-        _loaded: bool,
-    },
-    End {
-        #[serde(rename = "end")]
-        _end: bool,
-    },
-}
+use crate::{
+    curriculum::{Curriculum, TaskId},
+    json,
+};
 
 /// The whole report.
 #[derive(Debug, Default)]
@@ -63,26 +34,41 @@ impl Report {
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut report = Self::default();
         for (i, line) in text.lines().enumerate() {
-            match serde_json::from_str(line).with_context(|| {
+            report.read(line).with_context(|| {
                 format!("line {} of your engine's report is malformed: {line}", i + 1)
-            })? {
-                Line::Agrees { agrees, deviation } => {
-                    report.agreed += 1;
-                    if report.furthest.as_ref().is_none_or(|(furthest, _)| deviation > *furthest) {
-                        report.furthest = Some((deviation, agrees.clone()));
-                    }
-                    report.last = Some(agrees);
-                }
-                Line::Differs { differs, words, tasks } => {
-                    report.difference = Some((differs, words, tasks));
-                }
-                Line::Panic { panic, during, tasks } => report.panic = Some((panic, during, tasks)),
-                Line::Error { error } => report.error = Some(error),
-                Line::Loaded { .. } => report.loaded = true,
-                Line::End { .. } => report.ended = true,
-            }
+            })?;
         }
         Ok(report)
+    }
+
+    /// One line of the report; `cli/src/trace/report.rs` writes it.
+    fn read(&mut self, line: &str) -> Result<()> {
+        let line: Value = serde_json::from_str(line)?;
+        let kind = json::fields(&line)?.keys().find(|name| KINDS.contains(&name.as_str()));
+        match kind.context("it is of no known kind")?.as_str() {
+            "agrees" => {
+                let name = json::text(&line, "agrees")?.to_owned();
+                let deviation = line["deviation"].as_f64().context("field deviation")?;
+                self.agreed += 1;
+                if self.furthest.as_ref().is_none_or(|(furthest, _)| deviation > *furthest) {
+                    self.furthest = Some((deviation, name.clone()));
+                }
+                self.last = Some(name);
+            }
+            "differs" => {
+                let words = json::text(&line, "words")?.to_owned();
+                let name = json::text(&line, "differs")?.to_owned();
+                self.difference = Some((name, words, tasks(&line)?));
+            }
+            "panic" => {
+                let during = json::optional_text(&line, "during")?.map(str::to_owned);
+                self.panic = Some((json::text(&line, "panic")?.to_owned(), during, tasks(&line)?));
+            }
+            "error" => self.error = Some(json::text(&line, "error")?.to_owned()),
+            "loaded" => self.loaded = true,
+            _ => self.ended = true,
+        }
+        Ok(())
     }
 
     /// Whether all activations were compared and agree.
@@ -151,6 +137,15 @@ impl Report {
         }
         text
     }
+}
+
+/// The field by which a line is known.
+const KINDS: [&str; 6] = ["agrees", "differs", "panic", "error", "loaded", "end"];
+
+/// The functions that a line names, the likeliest first.
+fn tasks(line: &Value) -> Result<Vec<String>> {
+    let text = |task: &Value| task.as_str().map(str::to_owned).context("a task is no text");
+    json::list(line, "tasks")?.iter().map(text).collect()
 }
 
 /// What refuses a model that the reference reads.

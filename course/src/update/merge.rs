@@ -8,11 +8,11 @@
 
 use std::collections::HashMap;
 
-use similar::TextMerge;
+use diffy::{ConflictStyle, IncompleteHunkStyle, MergeOptions};
 
 use crate::{
-    borrow::marks::{put_in, take_out_intact},
     learner::{function_state, is_course_todo},
+    marks::{put_in, take_out_intact},
     source::{has_windows_ends, normalise, place},
     stubs::Generated,
     template::Template,
@@ -21,6 +21,9 @@ use crate::{
 /// Stands for the `todo!` of the function whose name follows, while texts are compared. No Rust
 /// file holds this character.
 const TODO: char = '\u{1}';
+
+/// How long the lines are that mark a conflict.
+const MARK: usize = 60;
 
 /// Two versions that cannot both be kept.
 #[derive(Debug, PartialEq, Eq)]
@@ -143,19 +146,12 @@ impl Texts {
     }
 
     fn merged(&self, path: &str) -> Result<String, Vec<Conflict>> {
-        let merge = TextMerge::from_lines(&self.base, &self.ours, &self.newer);
-        let lines = |text: &str, range: std::ops::Range<usize>| {
-            visible(&text.split_inclusive('\n').collect::<Vec<_>>()[range].concat())
-        };
-        let conflicts: Vec<Conflict> = merge
-            .conflicts()
-            .map(|region| Conflict {
-                what: format!("{path}: you and the newer course have both changed this place"),
-                yours: lines(&self.ours, region.ours_range()),
-                newer: lines(&self.newer, region.theirs_range()),
-            })
-            .collect();
-        if conflicts.is_empty() { Ok(merge.to_string()) } else { Err(conflicts) }
+        let mut options = MergeOptions::new();
+        // So long that no file has a line like it.
+        options.set_conflict_marker_length(MARK).set_conflict_style(ConflictStyle::Merge);
+        options.set_incomplete_hunk_style(IncompleteHunkStyle::Git);
+        let merged = options.merge(&self.base, &self.ours, &self.newer);
+        merged.map_err(|marked| conflicts(path, &marked))
     }
 
     /// What of the learner's the merged text lacks: a touched body that is another now, or an added
@@ -180,6 +176,31 @@ impl Texts {
         }
         (!gone.is_empty()).then(|| visible(&gone.join("\n")))
     }
+}
+
+/// The places between the marks that a merge leaves where both sides have changed.
+fn conflicts(path: &str, marked: &str) -> Vec<Conflict> {
+    let is = |line: &str, mark: &str| line.starts_with(&mark.repeat(MARK));
+    let (mut found, mut side): (Vec<[String; 2]>, Option<usize>) = (Vec::new(), None);
+    for line in marked.split_inclusive('\n') {
+        if is(line, "<") {
+            found.push(Default::default());
+            side = Some(0);
+        } else if is(line, "=") {
+            side = Some(1);
+        } else if is(line, ">") {
+            side = None;
+        } else if let (Some(side), Some(sides)) = (side, found.last_mut()) {
+            sides[side].push_str(line);
+        }
+    }
+    let what = format!("{path}: you and the newer course have both changed this place");
+    let conflict = |[yours, newer]: [String; 2]| Conflict {
+        what: what.clone(),
+        yours: visible(&yours),
+        newer: visible(&newer),
+    };
+    found.into_iter().map(conflict).collect()
 }
 
 enum Part {

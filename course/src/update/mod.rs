@@ -13,10 +13,11 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use anyhow::{Context, Result, bail};
-use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     curriculum::Curriculum,
+    json::{self, Json},
     source::normalise,
     stubs::{Generated, generated},
     transaction::{Transaction, hash},
@@ -34,12 +35,30 @@ use newer::{Newer, is_generated};
 /// What the last update brought.
 const RECORD: &str = ".course/course.json";
 
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default)]
 struct Record {
     /// The newer course's commit, if it had one.
     commit: Option<String>,
     /// Path → hash of every file.
     files: BTreeMap<String, String>,
+}
+
+impl Record {
+    fn parse(text: &[u8]) -> Result<Self> {
+        let file: Value = serde_json::from_slice(text)?;
+        let mut files = BTreeMap::new();
+        for (path, hash) in json::fields(&file["files"])? {
+            let hash = hash.as_str().with_context(|| format!("{path} has no hash"))?;
+            files.insert(path.clone(), hash.to_owned());
+        }
+        Ok(Self { commit: json::optional_text(&file, "commit")?.map(str::to_owned), files })
+    }
+
+    fn text(&self) -> String {
+        let files = self.files.iter().map(|(path, hash)| (path.clone(), Json::text(hash)));
+        let commit = ("commit", Json::optional(self.commit.as_deref()));
+        Json::object([commit, ("files", Json::Object(files.collect()))]).to_string()
+    }
 }
 
 /// `cargo course update [FROM] [--dry-run]`.
@@ -92,7 +111,7 @@ pub(crate) fn update(
 
 fn read_record(root: &Path) -> Result<Record> {
     match fs::read(root.join(RECORD)) {
-        Ok(text) => serde_json::from_slice(&text)
+        Ok(text) => Record::parse(&text)
             .with_context(|| format!("{RECORD} is malformed; remove it if it cannot be mended")),
         Err(_) => Ok(Record::default()),
     }
@@ -283,7 +302,7 @@ impl Plan {
         }
         let all = newer.files.iter().map(|(path, content)| (path.clone(), hash(content)));
         let record = Record { commit: newer.commit.clone(), files: all.collect() };
-        let (old, new) = (read(root, RECORD)?, serde_json::to_vec_pretty(&record)?);
+        let (old, new) = (read(root, RECORD)?, record.text().into_bytes());
         if old.as_ref() != Some(&new) {
             transaction.replace_unkept(RECORD, old.as_deref(), Some(&new));
         }

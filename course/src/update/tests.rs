@@ -29,11 +29,7 @@ fn record(root: &Path) {
         .into_iter()
         .filter(|(path, _)| !is_generated(path))
         .map(|(path, content)| (path, hash(content.as_bytes())));
-    write(
-        root,
-        RECORD,
-        &serde_json::to_string(&Record { commit: None, files: files.collect() }).unwrap(),
-    );
+    write(root, RECORD, &Record { commit: None, files: files.collect() }.text());
 }
 
 fn snapshot(root: &Path) -> BTreeMap<String, String> {
@@ -248,7 +244,8 @@ fn both_versions_are_shown() {
 fn what_is_borrowed_is_borrowed_anew() {
     let (learner, newer) = pair();
     let root = learner.path();
-    borrow::borrow(root, &curriculum(), "week1-day1", None).unwrap();
+    let day1 = crate::asked::Words(vec!["week1-day1".to_owned()]);
+    borrow::borrow(root, &curriculum(), &day1).unwrap();
     write(
         newer.path(),
         REFERENCE,
@@ -259,10 +256,10 @@ fn what_is_borrowed_is_borrowed_anew() {
     run(&learner, &newer).unwrap();
     assert!(text(root, PATH).starts_with("pub fn one() -> u64 {\n    // BORROWED week1-day1 task 1\n    uno()\n    // END BORROWED\n}\n"));
     assert!(text(root, PATH).contains("fn uno()"));
-    borrow::give_back(root, &curriculum(), "week1-day1", None, false).unwrap();
+    borrow::give_back(root, &curriculum(), &day1, false).unwrap();
     assert_eq!(stubs::check(root, &curriculum()).unwrap().equal, 3);
 
-    borrow::borrow(root, &curriculum(), "week1-day1", None).unwrap();
+    borrow::borrow(root, &curriculum(), &day1).unwrap();
     edit(root, PATH, "    uno()\n", "    uno() + 0\n");
     write(newer.path(), REFERENCE, A);
     refused(&learner, &newer);

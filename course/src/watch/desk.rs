@@ -4,6 +4,7 @@ use std::{
     collections::HashMap,
     net::{SocketAddr, TcpStream},
     path::Path,
+    process::{Command, Stdio},
     sync::mpsc::Sender,
     time::{Duration, SystemTime},
 };
@@ -11,7 +12,8 @@ use std::{
 use anyhow::{Context, Result};
 
 use super::{
-    Input, Stage,
+    event::Input,
+    rounds::Stage,
     runner::Runner,
     screen::Screen,
     session::{Action, Event},
@@ -22,7 +24,8 @@ use crate::{
     ink::Ink,
     judge::{self, Judged, Verdict},
     process::Finished,
-    status::{self, Status},
+    standing::Status,
+    status::text,
     trial::Trial,
 };
 
@@ -100,12 +103,7 @@ impl<'a> Desk<'a> {
             Some(trial) => trial.tell_task(id, self.ink),
             None => {
                 let status = Status::read(self.root, self.curriculum)?;
-                status
-                    .tasks
-                    .iter()
-                    .find(|task| task.id == *id)
-                    .map(status::brief)
-                    .unwrap_or_default()
+                status.tasks.iter().find(|task| task.id == *id).map(text::brief).unwrap_or_default()
             }
         };
         self.show(&format!("\n{text}"))
@@ -113,10 +111,8 @@ impl<'a> Desk<'a> {
 
     fn day_done(&mut self, day: &str) -> Result<()> {
         let day = self.curriculum.day(day)?;
-        let shows = day
-            .shows
-            .as_ref()
-            .map_or(String::new(), |shows| format!("{}\n", status::wrapped(shows)));
+        let shows =
+            day.shows.as_ref().map_or(String::new(), |shows| format!("{}\n", text::wrapped(shows)));
         let headline =
             self.ink.green(&format!("{} is green: all {} tasks.", day.feature, day.tasks.len()));
         self.show(&format!("\n{headline}\n{shows}"))
@@ -124,8 +120,8 @@ impl<'a> Desk<'a> {
 
     fn list(&mut self) -> Result<()> {
         let status = Status::read(self.root, self.curriculum)?;
-        let text = status::text(self.curriculum, &status, self.ink, SystemTime::now());
-        self.show(&format!("\n{text}"))
+        let list = text::list(self.curriculum, &status, self.ink, SystemTime::now());
+        self.show(&format!("\n{list}"))
     }
 
     fn hint(&mut self, id: &TaskId) -> Result<()> {
@@ -155,9 +151,8 @@ impl<'a> Desk<'a> {
             return self
                 .show(&format!("\nread  {chapter} (cargo course book builds and serves it)\n"));
         };
-        // A browser that cannot be opened is no reason to say more than where the page is.
         if self.screen.is_interactive() {
-            let _ = open::that_detached(&address);
+            open(&address);
         }
         self.show(&format!("\nread  {chapter}\n      {address}\n"))
     }
@@ -221,6 +216,18 @@ impl Stage for Desk<'_> {
         self.last = Some(trial);
         Ok(Some(Event::Finished { run, passed }))
     }
+}
+
+/// Opens a page in the system's browser, and does not wait for it.
+fn open(address: &str) {
+    let mut command = match std::env::consts::OS {
+        "macos" => Command::new("open"),
+        "windows" => Command::new("explorer"),
+        _ => Command::new("xdg-open"),
+    };
+    command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // A browser that cannot be opened is no reason to say more than where the page is.
+    let _ = command.spawn();
 }
 
 #[cfg(test)]

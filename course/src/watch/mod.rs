@@ -1,264 +1,70 @@
 //! `cargo course watch`: runs the tests of the task that you are at whenever you save.
 //!
-//! [`source`] hears files, keys and signals; [`session`] decides; [`desk`] runs and shows. The loop
-//! between them sleeps until something happens.
+//! [`saves`] and [`keys`] hear; [`session`] decides; [`desk`] runs and shows; [`rounds`] is the loop
+//! between them.
 
-use std::{
-    path::Path,
-    process::ExitCode,
-    sync::mpsc::{Receiver, RecvTimeoutError, channel},
-    time::Instant,
+use std::{path::Path, process::ExitCode, sync::mpsc::channel};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{
+    asked::{Asked, Words},
+    curriculum::{Curriculum, Day},
+    standing::Status,
 };
-
-use anyhow::{Context, Result};
-use clap::Args;
-
-use crate::{curriculum::Curriculum, process::Finished, status::Status};
 use desk::Desk;
+use event::Input;
+use rounds::End;
 use screen::Screen;
-use session::{Action, Event, Key, Session, Watched};
-use source::Debounce;
+use session::{Session, Watched};
 
 mod desk;
+mod event;
+mod keys;
+mod rounds;
 mod runner;
+mod saves;
 mod screen;
 mod session;
-mod source;
-
-/// What to watch.
-#[derive(Debug, Args)]
-pub(crate) struct Options {
-    /// week1-day3; without it, the whole course
-    day: Option<String>,
-    /// Look at the files twice a second, where the file system tells nothing about saves, as on
-    /// some network drives
-    #[arg(long)]
-    poll: bool,
-}
-
-/// What the loop hears.
-#[derive(Debug)]
-pub(crate) enum Input {
-    /// A file under `src/` has changed.
-    Changed,
-    Key(Key),
-    /// A build has come this far.
-    Step {
-        run: u64,
-        step: String,
-    },
-    Finished {
-        run: u64,
-        finished: Result<Finished>,
-    },
-    /// Ctrl-C, or a signal that asks for the end.
-    Interrupted,
-}
-
-/// How the loop ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    Quit,
-    Interrupted,
-}
 
 /// Watches until `q` or Ctrl-C.
 ///
 /// # Errors
-/// If there is no such day, the files cannot be watched, or cargo cannot be started.
-pub(crate) fn watch(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<ExitCode> {
-    let day = options.day.as_deref().map(|day| curriculum.day(day)).transpose()?;
+/// If there is no such day, the files cannot be read, or cargo cannot be started.
+pub(crate) fn watch(root: &Path, curriculum: &Curriculum, words: &Words) -> Result<ExitCode> {
     let status = Status::read(root, curriculum)?;
+    let day: Option<&Day> = match words.asked(curriculum, status.day())? {
+        None => None,
+        Some(Asked::Day(day)) => Some(day),
+        Some(Asked::Task(day, id, _)) => bail!(
+            "a day is watched, and within it the task that is open: cargo course watch {}; the \
+             tests of {id} alone: cargo course test {} {}",
+            day.feature,
+            day.feature,
+            id.task
+        ),
+        Some(Asked::Week(_)) => bail!("name a day, as week1-day3, or none for the whole course"),
+    };
     let of_range =
         status.tasks.iter().filter(|task| day.is_none_or(|day| day.feature == task.day.feature));
     let tasks: Vec<Watched> =
         of_range.map(|task| Watched { id: task.id.clone(), done: task.is_done() }).collect();
     let first = tasks.first().context("there is no task to watch")?.id.clone();
-    let current = status.current(day).map_or(first, |task| task.id.clone());
+    let current = day.map_or_else(|| status.current(), |day| status.current_of(day));
+    let current = current.map_or(first, |task| task.id.clone());
 
     let (sender, inputs) = channel();
-    let _watcher = source::watch_files(&root.join("src"), options.poll, sender.clone())?;
-    source::listen_to_signals(sender.clone())?;
-    let screen = Screen::open()?;
+    saves::watch_files(&root.join("src"), sender.clone())?;
+    let signals = sender.clone();
+    ctrlc::set_handler(move || drop(signals.send(Input::Interrupted)))
+        .context("signals cannot be caught")?;
+    let screen = Screen::open();
     if screen.is_interactive() {
-        source::read_keys(sender.clone());
+        keys::read_keys(sender.clone());
     } else {
-        source::read_lines(sender.clone());
+        keys::read_lines(sender.clone());
     }
     let mut desk = Desk::new(root, curriculum, screen, sender);
-    let end = run(&inputs, Session::new(tasks, &current), &mut desk)?;
+    let end = rounds::run(&inputs, Session::new(tasks, &current), &mut desk)?;
     Ok(if end == End::Interrupted { ExitCode::from(130) } else { ExitCode::SUCCESS })
-}
-
-/// Where actions go, and where ends of runs are read.
-trait Stage {
-    /// Carries an action out.
-    fn act(&mut self, action: Action) -> Result<()>;
-    /// Shows how far a build has come.
-    fn step(&mut self, run: u64, step: &str);
-    /// Reads the end of a run; `None` if it is not the one that was started last.
-    fn finished(&mut self, run: u64, finished: Result<Finished>) -> Result<Option<Event>>;
-}
-
-fn run(inputs: &Receiver<Input>, mut session: Session, stage: &mut impl Stage) -> Result<End> {
-    let mut debounce = Debounce::default();
-    let mut actions = session.begin();
-    loop {
-        for action in actions.drain(..) {
-            if action == Action::Quit {
-                return Ok(End::Quit);
-            }
-            stage.act(action)?;
-        }
-        let input = match debounce.deadline() {
-            Some(at) => inputs.recv_timeout(at.saturating_duration_since(Instant::now())),
-            None => inputs.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        };
-        let event = match input {
-            Ok(Input::Changed) => {
-                debounce.push(Instant::now());
-                None
-            }
-            Ok(Input::Key(key)) => Some(Event::Key(key)),
-            Ok(Input::Step { run, step }) => {
-                stage.step(run, &step);
-                None
-            }
-            Ok(Input::Finished { run, finished }) => stage.finished(run, finished)?,
-            Ok(Input::Interrupted) | Err(RecvTimeoutError::Disconnected) => {
-                stage.act(Action::Cancel)?;
-                return Ok(End::Interrupted);
-            }
-            Err(RecvTimeoutError::Timeout) => None,
-        };
-        if let Some(event) = event {
-            actions.extend(session.handle(event));
-        }
-        if debounce.take_due(Instant::now()) {
-            actions.extend(session.handle(Event::Saved));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::{sync::mpsc::Sender, thread, time::Duration};
-
-    use super::*;
-    use crate::curriculum::TaskId;
-
-    fn id(task: usize) -> TaskId {
-        TaskId { feature: "week1-day1".into(), task }
-    }
-
-    /// Writes down what it is told, and answers the start of a run as the script says.
-    struct Script {
-        inputs: Sender<Input>,
-        seen: Vec<Action>,
-        /// For the n-th start: what to send.
-        answers: Vec<fn(&Sender<Input>, u64)>,
-    }
-
-    impl Stage for Script {
-        fn act(&mut self, action: Action) -> Result<()> {
-            if let Action::Start { run, .. } = action
-                && !self.answers.is_empty()
-            {
-                self.answers.remove(0)(&self.inputs, run);
-            }
-            self.seen.push(action);
-            Ok(())
-        }
-
-        fn step(&mut self, _run: u64, _step: &str) {}
-
-        /// Its error is a red task.
-        fn finished(&mut self, run: u64, finished: Result<Finished>) -> Result<Option<Event>> {
-            Ok(Some(Event::Finished { run, passed: vec![(id(1), finished.is_ok())] }))
-        }
-    }
-
-    fn red(inputs: &Sender<Input>, run: u64) {
-        inputs.send(Input::Finished { run, finished: Err(anyhow::anyhow!("red")) }).unwrap();
-    }
-
-    fn key(inputs: &Sender<Input>, key: Key) {
-        inputs.send(Input::Key(key)).unwrap();
-    }
-
-    fn played(answers: Vec<fn(&Sender<Input>, u64)>) -> (End, Vec<Action>) {
-        let (sender, inputs) = channel();
-        let session = Session::new(
-            vec![Watched { id: id(1), done: false }, Watched { id: id(2), done: false }],
-            &id(1),
-        );
-        let mut script = Script { inputs: sender, seen: Vec::new(), answers };
-        let end = run(&inputs, session, &mut script).unwrap();
-        (end, script.seen)
-    }
-
-    fn start(run: u64, task: usize) -> Action {
-        Action::Start { run, day: "week1-day1".into(), task: Some(task) }
-    }
-
-    #[test]
-    fn a_burst_of_changes_during_a_run_cancels_it_once() {
-        let (end, seen) = played(vec![
-            |inputs, _| (0..5).for_each(|_| inputs.send(Input::Changed).unwrap()),
-            |inputs, run| {
-                red(inputs, run - 1);
-                red(inputs, run);
-                key(inputs, Key::Hint);
-                key(inputs, Key::Quit);
-            },
-        ]);
-        assert_eq!(end, End::Quit);
-        let expected = [
-            start(1, 1),
-            Action::Cancel,
-            start(2, 1),
-            Action::Tell,
-            Action::Keys,
-            Action::Hint(id(1)),
-        ];
-        assert_eq!(seen, expected, "the end of the first run is not heard");
-    }
-
-    #[test]
-    fn two_saves_are_two_runs_and_keys_go_through_at_once() {
-        let (end, seen) = played(vec![
-            |inputs, run| {
-                red(inputs, run);
-                inputs.send(Input::Changed).unwrap();
-                key(inputs, Key::List);
-            },
-            |inputs, run| {
-                red(inputs, run);
-                let inputs = inputs.clone();
-                thread::spawn(move || {
-                    thread::sleep(Duration::from_millis(20));
-                    inputs.send(Input::Changed).unwrap();
-                });
-            },
-            |inputs, _| inputs.send(Input::Interrupted).unwrap(),
-        ]);
-        assert_eq!(end, End::Interrupted);
-        let red = [Action::Tell, Action::Keys];
-        let expected = [
-            &[start(1, 1)][..],
-            &red,
-            &[Action::List, start(2, 1)],
-            &red,
-            &[start(3, 1), Action::Cancel],
-        ]
-        .concat();
-        assert_eq!(seen, expected);
-    }
-
-    #[test]
-    fn moving_on_during_a_run_cancels_it() {
-        let (_, seen) =
-            played(vec![|inputs, _| key(inputs, Key::Next), |inputs, _| key(inputs, Key::Quit)]);
-        assert_eq!(seen, [start(1, 1), Action::Cancel, start(2, 2), Action::Cancel]);
-    }
 }

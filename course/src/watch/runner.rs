@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use super::Input;
+use super::event::Input;
 use crate::{
     explain,
     process::{Finished, Line, start_tagged},
@@ -98,9 +98,12 @@ fn in_a_group(_command: &mut Command) {}
 
 #[cfg(unix)]
 fn kill_group(child: &mut Child) {
-    let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-    if let Some(group) = group {
-        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    // The shell's own `kill` is always there; a program of that name need not be.
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("kill -s KILL -- -{}", child.id())]);
+    let stopped = crate::process::run_quietly(&mut command);
+    if !stopped.is_ok_and(|stopped| stopped.status.success()) {
+        let _ = child.kill();
     }
 }
 

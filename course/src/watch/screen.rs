@@ -1,64 +1,42 @@
 //! Where watching is shown: a terminal with keys, or plain lines.
 
-use std::{
-    io::{self, IsTerminal, Write},
-    panic,
-};
+use std::io::{self, IsTerminal, Write};
 
 use anyhow::{Context, Result};
-use crossterm::{
-    cursor::MoveTo,
-    execute,
-    terminal::{Clear, ClearType, disable_raw_mode, enable_raw_mode},
-};
 
+use super::keys::SingleKeys;
 use crate::{ink, progress::Line};
 
 /// Standard output. On a terminal keys are read as they are pressed, until this is dropped.
 pub(crate) struct Screen {
-    interactive: bool,
+    keys: Option<SingleKeys>,
     /// One line that comes and goes.
     passing: Line,
 }
 
 impl Screen {
     /// Interactive if input and output are a terminal and nobody asks for plain text.
-    ///
-    /// # Errors
-    /// If the terminal refuses to give single keys.
-    pub(crate) fn open() -> Result<Self> {
-        let interactive =
-            io::stdin().is_terminal() && io::stdout().is_terminal() && !ink::plain_wanted();
-        if interactive {
-            enable_raw_mode()
-                .context("this terminal gives no single keys; try NO_COLOR=1 cargo course watch")?;
-            let before = panic::take_hook();
-            panic::set_hook(Box::new(move |info| {
-                let _ = disable_raw_mode();
-                before(info);
-            }));
-        }
-        Ok(Self { interactive, passing: Line::new() })
+    pub(crate) fn open() -> Self {
+        let terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+        let interactive = terminal && !ink::plain_wanted();
+        let keys = interactive.then(SingleKeys::of_terminal).flatten();
+        Self { keys, passing: Line::new() }
     }
 
     /// Whether keys arrive one by one.
     pub(crate) fn is_interactive(&self) -> bool {
-        self.interactive
+        self.keys.is_some()
     }
 
     /// A clean terminal; elsewhere nothing.
     pub(crate) fn clear(&mut self) -> Result<()> {
         self.passing.clear();
-        if self.interactive {
-            execute!(io::stdout(), Clear(ClearType::All), MoveTo(0, 0))
-                .context("the terminal is gone")?;
-        }
-        Ok(())
+        if self.is_interactive() { self.show("\x1b[2J\x1b[H") } else { Ok(()) }
     }
 
     /// Says what is going on: on a terminal until the next words, elsewhere as a line.
     pub(crate) fn pass(&mut self, text: &str) -> Result<()> {
-        if self.interactive {
+        if self.is_interactive() {
             self.passing.show(text);
             Ok(())
         } else {
@@ -78,20 +56,9 @@ impl Screen {
     pub(crate) fn show(&mut self, text: &str) -> Result<()> {
         self.passing.clear();
         let mut stdout = io::stdout().lock();
-        // In raw mode a line feed does not return to the first column.
-        let text = if self.interactive { text.replace('\n', "\r\n") } else { text.to_owned() };
         stdout
             .write_all(text.as_bytes())
             .and_then(|()| stdout.flush())
             .context("standard output is closed")
-    }
-}
-
-impl Drop for Screen {
-    fn drop(&mut self) {
-        self.passing.clear();
-        if self.interactive {
-            let _ = disable_raw_mode();
-        }
     }
 }

@@ -91,13 +91,16 @@ pub(crate) struct Session {
     current: usize,
     running: Option<(u64, Cause)>,
     runs: u64,
+    /// Whether the current task was only announced as the next one: `n` then runs it, not the one
+    /// behind it.
+    announced: bool,
 }
 
 impl Session {
     /// `current` is the task to begin with.
     pub(crate) fn new(tasks: Vec<Watched>, current: &TaskId) -> Self {
         let current = tasks.iter().position(|task| task.id == *current).unwrap_or(0);
-        Self { tasks, current, running: None, runs: 0 }
+        Self { tasks, current, running: None, runs: 0, announced: false }
     }
 
     /// The first run.
@@ -111,6 +114,7 @@ impl Session {
         match event {
             Event::Saved | Event::Key(Key::Again) => self.start(Cause::Work),
             Event::Key(Key::All) => self.start(Cause::All),
+            Event::Key(Key::Next) if self.announced => self.start(Cause::Moved),
             Event::Key(Key::Next) => self.step(self.current + 1),
             Event::Key(Key::Back) => self.step(self.current.wrapping_sub(1)),
             Event::Key(Key::Hint) => vec![Action::Hint(current)],
@@ -139,6 +143,7 @@ impl Session {
 
     fn start(&mut self, cause: Cause) -> Vec<Action> {
         let cancelled = self.cancelled();
+        self.announced = false;
         self.runs += 1;
         self.running = Some((self.runs, cause));
         let TaskId { feature, task } = self.id().clone();
@@ -199,6 +204,7 @@ impl Session {
         match next {
             Some(&at) => {
                 self.current = at;
+                self.announced = true;
                 vec![Action::GoTo(self.id().clone()), Action::Keys]
             }
             None => vec![Action::AllDone, Action::Keys],
@@ -254,6 +260,19 @@ mod tests {
             session.handle(finished(7, &[(2, 1, true)])),
             [Action::DayDone("week1-day2".into()), Action::AllDone, Action::Keys]
         );
+    }
+
+    #[test]
+    fn the_task_that_was_announced_as_the_next_one_is() {
+        let mut session = session();
+        session.begin();
+        session.handle(finished(1, &[(1, 1, true)]));
+        let passed = [(1, 1, true), (1, 2, false)];
+        let announced = [Action::GoTo(id(1, 2)), Action::Keys];
+        assert_eq!(session.handle(finished(2, &passed)), announced);
+        assert_eq!(session.handle(Event::Key(Key::Next)), [start(3, 1, 2)], "not the one behind");
+        session.handle(finished(3, &[(1, 2, false)]));
+        assert_eq!(session.handle(Event::Key(Key::Next)), [start(4, 2, 1)]);
     }
 
     #[test]

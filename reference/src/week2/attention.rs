@@ -1,27 +1,40 @@
 //! Day 1. Attention of rows over a cache; for one row in three plain steps: scores, softmax, sum.
 
+use std::ops::Range;
+
 use half::f16;
 
 use super::{
-    cache::{Cells, DenseCache, Run},
-    model::{AttentionKind, Plan},
+    cache::{Cells, KvCache, Run},
+    kernels::vector::TILE,
+    plan::{AttentionKind, Plan},
     rows::Row,
     streaming::{BLOCK, MAX_HEAD_DIM, MAX_QUERIES, Query, attend_block, attend_streaming},
 };
 
-/// Attention of all rows in one layer, on all threads: `q [T, H_q·D]` → `out [T, H_q·D]`. `heads`
-/// is `(G, D)`: how many query heads share a key and value head, and their size. The rows' own keys
-/// and values are in the cache already; a row sees the positions up to its own.
+/// What attends: the queries of all rows of a pass, in one layer.
+#[derive(Debug, Clone, Copy)]
+pub struct Queries<'a> {
+    /// `T` of them. Their own keys and values are in the cache already.
+    pub rows: &'a [Row],
+    /// `[T, H_q·D]`
+    pub q: &'a [f32],
+    /// `G`, query heads that share a key and value head.
+    pub group: usize,
+    /// `D`
+    pub head_dim: usize,
+}
+
+/// Attention of all rows in one layer, on all threads: `queries` → `out [T, H_q·D]`. A row sees the
+/// positions of its sequence up to its own.
 pub fn attend(
     plan: &Plan,
-    cache: &DenseCache,
+    cache: &impl KvCache,
     layer: usize,
-    rows: &[Row],
-    q: &[f32],
-    heads: (usize, usize),
+    queries: Queries<'_>,
     out: &mut [f32],
 ) {
-    let (group, d) = heads;
+    let Queries { rows, q, group, head_dim: d } = queries;
     let width = q.len() / rows.len();
     let scale = 1.0 / (d as f32).sqrt();
     // Heads that one call takes: all that share a key head, or a part of them.
@@ -32,21 +45,25 @@ pub fn attend(
     plan.team.parallel_tiles(out, width, (block, together * d), |tile| {
         let (cols, head) = (tile.cols.clone(), tile.cols.start / (group * d));
         let mine = &rows[tile.rows.clone()];
-        let runs = |t: usize| cache.runs(layer, rows[t].sequence, head, visible(rows, t));
+        let sequence = mine[0].sequence;
         if plan.attention == AttentionKind::Streaming
             && mine.len() > 1
-            && mine.iter().all(|row| row.sequence == mine[0].sequence)
+            && mine.iter().all(|row| row.sequence == sequence)
         {
-            let mut queries = [Query { q: &[], visible: 0 }; BLOCK];
+            let mut queries = [const { Query { q: &[], visible: 0..0 } }; BLOCK];
             let n = mine.len() * together;
             for (i, query) in queries[..n].iter_mut().enumerate() {
                 let (t, head) = (tile.rows.start + i / together, i % together);
                 let at = t * width + cols.start + head * d;
                 *query = Query { q: &q[at..at + d], visible: visible(rows, t) };
             }
+            // What the first row sees begins no later, what the last row sees ends no earlier.
+            let (first, last) = (visible(rows, tile.rows.start), visible(rows, tile.rows.end - 1));
+            let whole_tiles = first.start / TILE * TILE..last.end;
+            let runs = cache.runs(layer, sequence, head, whole_tiles);
             let mut block = [0f32; BLOCK * MAX_HEAD_DIM];
             let block = &mut block[..n * d];
-            attend_block(&queries[..n], runs(tile.rows.end - 1), d, scale, block);
+            attend_block(&queries[..n], runs, d, scale, block);
             for (t, out) in tile.rows.clone().zip(block.chunks_exact(together * d)) {
                 tile.row_mut(t).copy_from_slice(out);
             }
@@ -54,19 +71,34 @@ pub fn attend(
         }
         for t in tile.rows.clone() {
             let q = &q[t * width..][cols.clone()];
+            let runs = || tiled_runs(cache, layer, rows[t].sequence, head, visible(rows, t));
             match plan.attention {
-                AttentionKind::TwoPass => attend_two_pass(q, || runs(t), d, scale, tile.row_mut(t)),
-                AttentionKind::Streaming => attend_streaming(q, runs(t), d, scale, tile.row_mut(t)),
+                AttentionKind::TwoPass => attend_two_pass(q, runs, d, scale, tile.row_mut(t)),
+                AttentionKind::Streaming => attend_streaming(q, runs(), d, scale, tile.row_mut(t)),
             }
         }
     });
 }
 
-/// How many positions of its sequence row `t` sees, from the first on. Keys and values of all
-/// `rows` are in the cache already, those of later rows of the same sequence too.
-fn visible(rows: &[Row], t: usize) -> usize {
+/// Runs of these positions, cut so that every tile but the first begins at a multiple of [`TILE`]:
+/// then a row's tiles are the same whatever its cache's pages are, and wherever its window begins.
+fn tiled_runs(
+    cache: &impl KvCache,
+    layer: usize,
+    sequence: usize,
+    head: usize,
+    positions: Range<usize>,
+) -> impl Iterator<Item = Run<'_>> + Clone {
+    let edge = positions.start.next_multiple_of(TILE).min(positions.end);
+    let [first, rest] = [positions.start..edge, edge..positions.end];
+    cache.runs(layer, sequence, head, first).chain(cache.runs(layer, sequence, head, rest))
+}
+
+/// The positions of its sequence that row `t` sees. Keys and values of all `rows` are in the cache
+/// already, those of later rows of the same sequence too.
+fn visible(rows: &[Row], t: usize) -> Range<usize> {
     // SOLUTION week2-day1 task 2
-    rows[t].position + 1
+    0..rows[t].position + 1
     // END SOLUTION
 }
 

@@ -1,62 +1,23 @@
 //! Day 1. The model over rows: one forward pass for a prompt, a part of one, one new token, or
 //! several requests at once.
 
-use std::{fmt, str::FromStr};
-
 use anyhow::{bail, ensure};
 use tiny_llm_formats::config::ModelConfig;
 
 use super::{
-    attention::attend,
-    cache::DenseCache,
-    input::{BLOCK, Input},
+    attention::{Queries, attend},
+    cache::KvCache,
+    input::Input,
     kernels::{
-        Rung, matmul,
         naive::decode_row,
-        quantize,
         vector::{rms_norm, rms_norm_in_place, silu_gate},
     },
+    layer::{DenseMlp, Layer, Mlp},
     matrix::Matrix,
-    parallel::Team,
+    plan::{Plan, ROWS, width},
     rope::{RopeLayout, RopeTable},
     rows::Row,
 };
-
-/// A linear layer: `x · weightᵀ + bias`.
-#[derive(Debug, Clone)]
-pub struct Linear {
-    /// `[out, in]`
-    pub weight: Matrix,
-    /// `[out]`
-    pub bias: Option<Vec<f32>>,
-}
-
-/// The weights of one layer.
-#[derive(Debug, Clone)]
-pub struct Layer {
-    /// `[E]`, before attention.
-    pub attention_norm: Vec<f32>,
-    /// `[H_q·D, E]`
-    pub q_proj: Linear,
-    /// `[H·D, E]`
-    pub k_proj: Linear,
-    /// `[H·D, E]`
-    pub v_proj: Linear,
-    /// `[E, H_q·D]`
-    pub o_proj: Linear,
-    /// `[D]`, each query head's norm (Qwen3).
-    pub q_norm: Option<Vec<f32>>,
-    /// `[D]`, each key head's norm (Qwen3).
-    pub k_norm: Option<Vec<f32>>,
-    /// `[E]`, before the MLP.
-    pub mlp_norm: Vec<f32>,
-    /// `[I, E]`
-    pub gate_proj: Matrix,
-    /// `[I, E]`
-    pub up_proj: Matrix,
-    /// `[E, I]`
-    pub down_proj: Matrix,
-}
 
 /// A decoder whose weights lie in a mapped file.
 #[derive(Debug, Clone)]
@@ -75,47 +36,6 @@ pub struct Model {
     pub rope: RopeTable,
     /// Which numbers turn together.
     pub rope_layout: RopeLayout,
-}
-
-/// How a forward pass is computed: each choice can be switched off, to see what it is worth.
-pub struct Plan {
-    /// Which kernels multiply.
-    pub rung: Rung,
-    /// How queries meet keys and values.
-    pub attention: AttentionKind,
-    /// Who does it.
-    pub team: Team,
-}
-
-/// The two ways to compute attention over a cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum AttentionKind {
-    /// All scores, then their softmax, then the sum (day 1).
-    TwoPass,
-    /// One pass over the cache with a running maximum (day 7).
-    #[default]
-    Streaming,
-}
-
-impl fmt::Display for AttentionKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::TwoPass => "two-pass",
-            Self::Streaming => "streaming",
-        })
-    }
-}
-
-impl FromStr for AttentionKind {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "two-pass" => Ok(Self::TwoPass),
-            "streaming" => Ok(Self::Streaming),
-            _ => Err(format!("found attention {name:?}, expected two-pass or streaming")),
-        }
-    }
 }
 
 /// Every buffer of a forward pass, kept from one to the next so that a decoded token allocates
@@ -149,11 +69,7 @@ impl Model {
     /// one row, unless it is the head too.
     #[must_use]
     pub fn weight_bytes(&self) -> u64 {
-        let layers = self.layers.iter().flat_map(|layer| {
-            let projections = [&layer.q_proj, &layer.k_proj, &layer.v_proj, &layer.o_proj]
-                .map(|linear| &linear.weight);
-            projections.into_iter().chain([&layer.gate_proj, &layer.up_proj, &layer.down_proj])
-        });
+        let layers = self.layers.iter().flat_map(Layer::matrices);
         layers
             .chain([self.lm_head.as_ref().unwrap_or(&self.embedding)])
             .map(|matrix| matrix.bytes().len() as u64)
@@ -164,7 +80,7 @@ impl Model {
     ///
     /// # Errors
     /// If there are none, or a row's token, position or sequence is out of range or out of order.
-    pub fn check(&self, rows: &[Row], cache: &DenseCache) -> anyhow::Result<()> {
+    pub fn check(&self, rows: &[Row], cache: &impl KvCache) -> anyhow::Result<()> {
         ensure!(!rows.is_empty(), "there are no tokens to start from");
         let capacity = cache.shape().capacity.min(self.config.max_positions);
         for (i, row) in rows.iter().enumerate() {
@@ -212,7 +128,7 @@ impl Model {
     pub fn forward<'w>(
         &self,
         rows: &[Row],
-        cache: &mut DenseCache,
+        cache: &mut impl KvCache,
         plan: &Plan,
         work: &'w mut Workspace,
     ) -> &'w [f32] {
@@ -257,7 +173,7 @@ impl Model {
         &self,
         index: usize,
         rows: &[Row],
-        cache: &mut DenseCache,
+        cache: &mut impl KvCache,
         plan: &Plan,
         work: &mut Workspace,
     ) {
@@ -296,28 +212,36 @@ impl Model {
             cache.write(index, row.sequence, row.position, k, v);
         }
         work.input.resize(n, q_size);
-        attend(plan, cache, index, rows, &work.q, (group, d), &mut work.input.values);
+        let queries = Queries { rows, q: &work.q, group, head_dim: d };
+        attend(plan, cache, index, queries, &mut work.input.values);
         work.delta.resize(n * c.hidden_size, 0.0);
         plan.matmul(&layer.o_proj.weight, &mut work.input, &mut work.delta);
         plan.add_bias(&layer.o_proj, &mut work.delta);
         // END SOLUTION
     }
 
-    /// Week 1's MLP of a layer, behind its norm: `work.x [T, E]` → `work.delta [T, E]`.
+    /// The MLP of a layer, behind its norm: `work.x [T, E]` → `work.delta [T, E]`.
     fn mlp(&self, layer: &Layer, n: usize, plan: &Plan, work: &mut Workspace) {
-        let size = self.config.intermediate_size;
-        self.normalised(&layer.mlp_norm, n, width(&[&layer.gate_proj, &layer.up_proj]), plan, work);
+        match &layer.mlp {
+            Mlp::Dense(mlp) => self.dense_mlp(mlp, &layer.mlp_norm, n, plan, work),
+        }
+    }
+
+    /// Week 1's MLP.
+    fn dense_mlp(&self, mlp: &DenseMlp, norm: &[f32], n: usize, plan: &Plan, work: &mut Workspace) {
+        let size = mlp.gate_proj.rows;
+        self.normalised(norm, n, width(&[&mlp.gate_proj, &mlp.up_proj]), plan, work);
         work.gate.resize(n * size, 0.0);
         work.up.resize(n * size, 0.0);
-        plan.product(&layer.gate_proj, &work.input, &mut work.gate);
-        plan.product(&layer.up_proj, &work.input, &mut work.up);
+        plan.product(&mlp.gate_proj, &work.input, &mut work.gate);
+        plan.product(&mlp.up_proj, &work.input, &mut work.up);
         work.input.resize(n, size);
         let (gate, up) = (&work.gate, &work.up);
         plan.team.parallel_rows(&mut work.input.values, size, ROWS, |t, out| {
             let at = t * size..(t + 1) * size;
             silu_gate(&gate[at.clone()], &up[at], out);
         });
-        plan.matmul(&layer.down_proj, &mut work.input, &mut work.delta);
+        plan.matmul(&mlp.down_proj, &mut work.input, &mut work.delta);
     }
 
     /// Norms `work.x [T, E]` into `work.input`, which is then ready for [`Plan::product`] with
@@ -332,54 +256,6 @@ impl Model {
         plan.prepare(&mut work.input, width);
     }
 }
-
-impl Plan {
-    /// Brings the input into the form that the kernels want, with scales for each `width`
-    /// activations. `normalised` and `matmul` do so.
-    fn prepare(&self, input: &mut Input, width: usize) {
-        input.width = width;
-        if self.rung.wants_int8() {
-            quantize(self.rung, &self.team, input, width);
-        }
-    }
-
-    /// `out = input · weightᵀ`, for an input that is prepared. [`Model::normalised`] prepares what
-    /// it writes; whoever writes into the input otherwise takes [`Plan::matmul`] in place of this.
-    ///
-    /// # Panics
-    /// If the input was resized and not prepared since: integer kernels would multiply with the
-    /// integers of an older one.
-    fn product(&self, weight: &Matrix, input: &Input, out: &mut [f32]) {
-        assert!(
-            input.width > 0,
-            "`product` of an input that is not prepared: `normalised` prepares what it writes, `matmul` all else"
-        );
-        matmul(self.rung, &self.team, weight, input, out);
-    }
-
-    fn add_bias(&self, linear: &Linear, out: &mut [f32]) {
-        if let Some(bias) = &linear.bias {
-            self.team.parallel_rows(out, bias.len(), ROWS, |_, out| {
-                out.iter_mut().zip(bias).for_each(|(x, b)| *x += b);
-            });
-        }
-    }
-
-    /// Prepares the input and multiplies.
-    fn matmul(&self, weight: &Matrix, input: &mut Input, out: &mut [f32]) {
-        self.prepare(input, width(&[weight]));
-        self.product(weight, input, out);
-    }
-}
-
-/// How many activations may share a scale in the input of all these matrices: as many as weights in
-/// the longest of their blocks.
-fn width(weights: &[&Matrix]) -> usize {
-    weights.iter().map(|weight| weight.tensor_type.block_len()).fold(BLOCK, usize::max)
-}
-
-/// Rows that a thread takes at a time where a row is little work.
-const ROWS: usize = 8;
 
 /// `x += delta`, both `[T, E]`.
 fn add_rows(x: &mut [f32], delta: &[f32], e: usize, plan: &Plan) {

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, anyhow, bail, ensure};
 use tiny_llm_formats::{
     checkpoint::Checkpoint,
     config::ModelConfig,
@@ -36,6 +36,8 @@ const MAX_F16: f32 = 65504.0;
 
 /// A model whose tensors lie in files.
 pub struct Source {
+    /// Where it lies, for messages.
+    file: String,
     /// As a GGUF file has it.
     pub metadata: Metadata,
     /// Sizes and constants.
@@ -64,6 +66,7 @@ impl Source {
     pub fn folder(folder: &Path, metadata: Metadata) -> Result<Self> {
         let config = ModelConfig::from_folder(folder)?;
         let checkpoint = Checkpoint::open(folder)?;
+        checkpoint.check_names(&config)?;
         let mut tensors = Vec::new();
         let mut each = |name: &str, shape: &[usize]| {
             let matrix = stored_matrix(&checkpoint, name, shape)?;
@@ -98,7 +101,7 @@ impl Source {
                 order: None,
             });
         }
-        Ok(Self { metadata, config, tensors })
+        Ok(Self { file: folder.display().to_string(), metadata, config, tensors })
     }
 
     /// Maps a GGUF file.
@@ -116,7 +119,7 @@ impl Source {
             Ok(SourceTensor { name: name.clone(), shape: shape.clone(), matrix, order: None })
         };
         let tensors = gguf.tensors.iter().map(matrix).collect::<Result<_>>()?;
-        Ok(Self { metadata: gguf.metadata, config, tensors })
+        Ok(Self { file: path.display().to_string(), metadata: gguf.metadata, config, tensors })
     }
 
     /// Writes the model to `path` and returns the file's tensor table. `override_for(name)` gives a
@@ -162,7 +165,10 @@ impl Source {
                     "interrupted"
                 );
                 let rows = step.min(tensor.matrix.rows - start);
-                out.write_all(&tensor.encode(start, rows, tensor_type, team)?)?;
+                let bytes = tensor
+                    .encode(start, rows, tensor_type, team)
+                    .map_err(|e| anyhow!("{}: {e}", self.file))?;
+                out.write_all(&bytes)?;
                 done += rows * cols;
             }
             Ok(())

@@ -3,6 +3,8 @@
 //! Source: Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"; Dao et al.
 //! 2022, "FlashAttention".
 
+use std::ops::Range;
+
 use super::{
     cache::{Run, widen},
     kernels::vector::{TILE, exp_sum, tile_scores, tile_scores_transposed, tile_sum},
@@ -106,20 +108,19 @@ pub fn attend_streaming<'a>(
 pub const BLOCK: usize = 128;
 
 /// One query of a block: a row and a head.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Query<'a> {
     /// `[D]`
     pub q: &'a [f32],
-    /// How many positions it may see.
-    pub visible: usize,
+    /// The positions that it may see, at least one.
+    pub visible: Range<usize>,
 }
 
 /// Attention of many queries over the same keys and values, for prompts: each tile is widened and
 /// transposed once for all of them.
 ///
-/// `queries` are at most [`BLOCK`], each sees the first `visible` positions, at least one;
-/// `out [queries, D]`; `runs` reach at least as far as the query that sees most. A score is
-/// `scale · q·k`.
+/// `queries` are at most [`BLOCK`]; `out [queries, D]`; `runs` hold at least the positions that some
+/// query sees. A score is `scale · q·k`.
 ///
 /// # Panics
 /// If there are more queries than [`BLOCK`], or `D` is above [`MAX_HEAD_DIM`].
@@ -143,7 +144,6 @@ pub fn attend_block<'a>(
     let mut scores = [0f32; BLOCK * TILE];
     let scores = &mut scores[..n_queries * TILE];
     out.fill(0.0);
-    let mut start = 0;
     for run in runs {
         for from in (0..run.len).step_by(TILE) {
             let n = TILE.min(run.len - from);
@@ -156,16 +156,16 @@ pub fn attend_block<'a>(
             tile_scores_transposed(&rows[..n_queries], transposed, scale, scores);
             for (i, query) in queries.iter().enumerate() {
                 let scores = &mut scores[i * TILE..][..TILE];
-                // A query sees the positions up to its own; of a tile, all, some or none.
-                let visible = query.visible.saturating_sub(start + from).min(n);
-                let (seen, unseen) = scores.split_at_mut(visible);
-                unseen.fill(0.0);
-                factors[i] = softmax[i].absorb(seen);
+                // A query sees a range of positions; of a tile, all, some or none.
+                let place = |position: usize| position.saturating_sub(run.start + from).min(n);
+                let (first, end) = (place(query.visible.start), place(query.visible.end));
+                scores[..first].fill(0.0);
+                scores[end..].fill(0.0);
+                factors[i] = softmax[i].absorb(&mut scores[first..end]);
             }
             widen(run.values, from, n, head_dim, tile);
             tile_sum(scores, &factors[..n_queries], &tile[..n * head_dim], head_dim, out);
         }
-        start += run.len;
     }
     for (out, softmax) in out.chunks_exact_mut(head_dim).zip(&softmax) {
         out.iter_mut().for_each(|x| *x /= softmax.total);

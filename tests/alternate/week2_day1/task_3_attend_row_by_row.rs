@@ -25,7 +25,8 @@ for t in 0..n {
     let row = rows[t];
     cache.write(index, row.sequence, row.position, &work.k[t * kv_size..][..kv_size], &work.v[t * kv_size..][..kv_size]);
     let (q, out) = (&work.q[t * q_size..][..q_size], &mut work.input.values[t * q_size..][..q_size]);
-    attend(plan, cache, index, &rows[t..t + 1], q, (group, d), out);
+    let queries = Queries { rows: &rows[t..t + 1], q, group, head_dim: d };
+    attend(plan, cache, index, queries, out);
 }
 work.delta.resize(n * c.hidden_size, 0.0);
 plan.matmul(&layer.o_proj.weight, &mut work.input, &mut work.delta);

@@ -9,6 +9,7 @@ for (i, part) in tokens.chunks(chunk.max(1)).enumerate() {
     let _ = i;
     for row in rows {
         self.model.forward(&[row], &mut self.cache, &self.plan, &mut self.work);
+        self.tokens.push(row.token);
     }
 }
 Ok(self.work.logits())

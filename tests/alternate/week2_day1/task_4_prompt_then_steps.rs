@@ -3,7 +3,8 @@
 ensure!(!prompt.is_empty(), "the prompt is empty");
 ensure!(prompt.len() <= limits.context, "a prompt of {} tokens does not fit into {}", prompt.len(), limits.context);
 let mut tokens = prompt.to_vec();
-let mut new = self.cache.len(0);
+self.keep_prefix(prompt);
+let mut new = self.tokens.len();
 for made in 0.. {
     if made == limits.max_new_tokens {
         return Ok(FinishReason::Length);

@@ -12,7 +12,6 @@
     let mut scores = [0f32; BLOCK * TILE];
     let scores = &mut scores[..n_queries * TILE];
     out.fill(0.0);
-    let mut start = 0;
     for run in runs {
         for from in (0..run.len).step_by(TILE) {
             let n = TILE.min(run.len - from);
@@ -25,15 +24,14 @@
             tile_scores_transposed(&rows[..n_queries], transposed, scale, scores);
             for (i, query) in queries.iter().enumerate() {
                 let scores = &mut scores[i * TILE..][..TILE];
-                // A query sees the positions up to its own; of a tile, all, some or none.
-                let visible = query.visible.saturating_sub(start + from).min(n);
-                scores[visible..].fill(f32::NEG_INFINITY);
+                let place = |position: usize| position.saturating_sub(run.start + from).min(n);
+                scores[..place(query.visible.start)].fill(f32::NEG_INFINITY);
+                scores[place(query.visible.end)..].fill(f32::NEG_INFINITY);
                 factors[i] = softmax[i].absorb(scores);
             }
             widen(run.values, from, n, head_dim, tile);
             tile_sum(scores, &factors[..n_queries], &tile[..n * head_dim], head_dim, out);
         }
-        start += run.len;
     }
     for (out, softmax) in out.chunks_exact_mut(head_dim).zip(&softmax) {
         out.iter_mut().for_each(|x| *x /= softmax.total);

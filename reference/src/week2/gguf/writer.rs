@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Result, anyhow, ensure};
 use tiny_llm_formats::gguf::{Array, MAGIC, Metadata, TensorInfo, TensorType, VERSION, Value};
-use tiny_llm_formats::unfinished::{Unfinished, cannot_be_written};
+use tiny_llm_formats::unfinished::{Unfinished, cannot_be_written, named};
 
 /// Appends a string as [`Reader::string`](super::reader::Reader::string) reads it: its length in
 /// bytes (eight bytes), then UTF-8.
@@ -168,7 +168,7 @@ pub fn write_file(
     out.write_all(head).map_err(|e| wrong(&e))?;
     for (i, tensor) in tensors.iter().enumerate() {
         let start = out.written;
-        write(i, &mut out)?;
+        write(i, &mut out).map_err(|e| named(path, e))?;
         let size = out.written - start;
         ensure!(
             size == tensor.size,

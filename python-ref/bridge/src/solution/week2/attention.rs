@@ -32,7 +32,8 @@ fn attend_two_pass(
         let run = |&len: &usize| {
             let at = start * d..(start + len) * d;
             start += len;
-            Run { len, keys: Cells::F32(&keys[at.clone()]), values: Cells::F32(&values[at]) }
+            let (keys, values) = (Cells::F32(&keys[at.clone()]), Cells::F32(&values[at]));
+            Run { start: start - len, len, keys, values }
         };
         let runs: Vec<Run<'_>> = lengths.iter().map(run).collect();
         let mut out = vec![f32::NAN; q.len()];

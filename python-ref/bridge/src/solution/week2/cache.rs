@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use super::rust::cache as rust;
+use super::rust::cache::{self as rust, KvCache as _};
 use crate::{
     convert::{Any, Matrix, compute},
     panics::call,
@@ -62,19 +62,20 @@ impl DenseCache {
         call(py, || self.0.write(layer, sequence, position, &keys, &values))
     }
 
-    /// Keys `[len, D]` and values `[len, D]` of a head's first positions, as f32.
+    /// Keys `[n, D]` and values `[n, D]` of a head's positions `start` to `end` - 1, as f32.
     fn run(
         &self,
         py: Python<'_>,
         layer: usize,
         sequence: usize,
         head: usize,
-        len: usize,
+        start: usize,
+        end: usize,
     ) -> PyResult<(Any, Any)> {
         let head_dim = self.0.shape().head_dim;
         let of = |which: fn(rust::Run<'_>) -> rust::Cells<'_>| {
             compute(py, || {
-                let numbers: Vec<f32> = match which(self.0.run(layer, sequence, head, len)) {
+                let numbers: Vec<f32> = match which(self.0.run(layer, sequence, head, start..end)) {
                     rust::Cells::F32(numbers) => numbers.to_vec(),
                     rust::Cells::F16(numbers) => numbers.iter().map(|x| f32::from(*x)).collect(),
                 };

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use super::{
     cache::CacheType,
     model::{Model, plan},
-    rust::generate as rust,
+    rust::{cache::KvCache as _, generate as rust},
 };
 use crate::{
     convert::{Ids, Vector, vector},
@@ -44,7 +44,7 @@ impl Session {
         max_new_tokens: usize,
         choose: Bound<'_, PyAny>,
     ) -> PyResult<Vec<u32>> {
-        let context = self.0.cache.shape().capacity;
+        let context = self.0.cache().shape().capacity;
         let limits = super::super::rust::week1::generate::Limits {
             max_new_tokens,
             context,
@@ -71,13 +71,18 @@ impl Session {
         Ok(made)
     }
 
-    /// Forgets all positions from `len` on.
-    fn truncate(&mut self, len: usize) {
-        self.0.cache.truncate(0, len);
+    /// Forgets what the sequence does not have in common with `tokens`, and their last token.
+    fn keep_prefix(&mut self, tokens: Ids<1, 1>) {
+        self.0.keep_prefix(&tokens.to_vec());
+    }
+
+    /// The sequence so far.
+    fn tokens(&self) -> Vec<u32> {
+        self.0.tokens().to_vec()
     }
 
     /// How many positions have been computed so far.
     fn computed(&self) -> usize {
-        self.0.cache.computed()
+        self.0.cache().computed()
     }
 }

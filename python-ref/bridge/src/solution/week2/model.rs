@@ -13,8 +13,9 @@ use super::{
         kernels::Rung,
         load::{self, Rope},
         matrix::Matrix,
-        model::{self as rust, AttentionKind},
+        model as rust,
         parallel::Team,
+        plan::{AttentionKind, Plan},
         rope::RopeLayout,
         rows::Row,
     },
@@ -30,8 +31,8 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// Plain kernels, one thread, day 1's attention: nothing of a later day.
-pub(super) fn plan() -> rust::Plan {
-    rust::Plan { rung: Rung::Naive, attention: AttentionKind::TwoPass, team: Team::new(1) }
+pub(super) fn plan() -> Plan {
+    Plan { rung: Rung::Naive, attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 
 #[pyclass(frozen, from_py_object)]

@@ -1,5 +1,7 @@
 //! Day 7: attention in one pass.
 
+use std::ops::Range;
+
 use half::f16;
 use pyo3::prelude::*;
 use tiny_llm_formats::tensor::tensor;
@@ -75,16 +77,24 @@ impl Held {
     }
 }
 
-fn held(runs: &[Pair], cache_type: CacheType) -> Vec<(usize, Held, Held)> {
+/// The positions of a run, its keys and its values.
+type HeldRun = (Range<usize>, Held, Held);
+
+/// The first run begins at position `start`.
+fn held(runs: &[Pair], start: usize, cache_type: CacheType) -> Vec<HeldRun> {
+    let mut next = start;
     let run = |(keys, values): &Pair| {
-        (keys.0.shape()[0], Held::new(keys, cache_type), Held::new(values, cache_type))
+        let start = next;
+        next += keys.0.shape()[0];
+        (start..next, Held::new(keys, cache_type), Held::new(values, cache_type))
     };
     runs.iter().map(run).collect()
 }
 
-fn views(held: &[(usize, Held, Held)]) -> impl Iterator<Item = Run<'_>> {
-    held.iter().map(|(len, keys, values)| Run {
-        len: *len,
+fn views(held: &[HeldRun]) -> impl Iterator<Item = Run<'_>> {
+    held.iter().map(|(positions, keys, values)| Run {
+        start: positions.start,
+        len: positions.len(),
         keys: keys.cells(),
         values: values.cells(),
     })
@@ -100,7 +110,7 @@ fn attend_streaming(
     scale: f32,
     cache_type: CacheType,
 ) -> PyResult<Any> {
-    let (numbers, held) = (q.to_vec(), held(&runs, cache_type));
+    let (numbers, held) = (q.to_vec(), held(&runs, 0, cache_type));
     compute(py, || {
         let mut out = vec![f32::NAN; numbers.len()];
         rust::attend_streaming(&numbers, views(&held), q.0.shape()[1], scale, &mut out);
@@ -108,21 +118,23 @@ fn attend_streaming(
     })
 }
 
-/// `q [N, D]`, of which query `n` sees the first `visible[n]` positions.
+/// `q [N, D]`, of which query `n` sees positions `visible[n][0]` to `visible[n][1]` - 1; the first run
+/// begins at position `start`.
 #[pyfunction]
-#[pyo3(signature = (q, visible, runs, scale, cache_type=CacheType::F32))]
+#[pyo3(signature = (q, visible, runs, scale, cache_type=CacheType::F32, start=0))]
 fn attend_block(
     py: Python<'_>,
     q: Matrix,
-    visible: Vec<usize>,
+    visible: Vec<(usize, usize)>,
     runs: Vec<Pair>,
     scale: f32,
     cache_type: CacheType,
+    start: usize,
 ) -> PyResult<Any> {
-    let (numbers, held) = (q.to_vec(), held(&runs, cache_type));
+    let (numbers, held) = (q.to_vec(), held(&runs, start, cache_type));
     let head_dim = q.0.shape()[1];
     compute(py, || {
-        let query = |(q, visible)| rust::Query { q, visible };
+        let query = |(q, (start, end))| rust::Query { q, visible: start..end };
         let queries: Vec<_> = numbers.chunks_exact(head_dim).zip(visible).map(query).collect();
         let mut out = vec![f32::NAN; numbers.len()];
         rust::attend_block(&queries, views(&held), head_dim, scale, &mut out);

@@ -14,5 +14,5 @@ class DenseCache:
     ) -> None: ...
     def write(self, layer: int, sequence: int, position: int, keys: ArrayLike, values: ArrayLike) -> None:
         """`keys [H, D]`, `values [H, D]`"""
-    def run(self, layer: int, sequence: int, head: int, len: int) -> tuple[Array, Array]:
-        """Keys `[len, D]` and values `[len, D]` of a head's first positions, as float32."""
+    def run(self, layer: int, sequence: int, head: int, start: int, end: int) -> tuple[Array, Array]:
+        """Keys `[n, D]` and values `[n, D]` of a head's positions `start` to `end` - 1, as float32."""

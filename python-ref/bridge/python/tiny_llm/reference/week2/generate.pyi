@@ -10,7 +10,9 @@ class Session:
         """Logits `[V]` after the last of `tokens`, which follow those in the cache."""
     def generate(self, prompt: Ids, chunk: int, max_new_tokens: int, choose: Callable[[Array, list[int]], int]) -> list[int]:
         """New tokens, of which `choose(logits, tokens)` picks each."""
-    def truncate(self, len: int) -> None:
-        """Forgets all positions from `len` on."""
+    def keep_prefix(self, tokens: Ids) -> None:
+        """Forgets what the sequence does not have in common with `tokens`, and their last token."""
+    def tokens(self) -> list[int]:
+        """The sequence so far."""
     def computed(self) -> int:
         """How many positions have been computed so far."""

@@ -18,6 +18,11 @@ def attend_streaming(q: ArrayLike, runs: Sequence[tuple[ArrayLike, ArrayLike]], 
     """`q [G, D]`; a run is keys `[n, D]` and values `[n, D]` → `[G, D]`"""
 
 def attend_block(
-    q: ArrayLike, visible: Sequence[int], runs: Sequence[tuple[ArrayLike, ArrayLike]], scale: float, cache_type: CacheType = ...
+    q: ArrayLike,
+    visible: Sequence[tuple[int, int]],
+    runs: Sequence[tuple[ArrayLike, ArrayLike]],
+    scale: float,
+    cache_type: CacheType = ...,
+    start: int = 0,
 ) -> Array:
-    """`q [N, D]`, of which query `n` sees the first `visible[n]` positions → `[N, D]`"""
+    """`q [N, D]`, of which query `n` sees positions `visible[n][0]` to `visible[n][1]` - 1; the first run begins at `start` → `[N, D]`"""

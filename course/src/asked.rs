@@ -1,0 +1,211 @@
+//! The words with which a learner names a week, a day or a task: `week1-day2 3`, `day2`, `week1`,
+//! `softmax`, `week1-day1 softmax`, `3`.
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::curriculum::{Curriculum, Day, Task, TaskId, Week};
+
+/// As they were typed; none means the task that the learner is at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Words(pub(crate) Vec<String>);
+
+/// What was named.
+#[derive(Debug, Clone)]
+pub(crate) enum Asked<'a> {
+    Week(&'a Week),
+    Day(&'a Day),
+    Task(&'a Day, TaskId, &'a Task),
+}
+
+impl Words {
+    /// What the words name; `None` if there are none. `here` is the day that the learner is at:
+    /// `day2` is one of its week, `3` one of its tasks.
+    ///
+    /// # Errors
+    /// If nothing, or more than one thing, has that name.
+    pub(crate) fn asked<'a>(
+        &self,
+        curriculum: &'a Curriculum,
+        here: Option<&'a Day>,
+    ) -> Result<Option<Asked<'a>>> {
+        // As messages have it: `week1-day2 task 3`.
+        let words: Vec<&str> = self.0.iter().map(String::as_str).filter(|w| *w != "task").collect();
+        Ok(Some(match words[..] {
+            [] => {
+                ensure!(self.0.is_empty(), "`task` which? Name it as in: week1-day2 3");
+                return Ok(None);
+            }
+            [one] => first(curriculum, here, one)?,
+            [first_word, second] => match first(curriculum, here, first_word)? {
+                Asked::Day(day) => task_of(day, second)?,
+                _ => bail!("{first_word} {second}: expected a day and a task, as in: week1-day2 3"),
+            },
+            _ => bail!("expected a day and a task, as in: week1-day2 3"),
+        }))
+    }
+
+    /// [`Words::asked`] where one task is needed.
+    ///
+    /// # Errors
+    /// As there; and if a week or a day is named instead.
+    pub(crate) fn task<'a>(
+        &self,
+        curriculum: &'a Curriculum,
+        here: Option<&'a Day>,
+    ) -> Result<Option<(&'a Day, TaskId, &'a Task)>> {
+        match self.asked(curriculum, here)? {
+            None => Ok(None),
+            Some(Asked::Task(day, id, task)) => Ok(Some((day, id, task))),
+            Some(Asked::Day(day)) => {
+                let tasks = day.tasks.len();
+                bail!("which task of {0}? It has 1 to {tasks}, as in: {0} 1", day.feature)
+            }
+            Some(Asked::Week(week)) => bail!(
+                "which task of week {}? Name it as in: week{}-day1 1",
+                week.number,
+                week.number
+            ),
+        }
+    }
+}
+
+impl<'a> Asked<'a> {
+    /// The tasks, in order.
+    pub(crate) fn tasks(&self) -> Vec<(TaskId, &'a Task)> {
+        match self {
+            Self::Week(week) => week.days.iter().flat_map(Day::tasks).collect(),
+            Self::Day(day) => day.tasks().collect(),
+            Self::Task(_, id, task) => vec![(id.clone(), *task)],
+        }
+    }
+
+    /// `week1-day2 3`, as it is typed.
+    pub(crate) fn typed(&self) -> String {
+        match self {
+            Self::Week(week) => format!("week{}", week.number),
+            Self::Day(day) => day.feature.clone(),
+            Self::Task(_, id, _) => format!("{} {}", id.feature, id.task),
+        }
+    }
+}
+
+/// What one word names.
+fn first<'a>(curriculum: &'a Curriculum, here: Option<&'a Day>, word: &str) -> Result<Asked<'a>> {
+    // The names of test targets and files are the days' too.
+    let name = word.to_lowercase().replace('_', "-");
+    if let Ok(day) = curriculum.day(&name) {
+        return Ok(Asked::Day(day));
+    }
+    if let Some(week) = curriculum.weeks.iter().find(|week| name == format!("week{}", week.number))
+    {
+        return Ok(Asked::Week(week));
+    }
+    if let Some(number) = name.strip_prefix("day").filter(|number| is_number(number)) {
+        let week = here.or(curriculum.days().next()).and_then(|day| day.feature.split('-').next());
+        let week = week.context("the course has no day")?;
+        return Ok(Asked::Day(curriculum.day(&format!("{week}-day{number}"))?));
+    }
+    if let Some(number) = name.strip_prefix("task-").or(Some(&*name)).filter(|n| is_number(n)) {
+        let day = here.with_context(|| format!("task {number} of which day?"))?;
+        return task_of(day, number);
+    }
+    let of_day = |day: &'a Day| task_with(day, word).map(|(id, task)| Asked::Task(day, id, task));
+    let mut found: Vec<Asked> = curriculum.days().filter_map(of_day).collect();
+    match (found.pop(), found.is_empty()) {
+        (Some(task), true) => Ok(task),
+        (Some(last), false) => {
+            found.push(last);
+            let places: Vec<String> = found.iter().map(Asked::typed).collect();
+            bail!("more than one task has a {word}: {}", places.join(", "))
+        }
+        (None, _) => {
+            let days: Vec<&str> = curriculum.days().map(|day| day.feature.as_str()).collect();
+            bail!(
+                "there is no day, task or function {word:?}; name a day ({}), a task of it \
+                 (week1-day2 3), or a function that you write",
+                days.join(", ")
+            )
+        }
+    }
+}
+
+/// A task of a day, by its number or by a function of it.
+fn task_of<'a>(day: &'a Day, word: &str) -> Result<Asked<'a>> {
+    let number = word.strip_prefix("task_").or(word.strip_prefix("task-")).unwrap_or(word);
+    let found = match number.parse::<usize>() {
+        Ok(number) => day.tasks().find(|(id, _)| id.task == number),
+        Err(_) => task_with(day, word),
+    };
+    let (id, task) = found.with_context(|| {
+        let all = |task: &Task| format!("{}: {}", task.number, task.functions.join(", "));
+        let tasks: Vec<String> = day.tasks.iter().map(all).collect();
+        format!("{} has no task {word}; it has {}", day.feature, tasks.join("; "))
+    })?;
+    Ok(Asked::Task(day, id, task))
+}
+
+/// The day's task whose functions have one of that name, with its type or without.
+fn task_with<'a>(day: &'a Day, function: &str) -> Option<(TaskId, &'a Task)> {
+    let is = |own: &String| own == function || own.rsplit("::").next() == Some(function);
+    day.tasks().find(|(_, task)| task.functions.iter().any(is))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::curriculum;
+
+    fn asked(words: &str) -> Result<String> {
+        let curriculum = curriculum();
+        let here = curriculum.days().nth(1);
+        let words = Words(words.split_whitespace().map(str::to_owned).collect());
+        Ok(words.asked(&curriculum, here)?.map_or("here".to_owned(), |asked| asked.typed()))
+    }
+
+    #[test]
+    fn weeks_days_and_tasks_have_several_names() {
+        for (words, expected) in [
+            ("", "here"),
+            ("week1-day1", "week1-day1"),
+            ("week1_day1", "week1-day1"),
+            ("day1", "week1-day1"),
+            ("Day2", "week1-day2"),
+            ("week1", "week1"),
+            ("week1-day1 2", "week1-day1 2"),
+            ("week1-day1 task 2", "week1-day1 2"),
+            ("week1-day1 task_2", "week1-day1 2"),
+            ("week1-day1 one", "week1-day1 1"),
+            ("Two::two", "week1-day1 2"),
+            ("two", "week1-day1 2"),
+            ("1", "week1-day2 1"),
+            ("task_1", "week1-day2 1"),
+        ] {
+            assert_eq!(asked(words).unwrap(), expected, "{words}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_meaning_is_told_with_what_has() {
+        for (words, part) in [
+            ("softmux", "there is no day, task or function \"softmux\"; name a day (week1-day1, "),
+            ("week1-day1 softmux", "week1-day1 has no task softmux; it has 1: one; 2: Two::two"),
+            ("week1-day1 7", "week1-day1 has no task 7; it has 1: one"),
+            ("7", "week1-day2 has no task 7"),
+            ("day7", "there is no day \"week1-day7\""),
+            ("week1 2", "expected a day and a task"),
+            ("task", "`task` which?"),
+            ("a b c", "expected a day and a task"),
+        ] {
+            let error = asked(words).unwrap_err().to_string();
+            assert!(error.contains(part), "{words}: {error}");
+        }
+        let curriculum = curriculum();
+        let words = Words(vec!["day1".to_owned()]);
+        let error = words.task(&curriculum, curriculum.days().next()).unwrap_err().to_string();
+        assert_eq!(error, "which task of week1-day1? It has 1 to 2, as in: week1-day1 1");
+    }
+}

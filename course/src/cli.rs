@@ -1,0 +1,236 @@
+//! The command line: a learner's commands, and the way to the tools.
+//!
+//! Written without derive macros, and so is all of this crate: the compiler's parts for them would
+//! be half of its build, which a learner waits for first.
+
+use std::{ffi::OsString, process::ExitCode};
+
+use anyhow::Result;
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+use crate::{
+    asked::Words, borrow, curriculum::Curriculum, diff, environment, files, hint, record::HINTS,
+    start, status, test, tools, trace, transaction, update, watch,
+};
+
+/// Reads the command line and does what it asks.
+pub fn main() -> ExitCode {
+    end_with_the_reader();
+    ended(run(&command().get_matches()))
+}
+
+/// A program's exit code, after its error is printed.
+pub fn ended(result: Result<ExitCode>) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+/// Lets `cargo course | head` end without a word: a reader that closes the pipe early has seen
+/// enough.
+pub fn end_with_the_reader() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if panic.payload().downcast_ref::<String>().is_some_and(|text| {
+            text.starts_with("failed printing to stdout") && text.contains("ipe")
+        }) {
+            std::process::exit(141);
+        }
+        usual(panic);
+    }));
+}
+
+fn run(arguments: &ArgMatches) -> Result<ExitCode> {
+    let root = files::repository_root()?;
+    let (name, options) = arguments.subcommand().unwrap_or(("status", arguments));
+    // The doctor changes nothing.
+    if name != "doctor" {
+        for line in transaction::recover(&root)? {
+            eprintln!("{line}");
+        }
+    }
+    let curriculum = Curriculum::load(&root)?;
+    match name {
+        "start" => start::start(&root, &curriculum)?,
+        "status" => status::print(&root, &curriculum, has(options, "json"))?,
+        "next" => status::print_next(&root, &curriculum)?,
+        "test" => return test::test(&root, &curriculum, &words(options)),
+        "watch" => return watch::watch(&root, &curriculum, &words(options)),
+        "hint" => {
+            let level = options.get_one::<u8>("level").copied();
+            hint::print(&root, &curriculum, &words(options), level)?;
+        }
+        "borrow" if has(options, "before") => {
+            borrow::borrow_before(&root, &curriculum, &words(options))?;
+        }
+        "borrow" => borrow::borrow(&root, &curriculum, &words(options))?,
+        "return" => {
+            borrow::give_back(&root, &curriculum, &words(options), has(options, "force"))?;
+        }
+        "diff" => diff::diff(&root, &curriculum, &words(options), has(options, "spoil"))?,
+        "trace" => {
+            let options = trace::Options {
+                prompt: options.get_one("prompt").cloned(),
+                tokens: options.get_one("tokens").cloned(),
+                model: options.get_one("model").cloned(),
+            };
+            return trace::trace(&root, &curriculum, &options);
+        }
+        "doctor" => return Ok(environment::doctor(&root, &curriculum)),
+        "book" => return tools::book(&root, &rest(options, "options")),
+        "update" => {
+            let from = options.get_one::<String>("from").map(String::as_str);
+            update::update(&root, &curriculum, from, has(options, "dry-run"))?;
+        }
+        tool => return tools::run(&root, tool, &rest(options, "")),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn command() -> Command {
+    Command::new("cargo course")
+        .bin_name("cargo course")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Guides through the course. Without a command: where you stand, and what is next.")
+        .allow_external_subcommands(true)
+        .subcommand_value_name("COMMAND")
+        .subcommands(every_day())
+        .subcommands(now_and_then())
+        .after_help(tools::help())
+}
+
+/// What a learner runs while working on a task.
+fn every_day() -> [Command; 8] {
+    [
+        Command::new("start").about(
+            "Look at this machine, build the engine, hear a story from it, see your first task",
+        ),
+        Command::new("status")
+            .about("Where you stand; as `cargo course` alone")
+            .arg(flag("json", "For programs; the book's page on the runner has the schema")),
+        Command::new("next").about("The task that you are at: goal, file, functions, chapter"),
+        Command::new("test")
+            .about("Run the tests of a task, a day, a week, or of the task that you are at")
+            .arg(place("week1-day1 2, week1-day1, day1, week1, softmax; without it, your task")),
+        Command::new("watch")
+            .about(
+                "Run your task's tests whenever you save; keys show hints, the list, the chapter",
+            )
+            .arg(place("week1-day3; without it, the whole course"))
+            // Files are always asked: the option of earlier versions changes nothing any more.
+            .arg(flag("poll", "").hide(true)),
+        Command::new("hint")
+            .about("A task's next hint; there are three")
+            .arg(place("week1-day1 2, or softmax; without it, the task that you are at"))
+            .arg(
+                Arg::new("level")
+                    .long("level")
+                    .value_name("N")
+                    .value_parser(value_parser!(u8).range(1..=i64::from(HINTS)))
+                    .help("This hint, 1 to 3; without it, the first that you have not seen"),
+            ),
+        Command::new("diff")
+            .about("Show the reference beside your solution of a task, once its tests pass")
+            .arg(place("week1-day2 3, or softmax").required(true))
+            .arg(flag("spoil", "Also while they do not")),
+        Command::new("trace")
+            .about("Find the first activation of your model that differs from the reference's")
+            .args([
+                Arg::new("prompt")
+                    .short('p')
+                    .long("prompt")
+                    .value_name("TEXT")
+                    .allow_hyphen_values(true)
+                    .help("Text to run the model on, instead of the start of a story"),
+                Arg::new("tokens")
+                    .long("tokens")
+                    .value_name("IDS")
+                    .conflicts_with("prompt")
+                    .help("Token ids to run it on instead, separated by commas"),
+                Arg::new("model")
+                    .long("model")
+                    .value_name("FOLDER")
+                    .value_parser(value_parser!(std::path::PathBuf))
+                    .help("Model folder, instead of the embedded model"),
+            ]),
+    ]
+}
+
+/// What a learner runs once a day, or when something is in the way.
+fn now_and_then() -> [Command; 5] {
+    [
+        Command::new("borrow")
+            .about("Put our body where a todo! still stands; what you have begun stays yours")
+            .arg(place("week1-day2 3, or week1-day2 for every open task of it").required(true))
+            .arg(flag("before", "Not this day but all days before it, so that you can begin here")),
+        Command::new("return")
+            .about("Take out what was borrowed, and put the todo! back")
+            .arg(place("week1-day2 3, or week1-day2 for all of it").required(true))
+            .arg(flag(
+                "force",
+                "Also what you have changed since; the old file is kept in .course/recovery",
+            )),
+        Command::new("book")
+            .about("Build the book and serve it on this machine; --build only builds it")
+            .arg(
+                Arg::new("options")
+                    .num_args(0..)
+                    .trailing_var_arg(true)
+                    .allow_hyphen_values(true)
+                    .value_parser(value_parser!(OsString))
+                    .help("Are passed on to the book's builder"),
+            ),
+        Command::new("doctor").about(
+            "What is on this machine and in this repository, what is missing, and how to get it",
+        ),
+        Command::new("update")
+            .about("Bring a newer course under your work")
+            .arg(Arg::new("from").value_name("FROM").help(
+                "A folder with the newer course, or a git ref; without it, the default branch of \
+                 the remote upstream, else origin",
+            ))
+            .arg(flag("dry-run", "Write nothing; list what would change")),
+    ]
+}
+
+/// The words that name a week, a day or a task.
+fn place(help: &'static str) -> Arg {
+    Arg::new("place").value_name("PLACE").num_args(1..=3).help(help)
+}
+
+fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
+fn has(options: &ArgMatches, name: &str) -> bool {
+    options.try_contains_id(name).is_ok() && options.get_flag(name)
+}
+
+fn words(options: &ArgMatches) -> Words {
+    Words(options.get_many("place").into_iter().flatten().cloned().collect())
+}
+
+fn rest(options: &ArgMatches, name: &str) -> Vec<OsString> {
+    options.get_many::<OsString>(name).into_iter().flatten().cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn learners_commands_come_first_and_the_tools_apart() {
+        let help = command().render_help().to_string();
+        let at = |what: &str| help.find(what).unwrap_or_else(|| panic!("no {what:?} in\n{help}"));
+        assert!(at("\n  start ") < at("\n  update ") && at("\n  update ") < at("maintainers"));
+        for (name, _) in tools::TOOLS {
+            assert!(at("maintainers") < at(&format!("\n  {name} ")), "{help}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Tables of a TOML file whose fields are taken one by one: an error names the field, and what
+//! nobody took is known.
+
+use anyhow::{Context, Result, bail};
+use toml::{Table, Value};
+
+/// A table, and where it stands in its file.
+#[derive(Debug)]
+pub(crate) struct Fields {
+    /// `week.0.day.2.`, before a field's name.
+    place: String,
+    table: Table,
+}
+
+impl Fields {
+    /// Reads a whole file.
+    ///
+    /// # Errors
+    /// If it is no TOML.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        Ok(Self { place: String::new(), table: text.parse()? })
+    }
+
+    /// A field that must be there.
+    pub(crate) fn text(&mut self, name: &str) -> Result<String> {
+        self.optional_text(name)?.with_context(|| format!("missing field {}{name}", self.place))
+    }
+
+    /// A field that may be there.
+    pub(crate) fn optional_text(&mut self, name: &str) -> Result<Option<String>> {
+        match self.table.remove(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => bail!(self.kind(name, &other, "text")),
+        }
+    }
+
+    /// A number, not negative, that must be there.
+    pub(crate) fn number(&mut self, name: &str) -> Result<usize> {
+        let found = self.table.remove(name);
+        let found = found.with_context(|| format!("missing field {}{name}", self.place))?;
+        let number = found.as_integer().and_then(|number| usize::try_from(number).ok());
+        number.with_context(|| self.kind(name, &found, "a number"))
+    }
+
+    /// A list of texts; empty if there is none.
+    pub(crate) fn texts(&mut self, name: &str) -> Result<Vec<String>> {
+        let values = self.list(name)?;
+        let of = |value: Value| match value {
+            Value::String(text) => Ok(text),
+            other => bail!(self.kind(name, &other, "texts")),
+        };
+        values.into_iter().map(of).collect()
+    }
+
+    /// A list of tables; empty if there is none.
+    pub(crate) fn tables(&mut self, name: &str) -> Result<Vec<Self>> {
+        let values = self.list(name)?;
+        let of = |(i, value): (usize, Value)| match value {
+            Value::Table(table) => Ok(Self { place: format!("{}{name}.{i}.", self.place), table }),
+            other => bail!(self.kind(name, &other, "tables")),
+        };
+        values.into_iter().enumerate().map(of).collect()
+    }
+
+    fn list(&mut self, name: &str) -> Result<Vec<Value>> {
+        match self.table.remove(name) {
+            None => Ok(Vec::new()),
+            Some(Value::Array(values)) => Ok(values),
+            Some(other) => bail!(self.kind(name, &other, "a list")),
+        }
+    }
+
+    /// The fields that nobody took, as `week.0.day.2.colour`.
+    pub(crate) fn rest(self) -> impl Iterator<Item = String> {
+        let place = self.place;
+        self.table.into_iter().map(move |(name, _)| format!("{place}{name}"))
+    }
+
+    fn kind(&self, name: &str, found: &Value, expected: &str) -> String {
+        format!("{}{name}: found {}, expected {expected}", self.place, found.type_str())
+    }
+}

@@ -1,0 +1,42 @@
+//! The runner behind `cargo course`: what a learner uses daily, and the parts of it that the tools
+//! for maintainers and instructors (`tools/`) share.
+//!
+//! It does not link the learner's crate, so it runs while that crate does not compile.
+
+mod asked;
+pub mod cli;
+pub mod curriculum;
+pub mod environment;
+pub mod files;
+pub mod hint;
+pub mod learner;
+pub mod libtest;
+pub mod marks;
+pub mod process;
+pub mod progress;
+pub mod source;
+pub mod start;
+pub mod stubs;
+pub mod template;
+pub mod transaction;
+
+mod borrow;
+mod diff;
+pub mod explain;
+mod fields;
+mod fingerprint;
+mod ink;
+mod json;
+mod judge;
+mod record;
+mod standing;
+mod status;
+mod test;
+mod tools;
+mod trace;
+mod trial;
+mod update;
+mod watch;
+
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;

@@ -1,0 +1,336 @@
+//! Where the learner stands: each task, how far it has come, and which is next.
+//!
+//! How far a task is written is read off the learner's files; whether it is right is what the last
+//! run said, and only while those files are what they were.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::{
+    curriculum::{Curriculum, Day, Task, TaskId},
+    fingerprint,
+    judge::Verdict,
+    learner::State,
+    record::{Record, Run},
+    stubs::{Generated, generated},
+};
+
+/// How far a task has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// The last run passed, and nothing has changed since.
+    Passed,
+    /// The last run failed, and nothing has changed since.
+    Failed,
+    /// There was nothing to run, and nothing has changed since.
+    DoesNotCompile,
+    /// Every function is still its `todo!`.
+    NotStarted,
+    /// Some of it is written.
+    Begun,
+    /// The reference's solution stands in.
+    Borrowed,
+    /// Written, but not run since.
+    NotVerified(Reason),
+}
+
+/// Why a task is not verified.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// No run is recorded.
+    NeverRun,
+    /// The recorded run judged other code.
+    Changed,
+}
+
+impl Mark {
+    /// As it is shown and as the JSON has it, with spaces there replaced by hyphens.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::DoesNotCompile => "does not compile",
+            Self::NotStarted => "not started",
+            Self::Begun => "begun",
+            Self::Borrowed => "borrowed",
+            Self::NotVerified(_) => "not verified",
+        }
+    }
+
+    /// Why a task is not verified, in words.
+    pub(crate) fn reason(self) -> Option<&'static str> {
+        match self {
+            Self::NotVerified(Reason::NeverRun) => Some("never run"),
+            Self::NotVerified(Reason::Changed) => Some("changed since the last run"),
+            _ => None,
+        }
+    }
+}
+
+/// One task and where it stands.
+#[derive(Debug)]
+pub(crate) struct TaskStatus<'a> {
+    pub(crate) day: &'a Day,
+    pub(crate) id: TaskId,
+    pub(crate) task: &'a Task,
+    pub(crate) mark: Mark,
+    /// The last run, of whatever code it was.
+    pub(crate) run: Option<Run>,
+    /// Hints seen, 0 to [`HINTS`].
+    pub(crate) hints: u8,
+}
+
+impl TaskStatus<'_> {
+    /// Whether nothing is left to do.
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.mark, Mark::Passed | Mark::Borrowed)
+    }
+
+    /// Passed when it last ran, but not verified since.
+    fn has_passed(&self) -> bool {
+        self.mark == Mark::NotVerified(Reason::Changed)
+            && self.run.as_ref().is_some_and(|run| run.verdict == Verdict::Passed)
+    }
+}
+
+/// Where the learner stands.
+#[derive(Debug)]
+pub(crate) struct Status<'a> {
+    pub(crate) tasks: Vec<TaskStatus<'a>>,
+}
+
+impl<'a> Status<'a> {
+    /// Reads the learner's files and the record.
+    ///
+    /// # Errors
+    /// As [`generated`].
+    pub(crate) fn read(root: &Path, curriculum: &'a Curriculum) -> Result<Self> {
+        let (files, record, prints) =
+            (generated(root, curriculum)?, Record::load(root), fingerprint::all(root, curriculum));
+        let mut tasks = Vec::new();
+        for day in curriculum.days() {
+            for (id, task) in day.tasks() {
+                let entry = record.entry(&id);
+                let file = files.iter().find(|file| file.path == task.file);
+                let fresh = entry
+                    .run
+                    .as_ref()
+                    .filter(|run| prints.get(&id) == Some(&run.fingerprint))
+                    .map(|run| run.verdict);
+                let mark = mark(written(file, task), fresh, entry.run.is_some());
+                tasks.push(TaskStatus { day, id, task, mark, run: entry.run, hints: entry.hints });
+            }
+        }
+        Ok(Self { tasks })
+    }
+
+    /// The task to work on: the first that is not done of the day that the learner is at, or behind
+    /// it, as a course may be begun in its middle; if there is none, the first of all.
+    ///
+    /// One that passed, and whose files have changed since, is chosen only if no other is left:
+    /// otherwise work on task 3 would lead back to task 1.
+    pub(crate) fn current(&self) -> Option<&TaskStatus<'a>> {
+        self.worked_on().map_or_else(|| first_open(self.tasks.iter()), |task| self.after(task.day))
+    }
+
+    /// [`Status::current`] among the tasks of one day.
+    pub(crate) fn current_of(&self, day: &Day) -> Option<&TaskStatus<'a>> {
+        first_open(self.tasks.iter().filter(|task| day.feature == task.day.feature))
+    }
+
+    /// The task to work on after one of that day.
+    pub(crate) fn after(&self, day: &Day) -> Option<&TaskStatus<'a>> {
+        first_open(self.tasks.iter().skip_while(|task| task.day.feature != day.feature))
+            .or_else(|| first_open(self.tasks.iter()))
+    }
+
+    /// The day that the learner is at.
+    pub(crate) fn day(&self) -> Option<&'a Day> {
+        self.current().or_else(|| self.worked_on()).or(self.tasks.last()).map(|task| task.day)
+    }
+
+    /// The task that the learner has worked on last: of those that hold their work, the one that
+    /// ran last, or else the last of the course. Who has written nothing yet is where they ran
+    /// something.
+    fn worked_on(&self) -> Option<&TaskStatus<'a>> {
+        let theirs = |task: &&TaskStatus| !matches!(task.mark, Mark::NotStarted | Mark::Borrowed);
+        let time = |task: &&TaskStatus| task.run.as_ref().map(|run| run.at.clone());
+        let ran = |task: &&TaskStatus| task.run.is_some();
+        let theirs = self.tasks.iter().filter(theirs);
+        (theirs.clone().filter(ran).max_by_key(time))
+            .or_else(|| theirs.last())
+            .or_else(|| self.tasks.iter().filter(ran).max_by_key(time))
+    }
+}
+
+fn first_open<'s, 'a>(
+    tasks: impl Iterator<Item = &'s TaskStatus<'a>> + Clone,
+) -> Option<&'s TaskStatus<'a>> {
+    let mut open = tasks.filter(|task| !task.is_done());
+    open.clone().find(|task| !task.has_passed()).or_else(|| open.next())
+}
+
+/// What stands in the learner's file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Nothing,
+    Partly,
+    All,
+    Borrowed,
+}
+
+fn written(file: Option<&Generated>, task: &Task) -> Written {
+    let Some(file) = file.filter(|file| file.current.is_some()) else { return Written::Nothing };
+    let states: Vec<State> = task.functions.iter().map(|function| file.state(function)).collect();
+    if states.iter().all(|state| *state == State::Written) {
+        Written::All
+    } else if states.iter().all(|state| matches!(state, State::Written | State::Borrowed)) {
+        Written::Borrowed
+    } else if states.iter().all(|state| matches!(state, State::Untouched | State::Stale)) {
+        Written::Nothing
+    } else {
+        Written::Partly
+    }
+}
+
+fn mark(written: Written, fresh: Option<Verdict>, ran: bool) -> Mark {
+    match (written, fresh) {
+        (Written::Borrowed, _) => Mark::Borrowed,
+        (_, Some(Verdict::Passed)) => Mark::Passed,
+        (Written::Nothing, _) => Mark::NotStarted,
+        (_, Some(Verdict::DoesNotCompile)) => Mark::DoesNotCompile,
+        (Written::Partly, _) => Mark::Begun,
+        (Written::All, Some(Verdict::Failed)) => Mark::Failed,
+        (Written::All, None) => {
+            Mark::NotVerified(if ran { Reason::Changed } else { Reason::NeverRun })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::testing::{A, curriculum, repository, write};
+
+    const ONE: &str = "todo!(\"week1-day1 task 1: one\")";
+    const TWO: &str = "todo!(\"week1-day1 task 2: Two::two\")";
+
+    fn stub() -> String {
+        crate::template::Template::parse("reference/src/week1/a.rs", A, &curriculum())
+            .unwrap()
+            .stub()
+    }
+
+    /// A repository whose `a.rs` is that text, and its marks and current task after the runs:
+    /// (task, verdict, whether before the last edit).
+    fn of(a: &str, runs: &[(usize, Verdict, bool)]) -> (Vec<Mark>, Option<String>) {
+        let (root, curriculum) = (repository(), curriculum());
+        crate::stubs::write(root.path(), &curriculum, false).unwrap();
+        write(root.path(), "src/week1/a.rs", a);
+        let prints = fingerprint::all(root.path(), &curriculum);
+        Record::update(root.path(), |record| {
+            for &(task, verdict, stale) in runs {
+                let id = TaskId { feature: "week1-day1".into(), task };
+                let fingerprint = if stale { "another".to_owned() } else { prints[&id].clone() };
+                record.ran(&id, Run::now(verdict, Duration::ZERO, None, fingerprint));
+            }
+        });
+        let status = Status::read(root.path(), &curriculum).unwrap();
+        (
+            status.tasks.iter().map(|task| task.mark).collect(),
+            status.current().map(|task| task.id.to_string()),
+        )
+    }
+
+    #[test]
+    fn marks_come_of_the_files_and_the_last_run() {
+        use Mark::{Begun, Borrowed, DoesNotCompile, Failed, NotStarted, NotVerified, Passed};
+        let (never, changed) = (NotVerified(Reason::NeverRun), NotVerified(Reason::Changed));
+        let stub = stub();
+        let one = stub.replace(ONE, "1");
+        let both = one.replace(TWO, "2");
+        let begun = one.replace(TWO, &format!("let two = 2;\n        {TWO}"));
+        let borrowed =
+            stub.replace(ONE, "// BORROWED week1-day1 task 1\n    1\n    // END BORROWED");
+        let (passed, failed, broken) = (Verdict::Passed, Verdict::Failed, Verdict::DoesNotCompile);
+        for (a, runs, marks, current) in [
+            (&stub, &[][..], [NotStarted, NotStarted], 1),
+            (&stub, &[(1, failed, false), (2, broken, false)], [NotStarted, NotStarted], 1),
+            (&one, &[], [never, NotStarted], 1),
+            (&one, &[(1, passed, false)], [Passed, NotStarted], 2),
+            (&one, &[(1, failed, false)], [Failed, NotStarted], 1),
+            (&one, &[(1, failed, true)], [changed, NotStarted], 1),
+            (&one, &[(1, passed, true)], [changed, NotStarted], 2),
+            (&begun, &[(1, passed, false), (2, failed, false)], [Passed, Begun], 2),
+            (&begun, &[(1, passed, false), (2, broken, false)], [Passed, DoesNotCompile], 2),
+            (&both, &[(1, passed, true), (2, broken, false)], [changed, DoesNotCompile], 2),
+            (&borrowed, &[(1, failed, false)], [Borrowed, NotStarted], 2),
+            (
+                &one.replace("pub fn one() -> u32 {\n    1\n}", "pub fn one() -> u32 { 1 }"),
+                &[],
+                [Begun, NotStarted],
+                1,
+            ),
+        ] {
+            let (found, next) = of(a, runs);
+            assert_eq!(found[..2], marks, "{runs:?}\n{a}");
+            assert_eq!(next.unwrap(), format!("week1-day1 task {current}"), "{runs:?}\n{a}");
+        }
+    }
+
+    #[test]
+    fn a_day_that_passed_is_checked_again_last() {
+        let both = stub().replace(ONE, "1").replace(TWO, "2");
+        let (_, next) = of(&both, &[(1, Verdict::Passed, true), (2, Verdict::Passed, true)]);
+        assert_eq!(next.as_deref(), Some("week1-day2 task 1"), "first what never passed");
+    }
+
+    #[test]
+    fn who_begins_in_the_middle_goes_on_from_there() {
+        let (root, curriculum) = (repository(), curriculum());
+        crate::stubs::write(root.path(), &curriculum, false).unwrap();
+        let mut status = Status::read(root.path(), &curriculum).unwrap();
+        let after = |status: &Status, day: &str| {
+            status.after(curriculum.day(day).unwrap()).map(|task| task.id.to_string())
+        };
+        assert_eq!(after(&status, "week1-day2").as_deref(), Some("week1-day2 task 1"));
+        status.tasks[2].mark = Mark::Passed;
+        assert_eq!(
+            after(&status, "week1-day2").as_deref(),
+            Some("week1-day1 task 1"),
+            "nothing is open behind it"
+        );
+        status.tasks[0].mark = Mark::Passed;
+        assert_eq!(after(&status, "week1-day1").as_deref(), Some("week1-day1 task 2"));
+    }
+
+    #[test]
+    fn the_next_task_is_where_the_learner_is() {
+        let (root, curriculum) = (repository(), curriculum());
+        crate::stubs::write(root.path(), &curriculum, false).unwrap();
+        let next = || {
+            let status = Status::read(root.path(), &curriculum).unwrap();
+            status.current().map(|task| task.id.to_string()).unwrap_or_default()
+        };
+        let ran = |day: &str, at: &str| {
+            Record::update(root.path(), |record| {
+                let run = Run::now(Verdict::Failed, Duration::ZERO, None, "f".into());
+                let id = TaskId { feature: day.into(), task: 1 };
+                record.ran(&id, Run { at: at.into(), ..run });
+            });
+        };
+        assert_eq!(next(), "week1-day1 task 1");
+        ran("week1-day2", "2026-03-09T07:05:00Z");
+        assert_eq!(next(), "week1-day2 task 1", "who begins in the middle, with nothing borrowed");
+        write(root.path(), "src/week1/a.rs", &stub().replace(ONE, "1"));
+        assert_eq!(next(), "week1-day1 task 1", "but a look ahead leads nobody away");
+        ran("week1-day1", "2026-03-09T07:04:00Z");
+        write(root.path(), "src/week1/b.rs", "pub fn three() -> u32 {\n    4\n}\n");
+        assert_eq!(next(), "week1-day2 task 1", "it ran last");
+        ran("week1-day1", "2026-03-09T07:06:00Z");
+        assert_eq!(next(), "week1-day1 task 1");
+    }
+}

@@ -1,0 +1,171 @@
+//! Where the learner stands, in words.
+
+use std::time::SystemTime;
+
+use crate::{
+    curriculum::{Curriculum, Day},
+    ink::Ink,
+    record::HINTS,
+    standing::{Mark, Reason, Status, TaskStatus},
+};
+
+/// The list of weeks, days and tasks, in 80 columns.
+pub(crate) fn list(curriculum: &Curriculum, status: &Status, ink: Ink, now: SystemTime) -> String {
+    let mut text = String::new();
+    for week in &curriculum.weeks {
+        text += &format!("{}\n", ink.bold(&format!("Week {}: {}", week.number, week.title)));
+        for day in &week.days {
+            text += &format!("\n{}  {}\n", day.feature, day.title);
+            for task in status.tasks.iter().filter(|task| task.day.feature == day.feature) {
+                text += &row(task, ink, now);
+            }
+        }
+        text += "\n";
+    }
+    text.truncate(text.trim_end_matches('\n').len() + 1);
+    text
+}
+
+fn row(status: &TaskStatus, ink: Ink, now: SystemTime) -> String {
+    let name = format!("  {}. {:<38} ", status.id.task, status.task.title);
+    let words = status.mark.words();
+    let hints = match status.hints {
+        0 => String::new(),
+        1 => "1 hint".to_owned(),
+        seen => format!("{seen} hints"),
+    };
+    let (reason, ago) = match (status.mark.reason(), &status.run) {
+        (Some(reason), None) => (format!(" ({reason})"), String::new()),
+        (Some(reason), Some(run)) => (format!("\n{:44}({reason})", ""), run.ago(now)),
+        (None, run) => (String::new(), run.as_ref().map(|run| run.ago(now)).unwrap_or_default()),
+    };
+    if ago.is_empty() && !reason.is_empty() {
+        return format!("{name}{}{} {hints}", painted(status.mark, ink, words), ink.dim(&reason))
+            .trim_end()
+            .to_owned()
+            + "\n";
+    }
+    let mark = painted(status.mark, ink, &format!("{words:<16}"));
+    let row = format!("{name}{mark} {ago:<10} {hints}");
+    row.trim_end().to_owned() + &ink.dim(&reason) + "\n"
+}
+
+/// The next step, with its file, chapter and command.
+pub(crate) fn next(status: &Status) -> String {
+    step(status.current())
+}
+
+/// The next step for who has just worked on that day.
+pub(crate) fn next_after(status: &Status, day: &Day) -> String {
+    step(status.after(day))
+}
+
+fn step(task: Option<&TaskStatus>) -> String {
+    task.map_or(
+        "Every task has passed or is borrowed. Check a day again: cargo course test week1-day1\n"
+            .to_owned(),
+        brief,
+    )
+}
+
+/// A task's goal, file, functions, chapter and commands.
+pub(crate) fn brief(status: &TaskStatus) -> String {
+    let TaskStatus { day, id, task, .. } = status;
+    if let Mark::NotVerified(reason) = status.mark {
+        let why = match reason {
+            Reason::NeverRun => "never checked",
+            Reason::Changed => "not checked since something it depends on has changed",
+        };
+        let test = format!("cargo course test {} {}", day.feature, id.task);
+        return format!(
+            "Next: {id}, {}\n  written, but {why}\n  check  cargo course watch, or {test}\n  read   {}\n",
+            task.title, day.chapter
+        );
+    }
+    let hint = match status.hints {
+        0 => "(the first of three)".to_owned(),
+        HINTS => "(all three again)".to_owned(),
+        seen => format!("(hint {} of {HINTS})", seen + 1),
+    };
+    format!(
+        "Next: {id}, {}\n{}\n  write  {} in {}\n  read   {} (cargo course book)\n  check  cargo course watch, or cargo course test {} {}\n  stuck  cargo course hint {} {} {hint}\n",
+        task.title,
+        wrapped(&task.goal),
+        task.functions.join(", "),
+        task.file,
+        day.chapter,
+        day.feature,
+        id.task,
+        day.feature,
+        id.task,
+    )
+}
+
+/// A text in lines of at most 78 characters, indented by two.
+pub(crate) fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is always a line");
+        if line.is_empty() {
+            *line = format!("  {word}");
+        } else if line.chars().count() + 1 + word.chars().count() <= 78 {
+            *line += " ";
+            *line += word;
+        } else {
+            lines.push(format!("  {word}"));
+        }
+    }
+    lines.join("\n")
+}
+
+fn painted(mark: Mark, ink: Ink, text: &str) -> String {
+    match mark {
+        Mark::Passed => ink.green(text),
+        Mark::Failed | Mark::DoesNotCompile => ink.red(text),
+        Mark::Begun | Mark::Borrowed | Mark::NotVerified(_) => ink.yellow(text),
+        Mark::NotStarted => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{path::Path, time::Duration};
+
+    use super::*;
+    use crate::{judge::Verdict, record::Run};
+
+    #[test]
+    fn the_list_fits_80_columns() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let curriculum = Curriculum::load(root).unwrap();
+        let mut status = Status::read(root, &curriculum).unwrap();
+        let (now, mut all) = (SystemTime::now(), String::new());
+        for mark in [
+            Mark::NotVerified(Reason::Changed),
+            Mark::DoesNotCompile,
+            Mark::NotVerified(Reason::NeverRun),
+        ] {
+            for task in &mut status.tasks {
+                task.mark = mark;
+                task.hints = 3;
+                let ran = mark != Mark::NotVerified(Reason::NeverRun);
+                task.run =
+                    ran.then(|| Run::now(Verdict::Passed, Duration::ZERO, None, String::new()));
+            }
+            all += &list(&curriculum, &status, Ink::plain(), now + Duration::from_secs(3_590));
+        }
+        for row in [
+            "  1. Softmax and linear                     not verified     59 min ago 3 hints\n                                            (changed since the last run)\n",
+            "  1. Softmax and linear                     does not compile 59 min ago 3 hints\n",
+            "  1. Softmax and linear                     not verified (never run) 3 hints\n",
+        ] {
+            assert!(all.contains(row), "{all}");
+        }
+        status.tasks.iter().for_each(|task| all += &brief(task));
+        let long: Vec<&str> = all
+            .lines()
+            .filter(|line| line.chars().count() > 80 && !line.starts_with("  write "))
+            .collect();
+        assert_eq!(long, [""; 0]);
+    }
+}

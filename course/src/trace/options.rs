@@ -1,0 +1,37 @@
+//! What to run the two models on.
+
+use std::path::{Path, PathBuf};
+
+/// A few words with a name, a comma and an article: long enough for positions, short enough to run
+/// at once.
+const PROMPT: &str = "Once upon a time, there was a little fox";
+
+/// The options of `cargo course trace`.
+#[derive(Debug)]
+pub(crate) struct Options {
+    /// Text to run the model on.
+    pub(crate) prompt: Option<String>,
+    /// Token ids to run it on instead, separated by commas.
+    pub(crate) tokens: Option<String>,
+    /// Model folder; without it, the embedded model.
+    pub(crate) model: Option<PathBuf>,
+}
+
+impl Options {
+    /// The text, if it is not tokens.
+    pub(super) fn prompt(&self) -> &str {
+        self.prompt.as_deref().unwrap_or(PROMPT)
+    }
+
+    /// What was run on what, for the closing line.
+    pub(super) fn subject(&self, root: &Path, model: &Path) -> String {
+        let model = model.strip_prefix(root).unwrap_or(model).display();
+        match &self.tokens {
+            Some(tokens) if tokens.len() > 60 => {
+                format!("{model} on {} tokens", tokens.split(',').count())
+            }
+            Some(tokens) => format!("{model} on the tokens {tokens}"),
+            None => format!("{model} on {:?}", self.prompt()),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Keys as they are pressed, on a terminal; or lines of standard input, where there is none.
+
+use std::{
+    io::{self, BufRead},
+    sync::mpsc::Sender,
+    thread,
+};
+
+use super::{event::Input, session::Key};
+
+/// A terminal that gives its keys one by one, until this is dropped.
+pub(super) struct SingleKeys(terminal::Mode);
+
+impl SingleKeys {
+    /// Asks the terminal for single keys; `None` if it has none to give.
+    pub(super) fn of_terminal() -> Option<Self> {
+        let mode = terminal::Mode::single_keys()?;
+        let (before, at_panic) = (std::panic::take_hook(), mode.clone());
+        std::panic::set_hook(Box::new(move |info| {
+            at_panic.restore();
+            before(info);
+        }));
+        Some(Self(mode))
+    }
+}
+
+impl Drop for SingleKeys {
+    fn drop(&mut self) {
+        self.0.restore();
+    }
+}
+
+/// Sends keys as they are pressed.
+pub(super) fn read_keys(inputs: Sender<Input>) {
+    thread::spawn(move || {
+        while let Some(pressed) = terminal::next() {
+            for letter in pressed {
+                let input = match letter {
+                    // Ctrl-C and Ctrl-D.
+                    '\u{3}' | '\u{4}' => Some(Input::Interrupted),
+                    letter => key_of(letter).map(Input::Key),
+                };
+                if input.is_some_and(|input| inputs.send(input).is_err()) {
+                    return;
+                }
+            }
+        }
+    });
+}
+
+/// Keys as lines of standard input. Its end is not the end of watching: in a pipe or in CI there
+/// may be no input at all.
+pub(super) fn read_lines(inputs: Sender<Input>) {
+    thread::spawn(move || {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            let Some(letter) = line.trim().chars().next() else { continue };
+            if inputs.send(Input::Key(key_of(letter).unwrap_or(Key::Help))).is_err() {
+                break;
+            }
+        }
+    });
+}
+
+fn key_of(letter: char) -> Option<Key> {
+    Some(match letter.to_ascii_lowercase() {
+        'h' => Key::Hint,
+        'l' => Key::List,
+        'n' => Key::Next,
+        'p' => Key::Back,
+        'a' => Key::All,
+        'r' => Key::Again,
+        'c' => Key::Chapter,
+        'q' => Key::Quit,
+        '?' => Key::Help,
+        _ => return None,
+    })
+}
+
+/// `stty` sets the terminal: a library for it would be a tenth of the runner's build.
+#[cfg(unix)]
+mod terminal {
+    use std::{
+        io::{self, Read},
+        process::{Command, Stdio},
+    };
+
+    /// The terminal's settings of before.
+    #[derive(Clone)]
+    pub(super) struct Mode(String);
+
+    impl Mode {
+        pub(super) fn single_keys() -> Option<Self> {
+            let before = stty(&["-g"])?;
+            // Ctrl-C stays a signal, and a line feed still returns to the first column.
+            stty(&["-icanon", "-echo", "min", "1", "time", "0"])?;
+            Some(Self(before.trim().to_owned()))
+        }
+
+        pub(super) fn restore(&self) {
+            stty(&[&self.0]);
+        }
+    }
+
+    fn stty(arguments: &[&str]) -> Option<String> {
+        let mut command = Command::new("stty");
+        let output = command.args(arguments).stdin(Stdio::inherit()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// What was typed since, at least one key; `None` at the end.
+    pub(super) fn next() -> Option<Vec<char>> {
+        let mut bytes = [0; 64];
+        let length = io::stdin().lock().read(&mut bytes).ok().filter(|length| *length > 0)?;
+        // Arrows and their like arrive in one piece that begins with an escape.
+        let typed = if bytes[0] == 0x1b { &[][..] } else { &bytes[..length] };
+        Some(String::from_utf8_lossy(typed).chars().collect())
+    }
+}
+
+#[cfg(windows)]
+mod terminal {
+    use crossterm::{
+        event::{self, Event, KeyCode, KeyEventKind, KeyModifiers},
+        terminal::{disable_raw_mode, enable_raw_mode},
+    };
+
+    #[derive(Clone)]
+    pub(super) struct Mode;
+
+    impl Mode {
+        pub(super) fn single_keys() -> Option<Self> {
+            enable_raw_mode().ok().map(|()| Self)
+        }
+
+        pub(super) fn restore(&self) {
+            let _ = disable_raw_mode();
+        }
+    }
+
+    pub(super) fn next() -> Option<Vec<char>> {
+        let Event::Key(key) = event::read().ok()? else { return Some(Vec::new()) };
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        Some(match key.code {
+            _ if key.kind == KeyEventKind::Release => Vec::new(),
+            KeyCode::Char('c' | 'd') if control => vec!['\u{3}'],
+            KeyCode::Char(letter) if !control => vec![letter],
+            _ => Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,161 @@
+//! When a learner has saved: the files themselves are asked, ten times a second.
+//!
+//! There are a hundred of them, so that asking costs a thousandth of a core. The system's own
+//! notices would not arrive on every file system, and are the larger part of a library to build.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::mpsc::Sender,
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+
+use anyhow::{Context, Result};
+
+use super::event::Input;
+
+/// How often files are looked at.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// How long the files must have been quiet: an editor saves in several steps.
+const QUIET: Duration = Duration::from_millis(50);
+
+/// After this time a run starts although the files are not quiet.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Turns bursts of changes into saves.
+#[derive(Debug, Default)]
+pub(super) struct Debounce {
+    /// The first and the last change of the burst.
+    burst: Option<(Instant, Instant)>,
+}
+
+impl Debounce {
+    /// Notes a change.
+    pub(super) fn push(&mut self, now: Instant) {
+        let first = self.burst.map_or(now, |(first, _)| first);
+        self.burst = Some((first, now));
+    }
+
+    /// When the burst counts as one save.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.burst.map(|(first, last)| (last + QUIET).min(first + PATIENCE))
+    }
+
+    /// Whether it is time; the burst is over then.
+    pub(super) fn take_due(&mut self, now: Instant) -> bool {
+        let due = self.deadline().is_some_and(|at| at <= now);
+        if due {
+            self.burst = None;
+        }
+        due
+    }
+}
+
+/// Every file below a folder, with its length and the time of its last change.
+type Seen = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
+
+/// Watches a folder with all below it until nobody listens.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub(super) fn watch_files(folder: &Path, inputs: Sender<Input>) -> Result<()> {
+    let mut seen = Seen::new();
+    look(folder, &mut seen).with_context(|| format!("{} cannot be read", folder.display()))?;
+    let folder = folder.to_owned();
+    thread::spawn(move || {
+        loop {
+            thread::sleep(PERIOD);
+            let mut now = Seen::new();
+            // A folder may be gone for the moment in which it is replaced.
+            if look(&folder, &mut now).is_ok() && now != seen {
+                seen = now;
+                if inputs.send(Input::Changed).is_err() {
+                    return;
+                }
+            }
+        }
+    });
+    Ok(())
+}
+
+fn look(folder: &Path, seen: &mut Seen) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        // Through links. A file that vanishes while it is looked at is seen as gone next time.
+        let Ok(about) = fs::metadata(&path) else { continue };
+        if about.is_dir() {
+            look(&path, seen)?;
+        } else if !is_temporary(&path) {
+            seen.insert(path, (about.len(), about.modified().ok()));
+        }
+    }
+    Ok(())
+}
+
+fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let swap = [".swp", ".swx", ".tmp", ".bak", "~", "#"].iter().any(|end| name.ends_with(end));
+    // Vim tries whether it may write with a file named 4913.
+    swap || name.starts_with(['.', '#']) || name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn a_burst_is_one_save() {
+        let (start, ms) = (Instant::now(), Duration::from_millis);
+        let mut debounce = Debounce::default();
+        assert!(!debounce.take_due(start), "nothing has changed");
+        debounce.push(start);
+        debounce.push(start + ms(40));
+        assert!(!debounce.take_due(start + ms(80)), "not quiet yet");
+        assert_eq!(debounce.deadline(), Some(start + ms(90)));
+        assert!(debounce.take_due(start + ms(90)));
+        assert!(!debounce.take_due(start + ms(999)), "one save, not two");
+        (0..30).for_each(|n| debounce.push(start + ms(40 * n)));
+        assert_eq!(debounce.deadline(), Some(start + ms(1000)), "files that are never quiet");
+    }
+
+    /// Whether a change of files is heard, on a real file system.
+    fn heard(change: impl Fn(&Path)) -> bool {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("week1/rope.rs");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "one").unwrap();
+        let (sender, inputs) = mpsc::channel();
+        watch_files(folder.path(), sender).unwrap();
+        fs::read(&file).unwrap();
+        assert!(inputs.recv_timeout(Duration::from_millis(250)).is_err(), "reading is no save");
+        change(&file);
+        inputs.recv_timeout(Duration::from_millis(500)).is_ok()
+    }
+
+    #[test]
+    fn every_way_of_saving_is_heard_and_nothing_else() {
+        assert!(heard(|file| fs::write(file, "two").unwrap()));
+        assert!(heard(|file| {
+            let beside = file.with_file_name(".rope.rs.tmp");
+            fs::write(&beside, "two").unwrap();
+            fs::rename(&beside, file).unwrap();
+        }));
+        assert!(heard(|file| fs::write(file.with_file_name("mine.rs"), "new").unwrap()));
+        assert!(heard(|file| fs::remove_file(file).unwrap()));
+        for name in [".rope.rs.swp", "4913", "rope.rs~", "#rope.rs#", ".rope.rs.41.tmp"] {
+            assert!(!heard(|file| fs::write(file.with_file_name(name), "x").unwrap()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let (sender, _inputs) = mpsc::channel();
+        let error = watch_files(Path::new("no-such-folder"), sender).unwrap_err().to_string();
+        assert!(error.contains("no-such-folder"), "{error}");
+    }
+}

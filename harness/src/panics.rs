@@ -1,0 +1,140 @@
+//! Panics that a test expects, or looks into, are not printed where they happen.
+//!
+//! Rust prints every panic at once, also one that is caught. A test that provokes a panic on
+//! purpose and fails later would show the wrong place first. So what happens within [`catch`] is
+//! kept, and printed only if it goes on after all.
+
+use std::{
+    any::Any,
+    backtrace::{Backtrace, BacktraceStatus},
+    cell::RefCell,
+    panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind, resume_unwind},
+    sync::Once,
+};
+
+thread_local! {
+    /// One entry for each [`catch`] that this thread is in: the panic that was last seen there.
+    static SEEN: RefCell<Vec<Option<(String, Backtrace)>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A panic that was caught.
+pub struct Panic {
+    payload: Box<dyn Any + Send>,
+    /// `src/week1/attention.rs:39:5`; empty if it is not known.
+    pub place: String,
+    backtrace: Option<Backtrace>,
+}
+
+impl Panic {
+    /// Its text.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        message(&*self.payload)
+    }
+
+    /// Whether a task is still a `todo!`.
+    #[must_use]
+    pub fn is_todo(&self) -> bool {
+        self.message().starts_with("not yet implemented")
+    }
+
+    /// Prints it, as Rust would have, and lets it go on.
+    pub fn go_on(self) -> ! {
+        let name = std::thread::current().name().unwrap_or("unnamed").to_owned();
+        eprintln!("\nthread '{name}' panicked at {}:\n{}", self.place, self.message());
+        if let Some(backtrace) = &self.backtrace {
+            eprintln!("stack backtrace:\n{backtrace}");
+        }
+        resume_unwind(self.payload)
+    }
+}
+
+/// What `action` returns, or its panic, of which nothing is printed.
+///
+/// # Errors
+/// If it panics.
+pub fn catch<T>(action: impl FnOnce() -> T) -> Result<T, Panic> {
+    install();
+    SEEN.with_borrow_mut(|seen| seen.push(None));
+    let result = catch_unwind(AssertUnwindSafe(action));
+    let seen = SEEN.with_borrow_mut(Vec::pop).flatten();
+    result.map_err(|payload| {
+        let (place, backtrace) = seen.unzip();
+        let captured = |backtrace: &Backtrace| backtrace.status() == BacktraceStatus::Captured;
+        Panic { payload, place: place.unwrap_or_default(), backtrace: backtrace.filter(captured) }
+    })
+}
+
+/// Keeps panics within [`catch`] quiet, and says below some of Rust's own panics what they mean.
+pub(crate) fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let kept =
+                SEEN.with_borrow_mut(|seen| seen.last_mut().map(|last| *last = Some(of(info))));
+            if kept.is_none() {
+                before(info);
+                if let Some(meaning) = meaning(message(info.payload())) {
+                    eprintln!("  diagnosis {meaning}");
+                }
+            }
+        }));
+    });
+}
+
+fn of(info: &PanicHookInfo<'_>) -> (String, Backtrace) {
+    let place = info.location().map(ToString::to_string);
+    (place.unwrap_or_default(), Backtrace::capture())
+}
+
+fn message(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message")
+}
+
+/// What a panic of Rust's arithmetic means, for those who meet it for the first time.
+#[must_use]
+pub(crate) fn meaning(message: &str) -> Option<&'static str> {
+    Some(match message {
+        "attempt to add with overflow" | "attempt to multiply with overflow" => {
+            "A whole number grew too large for its type: take a wider one before the operation, as \
+             i32::from(x) does, or, where it may be as large as can be, compare without adding."
+        }
+        "attempt to subtract with overflow" => {
+            "A difference fell below the least number of its type, which in one without a sign is \
+             0: compare first, or subtract in a type with a sign that is wide enough."
+        }
+        "attempt to shift left with overflow" | "attempt to shift right with overflow" => {
+            "A number was shifted by as many bits as its type has, or more: take a wider type \
+             first, as u32::from(x) does."
+        }
+        "attempt to negate with overflow" => {
+            "The least number of a type has no counterpart above 0: take a wider type first."
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_caught_panic_has_a_message_and_a_place() {
+        let panic = catch(|| panic!("on {}", "purpose")).err().expect("it panicked");
+        assert_eq!(panic.message(), "on purpose");
+        assert!(panic.place.contains("panics.rs:"), "{}", panic.place);
+        assert!(!panic.is_todo() && catch(|| 1).is_ok_and(|one| one == 1));
+    }
+
+    #[test]
+    fn the_innermost_catch_keeps_its_own() {
+        let outer = catch(|| {
+            let inner = catch(|| panic!("inner")).err().expect("it panicked");
+            assert_eq!(inner.message(), "inner");
+            panic!("outer")
+        });
+        assert_eq!(outer.err().expect("it panicked").message(), "outer");
+    }
+}

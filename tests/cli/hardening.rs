@@ -1,0 +1,200 @@
+//! What strangers tried: devices and links as outputs, signals, full disks, tensors that no model
+//! has, numbers that are none, and names of a megabyte.
+
+use std::{fs, path::Path};
+
+use crate::{
+    folder::Folder,
+    process::{command, finished, run},
+};
+
+fn embedded() -> String {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story").to_owned()
+}
+
+#[test]
+fn more_threads_than_a_system_starts_are_refused() {
+    for threads in ["0", "1025", "100000"] {
+        let refused = run(&["bench", "--model", &embedded(), "--week", "2", "-j", threads]);
+        refused.fails_in_one_line(threads, 2, &["--threads", "from 1 to 1024"]);
+    }
+}
+
+/// A rate of a prompt that was not run would be a number out of nothing.
+#[test]
+fn no_new_tokens_have_no_rate() {
+    let said = run(&["generate", "-p", "Once", "-n", "0"]).succeeds("-n 0");
+    assert!(said.stderr.contains("prefill  none of 1 tokens\n"), "{}", said.stderr);
+    assert!(!said.stderr.contains("tokens/s"), "{}", said.stderr);
+}
+
+#[test]
+fn tensors_that_the_model_does_not_have_are_refused() {
+    let folder = Folder::model();
+    // As many layers in the file, one fewer in the configuration.
+    folder.edit_config("\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1");
+    for week in ["1", "2"] {
+        let out = folder.file("out.safetensors");
+        let refused = run(&[
+            "logits",
+            "--model",
+            folder.name(),
+            "--week",
+            week,
+            "--tokens",
+            "3",
+            "--out",
+            &out,
+        ]);
+        refused.fails_in_one_line(
+            "a layer too many",
+            1,
+            &["model.safetensors", "tensor model.layers.1.", "1 layers", "expected none"],
+        );
+    }
+}
+
+#[test]
+fn experts_are_refused() {
+    let folder = Folder::model();
+    folder.edit_config("\"hidden_act\"", "\"num_experts\": 8, \"hidden_act\"");
+    let refused = run(&["bench", "--model", folder.name(), "-n", "1", "--prompt-tokens", "1"]);
+    refused.fails_in_one_line("experts", 1, &["config.json", "\"num_experts\"", "found 8"]);
+}
+
+/// The error quotes a name of the file; a screen still holds it.
+#[test]
+fn a_name_of_a_megabyte_does_not_fill_the_screen() {
+    let folder = Folder::model();
+    let long = "x".repeat(1 << 20);
+    folder.edit_config("\"model_type\": \"llama\"", &format!("\"model_type\": \"{long}\""));
+    let said = run(&["bench", "--model", folder.name()]);
+    said.fails_in_one_line("a long type", 1, &["config.json"]);
+    assert!(said.stderr.len() < 2000, "{} bytes", said.stderr.len());
+
+    let folder = Folder::model();
+    let header =
+        format!("{{\"{long}\":{{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,8]}}}}");
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header.as_bytes());
+    bytes.extend([0; 8]);
+    folder.write("model.safetensors", &bytes);
+    let said = run(&["bench", "--model", folder.name()]);
+    said.fails_in_one_line("a long name", 1, &["model.safetensors", "expected room"]);
+    assert!(said.stderr.len() < 2000, "{} bytes", said.stderr.len());
+}
+
+/// A NaN is told with the file that holds it.
+#[test]
+fn quantize_names_the_file_of_a_nan() {
+    let folder = Folder::model();
+    let out = folder.file("out.gguf");
+    fs::copy(
+        concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story/tokenizer.json"),
+        folder.file("tokenizer.json"),
+    )
+    .unwrap();
+    let whole = folder.file("whole.gguf");
+    run(&["synth", "--like", "tiny", "--type", "f32", "--out", &whole]).succeeds("synth");
+    let mut bytes = fs::read(&whole).unwrap();
+    let at = bytes.len() - 64;
+    bytes[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+    folder.write("nan.gguf", &bytes);
+    let refused = run(&["quantize", &folder.file("nan.gguf"), &out, "--type", "f16"]);
+    refused.fails_in_one_line("NaN", 1, &["nan.gguf: tensor"]);
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::{os::unix::fs::FileTypeExt, process::Command, thread::sleep, time::Duration};
+
+    use super::*;
+
+    #[test]
+    fn quantize_replaces_neither_a_device_nor_a_pipe() {
+        let folder = Folder::empty();
+        let pipe = folder.file("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let refused = run(&["quantize", &embedded(), &pipe, "--type", "q8_0", "--force"]);
+        refused.fails_in_one_line("a pipe", 1, &[&pipe, "found a device or a pipe"]);
+        assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo(), "the pipe is still there");
+        let refused = run(&["quantize", &embedded(), "/dev/null", "--type", "q8_0", "--force"]);
+        refused.fails_in_one_line("a device", 1, &["/dev/null", "found a device or a pipe"]);
+    }
+
+    /// The link stays, and the file behind it is the new one.
+    #[test]
+    fn quantize_follows_a_link() {
+        let (folder, other) = (Folder::empty(), Folder::empty());
+        let (link, real) = (folder.file("link.gguf"), other.file("real.gguf"));
+        fs::write(&real, b"old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let quantize = |more: &[&str]| {
+            run(&[&["quantize", &embedded(), &link, "--type", "q8_0"], more].concat())
+        };
+        quantize(&[]).fails_in_one_line("without --force", 1, &["link.gguf", "--force"]);
+        quantize(&["--force"]).succeeds("through a link");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&real).unwrap()[..4], *b"GGUF");
+        fs::remove_file(&real).unwrap();
+        let refused = quantize(&["--force"]);
+        refused.fails_in_one_line("to nothing", 1, &["link.gguf", "leads nowhere"]);
+    }
+
+    /// A signal that asks the program to end finds it in the middle of a file.
+    #[test]
+    fn a_signal_leaves_nothing_unfinished() {
+        let folder = Folder::empty();
+        let out = folder.file("out");
+        for (args, signal) in [
+            (vec!["quantize", &embedded(), &out, "--type", "q4_k_m", "--force"], "TERM"),
+            (vec!["synth", "--like", "smollm2-360m", "--type", "f16", "--out", &out], "TERM"),
+            (vec!["synth", "--like", "smollm2-360m", "--type", "f16", "--out", &out], "INT"),
+        ] {
+            let mut child = command(&args).spawn().unwrap();
+            let pid = child.id().to_string();
+            // Until it has begun to write, or is done already.
+            for _ in 0..2000 {
+                let begun = fs::read_dir(&folder.path).unwrap().count() > 0;
+                if begun || child.try_wait().unwrap().is_some() {
+                    break;
+                }
+                sleep(Duration::from_millis(2));
+            }
+            let _ = Command::new("kill").args(["-s", signal, &pid]).status();
+            finished(child.wait_with_output().unwrap());
+            let left: Vec<_> =
+                fs::read_dir(&folder.path).unwrap().map(|e| e.unwrap().file_name()).collect();
+            assert!(left.iter().all(|name| name == "out"), "{signal}, {args:?}: left {left:?}");
+            let _ = fs::remove_file(&out);
+        }
+    }
+
+    /// The system says what is wrong, and the program says with which file.
+    #[test]
+    fn a_full_disk_is_told_with_the_file() {
+        let folder = Folder::empty();
+        let out = folder.file("out.gguf");
+        // No disk is filled here: the process may write no file of more than a megabyte.
+        let limited = |arguments: &str| {
+            let script = format!("trap '' XFSZ; ulimit -f 1024; exec {arguments}");
+            finished(Command::new("sh").args(["-c", &script]).output().unwrap())
+        };
+        let program = env!("CARGO_BIN_EXE_tiny-llm");
+        let said = limited(&format!("{program} quantize {} {out} --type f16", embedded()));
+        said.fails_in_one_line("quantize", 1, &["out.gguf: cannot be written"]);
+        let said = limited(&format!("{program} synth --like smollm2-360m --out {out}"));
+        assert!(said.stderr.contains("cannot be written"), "{}", said.stderr);
+        assert!(said.stderr.contains(folder.name()), "{}", said.stderr);
+        assert!(!Path::new(&out).exists());
+    }
+}
+
+#[test]
+fn a_folder_is_inspected() {
+    let said = run(&["inspect", &embedded()]).succeeds("a folder");
+    for words in ["family                  Qwen3", "model.embed_tokens.weight", "BF16", "all "] {
+        assert!(said.stdout.contains(words), "expected {words:?} in\n{}", said.stdout);
+    }
+    run(&["inspect", "nowhere"]).fails_in_one_line("nothing", 1, &["nowhere"]);
+}

@@ -1,9 +1,0 @@
-//! id: mask-multiplied
-//! function: grouped_query_attention
-//! says: This is the answer without the mask: hand it on, so that it is added to the scores.
-    let (h_q, h) = (q.shape()[1], k.shape()[1]);
-    assert!(h_q % h == 0, "{h_q} query heads cannot share {h} key/value heads evenly");
-    let group = h_q / h;
-    let heads: Vec<usize> = (0..h_q).map(|i| i / group).collect();
-    let (k, v) = (k.select(ndarray::Axis(1), &heads), v.select(ndarray::Axis(1), &heads));
-    scaled_dot_product_attention(q, &k, &v, scale, None)

@@ -1,9 +1,0 @@
-//! id: rng-overflows
-//! function: Rng::next_u64
-//! says: Your sum overflows 64 bits and panics; all arithmetic here is modulo 2⁶⁴: wrapping_add.
-//! shows: modulo 2⁶⁴, without a panic: wrapping_add and wrapping_mul
-        self.state = self.state + 0x9e37_79b9_7f4a_7c15;
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)

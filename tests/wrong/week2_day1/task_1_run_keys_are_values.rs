@@ -1,7 +1,0 @@
-//! id: kv-run-keys-are-values
-//! function: DenseCache::run
-//! says: Keys come out of your cache where values belong: `write` stores both, and `run` hands out both.
-let CacheShape { capacity, head_dim, .. } = self.shape;
-assert!(len <= capacity, "{len} positions are more than the cache's {capacity}");
-let at = self.start(layer, sequence, head);
-Run { len, keys: self.keys.get(at, len * head_dim), values: self.keys.get(at, len * head_dim) }

@@ -1,4 +1,0 @@
-//! id: kv-one-more
-//! function: visible
-//! says: A row sees the position behind its own, where a later row, or something old, lies.
-rows[t].position + 2

@@ -1,0 +1,199 @@
+//! What a wrong body changes in its region of the reference.
+
+use std::ops::Range;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::tokens::tokens;
+
+/// A change to a region.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Other code for the whole region.
+    Whole(String),
+    /// Pieces of it.
+    Pieces(Vec<Piece>),
+}
+
+/// Code that stands once in the region, and what stands there instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) replace: String,
+    pub(super) with: String,
+}
+
+impl Change {
+    /// Reads the lines under an entry: `replace → with`, or lines after `-`, `+` and neither, as a diff has them, where `...`
+    /// separates two places. What has `+` alone is the whole body.
+    ///
+    /// # Errors
+    /// If there are none, or only some pieces say where they belong.
+    pub(super) fn parse(lines: &[&str]) -> Result<Self> {
+        let (mut pieces, mut lines) = (Vec::new(), lines.iter().peekable());
+        let mut whole = None;
+        while let Some(line) = lines.next() {
+            if let Some((replace, with)) = arrow(line) {
+                pieces.push(Piece {
+                    replace: replace.trim().to_owned(),
+                    with: with.trim().to_owned(),
+                });
+                continue;
+            }
+            let (mut block, mut line) = (Vec::new(), *line);
+            while line.trim() != "..." {
+                block.push(line);
+                match lines.peek() {
+                    Some(next) if arrow(next).is_none() => {
+                        line = lines.next().copied().unwrap_or_default()
+                    }
+                    _ => break,
+                }
+            }
+            let side = |without: char| {
+                let kept = block
+                    .iter()
+                    .filter(|line| mark(line) != without)
+                    .map(|line| line.get(4..).unwrap_or_default());
+                kept.collect::<Vec<_>>().join("\n")
+            };
+            if block.is_empty() {
+                continue;
+            }
+            if block.iter().all(|line| mark(line) == '+') {
+                whole = Some(side('-'));
+            } else {
+                pieces.push(Piece { replace: side('+'), with: side('-') });
+            }
+        }
+        match (whole, pieces.is_empty()) {
+            (None, true) => bail!("no line says what is wrong"),
+            (None, false) => Ok(Self::Pieces(pieces)),
+            (Some(body), true) => Ok(Self::Whole(body)),
+            (Some(added), false) => bail!(
+                "nothing says where this belongs; put a line of the reference before it or behind it\n{added}"
+            ),
+        }
+    }
+
+    /// The body that `region` becomes.
+    ///
+    /// # Errors
+    /// If a piece does not stand in it exactly once.
+    pub(super) fn apply(&self, region: &str) -> Result<String> {
+        let pieces = match self {
+            Self::Whole(body) => return Ok(body.clone()),
+            Self::Pieces(pieces) => pieces,
+        };
+        let mut places: Vec<(Range<usize>, &str)> = Vec::new();
+        for piece in pieces {
+            let place = only_place(region, &piece.replace).with_context(|| {
+                format!("the reference has changed here: say it anew in terms of the region, which now is\n{region}\n")
+            })?;
+            places.push((place, &piece.with));
+        }
+        places.sort_by_key(|(place, _)| place.start);
+        let (mut body, mut end) = (String::new(), 0);
+        for (place, with) in places {
+            ensure!(end <= place.start, "two of its pieces overlap at `{}`", &region[place]);
+            body += &region[end..place.start];
+            body += with;
+            // A comment at the end must not swallow what follows.
+            body.push('\n');
+            end = place.end;
+        }
+        Ok(body + &region[end..])
+    }
+}
+
+fn arrow(line: &str) -> Option<(&str, &str)> {
+    line.split_once(" → ").or_else(|| Some((line.strip_suffix(" →")?, "")))
+}
+
+fn mark(line: &str) -> char {
+    line.chars().nth(3).unwrap_or(' ')
+}
+
+/// Where the code stands, however it is laid out.
+fn only_place(region: &str, code: &str) -> Result<Range<usize>> {
+    let (all, mut wanted) = (tokens(region), tokens(code));
+    let find = |wanted: &[Range<usize>]| -> Vec<usize> {
+        let starts = 0..(all.len() + 1).saturating_sub(wanted.len());
+        let same = |at: usize| {
+            all[at..].iter().zip(wanted).all(|(a, b)| region[a.clone()] == code[b.clone()])
+        };
+        starts.filter(|&at| same(at)).collect()
+    };
+    ensure!(!wanted.is_empty(), "a piece replaces nothing");
+    let mut found = find(&wanted);
+    let mut comma = 0;
+    if found.is_empty() && wanted.len() > 1 && code.ends_with(',') {
+        // The last comma before a bracket, which [`tokens`] leaves out of the region.
+        wanted.pop();
+        found = find(&wanted);
+        comma = 1;
+    }
+    let [at] = found[..] else {
+        bail!("`{code}` stands {} times in it, expected once", found.len());
+    };
+    let end = all[at + wanted.len() - 1].end;
+    let behind = region[end..].trim_start();
+    let with_comma = region.len() - behind.len() + 1;
+    let end = if comma > 0 && behind.starts_with(',') { with_comma } else { end };
+    Ok(all[at].start..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REGION: &str = "let a = one(\n    x, // the first\n    y,\n);\nlet b = two(x);\na + b";
+
+    fn applied(lines: &[&str]) -> Result<String> {
+        Change::parse(lines)?.apply(REGION)
+    }
+
+    fn same(lines: &[&str], expected: &str) {
+        let body = applied(lines).unwrap();
+        let of = |text: &str| {
+            tokens(text).into_iter().map(|place| text[place].to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&body), of(expected), "{body}");
+    }
+
+    #[test]
+    fn pieces_are_found_whatever_their_layout() {
+        same(
+            &["    one(x, y) → one(y, x)", "    a + b → a - b"],
+            "let a = one(y, x); let b = two(x); a - b",
+        );
+        same(&["    let b = two(x); →", "    a + b → a"], "let a = one(x, y); a");
+        same(&["    y, →"], "let a = one(x,); let b = two(x); a + b");
+    }
+
+    #[test]
+    fn lines_are_a_diff() {
+        let lines =
+            ["    let b = two(x);", "   -a + b", "   +// The comment stays.", "   +a * b // so"];
+        same(&lines, "let a = one(x, y); let b = two(x); a * b");
+        same(&["   -let a = one(x, y);", "    ...", "   -a + b", "   +b"], "let b = two(x); b");
+        same(&["   +0 +", "   +1"], "0 + 1");
+    }
+
+    #[test]
+    fn what_is_not_there_once_is_shown_with_the_region() {
+        let error = |lines: &[&str]| format!("{:#}", applied(lines).unwrap_err());
+        let text = error(&["    three(x) → x"]);
+        assert!(
+            text.contains("`three(x)` stands 0 times")
+                && text.contains(REGION)
+                && text.contains("changed"),
+            "{text}"
+        );
+        assert!(error(&["    let → const"]).contains("`let` stands 2 times in it, expected once"));
+        assert!(
+            error(&["    let b = two(x); → x", "    two(x) → x"]).contains("overlap at `two(x)`")
+        );
+        assert!(error(&["    a + b → b", "   +x"]).contains("nothing says where this belongs"));
+        assert_eq!(error(&[]), "no line says what is wrong");
+    }
+}

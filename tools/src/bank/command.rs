@@ -1,0 +1,129 @@
+//! `cargo course matrix`: tries the whole bank, and writes what follows from it.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use anyhow::{Result, ensure};
+use clap::Args;
+
+use super::{
+    Entry, Kind, data,
+    matrix::{self, Matrix},
+    page,
+    tree::Bank,
+};
+use crate::{curriculum::Curriculum, files::write_atomically};
+
+/// What to try.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Write nothing; fail if the answers or the book's page are not what the bank gives today
+    #[arg(long)]
+    check: bool,
+    /// Try the mistakes of tests/unseen, which are in no bank: each must be red, and none may be
+    /// named wrongly
+    #[arg(long, conflicts_with = "check")]
+    unseen: bool,
+    /// Only these days, as week1-day3; their answers are written, the book's page is not
+    days: Vec<String>,
+}
+
+/// The nearest wrong answer must be this many tolerances away.
+const NEAREST: f64 = 20.0;
+
+/// Tries the bank.
+///
+/// # Errors
+/// If an entry is malformed, survives, is named wrongly or not at all, or a correct body is
+/// refused.
+pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Result<()> {
+    let days = options.days.iter().map(|name| curriculum.day(name)).collect::<Result<Vec<_>>>()?;
+    if options.unseen {
+        return super::unseen::run(root, curriculum, &days);
+    }
+    let mut entries = super::load(root, curriculum)?;
+    entries.retain(|entry| {
+        days.is_empty() || days.iter().any(|day| entry.task.feature == day.feature)
+    });
+    let bank = Bank::build(root, curriculum, &entries)?;
+    let record = root.join("target/verify/answers");
+    fs::create_dir_all(&record)?;
+    let mut matrix = matrix::run(&bank, curriculum, &entries, &record)?;
+    matrix
+        .answers
+        .retain(|module, _| days.is_empty() || days.iter().any(|day| *module == day.module()));
+    let text = page::page(&matrix, curriculum);
+    if options.check {
+        matrix.problems.extend(data::stale(root, &matrix.answers));
+        if days.is_empty()
+            && !fs::read_to_string(root.join(page::PATH)).is_ok_and(|old| page::same(&old, &text))
+        {
+            matrix.problems.push(format!("{} is not what the bank gives today", page::PATH));
+        }
+    } else {
+        for (path, answers) in data::files(root, &matrix.answers) {
+            // No text: but the same promise as for one, that a reader finds the old file or the new
+            // one.
+            let temporary = path.with_extension("tmp");
+            fs::create_dir_all(path.parent().unwrap_or(root))?;
+            fs::write(&temporary, answers.bytes())?;
+            fs::rename(&temporary, &path)?;
+        }
+        if days.is_empty() {
+            write_atomically(&root.join(page::PATH), &text)?;
+        }
+    }
+    report(&mut matrix, &entries);
+    let advice =
+        if options.check { "; `cargo course matrix` writes answers and page anew" } else { "" };
+    ensure!(matrix.problems.is_empty(), "{} problems{advice}", matrix.problems.len());
+    Ok(())
+}
+
+/// The step of verification: one line for its table.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn verify(root: &Path, curriculum: &Curriculum) -> Result<String> {
+    run(root, curriculum, &Options { check: true, unseen: false, days: Vec::new() })?;
+    let entries = super::load(root, curriculum)?;
+    let wrong = entries.iter().filter(|entry| matches!(entry.kind, Kind::Wrong(_))).count();
+    Ok(format!("{wrong} mistakes caught and named, {} alternates accepted", entries.len() - wrong))
+}
+
+fn report(matrix: &mut Matrix, entries: &[Entry]) {
+    let mut nearest: BTreeMap<String, (f64, &str)> = BTreeMap::new();
+    for row in &matrix.rows {
+        let Some(distance) = row.distance else { continue };
+        let best =
+            nearest.entry(row.entry.task.to_string()).or_insert((f64::INFINITY, &row.entry.name));
+        if distance < best.0 {
+            *best = (distance, &row.entry.name);
+        }
+    }
+    println!("The nearest wrong answer of each task, in tolerances:");
+    for (task, (distance, name)) in &nearest {
+        println!("  {task:<20} {:>10}  {name}", page::shown(*distance));
+        if *distance < NEAREST {
+            matrix.problems.push(format!(
+                "{task}: {name} is only {distance:.1} tolerances away; it must be {NEAREST}"
+            ));
+        }
+    }
+    println!("\nday          mistakes  named  alternates");
+    let mut days: Vec<&str> = entries.iter().map(|entry| entry.task.feature.as_str()).collect();
+    days.dedup();
+    days.sort_unstable();
+    days.dedup();
+    for day in days {
+        let rows = matrix.rows.iter().filter(|row| row.entry.task.feature == day);
+        let named = rows.clone().filter(|row| row.named > 0).count();
+        let alternates = entries
+            .iter()
+            .filter(|entry| entry.task.feature == day && matches!(entry.kind, Kind::Alternate))
+            .count();
+        println!("{day:<12} {:>8}  {named:>5}  {alternates:>10}", rows.count());
+    }
+    for problem in &matrix.problems {
+        println!("\n{problem}");
+    }
+}

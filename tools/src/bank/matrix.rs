@@ -1,0 +1,279 @@
+//! Runs every body of the bank against the tests.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    process::Command,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::RecvTimeoutError,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Result, bail};
+
+use super::{Entry, Kind, Wrong, answers::Answer, data::Answers, tree::Bank};
+use crate::{curriculum::Curriculum, libtest::Report, process::start_piped};
+
+/// How long the tests of one task may take with a wrong body, which may never end.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// What became of one wrong body.
+#[derive(Debug)]
+pub(super) struct Row<'a> {
+    pub(super) entry: &'a Entry,
+    pub(super) wrong: &'a Wrong,
+    /// Tests of its task.
+    pub(super) tests: usize,
+    /// Those that failed.
+    pub(super) red: usize,
+    /// Those that told the learner why.
+    pub(super) named: usize,
+    /// How many tolerances its most revealing answer is away, where there is a tolerance.
+    pub(super) distance: Option<f64>,
+}
+
+/// The whole of it.
+#[derive(Debug, Default)]
+pub(super) struct Matrix<'a> {
+    pub(super) rows: Vec<Row<'a>>,
+    /// Correct bodies of another shape that passed.
+    pub(super) alternates: usize,
+    /// `week1_day3` → the wrong answers of its bank.
+    pub(super) answers: BTreeMap<String, Answers>,
+    pub(super) problems: Vec<String>,
+}
+
+/// Runs all entries twice: to learn the wrong answers, and to see what is said of them.
+///
+/// # Errors
+/// If a program cannot be run.
+pub(super) fn run<'a>(
+    bank: &Bank,
+    curriculum: &Curriculum,
+    entries: &'a [Entry],
+    record: &Path,
+) -> Result<Matrix<'a>> {
+    let mut matrix = Matrix::default();
+    for day in curriculum.days() {
+        matrix.answers.insert(day.module(), Answers::default());
+    }
+    let module = |entry: &Entry| entry.task.feature.replace('-', "_");
+    let mut first = each(entries, |i, entry| {
+        let mut command = bank.command(&module(entry), &filter(entry), i + 1)?;
+        let record = record.join(format!("{i}.jsonl"));
+        let _ = fs::remove_file(&record);
+        let ran = tests(command.env("COURSE_RECORD", &record))?;
+        let lines = fs::read_to_string(&record).unwrap_or_default();
+        Ok((ran, lines.lines().map(Answer::parse).collect::<Result<Vec<_>>>()?))
+    })?;
+    drop_thin(entries, first.iter_mut().map(|(_, recorded)| recorded));
+    let mut answers: Vec<(&Entry, &Wrong, &[Answer])> = Vec::new();
+    for (entry, (ran, recorded)) in entries.iter().zip(&first) {
+        match &entry.kind {
+            Kind::Wrong(wrong) => answers.push((entry, wrong, recorded)),
+            Kind::Alternate
+                if ran.ended && ran.red().next().is_none() && !ran.report.passed.is_empty() =>
+            {
+                matrix.alternates += 1;
+            }
+            Kind::Alternate => {
+                let red: Vec<&str> = ran.red().collect();
+                matrix.problems.push(format!(
+                    "{}: a correct body is refused by {}",
+                    entry.path,
+                    red.join(", ")
+                ));
+            }
+        }
+    }
+    for (entry, wrong, recorded) in answers.iter().filter(|(_, wrong, _)| wrong.shows.is_none()) {
+        for answer in *recorded {
+            matrix.answers.entry(module(entry)).or_default().add(answer, wrong);
+        }
+    }
+    matrix.problems.extend(ambiguities(&answers));
+    fs::create_dir_all(bank.tree().join(super::data::FOLDER))?;
+    for (path, answers) in super::data::files(bank.tree(), &matrix.answers) {
+        fs::write(path, answers.bytes())?;
+    }
+
+    let second = each(entries, |i, entry| match entry.kind {
+        Kind::Wrong(_) => {
+            tests(&mut bank.command(&module(entry), &filter(entry), i + 1)?).map(Some)
+        }
+        Kind::Alternate => Ok(None),
+    })?;
+    let says: Vec<&str> = answers.iter().map(|(_, wrong, _)| wrong.says.as_str()).collect();
+    for ((entry, wrong, recorded), ran) in answers.iter().zip(second.iter().flatten()) {
+        matrix.problems.extend(judge(entry, wrong, ran, &says));
+        let named = ran.red().filter(|name| ran.names(name, wrong)).count();
+        let distance = recorded.iter().filter_map(|answer| answer.distance).max_by(f64::total_cmp);
+        let (tests, red) = (ran.report.passed.len(), ran.red().count());
+        matrix.rows.push(Row { entry, wrong, tests, red, named, distance });
+    }
+    Ok(matrix)
+}
+
+/// Does something with every entry and its place, on all cores, and returns the results in order.
+pub(super) fn each<T: Send>(
+    entries: &[Entry],
+    action: impl Fn(usize, &Entry) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let worker = || {
+        while let Some((i, entry)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, entries.get(i)?)))
+        {
+            let result = action(i, entry);
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((i, result));
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(worker);
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(i, _)| *i);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Leaves out the thin answers of every mistake that another check shows more clearly: what names
+/// one mistake rightly would name the next that gives the same wrongly.
+fn drop_thin<'a>(entries: &[Entry], recorded: impl Iterator<Item = &'a mut Vec<Answer>>) {
+    let mut all: Vec<_> = entries
+        .iter()
+        .zip(recorded)
+        .filter_map(|(entry, answers)| {
+            if let Kind::Wrong(wrong) = &entry.kind {
+                Some(((&entry.task.feature, &wrong.says), answers))
+            } else {
+                None
+            }
+        })
+        .collect();
+    let shown =
+        |answers: &[Answer]| answers.iter().any(|answer| !answer.thin && !answer.is_constant());
+    let clear: BTreeSet<_> =
+        all.iter().filter(|(_, answers)| shown(answers)).map(|(mistake, _)| *mistake).collect();
+    for (mistake, answers) in &mut all {
+        answers.retain(|answer| !answer.thin || !clear.contains(mistake));
+    }
+}
+
+/// A correct body faces all tests of its day, a wrong one those of its task.
+pub(super) fn filter(entry: &Entry) -> String {
+    match entry.kind {
+        Kind::Wrong(_) => format!("task_{}_", entry.task.task),
+        Kind::Alternate => "task_".to_owned(),
+    }
+}
+
+/// Two mistakes of a day that give one answer to one check: its input is too weak to tell which it
+/// was.
+fn ambiguities(answers: &[(&Entry, &Wrong, &[Answer])]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (i, (entry, wrong, recorded)) in answers.iter().enumerate() {
+        for (other_entry, other, other_recorded) in &answers[..i] {
+            let comparable = entry.task.feature == other_entry.task.feature
+                && wrong.shows.is_none()
+                && other.shows.is_none();
+            if !comparable || wrong.says == other.says {
+                continue;
+            }
+            let like = |a: &Answer| !a.is_constant() && other_recorded.iter().any(|b| a.is_like(b));
+            if let Some(answer) = recorded.iter().find(|a| like(a)) {
+                problems.push(format!(
+                    "{} and {} give the same answer to {:?}",
+                    other_entry.path, entry.path, answer.what
+                ));
+            }
+        }
+    }
+    problems
+}
+
+fn judge(entry: &Entry, wrong: &Wrong, ran: &Ran, says: &[&str]) -> Vec<String> {
+    let path = &entry.path;
+    if ran.report.passed.is_empty() {
+        return vec![format!("{path}: no test ran")];
+    }
+    if !ran.ended {
+        return vec![format!("{path}: the tests never end: a test must stop a body that does not")];
+    }
+    let mut problems = Vec::new();
+    if ran.red().next().is_none() {
+        problems.push(format!("{path}: SURVIVES, no test of its task fails"));
+    } else if !ran.red().any(|name| ran.names(name, wrong)) {
+        let first = ran.red().next().unwrap_or_default();
+        let output = ran.report.output(first).unwrap_or_default().trim();
+        problems.push(format!(
+            "{path}: red, but no message says {:?}; {first} prints\n{output}",
+            wrong.shows.as_ref().unwrap_or(&wrong.says)
+        ));
+    }
+    for name in ran.red() {
+        let output = ran.report.output(name).unwrap_or_default();
+        let other = says.iter().find(|text| {
+            **text != wrong.says
+                && output.lines().any(|line| line.trim() == format!("diagnosis {text}"))
+        });
+        problems
+            .extend(other.map(|text| format!("{path}: {name} names another mistake: {text:?}")));
+    }
+    problems
+}
+
+/// A run of tests.
+#[derive(Debug)]
+pub(super) struct Ran {
+    pub(super) report: Report,
+    /// Whether it came to its end.
+    pub(super) ended: bool,
+}
+
+impl Ran {
+    pub(super) fn red(&self) -> impl Iterator<Item = &str> {
+        self.report.passed.iter().filter(|(_, passed)| !**passed).map(|(name, _)| name.as_str())
+    }
+
+    /// Whether this failed test tells the learner what the entry says.
+    fn names(&self, test: &str, wrong: &Wrong) -> bool {
+        let output = self.report.output(test).unwrap_or_default();
+        match &wrong.shows {
+            Some(part) => output.contains(part.as_str()),
+            None => output.lines().any(|line| line.trim() == format!("diagnosis {}", wrong.says)),
+        }
+    }
+}
+
+pub(super) fn tests(command: &mut Command) -> Result<Ran> {
+    let start = Instant::now();
+    let (mut child, lines) = start_piped(command)?;
+    let (mut text, mut ended) = (String::new(), true);
+    loop {
+        match lines.recv_timeout(LIMIT.saturating_sub(start.elapsed())) {
+            Ok(line) => {
+                text += &line;
+                text.push('\n');
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                child.kill()?;
+                ended = false;
+                break;
+            }
+        }
+    }
+    child.wait()?;
+    let report = Report::parse(&text);
+    if ended && report.closing.is_empty() {
+        bail!("a test program died:\n{text}");
+    }
+    Ok(Ran { report, ended })
+}

@@ -1,0 +1,86 @@
+//! `cargo course matrix --unseen`: mistakes that the bank does not know, as strangers make them.
+//!
+//! They stand in `tests/unseen`, in the bank's form, and nothing is learnt from them: no answer of
+//! theirs reaches the tests. So they measure what the tests are worth against what nobody thought
+//! of. Each must be red. What is said of it is printed, and must be true: a diagnosis that an entry
+//! does not `shows:` is a wrong name.
+
+use std::{fmt::Write as _, path::Path};
+
+use anyhow::{Result, ensure};
+
+use super::{Entry, Kind, matrix, tree::Bank};
+use course::{
+    curriculum::{Curriculum, Day},
+    explain::{self, Failure},
+};
+
+/// Tries them all, or those of some days.
+///
+/// # Errors
+/// If an entry is malformed, survives, or is named wrongly.
+pub(super) fn run(root: &Path, curriculum: &Curriculum, days: &[&Day]) -> Result<()> {
+    let mut entries = super::load_unseen(root, curriculum)?;
+    entries.retain(|entry| {
+        days.is_empty() || days.iter().any(|day| entry.task.feature == day.feature)
+    });
+    let bank = Bank::build(root, curriculum, &entries)?;
+    let told = matrix::each(&entries, |i, entry| try_one(&bank, i + 1, entry))?;
+    let (mut green, mut misnamed) = (0, 0);
+    for told in &told {
+        green += usize::from(told.green);
+        misnamed += usize::from(told.misnamed);
+        println!("{}", told.text);
+    }
+    println!("{} mistakes: {green} green, {misnamed} named wrongly", told.len());
+    ensure!(green + misnamed == 0, "{} problems", green + misnamed);
+    Ok(())
+}
+
+/// What a learner with this mistake is told.
+struct Told {
+    text: String,
+    green: bool,
+    misnamed: bool,
+}
+
+fn try_one(bank: &Bank, number: usize, entry: &Entry) -> Result<Told> {
+    let Kind::Wrong(wrong) = &entry.kind else { unreachable!("only mistakes are loaded") };
+    let module = entry.task.feature.replace('-', "_");
+    let ran = matrix::tests(&mut bank.command(&module, &matrix::filter(entry), number)?)?;
+    let mut red: Vec<&str> = ran.red().collect();
+    red.sort_unstable();
+    let mut text = format!(
+        "== {}: {}\n   {} of {} red",
+        entry.path,
+        wrong.says,
+        red.len(),
+        ran.report.passed.len()
+    );
+    if !ran.ended {
+        text += ", and it never ends";
+    }
+    let mut misnamed = false;
+    for (i, name) in red.iter().enumerate() {
+        let message = Failure::of(&ran.report, name).message;
+        let named = explain::diagnosis(&message);
+        let is_true = |said: &str| {
+            wrong.shows.as_ref().is_some_and(|true_names| {
+                true_names.split(" | ").any(|true_name| said.contains(true_name))
+            })
+        };
+        if let Some(said) = named.filter(|said| !is_true(said)) {
+            misnamed = true;
+            let _ = write!(text, "\n   WRONGLY NAMED by {name}: {said}");
+        }
+        if i == 0 {
+            let _ = write!(text, "\n   {name}\n      {}", message.replace('\n', "\n      "));
+        } else if named.is_some() {
+            let _ = write!(text, "\n   {name}: {}", named.unwrap_or_default());
+        }
+    }
+    if red.is_empty() && ran.ended {
+        text += "  GREEN";
+    }
+    Ok(Told { text, green: red.is_empty() && ran.ended, misnamed })
+}

@@ -1,0 +1,325 @@
+//! Whether all that repeats the curriculum says the same: Cargo's features and tests, the stubs,
+//! the oracle, the book.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use anyhow::{Context, Result};
+use toml::{Table, Value};
+
+pub(crate) use crate::libtest::task_of_test;
+
+use crate::{
+    curriculum::{self, Curriculum, Day},
+    hint, stubs,
+};
+
+/// What disagrees, one line each; empty if nothing does.
+///
+/// # Errors
+/// If `Cargo.toml` cannot be read.
+pub(crate) fn problems(root: &Path, curriculum: &Curriculum) -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    let manifest =
+        fs::read_to_string(root.join("Cargo.toml")).context("Cargo.toml cannot be read")?;
+    let manifest: Table = manifest.parse().context("Cargo.toml is malformed")?;
+    features(&manifest, curriculum, &mut problems);
+    for day in curriculum.days() {
+        test_target(&manifest, day, &mut problems);
+        test_functions(root, day, &mut problems);
+        let start_here = fs::read_to_string(root.join("tests/start_here.rs")).unwrap_or_default();
+        if !start_here.contains(&format!("feature = {:?}", day.feature)) {
+            problems
+                .push(format!("tests/start_here.rs: does not know the feature {}", day.feature));
+        }
+        chapter(root, day, &mut problems);
+        let oracle = format!("python-ref/oracle/{}.py", day.module());
+        if !root.join(&oracle).is_file() {
+            problems.push(format!(
+                "{oracle}: missing; the expected values of {} come from there",
+                day.feature
+            ));
+        }
+    }
+    problems.extend(
+        curriculum
+            .gaps()
+            .iter()
+            .map(|day| format!("{}: no {day}, and a later day is there", curriculum::PATH)),
+    );
+    match stubs::generated(root, curriculum) {
+        Ok(files) => {
+            for file in &files {
+                let unlisted = file.template.unlisted(curriculum);
+                problems.extend(unlisted.iter().map(|(id, line)| {
+                    format!("reference/{}:{line}: {} has no {id}", file.path, curriculum::PATH)
+                }));
+            }
+        }
+        Err(error) => problems.push(format!("{error:#}")),
+    }
+    // The folder appears with the first hints, and then must be complete.
+    if root.join(hint::FOLDER).exists() {
+        problems.extend(hint::problems(root, curriculum));
+    }
+    Ok(problems)
+}
+
+fn features(manifest: &Table, curriculum: &Curriculum, problems: &mut Vec<String>) {
+    let empty = Table::new();
+    let features = manifest.get("features").and_then(Value::as_table).unwrap_or(&empty);
+    let of_course = |name: &&str| name.starts_with("week");
+    let found: BTreeSet<&str> = features.keys().map(String::as_str).filter(of_course).collect();
+    let weeks: Vec<String> =
+        curriculum.weeks.iter().map(|week| format!("week{}", week.number)).collect();
+    let expected: BTreeSet<&str> = curriculum
+        .days()
+        .map(|day| day.feature.as_str())
+        .chain(weeks.iter().map(String::as_str))
+        .collect();
+    problems
+        .extend(expected.difference(&found).map(|name| format!("Cargo.toml: no feature {name}")));
+    problems.extend(
+        found
+            .difference(&expected)
+            .map(|name| format!("Cargo.toml: feature {name} is not in the curriculum")),
+    );
+    for (week, umbrella) in curriculum.weeks.iter().zip(&weeks) {
+        let days: Vec<&str> = week.days.iter().map(|day| day.feature.as_str()).collect();
+        if features.get(umbrella).is_some_and(|listed| strings(listed) != days) {
+            problems
+                .push(format!("Cargo.toml: feature {umbrella} should list {}", days.join(", ")));
+        }
+    }
+}
+
+fn test_target(manifest: &Table, day: &Day, problems: &mut Vec<String>) {
+    let (name, path) = (day.module(), format!("tests/{}.rs", day.module()));
+    let targets = manifest.get("test").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let Some(target) =
+        targets.iter().find(|target| target.get("name").and_then(Value::as_str) == Some(&name))
+    else {
+        problems.push(format!("Cargo.toml: no [[test]] named {name}"));
+        return;
+    };
+    if target.get("path").and_then(Value::as_str) != Some(&path) {
+        problems.push(format!("Cargo.toml: [[test]] {name} should have path = {path:?}"));
+    }
+    if target.get("required-features").map(strings) != Some(vec![day.feature.as_str()]) {
+        problems.push(format!(
+            "Cargo.toml: [[test]] {name} should have required-features = [{:?}]",
+            day.feature
+        ));
+    }
+}
+
+/// Every task has tests, named `task_K_…`, and no test belongs to a task that does not exist.
+fn test_functions(root: &Path, day: &Day, problems: &mut Vec<String>) {
+    let path = format!("tests/{}.rs", day.module());
+    let Ok(text) = fs::read_to_string(root.join(&path)) else {
+        problems.push(format!("{path}: missing"));
+        return;
+    };
+    let tested: BTreeSet<usize> =
+        text.lines().filter_map(|line| task_of_test(line.trim().strip_prefix("fn ")?)).collect();
+    for task in &day.tasks {
+        if !tested.contains(&task.number) {
+            problems.push(format!("{path}: no test named task_{}_…", task.number));
+        }
+    }
+    for number in tested.iter().filter(|&&number| number > day.tasks.len()) {
+        problems.push(format!(
+            "{path}: tests named task_{number}_…, but {} has {} tasks",
+            day.feature,
+            day.tasks.len()
+        ));
+    }
+}
+
+/// The chapter is in the book's navigation and gives every task's functions and command.
+fn chapter(root: &Path, day: &Day, problems: &mut Vec<String>) {
+    let summary = fs::read_to_string(root.join("book/src/SUMMARY.md")).unwrap_or_default();
+    let link = day.chapter.trim_start_matches("book/src/");
+    if !summary.contains(&format!("({link})")) {
+        problems.push(format!("book/src/SUMMARY.md: no link to {link}"));
+    }
+    let Ok(text) = fs::read_to_string(root.join(&day.chapter)) else {
+        problems.push(format!("{}: missing", day.chapter));
+        return;
+    };
+    for task in &day.tasks {
+        let command = format!("cargo test --features {} task_{}", day.feature, task.number);
+        if !text.contains(&command) {
+            problems.push(format!(
+                "{}: task {} lacks its command, `{command}`",
+                day.chapter, task.number
+            ));
+        }
+        for function in &task.functions {
+            if !text.contains(function.rsplit("::").next().unwrap_or(function)) {
+                problems.push(format!(
+                    "{}: task {} does not name {function}",
+                    day.chapter, task.number
+                ));
+            }
+        }
+    }
+}
+
+fn strings(value: &Value) -> Vec<&str> {
+    value.as_array().map_or(&[][..], Vec::as_slice).iter().filter_map(Value::as_str).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{curriculum, repository, write};
+
+    const MANIFEST: &str = r#"
+[features]
+cli = []
+week1 = ["week1-day1", "week1-day2"]
+week1-day1 = []
+week1-day2 = []
+[[test]]
+name = "week1_day1"
+path = "tests/week1_day1.rs"
+required-features = ["week1-day1"]
+[[test]]
+name = "week1_day2"
+path = "tests/week1_day2.rs"
+required-features = ["week1-day2"]
+"#;
+
+    fn sound() -> tempfile::TempDir {
+        let folder = repository();
+        for (path, text) in [
+            ("Cargo.toml", MANIFEST),
+            ("tests/week1_day1.rs", "fn task_1_counts() {}\nfn task_2_counts() {}\n"),
+            ("tests/week1_day2.rs", "    fn task_1_counts() {}\n"),
+            ("tests/start_here.rs", "feature = \"week1-day1\", feature = \"week1-day2\""),
+            ("python-ref/oracle/week1_day1.py", ""),
+            ("python-ref/oracle/week1_day2.py", ""),
+            ("book/src/SUMMARY.md", "- [Counting](week1/day1.md)\n- [More](week1/day2.md)\n"),
+            (
+                "book/src/week1/day1.md",
+                "one: cargo test --features week1-day1 task_1\n`two`: cargo test --features week1-day1 task_2\n",
+            ),
+            ("book/src/week1/day2.md", "three: cargo test --features week1-day2 task_1\n"),
+        ] {
+            write(folder.path(), path, text);
+        }
+        folder
+    }
+
+    #[test]
+    fn this_repository_is_consistent() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let curriculum = Curriculum::load(root).unwrap();
+        assert_eq!(problems(root, &curriculum).unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_disagreement_is_found_and_named() {
+        let root = sound();
+        assert_eq!(problems(root.path(), &curriculum()).unwrap(), Vec::<String>::new());
+        for (path, from, to, message) in [
+            ("Cargo.toml", "week1-day2 = []", "", "Cargo.toml: no feature week1-day2"),
+            (
+                "Cargo.toml",
+                "cli = []",
+                "week1-day3 = []",
+                "Cargo.toml: feature week1-day3 is not in the curriculum",
+            ),
+            (
+                "Cargo.toml",
+                r#"["week1-day1", "week1-day2"]"#,
+                r#"["week1-day1"]"#,
+                "Cargo.toml: feature week1 should list week1-day1, week1-day2",
+            ),
+            (
+                "Cargo.toml",
+                r#"name = "week1_day2""#,
+                r#"name = "other""#,
+                "Cargo.toml: no [[test]] named week1_day2",
+            ),
+            (
+                "Cargo.toml",
+                r#"["week1-day2"]
+"#,
+                r#"["week1-day1"]
+"#,
+                r#"Cargo.toml: [[test]] week1_day2 should have required-features = ["week1-day2"]"#,
+            ),
+            (
+                "tests/week1_day1.rs",
+                "task_2",
+                "task_3",
+                "tests/week1_day1.rs: no test named task_2_…",
+            ),
+            (
+                "tests/week1_day1.rs",
+                "task_2",
+                "task_3",
+                "tests/week1_day1.rs: tests named task_3_…, but week1-day1 has 2 tasks",
+            ),
+            (
+                "tests/start_here.rs",
+                "day2",
+                "day3",
+                "tests/start_here.rs: does not know the feature week1-day2",
+            ),
+            (
+                "book/src/SUMMARY.md",
+                "week1/day2.md",
+                "day2.md",
+                "book/src/SUMMARY.md: no link to week1/day2.md",
+            ),
+            (
+                "book/src/week1/day1.md",
+                "`two`",
+                "",
+                "book/src/week1/day1.md: task 2 does not name Two::two",
+            ),
+            (
+                "book/src/week1/day1.md",
+                "task_2",
+                "",
+                "book/src/week1/day1.md: task 2 lacks its command, `cargo test --features week1-day1 task_2`",
+            ),
+            (
+                "reference/src/week1/b.rs",
+                "// END SOLUTION",
+                "",
+                "reference/src/week1/b.rs:2: SOLUTION without END SOLUTION",
+            ),
+            (
+                "reference/src/week1/b.rs",
+                "pub fn",
+                "// SOLUTION week1-day9 task 1 (helper)\n// END SOLUTION\npub fn",
+                "reference/src/week1/b.rs:1: course/curriculum.toml has no week1-day9 task 1",
+            ),
+        ] {
+            let root = sound();
+            let text = fs::read_to_string(root.path().join(path)).unwrap();
+            assert!(text.contains(from), "{path}: {from}");
+            write(root.path(), path, &text.replace(from, to));
+            let problems = problems(root.path(), &curriculum()).unwrap();
+            assert!(
+                problems.iter().any(|problem| problem == message),
+                "{problems:#?}\n  does not contain\n{message}"
+            );
+        }
+        for path in
+            ["tests/week1_day2.rs", "python-ref/oracle/week1_day2.py", "book/src/week1/day2.md"]
+        {
+            let root = sound();
+            fs::remove_file(root.path().join(path)).unwrap();
+            assert!(
+                problems(root.path(), &curriculum())
+                    .unwrap()
+                    .iter()
+                    .any(|problem| problem.starts_with(&format!("{path}: missing")))
+            );
+        }
+    }
+}
