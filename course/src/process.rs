@@ -3,7 +3,7 @@
 use std::{
     ffi::OsStr,
     io::{BufRead, BufReader, Read},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, channel},
     thread,
@@ -40,6 +40,12 @@ pub fn cargo(root: &Path) -> Command {
     command.current_dir(root).env("CARGO_TERM_COLOR", "never");
     forget_cargo(&mut command);
     command
+}
+
+/// Where cargo builds.
+pub fn target(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| root.join("target"), |named| root.join(named))
 }
 
 /// Takes out of a command's environment what `cargo run` put there about *this* package.

@@ -14,63 +14,89 @@ use anyhow::{Result, bail};
 
 use crate::process::{cargo, run_quietly, shown, start_piped};
 
+/// A build of one of the repository's programs.
+#[derive(Debug, Clone, Copy)]
+pub struct Build<'a> {
+    /// Its name for a learner.
+    pub what: &'a str,
+    /// After `cargo build`.
+    pub arguments: &'a [&'a str],
+    /// How long it will take, if that is known.
+    pub estimate: Option<Duration>,
+}
+
 /// Runs `cargo build ARGUMENTS` in `root` and shows its progress under the name `what`. Returns how
 /// long it took.
 ///
 /// # Errors
 /// If the build fails; cargo's own output is printed first.
 pub fn build(root: &Path, what: &str, arguments: &[&str]) -> Result<Duration> {
-    let start = Instant::now();
-    let mut command: Command = cargo(root);
-    command.arg("build").args(arguments);
-    let (mut child, lines) = start_piped(&mut command)?;
-    let mut total = None;
-    let (mut text, mut packages, mut now) = (Vec::new(), 0, String::from("starting"));
-    let mut line = Line::new();
-    loop {
-        match lines.recv_timeout(Duration::from_millis(250)) {
-            Ok(output) => {
-                let mut words = output.split_whitespace();
-                match (words.next().unwrap_or_default(), words.next().unwrap_or_default()) {
-                    ("Compiling", name) => {
-                        packages += 1;
-                        let total = *total.get_or_insert_with(|| count_packages(root, arguments));
-                        let of = if total >= packages {
-                            format!(" of {total} at most")
-                        } else {
-                            String::new()
-                        };
-                        now = format!("package {packages}{of} ({name})");
+    Build { what, arguments, estimate: None }.run(root)
+}
+
+impl Build<'_> {
+    /// See [`build`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run(self, root: &Path) -> Result<Duration> {
+        let start = Instant::now();
+        let mut command: Command = cargo(root);
+        command.arg("build").args(self.arguments);
+        let (mut child, lines) = start_piped(&mut command)?;
+        let mut total = None;
+        let (mut text, mut packages, mut now) = (Vec::new(), 0, String::from("starting"));
+        let of_about = self.estimate.map_or(String::new(), |time| {
+            format!(" of about {} s", time.as_secs().next_multiple_of(10))
+        });
+        let mut line = Line::new();
+        loop {
+            match lines.recv_timeout(Duration::from_millis(250)) {
+                Ok(output) => {
+                    let mut words = output.split_whitespace();
+                    match (words.next().unwrap_or_default(), words.next().unwrap_or_default()) {
+                        ("Compiling", name) => {
+                            packages += 1;
+                            let total =
+                                *total.get_or_insert_with(|| count_packages(root, self.arguments));
+                            let of = if total >= packages {
+                                format!(" of {total} at most")
+                            } else {
+                                String::new()
+                            };
+                            now = format!("package {packages}{of} ({name})");
+                        }
+                        // Before the first package: the index, the libraries' sources, another
+                        // cargo that holds the folder.
+                        ("Updating" | "Downloading" | "Downloaded" | "Blocking", _) => {
+                            output.trim().clone_into(&mut now);
+                        }
+                        _ => {}
                     }
-                    // Before the first package: the index, the libraries' sources, another cargo
-                    // that holds the folder.
-                    ("Updating" | "Downloading" | "Downloaded" | "Blocking", _) => {
-                        output.trim().clone_into(&mut now);
-                    }
-                    _ => {}
+                    text.push(output);
                 }
-                text.push(output);
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
             }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
+            // A build with nothing to do is over before there is anything to say.
+            if start.elapsed() > Duration::from_millis(500) {
+                let seconds = start.elapsed().as_secs();
+                line.show(&format!("building {}: {now}, {seconds} s{of_about}", self.what));
+            }
         }
-        // A build with nothing to do is over before there is anything to say.
-        if start.elapsed() > Duration::from_millis(500) {
-            line.show(&format!("building {what}: {now}, {} s", start.elapsed().as_secs()));
+        line.clear();
+        if child.wait()?.success() {
+            return Ok(start.elapsed());
         }
+        eprintln!("{}", text.join("\n"));
+        bail!("`{}` failed", shown(&command))
     }
-    line.clear();
-    if child.wait()?.success() {
-        return Ok(start.elapsed());
-    }
-    eprintln!("{}", text.join("\n"));
-    bail!("`{}` failed", shown(&command))
 }
 
 /// How many packages a cold build compiles; 0 if unknown. Some may be built already.
 fn count_packages(root: &Path, arguments: &[&str]) -> usize {
-    let features: Vec<&str> =
-        arguments.windows(2).filter(|pair| pair[0] == "--features").flatten().copied().collect();
+    let chosen = |pair: &&[&str]| ["--features", "--package"].contains(&pair[0]);
+    let features: Vec<&str> = arguments.windows(2).filter(chosen).flatten().copied().collect();
     let mut command = cargo(root);
     command
         .args([

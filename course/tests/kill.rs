@@ -1,250 +1,36 @@
-//! Kills the runner while it writes, again and again, and looks at what is left: no file is half
-//! written, none of the learner's lines is lost, and the next command finds the whole of the old
-//! tree or the whole of the new one.
+//! The runner is killed while it writes: see `kill/harness.rs`.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    thread,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
-};
+#![allow(unreachable_pub, missing_docs, reason = "a test program has no public names")]
 
-const FILES: usize = 80;
-/// Per command; every second one is aimed at the moment at which files change places.
-const KILLS: usize = 16;
+use course::{curriculum::Curriculum, stubs};
 
-/// Path → content, of all files but those in `.course`.
-type Tree = BTreeMap<String, Vec<u8>>;
+#[path = "kill/harness.rs"]
+mod harness;
+use harness::{Case, course, kill, mapped, read, run};
 
 #[test]
 fn a_killed_command_leaves_every_file_old_or_new() {
+    let program = env!("CARGO_BIN_EXE_course");
     let folder = tempfile::tempdir().unwrap();
     let (root, newer) = (folder.path().join("learner"), folder.path().join("newer"));
     let newer_name = newer.display().to_string();
     course(&root, "");
     course(&newer, "/// A newer sentence.\n");
-    run(&root, &["stubs"]);
+    stubs::write(&root, &Curriculum::load(&root).unwrap(), false).unwrap();
     let stubs = read(&root);
-    // What the learner wrote: for `stubs --force` the bodies, for `update` a line beside each task
-    // too.
-    let written: Tree =
-        mapped(&stubs, |text| text.replace("    todo!(", "    // mine\n    todo!("));
-    let beside: Tree = mapped(&written, |text| text.replace("//! Module", "//! My module"));
-    run(&root, &["borrow", "week1-day1"]);
+    // What the learner wrote: bodies, and a line beside each task.
+    let beside = mapped(&stubs, |text| {
+        text.replace("    todo!(", "    // mine\n    todo!(").replace("//! Module", "//! My module")
+    });
+    run(program, &root, &["borrow", "week1-day1"]);
     let borrowed = read(&root);
-
-    let mut random = Random::new();
-    println!("seed {}", random.0);
-    let (mut kills, mut amid) = (0, 0);
-    for (command, old) in [
-        (vec!["stubs", "--force"], &written),
-        (vec!["borrow", "week1-day1"], &stubs),
-        (vec!["return", "week1-day1"], &borrowed),
-        (vec!["update", &newer_name], &beside),
-    ] {
-        let (mut early, mut mixed, mut late) = (0, 0, 0);
-        restore(&root, old);
-        let start = Instant::now();
-        run(&root, &command);
-        let usual = start.elapsed();
-        let new = read(&root);
-        assert_ne!(*old, new, "{command:?} changes something");
-        for n in 0..KILLS {
-            restore(&root, old);
-            let mut child = start_command(&root, &command);
-            if n % 2 == 0 {
-                thread::sleep(usual.mul_f64(random.unit()));
-            } else {
-                let decided = root.join(".course/transaction/committed");
-                while !decided.exists() && child.try_wait().unwrap().is_none() {
-                    thread::sleep(Duration::from_micros(200));
-                }
-                thread::sleep(Duration::from_micros((random.unit() * 4000.0) as u64));
-            }
-            child.kill().unwrap();
-            child.wait().unwrap();
-            match inspect(&root, old, &new, &command) {
-                State::Old => early += 1,
-                State::Mixed => mixed += 1,
-                State::New => late += 1,
-            }
-        }
-        println!(
-            "{:<7} killed {KILLS} times in {usual:?}: {early} before, {mixed} amid, {late} after the writes",
-            command[0]
-        );
-        kills += KILLS;
-        amid += mixed;
-    }
-    println!("{kills} kills, {amid} of them while some files were old and others new");
-    assert!(amid > 0, "no kill met a half written tree, so nothing was tried");
-}
-
-#[derive(PartialEq)]
-enum State {
-    Old,
-    Mixed,
-    New,
-}
-
-/// Checks what a kill has left, runs another command, and checks again. Returns what the kill had
-/// met.
-fn inspect(root: &Path, old: &Tree, new: &Tree, command: &[&str]) -> State {
-    let left = read(root);
-    let paths: BTreeSet<&String> = old.keys().chain(new.keys()).chain(left.keys()).collect();
-    let (mut as_old, mut as_new) = (0, 0);
-    for path in
-        paths.iter().filter(|path| old.get(**path) != new.get(**path) || !old.contains_key(**path))
-    {
-        let now = left.get(*path);
-        let (is_old, is_new) = (now == old.get(*path), now == new.get(*path));
-        assert!(
-            is_old || is_new,
-            "{command:?}: {path} is neither the old file nor the new one, but {:?}",
-            now.map(Vec::len)
-        );
-        as_old += usize::from(is_old);
-        as_new += usize::from(is_new);
-        if let Some(old) = old.get(*path).filter(|_| path.starts_with("src/")) {
-            assert!(
-                is_old || kept(root, path).contains(old),
-                "{command:?}: what {path} held is lost"
-            );
-        }
-    }
-    // Any command does; this one writes nothing of its own and may find that stubs differ.
-    let output = Command::new(env!("CARGO_BIN_EXE_course"))
-        .args(["stubs", "--check"])
-        .current_dir(root)
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let after = read(root);
-    assert!(
-        after == *old || after == *new,
-        "{command:?}: neither the old tree nor the new one after the next command, which said {said}"
+    kill(
+        program,
+        &root,
+        &[
+            Case { arguments: vec!["borrow", "week1-day1"], old: &stubs },
+            Case { arguments: vec!["return", "week1-day1"], old: &borrowed },
+            Case { arguments: vec!["update", &newer_name], old: &beside },
+        ],
     );
-    assert!(
-        as_new == 0 || after == *new,
-        "{command:?}: what had been begun was not finished; the next command said {said}"
-    );
-    assert!(!root.join(".course/transaction").exists(), "{command:?}: something temporary is left");
-    match (as_old, as_new) {
-        (_, 0) => State::Old,
-        (0, _) => State::New,
-        _ => {
-            assert!(said.contains("had been interrupted; it is now complete"), "{said}");
-            State::Mixed
-        }
-    }
-}
-
-/// The versions of a file in recovery.
-fn kept(root: &Path, path: &str) -> Vec<Vec<u8>> {
-    let Ok(folders) = fs::read_dir(root.join(".course/recovery")) else { return Vec::new() };
-    folders.filter_map(|folder| fs::read(folder.unwrap().path().join(path)).ok()).collect()
-}
-
-/// A course of one day with a task in each of many files.
-fn course(root: &Path, doc: &str) {
-    let mut list = String::from(
-        "[[week]]\nnumber = 1\ntitle = \"W\"\n[[week.day]]\nfeature = \"week1-day1\"\ntitle = \"D\"\nchapter = \"c.md\"\n",
-    );
-    let (mut modules, filler) =
-        (String::new(), "// A line, so that a write takes its time.\n".repeat(50));
-    for n in 0..FILES {
-        list += &format!(
-            "[[week.day.task]]\nnumber = {}\ntitle = \"T\"\nfile = \"src/week1/m{n}.rs\"\nfunctions = [\"f{n}\"]\ngoal = \"G.\"\n",
-            n + 1
-        );
-        modules += &format!("pub mod m{n};\n");
-        let body =
-            format!("    // SOLUTION week1-day1 task {}\n    {n}\n    // END SOLUTION\n", n + 1);
-        let text = format!("//! Module {n}.\n\n{filler}\n{doc}pub fn f{n}() -> u32 {{\n{body}}}\n");
-        write(&root.join(format!("reference/src/week1/m{n}.rs")), text.as_bytes());
-    }
-    write(&root.join("reference/src/week1/mod.rs"), modules.as_bytes());
-    write(&root.join("course/curriculum.toml"), list.as_bytes());
-    write(&root.join("tests/week1_day1.rs"), format!("// {doc}").as_bytes());
-}
-
-/// The tree with another text in each module of `src/`.
-fn mapped(tree: &Tree, change: impl Fn(String) -> String) -> Tree {
-    let text = |content: &Vec<u8>| String::from_utf8(content.clone()).unwrap();
-    let one = |(path, content): (&String, &Vec<u8>)| {
-        let content = if path.starts_with("src/") {
-            change(text(content)).into_bytes()
-        } else {
-            content.clone()
-        };
-        (path.clone(), content)
-    };
-    tree.iter().map(one).collect()
-}
-
-fn start_command(root: &Path, arguments: &[&str]) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_course"));
-    command
-        .args(arguments)
-        .current_dir(root)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    command.spawn().unwrap()
-}
-
-fn run(root: &Path, arguments: &[&str]) {
-    assert!(start_command(root, arguments).wait().unwrap().success(), "{arguments:?}");
-}
-
-fn write(path: &Path, content: &[u8]) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, content).unwrap();
-}
-
-/// Makes the tree `old` again, with an empty `.course`.
-fn restore(root: &Path, old: &Tree) {
-    let _ = fs::remove_dir_all(root.join(".course"));
-    let now = read(root);
-    for path in now.keys().filter(|path| !old.contains_key(*path)) {
-        fs::remove_file(root.join(path)).unwrap();
-    }
-    for (path, content) in old.iter().filter(|(path, content)| now.get(*path) != Some(content)) {
-        write(&root.join(path), content);
-    }
-}
-
-fn read(root: &Path) -> Tree {
-    let (mut tree, mut open) = (Tree::new(), vec![PathBuf::new()]);
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(root.join(&folder)).unwrap() {
-            let path = folder.join(entry.unwrap().file_name());
-            if root.join(&path).is_dir() {
-                open.extend((path != Path::new(".course")).then_some(path));
-            } else {
-                let name: Vec<&str> = path.iter().map(|part| part.to_str().unwrap()).collect();
-                tree.insert(name.join("/"), fs::read(root.join(&path)).unwrap());
-            }
-        }
-    }
-    tree
-}
-
-/// Numbers that are other ones every time; the seed is printed.
-struct Random(u64);
-
-impl Random {
-    fn new() -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        Self(now.as_nanos() as u64)
-    }
-
-    /// From 0 to 1.
-    fn unit(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 40) as f64 / (1u64 << 24) as f64
-    }
 }

@@ -17,7 +17,7 @@ pub mod checkpoint;
 pub mod config;
 #[cfg(feature = "model")]
 pub mod gguf;
-#[cfg(feature = "text")]
+#[cfg(feature = "vocabulary")]
 pub mod text;
 #[cfg(feature = "model")]
 pub mod unfinished;

@@ -2,9 +2,12 @@
 //! `tokenizer_config.json` say, or the metadata of a GGUF file.
 
 mod gguf;
+#[cfg(feature = "text")]
 mod json;
+#[cfg(feature = "text")]
 mod template;
 mod tokenizer;
 
+#[cfg(feature = "text")]
 pub use template::ChatTemplate;
 pub use tokenizer::Tokenizer;

@@ -1,5 +1,5 @@
 //! How fast the kernels are on this machine, beside what it could do:
-//! `cargo run --release -p tiny-llm-reference --features model --example kernels -- [rung] [type…]`.
+//! `cargo run --release -p tiny-llm-reference --features engine --example kernels -- [rung] [type…]`.
 //!
 //! Decode: each weight byte is read once, so the limit is the bandwidth of memory. Prefill: each is
 //! used for many tokens, so the limit is the rate of multiplications. Both are measured in short

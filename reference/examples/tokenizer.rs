@@ -1,5 +1,5 @@
 //! Time and memory of a tokenizer:
-//! `cargo run --release -p tiny-llm-reference --features text --example tokenizer -- FILE.gguf|tokenizer.json`.
+//! `cargo run --release -p tiny-llm-reference --features engine,text --example tokenizer -- FILE.gguf|tokenizer.json`.
 
 use std::time::{Duration, Instant};
 

@@ -2,5 +2,5 @@
 //! `// END SOLUTION`; `cargo course stubs` makes the learner's `src/` from these files.
 
 pub mod week1;
-#[cfg(feature = "model")]
+#[cfg(feature = "engine")]
 pub mod week2;

@@ -1,6 +1,6 @@
 //! However a GGUF file lies about its counts and lengths, reading it takes no more memory than its
 //! bytes justify.
-#![cfg(feature = "model")]
+#![cfg(feature = "engine")]
 #![allow(
     unsafe_code,
     reason = "an allocator that counts is unsafe to write, and only hands on to the system's"

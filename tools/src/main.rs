@@ -11,7 +11,7 @@ use course::testing;
 use course::{
     cli::{end_with_the_reader, ended},
     curriculum::{self, Curriculum},
-    environment, files, hint, libtest, process, progress, source, start, stubs, template,
+    engine, environment, files, hint, libtest, process, progress, source, stubs, template,
     transaction,
 };
 

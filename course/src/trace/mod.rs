@@ -19,18 +19,14 @@ use anyhow::{Context, Result, ensure};
 
 pub(crate) use self::options::Options;
 use self::report::Report;
-use crate::{curriculum::Curriculum, process, progress};
+use crate::{
+    curriculum::Curriculum,
+    engine::{OURS, YOURS},
+    process, progress,
+};
 
 /// The embedded model, relative to the repository.
 const MODEL: &str = "models/tiny-story";
-
-/// The learner's build of the command line, as `cargo llm` has it.
-const YOURS: [&str; 7] =
-    ["--release", "--package", "tiny-llm", "--features", "cli", "--bin", "tiny-llm"];
-
-/// Ours, as `cargo llm-ref` has it.
-const OURS: [&str; 7] =
-    ["--release", "--package", "tiny-llm", "--features", "cli,reference", "--bin", "tiny-llm"];
 
 /// Builds, runs, compares, and prints what came of it. The exit code is 1 if the two differ.
 ///

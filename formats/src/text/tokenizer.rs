@@ -1,10 +1,13 @@
 //! One tokenizer, whichever kind of file it comes from.
 
+#[cfg(feature = "text")]
 use std::path::Path;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 
-use super::{gguf::GgufTokenizer, json::JsonTokenizer};
+use super::gguf::GgufTokenizer;
+#[cfg(feature = "text")]
+use super::json::JsonTokenizer;
 use crate::gguf::Metadata;
 
 /// Turns text into token ids and back.
@@ -13,6 +16,7 @@ pub struct Tokenizer {
 }
 
 enum Source {
+    #[cfg(feature = "text")]
     Json(Box<JsonTokenizer>),
     Gguf(Box<GgufTokenizer>),
 }
@@ -22,10 +26,11 @@ impl Tokenizer {
     ///
     /// # Errors
     /// If the file is missing or is not a tokenizer.
+    #[cfg(feature = "text")]
     pub fn from_folder(folder: &Path) -> Result<Self> {
         let path = folder.join("tokenizer.json");
         let json = std::fs::read_to_string(&path)
-            .map_err(|e| anyhow!("{}: cannot be read: {e}", path.display()))?;
+            .map_err(|e| anyhow::anyhow!("{}: cannot be read: {e}", path.display()))?;
         Self::from_json(&json, &path.display().to_string())
     }
 
@@ -33,6 +38,7 @@ impl Tokenizer {
     ///
     /// # Errors
     /// If it is not a tokenizer.
+    #[cfg(feature = "text")]
     pub fn from_json(json: &str, file: &str) -> Result<Self> {
         Ok(Self { source: Source::Json(Box::new(JsonTokenizer::from_json(json, file)?)) })
     }
@@ -54,6 +60,7 @@ impl Tokenizer {
     /// If the text has a part that the vocabulary cannot express.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>> {
         match &self.source {
+            #[cfg(feature = "text")]
             Source::Json(tokenizer) => tokenizer.encode(text),
             Source::Gguf(tokenizer) => tokenizer.encode(text),
         }
@@ -67,6 +74,7 @@ impl Tokenizer {
     /// If the text has a part that the vocabulary cannot express.
     pub fn encode_prompt(&self, text: &str) -> Result<Vec<u32>> {
         let prefix = match &self.source {
+            #[cfg(feature = "text")]
             Source::Json(tokenizer) => tokenizer.prefix(),
             Source::Gguf(tokenizer) => tokenizer.prefix(),
         };
@@ -80,6 +88,7 @@ impl Tokenizer {
     /// If an id is not in the vocabulary, or the tokenizer's decoder fails.
     pub fn decode(&self, ids: &[u32]) -> Result<String> {
         match &self.source {
+            #[cfg(feature = "text")]
             Source::Json(tokenizer) => tokenizer.decode(ids),
             Source::Gguf(tokenizer) => tokenizer.decode(ids),
         }
@@ -91,6 +100,7 @@ impl Tokenizer {
     #[must_use]
     pub fn token_bytes(&self, id: u32) -> Vec<u8> {
         match &self.source {
+            #[cfg(feature = "text")]
             Source::Json(tokenizer) => tokenizer.token_bytes(id),
             Source::Gguf(tokenizer) => tokenizer.token_bytes(id),
         }
@@ -100,6 +110,7 @@ impl Tokenizer {
     #[must_use]
     pub fn vocab_size(&self) -> usize {
         match &self.source {
+            #[cfg(feature = "text")]
             Source::Json(tokenizer) => tokenizer.vocab_size(),
             Source::Gguf(tokenizer) => tokenizer.vocab_size(),
         }

@@ -12,9 +12,9 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::{
+    engine::OURS,
     process::{cargo, run_quietly, shown},
     progress,
-    start::BUILD,
 };
 
 /// What may come on top of the weights: code, tokenizer, position tables, the allocator's slack.
@@ -25,7 +25,7 @@ const BESIDES_WEIGHTS: u64 = 128 << 20;
 /// # Errors
 /// If the engine fails, or holds the weights twice.
 pub(super) fn bench(root: &Path) -> Result<()> {
-    progress::build(root, "the reference engine", &BUILD)?;
+    progress::build(root, "the reference engine", &OURS)?;
     let folder = root.join("target/course-bench");
     let large = folder.join("smollm2-360m");
     let _ = fs::remove_dir_all(&folder);
@@ -108,7 +108,7 @@ fn measure(root: &Path, arguments: &[&str]) -> Result<Value> {
 
 fn engine(root: &Path, arguments: &[&str]) -> Result<String> {
     let mut command = cargo(root);
-    command.args(["run", "--quiet"]).args(BUILD).arg("--").args(arguments);
+    command.args(["run", "--quiet"]).args(OURS).arg("--").args(arguments);
     let finished = run_quietly(&mut command)?;
     if !finished.status.success() {
         bail!("`{}` failed: {}", shown(&command), finished.tail(5));

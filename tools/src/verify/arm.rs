@@ -10,7 +10,11 @@ use std::{
 
 use anyhow::{Result, ensure};
 
-use super::{Outcome, Verification, memory::rungs, rust::count, succeeds};
+use super::{
+    context::{Outcome, Verification, succeeds},
+    memory::rungs,
+    rust::count,
+};
 use crate::process::run_quietly;
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
@@ -63,7 +67,7 @@ pub(super) fn neon(v: &mut Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(notes.join("; ")))
 }
 
-const TEST: &str = "test --no-fail-fast --release --package tiny-llm-reference --features model --lib --test kernels";
+const TEST: &str = "test --no-fail-fast --release --package tiny-llm-reference --features engine --lib --test kernels";
 
 /// What it takes to build and run a program for another processor.
 struct Tools {

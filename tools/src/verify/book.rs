@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-use super::{Outcome, Verification};
+use super::context::{Outcome, Verification};
 use crate::process::{Finished, forget_cargo, run};
 
 /// The book's builder checks links, stubs, formulas and fences as it goes.

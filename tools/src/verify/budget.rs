@@ -1,11 +1,15 @@
 //! How long a learner waits on the first day. Measured and reported, not asserted: a machine may be
 //! busy.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, time::Duration};
 
 use anyhow::Result;
 
-use super::{Outcome, Verification, seconds, tree::write_if_changed};
+use super::{
+    context::{Outcome, Verification},
+    promise::{self, Promise},
+    tree::write_if_changed,
+};
 use crate::process::run_quietly;
 
 /// A cold build of the first day's tests, then an edit in `src/` to the verdict.
@@ -36,13 +40,16 @@ pub(super) fn first_day(v: &mut Verification) -> Result<Outcome> {
     edits.sort();
 
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let note = format!(
-        "cold {} (promised 20 s on two idle cores), edit to verdict {} (promised 1 s), on {cores} cores",
-        seconds(cold.duration),
-        seconds(edits[2])
-    );
-    println!("{note}");
-    Ok(Outcome::Passed(note))
+    let promise = |what: &str, time: Duration, promised| Promise {
+        what: what.to_owned(),
+        found: time.as_secs_f64(),
+        promised,
+        unit: "s",
+    };
+    Ok(promise::outcome(
+        &[promise("cold", cold.duration, 20.0), promise("edit to verdict", edits[2], 1.0)],
+        &format!("promised for two idle cores, found on {cores}"),
+    ))
 }
 
 fn remove(folder: &Path) -> Result<()> {

@@ -4,7 +4,7 @@ use std::{fs, path::Path, process::Command};
 
 use anyhow::{Context, Result, bail};
 
-use super::{Outcome, Verification, succeeds};
+use super::context::{Outcome, Verification, succeeds};
 use crate::process::{forget_cargo, run_aloud};
 
 /// Pinned, as every tool that is installed here.

@@ -5,7 +5,7 @@ use std::{fs, path::Path, time::Duration};
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Outcome, Verification, seconds};
+use super::context::{Outcome, Verification, seconds};
 use crate::{
     process::run_aloud,
     stubs::{Generated, generated},

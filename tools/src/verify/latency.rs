@@ -9,7 +9,12 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Outcome, Verification, seconds, tree::write_if_changed};
+use super::{
+    context::{Outcome, Verification},
+    cpu,
+    promise::{self, Promise},
+    tree::write_if_changed,
+};
 use crate::{
     process::{run_quietly, start_piped},
     source::function_body,
@@ -33,8 +38,10 @@ pub(super) fn runner(v: &mut Verification) -> Result<Outcome> {
     if target.exists() {
         fs::remove_dir_all(&target)?;
     }
-    let mut build = v.cargo("build --release --package course");
+    let mut build = v.cargo("build --profile course --package course");
+    let before = cpu::spent();
     let built = run_quietly(build.env("CARGO_TARGET_DIR", &target))?;
+    let processor = cpu::since(before);
     ensure!(built.status.success(), "the runner does not build:\n{}", built.tail(20));
     fs::remove_dir_all(&target)?;
 
@@ -49,23 +56,31 @@ pub(super) fn runner(v: &mut Verification) -> Result<Outcome> {
     for file in &files {
         write_if_changed(&v.tree.join(&file.path), file.template.render(|_| true).as_bytes())?;
     }
-    let watched: Result<Vec<(String, u64)>> =
+    let watched: Result<Vec<(Duration, u64)>> =
         TASKS.iter().map(|(day, task)| watch(v, day, *task)).collect();
     for file in &files {
         write_if_changed(&v.tree.join(&file.path), file.stub.as_bytes())?;
     }
     let watched = watched?;
 
+    let promise = |what: &str, found, promised, unit| Promise {
+        what: what.to_owned(),
+        found,
+        promised,
+        unit,
+    };
+    let mut promises = vec![
+        promise("built cold in", built.duration.as_secs_f64(), 40.0, "s"),
+        promise("list", median(lists).as_secs_f64() * 1e3, 100.0, "ms"),
+    ];
+    let processor = processor.map(|time| time.as_secs_f64());
+    promises.extend(processor.map(|time| promise("of processor time", time, 30.0, "s")));
+    for ((day, _), (time, _)) in TASKS.iter().zip(&watched) {
+        promises.push(promise(&format!("save to verdict {day}"), time.as_secs_f64(), 1.5, "s"));
+    }
     let memory = watched.iter().map(|(_, kib)| kib / 1024).max().unwrap_or(0);
-    let times: Vec<&str> = watched.iter().map(|(time, _)| time.as_str()).collect();
-    let note = format!(
-        "built cold in {} (promised 40 s), list in {:.0} ms (promised 100), save to verdict {} (promised 1.5 s), {memory} MiB (promised 100)",
-        seconds(built.duration),
-        median(lists).as_secs_f64() * 1e3,
-        times.join(", "),
-    );
-    println!("{note}");
-    Ok(Outcome::Passed(note))
+    promises.push(promise("watching", memory as f64, 100.0, "MiB"));
+    Ok(promise::outcome(&promises, ""))
 }
 
 /// The median over [`SAVES`] saves of a file of the task, and the runner's peak of memory in KiB (0
@@ -73,7 +88,7 @@ pub(super) fn runner(v: &mut Verification) -> Result<Outcome> {
 ///
 /// An assertion at the top of the task's first function fails at each save with another message: so
 /// its tests are red, the task stays the current one, and the whole body is compiled every time.
-fn watch(v: &Verification, day: &str, number: usize) -> Result<(String, u64)> {
+fn watch(v: &Verification, day: &str, number: usize) -> Result<(Duration, u64)> {
     let (_, id, task) = v.curriculum.named(day, number)?;
     let path = v.tree.join(&task.file);
     let text = fs::read_to_string(&path)?;
@@ -94,7 +109,7 @@ fn watch(v: &Verification, day: &str, number: usize) -> Result<(String, u64)> {
 
     let mut command = v.cargo(&format!("course watch {day}"));
     let (mut child, lines) = start_piped(&mut command)?;
-    let measure = || -> Result<(String, u64)> {
+    let measure = || -> Result<(Duration, u64)> {
         until(&lines, &format!("save {}", SAVES + 1))?;
         let mut times = Vec::new();
         for n in 1..=SAVES {
@@ -105,7 +120,7 @@ fn watch(v: &Verification, day: &str, number: usize) -> Result<(String, u64)> {
             until(&lines, &format!("save {n}"))?;
             times.push(saved.elapsed());
         }
-        Ok((format!("{day} {}", seconds(median(times))), peak_of(child.id())))
+        Ok((median(times), peak_of(child.id())))
     };
     let measured = measure();
     child.kill()?;

@@ -9,7 +9,10 @@ use std::{fs, path::Path, process::Command};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Outcome, Verification, succeeds, tree::write_if_changed};
+use super::{
+    context::{Outcome, Verification, succeeds},
+    tree::write_if_changed,
+};
 use crate::process::run_aloud;
 
 /// Pinned, since another version makes other changes.

@@ -6,7 +6,10 @@
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Outcome, Verification, tree::write_if_changed};
+use super::{
+    context::{Outcome, Verification},
+    tree::write_if_changed,
+};
 use crate::{
     process::run_quietly,
     stubs::{Generated, generated},

@@ -9,7 +9,10 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Outcome, Verification, rust::BRIDGE, succeeds};
+use super::{
+    context::{Outcome, Verification, succeeds},
+    rust::BRIDGE,
+};
 use crate::{
     environment::{self, Venv},
     process::{forget_cargo, run_aloud},

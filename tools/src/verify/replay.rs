@@ -6,7 +6,10 @@
 
 use anyhow::{Result, ensure};
 
-use super::{Outcome, Verification, tree::write_if_changed};
+use super::{
+    context::{Outcome, Verification},
+    tree::write_if_changed,
+};
 use crate::{
     consistency::task_of_test,
     curriculum::{Day, TaskId},

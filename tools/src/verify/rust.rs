@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 
-use super::{Outcome, Verification};
+use super::context::{Outcome, Verification};
 use crate::{bank, consistency, libtest::Report, process::run_aloud, stubs};
 
 /// The PyO3 crate; it builds only where there is a Python, and is checked with it.
@@ -57,7 +57,7 @@ pub(super) fn clippy(v: &mut Verification) -> Result<Outcome> {
 pub(super) fn unit_tests(v: &mut Verification) -> Result<Outcome> {
     let packages = "--package tiny-llm-formats --package tiny-llm-harness --package tiny-llm-cli --package tiny-llm-reference --package course";
     let debug = v.cargo_succeeds(&format!(
-        "test --no-fail-fast {packages} --features tiny-llm-formats/text,tiny-llm-reference/text"
+        "test --no-fail-fast {packages} --features tiny-llm-formats/text,tiny-llm-reference/engine,tiny-llm-reference/text"
     ))?;
     // mdBook is slow to compile, and the book is built in release anyway.
     let release = v.cargo_succeeds("test --no-fail-fast --release --package book-builder")?;

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::Result;
 
-use super::{Outcome, Verification};
+use super::context::{Outcome, Verification};
 pub(super) use crate::files::write_if_changed;
 use crate::{curriculum::Curriculum, files::list, process::run_quietly, stubs::generated};
 

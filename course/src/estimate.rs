@@ -1,0 +1,84 @@
+//! How long the first build will take here: from a short measurement of this machine.
+
+use std::{
+    fmt::Write as _,
+    io::Write as _,
+    path::Path,
+    process::{Command, Stdio},
+    thread::available_parallelism,
+    time::{Duration, Instant},
+};
+
+use crate::process::forget_cargo;
+
+/// Functions of the measured program: enough for half a second of the compiler's work.
+const FUNCTIONS: usize = 40;
+
+/// The build takes this many times the measured program on a machine of countless cores, as one
+/// library waits for another, and so many more shared among the cores. Both were measured on two
+/// and on four.
+const WAITING: f64 = 12.0;
+const SHARED: f64 = 46.0;
+
+/// The time of the first build; `None` if the compiler cannot be tried.
+pub(crate) fn first_build(root: &Path) -> Option<Duration> {
+    let cores = available_parallelism().map_or(1.0, |n| n.get() as f64);
+    Some(measured(root)?.mul_f64(WAITING + SHARED / cores))
+}
+
+/// `about 40 s`
+pub(crate) fn words(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..95 => format!("about {} s", (seconds + 5) / 10 * 10),
+        seconds => format!("about {} min", (seconds + 30) / 60),
+    }
+}
+
+/// The compiler's time for a small program like those that it will build.
+fn measured(root: &Path) -> Option<Duration> {
+    let mut program = String::new();
+    for n in 0..FUNCTIONS {
+        let _ = writeln!(
+            program,
+            "pub fn f{n}(x: &[u32]) -> Vec<String> {{ x.iter().map(|v| (v ^ {n}).to_string())\
+             .filter(|s| s.len() > 2).collect() }}"
+        );
+    }
+    let folder = root.join("target");
+    std::fs::create_dir_all(&folder).ok()?;
+    let out = folder.join("estimate.o");
+    let mut rustc = Command::new("rustc");
+    forget_cargo(&mut rustc);
+    rustc.args(["--crate-name", "estimate", "--crate-type", "lib", "--emit", "obj"]);
+    rustc.args(["-C", "opt-level=3", "-o"]).arg(&out).arg("-").current_dir(root);
+    rustc.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let start = Instant::now();
+    let mut child = rustc.spawn().ok()?;
+    child.stdin.take()?.write_all(program.as_bytes()).ok()?;
+    let succeeded = child.wait().ok()?.success();
+    let time = start.elapsed();
+    let _ = std::fs::remove_file(&out);
+    succeeded.then_some(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_compiler_is_measured_and_leaves_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        let time = first_build(root.path()).unwrap();
+        assert!(time > Duration::from_secs(1), "{time:?}");
+        assert_eq!(std::fs::read_dir(root.path().join("target")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn an_estimate_is_no_more_exact_than_it_is() {
+        let words = |seconds| words(Duration::from_secs(seconds));
+        assert_eq!(
+            [4, 37, 94, 95, 170].map(words),
+            ["about 0 s", "about 40 s", "about 90 s", "about 2 min", "about 3 min"]
+        );
+    }
+}

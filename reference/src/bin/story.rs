@@ -1,0 +1,68 @@
+//! The story of `cargo course start`: the embedded model, run by week 1's engine.
+//! `cargo run --release -p tiny-llm-reference --features story --bin story`.
+//!
+//! It is no command line: options, templates and the `tokenizers` crate are most of what a first
+//! build would otherwise wait for. The text is cut into tokens as for a GGUF file made of this
+//! model.
+
+use std::{
+    collections::HashSet,
+    io::{Write, stdout},
+    ops::ControlFlow,
+    path::Path,
+    time::Instant,
+};
+
+use anyhow::Result;
+use tiny_llm_formats::{gguf::convert::metadata_from_folder, text::Tokenizer};
+use tiny_llm_reference::week1::{
+    generate::{Limits, generate, next_token_logits},
+    sampling::{Rng, Sampler, SamplerOptions},
+    stream::TextStream,
+    weights::load_model,
+};
+
+const MODEL: &str = "models/tiny-story";
+const PROMPT: &str = "Once upon a time";
+const NEW_TOKENS: usize = 130;
+/// Of the draws: this one's story is told to its end.
+const SEED: u64 = 14;
+
+fn main() -> Result<()> {
+    let folder = Path::new(MODEL);
+    let tokenizer = Tokenizer::from_gguf(&metadata_from_folder(folder)?)?;
+    let model = load_model(folder)?;
+    let prompt = tokenizer.encode_prompt(PROMPT)?;
+    let limits = Limits {
+        max_new_tokens: NEW_TOKENS,
+        context: model.config.max_positions,
+        stop_tokens: HashSet::from_iter(model.config.eos_token_ids.iter().copied()),
+    };
+    let options = SamplerOptions { temperature: 0.8, ..SamplerOptions::default() };
+    let mut sampler = Sampler { options, rng: Rng::new(SEED) };
+
+    let (start, mut tokens) = (Instant::now(), 0);
+    let mut stream = TextStream::default();
+    write(PROMPT);
+    generate(
+        |tokens| next_token_logits(&model, tokens),
+        &prompt,
+        &limits,
+        |logits, seen| sampler.choose(logits, seen),
+        |token| {
+            tokens += 1;
+            write(&stream.push(&tokenizer.token_bytes(token)));
+            ControlFlow::Continue(())
+        },
+    )?;
+    write(&stream.finish());
+    let rate = f64::from(tokens) / start.elapsed().as_secs_f64();
+    println!("\n\n{tokens} tokens, {rate:.0} tokens/s");
+    Ok(())
+}
+
+/// At once. Nobody may be reading any more: then there is nothing to be said.
+fn write(text: &str) {
+    let mut out = stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}

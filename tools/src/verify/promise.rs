@@ -1,0 +1,60 @@
+//! What the course promises about time and memory, beside what was found.
+
+use super::context::Outcome;
+
+/// What one machine may differ from another before a promise counts as missed: a quarter.
+const MACHINE: f64 = 1.25;
+
+/// A promise: at most this much.
+#[derive(Debug)]
+pub(super) struct Promise {
+    /// `list`
+    pub(super) what: String,
+    pub(super) found: f64,
+    pub(super) promised: f64,
+    /// `s`
+    pub(super) unit: &'static str,
+}
+
+impl Promise {
+    fn is_missed(&self) -> bool {
+        self.found > self.promised * MACHINE
+    }
+
+    /// `list 61 ms (promised 100)`, and `MISSED:` before it where that is so.
+    fn words(&self) -> String {
+        let digits = usize::from(self.found < 10.0);
+        let Self { what, found, promised, unit } = self;
+        let missed = if self.is_missed() { "MISSED: " } else { "" };
+        format!("{missed}{what} {found:.digits$} {unit} (promised {promised})")
+    }
+}
+
+/// Passed, or missed if one of the promises is. Those that are missed come first.
+pub(super) fn outcome(promises: &[Promise], more: &str) -> Outcome {
+    let (missed, kept): (Vec<_>, Vec<_>) = promises.iter().partition(|promise| promise.is_missed());
+    let words: Vec<String> = missed.iter().chain(&kept).map(|promise| promise.words()).collect();
+    let note =
+        if more.is_empty() { words.join(", ") } else { format!("{}; {more}", words.join(", ")) };
+    println!("{note}");
+    if missed.is_empty() { Outcome::Passed(note) } else { Outcome::Missed(note) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(found: f64) -> Promise {
+        Promise { what: "list".to_owned(), found, promised: 100.0, unit: "ms" }
+    }
+
+    #[test]
+    fn a_promise_is_missed_by_more_than_a_machines_difference() {
+        assert!(matches!(outcome(&[of(80.0), of(124.0)], ""), Outcome::Passed(_)));
+        let Outcome::Missed(note) = outcome(&[of(80.0), of(139.0)], "two cores") else {
+            panic!("139 ms of 100 are not shown as missed")
+        };
+        let expected = "MISSED: list 139 ms (promised 100), list 80 ms (promised 100); two cores";
+        assert_eq!(note, expected);
+    }
+}
