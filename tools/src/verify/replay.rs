@@ -12,9 +12,10 @@ use super::{
 };
 use crate::{
     consistency::task_of_test,
-    curriculum::{Day, TaskId},
+    curriculum::{Day, Task, TaskId},
     libtest::Report,
     process::run_quietly,
+    processor::{Emulation, Processor},
     stubs::{Generated, generated},
 };
 
@@ -33,22 +34,22 @@ fn stages(v: &Verification, files: &[Generated]) -> Result<Outcome> {
     let (mut problems, mut tests) = (Vec::new(), 0);
     for day in v.curriculum.days() {
         for n in 1..=day.tasks.len() + 1 {
-            for file in files {
-                let text = file.template.render(|id| solved.contains(id));
-                write_if_changed(&v.tree.join(&file.path), text.as_bytes())?;
+            // A task for another kind of processor changes nothing here: see the step for Arm.
+            if day.tasks.get(n - 1).is_none_or(Task::is_for_here) {
+                write(v, files, &solved)?;
+                let report = stage(v, day, n, None, &mut problems)?;
+                tests += if n > day.tasks.len() { report.passed.len() } else { 0 };
             }
-            let report = stage(v, day, n, &mut problems)?;
             if n <= day.tasks.len() {
                 solved.push(TaskId { feature: day.feature.clone(), task: n });
-            } else {
-                tests += report.passed.len();
             }
         }
     }
     for problem in &problems {
         println!("{problem}");
     }
-    let note = format!("{} tasks, {tests} tests", solved.len());
+    let here = v.curriculum.tasks().filter(|(_, task)| task.is_for_here()).count();
+    let note = format!("{here} tasks, {tests} tests");
     Ok(if problems.is_empty() {
         Outcome::Passed(note)
     } else {
@@ -56,11 +57,63 @@ fn stages(v: &Verification, files: &[Generated]) -> Result<Outcome> {
     })
 }
 
-/// Runs the day's tests with its tasks before `n` filled in.
-fn stage(v: &Verification, day: &Day, n: usize, problems: &mut Vec<String>) -> Result<Report> {
-    let features =
-        format!("test --no-fail-fast --test {} --features {}", day.module(), day.feature);
-    let finished = run_quietly(&mut v.cargo(&features))?;
+/// The same for the tasks of another kind of processor, which `emulation` plays: each is red by its
+/// own message while all others are done, and green afterwards. Returns how many there are, and what
+/// is wrong.
+pub(super) fn elsewhere(
+    v: &Verification,
+    processor: Processor,
+    emulation: &Emulation,
+) -> Result<(usize, Vec<String>)> {
+    let files = generated(&v.root, &v.curriculum)?;
+    let (mut tasks, mut problems) = (0, Vec::new());
+    for day in v.curriculum.days() {
+        let theirs = |task: &&Task| task.processor() == Some(processor);
+        if day.tasks.iter().filter(theirs).count() == 0 {
+            continue;
+        }
+        let all = || v.curriculum.tasks().map(|(id, _)| id);
+        for task in day.tasks.iter().filter(theirs) {
+            let open = TaskId { feature: day.feature.clone(), task: task.number };
+            write(v, &files, &all().filter(|id| *id != open).collect::<Vec<_>>())?;
+            stage(v, day, task.number, Some((processor, emulation)), &mut problems)?;
+            tasks += 1;
+        }
+        write(v, &files, &all().collect::<Vec<_>>())?;
+        stage(v, day, day.tasks.len() + 1, Some((processor, emulation)), &mut problems)?;
+    }
+    write(v, &files, &[])?;
+    Ok((tasks, problems))
+}
+
+/// Fills tasks in.
+fn write(v: &Verification, files: &[Generated], solved: &[TaskId]) -> Result<()> {
+    for file in files {
+        let text = file.template.render(|id| solved.contains(id));
+        write_if_changed(&v.tree.join(&file.path), text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Runs the day's tests with its tasks before `n` filled in, on this processor or on another.
+fn stage(
+    v: &Verification,
+    day: &Day,
+    n: usize,
+    other: Option<(Processor, &Emulation)>,
+    problems: &mut Vec<String>,
+) -> Result<Report> {
+    let features = format!("--no-fail-fast --test {} --features {}", day.module(), day.feature);
+    let mut command = match other {
+        None => v.cargo(&format!("test {features}")),
+        Some((_, emulation)) => {
+            let mut command = emulation.cargo(&v.tree, "test", "max")?;
+            command.env("CARGO_TARGET_DIR", v.root.join("target/verify/arm"));
+            command.args(features.split_whitespace());
+            command
+        }
+    };
+    let finished = run_quietly(&mut command)?;
     let report = Report::parse(&finished.output);
     ensure!(
         !report.closing.is_empty(),
@@ -78,15 +131,28 @@ fn stage(v: &Verification, day: &Day, n: usize, problems: &mut Vec<String>) -> R
         problems.push(format!("{place}: the compiler warns:\n{}", finished.tail(40)));
     }
     problems
-        .extend(judge(day, n, &report).into_iter().map(|problem| format!("{place}: {problem}")));
+        .extend(judge(day, n, other, &report).into_iter().map(|problem| format!("{place}: {problem}")));
     Ok(report)
 }
 
 /// What is wrong with a stage: a solved task's test that fails, an open one's that passes, or the
 /// next one's that fails otherwise than by its own `todo!`.
-fn judge(day: &Day, n: usize, report: &Report) -> Vec<String> {
+fn judge(
+    day: &Day,
+    n: usize,
+    other: Option<(Processor, &Emulation)>,
+    report: &Report,
+) -> Vec<String> {
     let mut problems = Vec::new();
     for (id, task) in day.tasks() {
+        // On another processor only what is for it: the rest was seen on this one.
+        let judged = match other {
+            None => task.is_for_here(),
+            Some((processor, _)) => task.processor() == Some(processor),
+        };
+        if !judged || (other.is_some() && n <= day.tasks.len() && n != task.number) {
+            continue;
+        }
         let mut tests = report
             .passed
             .iter()
@@ -141,7 +207,7 @@ mod tests {
     const TWO: &str = "not yet implemented: week1-day1 task 2: Two::two";
 
     fn judged(n: usize, tests: &[(&str, &str)]) -> Vec<String> {
-        judge(&curriculum().weeks[0].days[0], n, &report(tests))
+        judge(&curriculum().weeks[0].days[0], n, None, &report(tests))
     }
 
     #[test]

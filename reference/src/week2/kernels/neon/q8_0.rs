@@ -3,7 +3,7 @@
 
 use std::arch::aarch64::*;
 
-use tiny_llm_kernels::neon::lanes::{half, load_signed};
+use tiny_llm_kernels::neon::lanes::{half, load, load_signed};
 
 use crate::week2::input::Int8Group;
 
@@ -16,14 +16,15 @@ use crate::week2::input::Int8Group;
 pub(super) fn dot(blocks: &[[u8; 34]], x: &Int8Group) -> float32x4_t {
     // SOLUTION week2-day6 task 4
     let mut acc = vdupq_n_f32(0.0);
-    for ((block, p), &scale) in blocks.iter().zip(x.values.as_chunks::<32>().0).zip(&x.scales) {
+    let values = x.values.as_chunks::<32>().0;
+    for ((block, p), &scale) in blocks.iter().zip(values).zip(&x.scales) {
         let (&d, q) = block.split_first_chunk().expect("a scale");
-        let q: [i8; 32] = std::array::from_fn(|i| q[i] as i8);
         let mut sums = vdupq_n_s32(0);
         for (q, p) in q.as_chunks().0.iter().zip(p.as_chunks().0) {
-            let (q, p) = (load_signed(q), load_signed(p));
-            let first = vmull_s8(vget_low_s8(q), vget_low_s8(p));
-            sums = vpadalq_s16(sums, vmlal_high_s8(first, q, p));
+            let (q, p) = (vreinterpretq_s8_u8(load(q)), load_signed(p));
+            let pairs = vmull_s8(vget_low_s8(q), vget_low_s8(p));
+            let pairs = vmlal_high_s8(pairs, q, p);
+            sums = vpadalq_s16(sums, pairs);
         }
         acc = vfmaq_n_f32(acc, vcvtq_f32_s32(sums), half(d) * scale);
     }
