@@ -9,7 +9,11 @@ use anyhow::{Result, bail, ensure};
 use engine::{week1, week2};
 use tiny_llm::{
     week1::{activations, chat::chatml, stream::TextStream},
-    week2::{bandwidth, gguf::Gguf, kernels::VARIABLE},
+    week2::{
+        bandwidth,
+        gguf::Gguf,
+        kernels::{Rung, VARIABLE},
+    },
 };
 use tiny_llm_cli::{Engine, LoadOptions, QuantizeRequest, Request, WriteRequest, WriteTensor};
 use tiny_llm_formats::{
@@ -79,6 +83,10 @@ impl Engine for Solution {
             Self::Week1(engine) => engine.weight_bytes(),
             Self::Week2(engine) => engine.weight_bytes(),
         }
+    }
+
+    fn rungs() -> Vec<&'static str> {
+        Rung::available().into_iter().map(Rung::name).collect()
     }
 
     fn described(&self) -> String {

@@ -127,7 +127,17 @@ fn task_2_silu_far_left_keeps_its_digits() {
 
 #[test]
 fn task_2_silu_reaches_to_the_end_of_f32() {
-    check_silu("far_left");
+    let fixtures = fixtures();
+    let case = fixtures.case("task_2_silu/far_left");
+    let (expected, tolerance) = (case.tensor("output"), case.tolerance("output"));
+    // Without diagnosis: functions that differ elsewhere are 0 or x itself here.
+    if let Err(difference) =
+        compare("silu from −88 to −92", &silu(&case.tensor("x")), &expected, tolerance)
+    {
+        panic!(
+            "{difference}\n  e^(−x) is infinite here, and x · e^x is not 0 yet: below 0 take the exponential of x itself"
+        );
+    }
 }
 
 #[test]
@@ -224,3 +234,8 @@ fn task_3_swiglu_treats_every_row_alike() {
         );
     }
 }
+
+/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+#[cfg(feature = "fresh")]
+#[path = "fresh/week1_day4.rs"]
+mod fresh;

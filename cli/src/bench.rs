@@ -16,6 +16,7 @@ use super::{
     memory::{Memory, mib},
     options::{ModelOption, at_least_one},
     output::Output,
+    panics,
     speed::{Speed, Stopwatch},
     weights,
 };
@@ -36,19 +37,79 @@ pub(super) struct Args {
     /// Measure how fast this machine reads memory, too
     #[arg(long)]
     bandwidth: bool,
+    /// Measure every rung of the kernel ladder, slowest first
+    #[arg(long, conflicts_with_all = ["kernels", "json", "bandwidth"])]
+    ladder: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+    if args.ladder {
+        return ladder::<E>(args);
+    }
     let folder = args.model.path();
     let start = Instant::now();
     let mut engine: E = args.model.load()?;
     let load = start.elapsed();
     let loaded = Memory::now();
 
-    let config = engine.config().clone();
+    let Some(speed) = fastest(&mut engine, args)? else {
+        return Ok(interrupt::exit_code(true));
+    };
+    let config = engine.config();
+    let report = Report {
+        model: folder.display().to_string(),
+        parameters: weights::parameters(config),
+        file_bytes: if folder.is_file() {
+            size_of_file(&folder)?
+        } else {
+            checkpoint_bytes(&folder)?
+        },
+        weight_bytes: engine.weight_bytes(),
+        described: engine.described(),
+        threads: engine.threads(),
+        operations: weights::operations(config),
+        load,
+        speed,
+        loaded,
+        end: Memory::now(),
+        bandwidth: args.bandwidth.then(|| engine.measure_bandwidth()),
+    };
+    Output::new().print(&if args.json { report.json() } else { report.text() })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A line for each rung, as soon as it is measured. One that comes upon an open task says which.
+fn ladder<E: Engine>(args: &Args) -> Result<ExitCode> {
+    let print = |line: &str| Output::new().print(line);
+    print(&format!("{:12} {:>18} {:>18}  engine", "rung", "prefill", "decode"))?;
+    for rung in E::rungs() {
+        let measured = panics::caught(|| -> Result<Option<(Speed, String)>> {
+            let mut engine: E = args.model.load_on(rung)?;
+            Ok(fastest(&mut engine, args)?.map(|speed| (speed, engine.described())))
+        });
+        let line = match measured {
+            Ok(measured) => {
+                let Some((speed, described)) = measured? else {
+                    return Ok(interrupt::exit_code(true));
+                };
+                let prefill = format!("{:.1} tokens/s", speed.prefill_rate());
+                let rate = |rate| format!("{rate:.1} tokens/s");
+                let decode = speed.decode_rate().map_or_else(|| "none".to_owned(), rate);
+                format!("{rung:12} {prefill:>18} {decode:>18}  {described}")
+            }
+            Err(panic) => format!("{rung:12} {:>18} {:>18}  {panic}", "-", "-"),
+        };
+        print(&line)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The fastest of as many generations as were asked for; `None` if Ctrl-C ended one.
+fn fastest<E: Engine>(engine: &mut E, args: &Args) -> Result<Option<Speed>> {
+    let config = engine.config();
     let vocab_size = config.vocab_size;
     // Every id is as good as another: no token is cheaper than the next. The stride spreads them
     // over the vocabulary.
@@ -71,33 +132,11 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let mut fastest: Option<Speed> = None;
     for _ in 0..args.repeat {
         engine.forget();
-        let Some(speed) = measure(&mut engine, &request)? else {
-            return Ok(interrupt::exit_code(true));
-        };
+        let Some(speed) = measure(engine, &request)? else { return Ok(None) };
         let time = |s: &Speed| s.prefill + s.decode;
         fastest = fastest.filter(|best| time(best) <= time(&speed)).or(Some(speed));
     }
-    let speed = fastest.context("nothing was measured")?;
-    let report = Report {
-        model: folder.display().to_string(),
-        parameters: weights::parameters(&config),
-        file_bytes: if folder.is_file() {
-            size_of_file(&folder)?
-        } else {
-            checkpoint_bytes(&folder)?
-        },
-        weight_bytes: engine.weight_bytes(),
-        described: engine.described(),
-        threads: engine.threads(),
-        operations: weights::operations(&config),
-        load,
-        speed,
-        loaded,
-        end: Memory::now(),
-        bandwidth: args.bandwidth.then(|| engine.measure_bandwidth()),
-    };
-    Output::new().print(&if args.json { report.json() } else { report.text() })?;
-    Ok(ExitCode::SUCCESS)
+    fastest.context("nothing was measured").map(Some)
 }
 
 /// `None` if Ctrl-C ended it.

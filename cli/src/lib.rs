@@ -72,6 +72,9 @@ pub trait Engine: Sized {
     /// Bytes of weights that a forward pass of one row reads.
     fn weight_bytes(&self) -> u64;
 
+    /// The rungs of the kernel ladder that this machine can run, slowest first.
+    fn rungs() -> Vec<&'static str>;
+
     /// How it is run, in a few words: kernels, threads, attention, cache.
     fn described(&self) -> String;
 

@@ -25,7 +25,7 @@ pub(super) struct ModelOption {
     /// Longest sequence, prompt and answer together [default: the model's, at most 4096]
     #[arg(short = 'c', long, value_name = "N", value_parser = at_least_one, help_heading = "Week 2's engine")]
     context: Option<usize>,
-    /// Rung of the kernel ladder [default: the fastest that this machine has]
+    /// Rung of the kernel ladder [default: the highest that you have written; in ours, the fastest that this machine has]
     #[arg(long, value_name = "RUNG", help_heading = "Week 2's engine")]
     kernels: Option<String>,
     /// two-pass or streaming [default: streaming]
@@ -47,7 +47,17 @@ impl ModelOption {
 
     /// Loads it.
     pub(super) fn load<E: Engine>(&self) -> Result<E> {
-        let options = LoadOptions {
+        E::load(&self.path(), &self.options())
+    }
+
+    /// Loads it to run on this rung.
+    pub(super) fn load_on<E: Engine>(&self, rung: &str) -> Result<E> {
+        let kernels = Some(rung.to_owned());
+        E::load(&self.path(), &LoadOptions { kernels, ..self.options() })
+    }
+
+    fn options(&self) -> LoadOptions {
+        LoadOptions {
             week: self.week,
             threads: self.threads,
             context: self.context,
@@ -55,8 +65,7 @@ impl ModelOption {
             attention: self.attention.clone(),
             cache_type: self.cache_type.clone(),
             no_cache: self.no_cache,
-        };
-        E::load(&self.path(), &options)
+        }
     }
 }
 

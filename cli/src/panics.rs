@@ -2,7 +2,7 @@
 
 use std::{
     backtrace::Backtrace,
-    panic::PanicHookInfo,
+    panic::{self, AssertUnwindSafe, PanicHookInfo},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -21,6 +21,14 @@ pub(super) fn remember() -> impl Fn() -> String {
         hook.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| one_line(panic));
     }));
     move || first.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+}
+
+/// What `run` returns; or, if it panics, the line that says so, which is then not printed.
+pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    let said = remember();
+    let result = panic::catch_unwind(AssertUnwindSafe(run));
+    install();
+    result.map_err(|_| said())
 }
 
 fn one_line(panic: &PanicHookInfo<'_>) -> String {

@@ -137,7 +137,7 @@ impl Recovery {
     }
 }
 
-/// The present time, as [`timestamp`] has it.
+/// The present time, which sorts by time and is a file name.
 pub fn utc_now() -> String {
     timestamp(SystemTime::now())
 }

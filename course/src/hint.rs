@@ -93,7 +93,7 @@ fn load(root: &Path, day: &Day, id: &TaskId) -> Result<Vec<String>> {
     Ok(of_task.with_context(|| format!("{path}: no task {}", id.task))?.hints)
 }
 
-/// What is wrong with the hints, one line each: every task of the course has [`HINTS`] hints, and
+/// What is wrong with the hints, one line each: every task of the course has three hints, and
 /// there are no others.
 pub fn problems(root: &Path, curriculum: &Curriculum) -> Vec<String> {
     let mut problems: Vec<String> =

@@ -5,7 +5,7 @@
 //! function is not recognised as an untouched stub, and so it counts as the learner's work: that is
 //! the safe side.
 
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
 
 /// The text of a file with `\n` line ends, as git may have checked it out with others.
 pub fn normalise(text: &str) -> String {
@@ -71,7 +71,7 @@ pub fn item_name(line: &str) -> Option<&str> {
         return None;
     }
     let mut code = line;
-    while let Some(rest) = ["pub ", "pub ", "pub(super) ", "async ", "unsafe "]
+    while let Some(rest) = ["pub ", "pub(crate) ", "pub(super) ", "async ", "unsafe "]
         .iter()
         .find_map(|q| code.strip_prefix(q))
     {
@@ -79,6 +79,14 @@ pub fn item_name(line: &str) -> Option<&str> {
     }
     let kinds = ["const fn ", "fn ", "const ", "static ", "struct ", "enum ", "type ", "trait "];
     identifier(kinds.iter().find_map(|kind| code.strip_prefix(kind))?)
+}
+
+/// The names of all functions, methods with their type, and of all other items of a file.
+pub fn names(text: &str) -> BTreeSet<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let functions = (0..lines.len()).filter_map(|i| qualified_name(&lines, i));
+    let items = lines.iter().filter_map(|line| item_name(line)).map(str::to_owned);
+    functions.chain(items).collect()
 }
 
 /// Whether a name stands in `text` as a word of its own, be it in a comment.
@@ -132,7 +140,7 @@ fn qualified_name(lines: &[&str], function_line: usize) -> Option<String> {
 
 fn function_name(line: &str) -> Option<&str> {
     let mut code = line.trim_start();
-    while let Some(rest) = ["pub ", "pub ", "pub(super) ", "const ", "async ", "unsafe "]
+    while let Some(rest) = ["pub ", "pub(crate) ", "pub(super) ", "const ", "async ", "unsafe "]
         .iter()
         .find_map(|q| code.strip_prefix(q))
     {
@@ -178,7 +186,7 @@ pub fn plain(
 }
 
 impl<'a, T: Into<u8>> fmt::Display for Shape<'a, T> {
-    pub const fn method(&self) {
+    pub(crate) const fn method(&self) {
         // in method
     }
 
@@ -204,7 +212,7 @@ impl<'a, T: Into<u8>> fmt::Display for Shape<'a, T> {
     #[test]
     fn items_are_named() {
         let names = [
-            "pub const fn one() {",
+            "pub(crate) const fn one() {",
             "const TWO: u32 = 2;",
             "struct Three<T>(T);",
             "    fn four() {",

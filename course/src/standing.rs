@@ -80,7 +80,7 @@ pub(crate) struct TaskStatus<'a> {
     pub(crate) mark: Mark,
     /// The last run, of whatever code it was.
     pub(crate) run: Option<Run>,
-    /// Hints seen, 0 to [`HINTS`].
+    /// Hints seen, 0 to 3.
     pub(crate) hints: u8,
 }
 

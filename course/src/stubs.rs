@@ -13,15 +13,17 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::{
     curriculum::{Curriculum, Week},
-    learner::{State, function_state, is_course_todo},
+    learner::{State, function_state},
     marks::{self, Mark},
-    source::normalise,
+    process::run_quietly,
+    source::{names, normalise},
     template::Template,
     transaction::Transaction,
 };
@@ -74,6 +76,24 @@ impl Generated {
         state
     }
 
+    /// The functions and other items outside the tasks that only the learner's file has.
+    ///
+    /// An item of an older reference looks the same; so a file that is, to the letter, the stub of
+    /// the last commit's reference has none.
+    fn own_items(&self, root: &Path, curriculum: &Curriculum) -> Vec<String> {
+        let Some(current) = &self.current else { return Vec::new() };
+        let (returned, _) = marks::take_out_intact(&self.template, current);
+        let known = names(&self.stub);
+        let own: Vec<String> =
+            names(&returned).into_iter().filter(|n| !known.contains(n)).collect();
+        if own.is_empty()
+            || committed_stub(root, &self.path, curriculum).as_ref() == Some(&returned)
+        {
+            return Vec::new();
+        }
+        own.into_iter().map(|name| format!("{name} (no task's)")).collect()
+    }
+
     /// The borrowed parts of the file.
     pub fn marks(&self) -> Vec<Mark> {
         self.current.as_ref().map_or_else(Vec::new, |current| marks::marks(&self.template, current))
@@ -95,6 +115,9 @@ pub fn generated(root: &Path, curriculum: &Curriculum) -> Result<Vec<Generated>>
     let mut reference = Vec::new();
     for week in &curriculum.weeks {
         for path in files_of(root, "reference/src", week)? {
+            if !path.ends_with(".rs") {
+                continue;
+            }
             let text = read(&root.join("reference").join(&path))?;
             reference.push((path, text));
         }
@@ -106,6 +129,15 @@ pub fn generated(root: &Path, curriculum: &Curriculum) -> Result<Vec<Generated>>
         Ok(Generated { path, template, stub, current, raw })
     };
     templates(reference, curriculum)?.into_iter().map(file).collect()
+}
+
+/// The stub of a file as the reference of the last commit has it; `None` outside git.
+fn committed_stub(root: &Path, path: &str, curriculum: &Curriculum) -> Option<String> {
+    let file = format!("reference/{path}");
+    let mut git = Command::new("git");
+    let show = run_quietly(git.args(["show", &format!("HEAD:./{file}")]).current_dir(root)).ok()?;
+    let text = show.status.success().then_some(show.output)?;
+    Template::parse(&file, &text, curriculum).ok().map(|template| template.stub())
 }
 
 /// The reference's files, given as `(src/week1/attention.rs, text)`.
@@ -150,7 +182,8 @@ pub fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result<()> {
         if file.current.as_ref() == Some(&file.stub) || (!force && file.is_stub()) {
             continue;
         }
-        let work = file.work();
+        let mut work = file.work();
+        work.extend(file.own_items(root, curriculum));
         if !work.is_empty() && !force {
             refused.push(format!("  {}: {}", file.path, work.join(", ")));
             continue;
@@ -211,9 +244,9 @@ pub fn check(root: &Path, curriculum: &Curriculum) -> Result<Checked> {
     }
     for week in &curriculum.weeks {
         for path in files_of(root, "src", week)? {
-            let known = files.iter().any(|file| file.path == path);
-            if !known && read(&root.join(&path))?.lines().any(is_course_todo) {
-                drift.push(format!("{path}: holds stubs, but reference/{path} does not exist"));
+            if !files.iter().any(|file| file.path == path) {
+                drift
+                    .push(format!("{path}: no such file in reference/src; it is built by nothing"));
             }
         }
     }
@@ -240,7 +273,7 @@ fn first_difference(path: &str, found: &str, expected: &str) -> String {
     unreachable!("every file ends")
 }
 
-/// The Rust files of a week, as paths from the learner's crate: `src/week1/attention.rs`.
+/// The files of a week, as paths from the learner's crate: `src/week1/attention.rs`.
 fn files_of(root: &Path, tree: &str, week: &Week) -> Result<Vec<String>> {
     let folder = format!("week{}", week.number);
     let mut found = Vec::new();
@@ -257,7 +290,7 @@ fn files_of(root: &Path, tree: &str, week: &Week) -> Result<Vec<String>> {
             let path = format!("{name}/{}", entry.file_name().to_string_lossy());
             if entry.file_type()?.is_dir() {
                 open.push((entry.path(), path));
-            } else if path.ends_with(".rs") {
+            } else {
                 found.push(path);
             }
         }

@@ -181,8 +181,8 @@ impl Template {
     }
 
     /// The whole reference, in which each function's body chooses among its own and the arms that
-    /// `arms` gives for it (each `17 => { … }`) by `crate::variant::number()`.
-    pub fn render_arms(&self, arms: impl Fn(&str) -> Vec<String>) -> String {
+    /// `arms` gives for it (each `17 => { … }`) by the number that the expression `chosen` gives.
+    pub fn render_arms(&self, chosen: &str, arms: impl Fn(&str) -> Vec<String>) -> String {
         let mut text = String::new();
         for piece in &self.pieces {
             match piece {
@@ -194,7 +194,7 @@ impl Template {
                         text += &body;
                     } else {
                         text += &format!(
-                            "match crate::variant::number() {{\n{}\n_ => {{\n{body}\n}}\n}}",
+                            "match {chosen} {{\n{}\n_ => {{\n{body}\n}}\n}}",
                             arms.join("\n")
                         );
                     }

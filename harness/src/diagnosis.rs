@@ -264,8 +264,8 @@ fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<&str>) -> Option<St
     if let Some((count, rows)) = places(&|x, y| x.is_nan() && !y.is_nan()) {
         let lead = match nan {
             Some(nan) => format!(": {nan}"),
-            None if count == n => ", so the first operation that gives one will do: print \
-                                   intermediate results from the input on."
+            None if count == n => ": one early on is enough for that, so follow the numbers from \
+                                   the input on, to the first that is none."
                 .to_owned(),
             None => format!("{rows}."),
         };

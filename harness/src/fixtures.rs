@@ -16,7 +16,7 @@
 //! The file is read here, without the `safetensors` crate: its derive macros would take more of the
 //! first day's build than everything else together.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What [`Case::value`] returns, for tests that name its type.
 pub use serde_json::Value as Json;
@@ -143,8 +143,8 @@ impl Fixtures {
 }
 
 fn path(name: &str) -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures"))
-        .join(format!("{name}.safetensors"))
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder of the repository");
+    root.join("tests/fixtures").join(format!("{name}.safetensors"))
 }
 
 /// The JSON header of a safetensors file, whose length stands before it, and the data behind it.
@@ -251,6 +251,17 @@ impl Case<'_> {
     #[track_caller]
     pub fn check(&self, output: &str, found: &Tensor) {
         self.check_rows(output, &[], found);
+    }
+
+    /// As [`Case::check`], with lines of `more` under the numbers, each after a line feed.
+    ///
+    /// # Panics
+    /// As [`Case::check`].
+    #[track_caller]
+    pub fn check_noting(&self, output: &str, found: &Tensor, more: &str) {
+        let what = format!("{}/{output}", self.name);
+        let (expected, tolerance) = (self.tensor(output), self.tolerance(output));
+        check::assert_close_led(&what, found, &expected, tolerance, more, self.nan());
     }
 
     /// What a NaN comes of on this input, where the oracle knows.

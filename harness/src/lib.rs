@@ -8,4 +8,5 @@ pub mod check;
 mod diagnosis;
 mod difference;
 pub mod fixtures;
+pub mod fresh;
 pub mod panics;

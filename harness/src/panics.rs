@@ -42,6 +42,9 @@ impl Panic {
     pub fn go_on(self) -> ! {
         let name = std::thread::current().name().unwrap_or("unnamed").to_owned();
         eprintln!("\nthread '{name}' panicked at {}:\n{}", self.place, self.message());
+        if let Some(meaning) = meaning(self.message()) {
+            eprintln!("  diagnosis {meaning}");
+        }
         if let Some(backtrace) = &self.backtrace {
             eprintln!("stack backtrace:\n{backtrace}");
         }

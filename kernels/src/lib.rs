@@ -10,9 +10,9 @@
 //! | `rung` | the ladder: names, and which rungs this machine can run |
 //! | `blocks` | formats that no day teaches: their bytes, and how they are read and written |
 //! | `provided` | the one table: which kernel of this crate serves a rung, a format, a number of rows |
-//! | `scalar` | the taught rungs' kernels for the formats that no day teaches |
+//! | `fused`, `unpacked` | the same for the taught rungs' formats that no day teaches |
 //! | `avx2`, `avx512`, `neon` | the rungs with vector instructions |
-//! | `vector` | the small work between the matrices: norms, the gate, attention's tiles |
+//! | `loops`, `vector` | the small work between the matrices: norms, the gate, attention's tiles |
 //!
 //! # One shape for each instruction set
 //!
@@ -44,7 +44,11 @@ pub mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub mod avx512;
 pub mod blocks;
+pub mod choice;
+pub mod format;
+pub mod fused;
 pub mod input;
+mod loops;
 pub mod matrix;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
@@ -55,6 +59,7 @@ pub mod provided;
 pub mod rung;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod streams;
+pub mod unpacked;
 pub mod vector;
 
 use self::{input::Input, matrix::Matrix, parallel::Tile};

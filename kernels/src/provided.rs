@@ -27,8 +27,8 @@ pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel
     }
 }
 
-/// Brings the integers of `x` up to date with this rung's instructions, a scale for each `width`.
-/// False if the rung has none for it; nothing is done then.
+/// Makes the integers of `x` with this rung's instructions, a scale for each `width`. False if the
+/// rung has none for it; nothing is done then.
 ///
 /// # Panics
 /// If this machine cannot run the rung.
@@ -37,15 +37,19 @@ pub fn quantize<S: Schedule>(rung: Rung, team: &Team<S>, x: &mut Input, width: u
     assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
     match rung {
         #[cfg(target_arch = "x86_64")]
-        Rung::Avx2 => x.quantize_with(team, width, |x, width, groups| {
-            // SAFETY: the machine has the rung's instructions.
-            unsafe { avx2::quantize_row(x, width, groups) }
-        }),
+        Rung::Avx2 => {
+            x.quantize_with(team, width, |x, width, groups| {
+                // SAFETY: the machine has the rung's instructions.
+                unsafe { avx2::quantize_row(x, width, groups) }
+            });
+        }
         #[cfg(target_arch = "x86_64")]
-        Rung::Avx512Vnni => x.quantize_with(team, width, |x, width, groups| {
-            // SAFETY: the machine has the rung's instructions.
-            unsafe { avx512::quantize_row(x, width, groups) }
-        }),
+        Rung::Avx512Vnni => {
+            x.quantize_with(team, width, |x, width, groups| {
+                // SAFETY: the machine has the rung's instructions.
+                unsafe { avx512::quantize_row(x, width, groups) }
+            });
+        }
         #[cfg(target_arch = "aarch64")]
         Rung::Neon | Rung::NeonDot | Rung::NeonI8mm => {
             x.quantize_with(team, width, |x, width, groups| {

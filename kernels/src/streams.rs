@@ -24,13 +24,13 @@ pub(super) fn each<const N: usize>(
     tile: &mut Tile<'_, f32>,
     mut dot: impl FnMut([&[u8]; N], usize) -> [f32; N],
 ) {
-    let (first, count) = (tile.cols.start, tile.cols.len());
+    let (first, count) = (tile.cols().start, tile.cols().len());
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let run = count.div_ceil(N);
     for i in 0..run {
         let row = |s: usize| (s * run + i).min(count - 1);
         let rows = std::array::from_fn(|s| &bytes[(first + row(s)) * row_bytes..][..row_bytes]);
-        for t in tile.rows.clone() {
+        for t in tile.rows() {
             let sums = dot(rows, t);
             let out = tile.row_mut(t);
             for s in 0..N {

@@ -150,20 +150,22 @@ def temperature_cases(out):
             "temperature-returns-probabilities": table(lambda x, t: (x / t).softmax(-1), temperatures),
         },
     )
+    temperatures = [0.0, 0.5]  # the second, so that nothing at 0 is not the same as nothing at all
     largest = torch.tensor([0.5, -2.0, 3.5, 0.0, 3.25, -0.75, 1.0, 3.5, OFF, 2.0, -4.0, 3.5])
     out.case(
         "task_1_temperature/zero",
         seed=0,
         why="of twelve logits three are the largest, of which the first stays; one is 0, and one already ruled out",
         inputs={"logits": largest},
-        outputs=table(apply_temperature, [0.0]),
+        outputs=table(apply_temperature, temperatures),
         tolerance={"output": exact()},
-        scalars={"temperature": [0.0]},
+        scalars={"temperature": temperatures},
         wrong={
-            "temp0-division": table(lambda x, t: x / t, [0.0]),
-            "temp0-clamped": table(lambda x, t: x / 1e-6, [0.0]),
-            "temp0-keeps-ties": table(lambda x, t: torch.where(x == x.max(), x, OFF), [0.0]),
-            "temp0-off": table(lambda x, t: x, [0.0]),
+            "temp0-division": table(lambda x, t: x / t, temperatures),
+            "temp0-clamped": table(lambda x, t: x / max(t, 1e-6), temperatures),
+            "temp0-keeps-ties": table(lambda x, t: x / t if t else torch.where(x == x.max(), x, OFF), temperatures),
+            "temp0-off": table(lambda x, t: x / t if t else x, temperatures),
+            "in-place": table(lambda x, t: x, temperatures),
         },
     )
 

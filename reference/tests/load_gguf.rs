@@ -177,7 +177,7 @@ fn logits_are_pytorchs() {
         let model = Arc::new(file.load().unwrap_or_else(|e| panic!("{family}: {e:#}")));
         assert_eq!(model.config.tie_word_embeddings, config.tie_word_embeddings, "{family}");
         let plan = Arc::new(Plan {
-            rung: Rung::Naive,
+            kernels: Rung::Naive.into(),
             attention: AttentionKind::default(),
             team: Team::new(1),
         });

@@ -150,7 +150,7 @@ fn shape(model: &Model, sequences: usize) -> CacheShape {
 }
 
 fn plan(attention: AttentionKind, threads: usize) -> Plan {
-    Plan { rung: Rung::Fused, attention, team: Team::new(threads) }
+    Plan { kernels: Rung::Fused.into(), attention, team: Team::new(threads) }
 }
 
 fn tokens(n: u32) -> Vec<u32> {

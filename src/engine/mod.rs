@@ -2,6 +2,7 @@
 
 pub(crate) mod week1;
 pub(crate) mod week2;
+mod written;
 
 use tiny_llm::week1::sampling::{Rng, Sampler, SamplerOptions};
 use tiny_llm_cli::Sampling;

@@ -1,6 +1,12 @@
 //! Week 2's engine: weights read in place, a cache that is kept from one request to the next.
 
-use std::{collections::HashSet, ops::ControlFlow, path::Path, str::FromStr, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashSet},
+    ops::ControlFlow,
+    path::Path,
+    str::FromStr,
+    sync::Arc,
+};
 
 use anyhow::{Result, anyhow, ensure};
 use ndarray::IxDyn;
@@ -15,7 +21,7 @@ use tiny_llm::{
             Gguf,
             writer::{head, lay_out, write_file},
         },
-        kernels::Rung,
+        kernels::{Rung, VARIABLE, vector},
         load,
         parallel::Team,
         plan::{AttentionKind, Plan},
@@ -29,8 +35,10 @@ use tiny_llm_cli::{
 use tiny_llm_formats::{
     FinishReason, Tensor,
     config::ModelConfig,
-    gguf::{DEFAULT_ALIGNMENT, Metadata, Progress, TensorInfo, Value},
+    gguf::{DEFAULT_ALIGNMENT, Metadata, Progress, TensorInfo, TensorType, Value},
 };
+
+use super::written::{self, Written};
 
 /// Longer contexts must be asked for: room for their keys and values is set aside.
 const DEFAULT_CONTEXT: usize = 4096;
@@ -42,6 +50,8 @@ pub(crate) struct Week2 {
     /// What a GGUF file says beside its tensors.
     pub(crate) metadata: Option<Metadata>,
     session: Session,
+    /// Of the matrices.
+    types: Vec<TensorType>,
     cache_type: CacheType,
     keep_cache: bool,
 }
@@ -56,17 +66,14 @@ impl Week2 {
             (load::load_folder(path, context)?, None)
         };
         let context = model.config.max_positions;
-        let plan = Plan {
-            rung: match &options.kernels {
-                Some(name) => option("--kernels", name)?,
-                None => Rung::from_environment().map_err(|e| anyhow!(e))?,
-            },
-            attention: named("--attention", options.attention.as_deref(), AttentionKind::default)?,
-            team: Team::new(options.threads.unwrap_or_else(physical_cores)),
-        };
+        let mut types: Vec<TensorType> =
+            model.matrices().map(|matrix| matrix.tensor_type).collect();
+        types.sort_unstable();
+        types.dedup();
+        let plan = plan(options, &types)?;
         let cache_type = named("--cache-type", options.cache_type.as_deref(), CacheType::default)?;
         let session = Session::new(Arc::new(model), Arc::new(plan), context, cache_type);
-        Ok(Self { metadata, session, cache_type, keep_cache: !options.no_cache })
+        Ok(Self { metadata, session, types, cache_type, keep_cache: !options.no_cache })
     }
 
     pub(crate) fn config(&self) -> &ModelConfig {
@@ -82,14 +89,15 @@ impl Week2 {
     }
 
     pub(crate) fn described(&self) -> String {
-        let Plan { rung, attention, team } = &*self.session.plan;
+        let Plan { kernels, attention, team } = &*self.session.plan;
         let cache = if self.keep_cache {
             format!("{} cache", self.cache_type)
         } else {
             "no cache".to_owned()
         };
         let (threads, s) = (team.threads(), if team.threads() == 1 { "" } else { "s" });
-        format!("{rung} kernels, {threads} thread{s}, {attention} attention, {cache}")
+        let kernels = written::described(kernels, &self.types);
+        format!("{kernels}, {threads} thread{s}, {attention} attention, {cache}")
     }
 
     pub(crate) fn check(&self, tokens: &[u32]) -> Result<()> {
@@ -197,6 +205,48 @@ pub(crate) fn write_gguf(
     let head = head(&metadata, &table, DEFAULT_ALIGNMENT);
     write_file(request.output, &head, &table, DEFAULT_ALIGNMENT, |i, out| write(&table[i], out))?;
     Ok(table)
+}
+
+/// What was asked for; else, in the learner's engine, what is written, and in ours the best.
+fn plan(options: &LoadOptions, types: &[TensorType]) -> Result<Plan> {
+    let rung = match &options.kernels {
+        Some(name) => Some(option("--kernels", name)?),
+        None if std::env::var_os(VARIABLE).is_some() => {
+            Some(Rung::from_environment().map_err(|e| anyhow!(e))?)
+        }
+        None => None,
+    };
+    vector::use_rung(rung.unwrap_or_else(Rung::best));
+    let attention = options.attention.as_deref();
+    let attention = attention.map(|name| option("--attention", name)).transpose()?;
+    let mut plan = Plan {
+        kernels: rung.unwrap_or_else(Rung::best).into(),
+        attention: attention.unwrap_or_default(),
+        team: Team::new(1),
+    };
+    let mut threads = options.threads.unwrap_or_else(physical_cores);
+    if !cfg!(feature = "reference") {
+        let written = Written::probe();
+        let mut open = BTreeSet::new();
+        if rung.is_none() {
+            plan.kernels = written.kernels;
+            open.extend(written.open_kernels(types));
+        }
+        if let Some(task) = written.attention.as_deref().filter(|_| attention.is_none()) {
+            plan.attention = AttentionKind::TwoPass;
+            open.insert(task);
+        }
+        if let Some(task) = written.threads.as_deref().filter(|_| options.threads.is_none()) {
+            threads = 1;
+            open.insert(task);
+        }
+        if !open.is_empty() {
+            let open = Vec::from_iter(open).join(", ");
+            eprintln!("not written yet: {open}; what is written is used instead");
+        }
+    }
+    plan.team = Team::new(threads);
+    Ok(plan)
 }
 
 /// What an option's value stands for.

@@ -43,8 +43,8 @@ pub fn attend(
     // tile of keys.
     let block = if rows.len() < 4 { 1 } else { (BLOCK / together).min(16) };
     plan.team.parallel_tiles(out, width, (block, together * d), |tile| {
-        let (cols, head) = (tile.cols.clone(), tile.cols.start / (group * d));
-        let mine = &rows[tile.rows.clone()];
+        let (cols, head) = (tile.cols(), tile.cols().start / (group * d));
+        let mine = &rows[tile.rows()];
         let sequence = mine[0].sequence;
         if plan.attention == AttentionKind::Streaming
             && mine.len() > 1
@@ -53,23 +53,24 @@ pub fn attend(
             let mut queries = [const { Query { q: &[], visible: 0..0 } }; BLOCK];
             let n = mine.len() * together;
             for (i, query) in queries[..n].iter_mut().enumerate() {
-                let (t, head) = (tile.rows.start + i / together, i % together);
+                let (t, head) = (tile.rows().start + i / together, i % together);
                 let at = t * width + cols.start + head * d;
                 *query = Query { q: &q[at..at + d], visible: visible(rows, t) };
             }
             // What the first row sees begins no later, what the last row sees ends no earlier.
-            let (first, last) = (visible(rows, tile.rows.start), visible(rows, tile.rows.end - 1));
+            let (first, last) =
+                (visible(rows, tile.rows().start), visible(rows, tile.rows().end - 1));
             let whole_tiles = first.start / TILE * TILE..last.end;
             let runs = cache.runs(layer, sequence, head, whole_tiles);
             let mut block = [0f32; BLOCK * MAX_HEAD_DIM];
             let block = &mut block[..n * d];
             attend_block(&queries[..n], runs, d, scale, block);
-            for (t, out) in tile.rows.clone().zip(block.chunks_exact(together * d)) {
+            for (t, out) in tile.rows().zip(block.chunks_exact(together * d)) {
                 tile.row_mut(t).copy_from_slice(out);
             }
             return;
         }
-        for t in tile.rows.clone() {
+        for t in tile.rows() {
             let q = &q[t * width..][cols.clone()];
             let runs = || tiled_runs(cache, layer, rows[t].sequence, head, visible(rows, t));
             match plan.attention {

@@ -252,8 +252,11 @@ mod tests {
         for attention in [AttentionKind::TwoPass, AttentionKind::Streaming] {
             for (cache_type, tolerance) in [(CacheType::F32, 3e-5), (CacheType::F16, 2e-2)] {
                 for (threads, chunk) in [(1, 1), (1, 75), (2, 7), (3, 64)] {
-                    let plan =
-                        Arc::new(Plan { rung: Rung::Naive, attention, team: Team::new(threads) });
+                    let plan = Arc::new(Plan {
+                        kernels: Rung::Naive.into(),
+                        attention,
+                        team: Team::new(threads),
+                    });
                     let mut session = Session::new(Arc::clone(&model), plan, 128, cache_type);
                     let found = session.feed(&tokens, chunk).unwrap();
                     let worst =

@@ -6,13 +6,10 @@
 //! free. Two threads never see the same rectangle, so a worker writes its part through an ordinary
 //! `&mut` slice.
 
-use std::{
-    ops::Range,
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use std::{ops::Range, sync::atomic::Ordering};
 
 use tiny_llm_kernels::parallel::{self, Cut, Schedule};
-pub use tiny_llm_kernels::parallel::{Pass, Tile};
+pub use tiny_llm_kernels::parallel::{Counter, Pass, Tile};
 
 /// Threads that share their work out by [`take_tiles`].
 pub type Team = parallel::Team<ByGrid>;
@@ -22,7 +19,7 @@ pub type Team = parallel::Team<ByGrid>;
 pub struct ByGrid;
 
 impl Schedule for ByGrid {
-    fn take_tiles(next: &AtomicUsize, cut: Cut, work: impl Fn((Range<usize>, Range<usize>))) {
+    fn take_tiles(next: &impl Counter, cut: Cut, work: impl Fn((Range<usize>, Range<usize>))) {
         let Cut { rows, width, tile } = cut;
         take_tiles(next, &Grid { rows, width, tile }, work);
     }
@@ -56,7 +53,7 @@ impl Grid {
 
 /// What every thread of the team does: as long as there are tiles that nobody has taken, it takes
 /// the next one and works on it. `next` is shared by all threads and counts the tiles that were
-/// taken.
-pub fn take_tiles(next: &AtomicUsize, grid: &Grid, work: impl Fn((Range<usize>, Range<usize>))) {
+/// taken; it has the functions of an `AtomicUsize`.
+pub fn take_tiles(next: &impl Counter, grid: &Grid, work: impl Fn((Range<usize>, Range<usize>))) {
     todo!("week2-day6 task 3: take_tiles")
 }

@@ -23,6 +23,7 @@ pub(crate) fn problems(root: &Path, curriculum: &Curriculum) -> Result<Vec<Strin
         fs::read_to_string(root.join("Cargo.toml")).context("Cargo.toml cannot be read")?;
     let manifest: Table = manifest.parse().context("Cargo.toml is malformed")?;
     features(&manifest, curriculum, &mut problems);
+    editors(root, curriculum, &mut problems);
     for day in curriculum.days() {
         test_target(&manifest, day, &mut problems);
         test_functions(root, day, &mut problems);
@@ -89,6 +90,17 @@ fn features(manifest: &Table, curriculum: &Curriculum, problems: &mut Vec<String
             problems
                 .push(format!("Cargo.toml: feature {umbrella} should list {}", days.join(", ")));
         }
+    }
+}
+
+/// The editor's settings turn every week on.
+fn editors(root: &Path, curriculum: &Curriculum, problems: &mut Vec<String>) {
+    for path in [".vscode/settings.json", "rust-analyzer.toml"] {
+        let text = fs::read_to_string(root.join(path)).unwrap_or_default();
+        let weeks = curriculum.weeks.iter().map(|week| format!("\"week{}\"", week.number));
+        problems.extend(
+            weeks.filter(|week| !text.contains(week)).map(|week| format!("{path}: lacks {week}")),
+        );
     }
 }
 
@@ -197,6 +209,8 @@ required-features = ["week1-day2"]
             ("tests/week1_day1.rs", "fn task_1_counts() {}\nfn task_2_counts() {}\n"),
             ("tests/week1_day2.rs", "    fn task_1_counts() {}\n"),
             ("tests/start_here.rs", "feature = \"week1-day1\", feature = \"week1-day2\""),
+            (".vscode/settings.json", "\"week1\""),
+            ("rust-analyzer.toml", "\"week1\""),
             ("python-ref/oracle/week1_day1.py", ""),
             ("python-ref/oracle/week1_day2.py", ""),
             ("book/src/SUMMARY.md", "- [Counting](week1/day1.md)\n- [More](week1/day2.md)\n"),

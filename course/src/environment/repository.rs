@@ -61,8 +61,9 @@ fn safetensors_length(path: &Path) -> Result<u64> {
 
 /// Whether the book's builder is built, or at least its libraries are here.
 pub(super) fn book_builder(root: &Path) -> Part {
-    let program =
-        root.join("target/release").join(format!("book-builder{}", std::env::consts::EXE_SUFFIX));
+    let program = process::target(root)
+        .join("release")
+        .join(format!("book-builder{}", std::env::consts::EXE_SUFFIX));
     let found = if program.is_file() {
         Ok("built".to_owned())
     } else {
@@ -84,11 +85,7 @@ pub(super) fn book_builder(root: &Path) -> Part {
         }
         .to_owned())
     };
-    Part::optional(
-        "book builder",
-        found,
-        "`cargo course book` builds it the first time; the chapters are readable in book/src as they are",
-    )
+    Part::optional("book builder", found, "`cargo course book` builds it the first time")
 }
 
 /// Whether `src/` still fits `reference/`.

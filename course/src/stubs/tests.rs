@@ -84,6 +84,51 @@ fn half_a_solution_counts_as_work() {
     assert_eq!(text(root, "src/week1/a.rs"), begun);
 }
 
+/// Nothing but the name tells a learner's helper from what the reference had before: so it stays,
+/// but for a file that is the last commit's stub.
+#[test]
+fn a_helper_outside_the_tasks_is_the_learners() {
+    let folder = repository();
+    let root = folder.path();
+    let mine = format!("{STUB_A}\nfn mine() -> u32 {{\n    7\n}}\n");
+    put(root, "src/week1/a.rs", &mine);
+    let error = write(root, &curriculum(), false).unwrap_err().to_string();
+    assert!(error.contains("src/week1/a.rs: mine (no task's)\n"), "{error}");
+    assert_eq!(text(root, "src/week1/a.rs"), mine);
+    let method = STUB_A.replace("impl Two {", "impl Two {\n    fn half(&self) {}\n");
+    put(root, "src/week1/a.rs", &method);
+    let error = write(root, &curriculum(), false).unwrap_err().to_string();
+    assert!(error.contains("Two::half (no task's)"), "{error}");
+
+    // A maintainer takes something out of the reference.
+    put(root, "reference/src/week1/a.rs", &format!("{A}\nfn mine() -> u32 {{\n    7\n}}\n"));
+    put(root, "src/week1/a.rs", &mine);
+    for arguments in [
+        &["init", "-q"][..],
+        &["add", "-A"],
+        &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"],
+    ] {
+        let done = Command::new("git").args(arguments).current_dir(root).status().unwrap();
+        assert!(done.success());
+    }
+    put(root, "reference/src/week1/a.rs", A);
+    write(root, &curriculum(), false).unwrap();
+    assert_eq!(text(root, "src/week1/a.rs"), STUB_A);
+}
+
+#[test]
+fn files_that_nobody_generated_are_refused() {
+    let folder = repository();
+    let root = folder.path();
+    write(root, &curriculum(), false).unwrap();
+    for path in ["src/week1/kernels/streams.rs", "src/week1/notes.txt"] {
+        put(root, path, "//! Left over.\n");
+        assert!(check_error(root).contains(&format!("{path}: no such file in reference/src")));
+        fs::remove_file(root.join(path)).unwrap();
+    }
+    check(root, &curriculum()).unwrap();
+}
+
 #[test]
 fn drift_is_named_with_its_first_line() {
     let root = repository();
@@ -103,10 +148,7 @@ fn drift_is_named_with_its_first_line() {
         check_error(root).contains("src/week1/a.rs:12: found the end of the file, expected ``")
     );
     put(root, "src/week1/c.rs", "fn four() {\n    todo!(\"week1-day1 task 1: four\")\n}\n");
-    assert!(
-        check_error(root)
-            .contains("src/week1/c.rs: holds stubs, but reference/src/week1/c.rs does not exist")
-    );
+    assert!(check_error(root).contains("src/week1/c.rs: no such file in reference/src"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `cargo course update`: brings a newer course under a learner's work.
 //!
-//! - Files under `src/week*/` are merged ([`merge`]); where that cannot keep both, nothing at all
+//! - Files under `src/week*/` are merged (`merge.rs`); where that cannot keep both, nothing at all
 //!   is changed.
 //! - Every other file of the course becomes the newer one. One that the learner had changed is kept
 //!   in `.course/recovery` and named.
@@ -23,6 +23,7 @@ use crate::{
     transaction::{Transaction, hash},
 };
 
+mod changes;
 mod git;
 mod merge;
 mod newer;
@@ -294,6 +295,14 @@ impl Plan {
                 "The newer course no longer has these files; they stay, because you have changed them",
             );
             self.stay.iter().for_each(|path| println!("  {path}"));
+        }
+        let of =
+            |text: Option<&Vec<u8>>| text.map(|text| String::from_utf8_lossy(text).into_owned());
+        let present = read(root, changes::PATH)?;
+        let newer_changes = of(newer.files.get(changes::PATH)).unwrap_or_default();
+        let news = changes::new_to(&of(present.as_ref()).unwrap_or_default(), &newer_changes);
+        if !news.is_empty() {
+            println!("\nNew to you:\n{news}");
         }
         let files = self.changes.len();
         if dry_run {

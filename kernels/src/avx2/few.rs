@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{lanes::sum, q5_0, q6_k};
+use super::lanes::sum;
 use crate::{
     input::{Input, Int8Group},
     matrix::Matrix,
@@ -21,9 +21,9 @@ pub fn rows<const BYTES: usize, const BLOCKS: usize>(
     dot: impl Fn(&[[u8; BYTES]], &Int8Group) -> __m256,
 ) {
     let ahead = distance();
-    for t in tile.rows.clone() {
+    for t in tile.rows() {
         let x = x.int8_row(t);
-        for (i, r) in tile.cols.clone().enumerate() {
+        for (i, r) in tile.cols().enumerate() {
             let mut acc = _mm256_setzero_ps();
             let blocks: &[[u8; BYTES]] = weight.row(r).as_chunks().0;
             for (blocks, x) in blocks.chunks(BLOCKS).zip(x) {
@@ -40,16 +40,4 @@ pub fn rows<const BYTES: usize, const BLOCKS: usize>(
             tile.row_mut(t)[i] = sum(acc);
         }
     }
-}
-
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn q5_0(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    rows::<22, 8>(weight, x, tile, |blocks, x| q5_0::dot(blocks, x));
-}
-
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn q6_k(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    rows::<210, 1>(weight, x, tile, |blocks, x| {
-        _mm256_mul_ps(_mm256_set1_ps(x.scales[0]), q6_k::dot(&blocks[0], x))
-    });
 }

@@ -65,15 +65,16 @@ pub(super) fn sum(x: __m256) -> f32 {
     _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
 }
 
-/// The scales with which up to eight blocks begin; zeros where there are fewer.
+/// The half-precision numbers at byte `AT` of up to eight blocks; zeros where there are fewer.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
-pub(super) fn scales<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m256 {
+pub(super) fn halves_at<const AT: usize, const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m256 {
     // Put together as whole numbers: the vector units have enough to do.
-    let at = |b: usize| {
-        blocks.get(b).map_or(0, |block| u64::from(u16::from_le_bytes([block[0], block[1]])))
+    let word = |b: usize| {
+        blocks.get(b).map_or(0, |block| u64::from(u16::from_le_bytes([block[AT], block[AT + 1]])))
     };
-    let four = |b: usize| (at(b) | at(b + 1) << 16 | at(b + 2) << 32 | at(b + 3) << 48) as i64;
+    let four =
+        |b: usize| (word(b) | word(b + 1) << 16 | word(b + 2) << 32 | word(b + 3) << 48) as i64;
     _mm256_cvtph_ps(_mm_set_epi64x(four(4), four(0)))
 }
 
@@ -98,4 +99,23 @@ pub(super) fn nibbles(bytes: &[u8; 16]) -> __m256i {
         _mm256_srlv_epi32(twice, _mm256_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4)),
         _mm256_set1_epi8(15),
     )
+}
+
+/// `codes`, with 16 more in each lane whose bit is set: bit `i` belongs to lane `i`.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn with_fifth(codes: __m256i, bits: [u8; 4]) -> __m256i {
+    // Lane i: byte i / 8 of the bits, of which bit i % 8 is its own.
+    let bits = _mm256_set1_epi32(i32::from_le_bytes(bits));
+    let spread =
+        _mm256_setr_epi64x(0, 0x0101_0101_0101_0101, 0x0202_0202_0202_0202, 0x0303_0303_0303_0303);
+    let own = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
+    let set = _mm256_cmpeq_epi8(_mm256_and_si256(_mm256_shuffle_epi8(bits, spread), own), own);
+    _mm256_or_si256(codes, _mm256_and_si256(set, _mm256_set1_epi8(16)))
+}
+
+/// The `N` bytes at `at`.
+#[inline(always)]
+pub(super) fn part<const N: usize>(block: &[u8], at: usize) -> &[u8; N] {
+    block[at..].first_chunk().expect("N bytes")
 }

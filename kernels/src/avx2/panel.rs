@@ -4,8 +4,13 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::half;
+use super::{
+    lanes::half,
+    product::{self, Sums},
+    superblocks::Head,
+};
 use crate::{
+    format::{Format, Zero},
     input::{GROUP, Input, Int8Group},
     matrix::Matrix,
     parallel::Tile,
@@ -15,7 +20,7 @@ use crate::{
 pub(super) const ROWS: usize = 16;
 
 /// Rows of activations that are multiplied at a time: their sums stay in registers.
-pub(super) const COLUMNS: usize = 4;
+pub(super) const TOKENS: usize = 4;
 
 /// Rows of activations for which sums are kept before a panel is filled anew.
 const CHUNK: usize = 256;
@@ -27,13 +32,13 @@ pub(super) struct Panel {
     codes: [[[u8; 4 * ROWS]; GROUP / 4]; 2],
     /// `[blocks, ROWS]`: what a block's sums are multiplied with.
     pub(super) scales: [[f32; ROWS]; 8],
-    /// `[ROWS]`: what the sums of products with `minimums` are multiplied with.
-    pub(super) minimum_scales: [f32; ROWS],
-    /// `[sub-blocks of 16, ROWS, 2]`: whole-number scales, each twice: for the two sums of pairs
-    /// that become one.
+    /// `[blocks, ROWS]`: what is added for each activation of a block; for blocks of 256, what the sums
+    /// of products with `shifts` are multiplied with.
+    pub(super) minimums: [[f32; ROWS]; 8],
+    /// `[scales of a block of 256, ROWS, 2]`: each twice, for the two sums of pairs that become one.
     pub(super) factors: [[[i16; 2]; ROWS]; 16],
-    /// `[pairs of sub-blocks of 16, ROWS, 2]`: what is multiplied with the sums of the activations.
-    pub(super) minimums: [[[i16; 2]; ROWS]; 8],
+    /// `[pairs of sixteens, ROWS, 2]`: what is multiplied with the sums of the activations.
+    pub(super) shifts: [[[i16; 2]; ROWS]; 8],
 }
 
 impl Panel {
@@ -41,9 +46,9 @@ impl Panel {
         Self {
             codes: [[[0; 4 * ROWS]; GROUP / 4]; 2],
             scales: [[0.0; ROWS]; 8],
-            minimum_scales: [0.0; ROWS],
+            minimums: [[0.0; ROWS]; 8],
             factors: [[[0; 2]; ROWS]; 16],
-            minimums: [[[0; 2]; ROWS]; 8],
+            shifts: [[[0; 2]; ROWS]; 8],
         }
     }
 
@@ -56,32 +61,103 @@ impl Panel {
         unsafe { [_mm256_load_si256(at.cast()), _mm256_load_si256(at.add(32).cast())] }
     }
 
-    /// Sets a scale of each row in `scales[b]`: that of block `b`, or 0 where a row has no such
-    /// block.
-    #[inline]
-    #[target_feature(enable = "avx2,f16c")]
-    pub(super) fn set_block_scales<const BYTES: usize>(&mut self, rows: &[&[[u8; BYTES]]; ROWS]) {
-        for (b, scales) in self.scales.iter_mut().enumerate() {
-            for (scale, blocks) in scales.iter_mut().zip(rows) {
-                *scale = blocks.get(b).map_or(0.0, |block| half_at(block, 0));
-            }
-        }
-    }
-
     /// Lays out 32 codes of each of eight rows: columns `32 · chunk…`, rows `8 · half…`.
     #[inline]
     #[target_feature(enable = "avx2")]
-    pub(super) fn set_codes(
-        &mut self,
-        plane: usize,
-        chunk: usize,
-        half: usize,
-        rows: [__m256i; 8],
-    ) {
+    fn set_codes(&mut self, plane: usize, chunk: usize, half: usize, rows: [__m256i; 8]) {
         for (k, codes) in transpose(rows).into_iter().enumerate() {
             let to: &mut [u8] = &mut self.codes[plane][8 * chunk + k][32 * half..][..32];
             // SAFETY: the slice has 32 bytes, and this store asks for no alignment.
             unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), codes) }
+        }
+    }
+
+    /// Lays out 16 rows of up to eight blocks of 32 weights.
+    #[inline]
+    #[target_feature(enable = "avx2,f16c")]
+    fn fill_blocks<F: Format, const BYTES: usize, const PLANES: usize>(
+        &mut self,
+        rows: &[&[[u8; BYTES]]; ROWS],
+        codes: impl Fn(&[u8; BYTES]) -> [__m256i; PLANES],
+    ) {
+        // A row that has no such block gets zeros.
+        let number = |blocks: &[[u8; BYTES]], b: usize, at: usize| {
+            blocks.get(b).map_or(0.0, |block| half_at(block, at))
+        };
+        for b in 0..8 {
+            for (r, blocks) in rows.iter().enumerate() {
+                self.scales[b][r] = number(blocks, b, 0);
+                if F::ZERO == Zero::Minimum {
+                    self.minimums[b][r] = number(blocks, b, 2);
+                }
+            }
+        }
+        for b in 0..rows[0].len() {
+            for half in 0..2 {
+                let mut planes = [[_mm256_setzero_si256(); 8]; PLANES];
+                for (i, row) in rows[8 * half..8 * half + 8].iter().enumerate() {
+                    for (plane, codes) in planes.iter_mut().zip(codes(&row[b])) {
+                        plane[i] = codes;
+                    }
+                }
+                for (plane, codes) in planes.into_iter().enumerate() {
+                    self.set_codes(plane, b, half, codes);
+                }
+            }
+        }
+    }
+
+    /// Lays out a block of 256 weights of each of 16 rows.
+    #[inline]
+    #[target_feature(enable = "avx2,f16c")]
+    fn fill_superblocks<F: Format, const BYTES: usize>(
+        &mut self,
+        rows: &[&[u8; BYTES]; ROWS],
+        head: impl Fn(&[u8; BYTES]) -> Head,
+        codes: impl Fn(&[u8; BYTES], usize) -> [__m256i; 4],
+    ) {
+        for rows_half in 0..2 {
+            let (mut scales, mut minimums) =
+                ([_mm256_setzero_si256(); 8], [_mm256_setzero_si256(); 8]);
+            for (i, row) in rows[8 * rows_half..8 * rows_half + 8].iter().enumerate() {
+                let (head, r) = (head(row), 8 * rows_half + i);
+                self.scales[0][r] = _mm256_cvtss_f32(head.d);
+                scales[i] = head.scales;
+                // What all codes are too much is a minimum of so many scales.
+                (minimums[i], self.minimums[0][r]) = match F::ZERO {
+                    Zero::Minimum => (head.minimums, _mm256_cvtss_f32(head.dmin)),
+                    Zero::Offset(offset) => {
+                        let offset = _mm256_set1_epi16(i16::from(offset));
+                        (_mm256_mullo_epi16(head.scales, offset), self.scales[0][r])
+                    }
+                };
+            }
+            for (k, pairs) in transpose(minimums).into_iter().enumerate() {
+                store(&mut self.shifts[k], rows_half, pairs);
+            }
+            for (k, pairs) in transpose(scales).into_iter().enumerate() {
+                if F::PER_SCALE == 32 {
+                    store(&mut self.factors[k], rows_half, pairs);
+                } else {
+                    let first = _mm256_slli_epi32::<16>(pairs);
+                    let low = _mm256_or_si256(first, _mm256_srli_epi32::<16>(first));
+                    let second = _mm256_srli_epi32::<16>(pairs);
+                    let high = _mm256_or_si256(second, _mm256_slli_epi32::<16>(second));
+                    store(&mut self.factors[2 * k], rows_half, low);
+                    store(&mut self.factors[2 * k + 1], rows_half, high);
+                }
+            }
+            for half in 0..2 {
+                let mut quarters = [[_mm256_setzero_si256(); 8]; 4];
+                for (i, row) in rows[8 * rows_half..8 * rows_half + 8].iter().enumerate() {
+                    for (quarter, codes) in quarters.iter_mut().zip(codes(row, half)) {
+                        quarter[i] = codes;
+                    }
+                }
+                for (quarter, codes) in quarters.into_iter().enumerate() {
+                    self.set_codes(0, 4 * half + quarter, rows_half, codes);
+                }
+            }
         }
     }
 }
@@ -91,55 +167,8 @@ impl Panel {
 /// long: 108 ns for the 128 scales of a panel of blocks, in place of 48.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
-pub(super) fn half_at(block: &[u8], at: usize) -> f32 {
+fn half_at(block: &[u8], at: usize) -> f32 {
     _mm_cvtss_f32(half([block[at], block[at + 1]]))
-}
-
-/// Adds up products and scales: `sums += scale · products` for the rows of a panel.
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-pub(super) fn accumulate(sums: &mut [f32; ROWS], scale: f32, products: [__m256; 2]) {
-    let (scale, [low, high]) = (_mm256_set1_ps(scale), floats(sums));
-    let to = sums.as_mut_ptr();
-    // SAFETY: 16 numbers of four bytes; these stores ask for no alignment.
-    unsafe {
-        _mm256_storeu_ps(to, _mm256_fmadd_ps(scale, products[0], low));
-        _mm256_storeu_ps(to.add(8), _mm256_fmadd_ps(scale, products[1], high));
-    }
-}
-
-/// Eight lanes of a row of the panel's numbers, rows 0…7 and 8…15.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn floats(row: &[f32; ROWS]) -> [__m256; 2] {
-    // SAFETY: 16 numbers of four bytes; these loads ask for no alignment.
-    unsafe { [_mm256_loadu_ps(row.as_ptr()), _mm256_loadu_ps(row.as_ptr().add(8))] }
-}
-
-/// As [`floats`], for pairs of i16.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn pairs(row: &[[i16; 2]; ROWS]) -> [__m256i; 2] {
-    // SAFETY: 16 pairs of four bytes; these loads ask for no alignment.
-    unsafe {
-        [_mm256_loadu_si256(row.as_ptr().cast()), _mm256_loadu_si256(row.as_ptr().add(8).cast())]
-    }
-}
-
-/// Activations `4k…4k + 3` on all lanes.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn activations(x: &Int8Group, k: usize) -> __m256i {
-    let &[a, b, c, d] = &x.values.as_chunks().0[k];
-    _mm256_set1_epi32(i32::from_le_bytes([a as u8, b as u8, c as u8, d as u8]))
-}
-
-/// Two sums of 16 activations, `2k` and `2k + 1`, on all lanes.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn sums(x: &Int8Group, k: usize) -> __m256i {
-    let [low, high] = x.sums.as_chunks().0[k];
-    _mm256_set1_epi32(i32::from(low as u16) | i32::from(high) << 16)
 }
 
 /// Eight rows of eight lanes of 32 bits become columns.
@@ -162,6 +191,54 @@ fn transpose(r: [__m256i; 8]) -> [__m256i; 8] {
     [low(0), low(1), low(2), low(3), high(0), high(1), high(2), high(3)]
 }
 
+/// Sets the pairs of rows `8 · half…`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store(row: &mut [[i16; 2]; ROWS], half: usize, pairs: __m256i) {
+    let to: &mut [[i16; 2]] = &mut row[8 * half..][..8];
+    // SAFETY: eight pairs of four bytes; this store asks for no alignment.
+    unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), pairs) }
+}
+
+/// A [`Kernel`](crate::Kernel) for blocks of 32 weights: `codes` takes 32 codes out of a block, in
+/// `PLANES` parts.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn blocks<F: Format, const BYTES: usize, const PLANES: usize>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+    codes: impl Fn(&[u8; BYTES]) -> [__m256i; PLANES],
+) {
+    multiply::<BYTES, 8>(
+        weight,
+        x,
+        tile,
+        |panel, rows| panel.fill_blocks::<F, BYTES, PLANES>(rows, &codes),
+        |panel, x, sums| product::blocks::<F, PLANES>(panel, x, sums),
+    );
+}
+
+/// A [`Kernel`](crate::Kernel) for blocks of 256 weights: `head` and `codes` take a block apart, `codes`
+/// one half of it.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn superblocks<F: Format, const BYTES: usize>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+    head: impl Fn(&[u8; BYTES]) -> Head,
+    codes: impl Fn(&[u8; BYTES], usize) -> [__m256i; 4],
+) {
+    multiply::<BYTES, 1>(
+        weight,
+        x,
+        tile,
+        |panel, rows| panel.fill_superblocks::<F, BYTES>(&rows.map(|row| &row[0]), &head, &codes),
+        |panel, x, sums| product::superblocks::<F>(panel, x, sums),
+    );
+}
+
 /// Fills a panel with a group of 16 rows, each of as many blocks as the row still has, and
 /// multiplies it with all rows of activations, group by group.
 ///
@@ -169,16 +246,16 @@ fn transpose(r: [__m256i; 8]) -> [__m256i; 8] {
 /// their sums.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn multiply<const BYTES: usize, const BLOCKS: usize>(
+fn multiply<const BYTES: usize, const BLOCKS: usize>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
     fill: impl Fn(&mut Panel, &[&[[u8; BYTES]]; ROWS]),
-    add: impl Fn(&Panel, [&Int8Group; COLUMNS], &mut [[f32; ROWS]; COLUMNS]),
+    add: impl Fn(&Panel, [&Int8Group; TOKENS], &mut Sums),
 ) {
     let mut panel = Panel::zero();
-    let mut sums = [[[0.0; ROWS]; COLUMNS]; CHUNK / COLUMNS];
-    let (cols, tokens) = (tile.cols.clone(), tile.rows.clone());
+    let mut sums = [[[0.0; ROWS]; TOKENS]; CHUNK / TOKENS];
+    let (cols, tokens) = (tile.cols(), tile.rows());
     for first in cols.clone().step_by(ROWS) {
         // Rows beyond the tile's repeat its last one, here and below; what becomes of them is not
         // written.
@@ -186,21 +263,21 @@ pub(super) fn multiply<const BYTES: usize, const BLOCKS: usize>(
             std::array::from_fn(|i| weight.row((first + i).min(cols.end - 1)).as_chunks().0);
         for start in tokens.clone().step_by(CHUNK) {
             let end = tokens.end.min(start + CHUNK);
-            let sums = &mut sums[..(end - start).div_ceil(COLUMNS)];
-            sums.fill([[0.0; ROWS]; COLUMNS]);
+            let sums = &mut sums[..(end - start).div_ceil(TOKENS)];
+            sums.fill([[0.0; ROWS]; TOKENS]);
             for g in 0..x.groups() {
                 fill(
                     &mut panel,
                     &rows.map(|row| &row[g * BLOCKS..row.len().min((g + 1) * BLOCKS)]),
                 );
                 for (i, sums) in sums.iter_mut().enumerate() {
-                    let group = |j: usize| &x.int8_row((start + COLUMNS * i + j).min(end - 1))[g];
+                    let group = |j: usize| &x.int8_row((start + TOKENS * i + j).min(end - 1))[g];
                     add(&panel, std::array::from_fn(group), sums);
                 }
             }
-            let width = ROWS.min(cols.end - first);
+            let there = ROWS.min(cols.end - first);
             for (t, sums) in (start..end).zip(sums.as_flattened()) {
-                tile.row_mut(t)[first - cols.start..][..width].copy_from_slice(&sums[..width]);
+                tile.row_mut(t)[first - cols.start..][..there].copy_from_slice(&sums[..there]);
             }
         }
     }

@@ -4,8 +4,14 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{load_half, load_scales, load_signed, load_sums, nibbles, scales, sum};
+use tiny_llm_formats::gguf::TensorType;
+
+use super::{
+    lanes::{halves_at, load_half, load_scales, load_signed, load_sums, nibbles, sum},
+    panel,
+};
 use crate::{
+    format::Q4_0,
     input::{Input, Int8Group},
     matrix::Matrix,
     parallel::Tile,
@@ -13,11 +19,12 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-const BYTES: usize = 18;
+/// Bytes in a block.
+const BYTES: usize = TensorType::Q4_0.block_bytes();
 /// Blocks that meet a group.
 const BLOCKS: usize = 8;
 
-/// Matrix–vector.
+/// For few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     each_four(weight, tile, |rows, t| dot(rows, x.int8_row(t)));
@@ -30,21 +37,18 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8Group]) -> [f32; STREAMS] {
     let mut acc = [_mm256_setzero_ps(); STREAMS];
     let (whole, rest) = (rows[0].len() / (BLOCKS * BYTES), rows[0].len() % (BLOCKS * BYTES));
     for (g, x) in x[..whole].iter().enumerate() {
-        let mut blocks: [&[[u8; BYTES]]; STREAMS] = [&[]; STREAMS];
+        let mut blocks = [&[[0; BYTES]; BLOCKS]; STREAMS];
         for s in 0..STREAMS {
-            // So many as the compiler knows.
             let bytes = &rows[s][g * BLOCKS * BYTES..(g + 1) * BLOCKS * BYTES];
             prefetch(bytes, ahead);
-            blocks[s] = bytes.as_chunks().0;
+            // So many as the compiler knows.
+            blocks[s] = bytes.as_chunks().0.first_chunk().expect("eight blocks");
         }
-        add::<true>(blocks, x, &mut acc);
+        add(blocks, x, &mut acc);
     }
     if let Some(x) = x.get(whole) {
-        let mut blocks: [&[[u8; BYTES]]; STREAMS] = [&[]; STREAMS];
-        for s in 0..STREAMS {
-            blocks[s] = rows[s][whole * BLOCKS * BYTES..][..rest].as_chunks().0;
-        }
-        add::<false>(blocks, x, &mut acc);
+        let blocks = rows.map(|row| row[whole * BLOCKS * BYTES..][..rest].as_chunks().0);
+        add(blocks, x, &mut acc);
     }
     let mut out = [0.0; STREAMS];
     for s in 0..STREAMS {
@@ -53,27 +57,29 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8Group]) -> [f32; STREAMS] {
     out
 }
 
-/// Adds the products of eight blocks of each row with a group; of fewer, if it is not `WHOLE`.
+/// Adds the products of up to eight blocks of each row with a group.
 ///
 /// Four products of codes and activations are at most 4 · 15 · 127, which fits i16.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn add<const WHOLE: bool>(
-    blocks: [&[[u8; BYTES]]; STREAMS],
+fn add<B: AsRef<[[u8; BYTES]]> + ?Sized>(
+    blocks: [&B; STREAMS],
     x: &Int8Group,
     acc: &mut [__m256; STREAMS],
 ) {
+    let [a, b, c, d] = blocks;
+    let blocks = [a.as_ref(), b.as_ref(), c.as_ref(), d.as_ref()];
     let (fifteen, one, x_scales) =
         (_mm256_set1_epi8(15), _mm256_set1_epi16(1), load_scales(&x.scales));
     // All codes are 8 too high. Lane b has what that comes to in block b.
     let offset = _mm256_cvtepi32_ps(_mm256_madd_epi16(load_sums(&x.sums), _mm256_set1_epi16(-8)));
     let mut factors = [_mm256_setzero_ps(); STREAMS];
     for s in 0..STREAMS {
-        factors[s] = _mm256_mul_ps(scales(blocks[s]), x_scales);
+        factors[s] = _mm256_mul_ps(halves_at::<0, BYTES>(blocks[s]), x_scales);
         acc[s] = _mm256_fmadd_ps(factors[s], offset, acc[s]);
     }
     let values = x.values.as_chunks().0;
-    let count = if WHOLE { BLOCKS } else { blocks[0].len() };
+    let count = blocks[0].len();
     for a in (0..count).step_by(2) {
         let b = a + 1;
         let (first, second) = (load_signed(&values[a]), load_signed(&values[b]));
@@ -106,9 +112,15 @@ fn add<const WHOLE: bool>(
     }
 }
 
+/// For many rows of activations.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    panel::blocks::<Q4_0, BYTES, 1>(weight, x, tile, |block| [codes(block)]);
+}
+
 /// 32 codes of a block, 0…15: the low halves of its bytes, then the high ones.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn codes(block: &[u8; 18]) -> __m256i {
+fn codes(block: &[u8; BYTES]) -> __m256i {
     nibbles(block[2..].try_into().expect("16 bytes"))
 }

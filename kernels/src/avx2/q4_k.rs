@@ -1,9 +1,31 @@
-//! `Q4_K`: two codes in a byte, scales and minimums in six bits.
+//! `Q4_K`: two codes in a byte, scales and minimums of 6 bits. With few rows of activations
+//! they are the course's to multiply.
 
 use std::arch::x86_64::*;
 
-use super::lanes::load;
-use crate::blocks::six_bits;
+use tiny_llm_formats::gguf::TensorType;
+
+use super::{
+    lanes::{halves, load, part},
+    panel,
+    superblocks::Head,
+};
+use crate::{blocks::six_bits, format::Q4_K, input::Input, matrix::Matrix, parallel::Tile};
+
+/// Bytes in a block.
+const BYTES: usize = TensorType::Q4_K.block_bytes();
+
+/// For many rows of activations.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    panel::superblocks::<Q4_K, BYTES>(
+        weight,
+        x,
+        tile,
+        |block| head(block),
+        |block, half| codes(block, half),
+    );
+}
 
 /// Eight scales as i16, in both halves of a register, and eight minimums as i16, each twice: a
 /// minimum meets two sums of 16.
@@ -16,12 +38,39 @@ pub fn scales_and_mins(packed: &[u8; 12]) -> (__m256i, __m256i) {
     (_mm256_broadcastsi128_si256(scales), _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(mins, mins)))
 }
 
-/// 32 codes of a block, 0…15: the low or the high halves of 32 bytes.
+/// What `Q4_K` and `Q5_K` have in their first 16 bytes.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+pub(super) fn head<const BYTES: usize>(block: &[u8; BYTES]) -> Head {
+    let (scales, minimums) = six_bits::unpack(part(block, 4));
+    let twice = |numbers: u64| {
+        let numbers = _mm_cvtsi64_si128(numbers as i64);
+        _mm256_cvtepu8_epi16(_mm_unpacklo_epi8(numbers, numbers))
+    };
+    Head {
+        scales: twice(scales),
+        minimums: twice(minimums),
+        d: halves(*part(block, 0)),
+        dmin: halves(*part(block, 2)),
+    }
+}
+
+/// 128 codes of a block: the first or the second half.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn codes(block: &[u8; 144], chunk: usize) -> __m256i {
-    let bytes: &[[u8; 32]] = block[16..].as_chunks().0;
-    let both = load(&bytes[chunk / 2]);
-    let half = if chunk.is_multiple_of(2) { both } else { _mm256_srli_epi16::<4>(both) };
-    _mm256_and_si256(half, _mm256_set1_epi8(15))
+fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
+    nibbles(load(part(block, 16 + 64 * half)), load(part(block, 48 + 64 * half)))
+}
+
+/// The low halves of 32 bytes, then their high ones; and those of 32 more.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn nibbles(first: __m256i, second: __m256i) -> [__m256i; 4] {
+    let low = |bytes| _mm256_and_si256(bytes, _mm256_set1_epi8(15));
+    [
+        low(first),
+        low(_mm256_srli_epi16::<4>(first)),
+        low(second),
+        low(_mm256_srli_epi16::<4>(second)),
+    ]
 }

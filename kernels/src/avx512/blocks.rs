@@ -9,6 +9,7 @@ use std::arch::x86_64::*;
 
 use super::{columns::Activations, lanes::add_up, panel::Row};
 use crate::{
+    format::Format,
     input::{Input, Int8Group},
     matrix::Matrix,
     parallel::Tile,
@@ -36,22 +37,21 @@ impl Eight {
 }
 
 /// A [`Kernel`](crate::Kernel): `unpack` is given the bytes of eight blocks, or of
-/// fewer at the end of a row. A weight is `scale · (code − OFFSET)`, or where there is a `MINIMUM`,
-/// `scale · code + minimum`.
+/// fewer at the end of a row.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
-pub(super) fn multiply<const BYTES: usize, const OFFSET: u8, const MINIMUM: bool>(
+pub(super) fn multiply<F: Format, const BYTES: usize>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
     unpack: impl Fn(&[u8]) -> Eight + Copy,
 ) {
-    each_four(weight, tile, |rows, t| dot::<BYTES, OFFSET, MINIMUM>(rows, x.int8_row(t), unpack));
+    each_four(weight, tile, |rows, t| dot::<F, BYTES>(rows, x.int8_row(t), unpack));
 }
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
-fn dot<const BYTES: usize, const OFFSET: u8, const MINIMUM: bool>(
+fn dot<F: Format, const BYTES: usize>(
     rows: [&[u8]; STREAMS],
     x: &[Int8Group],
     unpack: impl Fn(&[u8]) -> Eight,
@@ -60,12 +60,12 @@ fn dot<const BYTES: usize, const OFFSET: u8, const MINIMUM: bool>(
     let mut sums = [_mm512_setzero_ps(); STREAMS];
     let len = rows[0].len();
     for (g, x) in x.iter().enumerate() {
-        let mut x = Activations::of::<OFFSET>(x);
+        let mut x = Activations::of::<F>(x);
         let mut start = g * 8 * BYTES;
         if start + 8 * BYTES > len {
             if len < 8 * BYTES {
                 for s in 0..STREAMS {
-                    sums[s] = x.times::<MINIMUM>(unpack(rows[s]), sums[s]);
+                    sums[s] = x.times::<F>(unpack(rows[s]), sums[s]);
                 }
                 break;
             }
@@ -77,7 +77,7 @@ fn dot<const BYTES: usize, const OFFSET: u8, const MINIMUM: bool>(
             // So many as the compiler knows: nothing is to be checked in `unpack`.
             let bytes = &rows[s][start..start + 8 * BYTES];
             prefetch(bytes, ahead);
-            sums[s] = x.times::<MINIMUM>(unpack(bytes), sums[s]);
+            sums[s] = x.times::<F>(unpack(bytes), sums[s]);
         }
     }
     add_up(sums)

@@ -7,7 +7,10 @@ use super::{
     lanes::{scales_of, twice, values_at},
     order::Columns,
 };
-use crate::input::Int8Group;
+use crate::{
+    format::{Format, Zero},
+    input::Int8Group,
+};
 
 /// Vector `v` holds columns 8v to 8v + 7 of each block.
 pub(super) const COLUMNS: Columns = {
@@ -36,12 +39,17 @@ pub(super) struct Activations {
 impl Activations {
     #[inline]
     #[target_feature(enable = "avx512bw,avx512vl")]
-    pub(super) fn of<const OFFSET: u8>(x: &Int8Group) -> Self {
+    pub(super) fn of<F: Format>(x: &Int8Group) -> Self {
         // SAFETY: 16 sums of 16 bits are 32 bytes.
         let sums = _mm512_cvtepi16_epi32(unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) });
         Self {
             values: in_columns(x),
-            start: _mm512_mullo_epi32(sums, _mm512_set1_epi32(-i32::from(OFFSET))),
+            start: match F::ZERO {
+                Zero::Offset(offset) => {
+                    _mm512_mullo_epi32(sums, _mm512_set1_epi32(-i32::from(offset)))
+                }
+                Zero::Minimum => _mm512_setzero_si512(),
+            },
             totals: _mm512_cvtepi32_ps(sums),
             scales: twice(scales_of(x)),
         }
@@ -70,13 +78,13 @@ impl Activations {
     /// Adds the products with eight blocks to `sum`.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512vnni")]
-    pub(super) fn times<const MINIMUM: bool>(&self, eight: Eight, sum: __m512) -> __m512 {
+    pub(super) fn times<F: Format>(&self, eight: Eight, sum: __m512) -> __m512 {
         let mut products = self.start;
         for v in 0..4 {
             products = _mm512_dpbusd_epi32(products, eight.codes[v], self.values[v]);
         }
         let mut scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(products), eight.scales);
-        if MINIMUM {
+        if F::ZERO == Zero::Minimum {
             scaled = _mm512_fmadd_ps(self.totals, eight.minimums, scaled);
         }
         _mm512_fmadd_ps(scaled, self.scales, sum)

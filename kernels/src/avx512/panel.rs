@@ -14,6 +14,7 @@ use super::{
     product::{add, fetch, store},
 };
 use crate::{
+    format::Format,
     input::{GROUP, Input, SUM},
     matrix::Matrix,
     parallel::Tile,
@@ -64,16 +65,10 @@ pub(super) struct Panel {
 }
 
 /// A [`Kernel`](crate::Kernel): `unpack` is given the bytes of 256 columns, or of
-/// as many as are left in a row. There is a scale for each `COLUMNS`, 16 or 32; a `MINIMUM` is
-/// added or not. With `SCALES`, each 32 activations have one of their own.
+/// as many as are left in a row.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
-pub(super) fn multiply<
-    const COLUMNS: usize,
-    const OFFSET: u8,
-    const MINIMUM: bool,
-    const SCALES: bool,
->(
+pub(super) fn multiply<F: Format>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
@@ -89,10 +84,10 @@ pub(super) fn multiply<
     }; 2];
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let group_bytes = GROUP / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
-    for first in tile.rows.clone().step_by(CHUNK) {
-        let tokens = first..tile.rows.end.min(first + CHUNK);
-        for col in tile.cols.clone().step_by(2 * LANES) {
-            let cols = col..tile.cols.end.min(col + 2 * LANES);
+    for first in tile.rows().step_by(CHUNK) {
+        let tokens = first..tile.rows().end.min(first + CHUNK);
+        for col in tile.cols().step_by(2 * LANES) {
+            let cols = col..tile.cols().end.min(col + 2 * LANES);
             // The outputs of neighbouring tokens lie far apart, at a distance at which a cache
             // holds but few; here they are neighbours.
             let mut sums = [[_mm512_setzero_ps(); 2]; CHUNK];
@@ -111,11 +106,11 @@ pub(super) fn multiply<
                 // have time to come.
                 let (from, next) =
                     if group + 1 < x.groups() { (cols.start, group + 1) } else { (cols.end, 0) };
-                for row in from..tile.cols.end.min(from + 2 * LANES) {
+                for row in from..tile.cols().end.min(from + 2 * LANES) {
                     let bytes = bytes(row, next);
                     prefetch::fetch(bytes.as_ptr(), bytes.len());
                 }
-                let blocks = GROUP.min(weight.cols - group * GROUP) / COLUMNS;
+                let blocks = GROUP.min(weight.cols - group * GROUP) / F::PER_SCALE;
                 for t in tokens.clone().step_by(TOKENS) {
                     let sums = &mut sums[t - first..];
                     for next in (t + TOKENS..tokens.end).take(TOKENS) {
@@ -124,38 +119,26 @@ pub(super) fn multiply<
                     let group = |n: usize| &x.int8_row(t + n)[group];
                     match tokens.end - t {
                         1 => {
-                            add::<1, COLUMNS, OFFSET, MINIMUM, SCALES>(
-                                &panels, group, blocks, sums,
-                            );
+                            add::<F, 1>(&panels, group, blocks, sums);
                         }
                         2 => {
-                            add::<2, COLUMNS, OFFSET, MINIMUM, SCALES>(
-                                &panels, group, blocks, sums,
-                            );
+                            add::<F, 2>(&panels, group, blocks, sums);
                         }
                         3 => {
-                            add::<3, COLUMNS, OFFSET, MINIMUM, SCALES>(
-                                &panels, group, blocks, sums,
-                            );
+                            add::<F, 3>(&panels, group, blocks, sums);
                         }
                         4 => {
-                            add::<4, COLUMNS, OFFSET, MINIMUM, SCALES>(
-                                &panels, group, blocks, sums,
-                            );
+                            add::<F, 4>(&panels, group, blocks, sums);
                         }
                         5 => {
-                            add::<5, COLUMNS, OFFSET, MINIMUM, SCALES>(
-                                &panels, group, blocks, sums,
-                            );
+                            add::<F, 5>(&panels, group, blocks, sums);
                         }
-                        _ => add::<TOKENS, COLUMNS, OFFSET, MINIMUM, SCALES>(
-                            &panels, group, blocks, sums,
-                        ),
+                        _ => add::<F, TOKENS>(&panels, group, blocks, sums),
                     }
                 }
             }
             for t in tokens.clone() {
-                let from = cols.start - tile.cols.start;
+                let from = cols.start - tile.cols().start;
                 store(sums[t - first], &mut tile.row_mut(t)[from..][..cols.len()]);
             }
         }

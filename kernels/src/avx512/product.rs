@@ -3,30 +3,26 @@
 use std::arch::x86_64::*;
 
 use super::panel::{LANES, Panel};
-use crate::input::{Int8Group, SUM};
+use crate::{
+    format::{Format, Zero, scale_per_block},
+    input::{Int8Group, SUM},
+};
 
 /// Adds the products of two panels and `N` groups of activations to `sums [N]`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
-pub(super) fn add<
-    'x,
-    const N: usize,
-    const COLUMNS: usize,
-    const OFFSET: u8,
-    const MINIMUM: bool,
-    const SCALES: bool,
->(
+pub(super) fn add<'x, F: Format, const N: usize>(
     panels: &[Panel; 2],
     group: impl Fn(usize) -> &'x Int8Group,
     blocks: usize,
     sums: &mut [[__m512; 2]],
 ) {
     let groups: [&Int8Group; N] = std::array::from_fn(group);
-    let products = product::<N, COLUMNS, OFFSET, MINIMUM, SCALES>(panels, groups, blocks);
+    let products = product::<F, N>(panels, groups, blocks);
     for n in 0..N {
         let scale = _mm512_set1_ps(groups[n].scales[0]);
         for h in 0..2 {
-            sums[n][h] = if SCALES {
+            sums[n][h] = if scale_per_block::<F>() {
                 _mm512_add_ps(products[n][h], sums[n][h])
             } else {
                 _mm512_fmadd_ps(products[n][h], scale, sums[n][h])
@@ -39,13 +35,7 @@ pub(super) fn add<
 /// one for all.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
-fn product<
-    const N: usize,
-    const COLUMNS: usize,
-    const OFFSET: u8,
-    const MINIMUM: bool,
-    const SCALES: bool,
->(
+fn product<F: Format, const N: usize>(
     panels: &[Panel; 2],
     x: [&Int8Group; N],
     blocks: usize,
@@ -57,14 +47,16 @@ fn product<
         // SAFETY: 16 sums of 16 bits are 32 bytes, as are 8 numbers of 32 bits; 16 of them are 64.
         unsafe {
             let sums = _mm256_loadu_si256(x[n].sums.as_ptr().cast());
-            let sums = match COLUMNS {
+            let sums = match F::PER_SCALE {
                 16 => _mm512_cvtepi16_epi32(sums),
                 _ => _mm512_zextsi256_si512(_mm256_madd_epi16(sums, _mm256_set1_epi16(1))),
             };
-            let offset = _mm512_set1_epi32(-i32::from(OFFSET));
-            _mm512_storeu_si512(starts[n].as_mut_ptr().cast(), _mm512_mullo_epi32(sums, offset));
+            if let Zero::Offset(offset) = F::ZERO {
+                let offset = _mm512_mullo_epi32(sums, _mm512_set1_epi32(-i32::from(offset)));
+                _mm512_storeu_si512(starts[n].as_mut_ptr().cast(), offset);
+            }
             let mut all = _mm512_cvtepi32_ps(sums);
-            if SCALES {
+            if scale_per_block::<F>() {
                 all = _mm512_mul_ps(
                     all,
                     _mm512_zextps256_ps512(_mm256_loadu_ps(x[n].scales.as_ptr())),
@@ -79,7 +71,7 @@ fn product<
         for n in 0..N {
             sums[n] = [_mm512_set1_epi32(starts[n][block]); 2];
         }
-        for i in block * COLUMNS / 4..(block + 1) * COLUMNS / 4 {
+        for i in block * F::PER_SCALE / 4..(block + 1) * F::PER_SCALE / 4 {
             for n in 0..N {
                 let four = _mm512_set1_epi32(four_at(x[n], i));
                 for h in 0..2 {
@@ -89,14 +81,14 @@ fn product<
         }
         for n in 0..N {
             for h in 0..2 {
-                let piece = block * COLUMNS / SUM;
+                let piece = block * F::PER_SCALE / SUM;
                 let mut sum = _mm512_cvtepi32_ps(sums[n][h]);
-                if SCALES {
+                if scale_per_block::<F>() {
                     sum = _mm512_mul_ps(sum, _mm512_set1_ps(x[n].scales[block]));
                 }
                 out[n][h] =
                     _mm512_fmadd_ps(sum, _mm512_castsi512_ps(panels[h].scales[piece]), out[n][h]);
-                if MINIMUM {
+                if F::ZERO == Zero::Minimum {
                     out[n][h] = _mm512_fmadd_ps(
                         _mm512_castsi512_ps(panels[h].minimums[piece]),
                         _mm512_set1_ps(totals[n][block]),

@@ -9,7 +9,7 @@ use super::{
     panel,
     superblocks::{self, Superblock},
 };
-use crate::{blocks::q2_k::BYTES, input::Input, matrix::Matrix, parallel::Tile};
+use crate::{blocks::q2_k::BYTES, format::Q2_K, input::Input, matrix::Matrix, parallel::Tile};
 
 /// A vector holds 32 columns of each half.
 pub(super) const ORDER: Order = Order::new([0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15]);
@@ -23,9 +23,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<16, 0, true, false>(weight, x, tile, &ORDER.columns, |block| {
-        unpack(part(block, 0)).row()
-    });
+    panel::multiply::<Q2_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
 }
 
 #[inline]

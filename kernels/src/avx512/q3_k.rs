@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     blocks::q3_k::{BYTES, scales},
+    format::Q3_K,
     input::Input,
     matrix::Matrix,
     parallel::Tile,
@@ -25,9 +26,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<16, 4, false, false>(weight, x, tile, &ORDER.columns, |block| {
-        unpack(part(block, 0)).row()
-    });
+    panel::multiply::<Q3_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
 }
 
 #[inline]

@@ -8,18 +8,18 @@ use super::{
     panel,
     words::Blocks,
 };
-use crate::{blocks::q4_1::BYTES, input::Input, matrix::Matrix, parallel::Tile};
+use crate::{blocks::q4_1::BYTES, format::Q4_1, input::Input, matrix::Matrix, parallel::Tile};
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    blocks::multiply::<BYTES, 0, true>(weight, x, tile, |bytes| unpack(bytes));
+    blocks::multiply::<Q4_1, BYTES>(weight, x, tile, |bytes| unpack(bytes));
 }
 
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<32, 0, true, true>(weight, x, tile, &COLUMNS, |bytes| unpack(bytes).row());
+    panel::multiply::<Q4_1>(weight, x, tile, &COLUMNS, |bytes| unpack(bytes).row());
 }
 
 #[inline]

@@ -10,7 +10,7 @@ use super::{
     panel, sub_blocks,
     superblocks::Superblock,
 };
-use crate::{input::Input, matrix::Matrix, parallel::Tile};
+use crate::{format::Q4_K, input::Input, matrix::Matrix, parallel::Tile};
 
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q4_K.block_bytes();
@@ -27,9 +27,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<32, 0, true, false>(weight, x, tile, &ORDER.columns, |block| {
-        unpack(part(block, 0)).row()
-    });
+    panel::multiply::<Q4_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
 }
 
 #[inline]

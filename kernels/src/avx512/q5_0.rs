@@ -11,7 +11,7 @@ use super::{
     panel,
     words::Blocks,
 };
-use crate::{input::Input, matrix::Matrix, parallel::Tile};
+use crate::{format::Q5_0, input::Input, matrix::Matrix, parallel::Tile};
 
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q5_0.block_bytes();
@@ -19,13 +19,13 @@ const BYTES: usize = TensorType::Q5_0.block_bytes();
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    blocks::multiply::<BYTES, 16, false>(weight, x, tile, |bytes| unpack(bytes));
+    blocks::multiply::<Q5_0, BYTES>(weight, x, tile, |bytes| unpack(bytes));
 }
 
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<32, 16, false, true>(weight, x, tile, &COLUMNS, |bytes| unpack(bytes).row());
+    panel::multiply::<Q5_0>(weight, x, tile, &COLUMNS, |bytes| unpack(bytes).row());
 }
 
 #[inline]

@@ -9,7 +9,7 @@ use super::{
     sub_blocks,
     superblocks::Superblock,
 };
-use crate::{blocks::q5_k::BYTES, input::Input, matrix::Matrix, parallel::Tile};
+use crate::{blocks::q5_k::BYTES, format::Q5_K, input::Input, matrix::Matrix, parallel::Tile};
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
@@ -20,9 +20,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<32, 0, true, false>(weight, x, tile, &ORDER.columns, |block| {
-        unpack(part(block, 0)).row()
-    });
+    panel::multiply::<Q5_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
 }
 
 #[inline]

@@ -11,7 +11,7 @@ use super::{
     panel,
     superblocks::{self, Superblock},
 };
-use crate::{input::Input, matrix::Matrix, parallel::Tile};
+use crate::{format::Q6_K, input::Input, matrix::Matrix, parallel::Tile};
 
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q6_K.block_bytes();
@@ -28,9 +28,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<16, 32, false, false>(weight, x, tile, &ORDER.columns, |block| {
-        unpack(part(block, 0)).row()
-    });
+    panel::multiply::<Q6_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
 }
 
 #[inline]

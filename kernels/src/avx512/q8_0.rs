@@ -11,6 +11,7 @@ use super::{
     q6_k,
 };
 use crate::{
+    format::Q8_0,
     input::{Input, Int8Group},
     matrix::Matrix,
     parallel::Tile,
@@ -30,9 +31,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<32, 128, false, true>(weight, x, tile, &q6_k::ORDER.columns, |bytes| {
-        row(bytes)
-    });
+    panel::multiply::<Q8_0>(weight, x, tile, &q6_k::ORDER.columns, |bytes| row(bytes));
 }
 
 #[inline]

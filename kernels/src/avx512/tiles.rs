@@ -1,5 +1,5 @@
 //! Attention's tiles with 512-bit instructions. What a compiler makes of the plain loops in
-//! [`vector`](crate::vector) adds up each dot product by itself and reads all
+//! [`vector`](crate::loops) adds up each dot product by itself and reads all
 //! values once for each query; here sixteen sums are added up at a time, and four queries share
 //! what is read.
 
@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 
 use half::f16;
 
-use crate::{prefetch::prefetch, vector::TILE};
+use crate::{loops::TILE, prefetch::prefetch};
 
 /// Numbers in a vector; heads of other sizes are left to the plain loops.
 pub(crate) const LANES: usize = 16;

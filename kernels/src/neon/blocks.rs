@@ -47,7 +47,7 @@ pub(super) unsafe fn few<M: Multiply, F: Blocks>(
     tile: &mut Tile<'_, f32>,
 ) {
     // The more rows share the activations the better, as long as their sums fit into registers.
-    if tile.cols.len() < 8 {
+    if tile.cols().len() < 8 {
         // SAFETY: as for this function.
         each(weight, tile, |rows: [&[u8]; 4], t| unsafe { dot::<M, F, 4>(rows, x.int8_row(t)) });
     } else {

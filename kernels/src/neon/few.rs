@@ -18,9 +18,9 @@ pub fn rows<const BYTES: usize, const BLOCKS: usize>(
     tile: &mut Tile<'_, f32>,
     dot: impl Fn(&[[u8; BYTES]], &Int8Group) -> float32x4_t,
 ) {
-    for t in tile.rows.clone() {
+    for t in tile.rows() {
         let x = x.int8_row(t);
-        for (i, r) in tile.cols.clone().enumerate() {
+        for (i, r) in tile.cols().enumerate() {
             let mut acc = vdupq_n_f32(0.0);
             let blocks: &[[u8; BYTES]] = weight.row(r).as_chunks().0;
             for (blocks, x) in blocks.chunks(BLOCKS).zip(x) {

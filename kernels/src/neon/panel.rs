@@ -105,7 +105,7 @@ pub(super) unsafe fn many<U: Unit, F: Unpack>(
     x: &Input,
     tile: &mut Tile<'_, f32>,
 ) {
-    let (cols, tokens) = (tile.cols.clone(), tile.rows.clone());
+    let (cols, tokens) = (tile.cols(), tile.rows());
     let mut panel = Panel {
         codes: [[0; 16]; ROWS * GROUP / 16],
         scales: [[0.0; ROWS]; GROUP / SUM],

@@ -1,53 +1,42 @@
-//! NumPy arrays to tensors and back.
+//! NumPy arrays to tensors and back, and whole numbers.
 
 use ndarray::{Array2, ArrayD, Ix2};
 use numpy::{IntoPyArray, PyArrayDyn, PyReadonlyArrayDyn};
 use pyo3::{
-    exceptions::{PyTypeError, PyValueError},
-    marker::Ungil,
+    exceptions::{PyOverflowError, PyTypeError, PyValueError},
     prelude::*,
 };
 use tiny_llm_formats::Tensor;
 
-use crate::panics::call;
+use crate::{background::call, memory::room};
 
-/// An array of numbers with `MIN` to `MAX` axes, as f32 in row-major order.
+/// The most axes that NumPy's arrays have on this side of the bridge.
+const MAX_AXES: usize = 32;
+
+/// An array of numbers, as f32 in row-major order.
 ///
-/// Anything that `numpy.asarray` takes is converted, so a float64 array, a slice with gaps or a CPU
-/// tensor will do.
+/// Anything that `numpy.asarray` takes is converted, so a float64 array, a slice with gaps or a CPU tensor will do.
 #[derive(Clone)]
-pub(crate) struct Floats<const MIN: usize, const MAX: usize>(pub Tensor);
+pub(crate) struct Floats(pub Tensor);
 
-/// `[...]` with at least one axis.
-pub(crate) type Any = Floats<1, 32>;
-/// `[..., rows, columns]`
-pub(crate) type Matrices = Floats<2, 32>;
-pub(crate) type Vector = Floats<1, 1>;
-pub(crate) type Matrix = Floats<2, 2>;
-/// `[B, L, E]`
-pub(crate) type Sequences = Floats<3, 3>;
-/// `[B, H, L, D]`
-pub(crate) type Heads = Floats<4, 4>;
-
-impl<const MIN: usize, const MAX: usize> Floats<MIN, MAX> {
+impl Floats {
     /// The values in row-major order.
     pub(crate) fn to_vec(&self) -> Vec<f32> {
         self.0.iter().copied().collect()
     }
 }
 
-impl<const MIN: usize, const MAX: usize> FromPyObject<'_, '_> for Floats<MIN, MAX> {
+impl FromPyObject<'_, '_> for Floats {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        let array: PyReadonlyArrayDyn<f32> =
-            as_array(&object, "fiu", "numbers", "float32")?.extract()?;
-        check_axes(array.as_array().shape(), MIN, MAX)?;
+        let array = as_array(&object, "fiu", "numbers", "float32")?;
+        let array: PyReadonlyArrayDyn<'_, f32> = array.extract()?;
         Ok(Self(array.as_array().to_owned()))
     }
 }
 
-impl<'py, const MIN: usize, const MAX: usize> IntoPyObject<'py> for Floats<MIN, MAX> {
+impl<'py> IntoPyObject<'py> for Floats {
     type Target = PyArrayDyn<f32>;
     type Output = Bound<'py, Self::Target>;
     type Error = PyErr;
@@ -58,88 +47,181 @@ impl<'py, const MIN: usize, const MAX: usize> IntoPyObject<'py> for Floats<MIN, 
 }
 
 /// Runs a solution's code; what it returns goes to Python whatever its axes are.
-pub(crate) fn compute(py: Python<'_>, f: impl FnOnce() -> Tensor + Ungil + Send) -> PyResult<Any> {
-    call(py, f).map(Floats)
+///
+/// # Errors
+/// As [`call`].
+pub(crate) fn compute(
+    py: Python<'_>,
+    work: impl FnOnce() -> Tensor + Send + 'static,
+) -> PyResult<Floats> {
+    call(py, work).map(Floats)
 }
 
 /// The tensor of an argument that may be left out.
-pub(crate) fn optional<const MIN: usize, const MAX: usize>(
-    array: &Option<Floats<MIN, MAX>>,
-) -> Option<&Tensor> {
+pub(crate) fn optional(array: &Option<Floats>) -> Option<&Tensor> {
     array.as_ref().map(|array| &array.0)
 }
 
 /// A row of logits.
-pub(crate) fn vector(values: &[f32]) -> Vector {
+pub(crate) fn vector(values: &[f32]) -> Floats {
     Floats(ndarray::arr1(values).into_dyn())
 }
 
-/// Whole numbers from 0 on: token ids or positions, with `MIN` to `MAX` axes.
-pub(crate) struct Ids<const MIN: usize, const MAX: usize>(pub ArrayD<u32>);
+/// Whole numbers from 0 on, with `AXES` axes: token ids or positions.
+pub(crate) struct Ids<const AXES: usize>(ArrayD<u32>);
 
-impl<const MIN: usize, const MAX: usize> Ids<MIN, MAX> {
+impl<const AXES: usize> Ids<AXES> {
     /// In row-major order.
     pub(crate) fn to_vec(&self) -> Vec<u32> {
         self.0.iter().copied().collect()
     }
 }
 
-impl Ids<2, 2> {
+impl Ids<2> {
     pub(crate) fn into_rows(self) -> Array2<u32> {
         self.0.into_dimensionality::<Ix2>().expect("two axes were checked")
     }
 }
 
-impl<const MIN: usize, const MAX: usize> FromPyObject<'_, '_> for Ids<MIN, MAX> {
+impl<const AXES: usize> FromPyObject<'_, '_> for Ids<AXES> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        let array: PyReadonlyArrayDyn<i64> =
-            as_array(&object, "iu", "whole numbers", "int64")?.extract()?;
+        let array = as_array(&object, "iu", "whole numbers", "int64")?;
+        let array: PyReadonlyArrayDyn<'_, i64> = array.extract()?;
         let array = array.as_array();
-        check_axes(array.shape(), MIN, MAX)?;
-        if let Some(wrong) = array.iter().find(|id| u32::try_from(**id).is_err()) {
+        if array.ndim() != AXES {
+            let shape = array.shape();
             return Err(PyValueError::new_err(format!(
-                "expected whole numbers from 0 to {}, got {wrong}",
-                u32::MAX
+                "expected an array with {AXES} axes, got shape {shape:?}"
+            )));
+        }
+        if let Some(wrong) = array.iter().find(|id| u32::try_from(**id).is_err()) {
+            let most = u32::MAX;
+            return Err(PyValueError::new_err(format!(
+                "expected whole numbers from 0 to {most}, got {wrong}"
             )));
         }
         Ok(Self(array.mapv(|id| id as u32)))
     }
 }
 
-/// `numpy.asarray(object)` as `dtype`, if its own type is of one of these kinds (`f` float, `i` and
-/// `u` whole numbers).
+/// `numpy.asarray(object)` as `dtype`, if its own type is of one of these kinds (`f` float, `i` and `u` whole numbers).
 fn as_array<'py>(
     object: &Bound<'py, PyAny>,
     kinds: &str,
     what: &str,
     dtype: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
     let wrong =
         |found: String| PyTypeError::new_err(format!("expected an array of {what}, got {found}"));
-    let array = object
-        .py()
-        .import("numpy")?
-        .call_method1("asarray", (object,))
-        .map_err(|error| wrong(format!("an object: {error}")))?;
+    let numpy = py.import("numpy")?;
+    let array = numpy.call_method1("asarray", (object,)).map_err(|error| {
+        // Whatever else an object raises, Ctrl-C among it, is its own affair.
+        let expected =
+            error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py);
+        if expected { wrong(format!("an object: {error}")) } else { error }
+    })?;
     let found = array.getattr("dtype")?;
     // An empty list has no type of its own.
     let empty = array.getattr("size")?.extract::<usize>()? == 0;
     if !empty && !kinds.contains(&found.getattr("kind")?.extract::<String>()?) {
         return Err(wrong(format!("dtype {found}")));
     }
-    // In row-major order, whatever the values, no subclass of ndarray, and copied only where that
-    // changes anything.
-    array.call_method1("astype", (dtype, "C", "unsafe", false, false))
+    let shape: Vec<usize> = array.getattr("shape")?.extract()?;
+    if shape.len() > MAX_AXES {
+        let axes = shape.len();
+        return Err(PyValueError::new_err(format!(
+            "expected an array with at most {MAX_AXES} axes, got {axes}"
+        )));
+    }
+    if shape.is_empty() {
+        return Err(wrong("a single number".to_owned()));
+    }
+    room("an array", &shape)?;
+    // In row-major order, whatever the values, no subclass of ndarray, and copied only where that changes anything.
+    let converted = array.call_method1("astype", (dtype, "C", "unsafe", false, false))?;
+    if dtype == "float32" && found.getattr("itemsize")?.extract::<usize>()? > size_of::<f32>() {
+        let infinite = |array: &Bound<'py, PyAny>| -> PyResult<usize> {
+            let infinite = numpy.call_method1("isinf", (array,))?;
+            numpy.call_method1("count_nonzero", (infinite,))?.extract()
+        };
+        if infinite(&converted)? != infinite(&array)? {
+            let problem = "expected numbers that float32 can hold, got one beyond 3.4e38";
+            return Err(PyValueError::new_err(problem));
+        }
+    }
+    Ok(converted)
 }
 
-fn check_axes(shape: &[usize], min: usize, max: usize) -> PyResult<()> {
-    if (min..=max).contains(&shape.len()) {
-        return Ok(());
+/// A number of things, or an index: a whole number from 0 on.
+#[derive(Clone, Copy)]
+pub(crate) struct Count(pub usize);
+
+impl FromPyObject<'_, '_> for Count {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        whole(&object, usize::MAX as u64).map(|n| Self(n as usize))
     }
-    let expected = if min == max { format!("{min}") } else { format!("at least {min}") };
-    Err(PyTypeError::new_err(format!(
-        "expected an array with {expected} axes, got shape {shape:?}"
-    )))
+}
+
+/// A whole number from 0 to `most`.
+///
+/// # Errors
+/// A `ValueError` if it is another number, a `TypeError` if it is none.
+pub(crate) fn whole(object: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
+    let refuse = || {
+        let found = match object.str() {
+            Ok(text) if text.to_string().len() <= 40 => text.to_string(),
+            _ => "one of many digits".to_owned(),
+        };
+        PyValueError::new_err(format!("expected a whole number from 0 to {most}, got {found}"))
+    };
+    match object.extract::<u64>() {
+        Ok(n) if n <= most => Ok(n),
+        Ok(_) => Err(refuse()),
+        Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => Err(refuse()),
+        Err(error) => Err(error),
+    }
+}
+
+/// A finite number of double precision.
+#[derive(Clone, Copy)]
+pub(crate) struct Double(pub f64);
+
+impl FromPyObject<'_, '_> for Double {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        finite(&object, f64::MAX).map(Self)
+    }
+}
+
+/// A finite number that f32 can hold.
+#[derive(Clone, Copy)]
+pub(crate) struct Real(pub f32);
+
+impl FromPyObject<'_, '_> for Real {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        finite(&object, f32::MAX.into()).map(|x| Self(x as f32))
+    }
+}
+
+fn finite(object: &Bound<'_, PyAny>, most: f64) -> PyResult<f64> {
+    let refuse = |found: &str| {
+        let problem = format!("expected a finite number of at most {most:e} in size, got {found}");
+        PyValueError::new_err(problem)
+    };
+    match object.extract::<f64>() {
+        Ok(x) if x.abs() <= most => Ok(x),
+        Ok(x) => Err(refuse(&x.to_string())),
+        Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {
+            Err(refuse("a whole number beyond that"))
+        }
+        Err(error) => Err(error),
+    }
 }

@@ -1,6 +1,6 @@
 //! What both solutions use and no task teaches: configuration, tokenizer, chat template.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use pyo3::prelude::*;
 use tiny_llm_formats::{
@@ -9,44 +9,55 @@ use tiny_llm_formats::{
     text::{self, ChatTemplate},
 };
 
-use crate::{convert::Ids, panics::value_error};
+use crate::{
+    background::call,
+    convert::{Count, Ids},
+    panics::{value_error, wrong_argument},
+};
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<ModelConfig>()?;
     m.add_class::<Tokenizer>()
 }
 
+/// What a decoder needs to know about itself.
 #[pyclass(frozen)]
 pub(crate) struct ModelConfig(pub config::ModelConfig);
 
 #[pymethods]
 impl ModelConfig {
+    /// Reads `config.json` and, if it is there, `generation_config.json`.
     #[staticmethod]
     fn from_folder(folder: PathBuf) -> PyResult<Self> {
         config::ModelConfig::from_folder(&folder).map(Self).map_err(value_error)
     }
 
+    /// Reads the text of a `config.json`; `file` is its name in messages.
     #[staticmethod]
     #[pyo3(signature = (json, file="config.json"))]
     fn from_json(json: &str, file: &str) -> PyResult<Self> {
         config::ModelConfig::from_json(json, file).map(Self).map_err(value_error)
     }
 
+    /// Number of transformer blocks.
     #[getter]
     fn n_layers(&self) -> usize {
         self.0.n_layers
     }
 
+    /// `V`
     #[getter]
     fn vocab_size(&self) -> usize {
         self.0.vocab_size
     }
 
+    /// The longest sequence, in tokens.
     #[getter]
     fn max_positions(&self) -> usize {
         self.0.max_positions
     }
 
+    /// Each of these ends a text.
     #[getter]
     fn eos_token_ids(&self) -> Vec<u32> {
         self.0.eos_token_ids.clone()
@@ -60,40 +71,61 @@ impl ModelConfig {
 /// A model folder's tokenizer and chat template.
 #[pyclass(frozen)]
 pub(crate) struct Tokenizer {
-    pub tokenizer: text::Tokenizer,
+    tokenizer: Arc<text::Tokenizer>,
     template: Option<ChatTemplate>,
+    folder: PathBuf,
+}
+
+impl Tokenizer {
+    /// Runs the tokenizer, which takes its time with a long text.
+    fn call<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        argument: &str,
+        work: impl FnOnce(&text::Tokenizer) -> anyhow::Result<T> + Send + 'static,
+    ) -> PyResult<T> {
+        let tokenizer = Arc::clone(&self.tokenizer);
+        call(py, move || work(&tokenizer))?.map_err(wrong_argument(argument))
+    }
 }
 
 #[pymethods]
 impl Tokenizer {
+    /// Reads a folder's `tokenizer.json`, and its chat template if there is one.
     #[staticmethod]
-    pub(crate) fn from_folder(folder: PathBuf) -> PyResult<Self> {
-        let tokenizer = text::Tokenizer::from_folder(&folder).map_err(value_error)?;
-        Ok(Self { tokenizer, template: ChatTemplate::from_folder(&folder).map_err(value_error)? })
+    fn from_folder(folder: PathBuf) -> PyResult<Self> {
+        let tokenizer = Arc::new(text::Tokenizer::from_folder(&folder).map_err(value_error)?);
+        let template = ChatTemplate::from_folder(&folder).map_err(value_error)?;
+        Ok(Self { tokenizer, template, folder })
     }
 
-    fn encode(&self, text: &str) -> PyResult<Vec<u32>> {
-        self.tokenizer.encode(text).map_err(value_error)
+    /// The ids of a text, and no others.
+    fn encode(&self, py: Python<'_>, text: String) -> PyResult<Vec<u32>> {
+        self.call(py, "text", move |tokenizer| tokenizer.encode(&text))
     }
 
-    fn encode_prompt(&self, text: &str) -> PyResult<Vec<u32>> {
-        self.tokenizer.encode_prompt(text).map_err(value_error)
+    /// The ids of a text that a model is to continue.
+    fn encode_prompt(&self, py: Python<'_>, text: String) -> PyResult<Vec<u32>> {
+        self.call(py, "text", move |tokenizer| tokenizer.encode_prompt(&text))
     }
 
-    fn decode(&self, ids: Ids<1, 1>) -> PyResult<String> {
-        self.tokenizer.decode(&ids.to_vec()).map_err(value_error)
+    /// The text of these ids.
+    fn decode(&self, py: Python<'_>, ids: Ids<1>) -> PyResult<String> {
+        self.call(py, "ids", move |tokenizer| tokenizer.decode(&ids.to_vec()))
     }
 
-    fn token_bytes(&self, id: u32) -> Vec<u8> {
-        self.tokenizer.token_bytes(id)
+    /// The bytes that a token stands for within a text; none for an id that the tokenizer does not have.
+    fn token_bytes(&self, id: Count) -> Vec<u8> {
+        u32::try_from(id.0).map_or_else(|_| Vec::new(), |id| self.tokenizer.token_bytes(id))
     }
 
+    /// How many tokens there are, the added ones included.
     #[getter]
     fn vocab_size(&self) -> usize {
         self.tokenizer.vocab_size()
     }
 
-    /// `messages` are pairs of role and content.
+    /// The text of a chat: `messages` are pairs of role and content.
     #[pyo3(signature = (messages, add_generation_prompt=false))]
     fn render_chat(
         &self,
@@ -101,9 +133,19 @@ impl Tokenizer {
         add_generation_prompt: bool,
     ) -> PyResult<String> {
         let Some(template) = &self.template else {
-            return Err(value_error(anyhow::anyhow!("this model folder has no chat template")));
+            let folder = self.folder.display();
+            return Err(value_error(anyhow::anyhow!("{folder}: found no chat template")));
         };
-        template.render(&to_messages(messages), add_generation_prompt).map_err(value_error)
+        let rendered = template.render(&to_messages(messages), add_generation_prompt);
+        rendered.map_err(wrong_argument("messages"))
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "Tokenizer({:?}, vocab_size={})",
+            self.folder.display().to_string(),
+            self.vocab_size()
+        )
     }
 }
 

@@ -7,9 +7,13 @@
 
 use pyo3::{prelude::*, types::PyType};
 
+mod background;
+mod choice;
 mod convert;
 mod kit;
+mod memory;
 mod panics;
+mod shapes;
 
 #[path = "solution"]
 mod student {
@@ -31,6 +35,7 @@ fn _bridge(m: &Bound<'_, PyModule>) -> PyResult<()> {
     panics::install_hook();
     m.add("SolutionPanic", m.py().get_type::<panics::SolutionPanic>())?;
     m.add("NotImplementedYet", m.py().get_type::<panics::NotImplementedYet>())?;
+    m.add_function(wrap_pyfunction!(_panic, m)?)?;
     submodule(m, "kit", "tiny_llm.kit", kit::fill)?;
     submodule(m, "student", "tiny_llm.student", |m| {
         submodule(m, "week1", "tiny_llm.student.week1", student::week1::fill)?;
@@ -40,6 +45,12 @@ fn _bridge(m: &Bound<'_, PyModule>) -> PyResult<()> {
         submodule(m, "week1", "tiny_llm.reference.week1", reference::week1::fill)?;
         submodule(m, "week2", "tiny_llm.reference.week2", reference::week2::fill)
     })
+}
+
+/// Panics as a solution may. The bridge's own tests look at what becomes of it.
+#[pyfunction]
+fn _panic(py: Python<'_>, message: String) -> PyResult<()> {
+    background::call(py, move || panic!("{message}"))
 }
 
 /// Adds a module to its parent and to `sys.modules`, so that
@@ -53,6 +64,8 @@ fn submodule(
     let py = parent.py();
     let module = PyModule::new(py, path)?;
     fill(&module)?;
+    // What `import *` takes is what stands there, as in a module of Python.
+    module.delattr("__all__")?;
     // A class is compiled for two modules, so its own is only known here.
     for item in module.dict().values() {
         if let Ok(class) = item.cast::<PyType>() {

@@ -2,14 +2,11 @@
 
 use std::{
     cell::{Cell, RefCell},
-    panic::{AssertUnwindSafe, catch_unwind, resume_unwind, set_hook, take_hook},
+    panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook},
     sync::Once,
 };
 
-use pyo3::{
-    create_exception, exceptions::PyRuntimeError, exceptions::PyValueError, marker::Ungil,
-    prelude::*,
-};
+use pyo3::{create_exception, exceptions::PyRuntimeError, exceptions::PyValueError, prelude::*};
 
 create_exception!(
     tiny_llm,
@@ -45,15 +42,10 @@ pub(crate) fn install_hook() {
     });
 }
 
-/// Runs a solution's code. Other Python threads may run meanwhile.
-pub(crate) fn call<T: Ungil + Send>(
-    py: Python<'_>,
-    f: impl FnOnce() -> T + Ungil + Send,
-) -> PyResult<T> {
-    py.detach(|| catch(f))
-}
-
-/// As [`call`], for code that may call back into Python.
+/// Runs a solution's code on this thread: a panic becomes an exception.
+///
+/// # Errors
+/// If the code panics, or a callback of its raised an exception.
 pub(crate) fn catch<T>(f: impl FnOnce() -> T) -> PyResult<T> {
     DEPTH.set(DEPTH.get() + 1);
     // What a panic leaves half done is not looked at again: every call works on values of its own.
@@ -73,13 +65,15 @@ pub(crate) fn catch<T>(f: impl FnOnce() -> T) -> PyResult<T> {
     })
 }
 
-/// Carries an exception of a Python callback through a solution that knows no errors there, out to
-/// [`catch`].
-pub(crate) fn unwrap_or_unwind<T>(result: PyResult<T>) -> T {
-    result.unwrap_or_else(|error| resume_unwind(Box::new(error)))
-}
+/// What ends work that nobody waits for any more.
+pub(crate) struct Abandoned;
 
-/// An error of a solution or the kit, as one line.
+/// An error of a solution or of the files' floor, as one line.
 pub(crate) fn value_error(error: anyhow::Error) -> PyErr {
     PyValueError::new_err(format!("{error:#}"))
+}
+
+/// As [`value_error`], for what is wrong with an argument.
+pub(crate) fn wrong_argument(argument: &str) -> impl Fn(anyhow::Error) -> PyErr {
+    move |error| PyValueError::new_err(format!("{argument}: {error:#}"))
 }

@@ -16,12 +16,13 @@ pub fn softmax(x: &Tensor) -> Tensor {
     // SOLUTION week1-day1 task 1
     let mut out = x.clone();
     for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
-        let max = row.fold(f32::NEG_INFINITY, |m, &v| m.max(v));
-        if max == f32::NEG_INFINITY {
+        // Not by the maximum, which is −inf for a row of NaN too: a NaN has to come out again.
+        if row.iter().all(|&v| v == f32::NEG_INFINITY) {
             row.fill(0.0);
             continue;
         }
         // The max cancels in the ratio and keeps every exponent at or below 0.
+        let max = row.fold(f32::NEG_INFINITY, |m, &v| m.max(v));
         row.mapv_inplace(|v| (v - max).exp());
         let sum = row.sum();
         row.mapv_inplace(|v| v / sum);

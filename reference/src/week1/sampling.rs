@@ -56,7 +56,7 @@ fn probabilities(logits: &[f32]) -> Vec<f32> {
 
 /// Nucleus sampling: keeps the most probable tokens until their probabilities sum to at least `p`;
 /// of equally probable ones, the first come first. The token that crosses `p` stays, so at least
-/// one always does. `p ≥ 1` keeps all.
+/// one always does. `p ≥ 1` keeps all. The sum is taken in f64: a vocabulary is large.
 ///
 /// Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration".
 pub fn top_p(logits: &mut [f32], p: f32) {

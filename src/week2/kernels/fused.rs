@@ -5,8 +5,9 @@
 //! multiplication a block. An offset or a minimum belongs to all of them:
 //! `Σ (d·q − m)·x = d · Σ q·x − m · Σ x`.
 
-use half::{bf16, f16};
 use tiny_llm_formats::gguf::TensorType;
+use tiny_llm_kernels::fused;
+pub use tiny_llm_kernels::fused::Dot;
 
 use crate::week2::{
     blocks::{f16_at, q4_k::scales_and_minimums},
@@ -15,37 +16,27 @@ use crate::week2::{
     parallel::Tile,
 };
 
-/// The product of a row of blocks with as many values.
-pub type Dot = fn(row: &[u8], x: &[f32]) -> f32;
-
-/// This rung's kernel for a type, if it has one.
+/// This rung's product for a type.
 #[must_use]
-pub fn dot(tensor_type: TensorType) -> Option<Dot> {
-    Some(match tensor_type {
-        TensorType::F32 => |row, x| dot_plain(row, x, f32::from_le_bytes),
-        TensorType::F16 => |row, x| dot_plain(row, x, |bytes| f16::from_le_bytes(bytes).to_f32()),
-        TensorType::BF16 => |row, x| dot_plain(row, x, |bytes| bf16::from_le_bytes(bytes).to_f32()),
+pub fn dot(tensor_type: TensorType) -> Dot {
+    match tensor_type {
         TensorType::Q8_0 => dot_q8_0,
         TensorType::Q4_0 => dot_q4_0,
         TensorType::Q5_0 => dot_q5_0,
         TensorType::Q4_K => dot_q4_k,
         TensorType::Q6_K => dot_q6_k,
-        _ => return None,
-    })
-}
-
-/// See [`super::Kernel`]; for types that have a [`dot`].
-pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    let dot = dot(weight.tensor_type).expect("a type with a kernel of this rung");
-    for (i, r) in tile.cols.clone().enumerate() {
-        for t in tile.rows.clone() {
-            tile.row_mut(t)[i] = dot(weight.row(r), x.row(t));
-        }
+        _ => fused::dot(tensor_type).expect("every other type is provided"),
     }
 }
 
-fn dot_plain<const N: usize>(row: &[u8], x: &[f32], value: impl Fn([u8; N]) -> f32) -> f32 {
-    row.chunks_exact(N).zip(x).map(|(bytes, x)| value(bytes.try_into().expect("N bytes")) * x).sum()
+/// See [`super::Kernel`].
+pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    let dot = dot(weight.tensor_type);
+    for (i, r) in tile.cols().enumerate() {
+        for t in tile.rows() {
+            tile.row_mut(t)[i] = dot(weight.row(r), x.row(t));
+        }
+    }
 }
 
 /// `Σ w·x` for a row of Q8_0 blocks: `d` (f16), 32 codes in −128…127; `w = d·q`. `x [32 · blocks]`.

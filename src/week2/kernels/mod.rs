@@ -16,13 +16,14 @@ pub mod unpacked;
 use tiny_llm_formats::gguf::TensorType;
 pub use tiny_llm_kernels::{
     Kernel,
+    choice::Choice,
     rung::{Rung, VARIABLE},
     vector,
 };
-use tiny_llm_kernels::{MANY, provided};
+use tiny_llm_kernels::{MANY, provided, unpacked::has_integers};
 
 use super::{
-    input::{Input, quantize_row},
+    input::{Input, Prepared, quantize_row},
     matrix::Matrix,
     parallel::Team,
 };
@@ -35,22 +36,41 @@ const GRAIN: usize = 32;
 const RUNS: usize = 4;
 const LONG: usize = 256;
 
-/// The kernel for a matrix of `tensor_type` and `rows` rows of activations: the one that is written
-/// here, or else the one that is provided, or else that of the rung below.
-fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Kernel {
-    let written: Option<Kernel> = match rung {
+/// The kernel for a matrix of `tensor_type` and `rows` rows of activations that is written here, if
+/// this rung has one.
+fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
+    match rung {
         Rung::Naive => Some(naive::kernel),
-        Rung::Fused => fused::dot(tensor_type).map(|_| fused::kernel as Kernel),
-        Rung::Integer => integer::dot(tensor_type).map(|_| unpacked::kernel as Kernel),
+        Rung::Fused => Some(fused::kernel),
+        Rung::Integer => has_integers(tensor_type).then_some(unpacked::kernel as Kernel),
         #[cfg(target_arch = "x86_64")]
         Rung::Avx2 => avx2::kernel(tensor_type, rows),
         #[cfg(target_arch = "aarch64")]
         Rung::Neon => neon::kernel(tensor_type, rows),
         _ => None,
-    };
-    written
+    }
+}
+
+/// Whether the course writes what multiplies such a matrix on this rung: the first three rungs of the
+/// formats that it teaches, and some kernels of the rungs with vector instructions.
+#[must_use]
+pub fn is_written(rung: Rung, tensor_type: TensorType, rows: usize) -> bool {
+    integer::dot(tensor_type).is_some() && written(rung, tensor_type, rows).is_some()
+}
+
+/// The rung whose kernel serves, and the kernel: the one that is written here, or else the one that
+/// is provided, or else that of the rung below.
+fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> (Rung, Kernel) {
+    written(rung, tensor_type, rows)
         .or_else(|| provided::kernel(rung, tensor_type, rows))
-        .unwrap_or_else(|| kernel(rung.below(), tensor_type, rows))
+        .map_or_else(|| kernel(rung.below(), tensor_type, rows), |kernel| (rung, kernel))
+}
+
+/// The rung whose kernel serves where `rung` is asked for: that one, or one below it if it has none
+/// for such a matrix.
+#[must_use]
+pub fn serving(rung: Rung, tensor_type: TensorType, rows: usize) -> Rung {
+    kernel(rung, tensor_type, rows).0
 }
 
 /// `out[t, r] = Σ weight[r, c] · x[t, c]`: `weight [R, C]`, `x [T, C]` → `out [T, R]`, on all
@@ -59,7 +79,7 @@ fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Kernel {
 /// # Panics
 /// If the sizes do not fit, or this machine cannot run the rung.
 #[allow(unsafe_code, reason = "the one place where kernels are called")]
-pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: &Input, out: &mut [f32]) {
+pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &mut [f32]) {
     assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
     assert_eq!(
         weight.cols, x.cols,
@@ -83,34 +103,31 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: &Input, out: &mut [f3
         x.cols
     );
     if rung.wants_int8() {
-        assert_eq!(
-            x.int8.len(),
-            x.rows * x.groups(),
-            "an input of {} int8 groups: it was not quantized",
-            x.int8.len()
-        );
+        let width =
+            x.scale_width().expect("an input that was not quantized, on a rung of integers");
         let block = weight.tensor_type.block_len();
         assert!(
-            x.width >= block,
-            "an input with a scale for each {} activations times blocks of {block} weights",
-            x.width
+            width >= block,
+            "an input with a scale for each {width} activations times blocks of {block} weights"
         );
     }
-    let kernel = kernel(rung, weight.tensor_type, x.rows);
+    let (_, kernel) = kernel(rung, weight.tensor_type, x.rows);
     let run = weight.rows.div_ceil(RUNS * team.threads()).next_multiple_of(4);
     let grain = if x.rows < MANY { run.clamp(4, LONG) } else { GRAIN };
     team.parallel_tiles(out, weight.rows, (x.rows, grain), |tile| {
         // SAFETY: the machine has the rung's instructions, and those of the rungs below.
-        unsafe { kernel(weight, x, tile) }
+        unsafe { kernel(weight, &x, tile) }
     });
 }
 
-/// Brings `x.int8` up to date with a rung's instructions, with a scale for each `width` activations.
+/// Makes the integers of `x` with a rung's instructions, with a scale for each `width` activations.
 ///
 /// # Panics
 /// If this machine cannot run the rung.
-pub fn quantize(rung: Rung, team: &Team, x: &mut Input, width: usize) {
-    if !provided::quantize(rung, team, x, width) {
-        x.quantize_with(team, width, quantize_row);
+pub fn quantize<'a>(rung: Rung, team: &Team, x: &'a mut Input, width: usize) -> Prepared<'a> {
+    if provided::quantize(rung, team, x, width) {
+        x.with_int8(width)
+    } else {
+        x.quantize_with(team, width, quantize_row)
     }
 }

@@ -11,9 +11,9 @@ pub fn decode_row(weight: &Matrix, r: usize, out: &mut [f32]) {
 /// See [`super::Kernel`].
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let mut row = vec![0.0; weight.cols];
-    for (i, r) in tile.cols.clone().enumerate() {
+    for (i, r) in tile.cols().enumerate() {
         decode_row(weight, r, &mut row);
-        for t in tile.rows.clone() {
+        for t in tile.rows() {
             tile.row_mut(t)[i] = row.iter().zip(x.row(t)).map(|(w, x)| w * x).sum();
         }
     }

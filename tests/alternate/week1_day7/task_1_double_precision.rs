@@ -6,7 +6,7 @@
         }
         return;
     }
-    let best = (0..logits.len()).rev().max_by(|&a, &b| logits[a].total_cmp(&logits[b])).expect("a logit");
+    let best = (0..logits.len()).rev().max_by(|&a, &b| logits[a].partial_cmp(&logits[b]).expect("no NaN")).expect("a logit");
     for i in (0..logits.len()).filter(|&i| i != best) {
         logits[i] = f32::NEG_INFINITY;
     }

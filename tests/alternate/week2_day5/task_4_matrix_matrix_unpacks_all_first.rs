@@ -9,7 +9,7 @@ let unpacked: Vec<Vec<Unpacked>> = tile
         row
     })
     .collect();
-for t in tile.rows.clone() {
+for t in tile.rows() {
     for (out, row) in tile.row_mut(t).iter_mut().zip(&unpacked) {
         *out = dot_unpacked(row, x.int8_row(t));
     }

@@ -8,7 +8,7 @@ use super::tokens::tokens;
 
 /// A change to a region.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Change {
+pub(crate) enum Change {
     /// Other code for the whole region.
     Whole(String),
     /// Pieces of it.
@@ -17,9 +17,9 @@ pub(super) enum Change {
 
 /// Code that stands once in the region, and what stands there instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) replace: String,
-    pub(super) with: String,
+pub(crate) struct Piece {
+    replace: String,
+    with: String,
 }
 
 impl Change {
@@ -28,7 +28,7 @@ impl Change {
     ///
     /// # Errors
     /// If there are none, or only some pieces say where they belong.
-    pub(super) fn parse(lines: &[&str]) -> Result<Self> {
+    pub(crate) fn parse(lines: &[&str]) -> Result<Self> {
         let (mut pieces, mut lines) = (Vec::new(), lines.iter().peekable());
         let mut whole = None;
         while let Some(line) = lines.next() {
@@ -79,7 +79,7 @@ impl Change {
     ///
     /// # Errors
     /// If a piece does not stand in it exactly once.
-    pub(super) fn apply(&self, region: &str) -> Result<String> {
+    pub(crate) fn apply(&self, region: &str) -> Result<String> {
         let pieces = match self {
             Self::Whole(body) => return Ok(body.clone()),
             Self::Pieces(pieces) => pieces,

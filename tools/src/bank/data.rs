@@ -68,6 +68,11 @@ impl Answers {
         bytes
     }
 
+    /// Whether a file holds these answers, but for rounding.
+    pub(super) fn are_in(&self, path: &Path) -> bool {
+        self.stale(path).is_ok_and(|difference| difference.is_none())
+    }
+
     /// Reads a file back, for comparison: check → answers. Tolerances are those of `self`.
     ///
     /// # Errors

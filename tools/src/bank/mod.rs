@@ -24,7 +24,7 @@ use crate::{
 
 mod alternate;
 mod answers;
-mod change;
+pub(crate) mod change;
 mod command;
 mod data;
 mod matrix;
@@ -32,9 +32,11 @@ mod page;
 mod tokens;
 mod tree;
 mod unseen;
+pub(crate) mod variants;
 mod wrong;
 
 pub(crate) use command::{Options, run, verify, verify_elsewhere};
+use variants::Variant;
 use wrong::Regions;
 
 /// Another body for a function of the reference.
@@ -69,6 +71,8 @@ pub(crate) struct Wrong {
     pub(crate) read: String,
     /// A part of a failing test's message, where the answer is no tensor.
     pub(crate) shows: Option<String>,
+    /// What `cargo course trace` says of it, in this order; asked of entries that have it.
+    pub(crate) trace: Vec<String>,
 }
 
 /// All entries: the wrong ones by day and name, then the alternates.
@@ -78,6 +82,22 @@ pub(crate) struct Wrong {
 /// named.
 pub(crate) fn load(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
     let (mut entries, mut problems) = mistakes(root, curriculum, "tests/wrong")?;
+    let (alternates, more) = alternates(root, curriculum)?;
+    entries.extend(alternates);
+    problems.extend(more);
+    ensure!(problems.is_empty(), "{} malformed entries\n{}", problems.len(), problems.join("\n"));
+    Ok(entries)
+}
+
+/// The correct bodies by day and name, and what is wrong with their files.
+///
+/// # Errors
+/// If a file cannot be read.
+pub(crate) fn alternates(
+    root: &Path,
+    curriculum: &Curriculum,
+) -> Result<(Vec<Entry>, Vec<String>)> {
+    let (mut entries, mut problems) = (Vec::new(), Vec::new());
     for day in curriculum.days() {
         for path in files(root, &format!("tests/alternate/{}", day.module()), ".rs")? {
             match alternate::entry(&path, &read(root, &path)?, day) {
@@ -86,8 +106,7 @@ pub(crate) fn load(root: &Path, curriculum: &Curriculum) -> Result<Vec<Entry>> {
             }
         }
     }
-    ensure!(problems.is_empty(), "{} malformed entries\n{}", problems.len(), problems.join("\n"));
-    Ok(entries)
+    Ok((entries, problems))
 }
 
 /// The name of the file of wrong answers that an entry's belong to: its day's, or one of its own for
@@ -142,6 +161,26 @@ fn mistakes(
         entries.extend(of_day);
     }
     Ok((entries, problems))
+}
+
+/// The entries' bodies; entry `i` has the number `i + 1`.
+///
+/// # Errors
+/// If a task is not in the curriculum.
+pub(crate) fn variants<'a>(
+    curriculum: &'a Curriculum,
+    entries: &'a [Entry],
+) -> Result<Vec<Variant<'a>>> {
+    let variant = |(i, entry): (usize, &'a Entry)| {
+        Ok(Variant {
+            number: i + 1,
+            file: &curriculum.task(&entry.task)?.file,
+            function: &entry.function,
+            place: &entry.path,
+            body: &entry.body,
+        })
+    };
+    entries.iter().enumerate().map(variant).collect()
 }
 
 /// Every marked body of the reference, without its indentation.

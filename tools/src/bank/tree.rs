@@ -5,7 +5,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -13,7 +12,10 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::Entry;
+use super::{
+    Entry,
+    variants::{VARIABLE, render, without_warnings},
+};
 use crate::{
     curriculum::{Curriculum, Day},
     process::{cargo, run_quietly},
@@ -21,19 +23,6 @@ use crate::{
     stubs::generated,
     verify::tree::copy_tree,
 };
-
-/// The variable that chooses an entry.
-const VARIABLE: &str = "COURSE_VARIANT";
-
-/// What answers the variable's question in the copy.
-const VARIANT: &str = "\
-//! Which body of the bank runs; 0 is the reference.
-
-pub(crate) fn number() -> usize {
-    static NUMBER: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-    *NUMBER.get_or_init(|| std::env::var(\"COURSE_VARIANT\").map_or(0, |number| number.parse().expect(\"a number\")))
-}
-";
 
 /// The copy, built.
 #[derive(Debug)]
@@ -60,29 +49,13 @@ impl Bank {
     ) -> Result<Self> {
         let tree = root.join("target/verify/bank");
         let mut instead = BTreeMap::new();
+        let variants = super::variants(curriculum, entries)?;
         for file in generated(root, curriculum)? {
-            let text = file.template.render_arms(|function| {
-                let of_function = |entry: &Entry| {
-                    entry.function == function && entry.task.file_is(&file.path, curriculum)
-                };
-                let arms = entries.iter().enumerate().filter(|(_, entry)| of_function(entry));
-                arms.map(|(i, entry)| {
-                    format!("{} => {{ // {}\n{}\n}}", i + 1, entry.path, entry.body)
-                })
-                .collect()
-            });
+            let text = render(&file, &variants);
             instead.insert(Path::new("reference").join(&file.path), text.into_bytes());
         }
-        let library = fs::read_to_string(root.join("reference/src/lib.rs"))?;
-        let (docs, rest): (Vec<&str>, Vec<&str>) =
-            library.lines().partition(|line| line.starts_with("//!"));
-        let library = format!(
-            "{}\n#![allow(warnings)]\nmod variant;\n{}\n",
-            docs.join("\n"),
-            rest.join("\n")
-        );
+        let library = without_warnings(&root.join("reference/src/lib.rs"))?;
         instead.insert("reference/src/lib.rs".into(), library.into_bytes());
-        instead.insert("reference/src/variant.rs".into(), VARIANT.into());
         copy_tree(root, curriculum, &tree, instead)?;
         let with_entries =
             |day: &&Day| entries.iter().any(|entry| entry.task.feature == day.feature);
@@ -150,6 +123,10 @@ fn build(
     // others, and so is all that uses them.
     for package in ["tiny-llm-formats", "tiny-llm-harness", "tiny-llm-reference"] {
         command.args(["--config", &format!("profile.dev.package.{package}.debug=false")]);
+    }
+    // Nearly all that the tests do is in the reference, and in what it takes from ndarray.
+    for package in ["ndarray", "tiny-llm-reference"] {
+        command.args(["--config", &format!("profile.dev.package.{package}.opt-level=1")]);
     }
     let folder = if emulation.is_some() { "target/verify/arm" } else { "target/verify/build" };
     command.env("CARGO_TARGET_DIR", root.join(folder));

@@ -20,6 +20,7 @@ struct Listed<'a> {
     id: &'a str,
     says: String,
     shows: Option<String>,
+    trace: Vec<String>,
     code: Vec<&'a str>,
 }
 
@@ -68,10 +69,16 @@ fn listed(text: &str) -> Result<Vec<Listed<'_>>> {
                     all.push(opened(line, i + 1, function).with_context(place)?);
                 }
             },
-            (2, Some(one)) if one.code.is_empty() => match line.trim().strip_prefix("shows: ") {
-                Some(part) => one.shows = Some(part.to_owned()),
-                None => one.says = format!("{} {}", one.says, line.trim()),
-            },
+            (2, Some(one)) if one.code.is_empty() => {
+                let text = line.trim();
+                if let Some(part) = text.strip_prefix("shows: ") {
+                    one.shows = Some(part.to_owned());
+                } else if let Some(part) = text.strip_prefix("trace: ") {
+                    one.trace.push(part.to_owned());
+                } else {
+                    one.says = format!("{} {text}", one.says);
+                }
+            }
             (3.., Some(one)) => one.code.push(line),
             _ => bail!(
                 "{}: expected an entry at the margin, its text two columns from it, or its code four; found `{line}`",
@@ -126,6 +133,7 @@ fn entry(path: &str, one: &Listed, day: &Day, chapter: &str, regions: &Regions) 
         says: one.says.clone(),
         read: format!("Day {of_week}, “{}” ({})", &heading[3..], day.chapter),
         shows: one.shows.clone(),
+        trace: one.trace.clone(),
     };
     Ok(Entry {
         path: format!("{path}:{}: {}", one.line, one.name),
@@ -151,6 +159,8 @@ twice (counts-twice): You count
     x + 1 → x + 2
 never (counts-never): You do not count.
   shows: found 0
+  trace: attention
+  trace: Look at one
    +0
 ";
 
@@ -182,6 +192,7 @@ never (counts-never): You do not count.
         assert_eq!((twice.id.as_str(), twice.says.as_str()), ("counts-twice", "You count twice."));
         assert_eq!(twice.read, "Day 1, “Task 1: counting” (book/src/week1/day1.md)");
         assert_eq!((twice.shows, never.shows.as_deref()), (None, Some("found 0")));
+        assert_eq!(never.trace, ["attention", "Look at one"]);
     }
 
     #[test]

@@ -1,228 +1,260 @@
-//! Building the days' test programs, for the libraries' folder and for a submission.
+//! Compiling a submission: the compiler alone, without cargo, so that no setting, no build script
+//! and no file of another crate is looked for.
 //!
-//! All days are built together. If the submission itself does not compile so, days that need the
-//! same libraries are built together, as a learner who is at day 2 builds nothing of day 5: so a
-//! fault in a later day's file does not cost the earlier days.
+//! The learner's crate is compiled with the features of all days. If it does not compile so, days
+//! that need the same parts of it are compiled together, as a learner who is at day 2 builds
+//! nothing of day 5: so a fault in a later day's file does not cost the earlier days.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     ffi::OsString,
+    fs,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use anyhow::{Context, Result, ensure};
-use serde::Deserialize;
+use anyhow::{Context, Result};
+use toml::Table;
 
 use super::{
-    limited::{self, Limits},
-    sandbox::Sandbox,
+    image::Image,
+    limited::{Ended, Limits},
+    submission::Submission,
+    wall::{Kind, Shut, Wall},
 };
 use crate::curriculum::Day;
 
-/// How long the build of a submission may take.
-const TIME: Duration = Duration::from_secs(180);
-/// How long the libraries' build may take.
-const BASE_TIME: Duration = Duration::from_secs(1800);
+/// How long each call of the compiler may take.
+const TIME: Duration = Duration::from_secs(120);
 /// The compiler's own memory counts here, MiB.
-const MEMORY: u64 = 8192;
-/// Cargo's messages are read whole.
-const OUTPUT: usize = 64 << 20;
+const MEMORY: u64 = 4096;
 /// How much of the compiler's errors is kept.
 const ERRORS: usize = 16 << 10;
 
 /// A day's test program, or why there is none.
 pub(super) type Built = Result<PathBuf, String>;
 
-/// Some days that are built together.
-type Group<'a> = Vec<&'a Day>;
-
-/// What of cargo's messages is used.
-#[derive(Debug, Deserialize)]
-struct Message {
-    #[serde(default)]
-    target: Target,
-    executable: Option<PathBuf>,
-    message: Option<Diagnostic>,
+/// Everything that a submission is built from.
+pub(super) struct Workshop<'a> {
+    /// The course. Inside the wall a submission's files stand in its place.
+    pub(super) root: &'a Path,
+    pub(super) image: &'a Image,
+    pub(super) wall: &'a Wall,
+    /// A folder for one submission at a time.
+    pub(super) scratch: PathBuf,
+    /// Each day with the features that the learner's crate needs for it.
+    pub(super) features: BTreeMap<String, BTreeSet<String>>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-struct Target {
-    #[serde(default)]
-    name: String,
+impl Workshop<'_> {
+    /// Puts the submission's files over the stubs, in an empty folder.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub(super) fn lay_out(
+        &self,
+        submission: &Submission,
+        stubs: &BTreeMap<String, String>,
+    ) -> Result<()> {
+        self.clear();
+        fs::create_dir_all(self.scratch.join("out"))
+            .with_context(|| format!("{} cannot be made", self.scratch.display()))?;
+        let lib = fs::read_to_string(self.root.join("src/lib.rs")).context("src/lib.rs")?;
+        let files = stubs.iter().chain(&submission.code);
+        for (path, text) in files.chain([(&"src/lib.rs".to_owned(), &lib)]) {
+            let path = self.scratch.join(path);
+            let folder = path.parent().unwrap_or(Path::new(""));
+            fs::create_dir_all(folder)
+                .and_then(|()| fs::write(&path, text))
+                .with_context(|| format!("{} cannot be written", path.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Takes away what a submission left.
+    pub(super) fn clear(&self) {
+        let _ = fs::remove_dir_all(&self.scratch);
+    }
+
+    /// Compiles the days' tests on the submission that is laid out.
+    ///
+    /// # Errors
+    /// If the compiler cannot be started.
+    pub(super) fn build(&self, days: &[&Day]) -> Result<BTreeMap<String, Built>> {
+        let built = self.together(days)?;
+        let groups = self.groups(days);
+        if groups.len() == 1 || built.values().any(Result::is_ok) {
+            return Ok(built);
+        }
+        let mut apart = BTreeMap::new();
+        for group in groups {
+            apart.extend(self.together(&group)?);
+        }
+        Ok(apart)
+    }
+
+    /// Days that need the same features.
+    fn groups<'d>(&self, days: &[&'d Day]) -> Vec<Vec<&'d Day>> {
+        let mut groups: Vec<Vec<&Day>> = Vec::new();
+        for day in days {
+            let needs = &self.features[&day.feature];
+            match groups.iter_mut().find(|group| self.features[&group[0].feature] == *needs) {
+                Some(group) => group.push(day),
+                None => groups.push(vec![day]),
+            }
+        }
+        groups
+    }
+
+    fn together(&self, days: &[&Day]) -> Result<BTreeMap<String, Built>> {
+        let features: BTreeSet<&String> = days
+            .iter()
+            .flat_map(|day| self.features[&day.feature].iter().chain([&day.feature]))
+            .collect();
+        let library = self.out().join("libtiny_llm.rlib");
+        let mut arguments = self.arguments("tiny_llm", &features);
+        arguments.extend(["--crate-type=rlib", "src/lib.rs", "-o"].map(Into::into));
+        arguments.push(library.clone().into());
+        if let Err(errors) = judge(&self.compile(arguments)?) {
+            return Ok(days.iter().map(|day| (day.feature.clone(), Err(errors.clone()))).collect());
+        }
+        let mut built = BTreeMap::new();
+        for day in days {
+            let program = self.out().join(day.module() + "-graded");
+            let mut arguments = self.arguments(&day.module(), &features);
+            arguments.extend(["--test".into(), "--cfg=feature=\"fresh\"".into()]);
+            let ours = ("tiny_llm".to_owned(), library.clone());
+            let imports = self.image.imports_of_tests.iter().chain([&ours]);
+            arguments.extend(imports.map(import));
+            arguments.push(self.root.join("tests").join(day.module() + ".rs").into());
+            arguments.extend(["-o".into(), program.clone().into()]);
+            let verdict = judge(&self.compile(arguments)?).map(|()| program);
+            built.insert(day.feature.clone(), verdict);
+        }
+        Ok(built)
+    }
+
+    /// What the compiler is told of every crate.
+    fn arguments(&self, name: &str, features: &BTreeSet<&String>) -> Vec<OsString> {
+        let mut all: Vec<OsString> = vec![format!("--crate-name={name}").into()];
+        // The course's lints are for learners; here only the compiler's own errors count.
+        all.extend(["--edition=2024", "-Awarnings", "--color=never"].map(Into::into));
+        all.push(format!("--remap-path-prefix={}/=", self.root.display()).into());
+        all.push(format!("-Ldependency={}", self.image.libraries.display()).into());
+        all.extend(features.iter().map(|name| format!("--cfg=feature={name:?}").into()));
+        all.extend(self.image.imports.iter().map(import));
+        all
+    }
+
+    fn compile(&self, arguments: Vec<OsString>) -> Result<Ended> {
+        let tests = self.root.join("tests");
+        let out = self.out();
+        let mut seen: Vec<(PathBuf, PathBuf)> =
+            same([&self.image.toolchain, &self.image.libraries]);
+        // Inside the wall the submission stands where the instructor's own files are outside.
+        seen.push((self.scratch.join("src"), self.root.join("src")));
+        // The tests' programs and their modules; what else is in tests/ holds solutions.
+        for entry in fs::read_dir(&tests).context("tests/ cannot be listed")? {
+            let path = entry?.path();
+            let program = path.extension().is_some_and(|extension| extension == "rs");
+            if program || path.join("mod.rs").is_file() || path.ends_with("fresh") {
+                seen.push((path.clone(), path));
+            }
+        }
+        let folder = if self.wall.stands() { self.root } else { &self.scratch };
+        let shut = Shut {
+            kind: Kind::Compiler,
+            program: &self.image.toolchain.join("bin/rustc"),
+            arguments,
+            folder,
+            variables: vec![
+                ("PATH".to_owned(), std::env::var_os("PATH").unwrap_or_default()),
+                ("CARGO_MANIFEST_DIR".to_owned(), self.root.into()),
+                ("TMPDIR".to_owned(), "/tmp".into()),
+            ],
+            seen,
+            written: Some(&out),
+        };
+        let limits = Limits { time: TIME, memory: MEMORY, output: 2 * ERRORS };
+        self.wall.run(shut, &limits)
+    }
+
+    /// Runs a test program of the submission.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub(super) fn test(
+        &self,
+        program: &Path,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+        limits: &Limits,
+    ) -> Result<Ended> {
+        let (fixtures, models) = (self.root.join("tests/fixtures"), self.root.join("models"));
+        let mut all = vec![("TMPDIR".to_owned(), OsString::from("/tmp"))];
+        all.push(("RUST_BACKTRACE".to_owned(), "0".into()));
+        all.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())));
+        let shut = Shut {
+            kind: Kind::Tests,
+            program,
+            arguments: arguments.iter().map(Into::into).collect(),
+            folder: Path::new("/tmp"),
+            variables: all,
+            seen: same([&fixtures, &models, program]),
+            written: None,
+        };
+        self.wall.run(shut, limits)
+    }
+
+    fn out(&self) -> PathBuf {
+        self.scratch.join("out")
+    }
 }
 
-#[derive(Debug, Deserialize)]
-struct Diagnostic {
-    level: String,
-    rendered: Option<String>,
+fn import((name, file): &(String, PathBuf)) -> OsString {
+    format!("--extern={name}={}", file.display()).into()
 }
 
-/// What one build gave.
-#[derive(Debug, Default)]
-struct Output {
-    /// Test program → its file.
-    programs: BTreeMap<String, PathBuf>,
-    /// Target and text of each error.
-    errors: Vec<(String, String)>,
-    /// Why it failed if there is no error of the compiler.
-    otherwise: String,
+/// Each under its own path.
+fn same<const N: usize>(paths: [impl AsRef<Path>; N]) -> Vec<(PathBuf, PathBuf)> {
+    paths.iter().map(|path| (path.as_ref().to_owned(), path.as_ref().to_owned())).collect()
 }
 
-/// Days by what they need of the libraries: the features that their own feature turns on.
+/// Whether the compiler was content; if not, what it said.
+fn judge(ended: &Ended) -> Result<(), String> {
+    match ended.status {
+        Some(status) if status.success() => Ok(()),
+        None => Err(format!("the build was ended after {} s, the time limit", TIME.as_secs())),
+        Some(_) => Err(format!("does not compile\n{}", ended.stderr)),
+    }
+}
+
+/// Each day with the features of the learner's crate that its own turns on, by `Cargo.toml`.
 ///
 /// # Errors
 /// If `Cargo.toml` is malformed.
-pub(super) fn groups<'a>(manifest: &str, days: &[&'a Day]) -> Result<Vec<Group<'a>>> {
-    let manifest: toml::Table = manifest.parse().context("Cargo.toml is malformed")?;
-    let needs = |day: &Day| {
-        manifest.get("features").and_then(|features| features.get(&day.feature)).cloned()
+pub(super) fn features(
+    manifest: &str,
+    days: &[&Day],
+) -> Result<BTreeMap<String, BTreeSet<String>>> {
+    let manifest: Table = manifest.parse().context("Cargo.toml is malformed")?;
+    let table = manifest.get("features").and_then(toml::Value::as_table);
+    let next = |feature: &str| -> Vec<String> {
+        let list = table.and_then(|table| table.get(feature)).and_then(toml::Value::as_array);
+        let names = list.into_iter().flatten().filter_map(toml::Value::as_str);
+        // Libraries are built with all features, so those of dependencies are of no account.
+        names.filter(|name| !name.contains([':', '/'])).map(str::to_owned).collect()
     };
-    let mut groups: Vec<(Option<toml::Value>, Group<'a>)> = Vec::new();
-    for &day in days {
-        let needs = needs(day);
-        match groups.iter_mut().find(|(of, _)| *of == needs) {
-            Some((_, group)) => group.push(day),
-            None => groups.push((needs, vec![day])),
-        }
-    }
-    Ok(groups.into_iter().map(|(_, group)| group).collect())
-}
-
-/// Builds the libraries and the stubs' test programs, and returns the programs.
-///
-/// # Errors
-/// If a build fails: nothing can be graded then.
-pub(super) fn base(
-    sandbox: &Sandbox,
-    days: &[&Day],
-    groups: &[Group],
-) -> Result<BTreeMap<String, PathBuf>> {
-    sandbox.lay_out(None)?;
-    let mut programs = BTreeMap::new();
-    for group in groups.iter().map(Vec::as_slice).chain([days]) {
-        let output = cargo(sandbox, &sandbox.base(), group, BASE_TIME)?;
-        for day in group {
-            let program = output.of(day).map_err(|reason| {
-                anyhow::anyhow!("the stubs' tests of {} cannot be built: {reason}", day.feature)
-            });
-            programs.insert(day.feature.clone(), program?);
-        }
-    }
-    Ok(programs)
-}
-
-/// Builds the days' tests on the submission that is laid out.
-///
-/// # Errors
-/// If cargo cannot be started.
-pub(super) fn submission(
-    sandbox: &Sandbox,
-    days: &[&Day],
-    groups: &[Group],
-) -> Result<BTreeMap<String, Built>> {
-    let together = cargo(sandbox, &sandbox.build(), days, TIME)?;
-    let mut built: BTreeMap<String, Built> =
-        days.iter().map(|day| (day.feature.clone(), together.of(day))).collect();
-    if groups.len() > 1 && built.values().all(Result::is_err) {
-        for group in groups {
-            let apart = cargo(sandbox, &sandbox.build(), group, TIME)?;
-            built.extend(group.iter().map(|day| (day.feature.clone(), apart.of(day))));
-        }
-    }
-    Ok(built)
-}
-
-fn cargo(sandbox: &Sandbox, target: &Path, days: &[&Day], time: Duration) -> Result<Output> {
-    let features: Vec<&str> = days.iter().map(|day| day.feature.as_str()).collect();
-    let mut arguments: Vec<OsString> =
-        ["build", "--locked", "--offline", "--keep-going", "--message-format=json", "--features"]
-            .map(Into::into)
-            .to_vec();
-    arguments.push(features.join(",").into());
+    let mut features = BTreeMap::new();
     for day in days {
-        arguments.extend(["--test".into(), day.module().into()]);
-    }
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let limits = Limits { time, memory: MEMORY, output: OUTPUT };
-    let ended =
-        limited::run(&program, &arguments, &sandbox.tree(), &sandbox.for_cargo(target), &limits)?;
-    let mut output = Output::parse(&ended.stdout);
-    output.otherwise = if ended.status.is_none() {
-        format!("the build was ended after {} s, the time limit", time.as_secs())
-    } else {
-        let lines: Vec<&str> = ended.stderr.lines().collect();
-        format!("the build failed: {}", lines[lines.len().saturating_sub(10)..].join("\n"))
-    };
-    Ok(output)
-}
-
-impl Output {
-    /// Reads cargo's messages, one JSON object a line.
-    fn parse(text: &str) -> Self {
-        let mut output = Self::default();
-        for message in text.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok()) {
-            if let Some(program) = message.executable {
-                output.programs.insert(message.target.name.clone(), program);
-            }
-            if let Some(Diagnostic { level, rendered: Some(rendered) }) = message.message
-                && level.starts_with("error")
-            {
-                output.errors.push((message.target.name, rendered));
-            }
+        let (mut found, mut open) = (BTreeSet::new(), next(&day.feature));
+        while let Some(feature) = open.pop() {
+            open.extend(next(&feature));
+            found.insert(feature);
         }
-        // The compiler's targets come in any order.
-        output.errors.sort();
-        output.errors.dedup();
-        output
+        features.insert(day.feature.clone(), found);
     }
-
-    /// The day's program, or the errors that stand in its way.
-    fn of(&self, day: &Day) -> Built {
-        let module = day.module();
-        if let Some(program) = self.programs.get(&module) {
-            return Ok(program.clone());
-        }
-        let of_day = |target: &str| target == module || !target.starts_with("week");
-        let mut text = String::from("does not compile\n");
-        for (_, error) in self.errors.iter().filter(|(target, _)| of_day(target)) {
-            if text.len() + error.len() > ERRORS {
-                text += "[… more errors left out …]\n";
-                break;
-            }
-            text += error;
-        }
-        Err(if text.lines().count() > 1 { text } else { self.otherwise.clone() })
-    }
-}
-
-/// The tests of a program that was built from the instructor's own files.
-///
-/// # Errors
-/// If it does not list any.
-pub(super) fn tests(sandbox: &Sandbox, program: &Path) -> Result<Vec<String>> {
-    let limits = Limits { time: Duration::from_secs(60), memory: MEMORY, output: 1 << 20 };
-    let ended = limited::run(
-        program.as_os_str(),
-        &["--list", "--format=terse"],
-        &sandbox.tree(),
-        &sandbox.for_tests(),
-        &limits,
-    )?;
-    let mut tests: Vec<String> = ended
-        .stdout
-        .lines()
-        .filter_map(|line| Some(line.strip_suffix(": test")?.to_owned()))
-        .collect();
-    tests.sort();
-    ensure!(
-        !tests.is_empty(),
-        "{} lists no tests: {}{}",
-        program.display(),
-        ended.stdout,
-        ended.stderr
-    );
-    Ok(tests)
+    Ok(features)
 }
 
 #[cfg(test)]
@@ -231,45 +263,13 @@ mod tests {
     use crate::testing::curriculum;
 
     #[test]
-    fn days_are_grouped_by_what_they_need() {
+    fn features_follow_each_other_and_leave_out_those_of_libraries() {
         let curriculum = curriculum();
         let days: Vec<&Day> = curriculum.days().collect();
-        let sizes = |manifest: &str| {
-            groups(manifest, &days).unwrap().iter().map(Vec::len).collect::<Vec<_>>()
-        };
-        assert_eq!(sizes("[features]\nweek1-day1 = []\nweek1-day2 = []\n"), [2]);
-        assert_eq!(sizes("[features]\nweek1-day1 = []\nweek1-day2 = [\"model\"]\n"), [1, 1]);
-    }
-
-    #[test]
-    fn programs_and_errors_are_read_off_cargos_messages() {
-        let output = Output::parse(
-            r#"{"reason":"compiler-message","target":{"name":"tiny_llm"},"message":{"level":"warning","rendered":"unused\n"}}
-{"reason":"compiler-message","target":{"name":"week1_day2"},"message":{"level":"error","rendered":"error: no three\n"}}
-{"reason":"compiler-artifact","target":{"name":"week1_day1"},"executable":"/x/week1_day1-1","fresh":false}
-not json
-{"reason":"build-finished","success":false}
-"#,
-        );
-        let curriculum = curriculum();
-        let built: Vec<Built> = curriculum.days().map(|day| output.of(day)).collect();
-        assert_eq!(
-            built,
-            [Ok("/x/week1_day1-1".into()), Err("does not compile\nerror: no three\n".to_owned())]
-        );
-    }
-
-    #[test]
-    fn an_error_of_the_library_concerns_every_day_and_a_silent_failure_says_so() {
-        let mut output =
-            Output { otherwise: "the build failed: no space".to_owned(), ..Output::default() };
-        let curriculum = curriculum();
-        let day = curriculum.days().next().unwrap();
-        assert_eq!(output.of(day), Err("the build failed: no space".to_owned()));
-        output.errors = vec![
-            ("tiny_llm".to_owned(), "error: bad\n".to_owned()),
-            ("week1_day2".to_owned(), "error: other\n".to_owned()),
-        ];
-        assert_eq!(output.of(day), Err("does not compile\nerror: bad\n".to_owned()));
+        let manifest = "[features]\nweek1-day1 = []\nweek1-day2 = [\"text\", \"dep:x\"]\n\
+                        text = [\"model\", \"formats/text\"]\nmodel = []\n";
+        let found = features(manifest, &days).unwrap();
+        assert!(found["week1-day1"].is_empty());
+        assert_eq!(found["week1-day2"], BTreeSet::from(["model", "text"].map(str::to_owned)));
     }
 }

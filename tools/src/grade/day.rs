@@ -4,17 +4,20 @@
 //! each test, one closing line with the same counts, and the exit code that belongs to them.
 //! Otherwise (it was ended, it crashed, something else wrote into its output) every test runs again
 //! in a process of its own, so that one task's fault does not hide the other tasks' verdicts.
+//!
+//! A task whose tests pass is then asked for answers on [fresh](super::fresh) inputs. The tests say
+//! what is wrong; that a task is right, only those answers can say.
 
 use std::{collections::BTreeMap, fmt::Write as _, path::Path, time::Duration};
 
 use anyhow::Result;
 
 use super::{
-    build::Built,
-    limited::{self, Ended, Limits},
-    sandbox::Sandbox,
+    build::{Built, Workshop},
+    fresh::{self, Fresh},
+    limited::{Ended, Limits},
 };
-use crate::{consistency::task_of_test, libtest::Report};
+use crate::{consistency::task_of_test, curriculum::Day, libtest::Report};
 
 /// Bytes of a submission's output that are kept.
 const LOG_LIMIT: usize = 1 << 20;
@@ -54,7 +57,8 @@ pub(super) struct DayResult {
 
 /// What is expected of a day, and where its output goes.
 pub(super) struct Run<'a> {
-    pub(super) sandbox: &'a Sandbox,
+    pub(super) workshop: &'a Workshop<'a>,
+    pub(super) fresh: &'a Fresh,
     pub(super) limits: Limits,
     /// What the submission's programs printed.
     pub(super) log: String,
@@ -67,10 +71,11 @@ impl Run<'_> {
     /// If a program cannot be started.
     pub(super) fn day(
         &mut self,
-        feature: &str,
+        day: &Day,
         expected: &[String],
         built: &Built,
     ) -> Result<DayResult> {
+        let feature = day.feature.as_str();
         let program = match built {
             Ok(program) => program,
             Err(reason) => {
@@ -78,7 +83,8 @@ impl Run<'_> {
                 return Ok(not_run(feature, expected, reason));
             }
         };
-        let ended = self.start(feature, program, &["--test-threads=4"], &self.limits.clone())?;
+        let arguments = ["--test-threads=4", "--skip", "fresh::"];
+        let ended = self.start(feature, program, &arguments, &self.limits.clone())?;
         let mut result = DayResult {
             feature: feature.to_owned(),
             reason: None,
@@ -103,7 +109,29 @@ impl Run<'_> {
                 result.duration += duration;
             }
         }
+        for (id, _) in day.tasks() {
+            let of_task = |test: &&Test| task_of_test(&test.name) == Some(id.task);
+            let mut tests = result.tests.iter().filter(of_task);
+            if tests.all(|test| test.verdict == Verdict::Passed) {
+                let (verdict, duration) = self.ask(feature, id.task, program)?;
+                let name = format!("task_{}_on_fresh_inputs", id.task);
+                result.tests.push(Test { name, verdict });
+                result.duration += duration;
+            }
+        }
         Ok(result)
+    }
+
+    /// Asks a task for answers on fresh inputs.
+    fn ask(&mut self, feature: &str, task: usize, program: &Path) -> Result<(Verdict, Duration)> {
+        let time = (self.limits.time / 4).max(Duration::from_secs(1));
+        let limits = Limits { time, output: fresh::OUTPUT, ..self.limits };
+        let arguments = fresh::arguments(task);
+        let arguments = arguments.each_ref().map(String::as_str);
+        let variables = [(fresh::VARIABLE, self.fresh.seed.as_str())];
+        let ended = self.workshop.test(program, &arguments, &variables, &limits)?;
+        self.note(&format!("== {feature} {}\n{}", arguments[0], ended.stderr));
+        Ok((self.fresh.judge(feature, task, &ended, &limits), ended.duration))
     }
 
     /// Every test in a process of its own. A task's tests have a quarter of the day's time in all;
@@ -164,13 +192,7 @@ impl Run<'_> {
         arguments: &[&str],
         limits: &Limits,
     ) -> Result<Ended> {
-        let ended = limited::run(
-            program.as_os_str(),
-            arguments,
-            &self.sandbox.tree(),
-            &self.sandbox.for_tests(),
-            limits,
-        )?;
+        let ended = self.workshop.test(program, arguments, &[], limits)?;
         self.note(&format!("== {title}\n{}{}", ended.stdout, ended.stderr));
         Ok(ended)
     }

@@ -16,7 +16,8 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use super::orphans;
+/// The number under which a program is given its filter's file.
+pub(super) const FILTER: u8 = 9;
 
 /// Whether a memory limit is enforced here: macOS accepts one and ignores it, Windows has none of
 /// this kind.
@@ -74,13 +75,16 @@ impl Ended {
             return format!("ended by signal {signal}");
         }
         match self.status.and_then(|status| status.code()) {
+            // Bubblewrap ends so where its program was ended by a signal.
+            Some(code @ 129..=192) => format!("ended by signal {}", code - 128),
             Some(code) => format!("ended with exit code {code} without a verdict"),
             None => "ended without a verdict".to_owned(),
         }
     }
 }
 
-/// Runs `program` in `folder` with no variable in its environment but `variables`.
+/// Runs `program` in `folder` with no variable in its environment but `variables`; it finds the
+/// file `filter`, if there is one, open under the number [`FILTER`].
 ///
 /// # Errors
 /// If it cannot be started.
@@ -89,9 +93,10 @@ pub(super) fn run<A: AsRef<OsStr>>(
     arguments: &[A],
     folder: &Path,
     variables: &[(String, std::ffi::OsString)],
+    filter: Option<&Path>,
     limits: &Limits,
 ) -> Result<Ended> {
-    let mut command = command(program, limits);
+    let mut command = command(program, filter, limits);
     command.args(arguments).current_dir(folder).env_clear();
     command.envs(variables.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -114,7 +119,6 @@ pub(super) fn run<A: AsRef<OsStr>>(
             None
         }
     };
-    orphans::end();
     let patience = Instant::now() + Duration::from_secs(2);
     Ok(Ended {
         status,
@@ -127,7 +131,7 @@ pub(super) fn run<A: AsRef<OsStr>>(
 /// The program behind a shell that sets the limits: no core files, no endless files, no endless
 /// processor time for what escapes, and the memory limit.
 #[cfg(unix)]
-fn command(program: &OsStr, limits: &Limits) -> Command {
+fn command(program: &OsStr, filter: Option<&Path>, limits: &Limits) -> Command {
     use std::os::unix::process::CommandExt;
     // Blocks of 512 bytes; seconds over all threads.
     let processor = limits.time.as_secs().saturating_mul(8) + 10;
@@ -135,13 +139,18 @@ fn command(program: &OsStr, limits: &Limits) -> Command {
     if MEMORY_IS_LIMITED {
         script += &format!("ulimit -v {} || exit 125; ", limits.memory.saturating_mul(1024));
     }
+    // The first argument is the filter's file, if there is one.
+    if filter.is_some() {
+        script += &format!("exec {FILTER}<\"$1\"; shift; ");
+    }
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(script + "exec \"$0\" \"$@\"").arg(program).process_group(0);
+    command.args(filter);
     command
 }
 
 #[cfg(not(unix))]
-fn command(program: &OsStr, _limits: &Limits) -> Command {
+fn command(program: &OsStr, _filter: Option<&Path>, _limits: &Limits) -> Command {
     Command::new(program)
 }
 
@@ -254,7 +263,7 @@ mod tests {
     fn sh(script: &str, seconds: u64, memory: u64) -> Ended {
         let limits = Limits { time: Duration::from_secs(seconds), memory, output: 1 << 16 };
         let path = ("PATH".to_owned(), std::env::var_os("PATH").unwrap());
-        run(OsStr::new("/bin/sh"), &["-c", script], Path::new("/"), &[path], &limits).unwrap()
+        run(OsStr::new("/bin/sh"), &["-c", script], Path::new("/"), &[path], None, &limits).unwrap()
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::Result;
 
-use super::flags::flags;
+use super::allowed;
 use crate::curriculum::Curriculum;
 
 /// The largest file that is read.
@@ -30,6 +30,8 @@ pub(super) struct Submission {
     pub(super) form: String,
     /// `src/week1/attention.rs` → its text.
     pub(super) files: BTreeMap<String, String>,
+    /// The same as it is compiled.
+    pub(super) code: BTreeMap<String, String>,
     /// What is wrong with it, a line each.
     pub(super) findings: Vec<String>,
     /// What the instructor should look at, a line each.
@@ -64,10 +66,13 @@ impl Submission {
                 .findings
                 .push(format!("not handed in, so graded as fresh stubs: {}", missing.join(", ")));
         }
-        let of_file = |(path, text): (&String, &String)| {
-            flags(path, text, stubs.get(path).map_or("", String::as_str))
-        };
-        submission.flags = submission.files.iter().flat_map(of_file).collect();
+        let stub = |path: &String| stubs.get(path).map_or("", String::as_str);
+        let own_macros = allowed::own_macros(submission.files.values().chain(stubs.values()));
+        for (path, text) in &submission.files {
+            let read = allowed::read(path, text, stub(path), &own_macros);
+            submission.flags.extend(read.flags);
+            submission.code.insert(path.clone(), read.code);
+        }
         submission
     }
 
@@ -186,6 +191,12 @@ impl Submission {
 
     /// Takes one file, a path from `root`, as the file `to` of the learner's crate.
     fn take(&mut self, root: &Path, path: &Path, to: String) {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "/_-.".contains(c);
+        if !to.chars().all(plain) {
+            let shown: String = shown(path).escape_debug().collect();
+            self.findings.push(format!("{shown}: not used, because no module has such a name"));
+            return;
+        }
         if !self.lies_inside(root, path) {
             return;
         }
@@ -361,7 +372,7 @@ mod tests {
                 "not handed in, so graded as fresh stubs: src/week1/a.rs",
             ]
         );
-        assert_eq!(read.flags, ["src/week1/b.rs:1: std::fs"]);
+        assert_eq!(read.flags, ["src/week1/b.rs:1: fs"]);
     }
 
     #[test]

@@ -30,23 +30,28 @@ mod grade;
 mod latency;
 mod memory;
 mod mutants;
+mod packages;
 mod planted;
 mod promise;
 mod python;
 mod replay;
 mod rust;
 pub(crate) mod tree;
+mod waiting;
 
 type Step = (&'static str, fn(&mut Verification) -> Result<Outcome>);
 
 /// Every step, in order. Later ones use what earlier ones made: the pristine copy, the Python
 /// environment.
-const STEPS: [Step; 28] = [
+const STEPS: [Step; 31] = [
     ("stubs: src/ is generated from reference/", rust::stubs),
     ("curriculum: features, tests, oracle, book agree", rust::curriculum),
     ("pristine copy", tree::copy),
     ("start: environment, story, first task", engine::start),
+    ("locks: no command waits for a build it does not need", waiting::locks),
+    ("libraries: none is built twice", waiting::libraries),
     ("formatting", rust::formatting),
+    ("documentation", rust::documentation),
     ("clippy", rust::clippy),
     ("unit tests of ground floor, runner, book builder", rust::unit_tests),
     ("cargo test alone is green and says how to start", rust::test_alone),
@@ -62,7 +67,7 @@ const STEPS: [Step; 28] = [
     ("command line: bad input, missing tasks", engine::command_line),
     ("trace: names the task of a planted mistake", planted::trace),
     ("speed and memory", engine::bench),
-    ("grade: broken and endless submissions", grade::grade),
+    ("grade: honest, broken and hostile submissions", grade::grade),
     ("book: builds", book::build),
     ("book: every command runs", book::commands),
     ("Python: environment", python::environment),

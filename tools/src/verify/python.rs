@@ -1,27 +1,16 @@
 //! The PyTorch side: an environment inside the repository, fixtures, bridge, pytest, models,
 //! figures.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{fs, path::PathBuf, process::Command};
 
 use anyhow::{Context, Result, ensure};
 
 use super::{
     context::{Outcome, Verification, succeeds},
+    packages::make,
     rust::BRIDGE,
 };
-use crate::{
-    environment::{self, Venv},
-    process::{forget_cargo, run_aloud},
-};
-
-/// Says what the download is, before it begins.
-const DOWNLOAD: &str = "\
-Making .venv with the packages that pyproject.toml pins. The first time this downloads PyTorch; on Linux it brings
-GPU libraries along (this course does not use them), several GiB in all. `cargo course verify --no-python` leaves this out.";
+use crate::process::{forget_cargo, run_aloud};
 
 /// Makes `.venv`, or takes the one that is there if it was made for the same packages.
 pub(super) fn environment(v: &mut Verification) -> Result<Outcome> {
@@ -35,30 +24,6 @@ pub(super) fn environment(v: &mut Verification) -> Result<Outcome> {
     }
     v.python = made.map(|(python, _)| python);
     Ok(outcome)
-}
-
-fn make(root: &Path) -> Result<(PathBuf, String), String> {
-    let venv = Venv::of(root).map_err(|error| format!("{error:#}"))?;
-    if venv.is_current() {
-        return Ok((venv.python, "as made before".to_owned()));
-    }
-    println!("{DOWNLOAD}");
-    // Over an environment that is there this changes nothing, and it mends one whose making was
-    // interrupted.
-    let mut make = environment::python()?.command();
-    make.args(["-m", "venv"]).arg(&venv.folder).current_dir(root);
-    succeeds(&mut make).map_err(|error| {
-        format!("{error:#}; on Debian and Ubuntu: `sudo apt install python3-venv`")
-    })?;
-    let mut pip = Command::new(&venv.python);
-    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"])
-        .args(&venv.packages)
-        .current_dir(root);
-    succeeds(&mut pip)
-        .map_err(|error| format!("the packages could not be installed: {error:#}"))?;
-    fs::write(&venv.stamp, venv.packages.join("\n"))
-        .map_err(|error| format!("{}: {error}", venv.stamp.display()))?;
-    Ok((venv.python, format!("{} packages installed", venv.packages.len())))
 }
 
 impl Verification {

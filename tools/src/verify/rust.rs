@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 
-use super::context::{Outcome, Verification};
+use super::context::{Outcome, Verification, succeeds};
 use crate::{bank, consistency, libtest::Report, process::run_aloud, stubs};
 
 /// The PyO3 crate; it builds only where there is a Python, and is checked with it.
@@ -50,6 +50,15 @@ pub(super) fn clippy(v: &mut Verification) -> Result<Outcome> {
     v.cargo_succeeds(&format!(
         "clippy --all-targets --features {weeks},cli,reference -- -D warnings"
     ))?;
+    Ok(Outcome::Passed(String::new()))
+}
+
+/// `cargo doc`, with warnings as errors: links that lead nowhere, above all.
+pub(super) fn documentation(v: &mut Verification) -> Result<Outcome> {
+    let features = "week1,week2,cli,tiny-llm-reference/engine,tiny-llm-reference/text";
+    let mut doc = v.cargo(&format!("doc --no-deps --workspace --exclude {BRIDGE}"));
+    doc.args(["--features", features]);
+    succeeds(doc.env("RUSTDOCFLAGS", "-D warnings"))?;
     Ok(Outcome::Passed(String::new()))
 }
 

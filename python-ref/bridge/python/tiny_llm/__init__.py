@@ -3,12 +3,20 @@
 `tiny_llm.student` is the learner's `src/`, `tiny_llm.reference` is the reference solution.
 """
 
-from functools import partial
-
 from ._bridge import NotImplementedYet, SolutionPanic, kit, reference, student
 from ._llm import Generation, Llm
 
+
+def _loader(solution):
+    def load(folder):
+        """Loads a Hugging Face folder. A tokenizer is not needed for what works on tokens."""
+        return Llm(solution, folder)
+
+    load.__module__ = solution.__name__
+    return load
+
+
 for _solution in (student, reference):
-    _solution.load = partial(Llm, _solution)
+    _solution.load = _loader(_solution)
 
 __all__ = ["Generation", "Llm", "NotImplementedYet", "SolutionPanic", "kit", "reference", "student"]

@@ -4,6 +4,8 @@ from . import student as student
 from ._llm import Generation as Generation
 from ._llm import Llm as Llm
 
+__all__ = ["Generation", "Llm", "NotImplementedYet", "SolutionPanic", "kit", "reference", "student"]
+
 class SolutionPanic(RuntimeError):
     """A solution panicked. The text is its message and where it panicked."""
 

@@ -1,11 +1,14 @@
 """A model folder, ready to use: what the command line does, for Python."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from ._bridge import kit
+
+
+M = TypeVar("M")
 
 
 class Generation(NamedTuple):
@@ -16,13 +19,16 @@ class Generation(NamedTuple):
     finish_reason: object
 
 
-class Llm:
+class Llm(Generic[M]):
     """A solution's model, with the folder's tokenizer if it has one: what works on tokens needs none."""
 
     def __init__(self, solution, folder):
         self._week1 = solution.week1
         self.model = solution.week1.weights.load_model(folder)
         self.tokenizer = kit.Tokenizer.from_folder(folder) if (Path(folder) / "tokenizer.json").exists() else None
+
+    def __repr__(self):
+        return f"Llm({self.model!r}, tokenizer={self.tokenizer!r})"
 
     def logits(self, tokens):
         """Logits of every position: `[L]` → `[L, V]`, `[B, L]` → `[B, L, V]`."""

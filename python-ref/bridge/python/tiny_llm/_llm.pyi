@@ -1,23 +1,31 @@
 from collections.abc import Callable, Iterable
 from os import PathLike
 from types import ModuleType
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
+from . import student
 from ._types import Array, Ids
 from .kit import Tokenizer
 from .reference.week1.generate import FinishReason
-from .reference.week1.model import Model
+
+M = TypeVar("M")
 
 class Generation(NamedTuple):
+    """What was generated. There is a `text` if the prompt was one."""
+
     tokens: list[int]
     text: str | None
-    finish_reason: FinishReason
+    finish_reason: FinishReason | student.week1.generate.FinishReason
 
-class Llm:
-    model: Model
+class Llm(Generic[M]):
+    """A solution's model, with the folder's tokenizer if it has one: what works on tokens needs none."""
+
+    model: M
     tokenizer: Tokenizer | None
     def __init__(self, solution: ModuleType, folder: str | PathLike[str]) -> None: ...
-    def logits(self, tokens: Ids) -> Array: ...
+    def logits(self, tokens: Ids) -> Array:
+        """Logits of every position: `[L]` → `[L, V]`, `[B, L]` → `[B, L, V]`."""
+
     def generate(
         self,
         prompt: str | Ids,
@@ -31,4 +39,9 @@ class Llm:
         seed: int = 0,
         stop_tokens: Iterable[int] | None = None,
         on_text: Callable[[str], object] | None = None,
-    ) -> Generation: ...
+    ) -> Generation:
+        """Continues `prompt`, a text or token ids; greedily unless a temperature is given.
+
+        `stop_tokens` are the checkpoint's unless they are given. If the prompt is a text, `on_text` receives the new text
+        as it comes.
+        """

@@ -3,6 +3,7 @@ from os import PathLike
 from .._llm import Llm
 from . import week1 as week1
 from . import week2 as week2
+from .week1.model import Model
 
-def load(folder: str | PathLike[str]) -> Llm:
+def load(folder: str | PathLike[str]) -> Llm[Model]:
     """Loads a Hugging Face folder. A tokenizer is not needed for what works on tokens."""

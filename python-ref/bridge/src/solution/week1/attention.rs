@@ -1,9 +1,15 @@
 //! Day 1.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 
 use super::rust::attention as rust;
-use crate::convert::{Any, Heads, Matrices, Matrix, Sequences, Vector, compute, optional};
+use crate::{
+    convert::{Count, Floats, Real, compute, optional},
+    memory::room,
+    shapes::{Shapes, divides},
+};
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(softmax, m)?)?;
@@ -14,67 +20,156 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<MultiHeadAttention>()
 }
 
+/// Softmax over the last axis: `x [..., n]` → the same shape.
 #[pyfunction]
-fn softmax(py: Python<'_>, x: Any) -> PyResult<Any> {
-    compute(py, || rust::softmax(&x.0))
+fn softmax(py: Python<'_>, x: Floats) -> PyResult<Floats> {
+    Shapes::default().fit("x", "... n", &x)?;
+    compute(py, move || rust::softmax(&x.0))
 }
 
+/// `x [..., L, in]`, `weight [out, in]`, `bias [out]` → `[..., L, out]`
 #[pyfunction]
 #[pyo3(signature = (x, weight, bias=None))]
-fn linear(py: Python<'_>, x: Any, weight: Matrix, bias: Option<Vector>) -> PyResult<Any> {
-    compute(py, || rust::linear(&x.0, &weight.0, optional(&bias)))
+fn linear(py: Python<'_>, x: Floats, weight: Floats, bias: Option<Floats>) -> PyResult<Floats> {
+    check_linear(&x, &weight, bias.as_ref())?;
+    compute(py, move || rust::linear(&x.0, &weight.0, optional(&bias)))
 }
 
+/// What [`linear`] takes, and whether there is room for what it returns.
+pub(super) fn check_linear(x: &Floats, weight: &Floats, bias: Option<&Floats>) -> PyResult<()> {
+    let mut shapes = Shapes::default();
+    shapes.fit("x", "... L in", x)?;
+    shapes.fit("weight", "out in", weight)?;
+    shapes.fit_optional("bias", "out", bias)?;
+    room("the result", &shapes.shape(&["L", "out"]))
+}
+
+/// `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`; `mask` is added and broadcasts to `[..., L, S]`.
 #[pyfunction]
 #[pyo3(signature = (q, k, v, scale=None, mask=None))]
 fn scaled_dot_product_attention(
     py: Python<'_>,
-    q: Matrices,
-    k: Matrices,
-    v: Matrices,
-    scale: Option<f32>,
-    mask: Option<Any>,
-) -> PyResult<Any> {
-    compute(py, || rust::scaled_dot_product_attention(&q.0, &k.0, &v.0, scale, optional(&mask)))
+    q: Floats,
+    k: Floats,
+    v: Floats,
+    scale: Option<Real>,
+    mask: Option<Floats>,
+) -> PyResult<Floats> {
+    let mut shapes = Shapes::default();
+    shapes.fit("q", "... L D", &q)?;
+    shapes.fit("k", "... S D", &k)?;
+    shapes.fit("v", "... S D", &v)?;
+    shapes.fit_mask(mask.as_ref(), &["L", "S"])?;
+    room("the scores", &shapes.shape(&["L", "S"]))?;
+    room("the result", &shapes.shape(&["L", "D"]))?;
+    compute(py, move || {
+        let scale = scale.map(|scale| scale.0);
+        rust::scaled_dot_product_attention(&q.0, &k.0, &v.0, scale, optional(&mask))
+    })
 }
 
+/// `[B, L, H·D]` → `[B, H, L, D]`
 #[pyfunction]
-fn split_heads(py: Python<'_>, x: Sequences, n_heads: usize) -> PyResult<Any> {
-    compute(py, || rust::split_heads(&x.0, n_heads))
+fn split_heads(py: Python<'_>, x: Floats, n_heads: Count) -> PyResult<Floats> {
+    let mut shapes = Shapes::default();
+    shapes.fit("x", "B L H·D", &x)?;
+    divides("n_heads", n_heads.0, shapes.size("H·D"), "the last axis of x")?;
+    compute(py, move || rust::split_heads(&x.0, n_heads.0))
 }
 
+/// `[B, H, L, D]` → `[B, L, H·D]`
 #[pyfunction]
-fn merge_heads(py: Python<'_>, x: Heads) -> PyResult<Any> {
-    compute(py, || rust::merge_heads(&x.0))
+fn merge_heads(py: Python<'_>, x: Floats) -> PyResult<Floats> {
+    Shapes::default().fit("x", "B H L D", &x)?;
+    compute(py, move || rust::merge_heads(&x.0))
 }
 
-#[pyclass(frozen, get_all, new = "from_fields")]
-pub(crate) struct MultiHeadAttention {
-    n_heads: usize,
-    q_proj: Matrix,
-    k_proj: Matrix,
-    v_proj: Matrix,
-    o_proj: Matrix,
-}
+/// `q_proj`, `k_proj`, `v_proj [H·D, E]`, `o_proj [E, H·D]`
+#[pyclass(frozen)]
+pub(crate) struct MultiHeadAttention(Arc<rust::MultiHeadAttention>);
 
 #[pymethods]
 impl MultiHeadAttention {
+    #[new]
+    fn new(
+        n_heads: Count,
+        q_proj: Floats,
+        k_proj: Floats,
+        v_proj: Floats,
+        o_proj: Floats,
+    ) -> PyResult<Self> {
+        let mut shapes = Shapes::default();
+        shapes.fit("q_proj", "H·D E", &q_proj)?;
+        shapes.fit("k_proj", "H·D E", &k_proj)?;
+        shapes.fit("v_proj", "H·D E", &v_proj)?;
+        shapes.fit("o_proj", "E H·D", &o_proj)?;
+        divides("n_heads", n_heads.0, shapes.size("H·D"), "the rows of q_proj")?;
+        Ok(Self(Arc::new(rust::MultiHeadAttention {
+            n_heads: n_heads.0,
+            q_proj: q_proj.0,
+            k_proj: k_proj.0,
+            v_proj: v_proj.0,
+            o_proj: o_proj.0,
+        })))
+    }
+
+    /// `H`
+    #[getter]
+    fn n_heads(&self) -> usize {
+        self.0.n_heads
+    }
+
+    /// `[H·D, E]`
+    #[getter]
+    fn q_proj(&self) -> Floats {
+        Floats(self.0.q_proj.clone())
+    }
+
+    /// `[H·D, E]`
+    #[getter]
+    fn k_proj(&self) -> Floats {
+        Floats(self.0.k_proj.clone())
+    }
+
+    /// `[H·D, E]`
+    #[getter]
+    fn v_proj(&self) -> Floats {
+        Floats(self.0.v_proj.clone())
+    }
+
+    /// `[E, H·D]`
+    #[getter]
+    fn o_proj(&self) -> Floats {
+        Floats(self.0.o_proj.clone())
+    }
+
+    /// `query [B, L, E]`, `key`, `value [B, S, E]` → `[B, L, E]`; `mask` broadcasts to `[B, H, L, S]`.
     #[pyo3(signature = (query, key, value, mask=None))]
     fn forward(
         &self,
         py: Python<'_>,
-        query: Sequences,
-        key: Sequences,
-        value: Sequences,
-        mask: Option<Any>,
-    ) -> PyResult<Any> {
-        let layer = rust::MultiHeadAttention {
-            n_heads: self.n_heads,
-            q_proj: self.q_proj.0.clone(),
-            k_proj: self.k_proj.0.clone(),
-            v_proj: self.v_proj.0.clone(),
-            o_proj: self.o_proj.0.clone(),
-        };
-        compute(py, || layer.forward(&query.0, &key.0, &value.0, optional(&mask)))
+        query: Floats,
+        key: Floats,
+        value: Floats,
+        mask: Option<Floats>,
+    ) -> PyResult<Floats> {
+        let mut shapes = Shapes::default();
+        shapes.set("E", self.0.q_proj.shape()[1], "q_proj");
+        shapes.fit("query", "B L E", &query)?;
+        shapes.fit("key", "B S E", &key)?;
+        shapes.fit("value", "B S E", &value)?;
+        shapes.set("H", self.0.n_heads, "n_heads");
+        shapes.fit_mask(mask.as_ref(), &["B", "H", "L", "S"])?;
+        room("the scores", &shapes.shape(&["B", "H", "L", "S"]))?;
+        let layer = Arc::clone(&self.0);
+        compute(py, move || layer.forward(&query.0, &key.0, &value.0, optional(&mask)))
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "MultiHeadAttention(n_heads={}, q_proj={:?})",
+            self.0.n_heads,
+            self.0.q_proj.shape()
+        )
     }
 }

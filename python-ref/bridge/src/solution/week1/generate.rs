@@ -6,31 +6,39 @@ use pyo3::prelude::*;
 
 use super::{model::Model, rust::generate as rust};
 use crate::{
-    convert::{Ids, Vector, vector},
-    panics::{call, catch, unwrap_or_unwind, value_error},
+    background::{call, converse},
+    choice::{self, choice},
+    convert::{Count, Floats, Ids, vector, whole},
+    panics::{value_error, wrong_argument},
+    shapes::{Shapes, every, vocabulary},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(argmax, m)?)?;
     m.add_function(wrap_pyfunction!(next_token_logits, m)?)?;
     m.add_class::<Limits>()?;
-    m.add_class::<FinishReason>()?;
+    choice::add::<FinishReason>(m)?;
     m.add_function(wrap_pyfunction!(generate, m)?)
 }
 
+/// The index of the largest of `logits [V]`; of equal ones, the first.
 #[pyfunction]
-fn argmax(py: Python<'_>, logits: Vector) -> PyResult<u32> {
-    call(py, || rust::argmax(&logits.to_vec()))
+fn argmax(py: Python<'_>, logits: Floats) -> PyResult<u32> {
+    Shapes::default().fit("logits", "V", &logits)?;
+    every("logits", &logits.0, "numbers", |x| !x.is_nan())?;
+    call(py, move || rust::argmax(&logits.to_vec()))
 }
 
+/// Logits `[V]` of the token that follows `tokens [L]`.
 #[pyfunction]
-fn next_token_logits(py: Python<'_>, model: Model, tokens: Ids<1, 1>) -> PyResult<Vector> {
+fn next_token_logits(py: Python<'_>, model: Model, tokens: Ids<1>) -> PyResult<Floats> {
     let tokens = tokens.to_vec();
-    call(py, || model.0.check(&tokens))?.map_err(value_error)?;
-    call(py, || rust::next_token_logits(&model.0, &tokens)).map(|logits| vector(&logits))
+    model.check(1, &tokens)?;
+    call(py, move || rust::next_token_logits(&model.0, &tokens)).map(|logits| vector(&logits))
 }
 
-#[pyclass(frozen, get_all, from_py_object)]
+/// When a generation ends: after so many new tokens, at so many tokens in all, or at one of `stop_tokens`.
+#[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct Limits {
     max_new_tokens: usize,
@@ -41,19 +49,69 @@ pub(crate) struct Limits {
 #[pymethods]
 impl Limits {
     #[new]
-    #[pyo3(signature = (max_new_tokens, context, stop_tokens=HashSet::new()))]
-    fn new(max_new_tokens: usize, context: usize, stop_tokens: HashSet<u32>) -> Self {
-        Self { max_new_tokens, context, stop_tokens }
+    #[pyo3(signature = (max_new_tokens, context, stop_tokens=Tokens::default()))]
+    fn new(max_new_tokens: Count, context: Count, stop_tokens: Tokens) -> Self {
+        Self { max_new_tokens: max_new_tokens.0, context: context.0, stop_tokens: stop_tokens.0 }
+    }
+
+    /// At most so many new tokens.
+    #[getter]
+    fn max_new_tokens(&self) -> usize {
+        self.max_new_tokens
+    }
+
+    /// At most so many tokens, prompt included.
+    #[getter]
+    fn context(&self) -> usize {
+        self.context
+    }
+
+    /// Each of these ends the text and is no part of it.
+    #[getter]
+    fn stop_tokens(&self) -> HashSet<u32> {
+        self.stop_tokens.clone()
+    }
+
+    fn __repr__(&self) -> String {
+        let mut stop_tokens: Vec<_> = self.stop_tokens.iter().collect();
+        stop_tokens.sort_unstable();
+        let (new, context) = (self.max_new_tokens, self.context);
+        format!("Limits(max_new_tokens={new}, context={context}, stop_tokens={stop_tokens:?})")
     }
 }
 
-#[pyclass(frozen, eq, eq_int, hash)]
-#[derive(Clone, PartialEq, Hash)]
-pub(crate) enum FinishReason {
-    Stop,
-    Length,
-    ContextFull,
-    Interrupted,
+/// A set of tokens.
+#[derive(Default)]
+struct Tokens(HashSet<u32>);
+
+impl FromPyObject<'_, '_> for Tokens {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let set: HashSet<Token> = object.extract()?;
+        Ok(Self(set.into_iter().map(|token| token.0).collect()))
+    }
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Token(u32);
+
+impl FromPyObject<'_, '_> for Token {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        whole(&object, u32::MAX.into()).map(|token| Self(token as u32))
+    }
+}
+
+choice! {
+    /// Why a generation ended.
+    FinishReason {
+        Stop = "stop",
+        Length = "length",
+        ContextFull = "context full",
+        Interrupted = "interrupted",
+    }
 }
 
 impl From<rust::FinishReason> for FinishReason {
@@ -67,40 +125,91 @@ impl From<rust::FinishReason> for FinishReason {
     }
 }
 
-/// The three callbacks are Python functions: `next_logits(tokens) -> array`,
-/// `choose(logits, tokens) -> int` and `on_token(token)`, which ends the generation by returning
-/// True.
+/// What the generation asks Python, and what it is told.
+enum Question {
+    NextLogits(Vec<u32>),
+    Choose(Vec<f32>, Vec<u32>),
+    OnToken(u32),
+}
+
+enum Answer {
+    Logits(Vec<f32>),
+    Token(u32),
+    End(bool),
+}
+
+/// Extends `prompt` by the tokens that `choose(logits, tokens)` picks of `next_logits(tokens)`. `on_token` ends the generation by
+/// returning something true.
 #[pyfunction]
 fn generate(
+    py: Python<'_>,
     next_logits: Bound<'_, PyAny>,
-    prompt: Ids<1, 1>,
+    prompt: Ids<1>,
     limits: Limits,
     choose: Bound<'_, PyAny>,
     on_token: Bound<'_, PyAny>,
 ) -> PyResult<FinishReason> {
     let Limits { max_new_tokens, context, stop_tokens } = limits;
     let limits = rust::Limits { max_new_tokens, context, stop_tokens };
-    let next_logits = |tokens: &[u32]| -> PyResult<Vec<f32>> {
-        Ok(next_logits.call1((tokens.to_vec(),))?.extract::<Vector>()?.to_vec())
-    };
-    let choose = |logits: &[f32], tokens: &[u32]| -> PyResult<u32> {
-        choose.call1((vector(logits), tokens.to_vec()))?.extract()
-    };
-    let on_token = |token: u32| -> PyResult<bool> { on_token.call1((token,))?.is_truthy() };
-    let reason = catch(|| {
+    let prompt = prompt.to_vec();
+    let work = move |ask: &mut dyn FnMut(Question) -> Answer| {
+        let ask = std::cell::RefCell::new(ask);
         rust::generate(
-            |tokens| unwrap_or_unwind(next_logits(tokens)),
-            &prompt.to_vec(),
+            |tokens| match (ask.borrow_mut())(Question::NextLogits(tokens.to_vec())) {
+                Answer::Logits(logits) => logits,
+                _ => unreachable!("each question has its answer"),
+            },
+            &prompt,
             &limits,
-            |logits, tokens| unwrap_or_unwind(choose(logits, tokens)),
-            |token| {
-                if unwrap_or_unwind(on_token(token)) {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
+            |logits, tokens| match (ask.borrow_mut())(Question::Choose(
+                logits.to_vec(),
+                tokens.to_vec(),
+            )) {
+                Answer::Token(token) => token,
+                _ => unreachable!("each question has its answer"),
+            },
+            |token| match (ask.borrow_mut())(Question::OnToken(token)) {
+                Answer::End(true) => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
             },
         )
-    })?;
+    };
+    let answer = |question| match question {
+        Question::NextLogits(tokens) => {
+            let logits: Floats = next_logits.call1((tokens,))?.extract()?;
+            Shapes::default().fit("what next_logits returns", "V", &logits)?;
+            Ok(Answer::Logits(logits.to_vec()))
+        }
+        Question::Choose(logits, tokens) => {
+            let token = chosen(&choose, &logits, tokens)?;
+            Ok(Answer::Token(token))
+        }
+        Question::OnToken(token) => Ok(Answer::End(on_token.call1((token,))?.is_truthy()?)),
+    };
+    let reason = converse(py, work, answer)?;
     reason.map(FinishReason::from).map_err(value_error)
+}
+
+/// The token that Python chooses.
+///
+/// # Errors
+/// What `choose` raises; a `ValueError` or `TypeError` if what it returns is no token.
+pub(crate) fn chosen(choose: &Bound<'_, PyAny>, logits: &[f32], tokens: Vec<u32>) -> PyResult<u32> {
+    let token: Count = choose.call1((vector(logits), tokens))?.extract()?;
+    let token = u32::try_from(token.0).unwrap_or(u32::MAX);
+    vocabulary("what choose returns", [&token], logits.len())?;
+    Ok(token)
+}
+
+impl Model {
+    /// Whether a pass over these tokens can be computed: `rows` sequences of them.
+    ///
+    /// # Errors
+    /// A `ValueError` that names `tokens`, or a `MemoryError`.
+    pub(super) fn check(&self, rows: usize, tokens: &[u32]) -> PyResult<()> {
+        let config = &self.0.config;
+        vocabulary("tokens", tokens, config.vocab_size)?;
+        self.0.check(tokens).map_err(wrong_argument("tokens"))?;
+        self.fits(rows, tokens.len())
+    }
 }

@@ -6,8 +6,16 @@ use ndarray::Axis;
 use pyo3::prelude::*;
 use tiny_llm_formats::Tensor;
 
-use super::{rope::RopeTables, rust::gqa as rust};
-use crate::convert::{Any, Heads, Matrix, Sequences, Vector, compute, optional};
+use super::{
+    attention::check_linear,
+    rope::{RopeTables, check_rope},
+    rust::gqa as rust,
+};
+use crate::{
+    convert::{Count, Floats, Real, compute, optional},
+    memory::room,
+    shapes::{Shapes, divides, wrong},
+};
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(grouped_query_attention, m)?)?;
@@ -16,34 +24,59 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<GroupedQueryAttention>()
 }
 
+/// `q [B, H_q, L, D]`, `k`, `v [B, H, S, D]` → `[B, H_q, L, D]`; `mask` broadcasts to `[B, H_q, L, S]`.
 #[pyfunction]
 #[pyo3(signature = (q, k, v, scale=None, mask=None))]
 fn grouped_query_attention(
     py: Python<'_>,
-    q: Heads,
-    k: Heads,
-    v: Heads,
-    scale: Option<f32>,
-    mask: Option<Any>,
-) -> PyResult<Any> {
-    compute(py, || rust::grouped_query_attention(&q.0, &k.0, &v.0, scale, optional(&mask)))
+    q: Floats,
+    k: Floats,
+    v: Floats,
+    scale: Option<Real>,
+    mask: Option<Floats>,
+) -> PyResult<Floats> {
+    let mut shapes = Shapes::default();
+    shapes.fit("q", "B H_q L D", &q)?;
+    shapes.fit("k", "B H S D", &k)?;
+    shapes.fit("v", "B H S D", &v)?;
+    let (heads, kv_heads) = (shapes.size("H_q"), shapes.size("H"));
+    if !heads.is_multiple_of(kv_heads) {
+        let expected = format!("as many heads as k has, {kv_heads}, or a multiple of that");
+        return Err(wrong("q", &format!("shape {:?}", q.0.shape()), &expected));
+    }
+    shapes.fit_mask(mask.as_ref(), &["B", "H_q", "L", "S"])?;
+    room("the scores", &shapes.shape(&["B", "H_q", "L", "S"]))?;
+    compute(py, move || {
+        let scale = scale.map(|scale| scale.0);
+        rust::grouped_query_attention(&q.0, &k.0, &v.0, scale, optional(&mask))
+    })
 }
 
+/// `[length, keys]`: 0 keeps a key, −inf removes it.
 #[pyfunction]
-fn causal_mask(py: Python<'_>, length: usize, keys: usize) -> PyResult<Any> {
-    compute(py, || rust::causal_mask(length, keys))
+fn causal_mask(py: Python<'_>, length: Count, keys: Count) -> PyResult<Floats> {
+    let (length, keys) = (length.0, keys.0);
+    if length > keys {
+        let expected = format!("at most as many as keys, {keys}");
+        return Err(wrong("length", &length.to_string(), &expected));
+    }
+    room("the mask", &[length, keys])?;
+    compute(py, move || rust::causal_mask(length, keys))
 }
 
-#[pyclass(frozen, get_all, from_py_object)]
+/// A projection: `weight [out, in]`, `bias [out]`.
+#[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
-pub(crate) struct Linear {
-    weight: Matrix,
-    bias: Option<Vector>,
-}
+pub(crate) struct Linear(Arc<rust::Linear>);
 
 impl Linear {
     pub(crate) fn to_rust(&self) -> rust::Linear {
-        rust::Linear { weight: self.weight.0.clone(), bias: optional(&self.bias).cloned() }
+        (*self.0).clone()
+    }
+
+    /// `[out, in]`
+    pub(crate) fn shape(&self) -> &[usize] {
+        self.0.weight.shape()
     }
 }
 
@@ -51,28 +84,63 @@ impl Linear {
 impl Linear {
     #[new]
     #[pyo3(signature = (weight, bias=None))]
-    fn new(weight: Matrix, bias: Option<Vector>) -> Self {
-        Self { weight, bias }
+    fn new(weight: Floats, bias: Option<Floats>) -> PyResult<Self> {
+        let mut shapes = Shapes::default();
+        shapes.fit("weight", "out in", &weight)?;
+        shapes.fit_optional("bias", "out", bias.as_ref())?;
+        let bias = bias.map(|bias| bias.0);
+        Ok(Self(Arc::new(rust::Linear { weight: weight.0, bias })))
     }
 
-    fn forward(&self, py: Python<'_>, x: Any) -> PyResult<Any> {
-        let layer = self.to_rust();
-        compute(py, || layer.forward(&x.0))
+    /// `[out, in]`
+    #[getter]
+    fn weight(&self) -> Floats {
+        Floats(self.0.weight.clone())
+    }
+
+    /// `[out]`, or None.
+    #[getter]
+    fn bias(&self) -> Option<Floats> {
+        self.0.bias.clone().map(Floats)
+    }
+
+    /// `x [..., L, in]` → `[..., L, out]`
+    fn forward(&self, py: Python<'_>, x: Floats) -> PyResult<Floats> {
+        check_linear(&x, &self.weight(), None)?;
+        let layer = Arc::clone(&self.0);
+        compute(py, move || layer.forward(&x.0))
+    }
+
+    fn __repr__(&self) -> String {
+        let (shape, bias) = (self.shape(), if self.0.bias.is_some() { "True" } else { "False" });
+        format!("Linear(out={}, in={}, bias={bias})", shape[0], shape[1])
     }
 }
 
+/// The attention layer of Llama, Qwen2 and Qwen3. `q_norm` and `k_norm` are the weights `[D]` of an RMSNorm that the bridge
+/// brings: the solution's comes on day 4.
 #[pyclass(frozen, get_all, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct GroupedQueryAttention {
+    /// `H_q`
     n_heads: usize,
+    /// `H`
     n_kv_heads: usize,
+    /// `[H_q·D, E]`
     q_proj: Linear,
+    /// `[H·D, E]`
     k_proj: Linear,
+    /// `[H·D, E]`
     v_proj: Linear,
+    /// `[E, H_q·D]`
     o_proj: Linear,
+    /// Tables for as many positions as a sequence has, at least.
     rope: RopeTables,
-    q_norm: Option<Vector>,
-    k_norm: Option<Vector>,
+    /// `[D]`, or None.
+    q_norm: Option<Floats>,
+    /// `[D]`, or None.
+    k_norm: Option<Floats>,
+    /// What keeps the root of a norm away from 0.
     norm_eps: f32,
 }
 
@@ -87,48 +155,108 @@ impl GroupedQueryAttention {
             o_proj: self.o_proj.to_rust(),
             q_norm: head_norm(&self.q_norm, self.norm_eps),
             k_norm: head_norm(&self.k_norm, self.norm_eps),
-            rope: Arc::new(self.rope.0.clone()),
+            rope: Arc::clone(&self.rope.0),
         }
+    }
+
+    /// `E`
+    pub(super) fn width(&self) -> usize {
+        self.q_proj.shape()[1]
+    }
+
+    /// Holds the input of a layer against it.
+    ///
+    /// # Errors
+    /// A `ValueError` that names the argument, or a `MemoryError`.
+    pub(super) fn check(&self, x: &Floats, mask: Option<&Floats>) -> PyResult<()> {
+        let mut shapes = Shapes::default();
+        shapes.set("E", self.width(), "q_proj");
+        shapes.fit("x", "B L E", x)?;
+        shapes.set("H_q", self.n_heads, "n_heads");
+        shapes.fit_mask(mask, &["B", "H_q", "L", "L"])?;
+        let (length, positions) = (shapes.size("L"), self.rope.positions());
+        if length > positions {
+            let expected = format!("at most {positions} positions, as in rope");
+            return Err(wrong("x", &format!("shape {:?}", x.0.shape()), &expected));
+        }
+        room("the scores", &shapes.shape(&["B", "H_q", "L", "L"]))
     }
 }
 
 #[pymethods]
 impl GroupedQueryAttention {
-    /// `q_norm` and `k_norm` are the weights `[D]` of an RMSNorm that this module brings: the
-    /// solution's comes on day 4.
     #[new]
-    #[pyo3(signature = (n_heads, n_kv_heads, q_proj, k_proj, v_proj, o_proj, rope, q_norm=None, k_norm=None, norm_eps=1e-6))]
+    #[pyo3(signature = (
+        n_heads, n_kv_heads, q_proj, k_proj, v_proj, o_proj, rope, q_norm=None,
+        k_norm=None, norm_eps=Real(1e-6)
+    ), text_signature = "(n_heads, n_kv_heads, q_proj, k_proj, v_proj, o_proj, rope, q_norm=None, k_norm=None, norm_eps=1e-6)")]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments in Python")]
     fn new(
-        n_heads: usize,
-        n_kv_heads: usize,
+        n_heads: Count,
+        n_kv_heads: Count,
         q_proj: Linear,
         k_proj: Linear,
         v_proj: Linear,
         o_proj: Linear,
         rope: RopeTables,
-        q_norm: Option<Vector>,
-        k_norm: Option<Vector>,
-        norm_eps: f32,
-    ) -> Self {
-        Self { n_heads, n_kv_heads, q_proj, k_proj, v_proj, o_proj, rope, q_norm, k_norm, norm_eps }
+        q_norm: Option<Floats>,
+        k_norm: Option<Floats>,
+        norm_eps: Real,
+    ) -> PyResult<Self> {
+        let (n_heads, n_kv_heads) = (n_heads.0, n_kv_heads.0);
+        let mut shapes = Shapes::default();
+        shapes.fit_shape("q_proj", "H_q·D E", q_proj.shape())?;
+        divides("n_heads", n_heads, shapes.size("H_q·D"), "the rows of q_proj")?;
+        divides("n_kv_heads", n_kv_heads, n_heads, "n_heads")?;
+        let head_dim = shapes.size("H_q·D") / n_heads;
+        shapes.set("H·D", n_kv_heads * head_dim, "n_kv_heads times the head size of q_proj");
+        shapes.fit_shape("k_proj", "H·D E", k_proj.shape())?;
+        shapes.fit_shape("v_proj", "H·D E", v_proj.shape())?;
+        shapes.fit_shape("o_proj", "E H_q·D", o_proj.shape())?;
+        check_rope("q_proj", head_dim, &rope)?;
+        shapes.set("D", head_dim, "q_proj");
+        shapes.fit_optional("q_norm", "D", q_norm.as_ref())?;
+        shapes.fit_optional("k_norm", "D", k_norm.as_ref())?;
+        Ok(Self {
+            n_heads,
+            n_kv_heads,
+            q_proj,
+            k_proj,
+            v_proj,
+            o_proj,
+            rope,
+            q_norm,
+            k_norm,
+            norm_eps: norm_eps.0,
+        })
     }
 
+    /// `x [B, L, E]` → `[B, L, E]`; `mask` broadcasts to `[B, H_q, L, L]`.
     #[pyo3(signature = (x, mask=None))]
-    fn forward(&self, py: Python<'_>, x: Sequences, mask: Option<Any>) -> PyResult<Any> {
+    fn forward(&self, py: Python<'_>, x: Floats, mask: Option<Floats>) -> PyResult<Floats> {
+        self.check(&x, mask.as_ref())?;
         let layer = self.to_rust();
-        compute(py, || layer.forward(&x.0, optional(&mask)))
+        compute(py, move || layer.forward(&x.0, optional(&mask)))
+    }
+
+    fn __repr__(&self) -> String {
+        let (heads, kv_heads) = (self.n_heads, self.n_kv_heads);
+        let head_dim = self.q_proj.shape()[0] / heads;
+        format!(
+            "GroupedQueryAttention(n_heads={heads}, n_kv_heads={kv_heads}, head_dim={head_dim}, hidden_size={})",
+            self.width()
+        )
     }
 }
 
 /// RMSNorm over the last axis, in f64.
-fn head_norm(weight: &Option<Vector>, eps: f32) -> Option<rust::HeadNorm> {
+fn head_norm(weight: &Option<Floats>, eps: f32) -> Option<rust::HeadNorm> {
     let weight = weight.as_ref()?.0.clone();
     Some(Box::new(move |x: &Tensor| {
         let (mut x, last) = (x.clone(), Axis(x.ndim() - 1));
         for mut row in x.lanes_mut(last) {
-            let mean_square =
-                row.fold(0.0, |sum, &v| sum + f64::from(v).powi(2)) / row.len() as f64;
+            let squares = row.fold(0.0, |sum, &v| sum + f64::from(v).powi(2));
+            let mean_square = squares / row.len() as f64;
             let root = (mean_square + f64::from(eps)).sqrt();
             row.mapv_inplace(|v| (f64::from(v) / root) as f32);
         }

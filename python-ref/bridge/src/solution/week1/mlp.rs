@@ -1,42 +1,86 @@
 //! Day 4, second half.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 
 use super::rust::mlp as rust;
-use crate::convert::{Any, Matrix, compute};
+use crate::{
+    convert::{Floats, compute},
+    memory::room,
+    shapes::Shapes,
+};
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(silu, m)?)?;
     m.add_class::<SwiGlu>()
 }
 
+/// `x · σ(x)`, element by element.
 #[pyfunction]
-fn silu(py: Python<'_>, x: Any) -> PyResult<Any> {
-    compute(py, || rust::silu(&x.0))
+fn silu(py: Python<'_>, x: Floats) -> PyResult<Floats> {
+    compute(py, move || rust::silu(&x.0))
 }
 
-#[pyclass(frozen, get_all, new = "from_fields", from_py_object)]
+/// `gate_proj`, `up_proj [I, E]`, `down_proj [E, I]`
+#[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
-pub(crate) struct SwiGlu {
-    gate_proj: Matrix,
-    up_proj: Matrix,
-    down_proj: Matrix,
-}
+pub(crate) struct SwiGlu(Arc<rust::SwiGlu>);
 
 impl SwiGlu {
     pub(crate) fn to_rust(&self) -> rust::SwiGlu {
-        rust::SwiGlu {
-            gate_proj: self.gate_proj.0.clone(),
-            up_proj: self.up_proj.0.clone(),
-            down_proj: self.down_proj.0.clone(),
-        }
+        (*self.0).clone()
+    }
+
+    /// `E`
+    pub(super) fn width(&self) -> usize {
+        self.0.gate_proj.shape()[1]
     }
 }
 
 #[pymethods]
 impl SwiGlu {
-    fn forward(&self, py: Python<'_>, x: Any) -> PyResult<Any> {
-        let mlp = self.to_rust();
-        compute(py, || mlp.forward(&x.0))
+    #[new]
+    fn new(gate_proj: Floats, up_proj: Floats, down_proj: Floats) -> PyResult<Self> {
+        let mut shapes = Shapes::default();
+        shapes.fit("gate_proj", "I E", &gate_proj)?;
+        shapes.fit("up_proj", "I E", &up_proj)?;
+        shapes.fit("down_proj", "E I", &down_proj)?;
+        let (gate_proj, up_proj, down_proj) = (gate_proj.0, up_proj.0, down_proj.0);
+        Ok(Self(Arc::new(rust::SwiGlu { gate_proj, up_proj, down_proj })))
+    }
+
+    /// `[I, E]`
+    #[getter]
+    fn gate_proj(&self) -> Floats {
+        Floats(self.0.gate_proj.clone())
+    }
+
+    /// `[I, E]`
+    #[getter]
+    fn up_proj(&self) -> Floats {
+        Floats(self.0.up_proj.clone())
+    }
+
+    /// `[E, I]`
+    #[getter]
+    fn down_proj(&self) -> Floats {
+        Floats(self.0.down_proj.clone())
+    }
+
+    /// `x [..., L, E]` → `[..., L, E]`
+    fn forward(&self, py: Python<'_>, x: Floats) -> PyResult<Floats> {
+        let mut shapes = Shapes::default();
+        shapes.set("E", self.width(), "gate_proj");
+        shapes.fit("x", "... L E", &x)?;
+        shapes.set("I", self.0.gate_proj.shape()[0], "gate_proj");
+        room("the hidden values", &shapes.shape(&["L", "I"]))?;
+        let mlp = Arc::clone(&self.0);
+        compute(py, move || mlp.forward(&x.0))
+    }
+
+    fn __repr__(&self) -> String {
+        let shape = self.0.gate_proj.shape();
+        format!("SwiGlu(hidden_size={}, intermediate_size={})", shape[1], shape[0])
     }
 }

@@ -7,7 +7,7 @@ use crate::submodule;
 
 mod attention;
 mod chat;
-mod generate;
+pub(super) mod generate;
 mod gqa;
 mod mlp;
 mod model;

@@ -13,9 +13,12 @@ use super::{
     rust::{gqa::causal_mask, model as rust},
 };
 use crate::{
-    convert::{Any, Floats, Ids, Matrix, Sequences, compute, optional},
+    background::call,
+    convert::{Floats, Ids, compute, optional},
     kit::ModelConfig,
-    panics::{call, value_error},
+    memory::room,
+    panics::wrong_argument,
+    shapes::{Shapes, vocabulary, wrong},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -24,38 +27,67 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Model>()
 }
 
-#[pyclass(frozen, get_all, new = "from_fields", from_py_object)]
+/// One row per token: `weight [V, E]`.
+#[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
-pub(crate) struct Embedding {
-    weight: Matrix,
-}
+pub(crate) struct Embedding(Arc<rust::Embedding>);
 
 impl Embedding {
-    fn to_rust(&self) -> rust::Embedding {
-        rust::Embedding { weight: self.weight.0.clone() }
+    fn shape(&self) -> &[usize] {
+        self.0.weight.shape()
     }
 }
 
 #[pymethods]
 impl Embedding {
-    fn forward(&self, py: Python<'_>, tokens: Ids<2, 2>) -> PyResult<Any> {
-        let embedding = self.to_rust();
-        let tokens = tokens.into_rows();
-        compute(py, || embedding.forward(&tokens))
+    #[new]
+    fn new(weight: Floats) -> PyResult<Self> {
+        Shapes::default().fit("weight", "V E", &weight)?;
+        Ok(Self(Arc::new(rust::Embedding { weight: weight.0 })))
     }
 
-    fn as_output(&self, py: Python<'_>, x: Any) -> PyResult<Any> {
-        let embedding = self.to_rust();
-        compute(py, || embedding.as_output(&x.0))
+    /// `[V, E]`
+    #[getter]
+    fn weight(&self) -> Floats {
+        Floats(self.0.weight.clone())
+    }
+
+    /// `[B, L]` → `[B, L, E]`
+    fn forward(&self, py: Python<'_>, tokens: Ids<2>) -> PyResult<Floats> {
+        let tokens = tokens.into_rows();
+        vocabulary("tokens", &tokens, self.shape()[0])?;
+        room("the result", &[tokens.nrows(), tokens.ncols(), self.shape()[1]])?;
+        let embedding = Arc::clone(&self.0);
+        compute(py, move || embedding.forward(&tokens))
+    }
+
+    /// The tied output head: `x [..., L, E]` → `[..., L, V]`
+    fn as_output(&self, py: Python<'_>, x: Floats) -> PyResult<Floats> {
+        let mut shapes = Shapes::default();
+        shapes.set("E", self.shape()[1], "weight");
+        shapes.fit("x", "... L E", &x)?;
+        shapes.set("V", self.shape()[0], "weight");
+        room("the logits", &shapes.shape(&["L", "V"]))?;
+        let embedding = Arc::clone(&self.0);
+        compute(py, move || embedding.as_output(&x.0))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Embedding(vocab_size={}, hidden_size={})", self.shape()[0], self.shape()[1])
     }
 }
 
-#[pyclass(frozen, get_all, new = "from_fields", from_py_object)]
+/// One layer: attention and MLP, each behind a norm and beside a residual connection.
+#[pyclass(frozen, get_all, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct TransformerBlock {
+    /// Before attention.
     input_norm: RmsNorm,
+    /// Self-attention.
     attention: GroupedQueryAttention,
+    /// Before the MLP.
     post_attention_norm: RmsNorm,
+    /// The gated MLP.
     mlp: SwiGlu,
 }
 
@@ -72,16 +104,65 @@ impl TransformerBlock {
 
 #[pymethods]
 impl TransformerBlock {
+    #[new]
+    fn new(
+        input_norm: RmsNorm,
+        attention: GroupedQueryAttention,
+        post_attention_norm: RmsNorm,
+        mlp: SwiGlu,
+    ) -> PyResult<Self> {
+        let mut shapes = Shapes::default();
+        shapes.set("E", attention.width(), "attention");
+        shapes.fit_shape("input_norm", "E", input_norm.shape())?;
+        shapes.fit_shape("post_attention_norm", "E", post_attention_norm.shape())?;
+        shapes.fit_shape("mlp", "E", &[mlp.width()])?;
+        Ok(Self { input_norm, attention, post_attention_norm, mlp })
+    }
+
+    /// `x [B, L, E]` → `[B, L, E]`
     #[pyo3(signature = (x, mask=None))]
-    fn forward(&self, py: Python<'_>, x: Sequences, mask: Option<Any>) -> PyResult<Any> {
+    fn forward(&self, py: Python<'_>, x: Floats, mask: Option<Floats>) -> PyResult<Floats> {
+        self.attention.check(&x, mask.as_ref())?;
         let block = self.to_rust();
-        compute(py, || block.forward(&x.0, optional(&mask)))
+        compute(py, move || block.forward(&x.0, optional(&mask)))
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        Ok(format!("TransformerBlock(hidden_size={})", self.attention.width()))
     }
 }
 
+/// A decoder-only transformer.
 #[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct Model(pub Arc<rust::Model>);
+
+impl Model {
+    /// Whether there is room for a pass over `rows` sequences of `length` tokens.
+    pub(super) fn fits(&self, rows: usize, length: usize) -> PyResult<()> {
+        let config = &self.0.config;
+        let positions = self.0.blocks.iter().map(|block| block.attention.rope.cos.shape()[0]).min();
+        if let Some(positions) = positions.filter(|positions| length > *positions) {
+            let expected = format!("at most {positions}, the positions of rope");
+            return Err(wrong("tokens", &format!("{length} tokens"), &expected));
+        }
+        room("the scores", &[rows, config.n_heads, length, length])?;
+        room("the logits", &[rows, length, config.vocab_size])
+    }
+
+    /// Rows of tokens that a pass can be computed over.
+    fn checked(&self, tokens: Ids<2>) -> PyResult<ndarray::Array2<u32>> {
+        let tokens = tokens.into_rows();
+        if tokens.nrows() == 0 {
+            let shape = format!("shape {:?}", tokens.shape());
+            return Err(wrong("tokens", &shape, "[B, L] with B of at least 1"));
+        }
+        for row in tokens.rows() {
+            self.check(tokens.nrows(), &row.to_vec())?;
+        }
+        Ok(tokens)
+    }
+}
 
 #[pymethods]
 impl Model {
@@ -93,14 +174,25 @@ impl Model {
         blocks: Vec<TransformerBlock>,
         norm: RmsNorm,
         lm_head: Option<Linear>,
-    ) -> Self {
-        Self(Arc::new(rust::Model {
+    ) -> PyResult<Self> {
+        let mut shapes = Shapes::default();
+        shapes.set("V", config.0.vocab_size, "config");
+        shapes.set("E", config.0.hidden_size, "config");
+        shapes.fit_shape("embedding", "V E", embedding.shape())?;
+        for block in &blocks {
+            shapes.fit_shape("blocks", "E", &[block.attention.width()])?;
+        }
+        shapes.fit_shape("norm", "E", norm.shape())?;
+        if let Some(head) = &lm_head {
+            shapes.fit_shape("lm_head", "V E", head.shape())?;
+        }
+        Ok(Self(Arc::new(rust::Model {
             config: config.0.clone(),
-            embedding: embedding.to_rust(),
+            embedding: (*embedding.0).clone(),
             blocks: blocks.iter().map(TransformerBlock::to_rust).collect(),
             norm: norm.to_rust(),
             lm_head: lm_head.as_ref().map(Linear::to_rust),
-        }))
+        })))
     }
 
     /// A model from named arrays; the names are those of Hugging Face checkpoints.
@@ -108,22 +200,28 @@ impl Model {
     fn build(
         py: Python<'_>,
         config: &ModelConfig,
-        weights: HashMap<String, Any>,
+        weights: HashMap<String, Floats>,
     ) -> PyResult<Self> {
         let config = config.0.clone();
-        let mut get = |name: &str, shape: &[usize]| {
-            let weight = &weights.get(name).with_context(|| format!("tensor {name}: not found"))?.0;
-            ensure!(
-                weight.shape() == shape,
-                "tensor {name}: found shape {:?}, expected {shape:?}",
-                weight.shape()
-            );
-            Ok(weight.clone())
-        };
-        let model = call(py, || rust::Model::build(config, &mut get))?;
-        Ok(Self(Arc::new(model.map_err(value_error)?)))
+        let positions = config.max_positions.min(rust::MAX_CONTEXT);
+        room("the tables of positions", &[positions, config.head_dim])?;
+        let model = call(py, move || {
+            let mut get = |name: &str, shape: &[usize]| {
+                let weight = weights.get(name);
+                let weight = &weight.with_context(|| format!("tensor {name}: not found"))?.0;
+                ensure!(
+                    weight.shape() == shape,
+                    "tensor {name}: found shape {:?}, expected {shape:?}",
+                    weight.shape()
+                );
+                Ok(weight.clone())
+            };
+            rust::Model::build(config, &mut get)
+        })?;
+        Ok(Self(Arc::new(model.map_err(wrong_argument("weights"))?)))
     }
 
+    /// What the checkpoint's `config.json` says.
     #[getter]
     fn config(&self) -> ModelConfig {
         ModelConfig(self.0.config.clone())
@@ -131,45 +229,64 @@ impl Model {
 
     /// The longest sequence.
     fn context(&self, py: Python<'_>) -> PyResult<usize> {
-        call(py, || self.0.context())
+        let model = Arc::clone(&self.0);
+        call(py, move || model.context())
     }
 
-    pub(crate) fn forward(&self, py: Python<'_>, tokens: Ids<2, 2>) -> PyResult<Any> {
-        let tokens = tokens.into_rows();
-        for row in tokens.rows() {
-            let row = row.to_vec();
-            call(py, || self.0.check(&row))?.map_err(value_error)?;
-        }
-        compute(py, || self.0.forward(&tokens))
+    /// `[B, L]` → logits `[B, L, V]`
+    fn forward(&self, py: Python<'_>, tokens: Ids<2>) -> PyResult<Floats> {
+        let tokens = self.checked(tokens)?;
+        let model = Arc::clone(&self.0);
+        compute(py, move || model.forward(&tokens))
     }
 
-    /// What each part of the model gives, in the order of computation: `embedding`, then for each
-    /// layer `layers.0.input_norm`, `.attention`, `.post_attention_norm`, `.mlp` and `layers.0`
-    /// itself, then `norm` and `logits`. Each part gets what the solution's own parts before it
-    /// gave; `logits` alone is the result of `forward`.
-    fn activations<'py>(&self, py: Python<'py>, tokens: Ids<2, 2>) -> PyResult<Bound<'py, PyDict>> {
+    /// What each part of the model gives, in the order of computation.
+    ///
+    /// `embedding`, then for each layer `layers.0.input_norm`, `.attention`, `.post_attention_norm`, `.mlp` and `layers.0`
+    /// itself, then `norm` and `logits`. Each part gets what the solution's own parts before it gave; `logits` alone is the
+    /// result of `forward`.
+    fn activations<'py>(&self, py: Python<'py>, tokens: Ids<2>) -> PyResult<Bound<'py, PyDict>> {
+        let tokens = self.checked(tokens)?;
+        let model = Arc::clone(&self.0);
         let named = PyDict::new(py);
-        let set = |name: &str, value: &Tensor| named.set_item(name, Floats::<1, 32>(value.clone()));
-        let model = &*self.0;
-        let tokens = tokens.into_rows();
-        let mut x = call(py, || model.embedding.forward(&tokens))?;
-        set("embedding", &x)?;
-        let mask = call(py, || causal_mask(tokens.ncols(), tokens.ncols()))?;
-        for (i, block) in model.blocks.iter().enumerate() {
-            let set = |part: &str, value: &Tensor| set(&format!("layers.{i}{part}"), value);
-            let normed = call(py, || block.input_norm.forward(&x))?;
-            set(".input_norm", &normed)?;
-            let attended = call(py, || block.attention.forward(&normed, Some(&mask)))?;
-            set(".attention", &attended)?;
-            let middle = &x + &attended;
-            let normed = call(py, || block.post_attention_norm.forward(&middle))?;
-            set(".post_attention_norm", &normed)?;
-            set(".mlp", &call(py, || block.mlp.forward(&normed))?)?;
-            x = call(py, || block.forward(&x, Some(&mask)))?;
-            set("", &x)?;
+        for (name, value) in call(py, move || activations(&model, &tokens))? {
+            named.set_item(name, Floats(value))?;
         }
-        set("norm", &call(py, || model.norm.forward(&x))?)?;
-        set("logits", &call(py, || model.forward(&tokens))?)?;
         Ok(named)
     }
+
+    fn __repr__(&self) -> String {
+        let c = &self.0.config;
+        format!(
+            "Model({:?}, layers={}, hidden_size={}, vocab_size={})",
+            c.family,
+            self.0.blocks.len(),
+            c.hidden_size,
+            c.vocab_size
+        )
+    }
+}
+
+fn activations(model: &rust::Model, tokens: &ndarray::Array2<u32>) -> Vec<(String, Tensor)> {
+    let mut named = Vec::new();
+    let mut x = model.embedding.forward(tokens);
+    named.push(("embedding".to_owned(), x.clone()));
+    let mask = causal_mask(tokens.ncols(), tokens.ncols());
+    for (i, block) in model.blocks.iter().enumerate() {
+        let mut set = |part: &str, value| named.push((format!("layers.{i}{part}"), value));
+        let normed = block.input_norm.forward(&x);
+        let attended = block.attention.forward(&normed, Some(&mask));
+        set(".input_norm", normed);
+        let middle = &x + &attended;
+        set(".attention", attended);
+        let normed = block.post_attention_norm.forward(&middle);
+        let mlp = block.mlp.forward(&normed);
+        set(".post_attention_norm", normed);
+        set(".mlp", mlp);
+        x = block.forward(&x, Some(&mask));
+        set("", x.clone());
+    }
+    named.push(("norm".to_owned(), model.norm.forward(&x)));
+    named.push(("logits".to_owned(), model.forward(tokens)));
+    named
 }

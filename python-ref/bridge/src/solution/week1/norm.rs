@@ -3,29 +3,61 @@
 use pyo3::prelude::*;
 
 use super::rust::norm as rust;
-use crate::convert::{Any, Vector, compute};
+use crate::{
+    convert::{Floats, Real, compute},
+    shapes::Shapes,
+};
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<RmsNorm>()
 }
 
-#[pyclass(frozen, get_all, new = "from_fields", from_py_object)]
+/// `x / √(mean(x²) + eps) · weight` over the last axis; `weight [E]`.
+#[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
-pub(crate) struct RmsNorm {
-    weight: Vector,
-    eps: f32,
-}
+pub(crate) struct RmsNorm(rust::RmsNorm);
 
 impl RmsNorm {
     pub(crate) fn to_rust(&self) -> rust::RmsNorm {
-        rust::RmsNorm { weight: self.weight.0.clone(), eps: self.eps }
+        self.0.clone()
+    }
+
+    /// `[E]`
+    pub(super) fn shape(&self) -> &[usize] {
+        self.0.weight.shape()
     }
 }
 
 #[pymethods]
 impl RmsNorm {
-    fn forward(&self, py: Python<'_>, x: Any) -> PyResult<Any> {
+    #[new]
+    fn new(weight: Floats, eps: Real) -> PyResult<Self> {
+        Shapes::default().fit("weight", "E", &weight)?;
+        Ok(Self(rust::RmsNorm { weight: weight.0, eps: eps.0 }))
+    }
+
+    /// `[E]`
+    #[getter]
+    fn weight(&self) -> Floats {
+        Floats(self.0.weight.clone())
+    }
+
+    /// Keeps the root away from 0.
+    #[getter]
+    fn eps(&self) -> f32 {
+        self.0.eps
+    }
+
+    /// `x [..., E]` → the same shape
+    fn forward(&self, py: Python<'_>, x: Floats) -> PyResult<Floats> {
+        let mut shapes = Shapes::default();
+        shapes.set("E", self.shape()[0], "weight");
+        shapes.fit("x", "... E", &x)?;
         let norm = self.to_rust();
-        compute(py, || norm.forward(&x.0))
+        compute(py, move || norm.forward(&x.0))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("RmsNorm(size={}, eps={:e})", self.shape()[0], self.0.eps)
     }
 }

@@ -1,11 +1,16 @@
 //! Day 2.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 
 use super::rust::rope as rust;
 use crate::{
-    convert::{Any, Floats, Heads, Ids, Matrices, Matrix, Vector, compute, vector},
-    panics::call,
+    background::call,
+    choice::{self, choice},
+    convert::{Count, Floats, Ids, Real, compute, vector},
+    memory::room,
+    shapes::{Shapes, divides, wrong},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -13,90 +18,181 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<RopeTables>()?;
     m.add_function(wrap_pyfunction!(rope_interleaved, m)?)?;
     m.add_function(wrap_pyfunction!(rope_half_split, m)?)?;
-    m.add_class::<RopeForm>()?;
+    choice::add::<RopeForm>(m)?;
     m.add_function(wrap_pyfunction!(rope_at_positions, m)?)?;
     m.add_function(wrap_pyfunction!(half_split_to_interleaved, m)?)
 }
 
+/// `base^(−2i/D)` for each pair of a head, `[D/2]`.
 #[pyfunction]
-fn inverse_frequencies(py: Python<'_>, head_dim: usize, base: f32) -> PyResult<Vector> {
-    call(py, || rust::inverse_frequencies(head_dim, base)).map(|frequencies| vector(&frequencies))
+fn inverse_frequencies(py: Python<'_>, head_dim: Count, base: Real) -> PyResult<Floats> {
+    let head_dim = head_dim.0;
+    even("head_dim", head_dim)?;
+    let base = base.0;
+    if base <= 0.0 {
+        return Err(wrong("base", &base.to_string(), "a number above 0"));
+    }
+    room("the frequencies", &[head_dim / 2])?;
+    call(py, move || rust::inverse_frequencies(head_dim, base))
+        .map(|frequencies| vector(&frequencies))
 }
 
+/// RoPE turns pairs.
+fn even(argument: &str, head_dim: usize) -> PyResult<()> {
+    if head_dim > 0 && head_dim.is_multiple_of(2) {
+        return Ok(());
+    }
+    Err(wrong(argument, &format!("a head size of {head_dim}"), "an even number from 2 on"))
+}
+
+/// Cosine and sine of every angle: `cos`, `sin [P, D/2]`.
 #[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
-pub(crate) struct RopeTables(pub rust::RopeTables);
+pub(crate) struct RopeTables(pub Arc<rust::RopeTables>);
+
+impl RopeTables {
+    /// `P`
+    pub(super) fn positions(&self) -> usize {
+        self.0.cos.shape()[0]
+    }
+}
 
 #[pymethods]
 impl RopeTables {
     #[new]
-    fn new(py: Python<'_>, inverse_frequencies: Vector, n_positions: usize) -> PyResult<Self> {
-        call(py, || rust::RopeTables::new(&inverse_frequencies.to_vec(), n_positions)).map(Self)
+    fn new(py: Python<'_>, inverse_frequencies: Floats, n_positions: Count) -> PyResult<Self> {
+        let mut shapes = Shapes::default();
+        shapes.fit("inverse_frequencies", "D/2", &inverse_frequencies)?;
+        room("the tables", &[n_positions.0, shapes.size("D/2")])?;
+        let frequencies = inverse_frequencies.to_vec();
+        call(py, move || rust::RopeTables::new(&frequencies, n_positions.0))
+            .map(|tables| Self(Arc::new(tables)))
     }
 
     /// Tables from their two fields, without the solution's constructor.
     #[staticmethod]
-    fn from_arrays(cos: Matrix, sin: Matrix) -> Self {
-        Self(rust::RopeTables { cos: cos.0, sin: sin.0 })
+    fn from_arrays(cos: Floats, sin: Floats) -> PyResult<Self> {
+        let mut shapes = Shapes::default();
+        shapes.fit("cos", "P D/2", &cos)?;
+        shapes.fit("sin", "P D/2", &sin)?;
+        Ok(Self(Arc::new(rust::RopeTables { cos: cos.0, sin: sin.0 })))
     }
 
+    /// `[P, D/2]`
     #[getter]
-    fn cos(&self) -> Any {
+    fn cos(&self) -> Floats {
         Floats(self.0.cos.clone())
     }
 
+    /// `[P, D/2]`
     #[getter]
-    fn sin(&self) -> Any {
+    fn sin(&self) -> Floats {
         Floats(self.0.sin.clone())
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "RopeTables(positions={}, head_dim={})",
+            self.positions(),
+            2 * self.0.cos.shape()[1]
+        )
     }
 }
 
+/// Holds a head against the tables that turn it; `argument` is whose head it is.
+///
+/// # Errors
+/// A `ValueError` that names `argument` or `tables`.
+pub(super) fn check_rope(argument: &str, head_dim: usize, tables: &RopeTables) -> PyResult<()> {
+    even(argument, head_dim)?;
+    let found = 2 * tables.0.cos.shape()[1];
+    if found == head_dim {
+        return Ok(());
+    }
+    let expected = format!("{head_dim}, as in {argument}");
+    Err(wrong("tables", &format!("angles for a head size of {found}"), &expected))
+}
+
+/// Rotates the pairs `(x[2i], x[2i+1])`: `x [..., L, D]` → the same shape; row `l` stands at position `offset + l`.
 #[pyfunction]
-#[pyo3(signature = (x, tables, offset=0))]
+#[pyo3(signature = (x, tables, offset=Count(0)), text_signature = "(x, tables, offset=0)")]
 fn rope_interleaved(
     py: Python<'_>,
-    x: Matrices,
+    x: Floats,
     tables: RopeTables,
-    offset: usize,
-) -> PyResult<Any> {
-    compute(py, || rust::rope_interleaved(&x.0, &tables.0, offset))
+    offset: Count,
+) -> PyResult<Floats> {
+    let offset = checked_offset(&x, &tables, offset)?;
+    compute(py, move || rust::rope_interleaved(&x.0, &tables.0, offset))
 }
 
+/// Rotates the pairs `(x[i], x[i + D/2])`: `x [..., L, D]` → the same shape; row `l` stands at position `offset + l`.
 #[pyfunction]
-#[pyo3(signature = (x, tables, offset=0))]
+#[pyo3(signature = (x, tables, offset=Count(0)), text_signature = "(x, tables, offset=0)")]
 fn rope_half_split(
     py: Python<'_>,
-    x: Matrices,
+    x: Floats,
     tables: RopeTables,
-    offset: usize,
-) -> PyResult<Any> {
-    compute(py, || rust::rope_half_split(&x.0, &tables.0, offset))
+    offset: Count,
+) -> PyResult<Floats> {
+    let offset = checked_offset(&x, &tables, offset)?;
+    compute(py, move || rust::rope_half_split(&x.0, &tables.0, offset))
 }
 
-#[pyclass(frozen, eq, eq_int, from_py_object)]
-#[derive(Clone, PartialEq)]
-pub(crate) enum RopeForm {
-    Interleaved,
-    HalfSplit,
+/// The offset of `x [..., L, D]` in tables that have all of its positions.
+fn checked_offset(x: &Floats, tables: &RopeTables, offset: Count) -> PyResult<usize> {
+    let mut shapes = Shapes::default();
+    shapes.fit("x", "... L D", x)?;
+    check_rope("x", shapes.size("D"), tables)?;
+    let (length, positions) = (shapes.size("L"), tables.positions());
+    if offset.0.checked_add(length).is_some_and(|end| end <= positions) {
+        return Ok(offset.0);
+    }
+    let found = format!("{} before {length} positions", offset.0);
+    Err(wrong("offset", &found, &format!("the end within the {positions} positions of tables")))
 }
 
+choice! {
+    /// Which two numbers of a head are a pair.
+    RopeForm {
+        Interleaved = "interleaved",
+        HalfSplit = "half-split",
+    }
+}
+
+/// RoPE where every row has a position of its own: `x [B, H, L, D]`, `positions [B, L]` → the same shape as `x`.
 #[pyfunction]
 fn rope_at_positions(
     py: Python<'_>,
-    x: Heads,
+    x: Floats,
     tables: RopeTables,
-    positions: Ids<2, 2>,
+    positions: Ids<2>,
     form: RopeForm,
-) -> PyResult<Any> {
+) -> PyResult<Floats> {
     let form = match form {
         RopeForm::Interleaved => rust::RopeForm::Interleaved,
         RopeForm::HalfSplit => rust::RopeForm::HalfSplit,
     };
     let positions = positions.into_rows().mapv(|p| p as usize);
-    compute(py, || rust::rope_at_positions(&x.0, &tables.0, &positions, form))
+    let mut shapes = Shapes::default();
+    shapes.fit("x", "B H L D", &x)?;
+    shapes.fit_shape("positions", "B L", positions.shape())?;
+    check_rope("x", shapes.size("D"), &tables)?;
+    let end = tables.positions();
+    if let Some(beyond) = positions.iter().find(|position| **position >= end) {
+        let expected = format!("less than {end}, the positions of tables");
+        return Err(wrong("positions", &beyond.to_string(), &expected));
+    }
+    compute(py, move || rust::rope_at_positions(&x.0, &tables.0, &positions, form))
 }
 
+/// Reorders the rows of a projection made for the half-split form: `[n_heads·D, E]` → the same shape
 #[pyfunction]
-fn half_split_to_interleaved(py: Python<'_>, weight: Matrix, n_heads: usize) -> PyResult<Any> {
-    compute(py, || rust::half_split_to_interleaved(&weight.0, n_heads))
+fn half_split_to_interleaved(py: Python<'_>, weight: Floats, n_heads: Count) -> PyResult<Floats> {
+    let mut shapes = Shapes::default();
+    shapes.fit("weight", "n_heads·D E", &weight)?;
+    let (rows, n_heads) = (shapes.size("n_heads·D"), n_heads.0);
+    divides("n_heads", n_heads, rows, "the rows of weight")?;
+    even("n_heads", rows / n_heads)?;
+    compute(py, move || rust::half_split_to_interleaved(&weight.0, n_heads))
 }

@@ -4,8 +4,10 @@ use pyo3::prelude::*;
 
 use super::rust::sampling as rust;
 use crate::{
-    convert::{Ids, Vector, vector},
-    panics::call,
+    background::{Kept, call},
+    convert::{Count, Double, Floats, Ids, Real, vector, whole},
+    panics::catch,
+    shapes::{Shapes, every, vocabulary, wrong},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -20,83 +22,181 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Sampler>()
 }
 
+/// Logits `[V]` of which each is a number or −inf.
+fn checked(logits: Floats) -> PyResult<Vec<f32>> {
+    Shapes::default().fit("logits", "V", &logits)?;
+    every("logits", &logits.0, "numbers, or −inf for what is ruled out", |x| x < f32::INFINITY)?;
+    Ok(logits.to_vec())
+}
+
+/// Logits of which one at least is a number.
+fn possible(logits: Floats) -> PyResult<Vec<f32>> {
+    let logits = checked(logits)?;
+    if logits.iter().all(|x| *x == f32::NEG_INFINITY) {
+        return Err(wrong(
+            "logits",
+            "−inf throughout",
+            "one number at least: there is nothing to draw",
+        ));
+    }
+    Ok(logits)
+}
+
+/// The option `argument`, if `fine` holds for it.
+fn option(argument: &str, x: f32, expected: &str, fine: impl Fn(f32) -> bool) -> PyResult<f32> {
+    if fine(x) { Ok(x) } else { Err(wrong(argument, &x.to_string(), expected)) }
+}
+
+fn temperature_of(x: Real) -> PyResult<f32> {
+    option("temperature", x.0, "a number from 0 on", |x| x >= 0.0)
+}
+
+fn top_p_of(argument: &str, x: Real) -> PyResult<f32> {
+    option(argument, x.0, "a probability, 0 to 1", |x| x >= 0.0)
+}
+
+fn min_p_of(argument: &str, x: Real) -> PyResult<f32> {
+    option(argument, x.0, "a ratio, 0 to 1", |x| (0.0..=1.0).contains(&x))
+}
+
+fn penalty_of(argument: &str, x: Real) -> PyResult<f32> {
+    option(argument, x.0, "a number above 0", |x| x > 0.0)
+}
+
+/// Refuses to divide logits beyond what f32 can hold.
+fn stay_finite(argument: &str, by: f32, logits: &[f32]) -> PyResult<()> {
+    let largest = logits.iter().filter(|x| x.is_finite()).fold(0f32, |m, x| m.max(x.abs()));
+    if (largest / by).is_finite() {
+        return Ok(());
+    }
+    let expected = format!("one that logits of up to {largest} stay finite with");
+    Err(wrong(argument, &format!("{by:e}"), &expected))
+}
+
 fn shaped(
     py: Python<'_>,
-    logits: Vector,
-    shape: impl FnOnce(&mut [f32]) + Send,
-) -> PyResult<Vector> {
-    let mut logits = logits.to_vec();
-    call(py, || shape(&mut logits))?;
+    mut logits: Vec<f32>,
+    shape: impl FnOnce(&mut [f32]) + Send + 'static,
+) -> PyResult<Floats> {
+    let logits = call(py, move || {
+        shape(&mut logits);
+        logits
+    })?;
     Ok(vector(&logits))
 }
 
+/// Divides `logits [V]` by `temperature`; at 0 only the largest stays.
 #[pyfunction]
-fn apply_temperature(py: Python<'_>, logits: Vector, temperature: f32) -> PyResult<Vector> {
-    shaped(py, logits, |logits| rust::apply_temperature(logits, temperature))
+fn apply_temperature(py: Python<'_>, logits: Floats, temperature: Real) -> PyResult<Floats> {
+    let (logits, temperature) = (checked(logits)?, temperature_of(temperature)?);
+    if temperature > 0.0 {
+        stay_finite("temperature", temperature, &logits)?;
+    }
+    shaped(py, logits, move |logits| rust::apply_temperature(logits, temperature))
 }
 
+/// Keeps the `k` largest of `logits [V]`; 0 keeps all.
 #[pyfunction]
-fn top_k(py: Python<'_>, logits: Vector, k: usize) -> PyResult<Vector> {
-    shaped(py, logits, |logits| rust::top_k(logits, k))
+fn top_k(py: Python<'_>, logits: Floats, k: Count) -> PyResult<Floats> {
+    shaped(py, checked(logits)?, move |logits| rust::top_k(logits, k.0))
 }
 
+/// Keeps the most probable of `logits [V]` until their probabilities sum to at least `p`.
 #[pyfunction]
-fn top_p(py: Python<'_>, logits: Vector, p: f32) -> PyResult<Vector> {
-    shaped(py, logits, |logits| rust::top_p(logits, p))
+fn top_p(py: Python<'_>, logits: Floats, p: Real) -> PyResult<Floats> {
+    let (logits, p) = (checked(logits)?, top_p_of("p", p)?);
+    shaped(py, logits, move |logits| rust::top_p(logits, p))
 }
 
+/// Keeps those of `logits [V]` that are at least `p` times as probable as the most probable one.
 #[pyfunction]
-fn min_p(py: Python<'_>, logits: Vector, p: f32) -> PyResult<Vector> {
-    shaped(py, logits, |logits| rust::min_p(logits, p))
+fn min_p(py: Python<'_>, logits: Floats, p: Real) -> PyResult<Floats> {
+    let (logits, p) = (checked(logits)?, min_p_of("p", p)?);
+    shaped(py, logits, move |logits| rust::min_p(logits, p))
 }
 
+/// Makes every token of `seen` less likely: a positive one of `logits [V]` is divided by `penalty`, a negative one multiplied.
 #[pyfunction]
 fn repetition_penalty(
     py: Python<'_>,
-    logits: Vector,
-    seen: Ids<1, 1>,
-    penalty: f32,
-) -> PyResult<Vector> {
-    shaped(py, logits, |logits| rust::repetition_penalty(logits, &seen.to_vec(), penalty))
+    logits: Floats,
+    seen: Ids<1>,
+    penalty: Real,
+) -> PyResult<Floats> {
+    let (logits, penalty) = (checked(logits)?, penalty_of("penalty", penalty)?);
+    let seen = seen.to_vec();
+    vocabulary("seen", &seen, logits.len())?;
+    stay_finite("penalty", penalty, &logits)?;
+    stay_finite("penalty", 1.0 / penalty, &logits)?;
+    shaped(py, logits, move |logits| rust::repetition_penalty(logits, &seen, penalty))
 }
 
+/// A whole number of 64 bits.
+pub(crate) struct Seed(u64);
+
+impl FromPyObject<'_, '_> for Seed {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        whole(&object, u64::MAX).map(Self)
+    }
+}
+
+/// A seeded generator, SplitMix64.
 #[pyclass(from_py_object)]
 #[derive(Clone)]
-pub(crate) struct Rng(pub rust::Rng);
+pub(crate) struct Rng(rust::Rng);
 
 #[pymethods]
 impl Rng {
     #[new]
-    pub(crate) fn new(py: Python<'_>, seed: u64) -> PyResult<Self> {
-        call(py, || rust::Rng::new(seed)).map(Self)
+    fn new(seed: Seed) -> PyResult<Self> {
+        catch(|| rust::Rng::new(seed.0)).map(Self)
     }
 
-    fn next_u64(&mut self, py: Python<'_>) -> PyResult<u64> {
-        call(py, || self.0.next_u64())
+    /// The next 64 bits.
+    fn next_u64(&mut self) -> PyResult<u64> {
+        catch(|| self.0.next_u64())
     }
 
-    fn uniform(&mut self, py: Python<'_>) -> PyResult<f64> {
-        call(py, || self.0.uniform())
+    /// The next number in `[0, 1)`.
+    fn uniform(&mut self) -> PyResult<f64> {
+        catch(|| self.0.uniform())
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "Rng(seed=...)"
     }
 }
 
+/// The token at which the running sum of `softmax(logits)`, in id order, first exceeds `uniform`.
 #[pyfunction]
-fn draw(py: Python<'_>, logits: Vector, uniform: f64) -> PyResult<u32> {
-    call(py, || rust::draw(&logits.to_vec(), uniform))
+fn draw(py: Python<'_>, logits: Floats, uniform: Double) -> PyResult<u32> {
+    let (logits, uniform) = (possible(logits)?, uniform.0);
+    if !(0.0..1.0).contains(&uniform) {
+        return Err(wrong("uniform", &uniform.to_string(), "a number from 0 to below 1"));
+    }
+    call(py, move || rust::draw(&logits, uniform))
 }
 
+/// What shapes the distribution; without arguments it stays as the model gave it.
 #[pyclass(frozen, get_all, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct SamplerOptions {
+    /// 0 is greedy, 1 changes nothing.
     temperature: f32,
+    /// 0 is off.
     top_k: usize,
+    /// 1 is off.
     top_p: f32,
+    /// 0 is off.
     min_p: f32,
+    /// 1 is off.
     repetition_penalty: f32,
 }
 
 impl SamplerOptions {
-    pub(crate) fn to_rust(&self) -> rust::SamplerOptions {
+    fn to_rust(&self) -> rust::SamplerOptions {
         let Self { temperature, top_k, top_p, min_p, repetition_penalty } = *self;
         rust::SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty }
     }
@@ -105,30 +205,69 @@ impl SamplerOptions {
 #[pymethods]
 impl SamplerOptions {
     #[new]
-    #[pyo3(signature = (*, temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, repetition_penalty=1.0))]
-    pub(crate) fn new(
-        temperature: f32,
-        top_k: usize,
-        top_p: f32,
-        min_p: f32,
-        repetition_penalty: f32,
-    ) -> Self {
-        Self { temperature, top_k, top_p, min_p, repetition_penalty }
+    #[pyo3(
+        signature = (
+            *, temperature=Real(1.0), top_k=Count(0), top_p=Real(1.0), min_p=Real(0.0),
+            repetition_penalty=Real(1.0)
+        ),
+        text_signature = "(*, temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, repetition_penalty=1.0)"
+    )]
+    fn new(
+        temperature: Real,
+        top_k: Count,
+        top_p: Real,
+        min_p: Real,
+        repetition_penalty: Real,
+    ) -> PyResult<Self> {
+        Ok(Self {
+            temperature: temperature_of(temperature)?,
+            top_k: top_k.0,
+            top_p: top_p_of("top_p", top_p)?,
+            min_p: min_p_of("min_p", min_p)?,
+            repetition_penalty: penalty_of("repetition_penalty", repetition_penalty)?,
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        let Self { temperature, top_k, top_p, min_p, repetition_penalty } = self;
+        format!(
+            "SamplerOptions(temperature={temperature}, top_k={top_k}, top_p={top_p}, min_p={min_p}, \
+             repetition_penalty={repetition_penalty})"
+        )
     }
 }
 
+/// All steps in order, then a draw. The generator is copied: the sampler's draws leave `rng` as it is.
 #[pyclass]
-pub(crate) struct Sampler(rust::Sampler);
+pub(crate) struct Sampler {
+    options: SamplerOptions,
+    sampler: Kept<rust::Sampler>,
+}
 
 #[pymethods]
 impl Sampler {
-    /// The generator is copied: the sampler's draws leave `rng` as it is.
     #[new]
     fn new(options: SamplerOptions, rng: Rng) -> Self {
-        Self(rust::Sampler { options: options.to_rust(), rng: rng.0 })
+        let sampler = rust::Sampler { options: options.to_rust(), rng: rng.0 };
+        Self { options, sampler: Kept::new(sampler) }
     }
 
-    fn choose(&mut self, py: Python<'_>, logits: Vector, seen: Ids<1, 1>) -> PyResult<u32> {
-        call(py, || self.0.choose(&logits.to_vec(), &seen.to_vec()))
+    /// The next token, chosen from `logits [V]` after the tokens `seen` so far.
+    fn choose(&mut self, py: Python<'_>, logits: Floats, seen: Ids<1>) -> PyResult<u32> {
+        let (logits, seen) = (possible(logits)?, seen.to_vec());
+        vocabulary("seen", &seen, logits.len())?;
+        let SamplerOptions { temperature, repetition_penalty, .. } = self.options;
+        // A penalty divides a logit or multiplies it.
+        for by in [repetition_penalty, 1.0 / repetition_penalty] {
+            stay_finite("repetition_penalty", by, &logits)?;
+            if temperature > 0.0 {
+                stay_finite("temperature", temperature * by.min(1.0), &logits)?;
+            }
+        }
+        self.sampler.call(py, move |sampler| sampler.choose(&logits, &seen))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Sampler({})", self.options.__repr__())
     }
 }

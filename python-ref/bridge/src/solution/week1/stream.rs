@@ -3,28 +3,35 @@
 use pyo3::prelude::*;
 
 use super::rust::stream as rust;
-use crate::panics::catch;
+use crate::background::Kept;
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<TextStream>()
 }
 
+/// Turns the bytes of one token after another into text.
 #[pyclass]
-#[derive(Default)]
-pub(crate) struct TextStream(rust::TextStream);
+pub(crate) struct TextStream(Kept<rust::TextStream>);
 
 #[pymethods]
 impl TextStream {
     #[new]
     fn new() -> Self {
-        Self::default()
+        Self(Kept::new(rust::TextStream::default()))
     }
 
-    fn push(&mut self, bytes: &[u8]) -> PyResult<String> {
-        catch(|| self.0.push(bytes))
+    /// Takes the bytes of the next token and returns all text that is now certain.
+    fn push(&mut self, py: Python<'_>, bytes: &[u8]) -> PyResult<String> {
+        let bytes = bytes.to_vec();
+        self.0.call(py, move |stream| stream.push(&bytes))
     }
 
-    fn finish(&mut self) -> PyResult<String> {
-        catch(|| self.0.finish())
+    /// The end of the text: what is still held back will not be completed.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<String> {
+        self.0.call(py, rust::TextStream::finish)
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "TextStream()"
     }
 }

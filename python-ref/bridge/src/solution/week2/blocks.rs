@@ -5,8 +5,10 @@ use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
 
 use super::rust::blocks as rust;
 use crate::{
-    convert::{Any, Vector, compute},
-    panics::call,
+    background::call,
+    convert::{Floats, compute},
+    memory::room,
+    shapes::{Shapes, every, wrong},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -17,30 +19,69 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(round_trip_error, m)?)
 }
 
-/// `tensor_type` as llama.cpp writes it: `Q4_0`.
-fn named(tensor_type: &str) -> PyResult<TensorType> {
-    tensor_type.parse().map_err(PyValueError::new_err)
+/// A type as llama.cpp writes it: `Q4_0`.
+///
+/// # Errors
+/// A `ValueError` that names the argument `tensor_type`.
+pub(super) fn type_named(name: &str) -> PyResult<TensorType> {
+    name.parse().map_err(|error| PyValueError::new_err(format!("tensor_type: {error}")))
 }
 
+/// Refuses a row that is no whole number of blocks.
+///
+/// # Errors
+/// A `ValueError` that names the argument.
+pub(super) fn whole_blocks(argument: &str, cols: usize, of: TensorType) -> PyResult<()> {
+    let block = of.block_len();
+    if cols.is_multiple_of(block) {
+        return Ok(());
+    }
+    let expected = format!("a multiple of {block}, the block length of {of}");
+    Err(wrong(argument, &format!("{cols} weights in a row"), &expected))
+}
+
+/// A row that can be stored in a type.
+fn storable(tensor_type: TensorType, x: &Floats) -> PyResult<()> {
+    Shapes::default().fit("x", "cols", x)?;
+    whole_blocks("x", x.0.len(), tensor_type)?;
+    if matches!(tensor_type, TensorType::F32 | TensorType::BF16) {
+        return every("x", &x.0, "finite numbers", f32::is_finite);
+    }
+    // Blocks keep their scales as half-precision numbers.
+    let largest = half::f16::MAX.to_f32();
+    let expected = format!("numbers of at most {largest} in size, which half precision can hold");
+    every("x", &x.0, &expected, |x| x.abs() <= largest)
+}
+
+/// The weights of a row of blocks; `tensor_type` as llama.cpp writes it: `Q4_0`.
 #[pyfunction]
-fn dequantize_row(py: Python<'_>, tensor_type: &str, bytes: &[u8]) -> PyResult<Any> {
-    let tensor_type = named(tensor_type)?;
-    let cols = bytes.len() / tensor_type.block_bytes() * tensor_type.block_len();
-    compute(py, || {
+fn dequantize_row(py: Python<'_>, tensor_type: &str, bytes: &[u8]) -> PyResult<Floats> {
+    let tensor_type = type_named(tensor_type)?;
+    let (len, block) = (bytes.len(), tensor_type.block_bytes());
+    if !len.is_multiple_of(block) {
+        let expected = format!("a multiple of {block}, the bytes of a block of {tensor_type}");
+        return Err(wrong("bytes", &format!("{len} bytes"), &expected));
+    }
+    let cols = len / block * tensor_type.block_len();
+    room("the weights", &[cols])?;
+    let bytes = bytes.to_vec();
+    compute(py, move || {
         let mut out = vec![f32::NAN; cols];
-        rust::dequantize_row(tensor_type, bytes, &mut out);
+        rust::dequantize_row(tensor_type, &bytes, &mut out);
         tensor(&[cols], out)
     })
 }
 
+/// The blocks of a row of weights, `x [cols]`.
 #[pyfunction]
 fn quantize_row<'py>(
     py: Python<'py>,
     tensor_type: &str,
-    x: Vector,
+    x: Floats,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let tensor_type = named(tensor_type)?;
-    let bytes = call(py, || {
+    let tensor_type = type_named(tensor_type)?;
+    storable(tensor_type, &x)?;
+    let bytes = call(py, move || {
         let mut out = vec![0; x.0.len() / tensor_type.block_len() * tensor_type.block_bytes()];
         rust::quantize_row(tensor_type, &x.to_vec(), &mut out);
         out
@@ -48,18 +89,32 @@ fn quantize_row<'py>(
     Ok(PyBytes::new(py, &bytes))
 }
 
-#[pyfunction]
-fn rms_error(py: Python<'_>, x: Vector, y: Vector) -> PyResult<f64> {
-    call(py, || rust::error::rms_error(&x.to_vec(), &y.to_vec()))
+/// Two rows of the same length.
+fn pair(x: &Floats, y: &Floats) -> PyResult<(Vec<f32>, Vec<f32>)> {
+    let mut shapes = Shapes::default();
+    shapes.fit("x", "n", x)?;
+    shapes.fit("y", "n", y)?;
+    Ok((x.to_vec(), y.to_vec()))
 }
 
+/// The root of the mean squared difference of `x [n]` and `y [n]`.
 #[pyfunction]
-fn relative_error(py: Python<'_>, x: Vector, y: Vector) -> PyResult<f64> {
-    call(py, || rust::error::relative_error(&x.to_vec(), &y.to_vec()))
+fn rms_error(py: Python<'_>, x: Floats, y: Floats) -> PyResult<f64> {
+    let (x, y) = pair(&x, &y)?;
+    call(py, move || rust::error::rms_error(&x, &y))
 }
 
+/// The error of `y [n]` as a share of the original, `x [n]`.
 #[pyfunction]
-fn round_trip_error(py: Python<'_>, tensor_type: &str, x: Vector) -> PyResult<f64> {
-    let tensor_type = named(tensor_type)?;
-    call(py, || rust::error::round_trip_error(tensor_type, &x.to_vec()))
+fn relative_error(py: Python<'_>, x: Floats, y: Floats) -> PyResult<f64> {
+    let (x, y) = pair(&x, &y)?;
+    call(py, move || rust::error::relative_error(&x, &y))
+}
+
+/// The relative error of a row `x [cols]` that was stored in a type and read again.
+#[pyfunction]
+fn round_trip_error(py: Python<'_>, tensor_type: &str, x: Floats) -> PyResult<f64> {
+    let tensor_type = type_named(tensor_type)?;
+    storable(tensor_type, &x)?;
+    call(py, move || rust::error::round_trip_error(tensor_type, &x.to_vec()))
 }

@@ -4,20 +4,24 @@ use pyo3::prelude::*;
 
 use super::rust::cache::{self as rust, KvCache as _};
 use crate::{
-    convert::{Any, Matrix, compute},
-    panics::call,
+    background::Kept,
+    choice::{self, choice},
+    convert::{Count, Floats},
+    memory::room_for,
+    shapes::{Shapes, at_least_one, below, wrong},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<CacheType>()?;
+    choice::add::<CacheType>(m)?;
     m.add_class::<DenseCache>()
 }
 
-#[pyclass(frozen, eq, eq_int, hash, from_py_object)]
-#[derive(Clone, Copy, PartialEq, Hash)]
-pub(crate) enum CacheType {
-    F32,
-    F16,
+choice! {
+    /// How cached numbers are stored.
+    CacheType {
+        F32 = "f32",
+        F16 = "f16",
+    }
 }
 
 impl From<CacheType> for rust::CacheType {
@@ -29,59 +33,136 @@ impl From<CacheType> for rust::CacheType {
     }
 }
 
+impl CacheType {
+    /// The name in Python.
+    pub(super) fn shown(self) -> &'static str {
+        match self {
+            Self::F32 => "CacheType.F32",
+            Self::F16 => "CacheType.F16",
+        }
+    }
+}
+
+/// Refuses a cache that there is no room for, keys and values together.
+///
+/// # Errors
+/// A `ValueError` that names the argument that is 0, or a `MemoryError`.
+pub(super) fn check(shape: rust::CacheShape, cache_type: CacheType) -> PyResult<()> {
+    let rust::CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
+    let named = [
+        ("layers", layers),
+        ("sequences", sequences),
+        ("kv_heads", kv_heads),
+        ("capacity", capacity),
+        ("head_dim", head_dim),
+    ];
+    for (argument, n) in named {
+        at_least_one(argument, n)?;
+    }
+    let number = if cache_type == CacheType::F32 { 4 } else { 2 };
+    room_for("the cache", &named.map(|(_, n)| n), number)
+}
+
+/// Keys and values of every position of every sequence.
 #[pyclass]
-pub(crate) struct DenseCache(pub rust::DenseCache);
+pub(crate) struct DenseCache {
+    cache: Kept<rust::DenseCache>,
+    shape: rust::CacheShape,
+    cache_type: CacheType,
+}
 
 #[pymethods]
 impl DenseCache {
     #[new]
-    #[pyo3(signature = (layers, sequences, kv_heads, capacity, head_dim, cache_type=CacheType::F32))]
+    #[pyo3(signature = (
+        layers, sequences, kv_heads, capacity, head_dim, cache_type=CacheType::F32
+    ))]
     fn new(
-        layers: usize,
-        sequences: usize,
-        kv_heads: usize,
-        capacity: usize,
-        head_dim: usize,
+        layers: Count,
+        sequences: Count,
+        kv_heads: Count,
+        capacity: Count,
+        head_dim: Count,
         cache_type: CacheType,
-    ) -> Self {
-        let shape = rust::CacheShape { layers, sequences, kv_heads, capacity, head_dim };
-        Self(rust::DenseCache::new(shape, cache_type.into()))
+    ) -> PyResult<Self> {
+        let shape = rust::CacheShape {
+            layers: layers.0,
+            sequences: sequences.0,
+            kv_heads: kv_heads.0,
+            capacity: capacity.0,
+            head_dim: head_dim.0,
+        };
+        check(shape, cache_type)?;
+        let cache = Kept::new(rust::DenseCache::new(shape, cache_type.into()));
+        Ok(Self { cache, shape, cache_type })
     }
 
-    /// `keys [H, D]`, `values [H, D]`.
+    /// Stores `keys [H, D]` and `values [H, D]` of a position.
     fn write(
         &mut self,
         py: Python<'_>,
-        layer: usize,
-        sequence: usize,
-        position: usize,
-        keys: Matrix,
-        values: Matrix,
+        layer: Count,
+        sequence: Count,
+        position: Count,
+        keys: Floats,
+        values: Floats,
     ) -> PyResult<()> {
+        let rust::CacheShape { layers, sequences, kv_heads, capacity, head_dim } = self.shape;
+        let (layer, sequence, position) = (layer.0, sequence.0, position.0);
+        below("layer", layer, layers, "the layers of the cache")?;
+        below("sequence", sequence, sequences, "the sequences of the cache")?;
+        below("position", position, capacity, "the capacity of the cache")?;
+        let mut shapes = Shapes::default();
+        shapes.set("H", kv_heads, "the cache");
+        shapes.set("D", head_dim, "the cache");
+        shapes.fit("keys", "H D", &keys)?;
+        shapes.fit("values", "H D", &values)?;
         let (keys, values) = (keys.to_vec(), values.to_vec());
-        call(py, || self.0.write(layer, sequence, position, &keys, &values))
+        self.cache.call(py, move |cache| cache.write(layer, sequence, position, &keys, &values))
     }
 
-    /// Keys `[n, D]` and values `[n, D]` of a head's positions `start` to `end` - 1, as f32.
+    /// Keys `[n, D]` and values `[n, D]` of a head's positions `start` to `end` − 1, as float32.
     fn run(
         &self,
         py: Python<'_>,
-        layer: usize,
-        sequence: usize,
-        head: usize,
-        start: usize,
-        end: usize,
-    ) -> PyResult<(Any, Any)> {
-        let head_dim = self.0.shape().head_dim;
-        let of = |which: fn(rust::Run<'_>) -> rust::Cells<'_>| {
-            compute(py, || {
-                let numbers: Vec<f32> = match which(self.0.run(layer, sequence, head, start..end)) {
+        layer: Count,
+        sequence: Count,
+        head: Count,
+        start: Count,
+        end: Count,
+    ) -> PyResult<(Floats, Floats)> {
+        let rust::CacheShape { layers, sequences, kv_heads, capacity, head_dim } = self.shape;
+        let (layer, sequence, head, start, end) = (layer.0, sequence.0, head.0, start.0, end.0);
+        below("layer", layer, layers, "the layers of the cache")?;
+        below("sequence", sequence, sequences, "the sequences of the cache")?;
+        below("head", head, kv_heads, "the heads of the cache")?;
+        if end > capacity {
+            let expected = format!("at most {capacity}, the capacity of the cache");
+            return Err(wrong("end", &end.to_string(), &expected));
+        }
+        if start > end {
+            return Err(wrong("start", &start.to_string(), &format!("at most {end}, the end")));
+        }
+        self.cache.call(py, move |cache| {
+            let run = cache.run(layer, sequence, head, start..end);
+            let floats = |cells: rust::Cells<'_>| {
+                let numbers: Vec<f32> = match cells {
                     rust::Cells::F32(numbers) => numbers.to_vec(),
                     rust::Cells::F16(numbers) => numbers.iter().map(|x| f32::from(*x)).collect(),
                 };
-                tiny_llm_formats::tensor::tensor(&[numbers.len() / head_dim, head_dim], numbers)
-            })
-        };
-        Ok((of(|run| run.keys)?, of(|run| run.values)?))
+                let shape = [numbers.len() / head_dim, head_dim];
+                Floats(tiny_llm_formats::tensor::tensor(&shape, numbers))
+            };
+            (floats(run.keys), floats(run.values))
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        let rust::CacheShape { layers, sequences, kv_heads, capacity, head_dim } = self.shape;
+        format!(
+            "DenseCache(layers={layers}, sequences={sequences}, kv_heads={kv_heads}, \
+             capacity={capacity}, head_dim={head_dim}, cache_type={})",
+            self.cache_type.shown()
+        )
     }
 }

@@ -5,84 +5,122 @@ use std::{ops::ControlFlow, sync::Arc};
 use pyo3::prelude::*;
 
 use super::{
-    cache::CacheType,
+    super::{rust::week1::generate::Limits, week1::generate::chosen},
+    cache::{CacheType, check},
     model::{Model, plan},
-    rust::{cache::KvCache as _, generate as rust},
+    rust::{
+        cache::{CacheShape, KvCache as _},
+        generate as rust,
+    },
 };
 use crate::{
-    convert::{Ids, Vector, vector},
-    panics::{call, catch, unwrap_or_unwind, value_error},
+    background::Kept,
+    convert::{Count, Floats, Ids, vector},
+    panics::value_error,
+    shapes::{at_least_one, vocabulary, wrong},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Session>()
 }
 
+/// A model and one sequence in its cache. A call that Ctrl-C ends goes on in the background to the end of its part; the next
+/// call waits for that.
 #[pyclass]
-pub(crate) struct Session(rust::Session);
+pub(crate) struct Session {
+    session: Kept<rust::Session>,
+    vocab_size: usize,
+    /// How many positions both the cache and the model have room for.
+    context: usize,
+}
 
 #[pymethods]
 impl Session {
     #[new]
     #[pyo3(signature = (model, context, cache_type=CacheType::F32))]
-    fn new(model: Model, context: usize, cache_type: CacheType) -> Self {
-        Self(rust::Session::new(model.0, Arc::new(plan()), context, cache_type.into()))
+    fn new(model: Model, context: Count, cache_type: CacheType) -> PyResult<Self> {
+        let context = context.0;
+        at_least_one("context", context)?;
+        let c = &model.0.config;
+        let (layers, kv_heads, head_dim) = (c.n_layers, c.n_kv_heads, c.head_dim);
+        let shape = CacheShape { layers, sequences: 1, kv_heads, capacity: context, head_dim };
+        check(shape, cache_type)?;
+        let vocab_size = c.vocab_size;
+        let usable = context.min(c.max_positions);
+        let session = rust::Session::new(model.0, Arc::new(plan()), context, cache_type.into());
+        Ok(Self { session: Kept::new(session), vocab_size, context: usable })
     }
 
     /// Logits `[V]` after the last of `tokens`, which follow those in the cache.
-    fn feed(&mut self, py: Python<'_>, tokens: Ids<1, 1>, chunk: usize) -> PyResult<Vector> {
-        let tokens = tokens.to_vec();
-        let logits = call(py, || self.0.feed(&tokens, chunk).map(<[f32]>::to_vec))?;
-        Ok(vector(&logits.map_err(value_error)?))
+    fn feed(&mut self, py: Python<'_>, tokens: Ids<1>, chunk: Count) -> PyResult<Floats> {
+        let (tokens, context) = (tokens.to_vec(), self.context);
+        vocabulary("tokens", &tokens, self.vocab_size)?;
+        let logits = self.session.call(py, move |session| {
+            let before = session.cache().len(0);
+            if tokens.is_empty() || before + tokens.len() > context {
+                let found = format!("{} tokens after {before}", tokens.len());
+                let expected = format!("one at least, and no more than {context} together");
+                return Err(wrong("tokens", &found, &expected));
+            }
+            session.feed(&tokens, chunk.0).map(<[f32]>::to_vec).map_err(value_error)
+        })?;
+        Ok(vector(&logits?))
     }
 
-    /// New tokens, of which `choose(logits, tokens) -> int` picks each.
+    /// New tokens, of which `choose(logits, tokens)` picks each.
     fn generate(
         &mut self,
-        prompt: Ids<1, 1>,
-        chunk: usize,
-        max_new_tokens: usize,
+        py: Python<'_>,
+        prompt: Ids<1>,
+        chunk: Count,
+        max_new_tokens: Count,
         choose: Bound<'_, PyAny>,
     ) -> PyResult<Vec<u32>> {
-        let context = self.0.cache().shape().capacity;
-        let limits = super::super::rust::week1::generate::Limits {
-            max_new_tokens,
-            context,
-            stop_tokens: Default::default(),
-        };
-        let choose = |logits: &[f32], tokens: &[u32]| -> PyResult<u32> {
-            choose.call1((vector(logits), tokens.to_vec()))?.extract()
-        };
-        let mut made = Vec::new();
-        let reason = catch(|| {
+        let (prompt, context) = (prompt.to_vec(), self.context);
+        vocabulary("prompt", &prompt, self.vocab_size)?;
+        if !(1..=context).contains(&prompt.len()) {
+            let found = format!("{} tokens", prompt.len());
+            return Err(wrong("prompt", &found, &format!("1 to {context}, the context")));
+        }
+        let limits =
+            Limits { max_new_tokens: max_new_tokens.0, context, stop_tokens: Default::default() };
+        let work = move |session: &mut rust::Session, ask: &mut Ask<'_>| {
+            let choose = |logits: &[f32], tokens: &[u32]| ask((logits.to_vec(), tokens.to_vec()));
+            let mut made = Vec::new();
             let on_token = |token| {
                 made.push(token);
                 ControlFlow::Continue(())
             };
-            self.0.generate(
-                &prompt.to_vec(),
-                chunk,
-                &limits,
-                |logits, tokens| unwrap_or_unwind(choose(logits, tokens)),
-                on_token,
-            )
-        })?;
-        reason.map_err(value_error)?;
-        Ok(made)
+            let reason = session.generate(&prompt, chunk.0, &limits, choose, on_token);
+            reason.map(|_| made).map_err(value_error)
+        };
+        let answer = |(logits, tokens): Choice| chosen(&choose, &logits, tokens);
+        self.session.converse(py, work, answer)?
     }
 
     /// Forgets what the sequence does not have in common with `tokens`, and their last token.
-    fn keep_prefix(&mut self, tokens: Ids<1, 1>) {
-        self.0.keep_prefix(&tokens.to_vec());
+    fn keep_prefix(&mut self, py: Python<'_>, tokens: Ids<1>) -> PyResult<()> {
+        let tokens = tokens.to_vec();
+        self.session.call(py, move |session| session.keep_prefix(&tokens))
     }
 
     /// The sequence so far.
-    fn tokens(&self) -> Vec<u32> {
-        self.0.tokens().to_vec()
+    fn tokens(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        self.session.call(py, |session| session.tokens().to_vec())
     }
 
     /// How many positions have been computed so far.
-    fn computed(&self) -> usize {
-        self.0.cache().computed()
+    fn computed(&self, py: Python<'_>) -> PyResult<usize> {
+        self.session.call(py, |session| session.cache().computed())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Session(context={}, vocab_size={})", self.context, self.vocab_size)
     }
 }
+
+/// The logits after these tokens, of which one is to be chosen.
+type Choice = (Vec<f32>, Vec<u32>);
+
+/// Asks Python to choose.
+type Ask<'a> = dyn FnMut(Choice) -> u32 + 'a;

@@ -1,24 +1,27 @@
 //! Day 2: a GGUF file, as it is read.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use pyo3::{
-    exceptions::{PyKeyError, PyValueError},
+    exceptions::PyKeyError,
     prelude::*,
     types::{PyBytes, PyList},
 };
 use tiny_llm_formats::gguf::{Array, TensorInfo, Value};
 
 use super::rust::gguf::{self as rust, table};
-use crate::panics::{call, value_error};
+use crate::{
+    background::call, convert::Count, memory::room_for, panics::value_error, shapes::wrong,
+};
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Gguf>()?;
     m.add_function(wrap_pyfunction!(data_start, m)?)
 }
 
+/// A GGUF file, as it is read.
 #[pyclass(frozen)]
-pub(crate) struct Gguf(rust::Gguf);
+pub(crate) struct Gguf(Arc<rust::Gguf>);
 
 /// Name, shape, type, first byte, end.
 type Placed = (String, Vec<usize>, String, usize, usize);
@@ -31,7 +34,8 @@ impl Gguf {
     /// Maps a file.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        Ok(Self(call(py, || rust::Gguf::open(&path))?.map_err(value_error)?))
+        let gguf = call(py, move || rust::Gguf::open(&path))?;
+        Ok(Self(Arc::new(gguf.map_err(value_error)?)))
     }
 
     /// Of each key the name of its type, `U32` or `Array U32`, and its value.
@@ -39,12 +43,13 @@ impl Gguf {
         self.0.metadata.iter().map(|(key, value)| Ok((key.to_owned(), typed(py, value)?))).collect()
     }
 
-    /// Of each tensor its name, shape (slowest axis first), type as llama.cpp writes it, and its
-    /// first byte and the one after its last, from the start of the file.
+    /// Of each tensor its name, shape (slowest axis first), type, and its first byte and the one after its last, from the start
+    /// of the file.
     fn tensors(&self, py: Python<'_>) -> PyResult<Vec<Placed>> {
-        call(py, || {
+        let gguf = Arc::clone(&self.0);
+        call(py, move || {
             let entry = |tensor: &TensorInfo| {
-                let place = table::place(tensor, self.0.data_start);
+                let place = table::place(tensor, gguf.data_start);
                 (
                     tensor.name.clone(),
                     tensor.shape.clone(),
@@ -53,23 +58,54 @@ impl Gguf {
                     place.end,
                 )
             };
-            self.0.tensors.iter().map(entry).collect()
+            gguf.tensors.iter().map(entry).collect()
         })
     }
 
     /// A tensor's bytes.
     fn bytes_of<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
         let tensor = self.0.tensor(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
-        let bytes = call(py, || self.0.bytes_of(tensor))?;
+        room_for("the bytes", &[tensor.size], 1)?;
+        let (gguf, tensor) = (Arc::clone(&self.0), tensor.clone());
+        let bytes = call(py, move || gguf.bytes_of(&tensor))?;
         Ok(PyBytes::new(py, &bytes))
     }
+
+    fn __repr__(&self) -> String {
+        format!("Gguf({:?}, tensors={})", self.0.metadata.file(), self.0.tensors.len())
+    }
+}
+
+/// The most that a written file's tensors are moved apart.
+const MAX_ALIGNMENT: usize = 1 << 20;
+
+/// An alignment that a file can be written with.
+///
+/// # Errors
+/// A `ValueError` that names `alignment`.
+pub(super) fn checked_alignment(alignment: Count) -> PyResult<usize> {
+    let alignment = power_of_two(alignment)?;
+    if alignment <= MAX_ALIGNMENT {
+        return Ok(alignment);
+    }
+    Err(wrong("alignment", &alignment.to_string(), &format!("at most {MAX_ALIGNMENT}")))
+}
+
+fn power_of_two(alignment: Count) -> PyResult<usize> {
+    if alignment.0.is_power_of_two() {
+        return Ok(alignment.0);
+    }
+    Err(wrong("alignment", &alignment.0.to_string(), "a power of two"))
 }
 
 /// Where the data section begins, behind a table that ends at `position`.
 #[pyfunction]
-fn data_start(py: Python<'_>, position: usize, alignment: usize) -> PyResult<usize> {
-    call(py, || table::data_start(position, alignment))?
-        .ok_or_else(|| PyValueError::new_err("no number is large enough"))
+fn data_start(py: Python<'_>, position: Count, alignment: Count) -> PyResult<usize> {
+    let alignment = power_of_two(alignment)?;
+    call(py, move || table::data_start(position.0, alignment))?.ok_or_else(|| {
+        let expected = format!("a number that {alignment} can follow within 64 bits");
+        wrong("position", &position.0.to_string(), &expected)
+    })
 }
 
 fn typed<'py>(py: Python<'py>, value: &Value) -> PyResult<Typed<'py>> {

@@ -5,8 +5,9 @@ use tiny_llm_formats::tensor::tensor;
 
 use super::rust::input::{self as rust, BLOCK, GROUP, Int8Group, SUM};
 use crate::{
-    convert::{Any, Floats, Vector},
-    panics::call,
+    background::call,
+    convert::{Count, Floats},
+    shapes::{Shapes, every, wrong},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -14,7 +15,7 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// Groups in arrays.
-pub(super) type Groups = (Any, Any, Any);
+pub(super) type Groups = (Floats, Floats, Floats);
 
 /// Values `[groups, 256]`, sums `[groups, 16]` and scales `[groups, 8]`.
 pub(super) fn arrays(groups: &[Int8Group]) -> Groups {
@@ -29,16 +30,41 @@ pub(super) fn arrays(groups: &[Int8Group]) -> Groups {
     )
 }
 
-/// `x [cols]`, with a scale for each `width`. The groups held other numbers before.
+/// How many activations may share a scale.
+///
+/// # Errors
+/// A `ValueError` that names `width`.
+pub(super) fn checked_width(width: Count) -> PyResult<usize> {
+    if [BLOCK, GROUP].contains(&width.0) {
+        return Ok(width.0);
+    }
+    Err(wrong("width", &width.0.to_string(), &format!("{BLOCK} or {GROUP}")))
+}
+
+/// Refuses activations of which integers could not say what they were.
+///
+/// # Errors
+/// A `ValueError` that names `x`.
+pub(super) fn finite(x: &Floats) -> PyResult<()> {
+    every("x", &x.0, "finite numbers", f32::is_finite)
+}
+
+/// `x [cols]`, a scale for each `width`, 32 or 256 → values `[groups, 256]`, sums `[groups, 16]`, scales `[groups, 8]`
 #[pyfunction]
-fn quantize_row(py: Python<'_>, x: Vector, width: usize) -> PyResult<Groups> {
-    let x = x.to_vec();
-    let used = Int8Group {
-        values: [99; GROUP],
-        sums: [99 * SUM as i16; GROUP / SUM],
-        scales: [99.0; GROUP / BLOCK],
-    };
-    let mut groups = vec![used; x.len().div_ceil(GROUP)];
-    call(py, || rust::quantize_row(&x, width, &mut groups))?;
-    Ok(arrays(&groups))
+fn quantize_row(py: Python<'_>, x: Floats, width: Count) -> PyResult<Groups> {
+    let width = checked_width(width)?;
+    Shapes::default().fit("x", "cols", &x)?;
+    finite(&x)?;
+    call(py, move || {
+        let x = x.to_vec();
+        // The groups held other numbers before.
+        let used = Int8Group {
+            values: [99; GROUP],
+            sums: [99 * SUM as i16; GROUP / SUM],
+            scales: [99.0; GROUP / BLOCK],
+        };
+        let mut groups = vec![used; x.len().div_ceil(GROUP)];
+        rust::quantize_row(&x, width, &mut groups);
+        arrays(&groups)
+    })
 }

@@ -1,10 +1,11 @@
 //! Days 5 and 6: products of quantized matrices, on every rung of the ladder.
 
-use pyo3::{exceptions::PyValueError, prelude::*};
-use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
+use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
+use tiny_llm_formats::tensor::tensor;
 
 use super::{
-    input::{Groups, arrays},
+    blocks::{type_named, whole_blocks},
+    input::{Groups, arrays, checked_width, finite},
     rust::{
         input::{BLOCK, Input},
         kernels::{self as rust, Rung},
@@ -13,8 +14,11 @@ use super::{
     },
 };
 use crate::{
-    convert::{Any, Matrix as Rows, compute},
-    panics::{call, value_error},
+    background::call,
+    convert::{Count, Floats, compute},
+    memory::room,
+    panics::value_error,
+    shapes::{Shapes, at_least_one, below, wrong},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -23,53 +27,85 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(matmul, m)?)
 }
 
+/// More threads than the processor of any small machine runs.
+const MAX_THREADS: usize = 256;
+
 /// Names of the rungs that this machine can run, slowest first.
 #[pyfunction]
 fn rungs() -> Vec<&'static str> {
     Rung::available().into_iter().map(Rung::name).collect()
 }
 
+fn rung_named(name: &str) -> PyResult<Rung> {
+    name.parse().map_err(|error| PyValueError::new_err(format!("rung: {error}")))
+}
+
 /// `[T, C]`
-fn input(x: &Rows) -> Input {
+fn input(x: &Floats) -> PyResult<Input> {
+    Shapes::default().fit("x", "T C", x)?;
+    finite(x)?;
     let mut input = Input::default();
     input.resize(x.0.shape()[0], x.0.shape()[1]);
     input.values = x.to_vec();
-    input
+    Ok(input)
 }
 
-/// `x [T, C]` with a rung's instructions, group after group, with a scale for each `width`.
+/// As `input.quantize_row` for the rows of `x [T, C]`, one after the other, with a rung's instructions.
 #[pyfunction]
-fn quantize(py: Python<'_>, rung: &str, x: Rows, width: usize) -> PyResult<Groups> {
-    let rung: Rung = rung.parse().map_err(PyValueError::new_err)?;
-    let mut input = input(&x);
-    call(py, || rust::quantize(rung, &Team::new(1), &mut input, width))?;
-    Ok(arrays(&input.int8))
+fn quantize(py: Python<'_>, rung: &str, x: Floats, width: Count) -> PyResult<Groups> {
+    let (rung, width) = (rung_named(rung)?, checked_width(width)?);
+    let mut input = input(&x)?;
+    call(py, move || {
+        rust::quantize(rung, &Team::new(1), &mut input, width);
+        arrays(&input.int8)
+    })
 }
 
-/// `x [T, C]` times the rows of `bytes [R, row bytes]` → `[T, R]`.
+/// `x [T, C]` times the rows whose bytes are given → `[T, R]`
 #[pyfunction]
-#[pyo3(signature = (rung, tensor_type, bytes, x, threads=1))]
+#[pyo3(signature = (rung, tensor_type, bytes, x, threads=Count(1)), text_signature = "(rung, tensor_type, bytes, x, threads=1)")]
 fn matmul(
     py: Python<'_>,
     rung: &str,
     tensor_type: &str,
-    bytes: Vec<Vec<u8>>,
-    x: Rows,
-    threads: usize,
-) -> PyResult<Any> {
-    let rung: Rung = rung.parse().map_err(PyValueError::new_err)?;
-    let tensor_type: TensorType = tensor_type.parse().map_err(PyValueError::new_err)?;
-    let mut input = input(&x);
-    let weight = Matrix::new(bytes.len(), input.cols, tensor_type, bytes.concat().into())
-        .map_err(value_error)?;
-    compute(py, || {
-        let team = Team::new(threads);
+    bytes: Vec<Bound<'_, PyBytes>>,
+    x: Floats,
+    threads: Count,
+) -> PyResult<Floats> {
+    let (rung, tensor_type) = (rung_named(rung)?, type_named(tensor_type)?);
+    let mut input = input(&x)?;
+    whole_blocks("x", input.cols, tensor_type)?;
+    let row_bytes = input.cols / tensor_type.block_len() * tensor_type.block_bytes();
+    if bytes.is_empty() {
+        return Err(wrong("bytes", "no row", "one at least"));
+    }
+    let of_another_length =
+        |(_, row): &(usize, &Bound<'_, PyBytes>)| row.as_bytes().len() != row_bytes;
+    if let Some((r, row)) = bytes.iter().enumerate().find(of_another_length) {
+        let found = format!("{} bytes in row {r}", row.as_bytes().len());
+        let expected = format!(
+            "{row_bytes}: {} weights in {tensor_type}, as many as x has columns",
+            input.cols
+        );
+        return Err(wrong("bytes", &found, &expected));
+    }
+    at_least_one("threads", threads.0)?;
+    below("threads", threads.0, MAX_THREADS + 1, "as many as a machine has")?;
+    room("the result", &[input.rows, bytes.len()])?;
+    let rows: Vec<u8> = bytes.iter().flat_map(|row| row.as_bytes()).copied().collect();
+    let weight =
+        Matrix::new(bytes.len(), input.cols, tensor_type, rows.into()).map_err(value_error)?;
+    compute(py, move || {
+        let team = Team::new(threads.0);
         let _pass = team.enter();
-        if rung.wants_int8() {
-            rust::quantize(rung, &team, &mut input, tensor_type.block_len().max(BLOCK));
-        }
+        let width = tensor_type.block_len().max(BLOCK);
+        let input = if rung.wants_int8() {
+            rust::quantize(rung, &team, &mut input, width)
+        } else {
+            input.without_int8()
+        };
         let mut out = vec![f32::NAN; input.rows * weight.rows];
-        rust::matmul(rung, &team, &weight, &input, &mut out);
+        rust::matmul(rung, &team, &weight, input, &mut out);
         tensor(&[input.rows, weight.rows], out)
     })
 }

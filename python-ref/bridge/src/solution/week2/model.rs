@@ -3,11 +3,11 @@
 use std::{collections::HashMap, sync::Arc};
 
 use anyhow::{Context, ensure};
-use pyo3::prelude::*;
+use pyo3::{exceptions::PyValueError, prelude::*};
 use tiny_llm_formats::tensor::tensor;
 
 use super::{
-    cache::CacheType,
+    cache::{CacheType, check},
     rust::{
         cache::{CacheShape, DenseCache},
         kernels::Rung,
@@ -21,9 +21,12 @@ use super::{
     },
 };
 use crate::{
-    convert::{Any, Floats},
+    background::call,
+    convert::{Count, Floats},
     kit::ModelConfig,
-    panics::{call, value_error},
+    memory::room,
+    panics::wrong_argument,
+    shapes::at_least_one,
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -32,12 +35,16 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Plain kernels, one thread, day 1's attention: nothing of a later day.
 pub(super) fn plan() -> Plan {
-    Plan { rung: Rung::Naive, attention: AttentionKind::TwoPass, team: Team::new(1) }
+    Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 
+/// A decoder over rows.
 #[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct Model(pub Arc<rust::Model>);
+
+/// Token, position, sequence, and whether logits are wanted.
+type Asked = (Count, Count, Count, bool);
 
 #[pymethods]
 impl Model {
@@ -47,58 +54,86 @@ impl Model {
     fn build(
         py: Python<'_>,
         config: &ModelConfig,
-        weights: HashMap<String, Any>,
+        weights: HashMap<String, Floats>,
         interleaved: bool,
     ) -> PyResult<Self> {
         let config = config.0.clone();
+        room("the tables of positions", &[config.max_positions, config.head_dim])?;
         let layout = if interleaved { RopeLayout::Interleaved } else { RopeLayout::HalfSplit };
-        let rope = Rope { layout, factors: Vec::new() };
-        let mut get = |name: &str, shape: &[usize]| {
-            let weight = weights.get(name).with_context(|| format!("tensor {name}: not found"))?;
-            ensure!(
-                weight.0.shape() == shape,
-                "tensor {name}: found shape {:?}, expected {shape:?}",
-                weight.0.shape()
-            );
-            let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
-            Ok(Matrix::from_f32(rows, cols, &weight.to_vec()))
-        };
-        let model = call(py, || load::build(config, &rope, usize::MAX, &mut get))?;
-        Ok(Self(Arc::new(model.map_err(value_error)?)))
+        let model = call(py, move || {
+            let rope = Rope { layout, factors: Vec::new() };
+            let mut get = |name: &str, shape: &[usize]| {
+                let weight = weights.get(name);
+                let weight = weight.with_context(|| format!("tensor {name}: not found"))?;
+                ensure!(
+                    weight.0.shape() == shape,
+                    "tensor {name}: found shape {:?}, expected {shape:?}",
+                    weight.0.shape()
+                );
+                let (rows, cols) =
+                    if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
+                Ok(Matrix::from_f32(rows, cols, &weight.to_vec()))
+            };
+            load::build(config, &rope, usize::MAX, &mut get)
+        })?;
+        Ok(Self(Arc::new(model.map_err(wrong_argument("weights"))?)))
     }
 
-    /// Runs passes of rows `(token, position, sequence, wants logits)`, one after the other, on an
-    /// empty cache. Logits `[n, V]` of the rows that want them, in order.
-    #[pyo3(signature = (passes, sequences=1, cache_type=CacheType::F32))]
+    /// Passes of rows `(token, position, sequence, wants logits)` on an empty cache → `[n, V]` of the rows that want them.
+    #[pyo3(
+        signature = (passes, sequences=Count(1), cache_type=CacheType::F32),
+        text_signature = "($self, passes, sequences=1, cache_type=...)"
+    )]
     fn forward(
         &self,
         py: Python<'_>,
-        passes: Vec<Vec<(u32, usize, usize, bool)>>,
-        sequences: usize,
+        passes: Vec<Vec<Asked>>,
+        sequences: Count,
         cache_type: CacheType,
-    ) -> PyResult<Any> {
+    ) -> PyResult<Floats> {
         let c = &self.0.config;
+        at_least_one("sequences", sequences.0)?;
         let shape = CacheShape {
             layers: c.n_layers,
-            sequences,
+            sequences: sequences.0,
             kv_heads: c.n_kv_heads,
             capacity: c.max_positions,
             head_dim: c.head_dim,
         };
-        let logits = call(py, || {
-            let (mut cache, plan, mut work) =
-                (DenseCache::new(shape, cache_type.into()), plan(), rust::Workspace::default());
+        check(shape, cache_type)?;
+        let passes = passes.into_iter().map(|pass| pass.into_iter().map(row).collect());
+        let passes = passes.collect::<PyResult<Vec<Vec<Row>>>>()?;
+        let vocab_size = c.vocab_size;
+        let wanted = passes.iter().flatten().filter(|row| row.logits).count();
+        room("the logits", &[wanted, vocab_size])?;
+        let model = Arc::clone(&self.0);
+        let logits = call(py, move || {
+            let mut cache = DenseCache::new(shape, cache_type.into());
+            let (plan, mut work) = (plan(), rust::Workspace::default());
             let mut all = Vec::new();
-            for pass in passes {
-                let row =
-                    |(token, position, sequence, logits)| Row { token, position, sequence, logits };
-                let rows: Vec<Row> = pass.into_iter().map(row).collect();
-                self.0.check(&rows, &cache)?;
-                all.extend_from_slice(self.0.forward(&rows, &mut cache, &plan, &mut work));
+            for rows in passes {
+                model.check(&rows, &cache)?;
+                all.extend_from_slice(model.forward(&rows, &mut cache, &plan, &mut work));
             }
             Ok(all)
         })?;
-        let logits = logits.map_err(value_error)?;
-        Ok(Floats(tensor(&[logits.len() / c.vocab_size, c.vocab_size], logits)))
+        let logits = logits.map_err(wrong_argument("passes"))?;
+        Ok(Floats(tensor(&[logits.len() / vocab_size, vocab_size], logits)))
     }
+
+    fn __repr__(&self) -> String {
+        let c = &self.0.config;
+        format!(
+            "Model({:?}, layers={}, hidden_size={}, vocab_size={})",
+            c.family, c.n_layers, c.hidden_size, c.vocab_size
+        )
+    }
+}
+
+fn row((token, position, sequence, logits): Asked) -> PyResult<Row> {
+    let Ok(token) = u32::try_from(token.0) else {
+        let problem = format!("passes: found token {}, expected at most {}", token.0, u32::MAX);
+        return Err(PyValueError::new_err(problem));
+    };
+    Ok(Row { token, position: position.0, sequence: sequence.0, logits })
 }

@@ -4,56 +4,117 @@ use pyo3::{exceptions::PyValueError, prelude::*};
 use tiny_llm_formats::gguf::{TensorInfo, TensorType};
 
 use super::rust::roofline as rust;
-use crate::panics::call;
+use crate::{
+    background::call,
+    convert::{Count, Double, whole},
+    shapes::wrong,
+};
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Machine>()?;
     m.add_function(wrap_pyfunction!(work, m)?)
 }
 
-/// Bytes and multiply-adds of a pass over tensors, each given as name, shape (slowest axis first)
-/// and type as llama.cpp writes it.
+/// Name, shape (slowest axis first), type as llama.cpp writes it.
+type Described = (String, Vec<Count>, String);
+
+/// Bytes and multiply-adds of a pass over tensors of this name, shape (slowest axis first) and type.
 #[pyfunction]
-fn work(py: Python<'_>, tensors: Vec<(String, Vec<usize>, String)>) -> PyResult<(u64, u64)> {
-    let mut table = Vec::new();
-    for (name, shape, tensor_type) in tensors {
-        let tensor_type: TensorType = tensor_type.parse().map_err(PyValueError::new_err)?;
-        let (cols, outer) = shape
-            .split_last()
-            .ok_or_else(|| PyValueError::new_err(format!("{name}: a tensor has an axis")))?;
-        let row_bytes = tensor_type
-            .row_bytes(*cols)
-            .ok_or_else(|| PyValueError::new_err(format!("{name}: no whole blocks")))?;
-        let size = row_bytes * outer.iter().product::<usize>();
-        table.push(TensorInfo { name, shape, tensor_type, offset: 0, size });
+fn work(py: Python<'_>, tensors: Vec<Described>) -> PyResult<(u64, u64)> {
+    let table = tensors.into_iter().map(info).collect::<PyResult<Vec<_>>>()?;
+    // More than the sums are of, whatever a solution counts.
+    let numbers = |tensor: &TensorInfo| tensor.shape.iter().map(|n| *n as u128).product::<u128>();
+    let bytes: u128 = table.iter().map(|tensor| tensor.size as u128).sum();
+    let multiply_adds: u128 = table.iter().map(numbers).sum();
+    if bytes.max(multiply_adds) > u64::MAX.into() {
+        let found = format!("{bytes} bytes and {multiply_adds} numbers");
+        return Err(wrong("tensors", &found, "sums of at most 64 bits"));
     }
-    let work = call(py, || rust::work(&table))?;
+    let work = call(py, move || rust::work(&table))?;
     Ok((work.bytes, work.multiply_adds))
 }
 
+fn info((name, shape, tensor_type): Described) -> PyResult<TensorInfo> {
+    let wrong = |problem: String| PyValueError::new_err(format!("tensors: {name}: {problem}"));
+    let tensor_type: TensorType = tensor_type.parse().map_err(wrong)?;
+    let shape: Vec<usize> = shape.iter().map(|n| n.0).collect();
+    let rows = shape.split_last().filter(|_| !shape.contains(&0)).and_then(|(cols, outer)| {
+        let row = tensor_type.row_bytes(*cols)?;
+        outer.iter().try_fold(row, |size, n| size.checked_mul(*n))
+    });
+    let Some(size) = rows else {
+        let block = tensor_type.block_len();
+        return Err(wrong(format!(
+            "found shape {shape:?}, expected axes from 1 on, of which the last is a multiple of {block}, \
+             and a size that can be counted"
+        )));
+    };
+    Ok(TensorInfo { name, shape, tensor_type, offset: 0, size })
+}
+
+/// What a machine can do: bytes read and operations computed in a second.
 #[pyclass(frozen)]
 pub(crate) struct Machine(rust::Machine);
 
 #[pymethods]
 impl Machine {
     #[new]
-    fn new(bandwidth: f64, operations: f64) -> Self {
-        Self(rust::Machine { bandwidth, operations })
+    fn new(bandwidth: Double, operations: Double) -> PyResult<Self> {
+        let (bandwidth, operations) = (bandwidth.0, operations.0);
+        for (argument, x) in [("bandwidth", bandwidth), ("operations", operations)] {
+            if x <= 0.0 {
+                return Err(wrong(argument, &x.to_string(), "a number above 0"));
+            }
+        }
+        Ok(Self(rust::Machine { bandwidth, operations }))
     }
 
-    fn seconds(&self, py: Python<'_>, work: (u64, u64), rows: usize) -> PyResult<f64> {
-        call(py, || self.0.seconds(pass(work), rows))
+    /// The fewest seconds of a pass of `rows` rows; `work` is bytes and multiply-adds.
+    fn seconds(&self, work: Work, rows: Count) -> PyResult<f64> {
+        let machine = self.0;
+        crate::panics::catch(|| machine.seconds(work.0, rows.0))
     }
 
-    fn tokens_per_second(&self, py: Python<'_>, work: (u64, u64), rows: usize) -> PyResult<f64> {
-        call(py, || self.0.tokens_per_second(pass(work), rows))
+    /// The most tokens in a second, at `rows` in each pass.
+    fn tokens_per_second(&self, work: Work, rows: Count) -> PyResult<f64> {
+        work.is_some()?;
+        let machine = self.0;
+        crate::panics::catch(|| machine.tokens_per_second(work.0, rows.0))
     }
 
-    fn balanced_rows(&self, py: Python<'_>, work: (u64, u64)) -> PyResult<f64> {
-        call(py, || self.0.balanced_rows(pass(work)))
+    /// Rows at which a pass takes as long to compute as to read.
+    fn balanced_rows(&self, work: Work) -> PyResult<f64> {
+        work.is_some()?;
+        let machine = self.0;
+        crate::panics::catch(|| machine.balanced_rows(work.0))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Machine(bandwidth={:e}, operations={:e})", self.0.bandwidth, self.0.operations)
     }
 }
 
-fn pass((bytes, multiply_adds): (u64, u64)) -> rust::Work {
-    rust::Work { bytes, multiply_adds }
+/// Bytes and multiply-adds.
+struct Work(rust::Work);
+
+impl Work {
+    /// Refuses to divide by nothing.
+    fn is_some(&self) -> PyResult<()> {
+        let rust::Work { bytes, multiply_adds } = self.0;
+        if bytes > 0 && multiply_adds > 0 {
+            return Ok(());
+        }
+        let found = format!("{bytes} bytes and {multiply_adds} multiply-adds");
+        Err(wrong("work", &found, "1 of each or more"))
+    }
+}
+
+impl FromPyObject<'_, '_> for Work {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let (bytes, multiply_adds): (Bound<'_, PyAny>, Bound<'_, PyAny>) = object.extract()?;
+        let (bytes, multiply_adds) = (whole(&bytes, u64::MAX)?, whole(&multiply_adds, u64::MAX)?);
+        Ok(Self(rust::Work { bytes, multiply_adds }))
+    }
 }

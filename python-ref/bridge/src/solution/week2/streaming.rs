@@ -10,12 +10,13 @@ use super::{
     cache::CacheType,
     rust::{
         cache::{Cells, Run},
-        streaming as rust,
+        streaming::{self as rust, BLOCK, MAX_HEAD_DIM, MAX_QUERIES},
     },
 };
 use crate::{
-    convert::{Any, Floats, Matrix, Vector, compute},
-    panics::call,
+    background::call,
+    convert::{Count, Floats, Real, compute},
+    shapes::{Shapes, every, wrong},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -24,6 +25,7 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(attend_block, m)?)
 }
 
+/// A softmax whose scores come in pieces: what has been seen so far.
 #[pyclass]
 pub(crate) struct OnlineSoftmax(rust::OnlineSoftmax);
 
@@ -34,26 +36,42 @@ impl OnlineSoftmax {
         Self(rust::OnlineSoftmax::default())
     }
 
+    /// The largest score; −inf before the first.
     #[getter]
     fn max(&self) -> f32 {
         self.0.max
     }
 
+    /// The sum of `e^(score − max)`.
     #[getter]
     fn total(&self) -> f32 {
         self.0.total
     }
 
     /// The weights that `scores [n]` become, and the factor for what was weighted before.
-    fn absorb(&mut self, py: Python<'_>, scores: Vector) -> PyResult<(Any, f32)> {
-        let mut scores = scores.to_vec();
-        let factor = call(py, || self.0.absorb(&mut scores))?;
-        Ok((Floats(tensor(&[scores.len()], scores)), factor))
+    fn absorb(&mut self, py: Python<'_>, scores: Floats) -> PyResult<(Floats, f32)> {
+        if scores.0.ndim() != 1 {
+            return Err(wrong("scores", &format!("shape {:?}", scores.0.shape()), "[n]"));
+        }
+        every("scores", &scores.0, "numbers, or −inf for what is not seen", |x| {
+            x < f32::INFINITY
+        })?;
+        let (mut softmax, mut numbers) = (self.0, scores.to_vec());
+        let (softmax, numbers, factor) = call(py, move || {
+            let factor = softmax.absorb(&mut numbers);
+            (softmax, numbers, factor)
+        })?;
+        self.0 = softmax;
+        Ok((Floats(tensor(&[numbers.len()], numbers)), factor))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("OnlineSoftmax(max={}, total={})", self.0.max, self.0.total)
     }
 }
 
 /// Keys and values of a run, each `[n, D]`.
-type Pair = (Matrix, Matrix);
+type Pair = (Floats, Floats);
 
 /// What a cache of some type holds of them.
 enum Held {
@@ -62,7 +80,7 @@ enum Held {
 }
 
 impl Held {
-    fn new(numbers: &Matrix, cache_type: CacheType) -> Self {
+    fn new(numbers: &Floats, cache_type: CacheType) -> Self {
         match cache_type {
             CacheType::F32 => Self::F32(numbers.to_vec()),
             CacheType::F16 => Self::F16(numbers.0.iter().map(|&x| f16::from_f32(x)).collect()),
@@ -77,21 +95,61 @@ impl Held {
     }
 }
 
-/// The positions of a run, its keys and its values.
-type HeldRun = (Range<usize>, Held, Held);
+/// Runs as a cache holds them: positions, keys, values.
+type Runs = Vec<(Range<usize>, Held, Held)>;
 
-/// The first run begins at position `start`.
-fn held(runs: &[Pair], start: usize, cache_type: CacheType) -> Vec<HeldRun> {
+/// The runs, of which the first begins at position `start`. A tile is weighted as a whole, with 0 for what a query does not see, so
+/// everything is finite: the numbers, and whatever a score can be.
+fn held(
+    q: &Floats,
+    runs: &[Pair],
+    start: usize,
+    scale: Real,
+    cache_type: CacheType,
+) -> PyResult<Runs> {
+    every("q", &q.0, "finite numbers", f32::is_finite)?;
+    let head_dim = q.0.shape()[1];
+    if head_dim > MAX_HEAD_DIM {
+        let found = format!("heads of {head_dim} values");
+        return Err(wrong("q", &found, &format!("at most {MAX_HEAD_DIM}")));
+    }
+    if runs.is_empty() {
+        return Err(wrong("runs", "none", "one at least: there is nothing to see"));
+    }
     let mut next = start;
     let run = |(keys, values): &Pair| {
-        let start = next;
-        next += keys.0.shape()[0];
-        (start..next, Held::new(keys, cache_type), Held::new(values, cache_type))
+        let mut shapes = Shapes::default();
+        shapes.set("D", head_dim, "q");
+        shapes.fit("keys of runs", "n D", keys)?;
+        shapes.fit("values of runs", "n D", values)?;
+        let largest = match cache_type {
+            CacheType::F32 => f32::MAX,
+            CacheType::F16 => f16::MAX.to_f32(),
+        };
+        let expected = format!("finite numbers of at most {largest:e} in size, as the cache holds");
+        every("keys of runs", &keys.0, &expected, |x| x.abs() <= largest)?;
+        every("values of runs", &values.0, &expected, |x| x.abs() <= largest)?;
+        let score = size(q) * size(keys) * head_dim as f32;
+        if !(score * scale.0.abs().max(1.0)).is_finite() {
+            let found = format!("numbers of up to {:e}", size(q));
+            return Err(wrong("q", &found, "products with keys that float32 can hold"));
+        }
+        let Some(end) = next.checked_add(shapes.size("n")) else {
+            return Err(wrong("start", &start.to_string(), "a position that others can follow"));
+        };
+        let positions = next..end;
+        next = end;
+        Ok((positions, Held::new(keys, cache_type), Held::new(values, cache_type)))
     };
     runs.iter().map(run).collect()
 }
 
-fn views(held: &[HeldRun]) -> impl Iterator<Item = Run<'_>> {
+/// The largest number.
+fn size(x: &Floats) -> f32 {
+    x.0.iter().fold(0f32, |largest, x| largest.max(x.abs()))
+}
+
+fn views(held: &Runs) -> impl Iterator<Item = Run<'_>> {
     held.iter().map(|(positions, keys, values)| Run {
         start: positions.start,
         len: positions.len(),
@@ -100,44 +158,73 @@ fn views(held: &[HeldRun]) -> impl Iterator<Item = Run<'_>> {
     })
 }
 
-/// `q [G, D]`; a run is keys `[n, D]` and values `[n, D]`.
+/// `q [G, D]`; a run is keys `[n, D]` and values `[n, D]` → `[G, D]`
 #[pyfunction]
 #[pyo3(signature = (q, runs, scale, cache_type=CacheType::F32))]
 fn attend_streaming(
     py: Python<'_>,
-    q: Matrix,
+    q: Floats,
     runs: Vec<Pair>,
-    scale: f32,
+    scale: Real,
     cache_type: CacheType,
-) -> PyResult<Any> {
-    let (numbers, held) = (q.to_vec(), held(&runs, 0, cache_type));
-    compute(py, || {
+) -> PyResult<Floats> {
+    let mut shapes = Shapes::default();
+    shapes.fit("q", "G D", &q)?;
+    let (heads, head_dim) = (shapes.size("G"), shapes.size("D"));
+    if heads > MAX_QUERIES {
+        let found = format!("{heads} heads");
+        return Err(wrong("q", &found, &format!("at most {MAX_QUERIES}")));
+    }
+    let held = held(&q, &runs, 0, scale, cache_type)?;
+    let numbers = q.to_vec();
+    compute(py, move || {
         let mut out = vec![f32::NAN; numbers.len()];
-        rust::attend_streaming(&numbers, views(&held), q.0.shape()[1], scale, &mut out);
-        tensor(q.0.shape(), out)
+        rust::attend_streaming(&numbers, views(&held), head_dim, scale.0, &mut out);
+        tensor(&[heads, head_dim], out)
     })
 }
 
-/// `q [N, D]`, of which query `n` sees positions `visible[n][0]` to `visible[n][1]` - 1; the first run
-/// begins at position `start`.
+/// `q [N, D]`, of which query `n` sees positions `visible[n][0]` to `visible[n][1]` − 1; the first run begins at `start` → `[N, D]`
 #[pyfunction]
-#[pyo3(signature = (q, visible, runs, scale, cache_type=CacheType::F32, start=0))]
+#[pyo3(
+    signature = (q, visible, runs, scale, cache_type=CacheType::F32, start=Count(0)),
+    text_signature = "(q, visible, runs, scale, cache_type=..., start=0)"
+)]
 fn attend_block(
     py: Python<'_>,
-    q: Matrix,
-    visible: Vec<(usize, usize)>,
+    q: Floats,
+    visible: Vec<(Count, Count)>,
     runs: Vec<Pair>,
-    scale: f32,
+    scale: Real,
     cache_type: CacheType,
-    start: usize,
-) -> PyResult<Any> {
-    let (numbers, held) = (q.to_vec(), held(&runs, start, cache_type));
-    let head_dim = q.0.shape()[1];
-    compute(py, || {
-        let query = |(q, (start, end))| rust::Query { q, visible: start..end };
+    start: Count,
+) -> PyResult<Floats> {
+    let mut shapes = Shapes::default();
+    shapes.fit("q", "N D", &q)?;
+    let (queries, head_dim) = (shapes.size("N"), shapes.size("D"));
+    if queries > BLOCK {
+        let found = format!("{queries} queries");
+        return Err(wrong("q", &found, &format!("at most {BLOCK}")));
+    }
+    let held = held(&q, &runs, start.0, scale, cache_type)?;
+    let (first, end) = (start.0, held.last().map_or(0, |(positions, ..)| positions.end));
+    let visible: Vec<Range<usize>> = visible.iter().map(|(from, to)| from.0..to.0).collect();
+    if visible.len() != queries {
+        let found = format!("{} pairs", visible.len());
+        return Err(wrong("visible", &found, &format!("{queries}, one for each query")));
+    }
+    let beyond = |seen: &&Range<usize>| seen.is_empty() || seen.start < first || seen.end > end;
+    if let Some(seen) = visible.iter().find(beyond) {
+        let found = format!("({}, {})", seen.start, seen.end);
+        let expected = format!("a position at least, of those of runs, {first} to {}", end - 1);
+        return Err(wrong("visible", &found, &expected));
+    }
+    let numbers = q.to_vec();
+    compute(py, move || {
+        let query = |(q, visible)| rust::Query { q, visible };
         let queries: Vec<_> = numbers.chunks_exact(head_dim).zip(visible).map(query).collect();
         let mut out = vec![f32::NAN; numbers.len()];
-        rust::attend_block(&queries, views(&held), head_dim, scale, &mut out);
-        tensor(q.0.shape(), out)
+        rust::attend_block(&queries, views(&held), head_dim, scale.0, &mut out);
+        tensor(&[queries.len(), head_dim], out)
     })
 }

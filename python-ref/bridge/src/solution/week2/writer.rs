@@ -1,67 +1,110 @@
 //! Day 4: a GGUF file; in Rust this stands in `gguf::writer`.
 
-use std::path::PathBuf;
+use std::{collections::HashSet, path::PathBuf};
 
-use pyo3::{exceptions::PyValueError, prelude::*};
-use tiny_llm_formats::gguf::{Array, Metadata, TensorType, Value};
+use pyo3::{
+    exceptions::PyTypeError,
+    prelude::*,
+    types::{PyBool, PyInt},
+};
+use tiny_llm_formats::gguf::{Array, DEFAULT_ALIGNMENT, Metadata, TensorType, Value};
 
-use super::rust::gguf::writer as rust;
-use crate::panics::call;
+use super::{blocks::type_named, gguf::checked_alignment, rust::gguf::writer as rust};
+use crate::{background::call, convert::Count, panics::value_error, shapes::wrong};
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(write_file, m)?)
 }
 
 /// A value as Python has it: whole numbers are 64 bits wide.
-#[derive(FromPyObject)]
-enum Any {
-    Bool(bool),
-    Int(i64),
-    Float(f64),
-    Text(String),
-    Texts(Vec<String>),
-}
+struct Given(Value);
 
-impl From<Any> for Value {
-    fn from(value: Any) -> Self {
-        match value {
-            Any::Bool(x) => Self::Bool(x),
-            Any::Int(x) => Self::I64(x),
-            Any::Float(x) => Self::F64(x),
-            Any::Text(x) => Self::String(x),
-            Any::Texts(x) => Self::Array(Array::String(x)),
+impl FromPyObject<'_, '_> for Given {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        if object.is_instance_of::<PyBool>() {
+            return Ok(Self(Value::Bool(object.extract()?)));
         }
+        // Not by trial: a whole number that is too large would come out as a float.
+        if object.is_instance_of::<PyInt>() {
+            let n = object.extract().map_err(|_| {
+                wrong("metadata", &format!("{}", &*object), "a whole number of 64 bits")
+            })?;
+            return Ok(Self(Value::I64(n)));
+        }
+        if let Ok(x) = object.extract::<f64>() {
+            return Ok(Self(Value::F64(x)));
+        }
+        if let Ok(text) = object.extract::<String>() {
+            return Ok(Self(Value::String(text)));
+        }
+        if let Ok(texts) = object.extract::<Vec<String>>() {
+            return Ok(Self(Value::Array(Array::String(texts))));
+        }
+        let found = object.get_type().fully_qualified_name()?;
+        Err(PyTypeError::new_err(format!(
+            "expected a bool, a number, a text or a list of texts, got {found}"
+        )))
     }
 }
 
 /// Name, shape (slowest axis first), type as llama.cpp writes it, bytes.
-type Stored = (String, Vec<usize>, String, Vec<u8>);
+type Stored = (String, Vec<Count>, String, Vec<u8>);
 
-/// Writes a file.
+/// Where a file says how far apart its tensors begin.
+const ALIGNMENT: &str = "general.alignment";
+
+/// Writes a file. A tensor is a name, a shape (slowest axis first), a type as llama.cpp writes it, and bytes.
 #[pyfunction]
 fn write_file(
     py: Python<'_>,
     path: PathBuf,
-    metadata: Vec<(String, Any)>,
+    metadata: Vec<(String, Given)>,
     tensors: Vec<Stored>,
-    alignment: usize,
+    alignment: Count,
 ) -> PyResult<()> {
+    let alignment = checked_alignment(alignment)?;
     let mut keys = Metadata::new(&path.display().to_string());
+    let mut seen = HashSet::new();
     for (key, value) in metadata {
-        keys.insert(&key, value.into());
+        if !seen.insert(key.clone()) {
+            return Err(wrong("metadata", &format!("key {key:?} twice"), "each key once"));
+        }
+        keys.insert(&key, value.0);
     }
-    let named = |(name, shape, tensor_type, _): &Stored| {
-        let tensor_type: TensorType = tensor_type.parse().map_err(PyValueError::new_err)?;
-        Ok((name.clone(), shape.clone(), tensor_type))
-    };
-    let table = tensors.iter().map(named).collect::<PyResult<Vec<_>>>()?;
-    let written =
-        call(py, || {
-            let table = rust::lay_out(&table, alignment)?;
-            let head = rust::head(&keys, &table, alignment);
-            rust::write_file(&path, &head, &table, alignment, |i, out| {
-                Ok(out.write_all(&tensors[i].3)?)
-            })
-        })?;
-    written.map_err(|error: anyhow::Error| PyValueError::new_err(error.to_string()))
+    // A reader learns it from the file, or takes the default.
+    if seen.contains(ALIGNMENT) {
+        return Err(wrong("metadata", ALIGNMENT, "it as the argument alignment alone"));
+    }
+    if alignment != DEFAULT_ALIGNMENT {
+        keys.insert(ALIGNMENT, Value::U32(alignment as u32));
+    }
+    let mut table: Vec<(String, Vec<usize>, TensorType)> = Vec::with_capacity(tensors.len());
+    let mut data = Vec::with_capacity(tensors.len());
+    for (name, shape, tensor_type, bytes) in tensors {
+        if table.iter().any(|(other, ..)| *other == name) {
+            return Err(wrong("tensors", &format!("{name:?} twice"), "each name once"));
+        }
+        let shape: Vec<usize> = shape.iter().map(|n| n.0).collect();
+        if shape.contains(&0) || !(1..=4).contains(&shape.len()) {
+            let found = format!("{name:?} of shape {shape:?}");
+            return Err(wrong("tensors", &found, "one to four axes, none of length 0"));
+        }
+        table.push((name, shape, type_named(&tensor_type)?));
+        data.push(bytes);
+    }
+    let written = call(py, move || -> anyhow::Result<()> {
+        let table = rust::lay_out(&table, alignment)?;
+        for (tensor, bytes) in table.iter().zip(&data) {
+            let (name, found, expected) = (&tensor.name, bytes.len(), tensor.size);
+            anyhow::ensure!(
+                found == expected,
+                "tensors: {name}: found {found} bytes, expected {expected}"
+            );
+        }
+        let head = rust::head(&keys, &table, alignment);
+        rust::write_file(&path, &head, &table, alignment, |i, out| Ok(out.write_all(&data[i])?))
+    })?;
+    written.map_err(value_error)
 }

@@ -1,15 +1,26 @@
-from numpy.typing import ArrayLike
+from typing import final
 
-from ..._types import Array
+from ..._types import Array, Numbers
 
-def silu(x: ArrayLike) -> Array: ...
+def silu(x: Numbers) -> Array:
+    """`x · σ(x)`, element by element."""
 
+@final
 class SwiGlu:
     """`gate_proj`, `up_proj [I, E]`, `down_proj [E, I]`"""
 
-    gate_proj: Array
-    up_proj: Array
-    down_proj: Array
-    def __init__(self, gate_proj: ArrayLike, up_proj: ArrayLike, down_proj: ArrayLike) -> None: ...
-    def forward(self, x: ArrayLike) -> Array:
-        """`x [..., E]` → `[..., E]`"""
+    def __new__(cls, gate_proj: Numbers, up_proj: Numbers, down_proj: Numbers) -> SwiGlu: ...
+    @property
+    def gate_proj(self) -> Array:
+        """`[I, E]`"""
+
+    @property
+    def up_proj(self) -> Array:
+        """`[I, E]`"""
+
+    @property
+    def down_proj(self) -> Array:
+        """`[E, I]`"""
+
+    def forward(self, x: Numbers) -> Array:
+        """`x [..., L, E]` → `[..., L, E]`"""

@@ -1,10 +1,19 @@
-from numpy.typing import ArrayLike
+from typing import final
 
-from ..._types import Array
+from ..._types import Array, Numbers
 
+@final
 class RmsNorm:
-    weight: Array
-    eps: float
-    def __init__(self, weight: ArrayLike, eps: float) -> None: ...
-    def forward(self, x: ArrayLike) -> Array:
+    """`x / √(mean(x²) + eps) · weight` over the last axis; `weight [E]`."""
+
+    def __new__(cls, weight: Numbers, eps: float) -> RmsNorm: ...
+    @property
+    def weight(self) -> Array:
+        """`[E]`"""
+
+    @property
+    def eps(self) -> float:
+        """Keeps the root away from 0."""
+
+    def forward(self, x: Numbers) -> Array:
         """`x [..., E]` → the same shape"""

@@ -1,33 +1,41 @@
 import enum
+from typing import final
 
-from numpy.typing import ArrayLike
+from ..._types import Array, Ids, Numbers
 
-from ..._types import Array, Ids
+def inverse_frequencies(head_dim: int, base: float) -> Array:
+    """`base^(−2i/D)` for each pair of a head, `[D/2]`."""
 
-def inverse_frequencies(head_dim: int, base: float) -> Array: ...
-
+@final
 class RopeTables:
-    """`cos`, `sin [P, D/2]`"""
+    """Cosine and sine of every angle: `cos`, `sin [P, D/2]`."""
 
-    cos: Array
-    sin: Array
-    def __init__(self, inverse_frequencies: ArrayLike, n_positions: int) -> None: ...
+    def __new__(cls, inverse_frequencies: Numbers, n_positions: int) -> RopeTables: ...
     @staticmethod
-    def from_arrays(cos: ArrayLike, sin: ArrayLike) -> RopeTables:
+    def from_arrays(cos: Numbers, sin: Numbers) -> RopeTables:
         """Tables from their two fields, without the solution's constructor."""
 
-def rope_interleaved(x: ArrayLike, tables: RopeTables, offset: int = 0) -> Array:
-    """`x [..., L, D]` → the same shape; row `l` stands at position `offset + l`."""
+    @property
+    def cos(self) -> Array:
+        """`[P, D/2]`"""
 
-def rope_half_split(x: ArrayLike, tables: RopeTables, offset: int = 0) -> Array:
-    """`x [..., L, D]` → the same shape; row `l` stands at position `offset + l`."""
+    @property
+    def sin(self) -> Array:
+        """`[P, D/2]`"""
+
+def rope_interleaved(x: Numbers, tables: RopeTables, offset: int = 0) -> Array:
+    """Rotates the pairs `(x[2i], x[2i+1])`: `x [..., L, D]` → the same shape; row `l` stands at position `offset + l`."""
+
+def rope_half_split(x: Numbers, tables: RopeTables, offset: int = 0) -> Array:
+    """Rotates the pairs `(x[i], x[i + D/2])`: `x [..., L, D]` → the same shape; row `l` stands at position `offset + l`."""
 
 class RopeForm(enum.Enum):
-    Interleaved = ...
-    HalfSplit = ...
+    """Which two numbers of a head are a pair."""
 
-def rope_at_positions(x: ArrayLike, tables: RopeTables, positions: Ids, form: RopeForm) -> Array:
-    """`x [B, H, L, D]`, `positions [B, L]` → the same shape as `x`"""
+    Interleaved = "interleaved"
+    HalfSplit = "half-split"
+def rope_at_positions(x: Numbers, tables: RopeTables, positions: Ids, form: RopeForm) -> Array:
+    """RoPE where every row has a position of its own: `x [B, H, L, D]`, `positions [B, L]` → the same shape as `x`."""
 
-def half_split_to_interleaved(weight: ArrayLike, n_heads: int) -> Array:
-    """`[n_heads·D, E]` → the same shape"""
+def half_split_to_interleaved(weight: Numbers, n_heads: int) -> Array:
+    """Reorders the rows of a projection made for the half-split form: `[n_heads·D, E]` → the same shape"""

@@ -1,16 +1,26 @@
 from collections.abc import Mapping, Sequence
+from typing import NoReturn, final
 
-from numpy.typing import ArrayLike
-
-from ..._types import Array
+from ..._types import Array, Numbers
 from ...kit import ModelConfig
 from .cache import CacheType
 
+@final
 class Model:
+    """A decoder over rows."""
+
+    # It is made by `build`.
+    def __new__(cls, never: NoReturn, /) -> Model: ...
     @staticmethod
-    def build(config: ModelConfig, weights: Mapping[str, ArrayLike], interleaved: bool = False) -> Model:
+    def build(
+        config: ModelConfig, weights: Mapping[str, Numbers], interleaved: bool = False
+    ) -> Model:
         """A model from named arrays; the names are those of Hugging Face checkpoints."""
+
     def forward(
-        self, passes: Sequence[Sequence[tuple[int, int, int, bool]]], sequences: int = 1, cache_type: CacheType = ...
+        self,
+        passes: Sequence[Sequence[tuple[int, int, int, bool]]],
+        sequences: int = 1,
+        cache_type: CacheType = ...,
     ) -> Array:
         """Passes of rows `(token, position, sequence, wants logits)` on an empty cache → `[n, V]` of the rows that want them."""

@@ -1,28 +1,36 @@
 from collections.abc import Sequence
+from typing import final
 
-from numpy.typing import ArrayLike
-
-from ..._types import Array
+from ..._types import Array, Numbers
 from .cache import CacheType
 
+@final
 class OnlineSoftmax:
-    def __init__(self) -> None: ...
+    """A softmax whose scores come in pieces: what has been seen so far."""
+
+    def __new__(cls) -> OnlineSoftmax: ...
     @property
-    def max(self) -> float: ...
+    def max(self) -> float:
+        """The largest score; −inf before the first."""
+
     @property
-    def total(self) -> float: ...
-    def absorb(self, scores: ArrayLike) -> tuple[Array, float]:
+    def total(self) -> float:
+        """The sum of `e^(score − max)`."""
+
+    def absorb(self, scores: Numbers) -> tuple[Array, float]:
         """The weights that `scores [n]` become, and the factor for what was weighted before."""
 
-def attend_streaming(q: ArrayLike, runs: Sequence[tuple[ArrayLike, ArrayLike]], scale: float, cache_type: CacheType = ...) -> Array:
+def attend_streaming(
+    q: Numbers, runs: Sequence[tuple[Numbers, Numbers]], scale: float, cache_type: CacheType = ...
+) -> Array:
     """`q [G, D]`; a run is keys `[n, D]` and values `[n, D]` → `[G, D]`"""
 
 def attend_block(
-    q: ArrayLike,
+    q: Numbers,
     visible: Sequence[tuple[int, int]],
-    runs: Sequence[tuple[ArrayLike, ArrayLike]],
+    runs: Sequence[tuple[Numbers, Numbers]],
     scale: float,
     cache_type: CacheType = ...,
     start: int = 0,
 ) -> Array:
-    """`q [N, D]`, of which query `n` sees positions `visible[n][0]` to `visible[n][1]` - 1; the first run begins at `start` → `[N, D]`"""
+    """`q [N, D]`, of which query `n` sees positions `visible[n][0]` to `visible[n][1]` − 1; the first run begins at `start` → `[N, D]`"""

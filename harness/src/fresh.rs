@@ -1,0 +1,123 @@
+//! Inputs that are drawn anew for each grading, and answers that leave the process.
+//!
+//! `tests/fresh/` draws inputs here, runs a task's functions on them and sends the answers out. It
+//! knows no expected value and compares nothing: the program that learns what a submission says
+//! shares its memory with the submission, so nothing it concludes could be trusted. `cargo course
+//! grade` runs the same tests on the reference, with the same seed, and compares the two.
+
+use std::{cell::Cell, fmt, io::Write as _};
+
+use tiny_llm_formats::{Tensor, tensor::tensor};
+
+use crate::check::Tolerance;
+
+/// Holds the seed of a grading.
+pub const VARIABLE: &str = "TINY_LLM_FRESH";
+
+/// What the line of an answer begins with; JSON follows.
+pub const ANSWER: &str = "fresh answer: ";
+
+/// Where a task's inputs come from, and where its answers go.
+pub struct Fresh {
+    state: Cell<u64>,
+}
+
+impl Fresh {
+    /// The inputs of one task; those of another have another `label`.
+    #[must_use]
+    pub fn new(label: &str) -> Self {
+        let seed = std::env::var(VARIABLE).unwrap_or_default();
+        let mut state = 0xcbf2_9ce4_8422_2325;
+        for byte in seed.bytes().chain(label.bytes()) {
+            // FNV-1a.
+            state = (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        Self { state: Cell::new(state) }
+    }
+
+    /// 32 random bits.
+    fn bits(&self) -> u32 {
+        // Knuth's linear congruential generator (MMIX); its high bits are the good ones.
+        let state = self.state.get().wrapping_mul(6_364_136_223_846_793_005);
+        self.state.set(state.wrapping_add(1_442_695_040_888_963_407));
+        (self.state.get() >> 32) as u32
+    }
+
+    /// A whole number below `n`.
+    pub fn below(&self, n: usize) -> usize {
+        (u64::from(self.bits()) * n as u64 >> 32) as usize
+    }
+
+    /// A whole number of this range, its ends included.
+    pub fn from_to(&self, least: usize, most: usize) -> usize {
+        least + self.below(most - least + 1)
+    }
+
+    /// 64 random bits.
+    pub fn u64(&self) -> u64 {
+        u64::from(self.bits()) << 32 | u64::from(self.bits())
+    }
+
+    /// Uniform in `[0, 1)`.
+    pub fn uniform(&self) -> f64 {
+        f64::from(self.bits()) / 4_294_967_296.0
+    }
+
+    /// A number in −2..2.
+    pub fn f32(&self) -> f32 {
+        (self.bits() >> 8) as f32 / (1 << 22) as f32 - 2.0
+    }
+
+    /// `n` numbers in −2..2.
+    pub fn f32s(&self, n: usize) -> Vec<f32> {
+        (0..n).map(|_| self.f32()).collect()
+    }
+
+    /// Numbers in −2..2.
+    pub fn tensor(&self, shape: &[usize]) -> Tensor {
+        tensor(shape, self.f32s(shape.iter().product()))
+    }
+
+    /// `n` bytes.
+    pub fn bytes(&self, n: usize) -> Vec<u8> {
+        (0..n).map(|_| self.bits() as u8).collect()
+    }
+
+    /// `n` tokens of a vocabulary.
+    pub fn tokens(&self, n: usize, vocabulary: usize) -> Vec<u32> {
+        (0..n).map(|_| self.below(vocabulary) as u32).collect()
+    }
+
+    /// A word of `n` small letters.
+    pub fn word(&self, n: usize) -> String {
+        (0..n).map(|_| char::from(b'a' + self.below(26) as u8)).collect()
+    }
+
+    /// Sends out an answer in numbers. It may differ from the reference's by the tolerance.
+    pub fn answer(&self, what: &str, found: &Tensor, tolerance: impl Into<Tolerance>) {
+        let tolerance = tolerance.into();
+        send(&serde_json::json!({
+            "what": what,
+            "shape": found.shape(),
+            "bits": found.iter().map(|x| x.to_bits()).collect::<Vec<_>>(),
+            "relative": matches!(tolerance, Tolerance::Relative(_)),
+            "tolerance": tolerance.bound(),
+        }));
+    }
+
+    /// [`Fresh::answer`] for a slice.
+    pub fn answers(&self, what: &str, found: &[f32], tolerance: impl Into<Tolerance>) {
+        self.answer(what, &tensor(&[found.len()], found.to_vec()), tolerance);
+    }
+
+    /// Sends out an answer that must be the reference's to the letter.
+    pub fn says(&self, what: &str, found: &impl fmt::Debug) {
+        send(&serde_json::json!({ "what": what, "text": format!("{found:?}") }));
+    }
+}
+
+fn send(answer: &serde_json::Value) {
+    // Past the test runner, which keeps what `println!` prints; on a line of its own.
+    let line = format!("\n{ANSWER}{answer}\n");
+    std::io::stdout().lock().write_all(line.as_bytes()).expect("standard output takes answers");
+}

@@ -1,0 +1,186 @@
+//! The product of a panel and four rows of activations: what all prefill comes down to.
+//!
+//! Codes are so small that several sums of pairs fit 16 bits before they are widened. Those of Q8_0
+//! are made so small: their lower and upper four bits are multiplied one after the other.
+
+use std::arch::x86_64::*;
+
+use super::panel::{Panel, ROWS, TOKENS};
+use crate::{
+    format::{Format, Zero},
+    input::Int8Group,
+};
+
+/// Sums of a panel's rows for each row of activations.
+pub(super) type Sums = [[f32; ROWS]; TOKENS];
+
+/// How many sums of pairs of products with codes up to `highest` fit 16 bits.
+const fn depth(highest: u8) -> usize {
+    let pair = 2 * highest as usize * 127;
+    let mut depth = 8;
+    while depth * pair > i16::MAX as usize {
+        depth /= 2;
+    }
+    depth
+}
+
+/// Adds the products of `depth` fours of columns, from `first` on, times `factors` to sums of 32
+/// bits. Not a function: the sums must stay in registers.
+macro_rules! add_products {
+    ($panel:ident, $plane:expr, ($first:expr, $depth:ident), $x:ident, $factors:expr, $acc:ident) => {
+        let mut narrow = [[_mm256_setzero_si256(); 2]; TOKENS];
+        for i in 0..$depth {
+            let k = $first + i;
+            let codes = $panel.codes($plane, k);
+            for t in 0..TOKENS {
+                let p = activations($x[t], k);
+                for h in 0..2 {
+                    let pairs = _mm256_maddubs_epi16(codes[h], p);
+                    narrow[t][h] = _mm256_add_epi16(narrow[t][h], pairs);
+                }
+            }
+        }
+        for t in 0..TOKENS {
+            for h in 0..2 {
+                let wide = _mm256_madd_epi16(narrow[t][h], $factors[h]);
+                $acc[t][h] = _mm256_add_epi32($acc[t][h], wide);
+            }
+        }
+    };
+}
+
+/// Adds a group's products of blocks of 32 weights, whose codes stand in `PLANES` parts of four bits,
+/// or in one part of up to five.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn blocks<F: Format, const PLANES: usize>(
+    panel: &Panel,
+    x: [&Int8Group; TOKENS],
+    out: &mut Sums,
+) {
+    let depth = const { depth(if PLANES == 1 { F::HIGHEST } else { 15 }) };
+    let mut total = [[_mm256_setzero_ps(); 2]; TOKENS];
+    for b in 0..8 {
+        let mut acc = [[_mm256_setzero_si256(); 2]; TOKENS];
+        if let Zero::Offset(offset) = F::ZERO {
+            for t in 0..TOKENS {
+                let offset = _mm256_set1_epi16(-i16::from(offset));
+                acc[t] = [_mm256_madd_epi16(sums(x[t], b), offset); 2];
+            }
+        }
+        for plane in 0..PLANES {
+            let unit = _mm256_set1_epi16(1 << (4 * plane));
+            for i in 0..8 / depth {
+                add_products!(panel, plane, (8 * b + i * depth, depth), x, [unit; 2], acc);
+            }
+        }
+        let scales = floats(&panel.scales[b]);
+        for t in 0..TOKENS {
+            let scale = _mm256_set1_ps(x[t].scales[b]);
+            for h in 0..2 {
+                let scale = _mm256_mul_ps(scales[h], scale);
+                let products = _mm256_cvtepi32_ps(acc[t][h]);
+                total[t][h] = _mm256_fmadd_ps(scale, products, total[t][h]);
+            }
+        }
+        if F::ZERO == Zero::Minimum {
+            let minimums = floats(&panel.minimums[b]);
+            for t in 0..TOKENS {
+                let sum = _mm256_madd_epi16(sums(x[t], b), _mm256_set1_epi16(1));
+                let scale = _mm256_set1_ps(x[t].scales[b]);
+                let sum = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), scale);
+                for h in 0..2 {
+                    total[t][h] = _mm256_fmadd_ps(minimums[h], sum, total[t][h]);
+                }
+            }
+        }
+    }
+    for t in 0..TOKENS {
+        accumulate(&mut out[t], 1.0, total[t]);
+    }
+}
+
+/// Adds a group's products of blocks of 256 weights: a whole-number scale for each row multiplies in
+/// the instruction that widens.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn superblocks<F: Format>(panel: &Panel, x: [&Int8Group; TOKENS], out: &mut Sums) {
+    let steps = F::PER_SCALE / 4;
+    let depth = const {
+        let fits = depth(F::HIGHEST);
+        if fits < F::PER_SCALE / 4 { fits } else { F::PER_SCALE / 4 }
+    };
+    let mut acc = [[_mm256_setzero_si256(); 2]; TOKENS];
+    for s in 0..64 / steps {
+        let factors = pairs(&panel.factors[s]);
+        for i in 0..steps / depth {
+            add_products!(panel, 0, (steps * s + i * depth, depth), x, factors, acc);
+        }
+    }
+    let mut shift = [[_mm256_setzero_si256(); 2]; TOKENS];
+    for (k, minimums) in panel.shifts.iter().enumerate() {
+        let minimums = pairs(minimums);
+        for t in 0..TOKENS {
+            for h in 0..2 {
+                let products = _mm256_madd_epi16(minimums[h], sums(x[t], k));
+                shift[t][h] = _mm256_add_epi32(shift[t][h], products);
+            }
+        }
+    }
+    let (scales, minimums) = (floats(&panel.scales[0]), floats(&panel.minimums[0]));
+    for t in 0..TOKENS {
+        let mut products = [_mm256_setzero_ps(); 2];
+        for h in 0..2 {
+            let scaled = _mm256_mul_ps(scales[h], _mm256_cvtepi32_ps(acc[t][h]));
+            products[h] = _mm256_fnmadd_ps(minimums[h], _mm256_cvtepi32_ps(shift[t][h]), scaled);
+        }
+        accumulate(&mut out[t], x[t].scales[0], products);
+    }
+}
+
+/// Adds up products and scales: `sums += scale · products` for the rows of a panel.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+fn accumulate(sums: &mut [f32; ROWS], scale: f32, products: [__m256; 2]) {
+    let (scale, [low, high]) = (_mm256_set1_ps(scale), floats(sums));
+    let to = sums.as_mut_ptr();
+    // SAFETY: 16 numbers of four bytes; these stores ask for no alignment.
+    unsafe {
+        _mm256_storeu_ps(to, _mm256_fmadd_ps(scale, products[0], low));
+        _mm256_storeu_ps(to.add(8), _mm256_fmadd_ps(scale, products[1], high));
+    }
+}
+
+/// Eight lanes of a row of the panel's numbers, rows 0…7 and 8…15.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn floats(row: &[f32; ROWS]) -> [__m256; 2] {
+    // SAFETY: 16 numbers of four bytes; these loads ask for no alignment.
+    unsafe { [_mm256_loadu_ps(row.as_ptr()), _mm256_loadu_ps(row.as_ptr().add(8))] }
+}
+
+/// As [`floats`], for pairs of i16.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn pairs(row: &[[i16; 2]; ROWS]) -> [__m256i; 2] {
+    // SAFETY: 16 pairs of four bytes; these loads ask for no alignment.
+    unsafe {
+        [_mm256_loadu_si256(row.as_ptr().cast()), _mm256_loadu_si256(row.as_ptr().add(8).cast())]
+    }
+}
+
+/// Activations `4k…4k + 3` on all lanes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn activations(x: &Int8Group, k: usize) -> __m256i {
+    let &[a, b, c, d] = &x.values.as_chunks().0[k];
+    _mm256_set1_epi32(i32::from_le_bytes([a as u8, b as u8, c as u8, d as u8]))
+}
+
+/// Two sums of 16 activations, `2k` and `2k + 1`, on all lanes.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sums(x: &Int8Group, k: usize) -> __m256i {
+    let [low, high] = x.sums.as_chunks().0[k];
+    _mm256_set1_epi32(i32::from(low as u16) | i32::from(high) << 16)
+}

@@ -1,0 +1,70 @@
+//! `Q2_K`: four codes in a byte, a scale and a minimum of 4 bits for each 16.
+
+use std::arch::x86_64::*;
+
+use tiny_llm_formats::gguf::TensorType;
+
+use super::{
+    few,
+    lanes::{halves, load, load_half, part},
+    panel,
+    superblocks::{self, Head},
+};
+use crate::{format::Q2_K, input::Input, matrix::Matrix, parallel::Tile};
+
+/// Bytes in a block.
+const BYTES: usize = TensorType::Q2_K.block_bytes();
+
+/// For few rows of activations.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    few::rows::<BYTES, 1>(weight, x, tile, |blocks, x| {
+        let block = &blocks[0];
+        superblocks::dot::<Q2_K>(head(block), |half| codes(block, half), x)
+    });
+}
+
+/// For many rows of activations.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    panel::superblocks::<Q2_K, BYTES>(
+        weight,
+        x,
+        tile,
+        |block| head(block),
+        |block, half| codes(block, half),
+    );
+}
+
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn head(block: &[u8; BYTES]) -> Head {
+    let both = load_half(part(block, 0));
+    let low = _mm_set1_epi8(15);
+    Head {
+        scales: _mm256_cvtepu8_epi16(_mm_and_si128(both, low)),
+        minimums: _mm256_cvtepu8_epi16(_mm_and_si128(_mm_srli_epi16::<4>(both), low)),
+        d: halves(*part(block, 80)),
+        dmin: halves(*part(block, 82)),
+    }
+}
+
+/// 128 codes of a block: the first or the second half.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
+    two_bits(load(part(block, 16 + 32 * half)))
+}
+
+/// Four codes in a byte.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn two_bits(bytes: __m256i) -> [__m256i; 4] {
+    let low = _mm256_set1_epi8(3);
+    [
+        _mm256_and_si256(bytes, low),
+        _mm256_and_si256(_mm256_srli_epi16::<2>(bytes), low),
+        _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), low),
+        _mm256_and_si256(_mm256_srli_epi16::<6>(bytes), low),
+    ]
+}

@@ -1,0 +1,36 @@
+//! `Q4_1`: two codes in a byte, and a minimum.
+
+use std::arch::x86_64::*;
+
+use tiny_llm_formats::gguf::TensorType;
+
+use super::{
+    blocks, few,
+    lanes::{nibbles, part},
+    panel,
+};
+use crate::{format::Q4_1, input::Input, matrix::Matrix, parallel::Tile};
+
+/// Bytes in a block.
+const BYTES: usize = TensorType::Q4_1.block_bytes();
+
+/// For few rows of activations.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    few::rows::<BYTES, 8>(weight, x, tile, |row, x| {
+        blocks::dot::<Q4_1, BYTES>(row, x, |block| codes(block))
+    });
+}
+
+/// For many rows of activations.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    panel::blocks::<Q4_1, BYTES, 1>(weight, x, tile, |block| [codes(block)]);
+}
+
+/// 32 codes of a block.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn codes(block: &[u8; BYTES]) -> __m256i {
+    nibbles(part(block, 4))
+}

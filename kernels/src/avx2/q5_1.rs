@@ -1,0 +1,36 @@
+//! `Q5_1`: as Q5_0, with a minimum instead of an offset.
+
+use std::arch::x86_64::*;
+
+use tiny_llm_formats::gguf::TensorType;
+
+use super::{
+    blocks, few,
+    lanes::{nibbles, part, with_fifth},
+    panel,
+};
+use crate::{format::Q5_1, input::Input, matrix::Matrix, parallel::Tile};
+
+/// Bytes in a block.
+const BYTES: usize = TensorType::Q5_1.block_bytes();
+
+/// For few rows of activations.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    few::rows::<BYTES, 8>(weight, x, tile, |row, x| {
+        blocks::dot::<Q5_1, BYTES>(row, x, |block| codes(block))
+    });
+}
+
+/// For many rows of activations.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    panel::blocks::<Q5_1, BYTES, 1>(weight, x, tile, |block| [codes(block)]);
+}
+
+/// 32 codes of a block.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn codes(block: &[u8; BYTES]) -> __m256i {
+    with_fifth(nibbles(part(block, 8)), *part(block, 4))
+}

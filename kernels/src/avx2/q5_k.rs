@@ -1,0 +1,57 @@
+//! `Q5_K`: as Q4_K, with a fifth bit.
+
+use std::arch::x86_64::*;
+
+use tiny_llm_formats::gguf::TensorType;
+
+use super::{
+    few,
+    lanes::{load, part},
+    panel,
+    q4_k::{head, nibbles},
+    superblocks,
+};
+use crate::{format::Q5_K, input::Input, matrix::Matrix, parallel::Tile};
+
+/// Bytes in a block.
+const BYTES: usize = TensorType::Q5_K.block_bytes();
+
+/// For few rows of activations.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    few::rows::<BYTES, 1>(weight, x, tile, |blocks, x| {
+        let block = &blocks[0];
+        superblocks::dot::<Q5_K>(head(block), |half| codes(block, half), x)
+    });
+}
+
+/// For many rows of activations.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    panel::superblocks::<Q5_K, BYTES>(
+        weight,
+        x,
+        tile,
+        |block| head(block),
+        |block, half| codes(block, half),
+    );
+}
+
+/// 128 codes of a block: the first or the second half.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn codes(block: &[u8; BYTES], half: usize) -> [__m256i; 4] {
+    let low = nibbles(load(part(block, 48 + 64 * half)), load(part(block, 80 + 64 * half)));
+    // Bit j of byte i belongs to weight i of sub-block j.
+    let fifth = load(part(block, 16));
+    let fifth = if half == 0 { fifth } else { _mm256_srli_epi16::<4>(fifth) };
+    let sixteen = _mm256_set1_epi8(16);
+    let with =
+        |codes: __m256i, bits: __m256i| _mm256_or_si256(codes, _mm256_and_si256(bits, sixteen));
+    [
+        with(low[0], _mm256_slli_epi16::<4>(fifth)),
+        with(low[1], _mm256_slli_epi16::<3>(fifth)),
+        with(low[2], _mm256_slli_epi16::<2>(fifth)),
+        with(low[3], _mm256_slli_epi16::<1>(fifth)),
+    ]
+}

@@ -1,0 +1,65 @@
+//! Blocks of 256 weights with whole-number scales, times few rows of activations: a scale multiplies
+//! 32 products in the instruction that adds up pairs.
+
+use std::arch::x86_64::*;
+
+use super::lanes::{load_signed, load_sums};
+use crate::{
+    format::{Format, Zero},
+    input::Int8Group,
+};
+
+/// What a block has beside its codes. A weight is `d · scale · code − dmin · minimum`, or in a format
+/// with an offset `d · scale · (code − offset)`.
+pub(super) struct Head {
+    /// 16 bits each, one for each 16 weights; where 32 share one, it stands here twice.
+    pub(super) scales: __m256i,
+    /// As many; not used in a format with an offset.
+    pub(super) minimums: __m256i,
+    /// On all lanes.
+    pub(super) d: __m256,
+    /// On all lanes; not used in a format with an offset.
+    pub(super) dmin: __m256,
+}
+
+/// The products of a block with a group, with both their scales, in eight lanes that are still to be
+/// added up. `codes(half)` are 128 codes of a block, its first or its second half.
+///
+/// A pair of products is at most 2 · 63 · 127, which fits i16.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn dot<F: Format>(
+    head: Head,
+    codes: impl Fn(usize) -> [__m256i; 4],
+    x: &Int8Group,
+) -> __m256 {
+    // The even scales in the lower half of a register, the odd ones in the upper: what two halves of
+    // 32 products need.
+    let even = _mm256_srai_epi32::<16>(_mm256_slli_epi32::<16>(head.scales));
+    let odd = _mm256_srai_epi32::<16>(head.scales);
+    let both = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi32(even, odd));
+    let p: &[[i8; 32]] = x.values.as_chunks().0;
+    let mut acc = _mm256_setzero_si256();
+    for half in 0..2 {
+        for (quarter, codes) in codes(half).into_iter().enumerate() {
+            let j = half * 4 + quarter;
+            let pairs = _mm256_maddubs_epi16(codes, load_signed(&p[j]));
+            let number = _mm256_set1_epi16((2 * j + ((2 * j + 1) << 8)) as i16);
+            let scale = _mm256_shuffle_epi8(both, number);
+            acc = _mm256_add_epi32(acc, _mm256_madd_epi16(pairs, scale));
+        }
+    }
+    let products = match F::ZERO {
+        Zero::Offset(offset) => {
+            let sums = _mm256_madd_epi16(head.scales, load_sums(&x.sums));
+            let offset = _mm256_mullo_epi32(sums, _mm256_set1_epi32(i32::from(offset)));
+            _mm256_mul_ps(head.d, _mm256_cvtepi32_ps(_mm256_sub_epi32(acc, offset)))
+        }
+        Zero::Minimum => {
+            let shift = _mm256_madd_epi16(head.minimums, load_sums(&x.sums));
+            let scaled = _mm256_mul_ps(head.d, _mm256_cvtepi32_ps(acc));
+            _mm256_fnmadd_ps(head.dmin, _mm256_cvtepi32_ps(shift), scaled)
+        }
+    };
+    _mm256_mul_ps(_mm256_set1_ps(x.scales[0]), products)
+}

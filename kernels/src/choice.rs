@@ -1,0 +1,161 @@
+//! Which rung multiplies which format.
+
+use tiny_llm_formats::gguf::TensorType;
+
+use crate::rung::Rung;
+
+/// A rung for each format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Choice {
+    /// In the order of [`TensorType::ALL`].
+    rungs: [Rung; TensorType::ALL.len()],
+}
+
+impl Choice {
+    /// The rung that `of` names for each format.
+    #[must_use]
+    pub fn new(of: impl FnMut(TensorType) -> Rung) -> Self {
+        Self { rungs: TensorType::ALL.map(of) }
+    }
+
+    /// The rung that multiplies a format.
+    #[must_use]
+    pub fn rung(&self, tensor_type: TensorType) -> Rung {
+        self.rungs[tensor_type as usize]
+    }
+
+    /// The rung whose instructions make integers of activations; `None` if no format wants them.
+    /// Every rung makes the same integers.
+    #[must_use]
+    pub fn quantizer(&self) -> Option<Rung> {
+        self.rungs.into_iter().filter(|rung| rung.wants_int8()).max()
+    }
+}
+
+/// What a solution says of one kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Status {
+    /// The course does not write it: it is provided.
+    Provided,
+    /// Its task is done.
+    Written,
+    /// Its task is still open: this one.
+    Missing(String),
+}
+
+/// A format whose next kernel is still to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Next {
+    /// The format.
+    pub tensor_type: TensorType,
+    /// The task.
+    pub task: String,
+}
+
+impl Choice {
+    /// The kernels that a solution has written come first, the highest of them for each format; and
+    /// what the next would be, where that is still a task.
+    ///
+    /// A format that the course does not teach runs on the best rung of this machine. One that it
+    /// teaches, without a kernel of its own on some rung, is provided there, and joins the others as
+    /// soon as one kernel of that rung is written.
+    pub fn written_first(mut status: impl FnMut(Rung, TensorType) -> Status) -> (Self, Vec<Next>) {
+        let rungs: Vec<Rung> = Rung::available().into_iter().rev().collect();
+        let mut statuses = |rung| TensorType::ALL.map(|tensor_type| status(rung, tensor_type));
+        let ladder: Vec<(Rung, _)> = rungs.iter().map(|&rung| (rung, statuses(rung))).collect();
+        let mut next = Vec::new();
+        let choice = Self::new(|tensor_type| {
+            let of = |statuses: &[Status]| statuses[tensor_type as usize].clone();
+            if ladder.iter().all(|(_, statuses)| of(statuses) == Status::Provided) {
+                return Rung::best();
+            }
+            let mut task = None;
+            let chosen = ladder.iter().find_map(|(rung, statuses)| match of(statuses) {
+                Status::Written => Some(*rung),
+                Status::Provided => statuses.contains(&Status::Written).then_some(*rung),
+                Status::Missing(name) => {
+                    task = Some(name);
+                    None
+                }
+            });
+            next.extend(task.map(|task| Next { tensor_type, task }));
+            chosen.unwrap_or(Rung::Naive)
+        });
+        (choice, next)
+    }
+}
+
+/// One rung for all formats.
+impl From<Rung> for Choice {
+    fn from(rung: Rung) -> Self {
+        Self::new(|_| rung)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_format_has_its_own_rung() {
+        for one in TensorType::ALL {
+            let choice =
+                Choice::new(|other| if other == one { Rung::Integer } else { Rung::Fused });
+            for other in TensorType::ALL {
+                let expected = if other == one { Rung::Integer } else { Rung::Fused };
+                assert_eq!(choice.rung(other), expected, "{one}, {other}");
+            }
+            assert_eq!(choice.quantizer(), Some(Rung::Integer));
+        }
+        assert_eq!(Choice::from(Rung::Fused).quantizer(), None);
+    }
+
+    /// A course that teaches Q8_0, Q4_K and Q6_K, the first two of them on the highest rung that it
+    /// writes at all. `done(rung, format)` is what a learner has written of it.
+    fn choose(done: impl Fn(Rung, TensorType) -> bool) -> (Choice, Vec<Next>) {
+        let highest = Rung::available().into_iter().find(|&rung| rung > Rung::Integer);
+        Choice::written_first(|rung, tensor_type| {
+            let (q8_0, q4_k) = (TensorType::Q8_0, TensorType::Q4_K);
+            let taught = [q8_0, q4_k, TensorType::Q6_K].contains(&tensor_type);
+            let taught_here =
+                rung <= Rung::Integer || Some(rung) == highest && tensor_type != TensorType::Q6_K;
+            match taught && taught_here {
+                false => Status::Provided,
+                true if done(rung, tensor_type) => Status::Written,
+                true => Status::Missing(format!("{rung} {tensor_type}")),
+            }
+        })
+    }
+
+    #[test]
+    fn what_is_written_is_used_and_what_comes_next_is_named() {
+        let named = |next: Vec<Next>| next.into_iter().map(|next| next.task).collect::<Vec<_>>();
+        // Nothing but decoding.
+        let (choice, next) = choose(|rung, _| rung == Rung::Naive);
+        assert_eq!(choice.rung(TensorType::Q8_0), Rung::Naive);
+        assert_eq!(choice.rung(TensorType::Q5_K), Rung::best(), "not taught");
+        assert_eq!(named(next), ["fused Q8_0", "fused Q4_K", "fused Q6_K"]);
+        // A rung is left out.
+        let (choice, _) = choose(|rung, _| rung == Rung::Naive || rung == Rung::Integer);
+        assert_eq!(choice.rung(TensorType::Q6_K), Rung::Integer);
+        let Some(highest) = Rung::available().into_iter().find(|&rung| rung > Rung::Integer) else {
+            return;
+        };
+        // All three scalar rungs.
+        let (choice, next) = choose(|rung, _| rung <= Rung::Integer);
+        assert_eq!(choice.rung(TensorType::Q8_0), Rung::Integer);
+        assert_eq!(choice.rung(TensorType::Q6_K), Rung::Integer);
+        assert_eq!(named(next), [format!("{highest} Q8_0"), format!("{highest} Q4_K")]);
+        // One kernel of the next: what is provided beside it serves too.
+        let (choice, next) =
+            choose(|rung, tensor_type| rung <= Rung::Integer || tensor_type == TensorType::Q8_0);
+        assert_eq!(choice.rung(TensorType::Q8_0), highest);
+        assert_eq!(choice.rung(TensorType::Q4_K), Rung::Integer);
+        assert_eq!(choice.rung(TensorType::Q6_K), highest);
+        assert_eq!(named(next), [format!("{highest} Q4_K")]);
+        // Everything: never a rung that is provided alone.
+        let (choice, next) = choose(|_, _| true);
+        assert_eq!(choice.rung(TensorType::Q4_K), highest);
+        assert_eq!(named(next), [""; 0]);
+    }
+}

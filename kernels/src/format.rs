@@ -1,0 +1,65 @@
+//! What the kernels of every instruction set must know of a format of integers when they are
+//! compiled. Where its bits lie, each format's own file says.
+
+use tiny_llm_formats::gguf::TensorType;
+
+/// A format whose weights are integers and scales.
+pub trait Format {
+    /// The sizes of its blocks follow from it.
+    const TYPE: TensorType;
+    /// How many weights share a scale: 16 or 32.
+    const PER_SCALE: usize;
+    /// What stands beside a scale.
+    const ZERO: Zero;
+    /// The largest code.
+    const HIGHEST: u8;
+}
+
+/// Which weight a code of 0 stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Zero {
+    /// All codes are so much too high: a weight is `scale · (code − offset)`.
+    Offset(u8),
+    /// There is a minimum beside each scale: a weight is `scale · code + minimum`, or in formats with
+    /// blocks of 256, `scale · code − minimum`.
+    Minimum,
+}
+
+/// Whether each block has activations whose scale is its own, as blocks of 32 weights have; one of 256
+/// meets activations that share one.
+#[must_use]
+pub const fn scale_per_block<F: Format>() -> bool {
+    F::TYPE.block_len() == 32
+}
+
+macro_rules! formats {
+    ($($name:ident: $per_scale:literal, $zero:expr, $highest:literal;)*) => {
+        $(
+            #[doc = concat!("`", stringify!($name), "`, see [`Format`].")]
+            #[allow(non_camel_case_types, reason = "these are the field's names")]
+            #[derive(Debug, Clone, Copy)]
+            pub struct $name;
+
+            impl Format for $name {
+                const TYPE: TensorType = TensorType::$name;
+                const PER_SCALE: usize = $per_scale;
+                const ZERO: Zero = $zero;
+                const HIGHEST: u8 = $highest;
+            }
+        )*
+    };
+}
+
+formats! {
+    Q4_0: 32, Zero::Offset(8), 15;
+    Q4_1: 32, Zero::Minimum, 15;
+    Q5_0: 32, Zero::Offset(16), 31;
+    Q5_1: 32, Zero::Minimum, 31;
+    // As the kernels for many rows take them; in the file they have signs.
+    Q8_0: 32, Zero::Offset(128), 255;
+    Q2_K: 16, Zero::Minimum, 3;
+    Q3_K: 16, Zero::Offset(4), 7;
+    Q4_K: 32, Zero::Minimum, 15;
+    Q5_K: 32, Zero::Minimum, 31;
+    Q6_K: 16, Zero::Offset(32), 63;
+}

@@ -1,0 +1,41 @@
+//! The fused rung for the formats that no day teaches: a block is decoded into registers, or what the
+//! compiler makes of a small array, and multiplied at once.
+
+use half::{bf16, f16};
+use tiny_llm_formats::gguf::TensorType;
+
+use crate::blocks::{q2_k, q3_k, q4_1, q5_1, q5_k};
+
+/// The product of a row of blocks with as many values.
+pub type Dot = fn(row: &[u8], x: &[f32]) -> f32;
+
+/// This rung's kernel for a type that no day teaches.
+#[must_use]
+pub fn dot(tensor_type: TensorType) -> Option<Dot> {
+    Some(match tensor_type {
+        TensorType::F32 => |row, x| each(row, x, |b, [w]| *w = f32::from_le_bytes(*b)),
+        TensorType::F16 => |row, x| each(row, x, |b, [w]| *w = f16::from_le_bytes(*b).to_f32()),
+        TensorType::BF16 => |row, x| each(row, x, |b, [w]| *w = bf16::from_le_bytes(*b).to_f32()),
+        TensorType::Q4_1 => |row, x| each(row, x, q4_1::dequantize),
+        TensorType::Q5_1 => |row, x| each(row, x, q5_1::dequantize),
+        TensorType::Q2_K => |row, x| each(row, x, q2_k::dequantize),
+        TensorType::Q3_K => |row, x| each(row, x, q3_k::dequantize),
+        TensorType::Q5_K => |row, x| each(row, x, q5_k::dequantize),
+        _ => return None,
+    })
+}
+
+#[inline(always)]
+fn each<const BYTES: usize, const LEN: usize>(
+    row: &[u8],
+    x: &[f32],
+    dequantize: impl Fn(&[u8; BYTES], &mut [f32; LEN]),
+) -> f32 {
+    let mut weights = [0.0; LEN];
+    let mut sum = 0.0;
+    for (block, x) in row.as_chunks().0.iter().zip(x.as_chunks::<LEN>().0) {
+        dequantize(block, &mut weights);
+        sum += weights.iter().zip(x).map(|(w, x)| w * x).sum::<f32>();
+    }
+    sum
+}

@@ -1,0 +1,241 @@
+//! The small work between the matrices as plain loops: a compiler makes vector instructions of them
+//! where a function that holds them may use such.
+
+/// Keys and values are taken this many positions at a time, as f32, so that they stay in the
+/// first-level cache.
+pub const TILE: usize = 32;
+
+/// How a product is added to a sum.
+pub(crate) trait MultiplyAdd {
+    /// `a · b + c`
+    fn multiply_add(a: f32, b: f32, c: f32) -> f32;
+}
+
+/// In one instruction, with one rounding. Only where there is such an instruction: the library's exact
+/// substitute would be slow.
+pub(crate) struct Fused;
+
+impl MultiplyAdd for Fused {
+    #[inline(always)]
+    fn multiply_add(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+}
+
+/// In two, on every processor.
+pub(crate) struct Separate;
+
+impl MultiplyAdd for Separate {
+    #[inline(always)]
+    fn multiply_add(a: f32, b: f32, c: f32) -> f32 {
+        a * b + c
+    }
+}
+
+#[inline(always)]
+fn mean_square<M: MultiplyAdd>(x: &[f32]) -> f32 {
+    dot::<M>(x, x) / x.len() as f32
+}
+
+#[inline(always)]
+pub(crate) fn rms_norm<M: MultiplyAdd>(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
+    let scale = 1.0 / (mean_square::<M>(x) + eps).sqrt();
+    for ((out, x), w) in out.iter_mut().zip(x).zip(weight) {
+        *out = x * scale * w;
+    }
+}
+
+#[inline(always)]
+pub(crate) fn rms_norm_in_place<M: MultiplyAdd>(x: &mut [f32], weight: &[f32], eps: f32) {
+    let scale = 1.0 / (mean_square::<M>(x) + eps).sqrt();
+    x.iter_mut().zip(weight).for_each(|(x, w)| *x = *x * scale * w);
+}
+
+#[inline(always)]
+pub(crate) fn silu_gate<M: MultiplyAdd>(gate: &[f32], up: &[f32], out: &mut [f32]) {
+    for ((out, gate), up) in out.iter_mut().zip(gate).zip(up) {
+        *out = gate / (1.0 + exp::<M>(-gate)) * up;
+    }
+}
+
+#[inline(always)]
+pub(crate) fn exp_sum<M: MultiplyAdd>(scores: &mut [f32], max: f32) -> f32 {
+    let mut sums = [0f32; 16];
+    let mut parts = scores.chunks_exact_mut(16);
+    for part in &mut parts {
+        for (score, sum) in part.iter_mut().zip(&mut sums) {
+            *score = exp::<M>(*score - max);
+            *sum += *score;
+        }
+    }
+    let mut rest = 0.0;
+    for score in parts.into_remainder() {
+        *score = exp::<M>(*score - max);
+        rest += *score;
+    }
+    sums.iter().sum::<f32>() + rest
+}
+
+/// `e^x` within two units in the last place; 0 below −87, where the smallest normal numbers end,
+/// infinity above 88.
+///
+/// `e^x = 2^n · 2^f` with `n` a whole number, which goes into the exponent bits, and `f` in −½…½,
+/// for which a polynomial serves.
+#[inline(always)]
+pub(crate) fn exp<M: MultiplyAdd>(x: f32) -> f32 {
+    /// Added to a number below 2²² it pushes all but the whole part out of the fraction bits.
+    const ROUND: f32 = 12_582_912.0;
+    // ln 2 in two parts, the first with so few bits that n times it is exact.
+    const LN2_HIGH: f32 = 0.693_359_4;
+    const LN2_LOW: f32 = -2.121_944_4e-4;
+    let clamped = x.clamp(-87.3, 88.4);
+    let shifted = M::multiply_add(clamped, std::f32::consts::LOG2_E, ROUND);
+    let n = shifted - ROUND;
+    let f = M::multiply_add(n, -LN2_LOW, M::multiply_add(n, -LN2_HIGH, clamped));
+    // The Taylor series of e^f, |f| ≤ 0.35; the first term left out is below 2·10⁻⁸.
+    let mut p = 1.0 / 5040.0;
+    for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
+        p = M::multiply_add(p, f, c);
+    }
+    let power = f32::from_bits((shifted.to_bits() << 23).wrapping_add(0x3f80_0000));
+    let result = p * power;
+    if x < -87.3 {
+        0.0
+    } else if x > 88.4 {
+        f32::INFINITY
+    } else {
+        result
+    }
+}
+
+#[inline(always)]
+fn dot<M: MultiplyAdd>(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0f32; 16];
+    let (a, b) = (a.chunks_exact(16), b.chunks_exact(16));
+    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a.zip(b) {
+        for i in 0..16 {
+            sums[i] = M::multiply_add(a[i], b[i], sums[i]);
+        }
+    }
+    // Halves, then quarters: the order in which a vector register is summed.
+    for width in [8, 4, 2, 1] {
+        for i in 0..width {
+            sums[i] += sums[i + width];
+        }
+    }
+    sums[0] + rest
+}
+
+#[inline(always)]
+pub(crate) fn tile_scores_of_any<M: MultiplyAdd>(
+    q: &[f32],
+    k: &[f32],
+    dim: usize,
+    scale: f32,
+    scores: &mut [f32],
+) {
+    for (j, k) in k.chunks_exact(dim).enumerate() {
+        for (q, scores) in q.chunks_exact(dim).zip(scores.chunks_exact_mut(TILE)) {
+            scores[j] = scale * dot::<M>(q, k);
+        }
+    }
+}
+
+#[inline(always)]
+pub(crate) fn tile_scores_transposed<M: MultiplyAdd>(
+    q: &[&[f32]],
+    k: &[f32],
+    scale: f32,
+    scores: &mut [f32],
+) {
+    let mut groups = q.chunks_exact(4).zip(scores.chunks_exact_mut(4 * TILE));
+    for (q, scores) in &mut groups {
+        score_rows::<M, 4>(q.try_into().expect("four"), k, scale, scores);
+    }
+    let done = q.len() / 4 * 4;
+    for (q, scores) in q[done..].iter().zip(scores[done * TILE..].chunks_exact_mut(TILE)) {
+        score_rows::<M, 1>(&[q], k, scale, scores);
+    }
+}
+
+/// Sums of `N` queries stay in registers while the keys go by once.
+#[inline(always)]
+fn score_rows<M: MultiplyAdd, const N: usize>(
+    q: &[&[f32]; N],
+    k: &[f32],
+    scale: f32,
+    scores: &mut [f32],
+) {
+    let mut sums = [[0f32; TILE]; N];
+    for (d, k) in k.chunks_exact(TILE).enumerate() {
+        for n in 0..N {
+            let x = q[n][d];
+            for j in 0..TILE {
+                sums[n][j] = M::multiply_add(x, k[j], sums[n][j]);
+            }
+        }
+    }
+    for n in 0..N {
+        for j in 0..TILE {
+            scores[n * TILE + j] = scale * sums[n][j];
+        }
+    }
+}
+
+#[inline(always)]
+pub(crate) fn tile_sum_of_any<M: MultiplyAdd>(
+    weights: &[f32],
+    factors: &[f32],
+    v: &[f32],
+    dim: usize,
+    out: &mut [f32],
+) {
+    let rows = weights.chunks_exact(TILE).zip(factors).zip(out.chunks_exact_mut(dim));
+    for ((weights, &factor), out) in rows {
+        let mut at = 0;
+        // 32 sums stay in registers while the values go by.
+        while at + 32 <= dim {
+            let mut sums = [0f32; 32];
+            for (sum, out) in sums.iter_mut().zip(&out[at..at + 32]) {
+                *sum = factor * out;
+            }
+            for (v, &w) in v.chunks_exact(dim).zip(weights) {
+                let v: &[f32; 32] = v[at..at + 32].try_into().expect("32 values");
+                for i in 0..32 {
+                    sums[i] = M::multiply_add(w, v[i], sums[i]);
+                }
+            }
+            out[at..at + 32].copy_from_slice(&sums);
+            at += 32;
+        }
+        for i in at..dim {
+            let sum = v
+                .chunks_exact(dim)
+                .zip(weights)
+                .fold(factor * out[i], |sum, (v, &w)| M::multiply_add(w, v[i], sum));
+            out[i] = sum;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exp_is_close_everywhere() {
+        let mut worst = 0f64;
+        for i in -87_000..88_000 {
+            let x = i as f32 / 1000.0;
+            let (found, expected) = (f64::from(exp::<Fused>(x)), f64::from(x).exp());
+            worst = worst.max(((found - expected) / expected).abs());
+        }
+        // Half a unit for each of the last two roundings, and what the series leaves out.
+        assert!(worst < 2.5e-7, "relative error {worst:e}");
+        assert_eq!(exp::<Fused>(0.0), 1.0);
+        assert_eq!(exp::<Fused>(f32::NEG_INFINITY), 0.0);
+        assert_eq!(exp::<Fused>(-200.0), 0.0);
+        assert_eq!(exp::<Fused>(200.0), f32::INFINITY);
+    }
+}

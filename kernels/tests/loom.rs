@@ -1,0 +1,86 @@
+//! The protocol of the team in every order in which threads can take their steps, up to a number of
+//! interruptions: no job is lost, none runs twice, nobody sleeps for ever, nobody looks at a job that
+//! is over.
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test --package tiny-llm-kernels --test loom --release`
+#![cfg(loom)]
+
+use loom::{
+    model::Builder,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
+use tiny_llm_kernels::parallel::{InOrder, Team};
+
+/// Runs `test` in every order with at most so many interruptions.
+fn in_every_order(interruptions: usize, test: impl Fn() + Sync + Send + 'static) {
+    let mut builder = Builder::new();
+    builder.preemption_bound = Some(interruptions);
+    builder.check(test);
+}
+
+/// Two cells, each written once.
+fn two_cells(team: &Team<InOrder>, number: usize) {
+    let mut out = [0; 2];
+    team.parallel_rows(&mut out, 1, 1, |row, out| out[0] += number + row);
+    assert_eq!(out, [number, number + 1]);
+}
+
+#[test]
+fn jobs_one_after_the_other() {
+    in_every_order(2, || {
+        let team = Team::new(2);
+        two_cells(&team, 1);
+        two_cells(&team, 5);
+    });
+}
+
+#[test]
+fn jobs_within_a_pass() {
+    in_every_order(2, || {
+        let team = Team::new(2);
+        let pass = team.enter();
+        two_cells(&team, 1);
+        drop(pass);
+        two_cells(&team, 5);
+    });
+}
+
+#[test]
+fn two_callers() {
+    in_every_order(2, || {
+        let team = Arc::new(Team::new(2));
+        let other = Arc::clone(&team);
+        let thread = loom::thread::spawn(move || {
+            let _pass = other.enter();
+            two_cells(&other, 3);
+        });
+        two_cells(&team, 1);
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn a_job_that_calls_the_team() {
+    in_every_order(2, || {
+        let team = Team::new(2);
+        let inner = AtomicUsize::new(0);
+        let mut out = [0; 2];
+        team.parallel_rows(&mut out, 1, 1, |row, out| {
+            two_cells(&team, row);
+            inner.fetch_add(1, Relaxed);
+            out[0] = row;
+        });
+        assert_eq!((out, inner.load(Relaxed)), ([0, 1], 2));
+    });
+}
+
+#[test]
+fn a_team_without_a_job() {
+    in_every_order(3, || {
+        let team = Team::<InOrder>::new(2);
+        drop(team.enter());
+    });
+}

@@ -1,0 +1,210 @@
+//! Shapes of arguments, held against the letters in which they are documented: `q [..., L, D]`, `k [..., S, D]`.
+
+use ndarray::Dimension;
+use pyo3::{exceptions::PyValueError, prelude::*};
+use tiny_llm_formats::{Tensor, tensor::broadcast_shape};
+
+use crate::convert::Floats;
+
+/// A `ValueError` that names an argument, what was found and what was expected.
+pub(crate) fn wrong(argument: &str, found: &str, expected: &str) -> PyErr {
+    PyValueError::new_err(format!("{argument}: found {found}, expected {expected}"))
+}
+
+/// What the letters of one call stand for. A letter gets its size from the first argument that has it; every later one must agree.
+#[derive(Default)]
+pub(crate) struct Shapes {
+    sizes: Vec<Size>,
+    /// What `...` stands for, and the first argument that has it.
+    lead: Option<(Vec<usize>, &'static str)>,
+}
+
+struct Size {
+    letter: &'static str,
+    size: usize,
+    argument: &'static str,
+}
+
+impl Shapes {
+    /// Says what a letter stands for, as `argument` has it.
+    pub(crate) fn set(&mut self, letter: &'static str, size: usize, argument: &'static str) {
+        self.sizes.push(Size { letter, size, argument });
+    }
+
+    /// What a letter stands for, once an argument has it.
+    pub(crate) fn size(&self, letter: &str) -> usize {
+        self.known(letter).expect("an argument before has this letter").size
+    }
+
+    fn known(&self, letter: &str) -> Option<&Size> {
+        self.sizes.iter().find(|size| size.letter == letter)
+    }
+
+    /// What `...` stands for, and then these letters.
+    pub(crate) fn shape(&self, letters: &[&str]) -> Vec<usize> {
+        let lead = self.lead.iter().flat_map(|(lead, _)| lead.iter().copied());
+        lead.chain(letters.iter().map(|letter| self.size(letter))).collect()
+    }
+
+    /// Holds an argument against its letters, `"... L D"`. Leading axes broadcast as in NumPy; no other axis has length 0.
+    ///
+    /// # Errors
+    /// A `ValueError` that names the argument, its shape, and what was expected.
+    pub(crate) fn fit(
+        &mut self,
+        argument: &'static str,
+        letters: &'static str,
+        x: &Floats,
+    ) -> PyResult<()> {
+        self.fit_shape(argument, letters, x.0.shape())
+    }
+
+    /// As [`Shapes::fit`], for an argument that may be left out.
+    ///
+    /// # Errors
+    /// As [`Shapes::fit`].
+    pub(crate) fn fit_optional(
+        &mut self,
+        argument: &'static str,
+        letters: &'static str,
+        x: Option<&Floats>,
+    ) -> PyResult<()> {
+        x.map_or(Ok(()), |x| self.fit(argument, letters, x))
+    }
+
+    /// As [`Shapes::fit`], for what is no array of floats.
+    ///
+    /// # Errors
+    /// As [`Shapes::fit`].
+    pub(crate) fn fit_shape(
+        &mut self,
+        argument: &'static str,
+        letters: &'static str,
+        shape: &[usize],
+    ) -> PyResult<()> {
+        let (leading, rest) = match letters.strip_prefix("...") {
+            Some(rest) => (true, rest),
+            None => (false, letters),
+        };
+        let axes: Vec<&'static str> = rest.split_whitespace().collect();
+        let documented = format!("[{}]", letters.split_whitespace().collect::<Vec<_>>().join(", "));
+        let found = format!("shape {shape:?}");
+        let Some(lead) = shape.len().checked_sub(axes.len()).filter(|&n| leading || n == 0) else {
+            return Err(wrong(argument, &found, &documented));
+        };
+        let (lead, sizes) = shape.split_at(lead);
+        for (&letter, &size) in axes.iter().zip(sizes) {
+            if size == 0 {
+                let expected = format!("{documented} with {letter} of at least 1");
+                return Err(wrong(argument, &found, &expected));
+            }
+            match self.known(letter) {
+                None => self.set(letter, size, argument),
+                Some(known) if known.size == size => {}
+                Some(Size { size, argument: other, .. }) => {
+                    let expected = format!("{documented} with {letter} = {size}, as in {other}");
+                    return Err(wrong(argument, &found, &expected));
+                }
+            }
+        }
+        if !leading {
+            return Ok(());
+        }
+        self.lead = Some(match self.lead.take() {
+            None => (lead.to_vec(), argument),
+            Some((before, other)) => {
+                let Some(both) = broadcast_shape(&before, lead) else {
+                    let expected = format!(
+                        "{documented} with leading axes that broadcast with {before:?} of {other}"
+                    );
+                    return Err(wrong(argument, &found, &expected));
+                };
+                (both, other)
+            }
+        });
+        Ok(())
+    }
+
+    /// Holds a mask against the scores that it is added to: `...`, and then these letters.
+    ///
+    /// # Errors
+    /// A `ValueError` that names the argument, its shape, and what it must broadcast to.
+    pub(crate) fn fit_mask(&self, mask: Option<&Floats>, letters: &[&str]) -> PyResult<()> {
+        let Some(Floats(mask)) = mask else { return Ok(()) };
+        let scores = self.shape(letters);
+        if broadcast_shape(mask.shape(), &scores).is_some_and(|both| both == scores) {
+            return Ok(());
+        }
+        let lead = if self.lead.is_some() { "..., " } else { "" };
+        let expected = format!("one that broadcasts to {scores:?}, [{lead}{}]", letters.join(", "));
+        Err(wrong("mask", &format!("shape {:?}", mask.shape()), &expected))
+    }
+}
+
+/// Refuses a size of 0.
+///
+/// # Errors
+/// A `ValueError` that names the argument.
+pub(crate) fn at_least_one(argument: &str, n: usize) -> PyResult<()> {
+    if n > 0 { Ok(()) } else { Err(wrong(argument, "0", "1 or more")) }
+}
+
+/// Refuses a number of parts into which something cannot be cut evenly.
+///
+/// # Errors
+/// A `ValueError` that names the argument.
+pub(crate) fn divides(argument: &str, parts: usize, whole: usize, what: &str) -> PyResult<()> {
+    at_least_one(argument, parts)?;
+    if whole.is_multiple_of(parts) {
+        return Ok(());
+    }
+    Err(wrong(argument, &parts.to_string(), &format!("a divisor of {whole}, {what}")))
+}
+
+/// Refuses an index that is out of range.
+///
+/// # Errors
+/// A `ValueError` that names the argument.
+pub(crate) fn below(argument: &str, index: usize, end: usize, what: &str) -> PyResult<()> {
+    if index < end {
+        return Ok(());
+    }
+    Err(wrong(argument, &index.to_string(), &format!("less than {end}, {what}")))
+}
+
+/// Refuses a token that is not in the vocabulary.
+///
+/// # Errors
+/// A `ValueError` that names the argument, the token and the vocabulary.
+pub(crate) fn vocabulary<'a>(
+    argument: &str,
+    tokens: impl IntoIterator<Item = &'a u32>,
+    size: usize,
+) -> PyResult<()> {
+    match tokens.into_iter().find(|token| **token as usize >= size) {
+        None => Ok(()),
+        Some(token) if size == 0 => {
+            Err(wrong(argument, &token.to_string(), "none: there is no token"))
+        }
+        Some(token) => {
+            let expected = format!("tokens of the vocabulary, 0 to {}", size - 1);
+            Err(wrong(argument, &token.to_string(), &expected))
+        }
+    }
+}
+
+/// Refuses numbers for which `fine` does not hold; `expected` says what they should be.
+///
+/// # Errors
+/// A `ValueError` that names the argument, the first such number and its place.
+pub(crate) fn every(
+    argument: &str,
+    x: &Tensor,
+    expected: &str,
+    fine: impl Fn(f32) -> bool,
+) -> PyResult<()> {
+    match x.indexed_iter().find(|(_, x)| !fine(**x)) {
+        None => Ok(()),
+        Some((at, x)) => Err(wrong(argument, &format!("{x} at {:?}", at.slice()), expected)),
+    }
+}

@@ -1,0 +1,106 @@
+"""The type stubs and the running module say the same: names, signatures, docstrings, and what is refused."""
+
+import enum
+import importlib
+import importlib.util
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiny_llm
+from tiny_llm.reference import week1, week2
+
+PACKAGE = Path(tiny_llm.__file__).parent
+HERE = Path(__file__).parent
+
+STUBS_ONLY = "tiny_llm\\._types\n"
+"""What has no other side: aliases of types, which exist for mypy alone."""
+
+
+def mypy(*arguments):
+    environment = os.environ | {"MYPYPATH": str(PACKAGE.parent)}
+    command = [sys.executable, "-m", *map(str, arguments)]
+    finished = subprocess.run(command, cwd=HERE, env=environment, capture_output=True, text=True)
+    return finished.returncode, finished.stdout + finished.stderr
+
+
+def test_stubs_mypy_accepts_what_runs_and_refuses_what_does_not():
+    code, text = mypy("mypy", "--strict", "typed_calls.py")
+    assert code == 0, text
+    finished = subprocess.run([sys.executable, "typed_calls.py"], cwd=HERE, capture_output=True, text=True)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+
+
+def test_stubs_stubtest(tmp_path):
+    allowed = tmp_path / "allowed.txt"
+    allowed.write_text(STUBS_ONLY)
+    code, text = mypy("mypy.stubtest", "tiny_llm", "--allowlist", allowed, "--concise")
+    assert code == 0, text
+
+
+def test_stubs_are_in_step_with_the_module():
+    program = HERE.parent / "bridge" / "stubs.py"
+    finished = subprocess.run([sys.executable, program, "--check"], env=os.environ | {"PYTHONPATH": str(PACKAGE.parent)}, capture_output=True, text=True)
+    assert finished.returncode == 0, f"{finished.stdout}{finished.stderr}: run python-ref/bridge/stubs.py"
+
+
+def public():
+    """Every function, class and member of the module, by its path."""
+    for solution in ("reference", "student"):
+        for week in ("week1", "week2"):
+            package = getattr(getattr(tiny_llm, solution), week)
+            for module in filter(inspect.ismodule, vars(package).values()):
+                yield from members(module.__name__, module)
+    yield from members("tiny_llm.kit", tiny_llm.kit)
+
+
+def members(path, owner):
+    for name, item in vars(owner).items():
+        if name.startswith("_"):
+            continue
+        yield f"{path}.{name}", item
+        if inspect.isclass(item) and not issubclass(item, enum.Enum):
+            yield from members(f"{path}.{name}", item)
+
+
+@pytest.mark.parametrize("path, item", public())
+def test_stubs_everything_has_a_docstring(path, item):
+    assert inspect.getdoc(item), f"{path} has no docstring"
+
+
+def objects():
+    linear = week1.gqa.Linear(np.ones((4, 4)))
+    rope = week1.rope.RopeTables.from_arrays(np.ones((5, 1)), np.ones((5, 1)))
+    attention = week1.gqa.GroupedQueryAttention(2, 1, linear, *[week1.gqa.Linear(np.ones((2, 4)))] * 2, linear, rope)
+    norm, mlp = week1.norm.RmsNorm(np.ones(4), 1e-6), week1.mlp.SwiGlu(*np.ones((3, 4, 4)))
+    options, rng = week1.sampling.SamplerOptions(temperature=0.5, top_k=3), week1.sampling.Rng(7)
+    llm = tiny_llm.reference.load(HERE.parents[1] / "models" / "tiny-story")
+    yield linear, "Linear(out=4, in=4, bias=False)"
+    yield rope, "RopeTables(positions=5, head_dim=2)"
+    yield attention, "GroupedQueryAttention(n_heads=2, n_kv_heads=1, head_dim=2, hidden_size=4)"
+    yield norm, "RmsNorm(size=4, eps=1e-6)"
+    yield mlp, "SwiGlu(hidden_size=4, intermediate_size=4)"
+    yield week1.model.TransformerBlock(norm, attention, norm, mlp), "TransformerBlock(hidden_size=4)"
+    yield week1.model.Embedding(np.ones((7, 4))), "Embedding(vocab_size=7, hidden_size=4)"
+    yield week1.attention.MultiHeadAttention(2, *np.ones((4, 4, 4))), "MultiHeadAttention(n_heads=2, q_proj=[4, 4])"
+    yield week1.generate.Limits(3, 9, {2, 1}), "Limits(max_new_tokens=3, context=9, stop_tokens=[1, 2])"
+    yield options, "SamplerOptions(temperature=0.5, top_k=3, top_p=1, min_p=0, repetition_penalty=1)"
+    yield week1.sampling.Sampler(options, rng), "Sampler(SamplerOptions(temperature=0.5, top_k=3, top_p=1, min_p=0, repetition_penalty=1))"
+    yield rng, "Rng(seed=...)"
+    yield week1.stream.TextStream(), "TextStream()"
+    yield week2.cache.DenseCache(1, 2, 3, 4, 5), "DenseCache(layers=1, sequences=2, kv_heads=3, capacity=4, head_dim=5, cache_type=CacheType.F32)"
+    yield week2.streaming.OnlineSoftmax(), "OnlineSoftmax(max=-inf, total=0)"
+    yield week2.roofline.Machine(1e9, 2e10), "Machine(bandwidth=1e9, operations=2e10)"
+    yield llm.model, "Model(Qwen3, layers=6, hidden_size=256, vocab_size=2048)"
+    yield llm.model.config, "ModelConfig { family: Qwen3"
+    yield llm, "Llm(Model(Qwen3"
+    yield llm.tokenizer, "Tokenizer("
+
+
+@pytest.mark.parametrize("made, text", objects(), ids=lambda x: type(x).__name__ if not isinstance(x, str) else "")
+def test_stubs_everything_says_what_it_is(made, text):
+    assert repr(made).startswith(text)

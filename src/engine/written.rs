@@ -1,0 +1,141 @@
+//! Which of week 2's parts are written: those are used, and what comes next is named once.
+
+use std::{
+    panic::{self, AssertUnwindSafe},
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use tiny_llm::week2::{
+    cache::{Cells, Run},
+    input::{GROUP, Input},
+    kernels::{self, Choice, Rung, matmul},
+    matrix::Matrix,
+    parallel::{Grid, Team, take_tiles},
+    streaming::{Query, attend_block, attend_streaming},
+};
+use tiny_llm_formats::gguf::TensorType;
+use tiny_llm_kernels::choice::{Next, Status};
+
+/// A row of activations, and as many as a prompt's kernels take.
+const ROWS: [usize; 2] = [1, 4];
+
+/// What the learner's engine is made of; in the reference's, everything is written.
+pub(crate) struct Written {
+    pub(crate) kernels: Choice,
+    next: Vec<Next>,
+    /// The open tasks of streaming attention, and of sharing work among threads.
+    pub(crate) attention: Option<String>,
+    pub(crate) threads: Option<String>,
+}
+
+impl Written {
+    /// Tries each part on a few numbers.
+    pub(crate) fn probe() -> Self {
+        let hook = panic::take_hook();
+        panic::set_hook(Box::new(|_| ()));
+        let (kernels, next) = Choice::written_first(status);
+        let (attention, threads) = (missing(attend), missing(share));
+        panic::set_hook(hook);
+        Self { kernels, next, attention, threads }
+    }
+
+    /// The open tasks whose kernels would be used for matrices of these types.
+    pub(crate) fn open_kernels(&self, types: &[TensorType]) -> impl Iterator<Item = &str> {
+        let used = self.next.iter().filter(|next| types.contains(&next.tensor_type));
+        used.map(|next| next.task.as_str())
+    }
+}
+
+/// What is there of one kernel.
+fn status(rung: Rung, tensor_type: TensorType) -> Status {
+    if !ROWS.iter().any(|&rows| kernels::is_written(rung, tensor_type, rows)) {
+        return Status::Provided;
+    }
+    missing(|| multiply(rung, tensor_type)).map_or(Status::Written, Status::Missing)
+}
+
+/// The open task that `run` comes upon: `week2-day6 task 1`. A body that panics in another way is
+/// written, and will say so itself.
+fn missing(run: impl FnOnce()) -> Option<String> {
+    let panic = panic::catch_unwind(AssertUnwindSafe(run)).err()?;
+    let message = panic.downcast_ref::<String>().map(String::as_str);
+    let message = message.or(panic.downcast_ref::<&str>().copied())?;
+    let task = message.strip_prefix("not yet implemented: ")?;
+    let (task, _function) = task.rsplit_once(": ")?;
+    (task.starts_with("week") && task.contains(" task ")).then(|| task.to_owned())
+}
+
+/// Multiplies a row of zeros.
+fn multiply(rung: Rung, tensor_type: TensorType) {
+    let bytes = vec![0; tensor_type.row_bytes(GROUP).expect("whole blocks")];
+    let weight = Matrix::new(1, GROUP, tensor_type, bytes.into()).expect("a row of whole blocks");
+    let team = Team::new(1);
+    for rows in ROWS.into_iter().filter(|&rows| kernels::is_written(rung, tensor_type, rows)) {
+        let mut x = Input::default();
+        x.resize(rows, GROUP);
+        let x = if rung.wants_int8() {
+            kernels::quantize(rung, &team, &mut x, GROUP)
+        } else {
+            x.without_int8()
+        };
+        matmul(rung, &team, &weight, x, &mut vec![0.0; rows]);
+    }
+}
+
+/// Two tiles.
+fn share() {
+    let taken = AtomicUsize::new(0);
+    take_tiles(&AtomicUsize::new(0), &Grid { rows: 1, width: 2, tile: (1, 1) }, |_| {
+        assert!(taken.fetch_add(1, Ordering::Relaxed) < 64, "tiles without end");
+    });
+}
+
+/// One query over one position, alone and in a block.
+fn attend() {
+    let numbers = [0.0; 16];
+    let run = Run { start: 0, len: 1, keys: Cells::F32(&numbers), values: Cells::F32(&numbers) };
+    let mut out = [0.0; 16];
+    attend_streaming(&numbers, std::iter::once(run), 16, 1.0, &mut out);
+    attend_block(&[Query { q: &numbers, visible: 0..1 }], std::iter::once(run), 16, 1.0, &mut out);
+}
+
+/// Which kernels multiply matrices of these types, and whose they are.
+pub(crate) fn described(choice: &Choice, types: &[TensorType]) -> String {
+    let mut rungs: Vec<(Rung, Vec<TensorType>)> = Vec::new();
+    for &tensor_type in types {
+        let rung = kernels::serving(choice.rung(tensor_type), tensor_type, ROWS[0]);
+        match rungs.iter_mut().find(|(other, _)| *other == rung) {
+            Some((_, types)) => types.push(tensor_type),
+            None => rungs.push((rung, vec![tensor_type])),
+        }
+    }
+    let several = rungs.len() > 1;
+    let one = |(rung, types): &(Rung, Vec<TensorType>)| {
+        let of = if several { format!(" for {}", listed(types)) } else { String::new() };
+        let whose = if cfg!(feature = "reference") { String::new() } else { whose(*rung, types) };
+        format!("{rung} kernels{of}{whose}")
+    };
+    rungs.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// In brackets: which of them the learner has written.
+fn whose(rung: Rung, types: &[TensorType]) -> String {
+    let yours = |rows: usize| {
+        move |&&tensor_type: &&TensorType| kernels::is_written(rung, tensor_type, rows)
+    };
+    let (decode, rest): (Vec<_>, Vec<_>) = types.iter().partition(yours(ROWS[0]));
+    let prompts = decode.iter().all(|tensor_type| yours(ROWS[1])(&tensor_type));
+    match (decode.is_empty(), rest.is_empty(), prompts) {
+        (true, ..) => " (provided)".to_owned(),
+        (false, true, true) => " (yours)".to_owned(),
+        (false, true, false) => " (yours; for prompts provided)".to_owned(),
+        (false, false, true) => format!(" (yours for {}, else provided)", listed(&decode)),
+        (false, false, false) => {
+            format!(" (yours for {} token by token, else provided)", listed(&decode))
+        }
+    }
+}
+
+fn listed(types: &[TensorType]) -> String {
+    types.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")
+}

@@ -1,0 +1,79 @@
+//! Week 2, day 6, on fresh inputs.
+
+use std::sync::{Mutex, atomic::AtomicUsize};
+
+use half::f16;
+use tiny_llm::week2::{
+    input::{BLOCK, GROUP, Input, Int8Group, SUM},
+    kernels::{Rung, matmul},
+    matrix::Matrix,
+    parallel::{Grid, Team, take_tiles},
+};
+use tiny_llm_formats::gguf::TensorType;
+use tiny_llm_harness::fresh::Fresh;
+
+/// Products of a matrix of any codes with one row of activations.
+fn products(fresh: &Fresh, tensor_type: TensorType, places: &[usize]) {
+    if !Rung::Avx2.is_available() {
+        // Then the task's own tests are red; here there is nothing to compare.
+        return fresh.says("AVX2 is here", &false);
+    }
+    for groups in [1, fresh.from_to(2, 3)] {
+        let (rows, cols) = (fresh.from_to(3, 9), groups * GROUP);
+        let mut bytes = Vec::new();
+        for _ in 0..rows * cols / tensor_type.block_len() {
+            let mut block = fresh.bytes(tensor_type.block_bytes());
+            for &at in places {
+                let scale = f16::from_f32(0.01 * fresh.f32());
+                block[at..at + 2].copy_from_slice(&scale.to_le_bytes());
+            }
+            bytes.extend(block);
+        }
+        let weight = Matrix::new(rows, cols, tensor_type, bytes.into()).expect("whole blocks");
+        let int8 = (0..groups).map(|_| {
+            let values: [i8; GROUP] =
+                std::array::from_fn(|_| (fresh.below(255) as i16 - 127) as i8);
+            let sum = |s: usize| values[s * SUM..][..SUM].iter().map(|&q| i16::from(q)).sum();
+            let shared = 0.01 * fresh.f32();
+            let each = tensor_type.block_len() == BLOCK;
+            let scales = std::array::from_fn(|_| if each { 0.01 * fresh.f32() } else { shared });
+            Int8Group { values, sums: std::array::from_fn(sum), scales }
+        });
+        let int8 = int8.collect();
+        let width = tensor_type.block_len();
+        let x = Input { rows: 1, cols, values: vec![0.0; cols], int8, width };
+        let mut out = vec![0.0; rows];
+        matmul(Rung::Avx2, &Team::new(1), &weight, &x, &mut out);
+        fresh.answers("products", &out, 2e-2);
+    }
+}
+
+#[test]
+fn task_1() {
+    products(&Fresh::new("week2-day6 task 1"), TensorType::Q8_0, &[0]);
+}
+
+#[test]
+fn task_2() {
+    products(&Fresh::new("week2-day6 task 2"), TensorType::Q4_K, &[0, 2]);
+}
+
+#[test]
+fn task_3() {
+    let fresh = Fresh::new("week2-day6 task 3");
+    for _ in 0..6 {
+        let grid = Grid {
+            rows: fresh.from_to(1, 9),
+            width: fresh.from_to(1, 30),
+            tile: (fresh.from_to(1, 4), fresh.from_to(1, 9)),
+        };
+        fresh.says("tiles", &grid.count());
+        let down = grid.rows.div_ceil(grid.tile.0);
+        let all = down * grid.width.div_ceil(grid.tile.1);
+        fresh.says("a tile", &grid.tile(fresh.below(all)));
+        let next = AtomicUsize::new(fresh.below(all));
+        let taken = Mutex::new(Vec::new());
+        take_tiles(&next, &grid, |tile| taken.lock().expect("nobody panics").push(tile));
+        fresh.says("taken", &taken.into_inner().expect("nobody panicked"));
+    }
+}

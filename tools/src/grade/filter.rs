@@ -1,0 +1,85 @@
+//! What a submission's test program may not ask of the kernel: a filter in the kernel's own little
+//! language (seccomp, classic BPF).
+//!
+//! Tests need threads and never a second process. With one process the limit of its address space
+//! limits all of its memory and all of its threads, so that no control group is needed; and nothing
+//! can outlive it.
+
+/// An instruction: what to do, where to go if a comparison holds and if not, and a number.
+type Instruction = (u16, u8, u8, u32);
+
+const LOAD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
+const EQUAL: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
+const AT_LEAST: u16 = 0x35; // BPF_JMP | BPF_JGE | BPF_K
+const ANY_BIT: u16 = 0x45; // BPF_JMP | BPF_JSET | BPF_K
+const RETURN: u16 = 0x06; // BPF_RET | BPF_K
+
+/// Places in the kernel's `struct seccomp_data`.
+const NUMBER: u32 = 0;
+const ARCHITECTURE: u32 = 4;
+const FIRST_ARGUMENT: u32 = 16;
+
+const ALLOW: u32 = 0x7fff_0000;
+const KILL: u32 = 0x8000_0000;
+const NOT_PERMITTED: u32 = 0x0005_0000 | 1; // EPERM
+const NO_SUCH_CALL: u32 = 0x0005_0000 | 38; // ENOSYS
+
+const CLONE_THREAD: u32 = 0x0001_0000;
+
+/// Numbers of system calls on one architecture.
+struct Calls {
+    audit: u32,
+    clone: u32,
+    clone3: u32,
+    /// `fork` and `vfork` where they are there; `ptrace`, `process_vm_writev`, `socket`,
+    /// `unshare`, `setns`, `mount`, `bpf`, `perf_event_open`, `userfaultfd`, `io_uring_setup`,
+    /// `keyctl`, `memfd_create`.
+    refused: &'static [u32],
+}
+
+/// The calls of the architecture that this program was built for, if they are known here.
+fn calls() -> Option<Calls> {
+    if cfg!(target_arch = "x86_64") {
+        let refused = &[57, 58, 101, 311, 41, 272, 308, 165, 321, 298, 323, 425, 250, 319];
+        Some(Calls { audit: 0xc000_003e, clone: 56, clone3: 435, refused })
+    } else if cfg!(target_arch = "aarch64") {
+        let refused = &[117, 271, 198, 97, 268, 40, 280, 241, 282, 425, 219, 279];
+        Some(Calls { audit: 0xc000_00b7, clone: 220, clone3: 435, refused })
+    } else {
+        None
+    }
+}
+
+/// The filter as bubblewrap reads it: eight bytes an instruction. `None` on architectures whose
+/// numbers are not known here.
+pub(super) fn filter() -> Option<Vec<u8>> {
+    let calls = calls()?;
+    let mut program: Vec<Instruction> = vec![
+        (LOAD, 0, 0, ARCHITECTURE),
+        (EQUAL, 1, 0, calls.audit),
+        (RETURN, 0, 0, KILL),
+        (LOAD, 0, 0, NUMBER),
+        // x86-64 has the same calls once more from here on, for 32-bit pointers.
+        (AT_LEAST, 0, 1, 0x4000_0000),
+        (RETURN, 0, 0, KILL),
+        // Its flags lie in memory, out of a filter's reach; the C library falls back to `clone`.
+        (EQUAL, 0, 1, calls.clone3),
+        (RETURN, 0, 0, NO_SUCH_CALL),
+    ];
+    for call in calls.refused {
+        program.extend([(EQUAL, 0, 1, *call), (RETURN, 0, 0, NOT_PERMITTED)]);
+    }
+    program.extend([
+        (EQUAL, 0, 3, calls.clone),
+        (LOAD, 0, 0, FIRST_ARGUMENT),
+        (ANY_BIT, 1, 0, CLONE_THREAD),
+        (RETURN, 0, 0, NOT_PERMITTED),
+        (RETURN, 0, 0, ALLOW),
+    ]);
+    let bytes = program.into_iter().flat_map(|(code, yes, no, number)| {
+        let [low, high] = code.to_ne_bytes();
+        let [a, b, c, d] = number.to_ne_bytes();
+        [low, high, yes, no, a, b, c, d]
+    });
+    Some(bytes.collect())
+}

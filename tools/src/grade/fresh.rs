@@ -1,0 +1,231 @@
+//! Answers on inputs that were drawn for this grading, compared where no submission can reach.
+//!
+//! A day's test program and the submission are one process, so whatever that process says of itself
+//! (a test passed, all tests passed) can be a lie of the submission's. What it cannot do is know
+//! what the right answers are on inputs that did not exist when it was handed in, unless it computes
+//! them. So `tests/fresh/` sends out answers, and this module compares them with those of the
+//! reference's program, which ran outside.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    hash::{BuildHasher, Hasher, RandomState},
+    path::Path,
+    time::Duration,
+};
+
+use anyhow::{Result, ensure};
+use serde::Deserialize;
+
+use super::{
+    day::Verdict,
+    image::Image,
+    limited::{self, Ended, Limits},
+};
+use crate::curriculum::Day;
+
+/// See `harness/src/fresh.rs`.
+pub(super) const VARIABLE: &str = "TINY_LLM_FRESH";
+const ANSWER: &str = "fresh answer: ";
+
+/// Bytes of output that are kept: answers are numbers, written out.
+pub(super) const OUTPUT: usize = 16 << 20;
+
+/// The right answers of one grading.
+pub(super) struct Fresh {
+    /// What the inputs are drawn from.
+    pub(super) seed: String,
+    /// Day and task → the reference's answers, in order.
+    answers: BTreeMap<(String, usize), Vec<Answer>>,
+}
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+struct Answer {
+    what: String,
+    #[serde(flatten)]
+    value: Value,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+enum Value {
+    Text { text: String },
+    Numbers { shape: Vec<usize>, bits: Vec<u32>, relative: bool, tolerance: f32 },
+}
+
+impl fmt::Display for Fresh {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let answers: usize = self.answers.values().map(Vec::len).sum();
+        write!(f, "{answers} answers for {} tasks", self.answers.len())
+    }
+}
+
+impl Fresh {
+    /// Draws a seed, and asks the reference.
+    ///
+    /// # Errors
+    /// If the reference gives no answers.
+    pub(super) fn draw(image: &Image, days: &[&Day]) -> Result<Self> {
+        // The standard library seeds these from the system's own source of randomness.
+        let random = || RandomState::new().build_hasher().finish();
+        let seed = format!("{:016x}{:016x}", random(), random());
+        let mut answers = BTreeMap::new();
+        let limits = Limits { time: Duration::from_secs(120), memory: 8192, output: OUTPUT };
+        for day in days {
+            for (id, _) in day.tasks() {
+                let ended = limited::run(
+                    image.programs[&day.feature].as_os_str(),
+                    &arguments(id.task),
+                    Path::new("."),
+                    &[(VARIABLE.to_owned(), seed.clone().into())],
+                    None,
+                    &limits,
+                )?;
+                let found = read(&ended.stdout);
+                let succeeded = ended.status.is_some_and(|status| status.success());
+                ensure!(
+                    succeeded && !found.is_empty(),
+                    "tests/fresh/{}.rs: task {} gives no answers with the reference: {}{}",
+                    day.module(),
+                    id.task,
+                    ended.stdout,
+                    ended.stderr
+                );
+                answers.insert((day.feature.clone(), id.task), found);
+            }
+        }
+        Ok(Self { seed, answers })
+    }
+
+    /// What a submission's run with [`arguments`] comes to.
+    pub(super) fn judge(
+        &self,
+        feature: &str,
+        task: usize,
+        ended: &Ended,
+        limits: &Limits,
+    ) -> Verdict {
+        let failed = |message: String| Verdict::Failed { output: message.clone(), message };
+        let (found, expected) = (read(&ended.stdout), &self.answers[&(feature.to_owned(), task)]);
+        let differs = found.iter().zip(expected).find(|(found, expected)| !expected.allows(found));
+        if let Some((_, expected)) = differs {
+            return failed(format!(
+                "{}: on inputs that were drawn for this grading the answer is not the reference's",
+                expected.what
+            ));
+        }
+        if found.len() > expected.len() {
+            return failed("there are more answers than questions".to_owned());
+        }
+        if !ended.status.is_some_and(|status| status.success()) {
+            let panic = ended.stderr.lines().skip_while(|line| !line.contains("panicked at "));
+            let reason = match ended.status.and_then(|status| status.code()) {
+                Some(101) => panic.skip(1).next().unwrap_or("it panicked").to_owned(),
+                _ => ended.reason(limits),
+            };
+            return failed(format!("on inputs that were drawn for this grading: {reason}"));
+        }
+        if found.len() < expected.len() {
+            return failed("on inputs that were drawn for this grading no answer came".to_owned());
+        }
+        Verdict::Passed
+    }
+}
+
+/// With which the test program answers one task's questions, and does nothing else.
+pub(super) fn arguments(task: usize) -> [String; 3] {
+    let options = ["--exact", "--test-threads=1"].map(str::to_owned);
+    let [exact, threads] = options;
+    [format!("fresh::task_{task}"), exact, threads]
+}
+
+fn read(output: &str) -> Vec<Answer> {
+    let lines = output.lines().filter_map(|line| line.strip_prefix(ANSWER));
+    lines.map(|line| serde_json::from_str(line).unwrap_or_else(|_| Answer::unreadable())).collect()
+}
+
+impl Answer {
+    /// In the place of a line that is none of the harness's.
+    fn unreadable() -> Self {
+        Self { what: String::new(), value: Value::Text { text: "unreadable".to_owned() } }
+    }
+
+    /// Whether `found` is this answer, within this one's tolerance.
+    fn allows(&self, found: &Self) -> bool {
+        let (Self { what, value }, same) = (self, self.what == found.what);
+        debug_assert!(!what.is_empty());
+        same && match (value, &found.value) {
+            (Value::Text { text }, Value::Text { text: found }) => text == found,
+            (
+                Value::Numbers { shape, bits, relative, tolerance },
+                Value::Numbers { shape: found_shape, bits: found, .. },
+            ) => {
+                let close = |x: f32, y: f32| {
+                    let scale = if *relative { x.abs().max(y.abs()) } else { 1.0 };
+                    x == y || x.is_nan() && y.is_nan() || (x - y).abs() <= tolerance * scale
+                };
+                let pairs = bits.iter().zip(found);
+                shape == found_shape
+                    && bits.len() == found.len()
+                    && pairs.into_iter().all(|(x, y)| close(f32::from_bits(*x), f32::from_bits(*y)))
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(bits: &[f32], tolerance: f32) -> String {
+        let bits: Vec<u32> = bits.iter().map(|x| x.to_bits()).collect();
+        format!(
+            "noise\n{ANSWER}{}\n",
+            serde_json::json!({
+                "what": "x", "shape": [bits.len()], "bits": bits, "relative": false,
+                "tolerance": tolerance,
+            })
+        )
+    }
+
+    fn judge(found: &str, code: i32) -> Verdict {
+        use std::os::unix::process::ExitStatusExt;
+        let answers = read(&line(&[1.0, 2.0, f32::INFINITY], 0.5));
+        let fresh = Fresh {
+            seed: String::new(),
+            answers: BTreeMap::from([(("d".to_owned(), 1), answers)]),
+        };
+        let ended = Ended {
+            status: Some(std::process::ExitStatus::from_raw(code << 8)),
+            stdout: found.to_owned(),
+            stderr: String::new(),
+            duration: Duration::ZERO,
+        };
+        let limits = Limits { time: Duration::from_secs(1), memory: 1, output: 1 };
+        fresh.judge("d", 1, &ended, &limits)
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn answers_pass_if_they_are_all_there_and_within_the_expected_tolerance() {
+        let right = line(&[1.25, 2.0, f32::INFINITY], 0.0);
+        assert_eq!(judge(&right, 0), Verdict::Passed);
+        for (found, code) in [
+            // Its own tolerance does not count.
+            (line(&[2.0, 2.0, f32::INFINITY], 9.0), 0),
+            (line(&[1.0, f32::NAN, f32::INFINITY], 9.0), 0),
+            (line(&[1.0, 2.0, f32::NEG_INFINITY], 9.0), 0),
+            (line(&[1.0, 2.0], 0.0), 0),
+            (right.clone() + &right, 0),
+            (right.replace("\"x\"", "\"y\""), 0),
+            (format!("{ANSWER}{{\"what\":\"x\",\"text\":\"right\"}}\n"), 0),
+            (format!("{ANSWER}nonsense\n"), 0),
+            (String::new(), 0),
+            (right.clone(), 101),
+        ] {
+            assert!(matches!(judge(&found, code), Verdict::Failed { .. }), "{found} {code}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `.venv`: the packages that pyproject.toml pins, with a PyTorch that does not bring GPU libraries where there is one.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use super::context::succeeds;
+use crate::environment::{self, Venv};
+
+/// PyTorch's own index of builds without GPU libraries. PyPI has such builds for macOS and Windows, but not for Linux.
+const CPU_INDEX: &str = "https://download.pytorch.org/whl/cpu";
+
+const FROM_CPU_INDEX: &str = "\
+PyTorch first, without GPU libraries: a download of some 200 MB from download.pytorch.org.";
+
+const FROM_PYPI: &str = "\
+That index cannot be reached, or has no such build. So PyTorch comes from PyPI, which on Linux brings GPU libraries along that
+nothing here uses: a download of 3.1 GB, and 5.8 GB on the disk. To stop, press Ctrl-C; `--no-python` leaves this out.";
+
+const THE_REST: &str = "Now the other packages, some 110 MB.";
+
+/// Makes `.venv`, or takes the one that is there if it was made for the same packages: its interpreter, and what was done.
+///
+/// # Errors
+/// If there is no Python that is new enough, or a package cannot be installed.
+pub(super) fn make(root: &Path) -> Result<(PathBuf, String), String> {
+    let venv = Venv::of(root).map_err(|error| format!("{error:#}"))?;
+    if venv.is_current() {
+        return Ok((venv.python, "as made before".to_owned()));
+    }
+    println!(
+        "Making .venv with the packages that pyproject.toml pins. `cargo course verify --no-python` \
+         leaves this out."
+    );
+    // Over an environment that is there this changes nothing, and it mends one whose making was
+    // interrupted.
+    let mut make = environment::python()?.command();
+    make.args(["-m", "venv"]).arg(&venv.folder).current_dir(root);
+    succeeds(&mut make).map_err(|error| {
+        format!("{error:#}; on Debian and Ubuntu: `sudo apt install python3-venv`")
+    })?;
+    let from = install(&venv, root)?;
+    fs::write(&venv.stamp, venv.packages.join("\n"))
+        .map_err(|error| format!("{}: {error}", venv.stamp.display()))?;
+    Ok((venv.python, format!("{} packages installed{from}", venv.packages.len())))
+}
+
+/// Installs the packages; returns where PyTorch came from, for the closing table.
+fn install(venv: &Venv, root: &Path) -> Result<&'static str, String> {
+    let mut from = "";
+    if cfg!(target_os = "linux") {
+        println!("{FROM_CPU_INDEX}");
+        if succeeds(&mut cpu_torch(venv, root)).is_ok() {
+            from = ", PyTorch without GPU libraries";
+            println!("{THE_REST}");
+        } else {
+            from = ", PyTorch from PyPI";
+            println!("{FROM_PYPI}");
+        }
+    }
+    // A `torch==2.0+cpu` that is there is the `torch==2.0` that is pinned, so it stays.
+    succeeds(pip(venv, root).args(&venv.packages))
+        .map_err(|error| format!("the packages could not be installed: {error:#}"))?;
+    Ok(from)
+}
+
+/// PyTorch alone: its index has copies of other packages too, and those come from where they are pinned.
+fn cpu_torch(venv: &Venv, root: &Path) -> Command {
+    let mut pip = pip(venv, root);
+    // Where the index cannot be reached, one more attempt is enough.
+    pip.args(["--no-deps", "--retries", "1", "--timeout", "20", "--index-url", CPU_INDEX]);
+    pip.args(venv.packages.iter().filter(|package| package.starts_with("torch==")));
+    pip
+}
+
+fn pip(venv: &Venv, root: &Path) -> Command {
+    let mut pip = Command::new(&venv.python);
+    pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]);
+    pip.current_dir(root);
+    pip
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `pyproject.toml` pins one PyTorch for each Python, and only these come from its index.
+    #[test]
+    fn only_torch_comes_from_its_index() {
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let venv = Venv::of(root).unwrap();
+        let command = cpu_torch(&venv, root);
+        let words: Vec<_> = command.get_args().map(|word| word.to_str().unwrap()).collect();
+        let at = words.iter().position(|word| *word == CPU_INDEX).unwrap();
+        assert_eq!(words[at - 1], "--index-url");
+        assert!(words.contains(&"--no-deps"));
+        assert_eq!(words.len() - at - 1, 2, "{words:?}");
+        assert!(words[at + 1..].iter().all(|word| word.starts_with("torch==")), "{words:?}");
+    }
+}

@@ -1,0 +1,139 @@
+//! That no learner's command waits for a build which it does not need, and that going from day to
+//! day builds no library anew.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::{self, File},
+    path::Path,
+    process::Command,
+    sync::mpsc::RecvTimeoutError,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::context::{Outcome, Verification};
+use crate::process::{run_quietly, shown, start_piped};
+
+/// Longer than any of these commands on a busy machine, when it waits for nothing.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Commands that need no engine and no tests.
+const COMMANDS: [&str; 5] = [
+    "course",
+    "course next",
+    "course hint",
+    "course borrow week1-day1 1",
+    "course return week1-day1",
+];
+
+/// Holds the locks of the engine's and of the tests' build folders, as a running build does, while
+/// the runner's commands answer; then that of the engine alone, while a task's tests run.
+pub(super) fn locks(v: &mut Verification) -> Result<Outcome> {
+    let target = v.root.join("target/verify/build");
+    // Built before: that may take its time.
+    v.cargo_succeeds("course next")?;
+    let test = "course test week1-day1 1";
+    run_quietly(&mut v.cargo(test))?;
+    let mut slowest = Duration::ZERO;
+    let (engine, tests) = (held(&target.join("release"))?, held(&target.join("debug"))?);
+    for command in COMMANDS {
+        slowest = slowest.max(answered(&mut v.cargo(command))?);
+    }
+    drop(tests);
+    answered(&mut v.cargo(test)).context("while the engine is built")?;
+    drop(engine);
+    let commands = COMMANDS.len() + 1;
+    Ok(Outcome::Passed(format!(
+        "{commands} commands beside running builds, the slowest list in {:.1} s",
+        slowest.as_secs_f64()
+    )))
+}
+
+/// A build folder's lock, as cargo holds it.
+fn held(folder: &Path) -> Result<File> {
+    fs::create_dir_all(folder)?;
+    let path = folder.join(".cargo-lock");
+    let file = File::create(&path).with_context(|| format!("{} cannot be made", path.display()))?;
+    file.try_lock().with_context(|| format!("{} is held by another build", path.display()))?;
+    Ok(file)
+}
+
+/// How long the command took; whether it succeeds does not matter, as tests are red here.
+fn answered(command: &mut Command) -> Result<Duration> {
+    let start = Instant::now();
+    let (mut child, lines) = start_piped(command)?;
+    loop {
+        match lines.recv_timeout(PATIENCE.saturating_sub(start.elapsed())) {
+            Ok(_) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                child.kill()?;
+                child.wait()?;
+                bail!("`{}` waits for a build that it does not need", shown(command));
+            }
+        }
+    }
+    child.wait()?;
+    Ok(start.elapsed())
+}
+
+/// Every library has the same features in every day and in the command line: with others it would
+/// be built anew.
+pub(super) fn libraries(v: &mut Verification) -> Result<Outcome> {
+    let mut sets: Vec<String> = v.curriculum.days().map(|day| day.feature.clone()).collect();
+    sets.extend(v.curriculum.weeks.iter().map(|week| format!("week{}", week.number)));
+    sets.push("cli".to_owned());
+    sets.push("cli,reference".to_owned());
+    let mut asked: BTreeMap<String, BTreeMap<String, Vec<&str>>> = BTreeMap::new();
+    for set in &sets {
+        let mut tree = v.cargo("tree --package tiny-llm --edges normal,build,dev --prefix none");
+        tree.args(["--format", "{p}|{f}", "--features", set]);
+        let finished = run_quietly(&mut tree)?;
+        ensure!(finished.status.success(), "{}", finished.tail(5));
+        for library in libraries_of(&finished.output) {
+            let features = asked.entry(library.0).or_default();
+            features.entry(library.1).or_default().push(set);
+        }
+    }
+    let several = |(library, features): (&String, &BTreeMap<String, Vec<&str>>)| {
+        let sets = |(features, sets): (&String, &Vec<&str>)| format!("{features} ({})", sets[0]);
+        (features.len() > 1).then(|| {
+            let each: Vec<String> = features.iter().map(sets).collect();
+            format!("{library} is built with {}", each.join(" and with "))
+        })
+    };
+    let problems: Vec<String> = asked.iter().filter_map(several).collect();
+    ensure!(
+        problems.is_empty(),
+        "{} libraries are built more than once (formats/Cargo.toml says how that is avoided)\n{}",
+        problems.len(),
+        problems.join("\n")
+    );
+    Ok(Outcome::Passed(format!("{} libraries, {} sets of features", asked.len(), sets.len())))
+}
+
+/// The libraries that are not of this repository, with their features.
+fn libraries_of(tree: &str) -> BTreeSet<(String, String)> {
+    let of_line = |line: &str| {
+        let (package, features) = line.trim_end_matches(" (*)").split_once('|')?;
+        // `name v1.0.0 (proc-macro)`; a package of the repository has its folder there.
+        let own = package.contains("(/") || package.contains(":\\");
+        (!own).then(|| (package.to_owned(), features.trim_end_matches(" (*)").to_owned()))
+    };
+    tree.lines().filter_map(of_line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_are_told_from_our_own_crates() {
+        let tree = "tiny-llm v0.1.0 (/some/where)|week1\nhalf v2.7.1|std (*)\nhalf v2.7.1|std\n\
+                    syn v2.0.0|full\nserde_derive v1.0.0 (proc-macro)|\n";
+        let found = libraries_of(tree);
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert!(found.contains(&("half v2.7.1".to_owned(), "std".to_owned())));
+    }
+}
