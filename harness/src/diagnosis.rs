@@ -56,7 +56,7 @@ fn known_or(
             "thin": is_thin(found, expected, tolerance),
         })
     });
-    let known =
+    let known: Vec<String> =
         Known::of_this_day().iter().flat_map(|known| known.tensor(what, found, tolerance)).collect();
     match known.as_slice() {
         [one] => one.clone(),

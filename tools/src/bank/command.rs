@@ -27,6 +27,9 @@ pub(crate) struct Options {
     /// named wrongly
     #[arg(long, conflicts_with = "check")]
     unseen: bool,
+    /// Only tasks for another kind of processor than this machine's, which QEMU plays
+    #[arg(long, conflicts_with = "unseen")]
+    elsewhere: bool,
     /// Only these days, as week1-day3; their answers are written, the book's page is not
     days: Vec<String>,
 }
@@ -56,7 +59,11 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
     };
     let here: Vec<Entry> =
         entries.iter().filter(|entry| super::is_for_here(entry, curriculum)).cloned().collect();
-    let mut matrix = tried(root, curriculum, &here, None)?;
+    let mut matrix = if options.elsewhere {
+        Matrix::default()
+    } else {
+        tried(root, curriculum, &here, None)?
+    };
     let others: Vec<(Processor, Vec<Entry>)> = PROCESSORS
         .into_iter()
         .filter(|processor| !processor.is_here())
@@ -67,9 +74,9 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
         let emulation = Emulation::of(*processor);
         let missing = emulation.missing();
         if entries.is_empty() {
-        } else if options.check || !missing.is_empty() {
+        } else if (options.check && !options.elsewhere) || !missing.is_empty() {
             left_out.extend(entries.iter().map(|entry| entry.task.clone()));
-            if !options.check {
+            if !missing.is_empty() {
                 let what = missing.join("; ");
                 println!("NOT VERIFIED: what is for {}; missing: {what}", processor.name);
             }
@@ -85,9 +92,10 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
                 super::answers_file(entry, curriculum) == *file
             })
         };
-        matrix.answers.retain(|file, _| !mixed(file));
+        matrix.answers.retain(|file, _| options.elsewhere || !mixed(file));
         matrix.problems.extend(data::stale(root, &matrix.answers));
         if days.is_empty()
+            && !options.elsewhere
             && !fs::read_to_string(root.join(page::PATH)).is_ok_and(|old| page::same(&old, &text))
         {
             matrix.problems.push(format!("{} is not what the bank gives today", page::PATH));
@@ -101,7 +109,7 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
             fs::write(&temporary, answers.bytes())?;
             fs::rename(&temporary, &path)?;
         }
-        if days.is_empty() {
+        if days.is_empty() && !options.elsewhere {
             write_atomically(&root.join(page::PATH), &text)?;
         }
     }
@@ -132,7 +140,7 @@ fn finish(matrix: &mut Matrix, entries: &[Entry], check: bool) -> Result<()> {
 /// # Errors
 /// As [`run`].
 pub(crate) fn verify(root: &Path, curriculum: &Curriculum) -> Result<String> {
-    run(root, curriculum, &Options { check: true, unseen: false, days: Vec::new() })?;
+    run(root, curriculum, &Options { check: true, unseen: false, elsewhere: false, days: Vec::new() })?;
     let mut entries = super::load(root, curriculum)?;
     entries.retain(|entry| super::is_for_here(entry, curriculum));
     let wrong = entries.iter().filter(|entry| matches!(entry.kind, Kind::Wrong(_))).count();
