@@ -122,7 +122,10 @@ impl Day {
             ensure!(task.twin.is_none(), "a twin, but no architecture");
             return Ok(());
         };
-        ensure!(task.processor().is_some(), "found architecture {architecture:?}, which is unknown");
+        ensure!(
+            task.processor().is_some(),
+            "found architecture {architecture:?}, which is unknown"
+        );
         let twin = task.twin.context("an architecture, but no twin for another one")?;
         let twin = self.tasks.iter().find(|other| other.number == twin);
         let twin = twin.context("its twin is no task of this day")?;
@@ -348,6 +351,31 @@ mod tests {
             Curriculum::parse(&text.replacen("week1-day7", "week1-day8", 1)).unwrap().gaps()[0],
             "week1-day7"
         );
+    }
+
+    #[test]
+    fn twins_name_each_other_and_the_one_for_here_is_offered_first() {
+        let text = include_str!("../curriculum.toml");
+        for (from, to, expected) in [
+            ("twin = 4", "twin = 5", "its twin, task 5, does not name it"),
+            ("twin = 4", "twin = 9", "its twin is no task of this day"),
+            ("twin = 4\n", "", "an architecture, but no twin for another one"),
+            ("\"aarch64\"", "\"x86_64\"", "its twin is for the same architecture"),
+            ("\"aarch64\"", "\"mips\"", "found architecture \"mips\", which is unknown"),
+        ] {
+            let error =
+                format!("{:#}", Curriculum::parse(&text.replacen(from, to, 1)).unwrap_err());
+            assert!(error.contains("week2-day6 task") && error.contains(expected), "{error}");
+        }
+        let curriculum = Curriculum::parse(text).unwrap();
+        let offered = curriculum.day("week2-day6").unwrap().offered();
+        let offered: Vec<usize> = offered.map(|(id, _)| id.task).collect();
+        let expected = match std::env::consts::ARCH {
+            "x86_64" => [1, 2, 3, 4, 5],
+            "aarch64" => [4, 5, 3, 1, 2],
+            _ => [3, 1, 2, 4, 5],
+        };
+        assert_eq!(offered, expected);
     }
 
     #[test]

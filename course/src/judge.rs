@@ -104,14 +104,7 @@ pub(crate) fn command(root: &Path, day: &Day, task: Option<usize>) -> Result<Com
     };
     // A backtrace would stand between a message and its notes.
     command.env("RUST_BACKTRACE", "0");
-    command.args([
-        "--no-fail-fast",
-        "--test",
-        &day.module(),
-        "--features",
-        &day.feature,
-        "--",
-    ]);
+    command.args(["--no-fail-fast", "--test", &day.module(), "--features", &day.feature, "--"]);
     if let Some(number) = task {
         command.arg(format!("task_{number}_"));
     }

@@ -109,5 +109,7 @@ test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
         assert_eq!(report.closing.len(), 1);
         assert!(report.repeated.is_empty());
         assert!(Report::parse("test a ... ok\ntest a ... ok\n").repeated.contains("a"));
+        let ignored = Report::parse("test a ... ok\ntest b ... ignored, for 64-bit Arm\n");
+        assert_eq!(ignored.passed.len(), 1, "what did not run has neither passed nor failed");
     }
 }

@@ -219,7 +219,10 @@ mod tests {
         assert!(missing[0].contains("rustup target add aarch64-unknown-linux-gnu"), "{missing:?}");
         assert!(missing[1].starts_with("no-such-program ("), "{missing:?}");
         assert!(missing[1].contains("gcc-aarch64-linux-gnu"), "{missing:?}");
-        assert!(missing[2].contains("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER"), "{missing:?}");
+        assert!(
+            missing[2].contains("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER"),
+            "{missing:?}"
+        );
         let error = emulation.cargo(Path::new("."), "test", "max").unwrap_err().to_string();
         assert!(error.contains("64-bit Arm") && error.contains("no-such-program"), "{error}");
     }

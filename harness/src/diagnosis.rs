@@ -56,8 +56,10 @@ fn known_or(
             "thin": is_thin(found, expected, tolerance),
         })
     });
-    let known: Vec<String> =
-        Known::of_this_day().iter().flat_map(|known| known.tensor(what, found, tolerance)).collect();
+    let known: Vec<String> = Known::of_this_day()
+        .iter()
+        .flat_map(|known| known.tensor(what, found, tolerance))
+        .collect();
     match known.as_slice() {
         [one] => one.clone(),
         [] => otherwise(found, expected, tolerance).map(|text| line(&text)).unwrap_or_default(),

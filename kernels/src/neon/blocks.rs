@@ -169,8 +169,7 @@ impl<const N: usize> Products<N> {
             if F::OFFSET != 0.0 {
                 self.acc[s] = vfmaq_f32(self.acc[s], factors, x.offsets);
             }
-            (self.acc[s], self.before) =
-                add_products(self.acc[s], self.sums, self.before, factors);
+            (self.acc[s], self.before) = add_products(self.acc[s], self.sums, self.before, factors);
         }
     }
 }

@@ -27,7 +27,12 @@ impl Unit for Matrices {
 
     #[inline]
     #[target_feature(enable = "neon")]
-    unsafe fn place(codes: &mut [[i8; 16]; ROWS * GROUP / 16], i: usize, half: usize, rows: [int8x16_t; 4]) {
+    unsafe fn place(
+        codes: &mut [[i8; 16]; ROWS * GROUP / 16],
+        i: usize,
+        half: usize,
+        rows: [int8x16_t; 4],
+    ) {
         for pair in 0..2 {
             let both = side_by_side(rows[2 * pair], rows[2 * pair + 1]);
             for (k, both) in both.into_iter().enumerate() {
@@ -73,12 +78,7 @@ impl Unit for Matrices {
 
     #[inline]
     #[target_feature(enable = "neon")]
-    unsafe fn add(
-        panel: &Panel,
-        x: &Columns,
-        shape: Shape,
-        sums: &mut [[f32; ROWS]; COLUMNS],
-    ) {
+    unsafe fn add(panel: &Panel, x: &Columns, shape: Shape, sums: &mut [[f32; ROWS]; COLUMNS]) {
         // [rows 2r and 2r + 1, activations 2p and 2p + 1] for four r, two p.
         let mut acc = [[vdupq_n_f32(0.0); 2]; ROWS / 2];
         for i in 0..GROUP / shape.step {

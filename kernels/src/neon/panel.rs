@@ -75,7 +75,12 @@ pub(super) trait Unit {
     ///
     /// # Safety
     /// The machine has NEON.
-    unsafe fn place(codes: &mut [[i8; 16]; ROWS * GROUP / 16], i: usize, half: usize, rows: [int8x16_t; 4]);
+    unsafe fn place(
+        codes: &mut [[i8; 16]; ROWS * GROUP / 16],
+        i: usize,
+        half: usize,
+        rows: [int8x16_t; 4],
+    );
 
     /// Arranges groups of activations.
     ///
@@ -188,8 +193,7 @@ fn fill<U: Unit, F: Unpack>(panel: &mut Panel, groups: [&[u8]; ROWS]) {
 pub(super) struct OfBlocks<F>(std::marker::PhantomData<F>);
 
 impl<F: Blocks> Unpack for OfBlocks<F> {
-    const SHAPE: Shape =
-        Shape { step: 32, minimums: F::MINIMUM || F::OFFSET != 0.0, blocks: true };
+    const SHAPE: Shape = Shape { step: 32, minimums: F::MINIMUM || F::OFFSET != 0.0, blocks: true };
     const GROUP_BYTES: usize = 8 * F::BYTES;
 
     #[inline]

@@ -24,7 +24,12 @@ impl<M: Multiply> Unit for Vectors<M> {
 
     #[inline]
     #[target_feature(enable = "neon")]
-    unsafe fn place(codes: &mut [[i8; 16]; ROWS * GROUP / 16], i: usize, half: usize, rows: [int8x16_t; 4]) {
+    unsafe fn place(
+        codes: &mut [[i8; 16]; ROWS * GROUP / 16],
+        i: usize,
+        half: usize,
+        rows: [int8x16_t; 4],
+    ) {
         // Four codes of a row are a lane of 32 bits: the four by four of them are transposed.
         let [a, b, c, d] = rows.map(|row| vreinterpretq_s32_s8(row));
         let (ab, cd) = ([vzip1q_s32(a, b), vzip2q_s32(a, b)], [vzip1q_s32(c, d), vzip2q_s32(c, d)]);
@@ -50,12 +55,7 @@ impl<M: Multiply> Unit for Vectors<M> {
 
     #[inline]
     #[target_feature(enable = "neon")]
-    unsafe fn add(
-        panel: &Panel,
-        x: &Columns<'_>,
-        shape: Shape,
-        sums: &mut [[f32; ROWS]; COLUMNS],
-    ) {
+    unsafe fn add(panel: &Panel, x: &Columns<'_>, shape: Shape, sums: &mut [[f32; ROWS]; COLUMNS]) {
         let load = |sums: &[f32; ROWS]| [0, 1].map(|h| load_floats(&sums.as_chunks().0[h]));
         let mut acc = [[vdupq_n_f32(0.0); 2]; COLUMNS];
         for i in 0..GROUP / shape.step {

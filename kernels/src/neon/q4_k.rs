@@ -46,9 +46,7 @@ pub fn scales_and_mins(packed: &[u8; 12]) -> ([i16; 8], int16x8_t) {
 #[inline(always)]
 fn wide(bytes: u64) -> int16x8_t {
     // SAFETY: every processor of this architecture has these instructions.
-    unsafe {
-        vreinterpretq_s16_u16(vmovl_u8(vcreate_u8(bytes)))
-    }
+    unsafe { vreinterpretq_s16_u16(vmovl_u8(vcreate_u8(bytes))) }
 }
 
 /// `d`, `dmin`, and eight scales and minimums of six bits.

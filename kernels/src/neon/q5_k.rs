@@ -28,19 +28,26 @@ impl Superblocks<2> for Q5K {
         unsafe {
             let bytes = block[16..].as_chunks().0;
             let mut fifth = [load(&bytes[0]), load(&bytes[1])];
-            for j in 0..4 {
-                for half in 0..2 {
-                    let codes = std::array::from_fn(|h| {
-                        let four = load(&bytes[2 + 2 * j + h]);
-                        let four = if half == 0 { four } else { vshrq_n_u8::<4>(four) };
-                        // What is above the four bits goes when the fifth is put there.
-                        let code = vsliq_n_u8::<4>(four, vandq_u8(fifth[h], vdupq_n_u8(1)));
-                        fifth[h] = vshrq_n_u8::<1>(fifth[h]);
-                        signed(code)
-                    });
-                    each(2 * j + half, codes);
-                }
-            }
+            let mut next = |i: usize| {
+                let codes = std::array::from_fn(|h| {
+                    let four = load(&bytes[2 + i / 2 * 2 + h]);
+                    let four = if i.is_multiple_of(2) { four } else { vshrq_n_u8::<4>(four) };
+                    // What is above the four bits goes when the fifth is put there.
+                    let code = vsliq_n_u8::<4>(four, vandq_u8(fifth[h], vdupq_n_u8(1)));
+                    fifth[h] = vshrq_n_u8::<1>(fifth[h]);
+                    signed(code)
+                });
+                each(i, codes);
+            };
+            // Not a loop, which the compiler would keep as one, with the sub-block to be found anew.
+            next(0);
+            next(1);
+            next(2);
+            next(3);
+            next(4);
+            next(5);
+            next(6);
+            next(7);
         }
     }
 }

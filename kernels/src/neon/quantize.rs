@@ -37,9 +37,8 @@ fn quantize(x: &[f32; GROUP], width: usize, group: &mut Int8Group) {
         group.scales[i * SUM / BLOCK] = absmax / 127.0;
         let inverse = if absmax > 0.0 { 127.0 / absmax } else { 0.0 };
         // Rounded to the nearest, ties to even.
-        let four = |j: usize| {
-            vcvtnq_s32_f32(vmulq_n_f32(load_floats(&x.as_chunks().0[j]), inverse))
-        };
+        let four =
+            |j: usize| vcvtnq_s32_f32(vmulq_n_f32(load_floats(&x.as_chunks().0[j]), inverse));
         let eight = |j: usize| vqmovn_high_s32(vqmovn_s32(four(j)), four(j + 1));
         let sixteen = vqmovn_high_s16(vqmovn_s16(eight(0)), eight(2));
         // SAFETY: the reference is to 16 bytes.

@@ -148,12 +148,7 @@ fn wide(numbers: [int16x8_t; 2]) -> [int32x4_t; 4] {
 
 /// `sums + products · scales[i]`, the scale the same for all lanes.
 #[inline(always)]
-fn add_number(
-    sums: int32x4_t,
-    products: int32x4_t,
-    scales: [int32x4_t; 4],
-    i: usize,
-) -> int32x4_t {
+fn add_number(sums: int32x4_t, products: int32x4_t, scales: [int32x4_t; 4], i: usize) -> int32x4_t {
     let scales = scales[i / 4];
     match i % 4 {
         0 => add_scaled::<0>(sums, products, scales),

@@ -59,11 +59,8 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
     };
     let here: Vec<Entry> =
         entries.iter().filter(|entry| super::is_for_here(entry, curriculum)).cloned().collect();
-    let mut matrix = if options.elsewhere {
-        Matrix::default()
-    } else {
-        tried(root, curriculum, &here, None)?
-    };
+    let mut matrix =
+        if options.elsewhere { Matrix::default() } else { tried(root, curriculum, &here, None)? };
     let others: Vec<(Processor, Vec<Entry>)> = PROCESSORS
         .into_iter()
         .filter(|processor| !processor.is_here())
@@ -88,9 +85,10 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
     if options.check {
         // A file that also has answers of tasks for another processor is not what this one gives.
         let mixed = |file: &String| {
-            others.iter().flat_map(|(_, entries)| entries).any(|entry| {
-                super::answers_file(entry, curriculum) == *file
-            })
+            others
+                .iter()
+                .flat_map(|(_, entries)| entries)
+                .any(|entry| super::answers_file(entry, curriculum) == *file)
         };
         matrix.answers.retain(|file, _| options.elsewhere || !mixed(file));
         matrix.problems.extend(data::stale(root, &matrix.answers));
@@ -140,7 +138,11 @@ fn finish(matrix: &mut Matrix, entries: &[Entry], check: bool) -> Result<()> {
 /// # Errors
 /// As [`run`].
 pub(crate) fn verify(root: &Path, curriculum: &Curriculum) -> Result<String> {
-    run(root, curriculum, &Options { check: true, unseen: false, elsewhere: false, days: Vec::new() })?;
+    run(
+        root,
+        curriculum,
+        &Options { check: true, unseen: false, elsewhere: false, days: Vec::new() },
+    )?;
     let mut entries = super::load(root, curriculum)?;
     entries.retain(|entry| super::is_for_here(entry, curriculum));
     let wrong = entries.iter().filter(|entry| matches!(entry.kind, Kind::Wrong(_))).count();

@@ -130,8 +130,9 @@ fn stage(
     if finished.text.contains("warning: ") {
         problems.push(format!("{place}: the compiler warns:\n{}", finished.tail(40)));
     }
-    problems
-        .extend(judge(day, n, other, &report).into_iter().map(|problem| format!("{place}: {problem}")));
+    problems.extend(
+        judge(day, n, other, &report).into_iter().map(|problem| format!("{place}: {problem}")),
+    );
     Ok(report)
 }
 
