@@ -18,7 +18,7 @@ pub(super) fn dot(blocks: &[[u8; 34]], x: &Int8Group) -> float32x4_t {
     let mut acc = vdupq_n_f32(0.0);
     let values = x.values.as_chunks::<32>().0;
     for ((block, p), &scale) in blocks.iter().zip(values).zip(&x.scales) {
-        let (&d, q) = block.split_first_chunk().expect("a scale");
+        let (&d, q) = block.split_first_chunk::<2>().expect("a scale");
         let mut sums = vdupq_n_s32(0);
         for (q, p) in q.as_chunks().0.iter().zip(p.as_chunks().0) {
             let (q, p) = (vreinterpretq_s8_u8(load(q)), load_signed(p));
