@@ -123,7 +123,7 @@ impl Engine for Solution {
         }
     }
 
-    fn logits(&mut self, tokens: &[u32]) -> Tensor {
+    fn logits(&mut self, tokens: &[u32]) -> Result<Tensor> {
         match self {
             Self::Week1(engine) => engine.logits(tokens),
             Self::Week2(engine) => engine.logits(tokens),

@@ -10,7 +10,7 @@ use std::{fmt::Write as _, io::Write as _, path::PathBuf};
 use ndarray::{Axis, Zip};
 use serde_json::{Value, json};
 
-use crate::{check::Tolerance, fixtures::Fixtures};
+use crate::{stored::Stored, tolerance::Tolerance};
 use tiny_llm_formats::Tensor;
 
 /// Lines to print under a mismatch; empty if nothing is known of this answer.
@@ -102,7 +102,7 @@ fn largest(x: &Tensor) -> f32 {
 
 /// The known wrong answers of one day.
 struct Known {
-    file: Fixtures,
+    file: Stored,
 }
 
 impl Known {
@@ -114,7 +114,7 @@ impl Known {
         let stem = program.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let Some((day, _)) = stem.rsplit_once('-') else { return Vec::new() };
         let names = [format!("wrong/{day}"), format!("wrong/{day}_{}", std::env::consts::ARCH)];
-        let files = names.iter().filter_map(|name| Fixtures::open_if_there(name));
+        let files = names.iter().filter_map(|name| Stored::open_if_there(name));
         files.map(|file| Self { file }).collect()
     }
 

@@ -1,6 +1,10 @@
 //! Week 1's engine. Nothing is cached: each new token is one forward pass over all tokens so far.
 
-use std::{collections::HashSet, ops::ControlFlow, path::Path};
+use std::{
+    collections::HashSet,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Result;
 use ndarray::{Array2, Axis};
@@ -12,16 +16,19 @@ use tiny_llm::week1::{
 use tiny_llm_cli::Request;
 use tiny_llm_formats::{FinishReason, Tensor, checkpoint::Checkpoint, config::ModelConfig};
 
+use super::finite::{Watch, explained};
+
 /// A model of arrays in f32.
 pub(crate) struct Week1 {
     pub(crate) model: Model,
+    folder: PathBuf,
 }
 
 impl Week1 {
     pub(crate) fn load(folder: &Path) -> Result<Self> {
         let config = ModelConfig::from_folder(folder)?;
         Checkpoint::open(folder)?.check_names(&config)?;
-        Ok(Self { model: load_model(folder)? })
+        Ok(Self { model: load_model(folder)?, folder: folder.to_owned() })
     }
 
     /// Every matrix is read in f32; of the embedding one row, unless it is the output head too.
@@ -42,9 +49,10 @@ impl Week1 {
         4 * (head + layers.sum::<usize>()) as u64
     }
 
-    pub(crate) fn logits(&self, tokens: &[u32]) -> Tensor {
+    pub(crate) fn logits(&self, tokens: &[u32]) -> Result<Tensor> {
         // (1, L, V) -> (L, V)
-        self.model.forward(&batch_of_one(tokens)).index_axis_move(Axis(0), 0)
+        let logits = self.model.forward(&batch_of_one(tokens)).index_axis_move(Axis(0), 0);
+        if logits.iter().all(|x| x.is_finite()) { Ok(logits) } else { Err(explained(&self.folder)) }
     }
 
     pub(crate) fn generate(
@@ -57,7 +65,13 @@ impl Week1 {
             context: self.model.config.max_positions,
             stop_tokens: HashSet::from_iter(request.stop_tokens.iter().copied()),
         };
-        let next_logits = |tokens: &[u32]| next_token_logits(&self.model, tokens);
+        let watch = Watch::default();
+        let next_logits = |tokens: &[u32]| {
+            let logits = next_token_logits(&self.model, tokens);
+            watch.see(&logits);
+            logits
+        };
+        let on_token = |token| watch.pass_on(token, on_token);
         let finish = if request.sampling.is_greedy() {
             // Day 6 is enough for this; sampling comes on day 7.
             generate(next_logits, &request.prompt, &limits, |logits, _| argmax(logits), on_token)
@@ -71,7 +85,7 @@ impl Week1 {
                 on_token,
             )
         };
-        finish
+        watch.end(finish?, &self.folder)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeSet, HashSet},
     ops::ControlFlow,
-    path::Path,
+    path::{Path, PathBuf},
     str::FromStr,
     sync::Arc,
 };
@@ -38,7 +38,10 @@ use tiny_llm_formats::{
     gguf::{DEFAULT_ALIGNMENT, Metadata, Progress, TensorInfo, TensorType, Value},
 };
 
-use super::written::{self, Written};
+use super::{
+    finite::{Watch, explained},
+    written::{self, Written},
+};
 
 /// Longer contexts must be asked for: room for their keys and values is set aside.
 const DEFAULT_CONTEXT: usize = 4096;
@@ -50,6 +53,7 @@ pub(crate) struct Week2 {
     /// What a GGUF file says beside its tensors.
     pub(crate) metadata: Option<Metadata>,
     session: Session,
+    path: PathBuf,
     /// Of the matrices.
     types: Vec<TensorType>,
     cache_type: CacheType,
@@ -73,7 +77,14 @@ impl Week2 {
         let plan = plan(options, &types)?;
         let cache_type = named("--cache-type", options.cache_type.as_deref(), CacheType::default)?;
         let session = Session::new(Arc::new(model), Arc::new(plan), context, cache_type);
-        Ok(Self { metadata, session, types, cache_type, keep_cache: !options.no_cache })
+        Ok(Self {
+            metadata,
+            session,
+            path: path.to_owned(),
+            types,
+            cache_type,
+            keep_cache: !options.no_cache,
+        })
     }
 
     pub(crate) fn config(&self) -> &ModelConfig {
@@ -123,15 +134,18 @@ impl Week2 {
         self.session.clear();
     }
 
-    pub(crate) fn logits(&mut self, tokens: &[u32]) -> Tensor {
+    pub(crate) fn logits(&mut self, tokens: &[u32]) -> Result<Tensor> {
         self.session.clear();
         let width = self.config().vocab_size;
         let mut logits = Vec::with_capacity(tokens.len() * width);
         for token in tokens {
             logits.extend_from_slice(self.session.feed(&[*token], 1).expect("tokens were checked"));
         }
-        Tensor::from_shape_vec(IxDyn(&[tokens.len(), width]), logits)
-            .expect("one row for each token")
+        if !logits.iter().all(|x| x.is_finite()) {
+            return Err(explained(&self.path));
+        }
+        Ok(Tensor::from_shape_vec(IxDyn(&[tokens.len(), width]), logits)
+            .expect("one row for each token"))
     }
 
     pub(crate) fn generate(
@@ -146,7 +160,10 @@ impl Week2 {
         };
         let mut sampler = super::sampler(&request.sampling);
         let greedy = request.sampling.is_greedy();
+        let watch = Watch::default();
+        let on_token = |token| watch.pass_on(token, on_token);
         let choose = |logits: &[f32], tokens: &[u32]| {
+            watch.see(logits);
             if greedy { argmax(logits) } else { sampler.choose(logits, tokens) }
         };
         let session = &mut self.session;
@@ -165,7 +182,7 @@ impl Week2 {
                 on_token,
             )?
         };
-        Ok(finish)
+        watch.end(finish, &self.path)
     }
 }
 

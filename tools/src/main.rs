@@ -19,6 +19,7 @@ mod bank;
 mod bench;
 mod consistency;
 mod grade;
+mod pristine;
 mod verify;
 
 /// Keeps the course, and its learners' results, in order

@@ -148,9 +148,9 @@ pub(super) fn run<'a>(
 }
 
 /// Does something with every entry and its place, on all cores, and returns the results in order.
-pub(super) fn each<T: Send>(
-    entries: &[Entry],
-    action: impl Fn(usize, &Entry) -> Result<T> + Sync,
+pub(crate) fn each<E: Sync, T: Send>(
+    entries: &[E],
+    action: impl Fn(usize, &E) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let worker = || {
@@ -259,14 +259,14 @@ fn judge(entry: &Entry, wrong: &Wrong, ran: &Ran, says: &[&str]) -> Vec<String> 
 
 /// A run of tests.
 #[derive(Debug)]
-pub(super) struct Ran {
+pub(crate) struct Ran {
     pub(super) report: Report,
     /// Whether it came to its end.
-    pub(super) ended: bool,
+    pub(crate) ended: bool,
 }
 
 impl Ran {
-    pub(super) fn red(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn red(&self) -> impl Iterator<Item = &str> {
         self.report.passed.iter().filter(|(_, passed)| !**passed).map(|(name, _)| name.as_str())
     }
 
@@ -281,11 +281,19 @@ impl Ran {
 }
 
 pub(super) fn tests(command: &mut Command) -> Result<Ran> {
+    tests_within(command, LIMIT)
+}
+
+/// Runs tests, for so long at most.
+///
+/// # Errors
+/// If the program cannot be run, or ends without a report.
+pub(crate) fn tests_within(command: &mut Command, limit: Duration) -> Result<Ran> {
     let start = Instant::now();
     let (mut child, lines) = start_piped(command)?;
     let (mut text, mut ended) = (String::new(), true);
     loop {
-        match lines.recv_timeout(LIMIT.saturating_sub(start.elapsed())) {
+        match lines.recv_timeout(limit.saturating_sub(start.elapsed())) {
             Ok(line) => {
                 text += &line;
                 text.push('\n');

@@ -21,7 +21,7 @@ of the reference's, it turns its task's tests red, and a message says what is in
 `named` those that say why. `distance` is how many tolerances its most revealing answer lies from the right one; ∞ stands for a NaN, or for a
 check that allows no deviation, and – where the answer is no tensor. Every distance is at least 20, so no tolerance hides a mistake.
 
-The bodies are in `tests/wrong`; correct bodies of other shapes, which must all pass, are in `tests/alternate`.
+What each changes is in `tests/wrong`; correct bodies of other shapes, which must all pass, are in `tests/alternate`.
 ";
 
 /// The page's text. Of the tasks that were `left_out`, because this machine cannot run them, it has

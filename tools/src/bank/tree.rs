@@ -18,10 +18,10 @@ use super::{
 };
 use crate::{
     curriculum::{Curriculum, Day},
+    pristine::copy_tree,
     process::{cargo, run_quietly},
     processor::Emulation,
     stubs::generated,
-    verify::tree::copy_tree,
 };
 
 /// The copy, built.
@@ -92,7 +92,7 @@ impl Bank {
 }
 
 /// Builds the test programs and says where they are.
-fn build(
+pub(crate) fn build(
     root: &Path,
     tree: &Path,
     days: &[&Day],

@@ -12,8 +12,8 @@ use super::{
     submission::Submission,
 };
 use crate::{
-    consistency::task_of_test,
     curriculum::{Curriculum, Day},
+    libtest::task_of_test,
     template::parse_task,
 };
 

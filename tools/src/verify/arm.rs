@@ -5,8 +5,8 @@ use anyhow::{Result, ensure};
 
 use super::{
     context::{Outcome, Verification, succeeds},
+    elsewhere,
     memory::rungs,
-    replay,
     rust::count,
 };
 use crate::{
@@ -53,7 +53,7 @@ pub(super) fn neon(v: &mut Verification) -> Result<Outcome> {
 }
 
 fn tasks(v: &Verification, arm: Processor, emulation: &Emulation) -> Result<String> {
-    let (tasks, problems) = replay::elsewhere(v, arm, emulation)?;
+    let (tasks, problems) = elsewhere::replay(v, arm, emulation)?;
     for problem in &problems {
         println!("{problem}");
     }

@@ -24,6 +24,7 @@ mod book;
 mod budget;
 mod context;
 mod cpu;
+mod elsewhere;
 mod engine;
 mod fuzz;
 mod grade;
@@ -36,7 +37,7 @@ mod promise;
 mod python;
 mod replay;
 mod rust;
-pub(crate) mod tree;
+mod tree;
 mod waiting;
 
 type Step = (&'static str, fn(&mut Verification) -> Result<Outcome>);
