@@ -13,6 +13,7 @@
 //! | `fused`, `unpacked` | the same for the taught rungs' formats that no day teaches |
 //! | `avx2`, `avx512`, `neon` | the rungs with vector instructions |
 //! | `loops`, `vector` | the small work between the matrices: norms, the gate, attention's tiles |
+//! | `sampling` | choosing a token without sorting the vocabulary |
 //!
 //! # One shape for each instruction set
 //!
@@ -57,6 +58,7 @@ pub mod parallel;
 mod prefetch;
 pub mod provided;
 pub mod rung;
+pub mod sampling;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod streams;
 pub mod unpacked;

@@ -43,7 +43,7 @@ impl<T> UnsafeCell<T> {
 /// How often a waiting thread looks before it offers its core to another: some tens of
 /// microseconds.
 #[cfg(not(loom))]
-const SPINS: u32 = 1 << 10;
+const SPINS: u32 = if cfg!(miri) { 1 } else { 1 << 10 };
 
 /// Waits by looking.
 pub(super) fn wait_until(done: impl Fn() -> bool) {
