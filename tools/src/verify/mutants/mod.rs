@@ -65,7 +65,7 @@ pub(super) fn mutants(v: &mut Verification) -> Result<Outcome> {
     println!("{} do not compile", unviable.len());
 
     let days: Vec<&Day> = v.curriculum.days().collect();
-    let programs = build(copy.root, &copy.tree, &days)?;
+    let programs = build(copy.root, &copy.tree, &days, None)?;
     let fates = each(&viable, |_, (number, mutant)| copy.fate(*number, mutant, &days, &programs))?;
     let count = |wanted: Fate| fates.iter().filter(|fate| **fate == wanted).count();
     let (caught, endless) = (count(Fate::Caught), count(Fate::Endless));
