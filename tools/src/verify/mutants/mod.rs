@@ -17,10 +17,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use self::{list::Mutant, plant::Planted};
-use super::{
-    context::{Outcome, Verification, succeeds},
-    tree::copy_tree,
-};
+use super::context::{Outcome, Verification, succeeds};
 use crate::{
     bank::{
         matrix::{each, tests_within},
@@ -28,6 +25,7 @@ use crate::{
         variants::{VARIABLE, without_warnings},
     },
     curriculum::Day,
+    pristine::copy_tree,
     process::{cargo, run_quietly},
     stubs::generated,
 };
