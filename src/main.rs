@@ -152,8 +152,8 @@ impl Engine for Solution {
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason> {
         match self {
-            Self::Week1(engine) => engine.generate(request, on_token),
-            Self::Week2(engine) => engine.generate(request, on_token),
+            Self::Week1(engine) => engine.answer(request, on_token),
+            Self::Week2(engine) => engine.answer(request, on_token),
         }
     }
 

@@ -1,7 +1,6 @@
 //! Week 1's engine. Nothing is cached: each new token is one forward pass over all tokens so far.
 
 use std::{
-    collections::HashSet,
     ops::ControlFlow,
     path::{Path, PathBuf},
 };
@@ -9,11 +8,12 @@ use std::{
 use anyhow::Result;
 use ndarray::{Array2, Axis};
 use tiny_llm::week1::{
-    generate::{Limits, argmax, generate, next_token_logits},
+    generate::{argmax, generate, next_token_logits},
     model::Model,
+    sampling::{Rng, Sampler, SamplerOptions},
     weights::load_model,
 };
-use tiny_llm_cli::Request;
+use tiny_llm_cli::{Request, Sampling};
 use tiny_llm_formats::{FinishReason, Tensor, checkpoint::Checkpoint, config::ModelConfig};
 
 use super::finite::{Watch, explained};
@@ -55,16 +55,13 @@ impl Week1 {
         if logits.iter().all(|x| x.is_finite()) { Ok(logits) } else { Err(explained(&self.folder)) }
     }
 
-    pub(crate) fn generate(
+    /// Extends the request's prompt.
+    pub(crate) fn answer(
         &self,
         request: &Request,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason> {
-        let limits = Limits {
-            max_new_tokens: request.max_new_tokens,
-            context: self.model.config.max_positions,
-            stop_tokens: HashSet::from_iter(request.stop_tokens.iter().copied()),
-        };
+        let limits = super::limits(request, self.model.config.max_positions);
         let watch = Watch::default();
         let next_logits = |tokens: &[u32]| {
             let logits = next_token_logits(&self.model, tokens);
@@ -76,14 +73,12 @@ impl Week1 {
             // Day 6 is enough for this; sampling comes on day 7.
             generate(next_logits, &request.prompt, &limits, |logits, _| argmax(logits), on_token)
         } else {
-            let mut sampler = super::sampler(&request.sampling);
-            generate(
-                next_logits,
-                &request.prompt,
-                &limits,
-                |logits, seen| sampler.choose(logits, seen),
-                on_token,
-            )
+            let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
+                request.sampling;
+            let options = SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
+            let mut sampler = Sampler { options, rng: Rng::new(seed) };
+            let choose = |logits: &[f32], seen: &[u32]| sampler.choose(logits, seen);
+            generate(next_logits, &request.prompt, &limits, choose, on_token)
         };
         watch.end(finish?, &self.folder)
     }

@@ -1,7 +1,7 @@
 //! Week 2's engine: weights read in place, a cache that is kept from one request to the next.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::BTreeSet,
     ops::ControlFlow,
     path::{Path, PathBuf},
     str::FromStr,
@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Result, anyhow, ensure};
 use ndarray::IxDyn;
 use tiny_llm::{
-    week1::generate::{Limits, argmax},
+    week1::{self, generate::argmax, sampling::Rng},
     week2::{
         bandwidth,
         cache::CacheType,
@@ -30,13 +30,15 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{
-    LoadOptions, QuantizeRequest, Request, Roofline, WriteRequest, WriteTensor, WrongOption,
+    LoadOptions, QuantizeRequest, Request, Roofline, Sampling, WriteRequest, WriteTensor,
+    WrongOption,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,
     config::ModelConfig,
     gguf::{DEFAULT_ALIGNMENT, Metadata, Progress, TensorInfo, TensorType, Value},
 };
+use tiny_llm_kernels::sampling::{Sampler, SamplerOptions};
 
 use super::{
     finite::{Watch, explained},
@@ -148,23 +150,23 @@ impl Week2 {
             .expect("one row for each token"))
     }
 
-    pub(crate) fn generate(
+    /// Extends the request's prompt; what it shares with the one before it is not computed again.
+    pub(crate) fn answer(
         &mut self,
         request: &Request,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason> {
-        let limits = Limits {
-            max_new_tokens: request.max_new_tokens,
-            context: self.config().max_positions,
-            stop_tokens: HashSet::from_iter(request.stop_tokens.iter().copied()),
-        };
-        let mut sampler = super::sampler(&request.sampling);
+        let limits = super::limits(request, self.config().max_positions);
+        let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
+            request.sampling;
+        let options = SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
+        let (mut sampler, mut rng) = (Sampler::new(options), Rng::new(seed));
         let greedy = request.sampling.is_greedy();
         let watch = Watch::default();
         let on_token = |token| watch.pass_on(token, on_token);
-        let choose = |logits: &[f32], tokens: &[u32]| {
+        let choose = |logits: &[f32], seen: &[u32]| {
             watch.see(logits);
-            if greedy { argmax(logits) } else { sampler.choose(logits, tokens) }
+            if greedy { argmax(logits) } else { sampler.choose(logits, seen, rng.uniform()) }
         };
         let session = &mut self.session;
         let finish = if self.keep_cache {
@@ -174,13 +176,7 @@ impl Week2 {
                 session.clear();
                 session.feed(tokens, CHUNK).expect("tokens were checked").to_vec()
             };
-            tiny_llm::week1::generate::generate(
-                next_logits,
-                &request.prompt,
-                &limits,
-                choose,
-                on_token,
-            )?
+            week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token)?
         };
         watch.end(finish, &self.path)
     }
