@@ -257,8 +257,7 @@ fn matrix(case: &Case) -> (Matrix, Input) {
     let tokens = values.shape()[0];
     // The f32 values would be something else: these functions have no use for them.
     let int8 = (0..tokens).flat_map(of_row).collect();
-    let x =
-        Input { rows: tokens, cols: 320, values: vec![f32::NAN; tokens * 320], int8, width: BLOCK };
+    let x = Input { rows: tokens, cols: 320, values: vec![f32::NAN; tokens * 320], int8 };
     (weight, x)
 }
 

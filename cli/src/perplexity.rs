@@ -132,7 +132,7 @@ impl Likelihood {
     /// Every token but the first, given those before it.
     fn add(&mut self, engine: &mut impl Engine, tokens: &[u32]) -> Result<()> {
         engine.check(tokens)?;
-        let logits = engine.logits(tokens);
+        let logits = engine.logits(tokens)?;
         let mut negative_log = 0.0;
         for (row, &next) in logits.rows().into_iter().zip(&tokens[1..]) {
             let max = row.fold(f32::NEG_INFINITY, |m, &x| m.max(x));

@@ -105,7 +105,7 @@ fn answer<E: Engine>(session: &mut Session<E>, prompt: &str) -> Result<Option<St
         stop_tokens: session.stop_tokens(),
         sampling: Sampling::greedy(),
     };
-    let generated = session.generate(&request, |piece| {
+    let generated = session.stream(&request, |piece| {
         if piece.contains('\n') { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     let line = generated.text.split('\n').next().unwrap_or_default().trim().to_owned();

@@ -169,6 +169,30 @@ impl Checkpoint {
         })
     }
 
+    /// The first weight that is NaN or infinite: its tensor, where it stands in it, and what it is.
+    /// Reads every value.
+    #[must_use]
+    pub fn first_not_finite(&self) -> Option<(&str, Vec<usize>, f32)> {
+        self.place.iter().find_map(|(name, &shard)| {
+            let shard = &self.shards[shard];
+            let info = &shard.tensors[name];
+            let bytes = &shard.map[info.bytes.clone()];
+            let size = info.dtype.bitsize() / 8;
+            let value = |bytes: &[u8]| match (info.dtype, bytes) {
+                (Dtype::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),
+                (Dtype::F16, &[a, b]) => half::f16::from_le_bytes([a, b]).to_f32(),
+                (Dtype::BF16, &[a, b]) => half::bf16::from_le_bytes([a, b]).to_f32(),
+                _ => 0.0, // No weight of these models.
+            };
+            let values = bytes.chunks_exact(size.max(1)).map(value);
+            let (mut at, found) = values.enumerate().find(|(_, x)| !x.is_finite())?;
+            let mut place: Vec<usize> =
+                info.shape.iter().rev().map(|&n| (at % n, at /= n).0).collect();
+            place.reverse();
+            Some((name.as_str(), place, found))
+        })
+    }
+
     fn find(&self, name: &str, shape: &[usize]) -> Result<(&Shard, &str, &Info)> {
         let Some((name, &shard)) = self.place.get_key_value(name) else {
             bail!(

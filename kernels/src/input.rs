@@ -1,6 +1,8 @@
 //! What a matrix is multiplied with: rows of activations, and the same rows as small
 //! integers.
 
+use std::ops::Deref;
+
 use crate::parallel::{Schedule, Team};
 
 /// Activations of which a row is made: as many as weights in the longest blocks.
@@ -40,19 +42,41 @@ pub struct Input {
     pub cols: usize,
     /// `[rows, cols]`
     pub values: Vec<f32>,
-    /// `[rows, groups]`, the same for kernels that multiply integers; up to date after
-    /// `quantize`.
+    /// `[rows, groups]`, the same for kernels that multiply integers, as they were when the input was
+    /// prepared last.
     pub int8: Vec<Int8Group>,
-    /// How many activations share a scale in `int8`: [`BLOCK`] or [`GROUP`]; 0 after
-    /// [`Input::resize`], for what is written then is not in `int8` yet.
-    pub width: usize,
+}
+
+/// An input that can be multiplied: as long as this is there, nobody writes into the input, so its
+/// integers are those of its values.
+#[derive(Debug, Clone, Copy)]
+pub struct Prepared<'a> {
+    input: &'a Input,
+    scale_width: Option<usize>,
+}
+
+impl Prepared<'_> {
+    /// How many activations share a scale in the integers, [`BLOCK`] or [`GROUP`]; `None` if it has
+    /// none, and can be multiplied in f32 alone.
+    #[must_use]
+    pub fn scale_width(&self) -> Option<usize> {
+        self.scale_width
+    }
+}
+
+impl Deref for Prepared<'_> {
+    type Target = Input;
+
+    fn deref(&self) -> &Input {
+        self.input
+    }
 }
 
 impl Input {
     /// Makes room for `rows` of `cols` values, which are to be written and then prepared. Nothing
     /// is allocated if there was as much room before.
     pub fn resize(&mut self, rows: usize, cols: usize) {
-        (self.rows, self.cols, self.width) = (rows, cols, 0);
+        (self.rows, self.cols) = (rows, cols);
         self.values.resize(rows * cols, 0.0);
     }
 
@@ -75,8 +99,8 @@ impl Input {
     }
 
     /// Brings [`Input::int8`] up to date with [`Input::values`], with a scale for each `width` of
-    /// them: [`BLOCK`] or [`GROUP`]. Weights whose blocks are longer cannot be multiplied with it; for
-    /// those whose blocks are shorter it is coarser than it need be.
+    /// them: [`BLOCK`] or [`GROUP`]. Weights whose blocks are longer cannot be multiplied with it;
+    /// for those whose blocks are shorter it is coarser than it need be.
     ///
     /// `quantize_row(x, width, groups)` makes the groups of one row.
     pub fn quantize_with<S: Schedule>(
@@ -84,12 +108,30 @@ impl Input {
         team: &Team<S>,
         width: usize,
         quantize_row: impl Fn(&[f32], usize, &mut [Int8Group]) + Sync,
-    ) {
+    ) -> Prepared<'_> {
         let (cols, groups) = (self.cols, self.groups());
-        self.width = width;
         self.int8.resize_with(self.rows * groups, Int8Group::default);
         team.parallel_rows(&mut self.int8, groups, 1, |r, row| {
             quantize_row(&self.values[r * cols..][..cols], width, row);
         });
+        self.with_int8(width)
+    }
+
+    /// For kernels that multiply f32.
+    #[must_use]
+    pub fn without_int8(&self) -> Prepared<'_> {
+        Prepared { input: self, scale_width: None }
+    }
+
+    /// For kernels that multiply integers: whoever calls this has written [`Input::int8`], with a
+    /// scale for each `width` activations.
+    ///
+    /// # Panics
+    /// If there are not as many groups as the rows have.
+    #[must_use]
+    pub fn with_int8(&self, width: usize) -> Prepared<'_> {
+        let (found, expected) = (self.int8.len(), self.rows * self.groups());
+        assert_eq!(found, expected, "{found} int8 groups for {} rows of {}", self.rows, self.cols);
+        Prepared { input: self, scale_width: Some(width) }
     }
 }

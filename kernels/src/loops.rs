@@ -11,8 +11,8 @@ pub(crate) trait MultiplyAdd {
     fn multiply_add(a: f32, b: f32, c: f32) -> f32;
 }
 
-/// In one instruction, with one rounding. Only where there is such an instruction: the library's exact
-/// substitute would be slow.
+/// In one instruction, with one rounding. Only where there is such an instruction: the library's
+/// exact substitute would be slow.
 pub(crate) struct Fused;
 
 impl MultiplyAdd for Fused {
@@ -22,9 +22,11 @@ impl MultiplyAdd for Fused {
     }
 }
 
-/// In two, on every processor.
+/// In two, on every processor. All 64-bit Arm ones have the one instruction.
+#[cfg(not(target_arch = "aarch64"))]
 pub(crate) struct Separate;
 
+#[cfg(not(target_arch = "aarch64"))]
 impl MultiplyAdd for Separate {
     #[inline(always)]
     fn multiply_add(a: f32, b: f32, c: f32) -> f32 {

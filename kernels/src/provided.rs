@@ -1,10 +1,7 @@
 //! Which kernel of this crate serves a rung, a format and a number of rows.
 
 #[cfg(target_arch = "aarch64")]
-use crate::neon::{
-    self,
-    lanes::{DotProduct, Widening},
-};
+use crate::neon;
 use crate::{
     Kernel,
     input::Input,
@@ -15,8 +12,8 @@ use crate::{
 use crate::{avx2, avx512};
 use tiny_llm_formats::gguf::TensorType;
 
-/// The kernel for a matrix of `tensor_type` and `rows` rows of activations, if this crate has one on
-/// this rung.
+/// The kernel for a matrix of `tensor_type` and `rows` rows of activations, if this crate has one
+/// on this rung.
 #[must_use]
 pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     match rung {
@@ -25,15 +22,13 @@ pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel
         #[cfg(target_arch = "x86_64")]
         Rung::Avx512Vnni => Some(avx512::kernel(tensor_type, rows)),
         #[cfg(target_arch = "aarch64")]
-        Rung::Neon => neon::kernel::<Widening>(tensor_type),
-        #[cfg(target_arch = "aarch64")]
-        Rung::NeonDot => neon::kernel::<DotProduct>(tensor_type),
+        Rung::Neon | Rung::NeonDot | Rung::NeonI8mm => neon::kernel(rung, tensor_type, rows),
         _ => None,
     }
 }
 
-/// Brings the integers of `x` up to date with this rung's instructions, a scale for each `width`.
-/// False if the rung has none for it; nothing is done then.
+/// Makes the integers of `x` with this rung's instructions, a scale for each `width`. False if the
+/// rung has none for it; nothing is done then.
 ///
 /// # Panics
 /// If this machine cannot run the rung.
@@ -42,15 +37,26 @@ pub fn quantize<S: Schedule>(rung: Rung, team: &Team<S>, x: &mut Input, width: u
     assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
     match rung {
         #[cfg(target_arch = "x86_64")]
-        Rung::Avx2 => x.quantize_with(team, width, |x, width, groups| {
-            // SAFETY: the machine has the rung's instructions.
-            unsafe { avx2::quantize_row(x, width, groups) }
-        }),
+        Rung::Avx2 => {
+            x.quantize_with(team, width, |x, width, groups| {
+                // SAFETY: the machine has the rung's instructions.
+                unsafe { avx2::quantize_row(x, width, groups) }
+            });
+        }
         #[cfg(target_arch = "x86_64")]
-        Rung::Avx512Vnni => x.quantize_with(team, width, |x, width, groups| {
-            // SAFETY: the machine has the rung's instructions.
-            unsafe { avx512::quantize_row(x, width, groups) }
-        }),
+        Rung::Avx512Vnni => {
+            x.quantize_with(team, width, |x, width, groups| {
+                // SAFETY: the machine has the rung's instructions.
+                unsafe { avx512::quantize_row(x, width, groups) }
+            });
+        }
+        #[cfg(target_arch = "aarch64")]
+        Rung::Neon | Rung::NeonDot | Rung::NeonI8mm => {
+            x.quantize_with(team, width, |x, width, groups| {
+                // SAFETY: the machine has the rung's instructions.
+                unsafe { neon::quantize_row(x, width, groups) }
+            });
+        }
         _ => return false,
     }
     true

@@ -148,7 +148,7 @@ def refused() -> list[Callable[[], object]]:
         lambda: attention.softmax(np.zeros(3, np.complex64)),  # type: ignore[arg-type]
         lambda: attention.softmax(np.zeros(3, np.bool_)),  # type: ignore[arg-type]
         lambda: attention.softmax(x=ones, axis=1),  # type: ignore[call-arg]
-        lambda: model.Embedding(ones).forward(np.zeros((1, 1), np.float32)),  # type: ignore[arg-type]
+        lambda: model.Embedding(ones).forward(ones),  # type: ignore[arg-type]
         lambda: model.Embedding(ones).forward([[1.0]]),  # type: ignore[arg-type]
         lambda: attention.split_heads(np.zeros((1, 1, 4), np.float32), 2.0),  # type: ignore[arg-type]
         lambda: sampling.SamplerOptions(1.0),  # type: ignore[call-arg]

@@ -107,6 +107,7 @@ fn decode(rung: Rung, team: &Team, tensor_type: TensorType, rows: usize, cols: u
         })
         .collect();
     let x = input(team, 1, cols);
+    let x = x.with_int8(GROUP);
     let mut out = vec![0.0; rows];
     let _pass = team.enter();
     let (mut products, mut reads) = (Vec::new(), Vec::new());
@@ -116,7 +117,7 @@ fn decode(rung: Rung, team: &Team, tensor_type: TensorType, rows: usize, cols: u
             if (i + round) % 2 == 0 {
                 reads.push(time(|| read(team, matrix.bytes())));
             } else {
-                products.push(time(|| matmul(rung, team, matrix, &x, &mut out)));
+                products.push(time(|| matmul(rung, team, matrix, x, &mut out)));
             }
         }
     }
@@ -144,10 +145,11 @@ fn prefill(
     let bytes = blocks(tensor_type, rows * tensor_type.row_bytes(cols).expect("whole blocks"));
     let matrix = Matrix::new(rows, cols, tensor_type, bytes).expect("a matrix");
     let x = input(team, tokens, cols);
+    let x = x.with_int8(GROUP);
     let mut out = vec![0.0; tokens * rows];
     let _pass = team.enter();
     let mut times: Vec<Duration> = (0..8192 / tokens.max(64))
-        .map(|_| time(|| matmul(rung, team, &matrix, &x, &mut out)))
+        .map(|_| time(|| matmul(rung, team, &matrix, x, &mut out)))
         .collect();
     black_box(&out);
     times.sort();

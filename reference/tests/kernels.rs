@@ -4,7 +4,7 @@
 use tiny_llm_formats::gguf::TensorType;
 
 use tiny_llm_reference::week2::{
-    input::{BLOCK, GROUP, Input, Int8Group, SUM, quantize_row},
+    input::{BLOCK, GROUP, Input, Int8Group, Prepared, SUM, quantize_row},
     kernels::{Rung, matmul, naive::decode_row, quantize},
     matrix::Matrix,
     parallel::Team,
@@ -92,12 +92,12 @@ fn sums(row: &[f32], activations: &[f64]) -> Vec<(f64, f64)> {
 fn check(weight: &Matrix, x: &mut Input, what: &str) {
     for width in [BLOCK, GROUP].into_iter().filter(|&width| width >= weight.tensor_type.block_len())
     {
-        x.quantize_with(&Team::new(1), width, quantize_row);
+        let x = x.quantize_with(&Team::new(1), width, quantize_row);
         check_width(weight, x, &format!("{what}, a scale for each {width}"));
     }
 }
 
-fn check_width(weight: &Matrix, x: &Input, what: &str) {
+fn check_width(weight: &Matrix, x: Prepared<'_>, what: &str) {
     let team = Team::new(1);
     let outputs: Vec<(Rung, Vec<f32>)> = Rung::available()
         .into_iter()

@@ -1,6 +1,6 @@
 //! Day 5. Rows of activations as small integers.
 
-pub use tiny_llm_kernels::input::{BLOCK, GROUP, Input, Int8Group, SUM};
+pub use tiny_llm_kernels::input::{BLOCK, GROUP, Input, Int8Group, Prepared, SUM};
 
 /// Quantizes one row: a scale for each `width` activations, [`BLOCK`] or [`GROUP`], is their
 /// `absmax / 127`; each is divided by it and rounded to the nearest. Where all are zeros the scale

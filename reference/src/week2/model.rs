@@ -7,14 +7,14 @@ use tiny_llm_formats::config::ModelConfig;
 use super::{
     attention::{Queries, attend},
     cache::KvCache,
-    input::Input,
+    input::{Input, Prepared},
     kernels::{
         naive::decode_row,
         vector::{rms_norm, rms_norm_in_place, silu_gate},
     },
     layer::{DenseMlp, Layer, Mlp},
     matrix::Matrix,
-    plan::{Plan, ROWS, width},
+    plan::{Plan, ROWS},
     rope::{RopeLayout, RopeTable},
     rows::Row,
 };
@@ -145,7 +145,7 @@ impl Model {
         for (i, layer) in self.layers.iter().enumerate() {
             self.attention(i, rows, cache, plan, work);
             add_rows(&mut work.x, &work.delta, e, plan);
-            self.mlp(layer, n, plan, work);
+            self.mlp(layer, plan, work);
             add_rows(&mut work.x, &work.delta, e, plan);
         }
         for row in rows {
@@ -185,7 +185,8 @@ impl Model {
         let (q_size, kv_size) = (c.n_heads * d, c.n_kv_heads * d);
         let projections =
             [&layer.q_proj, &layer.k_proj, &layer.v_proj].map(|linear| &linear.weight);
-        self.normalised(&layer.attention_norm, n, width(&projections), plan, work);
+        let norm = &layer.attention_norm;
+        let input = self.normalised(&work.x, norm, &projections, plan, &mut work.input);
         work.q.resize(n * q_size, 0.0);
         work.k.resize(n * kv_size, 0.0);
         work.v.resize(n * kv_size, 0.0);
@@ -194,7 +195,7 @@ impl Model {
             (&layer.k_proj, &mut work.k),
             (&layer.v_proj, &mut work.v),
         ] {
-            plan.product(&linear.weight, &work.input, out);
+            plan.product(&linear.weight, input, out);
             plan.add_bias(linear, out);
         }
         for (x, norm, size) in
@@ -223,39 +224,45 @@ impl Model {
     }
 
     /// The MLP of a layer, behind its norm: `work.x [T, E]` → `work.delta [T, E]`.
-    fn mlp(&self, layer: &Layer, n: usize, plan: &Plan, work: &mut Workspace) {
+    fn mlp(&self, layer: &Layer, plan: &Plan, work: &mut Workspace) {
         match &layer.mlp {
-            Mlp::Dense(mlp) => self.dense_mlp(mlp, &layer.mlp_norm, n, plan, work),
+            Mlp::Dense(mlp) => self.dense_mlp(mlp, &layer.mlp_norm, plan, work),
         }
     }
 
     /// Week 1's MLP.
-    fn dense_mlp(&self, mlp: &DenseMlp, norm: &[f32], n: usize, plan: &Plan, work: &mut Workspace) {
-        let size = mlp.gate_proj.rows;
-        self.normalised(norm, n, width(&[&mlp.gate_proj, &mlp.up_proj]), plan, work);
+    fn dense_mlp(&self, mlp: &DenseMlp, norm: &[f32], plan: &Plan, work: &mut Workspace) {
+        let DenseMlp { gate_proj, up_proj, down_proj } = mlp;
+        let input = self.normalised(&work.x, norm, &[gate_proj, up_proj], plan, &mut work.input);
+        let (n, size) = (input.rows, gate_proj.rows);
         work.gate.resize(n * size, 0.0);
         work.up.resize(n * size, 0.0);
-        plan.product(&mlp.gate_proj, &work.input, &mut work.gate);
-        plan.product(&mlp.up_proj, &work.input, &mut work.up);
+        plan.product(gate_proj, input, &mut work.gate);
+        plan.product(up_proj, input, &mut work.up);
         work.input.resize(n, size);
         let (gate, up) = (&work.gate, &work.up);
         plan.team.parallel_rows(&mut work.input.values, size, ROWS, |t, out| {
             let at = t * size..(t + 1) * size;
             silu_gate(&gate[at.clone()], &up[at], out);
         });
-        plan.matmul(&mlp.down_proj, &mut work.input, &mut work.delta);
+        plan.matmul(down_proj, &mut work.input, &mut work.delta);
     }
 
-    /// Norms `work.x [T, E]` into `work.input`, which is then ready for [`Plan::product`] with
-    /// matrices that want this [`width`].
-    fn normalised(&self, norm: &[f32], n: usize, width: usize, plan: &Plan, work: &mut Workspace) {
+    /// Norms `x [T, E]` into `input`, and prepares it for these matrices.
+    fn normalised<'a>(
+        &self,
+        x: &[f32],
+        norm: &[f32],
+        weights: &[&Matrix],
+        plan: &Plan,
+        input: &'a mut Input,
+    ) -> Prepared<'a> {
         let e = self.config.hidden_size;
-        work.input.resize(n, e);
-        let x = &work.x;
-        plan.team.parallel_rows(&mut work.input.values, e, ROWS, |t, out| {
+        input.resize(x.len() / e, e);
+        plan.team.parallel_rows(&mut input.values, e, ROWS, |t, out| {
             rms_norm(&x[t * e..][..e], norm, self.config.rms_norm_eps, out);
         });
-        plan.prepare(&mut work.input, width);
+        plan.prepare(input, weights)
     }
 }
 

@@ -1,10 +1,10 @@
-//! How a forward pass is computed: which kernels, which attention, how many threads. And what a layer
-//! asks of them: products, biases, sums.
+//! Provided. How a forward pass is computed: which kernels, which attention, how many threads. And
+//! what a layer asks of them: products, biases, sums.
 
 use std::{fmt, str::FromStr};
 
 use super::{
-    input::{BLOCK, Input},
+    input::{BLOCK, Input, Prepared},
     kernels::{Choice, matmul, quantize},
     layer::Linear,
     matrix::Matrix,
@@ -53,28 +53,27 @@ impl FromStr for AttentionKind {
 }
 
 impl Plan {
-    /// Brings the input into the form that the kernels want, with scales for each `width`
-    /// activations. `normalised` and `matmul` do so.
-    pub(super) fn prepare(&self, input: &mut Input, width: usize) {
-        input.width = width;
-        if let Some(rung) = self.kernels.quantizer() {
-            quantize(rung, &self.team, input, width);
-        }
+    /// Brings the input into the form that the kernels want for these matrices. What it returns is for
+    /// [`Plan::product`]; whoever writes into the input again must prepare it again.
+    pub(super) fn prepare<'a>(&self, input: &'a mut Input, weights: &[&Matrix]) -> Prepared<'a> {
+        let Some(rung) = self.kernels.quantizer() else {
+            return input.without_int8();
+        };
+        // As many activations may share a scale as there are weights in the longest block.
+        let blocks = weights.iter().map(|weight| weight.tensor_type.block_len());
+        quantize(rung, &self.team, input, blocks.fold(BLOCK, usize::max))
     }
 
-    /// `out = input · weightᵀ`, for an input that is prepared. `Model::normalised` prepares what
-    /// it writes; whoever writes into the input otherwise takes [`Plan::matmul`] in place of this.
-    ///
-    /// # Panics
-    /// If the input was resized and not prepared since: integer kernels would multiply with the
-    /// integers of an older one.
-    pub(super) fn product(&self, weight: &Matrix, input: &Input, out: &mut [f32]) {
-        assert!(
-            input.width > 0,
-            "`product` of an input that is not prepared: `normalised` prepares what it writes, `matmul` all else"
-        );
+    /// `out = input · weightᵀ`. Several matrices can share an input that is prepared for them.
+    pub(super) fn product(&self, weight: &Matrix, input: Prepared<'_>, out: &mut [f32]) {
         let rung = self.kernels.rung(weight.tensor_type);
         matmul(rung, &self.team, weight, input, out);
+    }
+
+    /// The same for an input of one matrix alone: prepares it and multiplies.
+    pub(super) fn matmul(&self, weight: &Matrix, input: &mut Input, out: &mut [f32]) {
+        let input = self.prepare(input, &[weight]);
+        self.product(weight, input, out);
     }
 
     /// Adds the layer's bias to each row of `out`, if it has one.
@@ -85,18 +84,6 @@ impl Plan {
             });
         }
     }
-
-    /// Prepares the input and multiplies.
-    pub(super) fn matmul(&self, weight: &Matrix, input: &mut Input, out: &mut [f32]) {
-        self.prepare(input, width(&[weight]));
-        self.product(weight, input, out);
-    }
-}
-
-/// How many activations may share a scale in the input of all these matrices: as many as weights in
-/// the longest of their blocks.
-pub(super) fn width(weights: &[&Matrix]) -> usize {
-    weights.iter().map(|weight| weight.tensor_type.block_len()).fold(BLOCK, usize::max)
 }
 
 /// Rows that a thread takes at a time where a row is little work.

@@ -4,12 +4,13 @@ let (c, layer) = (&self.config, &self.layers[index]);
 let (n, d, group) = (rows.len(), c.head_dim, c.n_heads / c.n_kv_heads);
 let (q_size, kv_size) = (c.n_heads * d, c.n_kv_heads * d);
 let projections = [&layer.q_proj, &layer.k_proj, &layer.v_proj].map(|linear| &linear.weight);
-self.normalised(&layer.attention_norm, n, width(&projections), plan, work);
+let norm = &layer.attention_norm;
+let input = self.normalised(&work.x, norm, &projections, plan, &mut work.input);
 work.q.resize(n * q_size, 0.0);
 work.k.resize(n * kv_size, 0.0);
 work.v.resize(n * kv_size, 0.0);
 for (linear, out) in [(&layer.q_proj, &mut work.q), (&layer.k_proj, &mut work.k), (&layer.v_proj, &mut work.v)] {
-    plan.product(&linear.weight, &work.input, out);
+    plan.product(&linear.weight, input, out);
     plan.add_bias(linear, out);
 }
 for (x, norm, size) in [(&mut work.q, &layer.q_norm, q_size), (&mut work.k, &layer.k_norm, kv_size)] {

@@ -10,7 +10,7 @@ for row in rows {
     for (i, layer) in self.layers.iter().enumerate() {
         self.attention(i, &one, cache, plan, work);
         add_rows(&mut work.x, &work.delta, e, plan);
-        self.mlp(layer, 1, plan, work);
+        self.mlp(layer, plan, work);
         add_rows(&mut work.x, &work.delta, e, plan);
     }
     cache.advance(row.sequence, row.position);

@@ -17,7 +17,10 @@ use super::{
     fresh::{self, Fresh},
     limited::{Ended, Limits},
 };
-use crate::{consistency::task_of_test, curriculum::Day, libtest::Report};
+use crate::{
+    curriculum::Day,
+    libtest::{Report, task_of_test},
+};
 
 /// Bytes of a submission's output that are kept.
 const LOG_LIMIT: usize = 1 << 20;

@@ -1,5 +1,5 @@
-//! Days 5 and 6. Products of quantized matrices: a ladder of kernels, and the one place where a
-//! rung is chosen.
+//! Days 5 and 6, provided. Products of quantized matrices: a ladder of kernels, and the one place
+//! where a rung is chosen.
 //!
 //! The rungs that the course writes are here. All others, and the formats that no day teaches, are
 //! provided by the crate `tiny_llm_kernels`.
@@ -14,8 +14,6 @@ pub mod neon;
 pub mod unpacked;
 
 use tiny_llm_formats::gguf::TensorType;
-#[cfg(target_arch = "aarch64")]
-use tiny_llm_kernels::neon::lanes::{DotProduct, Widening};
 pub use tiny_llm_kernels::{
     Kernel,
     choice::Choice,
@@ -25,7 +23,7 @@ pub use tiny_llm_kernels::{
 use tiny_llm_kernels::{MANY, provided, unpacked::has_integers};
 
 use super::{
-    input::{Input, quantize_row},
+    input::{Input, Prepared, quantize_row},
     matrix::Matrix,
     parallel::Team,
 };
@@ -48,15 +46,13 @@ fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
         #[cfg(target_arch = "x86_64")]
         Rung::Avx2 => avx2::kernel(tensor_type, rows),
         #[cfg(target_arch = "aarch64")]
-        Rung::Neon => neon::kernel::<Widening>(tensor_type),
-        #[cfg(target_arch = "aarch64")]
-        Rung::NeonDot => neon::kernel::<DotProduct>(tensor_type),
+        Rung::Neon => neon::kernel(tensor_type, rows),
         _ => None,
     }
 }
 
-/// Whether the course writes what multiplies such a matrix on this rung: the first three rungs of the
-/// formats that it teaches, and some kernels of the rungs with vector instructions.
+/// Whether the course writes what multiplies such a matrix on this rung: the first three rungs of
+/// the formats that it teaches, and some kernels of the rungs with vector instructions.
 #[must_use]
 pub fn is_written(rung: Rung, tensor_type: TensorType, rows: usize) -> bool {
     integer::dot(tensor_type).is_some() && written(rung, tensor_type, rows).is_some()
@@ -83,7 +79,7 @@ pub fn serving(rung: Rung, tensor_type: TensorType, rows: usize) -> Rung {
 /// # Panics
 /// If the sizes do not fit, or this machine cannot run the rung.
 #[allow(unsafe_code, reason = "the one place where kernels are called")]
-pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: &Input, out: &mut [f32]) {
+pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &mut [f32]) {
     assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
     assert_eq!(
         weight.cols, x.cols,
@@ -107,17 +103,12 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: &Input, out: &mut [f3
         x.cols
     );
     if rung.wants_int8() {
-        assert_eq!(
-            x.int8.len(),
-            x.rows * x.groups(),
-            "an input of {} int8 groups: it was not quantized",
-            x.int8.len()
-        );
+        let width =
+            x.scale_width().expect("an input that was not quantized, on a rung of integers");
         let block = weight.tensor_type.block_len();
         assert!(
-            x.width >= block,
-            "an input with a scale for each {} activations times blocks of {block} weights",
-            x.width
+            width >= block,
+            "an input with a scale for each {width} activations times blocks of {block} weights"
         );
     }
     let (_, kernel) = kernel(rung, weight.tensor_type, x.rows);
@@ -125,16 +116,18 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: &Input, out: &mut [f3
     let grain = if x.rows < MANY { run.clamp(4, LONG) } else { GRAIN };
     team.parallel_tiles(out, weight.rows, (x.rows, grain), |tile| {
         // SAFETY: the machine has the rung's instructions, and those of the rungs below.
-        unsafe { kernel(weight, x, tile) }
+        unsafe { kernel(weight, &x, tile) }
     });
 }
 
-/// Brings `x.int8` up to date with a rung's instructions, with a scale for each `width` activations.
+/// Makes the integers of `x` with a rung's instructions, with a scale for each `width` activations.
 ///
 /// # Panics
 /// If this machine cannot run the rung.
-pub fn quantize(rung: Rung, team: &Team, x: &mut Input, width: usize) {
-    if !provided::quantize(rung, team, x, width) {
-        x.quantize_with(team, width, quantize_row);
+pub fn quantize<'a>(rung: Rung, team: &Team, x: &'a mut Input, width: usize) -> Prepared<'a> {
+    if provided::quantize(rung, team, x, width) {
+        x.with_int8(width)
+    } else {
+        x.quantize_with(team, width, quantize_row)
     }
 }

@@ -17,10 +17,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
 use self::{list::Mutant, plant::Planted};
-use super::{
-    context::{Outcome, Verification, succeeds},
-    tree::copy_tree,
-};
+use super::context::{Outcome, Verification, succeeds};
 use crate::{
     bank::{
         matrix::{each, tests_within},
@@ -28,6 +25,7 @@ use crate::{
         variants::{VARIABLE, without_warnings},
     },
     curriculum::Day,
+    pristine::copy_tree,
     process::{cargo, run_quietly},
     stubs::generated,
 };
@@ -64,7 +62,7 @@ pub(super) fn mutants(v: &mut Verification) -> Result<Outcome> {
     println!("{} do not compile", unviable.len());
 
     let days: Vec<&Day> = v.curriculum.days().collect();
-    let programs = build(copy.root, &copy.tree, &days)?;
+    let programs = build(copy.root, &copy.tree, &days, None)?;
     for day in &days {
         copy.without_mutant(day, &programs)?;
     }

@@ -49,7 +49,8 @@ pub(super) fn finite(x: &Floats) -> PyResult<()> {
     every("x", &x.0, "finite numbers", f32::is_finite)
 }
 
-/// `x [cols]`, a scale for each `width`, 32 or 256 → values `[groups, 256]`, sums `[groups, 16]`, scales `[groups, 8]`
+/// `x [cols]`, a scale for each `width`, 32 or 256 → values `[groups, 256]`, sums `[groups, 16]`,
+/// scales `[groups, 8]`
 #[pyfunction]
 fn quantize_row(py: Python<'_>, x: Floats, width: Count) -> PyResult<Groups> {
     let width = checked_width(width)?;

@@ -50,7 +50,8 @@ fn input(x: &Floats) -> PyResult<Input> {
     Ok(input)
 }
 
-/// As `input.quantize_row` for the rows of `x [T, C]`, one after the other, with a rung's instructions.
+/// As `input.quantize_row` for the rows of `x [T, C]`, one after the other, with a rung's
+/// instructions.
 #[pyfunction]
 fn quantize(py: Python<'_>, rung: &str, x: Floats, width: Count) -> PyResult<Groups> {
     let (rung, width) = (rung_named(rung)?, checked_width(width)?);
@@ -63,7 +64,10 @@ fn quantize(py: Python<'_>, rung: &str, x: Floats, width: Count) -> PyResult<Gro
 
 /// `x [T, C]` times the rows whose bytes are given → `[T, R]`
 #[pyfunction]
-#[pyo3(signature = (rung, tensor_type, bytes, x, threads=Count(1)), text_signature = "(rung, tensor_type, bytes, x, threads=1)")]
+#[pyo3(
+    signature = (rung, tensor_type, bytes, x, threads=Count(1)),
+    text_signature = "(rung, tensor_type, bytes, x, threads=1)"
+)]
 fn matmul(
     py: Python<'_>,
     rung: &str,
@@ -98,11 +102,14 @@ fn matmul(
     compute(py, move || {
         let team = Team::new(threads.0);
         let _pass = team.enter();
-        if rung.wants_int8() {
-            rust::quantize(rung, &team, &mut input, tensor_type.block_len().max(BLOCK));
-        }
+        let width = tensor_type.block_len().max(BLOCK);
+        let input = if rung.wants_int8() {
+            rust::quantize(rung, &team, &mut input, width)
+        } else {
+            input.without_int8()
+        };
         let mut out = vec![f32::NAN; input.rows * weight.rows];
-        rust::matmul(rung, &team, &weight, &input, &mut out);
+        rust::matmul(rung, &team, &weight, input, &mut out);
         tensor(&[input.rows, weight.rows], out)
     })
 }

@@ -98,8 +98,9 @@ impl Held {
 /// Runs as a cache holds them: positions, keys, values.
 type Runs = Vec<(Range<usize>, Held, Held)>;
 
-/// The runs, of which the first begins at position `start`. A tile is weighted as a whole, with 0 for what a query does not see, so
-/// everything is finite: the numbers, and whatever a score can be.
+/// The runs, of which the first begins at position `start`. A tile is weighted as a whole, with 0
+/// for what a query does not see, so everything is finite: the numbers, and whatever a score can
+/// be.
 fn held(
     q: &Floats,
     runs: &[Pair],
@@ -184,7 +185,8 @@ fn attend_streaming(
     })
 }
 
-/// `q [N, D]`, of which query `n` sees positions `visible[n][0]` to `visible[n][1]` − 1; the first run begins at `start` → `[N, D]`
+/// `q [N, D]`, of which query `n` sees positions `visible[n][0]` to `visible[n][1]` − 1; the first
+/// run begins at `start` → `[N, D]`
 #[pyfunction]
 #[pyo3(
     signature = (q, visible, runs, scale, cache_type=CacheType::F32, start=Count(0)),
