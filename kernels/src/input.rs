@@ -82,18 +82,21 @@ impl Input {
 
     /// Groups in a row.
     #[must_use]
+    #[inline]
     pub fn groups(&self) -> usize {
         self.cols.div_ceil(GROUP)
     }
 
     /// `[cols]`, row `r`.
     #[must_use]
+    #[inline]
     pub fn row(&self, r: usize) -> &[f32] {
         &self.values[r * self.cols..][..self.cols]
     }
 
     /// `[groups]`, row `r` as integers.
     #[must_use]
+    #[inline]
     pub fn int8_row(&self, r: usize) -> &[Int8Group] {
         &self.int8[r * self.groups()..][..self.groups()]
     }
