@@ -385,7 +385,7 @@ fn task_2_rows_see_their_own_past() {
         .iter()
         .map(|row| format!("position {} of sequence {}", row.position, row.sequence))
         .collect();
-    case.check_rows("output", &names, &tensor(&[5, 24], out));
+    case.check_rows("output", &names, &tensor(&[rows.len(), 24], out));
 }
 
 // Task 3
@@ -1027,6 +1027,25 @@ fn task_4_limits_and_stop_tokens() {
             "{name}: new tokens, why it ended, and how many positions were computed"
         );
     }
+}
+
+#[test]
+fn task_4_without_stop_tokens_nothing_stops() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let made = RefCell::new(Vec::new());
+    let on_token = |token| {
+        made.borrow_mut().push(token);
+        ControlFlow::Continue(())
+    };
+    let reason = session(&case, 16)
+        .generate(&[1, 2], 64, &limits(3, 16), |_, _| 0, on_token)
+        .expect("the prompt fits");
+    assert_eq!(
+        (made.into_inner(), reason),
+        (vec![0; 3], FinishReason::Length),
+        "three times token 0, and no stop tokens: new tokens, and why it ended"
+    );
 }
 
 #[test]

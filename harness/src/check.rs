@@ -3,7 +3,10 @@
 use std::fmt;
 
 pub use crate::tolerance::Tolerance;
-use crate::{diagnosis, difference, panics};
+use crate::{
+    diagnosis::{self, Nan},
+    difference, panics,
+};
 use tiny_llm_formats::Tensor;
 
 /// Where two tensors of one shape differ most.
@@ -94,7 +97,7 @@ pub(crate) fn assert_close_led(
     expected: &Tensor,
     tolerance: Tolerance,
     more: &str,
-    nan: Option<&str>,
+    nan: Option<Nan<'_>>,
 ) {
     if let Err(message) = compare(what, found, expected, tolerance) {
         panic!("{message}{more}{}", diagnosis::of_tensor(what, found, expected, tolerance, nan));
@@ -270,20 +273,20 @@ pub struct Part {
 /// If `test` does.
 #[track_caller]
 pub fn resting_on<T>(parts: &[&Part], test: impl FnOnce() -> T) -> T {
-    panics::catch(test).unwrap_or_else(|panic| {
-        if panic.is_todo() {
-            panic.go_on();
-        }
-        let is_red = |part: &&&Part| {
-            panics::catch(part.check).is_err_and(|panic| !panic.is_todo())
-        };
-        let Some(part) = parts.iter().find(is_red) else { panic.go_on() };
-        let (day, number) = part.task.split_once(" task ").unwrap_or((part.task, ""));
-        panic!(
-            "{} ({}) is red, and this rests on it: make its tests green first\n  cargo course test {day} {number}",
-            part.task, part.what
-        )
-    })
+    let panic = match panics::catch(test) {
+        Ok(value) => return value,
+        Err(panic) => panic,
+    };
+    if panic.is_todo() {
+        panic.go_on();
+    }
+    let is_red = |part: &&&Part| panics::catch(part.check).is_err_and(|panic| !panic.is_todo());
+    let Some(part) = parts.iter().find(is_red) else { panic.go_on() };
+    let (day, number) = part.task.split_once(" task ").unwrap_or((part.task, ""));
+    panic!(
+        "{} ({}) is red, and this rests on it: make its tests green first\n  cargo course test {day} {number}",
+        part.task, part.what
+    )
 }
 
 /// Passes if `function` gives the same for `x` whatever order its elements lie in in memory, which

@@ -5,13 +5,29 @@
 //! writes, so that no wrong code is linked. If none is equal, a few shapes of wrongness are
 //! recognised that need no entry. Otherwise nothing is said: a wrong name is worse than none.
 
-use std::{fmt::Write as _, io::Write as _, path::PathBuf};
+use std::{fmt::Write as _, io::Write as _, ops::Range, path::PathBuf};
 
 use ndarray::{Axis, Zip};
 use serde_json::{Value, json};
 
 use crate::{stored::Stored, tolerance::Tolerance};
 use tiny_llm_formats::Tensor;
+
+/// What a NaN comes of on some input.
+#[derive(Clone)]
+pub(crate) struct Nan<'a> {
+    pub(crate) comes_of: &'a str,
+    /// The elements that are NaN then, row by row, if that tells it from other causes.
+    pub(crate) place: Option<Range<usize>>,
+}
+
+impl Nan<'_> {
+    fn is_it(&self, found: &Tensor) -> bool {
+        self.place.as_ref().is_none_or(|place| {
+            found.iter().enumerate().all(|(i, x)| x.is_nan() == place.contains(&i))
+        })
+    }
+}
 
 /// Lines to print under a mismatch; empty if nothing is known of this answer.
 ///
@@ -22,10 +38,10 @@ pub(crate) fn of_tensor(
     found: &Tensor,
     expected: &Tensor,
     tolerance: Tolerance,
-    nan: Option<&str>,
+    nan: Option<Nan<'_>>,
 ) -> String {
     known_or(what, found, expected, tolerance, |found, expected, tolerance| {
-        by_shape(found, expected, tolerance, nan)
+        by_shape(found, expected, tolerance, nan.clone())
     })
 }
 
@@ -198,7 +214,7 @@ fn by_shape(
     found: &Tensor,
     expected: &Tensor,
     tolerance: Tolerance,
-    nan: Option<&str>,
+    nan: Option<Nan<'_>>,
 ) -> Option<String> {
     if found.shape() != expected.shape() {
         return wrong_shape(found, expected, tolerance);
@@ -251,7 +267,7 @@ fn wrong_shape(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Optio
 
 /// Where a NaN or an infinity stands that does not belong there. Which of an operation's many ways
 /// to a NaN it was, the number itself does not say; where it stands says where to look.
-fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<&str>) -> Option<String> {
+fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<Nan<'_>>) -> Option<String> {
     let n = found.len();
     let places = |wrong: &dyn Fn(f32, f32) -> bool| {
         let wrong: Vec<bool> = found.iter().zip(expected).map(|(&x, &y)| wrong(x, y)).collect();
@@ -260,11 +276,11 @@ fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<&str>) -> Option<St
     };
     if let Some((count, rows)) = places(&|x, y| x.is_nan() && !y.is_nan()) {
         let lead = match nan {
-            Some(nan) => format!(": {nan}"),
-            None if count == n => ": one early on is enough for that, so follow the numbers from \
+            Some(nan) if nan.is_it(found) => format!(": {}", nan.comes_of),
+            _ if count == n => ": one early on is enough for that, so follow the numbers from \
                                    the input on, to the first that is none."
                 .to_owned(),
-            None => format!("{rows}."),
+            _ => format!("{rows}."),
         };
         return Some(format!("{count} of {n} elements are NaN{lead}"));
     }
@@ -296,8 +312,8 @@ fn whole_rows(wrong: &[bool], shape: &[usize]) -> String {
         (*place, rest) = (rest % length, rest / length);
     }
     format!(
-        ", {hit} whole rows of {}, the first of them {index:?}: look at what those rows have in \
-         their input and the others do not",
+        ", {hit} whole rows of {}, the first of them {index:?}: look at what sets those rows \
+         apart from the others",
         rows.len()
     )
 }

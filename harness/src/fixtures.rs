@@ -11,7 +11,8 @@
 //!
 //! `relative` lists the outputs whose tolerance is a part of the value; `reveals` names the
 //! mistakes of which the oracle has made sure that their answer lies at least 20 tolerances away.
-//! Some cases have a `nan`, which says what a NaN comes of on their input.
+//! Some cases have a `nan`, which says what a NaN comes of on their input, and a `nan_place` if that
+//! is certain only where no other elements are NaN.
 
 /// What [`Case::value`] returns, for tests that name its type.
 pub use serde_json::Value as Json;
@@ -19,7 +20,8 @@ use serde_json::Value;
 
 use crate::{
     check::{self, worst_mismatch},
-    diagnosis, difference, panics,
+    diagnosis::{self, Nan},
+    difference, panics,
     stored::Stored,
     tolerance::Tolerance,
 };
@@ -188,8 +190,10 @@ impl Case<'_> {
     }
 
     /// What a NaN comes of on this input, where the oracle knows.
-    fn nan(&self) -> Option<&str> {
-        self.about["nan"].as_str()
+    fn nan(&self) -> Option<Nan<'_>> {
+        let end = |i: usize| self.about["nan_place"][i].as_u64().map(|n| n as usize);
+        let place = end(0).zip(end(1)).map(|(start, end)| start..end);
+        Some(Nan { comes_of: self.about["nan"].as_str()?, place })
     }
 
     /// As [`Case::check`], where row `i` of the answer is the one for `rows[i]`, such as `k = 3`:

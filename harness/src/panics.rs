@@ -38,8 +38,17 @@ impl Panic {
         self.message().starts_with("not yet implemented")
     }
 
-    /// Prints it, as Rust would have, and lets it go on.
+    /// Prints it, as Rust would have, and lets it go on; within another [`catch`], that one has it.
     pub fn go_on(self) -> ! {
+        if SEEN.with_borrow(|seen| !seen.is_empty()) {
+            let backtrace = self.backtrace.unwrap_or_else(Backtrace::disabled);
+            SEEN.with_borrow_mut(|seen| {
+                if let Some(last) = seen.last_mut() {
+                    *last = Some((self.place, backtrace));
+                }
+            });
+            resume_unwind(self.payload);
+        }
         let name = std::thread::current().name().unwrap_or("unnamed").to_owned();
         eprintln!("\nthread '{name}' panicked at {}:\n{}", self.place, self.message());
         if let Some(meaning) = meaning(self.message()) {
@@ -139,5 +148,8 @@ mod tests {
             panic!("outer")
         });
         assert_eq!(outer.err().expect("it panicked").message(), "outer");
+        let through = catch(|| catch(|| panic!("inner")).unwrap_or_else(|panic| panic.go_on()));
+        let through: Panic = through.err().expect("it panicked");
+        assert!(through.message() == "inner" && through.place.contains("panics.rs:"));
     }
 }

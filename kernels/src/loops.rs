@@ -11,8 +11,8 @@ pub(crate) trait MultiplyAdd {
     fn multiply_add(a: f32, b: f32, c: f32) -> f32;
 }
 
-/// In one instruction, with one rounding. Only where there is such an instruction: the library's exact
-/// substitute would be slow.
+/// In one instruction, with one rounding. Only where there is such an instruction: the library's
+/// exact substitute would be slow.
 pub(crate) struct Fused;
 
 impl MultiplyAdd for Fused {

@@ -15,8 +15,8 @@ use crate::{
 use crate::{avx2, avx512};
 use tiny_llm_formats::gguf::TensorType;
 
-/// The kernel for a matrix of `tensor_type` and `rows` rows of activations, if this crate has one on
-/// this rung.
+/// The kernel for a matrix of `tensor_type` and `rows` rows of activations, if this crate has one
+/// on this rung.
 #[must_use]
 pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     match rung {

@@ -46,7 +46,7 @@ def task_1(out):
     rows = random_rows(r, "Q8_0", 2, 256)
     codes = rows.reshape(2, -1, 34)
     codes[:, :, 2:] = torch.where(r.integers(2, 8, 32, high=4) > 0, 0x7F, 0x81)
-    values, scales = torch.full((256,), 127.0), torch.full((8,), 0.5)
+    values, scales = torch.full((256,), 127.0), torch.full((8,), 0.3125)
     values[1::7] = -127
     cols = stands_for(values, scales, 256)
     weights = decode(rows, "Q8_0")
@@ -76,7 +76,7 @@ def task_2(out):
         _case(out, 2, case, "Q4_K", r, why, rows, values, scales, lambda w, rows=rows, wrong=wrong: {m: mistaken(rows, "Q4_K", m) for m in wrong})
     r = Random(2613)
     rows = random_rows(r, "Q4_K", 2, 256, byte=0xFF)
-    values, scales = torch.full((256,), 127.0), torch.full((8,), 0.5)
+    values, scales = torch.full((256,), 127.0), torch.full((8,), 0.3125)
     values[:96] = -127
     _case(out, 2, "extremes", "Q4_K", r, "codes of 15, scales and minimums of 63, activations of 127", rows, values, scales, lambda w: {"min-missing": mistaken(rows, "Q4_K", "min-missing")})
 

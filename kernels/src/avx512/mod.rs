@@ -16,6 +16,7 @@ mod blocks;
 mod columns;
 mod float;
 mod lanes;
+mod many;
 mod order;
 mod panel;
 mod product;

@@ -1,5 +1,5 @@
-//! What threads share: the standard library's, or `loom`'s, which runs a test once for every order in
-//! which threads can take their steps (`RUSTFLAGS="--cfg loom" cargo test --test loom`).
+//! What threads share: the standard library's, or `loom`'s, which runs a test once for every order
+//! in which threads can take their steps (`RUSTFLAGS="--cfg loom" cargo test --test loom`).
 
 #[cfg(loom)]
 pub(super) use loom::{

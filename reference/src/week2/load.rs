@@ -1,5 +1,5 @@
-//! Putting a model together: from a Hugging Face folder, or from a GGUF file. Weights stay where
-//! they are.
+//! Provided. Putting a model together: from a Hugging Face folder, or from a GGUF file. Weights
+//! stay where they are.
 
 use std::{collections::HashSet, path::Path};
 

@@ -1,5 +1,5 @@
-//! How a forward pass is computed: which kernels, which attention, how many threads. And what a layer
-//! asks of them: products, biases, sums.
+//! Provided. How a forward pass is computed: which kernels, which attention, how many threads. And
+//! what a layer asks of them: products, biases, sums.
 
 use std::{fmt, str::FromStr};
 

@@ -99,11 +99,13 @@ pub(crate) fn build(root: &Path, tree: &Path, days: &[&Day]) -> Result<BTreeMap<
     // The build folder is shared for the libraries' sake. Cargo takes two copies of one workspace
     // for the same, and would run what it built in the other; crates with settings of their own are
     // others, and so is all that uses them.
-    for package in ["tiny-llm-formats", "tiny-llm-harness", "tiny-llm-reference"] {
+    for package in
+        ["tiny-llm-formats", "tiny-llm-kernels", "tiny-llm-harness", "tiny-llm-reference"]
+    {
         command.args(["--config", &format!("profile.dev.package.{package}.debug=false")]);
     }
     // Nearly all that the tests do is in the reference, and in what it takes from ndarray.
-    for package in ["ndarray", "tiny-llm-reference"] {
+    for package in ["ndarray", "tiny-llm-kernels", "tiny-llm-reference"] {
         command.args(["--config", &format!("profile.dev.package.{package}.opt-level=1")]);
     }
     command.env("CARGO_TARGET_DIR", root.join("target/verify/build"));

@@ -67,7 +67,7 @@ pub(super) fn neon(v: &mut Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(notes.join("; ")))
 }
 
-const TEST: &str = "test --no-fail-fast --release --package tiny-llm-reference --features engine --lib --test kernels";
+const TEST: &str = "test --no-fail-fast --release --package tiny-llm-kernels --package tiny-llm-reference --features tiny-llm-reference/engine --lib --test kernels";
 
 /// What it takes to build and run a program for another processor.
 struct Tools {

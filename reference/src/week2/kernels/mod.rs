@@ -1,5 +1,5 @@
-//! Days 5 and 6. Products of quantized matrices: a ladder of kernels, and the one place where a
-//! rung is chosen.
+//! Days 5 and 6, provided. Products of quantized matrices: a ladder of kernels, and the one place
+//! where a rung is chosen.
 //!
 //! The rungs that the course writes are here. All others, and the formats that no day teaches, are
 //! provided by the crate `tiny_llm_kernels`.
@@ -55,8 +55,8 @@ fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     }
 }
 
-/// Whether the course writes what multiplies such a matrix on this rung: the first three rungs of the
-/// formats that it teaches, and some kernels of the rungs with vector instructions.
+/// Whether the course writes what multiplies such a matrix on this rung: the first three rungs of
+/// the formats that it teaches, and some kernels of the rungs with vector instructions.
 #[must_use]
 pub fn is_written(rung: Rung, tensor_type: TensorType, rows: usize) -> bool {
     integer::dot(tensor_type).is_some() && written(rung, tensor_type, rows).is_some()

@@ -1,5 +1,5 @@
-//! Against the integer rung: 32 codes of a sub-block at once; scales and minimums stay whole
-//! numbers.
+//! Provided. Against the integer rung: 32 codes of a sub-block at once; scales and minimums stay
+//! whole numbers.
 
 use tiny_llm_kernels::neon::{
     Format,

@@ -1,5 +1,5 @@
-//! Against the integer rung: 16 products at once; both factors have a sign, as the instructions
-//! want them.
+//! Provided. Against the integer rung: 16 products at once; both factors have a sign, as the
+//! instructions want them.
 
 use tiny_llm_kernels::neon::{
     Format,

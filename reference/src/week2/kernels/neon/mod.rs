@@ -1,5 +1,5 @@
-//! 128-bit integer arithmetic (64-bit Arm). Against the integer rung: 16 products an instruction, or
-//! two.
+//! Provided. 128-bit integer arithmetic (64-bit Arm). Against the integer rung: 16 products an
+//! instruction, or two.
 
 #![allow(unsafe_code, reason = "an instruction that not every processor has")]
 
