@@ -812,6 +812,7 @@ fn task_4_after_truncation_another_text_goes_on() {
     let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
     let mut session = session(&case, 8);
     feed(&mut session, &a, 64, &case, "logits_a", 7, "the tokens a");
+    assert_eq!(session.tokens(), a, "the session's tokens after eight were fed");
     session.keep_prefix(&b);
     assert_eq!(session.tokens(), &a[..4], "the session's tokens, of which b has four");
     assert_eq!(&a[..4], &b[..4], "the oracle's two texts begin alike");
@@ -981,22 +982,6 @@ fn task_4_limits_and_stop_tokens() {
     let stop =
         |tokens: &[u32]| Limits { stop_tokens: tokens.iter().copied().collect(), ..limits(6, 16) };
     for (name, limits, end_after, new, reason, computed) in [
-        (
-            "no limit but the context, and max_new_tokens the largest usize",
-            limits(usize::MAX, 10),
-            usize::MAX,
-            2,
-            FinishReason::ContextFull,
-            9,
-        ),
-        (
-            "a context as large as a usize can be",
-            limits(2, usize::MAX),
-            usize::MAX,
-            2,
-            FinishReason::Length,
-            9,
-        ),
         ("no new token is allowed", limits(0, 16), usize::MAX, 0, FinishReason::Length, 0),
         ("the prompt fills the context", limits(6, 8), usize::MAX, 0, FinishReason::ContextFull, 0),
         ("both limits are reached at once", limits(0, 8), usize::MAX, 0, FinishReason::Length, 0),
@@ -1017,6 +1002,22 @@ fn task_4_limits_and_stop_tokens() {
             10,
         ),
         ("`on_token` breaks at the third", limits(6, 16), 3, 3, FinishReason::Interrupted, 10),
+        (
+            "no limit but the context, and max_new_tokens the largest usize",
+            limits(usize::MAX, 10),
+            usize::MAX,
+            2,
+            FinishReason::ContextFull,
+            9,
+        ),
+        (
+            "a context as large as a usize can be",
+            limits(2, usize::MAX),
+            usize::MAX,
+            2,
+            FinishReason::Length,
+            9,
+        ),
     ] {
         let found = check::assert_accepts(name, || {
             generate(&case, &mut session(&case, 64), &prompt, 64, &limits, end_after)

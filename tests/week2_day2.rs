@@ -55,9 +55,9 @@ fn calmly<T>(what: &str, action: impl FnOnce() -> T) -> T {
             panic.go_on();
         }
         panic!(
-            "{what}: this panicked at {}: {}\n  bytes from a file are never to be trusted: what is wrong with them is an error to be returned",
-            panic.place,
-            panic.message()
+            "{what}: this panicked: {}, at {}\n  bytes from a file are never to be trusted: what is wrong with them is an error to be returned",
+            panic.message(),
+            panic.place
         )
     })
 }

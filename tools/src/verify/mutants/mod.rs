@@ -45,11 +45,8 @@ pub(super) fn mutants(v: &mut Verification) -> Result<Outcome> {
         let why = "takes half an hour: `cargo course verify --full`";
         return Ok(Outcome::NotVerified(why.to_owned()));
     }
-    let tools = v.root.join("target/verify/tools");
-    let mut install = v.cargo("install cargo-mutants --locked --quiet --version");
-    install.arg(VERSION).arg("--root").arg(&tools);
-    succeeds(&mut install)?;
-    let listed = listed(&tools.join("bin/cargo-mutants"), &v.root)?;
+    let tool = installed(v)?;
+    let listed = listed(&tool, &v.root)?;
 
     let mut mutants = Vec::new();
     for file in generated(&v.root, &v.curriculum)? {
@@ -65,7 +62,7 @@ pub(super) fn mutants(v: &mut Verification) -> Result<Outcome> {
     println!("{} do not compile", unviable.len());
 
     let days: Vec<&Day> = v.curriculum.days().collect();
-    let programs = build(copy.root, &copy.tree, &days)?;
+    let programs = build(copy.root, &copy.tree, &days, None)?;
     let fates = each(&viable, |_, (number, mutant)| copy.fate(*number, mutant, &days, &programs))?;
     let count = |wanted: Fate| fates.iter().filter(|fate| **fate == wanted).count();
     let (caught, endless) = (count(Fate::Caught), count(Fate::Endless));
@@ -88,6 +85,19 @@ pub(super) fn mutants(v: &mut Verification) -> Result<Outcome> {
         println!("missed:\n{}", missed.join("\n"));
         Outcome::Failed(format!("{note}\n{}", missed.join("\n")))
     })
+}
+
+/// The tool, installed below `target/` unless it is there.
+fn installed(v: &Verification) -> Result<PathBuf> {
+    let tools = v.root.join("target/verify/tools");
+    let tool = tools.join("bin/cargo-mutants");
+    let is_there = run_quietly(Command::new(&tool).args(["mutants", "--version"]))
+        .is_ok_and(|finished| finished.output.trim().ends_with(VERSION));
+    if !is_there {
+        let mut install = v.cargo("install cargo-mutants --locked --quiet --version");
+        succeeds(install.arg(VERSION).arg("--root").arg(&tools))?;
+    }
+    Ok(tool)
 }
 
 /// What the tool would change.
