@@ -260,7 +260,7 @@ fn judge(entry: &Entry, wrong: &Wrong, ran: &Ran, says: &[&str]) -> Vec<String> 
 /// A run of tests.
 #[derive(Debug)]
 pub(crate) struct Ran {
-    pub(super) report: Report,
+    pub(crate) report: Report,
     /// Whether it came to its end.
     pub(crate) ended: bool,
 }
