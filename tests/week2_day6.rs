@@ -309,8 +309,8 @@ fn task_3_threads_share_every_tile_once() {
     }
 }
 
-/// A number that two threads share, of which one is interrupted: before its use number `at`, the other
-/// runs from beginning to end. It takes no luck to meet a race so.
+/// A number that two threads share, of which one is interrupted: before its use number `at`, the
+/// other runs from beginning to end. It takes no luck to meet a race so.
 struct Interrupted<'a> {
     number: AtomicUsize,
     uses: AtomicUsize,
@@ -329,8 +329,8 @@ impl Counter for Interrupted<'_> {
     }
 }
 
-/// What goes wrong if a thread that takes tiles is interrupted before use number `at` of the number by
-/// one that takes all that are left. `None` if it uses the number less often.
+/// What goes wrong if a thread that takes tiles is interrupted before use number `at` of the number
+/// by one that takes all that are left. `None` if it uses the number less often.
 fn interrupted(grid: &Grid, at: usize) -> Option<Vec<String>> {
     let count = grid.width;
     // The last stands for everything beyond.
