@@ -72,8 +72,10 @@ fn known_or(
             "thin": is_thin(found, expected, tolerance),
         })
     });
-    let known =
-        Known::of_this_day().map(|known| known.tensor(what, found, tolerance)).unwrap_or_default();
+    let known: Vec<String> = Known::of_this_day()
+        .iter()
+        .flat_map(|known| known.tensor(what, found, tolerance))
+        .collect();
     match known.as_slice() {
         [one] => one.clone(),
         [] => otherwise(found, expected, tolerance).map(|text| line(&text)).unwrap_or_default(),
@@ -89,7 +91,8 @@ pub(crate) fn of_text(what: &str, found: &str) -> String {
         return String::new();
     }
     record(what, || json!({ "text": found }));
-    let known = Known::of_this_day().map(|known| known.text(what, found)).unwrap_or_default();
+    let known = Known::of_this_day();
+    let known: Vec<String> = known.iter().flat_map(|known| known.text(what, found)).collect();
     if let [one] = known.as_slice() { one.clone() } else { String::new() }
 }
 
@@ -119,14 +122,16 @@ struct Known {
 }
 
 impl Known {
-    /// Those of the day whose test program this is; `None` elsewhere, and where they have not been
-    /// recorded.
-    fn of_this_day() -> Option<Self> {
-        let program = std::env::current_exe().ok()?;
+    /// Those of the day whose test program this is, and of its tasks for this kind of processor;
+    /// none elsewhere, and where they have not been recorded.
+    fn of_this_day() -> Vec<Self> {
+        let program = std::env::current_exe().unwrap_or_default();
         // target/debug/deps/week1_day3-0f1e2d3c4b5a6978
-        let (day, _) = program.file_stem()?.to_str()?.rsplit_once('-')?;
-        let file = Stored::open_if_there(&format!("wrong/{day}"))?;
-        Some(Self { file })
+        let stem = program.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let Some((day, _)) = stem.rsplit_once('-') else { return Vec::new() };
+        let names = [format!("wrong/{day}"), format!("wrong/{day}_{}", std::env::consts::ARCH)];
+        let files = names.iter().filter_map(|name| Stored::open_if_there(name));
+        files.map(|file| Self { file }).collect()
     }
 
     /// The answers that were recorded for this check.

@@ -19,8 +19,8 @@ pub const SUM: usize = 16;
 pub struct Int8Group {
     /// In −127…127.
     pub values: [i8; GROUP],
-    /// The sum of each [`SUM`] values: formats whose weights are stored with an offset or a minimum
-    /// need it.
+    /// The sum of each [`SUM`] values: formats whose weights are stored with an offset or a
+    /// minimum need it.
     pub sums: [i16; GROUP / SUM],
     /// What a value of 1 stands for, in each [`BLOCK`]. Where the whole group shares a scale, it
     /// stands here eight times.
@@ -42,8 +42,8 @@ pub struct Input {
     pub cols: usize,
     /// `[rows, cols]`
     pub values: Vec<f32>,
-    /// `[rows, groups]`, the same for kernels that multiply integers, as they were when the input was
-    /// prepared last.
+    /// `[rows, groups]`, the same for kernels that multiply integers, as they were when the input
+    /// was prepared last.
     pub int8: Vec<Int8Group>,
 }
 
@@ -82,18 +82,21 @@ impl Input {
 
     /// Groups in a row.
     #[must_use]
+    #[inline]
     pub fn groups(&self) -> usize {
         self.cols.div_ceil(GROUP)
     }
 
     /// `[cols]`, row `r`.
     #[must_use]
+    #[inline]
     pub fn row(&self, r: usize) -> &[f32] {
         &self.values[r * self.cols..][..self.cols]
     }
 
     /// `[groups]`, row `r` as integers.
     #[must_use]
+    #[inline]
     pub fn int8_row(&self, r: usize) -> &[Int8Group] {
         &self.int8[r * self.groups()..][..self.groups()]
     }

@@ -60,7 +60,7 @@ mod prefetch;
 pub mod provided;
 pub mod rung;
 pub mod sampling;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod streams;
 pub mod unpacked;
 pub mod vector;

@@ -22,9 +22,11 @@ impl MultiplyAdd for Fused {
     }
 }
 
-/// In two, on every processor.
+/// In two, on every processor. All 64-bit Arm ones have the one instruction.
+#[cfg(not(target_arch = "aarch64"))]
 pub(crate) struct Separate;
 
+#[cfg(not(target_arch = "aarch64"))]
 impl MultiplyAdd for Separate {
     #[inline(always)]
     fn multiply_add(a: f32, b: f32, c: f32) -> f32 {

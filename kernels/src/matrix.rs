@@ -70,18 +70,21 @@ impl Matrix {
 
     /// Bytes in a row.
     #[must_use]
+    #[inline]
     pub fn row_bytes(&self) -> usize {
         self.cols / self.tensor_type.block_len() * self.tensor_type.block_bytes()
     }
 
     /// The bytes of row `r`.
     #[must_use]
+    #[inline]
     pub fn row(&self, r: usize) -> &[u8] {
         &self.bytes[r * self.row_bytes()..][..self.row_bytes()]
     }
 
     /// All bytes, row after row.
     #[must_use]
+    #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

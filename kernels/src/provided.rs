@@ -1,10 +1,7 @@
 //! Which kernel of this crate serves a rung, a format and a number of rows.
 
 #[cfg(target_arch = "aarch64")]
-use crate::neon::{
-    self,
-    lanes::{DotProduct, Widening},
-};
+use crate::neon;
 use crate::{
     Kernel,
     input::Input,
@@ -25,9 +22,7 @@ pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel
         #[cfg(target_arch = "x86_64")]
         Rung::Avx512Vnni => Some(avx512::kernel(tensor_type, rows)),
         #[cfg(target_arch = "aarch64")]
-        Rung::Neon => neon::kernel::<Widening>(tensor_type),
-        #[cfg(target_arch = "aarch64")]
-        Rung::NeonDot => neon::kernel::<DotProduct>(tensor_type),
+        Rung::Neon | Rung::NeonDot | Rung::NeonI8mm => neon::kernel(rung, tensor_type, rows),
         _ => None,
     }
 }
@@ -53,6 +48,13 @@ pub fn quantize<S: Schedule>(rung: Rung, team: &Team<S>, x: &mut Input, width: u
             x.quantize_with(team, width, |x, width, groups| {
                 // SAFETY: the machine has the rung's instructions.
                 unsafe { avx512::quantize_row(x, width, groups) }
+            });
+        }
+        #[cfg(target_arch = "aarch64")]
+        Rung::Neon | Rung::NeonDot | Rung::NeonI8mm => {
+            x.quantize_with(team, width, |x, width, groups| {
+                // SAFETY: the machine has the rung's instructions.
+                unsafe { neon::quantize_row(x, width, groups) }
             });
         }
         _ => return false,

@@ -1,10 +1,10 @@
-//! Choosing a token from its logits without sorting the vocabulary: week 1's steps, in week 1's order,
-//! with the same draws, to the last bit.
+//! Choosing a token from its logits without sorting the vocabulary: week 1's steps, in week 1's
+//! order, with the same draws, to the last bit.
 //!
 //! Week 1 walks the whole vocabulary in every step. Here a step looks at the candidates that the
-//! steps before it left, in the order of their ids; top-k selects, top-p takes the largest from a heap
-//! until it has enough. What week 1 rules out has weight 0 in its sums, so leaving it out changes no
-//! sum, as long as the rest is added in the same order: see [`Candidates::weigh`].
+//! steps before it left, in the order of their ids; top-k selects, top-p takes the largest from a
+//! heap until it has enough. What week 1 rules out has weight 0 in its sums, so leaving it out
+//! changes no sum, as long as the rest is added in the same order: see [`Candidates::weigh`].
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
@@ -65,13 +65,13 @@ impl Sampler {
         }
     }
 
-    /// Chooses the next token from `logits [V]`, after the tokens `seen` so far, prompt included, with
-    /// a number `uniform` in `[0, 1)`.
+    /// Chooses the next token from `logits [V]`, after the tokens `seen` so far, prompt included,
+    /// with a number `uniform` in `[0, 1)`.
     ///
     /// # Panics
-    /// If there are no logits, or a token of `seen` is not among them; if top-k or top-p is on and a
-    /// logit is no number, for then there is no order. (Without them the largest is chosen, as in
-    /// week 1.)
+    /// If there are no logits, or a token of `seen` is not among them; if top-k or top-p is on and
+    /// a logit is no number, for then there is no order. (Without them the largest is chosen,
+    /// as in week 1.)
     pub fn choose(&mut self, logits: &[f32], seen: &[u32], uniform: f64) -> u32 {
         let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } = self.options;
         self.logits.clear();

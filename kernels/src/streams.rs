@@ -11,25 +11,31 @@ pub(super) const STREAMS: usize = 4;
 pub(super) fn each_four(
     weight: &Matrix,
     tile: &mut Tile<'_, f32>,
-    mut dot: impl FnMut([&[u8]; STREAMS], usize) -> [f32; STREAMS],
+    dot: impl FnMut([&[u8]; STREAMS], usize) -> [f32; STREAMS],
+) {
+    each(weight, tile, dot);
+}
+
+/// The same for `N` rows. Where a run is shorter than the others, the last row takes the place of
+/// those that it lacks.
+#[inline(always)]
+pub(super) fn each<const N: usize>(
+    weight: &Matrix,
+    tile: &mut Tile<'_, f32>,
+    mut dot: impl FnMut([&[u8]; N], usize) -> [f32; N],
 ) {
     let (first, count) = (tile.cols().start, tile.cols().len());
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
-    let row = |i: usize| &bytes[(first + i) * row_bytes..][..row_bytes];
-    let run = count / STREAMS;
+    let run = count.div_ceil(N);
     for i in 0..run {
-        let rows = [row(i), row(run + i), row(2 * run + i), row(3 * run + i)];
+        let row = |s: usize| (s * run + i).min(count - 1);
+        let rows = std::array::from_fn(|s| &bytes[(first + row(s)) * row_bytes..][..row_bytes]);
         for t in tile.rows() {
             let sums = dot(rows, t);
             let out = tile.row_mut(t);
-            for s in 0..STREAMS {
-                out[s * run + i] = sums[s];
+            for s in 0..N {
+                out[row(s)] = sums[s];
             }
-        }
-    }
-    for i in run * STREAMS..count {
-        for t in tile.rows() {
-            tile.row_mut(t)[i] = dot([row(i); STREAMS], t)[0];
         }
     }
 }

@@ -11,8 +11,8 @@ use course::testing;
 use course::{
     cli::{end_with_the_reader, ended},
     curriculum::{self, Curriculum},
-    engine, environment, files, hint, libtest, process, progress, source, stubs, template,
-    transaction,
+    engine, environment, files, hint, libtest, process, processor, progress, source, stubs,
+    template, transaction,
 };
 
 mod bank;

@@ -53,8 +53,8 @@ impl FromStr for AttentionKind {
 }
 
 impl Plan {
-    /// Brings the input into the form that the kernels want for these matrices. What it returns is for
-    /// [`Plan::product`]; whoever writes into the input again must prepare it again.
+    /// Brings the input into the form that the kernels want for these matrices. What it returns is
+    /// for [`Plan::product`]; whoever writes into the input again must prepare it again.
     pub(super) fn prepare<'a>(&self, input: &'a mut Input, weights: &[&Matrix]) -> Prepared<'a> {
         let Some(rung) = self.kernels.quantizer() else {
             return input.without_int8();

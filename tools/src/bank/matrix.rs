@@ -53,6 +53,16 @@ pub(super) struct Matrix<'a> {
     pub(super) problems: Vec<String>,
 }
 
+impl<'a> Matrix<'a> {
+    /// Adds what was tried elsewhere.
+    pub(super) fn add(&mut self, other: Self) {
+        self.rows.extend(other.rows);
+        self.alternates += other.alternates;
+        self.answers.extend(other.answers);
+        self.problems.extend(other.problems);
+    }
+}
+
 /// Runs all entries, to learn the wrong answers and to see what is said of them; those of a day whose
 /// answers are not what they were, twice.
 ///
@@ -65,8 +75,8 @@ pub(super) fn run<'a>(
     record: &Path,
 ) -> Result<Matrix<'a>> {
     let mut matrix = Matrix::default();
-    for day in curriculum.days() {
-        matrix.answers.insert(day.module(), Answers::default());
+    for entry in entries {
+        matrix.answers.entry(super::answers_file(entry, curriculum)).or_default();
     }
     let module = |entry: &Entry| entry.task.feature.replace('-', "_");
     let mut first = each(entries, |i, entry| {
@@ -99,7 +109,8 @@ pub(super) fn run<'a>(
     }
     for (entry, wrong, recorded) in answers.iter().filter(|(_, wrong, _)| wrong.shows.is_none()) {
         for answer in *recorded {
-            matrix.answers.entry(module(entry)).or_default().add(answer, wrong);
+            let file = super::answers_file(entry, curriculum);
+            matrix.answers.entry(file).or_default().add(answer, wrong);
         }
     }
     matrix.problems.extend(ambiguities(&answers));
@@ -116,7 +127,7 @@ pub(super) fn run<'a>(
         }
     }
     let second = each(entries, |i, entry| match entry.kind {
-        Kind::Wrong(_) if anew.contains(&module(entry)) => {
+        Kind::Wrong(_) if anew.contains(&super::answers_file(entry, curriculum)) => {
             tests(&mut bank.command(&module(entry), &filter(entry), i + 1)?).map(Some)
         }
         _ => Ok(None),
@@ -249,7 +260,7 @@ fn judge(entry: &Entry, wrong: &Wrong, ran: &Ran, says: &[&str]) -> Vec<String> 
 /// A run of tests.
 #[derive(Debug)]
 pub(crate) struct Ran {
-    pub(super) report: Report,
+    pub(crate) report: Report,
     /// Whether it came to its end.
     pub(crate) ended: bool,
 }

@@ -24,6 +24,7 @@ mod book;
 mod budget;
 mod context;
 mod cpu;
+mod elsewhere;
 mod engine;
 mod fuzz;
 mod grade;

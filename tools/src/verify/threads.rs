@@ -1,5 +1,5 @@
-//! The team of threads: its protocol in every order in which threads can take their steps (`loom`), and
-//! its unsafe code under an interpreter that knows what Rust does not define (Miri).
+//! The team of threads: its protocol in every order in which threads can take their steps (`loom`),
+//! and its unsafe code under an interpreter that knows what Rust does not define (Miri).
 
 use std::process::Command;
 

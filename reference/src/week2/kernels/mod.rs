@@ -14,8 +14,6 @@ pub mod neon;
 pub mod unpacked;
 
 use tiny_llm_formats::gguf::TensorType;
-#[cfg(target_arch = "aarch64")]
-use tiny_llm_kernels::neon::lanes::{DotProduct, Widening};
 pub use tiny_llm_kernels::{
     Kernel,
     choice::Choice,
@@ -48,9 +46,7 @@ fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
         #[cfg(target_arch = "x86_64")]
         Rung::Avx2 => avx2::kernel(tensor_type, rows),
         #[cfg(target_arch = "aarch64")]
-        Rung::Neon => neon::kernel::<Widening>(tensor_type),
-        #[cfg(target_arch = "aarch64")]
-        Rung::NeonDot => neon::kernel::<DotProduct>(tensor_type),
+        Rung::Neon => neon::kernel(tensor_type, rows),
         _ => None,
     }
 }

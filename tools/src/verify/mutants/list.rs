@@ -79,7 +79,8 @@ impl Change {
         };
         Ok(Self {
             name: text(&json["name"])?,
-            function: text(&json["function"]["function_name"])?,
+            // A constant is in none.
+            function: json["function"]["function_name"].as_str().unwrap_or_default().to_owned(),
             start: place("start")?,
             end: place("end")?,
             replacement: text(&json["replacement"])?,
@@ -103,5 +104,31 @@ impl Change {
         }
         let whole = start.0 <= body.start && body.end <= end.0 + 1;
         (whole && same_function).then(|| self.replacement.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(span: [usize; 4], replacement: &str) -> Option<String> {
+        let [line, column, end_line, end_column] = span;
+        let json = serde_json::json!({
+            "name": "a change", "function": {"function_name": "one"}, "replacement": replacement,
+            "span": {
+                "start": {"line": line, "column": column},
+                "end": {"line": end_line, "column": end_column},
+            },
+        });
+        let lines = ["fn one() {", "    // SOLUTION", "    ä + 1;", "    2", "    // END", "}"];
+        Change::read(&json).unwrap().changed(&lines, &(2..4), true)
+    }
+
+    #[test]
+    fn a_change_is_made_in_the_lines_of_a_body() {
+        assert_eq!(changed([3, 7, 3, 8], "-").as_deref(), Some("    ä - 1;\n    2"));
+        assert_eq!(changed([3, 5, 4, 6], "0").as_deref(), Some("    0"));
+        assert_eq!(changed([1, 10, 6, 2], "0").as_deref(), Some("0"));
+        assert_eq!(changed([1, 4, 1, 7], "two"), None);
     }
 }

@@ -45,11 +45,8 @@ pub(super) fn mutants(v: &mut Verification) -> Result<Outcome> {
         let why = "takes half an hour: `cargo course verify --full`";
         return Ok(Outcome::NotVerified(why.to_owned()));
     }
-    let tools = v.root.join("target/verify/tools");
-    let mut install = v.cargo("install cargo-mutants --locked --quiet --version");
-    install.arg(VERSION).arg("--root").arg(&tools);
-    succeeds(&mut install)?;
-    let listed = listed(&tools.join("bin/cargo-mutants"), &v.root)?;
+    let tool = installed(v)?;
+    let listed = listed(&tool, &v.root)?;
 
     let mut mutants = Vec::new();
     for file in generated(&v.root, &v.curriculum)? {
@@ -65,7 +62,10 @@ pub(super) fn mutants(v: &mut Verification) -> Result<Outcome> {
     println!("{} do not compile", unviable.len());
 
     let days: Vec<&Day> = v.curriculum.days().collect();
-    let programs = build(copy.root, &copy.tree, &days)?;
+    let programs = build(copy.root, &copy.tree, &days, None)?;
+    for day in &days {
+        copy.without_mutant(day, &programs)?;
+    }
     let fates = each(&viable, |_, (number, mutant)| copy.fate(*number, mutant, &days, &programs))?;
     let count = |wanted: Fate| fates.iter().filter(|fate| **fate == wanted).count();
     let (caught, endless) = (count(Fate::Caught), count(Fate::Endless));
@@ -88,6 +88,19 @@ pub(super) fn mutants(v: &mut Verification) -> Result<Outcome> {
         println!("missed:\n{}", missed.join("\n"));
         Outcome::Failed(format!("{note}\n{}", missed.join("\n")))
     })
+}
+
+/// The tool, installed below `target/` unless it is there.
+fn installed(v: &Verification) -> Result<PathBuf> {
+    let tools = v.root.join("target/verify/tools");
+    let tool = tools.join("bin/cargo-mutants");
+    let is_there = run_quietly(Command::new(&tool).args(["mutants", "--version"]))
+        .is_ok_and(|finished| finished.output.trim().ends_with(VERSION));
+    if !is_there {
+        let mut install = v.cargo("install cargo-mutants --locked --quiet --version");
+        succeeds(install.arg(VERSION).arg("--root").arg(&tools))?;
+    }
+    Ok(tool)
 }
 
 /// What the tool would change.
@@ -180,6 +193,35 @@ impl Copy<'_> {
         Ok(refused)
     }
 
+    /// Makes sure that all tests pass where no mutant is chosen: what is red then says nothing.
+    fn without_mutant(&self, day: &Day, programs: &BTreeMap<String, PathBuf>) -> Result<()> {
+        let ran = tests_within(&mut self.command(0, day, "task_", programs)?, 10 * LIMIT)?;
+        let red: Vec<&str> = ran.red().collect();
+        ensure!(
+            ran.ended && red.is_empty() && !ran.report.passed.is_empty(),
+            "{}: not green without a mutant: {}",
+            day.feature,
+            red.join(", ")
+        );
+        Ok(())
+    }
+
+    /// A run of some tests of a day with the mutant of that number.
+    fn command(
+        &self,
+        number: usize,
+        day: &Day,
+        filter: &str,
+        programs: &BTreeMap<String, PathBuf>,
+    ) -> Result<Command> {
+        let program = programs.get(&day.module()).context("a day without a test program")?;
+        let mut command = limited(program);
+        command.current_dir(&self.tree).arg(filter).env(VARIABLE, number.to_string());
+        command.env_remove("RUST_BACKTRACE").env("RUST_TEST_THREADS", "1");
+        command.env("RUST_MIN_STACK", (64 << 20).to_string());
+        Ok(command)
+    }
+
     /// Tries one: its task's tests first, then the rest of its day's and of the days behind it.
     fn fate(
         &self,
@@ -193,13 +235,8 @@ impl Copy<'_> {
         let first = [(days[own], format!("task_{}_", mutant.task.task))];
         let rest = days[own..].iter().map(|day| (*day, "task_".to_owned()));
         for (day, filter) in first.into_iter().chain(rest) {
-            let program = programs.get(&day.module()).context("a day without a test program")?;
-            let mut command = limited(program);
-            command.current_dir(&self.tree).arg(filter).env(VARIABLE, number.to_string());
-            command.env_remove("RUST_BACKTRACE").env("RUST_TEST_THREADS", "1");
-            command.env("RUST_MIN_STACK", (64 << 20).to_string());
             // A program that died noticed it too.
-            match tests_within(&mut command, LIMIT) {
+            match tests_within(&mut self.command(number, day, &filter, programs)?, LIMIT) {
                 Ok(ran) if !ran.ended => return Ok(Fate::Endless),
                 Ok(ran) if ran.red().next().is_none() => {}
                 _ => return Ok(Fate::Caught),

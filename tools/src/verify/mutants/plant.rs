@@ -62,3 +62,28 @@ impl Planted {
         found.map(|(_, number)| *number)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curriculum::TaskId;
+
+    #[test]
+    fn a_line_of_the_text_leads_to_its_mutant() {
+        let mutant = |lines, body: &str| Mutant {
+            name: String::new(),
+            task: TaskId { feature: "week1-day1".to_owned(), task: 1 },
+            lines,
+            body: body.to_owned(),
+        };
+        let (minus, times) = (mutant(1..2, "    x -\n        1"), mutant(1..2, "    x * 1"));
+        let planted = Planted::new("fn one() {\n    x + 1\n}", &[(1, &minus), (7, &times)]);
+        let lines: Vec<&str> = planted.text.lines().collect();
+        let line = |code: &str| lines.iter().position(|line| line.trim() == code).unwrap() + 1;
+        assert_eq!(planted.mutant_at(line("1")), Some(1));
+        assert_eq!(planted.mutant_at(line("x * 1")), Some(7));
+        assert_eq!(planted.mutant_at(line("x + 1")), None);
+        assert_eq!(planted.mutant_at(1), None);
+        assert!(lines.last() == Some(&"}") && lines[1].starts_with("match "));
+    }
+}
