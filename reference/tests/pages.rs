@@ -208,7 +208,7 @@ fn rows_of_several_sequences_take_turns_over_pages() {
             token: tokens[(position * 3 + sequence * 17) % 120],
             position,
             sequence,
-            logits: position % 13 == 0,
+            logits: position.is_multiple_of(13),
         };
         // Prompts of both, then a step of each, then more of one beside a step of the other.
         let passes: [Vec<Row>; 4] = [

@@ -14,10 +14,14 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Looks at the logits that a token is chosen from.
-    pub(super) fn see(&self, logits: &[f32]) {
-        if !logits.iter().all(|x| x.is_finite()) {
+    /// Chooses a token from logits, if they are numbers. Nobody can choose otherwise: the token that
+    /// stands in for it is not passed on.
+    pub(super) fn choose(&self, logits: &[f32], choose: impl FnOnce() -> u32) -> u32 {
+        if logits.iter().all(|x| x.is_finite()) {
+            choose()
+        } else {
             self.broken.set(true);
+            0
         }
     }
 

@@ -63,21 +63,20 @@ impl Week1 {
     ) -> Result<FinishReason> {
         let limits = super::limits(request, self.model.config.max_positions);
         let watch = Watch::default();
-        let next_logits = |tokens: &[u32]| {
-            let logits = next_token_logits(&self.model, tokens);
-            watch.see(&logits);
-            logits
-        };
+        let next_logits = |tokens: &[u32]| next_token_logits(&self.model, tokens);
         let on_token = |token| watch.pass_on(token, on_token);
         let finish = if request.sampling.is_greedy() {
             // Day 6 is enough for this; sampling comes on day 7.
-            generate(next_logits, &request.prompt, &limits, |logits, _| argmax(logits), on_token)
+            let greedy = |logits: &[f32], _: &[u32]| watch.choose(logits, || argmax(logits));
+            generate(next_logits, &request.prompt, &limits, greedy, on_token)
         } else {
             let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
                 request.sampling;
             let options = SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
             let mut sampler = Sampler { options, rng: Rng::new(seed) };
-            let choose = |logits: &[f32], seen: &[u32]| sampler.choose(logits, seen);
+            let choose = |logits: &[f32], seen: &[u32]| {
+                watch.choose(logits, || sampler.choose(logits, seen))
+            };
             generate(next_logits, &request.prompt, &limits, choose, on_token)
         };
         watch.end(finish?, &self.folder)

@@ -165,8 +165,9 @@ impl Week2 {
         let watch = Watch::default();
         let on_token = |token| watch.pass_on(token, on_token);
         let choose = |logits: &[f32], seen: &[u32]| {
-            watch.see(logits);
-            if greedy { argmax(logits) } else { sampler.choose(logits, seen, rng.uniform()) }
+            watch.choose(logits, || {
+                if greedy { argmax(logits) } else { sampler.choose(logits, seen, rng.uniform()) }
+            })
         };
         let session = &mut self.session;
         let finish = if self.keep_cache {

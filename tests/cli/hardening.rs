@@ -215,6 +215,8 @@ fn weights_that_are_no_numbers_are_named() {
     for week in ["1", "2"] {
         let generate =
             ["generate", "--model", folder.name(), "--week", week, "-p", "ab", "-n", "4"];
+        let sampled = [&generate[..], &["--temperature", "1", "--top-k", "5"]].concat();
+        run(&sampled).fails_in_one_line("an infinity, sampled", 1, &["tensor ", "found inf"]);
         run(&generate).fails_in_one_line(
             "an infinity, generate",
             1,
