@@ -74,7 +74,7 @@ pub(crate) fn run(root: &Path, day: &Day, task: Option<usize>, ink: Ink) -> Resu
     if ink.has_colour() {
         command.env("CARGO_TERM_COLOR", "always");
     }
-    let (mut line, start) = (Line::new(), Instant::now());
+    let (mut line, start) = (Line::default(), Instant::now());
     let finished = process::run(&mut command, |output| {
         if let Some(now) = build_step(output)
             && start.elapsed() > Duration::from_millis(500)

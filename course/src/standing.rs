@@ -165,9 +165,9 @@ impl<'a> Status<'a> {
         };
         let time = |task: &&TaskStatus| task.run.as_ref().map(|run| run.at.clone());
         let ran = |task: &&TaskStatus| task.run.is_some();
-        let theirs = self.tasks.iter().filter(theirs);
+        let mut theirs = self.tasks.iter().filter(theirs);
         (theirs.clone().filter(ran).max_by_key(time))
-            .or_else(|| theirs.last())
+            .or_else(|| theirs.next_back())
             .or_else(|| self.tasks.iter().filter(ran).max_by_key(time))
     }
 }

@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_caught_panic_has_a_message_and_a_place() {
-        let panic = catch(|| panic!("on {}", "purpose")).err().expect("it panicked");
+        let panic = catch(|| panic!("on {}", "purpose")).expect_err("it panicked");
         assert_eq!(panic.message(), "on purpose");
         assert!(panic.place.contains("panics.rs:"), "{}", panic.place);
         assert!(!panic.is_todo() && catch(|| 1).is_ok_and(|one| one == 1));
@@ -143,13 +143,13 @@ mod tests {
     #[test]
     fn the_innermost_catch_keeps_its_own() {
         let outer = catch(|| {
-            let inner = catch(|| panic!("inner")).err().expect("it panicked");
+            let inner = catch(|| panic!("inner")).expect_err("it panicked");
             assert_eq!(inner.message(), "inner");
             panic!("outer")
         });
-        assert_eq!(outer.err().expect("it panicked").message(), "outer");
+        assert_eq!(outer.expect_err("it panicked").message(), "outer");
         let through = catch(|| catch(|| panic!("inner")).unwrap_or_else(|panic| panic.go_on()));
-        let through: Panic = through.err().expect("it panicked");
+        let through: Panic = through.expect_err("it panicked");
         assert!(through.message() == "inner" && through.place.contains("panics.rs:"));
     }
 }

@@ -4,7 +4,7 @@
 //! Week 1 walks the whole vocabulary in every step. Here a step looks at the candidates that the
 //! steps before it left, in the order of their ids; top-k selects, top-p takes the largest from a
 //! heap until it has enough. What week 1 rules out has weight 0 in its sums, so leaving it out
-//! changes no sum, as long as the rest is added in the same order: see [`Candidates::weigh`].
+//! changes no sum, as long as the rest is added in the same order: see `Candidates::weigh`.
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 

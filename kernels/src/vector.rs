@@ -1,6 +1,6 @@
 //! The small work between the matrices, in f32: norms, the gate, and attention's tiles.
 //!
-//! Each function is written once, as the plain loops of [`loops`](crate::loops), and compiled once
+//! Each function is written once, as the plain loops of `loops`, and compiled once
 //! for each vector unit: within a function that may use AVX-512 or AVX2, the compiler turns these
 //! loops into vector instructions. That is worth having where the loop has no trick to it; products
 //! of quantized weights have, and are written by hand in the folders beside this file.

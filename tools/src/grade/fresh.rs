@@ -106,9 +106,9 @@ impl Fresh {
             return failed("there are more answers than questions".to_owned());
         }
         if !ended.status.is_some_and(|status| status.success()) {
-            let panic = ended.stderr.lines().skip_while(|line| !line.contains("panicked at "));
+            let mut panic = ended.stderr.lines().skip_while(|line| !line.contains("panicked at "));
             let reason = match ended.status.and_then(|status| status.code()) {
-                Some(101) => panic.skip(1).next().unwrap_or("it panicked").to_owned(),
+                Some(101) => panic.nth(1).unwrap_or("it panicked").to_owned(),
                 _ => ended.reason(limits),
             };
             return failed(format!("on inputs that were drawn for this grading: {reason}"));
