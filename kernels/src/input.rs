@@ -105,17 +105,17 @@ impl Input {
     /// them: [`BLOCK`] or [`GROUP`]. Weights whose blocks are longer cannot be multiplied with it;
     /// for those whose blocks are shorter it is coarser than it need be.
     ///
-    /// `quantize_row(x, width, groups)` makes the groups of one row.
+    /// `quantize_activations(x, width, groups)` makes the groups of one row.
     pub fn quantize_with<S: Schedule>(
         &mut self,
         team: &Team<S>,
         width: usize,
-        quantize_row: impl Fn(&[f32], usize, &mut [Int8Group]) + Sync,
+        quantize_activations: impl Fn(&[f32], usize, &mut [Int8Group]) + Sync,
     ) -> Prepared<'_> {
         let (cols, groups) = (self.cols, self.groups());
         self.int8.resize_with(self.rows * groups, Int8Group::default);
         team.parallel_rows(&mut self.int8, groups, 1, |r, row| {
-            quantize_row(&self.values[r * cols..][..cols], width, row);
+            quantize_activations(&self.values[r * cols..][..cols], width, row);
         });
         self.with_int8(width)
     }

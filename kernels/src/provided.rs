@@ -40,21 +40,21 @@ pub fn quantize<S: Schedule>(rung: Rung, team: &Team<S>, x: &mut Input, width: u
         Rung::Avx2 => {
             x.quantize_with(team, width, |x, width, groups| {
                 // SAFETY: the machine has the rung's instructions.
-                unsafe { avx2::quantize_row(x, width, groups) }
+                unsafe { avx2::quantize_activations(x, width, groups) }
             });
         }
         #[cfg(target_arch = "x86_64")]
         Rung::Avx512Vnni => {
             x.quantize_with(team, width, |x, width, groups| {
                 // SAFETY: the machine has the rung's instructions.
-                unsafe { avx512::quantize_row(x, width, groups) }
+                unsafe { avx512::quantize_activations(x, width, groups) }
             });
         }
         #[cfg(target_arch = "aarch64")]
         Rung::Neon | Rung::NeonDot | Rung::NeonI8mm => {
             x.quantize_with(team, width, |x, width, groups| {
                 // SAFETY: the machine has the rung's instructions.
-                unsafe { neon::quantize_row(x, width, groups) }
+                unsafe { neon::quantize_activations(x, width, groups) }
             });
         }
         _ => return false,

@@ -25,7 +25,7 @@ mod superblocks;
 
 use tiny_llm_formats::gguf::TensorType;
 
-pub(crate) use self::quantize::quantize_row;
+pub(crate) use self::quantize::quantize_activations;
 use crate::{Kernel, MANY};
 
 /// The kernel for a type and a number of rows of activations. For few rows of Q8_0 and of Q4_K

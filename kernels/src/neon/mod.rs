@@ -31,7 +31,7 @@ mod superblocks;
 
 use tiny_llm_formats::gguf::TensorType;
 
-pub(crate) use self::quantize::quantize_row;
+pub(crate) use self::quantize::quantize_activations;
 use self::{
     lanes::{DotProduct, Multiply, Widening},
     matrices::Matrices,

@@ -7,7 +7,7 @@ use crate::input::{BLOCK, GROUP, Int8Group, SUM};
 
 /// Quantizes one row, to the same numbers as the scalar function that the course writes.
 #[target_feature(enable = "neon")]
-pub(crate) fn quantize_row(x: &[f32], width: usize, groups: &mut [Int8Group]) {
+pub(crate) fn quantize_activations(x: &[f32], width: usize, groups: &mut [Int8Group]) {
     for (x, group) in x.chunks(GROUP).zip(groups) {
         match x.try_into() {
             Ok(x) => quantize(x, width, group),

@@ -23,7 +23,7 @@ pub use tiny_llm_kernels::{
 use tiny_llm_kernels::{MANY, provided, unpacked::has_integers};
 
 use super::{
-    input::{Input, Prepared, quantize_row},
+    input::{Input, Prepared, quantize_activations},
     matrix::Matrix,
     parallel::Team,
 };
@@ -31,9 +31,9 @@ use super::{
 /// Rows of a weight matrix that a thread takes at a time: few, so that all threads are busy to the
 /// end.
 const GRAIN: usize = 32;
-/// With few rows of activations memory is the limit, and long runs of rows are read faster: so many
-/// for each thread, each of no more than [`LONG`] rows.
-const RUNS: usize = 4;
+/// With few rows of activations memory is the limit, and long stretches of rows are read faster: so
+/// many for each thread, each of no more than [`LONG`] rows.
+const STRETCHES: usize = 4;
 const LONG: usize = 256;
 
 /// The kernel for a matrix of `tensor_type` and `rows` rows of activations that is written here, if
@@ -112,8 +112,8 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &m
         );
     }
     let (_, kernel) = kernel(rung, weight.tensor_type, x.rows);
-    let run = weight.rows.div_ceil(RUNS * team.threads()).next_multiple_of(4);
-    let grain = if x.rows < MANY { run.clamp(4, LONG) } else { GRAIN };
+    let stretch = weight.rows.div_ceil(STRETCHES * team.threads()).next_multiple_of(4);
+    let grain = if x.rows < MANY { stretch.clamp(4, LONG) } else { GRAIN };
     team.parallel_tiles(out, weight.rows, (x.rows, grain), |tile| {
         // SAFETY: the machine has the rung's instructions, and those of the rungs below.
         unsafe { kernel(weight, &x, tile) }
@@ -128,6 +128,6 @@ pub fn quantize<'a>(rung: Rung, team: &Team, x: &'a mut Input, width: usize) -> 
     if provided::quantize(rung, team, x, width) {
         x.with_int8(width)
     } else {
-        x.quantize_with(team, width, quantize_row)
+        x.quantize_with(team, width, quantize_activations)
     }
 }

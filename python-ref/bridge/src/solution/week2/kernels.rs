@@ -50,7 +50,7 @@ fn input(x: &Floats) -> PyResult<Input> {
     Ok(input)
 }
 
-/// As `input.quantize_row` for the rows of `x [T, C]`, one after the other, with a rung's
+/// As `input.quantize_activations` for the rows of `x [T, C]`, one after the other, with a rung's
 /// instructions.
 #[pyfunction]
 fn quantize(py: Python<'_>, rung: &str, x: Floats, width: Count) -> PyResult<Groups> {

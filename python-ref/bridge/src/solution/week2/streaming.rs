@@ -10,7 +10,7 @@ use super::{
     cache::CacheType,
     rust::{
         cache::{Cells, Run},
-        streaming::{self as rust, BLOCK, MAX_HEAD_DIM, MAX_QUERIES},
+        streaming::{self as rust, MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES},
     },
 };
 use crate::{
@@ -204,9 +204,9 @@ fn attend_block(
     let mut shapes = Shapes::default();
     shapes.fit("q", "N D", &q)?;
     let (queries, head_dim) = (shapes.size("N"), shapes.size("D"));
-    if queries > BLOCK {
+    if queries > MAX_BLOCK_QUERIES {
         let found = format!("{queries} queries");
-        return Err(wrong("q", &found, &format!("at most {BLOCK}")));
+        return Err(wrong("q", &found, &format!("at most {MAX_BLOCK_QUERIES}")));
     }
     let held = held(&q, &runs, start.0, scale, cache_type)?;
     let (first, end) = (start.0, held.last().map_or(0, |(positions, ..)| positions.end));
