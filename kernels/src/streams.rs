@@ -7,33 +7,23 @@ use crate::{matrix::Matrix, parallel::Tile};
 pub(super) const STREAMS: usize = 4;
 
 /// Fills a tile: `dot(rows, t)` multiplies four rows of weights with row `t` of the activations.
-/// The tile's rows of weights are cut into four runs, one for each stream.
+/// The tile's rows of weights are cut into four runs, one for each stream. Where a run is shorter
+/// than the others, the last row takes the place of those that it lacks.
 pub(super) fn each_four(
     weight: &Matrix,
     tile: &mut Tile<'_, f32>,
-    dot: impl FnMut([&[u8]; STREAMS], usize) -> [f32; STREAMS],
-) {
-    each(weight, tile, dot);
-}
-
-/// The same for `N` rows. Where a run is shorter than the others, the last row takes the place of
-/// those that it lacks.
-#[inline(always)]
-pub(super) fn each<const N: usize>(
-    weight: &Matrix,
-    tile: &mut Tile<'_, f32>,
-    mut dot: impl FnMut([&[u8]; N], usize) -> [f32; N],
+    mut dot: impl FnMut([&[u8]; STREAMS], usize) -> [f32; STREAMS],
 ) {
     let (first, count) = (tile.cols().start, tile.cols().len());
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
-    let run = count.div_ceil(N);
+    let run = count.div_ceil(STREAMS);
     for i in 0..run {
         let row = |s: usize| (s * run + i).min(count - 1);
         let rows = std::array::from_fn(|s| &bytes[(first + row(s)) * row_bytes..][..row_bytes]);
         for t in tile.rows() {
             let sums = dot(rows, t);
             let out = tile.row_mut(t);
-            for s in 0..N {
+            for s in 0..STREAMS {
                 out[row(s)] = sums[s];
             }
         }

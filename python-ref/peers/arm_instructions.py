@@ -75,6 +75,8 @@ def main():
         print("type      ours    ggml   ratio")
         for name in args.types:
             ours = per_weight(args, library, args.ours, [args.rung, name], [])
+            if ours is None:
+                parser.error(f"{args.ours} with {args.rung} and {name} does not run under QEMU on {args.cpu}")
             line = f"{name:<6} {ours:7.4f}"
             if ggml:
                 # ggml writes Q4_K where it writes f16.

@@ -13,7 +13,6 @@ use crate::{
     input::{Input, Int8Group},
     matrix::Matrix,
     parallel::Tile,
-    streams::each,
 };
 
 /// A format of blocks of 32 weights, each `d · (code + OFFSET)`, and `m` more if `MINIMUM`.
@@ -49,10 +48,45 @@ pub(super) unsafe fn few<M: Multiply, F: Blocks>(
     // The more rows share the activations the better, as long as their sums fit into registers.
     if tile.cols().len() < 8 {
         // SAFETY: as for this function.
-        each(weight, tile, |rows: [&[u8]; 4], t| unsafe { dot::<M, F, 4>(rows, x.int8_row(t)) });
+        unsafe { each::<M, F, 4>(weight, x, tile) }
     } else {
         // SAFETY: as for this function.
-        each(weight, tile, |rows: [&[u8]; 8], t| unsafe { dot::<M, F, 8>(rows, x.int8_row(t)) });
+        unsafe { each::<M, F, 8>(weight, x, tile) }
+    }
+}
+
+/// [`each_four`](crate::streams::each_four) for `N` rows, whose bounds are checked all at once: a
+/// check for each would be 2% of the instructions where rows have 2048 weights.
+///
+/// # Safety
+/// The machine has the instructions of `M`.
+#[inline(always)]
+unsafe fn each<M: Multiply, F: Blocks, const N: usize>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+) {
+    let (first, count) = (tile.cols().start, tile.cols().len());
+    let Some(last) = count.checked_sub(1) else { return };
+    let row_bytes = weight.row_bytes();
+    let bytes = &weight.bytes()[first * row_bytes..][..count * row_bytes];
+    let run = count.div_ceil(N);
+    for i in 0..run {
+        let places: [usize; N] = std::array::from_fn(|s| (s * run + i).min(last));
+        // SAFETY: `bytes` are `count` rows, and a place is at most `last`.
+        let rows = places.map(|row| unsafe {
+            let at = bytes.as_ptr().add(row * row_bytes);
+            std::slice::from_raw_parts(at, row_bytes)
+        });
+        for t in tile.rows() {
+            // SAFETY: as for this function.
+            let sums = unsafe { dot::<M, F, N>(rows, x.int8_row(t)) };
+            let out = &mut tile.row_mut(t)[..count];
+            for (row, sum) in places.into_iter().zip(sums) {
+                // SAFETY: `out` has `count` places.
+                unsafe { *out.get_unchecked_mut(row) = sum };
+            }
+        }
     }
 }
 
