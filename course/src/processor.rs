@@ -2,12 +2,12 @@
 
 use std::{
     env,
-    ffi::OsString,
-    path::{Path, PathBuf},
+    ffi::{OsStr, OsString},
+    path::Path,
     process::Command,
 };
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::process::{cargo, run_quietly};
 
@@ -59,8 +59,25 @@ impl Processor {
 
     /// `CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER`
     fn variable(self, what: &str) -> String {
-        format!("CARGO_TARGET_{}_{what}", self.target.to_uppercase().replace('-', "_"))
+        variable(self.target, what)
     }
+}
+
+/// What cargo reads `what` of `target` from: `CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER`.
+#[must_use]
+pub fn variable(target: &str, what: &str) -> String {
+    format!("CARGO_TARGET_{}_{what}", target.to_uppercase().replace('-', "_"))
+}
+
+/// What to do if `program` does not run: how to get its packages, or which variable names another.
+#[must_use]
+pub fn missing_program(program: &OsStr, packages: &str, variable: &str) -> Option<String> {
+    // It may come with arguments.
+    let name = program.to_string_lossy();
+    let name = name.split_whitespace().next().unwrap_or_default();
+    let runs = run_quietly(Command::new(name).arg("--version"));
+    (!runs.is_ok_and(|finished| finished.status.success()))
+        .then(|| format!("{name} (Debian, Ubuntu: `sudo apt install {packages}`, or {variable})"))
 }
 
 /// What it takes to build for another processor and to run what was built.
@@ -72,9 +89,10 @@ pub struct Emulation {
     runner: OsString,
 }
 
-/// A compiler with the other processor's library, or with the library's source.
+/// A compiler with another target's library, or with the library's source.
 #[derive(Debug, Clone)]
-struct Compiler {
+pub struct Compiler {
+    target: &'static str,
     cargo: OsString,
     rustc: OsString,
     /// Whether the library is built first.
@@ -84,8 +102,10 @@ struct Compiler {
 impl Compiler {
     /// Of the default one, one that is named in `AARCH64_RUSTC`, and the system's own, the first
     /// that serves.
-    fn find(processor: Processor) -> Option<Self> {
-        let named = env::var_os(format!("{}_RUSTC", processor.architecture.to_uppercase()));
+    #[must_use]
+    pub fn find(target: &'static str) -> Option<Self> {
+        let architecture = target.split('-').next().unwrap_or_default();
+        let named = env::var_os(format!("{}_RUSTC", architecture.to_uppercase()));
         let default = (default_cargo(), env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
         let candidates = [
             named.map(|rustc| (default_cargo(), rustc)),
@@ -97,10 +117,36 @@ impl Compiler {
                 let run = run_quietly(Command::new(&rustc).args(arguments));
                 run.is_ok_and(|finished| Path::new(finished.output.trim()).join(below).is_dir())
             };
-            let library = has(&["--print", "target-libdir", "--target", processor.target], "");
+            let library = has(&["--print", "target-libdir", "--target", target], "");
             let source = || has(&["--print", "sysroot"], "lib/rustlib/src/rust/library/std");
-            (library || source()).then_some(Self { cargo, rustc, from_source: !library })
+            (library || source()).then_some(Self { target, cargo, rustc, from_source: !library })
         })
+    }
+
+    /// What to do where there is none.
+    #[must_use]
+    pub fn missing(target: &str) -> String {
+        format!(
+            "Rust's library for {target} (`rustup target add {target}`, or Debian's packages \
+             rustc-web, cargo-web and rust-web-src)"
+        )
+    }
+
+    /// `cargo COMMAND --target …` in `root`.
+    #[must_use]
+    pub fn cargo(&self, root: &Path, command: &str) -> Command {
+        let mut cargo = cargo(root);
+        if self.cargo != default_cargo() {
+            let mut other = Command::new(&self.cargo);
+            other.current_dir(root).env("CARGO_TERM_COLOR", "never");
+            cargo = other;
+        }
+        cargo.env("RUSTC", &self.rustc).arg(command);
+        if self.from_source {
+            cargo.env("RUSTC_BOOTSTRAP", "1").args(["-Z", "build-std=std,panic_abort,test"]);
+        }
+        cargo.args(["--target", self.target]);
+        cargo
     }
 }
 
@@ -117,7 +163,7 @@ impl Emulation {
         };
         Self {
             processor,
-            compiler: Compiler::find(processor),
+            compiler: Compiler::find(processor.target),
             linker: named("LINKER", format!("{}-gcc", processor.prefix)),
             runner: named("RUNNER", format!("qemu-{}", processor.architecture)),
         }
@@ -129,23 +175,10 @@ impl Emulation {
         let Processor { target, packages, .. } = self.processor;
         let mut missing = Vec::new();
         if self.compiler.is_none() {
-            missing.push(format!(
-                "Rust's library for {target} (`rustup target add {target}`, or Debian's packages \
-                 rustc-web, cargo-web and rust-web-src)"
-            ));
+            missing.push(Compiler::missing(target));
         }
         for (program, what) in [(&self.linker, "LINKER"), (&self.runner, "RUNNER")] {
-            // It may come with arguments.
-            let name = program.to_string_lossy();
-            let name = PathBuf::from(name.split_whitespace().next().unwrap_or_default());
-            let runs = run_quietly(Command::new(&name).arg("--version"));
-            if !runs.is_ok_and(|finished| finished.status.success()) {
-                missing.push(format!(
-                    "{} (Debian, Ubuntu: `sudo apt install {packages}`, or {})",
-                    name.display(),
-                    self.processor.variable(what)
-                ));
-            }
+            missing.extend(missing_program(program, packages, &self.processor.variable(what)));
         }
         missing
     }
@@ -157,26 +190,15 @@ impl Emulation {
     /// # Errors
     /// If something is missing; the message lists it.
     pub fn cargo(&self, root: &Path, command: &str, model: &str) -> Result<Command> {
-        let missing = self.missing();
+        let (missing, compiler) = (self.missing(), self.compiler.as_ref());
         ensure!(
             missing.is_empty(),
             "programs for {} can neither be built nor run here; missing: {}",
             self.processor.name,
             missing.join("; ")
         );
-        let mut cargo = cargo(root);
-        if let Some(compiler) = &self.compiler {
-            if compiler.cargo != default_cargo() {
-                let mut other = Command::new(&compiler.cargo);
-                other.current_dir(root).env("CARGO_TERM_COLOR", "never");
-                cargo = other;
-            }
-            cargo.env("RUSTC", &compiler.rustc).arg(command);
-            if compiler.from_source {
-                cargo.env("RUSTC_BOOTSTRAP", "1").args(["-Z", "build-std=std,panic_abort,test"]);
-            }
-        }
-        cargo.args(["--target", self.processor.target]);
+        let compiler = compiler.context("no compiler, and none is missing")?;
+        let mut cargo = compiler.cargo(root, command);
         cargo.env("CARGO_TARGET_DIR", crate::process::target(root).join("emulated"));
         cargo.env(self.processor.variable("LINKER"), &self.linker);
         cargo.env(self.processor.variable("RUNNER"), &self.runner);

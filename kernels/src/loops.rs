@@ -13,8 +13,10 @@ pub(crate) trait MultiplyAdd {
 
 /// In one instruction, with one rounding. Only where there is such an instruction: the library's
 /// exact substitute would be slow.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) struct Fused;
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 impl MultiplyAdd for Fused {
     #[inline(always)]
     fn multiply_add(a: f32, b: f32, c: f32) -> f32 {

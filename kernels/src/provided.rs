@@ -1,5 +1,10 @@
 //! Which kernel of this crate serves a rung, a format and a number of rows.
 
+#![cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(unused_variables, unreachable_code, reason = "other processors have no kernel here")
+)]
+
 #[cfg(target_arch = "aarch64")]
 use crate::neon;
 use crate::{

@@ -3,10 +3,7 @@
 
 use std::{fs, path::Path};
 
-use crate::{
-    folder::Folder,
-    process::{command, finished, run},
-};
+use crate::{folder::Folder, process::run};
 
 fn embedded() -> String {
     concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story").to_owned()
@@ -109,6 +106,7 @@ mod unix {
     use std::{os::unix::fs::FileTypeExt, process::Command, thread::sleep, time::Duration};
 
     use super::*;
+    use crate::process::{command, finished};
 
     #[test]
     fn quantize_replaces_neither_a_device_nor_a_pipe() {

@@ -37,6 +37,7 @@ mod promise;
 mod python;
 mod replay;
 mod rust;
+mod targets;
 mod threads;
 mod tree;
 mod waiting;
@@ -45,7 +46,7 @@ type Step = (&'static str, fn(&mut Verification) -> Result<Outcome>);
 
 /// Every step, in order. Later ones use what earlier ones made: the pristine copy, the Python
 /// environment.
-const STEPS: [Step; 33] = [
+const STEPS: [Step; 35] = [
     ("stubs: src/ is generated from reference/", rust::stubs),
     ("curriculum: features, tests, oracle, book agree", rust::curriculum),
     ("pristine copy", tree::copy),
@@ -65,6 +66,8 @@ const STEPS: [Step; 33] = [
     ("threads: every order of their steps", threads::every_order),
     ("threads: nothing that Rust does not define", threads::undefined),
     ("Arm: NEON kernels, with and without dot product", arm::neon),
+    ("targets: compiles for Apple, Windows and 32-bit Arm", targets::compile),
+    ("targets: tests for Windows, under Wine", targets::windows),
     ("fuzz: no bytes break a reader", fuzz::fuzz),
     ("first day: cold build, edit to verdict", budget::first_day),
     ("runner: cold build, list, save to verdict", latency::runner),

@@ -38,6 +38,10 @@ const LONG: usize = 256;
 
 /// The kernel for a matrix of `tensor_type` and `rows` rows of activations that is written here, if
 /// this rung has one.
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(unused_variables, reason = "only vector kernels ask how many rows there are")
+)]
 fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     match rung {
         Rung::Naive => Some(naive::kernel),
