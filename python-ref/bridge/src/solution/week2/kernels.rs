@@ -96,7 +96,7 @@ fn matmul(
     at_least_one("threads", threads.0)?;
     below("threads", threads.0, MAX_THREADS + 1, "as many as a machine has")?;
     room("the result", &[input.rows, bytes.len()])?;
-    let rows: Vec<u8> = bytes.iter().flat_map(|row| row.as_bytes()).copied().collect();
+    let rows: Vec<u8> = bytes.iter().flat_map(PyBytesMethods::as_bytes).copied().collect();
     let weight =
         Matrix::new(bytes.len(), input.cols, tensor_type, rows.into()).map_err(value_error)?;
     compute(py, move || {
