@@ -190,7 +190,7 @@ class Fixtures:
         except (ValueError, KeyError, struct.error) as error:
             return [f"{self.path()} is not a fixture file: {error}"]
         lines = [f"{self.name}: case {n} is only {'in the file' if n in about else 'in the oracle'}" for n in sorted(self.about.keys() ^ about.keys())]
-        lines += [f"{self.name}: {n}: metadata differs" for n in sorted(self.about.keys() & about.keys()) if self.about[n] != about[n]]
+        lines += [f"{self.name}: {n}: metadata differs" for n in sorted(self.about.keys() & about.keys()) if json.loads(json.dumps(self.about[n])) != about[n]]
         lines += [f"{self.name}: {n} is only {'in the file' if n in tensors else 'in the oracle'}" for n in sorted(self.tensors.keys() ^ tensors.keys())]
         for name in sorted(self.tensors.keys() & tensors.keys()):
             ours, theirs = self.tensors[name], tensors[name]
