@@ -11,6 +11,7 @@ mod generate;
 mod input;
 mod inspect;
 mod interrupt;
+mod lines;
 mod logits;
 mod memory;
 mod options;

@@ -10,9 +10,9 @@ use serde_json::json;
 
 use super::{
     Engine,
+    lines::read_lines,
     options::{ModelOption, at_least_one, embedded},
     output::Output,
-    score::read_lines,
     session::Session,
 };
 
