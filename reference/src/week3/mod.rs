@@ -4,6 +4,8 @@
 //! an answer), `slots` (who has which place in the cache), `engine` (the loop around them).
 
 pub mod engine;
+pub mod paged;
+pub mod pool;
 pub mod request;
 pub mod slots;
 pub mod stop;
