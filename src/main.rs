@@ -123,7 +123,7 @@ impl Engine for Solution {
         }
     }
 
-    fn logits(&mut self, tokens: &[u32]) -> Tensor {
+    fn logits(&mut self, tokens: &[u32]) -> Result<Tensor> {
         match self {
             Self::Week1(engine) => engine.logits(tokens),
             Self::Week2(engine) => engine.logits(tokens),
@@ -152,8 +152,8 @@ impl Engine for Solution {
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason> {
         match self {
-            Self::Week1(engine) => engine.generate(request, on_token),
-            Self::Week2(engine) => engine.generate(request, on_token),
+            Self::Week1(engine) => engine.answer(request, on_token),
+            Self::Week2(engine) => engine.answer(request, on_token),
         }
     }
 

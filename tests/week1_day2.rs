@@ -13,7 +13,7 @@ use tiny_llm_formats::{
     tensor::{reshape, swap_axes, tensor, transpose},
 };
 use tiny_llm_harness::{
-    check::{assert_agrees, assert_any_layout, assert_close, assert_panics},
+    check::{assert_agrees, assert_any_layout, assert_close, assert_panics, compare},
     fixtures::{Case, Fixtures, random},
 };
 
@@ -179,6 +179,18 @@ fn check_an_offset_is_a_shift(form: Form) {
     let x = random(25, &[2, 6, 8]);
     let tables = long_tables();
     let tail = |x: &Tensor| x.slice_axis(Axis(1), (4..).into()).to_owned();
+    let alone = x.slice_axis(Axis(1), (5..).into()).to_owned();
+    let row_5 = (form.rope)(&x, &tables, 11).slice_axis(Axis(1), (5..).into()).to_owned();
+    assert_agrees(
+        &format!(
+            "{}: row 5 alone at offset 16, compared with row 5 of six at offset 11",
+            form.name
+        ),
+        &(form.rope)(&alone, &tables, 16),
+        &row_5,
+        0.0,
+        "it stands at position 16 both times, as a single new token does",
+    );
     let all = tail(&(form.rope)(&x, &tables, 11));
     let what = format!(
         "{}: rows 4 and 5 alone at offset 15, compared with rows 4 and 5 of six at offset 11",
@@ -191,6 +203,40 @@ fn check_an_offset_is_a_shift(form: Form) {
         0.0,
         "they stand at positions 15 and 16 both times",
     );
+}
+
+/// A quarter turn of every pair, in heads of several sizes: `(a, b)` becomes `(−b, a)`.
+#[track_caller]
+fn check_every_pair_turns(form: Form, pair: fn(usize, usize) -> (usize, usize)) {
+    for size in [2, 6, 8, 64, 128] {
+        let half = size / 2;
+        let tables =
+            RopeTables { cos: Tensor::zeros(vec![1, half]), sin: Tensor::ones(vec![1, half]) };
+        let x = random(36, &[3, 1, size]);
+        let mut expected = x.clone();
+        for head in 0..3 {
+            for i in 0..half {
+                let (first, second) = pair(i, half);
+                expected[[head, 0, first]] = -x[[head, 0, second]];
+                expected[[head, 0, second]] = x[[head, 0, first]];
+            }
+        }
+        let what = format!("{}: a quarter turn of three heads of size {size}", form.name);
+        // Without diagnosis: of so even a turn several mistakes make the same.
+        compare(&what, &(form.rope)(&x, &tables, 0), &expected, 0.0).unwrap_or_else(|text| {
+            panic!("{text}\n  all angles are 90° here, so each pair (a, b) becomes (−b, a)")
+        });
+    }
+}
+
+#[test]
+fn task_2_interleaved_turns_every_pair_of_any_head() {
+    check_every_pair_turns(INTERLEAVED, |i, _| (2 * i, 2 * i + 1));
+}
+
+#[test]
+fn task_3_half_split_turns_every_pair_of_any_head() {
+    check_every_pair_turns(HALF_SPLIT, |i, half| (i, i + half));
 }
 
 #[track_caller]

@@ -56,7 +56,7 @@ fn task_1_rms_norm_of_very_small_numbers_feels_its_own_eps() {
         .as_array()
         .expect("a list")
         .iter()
-        .filter_map(|eps| eps.as_f64())
+        .filter_map(tiny_llm_harness::fixtures::Json::as_f64)
         .map(|eps| eps as f32)
         .collect();
     let found = every.iter().map(|&eps| RmsNorm { weight: weight.clone(), eps }.forward(&x));

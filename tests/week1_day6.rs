@@ -85,6 +85,19 @@ fn task_1_argmax_takes_the_first_of_equal_logits() {
 }
 
 #[test]
+fn task_1_argmax_of_a_large_vocabulary() {
+    for best in [255, 256, 300, 65_535, 65_536, 151_935] {
+        let mut logits = vec![-1.5; 151_936];
+        logits[best as usize] = -0.5;
+        let found = argmax(&logits);
+        assert!(
+            found == best,
+            "argmax of 151,936 logits, of which number {best} is the largest\n  found    {found}\n  expected {best}"
+        );
+    }
+}
+
+#[test]
 fn task_1_argmax_of_no_logits_panics() {
     assert_panics("argmax of no logits, of which none is the largest", || argmax(&[]));
 }
@@ -657,6 +670,17 @@ fn task_3_letters_are_not_held_back() {
 }
 
 #[test]
+fn task_3_every_character_counts() {
+    let text = "\u{feff}a\0b\r\n\t\u{7f}\u{200b}\u{fffd}\u{feff}";
+    let found = pieces([text.as_bytes()]);
+    // Without diagnosis: many mistakes do nothing to a text that comes at once.
+    assert!(
+        found == [text, ""],
+        "push {text:?} at once, then finish: a byte order mark, a zero, line ends and other signs that are not seen are text too\n  found    {found:?}"
+    );
+}
+
+#[test]
 fn task_3_a_character_comes_whole() {
     let found = pieces("a😀é".as_bytes().chunks(1));
     let expected = ["a", "", "", "", "😀", "", "é", ""].map(str::to_owned);
@@ -825,8 +849,8 @@ fn task_4_messages_stay_in_their_order() {
         ("system", "Be brief."),
         ("user", "One?"),
         ("user", "Two?"),
-        ("tool", "2"),
-        ("system", "Stop."),
+        ("tool", "2\r\n\n\t"),
+        ("system", " Stop. "),
     ];
     let text: String = messages
         .iter()

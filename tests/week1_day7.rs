@@ -144,7 +144,7 @@ fn task_1_temperature_0_of_equal_zeros() {
 
 /// Logits 0, 1, 0, 1, … with so many that a sort which is not stable moves equal ones.
 fn alternating() -> Vec<f32> {
-    (0..300).map(|i| (i % 2) as f32).collect()
+    (0..1000).map(|i| (i % 2) as f32).collect()
 }
 
 /// Which tokens are not ruled out, in few words.
@@ -161,20 +161,20 @@ fn left(logits: &[f32]) -> String {
 
 #[test]
 fn task_2_top_k_keeps_the_first_of_very_many_equal_logits() {
-    for (k, last) in [(1, 1), (40, 79), (149, 297), (151, 299), (200, 299)] {
+    for (k, last) in [(1, 1), (40, 79), (499, 997), (501, 999), (700, 999)] {
         let mut logits = alternating();
         top_k(&mut logits, k);
         let expected: Vec<f32> = alternating()
             .into_iter()
             .enumerate()
             .map(|(i, logit)| {
-                let stays = if i % 2 == 1 { i <= last } else { i / 2 + 150 < k };
+                let stays = if i % 2 == 1 { i <= last } else { i / 2 + 500 < k };
                 if stays { logit } else { OFF }
             })
             .collect();
         check_hand(
             &format!(
-                "k = {k} of 300 logits 0, 1, 0, 1, …: of equal ones the first stay, also where a sort would move them; the tokens that stay"
+                "k = {k} of 1000 logits 0, 1, 0, 1, …: of equal ones the first stay, also where a sort would move them; the tokens that stay"
             ),
             left(&logits),
             left(&expected),
@@ -267,16 +267,16 @@ fn task_3_top_p_at_its_limits() {
 
 #[test]
 fn task_3_top_p_keeps_the_first_of_very_many_equal_tokens() {
-    // 150 tokens e times as probable as 150 others: each has e/(e + 1)/150 = .00487. The borders
+    // 500 tokens e times as probable as 500 others: each has e/(e + 1)/500 = .00146. The borders
     // are half a token away.
-    for (kept, last) in [(40, 79), (100, 199), (149, 297)] {
+    for (kept, last) in [(40, 79), (100, 199), (499, 997)] {
         let mut logits = alternating();
-        top_p(&mut logits, (f64::from(kept) - 0.5) as f32 * 0.004_873_724);
+        top_p(&mut logits, (f64::from(kept) - 0.5) as f32 * 0.001_462_117_2);
         let expected: Vec<f32> =
-            (0..300).map(|i| if i % 2 == 1 && i <= last { 1.0 } else { OFF }).collect();
+            (0..1000).map(|i| if i % 2 == 1 && i <= last { 1.0 } else { OFF }).collect();
         check_hand(
             &format!(
-                "top-p that keeps {kept} of 300 tokens with logits 0, 1, 0, 1, …: of equal ones the first stay, also where a sort would move them; the tokens that stay"
+                "top-p that keeps {kept} of 1000 tokens with logits 0, 1, 0, 1, …: of equal ones the first stay, also where a sort would move them; the tokens that stay"
             ),
             left(&logits),
             left(&expected),
@@ -320,6 +320,14 @@ fn task_4_min_p_at_its_limits() {
         "p = 1, logits 2, 1, 2: all tokens that are as probable as the most probable one stay",
         tied,
         [2.0, OFF, 2.0],
+    );
+    // e^−0.5 = .61 and e^−0.25 = .78.
+    let mut near = [1.0, 1.5, 1.25];
+    min_p(&mut near, 0.7);
+    check_hand(
+        "p = .7, logits 1, 1.5, 1.25: the first is .61 times as probable as the second, the last .78 times",
+        near,
+        [OFF, 1.5, 1.25],
     );
     let mut masked = [OFF, -3.0, OFF, -3.5];
     min_p(&mut masked, 0.0);
@@ -707,6 +715,23 @@ fn task_6_sampler_uses_one_number_per_token() {
         &found,
         &expected,
     );
+
+    let off = SamplerOptions::default;
+    for (name, options) in [
+        ("top-k 1", SamplerOptions { top_k: 1, ..off() }),
+        ("top-p 0", SamplerOptions { top_p: 0.0, ..off() }),
+        ("min-p 1", SamplerOptions { min_p: 1.0, ..off() }),
+    ] {
+        let (mut sampler, mut rng) = (Sampler { options, rng: Rng::new(7) }, Rng::new(7));
+        let what = format!("{name}, logits 0.5, 0, −0.5, 1: one token is left");
+        check_hand(&what, sampler.choose(&logits, &[]), 3);
+        rng.uniform();
+        let moved = sampler.rng.next_u64() == rng.next_u64();
+        assert!(
+            moved,
+            "{what}, and the generator moves on by one number all the same: a token takes one, whatever was left"
+        );
+    }
 
     sampler.options.temperature = 0.0;
     check_hand(

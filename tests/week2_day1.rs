@@ -385,7 +385,7 @@ fn task_2_rows_see_their_own_past() {
         .iter()
         .map(|row| format!("position {} of sequence {}", row.position, row.sequence))
         .collect();
-    case.check_rows("output", &names, &tensor(&[5, 24], out));
+    case.check_rows("output", &names, &tensor(&[rows.len(), 24], out));
 }
 
 // Task 3
@@ -812,7 +812,9 @@ fn task_4_after_truncation_another_text_goes_on() {
     let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
     let mut session = session(&case, 8);
     feed(&mut session, &a, 64, &case, "logits_a", 7, "the tokens a");
+    assert_eq!(session.tokens(), a, "the session's tokens after eight were fed");
     session.keep_prefix(&b);
+    assert_eq!(session.tokens(), &a[..4], "the session's tokens, of which b has four");
     assert_eq!(&a[..4], &b[..4], "the oracle's two texts begin alike");
     feed(
         &mut session,
@@ -980,22 +982,6 @@ fn task_4_limits_and_stop_tokens() {
     let stop =
         |tokens: &[u32]| Limits { stop_tokens: tokens.iter().copied().collect(), ..limits(6, 16) };
     for (name, limits, end_after, new, reason, computed) in [
-        (
-            "no limit but the context, and max_new_tokens the largest usize",
-            limits(usize::MAX, 10),
-            usize::MAX,
-            2,
-            FinishReason::ContextFull,
-            9,
-        ),
-        (
-            "a context as large as a usize can be",
-            limits(2, usize::MAX),
-            usize::MAX,
-            2,
-            FinishReason::Length,
-            9,
-        ),
         ("no new token is allowed", limits(0, 16), usize::MAX, 0, FinishReason::Length, 0),
         ("the prompt fills the context", limits(6, 8), usize::MAX, 0, FinishReason::ContextFull, 0),
         ("both limits are reached at once", limits(0, 8), usize::MAX, 0, FinishReason::Length, 0),
@@ -1016,6 +1002,22 @@ fn task_4_limits_and_stop_tokens() {
             10,
         ),
         ("`on_token` breaks at the third", limits(6, 16), 3, 3, FinishReason::Interrupted, 10),
+        (
+            "no limit but the context, and max_new_tokens the largest usize",
+            limits(usize::MAX, 10),
+            usize::MAX,
+            2,
+            FinishReason::ContextFull,
+            9,
+        ),
+        (
+            "a context as large as a usize can be",
+            limits(2, usize::MAX),
+            usize::MAX,
+            2,
+            FinishReason::Length,
+            9,
+        ),
     ] {
         let found = check::assert_accepts(name, || {
             generate(&case, &mut session(&case, 64), &prompt, 64, &limits, end_after)
@@ -1026,6 +1028,25 @@ fn task_4_limits_and_stop_tokens() {
             "{name}: new tokens, why it ended, and how many positions were computed"
         );
     }
+}
+
+#[test]
+fn task_4_without_stop_tokens_nothing_stops() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let made = RefCell::new(Vec::new());
+    let on_token = |token| {
+        made.borrow_mut().push(token);
+        ControlFlow::Continue(())
+    };
+    let reason = session(&case, 16)
+        .generate(&[1, 2], 64, &limits(3, 16), |_, _| 0, on_token)
+        .expect("the prompt fits");
+    assert_eq!(
+        (made.into_inner(), reason),
+        (vec![0; 3], FinishReason::Length),
+        "three times token 0, and no stop tokens: new tokens, and why it ended"
+    );
 }
 
 #[test]
@@ -1115,13 +1136,17 @@ fn task_4_another_prompt_keeps_what_it_shares() {
     session
         .generate(&b, 64, &limits(1, 16), choose, |_| ControlFlow::Continue(()))
         .expect("the prompt fits");
+    let found = (session.tokens().to_vec(), session.cache().computed());
+    assert_eq!(
+        found,
+        (b, 5 + 2),
+        "b in a session of five tokens, four of which are b's: its tokens then, and positions computed"
+    );
     let what = format!("{}/logits_b, position 5, asked for by `generate`", case.name());
     let more = "\n  run as   the prompt b in a session that holds five tokens of a, four of which b begins with";
     let expected = at(&case.tensor("logits_b"), 5);
     let found = tensor(&[logits.len()], logits);
     check::assert_close_noting(&what, &found, &expected, case.tolerance("logits_b"), more);
-    let found = (session.tokens().to_vec(), session.cache().computed());
-    assert_eq!(found, (b, 5 + 2), "the session's tokens, and how many positions were computed");
 }
 
 /// The same weights and tokens through week 1's model, which computes everything anew.

@@ -55,9 +55,9 @@ fn calmly<T>(what: &str, action: impl FnOnce() -> T) -> T {
             panic.go_on();
         }
         panic!(
-            "{what}: this panicked at {}: {}\n  bytes from a file are never to be trusted: what is wrong with them is an error to be returned",
-            panic.place,
-            panic.message()
+            "{what}: this panicked: {}, at {}\n  bytes from a file are never to be trusted: what is wrong with them is an error to be returned",
+            panic.message(),
+            panic.place
         )
     })
 }
@@ -431,6 +431,31 @@ fn task_2_metadata_entries() {
     assert_eq!(metadata.file(), FILE, "the metadata know the file's name, for messages");
 }
 
+#[test]
+fn task_2_keys_and_texts_are_kept_as_they_are() {
+    let bytes = [
+        entry("General.Name", 8, &string(" Mixed Case ")),
+        entry("general.name", 8, &string("other")),
+        entry(" a b", 0, &[7]),
+    ]
+    .concat();
+    let read = outcome("entries", &bytes, |r| {
+        let metadata = read_metadata(r, 3, FILE)?;
+        let entries = metadata.iter().map(|(key, value)| format!("{key:?} {value:?}"));
+        let mut entries: Vec<String> = entries.collect();
+        entries.sort_unstable();
+        Ok(entries)
+    });
+    let mut expected = [
+        "\"General.Name\" String(\" Mixed Case \")",
+        "\"general.name\" String(\"other\")",
+        "\" a b\" U8(7)",
+    ];
+    expected.sort_unstable();
+    let expected = format!("{expected:?}, then at {}", bytes.len());
+    assert_eq!(read, expected, "keys that differ in case alone, and one with blanks");
+}
+
 /// A metadata entry with a value of these bytes.
 fn entry(key: &str, type_id: u32, value: &[u8]) -> Vec<u8> {
     [&string(key)[..], &type_id.to_le_bytes(), value].concat()
@@ -596,6 +621,17 @@ fn task_3_bad_entries_are_refused_in_words() {
     }
 }
 
+#[test]
+fn task_3_axes_of_length_1_count() {
+    for axes in [&[32, 1][..], &[32, 1, 1], &[32, 1, 3], &[32, 3, 1, 1]] {
+        let bytes = table_entry("a", axes, 0, 0);
+        let found = calmly("read_tensor", || read_tensor(&mut Reader::new(&bytes, FILE), 0));
+        let found = found.map(|info| info.shape).map_err(|error| error.to_string());
+        let expected: Vec<usize> = axes.iter().rev().map(|&n| n as usize).collect();
+        assert_eq!(found, Ok(expected), "shape of a tensor whose axes are {axes:?} in the file");
+    }
+}
+
 fn metadata(alignment: Option<Value>) -> Metadata {
     let mut metadata = Metadata::new(FILE);
     if let Some(value) = alignment {
@@ -684,7 +720,10 @@ fn task_3_places_in_the_file() {
 fn task_3_places_are_checked() {
     /// A name; offsets and sizes; the alignment; the length of the data; whether it is right.
     type Places = (&'static str, &'static [(usize, usize)], usize, usize, bool);
-    let cases: [Places; 14] = [
+    let cases: [Places; 17] = [
+        ("three, the third over the second", &[(0, 40), (64, 68), (128, 8)], 32, 200, false),
+        ("three, the third ends after the data", &[(0, 40), (64, 40), (128, 80)], 32, 200, false),
+        ("three, the third at no multiple", &[(0, 40), (64, 40), (129, 8)], 32, 200, false),
         ("nothing", &[], 32, 0, true),
         ("one that ends with the data", &[(0, 40)], 32, 40, true),
         ("one that ends a byte after the data", &[(0, 40)], 32, 39, false),

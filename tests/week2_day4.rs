@@ -23,7 +23,7 @@ use tiny_llm_formats::{
 };
 use tiny_llm_harness::{
     check::assert_answer,
-    fixtures::{Case, Fixtures},
+    fixtures::{Case, Fixtures, random},
 };
 
 fn fixtures() -> Fixtures {
@@ -274,6 +274,21 @@ fn check_fit(fixtures: &Fixtures) {
     // A minimum that was not clamped spoils the scale too: it is named by the minimum.
     case.check("minimum", &tensor(&[x.len()], found.iter().map(|fit| fit.min).collect()));
     case.check("scale", &tensor(&[x.len()], found.iter().map(|fit| fit.scale).collect()));
+}
+
+#[test]
+fn task_3_fit_scale_and_min_of_equal_codes() {
+    // Their determinant is 0, but sums that are rounded may leave a little more.
+    for seed in 0..64 {
+        let draw = rows::<32>(&random(seed, &[2, 32]));
+        let importance = draw[1].map(f32::abs);
+        let fit = fit_scale_and_min(&draw[0], &importance, &[5.0; 32]);
+        assert!(
+            fit.min == 0.0 && fit.scale.abs() <= 0.4,
+            "all codes are 5 and all weights within -2 and 2 (seed {seed}): found {fit:?}, expected \
+             a minimum of 0, and a scale by which 5 comes within the weights"
+        );
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::{
 };
 
 use tiny_llm::week2::{
-    input::{BLOCK, GROUP, Input, Int8Group, SUM, quantize_row},
+    input::{BLOCK, GROUP, Input, Int8Group, SUM, quantize_activations},
     kernels::{
         fused, integer,
         unpacked::{Unpacked, dot_unpacked, matrix_matrix, matrix_vector},
@@ -119,7 +119,7 @@ fn check_quantize(name: &str, width: usize) {
     let case = fixtures.case(&format!("task_2_quantize/{name}"));
     let x = numbers(&case, "x");
     let mut groups = used(x.len().div_ceil(GROUP));
-    quantize_row(&x, width, &mut groups);
+    quantize_activations(&x, width, &mut groups);
     let values = groups.iter().flat_map(|group| group.values.map(f32::from));
     case.check("values", &tensor(&[groups.len(), GROUP], values.collect()));
     let scales = groups.iter().flat_map(|group| group.scales);

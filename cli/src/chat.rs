@@ -81,7 +81,7 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
                     stop_tokens: session.stop_tokens(),
                     sampling,
                 };
-                session.stream(&request, &mut output)
+                session.print(&request, &mut output)
             });
         let generated = match answer {
             Ok(generated) => generated,

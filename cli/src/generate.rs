@@ -58,7 +58,7 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     if args.echo {
         output.write(&prompt);
     }
-    let generated = session.stream(&request, &mut output)?;
+    let generated = session.print(&request, &mut output)?;
     output.end_line();
     if !args.quiet {
         let speed = generated.speed;

@@ -11,6 +11,7 @@ mod generate;
 mod input;
 mod inspect;
 mod interrupt;
+mod lines;
 mod logits;
 mod memory;
 mod options;
@@ -89,7 +90,10 @@ pub trait Engine: Sized {
     fn check(&self, tokens: &[u32]) -> Result<()>;
 
     /// Logits of every position: `tokens [L]` → `[L, V]`.
-    fn logits(&mut self, tokens: &[u32]) -> Tensor;
+    ///
+    /// # Errors
+    /// If one of them is no number; the message names the weight that it comes from.
+    fn logits(&mut self, tokens: &[u32]) -> Result<Tensor>;
 
     /// Hands every intermediate result of the model on `tokens [L]` to `each` as soon as it is
     /// computed, with its name.

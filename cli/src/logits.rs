@@ -32,7 +32,7 @@ pub(super) fn token(text: &str) -> Result<u32, String> {
 pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let mut engine: E = args.model.load()?;
     engine.check(&args.tokens)?;
-    let logits = engine.logits(&args.tokens);
+    let logits = engine.logits(&args.tokens)?;
     let expected = [args.tokens.len(), engine.config().vocab_size];
     ensure!(
         logits.shape() == expected,

@@ -10,9 +10,9 @@ use serde_json::json;
 
 use super::{
     Engine,
+    lines::read_lines,
     options::{ModelOption, at_least_one, embedded},
     output::Output,
-    score::read_lines,
     session::Session,
 };
 
@@ -132,7 +132,7 @@ impl Likelihood {
     /// Every token but the first, given those before it.
     fn add(&mut self, engine: &mut impl Engine, tokens: &[u32]) -> Result<()> {
         engine.check(tokens)?;
-        let logits = engine.logits(tokens);
+        let logits = engine.logits(tokens)?;
         let mut negative_log = 0.0;
         for (row, &next) in logits.rows().into_iter().zip(&tokens[1..]) {
             let max = row.fold(f32::NEG_INFINITY, |m, &x| m.max(x));

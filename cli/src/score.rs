@@ -9,11 +9,12 @@ use std::{
     process::ExitCode,
 };
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Result, anyhow};
 use serde_json::{Value, json};
 
 use super::{
     Engine, Request, Sampling, interrupt,
+    lines::read_lines,
     options::{ModelOption, at_least_one, embedded},
     output::{Output, note},
     perplexity::{self, Likelihood},
@@ -105,43 +106,11 @@ fn answer<E: Engine>(session: &mut Session<E>, prompt: &str) -> Result<Option<St
         stop_tokens: session.stop_tokens(),
         sampling: Sampling::greedy(),
     };
-    let generated = session.generate(&request, |piece| {
+    let generated = session.stream(&request, |piece| {
         if piece.contains('\n') { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     let line = generated.text.split('\n').next().unwrap_or_default().trim().to_owned();
     Ok((!generated.interrupted).then_some(line))
-}
-
-/// One line of a file, and where it stands.
-pub(super) struct Line {
-    place: String,
-    value: Value,
-}
-
-impl Line {
-    pub(super) fn text(&self, field: &str) -> Result<String> {
-        let text = self.value[field].as_str();
-        text.map(str::to_owned).with_context(|| {
-            format!(
-                "{}: field {field:?}: found {}, expected a string",
-                self.place, self.value[field]
-            )
-        })
-    }
-}
-
-/// What `parse` makes of each line of a file.
-pub(super) fn read_lines<T>(path: &Path, parse: impl Fn(&Line) -> Result<T>) -> Result<Vec<T>> {
-    let name = path.display();
-    let text = std::fs::read_to_string(path).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
-    let mut all = Vec::new();
-    for (number, line) in (1..).zip(text.lines()) {
-        let place = format!("{name}:{number}");
-        let value = serde_json::from_str(line).map_err(|e| anyhow!("{place}: not JSON: {e}"))?;
-        all.push(parse(&Line { place, value })?);
-    }
-    ensure!(!all.is_empty(), "{name}: found nothing, expected one JSON object a line");
-    Ok(all)
 }
 
 fn read_questions(path: &Path, limit: usize) -> Result<Vec<Question>> {

@@ -84,14 +84,14 @@ impl<E: Engine> Session<E> {
     }
 
     /// Generates and writes the text as it comes. Ends early if nobody reads it any more.
-    pub(super) fn stream(&mut self, request: &Request, output: &mut Output) -> Result<Generated> {
-        self.generate(request, |text| {
+    pub(super) fn print(&mut self, request: &Request, output: &mut Output) -> Result<Generated> {
+        self.stream(request, |text| {
             if output.write(text) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })
     }
 
     /// Generates; `on_text` receives each piece of text, which may be empty, and may ask to end.
-    pub(super) fn generate(
+    pub(super) fn stream(
         &mut self,
         request: &Request,
         mut on_text: impl FnMut(&str) -> ControlFlow<()>,

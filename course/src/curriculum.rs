@@ -4,7 +4,7 @@ use std::{fmt, path::Path};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::fields::Fields;
+use crate::{fields::Fields, processor::Processor};
 
 /// Where the list stands, relative to the repository.
 pub const PATH: &str = "course/curriculum.toml";
@@ -56,6 +56,22 @@ pub struct Task {
     pub functions: Vec<String>,
     /// One sentence.
     pub goal: String,
+    /// The kind of processor that it is for, as Rust calls it; most are for all.
+    pub architecture: Option<String>,
+    /// The task of the same day that stands in its place on another kind of processor.
+    pub twin: Option<usize>,
+}
+
+impl Task {
+    /// The kind of processor that it is for, if it is for one.
+    pub fn processor(&self) -> Option<Processor> {
+        Processor::named(self.architecture.as_deref()?)
+    }
+
+    /// Whether this machine's processor runs it. Where it does not, it need not be done.
+    pub fn is_for_here(&self) -> bool {
+        self.processor().is_none_or(Processor::is_here)
+    }
 }
 
 /// `week1-day3 task 2`.
@@ -89,6 +105,37 @@ impl Day {
     /// `week1_day3`: the name of the test target, of its file, and of the oracle's module.
     pub fn module(&self) -> String {
         self.feature.replace('-', "_")
+    }
+
+    /// The day's tasks in the order in which they are offered: a twin for this machine's processor
+    /// stands in the place of the one for another, which comes last.
+    pub fn offered(&self) -> impl Iterator<Item = (TaskId, &Task)> {
+        let here = self.tasks().filter(|(_, task)| task.is_for_here());
+        let mut here: Vec<_> = here.collect();
+        here.sort_by_key(|(id, task)| task.twin.unwrap_or(id.task).min(id.task));
+        here.into_iter().chain(self.tasks().filter(|(_, task)| !task.is_for_here()))
+    }
+
+    /// Twins are for different processors, and each names the other.
+    fn check_twin(&self, task: &Task) -> Result<()> {
+        let Some(architecture) = &task.architecture else {
+            ensure!(task.twin.is_none(), "a twin, but no architecture");
+            return Ok(());
+        };
+        ensure!(
+            task.processor().is_some(),
+            "found architecture {architecture:?}, which is unknown"
+        );
+        let twin = task.twin.context("an architecture, but no twin for another one")?;
+        let twin = self.tasks.iter().find(|other| other.number == twin);
+        let twin = twin.context("its twin is no task of this day")?;
+        ensure!(
+            twin.twin == Some(task.number) && twin.architecture.is_some(),
+            "its twin, task {}, does not name it",
+            twin.number
+        );
+        ensure!(twin.architecture != task.architecture, "its twin is for the same architecture");
+        Ok(())
     }
 
     /// The day's tasks with their ids.
@@ -135,6 +182,8 @@ impl Task {
             file: fields.text("file")?,
             functions: fields.texts("functions")?,
             goal: fields.text("goal")?,
+            architecture: fields.optional_text("architecture")?,
+            twin: fields.optional_number("twin")?,
         };
         unknown.extend(fields.rest());
         Ok(task)
@@ -204,6 +253,7 @@ impl Curriculum {
                         task.file
                     );
                     ensure!(!task.functions.is_empty(), "{PATH}: {id} lists no function");
+                    day.check_twin(task).with_context(|| format!("{PATH}: {id}"))?;
                 }
             }
         }
@@ -301,6 +351,31 @@ mod tests {
             Curriculum::parse(&text.replacen("week1-day7", "week1-day8", 1)).unwrap().gaps()[0],
             "week1-day7"
         );
+    }
+
+    #[test]
+    fn twins_name_each_other_and_the_one_for_here_is_offered_first() {
+        let text = include_str!("../curriculum.toml");
+        for (from, to, expected) in [
+            ("twin = 4", "twin = 5", "its twin, task 5, does not name it"),
+            ("twin = 4", "twin = 9", "its twin is no task of this day"),
+            ("twin = 4\n", "", "an architecture, but no twin for another one"),
+            ("\"aarch64\"", "\"x86_64\"", "its twin is for the same architecture"),
+            ("\"aarch64\"", "\"mips\"", "found architecture \"mips\", which is unknown"),
+        ] {
+            let error =
+                format!("{:#}", Curriculum::parse(&text.replacen(from, to, 1)).unwrap_err());
+            assert!(error.contains("week2-day6 task") && error.contains(expected), "{error}");
+        }
+        let curriculum = Curriculum::parse(text).unwrap();
+        let offered = curriculum.day("week2-day6").unwrap().offered();
+        let offered: Vec<usize> = offered.map(|(id, _)| id.task).collect();
+        let expected = match std::env::consts::ARCH {
+            "x86_64" => [1, 2, 3, 4, 5],
+            "aarch64" => [4, 5, 3, 1, 2],
+            _ => [3, 1, 2, 4, 5],
+        };
+        assert_eq!(offered, expected);
     }
 
     #[test]

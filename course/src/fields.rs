@@ -43,6 +43,11 @@ impl Fields {
         number.with_context(|| self.kind(name, &found, "a number"))
     }
 
+    /// A number, not negative, that may be there.
+    pub(crate) fn optional_number(&mut self, name: &str) -> Result<Option<usize>> {
+        if self.table.contains_key(name) { self.number(name).map(Some) } else { Ok(None) }
+    }
+
     /// A list of texts; empty if there is none.
     pub(crate) fn texts(&mut self, name: &str) -> Result<Vec<String>> {
         let values = self.list(name)?;

@@ -9,11 +9,12 @@ use std::{
 use anyhow::Result;
 
 use crate::{
-    curriculum::Day,
+    curriculum::{Day, Task},
     explain::build_step,
     ink::Ink,
     libtest::{Report, task_of_test},
     process::{self, Finished, cargo},
+    processor::Emulation,
     progress::Line,
 };
 
@@ -69,11 +70,11 @@ pub(crate) struct Judged {
 /// # Errors
 /// If cargo cannot be started.
 pub(crate) fn run(root: &Path, day: &Day, task: Option<usize>, ink: Ink) -> Result<Judged> {
-    let mut command = command(root, day, task);
+    let mut command = command(root, day, task)?;
     if ink.has_colour() {
         command.env("CARGO_TERM_COLOR", "always");
     }
-    let (mut line, start) = (Line::new(), Instant::now());
+    let (mut line, start) = (Line::default(), Instant::now());
     let finished = process::run(&mut command, |output| {
         if let Some(now) = build_step(output)
             && start.elapsed() > Duration::from_millis(500)
@@ -85,24 +86,29 @@ pub(crate) fn run(root: &Path, day: &Day, task: Option<usize>, ink: Ink) -> Resu
     Ok(Judged::of(finished?))
 }
 
-/// The command that builds and runs the tests of one task, or of a whole day.
-pub(crate) fn command(root: &Path, day: &Day, task: Option<usize>) -> Command {
-    let mut command = cargo(root);
+/// The command that builds and runs the tests of one task, or of a whole day. A task for another
+/// kind of processor is run under emulation.
+///
+/// # Errors
+/// If this machine lacks what that takes.
+pub(crate) fn command(root: &Path, day: &Day, task: Option<usize>) -> Result<Command> {
+    let named = task.and_then(|number| day.tasks.iter().find(|task| task.number == number));
+    let other = named.and_then(Task::processor).filter(|processor| !processor.is_here());
+    let mut command = match other {
+        Some(processor) => Emulation::of(processor).cargo(root, "test", "max")?,
+        None => {
+            let mut command = cargo(root);
+            command.arg("test");
+            command
+        }
+    };
     // A backtrace would stand between a message and its notes.
     command.env("RUST_BACKTRACE", "0");
-    command.args([
-        "test",
-        "--no-fail-fast",
-        "--test",
-        &day.module(),
-        "--features",
-        &day.feature,
-        "--",
-    ]);
+    command.args(["--no-fail-fast", "--test", &day.module(), "--features", &day.feature, "--"]);
     if let Some(number) = task {
         command.arg(format!("task_{number}_"));
     }
-    command
+    Ok(command)
 }
 
 impl Judged {

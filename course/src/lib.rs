@@ -15,6 +15,7 @@ pub mod learner;
 pub mod libtest;
 pub mod marks;
 pub mod process;
+pub mod processor;
 pub mod progress;
 pub mod source;
 pub mod stubs;

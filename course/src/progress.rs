@@ -49,7 +49,7 @@ impl Build<'_> {
         let of_about = self.estimate.map_or(String::new(), |time| {
             format!(" of about {} s", time.as_secs().next_multiple_of(10))
         });
-        let mut line = Line::new();
+        let mut line = Line::default();
         loop {
             match lines.recv_timeout(Duration::from_millis(250)) {
                 Ok(output) => {
@@ -129,12 +129,14 @@ pub struct Line {
     last: Option<Instant>,
 }
 
-impl Line {
+impl Default for Line {
     /// Nothing shown yet.
-    pub fn new() -> Self {
+    fn default() -> Self {
         Self { on_terminal: stderr().is_terminal(), shown: false, last: None }
     }
+}
 
+impl Line {
     /// On a terminal the line is rewritten; elsewhere a new one is printed every ten seconds.
     pub fn show(&mut self, text: &str) {
         if self.on_terminal {

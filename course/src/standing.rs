@@ -33,6 +33,8 @@ pub(crate) enum Mark {
     Borrowed,
     /// Written, but not run since.
     NotVerified(Reason),
+    /// For another kind of processor, and not done: nobody has to.
+    Elsewhere,
 }
 
 /// Why a task is not verified.
@@ -55,6 +57,7 @@ impl Mark {
             Self::Begun => "begun",
             Self::Borrowed => "borrowed",
             Self::NotVerified(_) => "not verified",
+            Self::Elsewhere => "optional",
         }
     }
 
@@ -84,7 +87,7 @@ pub(crate) struct TaskStatus<'a> {
 impl TaskStatus<'_> {
     /// Whether nothing is left to do.
     pub(crate) fn is_done(&self) -> bool {
-        matches!(self.mark, Mark::Passed | Mark::Borrowed)
+        matches!(self.mark, Mark::Passed | Mark::Borrowed) || !self.task.is_for_here()
     }
 
     /// Passed when it last ran, but not verified since.
@@ -110,7 +113,7 @@ impl<'a> Status<'a> {
             (generated(root, curriculum)?, Record::load(root), fingerprint::all(root, curriculum));
         let mut tasks = Vec::new();
         for day in curriculum.days() {
-            for (id, task) in day.tasks() {
+            for (id, task) in day.offered() {
                 let entry = record.entry(&id);
                 let file = files.iter().find(|file| file.path == task.file);
                 let fresh = entry
@@ -118,7 +121,10 @@ impl<'a> Status<'a> {
                     .as_ref()
                     .filter(|run| prints.get(&id) == Some(&run.fingerprint))
                     .map(|run| run.verdict);
-                let mark = mark(written(file, task), fresh, entry.run.is_some());
+                let mut mark = mark(written(file, task), fresh, entry.run.is_some());
+                if mark == Mark::NotStarted && !task.is_for_here() {
+                    mark = Mark::Elsewhere;
+                }
                 tasks.push(TaskStatus { day, id, task, mark, run: entry.run, hints: entry.hints });
             }
         }
@@ -154,12 +160,14 @@ impl<'a> Status<'a> {
     /// ran last, or else the last of the course. Who has written nothing yet is where they ran
     /// something.
     fn worked_on(&self) -> Option<&TaskStatus<'a>> {
-        let theirs = |task: &&TaskStatus| !matches!(task.mark, Mark::NotStarted | Mark::Borrowed);
+        let theirs = |task: &&TaskStatus| {
+            !matches!(task.mark, Mark::NotStarted | Mark::Borrowed | Mark::Elsewhere)
+        };
         let time = |task: &&TaskStatus| task.run.as_ref().map(|run| run.at.clone());
         let ran = |task: &&TaskStatus| task.run.is_some();
-        let theirs = self.tasks.iter().filter(theirs);
+        let mut theirs = self.tasks.iter().filter(theirs);
         (theirs.clone().filter(ran).max_by_key(time))
-            .or_else(|| theirs.last())
+            .or_else(|| theirs.next_back())
             .or_else(|| self.tasks.iter().filter(ran).max_by_key(time))
     }
 }

@@ -241,6 +241,13 @@ pub fn check(root: &Path, curriculum: &Curriculum) -> Result<Checked> {
             }
             Some(current) => drift.push(first_difference(&file.path, current, &file.stub)),
         }
+        let first_line = file.stub.lines().next().unwrap_or_default();
+        if file.template.regions().next().is_none() && !first_line.contains("rovided") {
+            drift.push(format!(
+                "{}: no task is in it, and its first line does not say that it is provided",
+                file.path
+            ));
+        }
     }
     for week in &curriculum.weeks {
         for path in files_of(root, "src", week)? {

@@ -180,6 +180,29 @@ impl Template {
         self.render(|_| false)
     }
 
+    /// The whole reference, in which a task's functions stop at their `todo!` as long as no more
+    /// than `order(task)` tasks of the course are solved, which `crate::replay::solved()` says.
+    pub fn render_staged(&self, order: impl Fn(&TaskId) -> usize) -> String {
+        let mut text = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Line(line) => text += line,
+                Piece::Region(region) => {
+                    if let Some(function) = &region.function {
+                        text += &format!(
+                            "if crate::replay::solved() <= {} {{ todo!(\"{}\") }}\n",
+                            order(&region.task),
+                            region.task.message(function)
+                        );
+                    }
+                    text += &region.body.join("\n");
+                }
+            }
+            text.push('\n');
+        }
+        text
+    }
+
     /// The whole reference, in which each function's body chooses among its own and the arms that
     /// `arms` gives for it (each `17 => { … }`) by the number that the expression `chosen` gives.
     pub fn render_arms(&self, chosen: &str, arms: impl Fn(&str) -> Vec<String>) -> String {

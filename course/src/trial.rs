@@ -38,7 +38,10 @@ impl<'a> Trial<'a> {
                 .unwrap_or_default(),
         );
         let place = |name: &str| order.iter().position(|test| test == name).unwrap_or(usize::MAX);
-        let chosen = day.tasks().filter(|(id, _)| only.is_none_or(|only| only == id.task));
+        // Of a whole day, those that this machine's processor runs.
+        let chosen = day
+            .tasks()
+            .filter(|(id, task)| only.map_or_else(|| task.is_for_here(), |only| only == id.task));
         let tasks = chosen.map(|(id, task)| {
             let mine: Vec<(&String, bool)> = judged
                 .report

@@ -1,14 +1,14 @@
 //! safetensors files, memory-mapped.
 //!
-//! A file is 8 bytes with the length of the header, the header (JSON: for each tensor its type,
-//! shape and place), and the values. Nothing is read until it is needed: the operating system
-//! brings in the pages that are looked at. Format: <https://github.com/huggingface/safetensors>.
+//! Nothing but the header is read until it is needed: the operating system brings in the pages that
+//! are looked at.
 
 #![allow(unsafe_code, reason = "mapping a file is unsafe, and is done here alone")]
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     fs::File,
+    ops::Range,
     path::{Component, Path, PathBuf},
     sync::Arc,
 };
@@ -16,13 +16,13 @@ use std::{
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use memmap2::Mmap;
 pub use safetensors::Dtype;
-use safetensors::{
-    SafeTensors,
-    tensor::{Metadata, TensorInfo},
-};
 use serde_json::Value;
 
-use crate::{bytes::Bytes, config::ModelConfig};
+use crate::{
+    bytes::Bytes,
+    config::ModelConfig,
+    header::{Header, Place},
+};
 
 /// The tensors of a model folder: `model.safetensors`, or the files that
 /// `model.safetensors.index.json` lists.
@@ -58,7 +58,7 @@ impl Checkpoint {
         let single = folder.join("model.safetensors");
         if single.exists() {
             let shard = Shard::open(single.clone())?;
-            let place = shard.header.tensors().into_keys().map(|name| (name, 0)).collect();
+            let place = shard.tensors.keys().map(|name| (name.clone(), 0)).collect();
             return Ok(Self { listed_in: single, shards: vec![shard], place });
         }
         let index = folder.join("model.safetensors.index.json");
@@ -101,7 +101,7 @@ impl Checkpoint {
                 }
             };
             ensure!(
-                shards[shard].header.info(tensor).is_some(),
+                shards[shard].tensors.contains_key(tensor),
                 "{name}: tensor {tensor}: expected in {file}, found no such tensor there"
             );
             place.insert(tensor.clone(), shard);
@@ -121,8 +121,7 @@ impl Checkpoint {
     pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<StoredTensor<'_>> {
         let (shard, name, info) = self.find(name, shape)?;
         shard.give_back_pages();
-        let (start, end) = info.data_offsets;
-        let bytes = &shard.map[shard.data_start..][start..end];
+        let bytes = &shard.map[info.bytes.clone()];
         Ok(StoredTensor { name, dtype: info.dtype, shape: &info.shape, bytes })
     }
 
@@ -132,9 +131,8 @@ impl Checkpoint {
     /// As [`Checkpoint::tensor`].
     pub fn bytes(&self, name: &str, shape: &[usize]) -> Result<(Dtype, Bytes)> {
         let (shard, _, info) = self.find(name, shape)?;
-        let (start, end) = info.data_offsets;
         let file: Arc<Mmap> = Arc::clone(&shard.map);
-        Ok((info.dtype, Bytes::of(file).slice(shard.data_start + start..shard.data_start + end)?))
+        Ok((info.dtype, Bytes::of(file).slice(info.bytes.clone())?))
     }
 
     /// Makes sure that the model's tensors are there, and no others. One that nobody would ask for
@@ -166,13 +164,36 @@ impl Checkpoint {
     /// Name, type, shape and number of bytes of every tensor, sorted by name.
     pub fn tensors(&self) -> impl Iterator<Item = (&str, Dtype, &[usize], usize)> {
         self.place.iter().map(|(name, &shard)| {
-            let info = self.shards[shard].header.info(name).expect("checked when it was opened");
-            let (start, end) = info.data_offsets;
-            (name.as_str(), info.dtype, info.shape.as_slice(), end - start)
+            let info = &self.shards[shard].tensors[name];
+            (name.as_str(), info.dtype, info.shape.as_slice(), info.bytes.len())
         })
     }
 
-    fn find(&self, name: &str, shape: &[usize]) -> Result<(&Shard, &str, &TensorInfo)> {
+    /// The first weight that is NaN or infinite: its tensor, where it stands in it, and what it is.
+    /// Reads every value.
+    #[must_use]
+    pub fn first_not_finite(&self) -> Option<(&str, Vec<usize>, f32)> {
+        self.place.iter().find_map(|(name, &shard)| {
+            let shard = &self.shards[shard];
+            let info = &shard.tensors[name];
+            let bytes = &shard.map[info.bytes.clone()];
+            let size = info.dtype.bitsize() / 8;
+            let value = |bytes: &[u8]| match (info.dtype, bytes) {
+                (Dtype::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),
+                (Dtype::F16, &[a, b]) => half::f16::from_le_bytes([a, b]).to_f32(),
+                (Dtype::BF16, &[a, b]) => half::bf16::from_le_bytes([a, b]).to_f32(),
+                _ => 0.0, // No weight of these models.
+            };
+            let values = bytes.chunks_exact(size.max(1)).map(value);
+            let (mut at, found) = values.enumerate().find(|(_, x)| !x.is_finite())?;
+            let mut place: Vec<usize> =
+                info.shape.iter().rev().map(|&n| (at % n, at /= n).0).collect();
+            place.reverse();
+            Some((name.as_str(), place, found))
+        })
+    }
+
+    fn find(&self, name: &str, shape: &[usize]) -> Result<(&Shard, &str, &Info)> {
         let Some((name, &shard)) = self.place.get_key_value(name) else {
             bail!(
                 "{}: tensor {name}: not found; the closest names are {}",
@@ -181,8 +202,7 @@ impl Checkpoint {
             );
         };
         let shard = &self.shards[shard];
-        let info =
-            shard.header.info(name).expect("every place was checked when the files were opened");
+        let info = &shard.tensors[name];
         ensure!(
             info.shape == shape,
             "{}: tensor {name}: found shape {:?}, expected {shape:?} from config.json",
@@ -206,9 +226,16 @@ impl Checkpoint {
 struct Shard {
     path: PathBuf,
     map: Arc<Mmap>,
-    header: Metadata,
-    /// Where the values begin: after the header.
-    data_start: usize,
+    tensors: BTreeMap<String, Info>,
+}
+
+/// A tensor of a file.
+#[derive(Debug)]
+struct Info {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    /// Where it lies in the file.
+    bytes: Range<usize>,
 }
 
 impl Shard {
@@ -226,10 +253,8 @@ impl Shard {
             unsafe { Mmap::map(&file) }
         };
         let map = open().map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
-        check_header(&map).map_err(|e| anyhow!("{name}: {e}"))?;
-        let (header_size, header) =
-            SafeTensors::read_metadata(&map).map_err(|e| anyhow!("{name}: {e}"))?;
-        Ok(Self { data_start: 8 + header_size, header, map: Arc::new(map), path })
+        let tensors = Header::read(&map).and_then(tensors).map_err(|e| anyhow!("{name}: {e}"))?;
+        Ok(Self { tensors, map: Arc::new(map), path })
     }
 
     /// Tells the operating system that no page of the map is needed now. Where it has no such call,
@@ -243,49 +268,15 @@ impl Shard {
     }
 }
 
-/// What `SafeTensors::read_metadata` checks too, but with the tensor's name in the message. It also
-/// bounds the offsets, whose sum with the header's length that function takes unchecked.
-fn check_header(file: &[u8]) -> Result<()> {
-    let Some((length, rest)) = file.split_first_chunk::<8>() else {
-        bail!(
-            "found {} bytes, expected a safetensors file, which begins with the 8 bytes of its header's length",
-            file.len()
-        );
+/// The header's types, as what reads the tensors knows them.
+fn tensors(header: Header) -> Result<BTreeMap<String, Info>> {
+    let info = |(name, place): (String, Place)| {
+        let Place { dtype, shape, bytes } = place;
+        let dtype = serde_json::from_value(Value::String(dtype));
+        let dtype = dtype.map_err(|e| anyhow!("tensor {name}: {e}"))?;
+        Ok((name, Info { dtype, shape, bytes }))
     };
-    let length = u64::from_le_bytes(*length);
-    let Some((header, data)) =
-        usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length))
-    else {
-        bail!(
-            "found a header of {length} bytes in {} bytes of file, expected the header to fit",
-            file.len()
-        );
-    };
-    let header: BTreeMap<String, Value> =
-        serde_json::from_slice(header).map_err(|e| anyhow!("header: not a JSON object: {e}"))?;
-    let mut end = 0;
-    for (name, info) in header.into_iter().filter(|(name, _)| name != "__metadata__") {
-        let TensorInfo { dtype, shape, data_offsets } =
-            serde_json::from_value(info).map_err(|e| anyhow!("tensor {name}: {e}"))?;
-        let bits = shape.iter().try_fold(dtype.bitsize(), |bits, &n| bits.checked_mul(n));
-        let place = data_offsets.1.checked_sub(data_offsets.0);
-        ensure!(
-            place.is_some() && place == bits.filter(|bits| bits % 8 == 0).map(|bits| bits / 8),
-            "tensor {name}: found offsets {data_offsets:?}, expected room for {dtype} values of shape {shape:?}"
-        );
-        ensure!(
-            data_offsets.1 <= data.len(),
-            "tensor {name}: found offsets {data_offsets:?}, expected an end within the {} bytes of values (is the file truncated?)",
-            data.len()
-        );
-        end = end.max(data_offsets.1);
-    }
-    ensure!(
-        end == data.len(),
-        "found {} bytes of values, expected {end} by the header",
-        data.len()
-    );
-    Ok(())
+    header.tensors.into_iter().map(info).collect()
 }
 
 /// Whether `file` is a name and not a path: an index must not lead out of its folder.

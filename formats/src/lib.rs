@@ -7,6 +7,7 @@
 
 pub mod chat;
 mod finish;
+pub mod header;
 pub mod tensor;
 
 #[cfg(feature = "model")]

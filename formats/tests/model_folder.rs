@@ -481,12 +481,12 @@ fn a_lying_header_is_refused() {
     refused(
         &two(r#"{"dtype": "U8", "shape": [4], "data_offsets": [2, 6]}"#),
         6,
-        &["invalid offset", "`b`"],
+        &["tensor b", "found its values at 2", "expected them at 4"],
     );
     refused(
         &two(r#"{"dtype": "U8", "shape": [4], "data_offsets": [6, 10]}"#),
         10,
-        &["invalid offset", "`b`"],
+        &["tensor b", "found its values at 6", "expected them at 4"],
     );
     refused("[1]", 0, &["header", "JSON"]);
     refused("{\"a\"", 0, &["header", "JSON"]);

@@ -2,58 +2,12 @@
 
 use std::fmt;
 
-use approx::{AbsDiffEq, RelativeEq};
-
-use crate::{diagnosis, difference, panics};
+pub use crate::tolerance::Tolerance;
+use crate::{
+    diagnosis::{self, Nan},
+    difference, panics,
+};
 use tiny_llm_formats::Tensor;
-
-/// How far a value may be from the expected one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Tolerance {
-    /// At most this far.
-    Absolute(f32),
-    /// At most this part of the larger of the two magnitudes.
-    Relative(f32),
-}
-
-impl Tolerance {
-    /// A NaN that was not expected is always out, and so is an infinity that was not expected; an
-    /// expected infinity or NaN must be met exactly.
-    pub(crate) fn allows(self, found: f32, expected: f32) -> bool {
-        // approx is false for NaN and for inf − inf, so equal infinities and wanted NaNs are let
-        // through first.
-        found == expected
-            || (found.is_nan() && expected.is_nan())
-            || match self {
-                Self::Absolute(bound) => found.abs_diff_eq(&expected, bound),
-                Self::Relative(bound) => found.relative_eq(&expected, 0.0, bound),
-            }
-    }
-}
-
-impl Tolerance {
-    pub(crate) fn bound(self) -> f32 {
-        match self {
-            Self::Absolute(bound) | Self::Relative(bound) => bound,
-        }
-    }
-}
-
-impl From<f32> for Tolerance {
-    fn from(bound: f32) -> Self {
-        Self::Absolute(bound)
-    }
-}
-
-impl fmt::Display for Tolerance {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Absolute(0.0) | Self::Relative(0.0) => f.write_str("must be equal"),
-            Self::Absolute(bound) => write!(f, "tolerance {bound:e}"),
-            Self::Relative(bound) => write!(f, "tolerance {bound:e} of the value"),
-        }
-    }
-}
 
 /// Where two tensors of one shape differ most.
 #[derive(Debug, Clone, PartialEq)]
@@ -143,7 +97,7 @@ pub(crate) fn assert_close_led(
     expected: &Tensor,
     tolerance: Tolerance,
     more: &str,
-    nan: Option<&str>,
+    nan: Option<Nan<'_>>,
 ) {
     if let Err(message) = compare(what, found, expected, tolerance) {
         panic!("{message}{more}{}", diagnosis::of_tensor(what, found, expected, tolerance, nan));
@@ -319,20 +273,20 @@ pub struct Part {
 /// If `test` does.
 #[track_caller]
 pub fn resting_on<T>(parts: &[&Part], test: impl FnOnce() -> T) -> T {
-    panics::catch(test).unwrap_or_else(|panic| {
-        if panic.is_todo() {
-            panic.go_on();
-        }
-        let is_red = |part: &&&Part| {
-            panics::catch(part.check).is_err_and(|panic| !panic.is_todo())
-        };
-        let Some(part) = parts.iter().find(is_red) else { panic.go_on() };
-        let (day, number) = part.task.split_once(" task ").unwrap_or((part.task, ""));
-        panic!(
-            "{} ({}) is red, and this rests on it: make its tests green first\n  cargo course test {day} {number}",
-            part.task, part.what
-        )
-    })
+    let panic = match panics::catch(test) {
+        Ok(value) => return value,
+        Err(panic) => panic,
+    };
+    if panic.is_todo() {
+        panic.go_on();
+    }
+    let is_red = |part: &&&Part| panics::catch(part.check).is_err_and(|panic| !panic.is_todo());
+    let Some(part) = parts.iter().find(is_red) else { panic.go_on() };
+    let (day, number) = part.task.split_once(" task ").unwrap_or((part.task, ""));
+    panic!(
+        "{} ({}) is red, and this rests on it: make its tests green first\n  cargo course test {day} {number}",
+        part.task, part.what
+    )
 }
 
 /// Passes if `function` gives the same for `x` whatever order its elements lie in in memory, which

@@ -5,13 +5,29 @@
 //! writes, so that no wrong code is linked. If none is equal, a few shapes of wrongness are
 //! recognised that need no entry. Otherwise nothing is said: a wrong name is worse than none.
 
-use std::{fmt::Write as _, io::Write as _, path::PathBuf};
+use std::{fmt::Write as _, io::Write as _, ops::Range, path::PathBuf};
 
 use ndarray::{Axis, Zip};
 use serde_json::{Value, json};
 
-use crate::{check::Tolerance, fixtures::Fixtures};
+use crate::{stored::Stored, tolerance::Tolerance};
 use tiny_llm_formats::Tensor;
+
+/// What a NaN comes of on some input.
+#[derive(Clone)]
+pub(crate) struct Nan<'a> {
+    pub(crate) comes_of: &'a str,
+    /// The elements that are NaN then, row by row, if that tells it from other causes.
+    pub(crate) place: Option<Range<usize>>,
+}
+
+impl Nan<'_> {
+    fn is_it(&self, found: &Tensor) -> bool {
+        self.place.as_ref().is_none_or(|place| {
+            found.iter().enumerate().all(|(i, x)| x.is_nan() == place.contains(&i))
+        })
+    }
+}
 
 /// Lines to print under a mismatch; empty if nothing is known of this answer.
 ///
@@ -22,10 +38,10 @@ pub(crate) fn of_tensor(
     found: &Tensor,
     expected: &Tensor,
     tolerance: Tolerance,
-    nan: Option<&str>,
+    nan: Option<Nan<'_>>,
 ) -> String {
     known_or(what, found, expected, tolerance, |found, expected, tolerance| {
-        by_shape(found, expected, tolerance, nan)
+        by_shape(found, expected, tolerance, nan.clone())
     })
 }
 
@@ -56,8 +72,10 @@ fn known_or(
             "thin": is_thin(found, expected, tolerance),
         })
     });
-    let known =
-        Known::of_this_day().map(|known| known.tensor(what, found, tolerance)).unwrap_or_default();
+    let known: Vec<String> = Known::of_this_day()
+        .iter()
+        .flat_map(|known| known.tensor(what, found, tolerance))
+        .collect();
     match known.as_slice() {
         [one] => one.clone(),
         [] => otherwise(found, expected, tolerance).map(|text| line(&text)).unwrap_or_default(),
@@ -73,7 +91,8 @@ pub(crate) fn of_text(what: &str, found: &str) -> String {
         return String::new();
     }
     record(what, || json!({ "text": found }));
-    let known = Known::of_this_day().map(|known| known.text(what, found)).unwrap_or_default();
+    let known = Known::of_this_day();
+    let known: Vec<String> = known.iter().flat_map(|known| known.text(what, found)).collect();
     if let [one] = known.as_slice() { one.clone() } else { String::new() }
 }
 
@@ -99,18 +118,20 @@ fn largest(x: &Tensor) -> f32 {
 
 /// The known wrong answers of one day.
 struct Known {
-    file: Fixtures,
+    file: Stored,
 }
 
 impl Known {
-    /// Those of the day whose test program this is; `None` elsewhere, and where they have not been
-    /// recorded.
-    fn of_this_day() -> Option<Self> {
-        let program = std::env::current_exe().ok()?;
+    /// Those of the day whose test program this is, and of its tasks for this kind of processor;
+    /// none elsewhere, and where they have not been recorded.
+    fn of_this_day() -> Vec<Self> {
+        let program = std::env::current_exe().unwrap_or_default();
         // target/debug/deps/week1_day3-0f1e2d3c4b5a6978
-        let (day, _) = program.file_stem()?.to_str()?.rsplit_once('-')?;
-        let file = Fixtures::open_if_there(&format!("wrong/{day}"))?;
-        Some(Self { file })
+        let stem = program.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let Some((day, _)) = stem.rsplit_once('-') else { return Vec::new() };
+        let names = [format!("wrong/{day}"), format!("wrong/{day}_{}", std::env::consts::ARCH)];
+        let files = names.iter().filter_map(|name| Stored::open_if_there(name));
+        files.map(|file| Self { file }).collect()
     }
 
     /// The answers that were recorded for this check.
@@ -198,7 +219,7 @@ fn by_shape(
     found: &Tensor,
     expected: &Tensor,
     tolerance: Tolerance,
-    nan: Option<&str>,
+    nan: Option<Nan<'_>>,
 ) -> Option<String> {
     if found.shape() != expected.shape() {
         return wrong_shape(found, expected, tolerance);
@@ -251,7 +272,7 @@ fn wrong_shape(found: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Optio
 
 /// Where a NaN or an infinity stands that does not belong there. Which of an operation's many ways
 /// to a NaN it was, the number itself does not say; where it stands says where to look.
-fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<&str>) -> Option<String> {
+fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<Nan<'_>>) -> Option<String> {
     let n = found.len();
     let places = |wrong: &dyn Fn(f32, f32) -> bool| {
         let wrong: Vec<bool> = found.iter().zip(expected).map(|(&x, &y)| wrong(x, y)).collect();
@@ -260,11 +281,11 @@ fn not_finite(found: &Tensor, expected: &Tensor, nan: Option<&str>) -> Option<St
     };
     if let Some((count, rows)) = places(&|x, y| x.is_nan() && !y.is_nan()) {
         let lead = match nan {
-            Some(nan) => format!(": {nan}"),
-            None if count == n => ": one early on is enough for that, so follow the numbers from \
+            Some(nan) if nan.is_it(found) => format!(": {}", nan.comes_of),
+            _ if count == n => ": one early on is enough for that, so follow the numbers from \
                                    the input on, to the first that is none."
                 .to_owned(),
-            None => format!("{rows}."),
+            _ => format!("{rows}."),
         };
         return Some(format!("{count} of {n} elements are NaN{lead}"));
     }
@@ -296,8 +317,8 @@ fn whole_rows(wrong: &[bool], shape: &[usize]) -> String {
         (*place, rest) = (rest % length, rest / length);
     }
     format!(
-        ", {hit} whole rows of {}, the first of them {index:?}: look at what those rows have in \
-         their input and the others do not",
+        ", {hit} whole rows of {}, the first of them {index:?}: look at what sets those rows \
+         apart from the others",
         rows.len()
     )
 }

@@ -1,6 +1,6 @@
 //! Where two answers differ that are too long to be printed whole.
 
-use crate::check::Tolerance;
+use crate::tolerance::Tolerance;
 use tiny_llm_formats::Tensor;
 
 /// Rows of so many values are printed; longer ones are described.

@@ -11,20 +11,19 @@
 //!
 //! `relative` lists the outputs whose tolerance is a part of the value; `reveals` names the
 //! mistakes of which the oracle has made sure that their answer lies at least 20 tolerances away.
-//! Some cases have a `nan`, which says what a NaN comes of on their input.
-//!
-//! The file is read here, without the `safetensors` crate: its derive macros would take more of the
-//! first day's build than everything else together.
-
-use std::path::{Path, PathBuf};
+//! Some cases have a `nan`, which says what a NaN comes of on their input, and a `nan_place` if that
+//! is certain only where no other elements are NaN.
 
 /// What [`Case::value`] returns, for tests that name its type.
 pub use serde_json::Value as Json;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
-    check::{self, Tolerance, worst_mismatch},
-    diagnosis, difference, panics,
+    check::{self, worst_mismatch},
+    diagnosis::{self, Nan},
+    difference, panics,
+    stored::Stored,
+    tolerance::Tolerance,
 };
 use tiny_llm_formats::{Tensor, tensor::tensor};
 
@@ -43,10 +42,7 @@ pub fn random(seed: u64, shape: &[usize]) -> Tensor {
 
 /// The fixtures of one day.
 pub struct Fixtures {
-    name: String,
-    tensors: Map<String, Value>,
-    metadata: Map<String, Value>,
-    data: Vec<u8>,
+    file: Stored,
 }
 
 impl Fixtures {
@@ -57,28 +53,7 @@ impl Fixtures {
     #[must_use]
     pub fn open(name: &str) -> Self {
         panics::install();
-        let path = path(name);
-        let bytes = std::fs::read(&path)
-            .unwrap_or_else(|e| panic!("cannot read the fixtures {}: {e}", path.display()));
-        Self::parse(name, &bytes)
-    }
-
-    /// [`Fixtures::open`], or `None` if there is no such file.
-    pub(crate) fn open_if_there(name: &str) -> Option<Self> {
-        std::fs::read(path(name)).ok().map(|bytes| Self::parse(name, &bytes))
-    }
-
-    fn parse(name: &str, bytes: &[u8]) -> Self {
-        let path = path(name);
-        let Some((header, data)) = split_header(bytes) else {
-            panic!("{} ({} bytes) is not a complete safetensors file", path.display(), bytes.len());
-        };
-        let mut tensors: Map<String, Value> = serde_json::from_slice(header)
-            .unwrap_or_else(|e| panic!("{}: header: {e}", path.display()));
-        let Some(Value::Object(metadata)) = tensors.remove("__metadata__") else {
-            panic!("{}: no __metadata__", path.display())
-        };
-        Self { name: name.to_owned(), tensors, metadata, data: data.to_vec() }
+        Self { file: Stored::open(name) }
     }
 
     /// One case: its inputs, its scalars, its expected outputs.
@@ -87,75 +62,25 @@ impl Fixtures {
     /// If there is no such case.
     #[must_use]
     pub fn case(&self, name: &str) -> Case<'_> {
-        let about = self.about(name).unwrap_or_else(|| {
-            panic!("{}: no case {name:?}; there are {:?}", self.name, self.cases(""))
+        let about = self.file.about(name).unwrap_or_else(|| {
+            panic!("{}: no case {name:?}; there are {:?}", self.file.name, self.cases(""))
         });
-        Case { file: self, name: name.to_owned(), about }
-    }
-
-    /// The metadata of that name, if it is there.
-    pub(crate) fn about(&self, name: &str) -> Option<Value> {
-        let json = self.metadata.get(name)?.as_str()?;
-        Some(
-            serde_json::from_str(json)
-                .unwrap_or_else(|e| panic!("{}: metadata of {name}: {e}", self.name)),
-        )
-    }
-
-    /// The f32 tensor of that whole name, if it is there.
-    pub(crate) fn f32s(&self, name: &str) -> Option<Tensor> {
-        let (dtype, shape, bytes) = self.tensor(name)?;
-        assert_eq!(dtype, "F32", "{name}: data type");
-        let values =
-            bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-        Some(tensor(&shape, values))
-    }
-
-    /// Data type, shape and bytes of a tensor.
-    fn tensor(&self, name: &str) -> Option<(&str, Vec<usize>, &[u8])> {
-        let entry = self.tensors.get(name)?;
-        let sizes = |field: &str| -> Vec<usize> {
-            let list = entry[field]
-                .as_array()
-                .unwrap_or_else(|| panic!("{}: {name} has no {field}", self.name));
-            list.iter()
-                .map(|n| n.as_u64().and_then(|n| n.try_into().ok()).expect("a size"))
-                .collect()
-        };
-        let [begin, end] = sizes("data_offsets")[..] else {
-            panic!("{}: {name} needs two data_offsets", self.name)
-        };
-        let bytes = self
-            .data
-            .get(begin..end)
-            .unwrap_or_else(|| panic!("{}: {name} lies outside the file", self.name));
-        Some((entry["dtype"].as_str()?, sizes("shape"), bytes))
+        Case { file: &self.file, name: name.to_owned(), about }
     }
 
     /// The names of all cases that start with `prefix`, sorted.
     #[must_use]
     pub fn cases(&self, prefix: &str) -> Vec<String> {
         let mut names: Vec<_> =
-            self.metadata.keys().filter(|n| n.starts_with(prefix)).cloned().collect();
+            self.file.names().filter(|name| name.starts_with(prefix)).cloned().collect();
         names.sort();
         names
     }
 }
 
-fn path(name: &str) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder of the repository");
-    root.join("tests/fixtures").join(format!("{name}.safetensors"))
-}
-
-/// The JSON header of a safetensors file, whose length stands before it, and the data behind it.
-fn split_header(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (length, rest) = bytes.split_first_chunk()?;
-    rest.split_at_checked(u64::from_le_bytes(*length).try_into().ok()?)
-}
-
 /// One case of a day's fixtures.
 pub struct Case<'a> {
-    file: &'a Fixtures,
+    file: &'a Stored,
     name: String,
     about: Value,
 }
@@ -189,13 +114,13 @@ impl Case<'_> {
     #[must_use]
     pub fn integers(&self, name: &str) -> ndarray::ArrayD<usize> {
         let whole = self.file.tensor(&format!("{}/{name}", self.name));
-        let (dtype, shape, bytes) =
+        let (place, bytes) =
             whole.unwrap_or_else(|| panic!("case {} has no tensor {name:?}", self.name));
-        assert_eq!(dtype, "I64", "{}/{name}: data type", self.name);
+        assert_eq!(place.dtype, "I64", "{}/{name}: data type", self.name);
         let values = bytes.chunks_exact(8).map(|b| {
             i64::from_le_bytes(b.try_into().expect("eight bytes")).try_into().expect("not negative")
         });
-        ndarray::ArrayD::from_shape_vec(shape, values.collect())
+        ndarray::ArrayD::from_shape_vec(&place.shape[..], values.collect())
             .expect("as many values as the shape says")
     }
 
@@ -265,8 +190,10 @@ impl Case<'_> {
     }
 
     /// What a NaN comes of on this input, where the oracle knows.
-    fn nan(&self) -> Option<&str> {
-        self.about["nan"].as_str()
+    fn nan(&self) -> Option<Nan<'_>> {
+        let end = |i: usize| self.about["nan_place"][i].as_u64().map(|n| n as usize);
+        let place = end(0).zip(end(1)).map(|(start, end)| start..end);
+        Some(Nan { comes_of: self.about["nan"].as_str()?, place })
     }
 
     /// As [`Case::check`], where row `i` of the answer is the one for `rows[i]`, such as `k = 3`:

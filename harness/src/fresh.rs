@@ -45,7 +45,7 @@ impl Fresh {
 
     /// A whole number below `n`.
     pub fn below(&self, n: usize) -> usize {
-        (u64::from(self.bits()) * n as u64 >> 32) as usize
+        ((u64::from(self.bits()) * n as u64) >> 32) as usize
     }
 
     /// A whole number of this range, its ends included.

@@ -10,3 +10,5 @@ mod difference;
 pub mod fixtures;
 pub mod fresh;
 pub mod panics;
+mod stored;
+mod tolerance;

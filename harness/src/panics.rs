@@ -38,8 +38,17 @@ impl Panic {
         self.message().starts_with("not yet implemented")
     }
 
-    /// Prints it, as Rust would have, and lets it go on.
+    /// Prints it, as Rust would have, and lets it go on; within another [`catch`], that one has it.
     pub fn go_on(self) -> ! {
+        if SEEN.with_borrow(|seen| !seen.is_empty()) {
+            let backtrace = self.backtrace.unwrap_or_else(Backtrace::disabled);
+            SEEN.with_borrow_mut(|seen| {
+                if let Some(last) = seen.last_mut() {
+                    *last = Some((self.place, backtrace));
+                }
+            });
+            resume_unwind(self.payload);
+        }
         let name = std::thread::current().name().unwrap_or("unnamed").to_owned();
         eprintln!("\nthread '{name}' panicked at {}:\n{}", self.place, self.message());
         if let Some(meaning) = meaning(self.message()) {
@@ -125,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_caught_panic_has_a_message_and_a_place() {
-        let panic = catch(|| panic!("on {}", "purpose")).err().expect("it panicked");
+        let panic = catch(|| panic!("on {}", "purpose")).expect_err("it panicked");
         assert_eq!(panic.message(), "on purpose");
         assert!(panic.place.contains("panics.rs:"), "{}", panic.place);
         assert!(!panic.is_todo() && catch(|| 1).is_ok_and(|one| one == 1));
@@ -134,10 +143,13 @@ mod tests {
     #[test]
     fn the_innermost_catch_keeps_its_own() {
         let outer = catch(|| {
-            let inner = catch(|| panic!("inner")).err().expect("it panicked");
+            let inner = catch(|| panic!("inner")).expect_err("it panicked");
             assert_eq!(inner.message(), "inner");
             panic!("outer")
         });
-        assert_eq!(outer.err().expect("it panicked").message(), "outer");
+        assert_eq!(outer.expect_err("it panicked").message(), "outer");
+        let through = catch(|| catch(|| panic!("inner")).unwrap_or_else(|panic| panic.go_on()));
+        let through: Panic = through.expect_err("it panicked");
+        assert!(through.message() == "inner" && through.place.contains("panics.rs:"));
     }
 }

@@ -57,8 +57,8 @@ impl Choice {
     /// what the next would be, where that is still a task.
     ///
     /// A format that the course does not teach runs on the best rung of this machine. One that it
-    /// teaches, without a kernel of its own on some rung, is provided there, and joins the others as
-    /// soon as one kernel of that rung is written.
+    /// teaches, without a kernel of its own on some rung, is provided there, and joins the others
+    /// as soon as one kernel of that rung is written.
     pub fn written_first(mut status: impl FnMut(Rung, TensorType) -> Status) -> (Self, Vec<Next>) {
         let rungs: Vec<Rung> = Rung::available().into_iter().rev().collect();
         let mut statuses = |rung| TensorType::ALL.map(|tensor_type| status(rung, tensor_type));

@@ -20,13 +20,13 @@ pub trait Format {
 pub enum Zero {
     /// All codes are so much too high: a weight is `scale · (code − offset)`.
     Offset(u8),
-    /// There is a minimum beside each scale: a weight is `scale · code + minimum`, or in formats with
-    /// blocks of 256, `scale · code − minimum`.
+    /// There is a minimum beside each scale: a weight is `scale · code + minimum`, or in formats
+    /// with blocks of 256, `scale · code − minimum`.
     Minimum,
 }
 
-/// Whether each block has activations whose scale is its own, as blocks of 32 weights have; one of 256
-/// meets activations that share one.
+/// Whether each block has activations whose scale is its own, as blocks of 32 weights have; one of
+/// 256 meets activations that share one.
 #[must_use]
 pub const fn scale_per_block<F: Format>() -> bool {
     F::TYPE.block_len() == 32

@@ -1,5 +1,5 @@
-//! The fused rung for the formats that no day teaches: a block is decoded into registers, or what the
-//! compiler makes of a small array, and multiplied at once.
+//! The fused rung for the formats that no day teaches: a block is decoded into registers, or what
+//! the compiler makes of a small array, and multiplied at once.
 
 use half::{bf16, f16};
 use tiny_llm_formats::gguf::TensorType;

@@ -19,8 +19,8 @@ pub const SUM: usize = 16;
 pub struct Int8Group {
     /// In −127…127.
     pub values: [i8; GROUP],
-    /// The sum of each [`SUM`] values: formats whose weights are stored with an offset or a minimum
-    /// need it.
+    /// The sum of each [`SUM`] values: formats whose weights are stored with an offset or a
+    /// minimum need it.
     pub sums: [i16; GROUP / SUM],
     /// What a value of 1 stands for, in each [`BLOCK`]. Where the whole group shares a scale, it
     /// stands here eight times.
@@ -42,8 +42,8 @@ pub struct Input {
     pub cols: usize,
     /// `[rows, cols]`
     pub values: Vec<f32>,
-    /// `[rows, groups]`, the same for kernels that multiply integers, as they were when the input was
-    /// prepared last.
+    /// `[rows, groups]`, the same for kernels that multiply integers, as they were when the input
+    /// was prepared last.
     pub int8: Vec<Int8Group>,
 }
 
@@ -82,37 +82,40 @@ impl Input {
 
     /// Groups in a row.
     #[must_use]
+    #[inline]
     pub fn groups(&self) -> usize {
         self.cols.div_ceil(GROUP)
     }
 
     /// `[cols]`, row `r`.
     #[must_use]
+    #[inline]
     pub fn row(&self, r: usize) -> &[f32] {
         &self.values[r * self.cols..][..self.cols]
     }
 
     /// `[groups]`, row `r` as integers.
     #[must_use]
+    #[inline]
     pub fn int8_row(&self, r: usize) -> &[Int8Group] {
         &self.int8[r * self.groups()..][..self.groups()]
     }
 
     /// Brings [`Input::int8`] up to date with [`Input::values`], with a scale for each `width` of
-    /// them: [`BLOCK`] or [`GROUP`]. Weights whose blocks are longer cannot be multiplied with it; for
-    /// those whose blocks are shorter it is coarser than it need be.
+    /// them: [`BLOCK`] or [`GROUP`]. Weights whose blocks are longer cannot be multiplied with it;
+    /// for those whose blocks are shorter it is coarser than it need be.
     ///
-    /// `quantize_row(x, width, groups)` makes the groups of one row.
+    /// `quantize_activations(x, width, groups)` makes the groups of one row.
     pub fn quantize_with<S: Schedule>(
         &mut self,
         team: &Team<S>,
         width: usize,
-        quantize_row: impl Fn(&[f32], usize, &mut [Int8Group]) + Sync,
+        quantize_activations: impl Fn(&[f32], usize, &mut [Int8Group]) + Sync,
     ) -> Prepared<'_> {
         let (cols, groups) = (self.cols, self.groups());
         self.int8.resize_with(self.rows * groups, Int8Group::default);
         team.parallel_rows(&mut self.int8, groups, 1, |r, row| {
-            quantize_row(&self.values[r * cols..][..cols], width, row);
+            quantize_activations(&self.values[r * cols..][..cols], width, row);
         });
         self.with_int8(width)
     }

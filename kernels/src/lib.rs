@@ -13,6 +13,7 @@
 //! | `fused`, `unpacked` | the same for the taught rungs' formats that no day teaches |
 //! | `avx2`, `avx512`, `neon` | the rungs with vector instructions |
 //! | `loops`, `vector` | the small work between the matrices: norms, the gate, attention's tiles |
+//! | `sampling` | choosing a token without sorting the vocabulary |
 //!
 //! # One shape for each instruction set
 //!
@@ -21,17 +22,18 @@
 //!
 //! - `mod.rs`: what the instructions are, and the table from format to kernels;
 //! - `lanes.rs`: loads, stores and sums on slices, which is where most of the `unsafe` is;
-//! - one thin file for each format, `q4_0.rs` …: how codes, scales and minimums come out of a block,
-//!   and its two kernels, `few` and `many`;
-//! - `blocks.rs` and `superblocks.rs`: few rows of activations (memory is the limit) times blocks of
-//!   32 weights and of 256;
-//! - `panel.rs`: many rows of activations (arithmetic is the limit): rows of weights are unpacked
-//!   once, side by side, and `product.rs` multiplies them with all rows of activations;
+//! - one thin file for each format, `q4_0.rs` …: how codes, scales and minimums come out of a
+//!   block, and its two kernels, `few` and `many`;
+//! - `blocks.rs` and `superblocks.rs`: few rows of activations (memory is the limit) times blocks
+//!   of 32 weights and of 256;
+//! - `many.rs`: many rows of activations (arithmetic is the limit): rows of weights are unpacked once,
+//!   side by side, into a `panel.rs`, and `product.rs` multiplies it with all rows of activations;
 //! - `float.rs`: weights that are floats already;
 //! - `quantize.rs`: activations to integers.
 //!
-//! A format's `few` and `many` are [`Kernel`]s. A kernel for a number of rows between the two, or for
-//! another unit of the processor, is one more file beside `panel.rs` and one more entry in the table.
+//! A format's `few` and `many` are [`Kernel`]s. A kernel for a number of rows between the two, or
+//! for another unit of the processor, is one more file beside `panel.rs` and one more entry in the
+//! table.
 //!
 //! # What a solution brings
 //!
@@ -57,7 +59,8 @@ pub mod parallel;
 mod prefetch;
 pub mod provided;
 pub mod rung;
-#[cfg(target_arch = "x86_64")]
+pub mod sampling;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod streams;
 pub mod unpacked;
 pub mod vector;

@@ -11,10 +11,12 @@ pub(crate) trait MultiplyAdd {
     fn multiply_add(a: f32, b: f32, c: f32) -> f32;
 }
 
-/// In one instruction, with one rounding. Only where there is such an instruction: the library's exact
-/// substitute would be slow.
+/// In one instruction, with one rounding. Only where there is such an instruction: the library's
+/// exact substitute would be slow.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) struct Fused;
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 impl MultiplyAdd for Fused {
     #[inline(always)]
     fn multiply_add(a: f32, b: f32, c: f32) -> f32 {
@@ -22,9 +24,11 @@ impl MultiplyAdd for Fused {
     }
 }
 
-/// In two, on every processor.
+/// In two, on every processor. All 64-bit Arm ones have the one instruction.
+#[cfg(not(target_arch = "aarch64"))]
 pub(crate) struct Separate;
 
+#[cfg(not(target_arch = "aarch64"))]
 impl MultiplyAdd for Separate {
     #[inline(always)]
     fn multiply_add(a: f32, b: f32, c: f32) -> f32 {

@@ -48,20 +48,43 @@ impl Matrix {
         Self::new(rows, cols, TensorType::F32, bytes.into()).expect("one value for each place")
     }
 
+    /// A stack of `n` matrices, which lie one after the other as the rows of this one: a tensor of
+    /// three axes, as the experts of a layer are stored. Nothing is copied.
+    ///
+    /// # Errors
+    /// If the rows are no `n` matrices of as many each.
+    pub fn split(&self, n: usize) -> Result<Vec<Self>> {
+        ensure!(
+            n > 0 && self.rows.is_multiple_of(n),
+            "found {} rows, expected a whole number of them for each of {n} matrices",
+            self.rows
+        );
+        let rows = self.rows / n;
+        let size = rows * self.row_bytes();
+        let part = |i: usize| {
+            let bytes = self.bytes.slice(i * size..(i + 1) * size)?;
+            Ok(Self { rows, bytes, ..self.clone() })
+        };
+        (0..n).map(part).collect()
+    }
+
     /// Bytes in a row.
     #[must_use]
+    #[inline]
     pub fn row_bytes(&self) -> usize {
         self.cols / self.tensor_type.block_len() * self.tensor_type.block_bytes()
     }
 
     /// The bytes of row `r`.
     #[must_use]
+    #[inline]
     pub fn row(&self, r: usize) -> &[u8] {
         &self.bytes[r * self.row_bytes()..][..self.row_bytes()]
     }
 
     /// All bytes, row after row.
     #[must_use]
+    #[inline]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

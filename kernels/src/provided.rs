@@ -1,10 +1,12 @@
 //! Which kernel of this crate serves a rung, a format and a number of rows.
 
+#![cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(unused_variables, unreachable_code, reason = "other processors have no kernel here")
+)]
+
 #[cfg(target_arch = "aarch64")]
-use crate::neon::{
-    self,
-    lanes::{DotProduct, Widening},
-};
+use crate::neon;
 use crate::{
     Kernel,
     input::Input,
@@ -15,8 +17,8 @@ use crate::{
 use crate::{avx2, avx512};
 use tiny_llm_formats::gguf::TensorType;
 
-/// The kernel for a matrix of `tensor_type` and `rows` rows of activations, if this crate has one on
-/// this rung.
+/// The kernel for a matrix of `tensor_type` and `rows` rows of activations, if this crate has one
+/// on this rung.
 #[must_use]
 pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     match rung {
@@ -25,9 +27,7 @@ pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel
         #[cfg(target_arch = "x86_64")]
         Rung::Avx512Vnni => Some(avx512::kernel(tensor_type, rows)),
         #[cfg(target_arch = "aarch64")]
-        Rung::Neon => neon::kernel::<Widening>(tensor_type),
-        #[cfg(target_arch = "aarch64")]
-        Rung::NeonDot => neon::kernel::<DotProduct>(tensor_type),
+        Rung::Neon | Rung::NeonDot | Rung::NeonI8mm => neon::kernel(rung, tensor_type, rows),
         _ => None,
     }
 }
@@ -45,14 +45,21 @@ pub fn quantize<S: Schedule>(rung: Rung, team: &Team<S>, x: &mut Input, width: u
         Rung::Avx2 => {
             x.quantize_with(team, width, |x, width, groups| {
                 // SAFETY: the machine has the rung's instructions.
-                unsafe { avx2::quantize_row(x, width, groups) }
+                unsafe { avx2::quantize_activations(x, width, groups) }
             });
         }
         #[cfg(target_arch = "x86_64")]
         Rung::Avx512Vnni => {
             x.quantize_with(team, width, |x, width, groups| {
                 // SAFETY: the machine has the rung's instructions.
-                unsafe { avx512::quantize_row(x, width, groups) }
+                unsafe { avx512::quantize_activations(x, width, groups) }
+            });
+        }
+        #[cfg(target_arch = "aarch64")]
+        Rung::Neon | Rung::NeonDot | Rung::NeonI8mm => {
+            x.quantize_with(team, width, |x, width, groups| {
+                // SAFETY: the machine has the rung's instructions.
+                unsafe { neon::quantize_activations(x, width, groups) }
             });
         }
         _ => return false,

@@ -22,11 +22,13 @@ pub enum Rung {
     Neon,
     /// And one for dot products of bytes (64-bit Arm).
     NeonDot,
+    /// And one for products of matrices of bytes (64-bit Arm).
+    NeonI8mm,
 }
 
 impl Rung {
     /// Every rung, on whatever machine.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Naive,
         Self::Fused,
         Self::Integer,
@@ -34,6 +36,7 @@ impl Rung {
         Self::Avx512Vnni,
         Self::Neon,
         Self::NeonDot,
+        Self::NeonI8mm,
     ];
 
     /// Whether this machine can run it.
@@ -61,6 +64,10 @@ impl Rung {
             #[cfg(target_arch = "aarch64")]
             Self::NeonDot => {
                 Self::Neon.is_available() && std::arch::is_aarch64_feature_detected!("dotprod")
+            }
+            #[cfg(target_arch = "aarch64")]
+            Self::NeonI8mm => {
+                Self::NeonDot.is_available() && std::arch::is_aarch64_feature_detected!("i8mm")
             }
             #[allow(unreachable_patterns, reason = "the other architecture's rungs")]
             _ => false,
@@ -107,6 +114,7 @@ impl Rung {
             Self::Avx512Vnni => "avx512-vnni",
             Self::Neon => "neon",
             Self::NeonDot => "neon-dot",
+            Self::NeonI8mm => "neon-i8mm",
         }
     }
 
@@ -119,6 +127,7 @@ impl Rung {
             Self::Avx2 | Self::Neon => Self::Integer,
             Self::Avx512Vnni => Self::Avx2,
             Self::NeonDot => Self::Neon,
+            Self::NeonI8mm => Self::NeonDot,
         }
     }
 }

@@ -7,7 +7,8 @@ use crate::{matrix::Matrix, parallel::Tile};
 pub(super) const STREAMS: usize = 4;
 
 /// Fills a tile: `dot(rows, t)` multiplies four rows of weights with row `t` of the activations.
-/// The tile's rows of weights are cut into four runs, one for each stream.
+/// The tile's rows of weights are cut into four runs, one for each stream. Where a run is shorter
+/// than the others, the last row takes the place of those that it lacks.
 pub(super) fn each_four(
     weight: &Matrix,
     tile: &mut Tile<'_, f32>,
@@ -15,21 +16,16 @@ pub(super) fn each_four(
 ) {
     let (first, count) = (tile.cols().start, tile.cols().len());
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
-    let row = |i: usize| &bytes[(first + i) * row_bytes..][..row_bytes];
-    let run = count / STREAMS;
+    let run = count.div_ceil(STREAMS);
     for i in 0..run {
-        let rows = [row(i), row(run + i), row(2 * run + i), row(3 * run + i)];
+        let row = |s: usize| (s * run + i).min(count - 1);
+        let rows = std::array::from_fn(|s| &bytes[(first + row(s)) * row_bytes..][..row_bytes]);
         for t in tile.rows() {
             let sums = dot(rows, t);
             let out = tile.row_mut(t);
             for s in 0..STREAMS {
-                out[s * run + i] = sums[s];
+                out[row(s)] = sums[s];
             }
-        }
-    }
-    for i in run * STREAMS..count {
-        for t in tile.rows() {
-            tile.row_mut(t)[i] = dot([row(i); STREAMS], t)[0];
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The small work between the matrices, in f32: norms, the gate, and attention's tiles.
 //!
-//! Each function is written once, as the plain loops of [`loops`](crate::loops), and compiled once for
-//! each vector unit: within a function that may use AVX-512 or AVX2, the compiler turns these loops
-//! into vector instructions. That is worth having where the loop has no trick to it; products of
-//! quantized weights have, and are written by hand in the folders beside this file.
+//! Each function is written once, as the plain loops of `loops`, and compiled once
+//! for each vector unit: within a function that may use AVX-512 or AVX2, the compiler turns these
+//! loops into vector instructions. That is worth having where the loop has no trick to it; products
+//! of quantized weights have, and are written by hand in the folders beside this file.
 //!
 //! The unit is that of the rung in use, which is the whole process's: [`use_rung`].
 
@@ -44,8 +44,8 @@ impl Unit {
         }
     }
 
-    /// That of the rung in use: the one that was asked for, by [`use_rung`] or by the environment, or
-    /// else the best.
+    /// That of the rung in use: the one that was asked for, by [`use_rung`] or by the environment,
+    /// or else the best.
     fn in_use() -> Self {
         match IN_USE.load(Ordering::Relaxed) {
             0 => {
@@ -75,8 +75,8 @@ pub fn use_rung(rung: Rung) {
     IN_USE.store(Unit::of(rung) as u8, Ordering::Relaxed);
 }
 
-/// Compiles loops for every unit. `on` has them with the unit as first argument; beside it stand the
-/// functions that take the unit in use.
+/// Compiles loops for every unit. `on` has them with the unit as first argument; beside it stand
+/// the functions that take the unit in use.
 macro_rules! for_each_unit {
     ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)?;)*) => {
         $(
@@ -137,8 +137,8 @@ for_each_unit! {
     tile_sum_of_any(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]);
 }
 
-/// `scores[g, j] = scale · q[g]·k[j]`: `q [G, D]`, `k [n, D]` → `scores [G, TILE]`, of which the first
-/// `n` of each row are written.
+/// `scores[g, j] = scale · q[g]·k[j]`: `q [G, D]`, `k [n, D]` → `scores [G, TILE]`, of which the
+/// first `n` of each row are written.
 pub fn tile_scores(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     if Unit::in_use() == Unit::Avx512 && dim.is_multiple_of(tiles::LANES) {

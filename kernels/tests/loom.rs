@@ -1,6 +1,6 @@
 //! The protocol of the team in every order in which threads can take their steps, up to a number of
-//! interruptions: no job is lost, none runs twice, nobody sleeps for ever, nobody looks at a job that
-//! is over.
+//! interruptions: no job is lost, none runs twice, nobody sleeps for ever, nobody looks at a job
+//! that is over.
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test --package tiny-llm-kernels --test loom --release`
 #![cfg(loom)]

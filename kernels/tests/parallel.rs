@@ -1,5 +1,5 @@
-//! The team under callers and schedules that do what they should not: whatever they do, no two threads
-//! write the same place, and nobody waits for ever.
+//! The team under callers and schedules that do what they should not: whatever they do, no two
+//! threads write the same place, and nobody waits for ever.
 
 use std::{
     ops::Range,
@@ -12,8 +12,8 @@ use std::{
 
 use tiny_llm_kernels::parallel::{Counter, Cut, InOrder, Schedule, Team};
 
-/// What happens to five rows of seven, in tiles of two by three, that are counted up on three threads:
-/// how often each cell was, and what the team complained of.
+/// What happens to five rows of seven, in tiles of two by three, that are counted up on three
+/// threads: how often each cell was, and what the team complained of.
 fn counted<S: Schedule>() -> (Vec<usize>, Result<(), String>) {
     let team = Team::<S>::new(3);
     let mut cells: Vec<AtomicUsize> = (0..35).map(|_| AtomicUsize::new(0)).collect();

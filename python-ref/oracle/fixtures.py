@@ -112,7 +112,8 @@ class Fixtures:
         wrong      id → a function like `outputs` with that mistake, or what such a function would return: it must be
                    `SEPARATION` tolerances away in at least one output. Not stored, apart from its id.
         same       name → an independent implementation like `outputs`: it must agree to 1e-9. Not stored.
-        nan        what a NaN comes of on this input, where that is all but certain; a failure says it
+        nan        what a NaN comes of on this input, where that is all but certain; a failure says it. As `(text, 5, 10)`: only
+                   if elements 5 to 9, row by row, are NaN and no others
         similar    as `same`, for libraries that round to float32 inside: they must agree within the tolerance
         """
         assert name not in self.about, f"{self.name}: two cases are named {name}"
@@ -153,7 +154,7 @@ class Fixtures:
             "relative": [o for o, t in tolerance.items() if t.relative],
             "derivation": "; ".join(f"{o}: {t.derivation}" for o, t in tolerance.items()),
             "reveals": sorted(wrong),
-        } | ({"nan": nan} if nan else {})
+        } | ({"nan": nan} if isinstance(nan, str) else {"nan": nan[0], "nan_place": nan[1:]} if nan else {})
 
     def to_bytes(self):
         """The safetensors file. Written here because the library does not keep metadata in a fixed order."""
@@ -189,7 +190,7 @@ class Fixtures:
         except (ValueError, KeyError, struct.error) as error:
             return [f"{self.path()} is not a fixture file: {error}"]
         lines = [f"{self.name}: case {n} is only {'in the file' if n in about else 'in the oracle'}" for n in sorted(self.about.keys() ^ about.keys())]
-        lines += [f"{self.name}: {n}: metadata differs" for n in sorted(self.about.keys() & about.keys()) if self.about[n] != about[n]]
+        lines += [f"{self.name}: {n}: metadata differs" for n in sorted(self.about.keys() & about.keys()) if json.loads(json.dumps(self.about[n])) != about[n]]
         lines += [f"{self.name}: {n} is only {'in the file' if n in tensors else 'in the oracle'}" for n in sorted(self.tensors.keys() ^ tensors.keys())]
         for name in sorted(self.tensors.keys() & tensors.keys()):
             ours, theirs = self.tensors[name], tensors[name]

@@ -163,7 +163,7 @@ def _softmax(out):
         "task_1_softmax/masked",
         seed=r.seed,
         why="−inf among the numbers: those entries get 0, and row 1, which is −inf throughout, is all zeros",
-        nan="row 1 is −inf throughout, so its maximum is −inf too, and −inf − (−inf) and 0/0 are NaN: that row is zeros.",
+        nan=("row 1 is −inf throughout, so its maximum is −inf too, and −inf − (−inf) and 0/0 are NaN: that row is zeros.", 5, 10),
         inputs={"x": x},
         outputs=softmax,
         tolerance={"output": rounding(5 + 4, 1.0)},

@@ -94,7 +94,7 @@ def _rms_norm(out):
     case("offset", "rows with a mean of about 5: RMSNorm does not subtract it", offset, 1e-6, everywhere)
     x = r.normal(3, 8, std=4.0)
     x[1] = 0
-    case("zero_row", "a row of zeros stays zero: eps keeps the root away from 0", x, 1e-6, ["eps missing"], nan="of zeros the mean square is 0, and 0/0 is NaN: eps, under the root, keeps it away from 0.")
+    case("zero_row", "a row of zeros stays zero: eps keeps the root away from 0", x, 1e-6, ["eps missing"], nan=("of zeros the mean square is 0, and 0/0 is NaN: eps, under the root, keeps it away from 0.", 8, 16))
 
 
 def _each_eps(out, seed, weight, x):
@@ -181,9 +181,9 @@ def _silu(out):
         same={"F.silu": lambda x: F.silu(x)},
         wrong={"silu-early-zero": lambda x: x.float() / (1 + torch.exp(-x.float()))},
     )
-    positive = r.uniform(24, low=1.0, high=8.0)
+    positive = r.uniform(24, low=1.0, high=12.0)
     positive[0] = -1  # otherwise x itself is as good as ReLU
-    case("positive", "x = −1, and x from 1 to 8, where SiLU comes close to x but is not x", positive, others)
+    case("positive", "x = −1, and x from 1 to 12, where SiLU comes close to x but is not x", positive, others)
 
 
 def _swiglu(out):

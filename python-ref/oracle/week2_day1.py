@@ -105,25 +105,25 @@ def task_2(out):
 
     r = Random(2106)
     n_heads, n_kv_heads, d = 4, 2, 6
-    sequences = torch.tensor([1, 0, 1, 1, 0])
-    positions = torch.tensor([2, 5, 3, 4, 6])
+    sequences = torch.tensor([1, 0, 1, 1, 0, 0, 1])
+    positions = torch.tensor([2, 5, 3, 4, 6, 0, 1])
     keys, values = r.normal(2, 9, n_kv_heads, d), r.normal(2, 9, n_kv_heads, d)
-    q = r.normal(5, n_heads * d, std=1.5)
+    q = r.normal(len(positions), n_heads * d, std=1.5)
 
     def rows(q, keys, values, sequences, positions, seen=lambda position: position + 1):
         result = []
-        for t in range(5):
+        for t in range(len(positions)):
             s, n = sequences[t], seen(positions[t])
             for head in range(n_heads):
                 kv = head // (n_heads // n_kv_heads)
                 one = q[t, head * d : (head + 1) * d][None]
                 result.append(attention(one, keys[s, :n, kv], values[s, :n, kv], 1 / math.sqrt(d)))
-        return torch.cat(result).reshape(5, n_heads * d)
+        return torch.cat(result).reshape(len(positions), n_heads * d)
 
     out.case(
         "task_2_attend/two_sequences",
         seed=r.seed,
-        why="rows of two sequences between one another; behind each row's position the cache holds later rows, and old numbers",
+        why="rows of two sequences between one another, the first and second positions among them; behind each row's position the cache holds later rows, and old numbers",
         inputs={"q": q, "keys": keys, "values": values, "sequences": sequences, "positions": positions},
         outputs=rows,
         tolerance={"output": rounding(6 + 7 + 4, 4.0 * values.abs().max().item(), factor=1)},

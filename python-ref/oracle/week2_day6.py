@@ -10,6 +10,9 @@ from oracle.fixtures import Random
 from oracle.week2_day5 import BLOCK, activations, bound, decode, mistaken, random_rows, stands_for
 
 
+NAN = "the bits of whole numbers, read as f32, may be one. `_mm256_cvtepi32_ps` converts; a cast only gives them another name."
+
+
 def _case(out, task, case, name, r, why, rows, values, scales, wrong):
     cols = rows.shape[1] // BLOCK[name][1] * BLOCK[name][0]
     weights = decode(rows, name)
@@ -18,6 +21,7 @@ def _case(out, task, case, name, r, why, rows, values, scales, wrong):
         f"task_{task}_{name.lower()}/{case}",
         seed=r.seed,
         why=why,
+        nan=NAN,
         inputs={"rows": rows, "values": values, "scales": scales},
         outputs={"products": weights @ x},
         tolerance={"products": bound(weights, rows, name, x)},
@@ -46,13 +50,14 @@ def task_1(out):
     rows = random_rows(r, "Q8_0", 2, 256)
     codes = rows.reshape(2, -1, 34)
     codes[:, :, 2:] = torch.where(r.integers(2, 8, 32, high=4) > 0, 0x7F, 0x81)
-    values, scales = torch.full((256,), 127.0), torch.full((8,), 0.5)
+    values, scales = torch.full((256,), 127.0), torch.full((8,), 0.3125)
     values[1::7] = -127
     cols = stands_for(values, scales, 256)
     weights = decode(rows, "Q8_0")
     out.case(
         "task_1_q8_0/extremes",
         seed=r.seed,
+        nan=NAN,
         why="codes and activations of 127: two products of 255 · 127 do not fit into 16 bits",
         inputs={"rows": rows, "values": values, "scales": scales},
         outputs={"products": weights @ cols},
@@ -76,7 +81,7 @@ def task_2(out):
         _case(out, 2, case, "Q4_K", r, why, rows, values, scales, lambda w, rows=rows, wrong=wrong: {m: mistaken(rows, "Q4_K", m) for m in wrong})
     r = Random(2613)
     rows = random_rows(r, "Q4_K", 2, 256, byte=0xFF)
-    values, scales = torch.full((256,), 127.0), torch.full((8,), 0.5)
+    values, scales = torch.full((256,), 127.0), torch.full((8,), 0.3125)
     values[:96] = -127
     _case(out, 2, "extremes", "Q4_K", r, "codes of 15, scales and minimums of 63, activations of 127", rows, values, scales, lambda w: {"min-missing": mistaken(rows, "Q4_K", "min-missing")})
 

@@ -350,8 +350,8 @@ def o_gqa(q, k, v, scale, mask):
 
 
 def o_causal(length, keys):
-    length, keys = whole(length, 0, 1 << 14), whole(keys, 0, 1 << 14)
-    need(length <= keys)
+    length, keys = whole(length), whole(keys)
+    need(length <= keys and length * keys < 1 << 27)
     return np.where(np.arange(keys) <= keys - length + np.arange(length)[:, None], 0, -np.inf)
 
 
@@ -992,7 +992,7 @@ def bindings(r):
     yield "quantize_row", W2.blocks.quantize_row, o_quantize, [name, row], c_quantize
     yield "rms_error", W2.blocks.rms_error, o_rms, [row, f(len(row))], None
     yield "relative_error", W2.blocks.relative_error, o_relative, [row, f(len(row))], None
-    yield "activations", W2.input.quantize_row, o_activations, [f(n(1, 600)), r.choice(32, 256)], c_activations
+    yield "activations", W2.input.quantize_activations, o_activations, [f(n(1, 600)), r.choice(32, 256)], c_activations
     columns = length * n(1, 2)
     yield "matmul", W2.kernels.matmul, o_matmul, [rung, name, [block(columns // length) for _ in range(b)], f(a, columns), n(1, 3)], c_matmul
     yield "work", W2.roofline.work, o_work, [tensors], None

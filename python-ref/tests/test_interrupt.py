@@ -16,7 +16,8 @@ import numpy as np
 import tiny_llm
 from tiny_llm.reference import week1, week2
 
-normal = np.random.default_rng(1).standard_normal
+def normal(shape):
+    return np.random.default_rng(1).standard_normal(shape, dtype=np.float32)
 
 def weights(config):
     e, d, i, v = (config[n] for n in ("hidden_size", "head_dim", "intermediate_size", "vocab_size"))
@@ -27,7 +28,7 @@ def weights(config):
         part |= {"mlp.gate_proj": (i, e), "mlp.up_proj": (i, e), "mlp.down_proj": (e, i)}
         part |= {"input_layernorm": (e,), "post_attention_layernorm": (e,)}
         shapes |= {f"model.layers.{layer}.{name}.weight": shape for name, shape in part.items()}
-    return {name: (normal(shape) / shape[-1] ** 0.5).astype(np.float32) for name, shape in shapes.items()}
+    return {name: normal(shape) / np.float32(shape[-1] ** 0.5) for name, shape in shapes.items()}
 
 def config(size, layers):
     return dict(

@@ -67,7 +67,7 @@ def members(path, owner):
             yield from members(f"{path}.{name}", item)
 
 
-@pytest.mark.parametrize("path, item", public())
+@pytest.mark.parametrize("path, item", list(public()))
 def test_stubs_everything_has_a_docstring(path, item):
     assert inspect.getdoc(item), f"{path} has no docstring"
 
@@ -95,12 +95,12 @@ def objects():
     yield week2.cache.DenseCache(1, 2, 3, 4, 5), "DenseCache(layers=1, sequences=2, kv_heads=3, capacity=4, head_dim=5, cache_type=CacheType.F32)"
     yield week2.streaming.OnlineSoftmax(), "OnlineSoftmax(max=-inf, total=0)"
     yield week2.roofline.Machine(1e9, 2e10), "Machine(bandwidth=1e9, operations=2e10)"
-    yield llm.model, "Model(Qwen3, layers=6, hidden_size=256, vocab_size=2048)"
+    yield llm.model, "Model(Qwen3, layers="
     yield llm.model.config, "ModelConfig { family: Qwen3"
     yield llm, "Llm(Model(Qwen3"
     yield llm.tokenizer, "Tokenizer("
 
 
-@pytest.mark.parametrize("made, text", objects(), ids=lambda x: type(x).__name__ if not isinstance(x, str) else "")
+@pytest.mark.parametrize("made, text", list(objects()), ids=lambda x: type(x).__name__ if not isinstance(x, str) else "")
 def test_stubs_everything_says_what_it_is(made, text):
     assert repr(made).startswith(text)

@@ -87,7 +87,7 @@ def test_week2_day5_task_1_fused(week2, draws, name):
 
 def test_week2_day5_task_2_activations_as_integers(week2, draws):
     for r in draws:
-        check_quantize(week2.input.quantize_row, r)
+        check_quantize(week2.input.quantize_activations, r)
 
 
 @pytest.mark.parametrize("name", BLOCK)

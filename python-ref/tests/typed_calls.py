@@ -67,7 +67,7 @@ def accepted() -> None:
     assert len(rows) == 8
     machine = roofline.Machine(1e9, 1e10)
     assert machine.balanced_rows((10, 10)) > 0 and kernels.rungs()[0] == "naive"
-    groups: tuple[object, ...] = input.quantize_row(np.ones(32, np.float64), 32)
+    groups: tuple[object, ...] = input.quantize_activations(np.ones(32, np.float64), 32)
     assert len(groups) == 3
 
     llm: Llm[model.Model] = reference.load(STORY)
@@ -148,7 +148,7 @@ def refused() -> list[Callable[[], object]]:
         lambda: attention.softmax(np.zeros(3, np.complex64)),  # type: ignore[arg-type]
         lambda: attention.softmax(np.zeros(3, np.bool_)),  # type: ignore[arg-type]
         lambda: attention.softmax(x=ones, axis=1),  # type: ignore[call-arg]
-        lambda: model.Embedding(ones).forward(np.zeros((1, 1), np.float32)),  # type: ignore[arg-type]
+        lambda: model.Embedding(ones).forward(ones),  # type: ignore[arg-type]
         lambda: model.Embedding(ones).forward([[1.0]]),  # type: ignore[arg-type]
         lambda: attention.split_heads(np.zeros((1, 1, 4), np.float32), 2.0),  # type: ignore[arg-type]
         lambda: sampling.SamplerOptions(1.0),  # type: ignore[call-arg]

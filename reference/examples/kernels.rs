@@ -18,7 +18,7 @@ use std::{
 
 use tiny_llm_formats::{bytes::Bytes, gguf::TensorType};
 use tiny_llm_reference::week2::{
-    input::{GROUP, Input, quantize_row},
+    input::{GROUP, Input, quantize_activations},
     kernels::{Rung, matmul},
     matrix::Matrix,
     parallel::Team,
@@ -166,7 +166,7 @@ fn input(team: &Team, tokens: usize, cols: usize) -> Input {
         *x = (i as f32 * 0.37).sin();
     }
     // As for the types with the longest blocks: all can be multiplied with it.
-    x.quantize_with(team, GROUP, quantize_row);
+    x.quantize_with(team, GROUP, quantize_activations);
     x
 }
 

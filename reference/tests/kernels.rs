@@ -4,7 +4,7 @@
 use tiny_llm_formats::gguf::TensorType;
 
 use tiny_llm_reference::week2::{
-    input::{BLOCK, GROUP, Input, Int8Group, Prepared, SUM, quantize_row},
+    input::{BLOCK, GROUP, Input, Int8Group, Prepared, SUM, quantize_activations},
     kernels::{Rung, matmul, naive::decode_row, quantize},
     matrix::Matrix,
     parallel::Team,
@@ -92,7 +92,7 @@ fn sums(row: &[f32], activations: &[f64]) -> Vec<(f64, f64)> {
 fn check(weight: &Matrix, x: &mut Input, what: &str) {
     for width in [BLOCK, GROUP].into_iter().filter(|&width| width >= weight.tensor_type.block_len())
     {
-        let x = x.quantize_with(&Team::new(1), width, quantize_row);
+        let x = x.quantize_with(&Team::new(1), width, quantize_activations);
         check_width(weight, x, &format!("{what}, a scale for each {width}"));
     }
 }
@@ -251,7 +251,7 @@ fn every_rung_quantizes_activations_alike() {
                 .into_iter()
                 .flat_map(|width| Rung::available().into_iter().map(move |rung| (width, rung)))
             {
-                expected.quantize_with(&Team::new(1), width, quantize_row);
+                expected.quantize_with(&Team::new(1), width, quantize_activations);
                 let used = vec![
                     Int8Group {
                         values: [9; GROUP],

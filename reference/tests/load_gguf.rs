@@ -5,6 +5,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use tiny_llm_formats::{
+    checkpoint::Checkpoint,
     config::ModelConfig,
     gguf::{Array, DEFAULT_ALIGNMENT, Metadata, TensorInfo, TensorType, Value, gguf_name},
     tensor::tensor,
@@ -23,7 +24,7 @@ use tiny_llm_reference::week2::{
     },
     kernels::Rung,
     layer::Mlp,
-    load::load_gguf,
+    load::{gguf_matrix, load_gguf, stored_matrix},
     matrix::Matrix,
     model::Model,
     parallel::Team,
@@ -321,4 +322,42 @@ fn nothing_is_copied() {
     let up: &Matrix = &mlp.up_proj;
     let place = gguf.bytes_of(gguf.required("blk.1.ffn_up.weight").expect("it is there"));
     assert_eq!(up.bytes().as_ptr(), place.as_ptr());
+}
+
+/// Three matrices of two rows and four columns, one below the other, as experts are stored.
+#[test]
+fn tensors_of_three_axes_are_stacks_of_matrices() {
+    let numbers: Vec<f32> = (0..24u8).map(f32::from).collect();
+    let check = |whole: Matrix| {
+        assert_eq!((whole.rows, whole.cols), (6, 4));
+        let stack = whole.split(3).expect("three of two rows");
+        assert_eq!(stack.len(), 3);
+        for (i, matrix) in stack.iter().enumerate() {
+            assert_eq!((matrix.rows, matrix.cols), (2, 4));
+            let expected: Vec<u8> =
+                numbers[i * 8..][..8].iter().flat_map(|x| x.to_le_bytes()).collect();
+            assert_eq!(matrix.bytes(), expected, "matrix {i}");
+        }
+        for n in [0, 4, 5, 12] {
+            assert!(whole.split(n).is_err(), "six rows as {n} matrices");
+        }
+    };
+
+    let mut file = File { metadata: Metadata::new(FILE), tensors: BTreeMap::new() };
+    file.set("general.architecture", Value::String("llama".to_owned()));
+    let name = "blk.0.ffn_up_exps.weight";
+    file.tensors.insert(name.to_owned(), (vec![3, 2, 4], numbers.clone()));
+    let gguf = Gguf::parse(file.bytes().into(), FILE).expect("a file");
+    check(gguf_matrix(&gguf, name, &[3, 2, 4]).expect("three axes"));
+    let error = gguf_matrix(&gguf, name, &[2, 3, 4]).expect_err("another shape").to_string();
+    assert!(error.contains("[3, 2, 4]") && error.contains("[2, 3, 4]"), "{error}");
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let header = r#"{"experts.weight":{"dtype":"F32","shape":[3,2,4],"data_offsets":[0,96]}}"#;
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header.as_bytes());
+    bytes.extend(numbers.iter().flat_map(|x| x.to_le_bytes()));
+    std::fs::write(folder.path().join("model.safetensors"), bytes).expect("room");
+    let checkpoint = Checkpoint::open(folder.path()).expect("a checkpoint");
+    check(stored_matrix(&checkpoint, "experts.weight", &[3, 2, 4]).expect("three axes"));
 }

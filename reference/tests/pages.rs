@@ -1,6 +1,6 @@
 //! A cache of small pages beside the dense one: the model, attention and a session know a cache by
 //! `KvCache` alone, and their answers do not depend on where its runs end, to the last bit.
-#![cfg(feature = "model")]
+#![cfg(feature = "engine")]
 
 use std::{ops::Range, sync::Arc};
 
@@ -208,7 +208,7 @@ fn rows_of_several_sequences_take_turns_over_pages() {
             token: tokens[(position * 3 + sequence * 17) % 120],
             position,
             sequence,
-            logits: position % 13 == 0,
+            logits: position.is_multiple_of(13),
         };
         // Prompts of both, then a step of each, then more of one beside a step of the other.
         let passes: [Vec<Row>; 4] = [

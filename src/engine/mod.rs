@@ -1,17 +1,20 @@
 //! The engine of each week, behind what the command line asks for.
 
+mod finite;
 pub(crate) mod week1;
 pub(crate) mod week2;
 mod written;
 
-use tiny_llm::week1::sampling::{Rng, Sampler, SamplerOptions};
-use tiny_llm_cli::Sampling;
+use std::collections::HashSet;
 
-/// A sampler of day 7 with these settings.
-fn sampler(sampling: &Sampling) -> Sampler {
-    let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } = *sampling;
-    Sampler {
-        options: SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty },
-        rng: Rng::new(seed),
+use tiny_llm::week1::generate::Limits;
+use tiny_llm_cli::Request;
+
+/// What ends this request, in a model with such a context.
+fn limits(request: &Request, context: usize) -> Limits {
+    Limits {
+        max_new_tokens: request.max_new_tokens,
+        context,
+        stop_tokens: HashSet::from_iter(request.stop_tokens.iter().copied()),
     }
 }

@@ -1,27 +1,34 @@
 //! Week 1's engine. Nothing is cached: each new token is one forward pass over all tokens so far.
 
-use std::{collections::HashSet, ops::ControlFlow, path::Path};
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
 
 use anyhow::Result;
 use ndarray::{Array2, Axis};
 use tiny_llm::week1::{
-    generate::{Limits, argmax, generate, next_token_logits},
+    generate::{argmax, generate, next_token_logits},
     model::Model,
+    sampling::{Rng, Sampler, SamplerOptions},
     weights::load_model,
 };
-use tiny_llm_cli::Request;
+use tiny_llm_cli::{Request, Sampling};
 use tiny_llm_formats::{FinishReason, Tensor, checkpoint::Checkpoint, config::ModelConfig};
+
+use super::finite::{Watch, explained};
 
 /// A model of arrays in f32.
 pub(crate) struct Week1 {
     pub(crate) model: Model,
+    folder: PathBuf,
 }
 
 impl Week1 {
     pub(crate) fn load(folder: &Path) -> Result<Self> {
         let config = ModelConfig::from_folder(folder)?;
         Checkpoint::open(folder)?.check_names(&config)?;
-        Ok(Self { model: load_model(folder)? })
+        Ok(Self { model: load_model(folder)?, folder: folder.to_owned() })
     }
 
     /// Every matrix is read in f32; of the embedding one row, unless it is the output head too.
@@ -42,36 +49,37 @@ impl Week1 {
         4 * (head + layers.sum::<usize>()) as u64
     }
 
-    pub(crate) fn logits(&self, tokens: &[u32]) -> Tensor {
+    pub(crate) fn logits(&self, tokens: &[u32]) -> Result<Tensor> {
         // (1, L, V) -> (L, V)
-        self.model.forward(&batch_of_one(tokens)).index_axis_move(Axis(0), 0)
+        let logits = self.model.forward(&batch_of_one(tokens)).index_axis_move(Axis(0), 0);
+        if logits.iter().all(|x| x.is_finite()) { Ok(logits) } else { Err(explained(&self.folder)) }
     }
 
-    pub(crate) fn generate(
+    /// Extends the request's prompt.
+    pub(crate) fn answer(
         &self,
         request: &Request,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason> {
-        let limits = Limits {
-            max_new_tokens: request.max_new_tokens,
-            context: self.model.config.max_positions,
-            stop_tokens: HashSet::from_iter(request.stop_tokens.iter().copied()),
-        };
+        let limits = super::limits(request, self.model.config.max_positions);
+        let watch = Watch::default();
         let next_logits = |tokens: &[u32]| next_token_logits(&self.model, tokens);
+        let on_token = |token| watch.pass_on(token, on_token);
         let finish = if request.sampling.is_greedy() {
             // Day 6 is enough for this; sampling comes on day 7.
-            generate(next_logits, &request.prompt, &limits, |logits, _| argmax(logits), on_token)
+            let greedy = |logits: &[f32], _: &[u32]| watch.choose(logits, || argmax(logits));
+            generate(next_logits, &request.prompt, &limits, greedy, on_token)
         } else {
-            let mut sampler = super::sampler(&request.sampling);
-            generate(
-                next_logits,
-                &request.prompt,
-                &limits,
-                |logits, seen| sampler.choose(logits, seen),
-                on_token,
-            )
+            let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
+                request.sampling;
+            let options = SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
+            let mut sampler = Sampler { options, rng: Rng::new(seed) };
+            let choose = |logits: &[f32], seen: &[u32]| {
+                watch.choose(logits, || sampler.choose(logits, seen))
+            };
+            generate(next_logits, &request.prompt, &limits, choose, on_token)
         };
-        finish
+        watch.end(finish?, &self.folder)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Week 2's engine: weights read in place, a cache that is kept from one request to the next.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::BTreeSet,
     ops::ControlFlow,
-    path::Path,
+    path::{Path, PathBuf},
     str::FromStr,
     sync::Arc,
 };
@@ -11,7 +11,7 @@ use std::{
 use anyhow::{Result, anyhow, ensure};
 use ndarray::IxDyn;
 use tiny_llm::{
-    week1::generate::{Limits, argmax},
+    week1::{self, generate::argmax, sampling::Rng},
     week2::{
         bandwidth,
         cache::CacheType,
@@ -30,15 +30,20 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{
-    LoadOptions, QuantizeRequest, Request, Roofline, WriteRequest, WriteTensor, WrongOption,
+    LoadOptions, QuantizeRequest, Request, Roofline, Sampling, WriteRequest, WriteTensor,
+    WrongOption,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,
     config::ModelConfig,
     gguf::{DEFAULT_ALIGNMENT, Metadata, Progress, TensorInfo, TensorType, Value},
 };
+use tiny_llm_kernels::sampling::{Sampler, SamplerOptions};
 
-use super::written::{self, Written};
+use super::{
+    finite::{Watch, explained},
+    written::{self, Written},
+};
 
 /// Longer contexts must be asked for: room for their keys and values is set aside.
 const DEFAULT_CONTEXT: usize = 4096;
@@ -50,6 +55,7 @@ pub(crate) struct Week2 {
     /// What a GGUF file says beside its tensors.
     pub(crate) metadata: Option<Metadata>,
     session: Session,
+    path: PathBuf,
     /// Of the matrices.
     types: Vec<TensorType>,
     cache_type: CacheType,
@@ -73,7 +79,14 @@ impl Week2 {
         let plan = plan(options, &types)?;
         let cache_type = named("--cache-type", options.cache_type.as_deref(), CacheType::default)?;
         let session = Session::new(Arc::new(model), Arc::new(plan), context, cache_type);
-        Ok(Self { metadata, session, types, cache_type, keep_cache: !options.no_cache })
+        Ok(Self {
+            metadata,
+            session,
+            path: path.to_owned(),
+            types,
+            cache_type,
+            keep_cache: !options.no_cache,
+        })
     }
 
     pub(crate) fn config(&self) -> &ModelConfig {
@@ -123,31 +136,38 @@ impl Week2 {
         self.session.clear();
     }
 
-    pub(crate) fn logits(&mut self, tokens: &[u32]) -> Tensor {
+    pub(crate) fn logits(&mut self, tokens: &[u32]) -> Result<Tensor> {
         self.session.clear();
         let width = self.config().vocab_size;
         let mut logits = Vec::with_capacity(tokens.len() * width);
         for token in tokens {
             logits.extend_from_slice(self.session.feed(&[*token], 1).expect("tokens were checked"));
         }
-        Tensor::from_shape_vec(IxDyn(&[tokens.len(), width]), logits)
-            .expect("one row for each token")
+        if !logits.iter().all(|x| x.is_finite()) {
+            return Err(explained(&self.path));
+        }
+        Ok(Tensor::from_shape_vec(IxDyn(&[tokens.len(), width]), logits)
+            .expect("one row for each token"))
     }
 
-    pub(crate) fn generate(
+    /// Extends the request's prompt; what it shares with the one before it is not computed again.
+    pub(crate) fn answer(
         &mut self,
         request: &Request,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason> {
-        let limits = Limits {
-            max_new_tokens: request.max_new_tokens,
-            context: self.config().max_positions,
-            stop_tokens: HashSet::from_iter(request.stop_tokens.iter().copied()),
-        };
-        let mut sampler = super::sampler(&request.sampling);
+        let limits = super::limits(request, self.config().max_positions);
+        let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
+            request.sampling;
+        let options = SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
+        let (mut sampler, mut rng) = (Sampler::new(options), Rng::new(seed));
         let greedy = request.sampling.is_greedy();
-        let choose = |logits: &[f32], tokens: &[u32]| {
-            if greedy { argmax(logits) } else { sampler.choose(logits, tokens) }
+        let watch = Watch::default();
+        let on_token = |token| watch.pass_on(token, on_token);
+        let choose = |logits: &[f32], seen: &[u32]| {
+            watch.choose(logits, || {
+                if greedy { argmax(logits) } else { sampler.choose(logits, seen, rng.uniform()) }
+            })
         };
         let session = &mut self.session;
         let finish = if self.keep_cache {
@@ -157,15 +177,9 @@ impl Week2 {
                 session.clear();
                 session.feed(tokens, CHUNK).expect("tokens were checked").to_vec()
             };
-            tiny_llm::week1::generate::generate(
-                next_logits,
-                &request.prompt,
-                &limits,
-                choose,
-                on_token,
-            )?
+            week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token)?
         };
-        Ok(finish)
+        watch.end(finish, &self.path)
     }
 }
 

@@ -11,7 +11,7 @@ use tiny_llm::week2::{
     kernels::{self, Choice, Rung, matmul},
     matrix::Matrix,
     parallel::{Grid, Team, take_tiles},
-    streaming::{Query, attend_block, attend_streaming},
+    streaming::{OnlineSoftmax, Query, attend_block, attend_streaming},
 };
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_kernels::choice::{Next, Status};
@@ -95,6 +95,7 @@ fn attend() {
     let numbers = [0.0; 16];
     let run = Run { start: 0, len: 1, keys: Cells::F32(&numbers), values: Cells::F32(&numbers) };
     let mut out = [0.0; 16];
+    OnlineSoftmax::default().absorb(&mut [0.0]);
     attend_streaming(&numbers, std::iter::once(run), 16, 1.0, &mut out);
     attend_block(&[Query { q: &numbers, visible: 0..1 }], std::iter::once(run), 16, 1.0, &mut out);
 }

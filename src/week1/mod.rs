@@ -1,4 +1,4 @@
-//! Week 1: from a matrix product to text, in `ndarray` and f32, with nothing cached.
+//! Provided. Week 1: from a matrix product to text, in `ndarray` and f32, with nothing cached.
 //!
 //! In reading order: `attention`, `rope`, `gqa`, `norm`, `mlp`, `model`, `weights`, `generate`,
 //! `stream`, `chat`, `sampling`. The last ones need model folders and are compiled from day 5 on,

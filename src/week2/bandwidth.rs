@@ -1,4 +1,4 @@
-//! How fast this machine reads memory: the wall that decoding runs into.
+//! Provided. How fast this machine reads memory: the wall that decoding runs into.
 
 use std::{hint::black_box, time::Instant};
 

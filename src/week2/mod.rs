@@ -1,8 +1,8 @@
-//! Week 2: one fast engine on one small machine. Quantized weights read in place, a cache, kernels,
-//! threads.
+//! Provided. Week 2: one fast engine on one small machine. Quantized weights read in place, a
+//! cache, kernels, threads.
 //!
-//! In reading order: `cache`, `attention`, `layer`, `model` and `plan` (what is computed), `gguf` and
-//! `matrix` (where weights lie), `blocks` (how they are stored), `kernels` (how they are
+//! In reading order: `cache`, `attention`, `layer`, `model` and `plan` (what is computed), `gguf`
+//! and `matrix` (where weights lie), `blocks` (how they are stored), `kernels` (how they are
 //! multiplied), `parallel` (by whom), `rope`, `streaming`, `generate`, `load`.
 
 pub mod attention;

@@ -1,5 +1,5 @@
-//! How a forward pass is computed: which kernels, which attention, how many threads. And what a layer
-//! asks of them: products, biases, sums.
+//! Provided. How a forward pass is computed: which kernels, which attention, how many threads. And
+//! what a layer asks of them: products, biases, sums.
 
 use std::{fmt, str::FromStr};
 
@@ -53,8 +53,8 @@ impl FromStr for AttentionKind {
 }
 
 impl Plan {
-    /// Brings the input into the form that the kernels want for these matrices. What it returns is for
-    /// [`Plan::product`]; whoever writes into the input again must prepare it again.
+    /// Brings the input into the form that the kernels want for these matrices. What it returns is
+    /// for [`Plan::product`]; whoever writes into the input again must prepare it again.
     pub(super) fn prepare<'a>(&self, input: &'a mut Input, weights: &[&Matrix]) -> Prepared<'a> {
         let Some(rung) = self.kernels.quantizer() else {
             return input.without_int8();

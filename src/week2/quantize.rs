@@ -1,5 +1,5 @@
-//! Day 4. From a Hugging Face folder or a GGUF file to a GGUF file in other types, tensor by
-//! tensor: no more is in memory at once than a few rows for each thread.
+//! Day 4, provided. From a Hugging Face folder or a GGUF file to a GGUF file in other types, tensor
+//! by tensor: no more is in memory at once than a few rows for each thread.
 
 use std::{
     ops::ControlFlow,

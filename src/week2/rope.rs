@@ -1,4 +1,4 @@
-//! RoPE by table, in place, in the layout that the file asks for.
+//! Provided. RoPE by table, in place, in the layout that the file asks for.
 
 /// Which two numbers of a head turn together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What a forward pass is asked for: rows.
+//! Provided. What a forward pass is asked for: rows.
 
 /// One token of a forward pass. Prefill is many rows of one sequence, decoding is one row, and a
 /// batch of requests is rows of several sequences: the model does not tell them apart.

@@ -61,7 +61,7 @@ pub fn attend_streaming<'a>(
 }
 
 /// Rows and heads whose attention [`attend_block`] computes together.
-pub const BLOCK: usize = 128;
+pub const MAX_BLOCK_QUERIES: usize = 128;
 
 /// One query of a block: a row and a head.
 #[derive(Debug, Clone)]
@@ -75,11 +75,11 @@ pub struct Query<'a> {
 /// Attention of many queries over the same keys and values, for prompts: each tile is widened and
 /// transposed once for all of them.
 ///
-/// `queries` are at most [`BLOCK`]; `out [queries, D]`; `runs` hold at least the positions that some
-/// query sees. A score is `scale · q·k`.
+/// `queries` are at most [`MAX_BLOCK_QUERIES`]; `out [queries, D]`; `runs` hold at least the positions that
+/// some query sees. A score is `scale · q·k`.
 ///
 /// # Panics
-/// If there are more queries than [`BLOCK`], or `D` is above [`MAX_HEAD_DIM`].
+/// If there are more queries than [`MAX_BLOCK_QUERIES`], or `D` is above [`MAX_HEAD_DIM`].
 pub fn attend_block<'a>(
     queries: &[Query<'_>],
     runs: impl Iterator<Item = Run<'a>>,

@@ -3,10 +3,7 @@
 
 use std::{fs, path::Path};
 
-use crate::{
-    folder::Folder,
-    process::{command, finished, run},
-};
+use crate::{folder::Folder, process::run};
 
 fn embedded() -> String {
     concat!(env!("CARGO_MANIFEST_DIR"), "/models/tiny-story").to_owned()
@@ -109,6 +106,7 @@ mod unix {
     use std::{os::unix::fs::FileTypeExt, process::Command, thread::sleep, time::Duration};
 
     use super::*;
+    use crate::process::{command, finished};
 
     #[test]
     fn quantize_replaces_neither_a_device_nor_a_pipe() {
@@ -197,4 +195,42 @@ fn a_folder_is_inspected() {
         assert!(said.stdout.contains(words), "expected {words:?} in\n{}", said.stdout);
     }
     run(&["inspect", "nowhere"]).fails_in_one_line("nothing", 1, &["nowhere"]);
+}
+
+/// Weights that are no numbers give logits that are none: the tensor is named, and nothing is
+/// written.
+#[test]
+fn weights_that_are_no_numbers_are_named() {
+    let (folder, file) = (Folder::model_with_tokenizer(), Folder::empty());
+    let gguf = file.file("tiny.gguf");
+    run(&["synth", "--like", "tiny", "--type", "f32", "--out", &gguf]).succeeds("synth");
+    // The last four bytes of both are the last weight of some tensor.
+    let infinite = |bytes: &mut Vec<u8>, weight: &[u8]| {
+        let at = bytes.len() - weight.len();
+        bytes[at..].copy_from_slice(weight);
+    };
+    folder.edit_weights(|bytes| infinite(bytes, &[0x80, 0x7f]));
+    for week in ["1", "2"] {
+        let generate =
+            ["generate", "--model", folder.name(), "--week", week, "-p", "ab", "-n", "4"];
+        let sampled = [&generate[..], &["--temperature", "1", "--top-k", "5"]].concat();
+        run(&sampled).fails_in_one_line("an infinity, sampled", 1, &["tensor ", "found inf"]);
+        run(&generate).fails_in_one_line(
+            "an infinity, generate",
+            1,
+            &[folder.name(), "tensor ", "found inf", "finite weights"],
+        );
+        let out = folder.file("out.safetensors");
+        let logits =
+            ["logits", "--model", folder.name(), "--week", week, "--tokens", "5", "--out", &out];
+        run(&logits).fails_in_one_line("an infinity, logits", 1, &["tensor ", "found inf"]);
+        assert!(!Path::new(&out).exists(), "no file of what is no number");
+    }
+    let mut bytes = fs::read(&gguf).unwrap();
+    // What lies behind the last tensor fills the file up to a multiple of its alignment.
+    let at = bytes.len() - 64;
+    bytes[at..at + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+    file.write("nan.gguf", &bytes);
+    let bench = ["bench", "--model", &file.file("nan.gguf"), "--prompt-tokens", "3", "-n", "2"];
+    run(&bench).fails_in_one_line("a NaN, bench", 1, &["nan.gguf", "tensor ", "found NaN"]);
 }

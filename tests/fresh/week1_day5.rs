@@ -40,7 +40,7 @@ fn task_1() {
 fn task_2() {
     let fresh = Fresh::new("week1-day5 task 2");
     let (heads, kv_heads, d, e, i, l) = (4, 2, 4, 6, 7, 5);
-    let mut linear =
+    let linear =
         |out: usize, width: usize| Linear { weight: fresh.tensor(&[out, width]), bias: None };
     let (q_proj, k_proj, v_proj, o_proj) = (
         linear(heads * d, e),

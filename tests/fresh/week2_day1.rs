@@ -5,14 +5,15 @@ use std::{cell::RefCell, ops::ControlFlow, sync::Arc};
 use tiny_llm::{
     week1::generate::Limits,
     week2::{
-        attention::{attend, attend_two_pass},
-        cache::{CacheShape, CacheType, Cells, DenseCache},
+        attention::{Queries, attend, attend_two_pass},
+        cache::{CacheShape, CacheType, Cells, DenseCache, KvCache},
         generate::Session,
         kernels::Rung,
         load::{Rope, build},
         matrix::Matrix,
-        model::{AttentionKind, Model, Plan, Workspace},
+        model::{Model, Workspace},
         parallel::Team,
+        plan::{AttentionKind, Plan},
         rope::RopeLayout,
         rows::Row,
     },
@@ -26,7 +27,7 @@ const QWEN3: &str = r#"{"model_type": "qwen3", "hidden_size": 6, "num_attention_
     "hidden_act": "silu", "tie_word_embeddings": false}"#;
 
 fn plan() -> Plan {
-    Plan { rung: Rung::Naive, attention: AttentionKind::TwoPass, team: Team::new(1) }
+    Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 
 fn numbers(cells: Cells) -> Vec<f32> {
@@ -66,8 +67,8 @@ fn task_1() {
         for layer in 0..shape.layers {
             for sequence in 0..shape.sequences {
                 for head in 0..shape.kv_heads {
-                    let run = cache.run(layer, sequence, head, fresh.from_to(1, 5));
-                    fresh.says("positions", &run.len);
+                    let run = cache.run(layer, sequence, head, fresh.below(3)..fresh.from_to(3, 5));
+                    fresh.says("positions", &(run.start, run.len));
                     fresh.answers("keys", &numbers(run.keys), 0.0);
                     fresh.answers("values", &numbers(run.values), 0.0);
                 }
@@ -84,7 +85,7 @@ fn task_2() {
     let cache = filled(&fresh, shape, CacheType::F32);
     let (q, scale) = (fresh.f32s(group * d), 0.1 + fresh.uniform() as f32);
     let mut out = vec![7.0; group * d];
-    attend_two_pass(&q, || cache.runs(0, 1, 1, n), d, scale, &mut out);
+    attend_two_pass(&q, || cache.runs(0, 1, 1, 1..n), d, scale, &mut out);
     fresh.answers("attention", &out, 1e-4);
     let rows: Vec<Row> = (0..n)
         .flat_map(|position| [0, 1].map(|sequence| (position, sequence)))
@@ -92,7 +93,8 @@ fn task_2() {
         .collect();
     let q = fresh.f32s(rows.len() * 2 * group * d);
     let mut out = vec![7.0; q.len()];
-    attend(&plan(), &cache, 0, &rows, &q, (group, d), &mut out);
+    let queries = Queries { rows: &rows, q: &q, group, head_dim: d };
+    attend(&plan(), &cache, 0, queries, &mut out);
     fresh.answers("attention of rows", &out, 1e-4);
 }
 
@@ -163,7 +165,7 @@ fn task_4() {
                 ControlFlow::Continue(())
             },
         );
-        fresh.says("generate", &(reason.ok(), seen.into_inner(), session.cache.computed()));
+        fresh.says("generate", &(reason.ok(), seen.into_inner(), session.cache().computed()));
         fresh.answers("logits on the way", &logits.into_inner(), 1e-3);
     }
 }

@@ -2,7 +2,7 @@
 
 use half::f16;
 use tiny_llm::week2::{
-    input::{BLOCK, GROUP, Input, Int8Group, SUM, quantize_row},
+    input::{BLOCK, GROUP, Input, Int8Group, SUM, quantize_activations},
     kernels::{
         fused, integer,
         unpacked::{Unpacked, dot_unpacked, matrix_matrix, matrix_vector},
@@ -65,7 +65,7 @@ fn task_2() {
     for width in [BLOCK, GROUP] {
         let x = fresh.f32s(32 * fresh.from_to(3, 20));
         let mut groups = vec![Int8Group::default(); x.len().div_ceil(GROUP)];
-        quantize_row(&x, width, &mut groups);
+        quantize_activations(&x, width, &mut groups);
         let values: Vec<f32> = groups.iter().flat_map(|g| g.values.map(f32::from)).collect();
         // Half-way between two integers either will do, and a sum goes with it.
         fresh.answers("values", &values, 1.0);
@@ -111,7 +111,7 @@ fn task_4() {
     let weight = Matrix::new(rows, GROUP, TensorType::Q8_0, bytes.into()).expect("whole blocks");
     let int8: Vec<Int8Group> = (0..tokens).map(|_| group(&fresh, false)).collect();
     let values = vec![f32::NAN; tokens * GROUP];
-    let x = Input { rows: tokens, cols: GROUP, values, int8, width: BLOCK };
+    let x = Input { rows: tokens, cols: GROUP, values, int8 };
     let mut out = vec![1000.0; rows];
     // A product of the test's own: which rows meet which activations is asked for here.
     let dot = |row: &[u8], x: &[Int8Group]| f32::from(row[3]) * f32::from(x[0].values[5]);

@@ -6,11 +6,11 @@ use std::{collections::BTreeSet, fs, path::Path};
 use anyhow::{Context, Result};
 use toml::{Table, Value};
 
-pub(crate) use crate::libtest::task_of_test;
-
 use crate::{
     curriculum::{self, Curriculum, Day},
-    hint, stubs,
+    hint,
+    libtest::task_of_test,
+    stubs,
 };
 
 /// What disagrees, one line each; empty if nothing does.
@@ -33,6 +33,13 @@ pub(crate) fn problems(root: &Path, curriculum: &Curriculum) -> Result<Vec<Strin
                 .push(format!("tests/start_here.rs: does not know the feature {}", day.feature));
         }
         chapter(root, day, &mut problems);
+        let fresh = format!("tests/fresh/{}.rs", day.module());
+        let text = fs::read_to_string(root.join(&fresh)).unwrap_or_default();
+        for (id, _) in day.tasks() {
+            if !text.contains(&format!("\nfn task_{}()", id.task)) {
+                problems.push(format!("{fresh}: no fn task_{}, so no grading of {id}", id.task));
+            }
+        }
         let oracle = format!("python-ref/oracle/{}.py", day.module());
         if !root.join(&oracle).is_file() {
             problems.push(format!(
@@ -209,6 +216,8 @@ required-features = ["week1-day2"]
             ("tests/week1_day1.rs", "fn task_1_counts() {}\nfn task_2_counts() {}\n"),
             ("tests/week1_day2.rs", "    fn task_1_counts() {}\n"),
             ("tests/start_here.rs", "feature = \"week1-day1\", feature = \"week1-day2\""),
+            ("tests/fresh/week1_day1.rs", "\nfn task_1() {}\nfn task_2() {}\n"),
+            ("tests/fresh/week1_day2.rs", "\nfn task_1() {}\n"),
             (".vscode/settings.json", "\"week1\""),
             ("rust-analyzer.toml", "\"week1\""),
             ("python-ref/oracle/week1_day1.py", ""),

@@ -11,14 +11,15 @@ use course::testing;
 use course::{
     cli::{end_with_the_reader, ended},
     curriculum::{self, Curriculum},
-    engine, environment, files, hint, libtest, process, progress, source, stubs, template,
-    transaction,
+    engine, environment, files, hint, libtest, process, processor, progress, source, stubs,
+    template, transaction,
 };
 
 mod bank;
 mod bench;
 mod consistency;
 mod grade;
+mod pristine;
 mod verify;
 
 /// Keeps the course, and its learners' results, in order

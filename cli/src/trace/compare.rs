@@ -9,15 +9,6 @@ use tiny_llm_formats::Tensor;
 /// How far a value may be from the expected one, as a part of the expected tensor's largest
 /// magnitude.
 ///
-/// Both sides compute in f32, in other orders of summation. The rounding of a sum of n products is
-/// at most n · 2⁻²⁴ of the sum of their magnitudes and typically √n · 2⁻²⁴, 2e-6 for n = 1,024; it
-/// adds up over the layers, and a norm of nearly cancelling numbers enlarges it. Measured on the
-/// embedded model: right bodies of other shape (`tests/alternate`), all at once, deviate by 1.5e-6
-/// on 10 tokens and by 1.8e-5 on 400 (in `rope.sin`, where the rounding of an angle grows with the
-/// position); the mildest mistake that `cargo course verify` plants, bf16 without its last bit, by
-/// 5e-3.
-pub(super) const TOLERANCE: f32 = 1e-4;
-
 /// What one step of the comparison found.
 #[derive(Debug, PartialEq)]
 pub(super) enum Event {

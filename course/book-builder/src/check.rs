@@ -7,16 +7,15 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use pulldown_cmark::{Event, Tag, TagEnd};
 
 use crate::{
+    chapters::{SOURCES, chapters, listed, located},
     console,
     markdown::{Problem, events, line_of},
     math, stub,
 };
-
-const SOURCES: &str = "book/src";
 
 /// All mistakes in all chapters, each with file and line.
 pub(crate) fn problems(repository: &Path) -> Result<Vec<String>> {
@@ -43,53 +42,6 @@ pub(crate) fn problems(repository: &Path) -> Result<Vec<String>> {
         problems.extend(located(chapter, here));
     }
     Ok(problems)
-}
-
-/// `book/src/day1.md:41: what is wrong`
-pub(crate) fn located(chapter: &str, problems: Vec<Problem>) -> impl Iterator<Item = String> {
-    problems.into_iter().map(move |(line, problem)| format!("{chapter}:{line}: {problem}"))
-}
-
-/// Every Markdown file of the book but its summary, relative to the repository, in the summary's
-/// order where it lists them.
-pub(crate) fn chapters(repository: &Path) -> Result<Vec<String>> {
-    let listed = listed(repository)?;
-    let mut found = Vec::new();
-    let mut open = vec![repository.join(SOURCES)];
-    while let Some(folder) = open.pop() {
-        for entry in
-            fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))?
-        {
-            let path = entry?.path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|e| e == "md") && !path.ends_with("SUMMARY.md") {
-                found.push(relative(&path, repository));
-            }
-        }
-    }
-    found.sort_by_key(|chapter| {
-        (listed.iter().position(|l| l == chapter).unwrap_or(usize::MAX), chapter.clone())
-    });
-    Ok(found)
-}
-
-fn relative(path: &Path, repository: &Path) -> String {
-    path.strip_prefix(repository).unwrap_or(path).to_string_lossy().replace('\\', "/")
-}
-
-/// The chapters that SUMMARY.md names.
-fn listed(repository: &Path) -> Result<Vec<String>> {
-    let summary = repository.join(SOURCES).join("SUMMARY.md");
-    let text = fs::read_to_string(&summary)
-        .with_context(|| format!("cannot read {}", summary.display()))?;
-    let targets = events(&text).filter_map(|(event, _)| match event {
-        Event::Start(Tag::Link { dest_url, .. }) => {
-            Some(format!("{SOURCES}/{}", dest_url.trim_start_matches("./")))
-        }
-        _ => None,
-    });
-    Ok(targets.collect())
 }
 
 /// `{{#include day1.rs:anchor}}`: mdBook would print the directive and go on.

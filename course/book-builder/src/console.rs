@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 use crate::{
-    check::{chapters, located},
+    chapters::{chapters, located},
     markdown::{Fence, Problem, fences},
 };
 

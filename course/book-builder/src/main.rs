@@ -1,5 +1,6 @@
 //! Builds and serves the book. The conventions that it checks are written down in `book/README.md`.
 
+mod chapters;
 mod check;
 mod console;
 mod figure;

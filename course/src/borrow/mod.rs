@@ -135,7 +135,7 @@ pub(crate) fn give_back(
         let names: Vec<String> = taken.iter().map(marks::Mark::name).collect();
         returned.push(format!("{}: returned {}", file.path, names.join(", ")));
     }
-    ensure!(!returned.is_empty(), "nothing is borrowed in {}", typed);
+    ensure!(!returned.is_empty(), "nothing is borrowed in {typed}");
     ensure!(
         edited.is_empty() || force,
         "you have changed what was borrowed, so it is yours now, and nothing was returned:\n{}\n\

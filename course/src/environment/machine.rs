@@ -7,7 +7,7 @@ use std::{
     thread::available_parallelism,
 };
 
-use super::{Part, first_line, size};
+use super::part::{Part, first_line, size};
 use crate::{ink, process::run_quietly};
 
 /// Room for the build folder: `df` where there is one.

@@ -3,56 +3,20 @@
 //!
 //! Nothing here modifies anything.
 
-use std::{
-    path::Path,
-    process::{Command, ExitCode},
-    thread,
-};
+use std::{path::Path, process::ExitCode, thread};
 
 use anyhow::Result;
 
-use crate::{curriculum::Curriculum, process::run_quietly};
+use self::part::Part;
+use crate::curriculum::Curriculum;
 
 mod machine;
+mod part;
 mod python;
 mod repository;
 mod toolchain;
 
 pub use python::{Venv, python};
-
-/// One thing that the course uses.
-#[derive(Debug)]
-pub struct Part {
-    /// What it is.
-    pub name: &'static str,
-    /// What was found, or what is missing and how to get it.
-    pub found: Result<String, String>,
-    /// Whether the course works without it, and what then does not.
-    pub optional: Option<&'static str>,
-}
-
-impl Part {
-    fn required(name: &'static str, found: Result<String, String>) -> Self {
-        Self { name, found, optional: None }
-    }
-
-    fn optional(name: &'static str, found: Result<String, String>, use_of: &'static str) -> Self {
-        Self { name, found, optional: Some(use_of) }
-    }
-
-    /// The part as one line.
-    fn line(&self) -> String {
-        match (&self.found, self.optional) {
-            (Ok(found), _) => format!("  ok        {:<12} {found}", self.name),
-            (Err(lack), Some(use_of)) => format!("  optional  {:<12} {lack}; {use_of}", self.name),
-            (Err(lack), None) => format!("  MISSING   {:<12} {lack}", self.name),
-        }
-    }
-
-    fn is_missing(&self) -> bool {
-        self.found.is_err() && self.optional.is_none()
-    }
-}
 
 /// Prints one line for each part that the first story depends on.
 ///
@@ -124,31 +88,10 @@ fn everything(root: &Path, curriculum: &Curriculum) -> [(&'static str, Vec<Part>
     })
 }
 
-fn first_line(command: &mut Command) -> Result<String> {
-    let finished = run_quietly(command)?;
-    anyhow::ensure!(finished.status.success(), "failed");
-    Ok(finished.text.lines().next().unwrap_or_default().to_owned())
-}
-
-/// `1.95.0-nightly` → (1, 95).
-fn version(text: &str) -> (u32, u32) {
-    let mut parts = text.split(['.', '-']).map(|part| part.parse().unwrap_or(0));
-    (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
-}
-
-/// `12 bytes`, `3.4 KiB`, `8.3 MiB`.
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_024 => format!("{bytes} bytes"),
-        1_024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1_024.0),
-        1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
-        _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::environment::part::version;
 
     #[test]
     fn versions_are_compared_as_numbers() {

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-use super::{Part, first_line, version};
+use super::part::{Part, first_line, version};
 
 /// The oldest Python on which the pinned packages run.
 pub(super) const OLDEST: (u32, u32) = (3, 10);

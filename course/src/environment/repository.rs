@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use anyhow::{Context, Result, ensure};
 
-use super::{Part, size};
+use super::part::{Part, size};
 use crate::{curriculum::Curriculum, process, record, stubs, transaction};
 
 /// The files of the embedded models that the course reads, and those of its measurements.

@@ -4,7 +4,7 @@ use std::{path::Path, process::Command};
 
 use anyhow::{Context, Result};
 
-use super::{Part, first_line, version};
+use super::part::{Part, first_line, version};
 use crate::process::{self, forget_cargo, run_quietly};
 
 /// The compiler.

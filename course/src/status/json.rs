@@ -37,8 +37,9 @@
 //! }
 //! ```
 //!
-//! - `state`: `passed`, `failed`, `does-not-compile`, `not-started`, `begun`, `borrowed` or
-//!   `not-verified`; the last has a `reason`, the others `null`.
+//! - `state`: `passed`, `failed`, `does-not-compile`, `not-started`, `begun`, `borrowed`,
+//!   `optional` (for another kind of processor) or `not-verified`; the last has a `reason`, the
+//!   others `null`.
 //! - `last_run`: `null` if there was none; it may have judged other code than there is now.
 //!   `verdict`: `passed`, `failed` or `does-not-compile`. `at`: UTC. `first_failing`: a test's
 //!   name, or `null`.

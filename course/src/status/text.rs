@@ -34,7 +34,10 @@ fn row(status: &TaskStatus, ink: Ink, now: SystemTime) -> String {
         1 => "1 hint".to_owned(),
         seen => format!("{seen} hints"),
     };
-    let (reason, ago) = match (status.mark.reason(), &status.run) {
+    let processor = status.task.processor().filter(|processor| !processor.is_here());
+    let other = processor.map(|processor| format!("for {}", processor.name));
+    let reason = other.as_deref().filter(|_| status.mark == Mark::Elsewhere);
+    let (reason, ago) = match (reason.or(status.mark.reason()), &status.run) {
         (Some(reason), None) => (format!(" ({reason})"), String::new()),
         (Some(reason), Some(run)) => (format!("\n{:44}({reason})", ""), run.ago(now)),
         (None, run) => (String::new(), run.as_ref().map(|run| run.ago(now)).unwrap_or_default()),
@@ -123,7 +126,7 @@ fn painted(mark: Mark, ink: Ink, text: &str) -> String {
         Mark::Passed => ink.green(text),
         Mark::Failed | Mark::DoesNotCompile => ink.red(text),
         Mark::Begun | Mark::Borrowed | Mark::NotVerified(_) => ink.yellow(text),
-        Mark::NotStarted => text.to_owned(),
+        Mark::NotStarted | Mark::Elsewhere => text.to_owned(),
     }
 }
 

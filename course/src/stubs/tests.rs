@@ -30,7 +30,7 @@ fn a_fresh_tree_is_written_and_then_up_to_date() {
     assert!(check_error(root).contains("src/week1/a.rs: missing"));
     write(root, &curriculum(), false).unwrap();
     assert_eq!(text(root, "src/week1/a.rs"), STUB_A);
-    assert_eq!(text(root, "src/week1/mod.rs"), "pub mod a;\npub mod b;\n");
+    assert_eq!(text(root, "src/week1/mod.rs"), "//! Provided.\n\npub mod a;\npub mod b;\n");
     assert_eq!(check(root, &curriculum()).unwrap(), Checked { equal: 3, yours: 0 });
     write(root, &curriculum(), false).unwrap();
     assert!(!root.join(".course").exists(), "nothing was replaced, so nothing is kept");

@@ -76,7 +76,7 @@ impl<'a> Desk<'a> {
 
     fn start(&mut self, number: u64, day: &str, task: Option<usize>) -> Result<()> {
         let day = self.curriculum.day(day)?;
-        let mut command = judge::command(self.root, day, task);
+        let mut command = judge::command(self.root, day, task)?;
         if self.ink.has_colour() {
             command.env("CARGO_TERM_COLOR", "always");
         }

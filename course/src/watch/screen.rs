@@ -20,7 +20,7 @@ impl Screen {
         let terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
         let interactive = terminal && !ink::plain_wanted();
         let keys = interactive.then(SingleKeys::of_terminal).flatten();
-        Self { keys, passing: Line::new() }
+        Self { keys, passing: Line::default() }
     }
 
     /// Whether keys arrive one by one.

@@ -12,6 +12,9 @@ use crate::{
 
 /// Products of rows of blocks, `BLOCKS` of which meet a group; `dot` multiplies with its scales
 /// too.
+///
+/// # Safety
+/// The machine has AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub fn rows<const BYTES: usize, const BLOCKS: usize>(

@@ -1,4 +1,5 @@
-//! Plain floats: each is widened to 32 bits and multiplied with activations that were not quantized.
+//! Plain floats: each is widened to 32 bits and multiplied with activations that were not
+//! quantized.
 
 use std::arch::x86_64::*;
 

@@ -7,6 +7,7 @@ mod blocks;
 pub mod few;
 mod float;
 pub mod lanes;
+mod many;
 mod panel;
 mod product;
 mod q2_k;
@@ -24,11 +25,11 @@ mod superblocks;
 
 use tiny_llm_formats::gguf::TensorType;
 
-pub(crate) use self::quantize::quantize_row;
+pub(crate) use self::quantize::quantize_activations;
 use crate::{Kernel, MANY};
 
-/// The kernel for a type and a number of rows of activations. For few rows of Q8_0 and of Q4_K there
-/// is none: it is the course's to write.
+/// The kernel for a type and a number of rows of activations. For few rows of Q8_0 and of Q4_K
+/// there is none: it is the course's to write.
 pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     let pair: (Option<Kernel>, Kernel) = match tensor_type {
         TensorType::F32 => (Some(float::f32), float::f32),

@@ -4,16 +4,10 @@
 
 use std::arch::x86_64::*;
 
-use super::{
-    lanes::half,
-    product::{self, Sums},
-    superblocks::Head,
-};
+use super::{lanes::half, superblocks::Head};
 use crate::{
     format::{Format, Zero},
-    input::{GROUP, Input, Int8Group},
-    matrix::Matrix,
-    parallel::Tile,
+    input::GROUP,
 };
 
 /// Weight rows in a panel: two registers of eight lanes.
@@ -22,9 +16,6 @@ pub(super) const ROWS: usize = 16;
 /// Rows of activations that are multiplied at a time: their sums stay in registers.
 pub(super) const TOKENS: usize = 4;
 
-/// Rows of activations for which sums are kept before a panel is filled anew.
-const CHUNK: usize = 256;
-
 /// [`GROUP`] columns of [`ROWS`] rows, out of their blocks.
 #[repr(C, align(32))]
 pub(super) struct Panel {
@@ -32,17 +23,18 @@ pub(super) struct Panel {
     codes: [[[u8; 4 * ROWS]; GROUP / 4]; 2],
     /// `[blocks, ROWS]`: what a block's sums are multiplied with.
     pub(super) scales: [[f32; ROWS]; 8],
-    /// `[blocks, ROWS]`: what is added for each activation of a block; for blocks of 256, what the sums
-    /// of products with `shifts` are multiplied with.
+    /// `[blocks, ROWS]`: what is added for each activation of a block; for blocks of 256, what the
+    /// sums of products with `shifts` are multiplied with.
     pub(super) minimums: [[f32; ROWS]; 8],
-    /// `[scales of a block of 256, ROWS, 2]`: each twice, for the two sums of pairs that become one.
+    /// `[scales of a block of 256, ROWS, 2]`: each twice, for the two sums of pairs that become
+    /// one.
     pub(super) factors: [[[i16; 2]; ROWS]; 16],
     /// `[pairs of sixteens, ROWS, 2]`: what is multiplied with the sums of the activations.
     pub(super) shifts: [[[i16; 2]; ROWS]; 8],
 }
 
 impl Panel {
-    fn zero() -> Self {
+    pub(super) fn zero() -> Self {
         Self {
             codes: [[[0; 4 * ROWS]; GROUP / 4]; 2],
             scales: [[0.0; ROWS]; 8],
@@ -75,7 +67,7 @@ impl Panel {
     /// Lays out 16 rows of up to eight blocks of 32 weights.
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
-    fn fill_blocks<F: Format, const BYTES: usize, const PLANES: usize>(
+    pub(super) fn fill_blocks<F: Format, const BYTES: usize, const PLANES: usize>(
         &mut self,
         rows: &[&[[u8; BYTES]]; ROWS],
         codes: impl Fn(&[u8; BYTES]) -> [__m256i; PLANES],
@@ -110,7 +102,7 @@ impl Panel {
     /// Lays out a block of 256 weights of each of 16 rows.
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
-    fn fill_superblocks<F: Format, const BYTES: usize>(
+    pub(super) fn fill_superblocks<F: Format, const BYTES: usize>(
         &mut self,
         rows: &[&[u8; BYTES]; ROWS],
         head: impl Fn(&[u8; BYTES]) -> Head,
@@ -198,87 +190,4 @@ fn store(row: &mut [[i16; 2]; ROWS], half: usize, pairs: __m256i) {
     let to: &mut [[i16; 2]] = &mut row[8 * half..][..8];
     // SAFETY: eight pairs of four bytes; this store asks for no alignment.
     unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), pairs) }
-}
-
-/// A [`Kernel`](crate::Kernel) for blocks of 32 weights: `codes` takes 32 codes out of a block, in
-/// `PLANES` parts.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn blocks<F: Format, const BYTES: usize, const PLANES: usize>(
-    weight: &Matrix,
-    x: &Input,
-    tile: &mut Tile<'_, f32>,
-    codes: impl Fn(&[u8; BYTES]) -> [__m256i; PLANES],
-) {
-    multiply::<BYTES, 8>(
-        weight,
-        x,
-        tile,
-        |panel, rows| panel.fill_blocks::<F, BYTES, PLANES>(rows, &codes),
-        |panel, x, sums| product::blocks::<F, PLANES>(panel, x, sums),
-    );
-}
-
-/// A [`Kernel`](crate::Kernel) for blocks of 256 weights: `head` and `codes` take a block apart, `codes`
-/// one half of it.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn superblocks<F: Format, const BYTES: usize>(
-    weight: &Matrix,
-    x: &Input,
-    tile: &mut Tile<'_, f32>,
-    head: impl Fn(&[u8; BYTES]) -> Head,
-    codes: impl Fn(&[u8; BYTES], usize) -> [__m256i; 4],
-) {
-    multiply::<BYTES, 1>(
-        weight,
-        x,
-        tile,
-        |panel, rows| panel.fill_superblocks::<F, BYTES>(&rows.map(|row| &row[0]), &head, &codes),
-        |panel, x, sums| product::superblocks::<F>(panel, x, sums),
-    );
-}
-
-/// Fills a panel with a group of 16 rows, each of as many blocks as the row still has, and
-/// multiplies it with all rows of activations, group by group.
-///
-/// `fill` takes blocks out of their bytes; `add` adds products with four rows of activations to
-/// their sums.
-#[inline]
-#[target_feature(enable = "avx2,fma,f16c")]
-fn multiply<const BYTES: usize, const BLOCKS: usize>(
-    weight: &Matrix,
-    x: &Input,
-    tile: &mut Tile<'_, f32>,
-    fill: impl Fn(&mut Panel, &[&[[u8; BYTES]]; ROWS]),
-    add: impl Fn(&Panel, [&Int8Group; TOKENS], &mut Sums),
-) {
-    let mut panel = Panel::zero();
-    let mut sums = [[[0.0; ROWS]; TOKENS]; CHUNK / TOKENS];
-    let (cols, tokens) = (tile.cols(), tile.rows());
-    for first in cols.clone().step_by(ROWS) {
-        // Rows beyond the tile's repeat its last one, here and below; what becomes of them is not
-        // written.
-        let rows: [&[[u8; BYTES]]; ROWS] =
-            std::array::from_fn(|i| weight.row((first + i).min(cols.end - 1)).as_chunks().0);
-        for start in tokens.clone().step_by(CHUNK) {
-            let end = tokens.end.min(start + CHUNK);
-            let sums = &mut sums[..(end - start).div_ceil(TOKENS)];
-            sums.fill([[0.0; ROWS]; TOKENS]);
-            for g in 0..x.groups() {
-                fill(
-                    &mut panel,
-                    &rows.map(|row| &row[g * BLOCKS..row.len().min((g + 1) * BLOCKS)]),
-                );
-                for (i, sums) in sums.iter_mut().enumerate() {
-                    let group = |j: usize| &x.int8_row((start + TOKENS * i + j).min(end - 1))[g];
-                    add(&panel, std::array::from_fn(group), sums);
-                }
-            }
-            let there = ROWS.min(cols.end - first);
-            for (t, sums) in (start..end).zip(sums.as_flattened()) {
-                tile.row_mut(t)[first - cols.start..][..there].copy_from_slice(&sums[..there]);
-            }
-        }
-    }
 }

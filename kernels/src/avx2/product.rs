@@ -49,8 +49,8 @@ macro_rules! add_products {
     };
 }
 
-/// Adds a group's products of blocks of 32 weights, whose codes stand in `PLANES` parts of four bits,
-/// or in one part of up to five.
+/// Adds a group's products of blocks of 32 weights, whose codes stand in `PLANES` parts of four
+/// bits, or in one part of up to five.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn blocks<F: Format, const PLANES: usize>(
@@ -100,8 +100,8 @@ pub(super) fn blocks<F: Format, const PLANES: usize>(
     }
 }
 
-/// Adds a group's products of blocks of 256 weights: a whole-number scale for each row multiplies in
-/// the instruction that widens.
+/// Adds a group's products of blocks of 256 weights: a whole-number scale for each row multiplies
+/// in the instruction that widens.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn superblocks<F: Format>(panel: &Panel, x: [&Int8Group; TOKENS], out: &mut Sums) {

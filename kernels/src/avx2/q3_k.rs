@@ -8,7 +8,7 @@ use tiny_llm_formats::gguf::TensorType;
 use super::{
     few,
     lanes::{halves, load, load_half, part},
-    panel,
+    many,
     q2_k::two_bits,
     superblocks::{self, Head},
 };
@@ -29,7 +29,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::superblocks::<Q3_K, BYTES>(
+    many::superblocks::<Q3_K, BYTES>(
         weight,
         x,
         tile,

@@ -8,7 +8,7 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     lanes::{halves_at, load_half, load_scales, load_signed, load_sums, nibbles, sum},
-    panel,
+    many,
 };
 use crate::{
     format::Q4_0,
@@ -115,7 +115,7 @@ fn add<B: AsRef<[[u8; BYTES]]> + ?Sized>(
 /// For many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::blocks::<Q4_0, BYTES, 1>(weight, x, tile, |block| [codes(block)]);
+    many::blocks::<Q4_0, BYTES, 1>(weight, x, tile, |block| [codes(block)]);
 }
 
 /// 32 codes of a block, 0…15: the low halves of its bytes, then the high ones.

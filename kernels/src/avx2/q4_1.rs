@@ -7,7 +7,7 @@ use tiny_llm_formats::gguf::TensorType;
 use super::{
     blocks, few,
     lanes::{nibbles, part},
-    panel,
+    many,
 };
 use crate::{format::Q4_1, input::Input, matrix::Matrix, parallel::Tile};
 
@@ -25,7 +25,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::blocks::<Q4_1, BYTES, 1>(weight, x, tile, |block| [codes(block)]);
+    many::blocks::<Q4_1, BYTES, 1>(weight, x, tile, |block| [codes(block)]);
 }
 
 /// 32 codes of a block.

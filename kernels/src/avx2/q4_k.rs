@@ -7,7 +7,7 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     lanes::{halves, load, part},
-    panel,
+    many,
     superblocks::Head,
 };
 use crate::{blocks::six_bits, format::Q4_K, input::Input, matrix::Matrix, parallel::Tile};
@@ -18,7 +18,7 @@ const BYTES: usize = TensorType::Q4_K.block_bytes();
 /// For many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::superblocks::<Q4_K, BYTES>(
+    many::superblocks::<Q4_K, BYTES>(
         weight,
         x,
         tile,
@@ -29,6 +29,9 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 /// Eight scales as i16, in both halves of a register, and eight minimums as i16, each twice: a
 /// minimum meets two sums of 16.
+///
+/// # Safety
+/// The machine has AVX2 and FMA.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub fn scales_and_mins(packed: &[u8; 12]) -> (__m256i, __m256i) {

@@ -7,7 +7,7 @@ use tiny_llm_formats::gguf::TensorType;
 use super::{
     blocks, few,
     lanes::{nibbles, part, with_fifth},
-    panel,
+    many,
 };
 use crate::{format::Q5_0, input::Input, matrix::Matrix, parallel::Tile};
 
@@ -25,7 +25,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::blocks::<Q5_0, BYTES, 1>(weight, x, tile, |block| [codes(block)]);
+    many::blocks::<Q5_0, BYTES, 1>(weight, x, tile, |block| [codes(block)]);
 }
 
 /// 32 codes of a block.

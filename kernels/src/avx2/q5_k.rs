@@ -7,7 +7,7 @@ use tiny_llm_formats::gguf::TensorType;
 use super::{
     few,
     lanes::{load, part},
-    panel,
+    many,
     q4_k::{head, nibbles},
     superblocks,
 };
@@ -28,7 +28,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::superblocks::<Q5_K, BYTES>(
+    many::superblocks::<Q5_K, BYTES>(
         weight,
         x,
         tile,

@@ -8,7 +8,7 @@ use tiny_llm_formats::gguf::TensorType;
 use super::{
     few,
     lanes::{halves, load, load_half, part},
-    panel,
+    many,
     superblocks::{self, Head},
 };
 use crate::{format::Q6_K, input::Input, matrix::Matrix, parallel::Tile};
@@ -28,7 +28,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::superblocks::<Q6_K, BYTES>(
+    many::superblocks::<Q6_K, BYTES>(
         weight,
         x,
         tile,

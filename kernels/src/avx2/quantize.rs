@@ -4,9 +4,9 @@ use std::arch::x86_64::*;
 
 use crate::input::{BLOCK, GROUP, Int8Group, SUM};
 
-/// [`crate::input::quantize_row`], to the same numbers.
+/// [`crate::input::quantize_activations`], to the same numbers.
 #[target_feature(enable = "avx2")]
-pub(crate) fn quantize_row(x: &[f32], width: usize, groups: &mut [Int8Group]) {
+pub(crate) fn quantize_activations(x: &[f32], width: usize, groups: &mut [Int8Group]) {
     for (x, group) in x.chunks(GROUP).zip(groups) {
         match x.try_into() {
             Ok(x) => quantize(x, width, group),

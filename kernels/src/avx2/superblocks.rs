@@ -1,5 +1,5 @@
-//! Blocks of 256 weights with whole-number scales, times few rows of activations: a scale multiplies
-//! 32 products in the instruction that adds up pairs.
+//! Blocks of 256 weights with whole-number scales, times few rows of activations: a scale
+//! multiplies 32 products in the instruction that adds up pairs.
 
 use std::arch::x86_64::*;
 
@@ -9,8 +9,8 @@ use crate::{
     input::Int8Group,
 };
 
-/// What a block has beside its codes. A weight is `d · scale · code − dmin · minimum`, or in a format
-/// with an offset `d · scale · (code − offset)`.
+/// What a block has beside its codes. A weight is `d · scale · code − dmin · minimum`, or in a
+/// format with an offset `d · scale · (code − offset)`.
 pub(super) struct Head {
     /// 16 bits each, one for each 16 weights; where 32 share one, it stands here twice.
     pub(super) scales: __m256i,
@@ -22,8 +22,8 @@ pub(super) struct Head {
     pub(super) dmin: __m256,
 }
 
-/// The products of a block with a group, with both their scales, in eight lanes that are still to be
-/// added up. `codes(half)` are 128 codes of a block, its first or its second half.
+/// The products of a block with a group, with both their scales, in eight lanes that are still to
+/// be added up. `codes(half)` are 128 codes of a block, its first or its second half.
 ///
 /// A pair of products is at most 2 · 63 · 127, which fits i16.
 #[inline]
@@ -33,8 +33,8 @@ pub(super) fn dot<F: Format>(
     codes: impl Fn(usize) -> [__m256i; 4],
     x: &Int8Group,
 ) -> __m256 {
-    // The even scales in the lower half of a register, the odd ones in the upper: what two halves of
-    // 32 products need.
+    // The even scales in the lower half of a register, the odd ones in the upper: what two halves
+    // of 32 products need.
     let even = _mm256_srai_epi32::<16>(_mm256_slli_epi32::<16>(head.scales));
     let odd = _mm256_srai_epi32::<16>(head.scales);
     let both = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packs_epi32(even, odd));

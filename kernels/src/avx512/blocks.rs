@@ -7,7 +7,10 @@
 
 use std::arch::x86_64::*;
 
-use super::{columns::Activations, lanes::add_up, panel::Row};
+use super::{
+    columns::{Activations, Eight},
+    lanes::add_up,
+};
 use crate::{
     format::Format,
     input::{Input, Int8Group},
@@ -16,25 +19,6 @@ use crate::{
     prefetch::{distance, prefetch},
     streams::{STREAMS, each_four},
 };
-
-/// Eight blocks out of their bytes.
-pub(super) struct Eight {
-    /// Unsigned, in the order of [`COLUMNS`](super::columns::COLUMNS).
-    pub(super) codes: [__m512i; 4],
-    /// Each block's scale, twice.
-    pub(super) scales: __m512,
-    /// The same of its minimum.
-    pub(super) minimums: __m512,
-}
-
-impl Eight {
-    /// As a [`panel`](super::panel) wants them.
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn row(self) -> Row {
-        Row { codes: self.codes, scales: self.scales, minimums: self.minimums }
-    }
-}
 
 /// A [`Kernel`](crate::Kernel): `unpack` is given the bytes of eight blocks, or of
 /// fewer at the end of a row.

@@ -3,9 +3,9 @@
 use std::arch::x86_64::*;
 
 use super::{
-    blocks::Eight,
     lanes::{scales_of, twice, values_at},
     order::Columns,
+    panel::Row,
 };
 use crate::{
     format::{Format, Zero},
@@ -22,6 +22,25 @@ pub(super) const COLUMNS: Columns = {
     }
     columns
 };
+
+/// Eight blocks out of their bytes.
+pub(super) struct Eight {
+    /// Unsigned, in the order of [`COLUMNS`].
+    pub(super) codes: [__m512i; 4],
+    /// Each block's scale, twice.
+    pub(super) scales: __m512,
+    /// The same of its minimum.
+    pub(super) minimums: __m512,
+}
+
+impl Eight {
+    /// As a [`panel`](super::panel) wants them.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn row(self) -> Row {
+        Row { codes: self.codes, scales: self.scales, minimums: self.minimums }
+    }
+}
 
 /// A group of activations, and what is the same for all rows of weights.
 pub(super) struct Activations {

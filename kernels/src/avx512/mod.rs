@@ -16,6 +16,7 @@ mod blocks;
 mod columns;
 mod float;
 mod lanes;
+mod many;
 mod order;
 mod panel;
 mod product;
@@ -39,7 +40,7 @@ use tiny_llm_formats::gguf::TensorType;
 
 use crate::{Kernel, MANY};
 
-pub(crate) use quantize::quantize_row;
+pub(crate) use quantize::quantize_activations;
 
 /// The kernel for a type and a number of rows of activations.
 pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {

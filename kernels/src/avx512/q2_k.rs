@@ -5,8 +5,8 @@ use std::arch::x86_64::*;
 
 use super::{
     lanes::{load16, load64, part, two_halves},
+    many,
     order::Order,
-    panel,
     superblocks::{self, Superblock},
 };
 use crate::{blocks::q2_k::BYTES, format::Q2_K, input::Input, matrix::Matrix, parallel::Tile};
@@ -23,7 +23,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<Q2_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
+    many::multiply::<Q2_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
 }
 
 #[inline]

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 
 use super::{
     lanes::{half_and_times, load16, load32, load64, part},
-    panel,
+    many,
     q2_k::{ORDER, two_bits},
     superblocks::{self, Superblock},
 };
@@ -26,7 +26,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<Q3_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
+    many::multiply::<Q3_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
 }
 
 #[inline]

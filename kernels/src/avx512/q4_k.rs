@@ -6,17 +6,14 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     lanes::{load64, part, two_halves},
-    order::Order,
-    panel, sub_blocks,
+    many,
+    sub_blocks::{self, ORDER},
     superblocks::Superblock,
 };
 use crate::{format::Q4_K, input::Input, matrix::Matrix, parallel::Tile};
 
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q4_K.block_bytes();
-
-/// A vector holds even or odd sub-blocks of 32.
-pub(super) const ORDER: Order = Order::new([0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]);
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
@@ -27,7 +24,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<Q4_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
+    many::multiply::<Q4_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
 }
 
 #[inline]

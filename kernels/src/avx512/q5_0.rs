@@ -6,9 +6,9 @@ use std::arch::x86_64::*;
 use tiny_llm_formats::gguf::TensorType;
 
 use super::{
-    blocks::{self, Eight},
-    columns::COLUMNS,
-    panel,
+    blocks,
+    columns::{COLUMNS, Eight},
+    many,
     words::Blocks,
 };
 use crate::{format::Q5_0, input::Input, matrix::Matrix, parallel::Tile};
@@ -25,7 +25,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<Q5_0>(weight, x, tile, &COLUMNS, |bytes| unpack(bytes).row());
+    many::multiply::<Q5_0>(weight, x, tile, &COLUMNS, |bytes| unpack(bytes).row());
 }
 
 #[inline]

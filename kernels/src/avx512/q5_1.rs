@@ -3,9 +3,9 @@
 use std::arch::x86_64::*;
 
 use super::{
-    blocks::{self, Eight},
-    columns::COLUMNS,
-    panel,
+    blocks,
+    columns::{COLUMNS, Eight},
+    many,
     words::Blocks,
 };
 use crate::{blocks::q5_1::BYTES, format::Q5_1, input::Input, matrix::Matrix, parallel::Tile};
@@ -19,7 +19,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<Q5_1>(weight, x, tile, &COLUMNS, |bytes| unpack(bytes).row());
+    many::multiply::<Q5_1>(weight, x, tile, &COLUMNS, |bytes| unpack(bytes).row());
 }
 
 #[inline]

@@ -4,9 +4,9 @@ use std::arch::x86_64::*;
 
 use super::{
     lanes::{load32, load64, part, two_halves},
-    panel,
-    q4_k::{ORDER, scales_and_minimums},
-    sub_blocks,
+    many,
+    q4_k::scales_and_minimums,
+    sub_blocks::{self, ORDER},
     superblocks::Superblock,
 };
 use crate::{blocks::q5_k::BYTES, format::Q5_K, input::Input, matrix::Matrix, parallel::Tile};
@@ -20,7 +20,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<Q5_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
+    many::multiply::<Q5_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
 }
 
 #[inline]

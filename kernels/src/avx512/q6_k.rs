@@ -7,8 +7,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     lanes::{half_and_times, load16, load32, load64, part},
+    many,
     order::Order,
-    panel,
     superblocks::{self, Superblock},
 };
 use crate::{format::Q6_K, input::Input, matrix::Matrix, parallel::Tile};
@@ -28,7 +28,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<Q6_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
+    many::multiply::<Q6_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
 }
 
 #[inline]

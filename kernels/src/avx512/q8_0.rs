@@ -7,7 +7,8 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     lanes::{add_up, load32, part, scales_of, twice, values_at},
-    panel::{self, Row},
+    many,
+    panel::Row,
     q6_k,
 };
 use crate::{
@@ -31,7 +32,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    panel::multiply::<Q8_0>(weight, x, tile, &q6_k::ORDER.columns, |bytes| row(bytes));
+    many::multiply::<Q8_0>(weight, x, tile, &q6_k::ORDER.columns, |bytes| row(bytes));
 }
 
 #[inline]

@@ -4,13 +4,13 @@ use std::arch::x86_64::*;
 
 use crate::input::{BLOCK, GROUP, Int8Group, SUM};
 
-/// [`crate::input::quantize_row`], to the same numbers.
+/// [`crate::input::quantize_activations`], to the same numbers.
 ///
 /// # Safety
 /// The machine has the instructions of
 /// [`Rung::Avx512Vnni`](crate::rung::Rung::Avx512Vnni).
 #[target_feature(enable = "avx512bw,avx512vl")]
-pub(crate) fn quantize_row(x: &[f32], width: usize, groups: &mut [Int8Group]) {
+pub(crate) fn quantize_activations(x: &[f32], width: usize, groups: &mut [Int8Group]) {
     for (x, group) in x.chunks(GROUP).zip(groups) {
         match x.try_into() {
             Ok(x) => quantize(x, width, group),

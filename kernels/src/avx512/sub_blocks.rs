@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 
 use super::{
     lanes::{add_up, load_lanes, part, sixteen_bits},
-    q4_k::ORDER,
+    order::Order,
 };
 use crate::{
     input::{Input, Int8Group},
@@ -17,6 +17,9 @@ use crate::{
     prefetch::{distance, prefetch},
     streams::{STREAMS, each_four},
 };
+
+/// A vector holds even or odd sub-blocks of 32.
+pub(super) const ORDER: Order = Order::new([0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]);
 
 /// A [`Kernel`](crate::Kernel): `codes` takes them out of a block, in the order of
 /// [`ORDER`].

@@ -16,8 +16,8 @@ pub fn code(x: f32, scale: f32, low: f32, high: f32) -> f32 {
     if scale == 0.0 { low } else { nearest((x / scale).clamp(low, high)) }
 }
 
-/// Stores scales or minimums, none negative, as whole numbers `0..=top` times one `d`, with which the
-/// largest becomes `top`. Returns `d` as it comes back from half precision, and the numbers.
+/// Stores scales or minimums, none negative, as whole numbers `0..=top` times one `d`, with which
+/// the largest becomes `top`. Returns `d` as it comes back from half precision, and the numbers.
 #[must_use]
 pub fn share<const N: usize>(values: [f32; N], top: u8) -> (f32, [u8; N]) {
     let d = values.iter().fold(0f32, |m, &x| m.max(x)) / f32::from(top);

@@ -1,8 +1,8 @@
 //! Eight scales and eight minimums of 6 bits in 12 bytes, as `Q4_K` and `Q5_K` have them.
 //!
-//! Bytes 0 to 3 hold the first four scales, bytes 4 to 7 the first four minimums, both in their lower
-//! six bits; their upper two bits belong to the other four. Bytes 8 to 11 hold the lower four bits of
-//! those: scales in the lower halves, minimums in the upper.
+//! Bytes 0 to 3 hold the first four scales, bytes 4 to 7 the first four minimums, both in their
+//! lower six bits; their upper two bits belong to the other four. Bytes 8 to 11 hold the lower four
+//! bits of those: scales in the lower halves, minimums in the upper.
 
 const SIX: u32 = 0x3f3f_3f3f;
 const FOUR: u32 = 0x0f0f_0f0f;

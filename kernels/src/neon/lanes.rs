@@ -1,28 +1,59 @@
-//! What all kernels of this rung use: loads, and 16 products of bytes added up in four lanes.
+//! What all kernels of these rungs use: loads, half precision, and products of bytes added up in
+//! four lanes.
+//!
+//! Instructions whose intrinsics are not stable yet (`sdot`, `smmla`, `fcvtl`) stand here as `asm!`,
+//! and so do two sequences that must stay as they are: the compiler would put them off until it runs
+//! out of registers.
 
 use std::arch::{aarch64::*, asm};
 
-/// How 16 signed bytes are multiplied with 16 others.
+/// How signed bytes are multiplied.
 pub trait Multiply {
     /// `sums` and 16 products, four of them in each lane.
     ///
     /// # Safety
     /// The machine has the instruction.
     unsafe fn add(sums: int32x4_t, codes: int8x16_t, values: int8x16_t) -> int32x4_t;
+
+    /// `sums` and 16 products: those of lane `i` are codes `4i … 4i + 3` times values
+    /// `4 LANE … 4 LANE + 3`, in every lane the same.
+    ///
+    /// # Safety
+    /// The machine has the instruction.
+    unsafe fn add_four<const LANE: i32>(
+        sums: int32x4_t,
+        codes: int8x16_t,
+        values: int8x16_t,
+    ) -> int32x4_t;
 }
 
 /// Products of 16 bits, eight at a time, that are added in pairs: every 64-bit Arm processor.
+///
+/// Two products are at most 2 · 128 · 127, which fits i16.
 pub struct Widening;
 
 impl Multiply for Widening {
     #[inline(always)]
     unsafe fn add(sums: int32x4_t, codes: int8x16_t, values: int8x16_t) -> int32x4_t {
-        // SAFETY: every processor of this architecture has these instructions. A product is at most
-        // 128 · 127, which fits i16.
+        // SAFETY: every processor of this architecture has these instructions.
         unsafe {
             let low = vmull_s8(vget_low_s8(codes), vget_low_s8(values));
-            let high = vmull_high_s8(codes, values);
-            vpadalq_s16(vpadalq_s16(sums, low), high)
+            vpadalq_s16(sums, vmlal_high_s8(low, codes, values))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn add_four<const LANE: i32>(
+        sums: int32x4_t,
+        codes: int8x16_t,
+        values: int8x16_t,
+    ) -> int32x4_t {
+        // SAFETY: as above.
+        unsafe {
+            let four = vdupq_laneq_s32::<LANE>(vreinterpretq_s32_s8(values));
+            let four = vreinterpretq_s8_s32(four);
+            let low = vmull_s8(vget_low_s8(codes), vget_low_s8(four));
+            vpadalq_s16(sums, vpaddq_s16(low, vmull_high_s8(codes, four)))
         }
     }
 }
@@ -33,7 +64,8 @@ pub struct DotProduct;
 impl Multiply for DotProduct {
     #[inline(always)]
     unsafe fn add(mut sums: int32x4_t, codes: int8x16_t, values: int8x16_t) -> int32x4_t {
-        // The intrinsic (`vdotq_s32`) is not stable yet.
+        // Not `pure`, here and below: such instructions keep their order, and so few of the sums of
+        // an unrolled loop are alive at a time.
         // SAFETY: the caller has found the extension; the instruction reads and writes these three
         // registers alone.
         unsafe {
@@ -43,15 +75,63 @@ impl Multiply for DotProduct {
                 sums = inout(vreg) sums,
                 codes = in(vreg) codes,
                 values = in(vreg) values,
-                options(pure, nomem, nostack, preserves_flags),
+                options(nomem, nostack, preserves_flags),
+            );
+        }
+        sums
+    }
+
+    #[inline(always)]
+    unsafe fn add_four<const LANE: i32>(
+        mut sums: int32x4_t,
+        codes: int8x16_t,
+        values: int8x16_t,
+    ) -> int32x4_t {
+        // SAFETY: as above.
+        unsafe {
+            asm!(
+                ".arch_extension dotprod",
+                "sdot {sums:v}.4s, {codes:v}.16b, {values:v}.4b[{lane}]",
+                sums = inout(vreg) sums,
+                codes = in(vreg) codes,
+                values = in(vreg) values,
+                lane = const LANE,
+                options(nomem, nostack, preserves_flags),
             );
         }
         sums
     }
 }
 
+/// A product of matrices, `[2, 8] × [8, 2] → [2, 2]`, added to `sums` (`smmla`, Arm v8.6 or the
+/// extension `i8mm`): `sums[2r + t] += Σ rows[8r + i] · columns[8t + i]`.
+///
+/// # Safety
+/// The machine has the instruction.
+#[inline(always)]
+pub(super) unsafe fn add_matrix(
+    mut sums: int32x4_t,
+    rows: int8x16_t,
+    columns: int8x16_t,
+) -> int32x4_t {
+    // SAFETY: the caller has found the extension; the instruction reads and writes these three
+    // registers alone.
+    unsafe {
+        asm!(
+            ".arch_extension i8mm",
+            "smmla {sums:v}.4s, {rows:v}.16b, {columns:v}.16b",
+            sums = inout(vreg) sums,
+            rows = in(vreg) rows,
+            columns = in(vreg) columns,
+            options(nomem, nostack, preserves_flags),
+        );
+    }
+    sums
+}
+
 /// 16 bytes.
 #[inline(always)]
+#[must_use]
 pub fn load(bytes: &[u8; 16]) -> uint8x16_t {
     // SAFETY: the reference is to 16 bytes, and this load asks for no alignment.
     unsafe { vld1q_u8(bytes.as_ptr()) }
@@ -59,45 +139,221 @@ pub fn load(bytes: &[u8; 16]) -> uint8x16_t {
 
 /// 16 signed bytes.
 #[inline(always)]
+#[must_use]
 pub fn load_signed(values: &[i8; 16]) -> int8x16_t {
     // SAFETY: the reference is to 16 bytes, and this load asks for no alignment.
     unsafe { vld1q_s8(values.as_ptr()) }
 }
 
-/// `Σ codes · values`, 16 of each.
-///
-/// # Safety
-/// The machine has the instructions of `M`.
+/// Eight numbers of 16 bits.
 #[inline(always)]
-pub unsafe fn dot_16<M: Multiply>(codes: int8x16_t, values: &[i8; 16]) -> i32 {
-    // SAFETY: as for this function.
-    unsafe { vaddvq_s32(M::add(vdupq_n_s32(0), codes, load_signed(values))) }
+#[must_use]
+pub fn load_sums(sums: &[i16; 8]) -> int16x8_t {
+    // SAFETY: the reference is to 16 bytes, and this load asks for no alignment.
+    unsafe { vld1q_s16(sums.as_ptr()) }
 }
 
-/// `Σ codes · values`, 32 of each.
+/// Four numbers.
+#[inline(always)]
+pub(super) fn load_floats(values: &[f32; 4]) -> float32x4_t {
+    // SAFETY: the reference is to 16 bytes, and this load asks for no alignment.
+    unsafe { vld1q_f32(values.as_ptr()) }
+}
+
+/// The half-precision number in these two bytes.
+#[inline(always)]
+#[must_use]
+pub fn half(bytes: [u8; 2]) -> f32 {
+    let value: f32;
+    // SAFETY: the instruction reads and writes these two registers alone.
+    unsafe {
+        asm!(
+            "fmov {value:s}, {bits:w}",
+            "fcvt {value:s}, {value:h}",
+            bits = in(reg) u32::from(u16::from_le_bytes(bytes)),
+            value = out(vreg) value,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    value
+}
+
+/// Two half-precision numbers that lie side by side, in the first two lanes; the others are 0.
+#[inline(always)]
+pub(super) fn two_halves(bytes: &[u8; 4]) -> float32x4_t {
+    let values: float32x4_t;
+    // SAFETY: it reads four bytes, which the reference is to.
+    unsafe {
+        asm!(
+            "ldr {values:s}, [{from}]",
+            "fcvtl {values:v}.4s, {values:v}.4h",
+            from = in(reg) bytes.as_ptr(),
+            values = out(vreg) values,
+            options(pure, readonly, nostack, preserves_flags),
+        );
+    }
+    values
+}
+
+/// A half-precision number, in the first lane; the others are 0.
+#[inline(always)]
+pub(super) fn one_half(bytes: &[u8; 2]) -> float32x4_t {
+    let values: float32x4_t;
+    // SAFETY: it reads two bytes, which the reference is to.
+    unsafe {
+        asm!(
+            "ldr {values:h}, [{from}]",
+            "fcvtl {values:v}.4s, {values:v}.4h",
+            from = in(reg) bytes.as_ptr(),
+            values = out(vreg) values,
+            options(pure, readonly, nostack, preserves_flags),
+        );
+    }
+    values
+}
+
+/// Four half-precision numbers, the first at `from`, the others `step` bytes apart. Returns where a
+/// fifth would be.
 ///
 /// # Safety
-/// The machine has the instructions of `M`.
+/// `from` points into memory that holds all four, and the `step` bytes behind the last.
 #[inline(always)]
-pub unsafe fn dot_32<M: Multiply>(codes: [int8x16_t; 2], values: &[[i8; 16]]) -> i32 {
-    // SAFETY: as for this function.
-    unsafe {
-        let sums = M::add(vdupq_n_s32(0), codes[0], load_signed(&values[0]));
-        vaddvq_s32(M::add(sums, codes[1], load_signed(&values[1])))
+pub(super) unsafe fn four_halves(mut from: *const u8, step: usize) -> (float32x4_t, *const u8) {
+    let values: float32x4_t;
+    if 3 * step + 4 <= 64 {
+        // All lie in 64 bytes, four registers, from which a table look-up takes them.
+        let at = |i: usize| (i / 2 % 4 * step + i % 2) as u8;
+        let places = load(&std::array::from_fn(at));
+        // SAFETY: 64 bytes are read, less than `4 * step` of them.
+        unsafe {
+            asm!(
+                "ld1 {{v16.16b, v17.16b, v18.16b, v19.16b}}, [{from}], {four}",
+                "tbl {values:v}.16b, {{v16.16b, v17.16b, v18.16b, v19.16b}}, {places:v}.16b",
+                "fcvtl {values:v}.4s, {values:v}.4h",
+                from = inout(reg) from,
+                four = in(reg) 4 * step,
+                places = in(vreg) places,
+                values = lateout(vreg) values,
+                out("v16") _, out("v17") _, out("v18") _, out("v19") _,
+                options(readonly, nostack, preserves_flags),
+            );
+        }
+        return (values, from);
     }
+    // SAFETY: two bytes are read at each of four addresses, which the caller vouches for.
+    unsafe {
+        asm!(
+            "ld1 {{{values:v}.h}}[0], [{from}], {step}",
+            "ld1 {{{values:v}.h}}[1], [{from}], {step}",
+            "ld1 {{{values:v}.h}}[2], [{from}], {step}",
+            "ld1 {{{values:v}.h}}[3], [{from}], {step}",
+            "fcvtl {values:v}.4s, {values:v}.4h",
+            from = inout(reg) from,
+            step = in(reg) step,
+            values = out(vreg) values,
+            options(readonly, nostack, preserves_flags),
+        );
+    }
+    (values, from)
+}
+
+/// Four times 32 bytes, the first at `from`, the others `step` bytes apart. Moves `from` to where a
+/// fifth would be.
+///
+/// # Safety
+/// `from` points into memory that holds all four.
+#[inline(always)]
+pub(super) unsafe fn four_pairs(from: &mut *const u8, step: usize) -> [int8x16_t; 8] {
+    let (a, b, c, d): (int8x16_t, int8x16_t, int8x16_t, int8x16_t);
+    let (e, f, g, h): (int8x16_t, int8x16_t, int8x16_t, int8x16_t);
+    // One load for two registers, which then must follow one another.
+    // SAFETY: 32 bytes are read at each of four addresses, which the caller vouches for.
+    unsafe {
+        asm!(
+            "ld1 {{v16.16b, v17.16b}}, [{from}], {step}",
+            "ld1 {{v18.16b, v19.16b}}, [{from}], {step}",
+            "ld1 {{v20.16b, v21.16b}}, [{from}], {step}",
+            "ld1 {{v22.16b, v23.16b}}, [{from}], {step}",
+            from = inout(reg) *from,
+            step = in(reg) step,
+            out("v16") a, out("v17") b, out("v18") c, out("v19") d,
+            out("v20") e, out("v21") f, out("v22") g, out("v23") h,
+            options(readonly, nostack, preserves_flags),
+        );
+    }
+    [a, b, c, d, e, f, g, h]
+}
+
+/// Adds four dot products, one to each lane of `acc`, each times its factor. Product `i` is what has
+/// come to the lanes of `sums[i]` since they came to `before[i]` in all. Returns `acc` and what
+/// `sums` come to now.
+///
+/// Sums that are never set to zero save an instruction each; that they wrap does their differences
+/// no harm.
+#[inline(always)]
+pub(super) fn add_products(
+    mut acc: float32x4_t,
+    sums: [int32x4_t; 4],
+    before: int32x4_t,
+    factors: float32x4_t,
+) -> (float32x4_t, int32x4_t) {
+    let now: int32x4_t;
+    // SAFETY: the instructions read and write these registers alone.
+    unsafe {
+        asm!(
+            "addp {new:v}.4s, {a:v}.4s, {b:v}.4s",
+            "addp {now:v}.4s, {c:v}.4s, {d:v}.4s",
+            "addp {now:v}.4s, {new:v}.4s, {now:v}.4s",
+            "sub {new:v}.4s, {now:v}.4s, {before:v}.4s",
+            "scvtf {new:v}.4s, {new:v}.4s",
+            "fmla {acc:v}.4s, {new:v}.4s, {factors:v}.4s",
+            acc = inout(vreg) acc,
+            new = out(vreg) _,
+            now = out(vreg) now,
+            a = in(vreg) sums[0],
+            b = in(vreg) sums[1],
+            c = in(vreg) sums[2],
+            d = in(vreg) sums[3],
+            before = in(vreg) before,
+            factors = in(vreg) factors,
+            options(nomem, nostack, preserves_flags),
+        );
+    }
+    (acc, now)
+}
+
+/// `sums + products · scales[LANE]`, the scale the same for all lanes.
+#[inline(always)]
+pub(super) fn add_scaled<const LANE: i32>(
+    mut sums: int32x4_t,
+    products: int32x4_t,
+    scales: int32x4_t,
+) -> int32x4_t {
+    // The compiler would widen each scale by itself.
+    // SAFETY: the instruction reads and writes these three registers alone.
+    unsafe {
+        asm!(
+            "mla {sums:v}.4s, {products:v}.4s, {scales:v}.s[{lane}]",
+            sums = inout(vreg) sums,
+            products = in(vreg) products,
+            scales = in(vreg) scales,
+            lane = const LANE,
+            options(nomem, nostack, preserves_flags),
+        );
+    }
+    sums
+}
+
+/// Bytes taken for signed ones.
+#[inline(always)]
+pub(super) fn signed(codes: uint8x16_t) -> int8x16_t {
+    // SAFETY: every processor of this architecture has the instruction.
+    unsafe { vreinterpretq_s8_u8(codes) }
 }
 
 /// The low halves of 16 bytes and the high ones, 0…15.
 #[inline(always)]
-pub fn nibbles(bytes: &[u8; 16]) -> [uint8x16_t; 2] {
-    let bytes = load(bytes);
-    // SAFETY: every processor of this architecture has these instructions.
-    unsafe { [vandq_u8(bytes, vdupq_n_u8(15)), vshrq_n_u8::<4>(bytes)] }
-}
-
-/// Codes less what all of them are too much.
-#[inline(always)]
-pub fn less(codes: uint8x16_t, offset: i8) -> int8x16_t {
-    // SAFETY: every processor of this architecture has these instructions.
-    unsafe { vsubq_s8(vreinterpretq_s8_u8(codes), vdupq_n_s8(offset)) }
+pub(super) fn nibbles(bytes: uint8x16_t) -> [int8x16_t; 2] {
+    // SAFETY: as above.
+    unsafe { [signed(vandq_u8(bytes, vdupq_n_u8(15))), signed(vshrq_n_u8::<4>(bytes))] }
 }

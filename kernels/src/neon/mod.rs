@@ -1,58 +1,102 @@
-//! 128-bit integer arithmetic (64-bit Arm). Against the integer rung: 16 products an instruction, or
-//! two.
+//! 128-bit integer arithmetic (64-bit Arm). Against the integer rung: 16 products in three
+//! instructions, in one where the processor has dot products (`sdot`), and 32 in one where it
+//! multiplies matrices (`smmla`).
+//!
+//! All kernels are written once; [`lanes::Multiply`] is what differs.
 
 #![allow(
     unsafe_code,
-    reason = "loads through pointers, and an instruction that not every processor has"
-)]
-#![allow(
-    unused_unsafe,
-    reason = "intrinsics without pointers have been safe since Rust 1.87; the compiler that builds this for Arm may be older"
+    reason = "loads through pointers, and instructions that not every processor has"
 )]
 
+mod blocks;
+pub mod few;
+mod float;
 pub mod lanes;
+mod matrices;
+mod panel;
+mod product;
+mod q2_k;
+mod q3_k;
 mod q4_0;
+mod q4_1;
+pub mod q4_k;
 mod q5_0;
+mod q5_1;
+mod q5_k;
 mod q6_k;
+mod q8_0;
+mod quantize;
+mod superblocks;
 
 use tiny_llm_formats::gguf::TensorType;
 
-use self::lanes::Multiply;
-use crate::{
-    Kernel,
-    input::{Input, Int8Group},
-    matrix::Matrix,
-    parallel::Tile,
+pub(crate) use self::quantize::quantize_activations;
+use self::{
+    lanes::{DotProduct, Multiply, Widening},
+    matrices::Matrices,
+    panel::{OfBlocks, OfSuperblocks, Unit, many},
+    product::Vectors,
+    q2_k::Q2K,
+    q3_k::Q3K,
+    q4_0::Q4_0,
+    q4_1::Q4_1,
+    q4_k::Q4K,
+    q5_0::Q5_0,
+    q5_1::Q5_1,
+    q5_k::Q5K,
+    q6_k::Q6K,
+    q8_0::Q8_0,
 };
+use crate::{Kernel, MANY, rung::Rung};
 
-/// The kernel for a type, if this crate has one.
-pub(crate) fn kernel<M: Multiply>(tensor_type: TensorType) -> Option<Kernel> {
-    Some(match tensor_type {
-        TensorType::Q4_0 => rows::<M, q4_0::Q4_0>,
-        TensorType::Q5_0 => rows::<M, q5_0::Q5_0>,
-        TensorType::Q6_K => rows::<M, q6_k::Q6K>,
-        _ => return None,
-    })
+/// The kernel for a type and a number of rows of activations, if this crate has one.
+pub(crate) fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
+    let many = rows >= MANY;
+    match rung {
+        // What the course writes.
+        Rung::Neon if !many && matches!(tensor_type, TensorType::Q8_0 | TensorType::Q4_K) => None,
+        Rung::Neon if many => Some(for_many::<Vectors<Widening>>(tensor_type)),
+        Rung::Neon => Some(for_few::<Widening>(tensor_type)),
+        Rung::NeonDot if many => Some(for_many::<Vectors<DotProduct>>(tensor_type)),
+        Rung::NeonDot => Some(for_few::<DotProduct>(tensor_type)),
+        Rung::NeonI8mm if many => Some(for_many::<Matrices>(tensor_type)),
+        _ => None,
+    }
 }
 
-/// A format.
-pub trait Format {
-    /// The product of a row of blocks with as many values.
-    ///
-    /// # Safety
-    /// The machine has the instructions of `M`.
-    unsafe fn dot<M: Multiply>(row: &[u8], x: &[Int8Group]) -> f32;
+fn for_few<M: Multiply>(tensor_type: TensorType) -> Kernel {
+    match tensor_type {
+        TensorType::F32 => float::f32,
+        TensorType::F16 => float::f16,
+        TensorType::BF16 => float::bf16,
+        TensorType::Q4_0 => blocks::few::<M, Q4_0>,
+        TensorType::Q4_1 => blocks::few::<M, Q4_1>,
+        TensorType::Q5_0 => blocks::few::<M, Q5_0>,
+        TensorType::Q5_1 => blocks::few::<M, Q5_1>,
+        TensorType::Q8_0 => blocks::few::<M, Q8_0>,
+        TensorType::Q2_K => superblocks::few::<M, Q2K, 1>,
+        TensorType::Q3_K => superblocks::few::<M, Q3K, 1>,
+        TensorType::Q4_K => superblocks::few::<M, Q4K, 2>,
+        TensorType::Q5_K => superblocks::few::<M, Q5K, 2>,
+        TensorType::Q6_K => superblocks::few::<M, Q6K, 1>,
+    }
 }
 
-/// See [`Kernel`].
-///
-/// # Safety
-/// The machine has the instructions of `M`.
-pub unsafe fn rows<M: Multiply, F: Format>(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    for (i, r) in tile.cols().enumerate() {
-        for t in tile.rows() {
-            // SAFETY: as for this function.
-            tile.row_mut(t)[i] = unsafe { F::dot::<M>(weight.row(r), x.int8_row(t)) };
-        }
+fn for_many<U: Unit>(tensor_type: TensorType) -> Kernel {
+    match tensor_type {
+        TensorType::F32 => float::f32,
+        TensorType::F16 => float::f16,
+        TensorType::BF16 => float::bf16,
+        TensorType::Q4_0 => many::<U, OfBlocks<Q4_0>>,
+        TensorType::Q4_1 => many::<U, OfBlocks<Q4_1>>,
+        TensorType::Q5_0 => many::<U, OfBlocks<Q5_0>>,
+        TensorType::Q5_1 => many::<U, OfBlocks<Q5_1>>,
+        TensorType::Q8_0 => many::<U, OfBlocks<Q8_0>>,
+        TensorType::Q2_K => many::<U, OfSuperblocks<Q2K>>,
+        TensorType::Q3_K => many::<U, OfSuperblocks<Q3K>>,
+        TensorType::Q4_K => many::<U, OfSuperblocks<Q4K>>,
+        TensorType::Q5_K => many::<U, OfSuperblocks<Q5K>>,
+        TensorType::Q6_K => many::<U, OfSuperblocks<Q6K>>,
     }
 }

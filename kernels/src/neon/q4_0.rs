@@ -1,27 +1,34 @@
-//! Against the integer rung: 16 codes from a mask, 16 from a shift, 8 taken off all of them at
-//! once.
+//! `Q4_0`: the low halves of 16 bytes are a block's first 16 codes, the high halves the others. All
+//! are 8 too high.
 
-use super::{
-    Format,
-    lanes::{Multiply, dot_32, less, nibbles},
-};
-use crate::{blocks::f16_at, input::Int8Group};
+use std::arch::aarch64::*;
+
+use super::{blocks::Blocks, lanes::nibbles};
 
 pub(super) struct Q4_0;
 
-impl Format for Q4_0 {
-    unsafe fn dot<M: Multiply>(row: &[u8], x: &[Int8Group]) -> f32 {
-        let mut sum = 0.0;
-        for (blocks, x) in row.chunks(8 * 18).zip(x) {
-            for ((block, p), scale) in
-                blocks.chunks_exact(18).zip(x.values.as_chunks().0.chunks_exact(2)).zip(x.scales)
-            {
-                let [low, high] = nibbles(block[2..].try_into().expect("16 bytes"));
-                // SAFETY: as for this function.
-                let qp = unsafe { dot_32::<M>([less(low, 8), less(high, 8)], p) };
-                sum += scale * f16_at(block, 0) * qp as f32;
-            }
-        }
-        sum
+impl Blocks for Q4_0 {
+    const BYTES: usize = 18;
+    const OFFSET: f32 = -8.0;
+
+    #[inline(always)]
+    unsafe fn codes(four: *const u8, _: &mut *const u8) -> [int8x16_t; 8] {
+        // SAFETY: as for this function; the codes are the last 16 bytes of a block.
+        unsafe { halves::<{ Self::BYTES }, 2>(four) }
     }
+}
+
+/// The low and the high halves of 16 bytes in each of four blocks, `FIRST` bytes behind its
+/// beginning.
+///
+/// # Safety
+/// Four blocks lie there.
+#[inline(always)]
+pub(super) unsafe fn halves<const BYTES: usize, const FIRST: usize>(
+    four: *const u8,
+) -> [int8x16_t; 8] {
+    // SAFETY: as for this function; 16 bytes of a block.
+    let block = |b: usize| nibbles(unsafe { vld1q_u8(four.add(b * BYTES + FIRST)) });
+    let [[a, b], [c, d], [e, f], [g, h]] = [block(0), block(1), block(2), block(3)];
+    [a, b, c, d, e, f, g, h]
 }

@@ -1,45 +1,51 @@
-//! Against Q4_0: a fifth bit for each code. Its byte is brought to the code's lane, and the bit
-//! that is the code's own tested.
+//! `Q5_0`: against `Q4_0` a fifth bit for each code. Its byte is brought to the code's lane, and the
+//! bit that is the code's own tested.
 
 use std::arch::aarch64::*;
 
-use super::{
-    Format,
-    lanes::{Multiply, dot_32, less, load, nibbles},
-};
-use crate::{blocks::f16_at, input::Int8Group};
+use super::{blocks::Blocks, lanes::signed};
 
 pub(super) struct Q5_0;
 
-impl Format for Q5_0 {
-    unsafe fn dot<M: Multiply>(row: &[u8], x: &[Int8Group]) -> f32 {
-        let mut sum = 0.0;
-        for (blocks, x) in row.chunks(8 * 22).zip(x) {
-            for ((block, p), scale) in
-                blocks.chunks_exact(22).zip(x.values.as_chunks().0.chunks_exact(2)).zip(x.scales)
-            {
-                let [low, high] = nibbles(block[6..].try_into().expect("16 bytes"));
-                let codes = [
-                    less(with_fifth(low, block[2], block[3]), 16),
-                    less(with_fifth(high, block[4], block[5]), 16),
-                ];
-                // SAFETY: as for this function.
-                let qp = unsafe { dot_32::<M>(codes, p) };
-                sum += scale * f16_at(block, 0) * qp as f32;
-            }
-        }
-        sum
+impl Blocks for Q5_0 {
+    const BYTES: usize = 22;
+
+    #[inline(always)]
+    unsafe fn codes(four: *const u8, _: &mut *const u8) -> [int8x16_t; 8] {
+        // SAFETY: as for this function; two bytes are in front of the fifth bits.
+        unsafe { five_bits::<{ Self::BYTES }, 2>(four) }
     }
 }
 
-/// Adds 16 to the codes whose bit is set: bits of `first` belong to codes 0…7, those of `second` to
-/// 8…15.
+/// The codes of four blocks, less 16. In each, four bytes of fifth bits stand `FIRST` bytes behind
+/// its beginning, and 16 bytes of four bits each behind those.
+///
+/// # Safety
+/// Four blocks lie there.
 #[inline(always)]
-fn with_fifth(codes: uint8x16_t, first: u8, second: u8) -> uint8x16_t {
-    let own = load(&[1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128]);
-    // SAFETY: every processor of this architecture has these instructions.
+pub(super) unsafe fn five_bits<const BYTES: usize, const FIRST: usize>(
+    four: *const u8,
+) -> [int8x16_t; 8] {
+    // SAFETY: as for this function; 20 bytes of a block.
     unsafe {
-        let bits = vcombine_u8(vdup_n_u8(first), vdup_n_u8(second));
-        vorrq_u8(codes, vandq_u8(vtstq_u8(bits, own), vdupq_n_u8(16)))
+        let own = vreinterpretq_u8_u64(vdupq_n_u64(0x8040_2010_0804_0201));
+        let first_two = vcombine_u8(vdup_n_u8(0), vdup_n_u8(1));
+        let last_two = vcombine_u8(vdup_n_u8(2), vdup_n_u8(3));
+        let block = |b: usize| {
+            let fifth = four.add(b * BYTES + FIRST);
+            let bytes = vld1q_u8(fifth.add(4));
+            // Where the bit is not set the upper half of the code becomes ones, which takes 16 off
+            // it; where it is set, zeros.
+            let missing = vdupq_n_u32(!fifth.cast::<u32>().read_unaligned());
+            let missing = vreinterpretq_u8_u32(missing);
+            let low = vtstq_u8(vqtbl1q_u8(missing, first_two), own);
+            let high = vtstq_u8(vqtbl1q_u8(missing, last_two), own);
+            [
+                signed(vsliq_n_u8::<4>(bytes, low)),
+                signed(vsliq_n_u8::<4>(vshrq_n_u8::<4>(bytes), high)),
+            ]
+        };
+        let [[a, b], [c, d], [e, f], [g, h]] = [block(0), block(1), block(2), block(3)];
+        [a, b, c, d, e, f, g, h]
     }
 }

@@ -43,8 +43,8 @@ struct Shared {
     wake: Condvar,
 }
 
-// SAFETY: `job` is written by the thread that holds the crew's `turn`, while no worker runs (`working`
-// is 0), published by the release of `epoch` and read after an acquire of it.
+// SAFETY: `job` is written by the thread that holds the crew's `turn`, while no worker runs
+// (`working` is 0), published by the release of `epoch` and read after an acquire of it.
 unsafe impl Sync for Shared {}
 // SAFETY: what `job` refers to is `Sync`, so it may be called from any thread.
 unsafe impl Send for Shared {}

@@ -28,8 +28,8 @@ pub use self::{
 
 /// Threads that work on one thing at a time; the calling thread is one of them.
 ///
-/// Several threads may call one team, and its own threads too, within the work that they do: whoever
-/// finds it busy does its work alone.
+/// Several threads may call one team, and its own threads too, within the work that they do:
+/// whoever finds it busy does its work alone.
 pub struct Team<S = InOrder> {
     crew: Crew,
     schedule: PhantomData<fn() -> S>,
@@ -127,8 +127,8 @@ impl<S: Schedule> Team<S> {
 /// Who takes which tile.
 pub trait Schedule {
     /// What every thread of the team does: as long as there are tiles that nobody has taken, it
-    /// takes the next one and works on it. `next` is shared by all threads and counts the tiles that
-    /// were taken; a tile is its rows and its columns in the whole.
+    /// takes the next one and works on it. `next` is shared by all threads and counts the tiles
+    /// that were taken; a tile is its rows and its columns in the whole.
     fn take_tiles(next: &impl Counter, cut: Cut, work: impl Fn((Range<usize>, Range<usize>)));
 }
 
@@ -143,8 +143,8 @@ impl Schedule for InOrder {
     }
 }
 
-/// A number that threads share. The functions are those of [`AtomicUsize`]; a test that wants to know
-/// what happens between two of them brings a counter of its own.
+/// A number that threads share. The functions are those of [`AtomicUsize`]; a test that wants to
+/// know what happens between two of them brings a counter of its own.
 pub trait Counter: Sync {
     /// The number, about to be used.
     fn number(&self) -> &AtomicUsize;

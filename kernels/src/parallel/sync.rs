@@ -1,5 +1,5 @@
-//! What threads share: the standard library's, or `loom`'s, which runs a test once for every order in
-//! which threads can take their steps (`RUSTFLAGS="--cfg loom" cargo test --test loom`).
+//! What threads share: the standard library's, or `loom`'s, which runs a test once for every order
+//! in which threads can take their steps (`RUSTFLAGS="--cfg loom" cargo test --test loom`).
 
 #[cfg(loom)]
 pub(super) use loom::{
@@ -43,7 +43,7 @@ impl<T> UnsafeCell<T> {
 /// How often a waiting thread looks before it offers its core to another: some tens of
 /// microseconds.
 #[cfg(not(loom))]
-const SPINS: u32 = 1 << 10;
+const SPINS: u32 = if cfg!(miri) { 1 } else { 1 << 10 };
 
 /// Waits by looking.
 pub(super) fn wait_until(done: impl Fn() -> bool) {

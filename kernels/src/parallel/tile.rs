@@ -109,9 +109,9 @@ impl<T> Tile<'_, T> {
     /// If the row is not in the tile.
     pub fn row_mut(&mut self, row: usize) -> &mut [T] {
         assert!(self.rows.contains(&row), "row {row} is not in this tile");
-        // SAFETY: rows and columns lie within the slice that the tiles were made of, and nobody else
-        // has a tile with this part, see `Whole::tile`; `&mut self` keeps two parts of one tile from
-        // being borrowed at once.
+        // SAFETY: rows and columns lie within the slice that the tiles were made of, and nobody
+        // else has a tile with this part, see `Whole::tile`; `&mut self` keeps two parts of one
+        // tile from being borrowed at once.
         unsafe {
             std::slice::from_raw_parts_mut(
                 self.base.add(row * self.width + self.cols.start),

@@ -1,8 +1,9 @@
 //! Running a solution's code so that Python stays alive: other threads run, and Ctrl-C is heard.
 //!
-//! A signal is handled by Python's main thread, and only between two steps of Python code. So the work is done on a thread of
-//! its own, while the thread that called waits without the interpreter lock and looks for signals every now and then. After
-//! Ctrl-C it does not wait any longer: the work is left to itself and ends at its next question, or when it is done.
+//! A signal is handled by Python's main thread, and only between two steps of Python code. So the
+//! work is done on a thread of its own, while the thread that called waits without the interpreter
+//! lock and looks for signals every now and then. After Ctrl-C it does not wait any longer: the
+//! work is left to itself and ends at its next question, or when it is done.
 
 use std::{
     convert::Infallible,
@@ -36,8 +37,8 @@ pub(crate) fn call<T: Send + 'static>(
     converse(py, |_| work(), |never: Infallible| -> PyResult<()> { match never {} })
 }
 
-/// As [`call`], for code that asks questions on its way. They are answered by `answer` on the thread that called; an exception
-/// there ends the work.
+/// As [`call`], for code that asks questions on its way. They are answered by `answer` on the
+/// thread that called; an exception there ends the work.
 ///
 /// # Errors
 /// As [`call`], and whatever `answer` returns.
@@ -92,8 +93,8 @@ enum Said<Q, T> {
     Result(PyResult<T>),
 }
 
-/// A value that Python keeps and a solution changes. Work that was left to itself after Ctrl-C still has it: the next call
-/// waits, and can be interrupted while it does.
+/// A value that Python keeps and a solution changes. Work that was left to itself after Ctrl-C
+/// still has it: the next call waits, and can be interrupted while it does.
 pub(crate) struct Kept<T>(Arc<Mutex<T>>);
 
 impl<T: Send + 'static> Kept<T> {

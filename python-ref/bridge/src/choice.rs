@@ -1,4 +1,5 @@
-//! Enumerations as Python has them: each is an `enum.Enum`, with names, values, iteration and hashes.
+//! Enumerations as Python has them: each is an `enum.Enum`, with names, values, iteration and
+//! hashes.
 
 use pyo3::{
     exceptions::PyTypeError,
@@ -75,7 +76,8 @@ macro_rules! choice {
         }
 
         impl $crate::choice::Choice for $name {
-            const NAMED: (&'static str, &'static str) = (stringify!($name), concat!($($doc),+).trim_ascii());
+            const NAMED: (&'static str, &'static str) =
+                (stringify!($name), concat!($($doc),+).trim_ascii());
             const MEMBERS: &'static [(&'static str, &'static str, Self)] =
                 &[$((stringify!($member), $value, Self::$member),)+];
 

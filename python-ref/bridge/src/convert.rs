@@ -15,14 +15,15 @@ const MAX_AXES: usize = 32;
 
 /// An array of numbers, as f32 in row-major order.
 ///
-/// Anything that `numpy.asarray` takes is converted, so a float64 array, a slice with gaps or a CPU tensor will do.
+/// Anything that `numpy.asarray` takes is converted, so a float64 array, a slice with gaps or a CPU
+/// tensor will do.
 #[derive(Clone)]
 pub(crate) struct Floats(pub Tensor);
 
 impl Floats {
     /// The values in row-major order.
     pub(crate) fn to_vec(&self) -> Vec<f32> {
-        self.0.iter().copied().collect()
+        self.0.as_slice().map_or_else(|| self.0.iter().copied().collect(), <[f32]>::to_vec)
     }
 }
 
@@ -106,7 +107,8 @@ impl<const AXES: usize> FromPyObject<'_, '_> for Ids<AXES> {
     }
 }
 
-/// `numpy.asarray(object)` as `dtype`, if its own type is of one of these kinds (`f` float, `i` and `u` whole numbers).
+/// `numpy.asarray(object)` as `dtype`, if its own type is of one of these kinds (`f` float, `i` and
+/// `u` whole numbers).
 fn as_array<'py>(
     object: &Bound<'py, PyAny>,
     kinds: &str,
@@ -140,7 +142,8 @@ fn as_array<'py>(
         return Err(wrong("a single number".to_owned()));
     }
     room("an array", &shape)?;
-    // In row-major order, whatever the values, no subclass of ndarray, and copied only where that changes anything.
+    // In row-major order, whatever the values, no subclass of ndarray, and copied only where that
+    // changes anything.
     let converted = array.call_method1("astype", (dtype, "C", "unsafe", false, false))?;
     if dtype == "float32" && found.getattr("itemsize")?.extract::<usize>()? > size_of::<f32>() {
         let infinite = |array: &Bound<'py, PyAny>| -> PyResult<usize> {

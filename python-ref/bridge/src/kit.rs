@@ -114,7 +114,8 @@ impl Tokenizer {
         self.call(py, "ids", move |tokenizer| tokenizer.decode(&ids.to_vec()))
     }
 
-    /// The bytes that a token stands for within a text; none for an id that the tokenizer does not have.
+    /// The bytes that a token stands for within a text; none for an id that the tokenizer does not
+    /// have.
     fn token_bytes(&self, id: Count) -> Vec<u8> {
         u32::try_from(id.0).map_or_else(|_| Vec::new(), |id| self.tokenizer.token_bytes(id))
     }

@@ -1,5 +1,5 @@
-//! Whether there is room for what a call is about to compute. An allocation that fails ends the whole process, so sizes are
-//! looked at before anything is asked for.
+//! Whether there is room for what a call is about to compute. An allocation that fails ends the
+//! whole process, so sizes are looked at before anything is asked for.
 
 use std::fs;
 
@@ -41,7 +41,8 @@ pub(crate) fn room_for(what: &str, shape: &[usize], element: usize) -> PyResult<
         return Ok(());
     }
     Err(PyMemoryError::new_err(format!(
-        "{what}: found shape {shape:?}, which takes {} and as much again on the way; expected less than the {} that are free",
+        "{what}: found shape {shape:?}, which takes {} and as much again on the way, \
+         expected less than the {} that are free",
         shown(bytes),
         shown(free().unwrap_or(UNKNOWN)),
     )))
@@ -54,7 +55,8 @@ fn shown(bytes: u64) -> String {
     format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
 }
 
-/// Bytes that the system would give, or fewer if this process or its container may not have as many.
+/// Bytes that the system would give, or fewer if this process or its container may not have as
+/// many.
 fn free() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).ok();
     let text = read("/proc/meminfo")?;

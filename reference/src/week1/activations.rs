@@ -1,4 +1,4 @@
-//! Day 5. Looking inside: every intermediate result of a model, by name and in order.
+//! Day 5, provided. Looking inside: every intermediate result of a model, by name and in order.
 //!
 //! Provided, not a task. **It spells out the attention layer: do not read on before day 3 is
 //! green.** `cargo course trace` compares the list of your model with that of the reference, the

@@ -9,7 +9,9 @@ use super::{
     kernels::vector::TILE,
     plan::{AttentionKind, Plan},
     rows::Row,
-    streaming::{BLOCK, MAX_HEAD_DIM, MAX_QUERIES, Query, attend_block, attend_streaming},
+    streaming::{
+        MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES, Query, attend_block, attend_streaming,
+    },
 };
 
 /// What attends: the queries of all rows of a pass, in one layer.
@@ -41,7 +43,7 @@ pub fn attend(
     let together = (1..=group.min(MAX_QUERIES)).rev().find(|n| group % n == 0).unwrap_or(1);
     // One new token is one row for each thread; of a prompt, a block of rows shares the work on a
     // tile of keys.
-    let block = if rows.len() < 4 { 1 } else { (BLOCK / together).min(16) };
+    let block = if rows.len() < 4 { 1 } else { (MAX_BLOCK_QUERIES / together).min(16) };
     plan.team.parallel_tiles(out, width, (block, together * d), |tile| {
         let (cols, head) = (tile.cols(), tile.cols().start / (group * d));
         let mine = &rows[tile.rows()];
@@ -50,7 +52,7 @@ pub fn attend(
             && mine.len() > 1
             && mine.iter().all(|row| row.sequence == sequence)
         {
-            let mut queries = [const { Query { q: &[], visible: 0..0 } }; BLOCK];
+            let mut queries = [const { Query { q: &[], visible: 0..0 } }; MAX_BLOCK_QUERIES];
             let n = mine.len() * together;
             for (i, query) in queries[..n].iter_mut().enumerate() {
                 let (t, head) = (tile.rows().start + i / together, i % together);
@@ -62,7 +64,7 @@ pub fn attend(
                 (visible(rows, tile.rows().start), visible(rows, tile.rows().end - 1));
             let whole_tiles = first.start / TILE * TILE..last.end;
             let runs = cache.runs(layer, sequence, head, whole_tiles);
-            let mut block = [0f32; BLOCK * MAX_HEAD_DIM];
+            let mut block = [0f32; MAX_BLOCK_QUERIES * MAX_HEAD_DIM];
             let block = &mut block[..n * d];
             attend_block(&queries[..n], runs, d, scale, block);
             for (t, out) in tile.rows().zip(block.chunks_exact(together * d)) {

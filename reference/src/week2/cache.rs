@@ -8,17 +8,17 @@ use super::kernels::vector::{narrow, widen_f16};
 
 /// Where a model keeps the keys and values of positions, and where attention finds them again.
 ///
-/// The model and attention know a cache by this alone. [`DenseCache`] keeps room for every position;
-/// another may take pages as a text grows. What they must have in common:
+/// The model and attention know a cache by this alone. [`DenseCache`] keeps room for every
+/// position; another may take pages as a text grows. What they must have in common:
 ///
-/// - **Keys and values come as runs**: positions that lie one after the other in memory. A dense cache
-///   has one run for a range, a paged one has a run for each page.
-/// - **A run may end at a multiple of the attention tile**
-///   ([`TILE`](super::kernels::vector::TILE) positions), or where the range ends, and nowhere else. So
-///   a page holds a multiple of a tile. Attention takes whole tiles of a run, and rounds once for each:
-///   with this rule its answer does not depend on how memory is cut up, to the last bit.
-/// - **Positions are ranges, not lengths**: a model with a sliding window looks at the last positions
-///   alone, and a cache may give back what lies before them.
+/// - **Keys and values come as runs**: positions that lie one after the other in memory. A dense
+///   cache has one run for a range, a paged one has a run for each page.
+/// - **A run may end at a multiple of the attention tile** ([`TILE`](super::kernels::vector::TILE)
+///   positions), or where the range ends, and nowhere else. So a page holds a multiple of a tile.
+///   Attention takes whole tiles of a run, and rounds once for each: with this rule its answer does
+///   not depend on how memory is cut up, to the last bit.
+/// - **Positions are ranges, not lengths**: a model with a sliding window looks at the last
+///   positions alone, and a cache may give back what lies before them.
 pub trait KvCache: Sync {
     /// Its sizes. `capacity` is what a single sequence can have at most.
     fn shape(&self) -> CacheShape;
@@ -26,8 +26,8 @@ pub trait KvCache: Sync {
     /// Positions of a sequence that are in the cache: 0 to `len` − 1.
     fn len(&self, sequence: usize) -> usize;
 
-    /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`. What is
-    /// stored there is replaced.
+    /// Stores the keys and values of one position in one layer. `keys [H, D]`, `values [H, D]`.
+    /// What is stored there is replaced.
     ///
     /// # Panics
     /// If the position is beyond the capacity, or layer or sequence are not in the cache.
@@ -40,8 +40,8 @@ pub trait KvCache: Sync {
         values: &[f32],
     );
 
-    /// Keys and values of these positions of a head, in order. What [`KvCache::write`] stored is there
-    /// at once, before [`KvCache::advance`] counts it.
+    /// Keys and values of these positions of a head, in order. What [`KvCache::write`] stored is
+    /// there at once, before [`KvCache::advance`] counts it.
     ///
     /// # Panics
     /// If a position is beyond the capacity, or layer, sequence or head are not in the cache.
@@ -53,8 +53,8 @@ pub trait KvCache: Sync {
         positions: Range<usize>,
     ) -> impl Iterator<Item = Run<'_>> + Clone;
 
-    /// Says that a position has been written in every layer: the model's last act on each row, in their
-    /// order.
+    /// Says that a position has been written in every layer: the model's last act on each row, in
+    /// their order.
     ///
     /// # Panics
     /// If it is not the next position of its sequence.
@@ -132,9 +132,9 @@ pub struct Run<'a> {
     pub values: Cells<'a>,
 }
 
-/// A cache that keeps room for every position of every sequence: `[layers, sequences, H, S, D]`, once
-/// for keys and once for values. A head's positions lie one after the other, because attention reads
-/// them so: any range of them is one run.
+/// A cache that keeps room for every position of every sequence: `[layers, sequences, H, S, D]`,
+/// once for keys and once for values. A head's positions lie one after the other, because attention
+/// reads them so: any range of them is one run.
 #[derive(Debug, Clone)]
 pub struct DenseCache {
     shape: CacheShape,
@@ -207,7 +207,8 @@ impl KvCache for DenseCache {
 }
 
 impl DenseCache {
-    /// An empty cache. The memory is asked for zeroed, so the system gives pages as they are written.
+    /// An empty cache. The memory is asked for zeroed, so the system gives pages as they are
+    /// written.
     #[must_use]
     pub fn new(shape: CacheShape, cache_type: CacheType) -> Self {
         let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
@@ -226,8 +227,8 @@ impl DenseCache {
         self.computed
     }
 
-    /// Keys and values of these positions of a head, `positions.start` to `positions.end` − 1, which lie
-    /// one after the other.
+    /// Keys and values of these positions of a head, `positions.start` to `positions.end` − 1,
+    /// which lie one after the other.
     ///
     /// # Panics
     /// If a position is beyond the capacity, or layer, sequence or head are not in the cache.

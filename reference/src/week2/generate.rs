@@ -77,8 +77,8 @@ impl<C: KvCache> Session<C> {
         self.keep_prefix(&[]);
     }
 
-    /// Runs `tokens` after those of the sequence, in chunks of at most `chunk` rows (0 counts as 1),
-    /// and returns the logits `[V]` after the last one. They are then part of the sequence.
+    /// Runs `tokens` after those of the sequence, in chunks of at most `chunk` rows (0 counts as
+    /// 1), and returns the logits `[V]` after the last one. They are then part of the sequence.
     ///
     /// # Errors
     /// If there are no tokens, or one of them or its position is out of range; the sequence then
@@ -106,8 +106,9 @@ impl<C: KvCache> Session<C> {
         // END SOLUTION
     }
 
-    /// Extends `prompt`. What it has in common with the sequence so far stays in the cache and is not
-    /// computed again; what else the sequence holds is forgotten ([`Session::keep_prefix`]).
+    /// Extends `prompt`. What it has in common with the sequence so far stays in the cache and is
+    /// not computed again; what else the sequence holds is forgotten
+    /// ([`Session::keep_prefix`]).
     ///
     /// `choose(logits, tokens)` is as in week 1, with the prompt and all new tokens; `on_token`
     /// receives every new token and never a stop token. Limits are looked at in week 1's order;

@@ -1,4 +1,4 @@
-//! Day 1. The weights of a layer: linear layers, norms, the MLP.
+//! Day 1, provided. The weights of a layer: linear layers, norms, the MLP.
 
 use super::matrix::Matrix;
 

@@ -1,9 +1,9 @@
-//! Putting a model together: from a Hugging Face folder, or from a GGUF file. Weights stay where
-//! they are.
+//! Provided. Putting a model together: from a Hugging Face folder, or from a GGUF file. Weights
+//! stay where they are.
 
 use std::{collections::HashSet, path::Path};
 
-use anyhow::{Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use tiny_llm_formats::{
     bytes::Bytes,
     checkpoint::{Checkpoint, Dtype},
@@ -55,19 +55,7 @@ pub fn load_gguf(gguf: &Gguf, context: usize) -> Result<Model> {
     let mut used = HashSet::from([ROPE_FACTORS.to_owned()]);
     let mut matrix = |name: &str, shape: &[usize]| {
         let name = gguf_name(name).expect("every tensor of these models has a name");
-        let info = gguf.required(&name)?;
-        ensure!(
-            info.shape == shape,
-            "{file}: tensor {name}: found shape {:?}, expected {shape:?} from the metadata",
-            info.shape
-        );
-        ensure!(
-            shape.len() > 1 || info.tensor_type.block_len() == 1,
-            "{file}: tensor {name}: found type {}, expected F32, F16 or BF16",
-            info.tensor_type
-        );
-        let matrix = as_matrix(&name, shape, info.tensor_type, gguf.bytes_of(info))
-            .map_err(|e| anyhow!("{file}: {e}"))?;
+        let matrix = gguf_matrix(gguf, &name, shape)?;
         used.insert(name);
         Ok(matrix)
     };
@@ -114,7 +102,28 @@ fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
     Ok(factors)
 }
 
-/// A tensor of a checkpoint, as it lies there.
+/// A tensor of a GGUF file, as it lies there; one of three axes as [`stored_matrix`] has it.
+///
+/// # Errors
+/// If there is none of this name and shape, or it is a vector of blocks.
+pub fn gguf_matrix(gguf: &Gguf, name: &str, shape: &[usize]) -> Result<Matrix> {
+    let (info, file) = (gguf.required(name)?, gguf.metadata.file());
+    ensure!(
+        info.shape == shape,
+        "{file}: tensor {name}: found shape {:?}, expected {shape:?} from the metadata",
+        info.shape
+    );
+    ensure!(
+        shape.len() > 1 || info.tensor_type.block_len() == 1,
+        "{file}: tensor {name}: found type {}, expected F32, F16 or BF16",
+        info.tensor_type
+    );
+    as_matrix(name, shape, info.tensor_type, gguf.bytes_of(info))
+        .map_err(|e| anyhow!("{file}: {e}"))
+}
+
+/// A tensor of a checkpoint, as it lies there. One of three axes `[n, rows, cols]`, as experts are
+/// stored, comes as its `n` matrices one below the other, for [`Matrix::split`].
 ///
 /// # Errors
 /// If there is none of this name and shape, or its type is not supported.
@@ -133,7 +142,12 @@ fn as_matrix(name: &str, shape: &[usize], tensor_type: TensorType, bytes: Bytes)
     let (rows, cols) = match *shape {
         [cols] => (1, cols),
         [rows, cols] => (rows, cols),
-        _ => bail!("tensor {name}: found {} axes, expected one or two", shape.len()),
+        // One matrix below the other.
+        [n, rows, cols] => {
+            let all = n.checked_mul(rows);
+            (all.with_context(|| format!("tensor {name}: found {n} times {rows} rows"))?, cols)
+        }
+        _ => bail!("tensor {name}: found {} axes, expected one, two or three", shape.len()),
     };
     Matrix::new(rows, cols, tensor_type, bytes).map_err(|e| anyhow!("tensor {name}: {e}"))
 }

@@ -105,7 +105,7 @@ pub fn attend_streaming<'a>(
 }
 
 /// Rows and heads whose attention [`attend_block`] computes together.
-pub const BLOCK: usize = 128;
+pub const MAX_BLOCK_QUERIES: usize = 128;
 
 /// One query of a block: a row and a head.
 #[derive(Debug, Clone)]
@@ -119,11 +119,11 @@ pub struct Query<'a> {
 /// Attention of many queries over the same keys and values, for prompts: each tile is widened and
 /// transposed once for all of them.
 ///
-/// `queries` are at most [`BLOCK`]; `out [queries, D]`; `runs` hold at least the positions that some
-/// query sees. A score is `scale · q·k`.
+/// `queries` are at most [`MAX_BLOCK_QUERIES`]; `out [queries, D]`; `runs` hold at least the positions that
+/// some query sees. A score is `scale · q·k`.
 ///
 /// # Panics
-/// If there are more queries than [`BLOCK`], or `D` is above [`MAX_HEAD_DIM`].
+/// If there are more queries than [`MAX_BLOCK_QUERIES`], or `D` is above [`MAX_HEAD_DIM`].
 pub fn attend_block<'a>(
     queries: &[Query<'_>],
     runs: impl Iterator<Item = Run<'a>>,
@@ -135,13 +135,13 @@ pub fn attend_block<'a>(
     let n_queries = queries.len();
     let (mut tile, mut transposed) = ([0f32; TILE * MAX_HEAD_DIM], [0f32; TILE * MAX_HEAD_DIM]);
     let (tile, transposed) = (&mut tile[..TILE * head_dim], &mut transposed[..TILE * head_dim]);
-    let mut rows: [&[f32]; BLOCK] = [&[]; BLOCK];
+    let mut rows: [&[f32]; MAX_BLOCK_QUERIES] = [&[]; MAX_BLOCK_QUERIES];
     for (row, query) in rows.iter_mut().zip(queries) {
         *row = query.q;
     }
-    let mut softmax = [OnlineSoftmax::default(); BLOCK];
-    let mut factors = [0f32; BLOCK];
-    let mut scores = [0f32; BLOCK * TILE];
+    let mut softmax = [OnlineSoftmax::default(); MAX_BLOCK_QUERIES];
+    let mut factors = [0f32; MAX_BLOCK_QUERIES];
+    let mut scores = [0f32; MAX_BLOCK_QUERIES * TILE];
     let scores = &mut scores[..n_queries * TILE];
     out.fill(0.0);
     for run in runs {

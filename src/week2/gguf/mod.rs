@@ -1,4 +1,4 @@
-//! Day 2. GGUF files: one file with everything that a model needs.
+//! Day 2, provided. GGUF files: one file with everything that a model needs.
 //!
 //! A file is a header, metadata (keys and values: sizes, vocabulary, chat template), a table of
 //! tensors, and their data, in this order. Nothing of the data is read here: a tensor is a place in

@@ -1,5 +1,5 @@
-//! Days 5 and 6. Products of quantized matrices: a ladder of kernels, and the one place where a
-//! rung is chosen.
+//! Days 5 and 6, provided. Products of quantized matrices: a ladder of kernels, and the one place
+//! where a rung is chosen.
 //!
 //! The rungs that the course writes are here. All others, and the formats that no day teaches, are
 //! provided by the crate `tiny_llm_kernels`.
@@ -14,8 +14,6 @@ pub mod neon;
 pub mod unpacked;
 
 use tiny_llm_formats::gguf::TensorType;
-#[cfg(target_arch = "aarch64")]
-use tiny_llm_kernels::neon::lanes::{DotProduct, Widening};
 pub use tiny_llm_kernels::{
     Kernel,
     choice::Choice,
@@ -25,7 +23,7 @@ pub use tiny_llm_kernels::{
 use tiny_llm_kernels::{MANY, provided, unpacked::has_integers};
 
 use super::{
-    input::{Input, Prepared, quantize_row},
+    input::{Input, Prepared, quantize_activations},
     matrix::Matrix,
     parallel::Team,
 };
@@ -33,13 +31,17 @@ use super::{
 /// Rows of a weight matrix that a thread takes at a time: few, so that all threads are busy to the
 /// end.
 const GRAIN: usize = 32;
-/// With few rows of activations memory is the limit, and long runs of rows are read faster: so many
-/// for each thread, each of no more than [`LONG`] rows.
-const RUNS: usize = 4;
+/// With few rows of activations memory is the limit, and long stretches of rows are read faster: so
+/// many for each thread, each of no more than [`LONG`] rows.
+const STRETCHES: usize = 4;
 const LONG: usize = 256;
 
 /// The kernel for a matrix of `tensor_type` and `rows` rows of activations that is written here, if
 /// this rung has one.
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(unused_variables, reason = "only vector kernels ask how many rows there are")
+)]
 fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     match rung {
         Rung::Naive => Some(naive::kernel),
@@ -48,15 +50,13 @@ fn written(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
         #[cfg(target_arch = "x86_64")]
         Rung::Avx2 => avx2::kernel(tensor_type, rows),
         #[cfg(target_arch = "aarch64")]
-        Rung::Neon => neon::kernel::<Widening>(tensor_type),
-        #[cfg(target_arch = "aarch64")]
-        Rung::NeonDot => neon::kernel::<DotProduct>(tensor_type),
+        Rung::Neon => neon::kernel(tensor_type, rows),
         _ => None,
     }
 }
 
-/// Whether the course writes what multiplies such a matrix on this rung: the first three rungs of the
-/// formats that it teaches, and some kernels of the rungs with vector instructions.
+/// Whether the course writes what multiplies such a matrix on this rung: the first three rungs of
+/// the formats that it teaches, and some kernels of the rungs with vector instructions.
 #[must_use]
 pub fn is_written(rung: Rung, tensor_type: TensorType, rows: usize) -> bool {
     integer::dot(tensor_type).is_some() && written(rung, tensor_type, rows).is_some()
@@ -116,8 +116,8 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &m
         );
     }
     let (_, kernel) = kernel(rung, weight.tensor_type, x.rows);
-    let run = weight.rows.div_ceil(RUNS * team.threads()).next_multiple_of(4);
-    let grain = if x.rows < MANY { run.clamp(4, LONG) } else { GRAIN };
+    let stretch = weight.rows.div_ceil(STRETCHES * team.threads()).next_multiple_of(4);
+    let grain = if x.rows < MANY { stretch.clamp(4, LONG) } else { GRAIN };
     team.parallel_tiles(out, weight.rows, (x.rows, grain), |tile| {
         // SAFETY: the machine has the rung's instructions, and those of the rungs below.
         unsafe { kernel(weight, &x, tile) }
@@ -132,6 +132,6 @@ pub fn quantize<'a>(rung: Rung, team: &Team, x: &'a mut Input, width: usize) -> 
     if provided::quantize(rung, team, x, width) {
         x.with_int8(width)
     } else {
-        x.quantize_with(team, width, quantize_row)
+        x.quantize_with(team, width, quantize_activations)
     }
 }

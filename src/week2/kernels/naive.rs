@@ -1,5 +1,5 @@
-//! The first rung: each row is decoded into a buffer, and the buffer multiplied. Two passes over
-//! memory.
+//! Provided. The first rung: each row is decoded into a buffer, and the buffer multiplied. Two
+//! passes over memory.
 
 use crate::week2::{blocks::dequantize_row, input::Input, matrix::Matrix, parallel::Tile};
 

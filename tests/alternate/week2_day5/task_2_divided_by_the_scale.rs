@@ -1,4 +1,4 @@
-//! function: quantize_row
+//! function: quantize_activations
 //! how: divides by the scale, rounds halves away from zero, fills up first
 for (g, group) in groups.iter_mut().enumerate() {
     *group = Int8Group::default();

@@ -1,8 +1,7 @@
 //! function: matrix_matrix
 //! how: all rows of the tile are unpacked, then each row of activations meets all of them
 let unpacked: Vec<Vec<Unpacked>> = tile
-    .cols
-    .clone()
+    .cols()
     .map(|r| {
         let mut row = vec![Unpacked::default(); x.groups()];
         unpack(weight.row(r), &mut row);

@@ -3,13 +3,13 @@
     let n_queries = queries.len();
     let (mut tile, mut transposed) = ([0f32; TILE * MAX_HEAD_DIM], [0f32; TILE * MAX_HEAD_DIM]);
     let (tile, transposed) = (&mut tile[..TILE * head_dim], &mut transposed[..TILE * head_dim]);
-    let mut rows: [&[f32]; BLOCK] = [&[]; BLOCK];
+    let mut rows: [&[f32]; MAX_BLOCK_QUERIES] = [&[]; MAX_BLOCK_QUERIES];
     for (row, query) in rows.iter_mut().zip(queries) {
         *row = query.q;
     }
-    let mut softmax = [OnlineSoftmax::default(); BLOCK];
-    let mut factors = [0f32; BLOCK];
-    let mut scores = [0f32; BLOCK * TILE];
+    let mut softmax = [OnlineSoftmax::default(); MAX_BLOCK_QUERIES];
+    let mut factors = [0f32; MAX_BLOCK_QUERIES];
+    let mut scores = [0f32; MAX_BLOCK_QUERIES * TILE];
     let scores = &mut scores[..n_queries * TILE];
     out.fill(0.0);
     for run in runs {

@@ -1,7 +1,7 @@
 //! function: attend_block
 //! how: each query goes over the runs by itself
     use super::cache::Cells;
-    assert!(queries.len() <= BLOCK && head_dim <= MAX_HEAD_DIM);
+    assert!(queries.len() <= MAX_BLOCK_QUERIES && head_dim <= MAX_HEAD_DIM);
     let runs: Vec<Run<'a>> = runs.collect();
     for (query, out) in queries.iter().zip(out.chunks_exact_mut(head_dim)) {
         let seen = runs.iter().map(|run| {

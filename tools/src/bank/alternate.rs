@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 
 use super::{Entry, Kind};
-use crate::{consistency::task_of_test, curriculum::Day};
+use crate::{curriculum::Day, libtest::task_of_test};
 
 /// Reads one. Its first lines are `//! function: causal_mask` and `//! how: …`.
 ///

@@ -44,7 +44,7 @@ impl Change {
                 block.push(line);
                 match lines.peek() {
                     Some(next) if arrow(next).is_none() => {
-                        line = lines.next().copied().unwrap_or_default()
+                        line = lines.next().copied().unwrap_or_default();
                     }
                     _ => break,
                 }

@@ -53,6 +53,16 @@ pub(super) struct Matrix<'a> {
     pub(super) problems: Vec<String>,
 }
 
+impl<'a> Matrix<'a> {
+    /// Adds what was tried elsewhere.
+    pub(super) fn add(&mut self, other: Self) {
+        self.rows.extend(other.rows);
+        self.alternates += other.alternates;
+        self.answers.extend(other.answers);
+        self.problems.extend(other.problems);
+    }
+}
+
 /// Runs all entries, to learn the wrong answers and to see what is said of them; those of a day whose
 /// answers are not what they were, twice.
 ///
@@ -65,8 +75,8 @@ pub(super) fn run<'a>(
     record: &Path,
 ) -> Result<Matrix<'a>> {
     let mut matrix = Matrix::default();
-    for day in curriculum.days() {
-        matrix.answers.insert(day.module(), Answers::default());
+    for entry in entries {
+        matrix.answers.entry(super::answers_file(entry, curriculum)).or_default();
     }
     let module = |entry: &Entry| entry.task.feature.replace('-', "_");
     let mut first = each(entries, |i, entry| {
@@ -99,7 +109,8 @@ pub(super) fn run<'a>(
     }
     for (entry, wrong, recorded) in answers.iter().filter(|(_, wrong, _)| wrong.shows.is_none()) {
         for answer in *recorded {
-            matrix.answers.entry(module(entry)).or_default().add(answer, wrong);
+            let file = super::answers_file(entry, curriculum);
+            matrix.answers.entry(file).or_default().add(answer, wrong);
         }
     }
     matrix.problems.extend(ambiguities(&answers));
@@ -116,7 +127,7 @@ pub(super) fn run<'a>(
         }
     }
     let second = each(entries, |i, entry| match entry.kind {
-        Kind::Wrong(_) if anew.contains(&module(entry)) => {
+        Kind::Wrong(_) if anew.contains(&super::answers_file(entry, curriculum)) => {
             tests(&mut bank.command(&module(entry), &filter(entry), i + 1)?).map(Some)
         }
         _ => Ok(None),
@@ -137,9 +148,9 @@ pub(super) fn run<'a>(
 }
 
 /// Does something with every entry and its place, on all cores, and returns the results in order.
-pub(super) fn each<T: Send>(
-    entries: &[Entry],
-    action: impl Fn(usize, &Entry) -> Result<T> + Sync,
+pub(crate) fn each<E: Sync, T: Send>(
+    entries: &[E],
+    action: impl Fn(usize, &E) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let worker = || {
@@ -248,14 +259,14 @@ fn judge(entry: &Entry, wrong: &Wrong, ran: &Ran, says: &[&str]) -> Vec<String> 
 
 /// A run of tests.
 #[derive(Debug)]
-pub(super) struct Ran {
-    pub(super) report: Report,
+pub(crate) struct Ran {
+    pub(crate) report: Report,
     /// Whether it came to its end.
-    pub(super) ended: bool,
+    pub(crate) ended: bool,
 }
 
 impl Ran {
-    pub(super) fn red(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn red(&self) -> impl Iterator<Item = &str> {
         self.report.passed.iter().filter(|(_, passed)| !**passed).map(|(name, _)| name.as_str())
     }
 
@@ -270,11 +281,19 @@ impl Ran {
 }
 
 pub(super) fn tests(command: &mut Command) -> Result<Ran> {
+    tests_within(command, LIMIT)
+}
+
+/// Runs tests, for so long at most.
+///
+/// # Errors
+/// If the program cannot be run, or ends without a report.
+pub(crate) fn tests_within(command: &mut Command, limit: Duration) -> Result<Ran> {
     let start = Instant::now();
     let (mut child, lines) = start_piped(command)?;
     let (mut text, mut ended) = (String::new(), true);
     loop {
-        match lines.recv_timeout(LIMIT.saturating_sub(start.elapsed())) {
+        match lines.recv_timeout(limit.saturating_sub(start.elapsed())) {
             Ok(line) => {
                 text += &line;
                 text.push('\n');

@@ -17,7 +17,7 @@ use std::{fs, path::Path};
 use anyhow::{Context, Result, ensure};
 
 use crate::{
-    curriculum::{Curriculum, TaskId},
+    curriculum::{Curriculum, Task, TaskId},
     source::normalise,
     stubs::generated,
 };
@@ -27,15 +27,15 @@ mod answers;
 pub(crate) mod change;
 mod command;
 mod data;
-mod matrix;
+pub(crate) mod matrix;
 mod page;
 mod tokens;
-mod tree;
+pub(crate) mod tree;
 mod unseen;
 pub(crate) mod variants;
 mod wrong;
 
-pub(crate) use command::{Options, run, verify};
+pub(crate) use command::{Options, run, verify, verify_elsewhere};
 use variants::Variant;
 use wrong::Regions;
 
@@ -107,6 +107,22 @@ pub(crate) fn alternates(
         }
     }
     Ok((entries, problems))
+}
+
+/// The name of the file of wrong answers that an entry's belong to: its day's, or one of its own for
+/// tasks of a kind of processor that most machines that run the bank do not have.
+fn answers_file(entry: &Entry, curriculum: &Curriculum) -> String {
+    let module = entry.task.feature.replace('-', "_");
+    let task = curriculum.task(&entry.task);
+    match task.ok().and_then(|task| task.architecture.as_deref()) {
+        None | Some("x86_64") => module,
+        Some(architecture) => format!("{module}_{architecture}"),
+    }
+}
+
+/// Whether this machine's processor runs an entry.
+fn is_for_here(entry: &Entry, curriculum: &Curriculum) -> bool {
+    curriculum.task(&entry.task).is_ok_and(Task::is_for_here)
 }
 
 /// The mistakes that nothing is learnt from.

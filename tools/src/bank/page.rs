@@ -1,9 +1,12 @@
 //! The book's kill matrix.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, fs, path::Path};
 
-use super::matrix::{Matrix, Row};
-use crate::curriculum::Curriculum;
+use super::{
+    Entry, Kind,
+    matrix::{Matrix, Row},
+};
+use crate::curriculum::{Curriculum, TaskId};
 
 /// Where it stands, relative to the repository.
 pub(super) const PATH: &str = "book/src/kill-matrix.md";
@@ -18,22 +21,38 @@ of the reference's, it turns its task's tests red, and a message says what is in
 `named` those that say why. `distance` is how many tolerances its most revealing answer lies from the right one; ∞ stands for a NaN, or for a
 check that allows no deviation, and – where the answer is no tensor. Every distance is at least 20, so no tolerance hides a mistake.
 
-The bodies are in `tests/wrong`; correct bodies of other shapes, which must all pass, are in `tests/alternate`.
+What each changes is in `tests/wrong`; correct bodies of other shapes, which must all pass, are in `tests/alternate`.
 ";
 
-/// The page's text.
-pub(super) fn page(matrix: &Matrix, curriculum: &Curriculum) -> String {
+/// The page's text. Of the tasks that were `left_out`, because this machine cannot run them, it has
+/// what it had.
+pub(super) fn page(
+    matrix: &Matrix,
+    curriculum: &Curriculum,
+    entries: &[Entry],
+    left_out: &[TaskId],
+    root: &Path,
+) -> String {
+    let old = fs::read_to_string(root.join(PATH)).unwrap_or_default();
+    let wrong = entries.iter().filter(|entry| matches!(entry.kind, Kind::Wrong(_))).count();
     let mut text = INTRODUCTION.to_owned();
     let _ = writeln!(
         text,
         "\n{} mistakes, all caught and named; {} correct bodies of another shape, all accepted.",
-        matrix.rows.len(),
-        matrix.alternates
+        wrong,
+        entries.len() - wrong
     );
     for day in curriculum.days() {
         let number = day.feature.replace("week", "Week ").replace("-day", ", day ");
         let _ = writeln!(text, "\n## {number}: {}", day.title);
+        let of_day = old.split("\n## ").find(|part| part.starts_with(&number)).unwrap_or_default();
         for (id, task) in day.tasks() {
+            if left_out.contains(&id) {
+                let heading = format!("Task {}: ", task.number);
+                let part = of_day.split("\n### ").find(|part| part.starts_with(&heading));
+                let _ = writeln!(text, "\n### {}", part.unwrap_or(&heading).trim_end());
+                continue;
+            }
             let rows: Vec<&Row> = matrix.rows.iter().filter(|row| row.entry.task == id).collect();
             if rows.is_empty() {
                 continue;

@@ -18,9 +18,10 @@ use super::{
 };
 use crate::{
     curriculum::{Curriculum, Day},
+    pristine::copy_tree,
     process::{cargo, run_quietly},
+    processor::Emulation,
     stubs::generated,
-    verify::tree::copy_tree,
 };
 
 /// The copy, built.
@@ -29,6 +30,8 @@ pub(super) struct Bank {
     tree: PathBuf,
     /// `week1_day3` → its test program.
     programs: BTreeMap<String, PathBuf>,
+    /// What runs them, if it is not this machine's processor.
+    emulation: Option<Emulation>,
 }
 
 impl Bank {
@@ -38,7 +41,12 @@ impl Bank {
     /// # Errors
     /// If something does not compile; the compiler's text names the entry's file in a comment
     /// beside the body.
-    pub(super) fn build(root: &Path, curriculum: &Curriculum, entries: &[Entry]) -> Result<Self> {
+    pub(super) fn build(
+        root: &Path,
+        curriculum: &Curriculum,
+        entries: &[Entry],
+        emulation: Option<Emulation>,
+    ) -> Result<Self> {
         let tree = root.join("target/verify/bank");
         let mut instead = BTreeMap::new();
         let variants = super::variants(curriculum, entries)?;
@@ -51,16 +59,19 @@ impl Bank {
         copy_tree(root, curriculum, &tree, instead)?;
         let with_entries =
             |day: &&Day| entries.iter().any(|entry| entry.task.feature == day.feature);
-        let programs =
-            build(root, &tree, &curriculum.days().filter(with_entries).collect::<Vec<_>>())?;
-        Ok(Self { tree, programs })
+        let days: Vec<_> = curriculum.days().filter(with_entries).collect();
+        let programs = build(root, &tree, &days, emulation.as_ref())?;
+        Ok(Self { tree, programs, emulation })
     }
 
     /// A run of the tests of a day whose name contains `filter`, with the entry of that number.
     pub(super) fn command(&self, module: &str, filter: &str, number: usize) -> Result<Command> {
         let program =
             self.programs.get(module).with_context(|| format!("{module} has no test program"))?;
-        let mut command = Command::new(program);
+        let mut command = match &self.emulation {
+            Some(emulation) => emulation.run(program, "max"),
+            None => Command::new(program),
+        };
         command
             .current_dir(&self.tree)
             .arg(filter)
@@ -81,12 +92,23 @@ impl Bank {
 }
 
 /// Builds the test programs and says where they are.
-fn build(root: &Path, tree: &Path, days: &[&Day]) -> Result<BTreeMap<String, PathBuf>> {
+pub(crate) fn build(
+    root: &Path,
+    tree: &Path,
+    days: &[&Day],
+    emulation: Option<&Emulation>,
+) -> Result<BTreeMap<String, PathBuf>> {
     let features: Vec<&str> =
         days.iter().map(|day| day.feature.as_str()).chain(["reference"]).collect();
-    let mut command = cargo(tree);
+    let mut command = match emulation {
+        Some(emulation) => emulation.cargo(tree, "test", "max")?,
+        None => {
+            let mut command = cargo(tree);
+            command.arg("test");
+            command
+        }
+    };
     command.args([
-        "test",
         "--no-run",
         "--message-format",
         "json-render-diagnostics",
@@ -99,14 +121,17 @@ fn build(root: &Path, tree: &Path, days: &[&Day]) -> Result<BTreeMap<String, Pat
     // The build folder is shared for the libraries' sake. Cargo takes two copies of one workspace
     // for the same, and would run what it built in the other; crates with settings of their own are
     // others, and so is all that uses them.
-    for package in ["tiny-llm-formats", "tiny-llm-harness", "tiny-llm-reference"] {
+    for package in
+        ["tiny-llm-formats", "tiny-llm-kernels", "tiny-llm-harness", "tiny-llm-reference"]
+    {
         command.args(["--config", &format!("profile.dev.package.{package}.debug=false")]);
     }
     // Nearly all that the tests do is in the reference, and in what it takes from ndarray.
-    for package in ["ndarray", "tiny-llm-reference"] {
+    for package in ["ndarray", "tiny-llm-kernels", "tiny-llm-reference"] {
         command.args(["--config", &format!("profile.dev.package.{package}.opt-level=1")]);
     }
-    command.env("CARGO_TARGET_DIR", root.join("target/verify/build"));
+    let folder = if emulation.is_some() { "target/verify/arm" } else { "target/verify/build" };
+    command.env("CARGO_TARGET_DIR", root.join(folder));
     let finished = run_quietly(&mut command)?;
     // Cargo's messages are lines of JSON, the compiler's text is not.
     let said: Vec<&str> = finished.text.lines().filter(|line| !line.starts_with('{')).collect();

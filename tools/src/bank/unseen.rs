@@ -24,7 +24,8 @@ pub(super) fn run(root: &Path, curriculum: &Curriculum, days: &[&Day]) -> Result
     entries.retain(|entry| {
         days.is_empty() || days.iter().any(|day| entry.task.feature == day.feature)
     });
-    let bank = Bank::build(root, curriculum, &entries)?;
+    entries.retain(|entry| super::is_for_here(entry, curriculum));
+    let bank = Bank::build(root, curriculum, &entries, None)?;
     let told = matrix::each(&entries, |i, entry| try_one(&bank, i + 1, entry))?;
     let (mut green, mut misnamed) = (0, 0);
     for told in &told {

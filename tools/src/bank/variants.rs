@@ -21,14 +21,18 @@ pub(crate) struct Variant<'a> {
     pub(crate) body: &'a str,
 }
 
-/// The text of a file of the reference with the variants of its functions.
-pub(crate) fn render(file: &Generated, variants: &[Variant]) -> String {
-    let chosen = format!(
+/// The expression that gives the chosen number.
+pub(crate) fn chosen() -> String {
+    format!(
         "{{ static NUMBER: std::sync::OnceLock<usize> = std::sync::OnceLock::new(); \
          *NUMBER.get_or_init(|| std::env::var({VARIABLE:?}).map_or(0, \
          |number| number.parse().expect(\"a number\"))) }}"
-    );
-    file.template.render_arms(&chosen, |function| {
+    )
+}
+
+/// The text of a file of the reference with the variants of its functions.
+pub(crate) fn render(file: &Generated, variants: &[Variant]) -> String {
+    file.template.render_arms(&chosen(), |function| {
         let of_function =
             |variant: &&Variant| variant.file == file.path && variant.function == function;
         let arm = |Variant { number, place, body, .. }: &Variant| {

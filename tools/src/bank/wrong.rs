@@ -40,7 +40,7 @@ pub(super) fn entries(
                 let place = format!("{path}:{}: {}", one.line, one.name);
                 match entry(path, &one, day, chapter, regions) {
                     Ok(_) if !names.insert(one.name) => {
-                        problems.push(format!("{place}: the name stands twice"))
+                        problems.push(format!("{place}: the name stands twice"));
                     }
                     Ok(entry) => entries.push(entry),
                     Err(error) => problems.push(format!("{place}: {error:#}")),

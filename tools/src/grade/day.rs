@@ -5,7 +5,7 @@
 //! Otherwise (it was ended, it crashed, something else wrote into its output) every test runs again
 //! in a process of its own, so that one task's fault does not hide the other tasks' verdicts.
 //!
-//! A task whose tests pass is then asked for answers on [fresh](super::fresh) inputs. The tests say
+//! A task whose tests pass is then asked for answers on fresh inputs ([`super::fresh`]). The tests say
 //! what is wrong; that a task is right, only those answers can say.
 
 use std::{collections::BTreeMap, fmt::Write as _, path::Path, time::Duration};
@@ -17,7 +17,10 @@ use super::{
     fresh::{self, Fresh},
     limited::{Ended, Limits},
 };
-use crate::{consistency::task_of_test, curriculum::Day, libtest::Report};
+use crate::{
+    curriculum::Day,
+    libtest::{Report, task_of_test},
+};
 
 /// Bytes of a submission's output that are kept.
 const LOG_LIMIT: usize = 1 << 20;

@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use super::{
@@ -65,33 +65,20 @@ impl Fresh {
     /// Draws a seed, and asks the reference.
     ///
     /// # Errors
-    /// If the reference gives no answers.
+    /// If the reference gives no answers, or the same whatever the seed.
     pub(super) fn draw(image: &Image, days: &[&Day]) -> Result<Self> {
         // The standard library seeds these from the system's own source of randomness.
         let random = || RandomState::new().build_hasher().finish();
-        let seed = format!("{:016x}{:016x}", random(), random());
+        let seed = || format!("{:016x}{:016x}", random(), random());
+        let (seed, other) = (seed(), seed());
         let mut answers = BTreeMap::new();
-        let limits = Limits { time: Duration::from_secs(120), memory: 8192, output: OUTPUT };
         for day in days {
+            let program = &image.programs[&day.feature];
             for (id, _) in day.tasks() {
-                let ended = limited::run(
-                    image.programs[&day.feature].as_os_str(),
-                    &arguments(id.task),
-                    Path::new("."),
-                    &[(VARIABLE.to_owned(), seed.clone().into())],
-                    None,
-                    &limits,
-                )?;
-                let found = read(&ended.stdout);
-                let succeeded = ended.status.is_some_and(|status| status.success());
-                ensure!(
-                    succeeded && !found.is_empty(),
-                    "tests/fresh/{}.rs: task {} gives no answers with the reference: {}{}",
-                    day.module(),
-                    id.task,
-                    ended.stdout,
-                    ended.stderr
-                );
+                let place = format!("tests/fresh/{}.rs, task {}", day.module(), id.task);
+                let found = ask(program, id.task, &seed).context(place.clone())?;
+                let again = ask(program, id.task, &other).context(place.clone())?;
+                ensure!(found != again, "{place}: the answers do not depend on what is drawn");
                 answers.insert((day.feature.clone(), id.task), found);
             }
         }
@@ -119,9 +106,9 @@ impl Fresh {
             return failed("there are more answers than questions".to_owned());
         }
         if !ended.status.is_some_and(|status| status.success()) {
-            let panic = ended.stderr.lines().skip_while(|line| !line.contains("panicked at "));
+            let mut panic = ended.stderr.lines().skip_while(|line| !line.contains("panicked at "));
             let reason = match ended.status.and_then(|status| status.code()) {
-                Some(101) => panic.skip(1).next().unwrap_or("it panicked").to_owned(),
+                Some(101) => panic.nth(1).unwrap_or("it panicked").to_owned(),
                 _ => ended.reason(limits),
             };
             return failed(format!("on inputs that were drawn for this grading: {reason}"));
@@ -131,6 +118,24 @@ impl Fresh {
         }
         Verdict::Passed
     }
+}
+
+/// The reference's answers to one task's questions.
+fn ask(program: &Path, task: usize, seed: &str) -> Result<Vec<Answer>> {
+    let limits = Limits { time: Duration::from_secs(120), memory: 8192, output: OUTPUT };
+    let variables = [(VARIABLE.to_owned(), seed.into())];
+    let here = Path::new(".");
+    let ended =
+        limited::run(program.as_os_str(), &arguments(task), here, &variables, None, &limits)?;
+    let found = read(&ended.stdout);
+    let succeeded = ended.status.is_some_and(|status| status.success());
+    ensure!(
+        succeeded && !found.is_empty(),
+        "no answers from the reference: {}{}",
+        ended.stdout,
+        ended.stderr
+    );
+    Ok(found)
 }
 
 /// With which the test program answers one task's questions, and does nothing else.
@@ -175,7 +180,7 @@ impl Answer {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
@@ -207,7 +212,6 @@ mod tests {
         fresh.judge("d", 1, &ended, &limits)
     }
 
-    #[cfg(unix)]
     #[test]
     fn answers_pass_if_they_are_all_there_and_within_the_expected_tolerance() {
         let right = line(&[1.25, 2.0, f32::INFINITY], 0.0);

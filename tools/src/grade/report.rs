@@ -10,7 +10,7 @@ use super::{
     day::{DayResult, Verdict},
     score::{Status, TaskResult},
 };
-use crate::consistency::task_of_test;
+use crate::libtest::task_of_test;
 
 /// All that is known of a graded submission.
 #[derive(Debug, Clone)]

@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn a_bad_file_is_one_finding_and_the_others_are_read() {
         let folder = tempfile::tempdir().unwrap();
-        write(folder.path(), "week1/b.rs", "fs");
+        write(folder.path(), "week1/b.rs", "fn a() { std::fs::read(x) }");
         fs::write(folder.path().join("week1/a.rs"), [b'a', 0xff]).unwrap();
         fs::write(folder.path().join("week1/mod.rs"), vec![b' '; FILE_LIMIT as usize + 1]).unwrap();
         let read = read_folder(folder.path());

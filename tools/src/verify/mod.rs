@@ -24,6 +24,7 @@ mod book;
 mod budget;
 mod context;
 mod cpu;
+mod elsewhere;
 mod engine;
 mod fuzz;
 mod grade;
@@ -36,14 +37,16 @@ mod promise;
 mod python;
 mod replay;
 mod rust;
-pub(crate) mod tree;
+mod targets;
+mod threads;
+mod tree;
 mod waiting;
 
 type Step = (&'static str, fn(&mut Verification) -> Result<Outcome>);
 
 /// Every step, in order. Later ones use what earlier ones made: the pristine copy, the Python
 /// environment.
-const STEPS: [Step; 31] = [
+const STEPS: [Step; 35] = [
     ("stubs: src/ is generated from reference/", rust::stubs),
     ("curriculum: features, tests, oracle, book agree", rust::curriculum),
     ("pristine copy", tree::copy),
@@ -60,7 +63,11 @@ const STEPS: [Step; 31] = [
     ("misconceptions: every mistake caught and named", rust::misconceptions),
     ("mutants: every small change is noticed", mutants::mutants),
     ("memory: the reference under AddressSanitizer", memory::memory),
+    ("threads: every order of their steps", threads::every_order),
+    ("threads: nothing that Rust does not define", threads::undefined),
     ("Arm: NEON kernels, with and without dot product", arm::neon),
+    ("targets: compiles for Apple, Windows and 32-bit Arm", targets::compile),
+    ("targets: tests for Windows, under Wine", targets::windows),
     ("fuzz: no bytes break a reader", fuzz::fuzz),
     ("first day: cold build, edit to verdict", budget::first_day),
     ("runner: cold build, list, save to verdict", latency::runner),

@@ -1,4 +1,5 @@
-//! `.venv`: the packages that pyproject.toml pins, with a PyTorch that does not bring GPU libraries where there is one.
+//! `.venv`: the packages that pyproject.toml pins, with a PyTorch that does not bring GPU libraries
+//! where there is one.
 
 use std::{
     fs,
@@ -9,19 +10,22 @@ use std::{
 use super::context::succeeds;
 use crate::environment::{self, Venv};
 
-/// PyTorch's own index of builds without GPU libraries. PyPI has such builds for macOS and Windows, but not for Linux.
+/// PyTorch's own index of builds without GPU libraries. PyPI has such builds for macOS and Windows,
+/// but not for Linux.
 const CPU_INDEX: &str = "https://download.pytorch.org/whl/cpu";
 
 const FROM_CPU_INDEX: &str = "\
 PyTorch first, without GPU libraries: a download of some 200 MB from download.pytorch.org.";
 
 const FROM_PYPI: &str = "\
-That index cannot be reached, or has no such build. So PyTorch comes from PyPI, which on Linux brings GPU libraries along that
-nothing here uses: a download of 3.1 GB, and 5.8 GB on the disk. To stop, press Ctrl-C; `--no-python` leaves this out.";
+That index cannot be reached, or has no such build. So PyTorch comes from PyPI, which on Linux
+brings GPU libraries along that nothing here uses: a download of 3.1 GB, and 5.8 GB on the disk.
+To stop, press Ctrl-C; `--no-python` leaves this out.";
 
 const THE_REST: &str = "Now the other packages, some 110 MB.";
 
-/// Makes `.venv`, or takes the one that is there if it was made for the same packages: its interpreter, and what was done.
+/// Makes `.venv`, or takes the one that is there if it was made for the same packages: its
+/// interpreter, and what was done.
 ///
 /// # Errors
 /// If there is no Python that is new enough, or a package cannot be installed.
@@ -66,7 +70,8 @@ fn install(venv: &Venv, root: &Path) -> Result<&'static str, String> {
     Ok(from)
 }
 
-/// PyTorch alone: its index has copies of other packages too, and those come from where they are pinned.
+/// PyTorch alone: its index has copies of other packages too, and those come from where they are
+/// pinned.
 fn cpu_torch(venv: &Venv, root: &Path) -> Command {
     let mut pip = pip(venv, root);
     // Where the index cannot be reached, one more attempt is enough.

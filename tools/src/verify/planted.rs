@@ -74,7 +74,7 @@ const FAILURES: [Failure; 4] = [
         name: "a panic",
         file: "src/week1/mlp.rs",
         function: "silu",
-        change: "    (-x.abs()).exp() → panic!(\"a planted panic\")",
+        change: "    (-x.abs()).exp() → if true { panic!(\"a planted panic\") } else { x }",
         told: &[
             "up to layers.0.mlp.gate",
             "on the way to layers.0.mlp.silu",
@@ -86,7 +86,7 @@ const FAILURES: [Failure; 4] = [
         name: "a stub",
         file: "src/week1/mlp.rs",
         function: "SwiGlu::forward",
-        change: "    silu(&linear(x, &self.gate_proj, None)) → todo!(\"week1-day4 task 3: SwiGlu::forward\")",
+        change: "    let up → if true { todo!(\"week1-day4 task 3: SwiGlu::forward\") } let up",
         told: &[
             "up to layers.0.mlp.up",
             "this needs week1-day4 task 3: SwiGlu::forward",

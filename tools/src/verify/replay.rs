@@ -1,45 +1,88 @@
 //! The course as a learner goes through it: before each task its tests are red by its own message,
 //! after it they are green.
 //!
-//! Stage n of a day has the tasks before n filled in from the reference. One build folder serves
-//! all stages.
+//! Stage n of a day has the tasks before n filled in from the reference. As files it is only
+//! checked by the compiler, which must not warn. The tests of all stages run in one program for
+//! each day, in which a variable of the environment says how many tasks are solved: building each
+//! stage took three minutes.
 
-use anyhow::{Result, ensure};
+use std::{collections::BTreeMap, fs, path::PathBuf, process::Command};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
 use super::{
     context::{Outcome, Verification},
     tree::write_if_changed,
 };
 use crate::{
-    consistency::task_of_test,
     curriculum::{Day, TaskId},
-    libtest::Report,
-    process::run_quietly,
+    libtest::{Report, task_of_test},
+    process::{forget_cargo, run_quietly},
     stubs::{Generated, generated},
 };
+
+/// Says how many tasks of the course are solved.
+const VARIABLE: &str = "COURSE_REPLAY";
+
+/// What reads it, in the copy's `src/lib.rs`.
+const REPLAY: &str = "
+mod replay {
+    pub(crate) fn solved() -> usize {
+        static SOLVED: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+        *SOLVED.get_or_init(|| std::env::var(\"COURSE_REPLAY\").unwrap().parse().unwrap())
+    }
+}
+";
 
 /// Every stage of every day.
 pub(super) fn replay(v: &mut Verification) -> Result<Outcome> {
     let files = generated(&v.root, &v.curriculum)?;
-    let outcome = stages(v, &files);
+    let library = v.tree.join("src/lib.rs");
+    let text = fs::read_to_string(&library)?;
+    let outcome = stages(v, &files, &text);
     for file in &files {
         write_if_changed(&v.tree.join(&file.path), file.stub.as_bytes())?;
     }
+    write_if_changed(&library, text.as_bytes())?;
     outcome
 }
 
-fn stages(v: &Verification, files: &[Generated]) -> Result<Outcome> {
-    let mut solved: Vec<TaskId> = Vec::new();
-    let (mut problems, mut tests) = (Vec::new(), 0);
+fn stages(v: &Verification, files: &[Generated], library: &str) -> Result<Outcome> {
+    let ids: Vec<TaskId> = v.curriculum.tasks().map(|(id, _)| id).collect();
+    let order = |id: &TaskId| ids.iter().position(|other| other == id).unwrap_or(usize::MAX);
+    for file in files {
+        let text = file.template.render_staged(order);
+        write_if_changed(&v.tree.join(&file.path), text.as_bytes())?;
+    }
+    write_if_changed(&v.tree.join("src/lib.rs"), format!("{library}{REPLAY}").as_bytes())?;
+    let programs = build(v)?;
+    write_if_changed(&v.tree.join("src/lib.rs"), library.as_bytes())?;
+
+    let (mut solved, mut problems, mut tests) = (0, Vec::new(), 0);
     for day in v.curriculum.days() {
+        let program = programs.get(&day.module());
+        let program = program.with_context(|| format!("{} has no tests", day.feature))?;
         for n in 1..=day.tasks.len() + 1 {
+            let place = if n > day.tasks.len() {
+                format!("{}, all filled in", day.feature)
+            } else {
+                format!("{} before task {n}", day.feature)
+            };
             for file in files {
-                let text = file.template.render(|id| solved.contains(id));
+                let text = file.template.render(|id| order(id) < solved);
                 write_if_changed(&v.tree.join(&file.path), text.as_bytes())?;
             }
-            let report = stage(v, day, n, &mut problems)?;
+            let report = run(v, program, solved)?;
+            println!("{place}: {}", report.closing.join(" "));
+            problems.extend(judge(day, n, &report).iter().map(|what| format!("{place}: {what}")));
+            let check = format!("check --quiet --lib --features {}", day.feature);
+            let checked = run_quietly(&mut v.cargo(&check))?;
+            if !checked.status.success() || checked.text.contains("warning: ") {
+                problems.push(format!("{place}: the compiler says:\n{}", checked.tail(40)));
+            }
             if n <= day.tasks.len() {
-                solved.push(TaskId { feature: day.feature.clone(), task: n });
+                solved += 1;
             } else {
                 tests += report.passed.len();
             }
@@ -48,7 +91,8 @@ fn stages(v: &Verification, files: &[Generated]) -> Result<Outcome> {
     for problem in &problems {
         println!("{problem}");
     }
-    let note = format!("{} tasks, {tests} tests", solved.len());
+    let here = v.curriculum.tasks().filter(|(_, task)| task.is_for_here()).count();
+    let note = format!("{here} tasks, {tests} tests");
     Ok(if problems.is_empty() {
         Outcome::Passed(note)
     } else {
@@ -56,29 +100,37 @@ fn stages(v: &Verification, files: &[Generated]) -> Result<Outcome> {
     })
 }
 
-/// Runs the day's tests with its tasks before `n` filled in.
-fn stage(v: &Verification, day: &Day, n: usize, problems: &mut Vec<String>) -> Result<Report> {
-    let features =
-        format!("test --no-fail-fast --test {} --features {}", day.module(), day.feature);
-    let finished = run_quietly(&mut v.cargo(&features))?;
-    let report = Report::parse(&finished.output);
-    ensure!(
-        !report.closing.is_empty(),
-        "the tests of {} do not build with the tasks before {n} filled in:\n{}",
-        day.feature,
-        finished.tail(40)
-    );
-    let place = if n > day.tasks.len() {
-        format!("{}, all filled in", day.feature)
-    } else {
-        format!("{} before task {n}", day.feature)
-    };
-    println!("{place}: {}", report.closing.join(" "));
-    if finished.text.contains("warning: ") {
-        problems.push(format!("{place}: the compiler warns:\n{}", finished.tail(40)));
+/// Builds the tests of all days and says where they are, by module.
+fn build(v: &Verification) -> Result<BTreeMap<String, PathBuf>> {
+    let weeks: Vec<String> =
+        v.curriculum.weeks.iter().map(|week| format!("week{}", week.number)).collect();
+    let mut command = v.cargo("test --no-run --message-format json-render-diagnostics --features");
+    command.arg(weeks.join(","));
+    for day in v.curriculum.days() {
+        command.args(["--test", &day.module()]);
     }
-    problems
-        .extend(judge(day, n, &report).into_iter().map(|problem| format!("{place}: {problem}")));
+    let finished = run_quietly(&mut command)?;
+    let said: Vec<&str> = finished.text.lines().filter(|line| !line.starts_with('{')).collect();
+    ensure!(finished.status.success(), "the tests do not build:\n{}", said.join("\n"));
+    let mut programs = BTreeMap::new();
+    for line in finished.output.lines() {
+        let Ok(message) = serde_json::from_str::<Value>(line) else { continue };
+        let (name, program) = (message["target"]["name"].as_str(), message["executable"].as_str());
+        if let (Some(name), Some(program)) = (name, program) {
+            programs.insert(name.to_owned(), PathBuf::from(program));
+        }
+    }
+    Ok(programs)
+}
+
+/// Runs a day's tests with so many tasks of the course solved.
+fn run(v: &Verification, program: &PathBuf, solved: usize) -> Result<Report> {
+    let mut command = Command::new(program);
+    forget_cargo(&mut command);
+    command.current_dir(&v.tree).env(VARIABLE, solved.to_string()).env_remove("RUST_BACKTRACE");
+    let finished = run_quietly(&mut command)?;
+    let report = Report::parse(&finished.output);
+    ensure!(!report.closing.is_empty(), "{}:\n{}", program.display(), finished.tail(40));
     Ok(report)
 }
 
@@ -87,6 +139,10 @@ fn stage(v: &Verification, day: &Day, n: usize, problems: &mut Vec<String>) -> R
 fn judge(day: &Day, n: usize, report: &Report) -> Vec<String> {
     let mut problems = Vec::new();
     for (id, task) in day.tasks() {
+        // What is for another kind of processor is replayed in that one's step.
+        if !task.is_for_here() {
+            continue;
+        }
         let mut tests = report
             .passed
             .iter()

@@ -1,17 +1,12 @@
 //! The pristine copy that everything runs in, and the check that the repository stayed as it was.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
 use anyhow::Result;
 
 use super::context::{Outcome, Verification};
 pub(super) use crate::files::write_if_changed;
-use crate::{curriculum::Curriculum, files::list, process::run_quietly, stubs::generated};
+use crate::{pristine::copy_tree, process::run_quietly};
 
 /// Copies the repository to `target/verify/tree`, with every stub as generated.
 pub(super) fn copy(v: &mut Verification) -> Result<Outcome> {
@@ -22,34 +17,6 @@ pub(super) fn copy(v: &mut Verification) -> Result<Outcome> {
         format!("{files} files in {}", v.tree.strip_prefix(&v.root).unwrap_or(&v.tree).display());
     println!("{note}");
     Ok(Outcome::Passed(note))
-}
-
-/// Makes `tree` a copy of the repository, with every stub as generated and `instead` in place of
-/// the files it names. Says how many files it has.
-pub(crate) fn copy_tree(
-    root: &Path,
-    curriculum: &Curriculum,
-    tree: &Path,
-    mut instead: BTreeMap<PathBuf, Vec<u8>>,
-) -> Result<usize> {
-    for file in generated(root, curriculum)? {
-        instead.entry(PathBuf::from(file.path)).or_insert(file.stub.into_bytes());
-    }
-    let mut files = BTreeSet::new();
-    list(root, Path::new(""), &mut files)?;
-    files.extend(instead.keys().cloned());
-    for file in &files {
-        match instead.get(file) {
-            Some(content) => write_if_changed(&tree.join(file), content)?,
-            None => write_if_changed(&tree.join(file), &fs::read(root.join(file))?)?,
-        }
-    }
-    let mut there = BTreeSet::new();
-    list(tree, Path::new(""), &mut there)?;
-    for stale in there.difference(&files) {
-        fs::remove_file(tree.join(stale))?;
-    }
-    Ok(files.len())
 }
 
 /// `git status` of the repository; `None` outside git.

@@ -53,7 +53,9 @@ class Tokenizer:
         """The text of these ids."""
 
     def token_bytes(self, id: int) -> bytes:
-        """The bytes that a token stands for within a text; none for an id that the tokenizer does not have."""
+        """The bytes that a token stands for within a text; none for an id that the tokenizer does not
+        have.
+        """
 
     @property
     def vocab_size(self) -> int:

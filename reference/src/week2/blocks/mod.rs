@@ -1,5 +1,5 @@
-//! Days 3 and 4. How weights are stored: small integers in blocks, and what each block's integers
-//! are multiplied with.
+//! Days 3 and 4, provided. How weights are stored: small integers in blocks, and what each block's
+//! integers are multiplied with.
 //!
 //! One file per format that the course teaches; the others are provided, by the crate
 //! `tiny_llm_kernels`. A block is read from bytes, wherever they lie: in a mapped file a block

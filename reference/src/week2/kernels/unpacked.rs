@@ -76,7 +76,7 @@ pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
             matrix_vector(dot, rows, x.int8_row(t), tile.row_mut(t));
         }
         _ => {
-            matrix_matrix(|bytes, row| unpack_row(weight.tensor_type, bytes, row), weight, x, tile)
+            matrix_matrix(|bytes, row| unpack_row(weight.tensor_type, bytes, row), weight, x, tile);
         }
     }
 }

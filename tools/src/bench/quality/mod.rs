@@ -176,7 +176,7 @@ struct Measuring {
 
 impl Measuring {
     fn report(&self, wanted: &str) -> Result<Report> {
-        let mut line = Line::new();
+        let mut line = Line::default();
         line.show("measuring: F32");
         self.quantize(&self.model, &self.files.plain, &Recipe::plain())?;
         let plain = Table::of(&self.engine, &self.files.plain)?;

@@ -130,7 +130,7 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
 
     let models = Models::write(&reference, &folder, options)?;
     let mut measuring =
-        Measuring { reference, yours, options, models, threads: 1, line: Line::new() };
+        Measuring { reference, yours, options, models, threads: 1, line: Line::default() };
     let full = measuring.row("all of it", Setup::ALL);
     measuring.threads = full.reference.measured().and_then(|m| m.threads).unwrap_or(1);
     let cumulative = measuring.rows(&Setup::cumulative());

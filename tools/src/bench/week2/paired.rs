@@ -239,7 +239,7 @@ impl Pair<'_> {
         theirs.arguments.extend((!settings.is_empty()).then(|| format!("--settings={settings}")));
 
         let file = self.model.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut line = Line::new();
+        let mut line = Line::default();
         let mut measured = Vec::new();
         // The first pair brings the file into memory and is not counted.
         for pair in 0..=pairs {

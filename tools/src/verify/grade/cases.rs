@@ -2,8 +2,8 @@
 //! `tests/hostile/`.
 //!
 //! A hostile submission is a text: a line on what it does (`# …`), if its text is to give it away
-//! the word that must be named (`# its text: …`), and blocks that change a submission of nothing but
-//! stubs:
+//! the word that must be named (`# its text: …`), perhaps what must be said of it once its text was
+//! let through (`# at last: …`), and blocks that change a submission of nothing but stubs:
 //!
 //! ```text
 //! == body softmax                      what stands in the place of this function's `todo!`
@@ -43,6 +43,8 @@ pub(super) struct Case {
     pub(super) passed: usize,
     /// The word that its text must be stopped by, if it must.
     pub(super) flag: Option<String>,
+    /// A part of its results if its text is let through.
+    pub(super) at_last: Option<String>,
     /// A part of its row in the table.
     pub(super) shown: Option<&'static str>,
 }
@@ -168,7 +170,7 @@ impl Maker<'_> {
                       loop { all.push(std::hint::black_box(vec![1u8; 1 << 24])); }";
         let mut cases = vec![
             Case { shown: Some("0/3"), ..self.all("stubs", 0, |file| file.stub.clone()) },
-            case("endless", "softmax", "loop {}", 0, "ended after 4 s"),
+            case("endless", "softmax", "loop {}", 0, "ended after 10 s"),
             case("broken", "softmax", "let x: u32 = \"\"; x", 0, "does not compile"),
             case("overflows", "split_heads", deep, 2, "stack overflow"),
         ];
@@ -185,7 +187,7 @@ impl Maker<'_> {
             "loop { let _ = std::io::Write::write_all(&mut std::io::stdout(), &[b'x'; 4096]); }";
         [
             ("aborts", "split_heads", "std::process::abort()", 2, "ended by signal"),
-            ("floods", "softmax", floods, 0, "ended after 4 s"),
+            ("floods", "softmax", floods, 0, "ended after 10 s"),
             ("leaves", "softmax", "std::process::exit(0)", 0, "0/3"),
         ]
         .map(|(name, function, body, passed, shown)| Case {
@@ -223,8 +225,9 @@ impl Maker<'_> {
             .replace("{REPORT}", &format!("{:?}", self.report()?));
         let (head, blocks) = text.split_once("\n== ").context("it has no block")?;
         let mut case = self.all(name, 0, |file| file.stub.clone());
-        case.flag =
-            head.lines().find_map(|line| Some(line.strip_prefix("# its text: ")?.to_owned()));
+        let said =
+            |what: &str| head.lines().find_map(|line| Some(line.strip_prefix(what)?.to_owned()));
+        (case.flag, case.at_last) = (said("# its text: "), said("# at last: "));
         for block in blocks.split("\n== ") {
             let (title, text) = block.split_once('\n').unwrap_or((block, ""));
             let (kind, of) = title.split_once(' ').context("a block has no name")?;

@@ -44,7 +44,8 @@ pub(super) fn check_linear(x: &Floats, weight: &Floats, bias: Option<&Floats>) -
     room("the result", &shapes.shape(&["L", "out"]))
 }
 
-/// `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`; `mask` is added and broadcasts to `[..., L, S]`.
+/// `q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`; `mask` is added and
+/// broadcasts to `[..., L, S]`.
 #[pyfunction]
 #[pyo3(signature = (q, k, v, scale=None, mask=None))]
 fn scaled_dot_product_attention(
@@ -143,7 +144,8 @@ impl MultiHeadAttention {
         Floats(self.0.o_proj.clone())
     }
 
-    /// `query [B, L, E]`, `key`, `value [B, S, E]` → `[B, L, E]`; `mask` broadcasts to `[B, H, L, S]`.
+    /// `query [B, L, E]`, `key`, `value [B, S, E]` → `[B, L, E]`; `mask` broadcasts to
+    /// `[B, H, L, S]`.
     #[pyo3(signature = (query, key, value, mask=None))]
     fn forward(
         &self,

@@ -10,7 +10,7 @@ use crate::{
     choice::{self, choice},
     convert::{Count, Floats, Ids, vector, whole},
     panics::{value_error, wrong_argument},
-    shapes::{Shapes, every, vocabulary},
+    shapes::{Shapes, every, vocabulary, wrong},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -37,7 +37,8 @@ fn next_token_logits(py: Python<'_>, model: Model, tokens: Ids<1>) -> PyResult<F
     call(py, move || rust::next_token_logits(&model.0, &tokens)).map(|logits| vector(&logits))
 }
 
-/// When a generation ends: after so many new tokens, at so many tokens in all, or at one of `stop_tokens`.
+/// When a generation ends: after so many new tokens, at so many tokens in all, or at one of
+/// `stop_tokens`.
 #[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct Limits {
@@ -138,8 +139,8 @@ enum Answer {
     End(bool),
 }
 
-/// Extends `prompt` by the tokens that `choose(logits, tokens)` picks of `next_logits(tokens)`. `on_token` ends the generation by
-/// returning something true.
+/// Extends `prompt` by the tokens that `choose(logits, tokens)` picks of `next_logits(tokens)`.
+/// `on_token` ends the generation by returning something true.
 #[pyfunction]
 fn generate(
     py: Python<'_>,
@@ -209,6 +210,11 @@ impl Model {
     pub(super) fn check(&self, rows: usize, tokens: &[u32]) -> PyResult<()> {
         let config = &self.0.config;
         vocabulary("tokens", tokens, config.vocab_size)?;
+        let (found, context) = (tokens.len(), config.max_positions);
+        if !(1..=context).contains(&found) {
+            let expected = format!("1 to {context}, the context");
+            return Err(wrong("tokens", &format!("{found} tokens"), &expected));
+        }
         self.0.check(tokens).map_err(wrong_argument("tokens"))?;
         self.fits(rows, tokens.len())
     }

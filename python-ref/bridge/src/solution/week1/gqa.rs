@@ -24,7 +24,8 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<GroupedQueryAttention>()
 }
 
-/// `q [B, H_q, L, D]`, `k`, `v [B, H, S, D]` → `[B, H_q, L, D]`; `mask` broadcasts to `[B, H_q, L, S]`.
+/// `q [B, H_q, L, D]`, `k`, `v [B, H, S, D]` → `[B, H_q, L, D]`; `mask` broadcasts to
+/// `[B, H_q, L, S]`.
 #[pyfunction]
 #[pyo3(signature = (q, k, v, scale=None, mask=None))]
 fn grouped_query_attention(
@@ -117,8 +118,8 @@ impl Linear {
     }
 }
 
-/// The attention layer of Llama, Qwen2 and Qwen3. `q_norm` and `k_norm` are the weights `[D]` of an RMSNorm that the bridge
-/// brings: the solution's comes on day 4.
+/// The attention layer of Llama, Qwen2 and Qwen3. `q_norm` and `k_norm` are the weights `[D]` of an
+/// RMSNorm that the bridge brings: the solution's comes on day 4.
 #[pyclass(frozen, get_all, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct GroupedQueryAttention {
@@ -186,10 +187,14 @@ impl GroupedQueryAttention {
 #[pymethods]
 impl GroupedQueryAttention {
     #[new]
-    #[pyo3(signature = (
-        n_heads, n_kv_heads, q_proj, k_proj, v_proj, o_proj, rope, q_norm=None,
-        k_norm=None, norm_eps=Real(1e-6)
-    ), text_signature = "(n_heads, n_kv_heads, q_proj, k_proj, v_proj, o_proj, rope, q_norm=None, k_norm=None, norm_eps=1e-6)")]
+    #[pyo3(
+        signature = (
+            n_heads, n_kv_heads, q_proj, k_proj, v_proj, o_proj, rope, q_norm=None, k_norm=None,
+            norm_eps=Real(1e-6)
+        ),
+        text_signature = "(n_heads, n_kv_heads, q_proj, k_proj, v_proj, o_proj, rope, \
+                          q_norm=None, k_norm=None, norm_eps=1e-6)"
+    )]
     #[allow(clippy::too_many_arguments, reason = "keyword arguments in Python")]
     fn new(
         n_heads: Count,
@@ -243,7 +248,8 @@ impl GroupedQueryAttention {
         let (heads, kv_heads) = (self.n_heads, self.n_kv_heads);
         let head_dim = self.q_proj.shape()[0] / heads;
         format!(
-            "GroupedQueryAttention(n_heads={heads}, n_kv_heads={kv_heads}, head_dim={head_dim}, hidden_size={})",
+            "GroupedQueryAttention(n_heads={heads}, n_kv_heads={kv_heads}, head_dim={head_dim}, \
+             hidden_size={})",
             self.width()
         )
     }

@@ -242,9 +242,10 @@ impl Model {
 
     /// What each part of the model gives, in the order of computation.
     ///
-    /// `embedding`, then for each layer `layers.0.input_norm`, `.attention`, `.post_attention_norm`, `.mlp` and `layers.0`
-    /// itself, then `norm` and `logits`. Each part gets what the solution's own parts before it gave; `logits` alone is the
-    /// result of `forward`.
+    /// `embedding`, then for each layer `layers.0.input_norm`, `.attention`,
+    /// `.post_attention_norm`, `.mlp` and `layers.0` itself, then `norm` and `logits`. Each part
+    /// gets what the solution's own parts before it gave; `logits` alone is the result of
+    /// `forward`.
     fn activations<'py>(&self, py: Python<'py>, tokens: Ids<2>) -> PyResult<Bound<'py, PyDict>> {
         let tokens = self.checked(tokens)?;
         let model = Arc::clone(&self.0);

@@ -113,7 +113,8 @@ pub(super) fn check_rope(argument: &str, head_dim: usize, tables: &RopeTables) -
     Err(wrong("tables", &format!("angles for a head size of {found}"), &expected))
 }
 
-/// Rotates the pairs `(x[2i], x[2i+1])`: `x [..., L, D]` → the same shape; row `l` stands at position `offset + l`.
+/// Rotates the pairs `(x[2i], x[2i+1])`: `x [..., L, D]` → the same shape; row `l` stands at
+/// position `offset + l`.
 #[pyfunction]
 #[pyo3(signature = (x, tables, offset=Count(0)), text_signature = "(x, tables, offset=0)")]
 fn rope_interleaved(
@@ -126,7 +127,8 @@ fn rope_interleaved(
     compute(py, move || rust::rope_interleaved(&x.0, &tables.0, offset))
 }
 
-/// Rotates the pairs `(x[i], x[i + D/2])`: `x [..., L, D]` → the same shape; row `l` stands at position `offset + l`.
+/// Rotates the pairs `(x[i], x[i + D/2])`: `x [..., L, D]` → the same shape; row `l` stands at
+/// position `offset + l`.
 #[pyfunction]
 #[pyo3(signature = (x, tables, offset=Count(0)), text_signature = "(x, tables, offset=0)")]
 fn rope_half_split(
@@ -160,7 +162,8 @@ choice! {
     }
 }
 
-/// RoPE where every row has a position of its own: `x [B, H, L, D]`, `positions [B, L]` → the same shape as `x`.
+/// RoPE where every row has a position of its own: `x [B, H, L, D]`, `positions [B, L]` → the same
+/// shape as `x`.
 #[pyfunction]
 fn rope_at_positions(
     py: Python<'_>,
@@ -186,7 +189,8 @@ fn rope_at_positions(
     compute(py, move || rust::rope_at_positions(&x.0, &tables.0, &positions, form))
 }
 
-/// Reorders the rows of a projection made for the half-split form: `[n_heads·D, E]` → the same shape
+/// Reorders the rows of a projection made for the half-split form: `[n_heads·D, E]` → the same
+/// shape
 #[pyfunction]
 fn half_split_to_interleaved(py: Python<'_>, weight: Floats, n_heads: Count) -> PyResult<Floats> {
     let mut shapes = Shapes::default();

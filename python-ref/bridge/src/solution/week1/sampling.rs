@@ -115,7 +115,8 @@ fn min_p(py: Python<'_>, logits: Floats, p: Real) -> PyResult<Floats> {
     shaped(py, logits, move |logits| rust::min_p(logits, p))
 }
 
-/// Makes every token of `seen` less likely: a positive one of `logits [V]` is divided by `penalty`, a negative one multiplied.
+/// Makes every token of `seen` less likely: a positive one of `logits [V]` is divided by `penalty`,
+/// a negative one multiplied.
 #[pyfunction]
 fn repetition_penalty(
     py: Python<'_>,
@@ -210,7 +211,8 @@ impl SamplerOptions {
             *, temperature=Real(1.0), top_k=Count(0), top_p=Real(1.0), min_p=Real(0.0),
             repetition_penalty=Real(1.0)
         ),
-        text_signature = "(*, temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, repetition_penalty=1.0)"
+        text_signature = "(*, temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, \
+                          repetition_penalty=1.0)"
     )]
     fn new(
         temperature: Real,
@@ -231,13 +233,14 @@ impl SamplerOptions {
     fn __repr__(&self) -> String {
         let Self { temperature, top_k, top_p, min_p, repetition_penalty } = self;
         format!(
-            "SamplerOptions(temperature={temperature}, top_k={top_k}, top_p={top_p}, min_p={min_p}, \
-             repetition_penalty={repetition_penalty})"
+            "SamplerOptions(temperature={temperature}, top_k={top_k}, top_p={top_p}, \
+             min_p={min_p}, repetition_penalty={repetition_penalty})"
         )
     }
 }
 
-/// All steps in order, then a draw. The generator is copied: the sampler's draws leave `rng` as it is.
+/// All steps in order, then a draw. The generator is copied: the sampler's draws leave `rng` as it
+/// is.
 #[pyclass]
 pub(crate) struct Sampler {
     options: SamplerOptions,

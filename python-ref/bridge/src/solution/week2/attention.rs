@@ -16,7 +16,8 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(attend_two_pass, m)?)
 }
 
-/// `q [G, D]`, `keys [S, D]`, `values [S, D]`, cut into runs of `lengths` positions, which add up to S → `[G, D]`
+/// `q [G, D]`, `keys [S, D]`, `values [S, D]`, cut into runs of `lengths` positions, which add up
+/// to S → `[G, D]`
 #[pyfunction]
 fn attend_two_pass(
     py: Python<'_>,

@@ -34,7 +34,8 @@ fn check(rows: Count, n_heads: Count) -> PyResult<(usize, usize)> {
     Ok((rows, n_heads))
 }
 
-/// For each row of the file the row of the checkpoint that stands there, in a projection of `n_heads` heads.
+/// For each row of the file the row of the checkpoint that stands there, in a projection of
+/// `n_heads` heads.
 #[pyfunction]
 fn permute_rows_for_interleaved(
     py: Python<'_>,

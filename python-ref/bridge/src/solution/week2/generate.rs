@@ -24,8 +24,8 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Session>()
 }
 
-/// A model and one sequence in its cache. A call that Ctrl-C ends goes on in the background to the end of its part; the next
-/// call waits for that.
+/// A model and one sequence in its cache. A call that Ctrl-C ends goes on in the background to the
+/// end of its part; the next call waits for that.
 #[pyclass]
 pub(crate) struct Session {
     session: Kept<rust::Session>,

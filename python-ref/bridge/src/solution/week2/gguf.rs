@@ -43,8 +43,8 @@ impl Gguf {
         self.0.metadata.iter().map(|(key, value)| Ok((key.to_owned(), typed(py, value)?))).collect()
     }
 
-    /// Of each tensor its name, shape (slowest axis first), type, and its first byte and the one after its last, from the start
-    /// of the file.
+    /// Of each tensor its name, shape (slowest axis first), type, and its first byte and the one
+    /// after its last, from the start of the file.
     fn tensors(&self, py: Python<'_>) -> PyResult<Vec<Placed>> {
         let gguf = Arc::clone(&self.0);
         call(py, move || {

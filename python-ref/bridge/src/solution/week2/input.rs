@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(quantize_row, m)?)
+    m.add_function(wrap_pyfunction!(quantize_activations, m)?)
 }
 
 /// Groups in arrays.
@@ -49,9 +49,10 @@ pub(super) fn finite(x: &Floats) -> PyResult<()> {
     every("x", &x.0, "finite numbers", f32::is_finite)
 }
 
-/// `x [cols]`, a scale for each `width`, 32 or 256 → values `[groups, 256]`, sums `[groups, 16]`, scales `[groups, 8]`
+/// `x [cols]`, a scale for each `width`, 32 or 256 → values `[groups, 256]`, sums `[groups, 16]`,
+/// scales `[groups, 8]`
 #[pyfunction]
-fn quantize_row(py: Python<'_>, x: Floats, width: Count) -> PyResult<Groups> {
+fn quantize_activations(py: Python<'_>, x: Floats, width: Count) -> PyResult<Groups> {
     let width = checked_width(width)?;
     Shapes::default().fit("x", "cols", &x)?;
     finite(&x)?;
@@ -64,7 +65,7 @@ fn quantize_row(py: Python<'_>, x: Floats, width: Count) -> PyResult<Groups> {
             scales: [99.0; GROUP / BLOCK],
         };
         let mut groups = vec![used; x.len().div_ceil(GROUP)];
-        rust::quantize_row(&x, width, &mut groups);
+        rust::quantize_activations(&x, width, &mut groups);
         arrays(&groups)
     })
 }

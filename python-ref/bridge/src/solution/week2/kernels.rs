@@ -50,7 +50,8 @@ fn input(x: &Floats) -> PyResult<Input> {
     Ok(input)
 }
 
-/// As `input.quantize_row` for the rows of `x [T, C]`, one after the other, with a rung's instructions.
+/// As `input.quantize_activations` for the rows of `x [T, C]`, one after the other, with a rung's
+/// instructions.
 #[pyfunction]
 fn quantize(py: Python<'_>, rung: &str, x: Floats, width: Count) -> PyResult<Groups> {
     let (rung, width) = (rung_named(rung)?, checked_width(width)?);
@@ -63,7 +64,10 @@ fn quantize(py: Python<'_>, rung: &str, x: Floats, width: Count) -> PyResult<Gro
 
 /// `x [T, C]` times the rows whose bytes are given → `[T, R]`
 #[pyfunction]
-#[pyo3(signature = (rung, tensor_type, bytes, x, threads=Count(1)), text_signature = "(rung, tensor_type, bytes, x, threads=1)")]
+#[pyo3(
+    signature = (rung, tensor_type, bytes, x, threads=Count(1)),
+    text_signature = "(rung, tensor_type, bytes, x, threads=1)"
+)]
 fn matmul(
     py: Python<'_>,
     rung: &str,
@@ -92,7 +96,7 @@ fn matmul(
     at_least_one("threads", threads.0)?;
     below("threads", threads.0, MAX_THREADS + 1, "as many as a machine has")?;
     room("the result", &[input.rows, bytes.len()])?;
-    let rows: Vec<u8> = bytes.iter().flat_map(|row| row.as_bytes()).copied().collect();
+    let rows: Vec<u8> = bytes.iter().flat_map(PyBytesMethods::as_bytes).copied().collect();
     let weight =
         Matrix::new(bytes.len(), input.cols, tensor_type, rows.into()).map_err(value_error)?;
     compute(py, move || {

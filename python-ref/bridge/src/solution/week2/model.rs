@@ -26,7 +26,7 @@ use crate::{
     kit::ModelConfig,
     memory::room,
     panics::wrong_argument,
-    shapes::at_least_one,
+    shapes::{at_least_one, vocabulary},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -79,7 +79,8 @@ impl Model {
         Ok(Self(Arc::new(model.map_err(wrong_argument("weights"))?)))
     }
 
-    /// Passes of rows `(token, position, sequence, wants logits)` on an empty cache → `[n, V]` of the rows that want them.
+    /// Passes of rows `(token, position, sequence, wants logits)` on an empty cache → `[n, V]` of
+    /// the rows that want them.
     #[pyo3(
         signature = (passes, sequences=Count(1), cache_type=CacheType::F32),
         text_signature = "($self, passes, sequences=1, cache_type=...)"
@@ -104,6 +105,7 @@ impl Model {
         let passes = passes.into_iter().map(|pass| pass.into_iter().map(row).collect());
         let passes = passes.collect::<PyResult<Vec<Vec<Row>>>>()?;
         let vocab_size = c.vocab_size;
+        vocabulary("passes", passes.iter().flatten().map(|row| &row.token), vocab_size)?;
         let wanted = passes.iter().flatten().filter(|row| row.logits).count();
         room("the logits", &[wanted, vocab_size])?;
         let model = Arc::clone(&self.0);

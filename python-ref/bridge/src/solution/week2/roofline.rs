@@ -18,7 +18,8 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Name, shape (slowest axis first), type as llama.cpp writes it.
 type Described = (String, Vec<Count>, String);
 
-/// Bytes and multiply-adds of a pass over tensors of this name, shape (slowest axis first) and type.
+/// Bytes and multiply-adds of a pass over tensors of this name, shape (slowest axis first) and
+/// type.
 #[pyfunction]
 fn work(py: Python<'_>, tensors: Vec<Described>) -> PyResult<(u64, u64)> {
     let table = tensors.into_iter().map(info).collect::<PyResult<Vec<_>>>()?;
@@ -45,7 +46,7 @@ fn info((name, shape, tensor_type): Described) -> PyResult<TensorInfo> {
     let Some(size) = rows else {
         let block = tensor_type.block_len();
         return Err(wrong(format!(
-            "found shape {shape:?}, expected axes from 1 on, of which the last is a multiple of {block}, \
+            "found shape {shape:?}, expected axes from 1 on, the last a multiple of {block}, \
              and a size that can be counted"
         )));
     };

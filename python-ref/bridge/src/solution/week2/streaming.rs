@@ -10,7 +10,7 @@ use super::{
     cache::CacheType,
     rust::{
         cache::{Cells, Run},
-        streaming::{self as rust, BLOCK, MAX_HEAD_DIM, MAX_QUERIES},
+        streaming::{self as rust, MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES},
     },
 };
 use crate::{
@@ -98,8 +98,9 @@ impl Held {
 /// Runs as a cache holds them: positions, keys, values.
 type Runs = Vec<(Range<usize>, Held, Held)>;
 
-/// The runs, of which the first begins at position `start`. A tile is weighted as a whole, with 0 for what a query does not see, so
-/// everything is finite: the numbers, and whatever a score can be.
+/// The runs, of which the first begins at position `start`. A tile is weighted as a whole, with 0
+/// for what a query does not see, so everything is finite: the numbers, and whatever a score can
+/// be.
 fn held(
     q: &Floats,
     runs: &[Pair],
@@ -184,7 +185,8 @@ fn attend_streaming(
     })
 }
 
-/// `q [N, D]`, of which query `n` sees positions `visible[n][0]` to `visible[n][1]` − 1; the first run begins at `start` → `[N, D]`
+/// `q [N, D]`, of which query `n` sees positions `visible[n][0]` to `visible[n][1]` − 1; the first
+/// run begins at `start` → `[N, D]`
 #[pyfunction]
 #[pyo3(
     signature = (q, visible, runs, scale, cache_type=CacheType::F32, start=Count(0)),
@@ -202,9 +204,9 @@ fn attend_block(
     let mut shapes = Shapes::default();
     shapes.fit("q", "N D", &q)?;
     let (queries, head_dim) = (shapes.size("N"), shapes.size("D"));
-    if queries > BLOCK {
+    if queries > MAX_BLOCK_QUERIES {
         let found = format!("{queries} queries");
-        return Err(wrong("q", &found, &format!("at most {BLOCK}")));
+        return Err(wrong("q", &found, &format!("at most {MAX_BLOCK_QUERIES}")));
     }
     let held = held(&q, &runs, start.0, scale, cache_type)?;
     let (first, end) = (start.0, held.last().map_or(0, |(positions, ..)| positions.end));

@@ -55,7 +55,8 @@ type Stored = (String, Vec<Count>, String, Vec<u8>);
 /// Where a file says how far apart its tensors begin.
 const ALIGNMENT: &str = "general.alignment";
 
-/// Writes a file. A tensor is a name, a shape (slowest axis first), a type as llama.cpp writes it, and bytes.
+/// Writes a file. A tensor is a name, a shape (slowest axis first), a type as llama.cpp writes it,
+/// and bytes.
 #[pyfunction]
 fn write_file(
     py: Python<'_>,

@@ -1,42 +1,47 @@
-//! Against the integer rung: 32 codes of a sub-block at once; scales and minimums stay whole
-//! numbers.
+//! Against the integer rung: 32 codes a load, and a scale multiplies products in the instruction that
+//! widens their sums to 32 bits.
+
+use std::arch::aarch64::*;
 
 use tiny_llm_kernels::neon::{
-    Format,
-    lanes::{Multiply, dot_32, less, nibbles},
+    lanes::{half, load, load_signed, load_sums},
+    q4_k::scales_and_mins,
 };
 
-use crate::week2::{
-    blocks::{f16_at, q4_k::scales_and_minimums},
-    input::Int8Group,
-};
+use crate::week2::input::Int8Group;
 
-pub(super) struct Q4K;
-
-impl Format for Q4K {
-    unsafe fn dot<M: Multiply>(row: &[u8], x: &[Int8Group]) -> f32 {
-        let mut sum = 0.0;
-        for (block, x) in row.chunks_exact(144).zip(x) {
-            let (scales, mins) = scales_and_minimums(block[4..16].try_into().expect("12 bytes"));
-            let bytes: &[[u8; 16]] = block[16..].as_chunks().0;
-            let p: &[[i8; 16]] = x.values.as_chunks().0;
-            let (mut scaled, mut shift) = (0, 0);
-            for j in 0..4 {
-                let (first, second) = (nibbles(&bytes[2 * j]), nibbles(&bytes[2 * j + 1]));
-                for half in 0..2 {
-                    let s = 2 * j + half;
-                    // SAFETY: as for this function.
-                    let qp = unsafe {
-                        dot_32::<M>([less(first[half], 0), less(second[half], 0)], &p[2 * s..])
-                    };
-                    scaled += i32::from(scales[s]) * qp;
-                    shift += i32::from(mins[s])
-                        * (i32::from(x.sums[2 * s]) + i32::from(x.sums[2 * s + 1]));
-                }
+/// The products of a block with a group, in four lanes that are still to be added up. The
+/// activations' scale is not among them: the caller multiplies by it.
+///
+/// Four products are at most 4 · 15 · 127, which fits i16, and 8 sub-blocks of scales up to 63 stay
+/// far within i32.
+#[inline]
+#[target_feature(enable = "neon")]
+pub(super) fn dot(block: &[u8; 144], x: &Int8Group) -> float32x4_t {
+    // SOLUTION week2-day6 task 5
+    let (scales, mins) = scales_and_mins(block[4..16].try_into().expect("12 bytes"));
+    let (bytes, p) = (block[16..].as_chunks().0, x.values.as_chunks().0);
+    let mut acc = vdupq_n_s32(0);
+    for j in 0..4 {
+        let both = [load(&bytes[2 * j]), load(&bytes[2 * j + 1])];
+        let low = both.map(|both| vandq_u8(both, vdupq_n_u8(15)));
+        let high = both.map(|both| vshrq_n_u8::<4>(both));
+        for (i, codes) in [(2 * j, low), (2 * j + 1, high)] {
+            let mut sums = vdupq_n_s16(0);
+            for (h, codes) in codes.into_iter().enumerate() {
+                let (q, p) = (vreinterpretq_s8_u8(codes), load_signed(&p[2 * i + h]));
+                sums = vmlal_s8(sums, vget_low_s8(q), vget_low_s8(p));
+                sums = vmlal_high_s8(sums, q, p);
             }
-            sum +=
-                x.scales[0] * (f16_at(block, 0) * scaled as f32 - f16_at(block, 2) * shift as f32);
+            acc = vmlal_n_s16(acc, vget_low_s16(sums), scales[i]);
+            acc = vmlal_high_n_s16(acc, sums, scales[i]);
         }
-        sum
     }
+    let sums = x.sums.as_chunks().0;
+    let sums = vpaddq_s16(load_sums(&sums[0]), load_sums(&sums[1]));
+    let shift = vmull_s16(vget_low_s16(mins), vget_low_s16(sums));
+    let shift = vmlal_high_s16(shift, mins, sums);
+    let scaled = vmulq_n_f32(vcvtq_f32_s32(acc), half([block[0], block[1]]));
+    vfmsq_n_f32(scaled, vcvtq_f32_s32(shift), half([block[2], block[3]]))
+    // END SOLUTION
 }

@@ -11,7 +11,9 @@ def linear(x: Numbers, weight: Numbers, bias: Numbers | None = None) -> Array:
 def scaled_dot_product_attention(
     q: Numbers, k: Numbers, v: Numbers, scale: float | None = None, mask: Numbers | None = None
 ) -> Array:
-    """`q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`; `mask` is added and broadcasts to `[..., L, S]`."""
+    """`q [..., L, D]`, `k [..., S, D]`, `v [..., S, D]` → `[..., L, D]`; `mask` is added and
+    broadcasts to `[..., L, S]`.
+    """
 
 def split_heads(x: Numbers, n_heads: int) -> Array:
     """`[B, L, H·D]` → `[B, H, L, D]`"""
@@ -49,4 +51,6 @@ class MultiHeadAttention:
     def forward(
         self, query: Numbers, key: Numbers, value: Numbers, mask: Numbers | None = None
     ) -> Array:
-        """`query [B, L, E]`, `key`, `value [B, S, E]` → `[B, L, E]`; `mask` broadcasts to `[B, H, L, S]`."""
+        """`query [B, L, E]`, `key`, `value [B, S, E]` → `[B, L, E]`; `mask` broadcasts to
+        `[B, H, L, S]`.
+        """

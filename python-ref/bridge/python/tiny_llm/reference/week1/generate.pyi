@@ -13,7 +13,9 @@ def next_token_logits(model: Model, tokens: Ids) -> Array:
 
 @final
 class Limits:
-    """When a generation ends: after so many new tokens, at so many tokens in all, or at one of `stop_tokens`."""
+    """When a generation ends: after so many new tokens, at so many tokens in all, or at one of
+    `stop_tokens`.
+    """
 
     def __new__(cls, max_new_tokens: int, context: int, stop_tokens: Set[int] = ...) -> Limits: ...
     @property
@@ -42,6 +44,6 @@ def generate(
     choose: Callable[[Array, list[int]], int],
     on_token: Callable[[int], object],
 ) -> FinishReason:
-    """Extends `prompt` by the tokens that `choose(logits, tokens)` picks of `next_logits(tokens)`. `on_token` ends the generation by
-    returning something true.
+    """Extends `prompt` by the tokens that `choose(logits, tokens)` picks of `next_logits(tokens)`.
+    `on_token` ends the generation by returning something true.
     """

@@ -6,7 +6,9 @@ from .rope import RopeTables
 def grouped_query_attention(
     q: Numbers, k: Numbers, v: Numbers, scale: float | None = None, mask: Numbers | None = None
 ) -> Array:
-    """`q [B, H_q, L, D]`, `k`, `v [B, H, S, D]` → `[B, H_q, L, D]`; `mask` broadcasts to `[B, H_q, L, S]`."""
+    """`q [B, H_q, L, D]`, `k`, `v [B, H, S, D]` → `[B, H_q, L, D]`; `mask` broadcasts to
+    `[B, H_q, L, S]`.
+    """
 
 def causal_mask(length: int, keys: int) -> Array:
     """`[length, keys]`: 0 keeps a key, −inf removes it."""
@@ -29,8 +31,8 @@ class Linear:
 
 @final
 class GroupedQueryAttention:
-    """The attention layer of Llama, Qwen2 and Qwen3. `q_norm` and `k_norm` are the weights `[D]` of an RMSNorm that the bridge
-    brings: the solution's comes on day 4.
+    """The attention layer of Llama, Qwen2 and Qwen3. `q_norm` and `k_norm` are the weights `[D]` of an
+    RMSNorm that the bridge brings: the solution's comes on day 4.
     """
 
     def __new__(

@@ -81,7 +81,8 @@ class Model:
     def activations(self, tokens: Ids) -> dict[str, Array]:
         """What each part of the model gives, in the order of computation.
 
-        `embedding`, then for each layer `layers.0.input_norm`, `.attention`, `.post_attention_norm`, `.mlp` and `layers.0`
-        itself, then `norm` and `logits`. Each part gets what the solution's own parts before it gave; `logits` alone is the
-        result of `forward`.
+        `embedding`, then for each layer `layers.0.input_norm`, `.attention`,
+        `.post_attention_norm`, `.mlp` and `layers.0` itself, then `norm` and `logits`. Each part
+        gets what the solution's own parts before it gave; `logits` alone is the result of
+        `forward`.
         """

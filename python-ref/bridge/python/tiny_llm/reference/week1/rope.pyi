@@ -24,10 +24,14 @@ class RopeTables:
         """`[P, D/2]`"""
 
 def rope_interleaved(x: Numbers, tables: RopeTables, offset: int = 0) -> Array:
-    """Rotates the pairs `(x[2i], x[2i+1])`: `x [..., L, D]` → the same shape; row `l` stands at position `offset + l`."""
+    """Rotates the pairs `(x[2i], x[2i+1])`: `x [..., L, D]` → the same shape; row `l` stands at
+    position `offset + l`.
+    """
 
 def rope_half_split(x: Numbers, tables: RopeTables, offset: int = 0) -> Array:
-    """Rotates the pairs `(x[i], x[i + D/2])`: `x [..., L, D]` → the same shape; row `l` stands at position `offset + l`."""
+    """Rotates the pairs `(x[i], x[i + D/2])`: `x [..., L, D]` → the same shape; row `l` stands at
+    position `offset + l`.
+    """
 
 class RopeForm(enum.Enum):
     """Which two numbers of a head are a pair."""
@@ -35,7 +39,11 @@ class RopeForm(enum.Enum):
     Interleaved = "interleaved"
     HalfSplit = "half-split"
 def rope_at_positions(x: Numbers, tables: RopeTables, positions: Ids, form: RopeForm) -> Array:
-    """RoPE where every row has a position of its own: `x [B, H, L, D]`, `positions [B, L]` → the same shape as `x`."""
+    """RoPE where every row has a position of its own: `x [B, H, L, D]`, `positions [B, L]` → the same
+    shape as `x`.
+    """
 
 def half_split_to_interleaved(weight: Numbers, n_heads: int) -> Array:
-    """Reorders the rows of a projection made for the half-split form: `[n_heads·D, E]` → the same shape"""
+    """Reorders the rows of a projection made for the half-split form: `[n_heads·D, E]` → the same
+    shape
+    """

@@ -33,4 +33,6 @@ def attend_block(
     cache_type: CacheType = ...,
     start: int = 0,
 ) -> Array:
-    """`q [N, D]`, of which query `n` sees positions `visible[n][0]` to `visible[n][1]` − 1; the first run begins at `start` → `[N, D]`"""
+    """`q [N, D]`, of which query `n` sees positions `visible[n][0]` to `visible[n][1]` − 1; the first
+    run begins at `start` → `[N, D]`
+    """

@@ -7,4 +7,6 @@ def write_file(
     tensors: Sequence[tuple[str, Sequence[int], str, bytes]],
     alignment: int,
 ) -> None:
-    """Writes a file. A tensor is a name, a shape (slowest axis first), a type as llama.cpp writes it, and bytes."""
+    """Writes a file. A tensor is a name, a shape (slowest axis first), a type as llama.cpp writes it,
+    and bytes.
+    """

@@ -17,7 +17,9 @@ def min_p(logits: Numbers, p: float) -> Array:
     """Keeps those of `logits [V]` that are at least `p` times as probable as the most probable one."""
 
 def repetition_penalty(logits: Numbers, seen: Ids, penalty: float) -> Array:
-    """Makes every token of `seen` less likely: a positive one of `logits [V]` is divided by `penalty`, a negative one multiplied."""
+    """Makes every token of `seen` less likely: a positive one of `logits [V]` is divided by `penalty`,
+    a negative one multiplied.
+    """
 
 @final
 class Rng:
@@ -68,7 +70,9 @@ class SamplerOptions:
 
 @final
 class Sampler:
-    """All steps in order, then a draw. The generator is copied: the sampler's draws leave `rng` as it is."""
+    """All steps in order, then a draw. The generator is copied: the sampler's draws leave `rng` as it
+    is.
+    """
 
     def __new__(cls, options: SamplerOptions, rng: Rng) -> Sampler: ...
     def choose(self, logits: Numbers, seen: Ids) -> int:

@@ -7,8 +7,8 @@ from .model import Model
 
 @final
 class Session:
-    """A model and one sequence in its cache. A call that Ctrl-C ends goes on in the background to the end of its part; the next
-    call waits for that.
+    """A model and one sequence in its cache. A call that Ctrl-C ends goes on in the background to the
+    end of its part; the next call waits for that.
     """
 
     def __new__(cls, model: Model, context: int, cache_type: CacheType = ...) -> Session: ...

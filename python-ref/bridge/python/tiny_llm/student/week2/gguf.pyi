@@ -15,8 +15,8 @@ class Gguf:
         """Of each key the name of its type, `U32` or `Array U32`, and its value."""
 
     def tensors(self) -> list[tuple[str, list[int], str, int, int]]:
-        """Of each tensor its name, shape (slowest axis first), type, and its first byte and the one after its last, from the start
-        of the file.
+        """Of each tensor its name, shape (slowest axis first), type, and its first byte and the one
+        after its last, from the start of the file.
         """
 
     def bytes_of(self, name: str) -> bytes:

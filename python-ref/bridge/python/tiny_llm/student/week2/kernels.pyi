@@ -6,7 +6,9 @@ def rungs() -> list[str]:
     """Names of the rungs that this machine can run, slowest first."""
 
 def quantize(rung: str, x: Numbers, width: int) -> tuple[Array, Array, Array]:
-    """As `input.quantize_row` for the rows of `x [T, C]`, one after the other, with a rung's instructions."""
+    """As `input.quantize_activations` for the rows of `x [T, C]`, one after the other, with a rung's
+    instructions.
+    """
 
 def matmul(
     rung: str, tensor_type: str, bytes: Sequence[bytes], x: Numbers, threads: int = 1

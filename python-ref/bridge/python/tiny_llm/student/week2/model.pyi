@@ -23,4 +23,6 @@ class Model:
         sequences: int = 1,
         cache_type: CacheType = ...,
     ) -> Array:
-        """Passes of rows `(token, position, sequence, wants logits)` on an empty cache → `[n, V]` of the rows that want them."""
+        """Passes of rows `(token, position, sequence, wants logits)` on an empty cache → `[n, V]` of
+        the rows that want them.
+        """

@@ -2,7 +2,9 @@ from collections.abc import Sequence
 from typing import final
 
 def work(tensors: Sequence[tuple[str, Sequence[int], str]]) -> tuple[int, int]:
-    """Bytes and multiply-adds of a pass over tensors of this name, shape (slowest axis first) and type."""
+    """Bytes and multiply-adds of a pass over tensors of this name, shape (slowest axis first) and
+    type.
+    """
 
 @final
 class Machine:

@@ -1,0 +1,140 @@
+//! The header of a safetensors file: which tensors it holds, and where.
+//!
+//! A file is 8 bytes with the length of the header, the header (JSON: for each tensor its type,
+//! shape and place), and the values. Format: <https://github.com/huggingface/safetensors>.
+//!
+//! The `safetensors` crate is not asked: its derive macros would take more of the first day's build
+//! than everything else together, and its messages name no tensor.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use serde_json::{Map, Value};
+
+/// What a file's header says.
+#[derive(Debug)]
+pub struct Header {
+    /// The tensors by name.
+    pub tensors: BTreeMap<String, Place>,
+    /// Free texts by name.
+    pub metadata: Map<String, Value>,
+}
+
+/// Where a tensor lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// `F32`, `BF16`, `I64`, …
+    pub dtype: String,
+    /// Slowest axis first.
+    pub shape: Vec<usize>,
+    /// Its bytes, counted from the beginning of the file.
+    pub bytes: Range<usize>,
+}
+
+impl Header {
+    /// Reads it from the bytes of a whole file, and makes sure that every tensor lies within it.
+    ///
+    /// # Errors
+    /// If it is malformed: the tensor, what was found and what was expected.
+    pub fn read(file: &[u8]) -> Result<Self> {
+        let Some((length, rest)) = file.split_first_chunk::<8>() else {
+            bail!(
+                "found {} bytes, expected a safetensors file, which begins with the 8 bytes of its header's length",
+                file.len()
+            );
+        };
+        let length = u64::from_le_bytes(*length);
+        let Some((header, data)) =
+            usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length))
+        else {
+            bail!(
+                "found a header of {length} bytes in {} bytes of file, expected the header to fit",
+                file.len()
+            );
+        };
+        let mut fields: BTreeMap<String, Value> = serde_json::from_slice(header)
+            .map_err(|e| anyhow!("header: not a JSON object: {e}"))?;
+        let metadata = match fields.remove("__metadata__") {
+            None => Map::new(),
+            Some(Value::Object(texts)) if texts.values().all(Value::is_string) => texts,
+            Some(_) => bail!("__metadata__: expected an object of texts"),
+        };
+        let values = file.len() - data.len();
+        let mut tensors = BTreeMap::new();
+        for (name, info) in fields {
+            let place = place(&info, data.len()).with_context(|| format!("tensor {name}"));
+            let Place { dtype, shape, bytes } = place.map_err(|e| anyhow!("{e:#}"))?;
+            let bytes = values + bytes.start..values + bytes.end;
+            tensors.insert(name, Place { dtype, shape, bytes });
+        }
+        no_gaps(&tensors, values..file.len())?;
+        Ok(Self { tensors, metadata })
+    }
+}
+
+/// Reads `{"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}`; places are counted from the
+/// beginning of the values, of which there are so many bytes.
+fn place(info: &Value, length: usize) -> Result<Place> {
+    let field = |name: &str| info.get(name).with_context(|| format!("found no field {name:?}"));
+    let sizes = |name: &str| -> Result<Vec<usize>> {
+        let sizes = field(name)?.as_array().and_then(|list| {
+            list.iter().map(|n| n.as_u64().and_then(|n| n.try_into().ok())).collect()
+        });
+        sizes.with_context(|| format!("{name}: found {}, expected a list of sizes", info[name]))
+    };
+    let dtype = field("dtype")?.as_str().context("dtype: expected a text")?.to_owned();
+    let (shape, offsets) = (sizes("shape")?, sizes("data_offsets")?);
+    let [start, end] = offsets[..] else { bail!("data_offsets: found {offsets:?}, expected two") };
+    let bits = bits(&dtype).with_context(|| format!("dtype: found {dtype:?}, which is no type"))?;
+    let bits = shape.iter().try_fold(bits, |bits: usize, &n| bits.checked_mul(n));
+    let room = end.checked_sub(start);
+    ensure!(
+        room.is_some() && room == bits.filter(|bits| bits % 8 == 0).map(|bits| bits / 8),
+        "found offsets {:?}, expected room for {dtype} values of shape {shape:?}",
+        (start, end)
+    );
+    ensure!(
+        end <= length,
+        "found offsets {:?}, expected an end within the {length} bytes of values (is the file truncated?)",
+        (start, end)
+    );
+    Ok(Place { dtype, shape, bytes: start..end })
+}
+
+/// How many bits a number of that type takes.
+fn bits(dtype: &str) -> Option<usize> {
+    Some(match dtype {
+        "F4" => 4,
+        "F6_E2M3" | "F6_E3M2" => 6,
+        "BOOL" | "U8" | "I8" | "F8_E5M2" | "F8_E4M3" | "F8_E8M0" | "F8_E4M3FNUZ"
+        | "F8_E5M2FNUZ" => 8,
+        "U16" | "I16" | "F16" | "BF16" => 16,
+        "U32" | "I32" | "F32" => 32,
+        "U64" | "I64" | "F64" | "C64" => 64,
+        _ => return None,
+    })
+}
+
+/// The values are the tensors, one after the other: a byte of two tensors, or of none, is a lie.
+fn no_gaps(tensors: &BTreeMap<String, Place>, values: Range<usize>) -> Result<()> {
+    let mut places: Vec<(&Range<usize>, &String)> =
+        tensors.iter().map(|(name, place)| (&place.bytes, name)).collect();
+    places.sort_by_key(|(bytes, _)| (bytes.start, bytes.end));
+    let mut end = values.start;
+    for (bytes, name) in places {
+        ensure!(
+            bytes.start == end,
+            "tensor {name}: found its values at {}, expected them at {}, behind those before",
+            bytes.start - values.start,
+            end - values.start
+        );
+        end = bytes.end;
+    }
+    ensure!(
+        end == values.end,
+        "found {} bytes of values, expected {} by the header",
+        values.len(),
+        end - values.start
+    );
+    Ok(())
+}

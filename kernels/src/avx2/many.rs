@@ -1,0 +1,102 @@
+//! The loop over a matrix's rows for many rows of activations: panels are filled, and multiplied with
+//! all of them.
+
+use std::arch::x86_64::*;
+
+use super::{
+    panel::{Panel, ROWS, TOKENS},
+    product::{self, Sums},
+    superblocks::Head,
+};
+use crate::{
+    format::Format,
+    input::{Input, Int8Group},
+    matrix::Matrix,
+    parallel::Tile,
+};
+
+/// Rows of activations for which sums are kept before a panel is filled anew.
+const CHUNK: usize = 256;
+
+/// A [`Kernel`](crate::Kernel) for blocks of 32 weights: `codes` takes 32 codes out of a block, in
+/// `PLANES` parts.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn blocks<F: Format, const BYTES: usize, const PLANES: usize>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+    codes: impl Fn(&[u8; BYTES]) -> [__m256i; PLANES],
+) {
+    multiply::<BYTES, 8>(
+        weight,
+        x,
+        tile,
+        |panel, rows| panel.fill_blocks::<F, BYTES, PLANES>(rows, &codes),
+        |panel, x, sums| product::blocks::<F, PLANES>(panel, x, sums),
+    );
+}
+
+/// A [`Kernel`](crate::Kernel) for blocks of 256 weights: `head` and `codes` take a block apart,
+/// `codes` one half of it.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn superblocks<F: Format, const BYTES: usize>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+    head: impl Fn(&[u8; BYTES]) -> Head,
+    codes: impl Fn(&[u8; BYTES], usize) -> [__m256i; 4],
+) {
+    multiply::<BYTES, 1>(
+        weight,
+        x,
+        tile,
+        |panel, rows| panel.fill_superblocks::<F, BYTES>(&rows.map(|row| &row[0]), &head, &codes),
+        |panel, x, sums| product::superblocks::<F>(panel, x, sums),
+    );
+}
+
+/// Fills a panel with a group of 16 rows, each of as many blocks as the row still has, and
+/// multiplies it with all rows of activations, group by group.
+///
+/// `fill` takes blocks out of their bytes; `add` adds products with four rows of activations to
+/// their sums.
+#[inline]
+#[target_feature(enable = "avx2,fma,f16c")]
+fn multiply<const BYTES: usize, const BLOCKS: usize>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+    fill: impl Fn(&mut Panel, &[&[[u8; BYTES]]; ROWS]),
+    add: impl Fn(&Panel, [&Int8Group; TOKENS], &mut Sums),
+) {
+    let mut panel = Panel::zero();
+    let mut sums = [[[0.0; ROWS]; TOKENS]; CHUNK / TOKENS];
+    let (cols, tokens) = (tile.cols(), tile.rows());
+    for first in cols.clone().step_by(ROWS) {
+        // Rows beyond the tile's repeat its last one, here and below; what becomes of them is not
+        // written.
+        let rows: [&[[u8; BYTES]]; ROWS] =
+            std::array::from_fn(|i| weight.row((first + i).min(cols.end - 1)).as_chunks().0);
+        for start in tokens.clone().step_by(CHUNK) {
+            let end = tokens.end.min(start + CHUNK);
+            let sums = &mut sums[..(end - start).div_ceil(TOKENS)];
+            sums.fill([[0.0; ROWS]; TOKENS]);
+            for g in 0..x.groups() {
+                fill(
+                    &mut panel,
+                    &rows.map(|row| &row[g * BLOCKS..row.len().min((g + 1) * BLOCKS)]),
+                );
+                for (i, sums) in sums.iter_mut().enumerate() {
+                    let group = |j: usize| &x.int8_row((start + TOKENS * i + j).min(end - 1))[g];
+                    add(&panel, std::array::from_fn(group), sums);
+                }
+            }
+            let there = ROWS.min(cols.end - first);
+            for (t, sums) in (start..end).zip(sums.as_flattened()) {
+                tile.row_mut(t)[first - cols.start..][..there].copy_from_slice(&sums[..there]);
+            }
+        }
+    }
+}

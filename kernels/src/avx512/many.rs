@@ -1,0 +1,97 @@
+//! Many rows of activations: 32 rows of weights are unpacked once, 256 columns at a time, and
+//! multiplied with all of them. The sums of 2 panels and 6 rows of activations stay in registers.
+
+use std::arch::x86_64::*;
+
+use super::{
+    order::Columns,
+    panel::{LANES, Panel, Row},
+    product::{add, fetch, store},
+};
+use crate::{
+    format::Format,
+    input::{GROUP, Input},
+    matrix::Matrix,
+    parallel::Tile,
+    prefetch,
+};
+
+/// Rows of activations whose sums are in registers at once.
+const TOKENS: usize = 6;
+/// Rows of activations for which weights are unpacked once.
+const CHUNK: usize = 256;
+
+/// A [`Kernel`](crate::Kernel): `unpack` is given the bytes of 256 columns, or of
+/// as many as are left in a row.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+pub(super) fn multiply<F: Format>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+    columns: &Columns,
+    unpack: impl Fn(&[u8]) -> Row,
+) {
+    let mut panels = [Panel::zeros(); 2];
+    let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
+    let group_bytes = GROUP / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
+    for first in tile.rows().step_by(CHUNK) {
+        let tokens = first..tile.rows().end.min(first + CHUNK);
+        for col in tile.cols().step_by(2 * LANES) {
+            let cols = col..tile.cols().end.min(col + 2 * LANES);
+            // The outputs of neighbouring tokens lie far apart, at a distance at which a cache
+            // holds but few; here they are neighbours.
+            let mut sums = [[_mm512_setzero_ps(); 2]; CHUNK];
+            for group in 0..x.groups() {
+                let bytes = |row: usize, group: usize| {
+                    let row = &bytes[row * row_bytes..][..row_bytes];
+                    &row[group * group_bytes..row_bytes.min((group + 1) * group_bytes)]
+                };
+                for (h, panel) in panels.iter_mut().enumerate() {
+                    let row = |i: usize| cols.start + h * LANES + i;
+                    panel.fill(columns, |i| {
+                        if row(i) < cols.end { unpack(bytes(row(i), group)) } else { Row::zeros() }
+                    });
+                }
+                // These rows' next columns, or the next rows' first: while this is multiplied, they
+                // have time to come.
+                let (from, next) =
+                    if group + 1 < x.groups() { (cols.start, group + 1) } else { (cols.end, 0) };
+                for row in from..tile.cols().end.min(from + 2 * LANES) {
+                    let bytes = bytes(row, next);
+                    prefetch::fetch(bytes.as_ptr(), bytes.len());
+                }
+                let blocks = GROUP.min(weight.cols - group * GROUP) / F::PER_SCALE;
+                for t in tokens.clone().step_by(TOKENS) {
+                    let sums = &mut sums[t - first..];
+                    for next in (t + TOKENS..tokens.end).take(TOKENS) {
+                        fetch(&x.int8_row(next)[group]);
+                    }
+                    let group = |n: usize| &x.int8_row(t + n)[group];
+                    match tokens.end - t {
+                        1 => {
+                            add::<F, 1>(&panels, group, blocks, sums);
+                        }
+                        2 => {
+                            add::<F, 2>(&panels, group, blocks, sums);
+                        }
+                        3 => {
+                            add::<F, 3>(&panels, group, blocks, sums);
+                        }
+                        4 => {
+                            add::<F, 4>(&panels, group, blocks, sums);
+                        }
+                        5 => {
+                            add::<F, 5>(&panels, group, blocks, sums);
+                        }
+                        _ => add::<F, TOKENS>(&panels, group, blocks, sums),
+                    }
+                }
+            }
+            for t in tokens.clone() {
+                let from = cols.start - tile.cols().start;
+                store(sums[t - first], &mut tile.row_mut(t)[from..][..cols.len()]);
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Few rows of activations times blocks of 32 weights: memory is the limit, so each instruction
+//! counts that is spent on a weight.
+//!
+//! Eight rows of weights go side by side, each a stream of its own, and share the activations'
+//! registers. In each row four blocks are multiplied at a time: their products are in four lanes
+//! each, three additions of neighbours bring them into one register, and only that is converted and
+//! scaled.
+
+use std::arch::aarch64::*;
+
+use super::lanes::{Multiply, add_products, four_halves, load_floats, load_signed, load_sums};
+use crate::{
+    input::{Input, Int8Group},
+    matrix::Matrix,
+    parallel::Tile,
+};
+
+/// A format of blocks of 32 weights, each `d · (code + OFFSET)`, and `m` more if `MINIMUM`.
+pub(super) trait Blocks {
+    /// Of a block, which begins with `d` and, where there is one, `m`.
+    const BYTES: usize;
+    /// What its codes lack, as they come out of [`Blocks::codes`].
+    const OFFSET: f32 = 0.0;
+    /// Whether a block has a number `m`.
+    const MINIMUM: bool = false;
+
+    /// The codes of four blocks, the first at `four`. `own` is two bytes behind `four` at the first
+    /// blocks of a row; what moves it is this function alone.
+    ///
+    /// # Safety
+    /// Four blocks lie there.
+    unsafe fn codes(four: *const u8, own: &mut *const u8) -> [int8x16_t; 8];
+}
+
+/// Bytes of eight of the longest blocks.
+pub(super) const LONGEST: usize = 8 * 34;
+
+/// A [`Kernel`](crate::Kernel) for few rows.
+///
+/// # Safety
+/// The machine has the instructions of `M`.
+#[target_feature(enable = "neon")]
+pub(super) unsafe fn few<M: Multiply, F: Blocks>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+) {
+    // The more rows share the activations the better, as long as their sums fit into registers.
+    if tile.cols().len() < 8 {
+        // SAFETY: as for this function.
+        unsafe { each::<M, F, 4>(weight, x, tile) }
+    } else {
+        // SAFETY: as for this function.
+        unsafe { each::<M, F, 8>(weight, x, tile) }
+    }
+}
+
+/// [`each_four`](crate::streams::each_four) for `N` rows, whose bounds are checked all at once: a
+/// check for each would be 2% of the instructions where rows have 2048 weights.
+///
+/// # Safety
+/// The machine has the instructions of `M`.
+#[inline(always)]
+unsafe fn each<M: Multiply, F: Blocks, const N: usize>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+) {
+    let (first, count) = (tile.cols().start, tile.cols().len());
+    let Some(last) = count.checked_sub(1) else { return };
+    let row_bytes = weight.row_bytes();
+    let bytes = &weight.bytes()[first * row_bytes..][..count * row_bytes];
+    let run = count.div_ceil(N);
+    for i in 0..run {
+        let places: [usize; N] = std::array::from_fn(|s| (s * run + i).min(last));
+        // SAFETY: `bytes` are `count` rows, and a place is at most `last`.
+        let rows = places.map(|row| unsafe {
+            let at = bytes.as_ptr().add(row * row_bytes);
+            std::slice::from_raw_parts(at, row_bytes)
+        });
+        for t in tile.rows() {
+            // SAFETY: as for this function.
+            let sums = unsafe { dot::<M, F, N>(rows, x.int8_row(t)) };
+            let out = &mut tile.row_mut(t)[..count];
+            for (row, sum) in places.into_iter().zip(sums) {
+                // SAFETY: `out` has `count` places.
+                unsafe { *out.get_unchecked_mut(row) = sum };
+            }
+        }
+    }
+}
+
+/// # Safety
+/// The machine has the instructions of `M`.
+#[inline(always)]
+unsafe fn dot<M: Multiply, F: Blocks, const N: usize>(
+    rows: [&[u8]; N],
+    x: &[Int8Group],
+) -> [f32; N] {
+    const { assert!(8 * F::BYTES <= LONGEST) };
+    let groups = rows[0].len() / (8 * F::BYTES);
+    // SAFETY: as for this function; eight blocks of each row meet a group.
+    unsafe {
+        let mut products = Products::at(rows.map(<[u8]>::as_ptr));
+        for x in &x[..groups] {
+            products.add::<M, F>(x, 0);
+            products.add::<M, F>(x, 1);
+        }
+        if let Some(x) = x.get(groups) {
+            // Fewer than eight. Blocks of zeros are added to them, and add zeros.
+            let mut filled = [[0; LONGEST]; N];
+            for s in 0..N {
+                let rest = &rows[s][groups * 8 * F::BYTES..];
+                filled[s][..rest.len()].copy_from_slice(rest);
+            }
+            let mut last = Products::at(filled.each_ref().map(|row| row.as_ptr()));
+            last.acc = products.acc;
+            last.add::<M, F>(x, 0);
+            last.add::<M, F>(x, 1);
+            products.acc = last.acc;
+        }
+        products.acc.map(|lanes| vaddvq_f32(lanes))
+    }
+}
+
+struct Products<const N: usize> {
+    /// The next blocks of each row.
+    at: [*const u8; N],
+    /// See [`Blocks::codes`].
+    own: [*const u8; N],
+    acc: [float32x4_t; N],
+    /// See [`add_products`].
+    sums: [int32x4_t; 4],
+    before: int32x4_t,
+}
+
+/// Half a group of activations.
+struct Half {
+    values: [int8x16_t; 8],
+    scales: float32x4_t,
+    /// The sums of activations that meet a block: what an offset is multiplied with, and a minimum.
+    offsets: float32x4_t,
+    minimums: float32x4_t,
+}
+
+impl<const N: usize> Products<N> {
+    #[inline(always)]
+    fn at(at: [*const u8; N]) -> Self {
+        // SAFETY: every processor of this architecture has the instructions.
+        let (zero, none) = unsafe { (vdupq_n_f32(0.0), vdupq_n_s32(0)) };
+        let own = at.map(|at| at.wrapping_add(2));
+        Self { at, own, acc: [zero; N], sums: [none; 4], before: none }
+    }
+
+    /// Multiplies the next four blocks of each row with half a group.
+    ///
+    /// # Safety
+    /// The machine has the instructions of `M`, and four blocks lie there.
+    #[inline(always)]
+    unsafe fn add<M: Multiply, F: Blocks>(&mut self, x: &Int8Group, half: usize) {
+        let values = &x.values.as_chunks().0[8 * half..][..8];
+        let values: [int8x16_t; 8] = std::array::from_fn(|i| load_signed(&values[i]));
+        let scales = load_floats(&x.scales.as_chunks().0[half]);
+        // SAFETY: as for this function.
+        unsafe {
+            let totals = vcvtq_f32_s32(vpaddlq_s16(load_sums(&x.sums.as_chunks().0[half])));
+            let offsets = vmulq_n_f32(totals, F::OFFSET);
+            let x = Half { values, scales, offsets, minimums: vmulq_f32(totals, scales) };
+            // Not a loop, which the compiler would keep as one, and sums in memory.
+            self.add_row::<M, F>(0, &x);
+            self.add_row::<M, F>(1, &x);
+            self.add_row::<M, F>(2, &x);
+            self.add_row::<M, F>(3, &x);
+            if N == 8 {
+                self.add_row::<M, F>(4, &x);
+                self.add_row::<M, F>(5, &x);
+                self.add_row::<M, F>(6, &x);
+                self.add_row::<M, F>(7, &x);
+            }
+        }
+    }
+
+    /// [`Products::add`] for one row.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn add_row<M: Multiply, F: Blocks>(&mut self, s: usize, x: &Half) {
+        // SAFETY: as for this function.
+        unsafe {
+            let codes = F::codes(self.at[s], &mut self.own[s]);
+            for b in 0..4 {
+                self.sums[b] = M::add(self.sums[b], codes[2 * b], x.values[2 * b]);
+                self.sums[b] = M::add(self.sums[b], codes[2 * b + 1], x.values[2 * b + 1]);
+            }
+            if F::MINIMUM {
+                let (m, _) = four_halves(self.at[s].add(2), F::BYTES);
+                self.acc[s] = vfmaq_f32(self.acc[s], m, x.minimums);
+            }
+            let scales;
+            (scales, self.at[s]) = four_halves(self.at[s], F::BYTES);
+            let factors = vmulq_f32(scales, x.scales);
+            if F::OFFSET != 0.0 {
+                self.acc[s] = vfmaq_f32(self.acc[s], factors, x.offsets);
+            }
+            (self.acc[s], self.before) = add_products(self.acc[s], self.sums, self.before, factors);
+        }
+    }
+}

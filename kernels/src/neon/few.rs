@@ -1,0 +1,37 @@
+//! Matrix–vector for the products that the course writes: weights are read once, in order.
+
+use std::arch::aarch64::*;
+
+use crate::{
+    input::{Input, Int8Group},
+    matrix::Matrix,
+    parallel::Tile,
+};
+
+/// Products of rows of blocks, `BLOCKS` of which meet a group; `dot` multiplies with its scales
+/// too.
+#[inline]
+#[target_feature(enable = "neon")]
+pub fn rows<const BYTES: usize, const BLOCKS: usize>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+    dot: impl Fn(&[[u8; BYTES]], &Int8Group) -> float32x4_t,
+) {
+    for t in tile.rows() {
+        let x = x.int8_row(t);
+        for (i, r) in tile.cols().enumerate() {
+            let mut acc = vdupq_n_f32(0.0);
+            let blocks: &[[u8; BYTES]] = weight.row(r).as_chunks().0;
+            for (blocks, x) in blocks.chunks(BLOCKS).zip(x) {
+                // Of a constant length, so that the loop over blocks is unrolled.
+                let products = match <&[[u8; BYTES]; BLOCKS]>::try_from(blocks) {
+                    Ok(all) => dot(all, x),
+                    Err(_) => dot(blocks, x),
+                };
+                acc = vaddq_f32(products, acc);
+            }
+            tile.row_mut(t)[i] = vaddvq_f32(acc);
+        }
+    }
+}

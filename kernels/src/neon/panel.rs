@@ -1,0 +1,314 @@
+//! Many rows of activations: arithmetic is the limit. Taking codes out of their blocks is done once
+//! for many rows of activations, and the codes of eight rows of weights are put side by side in the
+//! order in which the multiplying instruction wants them.
+
+use std::arch::aarch64::*;
+
+use super::{
+    blocks::{Blocks, LONGEST},
+    lanes::{four_halves, load_floats, load_signed, load_sums},
+    superblocks::Superblocks,
+};
+use crate::{
+    input::{GROUP, Input, Int8Group, SUM},
+    matrix::Matrix,
+    parallel::Tile,
+};
+
+/// Rows of weights in a panel.
+pub(super) const ROWS: usize = 8;
+/// Rows of activations that are multiplied with a panel at a time.
+pub(super) const COLUMNS: usize = 4;
+/// Rows of activations that are done before a panel is unpacked anew, and panels before activations
+/// are arranged anew.
+const CHUNK: usize = 64;
+const PANELS: usize = 4;
+
+/// A group of weights of [`ROWS`] rows, out of their blocks: `scale · code − minimum`.
+#[repr(C, align(64))]
+pub(super) struct Panel {
+    /// In an order of the unit's own.
+    pub(super) codes: [[i8; 16]; ROWS * GROUP / 16],
+    /// For each 16 weights, or for each 32 in the first half, those of all rows.
+    pub(super) scales: [[f32; ROWS]; GROUP / SUM],
+    /// As many.
+    pub(super) minimums: [[f32; ROWS]; GROUP / SUM],
+}
+
+/// A group of one row out of its blocks.
+#[repr(C, align(64))]
+pub(super) struct Row {
+    codes: [[i8; 16]; GROUP / 16],
+    scales: [f32; GROUP / SUM],
+    minimums: [f32; GROUP / SUM],
+}
+
+/// How scales lie in a format.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// Weights with one scale: 16 or 32.
+    pub(super) step: usize,
+    /// Whether there are minimums.
+    pub(super) minimums: bool,
+    /// Whether activations have a scale for each 32, not one for the group.
+    pub(super) blocks: bool,
+}
+
+/// A format as a panel takes it.
+pub(super) trait Unpack {
+    const SHAPE: Shape;
+    /// Of a group of 256 weights.
+    const GROUP_BYTES: usize;
+    /// Takes a group out of its blocks.
+    ///
+    /// # Safety
+    /// The machine has NEON.
+    unsafe fn unpack(group: &[u8], row: &mut Row);
+}
+
+/// What multiplies panels.
+pub(super) trait Unit {
+    /// Groups of [`COLUMNS`] rows of activations, arranged.
+    type Columns<'x>;
+
+    /// Puts 16 codes of four rows (of eight, the first or the last four) where they belong.
+    ///
+    /// # Safety
+    /// The machine has NEON.
+    unsafe fn place(
+        codes: &mut [[i8; 16]; ROWS * GROUP / 16],
+        i: usize,
+        half: usize,
+        rows: [int8x16_t; 4],
+    );
+
+    /// Arranges groups of activations.
+    ///
+    /// # Safety
+    /// The machine has NEON.
+    unsafe fn arrange<'x>(x: [&'x Int8Group; COLUMNS], shape: Shape) -> Self::Columns<'x>;
+
+    /// Adds the products of panel and activations to sums of `[COLUMNS, ROWS]`.
+    ///
+    /// # Safety
+    /// The machine has the unit's instructions.
+    unsafe fn add(
+        panel: &Panel,
+        x: &Self::Columns<'_>,
+        shape: Shape,
+        sums: &mut [[f32; ROWS]; COLUMNS],
+    );
+}
+
+/// A [`Kernel`](crate::Kernel) for many rows.
+///
+/// # Safety
+/// The machine has the instructions of `U`.
+#[target_feature(enable = "neon")]
+pub(super) unsafe fn many<U: Unit, F: Unpack>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+) {
+    let (cols, tokens) = (tile.cols(), tile.rows());
+    let mut panel = Panel {
+        codes: [[0; 16]; ROWS * GROUP / 16],
+        scales: [[0.0; ROWS]; GROUP / SUM],
+        minimums: [[0.0; ROWS]; GROUP / SUM],
+    };
+    let mut sums = [[[[0.0; ROWS]; COLUMNS]; CHUNK / COLUMNS]; PANELS];
+    for first in cols.clone().step_by(ROWS * PANELS) {
+        let last = cols.end.min(first + ROWS * PANELS);
+        for start in tokens.clone().step_by(CHUNK) {
+            let end = tokens.end.min(start + CHUNK);
+            sums.as_flattened_mut().fill([[0.0; ROWS]; COLUMNS]);
+            for g in 0..x.groups() {
+                // Rows beyond the last repeat it, here and below; what becomes of them is not
+                // written.
+                let group = |t: usize| &x.int8_row(t.min(end - 1))[g];
+                let fours = (start..end).step_by(COLUMNS);
+                let columns: [Option<U::Columns<'_>>; CHUNK / COLUMNS] = {
+                    let mut fours = fours.map(|t| {
+                        // SAFETY: as for this function.
+                        unsafe { U::arrange(std::array::from_fn(|i| group(t + i)), F::SHAPE) }
+                    });
+                    std::array::from_fn(|_| fours.next())
+                };
+                for (p, sums) in sums.iter_mut().enumerate() {
+                    let from = first + p * ROWS;
+                    if from >= last {
+                        break;
+                    }
+                    let row = |r: usize| {
+                        let bytes = weight.row((from + r).min(last - 1));
+                        &bytes[g * F::GROUP_BYTES..bytes.len().min((g + 1) * F::GROUP_BYTES)]
+                    };
+                    fill::<U, F>(&mut panel, std::array::from_fn(row));
+                    for (columns, sums) in columns.iter().flatten().zip(sums) {
+                        // SAFETY: as for this function.
+                        unsafe { U::add(&panel, columns, F::SHAPE, sums) };
+                    }
+                }
+            }
+            for (p, sums) in sums.iter().enumerate() {
+                let from = first + p * ROWS;
+                let width = ROWS.min(last.saturating_sub(from));
+                for (t, sums) in (start..end).zip(sums.as_flattened()).filter(|_| width > 0) {
+                    tile.row_mut(t)[from - cols.start..][..width].copy_from_slice(&sums[..width]);
+                }
+            }
+        }
+    }
+}
+
+/// Unpacks eight rows into a panel.
+#[inline]
+#[target_feature(enable = "neon")]
+fn fill<U: Unit, F: Unpack>(panel: &mut Panel, groups: [&[u8]; ROWS]) {
+    for half in 0..2 {
+        let mut rows: [Row; 4] = std::array::from_fn(|_| Row {
+            codes: [[0; 16]; GROUP / 16],
+            scales: [0.0; GROUP / SUM],
+            minimums: [0.0; GROUP / SUM],
+        });
+        for r in 0..4 {
+            // SAFETY: the machine has NEON.
+            unsafe { F::unpack(groups[4 * half + r], &mut rows[r]) };
+        }
+        for i in 0..GROUP / 16 {
+            let codes = std::array::from_fn(|r| load_signed(&rows[r].codes[i]));
+            // SAFETY: the machine has NEON.
+            unsafe { U::place(&mut panel.codes, i, half, codes) };
+        }
+        for i in 0..GROUP / F::SHAPE.step {
+            for r in 0..4 {
+                panel.scales[i][4 * half + r] = rows[r].scales[i];
+                panel.minimums[i][4 * half + r] = rows[r].minimums[i];
+            }
+        }
+    }
+}
+
+/// Blocks of 32 weights.
+pub(super) struct OfBlocks<F>(std::marker::PhantomData<F>);
+
+impl<F: Blocks> Unpack for OfBlocks<F> {
+    const SHAPE: Shape = Shape { step: 32, minimums: F::MINIMUM || F::OFFSET != 0.0, blocks: true };
+    const GROUP_BYTES: usize = 8 * F::BYTES;
+
+    #[inline]
+    #[target_feature(enable = "neon")]
+    unsafe fn unpack(group: &[u8], row: &mut Row) {
+        let mut filled = [0; LONGEST];
+        let group = if group.len() < Self::GROUP_BYTES {
+            filled[..group.len()].copy_from_slice(group);
+            &filled[..]
+        } else {
+            group
+        };
+        for half in 0..2 {
+            // SAFETY: the bytes of eight blocks are there.
+            unsafe {
+                let four = group.as_ptr().add(half * 4 * F::BYTES);
+                let codes = F::codes(four, &mut four.add(2));
+                for (to, codes) in row.codes[8 * half..].iter_mut().zip(codes) {
+                    vst1q_s8(to.as_mut_ptr(), codes);
+                }
+                let (scales, _) = four_halves(four, F::BYTES);
+                let mut minimums = vmulq_n_f32(scales, -F::OFFSET);
+                if F::MINIMUM {
+                    minimums = vsubq_f32(minimums, four_halves(four.add(2), F::BYTES).0);
+                }
+                vst1q_f32(row.scales[4 * half..].as_mut_ptr(), scales);
+                vst1q_f32(row.minimums[4 * half..].as_mut_ptr(), minimums);
+            }
+        }
+    }
+}
+
+/// Blocks of 256 weights.
+pub(super) struct OfSuperblocks<F>(std::marker::PhantomData<F>);
+
+/// [`Unpack`] for a format of [`Superblocks`]; `N` is a parameter of that trait alone.
+macro_rules! of_superblocks {
+    ($($n:literal: $format:ty),*) => {$(
+        impl Unpack for OfSuperblocks<$format> {
+            const SHAPE: Shape = Shape { step: 16 * $n, minimums: true, blocks: false };
+            const GROUP_BYTES: usize = size_of::<<$format as Superblocks<$n>>::Block>();
+
+            #[inline]
+            #[target_feature(enable = "neon")]
+            unsafe fn unpack(group: &[u8], row: &mut Row) {
+                unpack_superblock::<$format, $n>(group, row);
+            }
+        }
+    )*};
+}
+
+of_superblocks!(
+    1: super::q2_k::Q2K,
+    1: super::q3_k::Q3K,
+    2: super::q4_k::Q4K,
+    2: super::q5_k::Q5K,
+    1: super::q6_k::Q6K
+);
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn unpack_superblock<F: Superblocks<N>, const N: usize>(group: &[u8], row: &mut Row) {
+    let block = &F::blocks(group)[0];
+    let store = |i: usize, codes: [int8x16_t; 2]| {
+        for h in 0..2 {
+            // SAFETY: the reference is to 16 bytes.
+            unsafe { vst1q_s8(row.codes[2 * i + h].as_mut_ptr(), codes[h]) };
+        }
+    };
+    // SAFETY: the machine has NEON.
+    let head = unsafe {
+        F::codes(block, store);
+        F::head(block)
+    };
+    let [d, e] = if F::ONE_FACTOR {
+        [vdupq_laneq_f32::<0>(head.factors); 2]
+    } else {
+        [vdupq_laneq_f32::<0>(head.factors), vdupq_laneq_f32::<1>(head.factors)]
+    };
+    let times = |numbers: int16x8_t, factor: float32x4_t, out: &mut [f32]| {
+        let low = vcvtq_f32_s32(vmovl_s16(vget_low_s16(numbers)));
+        let high = vcvtq_f32_s32(vmovl_high_s16(numbers));
+        let out = &mut out[..8];
+        // SAFETY: eight numbers are there.
+        unsafe {
+            vst1q_f32(out.as_mut_ptr(), vmulq_f32(low, factor));
+            vst1q_f32(out[4..].as_mut_ptr(), vmulq_f32(high, factor));
+        }
+    };
+    for h in 0..2 / N {
+        times(head.scales[h], d, &mut row.scales[8 * h..]);
+        times(head.shifts[h], e, &mut row.minimums[8 * h..]);
+    }
+}
+
+/// The sums of a group's activations, times their scale: what minimums are multiplied with.
+#[inline]
+#[target_feature(enable = "neon")]
+pub(super) fn scaled_sums(x: &Int8Group, step: usize) -> [f32; GROUP / SUM] {
+    let mut out = [0.0; GROUP / SUM];
+    for h in 0..2 {
+        let sums: int16x8_t = load_sums(&x.sums.as_chunks().0[h]);
+        // SAFETY: four or eight numbers are written, and the first of them is number 4 or 8.
+        unsafe {
+            if step == 32 {
+                let scales = load_floats(&x.scales.as_chunks().0[h]);
+                let both = vcvtq_f32_s32(vpaddlq_s16(sums));
+                vst1q_f32(out[4 * h..].as_mut_ptr(), vmulq_f32(both, scales));
+            } else {
+                let low = vcvtq_f32_s32(vmovl_s16(vget_low_s16(sums)));
+                let high = vcvtq_f32_s32(vmovl_high_s16(sums));
+                vst1q_f32(out[8 * h..].as_mut_ptr(), vmulq_n_f32(low, x.scales[0]));
+                vst1q_f32(out[8 * h + 4..].as_mut_ptr(), vmulq_n_f32(high, x.scales[0]));
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,53 @@
+//! `Q5_K`: against `Q4_K` a fifth bit for each code, of eight sub-blocks in one byte.
+
+use std::arch::aarch64::*;
+
+use super::{
+    lanes::{load, signed},
+    q4_k::six_bit_head,
+    superblocks::{Head, Superblocks},
+};
+
+pub(super) struct Q5K;
+
+impl Superblocks<2> for Q5K {
+    type Block = [u8; 176];
+
+    fn blocks(row: &[u8]) -> &[Self::Block] {
+        row.as_chunks().0
+    }
+
+    #[inline(always)]
+    unsafe fn head(block: &Self::Block) -> Head {
+        six_bit_head(block[..16].try_into().expect("16 bytes"))
+    }
+
+    #[inline(always)]
+    unsafe fn codes(block: &Self::Block, mut each: impl FnMut(usize, [int8x16_t; 2])) {
+        // SAFETY: every processor of this architecture has these instructions.
+        unsafe {
+            let bytes = block[16..].as_chunks().0;
+            let mut fifth = [load(&bytes[0]), load(&bytes[1])];
+            let mut next = |i: usize| {
+                let codes = std::array::from_fn(|h| {
+                    let four = load(&bytes[2 + i / 2 * 2 + h]);
+                    let four = if i.is_multiple_of(2) { four } else { vshrq_n_u8::<4>(four) };
+                    // What is above the four bits goes when the fifth is put there.
+                    let code = vsliq_n_u8::<4>(four, vandq_u8(fifth[h], vdupq_n_u8(1)));
+                    fifth[h] = vshrq_n_u8::<1>(fifth[h]);
+                    signed(code)
+                });
+                each(i, codes);
+            };
+            // Not a loop, which the compiler would keep as one, with the sub-block to be found anew.
+            next(0);
+            next(1);
+            next(2);
+            next(3);
+            next(4);
+            next(5);
+            next(6);
+            next(7);
+        }
+    }
+}

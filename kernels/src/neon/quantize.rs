@@ -1,0 +1,60 @@
+//! Activations to int8, 32 at a time.
+
+use std::arch::aarch64::*;
+
+use super::lanes::load_floats;
+use crate::input::{BLOCK, GROUP, Int8Group, SUM};
+
+/// Quantizes one row, to the same numbers as the scalar function that the course writes.
+#[target_feature(enable = "neon")]
+pub(crate) fn quantize_activations(x: &[f32], width: usize, groups: &mut [Int8Group]) {
+    for (x, group) in x.chunks(GROUP).zip(groups) {
+        match x.try_into() {
+            Ok(x) => quantize(x, width, group),
+            Err(_) => {
+                let mut filled = [0.0; GROUP];
+                filled[..x.len()].copy_from_slice(x);
+                quantize(&filled, width, group);
+            }
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn quantize(x: &[f32; GROUP], width: usize, group: &mut Int8Group) {
+    let blocks = x.as_chunks::<BLOCK>().0;
+    let mut absmax = [0.0; GROUP / BLOCK];
+    for (absmax, x) in absmax.iter_mut().zip(blocks) {
+        *absmax = largest(x);
+    }
+    if width == GROUP {
+        absmax = [absmax.into_iter().fold(0.0, f32::max); GROUP / BLOCK];
+    }
+    let values = group.values.as_chunks_mut::<SUM>().0;
+    for (i, (x, values)) in x.as_chunks::<SUM>().0.iter().zip(values).enumerate() {
+        let absmax = absmax[i * SUM / BLOCK];
+        group.scales[i * SUM / BLOCK] = absmax / 127.0;
+        let inverse = if absmax > 0.0 { 127.0 / absmax } else { 0.0 };
+        // Rounded to the nearest, ties to even.
+        let four =
+            |j: usize| vcvtnq_s32_f32(vmulq_n_f32(load_floats(&x.as_chunks().0[j]), inverse));
+        let eight = |j: usize| vqmovn_high_s32(vqmovn_s32(four(j)), four(j + 1));
+        let sixteen = vqmovn_high_s16(vqmovn_s16(eight(0)), eight(2));
+        // SAFETY: the reference is to 16 bytes.
+        unsafe { vst1q_s8(values.as_mut_ptr(), sixteen) };
+        group.sums[i] = vaddlvq_s8(sixteen);
+    }
+}
+
+/// The largest magnitude.
+#[inline]
+#[target_feature(enable = "neon")]
+fn largest(x: &[f32; BLOCK]) -> f32 {
+    let mut largest = vdupq_n_f32(0.0);
+    for x in x.as_chunks().0 {
+        // Of a number and no number, the number: as `f32::max` has it.
+        largest = vmaxnmq_f32(largest, vabsq_f32(load_floats(x)));
+    }
+    vmaxnmvq_f32(largest)
+}

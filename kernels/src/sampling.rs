@@ -1,0 +1,244 @@
+//! Choosing a token from its logits without sorting the vocabulary: week 1's steps, in week 1's
+//! order, with the same draws, to the last bit.
+//!
+//! Week 1 walks the whole vocabulary in every step. Here a step looks at the candidates that the
+//! steps before it left, in the order of their ids; top-k selects, top-p takes the largest from a
+//! heap until it has enough. What week 1 rules out has weight 0 in its sums, so leaving it out
+//! changes no sum, as long as the rest is added in the same order: see `Candidates::weigh`.
+
+use std::{cmp::Ordering, collections::BinaryHeap};
+
+/// What shapes the distribution.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SamplerOptions {
+    /// 0 is greedy, 1 changes nothing.
+    pub temperature: f32,
+    /// 0 is off.
+    pub top_k: usize,
+    /// 1 is off.
+    pub top_p: f32,
+    /// 0 is off.
+    pub min_p: f32,
+    /// 1 is off.
+    pub repetition_penalty: f32,
+}
+
+/// Chooses tokens. Nothing is allocated after the first.
+#[derive(Debug, Clone)]
+pub struct Sampler {
+    options: SamplerOptions,
+    /// `[V]`, with penalty and temperature.
+    logits: Vec<f32>,
+    /// `[V]`: the number of the choice in which a token was last made less likely.
+    penalised: Vec<u64>,
+    choices: u64,
+    candidates: Candidates,
+    heap: Vec<Candidate>,
+}
+
+/// Tokens that may still be drawn, in the order of their ids.
+#[derive(Debug, Clone, Default)]
+struct Candidates {
+    vocabulary: usize,
+    tokens: Vec<Candidate>,
+    /// What each is weighted with, after [`Candidates::weigh`].
+    weights: Vec<f32>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    id: u32,
+    logit: f32,
+}
+
+impl Sampler {
+    /// With nothing seen.
+    #[must_use]
+    pub fn new(options: SamplerOptions) -> Self {
+        Self {
+            options,
+            logits: Vec::new(),
+            penalised: Vec::new(),
+            choices: 0,
+            candidates: Candidates::default(),
+            heap: Vec::new(),
+        }
+    }
+
+    /// Chooses the next token from `logits [V]`, after the tokens `seen` so far, prompt included,
+    /// with a number `uniform` in `[0, 1)`.
+    ///
+    /// # Panics
+    /// If there are no logits, or a token of `seen` is not among them; if top-k or top-p is on and
+    /// a logit is no number, for then there is no order. (Without them the largest is chosen,
+    /// as in week 1.)
+    pub fn choose(&mut self, logits: &[f32], seen: &[u32], uniform: f64) -> u32 {
+        let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } = self.options;
+        self.logits.clear();
+        self.logits.extend_from_slice(logits);
+        if repetition_penalty != 1.0 {
+            self.penalise(seen, repetition_penalty);
+        }
+        let best = argmax(&self.logits);
+        if temperature == 0.0 {
+            return best;
+        }
+        self.candidates.vocabulary = logits.len();
+        self.candidates.tokens.clear();
+        for (id, logit) in self.logits.iter().enumerate() {
+            let logit = logit / temperature;
+            if logit != f32::NEG_INFINITY {
+                self.candidates.tokens.push(Candidate { id: id as u32, logit });
+            }
+        }
+        if top_k > 0 {
+            self.candidates.top_k(top_k);
+        }
+        if top_p < 1.0 {
+            self.candidates.top_p(top_p, &mut self.heap);
+        }
+        if min_p > 0.0 {
+            self.candidates.min_p(min_p);
+        }
+        self.candidates.draw(best, uniform)
+    }
+
+    /// Every token of `seen`, once however often it occurs.
+    fn penalise(&mut self, seen: &[u32], penalty: f32) {
+        self.choices += 1;
+        self.penalised.resize(self.logits.len(), 0);
+        for &token in seen {
+            let last = std::mem::replace(&mut self.penalised[token as usize], self.choices);
+            if last != self.choices {
+                let logit = &mut self.logits[token as usize];
+                *logit = if *logit > 0.0 { *logit / penalty } else { *logit * penalty };
+            }
+        }
+    }
+}
+
+impl Candidates {
+    fn top_k(&mut self, k: usize) {
+        self.assert_ordered();
+        if k < self.tokens.len() {
+            self.tokens.select_nth_unstable_by(k, |a, b| b.cmp(a));
+            self.tokens.truncate(k);
+            self.tokens.sort_unstable_by_key(|token| token.id);
+        }
+    }
+
+    /// `heap` is memory to work in.
+    fn top_p(&mut self, p: f32, heap: &mut Vec<Candidate>) {
+        self.assert_ordered();
+        let Some((max, sum)) = self.weigh() else { return };
+        heap.clear();
+        heap.extend_from_slice(&self.tokens);
+        let mut ranks = BinaryHeap::from(std::mem::take(heap));
+        // In f64: a vocabulary has many thousand small probabilities.
+        let mut mass = 0.0;
+        let mut last = None;
+        while let Some(next) = ranks.peek() {
+            if last.is_some() && mass >= f64::from(p) {
+                break;
+            }
+            mass += f64::from((next.logit - max).exp() / sum);
+            last = ranks.pop();
+        }
+        *heap = ranks.into_vec();
+        if let Some(last) = last {
+            self.tokens.retain(|token| *token >= last);
+        }
+    }
+
+    fn min_p(&mut self, p: f32) {
+        let max = self.max();
+        self.tokens.retain(|token| {
+            // A logit that is no number stays, as in week 1.
+            let ratio = (token.logit - max).exp();
+            !matches!(ratio.partial_cmp(&p), Some(Ordering::Less))
+        });
+    }
+
+    /// The token at which the running sum of probabilities first exceeds `uniform`.
+    fn draw(&mut self, best: u32, uniform: f64) -> u32 {
+        // What week 1 takes for the largest where all are ruled out.
+        let mut last = if self.tokens.is_empty() { 0 } else { best };
+        let Some((_, sum)) = self.weigh() else { return last };
+        let mut running = 0.0;
+        for (token, weight) in self.tokens.iter().zip(&self.weights) {
+            let probability = weight / sum;
+            if probability > 0.0 {
+                last = token.id;
+                running += f64::from(probability);
+                if running > uniform {
+                    return last;
+                }
+            }
+        }
+        last
+    }
+
+    /// `e^(logit − max)` of each candidate; returns the maximum and the sum. `None` if there are no
+    /// candidates.
+    ///
+    /// The sum is `ndarray`'s over the whole vocabulary, in which all others are 0: eight sums, of
+    /// every eighth token each, then the tokens that are left over.
+    fn weigh(&mut self) -> Option<(f32, f32)> {
+        let max = self.max();
+        if max == f32::NEG_INFINITY {
+            self.weights.clear();
+            self.tokens.clear();
+            return None;
+        }
+        let mut lanes = [0f32; 8];
+        let whole = self.vocabulary / 8 * 8;
+        let weights = self.tokens.iter().map(|token| (token.logit - max).exp());
+        self.weights.clear();
+        self.weights.extend(weights);
+        let split = self.tokens.partition_point(|token| (token.id as usize) < whole);
+        for (token, weight) in self.tokens[..split].iter().zip(&self.weights) {
+            lanes[token.id as usize % 8] += weight;
+        }
+        let [a, b, c, d, e, f, g, h] = lanes;
+        let of_lanes = 0.0 + (a + e) + (b + f) + (c + g) + (d + h);
+        Some((max, self.weights[split..].iter().fold(of_lanes, |sum, weight| sum + weight)))
+    }
+
+    /// The largest logit, of those that are numbers.
+    fn max(&self) -> f32 {
+        self.tokens.iter().fold(f32::NEG_INFINITY, |max, token| max.max(token.logit))
+    }
+
+    fn assert_ordered(&self) {
+        assert!(self.tokens.iter().all(|token| !token.logit.is_nan()), "no logit is NaN");
+    }
+}
+
+/// By logit; of equal ones, the first is the larger.
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let logits = self.logit.partial_cmp(&other.logit).expect("no logit is NaN");
+        logits.then(other.id.cmp(&self.id))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Candidate {}
+
+/// The index of the largest logit; of equal ones, the first.
+fn argmax(logits: &[f32]) -> u32 {
+    assert!(!logits.is_empty(), "a token of no logits");
+    let larger = |best: usize, i: usize| if logits[i] > logits[best] { i } else { best };
+    (1..logits.len()).fold(0, larger) as u32
+}

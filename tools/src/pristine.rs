@@ -1,0 +1,43 @@
+//! A copy of the repository in which everything can be changed.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Result;
+
+use crate::{
+    curriculum::Curriculum,
+    files::{list, write_if_changed},
+    stubs::generated,
+};
+
+/// Makes `tree` a copy of the repository, with every stub as generated and `instead` in place of
+/// the files it names. Says how many files it has.
+pub(crate) fn copy_tree(
+    root: &Path,
+    curriculum: &Curriculum,
+    tree: &Path,
+    mut instead: BTreeMap<PathBuf, Vec<u8>>,
+) -> Result<usize> {
+    for file in generated(root, curriculum)? {
+        instead.entry(PathBuf::from(file.path)).or_insert(file.stub.into_bytes());
+    }
+    let mut files = BTreeSet::new();
+    list(root, Path::new(""), &mut files)?;
+    files.extend(instead.keys().cloned());
+    for file in &files {
+        match instead.get(file) {
+            Some(content) => write_if_changed(&tree.join(file), content)?,
+            None => write_if_changed(&tree.join(file), &fs::read(root.join(file))?)?,
+        }
+    }
+    let mut there = BTreeSet::new();
+    list(tree, Path::new(""), &mut there)?;
+    for stale in there.difference(&files) {
+        fs::remove_file(tree.join(stale))?;
+    }
+    Ok(files.len())
+}

@@ -1,0 +1,259 @@
+//! Small changes to the taught code, each of which some day's test must notice.
+//!
+//! cargo-mutants lists them; `.cargo/mutants.toml` says in which files, and lists with its reason
+//! every change that makes no difference. Building each would take a day. So those in the marked
+//! regions are put beside the bodies that they change, all in one copy of the reference, of which a
+//! variable chooses one, as the bank's mistakes are.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use self::{list::Mutant, plant::Planted};
+use super::context::{Outcome, Verification, succeeds};
+use crate::{
+    bank::{
+        matrix::{each, tests_within},
+        tree::build,
+        variants::{VARIABLE, without_warnings},
+    },
+    curriculum::Day,
+    pristine::copy_tree,
+    process::{cargo, run_quietly},
+    stubs::generated,
+};
+
+mod list;
+mod plant;
+
+/// Pinned, since another version makes other changes.
+const VERSION: &str = "27.1.0";
+
+/// How long the tests of a day may take with a mutant; one that takes longer never ends.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// Installs the tool below `target/`, plants all that it lists, and tries each.
+pub(super) fn mutants(v: &mut Verification) -> Result<Outcome> {
+    if !v.options.full {
+        let why = "takes half an hour: `cargo course verify --full`";
+        return Ok(Outcome::NotVerified(why.to_owned()));
+    }
+    let tool = installed(v)?;
+    let listed = listed(&tool, &v.root)?;
+
+    let mut mutants = Vec::new();
+    for file in generated(&v.root, &v.curriculum)? {
+        let text = fs::read_to_string(v.root.join("reference").join(&file.path))?;
+        mutants.extend(list::of_file(&file, &text, &listed)?);
+    }
+    ensure!(!mutants.is_empty(), "no mutant lies in a marked region");
+    println!("{} mutants, {} of them in marked regions", listed.len(), mutants.len());
+    let copy = Copy { root: &v.root, tree: v.root.join("target/verify/mutants") };
+    let unviable = copy.plant(v, &mutants)?;
+    let viable: Vec<(usize, &Mutant)> =
+        numbered(&mutants).filter(|(number, _)| !unviable.contains(number)).collect();
+    println!("{} do not compile", unviable.len());
+
+    let days: Vec<&Day> = v.curriculum.days().collect();
+    let programs = build(copy.root, &copy.tree, &days, None)?;
+    for day in &days {
+        copy.without_mutant(day, &programs)?;
+    }
+    let fates = each(&viable, |_, (number, mutant)| copy.fate(*number, mutant, &days, &programs))?;
+    let count = |wanted: Fate| fates.iter().filter(|fate| **fate == wanted).count();
+    let (caught, endless) = (count(Fate::Caught), count(Fate::Endless));
+    let missed: Vec<&str> = viable
+        .iter()
+        .zip(&fates)
+        .filter(|(_, fate)| **fate == Fate::Missed)
+        .map(|((_, mutant), _)| mutant.name.as_str())
+        .collect();
+    let note = format!(
+        "{} of {} viable mutants caught ({endless} by never ending); {} do not compile",
+        caught + endless,
+        viable.len(),
+        unviable.len()
+    );
+    println!("{note}");
+    Ok(if missed.is_empty() {
+        Outcome::Passed(note)
+    } else {
+        println!("missed:\n{}", missed.join("\n"));
+        Outcome::Failed(format!("{note}\n{}", missed.join("\n")))
+    })
+}
+
+/// The tool, installed below `target/` unless it is there.
+fn installed(v: &Verification) -> Result<PathBuf> {
+    let tools = v.root.join("target/verify/tools");
+    let tool = tools.join("bin/cargo-mutants");
+    let is_there = run_quietly(Command::new(&tool).args(["mutants", "--version"]))
+        .is_ok_and(|finished| finished.output.trim().ends_with(VERSION));
+    if !is_there {
+        let mut install = v.cargo("install cargo-mutants --locked --quiet --version");
+        succeeds(install.arg(VERSION).arg("--root").arg(&tools))?;
+    }
+    Ok(tool)
+}
+
+/// What the tool would change.
+fn listed(tool: &Path, root: &Path) -> Result<Vec<Value>> {
+    let mut command = Command::new(tool);
+    command.args(["mutants", "--list", "--json", "--package", "tiny-llm-reference"]);
+    let finished = run_quietly(command.current_dir(root))?;
+    ensure!(finished.status.success(), "cargo-mutants lists nothing:\n{}", finished.tail(20));
+    serde_json::from_str(&finished.output).context("cargo-mutants' list is no JSON")
+}
+
+fn numbered(mutants: &[Mutant]) -> impl Iterator<Item = (usize, &Mutant)> {
+    mutants.iter().enumerate().map(|(i, mutant)| (i + 1, mutant))
+}
+
+/// What became of a mutant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Caught,
+    Endless,
+    Missed,
+}
+
+/// The copy of the repository whose reference holds the mutants.
+struct Copy<'a> {
+    root: &'a Path,
+    tree: PathBuf,
+}
+
+impl Copy<'_> {
+    /// Writes the copy, and takes out of it what does not compile, which it returns.
+    fn plant(&self, v: &Verification, mutants: &[Mutant]) -> Result<BTreeSet<usize>> {
+        let mut unviable = BTreeSet::new();
+        // The compiler looks at lifetimes only where all types are right, and so on.
+        for _ in 0..12 {
+            let mut files: BTreeMap<String, Planted> = BTreeMap::new();
+            let mut instead = BTreeMap::new();
+            for file in generated(&v.root, &v.curriculum)? {
+                let path = format!("reference/{}", file.path);
+                let text = fs::read_to_string(v.root.join(&path))?;
+                let start = format!("{path}:");
+                let of_file: Vec<(usize, &Mutant)> = numbered(mutants)
+                    .filter(|(number, mutant)| {
+                        mutant.name.starts_with(&start) && !unviable.contains(number)
+                    })
+                    .collect();
+                let planted = Planted::new(&text, &of_file);
+                instead.insert(PathBuf::from(&path), planted.text.clone().into_bytes());
+                files.insert(file.path, planted);
+            }
+            let library = without_warnings(&v.root.join("reference/src/lib.rs"))?;
+            instead.insert("reference/src/lib.rs".into(), library.into_bytes());
+            copy_tree(&v.root, &v.curriculum, &self.tree, instead)?;
+            let refused = self.refused(&files)?;
+            if refused.is_empty() {
+                return Ok(unviable);
+            }
+            unviable.extend(refused);
+        }
+        bail!("what is left after twelve rounds does not compile either");
+    }
+
+    /// The mutants that the compiler refuses, of those in the copy.
+    fn refused(&self, files: &BTreeMap<String, Planted>) -> Result<BTreeSet<usize>> {
+        let mut command = cargo(&self.tree);
+        command.args(["check", "--package", "tiny-llm-reference", "--all-features"]);
+        command.args(["--message-format", "json"]);
+        command.env("CARGO_TARGET_DIR", self.root.join("target/verify/build"));
+        let finished = run_quietly(&mut command)?;
+        let mut refused = BTreeSet::new();
+        for line in finished.text.lines().filter(|line| line.starts_with('{')) {
+            let Ok(json) = serde_json::from_str::<Value>(line) else { continue };
+            let message = &json["message"];
+            if message["level"] != "error" {
+                continue;
+            }
+            for span in message["spans"].as_array().into_iter().flatten() {
+                let path = span["file_name"].as_str().unwrap_or_default();
+                let file = files.get(path.strip_prefix("reference/").unwrap_or(path));
+                let line = span["line_start"].as_u64().and_then(|line| line.try_into().ok());
+                let mutant = file.zip(line).and_then(|(file, line)| file.mutant_at(line));
+                refused.extend(mutant.filter(|_| span["is_primary"] == true));
+            }
+        }
+        ensure!(
+            finished.status.success() || !refused.is_empty(),
+            "the mutants do not compile, and the compiler names none:\n{}",
+            finished.tail(40)
+        );
+        Ok(refused)
+    }
+
+    /// Makes sure that all tests pass where no mutant is chosen: what is red then says nothing.
+    fn without_mutant(&self, day: &Day, programs: &BTreeMap<String, PathBuf>) -> Result<()> {
+        let ran = tests_within(&mut self.command(0, day, "task_", programs)?, 10 * LIMIT)?;
+        let red: Vec<&str> = ran.red().collect();
+        ensure!(
+            ran.ended && red.is_empty() && !ran.report.passed.is_empty(),
+            "{}: not green without a mutant: {}",
+            day.feature,
+            red.join(", ")
+        );
+        Ok(())
+    }
+
+    /// A run of some tests of a day with the mutant of that number.
+    fn command(
+        &self,
+        number: usize,
+        day: &Day,
+        filter: &str,
+        programs: &BTreeMap<String, PathBuf>,
+    ) -> Result<Command> {
+        let program = programs.get(&day.module()).context("a day without a test program")?;
+        let mut command = limited(program);
+        command.current_dir(&self.tree).arg(filter).env(VARIABLE, number.to_string());
+        command.env_remove("RUST_BACKTRACE").env("RUST_TEST_THREADS", "1");
+        command.env("RUST_MIN_STACK", (64 << 20).to_string());
+        Ok(command)
+    }
+
+    /// Tries one: its task's tests first, then the rest of its day's and of the days behind it.
+    fn fate(
+        &self,
+        number: usize,
+        mutant: &Mutant,
+        days: &[&Day],
+        programs: &BTreeMap<String, PathBuf>,
+    ) -> Result<Fate> {
+        let own = days.iter().position(|day| day.feature == mutant.task.feature);
+        let own = own.with_context(|| format!("{} is no day", mutant.task.feature))?;
+        let first = [(days[own], format!("task_{}_", mutant.task.task))];
+        let rest = days[own..].iter().map(|day| (*day, "task_".to_owned()));
+        for (day, filter) in first.into_iter().chain(rest) {
+            // A program that died noticed it too.
+            match tests_within(&mut self.command(number, day, &filter, programs)?, LIMIT) {
+                Ok(ran) if !ran.ended => return Ok(Fate::Endless),
+                Ok(ran) if ran.red().next().is_none() => {}
+                _ => return Ok(Fate::Caught),
+            }
+        }
+        Ok(Fate::Missed)
+    }
+}
+
+/// A program that may take 4 GiB of memory, where that can be said: a loop that never ends may well
+/// collect.
+fn limited(program: &Path) -> Command {
+    if cfg!(unix) {
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -v 4194304; exec \"$0\" \"$@\""]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    }
+}

@@ -1,0 +1,43 @@
+//! The team of threads: its protocol in every order in which threads can take their steps (`loom`),
+//! and its unsafe code under an interpreter that knows what Rust does not define (Miri).
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use super::{
+    context::{Outcome, Verification, succeeds},
+    rust::count,
+};
+use crate::process::{forget_cargo, run_quietly};
+
+/// `kernels/tests/loom.rs`.
+pub(super) fn every_order(v: &mut Verification) -> Result<Outcome> {
+    if !v.options.full {
+        return Ok(Outcome::NotVerified("takes a minute: `cargo course verify --full`".to_owned()));
+    }
+    let mut test = v.cargo("test --release --package tiny-llm-kernels --test loom");
+    test.env("CARGO_TARGET_DIR", v.root.join("target/verify/loom"));
+    test.env("RUSTFLAGS", "--cfg loom");
+    Ok(Outcome::Passed(count(&succeeds(&mut test)?.text)?))
+}
+
+/// `kernels/tests/parallel.rs`, where a nightly toolchain has Miri.
+pub(super) fn undefined(v: &mut Verification) -> Result<Outcome> {
+    if !v.options.full {
+        return Ok(Outcome::NotVerified("takes minutes: `cargo course verify --full`".to_owned()));
+    }
+    let nightly = |arguments: &str| {
+        let mut command = Command::new("rustup");
+        forget_cargo(&mut command);
+        command.args(["run", "nightly", "cargo", "miri"]).args(arguments.split_whitespace());
+        command
+    };
+    if !run_quietly(&mut nightly("--version")).is_ok_and(|finished| finished.status.success()) {
+        let reason = "no Miri: `rustup component add --toolchain nightly miri rust-src`";
+        return Ok(Outcome::NotVerified(reason.to_owned()));
+    }
+    let mut test = nightly("test --package tiny-llm-kernels --test parallel");
+    test.current_dir(&v.tree).env("CARGO_TARGET_DIR", v.root.join("target/verify/miri"));
+    Ok(Outcome::Passed(count(&succeeds(&mut test)?.text)?))
+}
