@@ -3,22 +3,33 @@
 //!
 //! Expected tables and contents: `python-ref/oracle/week3_day3.py`.
 
-use std::ops::Range;
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use tiny_llm::{
+    week1::sampling::SamplerOptions,
     week2::{
-        cache::{CacheShape, CacheType, Cells, KvCache, Run},
-        kernels::vector::TILE,
+        cache::{CacheShape, CacheType, Cells, DenseCache, KvCache, Run},
+        kernels::{Rung, vector::TILE},
+        load::{Rope, build},
+        matrix::Matrix,
+        model::{Model, Workspace},
+        parallel::Team,
+        plan::{AttentionKind, Plan},
+        rope::RopeLayout,
+        rows::Row,
     },
     week3::{
+        engine::{Engine, EngineOptions, Event},
         paged::PagedCache,
         pool::{BlockPool, Page},
+        request::{Request, RequestId},
+        room::EngineCache,
     },
 };
-use tiny_llm_formats::tensor::tensor;
+use tiny_llm_formats::{config::ModelConfig, tensor::tensor};
 use tiny_llm_harness::{
     check::{Part, assert_accepts, assert_answer, assert_panics, resting_on},
-    fixtures::{Case, Fixtures},
+    fixtures::{Case, Fixtures, random},
 };
 
 // Task 1
@@ -128,7 +139,8 @@ fn task_1_can_allocate_up_to_the_last_page() {
     for pages in [0, 1, 3] {
         let mut lent = Lent::new(pages);
         for taken in 0..=pages {
-            let call = format!("{pages} pages, {taken} of them taken: can_allocate of 0 to 5 pages");
+            let call =
+                format!("{pages} pages, {taken} of them taken: can_allocate of 0 to 5 pages");
             let found: Vec<bool> =
                 assert_accepts(&call, || (0..=5).map(|n| lent.pool.can_allocate(n)).collect());
             let expected: Vec<bool> = (0..=5).map(|n| n + taken <= pages).collect();
@@ -182,7 +194,10 @@ fn task_1_a_million_operations() {
                 assert_eq!(lent.handles.len() > n, free > 0, "operation {done}: {free} pages free");
                 if let Some(page) = lent.handles.get(n) {
                     let index = page.index();
-                    assert!(counts[index] == 0, "operation {done}: page {index} is allocated twice");
+                    assert!(
+                        counts[index] == 0,
+                        "operation {done}: page {index} is allocated twice"
+                    );
                     counts[index] = 1;
                 }
             }
@@ -271,13 +286,15 @@ fn holds(what: &str, cache: &PagedCache, sequence: usize, texts: &[usize]) {
     for layer in 0..SHAPE.layers {
         for head in 0..SHAPE.kv_heads {
             let what = format!("{what}: sequence {sequence}, layer {layer}, head {head}");
-            let runs: Vec<Run> =
-                assert_accepts(&what, || cache.runs(layer, sequence, head, 0..texts.len()).collect());
+            let runs: Vec<Run> = assert_accepts(&what, || {
+                cache.runs(layer, sequence, head, 0..texts.len()).collect()
+            });
             let place = |position: usize| {
                 (0..3).map(move |d| number(texts[position], layer, head, position, d))
             };
             let keys: Vec<f32> = (0..texts.len()).flat_map(place).collect();
-            let found = |cells: fn(&Run) -> Vec<f32>| runs.iter().flat_map(cells).collect::<Vec<_>>();
+            let found =
+                |cells: fn(&Run) -> Vec<f32>| runs.iter().flat_map(cells).collect::<Vec<_>>();
             assert_answer(&format!("{what}: keys"), &found(|run| numbers(run.keys)), &keys);
             let found = found(|run| numbers(run.values));
             assert_answer(&format!("{what}: values"), &found, &values(&keys));
@@ -301,7 +318,8 @@ fn check_script(name: &str) {
 
 #[track_caller]
 fn script(case: &Case) {
-    let number = |json: &tiny_llm_harness::fixtures::Json| json.as_u64().expect("a number") as usize;
+    let number =
+        |json: &tiny_llm_harness::fixtures::Json| json.as_u64().expect("a number") as usize;
     let shape = CacheShape { layers: 1, sequences: 3, kv_heads: 1, capacity: 512, head_dim: 2 };
     let (page_len, count) = (case.count("page_len"), case.count("pages"));
     let mut cache = PagedCache::new(shape, page_len, count, CacheType::F32);
@@ -396,7 +414,13 @@ fn task_2_every_layer_and_head_has_its_place() {
                 let found: Vec<f32> = runs.flat_map(|run| numbers(run.keys)).collect();
                 let expected: Vec<f32> = (0..70)
                     .flat_map(|p| small(s / 2, layer, p)[head * 3..head * 3 + 3].to_vec())
-                    .map(|x| if cache_type == CacheType::F16 { half::f16::from_f32(x).to_f32() } else { x })
+                    .map(|x| {
+                        if cache_type == CacheType::F16 {
+                            half::f16::from_f32(x).to_f32()
+                        } else {
+                            x
+                        }
+                    })
                     .collect();
                 assert_answer(&what, &found, &expected);
             }
@@ -459,8 +483,7 @@ fn task_2_reserve_takes_what_is_missing() {
             done.push(format!("reserve({sequence}, {len})"));
             let call = format!("six pages of 32: {}", done.join(", "));
             let found = assert_accepts(&call, || cache.reserve(sequence, len));
-            let pages =
-                [cache.table(0).len(), cache.table(1).len(), cache.pool().num_free()];
+            let pages = [cache.table(0).len(), cache.table(1).len(), cache.pool().num_free()];
             assert_answer(
                 &format!("{call}: whether there is room; pages of 0, of 1, free"),
                 &(found, pages),
@@ -513,5 +536,377 @@ fn task_2_less_than_a_page_is_wasted() {
             );
             assert_eq!(cache.pool().num_free() + held, 40, "operation {done}: pages are missing");
         }
+    });
+}
+
+/// Two layers of random weights: four query heads on two key and value heads of 8.
+fn model() -> Arc<Model> {
+    let json = r#"{"model_type": "llama", "hidden_size": 16, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8, "intermediate_size": 24,
+        "vocab_size": 50, "hidden_act": "silu", "max_position_embeddings": 256,
+        "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "tie_word_embeddings": true}"#;
+    let config = ModelConfig::from_json(json, "config.json").expect("a plain configuration");
+    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
+    let mut seed = 0;
+    let mut matrix = |name: &str, shape: &[usize]| {
+        seed += 1;
+        let norm = name.ends_with("norm.weight");
+        let numbers: Vec<f32> = random(seed, shape)
+            .iter()
+            .map(|x| if norm { 1.0 + 0.2 * x } else { 0.3 * x })
+            .collect();
+        let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
+        Ok(Matrix::from_f32(rows, cols, &numbers))
+    };
+    Arc::new(build(config, &rope, 256, &mut matrix).expect("every weight is there"))
+}
+
+/// Nothing of week 2's later days is needed.
+fn plan() -> Plan {
+    Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
+}
+
+fn shape_of(model: &Model, sequences: usize) -> CacheShape {
+    let c = &model.config;
+    CacheShape {
+        layers: c.n_layers,
+        sequences,
+        kv_heads: c.n_kv_heads,
+        capacity: 128,
+        head_dim: c.head_dim,
+    }
+}
+
+/// Prompts and steps of two sequences: the logits are the dense cache's, to the last bit.
+#[test]
+fn task_2_the_model_says_what_it_says_over_one_piece() {
+    let (model, plan) = (model(), plan());
+    let row = |sequence: usize, position: usize| Row {
+        token: ((position * 31 + sequence * 17) % 50) as u32,
+        position,
+        sequence,
+        logits: position % 5 == 0,
+    };
+    let passes: [Vec<Row>; 3] = [
+        (0..70).map(|p| row(0, p)).chain((0..20).map(|p| row(1, p))).collect(),
+        vec![row(0, 70), row(1, 20)],
+        (21..66).map(|p| row(1, p)).chain([row(0, 71)]).collect(),
+    ];
+    fn run<C: KvCache>(model: &Model, plan: &Plan, passes: &[Vec<Row>], mut cache: C) -> Vec<f32> {
+        let mut work = Workspace::default();
+        let logits = |rows: &Vec<Row>| model.forward(rows, &mut cache, plan, &mut work).to_vec();
+        passes.iter().flat_map(logits).collect()
+    }
+    let shape = shape_of(&model, 2);
+    let expected = run(&model, &plan, &passes, DenseCache::new(shape, CacheType::F16));
+    for page_len in [TILE, 2 * TILE] {
+        let call = format!("two texts of 72 and 66 tokens over pages of {page_len}");
+        let found = resting_on(&[POOL], || {
+            assert_accepts(&call, || {
+                let cache = PagedCache::new(shape, page_len, 6, CacheType::F16);
+                run(&model, &plan, &passes, cache)
+            })
+        });
+        assert!(found == expected, "{call}: the logits are not those of the dense cache");
+    }
+}
+
+// Task 3
+
+#[test]
+fn task_3_half_a_page_is_shared() {
+    check_script("task_3_script/half_a_page");
+}
+
+#[test]
+fn task_3_whole_pages_are_shared() {
+    check_script("task_3_script/whole_pages");
+}
+
+#[test]
+fn task_3_three_answers_to_one_prompt() {
+    check_script("task_3_script/three_answers");
+}
+
+#[test]
+fn task_3_a_text_is_cut_inside_a_shared_page() {
+    check_script("task_3_script/cut_into_what_is_shared");
+}
+
+#[test]
+fn task_3_the_first_owner_leaves() {
+    check_script("task_3_script/the_first_one_leaves");
+}
+
+/// Keys and values of every layer and head are copied, and nothing changes for the others.
+#[test]
+fn task_3_a_copy_holds_what_the_page_held() {
+    resting_on(&[POOL], || {
+        let mut cache = cache(6);
+        append(&mut cache, 0, 0, 40);
+        assert_accepts("fork(0, 1) of 40 positions", || cache.fork(0, 1));
+        assert_answer("pages copied by fork", &cache.copied(), &0);
+        let prompt = vec![0; 40];
+        holds("after fork(0, 1)", &cache, 1, &prompt);
+        assert_accepts("a position of the fork", || append(&mut cache, 1, 1, 1));
+        holds("after the fork's first position", &cache, 0, &prompt);
+        holds("after the fork's first position", &cache, 1, &[&prompt[..], &[1]].concat());
+        append(&mut cache, 0, 2, 3);
+        append(&mut cache, 1, 1, 2);
+        holds("after positions of both", &cache, 0, &[&prompt[..], &[2; 3]].concat());
+        holds("after positions of both", &cache, 1, &[&prompt[..], &[1; 3]].concat());
+        assert_answer("pages copied by positions of both", &cache.copied(), &1);
+    });
+}
+
+/// What was reserved for the one is nothing of the other's.
+#[test]
+fn task_3_pages_without_positions_are_not_shared() {
+    resting_on(&[POOL], || {
+        let mut cache = cache(6);
+        append(&mut cache, 0, 0, 40);
+        assert!(cache.reserve(0, 128), "four pages of six");
+        assert_accepts("fork(0, 2) of 40 positions, with room for 128", || cache.fork(0, 2));
+        let what =
+            "fork(0, 2) of 40 positions, with room for 128\n  (pages, and how many are free)\n ";
+        assert_answer(what, &pages(&cache), &(vec![vec![0, 1, 2, 3], vec![], vec![0, 1]], 2));
+    });
+}
+
+#[test]
+fn task_3_a_place_in_use_is_refused() {
+    let mut cache = cache(6);
+    append(&mut cache, 0, 0, 5);
+    append(&mut cache, 1, 1, 5);
+    assert_panics("fork(0, 1), where sequence 1 has positions", || cache.fork(0, 1));
+}
+
+/// The page of the copy is a page, too.
+#[test]
+fn task_3_reserve_counts_the_copy() {
+    resting_on(&[POOL], || {
+        let mut cache = cache(3);
+        append(&mut cache, 0, 0, 40);
+        cache.fork(0, 1);
+        append(&mut cache, 2, 2, 32);
+        // Sequence, positions; whether there is room, and how many pages are free then.
+        for (sequence, len, room, free) in
+            [(1, 41, false, 0), (0, 41, false, 0), (1, 40, true, 0), (2, 33, false, 0)]
+        {
+            let call = format!(
+                "40 shared positions in two pages of three, and a third sequence in the last: \
+                 reserve({sequence}, {len})"
+            );
+            let found = assert_accepts(&call, || cache.reserve(sequence, len));
+            assert_answer(&call, &(found, cache.pool().num_free()), &(room, free));
+        }
+        assert_panics("a position in a shared page, where no page is free for the copy", || {
+            append(&mut cache, 1, 1, 1);
+        });
+    });
+    resting_on(&[POOL], || {
+        let mut cache = cache(4);
+        append(&mut cache, 0, 0, 40);
+        cache.fork(0, 1);
+        let call = "40 shared positions in two pages of four: reserve(1, 65)";
+        let found = assert_accepts(call, || cache.reserve(1, 65));
+        assert_answer(
+            call,
+            &(found, pages(&cache)),
+            &(true, (vec![vec![0, 1], vec![0, 2, 3], vec![]], 0)),
+        );
+        append(&mut cache, 1, 1, 25);
+        assert_answer("pages copied by positions for which there was room", &cache.copied(), &1);
+    });
+}
+
+/// Whatever happens, each sequence holds what it was given, and no page is lost or lent twice.
+#[test]
+fn task_3_many_operations() {
+    resting_on(&[POOL], || {
+        let (mut cache, mut draws) = (cache(20), Draws(7));
+        let mut texts: [Vec<usize>; 3] = Default::default();
+        for done in 0..4000 {
+            let (a, b) = (draws.below(3), draws.below(3));
+            let call = format!("operation {done}");
+            match draws.below(8) {
+                0 if a != b => {
+                    cache.truncate(b, 0);
+                    assert_accepts(&call, || cache.fork(a, b));
+                    texts[b] = texts[a].clone();
+                }
+                1 | 2 => {
+                    let len = draws.below(texts[a].len() + 1);
+                    cache.truncate(a, len);
+                    texts[a].truncate(len);
+                }
+                _ => {
+                    let n = 1 + draws.below(30);
+                    let len = (texts[a].len() + n).min(SHAPE.capacity);
+                    if assert_accepts(&call, || cache.reserve(a, len)) {
+                        let n = len - texts[a].len();
+                        assert_accepts(&call, || append(&mut cache, a, 1 + done % 1000, n));
+                        texts[a].resize(len, 1 + done % 1000);
+                    }
+                }
+            }
+            // Each page is free, or counted once for each owner.
+            let mut owners = [0; 20];
+            (0..3).flat_map(|s| cache.table(s)).for_each(|page| owners[page.index()] += 1);
+            let free = owners.iter().filter(|count| **count == 0).count();
+            assert_eq!(cache.pool().num_free(), free, "operation {done}: {:?}", pages(&cache));
+            for page in (0..3).flat_map(|s| cache.table(s)) {
+                assert_eq!(
+                    cache.pool().num_owners(page),
+                    owners[page.index()],
+                    "operation {done}: owners of page {}: {:?}",
+                    page.index(),
+                    pages(&cache)
+                );
+            }
+            if done % 20 == 0 {
+                for (sequence, texts) in texts.iter().enumerate() {
+                    holds(&call, &cache, sequence, texts);
+                }
+            }
+        }
+    });
+}
+
+// Task 4
+
+const CACHE: &Part = &Part { task: "week3-day3 task 2", what: "the cache", check: check_cache };
+
+fn check_cache() {
+    task_2_pages_that_are_given_back();
+    task_2_reserve_takes_what_is_missing();
+    task_2_the_model_says_what_it_says_over_one_piece();
+}
+
+/// Four prompts, each to be continued by 60 tokens that are drawn: 80, 93, 70 and 65 positions.
+fn requests() -> Vec<Request> {
+    let prompt = |i: usize, n: usize| (0..n).map(|p| ((p * 7 + i * 13) % 50) as u32).collect();
+    [20, 33, 10, 5]
+        .into_iter()
+        .enumerate()
+        .map(|(i, n)| Request {
+            prompt: prompt(i, n),
+            max_new_tokens: 60,
+            stop_tokens: Vec::new(),
+            stop_texts: Vec::new(),
+            sampling: SamplerOptions { temperature: 1.0, ..SamplerOptions::default() },
+            seed: i as u64,
+        })
+        .collect()
+}
+
+/// What came of the requests.
+#[derive(Debug, Default)]
+struct Came {
+    answers: BTreeMap<RequestId, Vec<u32>>,
+    ended: Vec<RequestId>,
+    preempted: u64,
+    rows: u64,
+}
+
+/// Runs the four requests over a cache. After every step, those that run must have come before those
+/// that wait.
+#[track_caller]
+fn run<C: EngineCache>(what: &str, model: &Arc<Model>, cache: C) -> (Came, Engine<C>) {
+    let options = EngineOptions::default();
+    let mut engine =
+        Engine::new(Arc::clone(model), Arc::new(plan()), cache, options, Box::new(|_| Vec::new()));
+    for request in requests() {
+        engine.submit(request).expect("a good request");
+    }
+    let mut came = Came::default();
+    for step in 0.. {
+        if engine.is_idle() {
+            break;
+        }
+        assert!(step < 400, "{what}: after 400 steps somebody still waits: {came:?}");
+        assert_accepts(&format!("{what}: step {step}"), || {
+            engine.step(&mut |event| match event {
+                Event::Token { id, token } => came.answers.entry(id).or_default().push(token),
+                Event::Finished { id, .. } => came.ended.push(id),
+            });
+        });
+        let left: Vec<u64> = (0..4).filter(|id| !came.ended.contains(id)).collect();
+        let runs: Vec<u64> = engine.running().iter().map(|sequence| sequence.id).collect();
+        assert!(
+            left.starts_with(&runs),
+            "{what}: after step {step}, {runs:?} run of {left:?}, which are not done; the youngest is \
+             the one to wait, and the first to come back"
+        );
+    }
+    (came.preempted, came.rows) = (engine.counts().preempted, engine.counts().rows);
+    (came, engine)
+}
+
+/// The answers are those of a cache that has room for all, whatever the number of pages.
+#[test]
+fn task_4_nobodys_answer_changes_when_pages_run_out() {
+    let model = model();
+    let shape = shape_of(&model, 4);
+    let (expected, _) = run("over the dense cache", &model, DenseCache::new(shape, CacheType::F16));
+    let rows = expected.rows;
+    for count in [11, 8, 6, 4, 3] {
+        let what =
+            format!("four requests of 80, 93, 70 and 65 positions over {count} pages of {TILE}");
+        let cache = PagedCache::new(shape, TILE, count, CacheType::F16);
+        let (came, engine) = resting_on(&[POOL, CACHE], || run(&what, &model, cache));
+        for id in 0..4 {
+            assert_answer(
+                &format!("{what}: the answer of request {id}"),
+                &came.answers.get(&id),
+                &expected.answers.get(&id),
+            );
+        }
+        assert_eq!(
+            engine.cache().pool().num_free(),
+            count,
+            "{what}: pages that are free in the end"
+        );
+        if count == 11 {
+            let found = (came.preempted, came.rows);
+            assert_eq!(found, (0, rows), "{what}: there is room for all; preempted, rows");
+        } else {
+            assert!(came.preempted > 0, "{what}: nobody was preempted");
+            assert!(came.rows > rows, "{what}: {} rows, and {rows} where there is room", came.rows);
+        }
+    }
+}
+
+/// A request that is cancelled after it had to wait again is told of once, and leaves nothing.
+#[test]
+fn task_4_cancelled_after_it_was_preempted() {
+    resting_on(&[POOL, CACHE], || {
+        let model = model();
+        let cache = PagedCache::new(shape_of(&model, 4), TILE, 4, CacheType::F16);
+        let options = EngineOptions::default();
+        let bytes = Box::new(|_| Vec::new());
+        let mut engine = Engine::new(model, Arc::new(plan()), cache, options, bytes);
+        for request in requests() {
+            engine.submit(request).expect("a good request");
+        }
+        let mut ended = Vec::new();
+        for step in 0..400 {
+            if step == 30 {
+                assert!(engine.counts().preempted > 0, "after 30 steps over four pages");
+                for id in 1..4 {
+                    assert!(engine.cancel(id), "request {id} is not done after 30 steps");
+                }
+            }
+            assert_accepts("four requests over four pages, three of them cancelled", || {
+                engine.step(&mut |event| {
+                    if let Event::Finished { id, .. } = event {
+                        ended.push(id);
+                    }
+                });
+            });
+        }
+        ended.sort_unstable();
+        assert_answer("requests that were told of as finished", &ended, &vec![0, 1, 2, 3]);
+        assert_answer("pages that are free in the end", &engine.cache().pool().num_free(), &4);
     });
 }

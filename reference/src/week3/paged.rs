@@ -2,7 +2,10 @@
 
 use std::{iter, mem, ops::Range};
 
-use super::pool::{BlockPool, Page};
+use super::{
+    pool::{BlockPool, Page},
+    room::EngineCache,
+};
 use crate::week2::{
     cache::{CacheShape, CacheType, KvCache, Run, Store},
     kernels::vector::TILE,
@@ -108,6 +111,12 @@ impl KvCache for PagedCache {
             self.pool.release(page);
         }
         // END SOLUTION
+    }
+}
+
+impl EngineCache for PagedCache {
+    fn reserve(&mut self, sequence: usize, len: usize) -> bool {
+        Self::reserve(self, sequence, len)
     }
 }
 
