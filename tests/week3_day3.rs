@@ -764,10 +764,17 @@ fn task_3_many_operations() {
                     pages(&cache)
                 );
             }
-            if done % 20 == 0 {
-                for (sequence, texts) in texts.iter().enumerate() {
-                    holds(&call, &cache, sequence, texts);
-                }
+            for (sequence, texts) in texts.iter().enumerate() {
+                let (layer, head) = (draws.below(2), draws.below(2));
+                let runs = cache.runs(layer, sequence, head, 0..texts.len());
+                let found: Vec<f32> = runs.flat_map(|run| numbers(run.keys)).collect();
+                let first = |p: usize| number(texts[p], layer, head, p, 0);
+                let wrong = (0..texts.len()).find(|p| found[3 * p] != first(*p));
+                assert!(
+                    wrong.is_none(),
+                    "operation {done}: sequence {sequence}, layer {layer}, head {head}: position \
+                     {wrong:?} does not hold what was written there"
+                );
             }
         }
     });
@@ -840,6 +847,16 @@ fn run<C: EngineCache>(what: &str, model: &Arc<Model>, cache: C) -> (Came, Engin
         );
     }
     (came.preempted, came.rows) = (engine.counts().preempted, engine.counts().rows);
+    // Every place can be taken again.
+    for request in &requests()[1..] {
+        let (prompt, max_new_tokens) = (request.prompt[..5].to_vec(), 2);
+        engine
+            .submit(Request { prompt, max_new_tokens, ..request.clone() })
+            .expect("a good request");
+    }
+    assert_accepts(&format!("{what}: then three short ones"), || engine.step(&mut |_| {}));
+    assert_eq!(engine.running().len(), 3, "{what}: then three short ones, that run at once");
+    engine.step(&mut |_| {});
     (came, engine)
 }
 

@@ -5,6 +5,8 @@
 //! is provided: `room` (what the engine asks of a cache), `sampler` (how tokens are chosen).
 
 pub mod engine;
+pub mod paged;
+pub mod pool;
 pub mod request;
 pub mod room;
 pub mod sampler;
