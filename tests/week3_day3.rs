@@ -927,3 +927,7 @@ fn task_4_cancelled_after_it_was_preempted() {
         assert_answer("pages that are free in the end", &engine.cache().pool().num_free(), &4);
     });
 }
+
+#[cfg(feature = "fresh")]
+#[path = "fresh/week3_day3.rs"]
+mod fresh;

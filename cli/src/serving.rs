@@ -13,6 +13,9 @@ pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
 pub struct BatchOptions {
     /// Requests that are computed at once.
     pub max_batch: usize,
+    /// Keys and values lie in so many pages; if none is said, each request has room for the whole
+    /// context.
+    pub pages: Option<usize>,
 }
 
 /// A request among others.
@@ -55,6 +58,23 @@ pub struct BatchCounts {
     pub steps: u64,
     /// Rows in all of them.
     pub rows: u64,
+    /// Where keys and values lie in pages.
+    pub pages: Option<PageCounts>,
+}
+
+/// Who has which pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PageCounts {
+    /// Pages that there are.
+    pub pages: usize,
+    /// Positions of each.
+    pub page_len: usize,
+    /// Pages that belong to somebody now.
+    pub used: usize,
+    /// The most that did after any step.
+    pub most_used: usize,
+    /// How often a request had to wait again, because there were no more pages.
+    pub preempted: u64,
 }
 
 /// An engine that computes many requests at once.

@@ -5,23 +5,51 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow};
 use tiny_llm::{
     week1::sampling::SamplerOptions,
-    week2::{cache::CacheType, model::Model},
+    week2::{
+        cache::{CacheShape, CacheType, DenseCache},
+        kernels::vector::TILE,
+        model::Model,
+    },
     week3::{
         engine::{Engine, EngineOptions, Event},
+        paged::PagedCache,
         request::Request,
-        room::dense,
     },
 };
 use tiny_llm_cli::{
-    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, Sampling, TokenBytes,
+    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, PageCounts, Sampling,
+    TokenBytes,
 };
 
 use super::{finite::explained, week2::Week2};
 
+/// Positions of a page: as few as a page can hold, so that the least is left over.
+const PAGE_LEN: usize = TILE;
+
 /// Requests and the model that answers them.
 pub(crate) struct Week3 {
-    engine: Engine,
+    engine: AnyEngine,
     path: PathBuf,
+    /// The most pages in use after any step.
+    most_used: usize,
+}
+
+/// An engine, and where its keys and values lie.
+enum AnyEngine {
+    /// In one piece for each place.
+    Dense(Engine<DenseCache>),
+    /// In pages.
+    Paged(Engine<PagedCache>),
+}
+
+/// The same of either engine.
+macro_rules! of_any {
+    ($engine:expr, $name:ident => $value:expr) => {
+        match $engine {
+            AnyEngine::Dense($name) => $value,
+            AnyEngine::Paged($name) => $value,
+        }
+    };
 }
 
 impl Week3 {
@@ -33,21 +61,64 @@ impl Week3 {
     ) -> Result<Self> {
         let (model, plan, cache_type, path) = loaded.into_parts();
         let context = model.config.max_positions;
-        let bytes = cache_bytes(&model, options.max_batch, context, cache_type);
+        let (sequences, positions) = match options.pages {
+            Some(pages) => (1, pages.checked_mul(PAGE_LEN)),
+            None => (options.max_batch, Some(context)),
+        };
+        let bytes =
+            positions.and_then(|positions| cache_bytes(&model, sequences, positions, cache_type));
         let room = bytes.is_some_and(|n| Vec::<u8>::new().try_reserve_exact(n).is_ok());
         if !room {
-            return Err(anyhow!(
-                "there is no room for the keys and values of {} sequences of {context} tokens; ask for a smaller --max-batch or --context",
-                options.max_batch
-            ));
+            return Err(match options.pages {
+                Some(pages) => anyhow!(
+                    "there is no room for the keys and values of {pages} pages of {PAGE_LEN} positions; ask for fewer --pages"
+                ),
+                None => anyhow!(
+                    "there is no room for the keys and values of {sequences} sequences of {context} tokens; ask for a smaller --max-batch or --context, or for --pages"
+                ),
+            });
         }
-        let cache = dense(&model, options.max_batch, context, cache_type);
-        let engine = Engine::new(model, plan, cache, EngineOptions::default(), token_bytes);
-        Ok(Self { engine, path })
+        let shape = shape(&model, options.max_batch, context);
+        let others = EngineOptions::default();
+        let engine = match options.pages {
+            None => {
+                let cache = DenseCache::new(shape, cache_type);
+                AnyEngine::Dense(Engine::new(model, plan, cache, others, token_bytes))
+            }
+            Some(pages) => {
+                let cache = PagedCache::new(shape, PAGE_LEN, pages, cache_type);
+                AnyEngine::Paged(Engine::new(model, plan, cache, others, token_bytes))
+            }
+        };
+        Ok(Self { engine, path, most_used: 0 })
+    }
+
+    /// Who has which pages, if there are pages.
+    fn pages(&self) -> Option<PageCounts> {
+        let AnyEngine::Paged(engine) = &self.engine else { return None };
+        let pool = engine.cache().pool();
+        Some(PageCounts {
+            pages: pool.num_pages(),
+            page_len: PAGE_LEN,
+            used: pool.num_pages() - pool.num_free(),
+            most_used: self.most_used,
+            preempted: engine.counts().preempted,
+        })
     }
 }
 
-/// What a dense cache takes.
+fn shape(model: &Model, sequences: usize, capacity: usize) -> CacheShape {
+    let c = &model.config;
+    CacheShape {
+        layers: c.n_layers,
+        sequences,
+        kv_heads: c.n_kv_heads,
+        capacity,
+        head_dim: c.head_dim,
+    }
+}
+
+/// What a cache takes.
 fn cache_bytes(model: &Model, sequences: usize, context: usize, kind: CacheType) -> Option<usize> {
     let c = &model.config;
     let size = match kind {
@@ -64,28 +135,35 @@ impl Batch for Week3 {
         let BatchRequest { request, stop_texts } = request;
         let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
             request.sampling;
-        self.engine.submit(Request {
+        let request = Request {
             prompt: request.prompt,
             max_new_tokens: request.max_new_tokens,
             stop_tokens: request.stop_tokens,
             stop_texts,
             sampling: SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty },
             seed,
-        })
+        };
+        of_any!(&mut self.engine, engine => engine.submit(request))
     }
 
     fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> Result<()> {
-        self.engine.step(&mut |event| {
+        let mut on_event = |event| {
             on_event(match event {
                 Event::Token { id, token } => BatchEvent::Token(id, token),
                 Event::Finished { id, reason } => BatchEvent::Finished(id, reason),
             });
-        });
-        if self.engine.is_broken() { Err(explained(&self.path)) } else { Ok(()) }
+        };
+        of_any!(&mut self.engine, engine => engine.step(&mut on_event));
+        self.most_used = self.pages().map_or(0, |pages| pages.used.max(pages.most_used));
+        if of_any!(&self.engine, engine => engine.is_broken()) {
+            Err(explained(&self.path))
+        } else {
+            Ok(())
+        }
     }
 
     fn rows(&self) -> Vec<BatchRow> {
-        let running = self.engine.running().iter();
+        let running = of_any!(&self.engine, engine => engine.running()).iter();
         let row = |sequence: &tiny_llm::week3::request::Sequence| {
             Some(BatchRow {
                 slot: sequence.slot?,
@@ -99,7 +177,7 @@ impl Batch for Week3 {
     }
 
     fn counts(&self) -> BatchCounts {
-        let counts = self.engine.counts();
-        BatchCounts { steps: counts.steps, rows: counts.rows }
+        let counts = of_any!(&self.engine, engine => engine.counts());
+        BatchCounts { steps: counts.steps, rows: counts.rows, pages: self.pages() }
     }
 }

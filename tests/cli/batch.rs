@@ -74,6 +74,11 @@ fn answers_are_those_of_generate_whoever_else_is_there() {
         place.batch(&["--max-batch", max_batch, "-j", "2"]).succeeds(max_batch);
         texts.push(place.text());
     }
+    // Pages for a request and a half: somebody has to wait again, and says the same.
+    let _ = fs::remove_file(place.files.file("answers.jsonl"));
+    let said = place.batch(&["--pages", "2"]).succeeds("two pages");
+    assert!(said.stderr.contains("2 of 2 in use at most"), "{}", said.stderr);
+    assert_eq!(texts[0], place.text());
     assert_eq!(texts[0], texts[1]);
     assert_eq!(texts[0], texts[2]);
     let answers = place.answers();
