@@ -1,4 +1,4 @@
-//! Week 3: serve many. Requests share the model, a step at a time.
+//! Provided. Week 3: serve many. Requests share the model, a step at a time.
 //!
 //! In reading order: `request` (what a client asks for, and a request's life), `stop` (texts that end
 //! an answer), `slots` (who has which place in the cache), `engine` (the loop around them); and what
