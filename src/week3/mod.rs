@@ -6,7 +6,9 @@
 
 pub mod engine;
 pub mod paged;
+pub mod parts;
 pub mod pool;
+pub mod reader;
 pub mod request;
 pub mod room;
 pub mod sampler;
