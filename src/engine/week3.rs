@@ -9,10 +9,12 @@ use tiny_llm::{
         cache::{CacheShape, CacheType, DenseCache},
         kernels::vector::TILE,
         model::Model,
+        plan::AttentionKind,
     },
     week3::{
         engine::{Engine, EngineOptions, Event},
         paged::PagedCache,
+        parts::InParts,
         request::Request,
     },
 };
@@ -21,7 +23,7 @@ use tiny_llm_cli::{
     TokenBytes,
 };
 
-use super::{finite::explained, week2::Week2};
+use super::{finite::explained, week2::Week2, written::open_task_of_parts};
 
 /// Positions of a page: as few as a page can hold, so that the least is left over.
 const PAGE_LEN: usize = TILE;
@@ -40,6 +42,10 @@ enum AnyEngine {
     Dense(Engine<DenseCache>),
     /// In pages.
     Paged(Engine<PagedCache>),
+    /// In one piece for each place, read in parts.
+    DenseInParts(Engine<InParts<DenseCache>>),
+    /// In pages, read in parts.
+    PagedInParts(Engine<InParts<PagedCache>>),
 }
 
 /// The same of either engine.
@@ -48,6 +54,8 @@ macro_rules! of_any {
         match $engine {
             AnyEngine::Dense($name) => $value,
             AnyEngine::Paged($name) => $value,
+            AnyEngine::DenseInParts($name) => $value,
+            AnyEngine::PagedInParts($name) => $value,
         }
     };
 }
@@ -80,14 +88,26 @@ impl Week3 {
         }
         let shape = shape(&model, options.max_batch, context);
         let others = EngineOptions::default();
+        // In parts as soon as that is written: then answers do not depend on the company.
+        let in_parts = plan.attention == AttentionKind::Streaming && open_task_of_parts().is_none();
         let engine = match options.pages {
             None => {
                 let cache = DenseCache::new(shape, cache_type);
-                AnyEngine::Dense(Engine::new(model, plan, cache, others, token_bytes))
+                if in_parts {
+                    let cache = InParts::new(cache);
+                    AnyEngine::DenseInParts(Engine::new(model, plan, cache, others, token_bytes))
+                } else {
+                    AnyEngine::Dense(Engine::new(model, plan, cache, others, token_bytes))
+                }
             }
             Some(pages) => {
                 let cache = PagedCache::new(shape, PAGE_LEN, pages, cache_type);
-                AnyEngine::Paged(Engine::new(model, plan, cache, others, token_bytes))
+                if in_parts {
+                    let cache = InParts::new(cache);
+                    AnyEngine::PagedInParts(Engine::new(model, plan, cache, others, token_bytes))
+                } else {
+                    AnyEngine::Paged(Engine::new(model, plan, cache, others, token_bytes))
+                }
             }
         };
         Ok(Self { engine, path, most_used: 0 })
@@ -95,14 +115,17 @@ impl Week3 {
 
     /// Who has which pages, if there are pages.
     fn pages(&self) -> Option<PageCounts> {
-        let AnyEngine::Paged(engine) = &self.engine else { return None };
-        let pool = engine.cache().pool();
+        let pool = match &self.engine {
+            AnyEngine::Paged(engine) => engine.cache().pool(),
+            AnyEngine::PagedInParts(engine) => engine.cache().inner().pool(),
+            AnyEngine::Dense(_) | AnyEngine::DenseInParts(_) => return None,
+        };
         Some(PageCounts {
             pages: pool.num_pages(),
             page_len: PAGE_LEN,
             used: pool.num_pages() - pool.num_free(),
             most_used: self.most_used,
-            preempted: engine.counts().preempted,
+            preempted: of_any!(&self.engine, engine => engine.counts()).preempted,
         })
     }
 }

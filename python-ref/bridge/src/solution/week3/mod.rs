@@ -6,6 +6,9 @@ pub(crate) use super::rust::week3 as rust;
 use crate::submodule;
 
 mod engine;
+mod paged;
+mod parts;
+mod pool;
 mod request;
 mod slots;
 mod stop;
@@ -16,5 +19,8 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add("request", request::fill)?;
     add("stop", stop::fill)?;
     add("slots", slots::fill)?;
-    add("engine", engine::fill)
+    add("engine", engine::fill)?;
+    add("pool", pool::fill)?;
+    add("paged", paged::fill)?;
+    add("parts", parts::fill)
 }
