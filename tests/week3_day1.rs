@@ -27,9 +27,13 @@ use tiny_llm::{
 };
 use tiny_llm_formats::config::ModelConfig;
 use tiny_llm_harness::{
+    allocations::{CountingAllocator, count},
     check,
     fixtures::{Case, Fixtures},
 };
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn greedy() -> SamplerOptions {
     SamplerOptions { temperature: 0.0, ..SamplerOptions::default() }
@@ -413,8 +417,11 @@ fn token_bytes(token: u32) -> Vec<u8> {
 
 fn engine(case: &Case, max_batch: usize) -> Engine {
     // Nothing of week 2's later days is needed.
-    let plan =
-        Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) };
+    engine_with(case, max_batch, Rung::Naive, AttentionKind::TwoPass)
+}
+
+fn engine_with(case: &Case, max_batch: usize, rung: Rung, attention: AttentionKind) -> Engine {
+    let plan = Plan { kernels: rung.into(), attention, team: Team::new(1) };
     let model = model(case);
     let cache = dense(&model, max_batch, 24, CacheType::F32);
     let options = EngineOptions::default();
@@ -619,6 +626,67 @@ fn task_4_any_schedule_gives_the_same_answers() {
         }
         assert!(told.answers.is_empty(), "seed {seed}: tokens of nobody's request: {told:?}");
     }
+}
+
+/// Each request has a generator of its own: what it draws is what it would draw alone. Its texts and
+/// tokens to stop at are its own as well.
+#[test]
+fn task_4_every_request_draws_for_itself() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_engine/llama");
+    let prompts = lists(&case, "prompts");
+    let requests: Vec<Request> = prompts
+        .iter()
+        .zip([3, 3, 5, 8, 13, 21])
+        .map(|(prompt, seed)| Request {
+            sampling: SamplerOptions { temperature: 1.5, ..SamplerOptions::default() },
+            seed,
+            stop_tokens: vec![prompt[0]],
+            stop_texts: vec![b"7><".to_vec()],
+            ..request(prompt, 12)
+        })
+        .collect();
+    let answers = |max_batch, requests: &[Request]| {
+        let mut engine = engine(&case, max_batch);
+        for request in requests {
+            engine.submit(request.clone()).expect("a good request");
+        }
+        let mut told = Told::default();
+        run(&mut engine, &mut told, &format!("sampled requests, at most {max_batch} in a step"));
+        told
+    };
+    let together = answers(6, &requests);
+    for (id, request) in (0..).zip(&requests) {
+        let mut alone = answers(1, std::slice::from_ref(request));
+        check::assert_answer(
+            &format!("request {id}, {request:?}: answer and end, among others and alone\n "),
+            &(together.answers.get(&id), together.ends.get(&id)),
+            &(alone.answers.remove(&0).as_ref(), alone.ends.remove(&0).as_ref()),
+        );
+    }
+    let stopped = together.ends.values().filter(|&&end| end == FinishReason::Stop).count();
+    assert!((1..6).contains(&stopped), "some stop early, some don't: {:?}", together.ends);
+}
+
+/// A server runs for months: a step in which nobody comes or goes takes no memory.
+#[test]
+fn task_4_a_step_allocates_nothing() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_engine/llama");
+    let prompts = lists(&case, "prompts");
+    let mut engine = engine_with(&case, 4, Rung::Fused, AttentionKind::Streaming);
+    for prompt in &prompts[..4] {
+        engine.submit(request(prompt, 12)).expect("a good request");
+    }
+    let mut told = Told::default();
+    step(&mut engine, &mut told, "four prompts");
+    // Other tests allocate meanwhile: the fewest of several steps.
+    let steps = (0..10).map(|_| count(|| engine.step(&mut |_| ())).0);
+    let fewest = steps.min().expect("ten steps");
+    assert!(
+        fewest == 0,
+        "heap allocations of one step with four rows after the first: found {fewest}, expected none"
+    );
 }
 
 #[test]
