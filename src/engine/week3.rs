@@ -8,20 +8,28 @@ use tiny_llm::{
     week2::{cache::CacheType, model::Model},
     week3::{
         engine::{Engine, EngineOptions, Event},
-        request::Request,
+        request::{Request, Sequence},
         room::dense,
+        scheduler::{Load, Scheduler},
+        timeline::{Moment, Record, quantile},
     },
 };
 use tiny_llm_cli::{
-    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, Sampling, TokenBytes,
+    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, Sampling,
+    TokenBytes,
 };
 
-use super::{finite::explained, week2::Week2};
+use super::{finite::explained, week2::Week2, written::is_written};
+
+/// Rows a step, where nobody says otherwise: as many as the kernels for prompts like to have.
+const BUDGET: usize = 512;
 
 /// Requests and the model that answers them.
 pub(crate) struct Week3 {
     engine: Engine,
     path: PathBuf,
+    /// Of the requests that are over.
+    records: Vec<Record>,
 }
 
 impl Week3 {
@@ -42,9 +50,28 @@ impl Week3 {
             ));
         }
         let cache = dense(&model, options.max_batch, context, cache_type);
-        let engine = Engine::new(model, plan, cache, EngineOptions::default(), token_bytes);
-        Ok(Self { engine, path })
+        // What day 2 has not written is left out.
+        let budget = match options.budget {
+            Some(rows) => Some(rows).filter(|&rows| rows > 0),
+            None => is_written(schedule).then_some(BUDGET),
+        };
+        let options = EngineOptions { budget, records: is_written(record), ..Default::default() };
+        let engine = Engine::new(model, plan, cache, options, token_bytes);
+        Ok(Self { engine, path, records: Vec::new() })
     }
+}
+
+/// Shares rows between two requests.
+fn schedule() {
+    let load = |decoding| Load { left: 1, decoding, waited: 0 };
+    Scheduler::new(2).shares(&[load(true), load(false)], &mut Vec::new());
+}
+
+/// Records a token.
+fn record() {
+    let mut record = Record::new(Moment::default());
+    record.token(Moment { steps: 1, rows: 1 });
+    let _ = (record.time_to_first_token(), quantile(&mut [1], 0.5));
 }
 
 /// What a dense cache takes.
@@ -86,7 +113,7 @@ impl Batch for Week3 {
 
     fn rows(&self) -> Vec<BatchRow> {
         let running = self.engine.running().iter();
-        let row = |sequence: &tiny_llm::week3::request::Sequence| {
+        let row = |sequence: &Sequence| {
             Some(BatchRow {
                 slot: sequence.slot?,
                 id: sequence.id,
@@ -101,5 +128,18 @@ impl Batch for Week3 {
     fn counts(&self) -> BatchCounts {
         let counts = self.engine.counts();
         BatchCounts { steps: counts.steps, rows: counts.rows }
+    }
+
+    fn waits(&mut self) -> Option<BatchWaits> {
+        self.records.extend(self.engine.take_records().into_iter().map(|(_, record)| record));
+        let both = |number: &dyn Fn(&Record) -> Option<u64>| {
+            let mut numbers: Vec<u64> = self.records.iter().filter_map(number).collect();
+            Some([quantile(&mut numbers, 0.5)?, quantile(&mut numbers, 0.99)?])
+        };
+        Some(BatchWaits {
+            first_token_steps: both(&|record| Some(record.time_to_first_token()?.steps))?,
+            first_token_rows: both(&|record| Some(record.time_to_first_token()?.rows))?,
+            longest_gap_rows: both(&|record| record.first_token.map(|_| record.longest_gap.rows))?,
+        })
     }
 }

@@ -69,13 +69,13 @@ fn answers_are_those_of_generate_whoever_else_is_there() {
     requests += "{\"prompt\": \"abc\", \"max_tokens\": 8, \"temperature\": 2, \"seed\": 3}";
     let place = Place::new(&requests);
     let mut texts = Vec::new();
-    for max_batch in ["1", "2", "16"] {
+    for (max_batch, budget) in [("1", "0"), ("2", "0"), ("16", "0"), ("16", "5"), ("3", "2")] {
         let _ = fs::remove_file(place.files.file("answers.jsonl"));
-        place.batch(&["--max-batch", max_batch, "-j", "2"]).succeeds(max_batch);
+        let options = ["--max-batch", max_batch, "--budget", budget, "-j", "2"];
+        place.batch(&options).succeeds(max_batch);
         texts.push(place.text());
+        assert_eq!(texts[0], texts[texts.len() - 1], "{options:?}");
     }
-    assert_eq!(texts[0], texts[1]);
-    assert_eq!(texts[0], texts[2]);
     let answers = place.answers();
     assert_eq!(answers.len(), 6);
     assert_eq!(answers[0]["text"], generated(&place.model, "abc", &["-n", "6"]));
@@ -208,6 +208,7 @@ fn what_cannot_begin_says_so_in_one_line() {
     );
     for (args, words) in [
         (&["--max-batch", "0"][..], &["--max-batch", "from 1 to 256"][..]),
+        (&["--budget", "1"], &["--budget", "from 2 on"]),
         (&["--week", "1"], &["--week 1", "one text at a time"]),
         (&["--no-cache"], &["--no-cache"]),
     ] {
@@ -297,7 +298,12 @@ fn a_summary_counts_the_work() {
     let place = Place::new("{\"prompt\": \"abc\"}\n{\"prompt\": \"d\"}\n");
     let said = place.batch(&["-n", "3", "--watch"]).succeeds("a summary");
     // Prompts of 4 and 2 tokens with <s>, computed in one step; then two rows in each of two.
-    for part in ["engine   ", "6 prompt tokens and 6 new ones", "3 steps of 3.3 rows"] {
+    for part in [
+        "engine   ",
+        "6 prompt tokens and 6 new ones",
+        "3 steps of 3.3 rows",
+        "first token after 1 (p99 1) steps, 6 (p99 6) rows; longest gap 2 (p99 2) rows",
+    ] {
         assert!(said.stderr.contains(part), "expected {part:?} in {}", said.stderr);
     }
     assert_eq!(said.stdout, "");
