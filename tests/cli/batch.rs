@@ -293,6 +293,34 @@ fn weights_that_are_no_numbers_end_the_batch() {
     assert_eq!(place.text(), "");
 }
 
+/// The numbers that the chapter on chunked prefill shows for `models/eval/mixed.jsonl`. They depend
+/// on the lengths of prompts and answers alone, so a tiny model that is asked for the same lengths
+/// gives them too.
+#[test]
+fn a_budget_shortens_the_longest_gap() {
+    let mut requests = String::new();
+    // Tokens of each prompt, with the <s> of this tokenizer, and new ones.
+    for (prompt, new) in [(6, 20), (6, 64), (7, 64), (6, 64), (409, 16), (7, 48), (7, 64), (7, 64)]
+    {
+        let letters = "abcdefg".repeat(60);
+        requests +=
+            &format!("{{\"prompt\": \"{}\", \"max_tokens\": {new}}}\n", &letters[..prompt - 1]);
+    }
+    let place = Place::new(&requests);
+    let context = format!("\"max_position_embeddings\": {CONTEXT}");
+    place.model.edit_config(&context, "\"max_position_embeddings\": 512");
+    let answers = |budget: &str, waits: &str| {
+        let _ = fs::remove_file(place.files.file("answers.jsonl"));
+        let said = place.batch(&["--max-batch", "4", "--budget", budget]).succeeds(budget);
+        assert!(said.stderr.contains(waits), "{budget}: expected {waits:?} in {}", said.stderr);
+        place.text()
+    };
+    let whole = answers("0", "25 (p99 706) rows; longest gap 4 (p99 412) rows");
+    assert_eq!(answers("128", "25 (p99 703) rows; longest gap 4 (p99 128) rows"), whole);
+    assert_eq!(answers("32", "25 (p99 692) rows; longest gap 4 (p99 32) rows"), whole);
+    assert_eq!(answers("8", "31 (p99 669) rows; longest gap 8 (p99 8) rows"), whole);
+}
+
 #[test]
 fn a_summary_counts_the_work() {
     let place = Place::new("{\"prompt\": \"abc\"}\n{\"prompt\": \"d\"}\n");

@@ -7,8 +7,10 @@ use crate::submodule;
 
 mod engine;
 mod request;
+mod scheduler;
 mod slots;
 mod stop;
+mod timeline;
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let path = m.name()?;
@@ -16,5 +18,7 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add("request", request::fill)?;
     add("stop", stop::fill)?;
     add("slots", slots::fill)?;
-    add("engine", engine::fill)
+    add("engine", engine::fill)?;
+    add("scheduler", scheduler::fill)?;
+    add("timeline", timeline::fill)
 }
