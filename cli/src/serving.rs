@@ -16,6 +16,8 @@ pub struct BatchOptions {
     /// Keys and values lie in so many pages; if none is said, each request has room for the whole
     /// context.
     pub pages: Option<usize>,
+    /// At most this many rows a step; 0 is no limit, `None` the engine's own choice.
+    pub budget: Option<usize>,
 }
 
 /// A request among others.
@@ -77,6 +79,17 @@ pub struct PageCounts {
     pub preempted: u64,
 }
 
+/// How long requests waited: of all that are over, the median and the 99th percentile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchWaits {
+    /// Steps from a request's coming to its first token.
+    pub first_token_steps: [u64; 2],
+    /// Rows that were computed in that time.
+    pub first_token_rows: [u64; 2],
+    /// The most rows that were computed between two of its tokens.
+    pub longest_gap_rows: [u64; 2],
+}
+
 /// An engine that computes many requests at once.
 pub trait Batch {
     /// Takes a request and gives it a number.
@@ -97,4 +110,7 @@ pub trait Batch {
 
     /// What has been done so far.
     fn counts(&self) -> BatchCounts;
+
+    /// How long requests waited; `None` if the engine keeps no records, or none is over.
+    fn waits(&mut self) -> Option<BatchWaits>;
 }

@@ -10,8 +10,10 @@ mod paged;
 mod parts;
 mod pool;
 mod request;
+mod scheduler;
 mod slots;
 mod stop;
+mod timeline;
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let path = m.name()?;
@@ -22,5 +24,7 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add("engine", engine::fill)?;
     add("pool", pool::fill)?;
     add("paged", paged::fill)?;
-    add("parts", parts::fill)
+    add("parts", parts::fill)?;
+    add("scheduler", scheduler::fill)?;
+    add("timeline", timeline::fill)
 }
