@@ -18,9 +18,9 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use super::{
-    day::Verdict,
     image::Image,
     limited::{self, Ended, Limits},
+    verdict::Verdict,
 };
 use crate::curriculum::Day;
 

@@ -37,6 +37,7 @@ mod report;
 mod score;
 mod submission;
 mod trust;
+mod verdict;
 mod wall;
 
 use build::Workshop;

@@ -7,10 +7,7 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{
-    day::{DayResult, Verdict},
-    submission::Submission,
-};
+use super::{day::DayResult, submission::Submission, verdict::Verdict};
 use crate::{
     curriculum::{Curriculum, Day},
     libtest::task_of_test,
@@ -150,7 +147,7 @@ pub(super) fn borrowed(submission: &Submission) -> BTreeSet<(String, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{grade::day::Test, testing::curriculum};
+    use crate::{grade::verdict::Test, testing::curriculum};
     use std::time::Duration;
 
     fn result(tests: &[(&str, bool)]) -> DayResult {
