@@ -265,6 +265,39 @@ fn what_is_borrowed_is_borrowed_anew() {
     refused(&learner, &newer);
 }
 
+/// The newer course calls the file `tens.rs`, and has no `a.rs`.
+fn rename(newer: &TempDir) {
+    let root = newer.path();
+    write(root, "reference/src/week1/tens.rs", A);
+    fs::remove_file(root.join(REFERENCE)).unwrap();
+    write(root, "course/curriculum.toml", &CURRICULUM.replace("week1/a.rs", "week1/tens.rs"));
+}
+
+#[test]
+fn a_file_of_tasks_that_has_another_name_takes_the_learners_work_along() {
+    let (learner, newer) = pair();
+    let root = learner.path();
+    edit(root, PATH, "    todo!(\"week1-day1 task 1: one\")", "    // mine\n    1");
+    let mine = text(root, PATH);
+    rename(&newer);
+    run(&learner, &newer).unwrap();
+    assert_eq!(text(root, "src/week1/tens.rs"), mine);
+    assert!(!root.join(PATH).exists() && !root.join(REFERENCE).exists());
+    let recovery =
+        fs::read_dir(root.join(".course/recovery")).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(text(&recovery, PATH), mine);
+}
+
+#[test]
+fn a_file_of_tasks_with_another_name_is_no_reason_to_write_over_a_learners() {
+    let (learner, newer) = pair();
+    let root = learner.path();
+    edit(root, PATH, "    todo!(\"week1-day1 task 1: one\")", "    // mine\n    1");
+    write(root, "src/week1/tens.rs", "// mine alone\n");
+    rename(&newer);
+    assert!(refused(&learner, &newer).contains("nothing was changed"));
+}
+
 #[test]
 fn other_files_that_the_learner_changed_are_kept_and_those_they_added_stay() {
     let (learner, newer) = pair();
