@@ -73,6 +73,9 @@ pub(crate) struct Wrong {
     pub(crate) shows: Option<String>,
     /// What `cargo course trace` says of it, in this order; asked of entries that have it.
     pub(crate) trace: Vec<String>,
+    /// Tests in which threads meet the mistake or do not: whether they fail is luck, so that they
+    /// are not run.
+    pub(crate) by_luck: Vec<String>,
 }
 
 /// All entries: the wrong ones by day and name, then the alternates.
