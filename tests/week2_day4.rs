@@ -9,11 +9,11 @@ use tiny_llm::week2::{
         f16_at, q4_k, q6_k,
         search::{ScaleAndMin, fit_scale_and_min, importance, search_scale_and_min},
     },
-    convert::{
+    gguf::writer::{head, lay_out, put_string, put_value},
+    recipe::{
         Dimensions, Target, fitting, permute_rows_for_half_split, permute_rows_for_interleaved,
         q4_k_m, row_order, tensor_type_for, use_more_bits,
     },
-    gguf::writer::{head, lay_out, put_string, put_value},
 };
 use tiny_llm_formats::{
     Tensor,

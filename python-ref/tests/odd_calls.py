@@ -997,8 +997,8 @@ def bindings(r):
     yield "matmul", W2.kernels.matmul, o_matmul, [rung, name, [block(columns // length) for _ in range(b)], f(a, columns), n(1, 3)], c_matmul
     yield "work", W2.roofline.work, o_work, [tensors], None
     yield "Machine", machine, o_machine, [1e9, 1e10, (n() * 1000, n() * 1000), n()], None
-    yield "permute_rows", W2.convert.permute_rows_for_interleaved, o_permute, [h * e, h], None
-    yield "use_more_bits", W2.convert.use_more_bits, o_more_bits, [n(0, 9), 10], None
+    yield "permute_rows", W2.recipe.permute_rows_for_interleaved, o_permute, [h * e, h], None
+    yield "use_more_bits", W2.recipe.use_more_bits, o_more_bits, [n(0, 9), 10], None
     yield "data_start", W2.gguf.data_start, o_data_start, [n(0, 900), 32], None
     yield "write_file", written, o_file, [metadata, stored, 32], c_file
     yield "Session.feed", session_feed, o_feed, [tokens, n(), 20, r.choice(*CT)], c_feed

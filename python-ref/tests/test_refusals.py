@@ -30,7 +30,7 @@ TOO_LARGE = {
     "DenseCache that overflows": lambda: cache.DenseCache(*[1 << 40] * 5),
     "Session": lambda: W2.generate.Session(MODEL2, 1 << 50),
     "sequences": lambda: MODEL2.forward([[(1, 0, 0, True)]], 1 << 50),
-    "permute_rows": lambda: W2.convert.permute_rows_for_interleaved(1 << 50, 1),
+    "permute_rows": lambda: W2.recipe.permute_rows_for_interleaved(1 << 50, 1),
     "an array without memory": lambda: attention.softmax(np.broadcast_to(np.float64(1), (MANY, MANY))),
     "an array with an empty axis": lambda: attention.softmax(np.broadcast_to(np.float32(1), (0, 1 << 40, 1 << 40))),
 }
@@ -86,7 +86,7 @@ REFUSED = [
     (lambda: writer.write_file("no.gguf", [], [("a", [32], "Q8_0", bytes(33))], 32), "tensors", "33 bytes", "34"),
     (lambda: writer.write_file("no.gguf", [], [], 1 << 40), "alignment", "1099511627776", "at most 1048576"),
     (lambda: W2.gguf.data_start(3, 0), "alignment", "0", "power of two"),
-    (lambda: W2.convert.permute_rows_for_interleaved(8, 0), "n_heads", "0", "1 or more"),
+    (lambda: W2.recipe.permute_rows_for_interleaved(8, 0), "n_heads", "0", "1 or more"),
     (lambda: W2.generate.Session(MODEL2, 20).feed([11], 4), "tokens", "11", "0 to 10"),
     (lambda: W2.generate.Session(MODEL2, 20).feed([1] * 21, 4), "tokens", "21 tokens", "20"),
     (lambda: W2.generate.Session(MODEL2, 20).generate([99], 4, 1, lambda *_: 0), "prompt", "99", "0 to 10"),
