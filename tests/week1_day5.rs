@@ -246,7 +246,7 @@ fn check_whole(family: &str) {
 
 const EMBEDDING: &Part =
     &Part { task: "week1-day5 task 1", what: "the embedding", check: check_embedding };
-const BLOCK: &Part =
+const TRANSFORMER_BLOCK: &Part =
     &Part { task: "week1-day5 task 2", what: "the transformer block", check: check_blocks };
 
 fn check_embedding() {
@@ -260,7 +260,7 @@ fn check_blocks() {
 
 /// What a decoder is made of, from the first day on.
 fn of_a_decoder() -> Vec<&'static Part> {
-    let own = [parts::TABLES, parts::MASK, EMBEDDING, BLOCK];
+    let own = [parts::TABLES, parts::MASK, EMBEDDING, TRANSFORMER_BLOCK];
     parts::OF_A_BLOCK.into_iter().chain(own).collect()
 }
 

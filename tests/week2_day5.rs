@@ -114,12 +114,12 @@ fn used(groups: usize) -> Vec<Int8Group> {
 }
 
 #[track_caller]
-fn check_quantize(name: &str, width: usize) {
+fn check_quantize(name: &str, per_scale: usize) {
     let fixtures = fixtures();
     let case = fixtures.case(&format!("task_2_quantize/{name}"));
     let x = numbers(&case, "x");
     let mut groups = used(x.len().div_ceil(GROUP));
-    quantize_activations(&x, width, &mut groups);
+    quantize_activations(&x, per_scale, &mut groups);
     let values = groups.iter().flat_map(|group| group.values.map(f32::from));
     case.check("values", &tensor(&[groups.len(), GROUP], values.collect()));
     let scales = groups.iter().flat_map(|group| group.scales);

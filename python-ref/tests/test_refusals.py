@@ -68,7 +68,7 @@ REFUSED = [
     (lambda: kernels.matmul("naive", "Q8_0", [], ones((1, 32))), "bytes", "no row", "one at least"),
     (lambda: kernels.matmul("naive", "Q8_0", [bytes(34)], ones((1, 32)), 100_000), "threads", "100000", "less than 257"),
     (lambda: kernels.quantize("naive", np.full((1, 32), np.nan), 32), "x", "NaN at [0, 0]", "finite"),
-    (lambda: W2.input.quantize_activations(ones(32), 16), "width", "16", "32 or 256"),
+    (lambda: W2.input.quantize_activations(ones(32), 16), "per_scale", "16", "32 or 256"),
     (lambda: W2.blocks.dequantize_row("Q8_0", bytes(33)), "bytes", "33", "multiple of 34"),
     (lambda: W2.blocks.quantize_row("Q8_0", ones(33)), "x", "33", "multiple of 32"),
     (lambda: W2.blocks.quantize_row("Q8_0", np.full(32, np.inf)), "x", "inf at [0]", "65504"),

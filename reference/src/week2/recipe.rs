@@ -1,5 +1,5 @@
-//! Day 4. A converter's recipe: in which order the rows of a matrix go into the file, and which type
-//! each tensor gets.
+//! Day 4. A converter's recipe: in which order the rows of a matrix go into the file, and which
+//! type each tensor gets.
 
 use std::str::FromStr;
 
