@@ -21,8 +21,10 @@ use tiny_llm_formats::{
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "One line of input is one message; an empty line is none. /clear forgets the conversation, /exit or the end \
-of the input ends it. Ctrl-C ends an answer; a second one, or one while nothing is being written, ends the chat (exit code 130)."
+    after_help = "One line of input is one message; an empty line is none. /clear forgets the \
+                  conversation, /exit or the end of the input ends it. Ctrl-C ends an answer; a \
+                  second one, or one while nothing is being written, ends the chat (exit code \
+                  130)."
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -137,19 +139,22 @@ impl Template {
             let probe = [Message::new("system", "s"), Message::new("user", "u")];
             let same =
                 |messages, text| own.render(messages, true).is_ok_and(|rendered| rendered == text);
-            let plain = same(
-                &probe[..],
-                "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n",
-            ) && same(
-                &probe[1..],
-                "<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n",
-            );
+            let plain =
+                same(
+                    &probe[..],
+                    "<|im_start|>system\n\
+                     s<|im_end|>\n\
+                     <|im_start|>user\n\
+                     u<|im_end|>\n\
+                     <|im_start|>assistant\n",
+                ) && same(&probe[1..], "<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n");
             return Ok(if plain { Self::ChatMl } else { Self::Own(Box::new(own)) });
         }
         ensure!(
             tokenizer.encode("<|im_start|><|im_end|>")?.len() == 2,
-            "{}: found no chat template, expected chat_template.jinja or the field \"chat_template\" of tokenizer_config.json (in a GGUF \
-             file: metadata tokenizer.chat_template); `chat --raw` and `generate` need none",
+            "{}: found no chat template, expected chat_template.jinja or the \
+             field \"chat_template\" of tokenizer_config.json (in a GGUF file: metadata \
+             tokenizer.chat_template); `chat --raw` and `generate` need none",
             model.display()
         );
         Ok(Self::ChatMl)

@@ -139,7 +139,8 @@ fn check_width(weight: &Matrix, x: Prepared<'_>, what: &str) {
                     format!("[{}, {}] × [{}, {}]ᵀ", x.rows, x.cols, weight.rows, weight.cols);
                 assert!(
                     fits,
-                    "{rung}, {tensor_type}, {what}: {shapes}, row {t}, output {r}: found {found}, expected {sum}"
+                    "{rung}, {tensor_type}, {what}: {shapes}, row {t}, output {r}: found {found}, \
+                     expected {sum}"
                 );
             }
         }

@@ -235,7 +235,8 @@ impl SourceTensor {
             NONE => Ok(bytes),
             r => {
                 bail!(
-                    "tensor {}: found NaN or a weight above {limit} in row {r}, expected weights that fit into {tensor_type}",
+                    "tensor {}: found NaN or a weight above {limit} in row {r}, expected weights \
+                     that fit into {tensor_type}",
                     self.name
                 )
             }

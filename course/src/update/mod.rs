@@ -108,8 +108,9 @@ pub(crate) fn update(
             println!("{}\n", conflict.shown());
         }
         bail!(
-            "nothing was changed. Your work and the newer course meet in the places above. Give your function the newer signature \
-             (its body stays), or make your lines there equal to the newer ones, or move them elsewhere; then run the update again"
+            "nothing was changed. Your work and the newer course meet in the places above. Give \
+             your function the newer signature (its body stays), or make your lines there equal to \
+             the newer ones, or move them elsewhere; then run the update again"
         );
     }
     plan.carry_out(root, &newer, dry_run)
@@ -295,7 +296,8 @@ impl Plan {
         };
         if !self.yours.is_empty() {
             title(
-                "You had changed these files of the course; your versions are kept in .course/recovery",
+                "You had changed these files of the course; your versions are kept in \
+                 .course/recovery",
             );
             self.yours.iter().for_each(|path| println!("  {path}"));
         }
@@ -305,7 +307,8 @@ impl Plan {
         }
         if !self.stay.is_empty() {
             title(
-                "The newer course no longer has these files; they stay, because you have changed them",
+                "The newer course no longer has these files; they stay, because you have changed \
+                 them",
             );
             self.stay.iter().for_each(|path| println!("  {path}"));
         }

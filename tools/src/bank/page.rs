@@ -58,7 +58,10 @@ pub(super) fn page(
             }
             let _ = writeln!(
                 text,
-                "\n### Task {}: {}\n\n| mistake | what the learner is told | red | named | distance |\n|---|---|---|---|---|",
+                "\n\
+                 ### Task {}: {}\n\n\
+                 | mistake | what the learner is told | red | named | distance |\n\
+                 |---|---|---|---|---|",
                 task.number, task.title
             );
             for row in rows {

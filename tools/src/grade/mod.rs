@@ -248,7 +248,9 @@ fn without_wall(reason: &str, trust: bool) -> Result<()> {
         Some(evidence) => eprintln!("There is no wall ({reason}): {OPEN}. This is {evidence}."),
         None if trust => eprintln!("There is no wall ({reason}): {OPEN} (--trust)."),
         None => bail!(
-            "{reason}. Without it {OPEN}, and this machine looks like neither a container nor continuous integration. Install bubblewrap (`apt install bubblewrap`), or run this in a container that you throw away; --trust runs it all the same"
+            "{reason}. Without it {OPEN}, and this machine looks like neither a container nor \
+             continuous integration. Install bubblewrap (`apt install bubblewrap`), or run this in \
+             a container that you throw away; --trust runs it all the same"
         ),
     }
     if !limited::MEMORY_IS_LIMITED {

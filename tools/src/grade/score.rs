@@ -187,7 +187,9 @@ mod tests {
     #[test]
     fn borrowed_tasks_give_nothing() {
         let mut submission = Submission::default();
-        let text = "fn a() {\n    // BORROWED week1-day1 task 2\n    2\n    // END BORROWED\n}\n// BORROWED nothing\n";
+        let text = "fn a() {\n    // BORROWED week1-day1 task 2\n    2\n    // END BORROWED\n\
+                    }\n\
+                    // BORROWED nothing\n";
         submission.files.insert("src/week1/a.rs".to_owned(), text.to_owned());
         let borrowed = borrowed(&submission);
         assert_eq!(borrowed, BTreeSet::from([("week1-day1".to_owned(), 2)]));

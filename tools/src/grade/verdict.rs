@@ -120,7 +120,8 @@ mod tests {
 
     fn closing(passed: usize, failed: usize) -> String {
         format!(
-            "test result: FAILED. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s\n"
+            "test result: FAILED. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 \
+             filtered out; finished in 0.01s\n"
         )
     }
 
@@ -146,7 +147,10 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
         );
         let tests = together(&ended(&text, 101), &names()).unwrap();
         assert_eq!(tests[0].verdict, Verdict::Passed);
-        let output = "thread 'b' panicked at ndarray-0.17/src/a.rs:1:1:\nshapes differ\nnote: the worst is at [0]".to_owned();
+        let output = "thread 'b' panicked at ndarray-0.17/src/a.rs:1:1:\n\
+                      shapes differ\n\
+                      note: the worst is at [0]"
+            .to_owned();
         assert_eq!(
             tests[1].verdict,
             Verdict::Failed { message: "shapes differ".to_owned(), output }
