@@ -61,7 +61,8 @@ fn task_1_as_output() {
 
 #[test]
 fn task_1_in_any_layout() {
-    // Neighbours in memory are those below each other, as where a batch was put together by columns.
+    // Neighbours in memory are those below each other, as where a batch was put together by
+    // columns.
     let tokens = ndarray::array![[3u32, 1, 4], [0, 2, 3]];
     let columns = tokens.t().as_standard_layout().into_owned().reversed_axes();
     let embedding = Embedding { weight: random(61, &[5, 4]) };

@@ -359,7 +359,8 @@ fn task_4_more_bits_come_closer() {
         let errors =
             [TensorType::F32, TensorType::Q8_0, TensorType::Q5_0, TensorType::Q4_0].map(error);
         assert!(errors[0] == 0.0, "F32 changes nothing, but its error is {}", errors[0]);
-        // Each bit fewer doubles the distance between two integers, and Q8_0 has three more than Q5_0.
+        // Each bit fewer doubles the distance between two integers, and Q8_0 has three more than
+        // Q5_0.
         let ratios =
             tensor(&[2], vec![(errors[2] / errors[1]) as f32, (errors[3] / errors[2]) as f32]);
         if let Err(difference) = compare(

@@ -23,8 +23,8 @@ pub struct Mismatch {
 }
 
 /// The worst element, if any is out of tolerance: a NaN or an infinity first, then the one furthest
-/// away. Distances are parts of the expected number, or of the usual magnitude where that is larger:
-/// a number near 0 whose sign is wrong is less to look at than one of 4 that is off by 4.
+/// away. Distances are parts of the expected number, or of the usual magnitude where that is
+/// larger: a number near 0 whose sign is wrong is less to look at than one of 4 that is off by 4.
 ///
 /// # Panics
 /// If the shapes differ.

@@ -11,8 +11,8 @@
 //!
 //! `relative` lists the outputs whose tolerance is a part of the value; `reveals` names the
 //! mistakes of which the oracle has made sure that their answer lies at least 20 tolerances away.
-//! Some cases have a `nan`, which says what a NaN comes of on their input, and a `nan_place` if that
-//! is certain only where no other elements are NaN.
+//! Some cases have a `nan`, which says what a NaN comes of on their input, and a `nan_place` if
+//! that is certain only where no other elements are NaN.
 
 /// What [`Case::value`] returns, for tests that name its type.
 pub use serde_json::Value as Json;

@@ -102,8 +102,8 @@ impl Input {
     }
 
     /// Brings [`Input::int8`] up to date with [`Input::values`], with a scale for each `per_scale`
-    /// of them: [`BLOCK`] or [`GROUP`]. Weights whose blocks are longer cannot be multiplied with it;
-    /// for those whose blocks are shorter it is coarser than it need be.
+    /// of them: [`BLOCK`] or [`GROUP`]. Weights whose blocks are longer cannot be multiplied with
+    /// it; for those whose blocks are shorter it is coarser than it need be.
     ///
     /// `quantize_activations(x, per_scale, groups)` makes the groups of one row.
     pub fn quantize_with<S: Schedule>(

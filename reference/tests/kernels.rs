@@ -132,8 +132,8 @@ fn check_width(weight: &Matrix, x: Prepared<'_>, what: &str) {
                 } else {
                     from_floats[t]
                 };
-                // Rounding of weights and of partial sums: of a minimum of 63 and a code of 15, each
-                // some units of what is added.
+                // Rounding of weights and of partial sums: of a minimum of 63 and a code of 15,
+                // each some units of what is added.
                 let fits = (f64::from(found) - sum).abs() <= 2e-5 * size + 1e-30;
                 let shapes =
                     format!("[{}, {}] × [{}, {}]ᵀ", x.rows, x.cols, weight.rows, weight.cols);

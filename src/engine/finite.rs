@@ -14,8 +14,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Chooses a token from logits, if they are numbers. Nobody can choose otherwise: the token that
-    /// stands in for it is not passed on.
+    /// Chooses a token from logits, if they are numbers. Nobody can choose otherwise: the token
+    /// that stands in for it is not passed on.
     pub(super) fn choose(&self, logits: &[f32], choose: impl FnOnce() -> u32) -> u32 {
         if logits.iter().all(|x| x.is_finite()) {
             choose()

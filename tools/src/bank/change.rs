@@ -23,8 +23,8 @@ pub(crate) struct Piece {
 }
 
 impl Change {
-    /// Reads the lines under an entry: `replace → with`, or lines after `-`, `+` and neither, as a diff has them, where `...`
-    /// separates two places. What has `+` alone is the whole body.
+    /// Reads the lines under an entry: `replace → with`, or lines after `-`, `+` and neither, as a
+    /// diff has them, where `...` separates two places. What has `+` alone is the whole body.
     ///
     /// # Errors
     /// If there are none, or only some pieces say where they belong.

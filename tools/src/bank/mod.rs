@@ -112,8 +112,8 @@ pub(crate) fn alternates(
     Ok((entries, problems))
 }
 
-/// The name of the file of wrong answers that an entry's belong to: its day's, or one of its own for
-/// tasks of a kind of processor that most machines that run the bank do not have.
+/// The name of the file of wrong answers that an entry's belong to: its day's, or one of its own
+/// for tasks of a kind of processor that most machines that run the bank do not have.
 fn answers_file(entry: &Entry, curriculum: &Curriculum) -> String {
     let module = entry.task.feature.replace('-', "_");
     let task = curriculum.task(&entry.task);

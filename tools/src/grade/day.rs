@@ -4,8 +4,8 @@
 //! every test runs again in a process of its own, so that one task's fault does not hide the other
 //! tasks' verdicts.
 //!
-//! A task whose tests pass is then asked for answers on fresh inputs ([`super::fresh`]). The tests say
-//! what is wrong; that a task is right, only those answers can say.
+//! A task whose tests pass is then asked for answers on fresh inputs ([`super::fresh`]). The tests
+//! say what is wrong; that a task is right, only those answers can say.
 
 use std::{collections::BTreeMap, fmt::Write as _, path::Path, time::Duration};
 

@@ -1,13 +1,13 @@
 //! `cargo course grade`: runs learners' trees on this repository's tests, each behind a wall and
 //! within limits.
 //!
-//! Of a submission nothing is used but its `src/week*/*.rs`. Four things stand between it and points
-//! that it did not earn, in this order: its text is [read](allowed) before anything is built; it is
-//! compiled ([`build`]) and run behind a [`wall`]; its tests must pass; and its answers on inputs
-//! that were drawn for this grading must be the reference's, which are compared [here](fresh) and
-//! not where it runs. A fault of one submission is a finding about that one and nothing else; only a
-//! fault of this repository or machine ends a run. The book's page "For instructors" says what is
-//! left.
+//! Of a submission nothing is used but its `src/week*/*.rs`. Four things stand between it and
+//! points that it did not earn, in this order: its text is [read](allowed) before anything is
+//! built; it is compiled ([`build`]) and run behind a [`wall`]; its tests must pass; and its
+//! answers on inputs that were drawn for this grading must be the reference's, which are compared
+//! [here](fresh) and not where it runs. A fault of one submission is a finding about that one and
+//! nothing else; only a fault of this repository or machine ends a run. The book's page "For
+//! instructors" says what is left.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

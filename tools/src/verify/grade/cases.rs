@@ -14,8 +14,8 @@
 //! == repeat src/week1/attention.rs     what is appended so many times: `100000 ( )`
 //! ```
 //!
-//! `{ROOT}` is the course, `{NEIGHBOUR}` an honest submission's folder, and `{REPORT}` a string with
-//! what the test runner prints if all of day 1's tests pass.
+//! `{ROOT}` is the course, `{NEIGHBOUR}` an honest submission's folder, and `{REPORT}` a string
+//! with what the test runner prints if all of day 1's tests pass.
 
 use std::{
     collections::BTreeMap,

@@ -49,8 +49,8 @@ pub(super) fn finite(x: &Floats) -> PyResult<()> {
     every("x", &x.0, "finite numbers", f32::is_finite)
 }
 
-/// `x [cols]`, a scale for each `per_scale`, 32 or 256 → values `[groups, 256]`, sums `[groups, 16]`,
-/// scales `[groups, 8]`
+/// `x [cols]`, a scale for each `per_scale`, 32 or 256 → values `[groups, 256]`, sums
+/// `[groups, 16]`, scales `[groups, 8]`
 #[pyfunction]
 fn quantize_activations(py: Python<'_>, x: Floats, per_scale: Count) -> PyResult<Groups> {
     let per_scale = checked_per_scale(per_scale)?;
