@@ -45,10 +45,10 @@ pub(crate) fn commands_of(text: &str, problems: &mut Vec<Problem>) -> Vec<Value>
         let reason = reason_above(text, &fence);
         match words.next() {
             Some(kind @ ("green" | "red" | "reference" | "solved")) => {
-                commands_of_block(&fence, kind, None, problems, &mut commands)
+                commands_of_block(&fence, kind, None, problems, &mut commands);
             }
             Some("interactive") if reason.is_some() => {
-                commands_of_block(&fence, "interactive", reason, problems, &mut commands)
+                commands_of_block(&fence, "interactive", reason, problems, &mut commands);
             }
             Some("interactive") => {
                 problems.push((
