@@ -7,12 +7,12 @@ use crate::submodule;
 
 mod attention;
 mod blocks;
-mod cache;
+pub(crate) mod cache;
 mod generate;
 mod gguf;
 mod input;
 mod kernels;
-mod model;
+pub(crate) mod model;
 mod recipe;
 mod roofline;
 mod streaming;

@@ -1,0 +1,293 @@
+//! Day 1. The engine: requests come at any time, and every step runs the model once for all of them.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use anyhow::{Result, ensure};
+
+use super::{
+    request::{Request, RequestId, Sequence},
+    room::EngineCache,
+    slots::Slots,
+};
+use crate::{
+    week1::{generate::FinishReason, sampling::SamplerOptions},
+    week2::{
+        cache::DenseCache,
+        model::{Model, Workspace},
+        plan::Plan,
+        rows::Row,
+    },
+};
+
+/// What an engine keeps to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// Longest sequence, prompt and answer together; at most what model and cache have room for.
+    pub context: usize,
+}
+
+impl Default for EngineOptions {
+    /// As much as model and cache have room for.
+    fn default() -> Self {
+        Self { context: usize::MAX }
+    }
+}
+
+/// What a step tells about a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// The next token of its answer.
+    Token {
+        /// Whose.
+        id: RequestId,
+        /// Which.
+        token: u32,
+    },
+    /// Nothing more comes.
+    Finished {
+        /// Whose end.
+        id: RequestId,
+        /// Why.
+        reason: FinishReason,
+    },
+}
+
+/// What the engine has done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Forward passes.
+    pub steps: u64,
+    /// Rows in all of them.
+    pub rows: u64,
+    /// The most rows of one pass.
+    pub most_rows: usize,
+}
+
+/// Requests, a model and a cache. The order of computation is first come, first served; a request
+/// joins as soon as there is a place, and leaves as soon as it is done, while the others go on.
+pub struct Engine<C = DenseCache> {
+    model: Arc<Model>,
+    plan: Arc<Plan>,
+    context: usize,
+    cache: C,
+    slots: Slots,
+    waiting: VecDeque<Sequence>,
+    running: Vec<Sequence>,
+    next_id: RequestId,
+    counts: Counts,
+    /// Whether logits came that are no numbers.
+    broken: bool,
+    work: Workspace,
+    /// How many rows each of `running` has in the step.
+    shares: Vec<usize>,
+    rows: Vec<Row>,
+    /// A token's bytes, in which stop texts are looked for.
+    token_bytes: TokenBytes,
+}
+
+/// The bytes of a token's text.
+pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
+
+impl<C: EngineCache> Engine<C> {
+    /// An engine without requests. It computes as many at once as the empty `cache` has sequences.
+    #[must_use]
+    pub fn new(
+        model: Arc<Model>,
+        plan: Arc<Plan>,
+        cache: C,
+        options: EngineOptions,
+        token_bytes: TokenBytes,
+    ) -> Self {
+        let shape = cache.shape();
+        Self {
+            context: options.context.min(shape.capacity).min(model.config.max_positions),
+            slots: Slots::new(shape.sequences),
+            waiting: VecDeque::new(),
+            running: Vec::with_capacity(shape.sequences),
+            next_id: 0,
+            counts: Counts::default(),
+            broken: false,
+            work: Workspace::default(),
+            shares: Vec::with_capacity(shape.sequences),
+            rows: Vec::new(),
+            model,
+            plan,
+            cache,
+            token_bytes,
+        }
+    }
+
+    /// Takes a request, to be computed from the next step on in which there is a place.
+    ///
+    /// # Errors
+    /// If the prompt is empty, longer than the context, or has a token that is not in the
+    /// vocabulary; or if a sampling option is out of range. Nothing else changes.
+    pub fn submit(&mut self, request: Request) -> Result<RequestId> {
+        let (prompt, vocabulary) = (&request.prompt, self.model.config.vocab_size);
+        ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+        ensure!(
+            prompt.len() <= self.context,
+            "the prompt has {} tokens, but the context holds {}",
+            prompt.len(),
+            self.context
+        );
+        if let Some((at, token)) =
+            prompt.iter().enumerate().find(|(_, token)| **token as usize >= vocabulary)
+        {
+            anyhow::bail!(
+                "token {token} at position {at} is not in the vocabulary: ids run from 0 to {}",
+                vocabulary - 1
+            );
+        }
+        check_sampling(&request.sampling)?;
+        let id = self.next_id;
+        self.next_id += 1;
+        self.waiting.push_back(Sequence::new(id, request, self.context));
+        Ok(id)
+    }
+
+    /// Ends a request whose client has gone. The next step says so, and its place is free.
+    /// Returns whether there was such a request.
+    pub fn cancel(&mut self, id: RequestId) -> bool {
+        let sequences = self.waiting.iter_mut().chain(&mut self.running);
+        match sequences.into_iter().find(|sequence| sequence.id == id) {
+            Some(sequence) => {
+                sequence.cancel();
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Whether nothing is left to be done.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.running.is_empty()
+    }
+
+    /// The requests that have a place in the cache, in the order in which they came.
+    #[must_use]
+    pub fn running(&self) -> &[Sequence] {
+        &self.running
+    }
+
+    /// How many requests wait.
+    #[must_use]
+    pub fn num_waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// What has been done so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Where the keys and values are.
+    #[must_use]
+    pub fn cache(&self) -> &C {
+        &self.cache
+    }
+
+    /// Whether logits came that are no numbers, because weights are none. A request that got them is
+    /// ended as interrupted; no later one can be answered either.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    /// One forward pass for all requests that have a place, with those that it lets in. Tells what
+    /// became of each; does nothing if there is nothing to do.
+    pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
+        self.retire(on_event);
+        self.admit();
+        self.share();
+        self.reserve();
+        self.rows.clear();
+        for (sequence, &rows) in self.running.iter().zip(&self.shares) {
+            append_rows(sequence, rows, &mut self.rows);
+        }
+        if self.rows.is_empty() {
+            return;
+        }
+        self.counts.steps += 1;
+        self.counts.rows += self.rows.len() as u64;
+        self.counts.most_rows = self.counts.most_rows.max(self.rows.len());
+        self.model.forward(&self.rows, &mut self.cache, &self.plan, &mut self.work);
+        self.choose(on_event);
+        self.retire(on_event);
+    }
+
+    /// How many rows each running request has in this step: all that it has left.
+    fn share(&mut self) {
+        self.shares.clear();
+        self.shares.extend(self.running.iter().map(Sequence::num_left));
+    }
+
+    /// Makes room in the cache for what the step will write.
+    fn reserve(&mut self) {
+        for (sequence, rows) in self.running.iter().zip(&self.shares) {
+            let slot = sequence.slot.expect("a request that runs has a place");
+            let room = self.cache.reserve(slot, sequence.num_computed + rows);
+            assert!(room, "request {}: its place has no room for {rows} more", sequence.id);
+        }
+    }
+
+    /// Chooses a token for every request of which all tokens so far have been computed.
+    fn choose(&mut self, on_event: &mut dyn FnMut(Event)) {
+        let mut logits = self.work.logits().chunks_exact(self.model.config.vocab_size);
+        for (sequence, &rows) in self.running.iter_mut().zip(&self.shares) {
+            if rows == 0 || !sequence.computed(rows) {
+                continue;
+            }
+            let logits = logits.next().expect("logits of every last row");
+            if !logits.iter().all(|x| x.is_finite()) {
+                self.broken = true;
+                sequence.cancel();
+                continue;
+            }
+            let token = sequence.sampler.choose(logits, &sequence.tokens);
+            let bytes =
+                if sequence.stop_texts.is_empty() { Vec::new() } else { (self.token_bytes)(token) };
+            if sequence.accept(token, &bytes) {
+                on_event(Event::Token { id: sequence.id, token });
+            }
+        }
+    }
+
+    /// Lets waiting requests in, the oldest first, as long as there are places.
+    fn admit(&mut self) {
+        todo!("week3-day1 task 4: Engine::admit")
+    }
+
+    /// Tells of every request that is done, running or waiting, and lets it go: its place in the
+    /// cache is empty and free.
+    fn retire(&mut self, on_event: &mut dyn FnMut(Event)) {
+        todo!("week3-day1 task 4: Engine::retire")
+    }
+}
+
+/// Appends the rows of a request: `rows` of its tokens that have not been computed, from the first of
+/// them on, each at its own position. Only the last row of all its tokens wants logits: what follows a
+/// token in the middle of the prompt is known.
+///
+/// # Panics
+/// If the request has no place in the cache, or fewer tokens are left.
+pub fn append_rows(sequence: &Sequence, rows: usize, out: &mut Vec<Row>) {
+    todo!("week3-day1 task 4: append_rows")
+}
+
+/// Whether a sampler can do what is asked.
+fn check_sampling(options: &SamplerOptions) -> Result<()> {
+    let SamplerOptions { temperature, top_p, min_p, repetition_penalty, .. } = *options;
+    let checks = [
+        ("temperature", temperature, temperature >= 0.0, "a number from 0 on"),
+        ("top_p", top_p, top_p > 0.0 && top_p <= 1.0, "a number above 0 and at most 1"),
+        ("min_p", min_p, (0.0..=1.0).contains(&min_p), "a number from 0 to 1"),
+        ("repetition_penalty", repetition_penalty, repetition_penalty > 0.0, "a number above 0"),
+    ];
+    for (name, value, valid, expected) in checks {
+        ensure!(value.is_finite() && valid, "{name}: found {value}, expected {expected}");
+    }
+    Ok(())
+}
