@@ -48,7 +48,8 @@ impl Engine for Solution {
         );
         if week == 1 && std::env::var_os(VARIABLE).is_some() {
             eprintln!(
-                "{VARIABLE} is set, but week 1's engine has no kernels to choose from: give a GGUF file, or --week 2"
+                "{VARIABLE} is set, but week 1's engine has no kernels to choose from: give a GGUF \
+                 file, or --week 2"
             );
         }
         Ok(if week == 1 {

@@ -290,7 +290,8 @@ impl Sampling {
     name = "tiny-llm",
     version,
     disable_help_subcommand = true,
-    after_help = "TINY_LLM_MODELS names the folder of the embedded models, if it is not the repository's models/."
+    after_help = "TINY_LLM_MODELS names the folder of the embedded models, if it is not the \
+                  repository's models/."
 )]
 struct Cli {
     #[command(subcommand)]
