@@ -517,7 +517,9 @@ fn task_3_records_of_the_cancelled() {
     let mut told = Told::default();
     let ids = [2, 4].map(|i| engine.submit(request(&prompts[i], 8)).expect("a good request"));
     step(&mut engine, &mut told, "two requests, one place");
-    ids.map(|id| engine.cancel(id));
+    for id in ids {
+        engine.cancel(id);
+    }
     run(&mut engine, &mut told, "both cancelled");
     let records = engine.take_records();
     let seen: Vec<_> =

@@ -35,7 +35,8 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 pub use inspect::Roofline;
 pub use serving::{
-    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, TokenBytes,
+    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, PageCounts,
+    TokenBytes,
 };
 
 use tiny_llm_formats::{

@@ -15,6 +15,9 @@ pub struct BatchOptions {
     pub max_batch: usize,
     /// At most this many rows a step; 0 is no limit, `None` the engine's own choice.
     pub budget: Option<usize>,
+    /// Keys and values lie in so many pages; if none is said, each request has room for the whole
+    /// context.
+    pub pages: Option<usize>,
 }
 
 /// A request among others.
@@ -57,6 +60,23 @@ pub struct BatchCounts {
     pub steps: u64,
     /// Rows in all of them.
     pub rows: u64,
+    /// Where keys and values lie in pages.
+    pub pages: Option<PageCounts>,
+}
+
+/// Who has which pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PageCounts {
+    /// Pages that there are.
+    pub pages: usize,
+    /// Positions of each.
+    pub page_len: usize,
+    /// Pages that belong to somebody now.
+    pub used: usize,
+    /// The most that did after any step.
+    pub most_used: usize,
+    /// How often a request had to wait again, because there were no more pages.
+    pub preempted: u64,
 }
 
 /// How long requests waited: of all that are over, the median and the 99th percentile.

@@ -68,6 +68,8 @@ pub struct Counts {
     pub rows: u64,
     /// The most rows of one pass.
     pub most_rows: usize,
+    /// How often what had been computed of a request was given up, because the cache had no more room.
+    pub preempted: u64,
 }
 
 /// Requests, a model and a cache. The order of computation is first come, first served; a request
@@ -266,13 +268,41 @@ impl<C: EngineCache> Engine<C> {
         }
     }
 
-    /// Makes room in the cache for what the step will write.
+    /// Makes room in the cache for what the step will write, for the oldest request first. Where there
+    /// is none, the youngest has to give its place back, until there is.
     fn reserve(&mut self) {
-        for (sequence, rows) in self.running.iter().zip(&self.shares) {
+        let mut ready = 0;
+        while ready < self.running.len() {
+            let (sequence, rows) = (&self.running[ready], self.shares[ready]);
             let slot = sequence.slot.expect("a request that runs has a place");
-            let room = self.cache.reserve(slot, sequence.num_computed + rows);
-            assert!(room, "request {}: its place has no room for {rows} more", sequence.id);
+            if self.cache.reserve(slot, sequence.num_computed + rows) {
+                ready += 1;
+                continue;
+            }
+            let (id, before) = (sequence.id, self.running.len());
+            assert!(before > 1, "request {id}: there is no room for it in an empty cache");
+            // Whoever has just been let in loses nothing.
+            let lost = self.running.last().is_some_and(|youngest| youngest.num_computed > 0);
+            self.counts.preempted += u64::from(lost);
+            self.preempt();
+            assert!(self.running.len() < before, "preempted, but as many requests run as before");
         }
+        self.shares.truncate(ready);
+    }
+
+    /// Makes the youngest running request wait again, before all others, and gives back its place
+    /// and what the cache holds of it. Its tokens and its sampler stay: once it is admitted again,
+    /// they are computed again, and its answer goes on as if nothing had happened.
+    fn preempt(&mut self) {
+        // SOLUTION week3-day3 task 4
+        let Some(mut youngest) = self.running.pop() else { return };
+        let slot = youngest.slot.take().expect("a request that runs has a place");
+        self.cache.truncate(slot, 0);
+        self.slots.release(slot, youngest.id);
+        youngest.num_computed = 0;
+        youngest.phase = Phase::Waiting;
+        self.waiting.push_front(youngest);
+        // END SOLUTION
     }
 
     /// Chooses a token for every request of which all tokens so far have been computed.

@@ -6,6 +6,10 @@
 //! provided: `room` (what the engine asks of a cache), `sampler` (how tokens are chosen).
 
 pub mod engine;
+pub mod paged;
+pub mod parts;
+pub mod pool;
+pub mod reader;
 pub mod request;
 pub mod room;
 pub mod sampler;
