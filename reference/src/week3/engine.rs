@@ -5,18 +5,14 @@ use std::{collections::VecDeque, sync::Arc};
 use anyhow::{Result, ensure};
 
 use super::{
+    pass::{ModelPass, Pass},
     request::{Phase, Request, RequestId, Sequence},
     room::EngineCache,
     slots::Slots,
 };
 use crate::{
     week1::{generate::FinishReason, sampling::SamplerOptions},
-    week2::{
-        cache::DenseCache,
-        model::{Model, Workspace},
-        plan::Plan,
-        rows::Row,
-    },
+    week2::{cache::DenseCache, model::Model, plan::Plan, rows::Row},
 };
 
 /// What an engine keeps to.
@@ -67,9 +63,8 @@ pub struct Counts {
 
 /// Requests, a model and a cache. The order of computation is first come, first served; a request
 /// joins as soon as there is a place, and leaves as soon as it is done, while the others go on.
-pub struct Engine<C = DenseCache> {
-    model: Arc<Model>,
-    plan: Arc<Plan>,
+pub struct Engine<C = DenseCache, P = ModelPass> {
+    pass: P,
     context: usize,
     cache: C,
     slots: Slots,
@@ -79,7 +74,6 @@ pub struct Engine<C = DenseCache> {
     counts: Counts,
     /// Whether logits came that are no numbers.
     broken: bool,
-    work: Workspace,
     /// How many rows each of `running` has in the step.
     shares: Vec<usize>,
     rows: Vec<Row>,
@@ -100,20 +94,26 @@ impl<C: EngineCache> Engine<C> {
         options: EngineOptions,
         token_bytes: TokenBytes,
     ) -> Self {
+        Self::with_pass(ModelPass::new(model, plan), cache, options, token_bytes)
+    }
+}
+
+impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
+    /// The same for whatever answers its rows.
+    #[must_use]
+    pub fn with_pass(pass: P, cache: C, options: EngineOptions, token_bytes: TokenBytes) -> Self {
         let shape = cache.shape();
         Self {
-            context: options.context.min(shape.capacity).min(model.config.max_positions),
+            context: options.context.min(shape.capacity).min(pass.max_positions()),
             slots: Slots::new(shape.sequences),
             waiting: VecDeque::new(),
             running: Vec::with_capacity(shape.sequences),
             next_id: 0,
             counts: Counts::default(),
             broken: false,
-            work: Workspace::default(),
             shares: Vec::with_capacity(shape.sequences),
             rows: Vec::new(),
-            model,
-            plan,
+            pass,
             cache,
             token_bytes,
         }
@@ -125,7 +125,7 @@ impl<C: EngineCache> Engine<C> {
     /// If the prompt is empty, longer than the context, or has a token that is not in the
     /// vocabulary; or if a sampling option is out of range. Nothing else changes.
     pub fn submit(&mut self, request: Request) -> Result<RequestId> {
-        let (prompt, vocabulary) = (&request.prompt, self.model.config.vocab_size);
+        let (prompt, vocabulary) = (&request.prompt, self.pass.vocab_size());
         ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
         ensure!(
             prompt.len() <= self.context,
@@ -185,6 +185,12 @@ impl<C: EngineCache> Engine<C> {
         self.counts
     }
 
+    /// What answers the rows.
+    #[must_use]
+    pub fn pass(&self) -> &P {
+        &self.pass
+    }
+
     /// Where the keys and values are.
     #[must_use]
     pub fn cache(&self) -> &C {
@@ -215,7 +221,7 @@ impl<C: EngineCache> Engine<C> {
         self.counts.steps += 1;
         self.counts.rows += self.rows.len() as u64;
         self.counts.most_rows = self.counts.most_rows.max(self.rows.len());
-        self.model.forward(&self.rows, &mut self.cache, &self.plan, &mut self.work);
+        self.pass.run(&self.rows, &mut self.cache);
         self.choose(on_event);
         self.retire(on_event);
     }
@@ -265,7 +271,7 @@ impl<C: EngineCache> Engine<C> {
 
     /// Chooses a token for every request of which all tokens so far have been computed.
     fn choose(&mut self, on_event: &mut dyn FnMut(Event)) {
-        let mut logits = self.work.logits().chunks_exact(self.model.config.vocab_size);
+        let mut logits = self.pass.logits().chunks_exact(self.pass.vocab_size());
         for (sequence, &rows) in self.running.iter_mut().zip(&self.shares) {
             if rows == 0 || !sequence.computed(rows) {
                 continue;
