@@ -273,7 +273,8 @@ impl OnePosition {
         for (i, found) in self.out.chunks_exact(self.value.len()).enumerate() {
             assert!(
                 found == self.value,
-                "a single position has all the weight, so its value is the output; that of {who} {i} is not"
+                "a single position has all the weight, so its value is the output; that of {who} \
+                 {i} is not"
             );
         }
     }
@@ -457,8 +458,8 @@ fn task_3_integers_change_little() {
     };
     // Activations are rounded to a part in 254 of the largest of 32, in each of eight products one
     // after the other.
-    let property = "activations as int8 move logits by hundredths: each input is made into integers after it was written, also the output \
-                    projection's (`Plan::matmul`)";
+    let property = "activations as int8 move logits by hundredths: each input is made into \
+                    integers after it was written, also the output projection's (`Plan::matmul`)";
     assert_agrees(
         "logits, integer against naive",
         &logits(Rung::Integer),

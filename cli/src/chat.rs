@@ -18,8 +18,10 @@ use tiny_llm_formats::{chat::Message, text::Tokenizer};
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "One line of input is one message; an empty line is none. /clear forgets the conversation, /exit or the end \
-of the input ends it. Ctrl-C ends an answer; a second one, or one while nothing is being written, ends the chat (exit code 130)."
+    after_help = "One line of input is one message; an empty line is none. /clear forgets the \
+                  conversation, /exit or the end of the input ends it. Ctrl-C ends an answer; a \
+                  second one, or one while nothing is being written, ends the chat (exit code \
+                  130)."
 )]
 pub(super) struct Args {
     #[command(flatten)]

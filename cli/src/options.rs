@@ -25,7 +25,8 @@ pub(super) struct ModelOption {
     /// Longest sequence, prompt and answer together [default: the model's, at most 4096]
     #[arg(short = 'c', long, value_name = "N", value_parser = at_least_one, help_heading = "Week 2's engine")]
     context: Option<usize>,
-    /// Rung of the kernel ladder [default: the highest that you have written; in ours, the fastest that this machine has]
+    /// Rung of the kernel ladder [default: the highest that you have written; in ours, the fastest
+    /// that this machine has]
     #[arg(long, value_name = "RUNG", help_heading = "Week 2's engine")]
     kernels: Option<String>,
     /// two-pass or streaming [default: streaming]

@@ -13,11 +13,11 @@ pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
 pub struct BatchOptions {
     /// Requests that are computed at once.
     pub max_batch: usize,
+    /// At most this many rows a step; 0 is no limit, `None` the engine's own choice.
+    pub budget: Option<usize>,
     /// Keys and values lie in so many pages; if none is said, each request has room for the whole
     /// context.
     pub pages: Option<usize>,
-    /// At most this many rows a step; 0 is no limit, `None` the engine's own choice.
-    pub budget: Option<usize>,
 }
 
 /// A request among others.
@@ -113,4 +113,44 @@ pub trait Batch {
 
     /// How long requests waited; `None` if the engine keeps no records, or none is over.
     fn waits(&mut self) -> Option<BatchWaits>;
+}
+
+/// How large a simulated engine is.
+#[derive(Debug, Clone, Copy)]
+pub struct SimulatedOptions {
+    /// Requests that are computed at once.
+    pub max_batch: usize,
+    /// At most this many rows a step; 0 is no limit.
+    pub budget: usize,
+    /// Pages for their keys and values.
+    pub pages: usize,
+    /// Longest sequence, prompt and answer together.
+    pub context: usize,
+}
+
+/// What a step has to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StepWork {
+    /// Rows of the forward pass.
+    pub rows: u64,
+    /// Positions of the cache that they look at, all together.
+    pub positions: u64,
+}
+
+/// An engine without a model: it decides who is computed when, and computes nothing.
+pub trait Simulated {
+    /// Takes a request, whose tokens are 0 and 1, and gives it a number.
+    ///
+    /// # Errors
+    /// As [`Batch::submit`].
+    fn submit(&mut self, prompt: Vec<u32>, max_new_tokens: usize) -> Result<u64>;
+
+    /// One step, and what it would have cost.
+    fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> StepWork;
+
+    /// Whether nothing is left to be done.
+    fn is_idle(&self) -> bool;
+
+    /// Who has which pages.
+    fn pages(&self) -> PageCounts;
 }

@@ -123,9 +123,9 @@ fn dot<M: MultiplyAdd>(a: &[f32], b: &[f32]) -> f32 {
         }
     }
     // Halves, then quarters: the order in which a vector register is summed.
-    for width in [8, 4, 2, 1] {
-        for i in 0..width {
-            sums[i] += sums[i + width];
+    for half in [8, 4, 2, 1] {
+        for i in 0..half {
+            sums[i] += sums[i + half];
         }
     }
     sums[0] + rest
@@ -153,8 +153,8 @@ pub(crate) fn tile_scores_transposed<M: MultiplyAdd>(
     scale: f32,
     scores: &mut [f32],
 ) {
-    let mut groups = q.chunks_exact(4).zip(scores.chunks_exact_mut(4 * TILE));
-    for (q, scores) in &mut groups {
+    let mut fours = q.chunks_exact(4).zip(scores.chunks_exact_mut(4 * TILE));
+    for (q, scores) in &mut fours {
         score_rows::<M, 4>(q.try_into().expect("four"), k, scale, scores);
     }
     let done = q.len() / 4 * 4;

@@ -15,7 +15,6 @@ use tiny_llm::{
     week2::{
         bandwidth,
         cache::CacheType,
-        convert::{Dimensions, Target, tensor_type_for},
         generate::Session,
         gguf::{
             Gguf,
@@ -27,6 +26,7 @@ use tiny_llm::{
         parallel::Team,
         plan::{AttentionKind, Plan},
         quantize::Source,
+        recipe::{Dimensions, Target, tensor_type_for},
         roofline::{self, Machine},
     },
 };

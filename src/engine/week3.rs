@@ -6,13 +6,10 @@ use anyhow::{Result, anyhow};
 use tiny_llm::{
     week1::sampling::SamplerOptions,
     week2::{
-        attention::{Queries, attend},
         cache::{CacheShape, CacheType, DenseCache},
-        kernels::{Rung, vector::TILE},
+        kernels::vector::TILE,
         model::Model,
-        parallel::Team,
-        plan::{AttentionKind, Plan},
-        rows::Row,
+        plan::AttentionKind,
     },
     week3::{
         engine::{Engine, EngineOptions, Event},
@@ -28,13 +25,16 @@ use tiny_llm_cli::{
     Sampling, TokenBytes,
 };
 
-use super::{finite::explained, week2::Week2, written::is_written};
-
-/// Positions of a page: as few as a page can hold, so that the least is left over.
-const PAGE_LEN: usize = TILE;
+use super::{
+    finite::explained,
+    week2::Week2,
+    written::{is_written, open_task_of_parts},
+};
 
 /// Rows a step, where nobody says otherwise: as many as the kernels for prompts like to have.
 const BUDGET: usize = 512;
+/// Positions of a page: as few as a page can hold, so that the least is left over.
+const PAGE_LEN: usize = TILE;
 
 /// Requests and the model that answers them.
 pub(crate) struct Week3 {
@@ -104,7 +104,7 @@ impl Week3 {
         };
         let others = EngineOptions { budget, records: is_written(record), ..Default::default() };
         // In parts as soon as that is written: then answers do not depend on the company.
-        let in_parts = plan.attention == AttentionKind::Streaming && is_written(read_in_parts);
+        let in_parts = plan.attention == AttentionKind::Streaming && open_task_of_parts().is_none();
         let engine = match options.pages {
             None => {
                 let cache = DenseCache::new(shape, cache_type);
@@ -156,17 +156,6 @@ fn record() {
     let mut record = Record::new(Moment::default());
     record.token(Moment { steps: 1, rows: 1 });
     let _ = (record.time_to_first_token(), quantile(&mut [1], 0.5));
-}
-
-/// Attention of one row over one position.
-fn read_in_parts() {
-    let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 32, head_dim: 16 };
-    let cache = InParts::new(DenseCache::new(shape, CacheType::F32));
-    let rows = [Row { token: 0, position: 0, sequence: 0, logits: false }];
-    let queries = Queries { rows: &rows, q: &[0.0; 16], group: 1, head_dim: 16 };
-    let (kernels, attention) = (Rung::Naive.into(), AttentionKind::Streaming);
-    let plan = Plan { kernels, attention, team: Team::new(1) };
-    attend(&plan, &cache, 0, queries, &mut [0.0; 16]);
 }
 
 fn shape(model: &Model, sequences: usize, capacity: usize) -> CacheShape {

@@ -51,12 +51,12 @@ pub(super) struct Args {
     /// Requests that are computed at once
     #[arg(long, value_name = "N", default_value = "16", value_parser = places)]
     max_batch: usize,
-    /// Keep keys and values in so many pages of 32 positions, instead of a whole context for each
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pages: Option<usize>,
     /// Rows a step at most, of prompts and answers together; 0 is no limit [default: 512 once day 2 is written]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
+    /// Keep keys and values in so many pages of 32 positions, instead of a whole context for each
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pages: Option<usize>,
     /// At most this many new tokens, where a line does not say
     #[arg(short = 'n', long, value_name = "N", default_value = "128", value_parser = count, allow_negative_numbers = true)]
     max_new_tokens: usize,
@@ -112,8 +112,8 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let described = engine.described();
     let tokenizer = Arc::new(tokenizer);
     let bytes = Arc::clone(&tokenizer);
-    let (max_batch, budget, pages) = (args.max_batch, args.budget, args.pages);
-    let options = BatchOptions { max_batch, budget, pages };
+    let options =
+        BatchOptions { max_batch: args.max_batch, budget: args.budget, pages: args.pages };
     let batch = engine.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
     let template = Template::of(template, &model.path(), &tokenizer);
     let places = if args.watch { args.max_batch } else { 0 };

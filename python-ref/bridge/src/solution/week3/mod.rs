@@ -22,9 +22,9 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add("stop", stop::fill)?;
     add("slots", slots::fill)?;
     add("engine", engine::fill)?;
+    add("scheduler", scheduler::fill)?;
+    add("timeline", timeline::fill)?;
     add("pool", pool::fill)?;
     add("paged", paged::fill)?;
-    add("parts", parts::fill)?;
-    add("scheduler", scheduler::fill)?;
-    add("timeline", timeline::fill)
+    add("parts", parts::fill)
 }
