@@ -2,14 +2,14 @@
 //! of activations.
 //!
 //! Eight blocks at a time, 256 columns. Every vector of codes holds eight weights of each block,
-//! always in the same place: so all 256 products end up in one vector of sums, which is converted
-//! once and meets one vector of scales.
+//! always in the same place: so all 256 products end up in one vector of sums. Those of four rows
+//! of weights are added up side by side ([`fours`](super::fours)).
 
 use std::arch::x86_64::*;
 
 use super::{
     columns::{Activations, Eight},
-    lanes::add_up,
+    fours::stored,
 };
 use crate::{
     format::Format,
@@ -41,28 +41,28 @@ fn dot<F: Format, const BYTES: usize>(
     unpack: impl Fn(&[u8]) -> Eight,
 ) -> [f32; STREAMS] {
     let ahead = distance();
-    let mut sums = [_mm512_setzero_ps(); STREAMS];
+    let mut sums = _mm_setzero_ps();
     let len = rows[0].len();
     for (g, x) in x.iter().enumerate() {
-        let mut x = Activations::of::<F>(x);
         let mut start = g * 8 * BYTES;
-        if start + 8 * BYTES > len {
-            if len < 8 * BYTES {
-                for s in 0..STREAMS {
-                    sums[s] = x.times::<F>(unpack(rows[s]), sums[s]);
-                }
+        let missing = (start + 8 * BYTES).saturating_sub(len) / BYTES;
+        if missing > 0 {
+            // Where the last blocks are an even number, so that each meets the same neighbour, the
+            // last eight are taken again; those that were counted before meet zeros.
+            if missing % 2 == 1 || len < 8 * BYTES {
+                let x = Activations::of::<F>(x, 0);
+                sums = x.times::<F>(rows.map(|row| unpack(&row[start..])), sums);
                 break;
             }
-            // The last eight blocks again; those that were counted before meet zeros.
-            x = x.later((start + 8 * BYTES - len) / BYTES);
             start = len - 8 * BYTES;
         }
-        for s in 0..STREAMS {
-            // So many as the compiler knows: nothing is to be checked in `unpack`.
-            let bytes = &rows[s][start..start + 8 * BYTES];
+        let x = Activations::of::<F>(x, missing);
+        // So many as the compiler knows: nothing is to be checked in `unpack`.
+        let bytes = rows.map(|row| &row[start..start + 8 * BYTES]);
+        for bytes in bytes {
             prefetch(bytes, ahead);
-            sums[s] = x.times::<F>(unpack(bytes), sums[s]);
         }
+        sums = x.times::<F>(bytes.map(|bytes| unpack(bytes)), sums);
     }
-    add_up(sums)
+    stored(sums)
 }

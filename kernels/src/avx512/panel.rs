@@ -14,10 +14,11 @@ pub(super) const LANES: usize = 16;
 pub(super) struct Row {
     /// Unsigned bytes in the order of the format's [`Columns`].
     pub(super) codes: [__m512i; 4],
-    /// One for each 16 columns.
+    /// One for each 16 columns; of blocks of 256 columns the whole numbers.
     pub(super) scales: __m512,
-    /// One for each 16 columns; not used in a format without.
-    pub(super) minimums: __m512,
+    /// One for each 16 columns, not used in a format without. Of blocks of 256 columns whole numbers
+    /// of 16 bits, and behind them as floats what scales are multiplied with, and what minimums are.
+    pub(super) minimums: __m512i,
 }
 
 impl Row {
@@ -28,7 +29,7 @@ impl Row {
         Self {
             codes: [_mm512_setzero_si512(); 4],
             scales: _mm512_setzero_ps(),
-            minimums: _mm512_setzero_ps(),
+            minimums: _mm512_setzero_si512(),
         }
     }
 }
@@ -68,7 +69,7 @@ impl Panel {
                 self.rows[j][i] = row.codes[j];
             }
             self.rows[4][i] = _mm512_castps_si512(row.scales);
-            self.rows[5][i] = _mm512_castps_si512(row.minimums);
+            self.rows[5][i] = row.minimums;
         }
         for (j, rows) in self.rows.iter().enumerate() {
             let turned = transpose(*rows);

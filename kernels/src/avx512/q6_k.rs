@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 use tiny_llm_formats::gguf::TensorType;
 
 use super::{
-    lanes::{half_and_times, load16, load32, load64, part},
+    lanes::{load16, load32, load64, one_half, part},
     many,
     order::Order,
     superblocks::{self, Superblock},
@@ -22,7 +22,7 @@ pub(super) const ORDER: Order = Order::new([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    superblocks::multiply(weight, x, tile, &ORDER, |block| unpack(block));
+    superblocks::multiply::<Q6_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));
 }
 
 /// For many rows of activations.
@@ -48,10 +48,5 @@ fn unpack(block: &[u8; BYTES]) -> Superblock {
     };
     let ([a, b], [c, e]) = (half(0), half(1));
     let scales = _mm256_cvtepi8_epi16(load16(part(block, 192)));
-    Superblock {
-        codes: [a, b, c, e],
-        scales,
-        minimums: scales,
-        d: half_and_times(part(block, 208), 32.0),
-    }
+    Superblock { codes: [a, b, c, e], scales, minimums: scales, d: one_half(part(block, 208)) }
 }
