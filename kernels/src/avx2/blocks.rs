@@ -75,10 +75,13 @@ impl Scales {
                 Zero::Offset(offset) if offset > 0 => Some(sums(-i16::from(offset))),
                 _ => None,
             },
-            minimums: (F::ZERO == Zero::Minimum).then(|| {
-                let totals = _mm256_mul_ps(_mm256_cvtepi32_ps(sums(1)), x_scales);
-                [halves_in_pairs::<2, BYTES>(blocks), totals]
-            }),
+            minimums: match F::ZERO {
+                Zero::Offset(_) => None,
+                Zero::Minimum => {
+                    let totals = _mm256_mul_ps(_mm256_cvtepi32_ps(sums(1)), x_scales);
+                    Some([halves_in_pairs::<2, BYTES>(blocks), totals])
+                }
+            },
         }
     }
 }

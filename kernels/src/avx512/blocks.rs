@@ -20,8 +20,10 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// A [`Kernel`](crate::Kernel): `unpack` is given the bytes of eight blocks, or of
-/// fewer at the end of a row.
+/// Bytes of eight of the longest blocks.
+const LONGEST: usize = 8 * 24;
+
+/// A [`Kernel`](crate::Kernel): `unpack` is given the bytes of eight blocks.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn multiply<F: Format, const BYTES: usize>(
@@ -42,27 +44,36 @@ fn dot<F: Format, const BYTES: usize>(
 ) -> [f32; STREAMS] {
     let ahead = distance();
     let mut sums = _mm_setzero_ps();
+    let mut filled = [[0; LONGEST]; STREAMS];
     let len = rows[0].len();
     for (g, x) in x.iter().enumerate() {
         let mut start = g * 8 * BYTES;
-        let missing = (start + 8 * BYTES).saturating_sub(len) / BYTES;
-        if missing > 0 {
-            // Where the last blocks are an even number, so that each meets the same neighbour, the
-            // last eight are taken again; those that were counted before meet zeros.
-            if missing % 2 == 1 || len < 8 * BYTES {
-                let x = Activations::of::<F>(x, 0);
-                sums = x.times::<F>(rows.map(|row| unpack(&row[start..])), sums);
-                break;
+        let mut missing = (start + 8 * BYTES).saturating_sub(len) / BYTES;
+        let mut eights = rows;
+        if missing % 2 == 1 || len < 8 * BYTES {
+            for s in 0..STREAMS {
+                filled[s][..len - start].copy_from_slice(&rows[s][start..]);
             }
-            start = len - 8 * BYTES;
+            eights = [&filled[0], &filled[1], &filled[2], &filled[3]];
+            (start, missing) = (0, 0);
+        } else {
+            // The last eight blocks again; those that were counted before meet zeros, and so do as
+            // many pairs: each of the others has the neighbour that it would have.
+            start = start.min(len - 8 * BYTES);
         }
         let x = Activations::of::<F>(x, missing);
-        // So many as the compiler knows: nothing is to be checked in `unpack`.
-        let bytes = rows.map(|row| &row[start..start + 8 * BYTES]);
-        for bytes in bytes {
+        let mut products = [_mm512_setzero_si512(); STREAMS];
+        let (mut scales, mut minimums) =
+            ([_mm512_setzero_ps(); STREAMS], [_mm512_setzero_ps(); STREAMS]);
+        for s in 0..STREAMS {
+            // So many as the compiler knows: nothing is to be checked in `unpack`.
+            let bytes = &eights[s][start..start + 8 * BYTES];
             prefetch(bytes, ahead);
+            let eight = unpack(bytes);
+            products[s] = x.times(eight.codes);
+            (scales[s], minimums[s]) = (eight.scales, eight.minimums);
         }
-        sums = x.times::<F>(bytes.map(|bytes| unpack(bytes)), sums);
+        sums = x.add::<F>(products, scales, minimums, sums);
     }
     stored(sums)
 }

@@ -65,7 +65,9 @@ impl Activations {
         let mut sums = _mm512_cvtepi16_epi32(unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) });
         let (mut values, mut scales) = (in_columns(x), twice(scales_of(x)));
         if places > 0 {
-            values = values.map(|v| later(v, places));
+            for v in 0..4 {
+                values[v] = later(values[v], places);
+            }
             sums = later(sums, places);
             scales = _mm512_castsi512_ps(later(_mm512_castps_si512(scales), places));
         }
@@ -83,20 +85,33 @@ impl Activations {
         }
     }
 
-    /// Adds the products with eight blocks of four rows of weights to `sums`.
+    /// The products with eight blocks of a row of weights.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
-    pub(super) fn times<F: Format>(&self, rows: [Eight; STREAMS], sums: __m128) -> __m128 {
-        let mut products = [self.start; STREAMS];
-        for s in 0..STREAMS {
-            for v in 0..4 {
-                products[s] = _mm512_dpbusd_epi32(products[s], rows[s].codes[v], self.values[v]);
-            }
+    pub(super) fn times(&self, codes: [__m512i; 4]) -> __m512i {
+        let mut products = self.start;
+        for v in 0..4 {
+            products = _mm512_dpbusd_epi32(products, codes[v], self.values[v]);
         }
-        let scales = pairs_of_twice([0, 1, 2, 3].map(|s| rows[s].scales));
-        let minimums = (F::ZERO == Zero::Minimum)
-            .then(|| (pairs_of_twice([0, 1, 2, 3].map(|s| rows[s].minimums)), self.totals));
-        add_pairs(sums, pairs_of_halves(products), self.scales, scales, minimums)
+        products
+    }
+
+    /// Adds eight blocks of four rows of weights to `sums`.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
+    pub(super) fn add<F: Format>(
+        &self,
+        products: [__m512i; STREAMS],
+        scales: [__m512; STREAMS],
+        minimums: [__m512; STREAMS],
+        sums: __m128,
+    ) -> __m128 {
+        let products = pairs_of_halves(products);
+        let minimums = match F::ZERO {
+            Zero::Minimum => Some((pairs_of_twice(minimums), self.totals)),
+            Zero::Offset(_) => None,
+        };
+        add_pairs(sums, products, self.scales, pairs_of_twice(scales), minimums)
     }
 }
 

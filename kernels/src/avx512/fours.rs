@@ -85,7 +85,8 @@ pub(super) fn pairs_of_halves([a, b, c, d]: [__m512i; STREAMS]) -> Pairs<__m512i
         let [even, odd] = in_pairs([_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)]);
         _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(even), _mm512_castps_si512(odd)))
     };
-    in_pairs([two(a, b), two(c, d)]).map(|v| _mm512_castps_si512(v))
+    let [even, odd] = in_pairs([two(a, b), two(c, d)]);
+    [_mm512_castps_si512(even), _mm512_castps_si512(odd)]
 }
 
 /// The numbers of a group that belong to blocks, for each row the same: `numbers` has those of block

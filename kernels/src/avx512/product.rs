@@ -15,6 +15,27 @@ use crate::{
 /// Sums of 16 rows of each panel.
 pub(super) type Sums = [__m512; 2];
 
+/// The sums of a block's products, one of `$starts` and those of codes and activations that share a
+/// scale. Not a function: the sums must stay in registers.
+macro_rules! integers {
+    ($format:ident, $n:ident, $panels:ident, $x:ident, $block:expr, $starts:ident) => {{
+        let mut sums = [[_mm512_setzero_si512(); 2]; $n];
+        for n in 0..$n {
+            sums[n] = [_mm512_set1_epi32($starts[n][$block]); 2];
+        }
+        for i in $block * $format::PER_SCALE / 4..($block + 1) * $format::PER_SCALE / 4 {
+            for n in 0..$n {
+                let four = _mm512_set1_epi32(four_at($x[n], i));
+                for h in 0..2 {
+                    sums[n][h] = _mm512_dpbusd_epi32(sums[n][h], $panels[h].codes[i], four);
+                }
+            }
+        }
+        sums
+    }};
+}
+pub(super) use integers;
+
 /// Adds the products of two panels and `N` groups of activations to `sums [N]`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
@@ -60,10 +81,11 @@ fn add_blocks<F: Format, const N: usize>(
             }
         }
     }
-    for first in (0..blocks).step_by(2) {
-        let mut pair = [[_mm512_setzero_ps(); 2]; N];
-        for block in first..blocks.min(first + 2) {
-            let sums = integers::<F, N>(panels, x, block, starts.map(|starts| starts[block]));
+    let mut pair = [[_mm512_setzero_ps(); 2]; N];
+    macro_rules! add_block {
+        ($block:expr) => {
+            let block: usize = $block;
+            let sums = integers!(F, N, panels, x, block, starts);
             let piece = block * F::PER_SCALE / SUM;
             for n in 0..N {
                 for h in 0..2 {
@@ -79,39 +101,25 @@ fn add_blocks<F: Format, const N: usize>(
                     }
                 }
             }
+        };
+    }
+    for first in (0..blocks).step_by(2) {
+        add_block!(first);
+        if first + 1 < blocks {
+            add_block!(first + 1);
         }
         for n in 0..N {
             for h in 0..2 {
                 out[n][h] = _mm512_add_ps(out[n][h], pair[n][h]);
+                pair[n][h] = _mm512_setzero_ps();
             }
         }
     }
-}
-
-/// The sums of a block's products, `start` and those of codes and activations that share a scale.
-#[inline]
-#[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
-pub(super) fn integers<F: Format, const N: usize>(
-    panels: &[Panel; 2],
-    x: [&Int8Group; N],
-    block: usize,
-    start: [i32; N],
-) -> [[__m512i; 2]; N] {
-    let mut sums = start.map(|start| [_mm512_set1_epi32(start); 2]);
-    for i in block * F::PER_SCALE / 4..(block + 1) * F::PER_SCALE / 4 {
-        for n in 0..N {
-            let four = _mm512_set1_epi32(four_at(x[n], i));
-            for h in 0..2 {
-                sums[n][h] = _mm512_dpbusd_epi32(sums[n][h], panels[h].codes[i], four);
-            }
-        }
-    }
-    sums
 }
 
 /// Activations 4i to 4i + 3 as one number.
 #[inline(always)]
-fn four_at(x: &Int8Group, i: usize) -> i32 {
+pub(super) fn four_at(x: &Int8Group, i: usize) -> i32 {
     let v = &x.values[4 * i..4 * i + 4];
     i32::from_le_bytes([v[0] as u8, v[1] as u8, v[2] as u8, v[3] as u8])
 }

@@ -41,17 +41,23 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 fn dot(rows: [&[u8]; STREAMS], x: &[Int8Group]) -> [f32; STREAMS] {
     let ahead = distance();
     let mut sums = _mm_setzero_ps();
-    let whole = rows[0].len() / (8 * BYTES);
-    for (g, x) in x[..whole].iter().enumerate() {
-        // So many as the compiler knows: nothing is to be checked in `codes` and `scales`.
-        let bytes = rows.map(|row| &row[g * 8 * BYTES..(g + 1) * 8 * BYTES]);
-        for bytes in bytes {
-            prefetch(bytes, ahead);
+    let mut filled = [[0; 8 * BYTES]; STREAMS];
+    for (g, x) in x.iter().enumerate() {
+        let (start, len) = (g * 8 * BYTES, rows[0].len());
+        let mut eights = [&filled[0]; STREAMS];
+        if start + 8 * BYTES > len {
+            for s in 0..STREAMS {
+                filled[s][..len - start].copy_from_slice(&rows[s][start..]);
+            }
+            eights = filled.each_ref();
+        } else {
+            for s in 0..STREAMS {
+                // So many as the compiler knows: nothing is to be checked in `codes` and `scales`.
+                eights[s] = part(rows[s], start);
+                prefetch(eights[s], ahead);
+            }
         }
-        sums = Activations::of(x).times(bytes, sums);
-    }
-    if let Some(x) = x.get(whole) {
-        sums = Activations::of(x).times(rows.map(|row| &row[whole * 8 * BYTES..]), sums);
+        sums = Activations::of(x).times(eights, sums);
     }
     stored(sums)
 }
@@ -79,10 +85,10 @@ impl Activations {
         Self { values, starts, scales: same_for_all(twice(scales_of(x))) }
     }
 
-    /// Adds the products with up to eight blocks of four rows of weights to `sums`.
+    /// Adds the products with eight blocks of four rows of weights to `sums`.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
-    fn times(&self, rows: [&[u8]; STREAMS], sums: __m128) -> __m128 {
+    fn times(&self, rows: [&[u8; 8 * BYTES]; STREAMS], sums: __m128) -> __m128 {
         let mut products = [_mm512_setzero_si512(); 4];
         for v in 0..4 {
             // Two lanes of block 2v, two of block 2v + 1, in each a sum of each row.
@@ -102,13 +108,14 @@ impl Activations {
         let even = |a, b| _mm512_shuffle_i32x4::<0b01_00_01_00>(a, b);
         let odd = |a, b| _mm512_shuffle_i32x4::<0b11_10_11_10>(a, b);
         let products = [add(even(a, b), even(c, d)), add(odd(a, b), odd(c, d))];
-        let scales = [0, 1].map(|i| {
+        let scales = |i: usize| {
             let four = |lane: usize| {
                 let word = |s: usize| scale(rows[s], 2 * lane + i) << (16 * s);
                 (word(0) | word(1) | word(2) | word(3)) as i64
             };
             _mm512_cvtph_ps(_mm256_setr_epi64x(four(0), four(1), four(2), four(3)))
-        });
+        };
+        let scales = [scales(0), scales(1)];
         add_pairs(sums, products, self.scales, scales, None)
     }
 }

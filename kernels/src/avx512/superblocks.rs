@@ -75,13 +75,14 @@ fn dot<F: Format, const BYTES: usize>(
     for (g, x) in x.iter().enumerate() {
         let values = order.arrange(x);
         // What the offset takes off fours.
-        let starts = match F::ZERO {
-            Zero::Offset(offset) => values.map(|values| {
-                let offset = _mm512_set1_epi8(offset as i8);
-                _mm512_sub_epi32(zero, _mm512_dpbusd_epi32(zero, offset, values))
-            }),
-            Zero::Minimum => [zero; 4],
-        };
+        let mut starts = [zero; 4];
+        if let Zero::Offset(offset) = F::ZERO {
+            for v in 0..4 {
+                let offset =
+                    _mm512_dpbusd_epi32(zero, _mm512_set1_epi8(offset as i8), values[v]);
+                starts[v] = _mm512_sub_epi32(zero, offset);
+            }
+        }
         // SAFETY: 16 sums of 16 bits are 32 bytes.
         let x_sums = unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) };
         let (mut products, mut below) = ([zero; STREAMS], [_mm256_setzero_si256(); STREAMS]);
@@ -103,7 +104,10 @@ fn dot<F: Format, const BYTES: usize>(
             }
             d[s] = w.d;
         }
-        let minimums = (F::ZERO == Zero::Minimum).then(|| add_eights(below));
+        let minimums = match F::ZERO {
+            Zero::Minimum => Some(add_eights(below)),
+            Zero::Offset(_) => None,
+        };
         sums = add_block(sums, factors(d), total(products), minimums, x.scales[0]);
     }
     stored(sums)

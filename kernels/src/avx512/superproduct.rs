@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 
 use super::{
     panel::Panel,
-    product::{Sums, integers},
+    product::{Sums, four_at, integers},
 };
 use crate::{
     format::{Format, Zero},
@@ -56,7 +56,7 @@ pub(super) fn add<F: Format, const N: usize>(
     for i in 0..GROUP / F::PER_SCALE / chain {
         total = [[_mm512_setzero_ps(); 2]; N];
         for &piece in &order[i * chain..(i + 1) * chain] {
-            let sums = integers::<F, N>(panels, x, piece, starts.map(|starts| starts[piece]));
+            let sums = integers!(F, N, panels, x, piece, starts);
             for n in 0..N {
                 for h in 0..2 {
                     let scale = panels[h].scales[piece * F::PER_SCALE / SUM];
