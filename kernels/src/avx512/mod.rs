@@ -14,6 +14,7 @@
 
 mod blocks;
 mod columns;
+mod fill;
 mod float;
 mod fours;
 mod lanes;

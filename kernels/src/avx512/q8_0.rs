@@ -7,9 +7,9 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     fours::{Pairs, add_lanes, add_pairs, same_for_all, stored},
-    lanes::{load32, part, scales_of, twice, values_at},
+    lanes::{load32, part, scales_of, transpose, twice, values_at},
     many,
-    panel::Row,
+    panel::{LANES, Panel, Row, Rows},
     q6_k,
 };
 use crate::{
@@ -33,7 +33,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::multiply::<Q8_0>(weight, x, tile, &q6_k::ORDER.columns, |bytes| row(bytes));
+    many::multiply::<Q8_0>(weight, x, tile, |panel, rows| fill(panel, rows));
 }
 
 #[inline]
@@ -165,5 +165,24 @@ fn scale(bytes: &[u8], b: usize) -> u64 {
     match (b + 1) * BYTES <= bytes.len() {
         true => u64::from(u16::from_le_bytes(*part(bytes, b * BYTES))),
         false => 0,
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
+fn fill(panel: &mut Panel, rows: &Rows<'_>) {
+    if rows.rows[0].len() < 8 * BYTES {
+        panel.fill(&q6_k::ORDER.columns, rows, |bytes| row(bytes));
+        return;
+    }
+    panel.set_block_scales::<BYTES>(rows);
+    for v in 0..4 {
+        let mut bytes = [_mm512_setzero_si512(); LANES];
+        for i in 0..LANES {
+            let row = &rows.rows[i][..8 * BYTES];
+            prefetch(&row[64 * v..64 * (v + 1)], rows.ahead);
+            bytes[i] = codes(row, v);
+        }
+        panel.codes[16 * v..][..LANES].copy_from_slice(&transpose(bytes));
     }
 }
