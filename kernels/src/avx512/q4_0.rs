@@ -12,9 +12,7 @@ use super::{
     panel::{LANES, Panel, Rows},
     words::Blocks,
 };
-use crate::{
-    format::Q4_0, input::Input, matrix::Matrix, parallel::Tile, prefetch::prefetch,
-};
+use crate::{format::Q4_0, input::Input, matrix::Matrix, parallel::Tile, prefetch::prefetch};
 
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q4_0.block_bytes();

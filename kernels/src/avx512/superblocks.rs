@@ -78,8 +78,7 @@ fn dot<F: Format, const BYTES: usize>(
         let mut starts = [zero; 4];
         if let Zero::Offset(offset) = F::ZERO {
             for v in 0..4 {
-                let offset =
-                    _mm512_dpbusd_epi32(zero, _mm512_set1_epi8(offset as i8), values[v]);
+                let offset = _mm512_dpbusd_epi32(zero, _mm512_set1_epi8(offset as i8), values[v]);
                 starts[v] = _mm512_sub_epi32(zero, offset);
             }
         }

@@ -35,6 +35,9 @@ const GRAIN: usize = 32;
 /// many for each thread, each of no more than [`LONG`] rows.
 const STRETCHES: usize = 4;
 const LONG: usize = 256;
+/// Rows of activations from which on weights come in time however they are read: a prompt. With fewer
+/// (a batch of requests) memory counts as well.
+const BATCH: usize = 64;
 
 /// The kernel for a matrix of `tensor_type` and `rows` rows of activations that is written here, if
 /// this rung has one.
@@ -76,8 +79,14 @@ fn alike(rung: Rung, tensor_type: TensorType, rows: usize) -> Kernel {
         Rung::Naive => naive::kernel,
         Rung::Fused => fused::kernel,
         Rung::Integer if has_integers(tensor_type) => unpacked::kernel_for_many,
-        _ => provided::kernel(rung, tensor_type, rows)
-            .unwrap_or_else(|| alike(rung.below(), tensor_type, rows)),
+        // On Arm, kernels for few and for many rows add in orders of their own; those for few take
+        // one row after the other.
+        _ => provided::kernel(
+            rung,
+            tensor_type,
+            if cfg!(target_arch = "aarch64") { 1 } else { rows },
+        )
+        .unwrap_or_else(|| alike(rung.below(), tensor_type, rows)),
     }
 }
 
@@ -150,8 +159,12 @@ fn matmul_with(
             "an input with a scale for each {width} activations times blocks of {block} weights"
         );
     }
-    let stretch = weight.rows.div_ceil(STRETCHES * team.threads()).next_multiple_of(4);
-    let grain = if x.rows < MANY { stretch.clamp(4, LONG) } else { GRAIN };
+    let stretch = weight.rows.div_ceil(STRETCHES * team.threads());
+    let grain = match x.rows {
+        ..MANY => stretch.next_multiple_of(4).clamp(4, LONG),
+        ..BATCH => stretch.next_multiple_of(GRAIN).clamp(GRAIN, LONG),
+        _ => GRAIN,
+    };
     team.parallel_tiles(out, weight.rows, (x.rows, grain), |tile| {
         // SAFETY: the machine has the rung's instructions, and those of the rungs below.
         unsafe { kernel(weight, &x, tile) }
