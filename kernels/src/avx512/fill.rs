@@ -88,8 +88,10 @@ impl Panel {
         for j in 0..8 {
             let scale = _mm512_castps_si512(_mm512_cvtepi32_ps(number(scales, j, 0)));
             (self.scales[2 * j], self.scales[2 * j + 1]) = (scale, scale);
-            let minimum = number(minimums, j, 4);
-            self.minimums[j] = _mm512_or_si512(minimum, _mm512_slli_epi32::<16>(minimum));
+        }
+        for i in 0..4 {
+            let second = _mm512_slli_epi32::<16>(number(minimums, 2 * i + 1, 4));
+            self.minimums[i] = _mm512_or_si512(number(minimums, 2 * i, 4), second);
         }
     }
 
