@@ -13,9 +13,11 @@ use super::{
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "The prompt is continued as plain text; `chat` is for models that answer. A token that begins every text \
-is put before it if the tokenizer asks for one (Llama), and a final line break of piped input is dropped; --raw does neither.\n\n\
-Exit codes: 0 done, 1 an error, 2 a wrong option, 101 a task that is still to be done, 130 ended by Ctrl-C."
+    after_help = "The prompt is continued as plain text; `chat` is for models that answer. A token \
+                  that begins every text is put before it if the tokenizer asks for one (Llama), \
+                  and a final line break of piped input is dropped; --raw does neither.\n\n\
+                  Exit codes: 0 done, 1 an error, 2 a wrong option, 101 a task that is still to be \
+                  done, 130 ended by Ctrl-C."
 )]
 pub(super) struct Args {
     #[command(flatten)]

@@ -126,9 +126,9 @@ fn dot<M: MultiplyAdd>(a: &[f32], b: &[f32]) -> f32 {
         }
     }
     // Halves, then quarters: the order in which a vector register is summed.
-    for width in [8, 4, 2, 1] {
-        for i in 0..width {
-            sums[i] += sums[i + width];
+    for half in [8, 4, 2, 1] {
+        for i in 0..half {
+            sums[i] += sums[i + half];
         }
     }
     sums[0] + rest
@@ -156,8 +156,8 @@ pub(crate) fn tile_scores_transposed<M: MultiplyAdd>(
     scale: f32,
     scores: &mut [f32],
 ) {
-    let mut groups = q.chunks_exact(2).zip(scores.chunks_exact_mut(2 * TILE));
-    for (q, scores) in &mut groups {
+    let mut twos = q.chunks_exact(2).zip(scores.chunks_exact_mut(2 * TILE));
+    for (q, scores) in &mut twos {
         score_rows::<M, 2>(q.try_into().expect("two"), k, scale, scores);
     }
     if q.len() % 2 == 1 {

@@ -65,7 +65,8 @@ fn a_stub_is_named() {
         &model.file("out.safetensors"),
     ]);
     if source.contains("todo!(\"week1-day5 task 4: load_model\")") {
-        let line = "this needs week1-day5 task 4: load_model (src/week1/weights.rs); run cargo test --features week1-day5\n";
+        let line = "this needs week1-day5 task 4: load_model (src/week1/weights.rs); run cargo \
+                    test --features week1-day5\n";
         run.fails_in_one_line("load_model", 101, &[]);
         assert_eq!(run.stderr, line);
     } else {

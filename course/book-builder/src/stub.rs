@@ -215,13 +215,17 @@ pub type Both = Pair;
 
     #[test]
     fn a_function_keeps_its_head_and_loses_its_body() {
-        let expected = "/// Doubles.\npub fn double(x: f32) -> f32 {\n    todo!(\"week1-day1 task 1: double\")\n}";
+        let expected = "/// Doubles.\n\
+                        pub fn double(x: f32) -> f32 {\n    todo!(\"week1-day1 task 1: double\")\n\
+                        }";
         assert_eq!(find(SOURCE, "double", Body::Stub).unwrap(), expected);
     }
 
     #[test]
     fn a_method_stands_in_its_impl() {
-        let expected = "impl Pair {\n    /// Sums.\n    pub fn sum(\n        &self,\n    ) -> f32 {\n        todo!(\"week1-day1 task 2: Pair::sum\")\n    }\n}";
+        let expected = "impl Pair {\n    /// Sums.\n    pub fn sum(\n        &self,\n    ) -> f32 \
+                        {\n        todo!(\"week1-day1 task 2: Pair::sum\")\n    }\n\
+                        }";
         assert_eq!(find(SOURCE, "Pair::sum", Body::Stub).unwrap(), expected);
     }
 

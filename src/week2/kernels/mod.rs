@@ -151,12 +151,12 @@ fn matmul_with(
         x.cols
     );
     if rung.wants_int8() {
-        let width =
-            x.scale_width().expect("an input that was not quantized, on a rung of integers");
+        let per_scale =
+            x.per_scale().expect("an input that was not quantized, on a rung of integers");
         let block = weight.tensor_type.block_len();
         assert!(
-            width >= block,
-            "an input with a scale for each {width} activations times blocks of {block} weights"
+            per_scale >= block,
+            "an input with a scale for each {per_scale} activations times blocks of {block} weights"
         );
     }
     let stretch = weight.rows.div_ceil(STRETCHES * team.threads());
@@ -171,14 +171,15 @@ fn matmul_with(
     });
 }
 
-/// Makes the integers of `x` with a rung's instructions, with a scale for each `width` activations.
+/// Makes the integers of `x` with a rung's instructions, with a scale for each `per_scale`
+/// activations.
 ///
 /// # Panics
 /// If this machine cannot run the rung.
-pub fn quantize<'a>(rung: Rung, team: &Team, x: &'a mut Input, width: usize) -> Prepared<'a> {
-    if provided::quantize(rung, team, x, width) {
-        x.with_int8(width)
+pub fn quantize<'a>(rung: Rung, team: &Team, x: &'a mut Input, per_scale: usize) -> Prepared<'a> {
+    if provided::quantize(rung, team, x, per_scale) {
+        x.with_int8(per_scale)
     } else {
-        x.quantize_with(team, width, quantize_activations)
+        x.quantize_with(team, per_scale, quantize_activations)
     }
 }

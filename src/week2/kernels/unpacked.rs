@@ -45,8 +45,8 @@ pub fn matrix_matrix(
     todo!("week2-day5 task 4: matrix_matrix")
 }
 
-/// See [`super::Kernel`]; for formats of integers. Those that no day teaches have no product of their
-/// own here, and are unpacked for one row too.
+/// See [`super::Kernel`]; for formats of integers. Those that no day teaches have no product of
+/// their own here, and are unpacked for one row too.
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     match integer::dot(weight.tensor_type) {
         Some(dot) if tile.rows().len() == 1 => {

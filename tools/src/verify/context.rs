@@ -17,7 +17,8 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(super) no_python: bool,
     /// Also what takes long: mutants of the taught code, a memory checker, NEON under emulation,
-    /// other systems' compilation and tests, fuzzing for ten minutes a target, and sixteen times as many mutated files for the loaders
+    /// other systems' compilation and tests, fuzzing for ten minutes a target, and sixteen times as
+    /// many mutated files for the loaders
     #[arg(long)]
     pub(super) full: bool,
     /// Only the steps whose name contains this; the others are reported as not verified
