@@ -163,7 +163,7 @@ fn the_largest_sums() {
         let mut wrong = Vec::new();
         // Codes, scales and activations whose sums of products need more bits than a float has.
         for mask in [0u8, 0x11, 0x80, 0x88] {
-            let weight = matrix(tensor_type, rows, cols, || 0xff & !(random.next() as u8 & mask));
+            let weight = matrix(tensor_type, rows, cols, || !(random.next() as u8 & mask));
             let one_sign = |i: usize| if i % 61 == 7 { 0.97 } else { 1.0 };
             let x: Vec<f32> = (0..MOST * cols).map(one_sign).collect();
             wrong.extend(check(&weight, &x, "large codes"));
@@ -214,12 +214,7 @@ const POSITIONS: usize = 45;
 const SEQUENCES: usize = 16;
 
 /// Runs passes over sequences; the logits of the first sequence's positions.
-fn logits(
-    model: &Model,
-    plan: &Plan,
-    cache_type: CacheType,
-    passes: &[Vec<(usize, usize)>],
-) -> Vec<Vec<f32>> {
+fn logits(model: &Model, plan: &Plan, cache_type: CacheType, passes: &[Pass]) -> Vec<Vec<f32>> {
     let c = &model.config;
     let shape = CacheShape {
         layers: c.n_layers,
@@ -247,8 +242,11 @@ fn logits(
     all
 }
 
+/// The sequence and the position of each row.
+type Pass = Vec<(usize, usize)>;
+
 /// The same positions of the first sequence in different company.
-fn companies() -> Vec<(&'static str, Vec<Vec<(usize, usize)>>)> {
+fn companies() -> Vec<(&'static str, Vec<Pass>)> {
     let alone = |range: std::ops::Range<usize>| range.map(|p| (0, p)).collect::<Vec<_>>();
     let chunks = |n: usize| {
         (0..POSITIONS).step_by(n).map(|p| alone(p..POSITIONS.min(p + n))).collect::<Vec<_>>()

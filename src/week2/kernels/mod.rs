@@ -162,7 +162,7 @@ fn matmul_with(
     let stretch = weight.rows.div_ceil(STRETCHES * team.threads());
     let grain = match x.rows {
         ..MANY => stretch.next_multiple_of(4).clamp(4, LONG),
-        ..BATCH => stretch.next_multiple_of(GRAIN).clamp(GRAIN, LONG),
+        MANY..BATCH => stretch.next_multiple_of(GRAIN).clamp(GRAIN, LONG),
         _ => GRAIN,
     };
     team.parallel_tiles(out, weight.rows, (x.rows, grain), |tile| {
