@@ -30,7 +30,7 @@ Options that take a LIST try each of its values with each of the others', and pr
 )]
 pub(super) struct Args {
     /// Requests that come
-    #[arg(long, value_name = "N", default_value = "10000", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = up_to::<100_000_000>)]
     requests: usize,
     /// Requests a second, on average: a LIST, as 1,2,4
     #[arg(long, value_name = "LIST", default_value = "1", value_delimiter = ',', value_parser = positive)]
@@ -51,25 +51,25 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     shared_prompts: usize,
     /// Tokens of such a text
-    #[arg(long, value_name = "N", default_value = "500", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value = "500", value_parser = up_to::<1_000_000>)]
     shared_tokens: usize,
     /// Of the random numbers
     #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
     /// Requests that are computed at once: a LIST
-    #[arg(long, value_name = "LIST", default_value = "16", value_delimiter = ',', value_parser = at_least_one)]
+    #[arg(long, value_name = "LIST", default_value = "16", value_delimiter = ',', value_parser = up_to::<4096>)]
     max_batch: Vec<usize>,
     /// Rows a step at most, of prompts and answers together; 0 is no limit: a LIST
     #[arg(long, value_name = "LIST", default_value = "512", value_delimiter = ',', value_parser = count)]
     budget: Vec<usize>,
     /// Pages for keys and values, of 32 positions each: a LIST
-    #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = at_least_one)]
+    #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = up_to::<10_000_000>)]
     pages: Vec<usize>,
     /// Longest sequence, prompt and answer together
-    #[arg(short = 'c', long, value_name = "N", default_value = "4096", value_parser = at_least_one)]
+    #[arg(short = 'c', long, value_name = "N", default_value = "4096", value_parser = up_to::<1_000_000>)]
     context: usize,
     /// Engines that serve side by side: a LIST
-    #[arg(long, value_name = "LIST", default_value = "1", value_delimiter = ',', value_parser = at_least_one)]
+    #[arg(long, value_name = "LIST", default_value = "1", value_delimiter = ',', value_parser = up_to::<1024>)]
     replicas: Vec<usize>,
     /// Which of them gets a request: a LIST of round-robin, least-loaded, prefix
     #[arg(long, value_name = "LIST", default_value = "round-robin", value_delimiter = ',')]
@@ -152,7 +152,7 @@ fn simulated<E: Engine>(
     };
     let start = Instant::now();
     let mut submitted = 0usize;
-    let outcome = Cluster::new(engines?, routing, cost).serve(&load, || {
+    let outcome = Cluster::new(engines?, options.max_batch, routing, cost).serve(&load, || {
         submitted += 1;
         if submitted.is_multiple_of(100_000) {
             let seconds = start.elapsed().as_secs_f64();
@@ -181,6 +181,13 @@ fn measured<E: Engine>(args: &Args) -> Result<Cost> {
         100.0 * fit.largest_error,
     ));
     Ok(fit.cost)
+}
+
+fn up_to<const MOST: usize>(text: &str) -> Result<usize, String> {
+    count(text)
+        .ok()
+        .filter(|n| (1..=MOST).contains(n))
+        .ok_or_else(|| format!("expected a whole number from 1 to {MOST}"))
 }
 
 fn number(text: &str) -> Option<f64> {
