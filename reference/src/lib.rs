@@ -4,5 +4,5 @@
 pub mod week1;
 #[cfg(feature = "engine")]
 pub mod week2;
-#[cfg(feature = "model")]
+#[cfg(feature = "engine")]
 pub mod week3;

@@ -3,7 +3,12 @@
 //! In reading order: `request` (what a client asks for, and a request's life), `stop` (texts that end
 //! an answer), `slots` (who has which place in the cache), `engine` (the loop around them).
 
+pub mod accept;
+pub mod draft_length;
+pub mod drafter;
 pub mod engine;
+pub mod lookup;
 pub mod request;
 pub mod slots;
+pub mod speculate;
 pub mod stop;
