@@ -6,7 +6,7 @@ mod engine;
 use std::{ops::ControlFlow, path::Path, process::ExitCode};
 
 use anyhow::{Result, bail, ensure};
-use engine::{week1, week2};
+use engine::{week1, week2, week3};
 use tiny_llm::{
     week1::{activations, chat::chatml, stream::TextStream},
     week2::{
@@ -15,7 +15,10 @@ use tiny_llm::{
         kernels::{Rung, VARIABLE},
     },
 };
-use tiny_llm_cli::{Engine, LoadOptions, QuantizeRequest, Request, WriteRequest, WriteTensor};
+use tiny_llm_cli::{
+    Batch, BatchOptions, Engine, LoadOptions, QuantizeRequest, Request, TokenBytes, WriteRequest,
+    WriteTensor,
+};
 use tiny_llm_formats::{
     FinishReason, Tensor,
     chat::Message,
@@ -154,6 +157,13 @@ impl Engine for Solution {
         match self {
             Self::Week1(engine) => engine.answer(request, on_token),
             Self::Week2(engine) => engine.answer(request, on_token),
+        }
+    }
+
+    fn into_batch(self, options: BatchOptions, token_bytes: TokenBytes) -> Result<Box<dyn Batch>> {
+        match self {
+            Self::Week1(_) => bail!("week 1's engine computes one text at a time"),
+            Self::Week2(engine) => Ok(Box::new(week3::Week3::new(*engine, options, token_bytes)?)),
         }
     }
 

@@ -4,6 +4,7 @@
 //! and errors go to standard error. Exit codes: 0 done, 1 an error, 2 a wrong option, 101 a task
 //! that is still a stub (or a panic in the solution), 130 ended by Ctrl-C.
 
+mod batch;
 mod bench;
 mod chat;
 mod files;
@@ -20,9 +21,11 @@ mod panics;
 mod perplexity;
 mod quantize;
 mod score;
+mod serving;
 mod session;
 mod speed;
 mod synth;
+mod template;
 mod trace;
 mod weights;
 
@@ -31,6 +34,9 @@ use std::{fmt, io::Write, ops::ControlFlow, path::Path, process::ExitCode};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 pub use inspect::Roofline;
+pub use serving::{
+    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, PageCounts, TokenBytes,
+};
 
 use tiny_llm_formats::{
     FinishReason, Tensor,
@@ -121,6 +127,13 @@ pub trait Engine: Sized {
         request: &Request,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason>;
+
+    /// The same model as an engine that computes many requests at once; `token_bytes` says the text
+    /// of a token.
+    ///
+    /// # Errors
+    /// If there is no room for so many, or this week's engine computes one at a time.
+    fn into_batch(self, options: BatchOptions, token_bytes: TokenBytes) -> Result<Box<dyn Batch>>;
 
     /// Takes the bytes of the next token and returns the text that is now certain.
     fn push(stream: &mut Self::TextStream, bytes: &[u8]) -> String;
@@ -288,6 +301,8 @@ struct Cli {
 enum Command {
     /// Continues a prompt; the prompt comes from -p or from standard input.
     Generate(generate::Args),
+    /// Answers a file of requests, many of them at once; each line is a JSON object.
+    Batch(batch::Args),
     /// Talks, with the conversation so far as context; one line of input is one message.
     Chat(chat::Args),
     /// Writes the logits of every position of a sequence of token ids; needs no tokenizer.
@@ -320,6 +335,7 @@ pub fn main<E: Engine>() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Generate(args) => generate::run::<E>(args),
+        Command::Batch(args) => batch::run::<E>(args),
         Command::Chat(args) => chat::run::<E>(args),
         Command::Logits(args) => logits::run::<E>(&args),
         Command::Bench(args) => bench::run::<E>(&args),

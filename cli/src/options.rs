@@ -8,7 +8,7 @@ use std::{
 use anyhow::Result;
 use clap::error::ErrorKind;
 
-use super::{Engine, LoadOptions, Sampling, output};
+use super::{Engine, LoadOptions, Sampling, WrongOption, output};
 
 /// Which model, and how it is run.
 #[derive(clap::Args)]
@@ -43,6 +43,22 @@ impl ModelOption {
     /// The path that was named, or that of the embedded model.
     pub(super) fn path(&self) -> PathBuf {
         self.model.clone().unwrap_or_else(|| embedded("tiny-story"))
+    }
+
+    /// The same for an engine that computes many requests at once, which stands on week 2's.
+    ///
+    /// # Errors
+    /// If the options ask for what it does not have.
+    pub(super) fn for_batch(mut self) -> Result<Self> {
+        let problem = if self.week == Some(1) {
+            "--week 1: found week 1's engine, which computes one text at a time, expected none or 2"
+        } else if self.no_cache {
+            "--no-cache: requests that are computed together need the cache"
+        } else {
+            self.week = Some(2);
+            return Ok(self);
+        };
+        Err(WrongOption(problem.to_owned()).into())
     }
 
     /// Loads it.

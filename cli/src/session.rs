@@ -115,6 +115,11 @@ impl<E: Engine> Session<E> {
         Ok(Generated { text, finish, speed, interrupted: caught.requested() })
     }
 
+    /// The engine, the tokenizer, and where a text ends.
+    pub(super) fn into_parts(self) -> (E, Tokenizer, Vec<u32>) {
+        (self.engine, self.tokenizer, self.stop_tokens)
+    }
+
     /// Where a text ends, by the checkpoint.
     pub(super) fn stop_tokens(&self) -> Vec<u32> {
         self.stop_tokens.clone()

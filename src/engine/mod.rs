@@ -3,6 +3,7 @@
 mod finite;
 pub(crate) mod week1;
 pub(crate) mod week2;
+pub(crate) mod week3;
 mod written;
 
 use std::collections::HashSet;

@@ -23,6 +23,7 @@ use tiny_llm::{
         },
         kernels::{Rung, VARIABLE, vector},
         load,
+        model::Model,
         parallel::Team,
         plan::{AttentionKind, Plan},
         quantize::Source,
@@ -87,6 +88,11 @@ impl Week2 {
             cache_type,
             keep_cache: !options.no_cache,
         })
+    }
+
+    /// The model, how it is run, how keys and values are stored, and where it comes from.
+    pub(crate) fn into_parts(self) -> (Arc<Model>, Arc<Plan>, CacheType, PathBuf) {
+        (self.session.model, self.session.plan, self.cache_type, self.path)
     }
 
     pub(crate) fn config(&self) -> &ModelConfig {

@@ -5,28 +5,32 @@ use std::{collections::VecDeque, sync::Arc};
 use anyhow::{Result, ensure};
 
 use super::{
-    request::{Request, RequestId, Sequence},
+    request::{Phase, Request, RequestId, Sequence},
+    room::EngineCache,
     slots::Slots,
 };
 use crate::{
     week1::{generate::FinishReason, sampling::SamplerOptions},
     week2::{
-        cache::{CacheShape, CacheType, DenseCache, KvCache},
+        cache::DenseCache,
         model::{Model, Workspace},
         plan::Plan,
         rows::Row,
     },
 };
 
-/// How large an engine is.
+/// What an engine keeps to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineOptions {
-    /// Requests that are computed at once.
-    pub max_batch: usize,
-    /// Longest sequence, prompt and answer together.
+    /// Longest sequence, prompt and answer together; at most what model and cache have room for.
     pub context: usize,
-    /// How keys and values are stored.
-    pub cache_type: CacheType,
+}
+
+impl Default for EngineOptions {
+    /// As much as model and cache have room for.
+    fn default() -> Self {
+        Self { context: usize::MAX }
+    }
 }
 
 /// What a step tells about a request.
@@ -57,56 +61,60 @@ pub struct Counts {
     pub rows: u64,
     /// The most rows of one pass.
     pub most_rows: usize,
+    /// How often a request had to give its place back, because the cache had no more room.
+    pub preempted: u64,
 }
 
 /// Requests, a model and a cache. The order of computation is first come, first served; a request
 /// joins as soon as there is a place, and leaves as soon as it is done, while the others go on.
-pub struct Engine {
+pub struct Engine<C = DenseCache> {
     model: Arc<Model>,
     plan: Arc<Plan>,
     context: usize,
-    cache: DenseCache,
+    cache: C,
     slots: Slots,
     waiting: VecDeque<Sequence>,
     running: Vec<Sequence>,
     next_id: RequestId,
     counts: Counts,
+    /// Whether logits came that are no numbers.
+    broken: bool,
     work: Workspace,
+    /// How many rows each of `running` has in the step.
+    shares: Vec<usize>,
     rows: Vec<Row>,
-    /// A token's bytes, which stop texts are looked for in.
-    token_bytes: Box<dyn Fn(u32) -> Vec<u8> + Send>,
+    /// A token's bytes, in which stop texts are looked for.
+    token_bytes: TokenBytes,
 }
 
-impl Engine {
-    /// An engine without requests. `token_bytes` gives the text of a token.
+/// The bytes of a token's text.
+pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
+
+impl<C: EngineCache> Engine<C> {
+    /// An engine without requests. It computes as many at once as the empty `cache` has sequences.
     #[must_use]
     pub fn new(
         model: Arc<Model>,
         plan: Arc<Plan>,
+        cache: C,
         options: EngineOptions,
-        token_bytes: Box<dyn Fn(u32) -> Vec<u8> + Send>,
+        token_bytes: TokenBytes,
     ) -> Self {
-        let c = &model.config;
-        let context = options.context.min(c.max_positions);
-        let shape = CacheShape {
-            layers: c.n_layers,
-            sequences: options.max_batch,
-            kv_heads: c.n_kv_heads,
-            capacity: context,
-            head_dim: c.head_dim,
-        };
+        let shape = cache.shape();
         Self {
-            cache: DenseCache::new(shape, options.cache_type),
-            slots: Slots::new(options.max_batch),
+            context: options.context.min(shape.capacity).min(model.config.max_positions),
+            slots: Slots::new(shape.sequences),
             waiting: VecDeque::new(),
-            running: Vec::with_capacity(options.max_batch),
+            running: Vec::with_capacity(shape.sequences),
             next_id: 0,
             counts: Counts::default(),
+            broken: false,
             work: Workspace::default(),
+            shares: Vec::with_capacity(shape.sequences),
             rows: Vec::new(),
             model,
             plan,
-            context,
+            cache,
             token_bytes,
         }
     }
@@ -177,14 +185,29 @@ impl Engine {
         self.counts
     }
 
+    /// Where the keys and values are.
+    #[must_use]
+    pub fn cache(&self) -> &C {
+        &self.cache
+    }
+
+    /// Whether logits came that are no numbers, because weights are none. A request that got them is
+    /// ended as interrupted; no later one can be answered either.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        self.broken
+    }
+
     /// One forward pass for all requests that have a place, with those that it lets in. Tells what
     /// became of each; does nothing if there is nothing to do.
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
         self.retire(on_event);
         self.admit();
+        self.share();
+        self.reserve();
         self.rows.clear();
-        for sequence in &self.running {
-            append_rows(sequence, sequence.num_left(), &mut self.rows);
+        for (sequence, &rows) in self.running.iter().zip(&self.shares) {
+            append_rows(sequence, rows, &mut self.rows);
         }
         if self.rows.is_empty() {
             return;
@@ -192,19 +215,64 @@ impl Engine {
         self.counts.steps += 1;
         self.counts.rows += self.rows.len() as u64;
         self.counts.most_rows = self.counts.most_rows.max(self.rows.len());
-        let vocabulary = self.model.config.vocab_size;
-        let logits = self.model.forward(&self.rows, &mut self.cache, &self.plan, &mut self.work);
-        let mut logits = logits.chunks_exact(vocabulary);
-        for sequence in &mut self.running {
-            if sequence.computed(sequence.num_left()) {
-                let logits = logits.next().expect("logits of every last row");
-                let token = sequence.sampler.choose(logits, &sequence.tokens);
-                if sequence.accept(token, &(self.token_bytes)(token)) {
-                    on_event(Event::Token { id: sequence.id, token });
-                }
+        self.model.forward(&self.rows, &mut self.cache, &self.plan, &mut self.work);
+        self.choose(on_event);
+        self.retire(on_event);
+    }
+
+    /// How many rows each running request has in this step: all that it has left.
+    fn share(&mut self) {
+        self.shares.clear();
+        self.shares.extend(self.running.iter().map(Sequence::num_left));
+    }
+
+    /// Makes room in the cache for what the step will write, for the oldest request first. Where there
+    /// is none, the youngest has to give its place back, until there is.
+    fn reserve(&mut self) {
+        let mut ready = 0;
+        while ready < self.running.len() {
+            let (sequence, rows) = (&self.running[ready], self.shares[ready]);
+            let slot = sequence.slot.expect("a request that runs has a place");
+            if self.cache.reserve(slot, sequence.num_computed + rows) {
+                ready += 1;
+                continue;
+            }
+            let (id, before) = (sequence.id, self.running.len());
+            assert!(before > 1, "request {id}: there is no room for it in an empty cache");
+            self.preempt();
+            assert!(self.running.len() < before, "preempted, but as many requests run as before");
+            self.counts.preempted += 1;
+        }
+        self.shares.truncate(ready);
+    }
+
+    /// Makes the youngest running request wait again, before all others, and gives back its place
+    /// and what the cache holds of it. Its tokens and its sampler stay: once it is admitted again,
+    /// they are computed again, and its answer goes on as if nothing had happened.
+    fn preempt(&mut self) {
+        todo!("week3-day3 task 4: Engine::preempt")
+    }
+
+    /// Chooses a token for every request of which all tokens so far have been computed.
+    fn choose(&mut self, on_event: &mut dyn FnMut(Event)) {
+        let mut logits = self.work.logits().chunks_exact(self.model.config.vocab_size);
+        for (sequence, &rows) in self.running.iter_mut().zip(&self.shares) {
+            if rows == 0 || !sequence.computed(rows) {
+                continue;
+            }
+            let logits = logits.next().expect("logits of every last row");
+            if !logits.iter().all(|x| x.is_finite()) {
+                self.broken = true;
+                sequence.cancel();
+                continue;
+            }
+            let token = sequence.sampler.choose(logits, &sequence.tokens);
+            let bytes =
+                if sequence.stop_texts.is_empty() { Vec::new() } else { (self.token_bytes)(token) };
+            if sequence.accept(token, &bytes) {
+                on_event(Event::Token { id: sequence.id, token });
             }
         }
-        self.retire(on_event);
     }
 
     /// Lets waiting requests in, the oldest first, as long as there are places.

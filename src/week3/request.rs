@@ -1,12 +1,7 @@
 //! Day 1. What a client asks for, and a request's life in the engine.
 
-use crate::{
-    week1::{
-        generate::FinishReason,
-        sampling::{Rng, Sampler, SamplerOptions},
-    },
-    week3::stop::StopTexts,
-};
+use super::{sampler::Sampler, stop::StopTexts};
+use crate::week1::{generate::FinishReason, sampling::SamplerOptions};
 
 /// Names a request from [`submit`](super::engine::Engine::submit) on; never used twice.
 pub type RequestId = u64;
@@ -82,7 +77,10 @@ impl Sequence {
     /// prompt fills the context, is finished at once.
     #[must_use]
     pub fn new(id: RequestId, request: Request, context: usize) -> Self {
-        let Request { prompt, max_new_tokens, stop_tokens, stop_texts, sampling, seed } = request;
+        let Request { mut prompt, max_new_tokens, stop_tokens, stop_texts, sampling, seed } =
+            request;
+        // All room at once: a token that is accepted allocates nothing.
+        prompt.reserve_exact(max_new_tokens.min(context.saturating_sub(prompt.len())));
         let phase = if max_new_tokens == 0 {
             Phase::Finished(FinishReason::Length)
         } else if prompt.len() >= context {
@@ -97,7 +95,7 @@ impl Sequence {
             num_computed: 0,
             phase,
             slot: None,
-            sampler: Sampler { options: sampling, rng: Rng::new(seed) },
+            sampler: Sampler::new(sampling, seed),
             limits: Limits { max_new_tokens, context, stop_tokens },
             stop_texts: StopTexts::new(stop_texts),
         }

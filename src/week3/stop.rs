@@ -17,6 +17,12 @@ impl StopTexts {
         Self { texts, tail: Vec::new() }
     }
 
+    /// Whether there is nothing to look for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
     /// Takes the next bytes, and says whether one of the texts has now appeared, wherever it began.
     pub fn push(&mut self, bytes: &[u8]) -> bool {
         todo!("week3-day1 task 2: StopTexts::push")

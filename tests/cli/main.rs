@@ -12,6 +12,8 @@
 #[cfg(feature = "reference")]
 mod bad_files;
 #[cfg(feature = "reference")]
+mod batch;
+#[cfg(feature = "reference")]
 mod commands;
 mod folder;
 #[cfg(feature = "reference")]

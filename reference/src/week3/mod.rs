@@ -1,14 +1,19 @@
 //! Week 3: serve many. Requests share the model, a step at a time.
 //!
 //! In reading order: `request` (what a client asks for, and a request's life), `stop` (texts that end
-//! an answer), `slots` (who has which place in the cache), `engine` (the loop around them).
+//! an answer), `slots` (who has which place in the cache), `engine` (the loop around them); and what
+//! is provided: `room` (what the engine asks of a cache), `sampler` (how tokens are chosen).
 
 pub mod accept;
 pub mod draft_length;
 pub mod drafter;
 pub mod engine;
 pub mod lookup;
+pub mod paged;
+pub mod pool;
 pub mod request;
+pub mod room;
+pub mod sampler;
 pub mod slots;
 pub mod speculate;
 pub mod stop;

@@ -1,0 +1,183 @@
+//! Week 3's engine: many requests at once.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow};
+use tiny_llm::{
+    week1::sampling::SamplerOptions,
+    week2::{
+        cache::{CacheShape, CacheType, DenseCache},
+        kernels::vector::TILE,
+        model::Model,
+    },
+    week3::{
+        engine::{Engine, EngineOptions, Event},
+        paged::PagedCache,
+        request::Request,
+    },
+};
+use tiny_llm_cli::{
+    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, PageCounts, Sampling,
+    TokenBytes,
+};
+
+use super::{finite::explained, week2::Week2};
+
+/// Positions of a page: as few as a page can hold, so that the least is left over.
+const PAGE_LEN: usize = TILE;
+
+/// Requests and the model that answers them.
+pub(crate) struct Week3 {
+    engine: AnyEngine,
+    path: PathBuf,
+    /// The most pages in use after any step.
+    most_used: usize,
+}
+
+/// An engine, and where its keys and values lie.
+enum AnyEngine {
+    /// In one piece for each place.
+    Dense(Engine<DenseCache>),
+    /// In pages.
+    Paged(Engine<PagedCache>),
+}
+
+/// The same of either engine.
+macro_rules! of_any {
+    ($engine:expr, $name:ident => $value:expr) => {
+        match $engine {
+            AnyEngine::Dense($name) => $value,
+            AnyEngine::Paged($name) => $value,
+        }
+    };
+}
+
+impl Week3 {
+    /// Of a model that week 2's engine has loaded.
+    pub(crate) fn new(
+        loaded: Week2,
+        options: BatchOptions,
+        token_bytes: TokenBytes,
+    ) -> Result<Self> {
+        let (model, plan, cache_type, path) = loaded.into_parts();
+        let context = model.config.max_positions;
+        let (sequences, positions) = match options.pages {
+            Some(pages) => (1, pages.checked_mul(PAGE_LEN)),
+            None => (options.max_batch, Some(context)),
+        };
+        let bytes =
+            positions.and_then(|positions| cache_bytes(&model, sequences, positions, cache_type));
+        let room = bytes.is_some_and(|n| Vec::<u8>::new().try_reserve_exact(n).is_ok());
+        if !room {
+            return Err(match options.pages {
+                Some(pages) => anyhow!(
+                    "there is no room for the keys and values of {pages} pages of {PAGE_LEN} positions; ask for fewer --pages"
+                ),
+                None => anyhow!(
+                    "there is no room for the keys and values of {sequences} sequences of {context} tokens; ask for a smaller --max-batch or --context, or for --pages"
+                ),
+            });
+        }
+        let shape = shape(&model, options.max_batch, context);
+        let others = EngineOptions::default();
+        let engine = match options.pages {
+            None => {
+                let cache = DenseCache::new(shape, cache_type);
+                AnyEngine::Dense(Engine::new(model, plan, cache, others, token_bytes))
+            }
+            Some(pages) => {
+                let cache = PagedCache::new(shape, PAGE_LEN, pages, cache_type);
+                AnyEngine::Paged(Engine::new(model, plan, cache, others, token_bytes))
+            }
+        };
+        Ok(Self { engine, path, most_used: 0 })
+    }
+
+    /// Who has which pages, if there are pages.
+    fn pages(&self) -> Option<PageCounts> {
+        let AnyEngine::Paged(engine) = &self.engine else { return None };
+        let pool = engine.cache().pool();
+        Some(PageCounts {
+            pages: pool.num_pages(),
+            page_len: PAGE_LEN,
+            used: pool.num_pages() - pool.num_free(),
+            most_used: self.most_used,
+            preempted: engine.counts().preempted,
+        })
+    }
+}
+
+fn shape(model: &Model, sequences: usize, capacity: usize) -> CacheShape {
+    let c = &model.config;
+    CacheShape {
+        layers: c.n_layers,
+        sequences,
+        kv_heads: c.n_kv_heads,
+        capacity,
+        head_dim: c.head_dim,
+    }
+}
+
+/// What a cache takes.
+fn cache_bytes(model: &Model, sequences: usize, context: usize, kind: CacheType) -> Option<usize> {
+    let c = &model.config;
+    let size = match kind {
+        CacheType::F32 => 4,
+        CacheType::F16 => 2,
+    };
+    [c.n_layers, c.n_kv_heads, c.head_dim, context, sequences, size]
+        .into_iter()
+        .try_fold(2usize, usize::checked_mul)
+}
+
+impl Batch for Week3 {
+    fn submit(&mut self, request: BatchRequest) -> Result<u64> {
+        let BatchRequest { request, stop_texts } = request;
+        let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
+            request.sampling;
+        let request = Request {
+            prompt: request.prompt,
+            max_new_tokens: request.max_new_tokens,
+            stop_tokens: request.stop_tokens,
+            stop_texts,
+            sampling: SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty },
+            seed,
+        };
+        of_any!(&mut self.engine, engine => engine.submit(request))
+    }
+
+    fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> Result<()> {
+        let mut on_event = |event| {
+            on_event(match event {
+                Event::Token { id, token } => BatchEvent::Token(id, token),
+                Event::Finished { id, reason } => BatchEvent::Finished(id, reason),
+            });
+        };
+        of_any!(&mut self.engine, engine => engine.step(&mut on_event));
+        self.most_used = self.pages().map_or(0, |pages| pages.used.max(pages.most_used));
+        if of_any!(&self.engine, engine => engine.is_broken()) {
+            Err(explained(&self.path))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn rows(&self) -> Vec<BatchRow> {
+        let running = of_any!(&self.engine, engine => engine.running()).iter();
+        let row = |sequence: &tiny_llm::week3::request::Sequence| {
+            Some(BatchRow {
+                slot: sequence.slot?,
+                id: sequence.id,
+                prompt: sequence.prompt_len,
+                computed: sequence.num_computed,
+                new: sequence.tokens.len() - sequence.prompt_len,
+            })
+        };
+        running.filter_map(row).collect()
+    }
+
+    fn counts(&self) -> BatchCounts {
+        let counts = of_any!(&self.engine, engine => engine.counts());
+        BatchCounts { steps: counts.steps, rows: counts.rows, pages: self.pages() }
+    }
+}
