@@ -34,6 +34,7 @@ use std::{fmt, io::Write, ops::ControlFlow, path::Path, process::ExitCode};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 pub use inspect::Roofline;
+pub use options::Draft;
 pub use serving::{
     Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, PageCounts, TokenBytes,
 };
@@ -115,6 +116,12 @@ pub trait Engine: Sized {
     /// Forgets what was kept of earlier requests, so that the next one is all work.
     fn forget(&mut self) {}
 
+    /// What the last request had of what makes answers come sooner, if anything was asked for: a word
+    /// and what there is to say.
+    fn sooner(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
     /// Threads that it works with.
     fn threads(&self) -> usize;
 
@@ -184,6 +191,8 @@ pub struct LoadOptions {
     pub cache_type: Option<String>,
     /// Compute every position again for every token.
     pub no_cache: bool,
+    /// Who proposes tokens.
+    pub draft: Option<Draft>,
 }
 
 /// An error of a command line that names something which the solution does not have; it ends the

@@ -1,8 +1,10 @@
 //! Options that several commands share, and the check of every value.
 
 use std::{
+    convert::Infallible,
     path::{Path, PathBuf},
     process::ExitCode,
+    str::FromStr,
 };
 
 use anyhow::Result;
@@ -37,6 +39,33 @@ pub(super) struct ModelOption {
     /// Compute every position again for every token
     #[arg(long, help_heading = "Week 2's engine")]
     no_cache: bool,
+    #[arg(skip)]
+    draft: Option<Draft>,
+}
+
+/// What makes an answer come sooner, and changes nothing in it.
+#[derive(clap::Args)]
+pub(super) struct SoonerOptions {
+    /// Let a smaller model (folder or GGUF file) propose tokens, or `lookup`: the text so far
+    #[arg(long, value_name = "MODEL", help_heading = "Week 3")]
+    draft: Option<Draft>,
+}
+
+/// Who proposes tokens.
+#[derive(Debug, Clone)]
+pub enum Draft {
+    /// The text so far.
+    Lookup,
+    /// Another model.
+    Model(PathBuf),
+}
+
+impl FromStr for Draft {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(if text == "lookup" { Self::Lookup } else { Self::Model(text.into()) })
+    }
 }
 
 impl ModelOption {
@@ -61,6 +90,34 @@ impl ModelOption {
         Err(WrongOption(problem.to_owned()).into())
     }
 
+    /// The same with what makes it sooner, which stands on week 2's engine and its cache.
+    ///
+    /// # Errors
+    /// If the options ask for what is not there.
+    pub(super) fn sooner(mut self, options: SoonerOptions) -> Result<Self> {
+        if options.draft.is_none() {
+            return Ok(self);
+        }
+        let problem = if self.week == Some(1) {
+            "--week 1: found week 1's engine, which keeps nothing, expected none or 2 with --draft"
+        } else if self.no_cache {
+            "--no-cache: --draft needs the cache"
+        } else {
+            self.week = Some(2);
+            self.draft = options.draft;
+            return Ok(self);
+        };
+        Err(WrongOption(problem.to_owned()).into())
+    }
+
+    /// The model that proposes tokens, if one does.
+    pub(super) fn draft_model(&self) -> Option<&Path> {
+        match &self.draft {
+            Some(Draft::Model(path)) => Some(path),
+            Some(Draft::Lookup) | None => None,
+        }
+    }
+
     /// Loads it.
     pub(super) fn load<E: Engine>(&self) -> Result<E> {
         E::load(&self.path(), &self.options())
@@ -81,6 +138,7 @@ impl ModelOption {
             attention: self.attention.clone(),
             cache_type: self.cache_type.clone(),
             no_cache: self.no_cache,
+            draft: self.draft.clone(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The engine of each week, behind what the command line asks for.
 
+mod drafts;
 mod finite;
 pub(crate) mod week1;
 pub(crate) mod week2;

@@ -30,6 +30,18 @@ pub trait Drafter {
     ) -> Result<Vec<Draft>>;
 }
 
+impl<D: Drafter + ?Sized> Drafter for Box<D> {
+    fn draft(
+        &mut self,
+        text: &[u32],
+        k: usize,
+        sampling: &SamplerOptions,
+        rng: &mut Rng,
+    ) -> Result<Vec<Draft>> {
+        (**self).draft(text, k, sampling, rng)
+    }
+}
+
 /// Proposes what followed the end of the text where it occurred before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LookupDrafter {

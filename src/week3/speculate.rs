@@ -1,6 +1,6 @@
 //! Day 6. Speculative decoding: several tokens for one pass over the weights.
 
-use std::{fmt, ops::ControlFlow};
+use std::{fmt, ops::ControlFlow, time::Instant};
 
 use anyhow::{Result, ensure};
 
@@ -8,6 +8,7 @@ use super::{
     accept::{distribution, verify},
     draft_length::DraftLength,
     drafter::Drafter,
+    pace::Pace,
 };
 use crate::{
     week1::{
@@ -36,6 +37,9 @@ pub struct Speculation<D> {
     pub drafter: D,
     /// How many.
     pub length: DraftLength,
+    /// Measures what drafts cost, for `length`, if it is there. How many are drafted then depends on
+    /// time: at temperature 0 no text does, but a seed's text would.
+    pub pace: Option<Pace>,
     counts: Counts,
 }
 
@@ -54,7 +58,7 @@ impl std::error::Error for NotFinite {}
 impl<D: Drafter> Speculation<D> {
     /// Nothing has been proposed yet.
     pub fn new(drafter: D, length: DraftLength) -> Self {
-        Self { drafter, length, counts: Counts::default() }
+        Self { drafter, length, pace: None, counts: Counts::default() }
     }
 
     /// What has been done so far.
@@ -116,7 +120,17 @@ impl<D: Drafter> Speculation<D> {
                 return Ok(FinishReason::ContextFull);
             }
             let room = left.min(context - known);
+            let measured = self.pace.filter(|_| session.tokens().len() + 1 == known);
+            let none = measured.is_some_and(|pace| pace.wants_none());
+            let room = if none { 1 } else { room };
+            let (drafted, start) = (self.counts.drafted, Instant::now());
             self.step(session, &mut text, (room, chunk), sampling, rng)?;
+            if let Some(mut pace) = measured {
+                let drafts = self.counts.drafted - drafted;
+                pace.observe(drafts as usize, start.elapsed().as_secs_f64());
+                self.length.costs = pace.costs().unwrap_or(self.length.costs);
+                self.pace = Some(pace);
+            }
             for (i, &token) in text.iter().enumerate().skip(known) {
                 // What was accepted behind the end is no part of the text.
                 if limits.stop_tokens.contains(&token) {

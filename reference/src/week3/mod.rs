@@ -9,6 +9,7 @@ pub mod draft_length;
 pub mod drafter;
 pub mod engine;
 pub mod lookup;
+pub mod pace;
 pub mod paged;
 pub mod pool;
 pub mod request;
