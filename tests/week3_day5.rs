@@ -238,6 +238,12 @@ fn task_2_a_collision_is_no_hit() {
                 }
             }
         }
+        while shelf.index.evict(&mut shelf.pool) {}
+        assert_eq!(
+            shelf.pool.num_free(),
+            64,
+            "{why}: all sequences have gone and the index has given up all it has: free pages of 64"
+        );
     }
 }
 
@@ -688,7 +694,7 @@ fn task_3_any_load_gives_the_same_answers() {
         let model = model("llama");
         let hashes: Vec<HashPage> =
             BAD_HASHES.iter().map(|(_, hash)| *hash).chain([hash_page as HashPage]).collect();
-        for seed in 0..10u64 {
+        for seed in 0..6u64 {
             let mut rng = Rng::new(seed);
             let mut below = |n: u64| rng.next_u64() % n;
             let requests: Vec<Request> = (0..8)
@@ -825,6 +831,14 @@ fn task_4_restored_as_it_was() {
                 numbers(&found, 0),
                 numbers(&expected, 1)
             );
+            // A part of what the cache holds is a file, too.
+            let part = encode(&dense, 1, &prompt.tokens[..n], key);
+            let part = decode(&part, key);
+            let call = format!("{call}, which were encoded without the others");
+            let part = part.unwrap_or_else(|error| panic!("{call}: {error:#}"));
+            let mut found = DenseCache::new(dense.shape(), kind);
+            part.restore(&mut found, 0, n);
+            assert!(numbers(&found, 0) == numbers(&expected, 1), "{call}: other numbers");
             let mut paged = PagedCache::new(dense.shape(), TILE, 4, kind);
             prompt.restore(&mut paged, 1, n);
             assert!(numbers(&paged, 1) == numbers(&expected, 1), "{call}, in pages: other numbers");

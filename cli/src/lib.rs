@@ -29,7 +29,13 @@ mod template;
 mod trace;
 mod weights;
 
-use std::{fmt, io::Write, ops::ControlFlow, path::Path, process::ExitCode};
+use std::{
+    fmt,
+    io::Write,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -193,6 +199,8 @@ pub struct LoadOptions {
     pub no_cache: bool,
     /// Who proposes tokens.
     pub draft: Option<Draft>,
+    /// Where a prompt's keys and values are kept.
+    pub cache_file: Option<PathBuf>,
 }
 
 /// An error of a command line that names something which the solution does not have; it ends the

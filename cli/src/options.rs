@@ -40,12 +40,15 @@ pub(super) struct ModelOption {
     #[arg(long, help_heading = "Week 2's engine")]
     no_cache: bool,
     #[arg(skip)]
-    draft: Option<Draft>,
+    sooner: SoonerOptions,
 }
 
 /// What makes an answer come sooner, and changes nothing in it.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(super) struct SoonerOptions {
+    /// Keep the prompt's keys and values in this file, and begin with what is there of them
+    #[arg(long, value_name = "FILE", help_heading = "Week 3")]
+    cache: Option<PathBuf>,
     /// Let a smaller model (folder or GGUF file) propose tokens, or `lookup`: the text so far
     #[arg(long, value_name = "MODEL", help_heading = "Week 3")]
     draft: Option<Draft>,
@@ -95,24 +98,26 @@ impl ModelOption {
     /// # Errors
     /// If the options ask for what is not there.
     pub(super) fn sooner(mut self, options: SoonerOptions) -> Result<Self> {
-        if options.draft.is_none() {
-            return Ok(self);
-        }
+        let option = match (&options.draft, &options.cache) {
+            (None, None) => return Ok(self),
+            (Some(_), _) => "--draft",
+            (None, Some(_)) => "--cache",
+        };
         let problem = if self.week == Some(1) {
-            "--week 1: found week 1's engine, which keeps nothing, expected none or 2 with --draft"
+            format!("--week 1: {option} needs week 2's engine, which keeps what it has computed")
         } else if self.no_cache {
-            "--no-cache: --draft needs the cache"
+            format!("--no-cache: {option} needs the cache")
         } else {
             self.week = Some(2);
-            self.draft = options.draft;
+            self.sooner = options;
             return Ok(self);
         };
-        Err(WrongOption(problem.to_owned()).into())
+        Err(WrongOption(problem).into())
     }
 
     /// The model that proposes tokens, if one does.
     pub(super) fn draft_model(&self) -> Option<&Path> {
-        match &self.draft {
+        match &self.sooner.draft {
             Some(Draft::Model(path)) => Some(path),
             Some(Draft::Lookup) | None => None,
         }
@@ -138,7 +143,8 @@ impl ModelOption {
             attention: self.attention.clone(),
             cache_type: self.cache_type.clone(),
             no_cache: self.no_cache,
-            draft: self.draft.clone(),
+            draft: self.sooner.draft.clone(),
+            cache_file: self.sooner.cache.clone(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod drafts;
 mod finite;
+mod prompt_file;
 pub(crate) mod week1;
 pub(crate) mod week2;
 pub(crate) mod week3;

@@ -45,6 +45,7 @@ use tiny_llm_kernels::sampling::{Sampler, SamplerOptions};
 use super::{
     drafts::Drafts,
     finite::{Watch, explained},
+    prompt_file::PromptFile,
     written::{self, Written},
 };
 
@@ -64,6 +65,7 @@ pub(crate) struct Week2 {
     cache_type: CacheType,
     keep_cache: bool,
     drafts: Option<Drafts>,
+    prompt_file: Option<PromptFile>,
 }
 
 impl Week2 {
@@ -84,7 +86,13 @@ impl Week2 {
         let cache_type = named("--cache-type", options.cache_type.as_deref(), CacheType::default)?;
         let session = Session::new(Arc::new(model), Arc::new(plan), context, cache_type);
         let drafts = options.draft.as_ref().map(|draft| Drafts::new(draft, &session, cache_type));
+        let prompt_file = options.cache_file.as_ref().map(|path| {
+            let Plan { kernels, attention, .. } = &*session.plan;
+            let how = format!("{}, {attention}", written::described(kernels, &types));
+            PromptFile::new(path, &session, cache_type, &how)
+        });
         Ok(Self {
+            prompt_file,
             drafts: drafts.transpose()?,
             metadata,
             session,
@@ -125,9 +133,11 @@ impl Week2 {
         format!("{kernels}, {threads} thread{s}, {attention} attention, {cache}{drafts}")
     }
 
-    /// What the last request had of drafts.
+    /// What the last request had of a file, and of drafts.
     pub(crate) fn sooner(&self) -> Vec<(&'static str, String)> {
-        self.drafts.iter().map(|drafts| ("drafts", drafts.told())).collect()
+        let drafts = self.drafts.iter().map(|drafts| ("drafts", drafts.told()));
+        let file = self.prompt_file.iter().map(|file| ("cache", file.told()));
+        file.chain(drafts).collect()
     }
 
     pub(crate) fn check(&self, tokens: &[u32]) -> Result<()> {
@@ -167,8 +177,24 @@ impl Week2 {
             .expect("one row for each token"))
     }
 
-    /// Extends the request's prompt; what it shares with the one before it is not computed again.
+    /// Extends the request's prompt; what it shares with the one before it, or with a file, is not
+    /// computed again.
     pub(crate) fn answer(
+        &mut self,
+        request: &Request,
+        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<FinishReason> {
+        if let Some(file) = &mut self.prompt_file {
+            file.restore(&mut self.session, &request.prompt);
+        }
+        let finish = self.extend(request, on_token)?;
+        if let Some(file) = &mut self.prompt_file {
+            file.save(&self.session, &request.prompt);
+        }
+        Ok(finish)
+    }
+
+    fn extend(
         &mut self,
         request: &Request,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,

@@ -119,6 +119,17 @@ impl<C: KvCache> Session<C> {
         Ok(())
     }
 
+    /// Makes `tokens` the sequence; `fill` writes their keys and values into the empty cache.
+    ///
+    /// # Panics
+    /// If it writes another number of positions.
+    pub fn restore(&mut self, tokens: &[u32], fill: impl FnOnce(&mut C)) {
+        self.clear();
+        fill(&mut self.cache);
+        assert_eq!(self.cache.len(0), tokens.len(), "positions and tokens");
+        self.tokens.extend_from_slice(tokens);
+    }
+
     /// Forgets the sequence from token `len` on.
     pub fn truncate(&mut self, len: usize) {
         self.tokens.truncate(len);

@@ -63,6 +63,8 @@ pub struct Counts {
     pub most_rows: usize,
     /// How often a request had to give its place back, because the cache had no more room.
     pub preempted: u64,
+    /// Positions that were in the cache already when a request was let in.
+    pub attached: u64,
 }
 
 /// Requests, a model and a cache. The order of computation is first come, first served; a request
@@ -202,7 +204,9 @@ impl<C: EngineCache> Engine<C> {
     /// became of each; does nothing if there is nothing to do.
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
         self.retire(on_event);
+        let before = self.running.len();
         self.admit();
+        self.attach(before);
         self.share();
         self.reserve();
         self.rows.clear();
@@ -216,8 +220,22 @@ impl<C: EngineCache> Engine<C> {
         self.counts.rows += self.rows.len() as u64;
         self.counts.most_rows = self.counts.most_rows.max(self.rows.len());
         self.model.forward(&self.rows, &mut self.cache, &self.plan, &mut self.work);
+        for (sequence, &rows) in self.running.iter().zip(&self.shares) {
+            let slot = sequence.slot.expect("a request that runs has a place");
+            self.cache.remember(slot, &sequence.tokens[..sequence.num_computed + rows]);
+        }
         self.choose(on_event);
         self.retire(on_event);
+    }
+
+    /// Gives those that have just been let in, from the running request `first` on, what the cache
+    /// remembers of their tokens.
+    fn attach(&mut self, first: usize) {
+        for sequence in self.running.iter_mut().skip(first) {
+            let slot = sequence.slot.expect("a request that runs has a place");
+            sequence.num_computed = self.cache.attach_prefix(slot, &sequence.tokens);
+            self.counts.attached += sequence.num_computed as u64;
+        }
     }
 
     /// How many rows each running request has in this step: all that it has left.
