@@ -61,7 +61,7 @@ pub struct Counts {
     pub rows: u64,
     /// The most rows of one pass.
     pub most_rows: usize,
-    /// How often a request had to give its place back, because the cache had no more room.
+    /// How often what had been computed of a request was given up, because the cache had no more room.
     pub preempted: u64,
     /// Positions that were in the cache already when a request was let in.
     pub attached: u64,
@@ -257,9 +257,11 @@ impl<C: EngineCache> Engine<C> {
             }
             let (id, before) = (sequence.id, self.running.len());
             assert!(before > 1, "request {id}: there is no room for it in an empty cache");
+            // Whoever has just been let in loses nothing.
+            let lost = self.running.last().is_some_and(|youngest| youngest.num_computed > 0);
+            self.counts.preempted += u64::from(lost);
             self.preempt();
             assert!(self.running.len() < before, "preempted, but as many requests run as before");
-            self.counts.preempted += 1;
         }
         self.shares.truncate(ready);
     }

@@ -4,6 +4,7 @@ use std::{iter, mem, ops::Range};
 
 use super::{
     pool::{BlockPool, Page},
+    reader::Pages,
     room::EngineCache,
 };
 use crate::week2::{
@@ -89,6 +90,16 @@ impl KvCache for PagedCache {
     /// those that were reserved beyond the sequence's positions too.
     fn truncate(&mut self, sequence: usize, len: usize) {
         todo!("week3-day3 task 2: PagedCache::truncate")
+    }
+}
+
+impl Pages for PagedCache {
+    fn page_len(&self) -> usize {
+        self.page_len
+    }
+
+    fn page_name(&self, sequence: usize, i: usize) -> usize {
+        self.tables[sequence][i].index()
     }
 }
 

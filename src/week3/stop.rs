@@ -24,6 +24,7 @@ impl StopTexts {
     }
 
     /// Takes the next bytes, and says whether one of the texts has now appeared, wherever it began.
+    /// Once one has, the answer is over, and nobody asks again.
     pub fn push(&mut self, bytes: &[u8]) -> bool {
         todo!("week3-day1 task 2: StopTexts::push")
     }

@@ -4,7 +4,11 @@ use std::{fmt, ops::Range, str::FromStr};
 
 use half::f16;
 
-use super::kernels::vector::{narrow, widen_f16};
+use super::{
+    attention::Queries,
+    kernels::vector::{narrow, widen_f16},
+    plan::Plan,
+};
 
 /// Where a model keeps the keys and values of positions, and where attention finds them again.
 ///
@@ -62,6 +66,12 @@ pub trait KvCache: Sync {
 
     /// Forgets the positions of a sequence from `len` on.
     fn truncate(&mut self, sequence: usize, len: usize);
+
+    /// Attention in a cache's own way: what [`attend`](super::attention::attend) says, in another
+    /// order of sums. Returns whether it has been done; a plain cache leaves it to `attend`.
+    fn attend(&self, _plan: &Plan, _layer: usize, _queries: Queries<'_>, _out: &mut [f32]) -> bool {
+        false
+    }
 }
 
 /// How cached numbers are stored.

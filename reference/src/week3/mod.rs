@@ -1,4 +1,4 @@
-//! Week 3: serve many. Requests share the model, a step at a time.
+//! Provided. Week 3: serve many. Requests share the model, a step at a time.
 //!
 //! In reading order: `request` (what a client asks for, and a request's life), `stop` (texts that end
 //! an answer), `slots` (who has which place in the cache), `engine` (the loop around them); and what
@@ -11,10 +11,12 @@ pub mod engine;
 pub mod lookup;
 pub mod pace;
 pub mod paged;
+pub mod parts;
 pub mod pool;
 pub mod prefix_hash;
 pub mod prefix_index;
 pub mod prompt_file;
+pub mod reader;
 pub mod request;
 pub mod room;
 pub mod sampler;

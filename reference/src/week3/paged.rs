@@ -4,6 +4,7 @@ use std::{iter, mem, ops::Range};
 
 use super::{
     pool::{BlockPool, Page},
+    reader::Pages,
     room::EngineCache,
 };
 use crate::week2::{
@@ -111,6 +112,16 @@ impl KvCache for PagedCache {
             self.pool.release(page);
         }
         // END SOLUTION
+    }
+}
+
+impl Pages for PagedCache {
+    fn page_len(&self) -> usize {
+        self.page_len
+    }
+
+    fn page_name(&self, sequence: usize, i: usize) -> usize {
+        self.tables[sequence][i].index()
     }
 }
 

@@ -7,13 +7,13 @@ use crate::submodule;
 
 mod attention;
 mod blocks;
-mod cache;
+pub(crate) mod cache;
 mod convert;
 mod generate;
 mod gguf;
 mod input;
 mod kernels;
-mod model;
+pub(crate) mod model;
 mod roofline;
 mod streaming;
 mod writer;
