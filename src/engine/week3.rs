@@ -13,7 +13,10 @@ use tiny_llm::{
     week3::{
         engine::{Engine, EngineOptions, Event},
         paged::PagedCache,
+        prefix_hash::hash_page,
+        prompt_file::fingerprint,
         request::Request,
+        shared::SharedCache,
     },
 };
 use tiny_llm_cli::{
@@ -40,6 +43,8 @@ enum AnyEngine {
     Dense(Engine<DenseCache>),
     /// In pages.
     Paged(Engine<PagedCache>),
+    /// In pages that are remembered.
+    Shared(Engine<SharedCache>),
 }
 
 /// The same of either engine.
@@ -48,6 +53,7 @@ macro_rules! of_any {
         match $engine {
             AnyEngine::Dense($name) => $value,
             AnyEngine::Paged($name) => $value,
+            AnyEngine::Shared($name) => $value,
         }
     };
 }
@@ -87,7 +93,13 @@ impl Week3 {
             }
             Some(pages) => {
                 let cache = PagedCache::new(shape, PAGE_LEN, pages, cache_type);
-                AnyEngine::Paged(Engine::new(model, plan, cache, others, token_bytes))
+                if options.share_prefixes {
+                    let how = format!("{:?} {}", plan.kernels, plan.attention);
+                    let cache = SharedCache::new(cache, fingerprint(&model, &how), hash_page);
+                    AnyEngine::Shared(Engine::new(model, plan, cache, others, token_bytes))
+                } else {
+                    AnyEngine::Paged(Engine::new(model, plan, cache, others, token_bytes))
+                }
             }
         };
         Ok(Self { engine, path, most_used: 0 })
@@ -95,14 +107,25 @@ impl Week3 {
 
     /// Who has which pages, if there are pages.
     fn pages(&self) -> Option<PageCounts> {
-        let AnyEngine::Paged(engine) = &self.engine else { return None };
-        let pool = engine.cache().pool();
+        let pool = match &self.engine {
+            AnyEngine::Dense(_) => return None,
+            AnyEngine::Paged(engine) => engine.cache().pool(),
+            AnyEngine::Shared(engine) => engine.cache().pages().pool(),
+        };
+        let found = match &self.engine {
+            AnyEngine::Shared(engine) => {
+                let counts = engine.cache().index().counts();
+                Some((counts.found, counts.asked))
+            }
+            AnyEngine::Dense(_) | AnyEngine::Paged(_) => None,
+        };
         Some(PageCounts {
+            found,
             pages: pool.num_pages(),
             page_len: PAGE_LEN,
             used: pool.num_pages() - pool.num_free(),
             most_used: self.most_used,
-            preempted: engine.counts().preempted,
+            preempted: of_any!(&self.engine, engine => engine.counts()).preempted,
         })
     }
 }

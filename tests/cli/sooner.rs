@@ -140,7 +140,7 @@ fn a_conversation_keeps_its_prompt_too() {
     let (first, second) = (chat(), chat());
     assert_eq!(first.stdout, second.stdout);
     let notes = |said: &Run| -> Vec<String> {
-        let found = said.stderr.split("cache ").skip(1);
+        let found = said.stderr.split("· cache ").skip(1);
         found.map(|rest| rest.split(" prompt").next().unwrap_or_default().to_owned()).collect()
     };
     assert_eq!(notes(&first), ["0 of 4", "0 of 4"]);

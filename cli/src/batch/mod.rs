@@ -54,6 +54,9 @@ pub(super) struct Args {
     /// Keep keys and values in so many pages of 32 positions, instead of a whole context for each
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pages: Option<usize>,
+    /// Remember the pages of prompts, so that a request computes only what no other has; needs --pages
+    #[arg(long, requires = "pages")]
+    share_prefixes: bool,
     /// At most this many new tokens, where a line does not say
     #[arg(short = 'n', long, value_name = "N", default_value = "128", value_parser = count, allow_negative_numbers = true)]
     max_new_tokens: usize,
@@ -102,7 +105,11 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let described = engine.described();
     let tokenizer = Arc::new(tokenizer);
     let bytes = Arc::clone(&tokenizer);
-    let options = BatchOptions { max_batch: args.max_batch, pages: args.pages };
+    let options = BatchOptions {
+        max_batch: args.max_batch,
+        pages: args.pages,
+        share_prefixes: args.share_prefixes,
+    };
     let batch = engine.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
     let template = Template::of(template, &model.path(), &tokenizer);
     let places = if args.watch { args.max_batch } else { 0 };
@@ -268,10 +275,14 @@ impl<E: Engine> Run<E> {
     fn summary(&self, seconds: f64) -> String {
         let counts = self.batch.counts();
         let pages = counts.pages.map(|p| {
-            let PageCounts { pages, page_len, most_used, preempted, .. } = p;
+            let PageCounts { pages, page_len, most_used, preempted, found, .. } = p;
+            let found = found.map(|(found, all)| {
+                format!("\nprefixes {found} of {all} tokens found in pages of other requests")
+            });
             format!(
                 "\npages    {most_used} of {pages} in use at most, of {page_len} positions each; \
-                 {preempted} times a request had to wait again"
+                 {preempted} times a request had to wait again{}",
+                found.unwrap_or_default()
             )
         });
         format!(

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::{
-    paged::PagedCache, prefix_hash::HashPage, prefix_index::PrefixIndex, room::EngineCache,
+    paged::PagedCache, prefix_hash::HashPage, prefix_index::PrefixIndex, reader::Pages,
+    room::EngineCache,
 };
 use crate::week2::cache::{CacheShape, KvCache, Run};
 
@@ -75,6 +76,16 @@ impl EngineCache for SharedCache {
             self.told[sequence] = full;
         }
         // END SOLUTION
+    }
+}
+
+impl Pages for SharedCache {
+    fn page_len(&self) -> usize {
+        self.pages.page_len()
+    }
+
+    fn page_name(&self, sequence: usize, i: usize) -> usize {
+        self.pages.page_name(sequence, i)
     }
 }
 
