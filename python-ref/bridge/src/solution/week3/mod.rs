@@ -5,9 +5,16 @@ use pyo3::prelude::*;
 pub(crate) use super::rust::week3 as rust;
 use crate::submodule;
 
+mod accept;
+mod draft_length;
 mod engine;
+mod lookup;
+mod prefix_hash;
+mod prefix_index;
+mod prompt_file;
 mod request;
 mod slots;
+mod speculate;
 mod stop;
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -16,5 +23,12 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add("request", request::fill)?;
     add("stop", stop::fill)?;
     add("slots", slots::fill)?;
-    add("engine", engine::fill)
+    add("engine", engine::fill)?;
+    add("prefix_hash", prefix_hash::fill)?;
+    add("prefix_index", prefix_index::fill)?;
+    add("prompt_file", prompt_file::fill)?;
+    add("lookup", lookup::fill)?;
+    add("accept", accept::fill)?;
+    add("draft_length", draft_length::fill)?;
+    add("speculate", speculate::fill)
 }
