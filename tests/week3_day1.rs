@@ -2,49 +2,35 @@
 //!
 //! Expected tokens: `python-ref/oracle/week3_day1.py`.
 
-use std::{collections::BTreeMap, sync::Arc};
+#[path = "parts/serving.rs"]
+mod serving;
 
+use std::collections::BTreeMap;
+
+use serving::{Told, engine_with, lists, model, request, run, step};
 use tiny_llm::{
     week1::{generate::FinishReason, sampling::SamplerOptions},
     week2::{
-        cache::CacheType,
         kernels::Rung,
-        load::{self, Rope},
-        matrix::Matrix,
-        model::Model,
         parallel::Team,
         plan::{AttentionKind, Plan},
-        rope::RopeLayout,
         rows::Row,
     },
     week3::{
-        engine::{Counts, Engine, EngineOptions, Event, append_rows},
+        engine::{Counts, Engine, EngineOptions, append_rows},
         request::{Phase, Request, RequestId, Sequence},
-        room::dense,
         slots::Slots,
         stop::StopTexts,
     },
 };
-use tiny_llm_formats::config::ModelConfig;
 use tiny_llm_harness::{
+    allocations::{CountingAllocator, count},
     check,
     fixtures::{Case, Fixtures},
 };
 
-fn greedy() -> SamplerOptions {
-    SamplerOptions { temperature: 0.0, ..SamplerOptions::default() }
-}
-
-fn request(prompt: &[u32], max_new_tokens: usize) -> Request {
-    Request {
-        prompt: prompt.to_vec(),
-        max_new_tokens,
-        stop_tokens: Vec::new(),
-        stop_texts: Vec::new(),
-        sampling: greedy(),
-        seed: 0,
-    }
-}
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 // Task 1
 
@@ -384,82 +370,9 @@ fn fixtures() -> Fixtures {
     Fixtures::open("week3_day1")
 }
 
-fn model(case: &Case) -> Model {
-    let config =
-        ModelConfig::from_json(&case.value("config").to_string(), "config.json of the fixture")
-            .expect("a configuration");
-    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
-    load::build(config, &rope, usize::MAX, &mut |name, shape| {
-        let weight = case.tensor(name);
-        let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
-        let values: Vec<f32> = weight.iter().copied().collect();
-        Ok(Matrix::from_f32(rows, cols, &values))
-    })
-    .expect("all weights are there")
-}
-
-fn lists(case: &Case, name: &str) -> Vec<Vec<u32>> {
-    let list = |value: &tiny_llm_harness::fixtures::Json| -> Vec<u32> {
-        let tokens = value.as_array().expect("a list");
-        tokens.iter().map(|token| token.as_u64().expect("a token") as u32).collect()
-    };
-    case.value(name).as_array().expect("a list").iter().map(list).collect()
-}
-
-/// The text of a token in these tests: `<12>`.
-fn token_bytes(token: u32) -> Vec<u8> {
-    format!("<{token}>").into_bytes()
-}
-
+/// With a context of 24.
 fn engine(case: &Case, max_batch: usize) -> Engine {
-    // Nothing of week 2's later days is needed.
-    let plan =
-        Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) };
-    let model = model(case);
-    let cache = dense(&model, max_batch, 24, CacheType::F32);
-    let options = EngineOptions::default();
-    Engine::new(Arc::new(model), Arc::new(plan), cache, options, Box::new(token_bytes))
-}
-
-/// What the engine has told, by request.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Told {
-    answers: BTreeMap<RequestId, Vec<u32>>,
-    ends: BTreeMap<RequestId, FinishReason>,
-}
-
-impl Told {
-    /// Takes an event; each is checked for what can never be.
-    #[track_caller]
-    fn take(&mut self, event: Event) {
-        match event {
-            Event::Token { id, token } => {
-                assert!(!self.ends.contains_key(&id), "request {id}: a token after its end");
-                self.answers.entry(id).or_default().push(token);
-            }
-            Event::Finished { id, reason } => {
-                let before = self.ends.insert(id, reason);
-                assert_eq!(before, None, "request {id}: told twice that it is finished");
-            }
-        }
-    }
-}
-
-#[track_caller]
-fn step(engine: &mut Engine, told: &mut Told, when: &str) {
-    check::assert_accepts(when, || engine.step(&mut |event| told.take(event)));
-}
-
-/// Steps until nothing is left to be done.
-#[track_caller]
-fn run(engine: &mut Engine, told: &mut Told, when: &str) {
-    for _ in 0..1000 {
-        if engine.is_idle() {
-            return;
-        }
-        step(engine, told, when);
-    }
-    panic!("{when}: after 1000 steps something is still waiting or running: {told:?}");
+    serving::engine(case, max_batch, EngineOptions { context: 24, ..EngineOptions::default() })
 }
 
 #[test]
@@ -619,6 +532,70 @@ fn task_4_any_schedule_gives_the_same_answers() {
         }
         assert!(told.answers.is_empty(), "seed {seed}: tokens of nobody's request: {told:?}");
     }
+}
+
+/// Each request has a generator of its own: what it draws is what it would draw alone. Its texts and
+/// tokens to stop at are its own as well.
+#[test]
+fn task_4_every_request_draws_for_itself() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_engine/llama");
+    let prompts = lists(&case, "prompts");
+    let requests: Vec<Request> = prompts
+        .iter()
+        .zip([3, 3, 5, 8, 13, 21])
+        .map(|(prompt, seed)| Request {
+            sampling: SamplerOptions { temperature: 1.5, ..SamplerOptions::default() },
+            seed,
+            stop_tokens: vec![prompt[0]],
+            stop_texts: vec![b"7><".to_vec()],
+            ..request(prompt, 12)
+        })
+        .collect();
+    let answers = |max_batch, requests: &[Request]| {
+        let mut engine = engine(&case, max_batch);
+        for request in requests {
+            engine.submit(request.clone()).expect("a good request");
+        }
+        let mut told = Told::default();
+        run(&mut engine, &mut told, &format!("sampled requests, at most {max_batch} in a step"));
+        told
+    };
+    let together = answers(6, &requests);
+    for (id, request) in (0..).zip(&requests) {
+        let mut alone = answers(1, std::slice::from_ref(request));
+        check::assert_answer(
+            &format!("request {id}, {request:?}: answer and end, among others and alone\n "),
+            &(together.answers.get(&id), together.ends.get(&id)),
+            &(alone.answers.remove(&0).as_ref(), alone.ends.remove(&0).as_ref()),
+        );
+    }
+    let stopped = together.ends.values().filter(|&&end| end == FinishReason::Stop).count();
+    assert!((1..6).contains(&stopped), "some stop early, some don't: {:?}", together.ends);
+}
+
+/// A server runs for months: a step in which nobody comes or goes takes no memory.
+#[test]
+fn task_4_a_step_allocates_nothing() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_engine/llama");
+    let prompts = lists(&case, "prompts");
+    let plan = Plan {
+        kernels: Rung::Fused.into(),
+        attention: AttentionKind::Streaming,
+        team: Team::new(1),
+    };
+    let mut engine = engine_with(&case, 4, plan, EngineOptions::default());
+    for prompt in &prompts[..4] {
+        engine.submit(request(prompt, 12)).expect("a good request");
+    }
+    let mut told = Told::default();
+    step(&mut engine, &mut told, "four prompts");
+    let (found, ()) = count(|| (0..10).for_each(|_| engine.step(&mut |_| ())));
+    assert!(
+        found == 0,
+        "heap allocations of ten steps with four rows each: found {found}, expected none"
+    );
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn check_read_run(name: &str) {
     let seen: Vec<_> =
         lists(case.value("visible")).iter().map(|range| (0, range[0]..range[1])).collect();
     let mut held = Held::new(seen.len() * heads, dim);
-    let (mut start, mut desk) = (0, Box::new(Desk::for_heads(heads)));
+    let (mut start, mut desk) = (0, Box::new(Desk::default()));
     for len in list(case.value("runs")) {
         let range = start * dim..(start + len) * dim;
         let run = Run {
@@ -197,7 +197,7 @@ fn task_1_company_changes_nothing() {
             let part = |x| Cells::F32(&Vec::as_slice(x)[start * dim..(start + len) * dim]);
             let run = Run { start, len, keys: part(&keys), values: part(&cells) };
             let mut readers = held.readers(&q, seen, heads, dim);
-            read_run(&mut readers, run, dim, 0.2, &mut Box::new(Desk::for_heads(heads)));
+            read_run(&mut readers, run, dim, 0.2, &mut Box::new(Desk::default()));
         }
         held
     };
@@ -220,7 +220,7 @@ fn task_1_nothing_is_gathered() {
     let (dim, len) = (64, 2048);
     let numbers = |seed, n| values(&random(seed, &[n * dim]));
     let (q, keys, cells) = (numbers(1, 4), numbers(2, len), numbers(3, len));
-    let mut desk = Box::new(Desk::for_heads(2));
+    let mut desk = Box::new(Desk::default());
     let mut held = Held::new(4, dim);
     let mut readers = held.readers(&q, &[(0, 0..len), (0, 0..1500)], 2, dim);
     let mut run = || {
@@ -442,7 +442,7 @@ fn by_pages(case: &Case, cache: &Tables) -> Tensor {
         let mut held = Held::new(rows.len() * group, d);
         let mut readers = held.readers(&theirs, &seen, group, d);
         let end = seen.iter().map(|(_, seen)| seen.end).max().unwrap_or(0);
-        let mut desk = Box::new(Desk::for_heads(group));
+        let mut desk = Box::new(Desk::default());
         read_pages(cache, (0, head), 0..end, &mut readers, scale, &mut desk);
         let found = held.output();
         for (i, &t) in order.iter().enumerate() {
@@ -521,7 +521,7 @@ fn task_2_no_more_than_is_seen() {
             let mut held = Held::new(2, 8);
             let seen: Vec<_> = seen.into_iter().enumerate().collect();
             let mut readers = held.readers(&q, &seen, 1, 8);
-            let mut desk = Box::new(Desk::for_heads(1));
+            let mut desk = Box::new(Desk::default());
             assert_accepts(&call, || {
                 read_pages(&cache, (0, 0), asked.clone(), &mut readers, 0.3, &mut desk);
             });

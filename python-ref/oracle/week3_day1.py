@@ -16,18 +16,32 @@ NEW = 7
 MARGIN = 2e-3
 
 
-def greedy(json, weights, prompt):
-    """The `NEW` tokens after the prompt; `None` if two tokens are nearly as good."""
+def greedy(json, weights, prompt, new=NEW):
+    """The `new` tokens after the prompt; `None` if two tokens are nearly as good."""
     tokens = list(prompt)
-    for _ in range(NEW):
+    for _ in range(new):
         logits = decoder(json, weights, torch.tensor([tokens]))[0, -1]
         best = logits.topk(2)
         if best.values[0] - best.values[1] < MARGIN:
             return None
         tokens.append(best.indices[0].item())
-    theirs = transformers_cached(json, {n: w.float() for n, w in weights.items()}, torch.tensor(tokens[:-1]), [len(prompt)] + [1] * (NEW - 1))
+    theirs = transformers_cached(json, {n: w.float() for n, w in weights.items()}, torch.tensor(tokens[:-1]), [len(prompt)] + [1] * (new - 1))
     assert theirs[len(prompt) - 1 :].argmax(-1).tolist() == tokens[len(prompt) :], "transformers chooses other tokens"
     return tokens[len(prompt) :]
+
+
+def prompts_and_answers(r, json, weights, lengths, new):
+    """A prompt of each length, and what follows it when it is alone."""
+    exact_weights = {name: value.double() for name, value in weights.items()}
+    prompts, answers = [], []
+    for length in lengths:
+        answer = None
+        while answer is None:
+            prompt = r.integers(length, high=json["vocab_size"]).tolist()
+            answer = greedy(json, exact_weights, prompt, new)
+        prompts.append(prompt)
+        answers.append(answer)
+    return prompts, answers
 
 
 def cases(out):
@@ -35,15 +49,7 @@ def cases(out):
         r = Random(seed)
         json = CONFIGS[family]
         weights = draw_model(r, json)
-        exact_weights = {name: value.double() for name, value in weights.items()}
-        prompts, answers = [], []
-        for length in LENGTHS:
-            answer = None
-            while answer is None:
-                prompt = r.integers(length, high=json["vocab_size"]).tolist()
-                answer = greedy(json, exact_weights, prompt)
-            prompts.append(prompt)
-            answers.append(answer)
+        prompts, answers = prompts_and_answers(r, json, weights, LENGTHS, NEW)
         out.case(
             f"task_4_engine/{family}",
             seed=seed,

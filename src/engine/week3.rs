@@ -9,10 +9,12 @@ use tiny_llm::{
         cache::{CacheShape, CacheType, DenseCache},
         kernels::vector::TILE,
         model::Model,
+        plan::AttentionKind,
     },
     week3::{
         engine::{Engine, EngineOptions, Event},
         paged::PagedCache,
+        parts::InParts,
         prefix_hash::hash_page,
         prompt_file::fingerprint,
         request::Request,
@@ -24,7 +26,7 @@ use tiny_llm_cli::{
     TokenBytes,
 };
 
-use super::{finite::explained, week2::Week2};
+use super::{finite::explained, week2::Week2, written::open_task_of_parts};
 
 /// Positions of a page: as few as a page can hold, so that the least is left over.
 const PAGE_LEN: usize = TILE;
@@ -43,8 +45,14 @@ enum AnyEngine {
     Dense(Engine<DenseCache>),
     /// In pages.
     Paged(Engine<PagedCache>),
+    /// In one piece for each place, read in parts.
+    DenseInParts(Engine<InParts<DenseCache>>),
+    /// In pages, read in parts.
+    PagedInParts(Engine<InParts<PagedCache>>),
     /// In pages that are remembered.
     Shared(Engine<SharedCache>),
+    /// In pages that are remembered, read in parts.
+    SharedInParts(Engine<InParts<SharedCache>>),
 }
 
 /// The same of either engine.
@@ -53,7 +61,10 @@ macro_rules! of_any {
         match $engine {
             AnyEngine::Dense($name) => $value,
             AnyEngine::Paged($name) => $value,
+            AnyEngine::DenseInParts($name) => $value,
+            AnyEngine::PagedInParts($name) => $value,
             AnyEngine::Shared($name) => $value,
+            AnyEngine::SharedInParts($name) => $value,
         }
     };
 }
@@ -86,17 +97,38 @@ impl Week3 {
         }
         let shape = shape(&model, options.max_batch, context);
         let others = EngineOptions::default();
+        // In parts as soon as that is written: then answers do not depend on the company.
+        let in_parts = plan.attention == AttentionKind::Streaming && open_task_of_parts().is_none();
         let engine = match options.pages {
             None => {
                 let cache = DenseCache::new(shape, cache_type);
-                AnyEngine::Dense(Engine::new(model, plan, cache, others, token_bytes))
+                if in_parts {
+                    let cache = InParts::new(cache);
+                    AnyEngine::DenseInParts(Engine::new(model, plan, cache, others, token_bytes))
+                } else {
+                    AnyEngine::Dense(Engine::new(model, plan, cache, others, token_bytes))
+                }
             }
             Some(pages) => {
                 let cache = PagedCache::new(shape, PAGE_LEN, pages, cache_type);
                 if options.share_prefixes {
                     let how = format!("{:?} {}", plan.kernels, plan.attention);
                     let cache = SharedCache::new(cache, fingerprint(&model, &how), hash_page);
-                    AnyEngine::Shared(Engine::new(model, plan, cache, others, token_bytes))
+                    if in_parts {
+                        let cache = InParts::new(cache);
+                        AnyEngine::SharedInParts(Engine::new(
+                            model,
+                            plan,
+                            cache,
+                            others,
+                            token_bytes,
+                        ))
+                    } else {
+                        AnyEngine::Shared(Engine::new(model, plan, cache, others, token_bytes))
+                    }
+                } else if in_parts {
+                    let cache = InParts::new(cache);
+                    AnyEngine::PagedInParts(Engine::new(model, plan, cache, others, token_bytes))
                 } else {
                     AnyEngine::Paged(Engine::new(model, plan, cache, others, token_bytes))
                 }
@@ -108,17 +140,18 @@ impl Week3 {
     /// Who has which pages, if there are pages.
     fn pages(&self) -> Option<PageCounts> {
         let pool = match &self.engine {
-            AnyEngine::Dense(_) => return None,
             AnyEngine::Paged(engine) => engine.cache().pool(),
+            AnyEngine::PagedInParts(engine) => engine.cache().inner().pool(),
             AnyEngine::Shared(engine) => engine.cache().pages().pool(),
+            AnyEngine::SharedInParts(engine) => engine.cache().inner().pages().pool(),
+            AnyEngine::Dense(_) | AnyEngine::DenseInParts(_) => return None,
         };
-        let found = match &self.engine {
-            AnyEngine::Shared(engine) => {
-                let counts = engine.cache().index().counts();
-                Some((counts.found, counts.asked))
-            }
-            AnyEngine::Dense(_) | AnyEngine::Paged(_) => None,
+        let index = match &self.engine {
+            AnyEngine::Shared(engine) => Some(engine.cache().index()),
+            AnyEngine::SharedInParts(engine) => Some(engine.cache().inner().index()),
+            _ => None,
         };
+        let found = index.map(|index| (index.counts().found, index.counts().asked));
         Some(PageCounts {
             found,
             pages: pool.num_pages(),

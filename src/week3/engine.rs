@@ -7,7 +7,9 @@ use anyhow::{Result, ensure};
 use super::{
     request::{Phase, Request, RequestId, Sequence},
     room::EngineCache,
+    scheduler::{Load, Scheduler},
     slots::Slots,
+    timeline::{Moment, Record},
 };
 use crate::{
     week1::{generate::FinishReason, sampling::SamplerOptions},
@@ -24,12 +26,17 @@ use crate::{
 pub struct EngineOptions {
     /// Longest sequence, prompt and answer together; at most what model and cache have room for.
     pub context: usize,
+    /// At most this many rows a step, 2 or more; without a budget, every request gets all its rows.
+    pub budget: Option<usize>,
+    /// Whether to keep a record of every request, for [`Engine::take_records`].
+    pub records: bool,
 }
 
 impl Default for EngineOptions {
-    /// As much as model and cache have room for.
+    /// As much as model and cache have room for, without a budget, without records: nothing of a
+    /// later day.
     fn default() -> Self {
-        Self { context: usize::MAX }
+        Self { context: usize::MAX, budget: None, records: false }
     }
 }
 
@@ -73,6 +80,7 @@ pub struct Engine<C = DenseCache> {
     model: Arc<Model>,
     plan: Arc<Plan>,
     context: usize,
+    scheduler: Option<Scheduler>,
     cache: C,
     slots: Slots,
     waiting: VecDeque<Sequence>,
@@ -82,8 +90,12 @@ pub struct Engine<C = DenseCache> {
     /// Whether logits came that are no numbers.
     broken: bool,
     work: Workspace,
+    /// What the scheduler sees of `running`.
+    loads: Vec<Load>,
     /// How many rows each of `running` has in the step.
     shares: Vec<usize>,
+    /// Of requests that are over; `None` if none are kept.
+    records: Option<Vec<(RequestId, Record)>>,
     rows: Vec<Row>,
     /// A token's bytes, in which stop texts are looked for.
     token_bytes: TokenBytes,
@@ -94,6 +106,9 @@ pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
 
 impl<C: EngineCache> Engine<C> {
     /// An engine without requests. It computes as many at once as the empty `cache` has sequences.
+    ///
+    /// # Panics
+    /// If the budget is less than 2.
     #[must_use]
     pub fn new(
         model: Arc<Model>,
@@ -105,6 +120,7 @@ impl<C: EngineCache> Engine<C> {
         let shape = cache.shape();
         Self {
             context: options.context.min(shape.capacity).min(model.config.max_positions),
+            scheduler: options.budget.map(Scheduler::new),
             slots: Slots::new(shape.sequences),
             waiting: VecDeque::new(),
             running: Vec::with_capacity(shape.sequences),
@@ -112,7 +128,9 @@ impl<C: EngineCache> Engine<C> {
             counts: Counts::default(),
             broken: false,
             work: Workspace::default(),
+            loads: Vec::with_capacity(shape.sequences),
             shares: Vec::with_capacity(shape.sequences),
+            records: options.records.then(Vec::new),
             rows: Vec::new(),
             model,
             plan,
@@ -146,7 +164,9 @@ impl<C: EngineCache> Engine<C> {
         check_sampling(&request.sampling)?;
         let id = self.next_id;
         self.next_id += 1;
-        self.waiting.push_back(Sequence::new(id, request, self.context));
+        let mut sequence = Sequence::new(id, request, self.context);
+        sequence.record = self.records.is_some().then(|| Record::new(self.now()));
+        self.waiting.push_back(sequence);
         Ok(id)
     }
 
@@ -187,6 +207,11 @@ impl<C: EngineCache> Engine<C> {
         self.counts
     }
 
+    /// The records of the requests that were over since the last call.
+    pub fn take_records(&mut self) -> Vec<(RequestId, Record)> {
+        self.records.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
     /// Where the keys and values are.
     #[must_use]
     pub fn cache(&self) -> &C {
@@ -203,10 +228,12 @@ impl<C: EngineCache> Engine<C> {
     /// One forward pass for all requests that have a place, with those that it lets in. Tells what
     /// became of each; does nothing if there is nothing to do.
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
+        self.record_ends();
         self.retire(on_event);
         let before = self.running.len();
         self.admit();
         self.attach(before);
+        self.record_admissions();
         self.share();
         self.reserve();
         self.rows.clear();
@@ -225,6 +252,7 @@ impl<C: EngineCache> Engine<C> {
             self.cache.remember(slot, &sequence.tokens[..sequence.num_computed + rows]);
         }
         self.choose(on_event);
+        self.record_ends();
         self.retire(on_event);
     }
 
@@ -238,10 +266,24 @@ impl<C: EngineCache> Engine<C> {
         }
     }
 
-    /// How many rows each running request has in this step: all that it has left.
+    /// How many rows each running request has in this step: its share of the budget, or all that it
+    /// has left.
     fn share(&mut self) {
-        self.shares.clear();
-        self.shares.extend(self.running.iter().map(Sequence::num_left));
+        let Some(scheduler) = &self.scheduler else {
+            self.shares.clear();
+            self.shares.extend(self.running.iter().map(Sequence::num_left));
+            return;
+        };
+        self.loads.clear();
+        self.loads.extend(self.running.iter().map(|sequence| Load {
+            left: sequence.num_left(),
+            decoding: sequence.phase == Phase::Decoding,
+            waited: sequence.waited,
+        }));
+        scheduler.shares(&self.loads, &mut self.shares);
+        for (sequence, &rows) in self.running.iter_mut().zip(&self.shares) {
+            sequence.waited = if rows == 0 { sequence.waited + 1 } else { 0 };
+        }
     }
 
     /// Makes room in the cache for what the step will write, for the oldest request first. Where there
@@ -275,6 +317,7 @@ impl<C: EngineCache> Engine<C> {
 
     /// Chooses a token for every request of which all tokens so far have been computed.
     fn choose(&mut self, on_event: &mut dyn FnMut(Event)) {
+        let now = self.now();
         let mut logits = self.work.logits().chunks_exact(self.model.config.vocab_size);
         for (sequence, &rows) in self.running.iter_mut().zip(&self.shares) {
             if rows == 0 || !sequence.computed(rows) {
@@ -290,7 +333,35 @@ impl<C: EngineCache> Engine<C> {
             let bytes =
                 if sequence.stop_texts.is_empty() { Vec::new() } else { (self.token_bytes)(token) };
             if sequence.accept(token, &bytes) {
+                if let Some(record) = &mut sequence.record {
+                    record.token(now);
+                }
                 on_event(Event::Token { id: sequence.id, token });
+            }
+        }
+    }
+
+    fn now(&self) -> Moment {
+        Moment { steps: self.counts.steps, rows: self.counts.rows }
+    }
+
+    /// Notes who has got a place.
+    fn record_admissions(&mut self) {
+        let now = self.now();
+        for record in self.running.iter_mut().filter_map(|sequence| sequence.record.as_mut()) {
+            record.admitted.get_or_insert(now);
+        }
+    }
+
+    /// Notes who is over, before they are let go.
+    fn record_ends(&mut self) {
+        let now = self.now();
+        let Some(records) = &mut self.records else { return };
+        for sequence in self.running.iter_mut().chain(&mut self.waiting) {
+            if sequence.finished().is_some()
+                && let Some(record) = sequence.record.take()
+            {
+                records.push((sequence.id, Record { finished: Some(now), ..record }));
             }
         }
     }

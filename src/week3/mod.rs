@@ -1,8 +1,9 @@
 //! Provided. Week 3: serve many. Requests share the model, a step at a time.
 //!
 //! In reading order: `request` (what a client asks for, and a request's life), `stop` (texts that end
-//! an answer), `slots` (who has which place in the cache), `engine` (the loop around them); and what
-//! is provided: `room` (what the engine asks of a cache), `sampler` (how tokens are chosen).
+//! an answer), `slots` (who has which place in the cache), `engine` (the loop around them);
+//! `scheduler` (whose rows go into a step), `timeline` (how long requests wait); and what is
+//! provided: `room` (what the engine asks of a cache), `sampler` (how tokens are chosen).
 
 pub mod accept;
 pub mod draft_length;
@@ -20,7 +21,9 @@ pub mod reader;
 pub mod request;
 pub mod room;
 pub mod sampler;
+pub mod scheduler;
 pub mod shared;
 pub mod slots;
 pub mod speculate;
 pub mod stop;
+pub mod timeline;

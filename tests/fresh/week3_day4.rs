@@ -64,7 +64,7 @@ fn read(
             Reader { sequence, visible, q, softmax, sums }
         })
         .collect();
-    work(&mut readers, &mut Box::new(Desk::for_heads(heads)));
+    work(&mut readers, &mut Box::new(Desk::default()));
     let states: Vec<f32> = softmax.iter().flat_map(|state| [state.max, state.total]).collect();
     fresh.answers("maximums and totals", &states, 1e-3);
     fresh.answers("sums", &sums, 1e-2);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::week2::{
     cache::{DenseCache, KvCache, Run, widen},
-    kernels::vector::{TILE, tile_scores, tile_scores_transposed, tile_sum},
+    kernels::vector::{TILE, tile_scores, tile_sum},
     rows::Row,
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, OnlineSoftmax},
 };
@@ -51,41 +51,25 @@ pub struct Reader<'a> {
 
 /// Room for a tile of keys or values, and the scores of all queries that meet it.
 pub struct Desk {
-    /// Whether keys are transposed for the scores.
-    transposes: bool,
     tile: [f32; TILE * MAX_HEAD_DIM],
-    transposed: [f32; TILE * MAX_HEAD_DIM],
     scores: [f32; MAX_BLOCK_QUERIES * TILE],
     factors: [f32; MAX_BLOCK_QUERIES],
 }
 
-impl Desk {
-    /// So many queries of a reader make up for the work of transposing a tile.
-    const MANY: usize = 4;
-
-    /// For readers of so many heads. The two ways to compute scores may differ in their last bits;
-    /// so the company that a reader is in must not choose between them.
-    #[must_use]
-    pub fn for_heads(heads: usize) -> Self {
+impl Default for Desk {
+    fn default() -> Self {
         Self {
-            transposes: heads >= Self::MANY,
             tile: [0.0; TILE * MAX_HEAD_DIM],
-            transposed: [0.0; TILE * MAX_HEAD_DIM],
             scores: [0.0; MAX_BLOCK_QUERIES * TILE],
             factors: [0.0; MAX_BLOCK_QUERIES],
         }
     }
+}
 
+impl Desk {
     /// Puts keys there: `n` positions of a run, from place `from` of it on.
     pub fn put_keys(&mut self, run: Run<'_>, from: usize, n: usize, dim: usize) {
         widen(run.keys, from, n, dim, &mut self.tile[..n * dim]);
-        if self.transposes {
-            for (j, key) in self.tile[..n * dim].chunks_exact(dim).enumerate() {
-                for (d, &x) in key.iter().enumerate() {
-                    self.transposed[d * TILE + j] = x;
-                }
-            }
-        }
     }
 
     /// Puts values there: `n` positions of a run, from place `from` of it on.
@@ -107,13 +91,7 @@ impl Desk {
     ) -> (&mut [f32], &mut [f32]) {
         let heads = q.len() / dim;
         let scores = &mut self.scores[at * TILE..(at + heads) * TILE];
-        if self.transposes {
-            for (q, scores) in q.chunks_exact(dim).zip(scores.chunks_exact_mut(TILE)) {
-                tile_scores_transposed(&[q], &self.transposed[..dim * TILE], scale, scores);
-            }
-        } else {
-            tile_scores(q, &self.tile[..n * dim], dim, scale, scores);
-        }
+        tile_scores(q, &self.tile[..n * dim], dim, scale, scores);
         (scores, &mut self.factors[at..at + heads])
     }
 

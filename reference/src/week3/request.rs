@@ -1,6 +1,6 @@
 //! Day 1. What a client asks for, and a request's life in the engine.
 
-use super::{sampler::Sampler, stop::StopTexts};
+use super::{sampler::Sampler, stop::StopTexts, timeline::Record};
 use crate::week1::{generate::FinishReason, sampling::SamplerOptions};
 
 /// Names a request from [`submit`](super::engine::Engine::submit) on; never used twice.
@@ -59,6 +59,10 @@ pub struct Sequence {
     pub limits: Limits,
     /// The texts that may end it, and how much of one has been seen.
     pub stop_texts: StopTexts,
+    /// Steps since it last had a row.
+    pub waited: usize,
+    /// When what happened to it, if the engine keeps records.
+    pub record: Option<Record>,
 }
 
 /// What may end an answer, apart from a text.
@@ -98,6 +102,8 @@ impl Sequence {
             sampler: Sampler::new(sampling, seed),
             limits: Limits { max_new_tokens, context, stop_tokens },
             stop_texts: StopTexts::new(stop_texts),
+            waited: 0,
+            record: None,
         }
     }
 

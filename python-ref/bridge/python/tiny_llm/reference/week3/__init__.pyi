@@ -5,6 +5,9 @@ from . import lookup as lookup
 from . import prefix_hash as prefix_hash
 from . import prefix_index as prefix_index
 from . import prompt_file as prompt_file
+from . import paged as paged
+from . import parts as parts
+from . import pool as pool
 from . import request as request
 from . import slots as slots
 from . import speculate as speculate
