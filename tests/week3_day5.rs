@@ -680,7 +680,7 @@ fn task_3_the_engine_computes_a_prefix_once() {
         // Two full pages of the 70 tokens.
         check::assert_answer(
             "the same: positions that four of the five found, and rows that were computed less\n ",
-            &(engine.counts().attached, alone.counts().rows - engine.counts().rows),
+            &(engine.attached(), alone.counts().rows - engine.counts().rows),
             &(4 * 2 * TILE as u64, 4 * 2 * TILE as u64),
         );
     });

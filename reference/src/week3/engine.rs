@@ -70,8 +70,6 @@ pub struct Counts {
     pub most_rows: usize,
     /// How often what had been computed of a request was given up, because the cache had no more room.
     pub preempted: u64,
-    /// Positions that were in the cache already when a request was let in.
-    pub attached: u64,
 }
 
 /// Requests, a model and a cache. The order of computation is first come, first served; a request
@@ -87,6 +85,8 @@ pub struct Engine<C = DenseCache> {
     running: Vec<Sequence>,
     next_id: RequestId,
     counts: Counts,
+    /// Positions that were in the cache already when a request was let in.
+    attached: u64,
     /// Whether logits came that are no numbers.
     broken: bool,
     work: Workspace,
@@ -126,6 +126,7 @@ impl<C: EngineCache> Engine<C> {
             running: Vec::with_capacity(shape.sequences),
             next_id: 0,
             counts: Counts::default(),
+            attached: 0,
             broken: false,
             work: Workspace::default(),
             loads: Vec::with_capacity(shape.sequences),
@@ -212,6 +213,12 @@ impl<C: EngineCache> Engine<C> {
         self.records.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
+    /// How many positions were in the cache already when requests were let in.
+    #[must_use]
+    pub fn attached(&self) -> u64 {
+        self.attached
+    }
+
     /// Where the keys and values are.
     #[must_use]
     pub fn cache(&self) -> &C {
@@ -262,7 +269,7 @@ impl<C: EngineCache> Engine<C> {
         for sequence in self.running.iter_mut().skip(first) {
             let slot = sequence.slot.expect("a request that runs has a place");
             sequence.num_computed = self.cache.attach_prefix(slot, &sequence.tokens);
-            self.counts.attached += sequence.num_computed as u64;
+            self.attached += sequence.num_computed as u64;
         }
     }
 
