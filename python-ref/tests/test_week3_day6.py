@@ -82,7 +82,7 @@ def test_week3_day6_task_3_how_many_pay(week3, draws):
         assert max(speeds) - speeds[best] < Fraction(1, 10**9)
         length, tested, accepted = lengths.DraftLength(most, float(row), float(draft)), 4.0, 3.0
         for _ in range(30):
-            k = length.next()
+            k = length.choose()
             assert k <= most
             kept = r.size(0, k)
             length.observe(k, kept)

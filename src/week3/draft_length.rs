@@ -66,7 +66,7 @@ impl DraftLength {
 
     /// How many tokens to draft for the next pass: [`best_length`]. Where that is 0, still one in
     /// every [`PROBE`]th pass (and none if `max` is 0).
-    pub fn next(&mut self) -> usize {
-        todo!("week3-day6 task 3: DraftLength::next")
+    pub fn choose(&mut self) -> usize {
+        todo!("week3-day6 task 3: DraftLength::choose")
     }
 }

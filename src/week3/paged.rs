@@ -148,7 +148,6 @@ impl PagedCache {
     }
 
     /// The pages of a sequence, in the order of its positions.
-    #[must_use]
     pub fn table(&self, sequence: usize) -> &[Page] {
         &self.tables[sequence]
     }

@@ -64,7 +64,7 @@ fn task_3() {
         let mut length = DraftLength::new(max, costs);
         let mut all = Vec::new();
         for _ in 0..60 {
-            let k = length.next();
+            let k = length.choose();
             all.push(k);
             length.observe(k, if fresh.below(3) == 0 { k } else { fresh.below(k + 1) });
         }

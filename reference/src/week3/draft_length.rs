@@ -88,7 +88,7 @@ impl DraftLength {
 
     /// How many tokens to draft for the next pass: [`best_length`]. Where that is 0, still one in
     /// every [`PROBE`]th pass (and none if `max` is 0).
-    pub fn next(&mut self) -> usize {
+    pub fn choose(&mut self) -> usize {
         // SOLUTION week3-day6 task 3
         let best = best_length(self.rate(), self.costs, self.max);
         if best > 0 {

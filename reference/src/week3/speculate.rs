@@ -85,7 +85,7 @@ impl<D: Drafter> Speculation<D> {
         rng: &mut Rng,
     ) -> Result<()> {
         // SOLUTION week3-day6 task 5
-        let most = self.length.next().min(room - 1);
+        let most = self.length.choose().min(room - 1);
         let drafts = self.drafter.draft(text, most, sampling, rng)?;
         let mut seen = text.clone();
         seen.extend(drafts.iter().map(|draft| draft.token));

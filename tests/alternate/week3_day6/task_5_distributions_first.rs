@@ -1,6 +1,6 @@
 //! function: Speculation::step
 //! how: the drafts' tokens apart from the text
-        let k = room.saturating_sub(1).min(self.length.next());
+        let k = room.saturating_sub(1).min(self.length.choose());
         let drafts = self.drafter.draft(text, k, sampling, rng)?;
         let proposed: Vec<u32> = drafts.iter().map(|draft| draft.token).collect();
         let new = [&text[session.tokens().len()..], &proposed].concat();

@@ -78,8 +78,8 @@ impl DraftLength {
     }
 
     /// How many tokens to draft for the next pass.
-    fn next(&mut self, py: Python<'_>) -> PyResult<usize> {
-        self.length.call(py, rust::DraftLength::next)
+    fn choose(&mut self, py: Python<'_>) -> PyResult<usize> {
+        self.length.call(py, rust::DraftLength::choose)
     }
 
     /// The part of drafts that was kept, of those that were looked at.

@@ -16,7 +16,7 @@ class DraftLength:
     def observe(self, drafted: int, accepted: int) -> None:
         """Takes what became of the drafts of a pass."""
 
-    def next(self) -> int:
+    def choose(self) -> int:
         """How many tokens to draft for the next pass."""
 
     def rate(self) -> float:
