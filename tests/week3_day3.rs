@@ -428,13 +428,16 @@ fn task_2_every_layer_and_head_has_its_place() {
     });
 }
 
+/// Start and length of each.
+type Runs = &'static [(usize, usize)];
+
 /// Runs of ranges that begin and end anywhere.
 #[test]
 fn task_2_runs_end_with_a_page_or_with_the_range() {
     resting_on(&[POOL], || {
         let mut cache = PagedCache::new(SHAPE, 2 * TILE, 4, CacheType::F32);
         append(&mut cache, 1, 0, 200);
-        let ranges: [(Range<usize>, &[(usize, usize)]); 7] = [
+        let ranges: [(Range<usize>, Runs); 7] = [
             (0..200, &[(0, 64), (64, 64), (128, 64), (192, 8)]),
             (0..64, &[(0, 64)]),
             (5..20, &[(5, 15)]),
@@ -585,7 +588,7 @@ fn task_2_the_model_says_what_it_says_over_one_piece() {
         token: ((position * 31 + sequence * 17) % 50) as u32,
         position,
         sequence,
-        logits: position % 5 == 0,
+        logits: position.is_multiple_of(5),
     };
     let passes: [Vec<Row>; 3] = [
         (0..70).map(|p| row(0, p)).chain((0..20).map(|p| row(1, p))).collect(),

@@ -501,14 +501,16 @@ fn task_2_pages_shared_by_all_and_by_some() {
     check_pages("shared_then_not");
 }
 
+/// What is asked for, what two rows may see; pages and positions read.
+type Asked = (Range<usize>, [Range<usize>; 2], (usize, usize));
+
 /// Of the positions that are asked for, what readers may see, in whole tiles.
 #[test]
 fn task_2_no_more_than_is_seen() {
     resting_on(&[READ], || {
         let cache = tables(&[&[2, 0, 1, 3], &[2, 0, 4]]);
         let q = values(&random(5, &[2 * 8]));
-        // What is asked for, what the two may see; pages and positions read.
-        let cases: [(Range<usize>, [Range<usize>; 2], (usize, usize)); 6] = [
+        let cases: [Asked; 6] = [
             (0..128, [0..40, 0..33], (2, 40)),
             (32..64, [0..128, 0..96], (1, 32)),
             (64..128, [0..128, 0..96], (3, 96)),
@@ -727,7 +729,7 @@ fn logits<C: KvCache>(
         token: token(if position < 40 { 0 } else { sequence }, position),
         position,
         sequence,
-        logits: position % 9 == 0,
+        logits: position.is_multiple_of(9),
     };
     let mut pass =
         |cache: &mut C, rows: &[Row]| model.forward(rows, cache, &plan, &mut work).to_vec();

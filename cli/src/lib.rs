@@ -42,7 +42,8 @@ use clap::{Parser, Subcommand};
 pub use inspect::Roofline;
 pub use options::Draft;
 pub use serving::{
-    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, PageCounts, TokenBytes,
+    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, PageCounts,
+    TokenBytes,
 };
 
 use tiny_llm_formats::{

@@ -18,6 +18,8 @@ pub struct BatchOptions {
     pub pages: Option<usize>,
     /// Pages are remembered: a request begins with those that hold its prompt's beginning.
     pub share_prefixes: bool,
+    /// At most this many rows a step; 0 is no limit, `None` the engine's own choice.
+    pub budget: Option<usize>,
 }
 
 /// A request among others.
@@ -81,6 +83,17 @@ pub struct PageCounts {
     pub found: Option<(u64, u64)>,
 }
 
+/// How long requests waited: of all that are over, the median and the 99th percentile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchWaits {
+    /// Steps from a request's coming to its first token.
+    pub first_token_steps: [u64; 2],
+    /// Rows that were computed in that time.
+    pub first_token_rows: [u64; 2],
+    /// The most rows that were computed between two of its tokens.
+    pub longest_gap_rows: [u64; 2],
+}
+
 /// An engine that computes many requests at once.
 pub trait Batch {
     /// Takes a request and gives it a number.
@@ -101,4 +114,7 @@ pub trait Batch {
 
     /// What has been done so far.
     fn counts(&self) -> BatchCounts;
+
+    /// How long requests waited; `None` if the engine keeps no records, or none is over.
+    fn waits(&mut self) -> Option<BatchWaits>;
 }

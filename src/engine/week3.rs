@@ -6,10 +6,13 @@ use anyhow::{Result, anyhow};
 use tiny_llm::{
     week1::sampling::SamplerOptions,
     week2::{
+        attention::{Queries, attend},
         cache::{CacheShape, CacheType, DenseCache},
-        kernels::vector::TILE,
+        kernels::{Rung, vector::TILE},
         model::Model,
-        plan::AttentionKind,
+        parallel::Team,
+        plan::{AttentionKind, Plan},
+        rows::Row,
     },
     week3::{
         engine::{Engine, EngineOptions, Event},
@@ -17,19 +20,24 @@ use tiny_llm::{
         parts::InParts,
         prefix_hash::hash_page,
         prompt_file::fingerprint,
-        request::Request,
+        request::{Request, Sequence},
+        scheduler::{Load, Scheduler},
         shared::SharedCache,
+        timeline::{Moment, Record, quantile},
     },
 };
 use tiny_llm_cli::{
-    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, PageCounts, Sampling,
-    TokenBytes,
+    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, PageCounts,
+    Sampling, TokenBytes,
 };
 
-use super::{finite::explained, week2::Week2, written::open_task_of_parts};
+use super::{finite::explained, week2::Week2, written::is_written};
 
 /// Positions of a page: as few as a page can hold, so that the least is left over.
 const PAGE_LEN: usize = TILE;
+
+/// Rows a step, where nobody says otherwise: as many as the kernels for prompts like to have.
+const BUDGET: usize = 512;
 
 /// Requests and the model that answers them.
 pub(crate) struct Week3 {
@@ -37,6 +45,8 @@ pub(crate) struct Week3 {
     path: PathBuf,
     /// The most pages in use after any step.
     most_used: usize,
+    /// Of the requests that are over.
+    records: Vec<Record>,
 }
 
 /// An engine, and where its keys and values lie.
@@ -96,9 +106,14 @@ impl Week3 {
             });
         }
         let shape = shape(&model, options.max_batch, context);
-        let others = EngineOptions::default();
+        // What day 2 has not written is left out.
+        let budget = match options.budget {
+            Some(rows) => Some(rows).filter(|&rows| rows > 0),
+            None => is_written(schedule).then_some(BUDGET),
+        };
+        let others = EngineOptions { budget, records: is_written(record), ..Default::default() };
         // In parts as soon as that is written: then answers do not depend on the company.
-        let in_parts = plan.attention == AttentionKind::Streaming && open_task_of_parts().is_none();
+        let in_parts = plan.attention == AttentionKind::Streaming && is_written(read_in_parts);
         let engine = match options.pages {
             None => {
                 let cache = DenseCache::new(shape, cache_type);
@@ -134,7 +149,7 @@ impl Week3 {
                 }
             }
         };
-        Ok(Self { engine, path, most_used: 0 })
+        Ok(Self { engine, path, most_used: 0, records: Vec::new() })
     }
 
     /// Who has which pages, if there are pages.
@@ -161,6 +176,30 @@ impl Week3 {
             preempted: of_any!(&self.engine, engine => engine.counts()).preempted,
         })
     }
+}
+
+/// Shares rows between two requests.
+fn schedule() {
+    let load = |decoding| Load { left: 1, decoding, waited: 0 };
+    Scheduler::new(2).shares(&[load(true), load(false)], &mut Vec::new());
+}
+
+/// Records a token.
+fn record() {
+    let mut record = Record::new(Moment::default());
+    record.token(Moment { steps: 1, rows: 1 });
+    let _ = (record.time_to_first_token(), quantile(&mut [1], 0.5));
+}
+
+/// Attention of one row over one position.
+fn read_in_parts() {
+    let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 32, head_dim: 16 };
+    let cache = InParts::new(DenseCache::new(shape, CacheType::F32));
+    let rows = [Row { token: 0, position: 0, sequence: 0, logits: false }];
+    let queries = Queries { rows: &rows, q: &[0.0; 16], group: 1, head_dim: 16 };
+    let (kernels, attention) = (Rung::Naive.into(), AttentionKind::Streaming);
+    let plan = Plan { kernels, attention, team: Team::new(1) };
+    attend(&plan, &cache, 0, queries, &mut [0.0; 16]);
 }
 
 fn shape(model: &Model, sequences: usize, capacity: usize) -> CacheShape {
@@ -220,7 +259,7 @@ impl Batch for Week3 {
 
     fn rows(&self) -> Vec<BatchRow> {
         let running = of_any!(&self.engine, engine => engine.running()).iter();
-        let row = |sequence: &tiny_llm::week3::request::Sequence| {
+        let row = |sequence: &Sequence| {
             Some(BatchRow {
                 slot: sequence.slot?,
                 id: sequence.id,
@@ -235,5 +274,19 @@ impl Batch for Week3 {
     fn counts(&self) -> BatchCounts {
         let counts = of_any!(&self.engine, engine => engine.counts());
         BatchCounts { steps: counts.steps, rows: counts.rows, pages: self.pages() }
+    }
+
+    fn waits(&mut self) -> Option<BatchWaits> {
+        let records = of_any!(&mut self.engine, engine => engine.take_records());
+        self.records.extend(records.into_iter().map(|(_, record)| record));
+        let both = |number: &dyn Fn(&Record) -> Option<u64>| {
+            let mut numbers: Vec<u64> = self.records.iter().filter_map(number).collect();
+            Some([quantile(&mut numbers, 0.5)?, quantile(&mut numbers, 0.99)?])
+        };
+        Some(BatchWaits {
+            first_token_steps: both(&|record| Some(record.time_to_first_token()?.steps))?,
+            first_token_rows: both(&|record| Some(record.time_to_first_token()?.rows))?,
+            longest_gap_rows: both(&|record| record.first_token.map(|_| record.longest_gap.rows))?,
+        })
     }
 }

@@ -16,7 +16,7 @@ use anyhow::{Result, anyhow, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    Batch, BatchEvent, BatchOptions, BatchRequest, Engine, PageCounts, Request,
+    Batch, BatchEvent, BatchOptions, BatchRequest, BatchWaits, Engine, PageCounts, Request,
     interrupt::{self, Caught},
     options::{ModelOption, SamplingOptions, at_least_one, count},
     output::{bounded, note, one_line},
@@ -57,6 +57,9 @@ pub(super) struct Args {
     /// Remember the pages of prompts, so that a request computes only what no other has; needs --pages
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
+    /// Rows a step at most, of prompts and answers together; 0 is no limit [default: 512 once day 2 is written]
+    #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
+    budget: Option<usize>,
     /// At most this many new tokens, where a line does not say
     #[arg(short = 'n', long, value_name = "N", default_value = "128", value_parser = count, allow_negative_numbers = true)]
     max_new_tokens: usize,
@@ -75,6 +78,13 @@ fn places(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|n| (1..=MAX_BATCH).contains(n))
         .ok_or_else(|| format!("expected a whole number from 1 to {MAX_BATCH}"))
+}
+
+fn budget(text: &str) -> Result<usize, String> {
+    count(text)
+        .ok()
+        .filter(|&n| n != 1)
+        .ok_or_else(|| "expected a whole number from 2 on, or 0 for no limit".to_owned())
 }
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
@@ -105,11 +115,9 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let described = engine.described();
     let tokenizer = Arc::new(tokenizer);
     let bytes = Arc::clone(&tokenizer);
-    let options = BatchOptions {
-        max_batch: args.max_batch,
-        pages: args.pages,
-        share_prefixes: args.share_prefixes,
-    };
+    let (max_batch, budget, pages) = (args.max_batch, args.budget, args.pages);
+    let share_prefixes = args.share_prefixes;
+    let options = BatchOptions { max_batch, budget, pages, share_prefixes };
     let batch = engine.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
     let template = Template::of(template, &model.path(), &tokenizer);
     let places = if args.watch { args.max_batch } else { 0 };
@@ -137,6 +145,9 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
         }
         note(&format!("engine   {described}"));
         note(&run.summary(start.elapsed().as_secs_f64()));
+        if let Some(waits) = run.batch.waits() {
+            note(&described_waits(&waits));
+        }
     }
     if !finished {
         let written = run.answers.written();
@@ -295,6 +306,17 @@ impl<E: Engine> Run<E> {
             pages.unwrap_or_default(),
         )
     }
+}
+
+fn described_waits(waits: &BatchWaits) -> String {
+    let BatchWaits { first_token_steps, first_token_rows, longest_gap_rows } = waits;
+    let both = |[median, p99]: &[u64; 2]| format!("{median} (p99 {p99})");
+    format!(
+        "waits    first token after {} steps, {} rows; longest gap {} rows",
+        both(first_token_steps),
+        both(first_token_rows),
+        both(longest_gap_rows)
+    )
 }
 
 /// The fields of an answer.

@@ -19,7 +19,7 @@ use super::{
         room::dense,
     },
 };
-use crate::{background::Kept, convert::Count, panics::wrong_argument};
+use crate::{background::Kept, convert::Count, panics::wrong_argument, shapes::wrong};
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<Engine>()
@@ -39,20 +39,28 @@ type Event = (u64, Option<u32>, Option<FinishReason>);
 #[pymethods]
 impl Engine {
     #[new]
-    #[pyo3(signature = (model, max_batch, context, cache_type=CacheType::F32))]
+    #[pyo3(
+        signature = (model, max_batch, context, cache_type=CacheType::F32, *, budget=None),
+        text_signature = "(model, max_batch, context, cache_type=..., *, budget=None)"
+    )]
     fn new(
         model: Model,
         max_batch: Count,
         context: Count,
         cache_type: CacheType,
+        budget: Option<Count>,
     ) -> PyResult<Self> {
+        let budget = budget.map(|rows| rows.0);
+        if let Some(rows) = budget.filter(|&rows| rows < 2) {
+            return Err(wrong("budget", &rows.to_string(), "2 or more"));
+        }
         let (c, sequences) = (&model.0.config, max_batch.0);
         let context = context.0.min(c.max_positions);
         let (layers, kv_heads, head_dim) = (c.n_layers, c.n_kv_heads, c.head_dim);
         check(CacheShape { layers, sequences, kv_heads, capacity: context, head_dim }, cache_type)?;
         let cache = dense(&model.0, sequences, context, cache_type.into());
         let bytes = Box::new(|token| format!("<{token}>").into_bytes());
-        let options = EngineOptions::default();
+        let options = EngineOptions { budget, ..EngineOptions::default() };
         let engine = rust::Engine::new(model.0, Arc::new(plan()), cache, options, bytes);
         Ok(Self { engine: Kept::new(engine), max_batch: sequences, context })
     }

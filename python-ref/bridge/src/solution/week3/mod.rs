@@ -16,9 +16,11 @@ mod prefix_hash;
 mod prefix_index;
 mod prompt_file;
 mod request;
+mod scheduler;
 mod slots;
 mod speculate;
 mod stop;
+mod timeline;
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let path = m.name()?;
@@ -30,6 +32,8 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add("pool", pool::fill)?;
     add("paged", paged::fill)?;
     add("parts", parts::fill)?;
+    add("scheduler", scheduler::fill)?;
+    add("timeline", timeline::fill)?;
     add("prefix_hash", prefix_hash::fill)?;
     add("prefix_index", prefix_index::fill)?;
     add("prompt_file", prompt_file::fill)?;

@@ -9,6 +9,8 @@ from . import paged as paged
 from . import parts as parts
 from . import pool as pool
 from . import request as request
+from . import scheduler as scheduler
 from . import slots as slots
 from . import speculate as speculate
 from . import stop as stop
+from . import timeline as timeline

@@ -9,7 +9,7 @@ from .request import Request
 class Engine:
     """Requests, a model and a cache. The text of token 12 is `<12>` here."""
 
-    def __new__(cls, model: Model, max_batch: int, context: int, cache_type: CacheType = ...) -> Engine: ...
+    def __new__(cls, model: Model, max_batch: int, context: int, cache_type: CacheType = ..., *, budget: int | None = None) -> Engine: ...
     def submit(self, request: Request) -> int:
         """Takes a request and gives it a number."""
 
