@@ -6,7 +6,7 @@ mod engine;
 use std::{ops::ControlFlow, path::Path, process::ExitCode};
 
 use anyhow::{Result, bail, ensure};
-use engine::{week1, week2, week3};
+use engine::{simulated, week1, week2, week3};
 use tiny_llm::{
     week1::{activations, chat::chatml, stream::TextStream},
     week2::{
@@ -16,8 +16,8 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{
-    Batch, BatchOptions, Engine, LoadOptions, QuantizeRequest, Request, TokenBytes, WriteRequest,
-    WriteTensor,
+    Batch, BatchOptions, Engine, LoadOptions, QuantizeRequest, Request, Simulated,
+    SimulatedOptions, TokenBytes, WriteRequest, WriteTensor,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,
@@ -166,6 +166,10 @@ impl Engine for Solution {
             Self::Week1(_) => bail!("week 1's engine computes one text at a time"),
             Self::Week2(engine) => Ok(Box::new(week3::Week3::new(*engine, options, token_bytes)?)),
         }
+    }
+
+    fn simulated(options: SimulatedOptions) -> Result<Box<dyn Simulated>> {
+        Ok(Box::new(simulated::SimulatedEngine::new(options)))
     }
 
     fn push(stream: &mut TextStream, bytes: &[u8]) -> String {

@@ -43,6 +43,9 @@ fn random(seed: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
+/// Why, loads, rows, the shares before and after.
+type Shares<'a> = (&'a str, &'a [Load], usize, &'a [usize], &'a [usize]);
+
 // Task 1
 
 #[test]
@@ -76,7 +79,7 @@ fn task_1_rows_for_those_that_decode() {
 #[test]
 fn task_1_the_oldest_prompt_first() {
     let d = decoding(0);
-    let cases: [(&str, &[Load], usize, &[usize], &[usize]); 8] = [
+    let cases: [Shares<'_>; 8] = [
         ("one prompt, rows for a part", &[prompt(10)], 4, &[0], &[4]),
         ("one prompt, more rows than tokens", &[prompt(3)], 8, &[0], &[3]),
         ("the second gets what is left", &[prompt(3), prompt(10)], 8, &[0, 0], &[3, 5]),
@@ -126,7 +129,7 @@ fn task_1_the_budget_is_kept_and_used() {
 #[test]
 fn task_2_whoever_waited_longest() {
     let d = decoding;
-    let cases: [(&str, &[Load], usize, &[usize], &[usize]); 8] = [
+    let cases: [Shares<'_>; 8] = [
         ("rows for all", &[d(0), d(0), d(0)], 3, &[0, 0, 0], &[1, 1, 1]),
         ("more rows than requests", &[d(0), d(0)], 5, &[0, 0], &[1, 1]),
         ("the oldest, if all have waited alike", &[d(2), d(2), d(2)], 2, &[0; 3], &[1, 1, 0]),
@@ -517,7 +520,7 @@ fn task_3_records_of_the_cancelled() {
     let mut told = Told::default();
     let ids = [2, 4].map(|i| engine.submit(request(&prompts[i], 8)).expect("a good request"));
     step(&mut engine, &mut told, "two requests, one place");
-    ids.map(|id| engine.cancel(id));
+    assert_eq!(ids.map(|id| engine.cancel(id)), [true; 2], "both are there");
     run(&mut engine, &mut told, "both cancelled");
     let records = engine.take_records();
     let seen: Vec<_> =

@@ -10,6 +10,7 @@ The book puts the drawings into its pages, where lines and text take the colour 
 
 import argparse
 import io
+import re
 import sys
 from pathlib import Path
 
@@ -578,6 +579,54 @@ def block_of_q4_0():
     axes.set_xlabel("weight of the block")
     axes.set_title(f"d = {d:.4f}", loc="left")
     axes.legend(loc="upper left", ncols=2, bbox_to_anchor=(0.18, 1.13), borderaxespad=0)
+    return fig
+
+
+# ------------------------------------------------------------------------------------------------------- week 3, day 3
+
+
+def attention_tile():
+    """Positions of a tile of attention, of which a page holds a multiple: the constant in the kernels."""
+    source = (REPOSITORY / "kernels" / "src" / "loops.rs").read_text(encoding="utf-8")
+    return int(re.search(r"const TILE: usize = (\d+);", source)[1])
+
+
+@figure("pages")
+def pages():
+    """Two answers to a prompt of 40 tokens and a text of its own: their block tables, and the pages of the pool."""
+    page = attention_tile()
+    prompt, texts = 40, {"answer A": (43, [0, 2], BLUE), "answer B": (45, [0, 1], ORANGE), "another text": (70, [3, 4, 6], GREEN)}
+    owners = {index: [name for name, (_, table, _) in texts.items() if index in table] for index in range(8)}
+    fig, axes = plt.subplots(figsize=(8.4, 4.3))
+    bare(axes)
+    width, cell = 9.0, 9.0 / page
+    tables = dict(zip(texts, (8.2, 6.2, 4.2), strict=True))
+    axes.text(0, 9.6, "block tables", fontsize=10)
+    axes.text(8.2, 9.6, f"the pool: pages of {page} positions", fontsize=10)
+    place = lambda index: (8.2, 8.4 - index * 1.15)  # noqa: E731
+    for name, (length, table, colour) in texts.items():
+        y = tables[name]
+        axes.text(0, y + 0.75, f"{name}, {length} positions", fontsize=9, color=colour)
+        for i, index in enumerate(table):
+            axes.add_patch(Rectangle((i * 0.9, y - 0.35), 0.9, 0.8, facecolor=mix(colour, 0.2), edgecolor=colour, linewidth=1.2))
+            axes.text(i * 0.9 + 0.45, y + 0.05, str(index), ha="center", va="center", fontsize=10)
+            x, at = place(index)
+            start = (i * 0.9 + 0.45, y - 0.35) if i < len(table) - 1 else (i * 0.9 + 0.9, y + 0.05)
+            axes.add_patch(
+                FancyArrowPatch(start, (x - 0.45, at + 0.4), arrowstyle="-|>", mutation_scale=8, color=colour, linewidth=0.9, alpha=0.8, connectionstyle="arc3,rad=0.06")
+            )
+    for index, names in owners.items():
+        x, y = place(index)
+        axes.text(x - 0.2, y + 0.4, str(index), ha="center", va="center", fontsize=9)
+        for position in range(page):
+            used = [n for n in names if texts[n][1].index(index) * page + position < texts[n][0]]
+            shared = [n for n in used if n.startswith("answer") and texts[n][1].index(index) * page + position < prompt]
+            colour = PURPLE if shared else texts[used[0]][2] if used else None
+            axes.add_patch(Rectangle((x + position * cell, y), cell * 0.86, 0.8, facecolor=mix(colour, 0.55) if colour else "none", edgecolor=GREY, linewidth=0.4))
+        axes.text(x + width + 0.15, y + 0.4, {0: "free", 1: "1 owner", 2: "2 owners"}[len(names)], va="center", fontsize=8.5, color=INK if names else GREY)
+    axes.text(0, 2.2, f"violet: the prompt's {prompt} positions.\nA's first new token was to be\nwritten into page 1, which B\nhad too; so it was copied\nto page 2 before that.", fontsize=8.5, va="top", color=PURPLE)
+    axes.set_xlim(-0.2, 19.2)
+    axes.set_ylim(-0.6, 10.2)
     return fig
 
 

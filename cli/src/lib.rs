@@ -23,6 +23,7 @@ mod quantize;
 mod score;
 mod serving;
 mod session;
+mod simulate;
 mod speed;
 mod synth;
 mod template;
@@ -35,7 +36,8 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 pub use inspect::Roofline;
 pub use serving::{
-    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, TokenBytes,
+    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, PageCounts,
+    Simulated, SimulatedOptions, StepWork, TokenBytes,
 };
 
 use tiny_llm_formats::{
@@ -134,6 +136,12 @@ pub trait Engine: Sized {
     /// # Errors
     /// If there is no room for so many, or this week's engine computes one at a time.
     fn into_batch(self, options: BatchOptions, token_bytes: TokenBytes) -> Result<Box<dyn Batch>>;
+
+    /// The scheduler and the pages of the same engine, without a model.
+    ///
+    /// # Errors
+    /// If this solution has none.
+    fn simulated(options: SimulatedOptions) -> Result<Box<dyn Simulated>>;
 
     /// Takes the bytes of the next token and returns the text that is now certain.
     fn push(stream: &mut Self::TextStream, bytes: &[u8]) -> String;
@@ -310,6 +318,8 @@ enum Command {
     Logits(logits::Args),
     /// Measures load time, prefill and decode speed, and memory; needs no tokenizer.
     Bench(bench::Args),
+    /// Plays a load of requests through week 3's scheduler, at what a model's steps cost.
+    Simulate(simulate::Args),
     /// Measures a model on held-out stories: exact answers by kind of question, and perplexity.
     Score(score::Args),
     /// Measures how well a model predicts the tokens of held-out stories, or of a text file.
@@ -337,6 +347,7 @@ pub fn main<E: Engine>() -> ExitCode {
     let outcome = match cli.command {
         Command::Generate(args) => generate::run::<E>(args),
         Command::Batch(args) => batch::run::<E>(args),
+        Command::Simulate(args) => simulate::run::<E>(&args),
         Command::Chat(args) => chat::run::<E>(args),
         Command::Logits(args) => logits::run::<E>(&args),
         Command::Bench(args) => bench::run::<E>(&args),

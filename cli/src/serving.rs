@@ -15,6 +15,9 @@ pub struct BatchOptions {
     pub max_batch: usize,
     /// At most this many rows a step; 0 is no limit, `None` the engine's own choice.
     pub budget: Option<usize>,
+    /// Keys and values lie in so many pages; if none is said, each request has room for the whole
+    /// context.
+    pub pages: Option<usize>,
 }
 
 /// A request among others.
@@ -57,6 +60,23 @@ pub struct BatchCounts {
     pub steps: u64,
     /// Rows in all of them.
     pub rows: u64,
+    /// Where keys and values lie in pages.
+    pub pages: Option<PageCounts>,
+}
+
+/// Who has which pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PageCounts {
+    /// Pages that there are.
+    pub pages: usize,
+    /// Positions of each.
+    pub page_len: usize,
+    /// Pages that belong to somebody now.
+    pub used: usize,
+    /// The most that did after any step.
+    pub most_used: usize,
+    /// How often a request had to wait again, because there were no more pages.
+    pub preempted: u64,
 }
 
 /// How long requests waited: of all that are over, the median and the 99th percentile.
@@ -93,4 +113,44 @@ pub trait Batch {
 
     /// How long requests waited; `None` if the engine keeps no records, or none is over.
     fn waits(&mut self) -> Option<BatchWaits>;
+}
+
+/// How large a simulated engine is.
+#[derive(Debug, Clone, Copy)]
+pub struct SimulatedOptions {
+    /// Requests that are computed at once.
+    pub max_batch: usize,
+    /// At most this many rows a step; 0 is no limit.
+    pub budget: usize,
+    /// Pages for their keys and values.
+    pub pages: usize,
+    /// Longest sequence, prompt and answer together.
+    pub context: usize,
+}
+
+/// What a step has to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StepWork {
+    /// Rows of the forward pass.
+    pub rows: u64,
+    /// Positions of the cache that they look at, all together.
+    pub positions: u64,
+}
+
+/// An engine without a model: it decides who is computed when, and computes nothing.
+pub trait Simulated {
+    /// Takes a request, whose tokens are 0 and 1, and gives it a number.
+    ///
+    /// # Errors
+    /// As [`Batch::submit`].
+    fn submit(&mut self, prompt: Vec<u32>, max_new_tokens: usize) -> Result<u64>;
+
+    /// One step, and what it would have cost.
+    fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> StepWork;
+
+    /// Whether nothing is left to be done.
+    fn is_idle(&self) -> bool;
+
+    /// Who has which pages.
+    fn pages(&self) -> PageCounts;
 }

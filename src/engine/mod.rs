@@ -1,6 +1,7 @@
 //! The engine of each week, behind what the command line asks for.
 
 mod finite;
+pub(crate) mod simulated;
 pub(crate) mod week1;
 pub(crate) mod week2;
 pub(crate) mod week3;

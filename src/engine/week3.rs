@@ -5,31 +5,69 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow};
 use tiny_llm::{
     week1::sampling::SamplerOptions,
-    week2::{cache::CacheType, model::Model},
+    week2::{
+        cache::{CacheShape, CacheType, DenseCache},
+        kernels::vector::TILE,
+        model::Model,
+        plan::AttentionKind,
+    },
     week3::{
         engine::{Engine, EngineOptions, Event},
+        paged::PagedCache,
+        parts::InParts,
         request::{Request, Sequence},
-        room::dense,
         scheduler::{Load, Scheduler},
         timeline::{Moment, Record, quantile},
     },
 };
 use tiny_llm_cli::{
-    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, Sampling,
-    TokenBytes,
+    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, PageCounts,
+    Sampling, TokenBytes,
 };
 
-use super::{finite::explained, week2::Week2, written::is_written};
+use super::{
+    finite::explained,
+    week2::Week2,
+    written::{is_written, open_task_of_parts},
+};
 
 /// Rows a step, where nobody says otherwise: as many as the kernels for prompts like to have.
 const BUDGET: usize = 512;
+/// Positions of a page: as few as a page can hold, so that the least is left over.
+const PAGE_LEN: usize = TILE;
 
 /// Requests and the model that answers them.
 pub(crate) struct Week3 {
-    engine: Engine,
+    engine: AnyEngine,
     path: PathBuf,
+    /// The most pages in use after any step.
+    most_used: usize,
     /// Of the requests that are over.
     records: Vec<Record>,
+}
+
+/// An engine, and where its keys and values lie.
+enum AnyEngine {
+    /// In one piece for each place.
+    Dense(Engine<DenseCache>),
+    /// In pages.
+    Paged(Engine<PagedCache>),
+    /// In one piece for each place, read in parts.
+    DenseInParts(Engine<InParts<DenseCache>>),
+    /// In pages, read in parts.
+    PagedInParts(Engine<InParts<PagedCache>>),
+}
+
+/// The same of either engine.
+macro_rules! of_any {
+    ($engine:expr, $name:ident => $value:expr) => {
+        match $engine {
+            AnyEngine::Dense($name) => $value,
+            AnyEngine::Paged($name) => $value,
+            AnyEngine::DenseInParts($name) => $value,
+            AnyEngine::PagedInParts($name) => $value,
+        }
+    };
 }
 
 impl Week3 {
@@ -41,23 +79,69 @@ impl Week3 {
     ) -> Result<Self> {
         let (model, plan, cache_type, path) = loaded.into_parts();
         let context = model.config.max_positions;
-        let bytes = cache_bytes(&model, options.max_batch, context, cache_type);
+        let (sequences, positions) = match options.pages {
+            Some(pages) => (1, pages.checked_mul(PAGE_LEN)),
+            None => (options.max_batch, Some(context)),
+        };
+        let bytes =
+            positions.and_then(|positions| cache_bytes(&model, sequences, positions, cache_type));
         let room = bytes.is_some_and(|n| Vec::<u8>::new().try_reserve_exact(n).is_ok());
         if !room {
-            return Err(anyhow!(
-                "there is no room for the keys and values of {} sequences of {context} tokens; ask for a smaller --max-batch or --context",
-                options.max_batch
-            ));
+            return Err(match options.pages {
+                Some(pages) => anyhow!(
+                    "there is no room for the keys and values of {pages} pages of {PAGE_LEN} positions; ask for fewer --pages"
+                ),
+                None => anyhow!(
+                    "there is no room for the keys and values of {sequences} sequences of {context} tokens; ask for a smaller --max-batch or --context, or for --pages"
+                ),
+            });
         }
-        let cache = dense(&model, options.max_batch, context, cache_type);
+        let shape = shape(&model, options.max_batch, context);
         // What day 2 has not written is left out.
         let budget = match options.budget {
             Some(rows) => Some(rows).filter(|&rows| rows > 0),
             None => is_written(schedule).then_some(BUDGET),
         };
-        let options = EngineOptions { budget, records: is_written(record), ..Default::default() };
-        let engine = Engine::new(model, plan, cache, options, token_bytes);
-        Ok(Self { engine, path, records: Vec::new() })
+        let others = EngineOptions { budget, records: is_written(record), ..Default::default() };
+        // In parts as soon as that is written: then answers do not depend on the company.
+        let in_parts = plan.attention == AttentionKind::Streaming && open_task_of_parts().is_none();
+        let engine = match options.pages {
+            None => {
+                let cache = DenseCache::new(shape, cache_type);
+                if in_parts {
+                    let cache = InParts::new(cache);
+                    AnyEngine::DenseInParts(Engine::new(model, plan, cache, others, token_bytes))
+                } else {
+                    AnyEngine::Dense(Engine::new(model, plan, cache, others, token_bytes))
+                }
+            }
+            Some(pages) => {
+                let cache = PagedCache::new(shape, PAGE_LEN, pages, cache_type);
+                if in_parts {
+                    let cache = InParts::new(cache);
+                    AnyEngine::PagedInParts(Engine::new(model, plan, cache, others, token_bytes))
+                } else {
+                    AnyEngine::Paged(Engine::new(model, plan, cache, others, token_bytes))
+                }
+            }
+        };
+        Ok(Self { engine, path, most_used: 0, records: Vec::new() })
+    }
+
+    /// Who has which pages, if there are pages.
+    fn pages(&self) -> Option<PageCounts> {
+        let pool = match &self.engine {
+            AnyEngine::Paged(engine) => engine.cache().pool(),
+            AnyEngine::PagedInParts(engine) => engine.cache().inner().pool(),
+            AnyEngine::Dense(_) | AnyEngine::DenseInParts(_) => return None,
+        };
+        Some(PageCounts {
+            pages: pool.num_pages(),
+            page_len: PAGE_LEN,
+            used: pool.num_pages() - pool.num_free(),
+            most_used: self.most_used,
+            preempted: of_any!(&self.engine, engine => engine.counts()).preempted,
+        })
     }
 }
 
@@ -74,7 +158,18 @@ fn record() {
     let _ = (record.time_to_first_token(), quantile(&mut [1], 0.5));
 }
 
-/// What a dense cache takes.
+fn shape(model: &Model, sequences: usize, capacity: usize) -> CacheShape {
+    let c = &model.config;
+    CacheShape {
+        layers: c.n_layers,
+        sequences,
+        kv_heads: c.n_kv_heads,
+        capacity,
+        head_dim: c.head_dim,
+    }
+}
+
+/// What a cache takes.
 fn cache_bytes(model: &Model, sequences: usize, context: usize, kind: CacheType) -> Option<usize> {
     let c = &model.config;
     let size = match kind {
@@ -91,28 +186,35 @@ impl Batch for Week3 {
         let BatchRequest { request, stop_texts } = request;
         let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
             request.sampling;
-        self.engine.submit(Request {
+        let request = Request {
             prompt: request.prompt,
             max_new_tokens: request.max_new_tokens,
             stop_tokens: request.stop_tokens,
             stop_texts,
             sampling: SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty },
             seed,
-        })
+        };
+        of_any!(&mut self.engine, engine => engine.submit(request))
     }
 
     fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> Result<()> {
-        self.engine.step(&mut |event| {
+        let mut on_event = |event| {
             on_event(match event {
                 Event::Token { id, token } => BatchEvent::Token(id, token),
                 Event::Finished { id, reason } => BatchEvent::Finished(id, reason),
             });
-        });
-        if self.engine.is_broken() { Err(explained(&self.path)) } else { Ok(()) }
+        };
+        of_any!(&mut self.engine, engine => engine.step(&mut on_event));
+        self.most_used = self.pages().map_or(0, |pages| pages.used.max(pages.most_used));
+        if of_any!(&self.engine, engine => engine.is_broken()) {
+            Err(explained(&self.path))
+        } else {
+            Ok(())
+        }
     }
 
     fn rows(&self) -> Vec<BatchRow> {
-        let running = self.engine.running().iter();
+        let running = of_any!(&self.engine, engine => engine.running()).iter();
         let row = |sequence: &Sequence| {
             Some(BatchRow {
                 slot: sequence.slot?,
@@ -126,12 +228,13 @@ impl Batch for Week3 {
     }
 
     fn counts(&self) -> BatchCounts {
-        let counts = self.engine.counts();
-        BatchCounts { steps: counts.steps, rows: counts.rows }
+        let counts = of_any!(&self.engine, engine => engine.counts());
+        BatchCounts { steps: counts.steps, rows: counts.rows, pages: self.pages() }
     }
 
     fn waits(&mut self) -> Option<BatchWaits> {
-        self.records.extend(self.engine.take_records().into_iter().map(|(_, record)| record));
+        let records = of_any!(&mut self.engine, engine => engine.take_records());
+        self.records.extend(records.into_iter().map(|(_, record)| record));
         let both = |number: &dyn Fn(&Record) -> Option<u64>| {
             let mut numbers: Vec<u64> = self.records.iter().filter_map(number).collect();
             Some([quantile(&mut numbers, 0.5)?, quantile(&mut numbers, 0.99)?])

@@ -22,5 +22,7 @@ mod options;
 mod process;
 #[cfg(feature = "reference")]
 mod quantize;
+#[cfg(feature = "reference")]
+mod simulate;
 #[cfg(not(feature = "reference"))]
 mod stubs;

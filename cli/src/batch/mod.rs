@@ -16,9 +16,9 @@ use anyhow::{Result, anyhow, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    Batch, BatchEvent, BatchOptions, BatchRequest, BatchWaits, Engine, Request,
+    Batch, BatchEvent, BatchOptions, BatchRequest, BatchWaits, Engine, PageCounts, Request,
     interrupt::{self, Caught},
-    options::{ModelOption, SamplingOptions, count},
+    options::{ModelOption, SamplingOptions, at_least_one, count},
     output::{bounded, note, one_line},
     session::Session,
     template::Template,
@@ -54,6 +54,9 @@ pub(super) struct Args {
     /// Rows a step at most, of prompts and answers together; 0 is no limit [default: 512 once day 2 is written]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
+    /// Keep keys and values in so many pages of 32 positions, instead of a whole context for each
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pages: Option<usize>,
     /// At most this many new tokens, where a line does not say
     #[arg(short = 'n', long, value_name = "N", default_value = "128", value_parser = count, allow_negative_numbers = true)]
     max_new_tokens: usize,
@@ -109,7 +112,8 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let described = engine.described();
     let tokenizer = Arc::new(tokenizer);
     let bytes = Arc::clone(&tokenizer);
-    let options = BatchOptions { max_batch: args.max_batch, budget: args.budget };
+    let options =
+        BatchOptions { max_batch: args.max_batch, budget: args.budget, pages: args.pages };
     let batch = engine.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
     let template = Template::of(template, &model.path(), &tokenizer);
     let places = if args.watch { args.max_batch } else { 0 };
@@ -277,13 +281,21 @@ impl<E: Engine> Run<E> {
 
     fn summary(&self, seconds: f64) -> String {
         let counts = self.batch.counts();
+        let pages = counts.pages.map(|p| {
+            let PageCounts { pages, page_len, most_used, preempted, .. } = p;
+            format!(
+                "\npages    {most_used} of {pages} in use at most, of {page_len} positions each; \
+                 {preempted} times a request had to wait again"
+            )
+        });
         format!(
-            "batch    {} prompt tokens and {} new ones, {:.1} new tokens/s; {} steps of {:.1} rows",
+            "batch    {} prompt tokens and {} new ones, {:.1} new tokens/s; {} steps of {:.1} rows{}",
             self.prompt_tokens,
             self.new_tokens,
             self.new_tokens as f64 / seconds.max(1e-9),
             counts.steps,
             counts.rows as f64 / counts.steps.max(1) as f64,
+            pages.unwrap_or_default(),
         )
     }
 }

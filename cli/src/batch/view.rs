@@ -64,7 +64,9 @@ impl View {
         let rate = new_tokens as f64 / self.start.elapsed().as_secs_f64().max(1e-9);
         let each = counts.rows as f64 / counts.steps.max(1) as f64;
         self.total.set_position(answered as u64);
-        self.total.set_message(format!("{rate:.1} tokens/s, {each:.1} rows a step"));
+        let pages = counts.pages.map(|p| format!(", {} of {} pages", p.used, p.pages));
+        let pages = pages.unwrap_or_default();
+        self.total.set_message(format!("{rate:.1} tokens/s, {each:.1} rows a step{pages}"));
     }
 
     /// Takes the lines away.

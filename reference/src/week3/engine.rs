@@ -5,6 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use anyhow::{Result, ensure};
 
 use super::{
+    pass::{ModelPass, Pass},
     request::{Phase, Request, RequestId, Sequence},
     room::EngineCache,
     scheduler::{Load, Scheduler},
@@ -13,12 +14,7 @@ use super::{
 };
 use crate::{
     week1::{generate::FinishReason, sampling::SamplerOptions},
-    week2::{
-        cache::DenseCache,
-        model::{Model, Workspace},
-        plan::Plan,
-        rows::Row,
-    },
+    week2::{cache::DenseCache, model::Model, plan::Plan, rows::Row},
 };
 
 /// What an engine keeps to.
@@ -68,13 +64,14 @@ pub struct Counts {
     pub rows: u64,
     /// The most rows of one pass.
     pub most_rows: usize,
+    /// How often what had been computed of a request was given up, because the cache had no more room.
+    pub preempted: u64,
 }
 
 /// Requests, a model and a cache. The order of computation is first come, first served; a request
 /// joins as soon as there is a place, and leaves as soon as it is done, while the others go on.
-pub struct Engine<C = DenseCache> {
-    model: Arc<Model>,
-    plan: Arc<Plan>,
+pub struct Engine<C = DenseCache, P = ModelPass> {
+    pass: P,
     context: usize,
     scheduler: Option<Scheduler>,
     cache: C,
@@ -85,7 +82,6 @@ pub struct Engine<C = DenseCache> {
     counts: Counts,
     /// Whether logits came that are no numbers.
     broken: bool,
-    work: Workspace,
     /// What the scheduler sees of `running`.
     loads: Vec<Load>,
     /// How many rows each of `running` has in the step.
@@ -113,9 +109,17 @@ impl<C: EngineCache> Engine<C> {
         options: EngineOptions,
         token_bytes: TokenBytes,
     ) -> Self {
+        Self::with_pass(ModelPass::new(model, plan), cache, options, token_bytes)
+    }
+}
+
+impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
+    /// The same for whatever answers its rows.
+    #[must_use]
+    pub fn with_pass(pass: P, cache: C, options: EngineOptions, token_bytes: TokenBytes) -> Self {
         let shape = cache.shape();
         Self {
-            context: options.context.min(shape.capacity).min(model.config.max_positions),
+            context: options.context.min(shape.capacity).min(pass.max_positions()),
             scheduler: options.budget.map(Scheduler::new),
             slots: Slots::new(shape.sequences),
             waiting: VecDeque::new(),
@@ -123,13 +127,11 @@ impl<C: EngineCache> Engine<C> {
             next_id: 0,
             counts: Counts::default(),
             broken: false,
-            work: Workspace::default(),
             loads: Vec::with_capacity(shape.sequences),
             shares: Vec::with_capacity(shape.sequences),
             records: options.records.then(Vec::new),
             rows: Vec::new(),
-            model,
-            plan,
+            pass,
             cache,
             token_bytes,
         }
@@ -141,7 +143,7 @@ impl<C: EngineCache> Engine<C> {
     /// If the prompt is empty, longer than the context, or has a token that is not in the
     /// vocabulary; or if a sampling option is out of range. Nothing else changes.
     pub fn submit(&mut self, request: Request) -> Result<RequestId> {
-        let (prompt, vocabulary) = (&request.prompt, self.model.config.vocab_size);
+        let (prompt, vocabulary) = (&request.prompt, self.pass.vocab_size());
         ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
         ensure!(
             prompt.len() <= self.context,
@@ -208,6 +210,12 @@ impl<C: EngineCache> Engine<C> {
         self.records.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
+    /// What answers the rows.
+    #[must_use]
+    pub fn pass(&self) -> &P {
+        &self.pass
+    }
+
     /// Where the keys and values are.
     #[must_use]
     pub fn cache(&self) -> &C {
@@ -240,7 +248,7 @@ impl<C: EngineCache> Engine<C> {
         self.counts.steps += 1;
         self.counts.rows += self.rows.len() as u64;
         self.counts.most_rows = self.counts.most_rows.max(self.rows.len());
-        self.model.forward(&self.rows, &mut self.cache, &self.plan, &mut self.work);
+        self.pass.run(&self.rows, &mut self.cache);
         self.choose(on_event);
         self.record_ends();
         self.retire(on_event);
@@ -266,19 +274,47 @@ impl<C: EngineCache> Engine<C> {
         }
     }
 
-    /// Makes room in the cache for what the step will write.
+    /// Makes room in the cache for what the step will write, for the oldest request first. Where there
+    /// is none, the youngest has to give its place back, until there is.
     fn reserve(&mut self) {
-        for (sequence, rows) in self.running.iter().zip(&self.shares) {
+        let mut ready = 0;
+        while ready < self.running.len() {
+            let (sequence, rows) = (&self.running[ready], self.shares[ready]);
             let slot = sequence.slot.expect("a request that runs has a place");
-            let room = self.cache.reserve(slot, sequence.num_computed + rows);
-            assert!(room, "request {}: its place has no room for {rows} more", sequence.id);
+            if self.cache.reserve(slot, sequence.num_computed + rows) {
+                ready += 1;
+                continue;
+            }
+            let (id, before) = (sequence.id, self.running.len());
+            assert!(before > 1, "request {id}: there is no room for it in an empty cache");
+            // Whoever has just been let in loses nothing.
+            let lost = self.running.last().is_some_and(|youngest| youngest.num_computed > 0);
+            self.counts.preempted += u64::from(lost);
+            self.preempt();
+            assert!(self.running.len() < before, "preempted, but as many requests run as before");
         }
+        self.shares.truncate(ready);
+    }
+
+    /// Makes the youngest running request wait again, before all others, and gives back its place
+    /// and what the cache holds of it. Its tokens and its sampler stay: once it is admitted again,
+    /// they are computed again, and its answer goes on as if nothing had happened.
+    fn preempt(&mut self) {
+        // SOLUTION week3-day3 task 4
+        let Some(mut youngest) = self.running.pop() else { return };
+        let slot = youngest.slot.take().expect("a request that runs has a place");
+        self.cache.truncate(slot, 0);
+        self.slots.release(slot, youngest.id);
+        youngest.num_computed = 0;
+        youngest.phase = Phase::Waiting;
+        self.waiting.push_front(youngest);
+        // END SOLUTION
     }
 
     /// Chooses a token for every request of which all tokens so far have been computed.
     fn choose(&mut self, on_event: &mut dyn FnMut(Event)) {
         let now = self.now();
-        let mut logits = self.work.logits().chunks_exact(self.model.config.vocab_size);
+        let mut logits = self.pass.logits().chunks_exact(self.pass.vocab_size());
         for (sequence, &rows) in self.running.iter_mut().zip(&self.shares) {
             if rows == 0 || !sequence.computed(rows) {
                 continue;

@@ -3,9 +3,15 @@
 //! In reading order: `request` (what a client asks for, and a request's life), `stop` (texts that end
 //! an answer), `slots` (who has which place in the cache), `engine` (the loop around them);
 //! `scheduler` (whose rows go into a step), `timeline` (how long requests wait); and what is
-//! provided: `room` (what the engine asks of a cache), `sampler` (how tokens are chosen).
+//! provided: `room` (what the engine asks of a cache), `pass` (what it asks of a model), `sampler`
+//! (how tokens are chosen).
 
 pub mod engine;
+pub mod paged;
+pub mod parts;
+pub mod pass;
+pub mod pool;
+pub mod reader;
 pub mod request;
 pub mod room;
 pub mod sampler;

@@ -6,6 +6,9 @@ pub(crate) use super::rust::week3 as rust;
 use crate::submodule;
 
 mod engine;
+mod paged;
+mod parts;
+mod pool;
 mod request;
 mod scheduler;
 mod slots;
@@ -20,5 +23,8 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add("slots", slots::fill)?;
     add("engine", engine::fill)?;
     add("scheduler", scheduler::fill)?;
-    add("timeline", timeline::fill)
+    add("timeline", timeline::fill)?;
+    add("pool", pool::fill)?;
+    add("paged", paged::fill)?;
+    add("parts", parts::fill)
 }

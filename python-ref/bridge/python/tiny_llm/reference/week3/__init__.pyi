@@ -1,4 +1,7 @@
 from . import engine as engine
+from . import paged as paged
+from . import parts as parts
+from . import pool as pool
 from . import request as request
 from . import scheduler as scheduler
 from . import slots as slots
