@@ -41,15 +41,23 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 fn dot(rows: [&[u8]; STREAMS], x: &[Int8Group]) -> [f32; STREAMS] {
     let ahead = distance();
     let mut sums = _mm_setzero_ps();
-    let mut filled = [[0; 8 * BYTES]; STREAMS];
+    let mut filled = [[0; 16 * BYTES]; STREAMS];
     for (g, x) in x.iter().enumerate() {
         let (start, len) = (g * 8 * BYTES, rows[0].len());
-        let mut eights = [&filled[0]; STREAMS];
+        let mut eights = [&[0; 8 * BYTES]; STREAMS];
         if start + 8 * BYTES > len {
+            // The last eight blocks, so many as the compiler knows, and zeros behind them.
+            let last = len.min(8 * BYTES);
             for s in 0..STREAMS {
-                filled[s][..len - start].copy_from_slice(&rows[s][start..]);
+                match rows[s].last_chunk::<{ 8 * BYTES }>() {
+                    Some(eight) => filled[s][..8 * BYTES].copy_from_slice(eight),
+                    None => filled[s][..len].copy_from_slice(rows[s]),
+                }
             }
-            eights = filled.each_ref();
+            let first = start + last - len;
+            for s in 0..STREAMS {
+                eights[s] = part(&filled[s], first);
+            }
         } else {
             for s in 0..STREAMS {
                 // So many as the compiler knows: nothing is to be checked in `codes` and `scales`.
