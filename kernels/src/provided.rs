@@ -23,7 +23,7 @@ use tiny_llm_formats::gguf::TensorType;
 pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     match rung {
         #[cfg(target_arch = "x86_64")]
-        Rung::Avx2 => avx2::kernel(tensor_type, rows),
+        Rung::Avx2 => Some(avx2::kernel(tensor_type, rows)),
         #[cfg(target_arch = "x86_64")]
         Rung::Avx512Vnni => Some(avx512::kernel(tensor_type, rows)),
         #[cfg(target_arch = "aarch64")]

@@ -22,5 +22,9 @@ mod options;
 mod process;
 #[cfg(feature = "reference")]
 mod quantize;
+#[cfg(feature = "reference")]
+mod simulate;
+#[cfg(feature = "reference")]
+mod sooner;
 #[cfg(not(feature = "reference"))]
 mod stubs;

@@ -1,6 +1,9 @@
 //! Replicas of an engine, and requests that come to them: what happens when.
 
-use std::{collections::HashMap, str::FromStr};
+use std::{
+    collections::{HashMap, VecDeque},
+    str::FromStr,
+};
 
 use anyhow::Result;
 
@@ -56,12 +59,16 @@ pub(super) struct Outcome {
     pub steps: u64,
     pub rows: u64,
     pub preempted: u64,
+    /// Positions of prompts that were in a cache already.
+    pub attached: u64,
     /// The most pages in use after any step, in any replica.
     pub most_pages: usize,
     /// From a request's arrival to its first token.
     pub first_token: Histogram,
     /// Between two tokens of a request.
     pub gap: Histogram,
+    /// The longest gap of each request.
+    pub longest_gap: Histogram,
 }
 
 struct Replica {
@@ -69,12 +76,39 @@ struct Replica {
     /// When its step ends; if it is idle, when its last one did.
     free_at: f64,
     open: HashMap<u64, Open>,
+    /// Who has not been handed to the engine yet. It looks at all that it has in every step, and a
+    /// server would not hand it a queue of thousands either.
+    queue: VecDeque<Arrival>,
 }
 
 /// A request that has been told no end yet.
 struct Open {
     arrived: f64,
     last_token: Option<f64>,
+    longest_gap: f64,
+}
+
+impl Replica {
+    fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.engine.is_idle()
+    }
+
+    /// Requests that have not been told an end.
+    fn num_open(&self) -> usize {
+        self.open.len() + self.queue.len()
+    }
+
+    /// Hands over who waits, the first first, until the engine has so many.
+    fn fill(&mut self, most: usize) -> Result<()> {
+        while self.open.len() < most {
+            let Some(Arrival { time, prompt, max_new_tokens }) = self.queue.pop_front() else {
+                break;
+            };
+            let id = self.engine.submit(prompt, max_new_tokens)?;
+            self.open.insert(id, Open { arrived: time, last_token: None, longest_gap: 0.0 });
+        }
+        Ok(())
+    }
 }
 
 /// Replicas and the time.
@@ -83,18 +117,27 @@ pub(super) struct Cluster {
     routing: Routing,
     turn: usize,
     cost: Cost,
+    /// Requests that an engine is handed at most, those that it computes included.
+    handed: usize,
     outcome: Outcome,
     events: Vec<BatchEvent>,
 }
 
 impl Cluster {
-    pub(super) fn new(engines: Vec<Box<dyn Simulated>>, routing: Routing, cost: Cost) -> Self {
-        let replica = |engine| Replica { engine, free_at: 0.0, open: HashMap::new() };
+    pub(super) fn new(
+        engines: Vec<Box<dyn Simulated>>,
+        max_batch: usize,
+        routing: Routing,
+        cost: Cost,
+    ) -> Self {
+        let replica =
+            |engine| Replica { engine, free_at: 0.0, open: HashMap::new(), queue: VecDeque::new() };
         Self {
             replicas: engines.into_iter().map(replica).collect(),
             routing,
             turn: 0,
             cost,
+            handed: 2 * max_batch,
             outcome: Outcome::default(),
             events: Vec::new(),
         }
@@ -107,19 +150,20 @@ impl Cluster {
             let step = self.next_step();
             let arrives = arrivals.peek().map(|arrival| arrival.time);
             match (arrives, step) {
-                (Some(time), Some((_, start))) if time > start => self.step(step),
+                (Some(time), Some((_, start))) if time > start => self.step(step)?,
                 (Some(_), _) => {
                     let arrival = arrivals.next().expect("it was looked at");
-                    self.submit(arrival)?;
+                    self.submit(arrival);
                     on_request();
                 }
-                (None, Some(_)) => self.step(step),
+                (None, Some(_)) => self.step(step)?,
                 (None, None) => break,
             }
         }
         for replica in &self.replicas {
             let pages = replica.engine.pages();
             self.outcome.preempted += pages.preempted;
+            self.outcome.attached += pages.found.map_or(0, |(found, _)| found);
             self.outcome.most_pages = self.outcome.most_pages.max(pages.most_used);
             self.outcome.seconds = self.outcome.seconds.max(replica.free_at);
         }
@@ -128,26 +172,23 @@ impl Cluster {
 
     /// The replica whose step begins first, and when.
     fn next_step(&self) -> Option<(usize, f64)> {
-        let busy = self.replicas.iter().enumerate().filter(|(_, r)| !r.engine.is_idle());
+        let busy = self.replicas.iter().enumerate().filter(|(_, r)| !r.is_idle());
         busy.map(|(i, r)| (i, r.free_at)).min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    fn submit(&mut self, arrival: Arrival) -> Result<()> {
-        let Arrival { time, prompt, max_new_tokens } = arrival;
-        let to = self.route(&prompt);
+    fn submit(&mut self, arrival: Arrival) {
+        let to = self.route(&arrival.prompt);
         let replica = &mut self.replicas[to];
-        if replica.engine.is_idle() {
-            replica.free_at = replica.free_at.max(time);
+        if replica.is_idle() {
+            replica.free_at = replica.free_at.max(arrival.time);
         }
-        self.outcome.prompt_tokens += prompt.len() as u64;
-        let id = replica.engine.submit(prompt, max_new_tokens)?;
-        replica.open.insert(id, Open { arrived: time, last_token: None });
-        Ok(())
+        self.outcome.prompt_tokens += arrival.prompt.len() as u64;
+        replica.queue.push_back(arrival);
     }
 
     fn route(&mut self, prompt: &[u32]) -> usize {
         let n = self.replicas.len();
-        let open = |i: usize| self.replicas[i].open.len();
+        let open = |i: usize| self.replicas[i].num_open();
         let least = (0..n).min_by_key(|&i| open(i)).expect("at least one replica");
         match self.routing {
             Routing::RoundRobin => {
@@ -165,9 +206,10 @@ impl Cluster {
         }
     }
 
-    fn step(&mut self, step: Option<(usize, f64)>) {
+    fn step(&mut self, step: Option<(usize, f64)>) -> Result<()> {
         let (i, start) = step.expect("a step that begins");
         let replica = &mut self.replicas[i];
+        replica.fill(self.handed)?;
         self.events.clear();
         let work = replica.engine.step(&mut |event| self.events.push(event));
         let end = start + self.cost.of(work);
@@ -181,13 +223,20 @@ impl Cluster {
                     self.outcome.new_tokens += 1;
                     match open.last_token.replace(end) {
                         None => self.outcome.first_token.add(end - open.arrived),
-                        Some(last) => self.outcome.gap.add(end - last),
+                        Some(last) => {
+                            self.outcome.gap.add(end - last);
+                            open.longest_gap = open.longest_gap.max(end - last);
+                        }
                     }
                 }
                 BatchEvent::Finished(id, _) => {
-                    replica.open.remove(&id);
+                    let open = replica.open.remove(&id);
+                    if let Some(gap) = open.map(|open| open.longest_gap).filter(|gap| *gap > 0.0) {
+                        self.outcome.longest_gap.add(gap);
+                    }
                 }
             }
         }
+        Ok(())
     }
 }

@@ -30,7 +30,7 @@ Options that take a LIST try each of its values with each of the others', and pr
 )]
 pub(super) struct Args {
     /// Requests that come
-    #[arg(long, value_name = "N", default_value = "10000", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = up_to::<100_000_000>)]
     requests: usize,
     /// Requests a second, on average: a LIST, as 1,2,4
     #[arg(long, value_name = "LIST", default_value = "1", value_delimiter = ',', value_parser = positive)]
@@ -51,25 +51,28 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     shared_prompts: usize,
     /// Tokens of such a text
-    #[arg(long, value_name = "N", default_value = "500", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value = "500", value_parser = up_to::<1_000_000>)]
     shared_tokens: usize,
     /// Of the random numbers
     #[arg(long, value_name = "N", default_value = "0")]
     seed: u64,
     /// Requests that are computed at once: a LIST
-    #[arg(long, value_name = "LIST", default_value = "16", value_delimiter = ',', value_parser = at_least_one)]
+    #[arg(long, value_name = "LIST", default_value = "16", value_delimiter = ',', value_parser = up_to::<4096>)]
     max_batch: Vec<usize>,
     /// Rows a step at most, of prompts and answers together; 0 is no limit: a LIST
     #[arg(long, value_name = "LIST", default_value = "512", value_delimiter = ',', value_parser = count)]
     budget: Vec<usize>,
     /// Pages for keys and values, of 32 positions each: a LIST
-    #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = at_least_one)]
+    #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = up_to::<10_000_000>)]
     pages: Vec<usize>,
+    /// Remember the pages of prompts, so that a request computes only what no other has
+    #[arg(long)]
+    share_prefixes: bool,
     /// Longest sequence, prompt and answer together
-    #[arg(short = 'c', long, value_name = "N", default_value = "4096", value_parser = at_least_one)]
+    #[arg(short = 'c', long, value_name = "N", default_value = "4096", value_parser = up_to::<1_000_000>)]
     context: usize,
     /// Engines that serve side by side: a LIST
-    #[arg(long, value_name = "LIST", default_value = "1", value_delimiter = ',', value_parser = at_least_one)]
+    #[arg(long, value_name = "LIST", default_value = "1", value_delimiter = ',', value_parser = up_to::<1024>)]
     replicas: Vec<usize>,
     /// Which of them gets a request: a LIST of round-robin, least-loaded, prefix
     #[arg(long, value_name = "LIST", default_value = "round-robin", value_delimiter = ',')]
@@ -100,7 +103,13 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     for &max_batch in &args.max_batch {
         for &budget in &args.budget {
             for &pages in &args.pages {
-                let options = SimulatedOptions { max_batch, budget, pages, context: args.context };
+                let options = SimulatedOptions {
+                    max_batch,
+                    budget,
+                    pages,
+                    share_prefixes: args.share_prefixes,
+                    context: args.context,
+                };
                 for &replicas in &args.replicas {
                     for &routing in &args.routing {
                         for &rate in &args.rate {
@@ -152,7 +161,7 @@ fn simulated<E: Engine>(
     };
     let start = Instant::now();
     let mut submitted = 0usize;
-    let outcome = Cluster::new(engines?, routing, cost).serve(&load, || {
+    let outcome = Cluster::new(engines?, options.max_batch, routing, cost).serve(&load, || {
         submitted += 1;
         if submitted.is_multiple_of(100_000) {
             let seconds = start.elapsed().as_secs_f64();
@@ -169,7 +178,7 @@ fn measured<E: Engine>(args: &Args) -> Result<Cost> {
     let engine = E::load(&path, &options)?;
     let (context, vocabulary) = (engine.config().max_positions, engine.config().vocab_size);
     let described = engine.described();
-    let batch = BatchOptions { max_batch: 16, budget: Some(0), pages: None };
+    let batch = BatchOptions { max_batch: 16, budget: Some(0), pages: None, share_prefixes: false };
     let mut batch = engine.into_batch(batch, Box::new(|_| Vec::new()))?;
     let fit = cost::measure(batch.as_mut(), context.min(args.context).min(1024), vocabulary)?;
     note(&format!(
@@ -181,6 +190,13 @@ fn measured<E: Engine>(args: &Args) -> Result<Cost> {
         100.0 * fit.largest_error,
     ));
     Ok(fit.cost)
+}
+
+fn up_to<const MOST: usize>(text: &str) -> Result<usize, String> {
+    count(text)
+        .ok()
+        .filter(|n| (1..=MOST).contains(n))
+        .ok_or_else(|| format!("expected a whole number from 1 to {MOST}"))
 }
 
 fn number(text: &str) -> Option<f64> {

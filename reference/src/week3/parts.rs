@@ -254,4 +254,12 @@ impl<C: Pages + EngineCache> EngineCache for InParts<C> {
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         self.cache.reserve(sequence, len)
     }
+
+    fn attach_prefix(&mut self, sequence: usize, tokens: &[u32]) -> usize {
+        self.cache.attach_prefix(sequence, tokens)
+    }
+
+    fn remember(&mut self, sequence: usize, tokens: &[u32]) {
+        self.cache.remember(sequence, tokens);
+    }
 }

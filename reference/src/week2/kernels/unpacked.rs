@@ -75,8 +75,11 @@ pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
             let t = tile.rows().start;
             matrix_vector(dot, rows, x.int8_row(t), tile.row_mut(t));
         }
-        _ => {
-            matrix_matrix(|bytes, row| unpack_row(weight.tensor_type, bytes, row), weight, x, tile);
-        }
+        _ => kernel_for_many(weight, x, tile),
     }
+}
+
+/// The same, which unpacks for one row as well: a product of its own may add in another order.
+pub fn kernel_for_many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    matrix_matrix(|bytes, row| unpack_row(weight.tensor_type, bytes, row), weight, x, tile);
 }
