@@ -160,7 +160,7 @@ fn attend_in_parts<C: Pages>(
                 *reader = Reader { sequence, visible, q, softmax, sums };
             }
             let readers = &mut readers[..block.len()];
-            let mut desk = Desk::default();
+            let mut desk = Desk::for_queries(readers.len() * group);
             read_pages(cache, (layer, head), start..end, readers, scale, &mut desk);
         }
         for (state, softmax) in states.chunks_exact_mut(2).zip(softmax) {
