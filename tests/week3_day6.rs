@@ -13,7 +13,7 @@ use tiny_llm::{
     week2::{
         cache::{CacheType, KvCache},
         generate::Session,
-        kernels::Rung,
+        kernels::{Rung, vector::TILE},
         load::{self, Rope},
         matrix::Matrix,
         model::Model,
@@ -26,6 +26,7 @@ use tiny_llm::{
         draft_length::{Costs, DraftLength, PROBE, best_length, expected_tokens},
         drafter::{DraftModel, Drafter, LookupDrafter},
         lookup::draft_from_text,
+        paged::PagedCache,
         speculate::Speculation,
     },
 };
@@ -811,6 +812,41 @@ fn task_5_the_same_greedy_text() {
             }
         }
     }
+}
+
+/// In a cache of pages, what is refused gives back the pages that it alone had (day 3), and the text is
+/// the same.
+#[test]
+fn task_5_rewinds_across_pages() {
+    let (model, mut rng) = (model("llama"), Rng::new(8));
+    let prompt: Vec<u32> = (0..TILE - 3).map(|_| (rng.next_u64() % 37) as u32).collect();
+    let shape = session(Arc::clone(&model), 96).cache().shape();
+    let paged = PagedCache::new(shape, TILE, 3, CacheType::F32);
+    let plan = Arc::clone(&session(Arc::clone(&model), 8).plan);
+    let mut session_in_pages = Session::with_cache(Arc::clone(&model), plan, paged);
+    let mut dense = session(model, 96);
+    let wrong = |_: &[u32], k: usize| vec![36; k];
+    let (mut here, mut there) = (speculation(Scripted(wrong), 5), speculation(Scripted(wrong), 5));
+    let (mut text, mut expected) = (prompt.clone(), prompt);
+    resting_on(&[RULE], || {
+        for _ in 0..12 {
+            let call = format!("a step in pages of {TILE} positions, behind {} tokens", text.len());
+            check::assert_accepts(&call, || {
+                let mut rng = Rng::new(5);
+                here.step(&mut session_in_pages, &mut text, (9, 8), &greedy(), &mut rng)
+            })
+            .unwrap_or_else(|error| panic!("{call}: {error:#}"));
+            step(&mut there, &mut dense, &mut expected, 9);
+            check::assert_answer(&format!("{call}: the text"), &text, &expected);
+            let cache = session_in_pages.cache();
+            let pages = cache.table(0).len();
+            check::assert_answer(
+                &format!("{call}: positions in the cache, its pages, and free pages of 3\n "),
+                &(cache.len(0), pages, cache.pool().num_free()),
+                &(text.len() - 1, (text.len() - 1).div_ceil(TILE), 3 - pages),
+            );
+        }
+    });
 }
 
 /// A penalty looks at all tokens before, and the drafts of a pass are among them.
