@@ -56,6 +56,7 @@ pub(crate) struct PagedCache {
 }
 
 #[pymethods]
+#[allow(clippy::too_many_arguments, reason = "as in Python, where they have names")]
 impl PagedCache {
     #[new]
     #[pyo3(signature = (
