@@ -120,6 +120,13 @@ impl Engine for Solution {
         }
     }
 
+    fn sooner(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Week1(_) => Vec::new(),
+            Self::Week2(engine) => engine.sooner(),
+        }
+    }
+
     fn threads(&self) -> usize {
         match self {
             Self::Week1(_) => 1,

@@ -630,6 +630,72 @@ def pages():
     return fig
 
 
+# ------------------------------------------------------------------------------------------------- week 3, days 5 and 6
+
+
+@figure("prefixes")
+def prefixes():
+    """A new request's block table: two pages that the index has found, and one of its own. Who owns each page of the pool."""
+    fig, axes = plt.subplots(figsize=(8.4, 3.6))
+    bare(axes)
+    rows = [("a request that runs", 4.6, [0, 1, 2], BLUE), ("the index", 2.9, [0, 1, 4], PURPLE), ("a new request", 1.2, [0, 1, 5], ORANGE)]
+    pool = {0: "You are a help…", 1: "…ful assistant.", 2: "What is a page?", 3: "free", 4: "(an old text)", 5: "Who are you?"}
+    place = lambda index: (6.6, 5.2 - index * 0.98)  # noqa: E731
+    for name, y, table, colour in rows:
+        axes.text(0, y + 0.62, name, fontsize=9.5, color=colour)
+        for i, index in enumerate(table):
+            axes.add_patch(Rectangle((i * 0.8, y - 0.3), 0.8, 0.7, facecolor=mix(colour, 0.2), edgecolor=colour, linewidth=1.2))
+            axes.text(i * 0.8 + 0.4, y + 0.05, str(index), ha="center", va="center", fontsize=10)
+            x, at = place(index)
+            axes.add_patch(
+                FancyArrowPatch((2.4, y + 0.05), (x - 0.05, at + 0.35), arrowstyle="-|>", mutation_scale=8, color=colour, linewidth=0.9, alpha=0.75, connectionstyle="arc3,rad=0.04")
+            )
+    for index, text in pool.items():
+        x, y = place(index)
+        owners = [colour for _, _, table, colour in rows if index in table]
+        face = mix(owners[-1], 0.25) if owners else "none"
+        axes.add_patch(Rectangle((x, y), 4.2, 0.72, facecolor=face, edgecolor=GREY, linewidth=0.8))
+        axes.text(x + 0.15, y + 0.36, str(index), va="center", fontsize=9.5)
+        axes.text(x + 0.6, y + 0.36, text, va="center", fontsize=9, color=INK if owners else GREY)
+        axes.text(x + 4.35, y + 0.36, f"{len(owners)} owner{'' if len(owners) == 1 else 's'}" if owners else "", va="center", fontsize=8.5)
+    axes.text(0, 0.15, "computed by the new request: page 5 alone", fontsize=9, color=ORANGE)
+    axes.set_xlim(-0.2, 12.6)
+    axes.set_ylim(0, 6.1)
+    return fig
+
+
+@figure("speculation")
+def speculation():
+    """The exact rule with the chapter's numbers: what drafts give, what of it is kept, what refused drafts become."""
+    names = ("cat", "dog", "fox")
+    p, q = np.array([0.5, 0.3, 0.2]), np.array([0.7, 0.2, 0.1])
+    kept = np.minimum(p, q)
+    missing = np.maximum(p - q, 0)
+    refused = q - kept
+    fig, axes = plt.subplots(1, 3, figsize=(8.4, 3.0), sharey=True)
+    x = np.arange(len(names))
+    panels = [
+        ("drawn by the drafter: q", [(kept, BLUE, "kept"), (refused, RED, "refused")]),
+        ("missing: p \u2212 q", [(missing, GREEN, "residual")]),
+        ("together: p", [(kept, BLUE, "kept drafts"), (missing * refused.sum() / missing.sum(), GREEN, "in place of refused ones")]),
+    ]
+    for ax, (title, stack) in zip(axes, panels, strict=True):
+        base = np.zeros(len(names))
+        for values, colour, label in stack:
+            ax.bar(x, values, 0.6, bottom=base, color=mix(colour, 0.75), edgecolor=colour, label=label)
+            base = base + values
+        for i, top in enumerate(base):
+            if top > 0:
+                ax.text(i, top + 0.015, f"{top:.1f}", ha="center", fontsize=9)
+        ax.set_title(title)
+        ax.set_xticks(x, names)
+        ax.set_ylim(0, 1.0)
+        ax.legend(fontsize=8.5, loc="upper right")
+    axes[0].set_ylabel("probability")
+    assert np.allclose(kept + missing * refused.sum() / missing.sum(), p)
+    return fig
+
+
 # ------------------------------------------------------------------------------------------------------------- drawing
 
 

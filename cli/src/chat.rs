@@ -9,7 +9,7 @@ use anyhow::Result;
 
 use super::{
     Engine, Request, input, interrupt,
-    options::{ModelOption, SamplingOptions, count},
+    options::{ModelOption, SamplingOptions, SoonerOptions, count},
     output::{self, Output, note},
     session::Session,
     template::Template,
@@ -34,6 +34,8 @@ pub(super) struct Args {
     max_new_tokens: usize,
     #[command(flatten)]
     sampling: SamplingOptions,
+    #[command(flatten)]
+    sooner: SoonerOptions,
     /// Send each line as it stands, without the chat template; then there is no history
     #[arg(long, conflicts_with = "system")]
     raw: bool,
@@ -43,11 +45,12 @@ pub(super) struct Args {
 }
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
+    let model = args.model.sooner(args.sooner)?;
     let (mut session, template) = if args.raw {
-        (Session::<E>::open(&args.model)?, None)
+        (Session::<E>::open(&model)?, None)
     } else {
-        let (session, own) = Session::<E>::open_for_chat(&args.model)?;
-        let template = Template::of(own, &args.model.path(), &session.tokenizer)?;
+        let (session, own) = Session::<E>::open_for_chat(&model)?;
+        let template = Template::of(own, &model.path(), &session.tokenizer)?;
         (session, Some(template))
     };
     let mut conversation = Conversation {
@@ -98,12 +101,14 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
         output.end_line();
         if !args.quiet {
             let speed = generated.speed;
-            note(&format!(
-                "[prefill {} · decode {} · {}]",
-                speed.prefill_text(),
-                speed.decode_text(),
-                session.describe(&generated)
-            ));
+            let mut parts = vec![
+                format!("prefill {}", speed.prefill_text()),
+                format!("decode {}", speed.decode_text()),
+            ];
+            let sooner = session.engine.sooner();
+            parts.extend(sooner.into_iter().map(|(word, text)| format!("{word} {text}")));
+            parts.push(session.describe(&generated));
+            note(&format!("[{}]", parts.join(" · ")));
         }
         if !output.is_open() || (generated.interrupted && !interactive) {
             output.result()?;

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::{
     Engine, Request, input, interrupt,
-    options::{ModelOption, SamplingOptions, count},
+    options::{ModelOption, SamplingOptions, SoonerOptions, count},
     output::{Output, note},
     session::Session,
 };
@@ -30,6 +30,8 @@ pub(super) struct Args {
     max_new_tokens: usize,
     #[command(flatten)]
     sampling: SamplingOptions,
+    #[command(flatten)]
+    sooner: SoonerOptions,
     /// Take the prompt exactly as it stands
     #[arg(long)]
     raw: bool,
@@ -43,7 +45,7 @@ pub(super) struct Args {
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let prompt = input::prompt(args.prompt, args.raw)?;
-    let mut session = Session::<E>::open(&args.model)?;
+    let mut session = Session::<E>::open(&args.model.sooner(args.sooner)?)?;
     let tokens = if args.raw {
         session.tokenizer.encode(&prompt)?
     } else {
@@ -71,6 +73,9 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
         ));
         note(&format!("prefill  {}", speed.first_token_text()));
         note(&format!("decode   {}", speed.decode_text()));
+        for (word, text) in session.engine.sooner() {
+            note(&format!("{word:<8} {text}"));
+        }
         note(&format!("finish   {}", session.describe(&generated)));
     }
     output.result()?;

@@ -30,11 +30,18 @@ mod template;
 mod trace;
 mod weights;
 
-use std::{fmt, io::Write, ops::ControlFlow, path::Path, process::ExitCode};
+use std::{
+    fmt,
+    io::Write,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 pub use inspect::Roofline;
+pub use options::Draft;
 pub use serving::{
     Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, PageCounts,
     Simulated, SimulatedOptions, StepWork, TokenBytes,
@@ -117,6 +124,12 @@ pub trait Engine: Sized {
     /// Forgets what was kept of earlier requests, so that the next one is all work.
     fn forget(&mut self) {}
 
+    /// What the last request had of what makes answers come sooner, if anything was asked for: a word
+    /// and what there is to say.
+    fn sooner(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
     /// Threads that it works with.
     fn threads(&self) -> usize;
 
@@ -192,6 +205,10 @@ pub struct LoadOptions {
     pub cache_type: Option<String>,
     /// Compute every position again for every token.
     pub no_cache: bool,
+    /// Who proposes tokens.
+    pub draft: Option<Draft>,
+    /// Where a prompt's keys and values are kept.
+    pub cache_file: Option<PathBuf>,
 }
 
 /// An error of a command line that names something which the solution does not have; it ends the

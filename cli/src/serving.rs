@@ -18,6 +18,8 @@ pub struct BatchOptions {
     /// Keys and values lie in so many pages; if none is said, each request has room for the whole
     /// context.
     pub pages: Option<usize>,
+    /// Pages are remembered: a request begins with those that hold its prompt's beginning.
+    pub share_prefixes: bool,
 }
 
 /// A request among others.
@@ -77,6 +79,8 @@ pub struct PageCounts {
     pub most_used: usize,
     /// How often a request had to wait again, because there were no more pages.
     pub preempted: u64,
+    /// Where pages are remembered: tokens that were found in them, and tokens that were looked for.
+    pub found: Option<(u64, u64)>,
 }
 
 /// How long requests waited: of all that are over, the median and the 99th percentile.
@@ -124,6 +128,8 @@ pub struct SimulatedOptions {
     pub budget: usize,
     /// Pages for their keys and values.
     pub pages: usize,
+    /// Pages are remembered: a request begins with those that hold its prompt's beginning.
+    pub share_prefixes: bool,
     /// Longest sequence, prompt and answer together.
     pub context: usize,
 }

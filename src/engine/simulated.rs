@@ -13,15 +13,33 @@ use tiny_llm::{
         engine::{Engine, EngineOptions, Event},
         paged::PagedCache,
         pass::Pass,
+        prefix_hash::hash_page,
         request::Request,
+        shared::SharedCache,
     },
 };
 use tiny_llm_cli::{BatchEvent, PageCounts, Simulated, SimulatedOptions, StepWork};
 
 /// An engine whose pages have no bytes.
 pub(crate) struct SimulatedEngine {
-    engine: Engine<PagedCache, CountingPass>,
+    engine: AnyEngine,
     most_used: usize,
+}
+
+/// With pages that are forgotten as soon as nobody has them, or remembered.
+enum AnyEngine {
+    Paged(Engine<PagedCache, CountingPass>),
+    Shared(Engine<SharedCache, CountingPass>),
+}
+
+/// The same of either engine.
+macro_rules! of_any {
+    ($engine:expr, $name:ident => $value:expr) => {
+        match $engine {
+            AnyEngine::Paged($name) => $value,
+            AnyEngine::Shared($name) => $value,
+        }
+    };
 }
 
 /// Adds up what the rows of a step would cost, and has no opinion on the next token.
@@ -60,7 +78,7 @@ impl<C: KvCache> Pass<C> for CountingPass {
 
 impl SimulatedEngine {
     pub(crate) fn new(options: SimulatedOptions) -> Self {
-        let SimulatedOptions { max_batch, budget, pages, context } = options;
+        let SimulatedOptions { max_batch, budget, pages, share_prefixes, context } = options;
         let shape = CacheShape {
             layers: 0,
             sequences: max_batch,
@@ -73,14 +91,19 @@ impl SimulatedEngine {
         let no_text = Box::new(|_| Vec::new());
         let budget = Some(budget).filter(|&rows| rows > 0);
         let others = EngineOptions { budget, ..EngineOptions::default() };
-        let engine = Engine::with_pass(pass, cache, others, no_text);
+        let engine = if share_prefixes {
+            let cache = SharedCache::new(cache, 0, hash_page);
+            AnyEngine::Shared(Engine::with_pass(pass, cache, others, no_text))
+        } else {
+            AnyEngine::Paged(Engine::with_pass(pass, cache, others, no_text))
+        };
         Self { engine, most_used: 0 }
     }
 }
 
 impl Simulated for SimulatedEngine {
     fn submit(&mut self, prompt: Vec<u32>, max_new_tokens: usize) -> Result<u64> {
-        self.engine.submit(Request {
+        let request = Request {
             prompt,
             max_new_tokens,
             stop_tokens: Vec::new(),
@@ -93,32 +116,40 @@ impl Simulated for SimulatedEngine {
                 repetition_penalty: 1.0,
             },
             seed: 0,
-        })
+        };
+        of_any!(&mut self.engine, engine => engine.submit(request))
     }
 
     fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> StepWork {
-        self.engine.step(&mut |event| {
+        let mut on_event = |event| {
             on_event(match event {
                 Event::Token { id, token } => BatchEvent::Token(id, token),
                 Event::Finished { id, reason } => BatchEvent::Finished(id, reason),
             });
-        });
+        };
+        of_any!(&mut self.engine, engine => engine.step(&mut on_event));
         self.most_used = self.pages().used.max(self.most_used);
-        self.engine.pass().work
+        of_any!(&self.engine, engine => engine.pass().work)
     }
 
     fn is_idle(&self) -> bool {
-        self.engine.is_idle()
+        of_any!(&self.engine, engine => engine.is_idle())
     }
 
     fn pages(&self) -> PageCounts {
-        let pool = self.engine.cache().pool();
+        let (pool, index) = match &self.engine {
+            AnyEngine::Paged(engine) => (engine.cache().pool(), None),
+            AnyEngine::Shared(engine) => {
+                (engine.cache().pages().pool(), Some(engine.cache().index()))
+            }
+        };
         PageCounts {
             pages: pool.num_pages(),
             page_len: TILE,
             used: pool.num_pages() - pool.num_free(),
             most_used: self.most_used,
-            preempted: self.engine.counts().preempted,
+            preempted: of_any!(&self.engine, engine => engine.counts()).preempted,
+            found: index.map(|index| (index.counts().found, index.counts().asked)),
         }
     }
 }

@@ -15,8 +15,11 @@ use tiny_llm::{
         engine::{Engine, EngineOptions, Event},
         paged::PagedCache,
         parts::InParts,
+        prefix_hash::hash_page,
+        prompt_file::fingerprint,
         request::{Request, Sequence},
         scheduler::{Load, Scheduler},
+        shared::SharedCache,
         timeline::{Moment, Record, quantile},
     },
 };
@@ -56,6 +59,10 @@ enum AnyEngine {
     DenseInParts(Engine<InParts<DenseCache>>),
     /// In pages, read in parts.
     PagedInParts(Engine<InParts<PagedCache>>),
+    /// In pages that are remembered.
+    Shared(Engine<SharedCache>),
+    /// In pages that are remembered, read in parts.
+    SharedInParts(Engine<InParts<SharedCache>>),
 }
 
 /// The same of either engine.
@@ -66,6 +73,8 @@ macro_rules! of_any {
             AnyEngine::Paged($name) => $value,
             AnyEngine::DenseInParts($name) => $value,
             AnyEngine::PagedInParts($name) => $value,
+            AnyEngine::Shared($name) => $value,
+            AnyEngine::SharedInParts($name) => $value,
         }
     };
 }
@@ -117,7 +126,22 @@ impl Week3 {
             }
             Some(pages) => {
                 let cache = PagedCache::new(shape, PAGE_LEN, pages, cache_type);
-                if in_parts {
+                if options.share_prefixes {
+                    let how = format!("{:?} {}", plan.kernels, plan.attention);
+                    let cache = SharedCache::new(cache, fingerprint(&model, &how), hash_page);
+                    if in_parts {
+                        let cache = InParts::new(cache);
+                        AnyEngine::SharedInParts(Engine::new(
+                            model,
+                            plan,
+                            cache,
+                            others,
+                            token_bytes,
+                        ))
+                    } else {
+                        AnyEngine::Shared(Engine::new(model, plan, cache, others, token_bytes))
+                    }
+                } else if in_parts {
                     let cache = InParts::new(cache);
                     AnyEngine::PagedInParts(Engine::new(model, plan, cache, others, token_bytes))
                 } else {
@@ -133,9 +157,18 @@ impl Week3 {
         let pool = match &self.engine {
             AnyEngine::Paged(engine) => engine.cache().pool(),
             AnyEngine::PagedInParts(engine) => engine.cache().inner().pool(),
+            AnyEngine::Shared(engine) => engine.cache().pages().pool(),
+            AnyEngine::SharedInParts(engine) => engine.cache().inner().pages().pool(),
             AnyEngine::Dense(_) | AnyEngine::DenseInParts(_) => return None,
         };
+        let index = match &self.engine {
+            AnyEngine::Shared(engine) => Some(engine.cache().index()),
+            AnyEngine::SharedInParts(engine) => Some(engine.cache().inner().index()),
+            _ => None,
+        };
+        let found = index.map(|index| (index.counts().found, index.counts().asked));
         Some(PageCounts {
+            found,
             pages: pool.num_pages(),
             page_len: PAGE_LEN,
             used: pool.num_pages() - pool.num_free(),

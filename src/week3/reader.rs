@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::week2::{
     cache::{DenseCache, KvCache, Run, widen},
-    kernels::vector::{TILE, tile_scores, tile_sum},
+    kernels::vector::{TILE, tile_scores, tile_scores_transposed, tile_sum},
     rows::Row,
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, OnlineSoftmax},
 };
@@ -51,25 +51,46 @@ pub struct Reader<'a> {
 
 /// Room for a tile of keys or values, and the scores of all queries that meet it.
 pub struct Desk {
+    /// Whether keys are transposed for the scores.
+    transposes: bool,
     tile: [f32; TILE * MAX_HEAD_DIM],
+    transposed: [f32; TILE * MAX_HEAD_DIM],
     scores: [f32; MAX_BLOCK_QUERIES * TILE],
     factors: [f32; MAX_BLOCK_QUERIES],
 }
 
 impl Default for Desk {
     fn default() -> Self {
-        Self {
-            tile: [0.0; TILE * MAX_HEAD_DIM],
-            scores: [0.0; MAX_BLOCK_QUERIES * TILE],
-            factors: [0.0; MAX_BLOCK_QUERIES],
-        }
+        Self::for_queries(1)
     }
 }
 
 impl Desk {
+    /// So many queries make up for the work of transposing a tile of keys.
+    const MANY: usize = 32;
+
+    /// For so many queries that meet a tile. Their scores do not depend on it, to the last bit.
+    #[must_use]
+    pub fn for_queries(queries: usize) -> Self {
+        Self {
+            transposes: queries >= Self::MANY,
+            tile: [0.0; TILE * MAX_HEAD_DIM],
+            transposed: [0.0; TILE * MAX_HEAD_DIM],
+            scores: [0.0; MAX_BLOCK_QUERIES * TILE],
+            factors: [0.0; MAX_BLOCK_QUERIES],
+        }
+    }
+
     /// Puts keys there: `n` positions of a run, from place `from` of it on.
     pub fn put_keys(&mut self, run: Run<'_>, from: usize, n: usize, dim: usize) {
         widen(run.keys, from, n, dim, &mut self.tile[..n * dim]);
+        if self.transposes {
+            for (j, key) in self.tile[..n * dim].chunks_exact(dim).enumerate() {
+                for (d, &x) in key.iter().enumerate() {
+                    self.transposed[d * TILE + j] = x;
+                }
+            }
+        }
     }
 
     /// Puts values there: `n` positions of a run, from place `from` of it on.
@@ -91,7 +112,17 @@ impl Desk {
     ) -> (&mut [f32], &mut [f32]) {
         let heads = q.len() / dim;
         let scores = &mut self.scores[at * TILE..(at + heads) * TILE];
-        tile_scores(q, &self.tile[..n * dim], dim, scale, scores);
+        if self.transposes {
+            let keys = &self.transposed[..dim * TILE];
+            for (q, scores) in q.chunks(2 * dim).zip(scores.chunks_mut(2 * TILE)) {
+                match q.split_at(dim) {
+                    (q, []) => tile_scores_transposed(&[q], keys, scale, scores),
+                    (q, other) => tile_scores_transposed(&[q, other], keys, scale, scores),
+                }
+            }
+        } else {
+            tile_scores(q, &self.tile[..n * dim], dim, scale, scores);
+        }
         (scores, &mut self.factors[at..at + heads])
     }
 

@@ -10,6 +10,16 @@ pub trait EngineCache: KvCache {
     /// Makes room for a sequence's positions up to `len`. False if there is none; then nothing has
     /// changed.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool;
+
+    /// Gives the empty sequence what the cache already holds of the beginning of `tokens`. Returns
+    /// how many positions those are: not all, since the last token's logits are wanted. A cache that
+    /// does not remember has none.
+    fn attach_prefix(&mut self, _sequence: usize, _tokens: &[u32]) -> usize {
+        0
+    }
+
+    /// Says that the sequence's positions hold these tokens, so that others may find them.
+    fn remember(&mut self, _sequence: usize, _tokens: &[u32]) {}
 }
 
 /// All room is set aside from the start.

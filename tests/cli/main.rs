@@ -24,5 +24,7 @@ mod process;
 mod quantize;
 #[cfg(feature = "reference")]
 mod simulate;
+#[cfg(feature = "reference")]
+mod sooner;
 #[cfg(not(feature = "reference"))]
 mod stubs;

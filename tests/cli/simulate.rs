@@ -90,3 +90,16 @@ fn wrong_options_are_named() {
     let drawn = ["simulate", "--cost", "1,1,1", "--requests", "9", "--svg", "/no/such/folder/x"];
     run(&drawn).fails_in_one_line("nowhere", 1, &["/no/such/folder/x"]);
 }
+
+#[test]
+fn prompts_that_share_a_beginning_are_computed_once_for_each_replica() {
+    let common = ["--requests", "400", "--rate", "0.5", "--shared-prompts", "8", "--replicas", "4"];
+    let load = [&common[..], &["--shared-tokens", "512", "--share-prefixes"]].concat();
+    let rows = simulated(&[&load[..], &["--routing", "round-robin,prefix"]].concat());
+    let [anywhere, home] = [0, 1].map(|i| number(&rows[i], "attached"));
+    // Of 400 beginnings, all but the first in each replica: 32 of them, or 8 where each has a home.
+    assert!(anywhere / 512.0 <= 400.0 - 32.0 && anywhere / 512.0 > 340.0, "{anywhere}");
+    assert!(home / 512.0 <= 400.0 - 8.0 && home > anywhere, "{home}, anywhere {anywhere}");
+    let forgetful = simulated(&[&common[..], &["--shared-tokens", "512"]].concat());
+    assert_eq!(number(&forgetful[0], "attached"), 0.0);
+}

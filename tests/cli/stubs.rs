@@ -11,6 +11,7 @@ use crate::{
 fn every_command_works_or_says_which_task_is_missing() {
     let model = Folder::model_with_tokenizer();
     let out = model.file("out.safetensors");
+    let cache = model.file("prompt.cache");
     for command in [
         &["generate", "-p", "abc", "-n", "4"][..],
         &[
@@ -28,6 +29,8 @@ fn every_command_works_or_says_which_task_is_missing() {
             "--repeat-penalty",
             "1.1",
         ],
+        &["generate", "-p", "abc", "-n", "4", "--draft", "lookup"],
+        &["generate", "-p", "abc", "-n", "4", "--cache", &cache],
         &["chat", "-n", "2"],
         &["logits", "--tokens", "1,2", "--out", &out],
         &["bench", "--prompt-tokens", "4", "-n", "2"],

@@ -51,6 +51,9 @@ pub(super) struct Args {
     /// Requests that are computed at once
     #[arg(long, value_name = "N", default_value = "16", value_parser = places)]
     max_batch: usize,
+    /// Remember the pages of prompts, so that a request computes only what no other has; needs --pages
+    #[arg(long, requires = "pages")]
+    share_prefixes: bool,
     /// Rows a step at most, of prompts and answers together; 0 is no limit [default: 512 once day 2 is written]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
@@ -112,8 +115,9 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let described = engine.described();
     let tokenizer = Arc::new(tokenizer);
     let bytes = Arc::clone(&tokenizer);
-    let options =
-        BatchOptions { max_batch: args.max_batch, budget: args.budget, pages: args.pages };
+    let (max_batch, budget, pages) = (args.max_batch, args.budget, args.pages);
+    let share_prefixes = args.share_prefixes;
+    let options = BatchOptions { max_batch, budget, pages, share_prefixes };
     let batch = engine.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
     let template = Template::of(template, &model.path(), &tokenizer);
     let places = if args.watch { args.max_batch } else { 0 };
@@ -282,10 +286,14 @@ impl<E: Engine> Run<E> {
     fn summary(&self, seconds: f64) -> String {
         let counts = self.batch.counts();
         let pages = counts.pages.map(|p| {
-            let PageCounts { pages, page_len, most_used, preempted, .. } = p;
+            let PageCounts { pages, page_len, most_used, preempted, found, .. } = p;
+            let found = found.map(|(found, all)| {
+                format!("\nprefixes {found} of {all} tokens found in pages of other requests")
+            });
             format!(
                 "\npages    {most_used} of {pages} in use at most, of {page_len} positions each; \
-                 {preempted} times a request had to wait again"
+                 {preempted} times a request had to wait again{}",
+                found.unwrap_or_default()
             )
         });
         format!(

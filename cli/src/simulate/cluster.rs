@@ -59,6 +59,8 @@ pub(super) struct Outcome {
     pub steps: u64,
     pub rows: u64,
     pub preempted: u64,
+    /// Positions of prompts that were in a cache already.
+    pub attached: u64,
     /// The most pages in use after any step, in any replica.
     pub most_pages: usize,
     /// From a request's arrival to its first token.
@@ -161,6 +163,7 @@ impl Cluster {
         for replica in &self.replicas {
             let pages = replica.engine.pages();
             self.outcome.preempted += pages.preempted;
+            self.outcome.attached += pages.found.map_or(0, |(found, _)| found);
             self.outcome.most_pages = self.outcome.most_pages.max(pages.most_used);
             self.outcome.seconds = self.outcome.seconds.max(replica.free_at);
         }

@@ -65,6 +65,9 @@ pub(super) struct Args {
     /// Pages for keys and values, of 32 positions each: a LIST
     #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = up_to::<10_000_000>)]
     pages: Vec<usize>,
+    /// Remember the pages of prompts, so that a request computes only what no other has
+    #[arg(long)]
+    share_prefixes: bool,
     /// Longest sequence, prompt and answer together
     #[arg(short = 'c', long, value_name = "N", default_value = "4096", value_parser = up_to::<1_000_000>)]
     context: usize,
@@ -100,7 +103,13 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     for &max_batch in &args.max_batch {
         for &budget in &args.budget {
             for &pages in &args.pages {
-                let options = SimulatedOptions { max_batch, budget, pages, context: args.context };
+                let options = SimulatedOptions {
+                    max_batch,
+                    budget,
+                    pages,
+                    share_prefixes: args.share_prefixes,
+                    context: args.context,
+                };
                 for &replicas in &args.replicas {
                     for &routing in &args.routing {
                         for &rate in &args.rate {
@@ -169,7 +178,7 @@ fn measured<E: Engine>(args: &Args) -> Result<Cost> {
     let engine = E::load(&path, &options)?;
     let (context, vocabulary) = (engine.config().max_positions, engine.config().vocab_size);
     let described = engine.described();
-    let batch = BatchOptions { max_batch: 16, budget: Some(0), pages: None };
+    let batch = BatchOptions { max_batch: 16, budget: Some(0), pages: None, share_prefixes: false };
     let mut batch = engine.into_batch(batch, Box::new(|_| Vec::new()))?;
     let fit = cost::measure(batch.as_mut(), context.min(args.context).min(1024), vocabulary)?;
     note(&format!(

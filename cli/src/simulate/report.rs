@@ -26,6 +26,11 @@ impl Case {
         self.outcome.rows as f64 / self.outcome.steps as f64
     }
 
+    /// The share of the prompts' tokens that a cache had already.
+    fn hits(&self) -> f64 {
+        self.outcome.attached as f64 / self.outcome.prompt_tokens as f64
+    }
+
     /// What it has in common with the others of its line in the drawing: all but the rate.
     fn policy(&self) -> String {
         let Self { options, replicas, routing, .. } = self;
@@ -41,7 +46,7 @@ impl Case {
 
 pub(super) fn as_table(cases: &[Case]) -> String {
     let mut text = format!(
-        "{:>6} {:>7} {:>7} {:>8} {:<12} {:>8} {:>9} {:>16} {:>8} {:>16} {:>8} {:>9} {:>10}\n",
+        "{:>6} {:>7} {:>7} {:>8} {:<12} {:>8} {:>9} {:>16} {:>8} {:>16} {:>8} {:>6} {:>9} {:>10}\n",
         "batch",
         "budget",
         "pages",
@@ -53,6 +58,7 @@ pub(super) fn as_table(cases: &[Case]) -> String {
         "gap, ms",
         "longest gap, ms",
         "rows",
+        "hits",
         "most used",
         "preempted"
     );
@@ -63,7 +69,7 @@ pub(super) fn as_table(cases: &[Case]) -> String {
         let [longest, late_longest] =
             [0.5, 0.99].map(|share| 1e3 * outcome.longest_gap.quantile(share));
         let line = format!(
-            "{:>6} {:>7} {:>7} {replicas:>8} {:<12} {rate:>8} {:>9.1} {:>16} {:>8} {:>16} {:>8.1} {:>9} {:>10}",
+            "{:>6} {:>7} {:>7} {replicas:>8} {:<12} {rate:>8} {:>9.1} {:>16} {:>8} {:>16} {:>8.1} {:>6} {:>9} {:>10}",
             options.max_batch,
             options.budget,
             options.pages,
@@ -73,12 +79,13 @@ pub(super) fn as_table(cases: &[Case]) -> String {
             format!("{gap:.1}"),
             format!("{longest:.1} / {late_longest:.1}"),
             case.rows_a_step(),
+            format!("{:.0} %", 100.0 * case.hits()),
             outcome.most_pages,
             outcome.preempted,
         );
         let _ = writeln!(text, "{line}");
     }
-    text.push_str("Two times are median / 99th percentile; a gap is between two tokens of a request, the longest is each request's own;\nrows are those of a step on average.\n");
+    text.push_str("Two times are median / 99th percentile; a gap is between two tokens of a request, the longest is each request's own;\nrows are those of a step on average, hits\nthe share of the prompts' tokens that a cache had already.\n");
     text
 }
 
@@ -105,6 +112,7 @@ pub(super) fn as_json(cases: &[Case]) -> String {
             "rows_a_step": case.rows_a_step(),
             "most_pages": outcome.most_pages,
             "preempted": outcome.preempted,
+            "attached": outcome.attached,
         });
         let _ = writeln!(text, "{line}");
     }

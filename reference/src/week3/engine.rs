@@ -80,6 +80,8 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     running: Vec<Sequence>,
     next_id: RequestId,
     counts: Counts,
+    /// Positions that were in the cache already when a request was let in.
+    attached: u64,
     /// Whether logits came that are no numbers.
     broken: bool,
     /// What the scheduler sees of `running`.
@@ -126,6 +128,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             running: Vec::with_capacity(shape.sequences),
             next_id: 0,
             counts: Counts::default(),
+            attached: 0,
             broken: false,
             loads: Vec::with_capacity(shape.sequences),
             shares: Vec::with_capacity(shape.sequences),
@@ -216,6 +219,12 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         &self.pass
     }
 
+    /// How many positions were in the cache already when requests were let in.
+    #[must_use]
+    pub fn attached(&self) -> u64 {
+        self.attached
+    }
+
     /// Where the keys and values are.
     #[must_use]
     pub fn cache(&self) -> &C {
@@ -234,7 +243,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
         self.record_ends();
         self.retire(on_event);
+        let before = self.running.len();
         self.admit();
+        self.attach(before);
         self.record_admissions();
         self.share();
         self.reserve();
@@ -249,9 +260,23 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.counts.rows += self.rows.len() as u64;
         self.counts.most_rows = self.counts.most_rows.max(self.rows.len());
         self.pass.run(&self.rows, &mut self.cache);
+        for (sequence, &rows) in self.running.iter().zip(&self.shares) {
+            let slot = sequence.slot.expect("a request that runs has a place");
+            self.cache.remember(slot, &sequence.tokens[..sequence.num_computed + rows]);
+        }
         self.choose(on_event);
         self.record_ends();
         self.retire(on_event);
+    }
+
+    /// Gives those that have just been let in, from the running request `first` on, what the cache
+    /// remembers of their tokens.
+    fn attach(&mut self, first: usize) {
+        for sequence in self.running.iter_mut().skip(first) {
+            let slot = sequence.slot.expect("a request that runs has a place");
+            sequence.num_computed = self.cache.attach_prefix(slot, &sequence.tokens);
+            self.attached += sequence.num_computed as u64;
+        }
     }
 
     /// How many rows each running request has in this step: its share of the budget, or all that it

@@ -174,6 +174,27 @@ impl PagedCache {
         &self.tables[sequence]
     }
 
+    /// The same, to give pages further owners.
+    pub fn pool_mut(&mut self) -> &mut BlockPool {
+        &mut self.pool
+    }
+
+    /// Both.
+    pub fn pool_and_table(&mut self, sequence: usize) -> (&mut BlockPool, &[Page]) {
+        (&mut self.pool, &self.tables[sequence])
+    }
+
+    /// Gives the empty sequence pages that are full, of which it is an owner from now on.
+    ///
+    /// # Panics
+    /// If it has pages already.
+    pub fn attach(&mut self, sequence: usize, pages: Vec<Page>) {
+        let table = &mut self.tables[sequence];
+        assert!(table.is_empty(), "sequence {sequence} is in use: truncate it to 0 first");
+        self.lengths[sequence] = pages.len() * self.page_len;
+        *table = pages;
+    }
+
     /// How many pages have been copied because somebody wanted to write into a shared one.
     #[must_use]
     pub fn copied(&self) -> usize {

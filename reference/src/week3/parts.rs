@@ -174,7 +174,7 @@ fn attend_in_parts<C: Pages>(
                 *reader = Reader { sequence, visible, q, softmax, sums };
             }
             let readers = &mut readers[..block.len()];
-            let mut desk = Desk::default();
+            let mut desk = Desk::for_queries(readers.len() * group);
             read_pages(cache, (layer, head), start..end, readers, scale, &mut desk);
         }
         for (state, softmax) in states.chunks_exact_mut(2).zip(softmax) {
@@ -253,5 +253,13 @@ impl<C: Pages> KvCache for InParts<C> {
 impl<C: Pages + EngineCache> EngineCache for InParts<C> {
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         self.cache.reserve(sequence, len)
+    }
+
+    fn attach_prefix(&mut self, sequence: usize, tokens: &[u32]) -> usize {
+        self.cache.attach_prefix(sequence, tokens)
+    }
+
+    fn remember(&mut self, sequence: usize, tokens: &[u32]) {
+        self.cache.remember(sequence, tokens);
     }
 }

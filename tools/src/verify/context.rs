@@ -59,6 +59,8 @@ impl Verification {
         if self.options.full {
             // Its tests otherwise take 2,000 cases.
             command.env("PROPTEST_CASES", "32000");
+            // And this one kills a program a few times.
+            command.env("TINY_LLM_KILLS", "200");
         }
         command
     }

@@ -5,13 +5,20 @@ use pyo3::prelude::*;
 pub(crate) use super::rust::week3 as rust;
 use crate::submodule;
 
+mod accept;
+mod draft_length;
 mod engine;
+mod lookup;
 mod paged;
 mod parts;
 mod pool;
+mod prefix_hash;
+mod prefix_index;
+mod prompt_file;
 mod request;
 mod scheduler;
 mod slots;
+mod speculate;
 mod stop;
 mod timeline;
 
@@ -26,5 +33,12 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add("timeline", timeline::fill)?;
     add("pool", pool::fill)?;
     add("paged", paged::fill)?;
-    add("parts", parts::fill)
+    add("parts", parts::fill)?;
+    add("prefix_hash", prefix_hash::fill)?;
+    add("prefix_index", prefix_index::fill)?;
+    add("prompt_file", prompt_file::fill)?;
+    add("lookup", lookup::fill)?;
+    add("accept", accept::fill)?;
+    add("draft_length", draft_length::fill)?;
+    add("speculate", speculate::fill)
 }

@@ -62,6 +62,7 @@ impl PagedCache {
         layers, sequences, kv_heads, capacity, head_dim, page_len, pages, cache_type=CacheType::F32,
         part_len=Count(512)
     ), text_signature = "(layers, sequences, kv_heads, capacity, head_dim, page_len, pages, cache_type=..., part_len=512)")]
+    #[allow(clippy::too_many_arguments, reason = "a call in Python names them")]
     fn new(
         layers: Count,
         sequences: Count,
