@@ -187,8 +187,9 @@ fn rung_in_use() -> MutexGuard<'static, ()> {
 /// and value heads of 40 numbers, which is no multiple of a vector.
 fn model(types: &[TensorType]) -> Model {
     let json = r#"{"model_type": "llama", "hidden_size": 256, "num_hidden_layers": 2,
-        "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 40, "intermediate_size": 512,
-        "vocab_size": 50, "hidden_act": "silu", "max_position_embeddings": 256, "rms_norm_eps": 1e-5,
+        "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 40,
+        "intermediate_size": 512, "vocab_size": 50, "hidden_act": "silu",
+        "max_position_embeddings": 256, "rms_norm_eps": 1e-5,
         "rope_theta": 10000.0, "tie_word_embeddings": true}"#;
     // Blocks of 256 weights want rows of as many.
     let head_dim = if types.iter().any(|one| one.block_len() > 32) { 64 } else { 40 };
