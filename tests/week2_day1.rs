@@ -709,6 +709,67 @@ fn task_3_rows_of_two_sequences() {
     }
 }
 
+#[test]
+fn task_3_one_norm_alone() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/qwen3");
+    let tokens = tokens(&case, "a");
+    for of_queries in [true, false] {
+        let (mut normed, mut zero) =
+            (model(&case, RopeLayout::HalfSplit), model(&case, RopeLayout::HalfSplit));
+        for (normed, zero) in normed.layers.iter_mut().zip(&mut zero.layers) {
+            let zeros = |n: &Option<Vec<f32>>| n.as_ref().map(|norm| vec![0.0; norm.len()]);
+            (zero.q_norm, zero.k_norm) = (None, None);
+            let weight = if of_queries {
+                (normed.q_norm, normed.k_norm) = (zeros(&normed.q_norm), None);
+                &mut zero.q_proj.weight
+            } else {
+                (normed.q_norm, normed.k_norm) = (None, zeros(&normed.k_norm));
+                &mut zero.k_proj.weight
+            };
+            let (rows, cols) = (weight.rows, weight.cols);
+            *weight = Matrix::from_f32(rows, cols, &vec![0.0; rows * cols]);
+        }
+        let which = if of_queries { "q" } else { "k" };
+        resting_on(&[CACHE, ATTENTION], || {
+            check::assert_agrees(
+                &format!(
+                    "a {which}_norm alone, of zeros, compared with a {which}_proj of zeros and no norms"
+                ),
+                &forward_in(&normed, &tokens, &[8], CacheType::F32),
+                &forward_in(&zero, &tokens, &[8], CacheType::F32),
+                1e-5,
+                "both make zeros; a layer may have one of the two norms",
+            );
+        });
+    }
+}
+
+#[test]
+fn task_3_a_vocabulary_of_70_000() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let small = model(&case, RopeLayout::HalfSplit);
+    let mut large = model(&case, RopeLayout::HalfSplit);
+    let (rows, e) = (small.config.vocab_size, small.config.hidden_size);
+    let table: Vec<f32> = case.tensor("model.embed_tokens.weight").iter().copied().collect();
+    // The same rows at the end of a longer table, and an output head of the same 37 rows.
+    let longer = [vec![0.0; (70_000 - rows) * e], table.clone()].concat();
+    large.embedding = Matrix::from_f32(70_000, e, &longer);
+    large.lm_head = large.lm_head.or_else(|| Some(Matrix::from_f32(rows, e, &table)));
+    let tokens = tokens(&case, "a");
+    let moved: Vec<u32> = tokens.iter().map(|token| token + 70_000 - rows as u32).collect();
+    resting_on(&[CACHE, ATTENTION], || {
+        check::assert_agrees(
+            "tokens from 69,963 on, compared with those from 0 on that have the same rows of the embedding",
+            &forward_in(&large, &moved, &[8], CacheType::F32),
+            &forward_in(&small, &tokens, &[8], CacheType::F32),
+            0.0,
+            "token t is row t of the embedding: ids have 32 bits",
+        );
+    });
+}
+
 /// Two hundred rows at once are what they are one by one.
 #[test]
 fn task_3_rows_however_many() {

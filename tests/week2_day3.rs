@@ -352,7 +352,7 @@ fn task_4_rms_error_of_any_size() {
     ] {
         let found = rms_error(&x, &zeros);
         assert!(
-            found == expected || found.is_nan() && expected.is_nan(),
+            found == expected || !found.is_finite() && !expected.is_finite(),
             "rms_error({x:?}, {zeros:?}): found {found:?}, expected {expected:?}: an error that is infinite, or none at all, is told and not hidden"
         );
     }
