@@ -123,7 +123,8 @@ mod day3 {
             let (q, k) = (numbers(&[1, 4, length, 64], 6), numbers(&[1, 2, length, 64], 7));
             let attention = milliseconds(|| grouped_query_attention(&q, &k, &k, None, Some(&mask)));
             println!(
-                "  L = {length:4}  {whole:8.2} ms, of which attention {attention:8.2} ms ({:3.0} %)",
+                "  L = {length:4}  {whole:8.2} ms, of which attention {attention:8.2} ms ({:3.0} \
+                 %)",
                 100.0 * attention / whole
             );
         }

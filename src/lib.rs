@@ -17,3 +17,5 @@ pub use tiny_llm_reference::*;
 pub mod week1;
 #[cfg(all(not(feature = "reference"), feature = "engine"))]
 pub mod week2;
+#[cfg(all(not(feature = "reference"), feature = "engine"))]
+pub mod week3;

@@ -6,7 +6,7 @@ mod engine;
 use std::{ops::ControlFlow, path::Path, process::ExitCode};
 
 use anyhow::{Result, bail, ensure};
-use engine::{week1, week2};
+use engine::{simulated, week1, week2, week3};
 use tiny_llm::{
     week1::{activations, chat::chatml, stream::TextStream},
     week2::{
@@ -15,7 +15,10 @@ use tiny_llm::{
         kernels::{Rung, VARIABLE},
     },
 };
-use tiny_llm_cli::{Engine, LoadOptions, QuantizeRequest, Request, WriteRequest, WriteTensor};
+use tiny_llm_cli::{
+    Batch, BatchOptions, Engine, LoadOptions, QuantizeRequest, Request, Simulated,
+    SimulatedOptions, TokenBytes, WriteRequest, WriteTensor,
+};
 use tiny_llm_formats::{
     FinishReason, Tensor,
     chat::Message,
@@ -45,7 +48,8 @@ impl Engine for Solution {
         );
         if week == 1 && std::env::var_os(VARIABLE).is_some() {
             eprintln!(
-                "{VARIABLE} is set, but week 1's engine has no kernels to choose from: give a GGUF file, or --week 2"
+                "{VARIABLE} is set, but week 1's engine has no kernels to choose from: give a GGUF \
+                 file, or --week 2"
             );
         }
         Ok(if week == 1 {
@@ -116,6 +120,13 @@ impl Engine for Solution {
         }
     }
 
+    fn sooner(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Week1(_) => Vec::new(),
+            Self::Week2(engine) => engine.sooner(),
+        }
+    }
+
     fn threads(&self) -> usize {
         match self {
             Self::Week1(_) => 1,
@@ -155,6 +166,17 @@ impl Engine for Solution {
             Self::Week1(engine) => engine.answer(request, on_token),
             Self::Week2(engine) => engine.answer(request, on_token),
         }
+    }
+
+    fn into_batch(self, options: BatchOptions, token_bytes: TokenBytes) -> Result<Box<dyn Batch>> {
+        match self {
+            Self::Week1(_) => bail!("week 1's engine computes one text at a time"),
+            Self::Week2(engine) => Ok(Box::new(week3::Week3::new(*engine, options, token_bytes)?)),
+        }
+    }
+
+    fn simulated(options: SimulatedOptions) -> Result<Box<dyn Simulated>> {
+        Ok(Box::new(simulated::SimulatedEngine::new(options)))
     }
 
     fn push(stream: &mut TextStream, bytes: &[u8]) -> String {

@@ -15,7 +15,11 @@ fn main() {
         feature = "week2-day4",
         feature = "week2-day5",
         feature = "week2-day6",
-        feature = "week2-day7"
+        feature = "week2-day7",
+        feature = "week3-day1",
+        feature = "week3-day2",
+        feature = "week3-day3",
+        feature = "week3-day4"
     ));
     if !day_chosen {
         println!("{HOW_TO_START}");

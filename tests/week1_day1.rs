@@ -287,7 +287,8 @@ fn masked_attention(q: &Tensor, k: &Tensor, v: &Tensor, mask: &Tensor) -> Tensor
     let n = found.len();
     assert!(
         wrong == 0,
-        "every query sees a key, but {wrong} of {n} outputs are NaN or infinite: −inf in the mask must become a weight of 0"
+        "every query sees a key, but {wrong} of {n} outputs are NaN or infinite: −inf in the mask \
+         must become a weight of 0"
     );
     found
 }
@@ -338,7 +339,8 @@ fn task_2_attention_masked_keys_and_values_do_not_matter() {
     other_k.index_axis_mut(Axis(1), 2).mapv_inplace(|x| 7.0 - 3.0 * x);
     other_v.index_axis_mut(Axis(1), 2).mapv_inplace(|x| 1000.0 - 3.0 * x);
     let after = masked_attention(&q, &other_k, &other_v, &mask);
-    let what = "attention after key 2 and value 2, masked for every query, were changed, compared with before";
+    let what = "attention after key 2 and value 2, masked for every query, were changed, compared \
+                with before";
     assert_agrees(
         what,
         &after,

@@ -41,7 +41,8 @@ fn check_inverse_frequencies(case: &str) {
     let (head_dim, n) = (case.count("head_dim"), found.len());
     assert!(
         n < 2 || found.iter().any(|&theta| theta != 1.0),
-        "the {n} frequencies at head size {head_dim} are all 1, as if every exponent were 0: a division of whole numbers, such as i / D, rounds down to 0"
+        "the {n} frequencies at head size {head_dim} are all 1, as if every exponent were 0: a \
+         division of whole numbers, such as i / D, rounds down to 0"
     );
     case.check("output", &tensor(&[n], found));
 }
@@ -200,7 +201,8 @@ fn check_scores_depend_on_the_distance(form: Form) {
         // Eight products of numbers up to 2.9, each off by about eight roundings.
         assert!(
             (found - expected).abs() <= 3e-5,
-            "{name}: q at {p} · k at {s} is {found}, q at 5 · k at 2 is {expected}: both are 3 positions apart, so they must be equal"
+            "{name}: q at {p} · k at {s} is {found}, q at 5 · k at 2 is {expected}: both are 3 \
+             positions apart, so they must be equal"
         );
     }
     let other = score(2, 5);
@@ -430,7 +432,8 @@ fn task_4_positions_that_follow_each_other_are_an_offset() {
         let found = rope_at_positions(&x, &tables, &positions, form);
         // Two products and a sum of values up to 2, which a compiler may fuse in one of the two.
         let what = format!(
-            "{form:?} at positions 50 to 53, compared with the function of tasks 2 and 3 at offset 50"
+            "{form:?} at positions 50 to 53, compared with the function of tasks 2 and 3 at offset \
+             50"
         );
         assert_agrees(
             &what,

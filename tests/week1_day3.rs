@@ -58,7 +58,8 @@ fn task_1_grouped_attention_head_h_reads_key_value_head_h_over_g() {
     let found = grouped(&q, &k, &v, None, None);
     assert_eq!(found.shape(), q.shape(), "the output has the shape of q");
     let expected = tensor(&[6], vec![11.0, 12.0, 22.0, 21.0, 31.0, 32.0]);
-    let what = "what query heads of signs + − − + + − read from key/value heads that hold 11 | 12, 21 | 22 and 31 | 32, the left one for +";
+    let what = "what query heads of signs + − − + + − read from key/value heads that hold 11 | 12, \
+                21 | 22 and 31 | 32, the left one for +";
     assert_close(what, &reshape(&found, &[6]), &expected, 0.0);
 }
 
@@ -130,8 +131,18 @@ fn task_1_grouped_mask_for_all_heads_without_infinities() {
     );
     // Without diagnosis: a mask that is ignored and one of which the −inf alone counts give the
     // same here.
-    compare("grouped attention with a mask of finite numbers alone", &found, &case.tensor("output"), case.tolerance("output"))
-        .unwrap_or_else(|text| panic!("{text}\n  this mask holds no −inf: it is added to the scores all the same, and its numbers count"));
+    compare(
+        "grouped attention with a mask of finite numbers alone",
+        &found,
+        &case.tensor("output"),
+        case.tolerance("output"),
+    )
+    .unwrap_or_else(|text| {
+        panic!(
+            "{text}\n  this mask holds no −inf: it is added to the scores all the same, and its \
+             numbers count"
+        )
+    });
 }
 
 #[test]
@@ -251,7 +262,8 @@ fn task_2_causal_mask_3_by_5() {
     let mask = causal_mask(3, 5);
     assert!(
         mask.iter().any(|&x| x != 0.0),
-        "causal_mask(3, 5) is 0 throughout, so it hides nothing, and a token sees the future: keys after S − L + i get −inf"
+        "causal_mask(3, 5) is 0 throughout, so it hides nothing, and a token sees the future: keys \
+         after S − L + i get −inf"
     );
     assert_close("causal_mask(3, 5)", &mask, &expected, 0.0);
     check_mask(3, 5);
@@ -275,11 +287,13 @@ fn task_2_causal_mask_depends_on_both_lengths() {
         let shape = mask.shape();
         assert!(
             shape == [length, keys] || !earlier.iter().any(|call| shape == call),
-            "causal_mask({length}, {keys}), called after others, has the shape {shape:?} of an earlier call: a mask that is kept for later must be kept by L and by S"
+            "causal_mask({length}, {keys}), called after others, has the shape {shape:?} of an \
+             earlier call: a mask that is kept for later must be kept by L and by S"
         );
         assert!(
             shape == [length, keys],
-            "causal_mask({length}, {keys}): wrong shape {shape:?}, expected [L, S] = [{length}, {keys}]"
+            "causal_mask({length}, {keys}): wrong shape {shape:?}, expected [L, S] = [{length}, \
+             {keys}]"
         );
         earlier.push([length, keys]);
     }
@@ -290,7 +304,8 @@ fn task_2_causal_mask_of_one_query_hides_nothing() {
     let mask = causal_mask(1, 6);
     assert!(
         mask.iter().all(|&x| x == 0.0),
-        "causal_mask(1, 6)\n  found    {mask}\n  expected zeros: a single query is the last position, and sees all six keys"
+        "causal_mask(1, 6)\n  found    {mask}\n  expected zeros: a single query is the last \
+         position, and sees all six keys"
     );
 }
 
@@ -349,7 +364,8 @@ fn task_2_causal_mask_seals_off_the_future() {
     other_v.index_axis_mut(Axis(2), 4).mapv_inplace(|x| 500.0 - 2.0 * x);
     let after = grouped_query_attention(&q, &other_k, &other_v, None, Some(&mask));
     let first_two = |x: &Tensor| x.slice_axis(Axis(2), (..2).into()).to_owned();
-    let what = "queries 0 and 1 of causal attention after key 4 and value 4 were changed, compared with before";
+    let what = "queries 0 and 1 of causal attention after key 4 and value 4 were changed, compared \
+                with before";
     assert_agrees(
         what,
         &first_two(&after),

@@ -84,7 +84,8 @@ fn task_1_rms_norm_output_has_a_mean_square_of_one() {
         compare("mean of squares per row, weights 1", &found, &Tensor::ones(IxDyn(&[4])), 3e-6)
     {
         panic!(
-            "{difference}\n  where all weights are 1, the numbers of each row of the answer have a mean square of 1"
+            "{difference}\n  where all weights are 1, the numbers of each row of the answer have a \
+             mean square of 1"
         );
     }
 }
@@ -176,7 +177,8 @@ fn task_2_silu_reaches_to_the_end_of_f32() {
         compare("silu from −88 to −92", &silu(&case.tensor("x")), &expected, tolerance)
     {
         panic!(
-            "{difference}\n  e^(−x) is infinite here, and x · e^x is not 0 yet: below 0 take the exponential of x itself"
+            "{difference}\n  e^(−x) is infinite here, and x · e^x is not 0 yet: below 0 take the \
+             exponential of x itself"
         );
     }
 }
@@ -208,7 +210,8 @@ fn task_2_silu_never_overflows() {
     for (x, y) in x.iter().zip(&y) {
         assert!(
             y.is_finite(),
-            "silu({x:?}) is {y:?}, where a finite number belongs (an f32 e^x is infinite for x above 88)"
+            "silu({x:?}) is {y:?}, where a finite number belongs (an f32 e^x is infinite for x \
+             above 88)"
         );
     }
     // −100·σ(−100) is −3.7e-42, which f32 may also round to 0; above 0 no digit is lost but the
@@ -254,7 +257,8 @@ fn check_swiglu(case: &str) {
     let (x, mlp) = (case.tensor("x"), swiglu(&case));
     let (expand, down) = (mlp.gate_proj.shape(), mlp.down_proj.shape());
     let arguments = format!(
-        "SwiGlu of x {:?} with gate_proj and up_proj {expand:?} and down_proj {down:?}, each [out, in]",
+        "SwiGlu of x {:?} with gate_proj and up_proj {expand:?} and down_proj {down:?}, each [out, \
+         in]",
         x.shape()
     );
     resting_on(&[parts::SOFTMAX, parts::SILU], || {

@@ -61,7 +61,8 @@ fn task_1_as_output() {
 
 #[test]
 fn task_1_in_any_layout() {
-    // Neighbours in memory are those below each other, as where a batch was put together by columns.
+    // Neighbours in memory are those below each other, as where a batch was put together by
+    // columns.
     let tokens = ndarray::array![[3u32, 1, 4], [0, 2, 3]];
     let columns = tokens.t().as_standard_layout().into_owned().reversed_axes();
     let embedding = Embedding { weight: random(61, &[5, 4]) };
@@ -237,7 +238,8 @@ fn task_2_a_block_that_adds_nothing_is_the_identity() {
         check::compare("a block whose attention and MLP give zeros", &found, &x, 0.0)
     {
         panic!(
-            "{difference}\n  only the two residual connections are left: each adds x as it came in, so the block must return its input"
+            "{difference}\n  only the two residual connections are left: each adds x as it came \
+             in, so the block must return its input"
         );
     }
 }
@@ -288,7 +290,8 @@ fn task_3_a_later_token_changes_no_earlier_logit() {
     after.column_mut(last).mapv_inplace(|token| (token + 1) % model.config.vocab_size as u32);
     let (x, y) = (model.forward(&before), model.forward(&after));
     let (x, y) = (x.slice_axis(Axis(1), (..last).into()), y.slice_axis(Axis(1), (..last).into()));
-    let property = "only the last token was changed, so the logits before it stay as they are: no token sees a later one";
+    let property = "only the last token was changed, so the logits before it stay as they are: no \
+                    token sees a later one";
     check::assert_agrees(
         "logits before the changed last token",
         &y.to_owned(),
@@ -341,7 +344,7 @@ fn check_whole(family: &str) {
 
 const EMBEDDING: &Part =
     &Part { task: "week1-day5 task 1", what: "the embedding", check: check_embedding };
-const BLOCK: &Part =
+const TRANSFORMER_BLOCK: &Part =
     &Part { task: "week1-day5 task 2", what: "the transformer block", check: check_blocks };
 
 fn check_embedding() {
@@ -355,7 +358,7 @@ fn check_blocks() {
 
 /// What a decoder is made of, from the first day on.
 fn of_a_decoder() -> Vec<&'static Part> {
-    let own = [parts::TABLES, parts::MASK, EMBEDDING, BLOCK];
+    let own = [parts::TABLES, parts::MASK, EMBEDDING, TRANSFORMER_BLOCK];
     parts::OF_A_BLOCK.into_iter().chain(own).collect()
 }
 
@@ -397,7 +400,8 @@ fn check_without_layers(output: &str, with_head: bool) {
         case.tolerance(output),
     ) {
         panic!(
-            "{difference}\n  without layers the embedding, the final norm and the output head are left: the norm stands once, after the loop"
+            "{difference}\n  without layers the embedding, the final norm and the output head are \
+             left: the norm stands once, after the loop"
         );
     }
 }
@@ -470,7 +474,8 @@ fn task_3_every_activation_of_the_embedded_model() {
         let expected = case.tensor(name);
         if let Err(difference) = check::compare(name, &found, &expected, case.tolerance(name)) {
             panic!(
-                "the first activation that differs from PyTorch's is {name}\n  computed by {}\n{difference}\n  positions {positions:?} of the sequence",
+                "the first activation that differs from PyTorch's is {name}\n  computed by {}\n\
+                 {difference}\n  positions {positions:?} of the sequence",
                 tasks_of(name).join(" or ")
             );
         }
@@ -584,7 +589,8 @@ fn task_4_another_type_is_refused_by_name() {
         let result = to_f32(&stored(dtype, &[2], &[1; 16][..2 * size]));
         let Err(error) = result else {
             panic!(
-                "a tensor was converted although its type, {dtype}, is not supported: f32, bf16 and f16 are, and no other"
+                "a tensor was converted although its type, {dtype}, is not supported: f32, bf16 \
+                 and f16 are, and no other"
             )
         };
         let message = error.to_string();
@@ -593,7 +599,8 @@ fn task_4_another_type_is_refused_by_name() {
             let named = message.to_lowercase().contains(&part.to_lowercase());
             assert!(
                 named,
-                "the error names the tensor, its type and the supported types: {message:?} does not name {part}"
+                "the error names the tensor, its type and the supported types: {message:?} does \
+                 not name {part}"
             );
         }
     }
@@ -702,7 +709,8 @@ fn task_4_one_file_and_shards() {
         let model = load_model(&folder.0).expect("a whole model");
         let tied = model.config.tie_word_embeddings;
         let found = if model.lm_head.is_none() { "None" } else { "Some" };
-        let property = "lm_head is None if the output head is tied to the embedding, and otherwise what the file has as lm_head.weight";
+        let property = "lm_head is None if the output head is tied to the embedding, and otherwise \
+                        what the file has as lm_head.weight";
         assert_eq!(
             model.lm_head.is_none(),
             tied,
@@ -758,13 +766,18 @@ fn task_4_what_is_wrong_is_named() {
                 panic.go_on();
             }
             panic!(
-                "`load_model` panicked at {}: {}\n  a bad file is an error to be returned, and here it says {what}",
+                "`load_model` panicked at {}: {}\n  a bad file is an error to be returned, and \
+                 here it says {what}",
                 panic.place,
                 panic.message()
             )
         });
-        let error =
-            error.unwrap_or_else(|| panic!("a folder with a fault was loaded, but it must be refused with a message that says {what}"));
+        let error = error.unwrap_or_else(|| {
+            panic!(
+                "a folder with a fault was loaded, but it must be refused with a message that says \
+                 {what}"
+            )
+        });
         let message = format!("{error:#}");
         assert!(!message.contains('\n'), "more than one line: {message}");
         for part in parts {
@@ -817,7 +830,8 @@ fn task_4_every_missing_weight_is_named() {
             let loaded = check::assert_accepts(&what, || load_model(&folder.0));
             let Err(error) = loaded else {
                 panic!(
-                    "{what} was loaded: every weight that the configuration asks for must be there, or the model is another"
+                    "{what} was loaded: every weight that the configuration asks for must be \
+                     there, or the model is another"
                 )
             };
             let message = format!("{error:#}");

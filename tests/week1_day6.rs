@@ -92,7 +92,8 @@ fn task_1_argmax_of_a_large_vocabulary() {
         let found = argmax(&logits);
         assert!(
             found == best,
-            "argmax of 151,936 logits, of which number {best} is the largest\n  found    {found}\n  expected {best}"
+            "argmax of 151,936 logits, of which number {best} is the largest\n  found    \
+             {found}\n  expected {best}"
         );
     }
 }
@@ -118,7 +119,8 @@ fn task_1_next_token_logits_are_those_of_the_last_position() {
         let n = logits.len();
         assert!(
             n == 61,
-            "after {length} tokens: found {n} logits, expected 61: one position's, one for each token of the vocabulary"
+            "after {length} tokens: found {n} logits, expected 61: one position's, one for each \
+             token of the vocabulary"
         );
         logits
     };
@@ -226,8 +228,8 @@ fn run(prompt: &[u32], script: &[u32], limits: &Limits, interrupt: Option<u32>) 
         let n = calls.borrow().len();
         assert!(
             n < ENOUGH,
-            "the generation does not end: {n} calls of next_logits, choose and on_token with the prompt {prompt:?}, max_new_tokens {}, \
-             a context of {} and the stop tokens {:?}",
+            "the generation does not end: {n} calls of next_logits, choose and on_token with the \
+             prompt {prompt:?}, max_new_tokens {}, a context of {} and the stop tokens {:?}",
             limits.max_new_tokens,
             limits.context,
             limits.stop_tokens
@@ -252,7 +254,8 @@ fn run(prompt: &[u32], script: &[u32], limits: &Limits, interrupt: Option<u32>) 
                 let last = last.borrow();
                 assert!(
                     logits == *last,
-                    "choose gets the logits as next_logits gave them\n  found    {logits:?}\n  expected {last:?}"
+                    "choose gets the logits as next_logits gave them\n  found    {logits:?}\n  \
+                     expected {last:?}"
                 );
                 argmax(logits)
             },
@@ -283,8 +286,8 @@ fn task_2_each_step_hands_on_the_prompt_and_all_new_tokens() {
     let expected =
         Ran { calls: (2..7).flat_map(step).collect(), returned: Ok(FinishReason::Length) };
     assert_answer(
-        "prompt [7, 8], max_new_tokens 5, the model wants to write 3, 4, 5, 6, 10: each step calls next_logits, choose and on_token once, \
-         the first two with the prompt and all new tokens",
+        "prompt [7, 8], max_new_tokens 5, the model wants to write 3, 4, 5, 6, 10: each step calls \
+         next_logits, choose and on_token once, the first two with the prompt and all new tokens",
         &ran.steps(),
         &expected.steps(),
     );
@@ -316,7 +319,8 @@ fn task_2_a_long_prompt_is_handed_on_whole() {
     // Without diagnosis: many mistakes end as early as this.
     assert!(
         found == expected,
-        "a prompt of the 300 tokens 1000 to 1299, a context of 400, max_new_tokens 2: nothing of it is left out\n  found{found:?}\n  expected{expected:?}"
+        "a prompt of the 300 tokens 1000 to 1299, a context of 400, max_new_tokens 2: nothing of \
+         it is left out\n  found{found:?}\n  expected{expected:?}"
     );
 }
 
@@ -336,7 +340,8 @@ fn task_2_no_limit_is_too_large() {
     });
     let full = |case| line(&input(case), &[1, 2, 3], 3, "ContextFull");
     assert_answer(
-        "a prompt of 3 and a limit so large that prompt and limit cannot be added: whoever wants no limit says so",
+        "a prompt of 3 and a limit so large that prompt and limit cannot be added: whoever wants \
+         no limit says so",
         &Lines(found.into()),
         &Lines(vec![full(cases[0]), full(cases[1]), line(&input(cases[2]), &[1, 2], 2, "Length")]),
     );
@@ -349,7 +354,8 @@ fn task_2_max_new_tokens_is_how_many_are_written() {
         .map(|n| run(&[7, 7, 7], &[1, 2, 3, 4, 5, 6], &limits(n, 20, &[]), None).line(&input(n)));
     let expected = [0, 1, 2, 5].map(|n| line(&input(n), &[1, 2, 3, 4, 5][..n], n, "Length"));
     assert_answer(
-        "a prompt of 3 tokens, a context of 20: max_new_tokens is how many tokens are written, and how often the model runs",
+        "a prompt of 3 tokens, a context of 20: max_new_tokens is how many tokens are written, and \
+         how often the model runs",
         &Lines(found.into()),
         &Lines(expected.into()),
     );
@@ -365,7 +371,8 @@ fn task_2_a_stop_token_ends_the_text_and_is_no_part_of_it() {
     let text =
         |n, script: &[u32], input| run(&[7, 7], script, &limits(n, 100, &[9]), None).line(input);
     assert_answer(
-        "stop token 9: it ends the text and is no part of it, so on_token never gets it and nothing runs after it",
+        "stop token 9: it ends the text and is no part of it, so on_token never gets it and \
+         nothing runs after it",
         &Lines(vec![
             text(6, &[3, 4, 9, 5], third),
             text(6, &[9, 5, 5], first),
@@ -399,7 +406,8 @@ fn task_2_a_stop_token_counts_only_where_the_model_writes_it() {
     let input = "prompt [9, 1, 9], the model wants to write 3, 4, 5, 6, 10";
     let written = [3, 4, 5, 6, 10];
     assert_answer(
-        "stop token 9, max_new_tokens 5: in the prompt it means nothing, for a chat's prompt holds those of earlier turns",
+        "stop token 9, max_new_tokens 5: in the prompt it means nothing, for a chat's prompt holds \
+         those of earlier turns",
         &Lines(vec![run(&[9, 1, 9], &written, &limits(5, 100, &[9]), None).line(input)]),
         &Lines(vec![line(input, &written, 5, "Length")]),
     );
@@ -412,8 +420,9 @@ fn task_2_a_limit_counts_only_once_it_is_reached() {
         .map(|n| run(&[7, 7, 7], &[3, 4, 9, 5], &limits(n, 20, &[9]), None).line(&input(n)));
     let stopped = |n| line(&input(n), &[3, 4], 3, "Stop");
     assert_answer(
-        "the model wants to write 3, 4, the stop token 9 and 5: with room for a third token it is chosen and is the reason, \
-         but once a limit is reached the model does not run, so nobody knows what it would have written",
+        "the model wants to write 3, 4, the stop token 9 and 5: with room for a third token it is \
+         chosen and is the reason, but once a limit is reached the model does not run, so nobody \
+         knows what it would have written",
         &Lines(found.into()),
         &Lines(vec![
             stopped(5),
@@ -435,7 +444,8 @@ fn task_2_the_context_holds_prompt_and_new_tokens() {
     let expected = cases
         .map(|case| line(&input(case), &[1, 2][..case.1 - case.0], case.1 - case.0, "ContextFull"));
     assert_answer(
-        "max_new_tokens 7: prompt and new tokens together fill the context exactly, then nothing runs and the reason is ContextFull",
+        "max_new_tokens 7: prompt and new tokens together fill the context exactly, then nothing \
+         runs and the reason is ContextFull",
         &Lines(found.into()),
         &Lines(expected.into()),
     );
@@ -448,7 +458,8 @@ fn task_2_a_prompt_that_fills_the_context_fits() {
         run(&vec![7; prompt], &[1, 2], &limits(7, 3, &[]), None).line(&input(prompt))
     });
     assert_answer(
-        "a context of 3, max_new_tokens 7: a prompt as long as the context is no error, and neither is one with less room than max_new_tokens",
+        "a context of 3, max_new_tokens 7: a prompt as long as the context is no error, and \
+         neither is one with less room than max_new_tokens",
         &Lines(found.into()),
         &Lines(vec![
             line(&input(3), &[], 0, "ContextFull"),
@@ -466,7 +477,8 @@ fn task_2_of_two_limits_max_new_tokens_is_looked_at_first() {
     });
     let expected = cases.map(|case| line(&input(case), &[1, 2][..case.0], case.0, "Length"));
     assert_answer(
-        "a prompt of 3: where max_new_tokens is reached the reason is Length, even if the context is full as well",
+        "a prompt of 3: where max_new_tokens is reached the reason is Length, even if the context \
+         is full as well",
         &Lines(found.into()),
         &Lines(expected.into()),
     );
@@ -489,7 +501,8 @@ fn task_2_a_prompt_longer_than_the_context_is_an_error() {
         .to_string();
     assert!(
         message.contains("13") && message.contains("12"),
-        "a prompt of 13, a context of 12: the error names both lengths\n  found    {message:?}\n  expected a text with 13 and 12 in it"
+        "a prompt of 13, a context of 12: the error names both lengths\n  found    {message:?}\n  \
+         expected a text with 13 and 12 in it"
     );
 }
 
@@ -549,7 +562,8 @@ fn task_2_on_token_can_end_it() {
     });
     let expected = cases.map(|case| line(&input(case), &[3, 4], 2, "Interrupted"));
     assert_answer(
-        "a prompt of 3, the model wants to write 3, 4, 5 and on_token says break at 4: that ends it, even if 4 also reaches a limit",
+        "a prompt of 3, the model wants to write 3, 4, 5 and on_token says break at 4: that ends \
+         it, even if 4 also reaches a limit",
         &Lines(found.into()),
         &Lines(expected.into()),
     );
@@ -598,7 +612,8 @@ fn task_2_the_embedded_model_writes_what_transformers_writes() {
         let text = case.value("text");
         assert!(
             new == expected,
-            "{name}: transformers continues the prompt with {text}\n  found    {new:?}\n  expected {expected:?}"
+            "{name}: transformers continues the prompt with {text}\n  found    {new:?}\n  expected \
+             {expected:?}"
         );
         let ended = if case.value("stopped").as_bool().expect("yes or no") {
             FinishReason::Stop
@@ -607,7 +622,8 @@ fn task_2_the_embedded_model_writes_what_transformers_writes() {
         };
         assert!(
             reason == ended,
-            "{name}: the tokens are right; why it ended is not\n  found    {reason:?}\n  expected {ended:?}"
+            "{name}: the tokens are right; why it ended is not\n  found    {reason:?}\n  expected \
+             {ended:?}"
         );
     }
 }
@@ -676,7 +692,8 @@ fn pieces<'a>(pushes: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
         Ok(pieces) => pieces,
         Err(RecvTimeoutError::Timeout) => {
             panic!(
-                "push {input}, then finish: one of them does not return\n  each round of a loop must take bytes out of `pending`, or leave it"
+                "push {input}, then finish: one of them does not return\n  each round of a loop \
+                 must take bytes out of `pending`, or leave it"
             )
         }
         // It panicked, and its message has been printed.
@@ -698,7 +715,8 @@ fn task_3_letters_are_not_held_back() {
     let found = pieces(["Once", " upon", "", " a", "\n", " time "].map(str::as_bytes));
     let expected = ["Once", " upon", "", " a", "\n", " time ", ""].map(str::to_owned);
     assert_answer(
-        "push \"Once\", \" upon\", \"\", \" a\", \"\\n\", \" time \", then finish: what is whole comes at once and as it is",
+        "push \"Once\", \" upon\", \"\", \" a\", \"\\n\", \" time \", then finish: what is whole \
+         comes at once and as it is",
         &found,
         &expected.into(),
     );
@@ -711,7 +729,8 @@ fn task_3_every_character_counts() {
     // Without diagnosis: many mistakes do nothing to a text that comes at once.
     assert!(
         found == [text, ""],
-        "push {text:?} at once, then finish: a byte order mark, a zero, line ends and other signs that are not seen are text too\n  found    {found:?}"
+        "push {text:?} at once, then finish: a byte order mark, a zero, line ends and other signs \
+         that are not seen are text too\n  found    {found:?}"
     );
 }
 
@@ -720,7 +739,8 @@ fn task_3_a_character_comes_whole() {
     let found = pieces("a😀é".as_bytes().chunks(1));
     let expected = ["a", "", "", "", "😀", "", "é", ""].map(str::to_owned);
     assert_answer(
-        "push the bytes of \"a😀é\" one by one, then finish: nothing until a character is complete, then the character",
+        "push the bytes of \"a😀é\" one by one, then finish: nothing until a character is complete, \
+         then the character",
         &found,
         &expected.into(),
     );
@@ -753,7 +773,8 @@ fn task_3_bytes_that_cannot_become_a_character_become_u_fffd_at_once() {
         &["\u{fffd}", "\u{fffd}", ""],
     );
     check_pieces(
-        "E2 82 waits for a third byte; with a letter behind it, it is one broken place and gives one U+FFFD",
+        "E2 82 waits for a third byte; with a letter behind it, it is one broken place and gives \
+         one U+FFFD",
         &[b"\xE2\x82", b"A"],
         &["", "\u{fffd}A", ""],
     );
@@ -776,7 +797,8 @@ fn task_3_what_is_held_back_at_the_end_becomes_one_replacement_character() {
     let expected = [(0, ""), (1, "\u{fffd}"), (2, "\u{fffd}"), (3, "\u{fffd}")]
         .map(|(held, end)| line(held, "ab".into(), end.into(), "".into()));
     assert_answer(
-        "byte by byte, and the end comes after none, one, two, three of the four bytes of an emoji: what was held back becomes one U+FFFD, once",
+        "byte by byte, and the end comes after none, one, two, three of the four bytes of an \
+         emoji: what was held back becomes one U+FFFD, once",
         &Lines(found.into()),
         &Lines(expected.into()),
     );
@@ -797,14 +819,16 @@ fn task_3_the_pieces_make_up_the_text_however_it_is_cut() {
                 let expected = &certain[to];
                 assert!(
                     found == *expected,
-                    "{input}: after {to} bytes all text that is certain has come, and no more\n  found    {found:?}\n  expected {expected:?}"
+                    "{input}: after {to} bytes all text that is certain has come, and no more\n  \
+                     found    {found:?}\n  expected {expected:?}"
                 );
                 from = to;
             }
             found += &stream.finish();
             assert!(
                 found == text,
-                "{input}: all pieces and finish make up String::from_utf8_lossy of the whole\n  found    {found:?}\n  expected {text:?}"
+                "{input}: all pieces and finish make up String::from_utf8_lossy of the whole\n  \
+                 found    {found:?}\n  expected {text:?}"
             );
         }
     }
@@ -836,7 +860,8 @@ fn task_3_tokens_of_the_embedded_model_become_text() {
         let piece = stream.push(&bytes);
         assert!(
             !piece.contains('\u{fffd}'),
-            "after {found:?} token {id}, {bytes:02X?}, gave {piece:?}: half a character has to wait for its other half"
+            "after {found:?} token {id}, {bytes:02X?}, gave {piece:?}: half a character has to \
+             wait for its other half"
         );
         found += &piece;
     }
@@ -844,7 +869,8 @@ fn task_3_tokens_of_the_embedded_model_become_text() {
     let text = case.value("text").as_str().expect("a text");
     assert!(
         found == text,
-        "the tokens' pieces make up the text that was tokenized\n  found    {found:?}\n  expected {text:?}"
+        "the tokens' pieces make up the text that was tokenized\n  found    {found:?}\n  expected \
+         {text:?}"
     );
 }
 
@@ -905,7 +931,8 @@ fn task_4_messages_stay_in_their_order() {
         .map(|(role, content)| format!("<|im_start|>{role}\n{content}<|im_end|>\n"))
         .collect();
     assert_answer(
-        "six messages, system messages between others, two of one role in succession, and a role of another name: each as it is, where it stands",
+        "six messages, system messages between others, two of one role in succession, and a role \
+         of another name: each as it is, where it stands",
         &chatml(&messages.map(|(role, content)| Message::new(role, content)), false),
         &text,
     );
@@ -963,7 +990,8 @@ fn task_4_each_mark_becomes_one_token() {
     );
     assert!(
         found == expected,
-        "the tokens of {text:?}: each <|im_start|> is token 1, each <|im_end|> token 2, and nothing stands before the first\n  found    {found:?}\n  expected {expected:?}"
+        "the tokens of {text:?}: each <|im_start|> is token 1, each <|im_end|> token 2, and \
+         nothing stands before the first\n  found    {found:?}\n  expected {expected:?}"
     );
 }
 

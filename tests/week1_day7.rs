@@ -55,7 +55,8 @@ fn check_each(case: &Case, name: &str, step: impl Fn(&mut [f32], f64)) {
     }
     if !changed && rows.len() > 1 {
         println!(
-            "not one logit was changed, whatever {name}: write to `logits` itself, for what happens to a copy of it is lost"
+            "not one logit was changed, whatever {name}: write to `logits` itself, for what \
+             happens to a copy of it is lost"
         );
     }
     case.check_rows("output", &rows, &tensor(&[rows.len(), logits.len()], found));
@@ -123,7 +124,8 @@ fn task_1_temperature_is_exact_however_small() {
         apply_temperature(&mut logits, temperature);
         check_hand(
             &format!(
-                "temperature {temperature:e}, logits 0.5, −2, 1.5, 1.25: small as it is, it is not 0, and every logit stays"
+                "temperature {temperature:e}, logits 0.5, −2, 1.5, 1.25: small as it is, it is not \
+                 0, and every logit stays"
             ),
             logits,
             [0.5 * factor, -2.0 * factor, 1.5 * factor, 1.25 * factor],
@@ -174,7 +176,8 @@ fn task_2_top_k_keeps_the_first_of_very_many_equal_logits() {
             .collect();
         check_hand(
             &format!(
-                "k = {k} of 1000 logits 0, 1, 0, 1, …: of equal ones the first stay, also where a sort would move them; the tokens that stay"
+                "k = {k} of 1000 logits 0, 1, 0, 1, …: of equal ones the first stay, also where a \
+                 sort would move them; the tokens that stay"
             ),
             left(&logits),
             left(&expected),
@@ -276,7 +279,8 @@ fn task_3_top_p_keeps_the_first_of_very_many_equal_tokens() {
             (0..1000).map(|i| if i % 2 == 1 && i <= last { 1.0 } else { OFF }).collect();
         check_hand(
             &format!(
-                "top-p that keeps {kept} of 1000 tokens with logits 0, 1, 0, 1, …: of equal ones the first stay, also where a sort would move them; the tokens that stay"
+                "top-p that keeps {kept} of 1000 tokens with logits 0, 1, 0, 1, …: of equal ones \
+                 the first stay, also where a sort would move them; the tokens that stay"
             ),
             left(&logits),
             left(&expected),
@@ -296,7 +300,9 @@ fn task_3_top_p_of_a_large_vocabulary() {
         let found = logits.iter().filter(|&&logit| logit > OFF).count();
         assert!(
             found.abs_diff(kept as usize) <= 1,
-            "top-p of {kept} in {n} equal tokens\n  found    {found} tokens stay\n  expected {kept}\n  a running sum in f32 drifts with so many small probabilities: add them up in f64"
+            "top-p of {kept} in {n} equal tokens\n  found    {found} tokens stay\n  expected \
+             {kept}\n  a running sum in f32 drifts with so many small probabilities: add them up \
+             in f64"
         );
     }
 }
@@ -325,7 +331,8 @@ fn task_4_min_p_at_its_limits() {
     let mut near = [1.0, 1.5, 1.25];
     min_p(&mut near, 0.7);
     check_hand(
-        "p = .7, logits 1, 1.5, 1.25: the first is .61 times as probable as the second, the last .78 times",
+        "p = .7, logits 1, 1.5, 1.25: the first is .61 times as probable as the second, the last \
+         .78 times",
         near,
         [OFF, 1.5, 1.25],
     );
@@ -352,8 +359,8 @@ fn task_5_penalty_makes_seen_tokens_less_likely() {
 fn task_5_penalty_by_hand() {
     let mut logits = [3.0, -3.0, 3.0, -3.0];
     repetition_penalty(&mut logits, &[1, 0, 1, 1], 2.0);
-    let why = "penalty 2, logits 3, −3, 3, −3, seen 1, 0, 1, 1: token 0 gets 3/2; token 1 gets −3·2, once although it was seen three times; \
-               the others stay";
+    let why = "penalty 2, logits 3, −3, 3, −3, seen 1, 0, 1, 1: token 0 gets 3/2; token 1 gets \
+               −3·2, once although it was seen three times; the others stay";
     check_hand(why, logits, [1.5, -6.0, 3.0, -3.0]);
 
     let mut logits = [3.0, -3.0];
@@ -367,7 +374,8 @@ fn task_5_penalty_looks_at_the_whole_text() {
     let mut logits = [4.0, 4.0, 4.0, 4.0];
     repetition_penalty(&mut logits, &seen, 2.0);
     check_hand(
-        "penalty 2, logits 4, 4, 4, 4, seen 2, then 1 five hundred times, then 3: every token that was seen counts, however long ago",
+        "penalty 2, logits 4, 4, 4, 4, seen 2, then 1 five hundred times, then 3: every token that \
+         was seen counts, however long ago",
         logits,
         [4.0, 2.0, 2.0, 2.0],
     );
@@ -418,7 +426,8 @@ fn task_6_uniform_is_the_upper_53_bits() {
     }
     assert!(
         smallest < 1e-4 && largest > 1.0 - 1e-4,
-        "100,000 numbers of seed 42 lie between {smallest} and {largest}: next_u64 does not fill the upper bits"
+        "100,000 numbers of seed 42 lie between {smallest} and {largest}: next_u64 does not fill \
+         the upper bits"
     );
 }
 
@@ -444,7 +453,8 @@ fn task_6_draw_takes_the_token_whose_sum_exceeds_the_number() {
     let below = 2f64.powi(-53);
     let numbers = [0.0, 0.25 - below, 0.25, 0.5 - below, 0.5, 0.75 - below, 0.75, 1.0 - below];
     let found = numbers.map(|uniform| draw(&[-2.0; 4], uniform));
-    let what = "draw from four equal tokens, at 0, just below ¼, at ¼, just below ½, at ½, just below ¾, at ¾, just below 1";
+    let what = "draw from four equal tokens, at 0, just below ¼, at ¼, just below ½, at ½, just \
+                below ¾, at ¾, just below 1";
     assert_answer(what, &found, &[0, 0, 1, 1, 2, 2, 3, 3]);
 
     // n equal tokens, each 1/n rounded to f32: for these n the running sum ends below the largest
@@ -454,7 +464,8 @@ fn task_6_draw_takes_the_token_whose_sum_exceeds_the_number() {
     };
     let found = SHORT.map(|n| draw(&equal(n), 1.0 - below));
     let what = format!(
-        "draw at 1 − 2⁻⁵³ from n equal tokens, with three before them and two behind them that are ruled out, n = {SHORT:?}"
+        "draw at 1 − 2⁻⁵³ from n equal tokens, with three before them and two behind them that are \
+         ruled out, n = {SHORT:?}"
     );
     assert_answer(&what, &found, &SHORT.map(|n| n as u32 + 2));
 
@@ -525,12 +536,13 @@ fn always_one(n: usize, one: u32, logits: &[f32], moved: bool) -> String {
     let best = logits.iter().all(|&logit| logit <= logits[one as usize]);
     match (moved, best) {
         (false, _) => format!(
-            "all {n} draws give token {one}, and the sampler's generator has not moved on by {n} numbers: \
-             `choose` must draw, each time with the next number of its own generator"
+            "all {n} draws give token {one}, and the sampler's generator has not moved on by {n} \
+             numbers: `choose` must draw, each time with the next number of its own generator"
         ),
         (true, true) => format!(
-            "all {n} draws give token {one}, the best: `choose` takes the best without a draw, \
-             or rules out all others although every other step is off: look at which option each step gets"
+            "all {n} draws give token {one}, the best: `choose` takes the best without a draw, or \
+             rules out all others although every other step is off: look at which option each step \
+             gets"
         ),
         (true, false) => format!("all {n} draws give token {one}, which is not the best one"),
     }
@@ -548,15 +560,17 @@ fn drawn_by_sampler(case: &Case, name: &str, tasks: &str) -> (Vec<u32>, bool) {
     let options = &sampler.options;
     assert!(
         left == expected,
-        "{name}: your steps, called one by one by this test, leave tokens {left:?}, expected {expected:?}: make the tests of {tasks} \
-         green first ({options:?}, logits {logits:?}, seen {seen:?})"
+        "{name}: your steps, called one by one by this test, leave tokens {left:?}, expected \
+         {expected:?}: make the tests of {tasks} green first ({options:?}, logits {logits:?}, seen \
+         {seen:?})"
     );
     let mut rng = Rng::new(SEED);
     let direct = drawn(|| draw(&own, rng.uniform()));
     assert!(
         direct == expected,
-        "{name}: of tokens {expected:?}, each with a probability above 5 %, 1,000 calls of `draw` with numbers of `uniform` give \
-         {direct:?}: make the tests of task 6 on the generator, `uniform` and `draw` green first"
+        "{name}: of tokens {expected:?}, each with a probability above 5 %, 1,000 calls of `draw` \
+         with numbers of `uniform` give {direct:?}: make the tests of task 6 on the generator, \
+         `uniform` and `draw` green first"
     );
     (found, sampler.rng.next_u64() == rng.next_u64())
 }
@@ -589,17 +603,24 @@ fn task_6_sampler_applies_each_step() {
         let unshaped = shaped(&logits, &seen, &options);
         let because = match (found == drawn(|| draw(&unshaped, rng.uniform())), &found[..]) {
             (true, _) if step == "penalty" => {
-                "; this is what comes without it: `choose` leaves it out, does not hand on all of `seen`, draws from logits without it, or comes too late \
-                 with it, when temperature 0 has chosen"
+                "; this is what comes without it: `choose` leaves it out, does not hand on all of \
+                 `seen`, draws from logits without it, or comes too late with it, when temperature \
+                 0 has chosen"
                     .to_owned()
             }
-            (true, _) => format!("; this is what comes without {name}: `choose` leaves it out, or draws from logits without it"),
-            (false, [one]) if expected.len() > 1 => format!("; {}", always_one(1_000, *one, &logits, moved)),
+            (true, _) => format!(
+                "; this is what comes without {name}: `choose` leaves it out, or draws from logits \
+                 without it"
+            ),
+            (false, [one]) if expected.len() > 1 => {
+                format!("; {}", always_one(1_000, *one, &logits, moved))
+            }
             _ => String::new(),
         };
         assert!(
             found == expected,
-            "{name} alone: `choose` draws tokens {found:?}, expected {expected:?}{because}\n  options  {setting}\n  logits   {logits:?}\n  seen     {seen:?}"
+            "{name} alone: `choose` draws tokens {found:?}, expected {expected:?}{because}\n  \
+             options  {setting}\n  logits   {logits:?}\n  seen     {seen:?}"
         );
     }
 }
@@ -615,13 +636,15 @@ fn task_6_sampler_applies_the_steps_in_order() {
         let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } =
             sampler(&case, SEED).options;
         let setting = format!(
-            "penalty {repetition_penalty}, temperature {temperature}, top-k {top_k}, top-p {top_p}, min-p {min_p}"
+            "penalty {repetition_penalty}, temperature {temperature}, top-k {top_k}, top-p \
+             {top_p}, min-p {min_p}"
         );
         let differs = if drawn == support { "" } else { "  <- differs" };
         found.push(format!("{setting}: {drawn:?}{differs}"));
         expected.push(format!("{setting}: {support:?}"));
     }
-    let what = "tokens that come up with several steps at once; the order is penalty, temperature, top-k, top-p, min-p";
+    let what = "tokens that come up with several steps at once; the order is penalty, temperature, \
+                top-k, top-p, min-p";
     assert_answer(what, &Lines(found), &Lines(expected));
 }
 
@@ -652,7 +675,8 @@ fn task_6_sampler_follows_the_distribution() {
         }
         let own = softmax(&tensor(&[logits.len()], shaped(&logits, &seen, &sampler.options)));
         let what = format!(
-            "{name}: the probabilities after your steps, called one by one by this test; make the tests of tasks 1 to 5 green first"
+            "{name}: the probabilities after your steps, called one by one by this test; make the \
+             tests of tasks 1 to 5 green first"
         );
         compare(&what, &own, &probabilities, case.tolerance("probabilities"))
             .unwrap_or_else(|message| panic!("{message}"));
@@ -682,8 +706,9 @@ fn task_6_sampler_follows_the_distribution() {
                 .filter(|(_, other)| *other <= critical)
                 .map(|(of, _)| format!("\n  these are the frequencies of a sampler {of}"));
             panic!(
-                "{name}: of {draws} draws token {worst} came up in {}, expected {:.0} ± {sigma:.0}; over all tokens χ² is {found:.1}, and chance \
-                 does not exceed {critical}\n  drawn    {counts:?}\n  expected {expected:.0?}{}",
+                "{name}: of {draws} draws token {worst} came up in {}, expected {:.0} ± \
+                 {sigma:.0}; over all tokens χ² is {found:.1}, and chance does not exceed \
+                 {critical}\n  drawn    {counts:?}\n  expected {expected:.0?}{}",
                 counts[worst],
                 expected[worst],
                 like.collect::<String>()
@@ -729,7 +754,8 @@ fn task_6_sampler_uses_one_number_per_token() {
         let moved = sampler.rng.next_u64() == rng.next_u64();
         assert!(
             moved,
-            "{what}, and the generator moves on by one number all the same: a token takes one, whatever was left"
+            "{what}, and the generator moves on by one number all the same: a token takes one, \
+             whatever was left"
         );
     }
 
@@ -743,8 +769,8 @@ fn task_6_sampler_uses_one_number_per_token() {
     let (found, expected) = (sampler.rng.next_u64(), rng.next_u64());
     assert!(
         found == expected,
-        "after 41 tokens, the last one at temperature 0, the generator's next number is {found:#018x}, expected {expected:#018x}: \
-         a token takes one number at temperature 0 too"
+        "after 41 tokens, the last one at temperature 0, the generator's next number is \
+         {found:#018x}, expected {expected:#018x}: a token takes one number at temperature 0 too"
     );
 }
 
@@ -782,7 +808,8 @@ fn task_6_sampler_repeats_itself_with_the_same_seed_only() {
     for seed in 2..10 {
         assert!(
             text(seed).0 != first,
-            "temperature 1.5, all else off: seed {seed} must give other tokens than seed 1; {why}\n  found    {first:?} with both"
+            "temperature 1.5, all else off: seed {seed} must give other tokens than seed 1; \
+             {why}\n  found    {first:?} with both"
         );
     }
 }

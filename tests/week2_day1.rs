@@ -179,7 +179,8 @@ fn task_1_a_run_has_the_positions_that_were_asked_for() {
         let expected = (start, len, 4 * len, 4 * len);
         assert_eq!(
             found, expected,
-            "a run of positions {positions:?}, head size 4: its start, its len, how many numbers in keys, how many in values"
+            "a run of positions {positions:?}, head size 4: its start, its len, how many numbers \
+             in keys, how many in values"
         );
     }
     // What lies in a run that begins later is what lies there in one from the beginning.
@@ -937,7 +938,8 @@ fn task_4_chunks_of_every_size() {
             assert_eq!(
                 found,
                 (8, 8),
-                "eight tokens, chunks of {chunk}: positions in the cache, and how many were computed"
+                "eight tokens, chunks of {chunk}: positions in the cache, and how many were \
+                 computed"
             );
             let what = format!("the session's tokens after eight were fed in chunks of {chunk}");
             check::assert_answer(&what, &session.tokens().to_vec(), &tokens);
@@ -1098,7 +1100,8 @@ fn generate(
         assert!(i < enough, "`choose` was asked for a new token after {enough}: {limits:?}");
         let what = format!("{}/logits_new, new token {i}", case.name());
         let more = format!(
-            "\n  run as   a prompt of {} tokens in chunks of {chunk}; these logits choose new token {i}",
+            "\n  run as   a prompt of {} tokens in chunks of {chunk}; these logits choose new \
+             token {i}",
             prompt.len()
         );
         check::assert_close_noting(
@@ -1136,7 +1139,8 @@ fn task_4_generates_what_week_1_would() {
                 Generated { tokens: greedy(&case), reason: FinishReason::Length, computed: 8 + 5 };
             assert_eq!(
                 found, expected,
-                "eight tokens of prompt, six new ones; nobody asks what follows the sixth, so 13 positions are enough"
+                "eight tokens of prompt, six new ones; nobody asks what follows the sixth, so 13 \
+                 positions are enough"
             );
         }
     }
@@ -1294,7 +1298,8 @@ fn task_4_a_prompt_that_does_not_fit_is_refused() {
         );
         match result {
             Ok(reason) => panic!(
-                "a prompt of {} tokens and a context of {context} must be refused, found {reason:?}",
+                "a prompt of {} tokens and a context of {context} must be refused, found \
+                 {reason:?}",
                 prompt.len()
             ),
             Err(error) => error.to_string(),
@@ -1340,7 +1345,8 @@ fn task_4_a_conversation_goes_on_in_the_cache() {
     assert_eq!(
         session.cache().computed(),
         12,
-        "of the second prompt's 12 tokens 11 are in the cache: how many positions were computed in all"
+        "of the second prompt's 12 tokens 11 are in the cache: how many positions were computed in \
+         all"
     );
     let what = format!("{}/logits_new, new token 4", case.name());
     check::assert_close(
@@ -1371,10 +1377,12 @@ fn task_4_another_prompt_keeps_what_it_shares() {
     assert_eq!(
         found,
         (b, 5 + 2),
-        "b in a session of five tokens, four of which are b's: its tokens then, and positions computed"
+        "b in a session of five tokens, four of which are b's: its tokens then, and positions \
+         computed"
     );
     let what = format!("{}/logits_b, position 5, asked for by `generate`", case.name());
-    let more = "\n  run as   the prompt b in a session that holds five tokens of a, four of which b begins with";
+    let more = "\n  run as   the prompt b in a session that holds five tokens of a, four of which \
+                b begins with";
     let expected = at(&case.tensor("logits_b"), 5);
     let found = tensor(&[logits.len()], logits);
     check::assert_close_noting(&what, &found, &expected, case.tolerance("logits_b"), more);

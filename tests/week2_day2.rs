@@ -55,7 +55,8 @@ fn calmly<T>(what: &str, action: impl FnOnce() -> T) -> T {
             panic.go_on();
         }
         panic!(
-            "{what}: this panicked: {}, at {}\n  bytes from a file are never to be trusted: what is wrong with them is an error to be returned",
+            "{what}: this panicked: {}, at {}\n  bytes from a file are never to be trusted: what \
+             is wrong with them is an error to be returned",
             panic.message(),
             panic.place
         )
@@ -135,7 +136,8 @@ fn parts_are_sound() {
     let counted = counted && reader.count(1, "a count").is_ok() && reader.position() == 8;
     assert!(
         taken && number && counted,
-        "this rests on take, number and count, whose own tests fail: see task_1_take, task_1_numbers_are_little_endian and task_1_counts_are_justified_by_the_file"
+        "this rests on take, number and count, whose own tests fail: see task_1_take, \
+         task_1_numbers_are_little_endian and task_1_counts_are_justified_by_the_file"
     );
 }
 
@@ -598,7 +600,8 @@ fn task_3_entries_of_every_type_and_shape() {
         (outcome(&expected, &followed(&bytes), |r| read_tensor(r, 0)), expected)
     });
     assert_lines(
-        "read_tensor: a matrix of three rows of two blocks in each type, then tensors of one to four axes",
+        "read_tensor: a matrix of three rows of two blocks in each type, then tensors of one to \
+         four axes",
         lines,
     );
 }

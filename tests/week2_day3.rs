@@ -337,7 +337,8 @@ fn task_4_rms_error_of_many_weights() {
     let expected = f64::from(1.1f32) - 1.0;
     assert!(
         (found - expected).abs() <= 1e-9,
-        "rms_error of {n} pairs that all differ by {expected}: found {found}; a sum in f32 loses what is small beside it, so sum in f64"
+        "rms_error of {n} pairs that all differ by {expected}: found {found}; a sum in f32 loses \
+         what is small beside it, so sum in f64"
     );
 }
 
@@ -381,12 +382,14 @@ fn task_4_relative_error_of_zeros_that_came_back_is_zero() {
     let found = relative_error(&[0.0; 32], &[0.0; 32]);
     assert!(
         found == 0.0,
-        "relative_error of zeros that came back as zeros: found {found}, expected 0, for nothing differs"
+        "relative_error of zeros that came back as zeros: found {found}, expected 0, for nothing \
+         differs"
     );
     let found = relative_error(&[0.0; 32], &[1.0; 32]);
     assert!(
         found == f64::INFINITY,
-        "relative_error of zeros that came back as ones: found {found}, expected infinity: ones are no share of zeros"
+        "relative_error of zeros that came back as ones: found {found}, expected infinity: ones \
+         are no share of zeros"
     );
 }
 
@@ -418,7 +421,8 @@ fn task_4_more_bits_come_closer() {
         let errors =
             [TensorType::F32, TensorType::Q8_0, TensorType::Q5_0, TensorType::Q4_0].map(error);
         assert!(errors[0] == 0.0, "F32 changes nothing, but its error is {}", errors[0]);
-        // Each bit fewer doubles the distance between two integers, and Q8_0 has three more than Q5_0.
+        // Each bit fewer doubles the distance between two integers, and Q8_0 has three more than
+        // Q5_0.
         let ratios =
             tensor(&[2], vec![(errors[2] / errors[1]) as f32, (errors[3] / errors[2]) as f32]);
         if let Err(difference) = compare(

@@ -9,11 +9,11 @@ use tiny_llm::week2::{
         f16_at, q4_k, q6_k,
         search::{ScaleAndMin, fit_scale_and_min, importance, search_scale_and_min},
     },
-    convert::{
+    gguf::writer::{head, lay_out, put_string, put_value},
+    recipe::{
         Dimensions, Target, fitting, permute_rows_for_half_split, permute_rows_for_interleaved,
         q4_k_m, row_order, tensor_type_for, use_more_bits,
     },
-    gguf::writer::{head, lay_out, put_string, put_value},
 };
 use tiny_llm_formats::{
     Tensor,
@@ -97,7 +97,8 @@ fn check_errors<const BYTES: usize>(
     let (good, lines): (Vec<_>, Vec<_>) = lines.unzip();
     assert!(
         good.into_iter().all(|good| good),
-        "too much is lost; expected at most 2 % more than llama.cpp loses\n  weights         found  llama.cpp{}",
+        "too much is lost; expected at most 2 % more than llama.cpp loses\n  weights         \
+         found  llama.cpp{}",
         lines.concat()
     );
 }
@@ -244,15 +245,19 @@ fn is_nearest(stored: &str, i: usize, [x, back]: [f32; 2], scale: f32, ends: [f3
     let reached = x.clamp(ends[0].min(ends[1]), ends[0].max(ends[1]));
     let steps = (reached - back).abs() / scale.abs();
     let why = if steps > 1.5 {
-        "more than rounding can explain: look at signs, at the clamp, and in which byte and half the integer stands".to_owned()
+        "more than rounding can explain: look at signs, at the clamp, and in which byte and half \
+         the integer stands"
+            .to_owned()
     } else {
         format!(
-            "the integers are to be the nearest, not cut off, and for {stored} as stored, after the rounding"
+            "the integers are to be the nearest, not cut off, and for {stored} as stored, after \
+             the rounding"
         )
     };
     assert!(
         scale == 0.0 || steps <= 0.501,
-        "weight {i}: {x} came back as {back}, {steps:.3} steps away, where another integer is at most half a step away\n  {why}"
+        "weight {i}: {x} came back as {back}, {steps:.3} steps away, where another integer is at \
+         most half a step away\n  {why}"
     );
 }
 
@@ -285,8 +290,8 @@ fn task_3_fit_scale_and_min_of_equal_codes() {
         let fit = fit_scale_and_min(&draw[0], &importance, &[5.0; 32]);
         assert!(
             fit.min == 0.0 && fit.scale.abs() <= 0.4,
-            "all codes are 5 and all weights within -2 and 2 (seed {seed}): found {fit:?}, expected \
-             a minimum of 0, and a scale by which 5 comes within the weights"
+            "all codes are 5 and all weights within -2 and 2 (seed {seed}): found {fit:?}, \
+             expected a minimum of 0, and a scale by which 5 comes within the weights"
         );
     }
 }
@@ -463,7 +468,8 @@ fn task_4_what_is_written_is_read() {
         let error = relative_error(&row, &back);
         assert!(
             error < 0.1,
-            "a block of the embedded model comes back with an error of {error:.3}, expected about 0.075"
+            "a block of the embedded model comes back with an error of {error:.3}, expected about \
+             0.075"
         );
     }
 }

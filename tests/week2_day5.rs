@@ -114,12 +114,12 @@ fn used(groups: usize) -> Vec<Int8Group> {
 }
 
 #[track_caller]
-fn check_quantize(name: &str, width: usize) {
+fn check_quantize(name: &str, per_scale: usize) {
     let fixtures = fixtures();
     let case = fixtures.case(&format!("task_2_quantize/{name}"));
     let x = numbers(&case, "x");
     let mut groups = used(x.len().div_ceil(GROUP));
-    quantize_activations(&x, width, &mut groups);
+    quantize_activations(&x, per_scale, &mut groups);
     let values = groups.iter().flat_map(|group| group.values.map(f32::from));
     case.check("values", &tensor(&[groups.len(), GROUP], values.collect()));
     let scales = groups.iter().flat_map(|group| group.scales);
@@ -379,7 +379,8 @@ fn task_4_matrix_vector() {
     case.check("products", &tensor(&[x.rows, weight.rows], products));
     assert!(
         found == expected,
-        "matrix_vector read {found} bytes of weights for {} products with a vector, expected {expected}: each once",
+        "matrix_vector read {found} bytes of weights for {} products with a vector, expected \
+         {expected}: each once",
         x.rows
     );
 }
@@ -469,13 +470,15 @@ fn check_matrix_matrix(tile_rows: usize, tile_cols: usize) {
         };
         let (down, across) = (tile.rows(), tile.cols());
         let what = format!(
-            "matrix_matrix on the tile of rows {down:?} and columns {across:?}, whose `row_mut(t)` takes t in {down:?} and has {rows} places, 0..{rows}"
+            "matrix_matrix on the tile of rows {down:?} and columns {across:?}, whose `row_mut(t)` \
+             takes t in {down:?} and has {rows} places, 0..{rows}"
         );
         assert_accepts(&what, || matrix_matrix(counting, &weight, &x, tile));
         let found = unpacked.get();
         assert!(
             found == rows,
-            "matrix_matrix unpacked {found} rows for a tile of {rows} rows of weights and {tokens} of activations, expected {rows}: each once, for all rows of activations"
+            "matrix_matrix unpacked {found} rows for a tile of {rows} rows of weights and {tokens} \
+             of activations, expected {rows}: each once, for all rows of activations"
         );
     });
     case.check("products", &tensor(&[x.rows, weight.rows], out));

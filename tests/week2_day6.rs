@@ -22,8 +22,8 @@ use tiny_llm_harness::{
     fixtures::Fixtures,
 };
 
-// Tasks 1 and 2 are about instructions of x86-64 processors, tasks 4 and 5 about those of 64-bit Arm.
-// On another one their tests are ignored, and `cargo course test week2-day6 4` runs them under
+// Tasks 1 and 2 are about instructions of x86-64 processors, tasks 4 and 5 about those of 64-bit
+// Arm. On another one their tests are ignored, and `cargo course test week2-day6 4` runs them under
 // emulation. On an x86-64 processor without AVX2 they cannot be verified, and are not green.
 
 #[track_caller]

@@ -10,6 +10,7 @@ The book puts the drawings into its pages, where lines and text take the colour 
 
 import argparse
 import io
+import re
 import sys
 from pathlib import Path
 
@@ -578,6 +579,120 @@ def block_of_q4_0():
     axes.set_xlabel("weight of the block")
     axes.set_title(f"d = {d:.4f}", loc="left")
     axes.legend(loc="upper left", ncols=2, bbox_to_anchor=(0.18, 1.13), borderaxespad=0)
+    return fig
+
+
+# ------------------------------------------------------------------------------------------------------- week 3, day 3
+
+
+def attention_tile():
+    """Positions of a tile of attention, of which a page holds a multiple: the constant in the kernels."""
+    source = (REPOSITORY / "kernels" / "src" / "loops.rs").read_text(encoding="utf-8")
+    return int(re.search(r"const TILE: usize = (\d+);", source)[1])
+
+
+@figure("pages")
+def pages():
+    """Two answers to a prompt of 40 tokens and a text of its own: their block tables, and the pages of the pool."""
+    page = attention_tile()
+    prompt, texts = 40, {"answer A": (43, [0, 2], BLUE), "answer B": (45, [0, 1], ORANGE), "another text": (70, [3, 4, 6], GREEN)}
+    owners = {index: [name for name, (_, table, _) in texts.items() if index in table] for index in range(8)}
+    fig, axes = plt.subplots(figsize=(8.4, 4.3))
+    bare(axes)
+    width, cell = 9.0, 9.0 / page
+    tables = dict(zip(texts, (8.2, 6.2, 4.2), strict=True))
+    axes.text(0, 9.6, "block tables", fontsize=10)
+    axes.text(8.2, 9.6, f"the pool: pages of {page} positions", fontsize=10)
+    place = lambda index: (8.2, 8.4 - index * 1.15)  # noqa: E731
+    for name, (length, table, colour) in texts.items():
+        y = tables[name]
+        axes.text(0, y + 0.75, f"{name}, {length} positions", fontsize=9, color=colour)
+        for i, index in enumerate(table):
+            axes.add_patch(Rectangle((i * 0.9, y - 0.35), 0.9, 0.8, facecolor=mix(colour, 0.2), edgecolor=colour, linewidth=1.2))
+            axes.text(i * 0.9 + 0.45, y + 0.05, str(index), ha="center", va="center", fontsize=10)
+            x, at = place(index)
+            start = (i * 0.9 + 0.45, y - 0.35) if i < len(table) - 1 else (i * 0.9 + 0.9, y + 0.05)
+            axes.add_patch(
+                FancyArrowPatch(start, (x - 0.45, at + 0.4), arrowstyle="-|>", mutation_scale=8, color=colour, linewidth=0.9, alpha=0.8, connectionstyle="arc3,rad=0.06")
+            )
+    for index, names in owners.items():
+        x, y = place(index)
+        axes.text(x - 0.2, y + 0.4, str(index), ha="center", va="center", fontsize=9)
+        for position in range(page):
+            used = [n for n in names if texts[n][1].index(index) * page + position < texts[n][0]]
+            shared = [n for n in used if n.startswith("answer") and texts[n][1].index(index) * page + position < prompt]
+            colour = PURPLE if shared else texts[used[0]][2] if used else None
+            axes.add_patch(Rectangle((x + position * cell, y), cell * 0.86, 0.8, facecolor=mix(colour, 0.55) if colour else "none", edgecolor=GREY, linewidth=0.4))
+        axes.text(x + width + 0.15, y + 0.4, {0: "free", 1: "1 owner", 2: "2 owners"}[len(names)], va="center", fontsize=8.5, color=INK if names else GREY)
+    axes.text(0, 2.2, f"violet: the prompt's {prompt} positions.\nA's first new token was to be\nwritten into page 1, which B\nhad too; so it was copied\nto page 2 before that.", fontsize=8.5, va="top", color=PURPLE)
+    axes.set_xlim(-0.2, 19.2)
+    axes.set_ylim(-0.6, 10.2)
+    return fig
+
+
+# ------------------------------------------------------------------------------------------------- week 3, days 5 and 6
+
+
+@figure("prefixes")
+def prefixes():
+    """A new request's block table: two pages that the index has found, and one of its own. Who owns each page of the pool."""
+    fig, axes = plt.subplots(figsize=(8.4, 3.6))
+    bare(axes)
+    rows = [("a request that runs", 4.6, [0, 1, 2], BLUE), ("the index", 2.9, [0, 1, 4], PURPLE), ("a new request", 1.2, [0, 1, 5], ORANGE)]
+    pool = {0: "You are a help…", 1: "…ful assistant.", 2: "What is a page?", 3: "free", 4: "(an old text)", 5: "Who are you?"}
+    place = lambda index: (6.6, 5.2 - index * 0.98)  # noqa: E731
+    for name, y, table, colour in rows:
+        axes.text(0, y + 0.62, name, fontsize=9.5, color=colour)
+        for i, index in enumerate(table):
+            axes.add_patch(Rectangle((i * 0.8, y - 0.3), 0.8, 0.7, facecolor=mix(colour, 0.2), edgecolor=colour, linewidth=1.2))
+            axes.text(i * 0.8 + 0.4, y + 0.05, str(index), ha="center", va="center", fontsize=10)
+            x, at = place(index)
+            axes.add_patch(
+                FancyArrowPatch((2.4, y + 0.05), (x - 0.05, at + 0.35), arrowstyle="-|>", mutation_scale=8, color=colour, linewidth=0.9, alpha=0.75, connectionstyle="arc3,rad=0.04")
+            )
+    for index, text in pool.items():
+        x, y = place(index)
+        owners = [colour for _, _, table, colour in rows if index in table]
+        face = mix(owners[-1], 0.25) if owners else "none"
+        axes.add_patch(Rectangle((x, y), 4.2, 0.72, facecolor=face, edgecolor=GREY, linewidth=0.8))
+        axes.text(x + 0.15, y + 0.36, str(index), va="center", fontsize=9.5)
+        axes.text(x + 0.6, y + 0.36, text, va="center", fontsize=9, color=INK if owners else GREY)
+        axes.text(x + 4.35, y + 0.36, f"{len(owners)} owner{'' if len(owners) == 1 else 's'}" if owners else "", va="center", fontsize=8.5)
+    axes.text(0, 0.15, "computed by the new request: page 5 alone", fontsize=9, color=ORANGE)
+    axes.set_xlim(-0.2, 12.6)
+    axes.set_ylim(0, 6.1)
+    return fig
+
+
+@figure("speculation")
+def speculation():
+    """The exact rule with the chapter's numbers: what drafts give, what of it is kept, what refused drafts become."""
+    names = ("cat", "dog", "fox")
+    p, q = np.array([0.5, 0.3, 0.2]), np.array([0.7, 0.2, 0.1])
+    kept = np.minimum(p, q)
+    missing = np.maximum(p - q, 0)
+    refused = q - kept
+    fig, axes = plt.subplots(1, 3, figsize=(8.4, 3.0), sharey=True)
+    x = np.arange(len(names))
+    panels = [
+        ("drawn by the drafter: q", [(kept, BLUE, "kept"), (refused, RED, "refused")]),
+        ("missing: p \u2212 q", [(missing, GREEN, "residual")]),
+        ("together: p", [(kept, BLUE, "kept drafts"), (missing * refused.sum() / missing.sum(), GREEN, "in place of refused ones")]),
+    ]
+    for ax, (title, stack) in zip(axes, panels, strict=True):
+        base = np.zeros(len(names))
+        for values, colour, label in stack:
+            ax.bar(x, values, 0.6, bottom=base, color=mix(colour, 0.75), edgecolor=colour, label=label)
+            base = base + values
+        for i, top in enumerate(base):
+            if top > 0:
+                ax.text(i, top + 0.015, f"{top:.1f}", ha="center", fontsize=9)
+        ax.set_title(title)
+        ax.set_xticks(x, names)
+        ax.set_ylim(0, 1.0)
+        ax.legend(fontsize=8.5, loc="upper right")
+    axes[0].set_ylabel("probability")
+    assert np.allclose(kept + missing * refused.sum() / missing.sum(), p)
     return fig
 
 

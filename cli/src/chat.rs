@@ -2,27 +2,26 @@
 
 use std::{
     io::{self, IsTerminal},
-    path::Path,
     process::ExitCode,
 };
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 
 use super::{
     Engine, Request, input, interrupt,
-    options::{ModelOption, SamplingOptions, count},
+    options::{ModelOption, SamplingOptions, SoonerOptions, count},
     output::{self, Output, note},
     session::Session,
+    template::Template,
 };
-use tiny_llm_formats::{
-    chat::Message,
-    text::{ChatTemplate, Tokenizer},
-};
+use tiny_llm_formats::{chat::Message, text::Tokenizer};
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "One line of input is one message; an empty line is none. /clear forgets the conversation, /exit or the end \
-of the input ends it. Ctrl-C ends an answer; a second one, or one while nothing is being written, ends the chat (exit code 130)."
+    after_help = "One line of input is one message; an empty line is none. /clear forgets the \
+                  conversation, /exit or the end of the input ends it. Ctrl-C ends an answer; a \
+                  second one, or one while nothing is being written, ends the chat (exit code \
+                  130)."
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -35,6 +34,8 @@ pub(super) struct Args {
     max_new_tokens: usize,
     #[command(flatten)]
     sampling: SamplingOptions,
+    #[command(flatten)]
+    sooner: SoonerOptions,
     /// Send each line as it stands, without the chat template; then there is no history
     #[arg(long, conflicts_with = "system")]
     raw: bool,
@@ -44,12 +45,13 @@ pub(super) struct Args {
 }
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
+    let model = args.model.sooner(args.sooner)?;
     let (mut session, template) = if args.raw {
-        (Session::<E>::open(&args.model)?, Template::Raw)
+        (Session::<E>::open(&model)?, None)
     } else {
-        let (session, own) = Session::<E>::open_for_chat(&args.model)?;
-        let template = Template::of(own, &args.model.path(), &session.tokenizer)?;
-        (session, template)
+        let (session, own) = Session::<E>::open_for_chat(&model)?;
+        let template = Template::of(own, &model.path(), &session.tokenizer)?;
+        (session, Some(template))
     };
     let mut conversation = Conversation {
         system: args.system.map(|text| Message::new("system", &text)),
@@ -73,8 +75,9 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
             _ => {}
         }
         let sampling = args.sampling.sampling();
-        let answer =
-            conversation.prompt::<E>(&template, &session.tokenizer, &line).and_then(|prompt| {
+        let answer = conversation
+            .prompt::<E>(template.as_ref(), &session.tokenizer, &line)
+            .and_then(|prompt| {
                 let request = Request {
                     prompt,
                     max_new_tokens: args.max_new_tokens,
@@ -98,12 +101,14 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
         output.end_line();
         if !args.quiet {
             let speed = generated.speed;
-            note(&format!(
-                "[prefill {} · decode {} · {}]",
-                speed.prefill_text(),
-                speed.decode_text(),
-                session.describe(&generated)
-            ));
+            let mut parts = vec![
+                format!("prefill {}", speed.prefill_text()),
+                format!("decode {}", speed.decode_text()),
+            ];
+            let sooner = session.engine.sooner();
+            parts.extend(sooner.into_iter().map(|(word, text)| format!("{word} {text}")));
+            parts.push(session.describe(&generated));
+            note(&format!("[{}]", parts.join(" · ")));
         }
         if !output.is_open() || (generated.interrupted && !interactive) {
             output.result()?;
@@ -119,43 +124,6 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How messages become text.
-enum Template {
-    /// The model's own.
-    Own(Box<ChatTemplate>),
-    /// The solution's ChatML.
-    ChatMl,
-    /// None: the last line alone.
-    Raw,
-}
-
-impl Template {
-    /// The model's template is the authority. Where it is plain ChatML, or there is none and the
-    /// vocabulary has ChatML's tokens, the solution's own function writes the text.
-    fn of(own: Option<ChatTemplate>, model: &Path, tokenizer: &Tokenizer) -> Result<Self> {
-        if let Some(own) = own {
-            let probe = [Message::new("system", "s"), Message::new("user", "u")];
-            let same =
-                |messages, text| own.render(messages, true).is_ok_and(|rendered| rendered == text);
-            let plain = same(
-                &probe[..],
-                "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n",
-            ) && same(
-                &probe[1..],
-                "<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n",
-            );
-            return Ok(if plain { Self::ChatMl } else { Self::Own(Box::new(own)) });
-        }
-        ensure!(
-            tokenizer.encode("<|im_start|><|im_end|>")?.len() == 2,
-            "{}: found no chat template, expected chat_template.jinja or the field \"chat_template\" of tokenizer_config.json (in a GGUF \
-             file: metadata tokenizer.chat_template); `chat --raw` and `generate` need none",
-            model.display()
-        );
-        Ok(Self::ChatMl)
-    }
-}
-
 /// What was said so far.
 struct Conversation {
     system: Option<Message>,
@@ -163,20 +131,18 @@ struct Conversation {
 }
 
 impl Conversation {
-    /// The tokens of the conversation and one more message, ending where the answer begins.
+    /// The tokens of the conversation and one more message, ending where the answer begins; without
+    /// a template, of that message alone.
     fn prompt<E: Engine>(
         &self,
-        template: &Template,
+        template: Option<&Template>,
         tokenizer: &Tokenizer,
         line: &str,
     ) -> Result<Vec<u32>> {
+        let Some(template) = template else { return tokenizer.encode(line) };
         let user = Message::new("user", line);
         let messages: Vec<_> =
             self.system.iter().chain(&self.messages).chain([&user]).cloned().collect();
-        match template {
-            Template::Own(own) => tokenizer.encode(&own.render(&messages, true)?),
-            Template::ChatMl => tokenizer.encode(&E::chatml(&messages)),
-            Template::Raw => tokenizer.encode(line),
-        }
+        template.tokens::<E>(&messages, tokenizer)
     }
 }

@@ -6,16 +6,18 @@ use anyhow::Result;
 
 use super::{
     Engine, Request, input, interrupt,
-    options::{ModelOption, SamplingOptions, count},
+    options::{ModelOption, SamplingOptions, SoonerOptions, count},
     output::{Output, note},
     session::Session,
 };
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "The prompt is continued as plain text; `chat` is for models that answer. A token that begins every text \
-is put before it if the tokenizer asks for one (Llama), and a final line break of piped input is dropped; --raw does neither.\n\n\
-Exit codes: 0 done, 1 an error, 2 a wrong option, 101 a task that is still to be done, 130 ended by Ctrl-C."
+    after_help = "The prompt is continued as plain text; `chat` is for models that answer. A token \
+                  that begins every text is put before it if the tokenizer asks for one (Llama), \
+                  and a final line break of piped input is dropped; --raw does neither.\n\n\
+                  Exit codes: 0 done, 1 an error, 2 a wrong option, 101 a task that is still to be \
+                  done, 130 ended by Ctrl-C."
 )]
 pub(super) struct Args {
     #[command(flatten)]
@@ -28,6 +30,8 @@ pub(super) struct Args {
     max_new_tokens: usize,
     #[command(flatten)]
     sampling: SamplingOptions,
+    #[command(flatten)]
+    sooner: SoonerOptions,
     /// Take the prompt exactly as it stands
     #[arg(long)]
     raw: bool,
@@ -41,7 +45,7 @@ pub(super) struct Args {
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let prompt = input::prompt(args.prompt, args.raw)?;
-    let mut session = Session::<E>::open(&args.model)?;
+    let mut session = Session::<E>::open(&args.model.sooner(args.sooner)?)?;
     let tokens = if args.raw {
         session.tokenizer.encode(&prompt)?
     } else {
@@ -69,6 +73,9 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
         ));
         note(&format!("prefill  {}", speed.first_token_text()));
         note(&format!("decode   {}", speed.decode_text()));
+        for (word, text) in session.engine.sooner() {
+            note(&format!("{word:<8} {text}"));
+        }
         note(&format!("finish   {}", session.describe(&generated)));
     }
     output.result()?;

@@ -15,8 +15,9 @@ const ELEMENTS: usize = 6;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "A shape has its slowest axis first: a matrix is [rows, columns], and a row is one output. The file stores the \
-fastest axis first. Long texts and arrays are shown shortened."
+    after_help = "A shape has its slowest axis first: a matrix is [rows, columns], and a row is \
+                  one output. The file stores the fastest axis first. Long texts and arrays are \
+                  shown shortened."
 )]
 pub(super) struct Args {
     /// A GGUF file or a model folder
@@ -56,7 +57,9 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
             E::roofline(&tensors, args.threads);
         let _ = writeln!(
             text,
-            "\na decoded token reads {bytes} bytes of weights\n{threads} threads read {:.1} GB/s here: {tokens_per_second:.1} tokens/s at most",
+            "\n\
+             a decoded token reads {bytes} bytes of weights\n\
+             {threads} threads read {:.1} GB/s here: {tokens_per_second:.1} tokens/s at most",
             bandwidth / 1e9
         );
     }
@@ -208,7 +211,9 @@ mod tests {
         metadata.insert("x", Value::F32(10000.0));
         assert_eq!(
             entries(&metadata),
-            "general.name  \"it's \\u{1b}[31m\\n\\\"b\\\"\"\nn             9 × u32 [0, 1, 2, 3, 4, 5, …]\nx             10000.0\n"
+            "general.name  \"it's \\u{1b}[31m\\n\\\"b\\\"\"\n\
+             n             9 × u32 [0, 1, 2, 3, 4, 5, …]\n\
+             x             10000.0\n"
         );
         let tensor = |name: &str, shape: &[usize], tensor_type, size| TensorInfo {
             name: name.to_owned(),
@@ -223,11 +228,14 @@ mod tests {
         ];
         assert_eq!(
             table(&tensors),
-            "tensor    type  shape    bytes\na.weight  Q8_0  [3, 32]    102\nb         F32   [8]         32\n"
+            "tensor    type  shape    bytes\n\
+             a.weight  Q8_0  [3, 32]    102\n\
+             b         F32   [8]         32\n"
         );
         assert_eq!(
             totals(&tensors),
-            "F32   1 tensors, 8 weights, 32 bytes, 32.000 bits per weight\nQ8_0  1 tensors, 96 weights, 102 bytes, 8.500 bits per weight\n\
+            "F32   1 tensors, 8 weights, 32 bytes, 32.000 bits per weight\n\
+             Q8_0  1 tensors, 96 weights, 102 bytes, 8.500 bits per weight\n\
              all   2 tensors, 104 weights, 134 bytes, 10.308 bits per weight\n"
         );
         assert_eq!(totals(&[]), "all   0 tensors, 0 weights, 0 bytes\n");

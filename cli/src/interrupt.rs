@@ -1,5 +1,5 @@
-//! Ctrl-C, and the signals that ask a program to end: the first one ends what is running at the next
-//! token, the second one ends the program. Files that are not complete go with it.
+//! Ctrl-C, and the signals that ask a program to end: the first one ends what is running at the
+//! next token, the second one ends the program. Files that are not complete go with it.
 
 use std::{
     process::ExitCode,

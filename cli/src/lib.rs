@@ -4,6 +4,7 @@
 //! and errors go to standard error. Exit codes: 0 done, 1 an error, 2 a wrong option, 101 a task
 //! that is still a stub (or a panic in the solution), 130 ended by Ctrl-C.
 
+mod batch;
 mod bench;
 mod chat;
 mod files;
@@ -20,17 +21,31 @@ mod panics;
 mod perplexity;
 mod quantize;
 mod score;
+mod serving;
 mod session;
+mod simulate;
 mod speed;
 mod synth;
+mod template;
 mod trace;
 mod weights;
 
-use std::{fmt, io::Write, ops::ControlFlow, path::Path, process::ExitCode};
+use std::{
+    fmt,
+    io::Write,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 pub use inspect::Roofline;
+pub use options::Draft;
+pub use serving::{
+    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, PageCounts,
+    Simulated, SimulatedOptions, StepWork, TokenBytes,
+};
 
 use tiny_llm_formats::{
     FinishReason, Tensor,
@@ -109,6 +124,12 @@ pub trait Engine: Sized {
     /// Forgets what was kept of earlier requests, so that the next one is all work.
     fn forget(&mut self) {}
 
+    /// What the last request had of what makes answers come sooner, if anything was asked for: a word
+    /// and what there is to say.
+    fn sooner(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
     /// Threads that it works with.
     fn threads(&self) -> usize;
 
@@ -121,6 +142,19 @@ pub trait Engine: Sized {
         request: &Request,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason>;
+
+    /// The same model as an engine that computes many requests at once; `token_bytes` says the text
+    /// of a token.
+    ///
+    /// # Errors
+    /// If there is no room for so many, or this week's engine computes one at a time.
+    fn into_batch(self, options: BatchOptions, token_bytes: TokenBytes) -> Result<Box<dyn Batch>>;
+
+    /// The scheduler and the pages of the same engine, without a model.
+    ///
+    /// # Errors
+    /// If this solution has none.
+    fn simulated(options: SimulatedOptions) -> Result<Box<dyn Simulated>>;
 
     /// Takes the bytes of the next token and returns the text that is now certain.
     fn push(stream: &mut Self::TextStream, bytes: &[u8]) -> String;
@@ -171,6 +205,10 @@ pub struct LoadOptions {
     pub cache_type: Option<String>,
     /// Compute every position again for every token.
     pub no_cache: bool,
+    /// Who proposes tokens.
+    pub draft: Option<Draft>,
+    /// Where a prompt's keys and values are kept.
+    pub cache_file: Option<PathBuf>,
 }
 
 /// An error of a command line that names something which the solution does not have; it ends the
@@ -277,7 +315,8 @@ impl Sampling {
     name = "tiny-llm",
     version,
     disable_help_subcommand = true,
-    after_help = "TINY_LLM_MODELS names the folder of the embedded models, if it is not the repository's models/."
+    after_help = "TINY_LLM_MODELS names the folder of the embedded models, if it is not the \
+                  repository's models/."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -288,12 +327,16 @@ struct Cli {
 enum Command {
     /// Continues a prompt; the prompt comes from -p or from standard input.
     Generate(generate::Args),
+    /// Answers a file of requests, many of them at once; each line is a JSON object.
+    Batch(batch::Args),
     /// Talks, with the conversation so far as context; one line of input is one message.
     Chat(chat::Args),
     /// Writes the logits of every position of a sequence of token ids; needs no tokenizer.
     Logits(logits::Args),
     /// Measures load time, prefill and decode speed, and memory; needs no tokenizer.
     Bench(bench::Args),
+    /// Plays a load of requests through week 3's scheduler, at what a model's steps cost.
+    Simulate(simulate::Args),
     /// Measures a model on held-out stories: exact answers by kind of question, and perplexity.
     Score(score::Args),
     /// Measures how well a model predicts the tokens of held-out stories, or of a text file.
@@ -320,6 +363,8 @@ pub fn main<E: Engine>() -> ExitCode {
     };
     let outcome = match cli.command {
         Command::Generate(args) => generate::run::<E>(args),
+        Command::Batch(args) => batch::run::<E>(args),
+        Command::Simulate(args) => simulate::run::<E>(&args),
         Command::Chat(args) => chat::run::<E>(args),
         Command::Logits(args) => logits::run::<E>(&args),
         Command::Bench(args) => bench::run::<E>(&args),

@@ -1,14 +1,16 @@
 //! Options that several commands share, and the check of every value.
 
 use std::{
+    convert::Infallible,
     path::{Path, PathBuf},
     process::ExitCode,
+    str::FromStr,
 };
 
 use anyhow::Result;
 use clap::error::ErrorKind;
 
-use super::{Engine, LoadOptions, Sampling, output};
+use super::{Engine, LoadOptions, Sampling, WrongOption, output};
 
 /// Which model, and how it is run.
 #[derive(clap::Args)]
@@ -25,7 +27,8 @@ pub(super) struct ModelOption {
     /// Longest sequence, prompt and answer together [default: the model's, at most 4096]
     #[arg(short = 'c', long, value_name = "N", value_parser = at_least_one, help_heading = "Week 2's engine")]
     context: Option<usize>,
-    /// Rung of the kernel ladder [default: the highest that you have written; in ours, the fastest that this machine has]
+    /// Rung of the kernel ladder [default: the highest that you have written; in ours, the fastest
+    /// that this machine has]
     #[arg(long, value_name = "RUNG", help_heading = "Week 2's engine")]
     kernels: Option<String>,
     /// two-pass or streaming [default: streaming]
@@ -37,12 +40,88 @@ pub(super) struct ModelOption {
     /// Compute every position again for every token
     #[arg(long, help_heading = "Week 2's engine")]
     no_cache: bool,
+    #[arg(skip)]
+    sooner: SoonerOptions,
+}
+
+/// What makes an answer come sooner, and changes nothing in it.
+#[derive(clap::Args, Default)]
+pub(super) struct SoonerOptions {
+    /// Keep the prompt's keys and values in this file, and begin with what is there of them
+    #[arg(long, value_name = "FILE", help_heading = "Week 3")]
+    cache: Option<PathBuf>,
+    /// Let a smaller model (folder or GGUF file) propose tokens, or `lookup`: the text so far
+    #[arg(long, value_name = "MODEL", help_heading = "Week 3")]
+    draft: Option<Draft>,
+}
+
+/// Who proposes tokens.
+#[derive(Debug, Clone)]
+pub enum Draft {
+    /// The text so far.
+    Lookup,
+    /// Another model.
+    Model(PathBuf),
+}
+
+impl FromStr for Draft {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(if text == "lookup" { Self::Lookup } else { Self::Model(text.into()) })
+    }
 }
 
 impl ModelOption {
     /// The path that was named, or that of the embedded model.
     pub(super) fn path(&self) -> PathBuf {
         self.model.clone().unwrap_or_else(|| embedded("tiny-story"))
+    }
+
+    /// The same for an engine that computes many requests at once, which stands on week 2's.
+    ///
+    /// # Errors
+    /// If the options ask for what it does not have.
+    pub(super) fn for_batch(mut self) -> Result<Self> {
+        let problem = if self.week == Some(1) {
+            "--week 1: found week 1's engine, which computes one text at a time, expected none or 2"
+        } else if self.no_cache {
+            "--no-cache: requests that are computed together need the cache"
+        } else {
+            self.week = Some(2);
+            return Ok(self);
+        };
+        Err(WrongOption(problem.to_owned()).into())
+    }
+
+    /// The same with what makes it sooner, which stands on week 2's engine and its cache.
+    ///
+    /// # Errors
+    /// If the options ask for what is not there.
+    pub(super) fn sooner(mut self, options: SoonerOptions) -> Result<Self> {
+        let option = match (&options.draft, &options.cache) {
+            (None, None) => return Ok(self),
+            (Some(_), _) => "--draft",
+            (None, Some(_)) => "--cache",
+        };
+        let problem = if self.week == Some(1) {
+            format!("--week 1: {option} needs week 2's engine, which keeps what it has computed")
+        } else if self.no_cache {
+            format!("--no-cache: {option} needs the cache")
+        } else {
+            self.week = Some(2);
+            self.sooner = options;
+            return Ok(self);
+        };
+        Err(WrongOption(problem).into())
+    }
+
+    /// The model that proposes tokens, if one does.
+    pub(super) fn draft_model(&self) -> Option<&Path> {
+        match &self.sooner.draft {
+            Some(Draft::Model(path)) => Some(path),
+            Some(Draft::Lookup) | None => None,
+        }
     }
 
     /// Loads it.
@@ -65,6 +144,8 @@ impl ModelOption {
             attention: self.attention.clone(),
             cache_type: self.cache_type.clone(),
             no_cache: self.no_cache,
+            draft: self.sooner.draft.clone(),
+            cache_file: self.sooner.cache.clone(),
         }
     }
 }

@@ -94,7 +94,8 @@ mod tests {
                 "src/week1/model.rs"
             )
             .unwrap(),
-            "this needs week1-day5 task 3: Model::forward (src/week1/model.rs); run cargo test --features week1-day5"
+            "this needs week1-day5 task 3: Model::forward (src/week1/model.rs); run cargo test \
+             --features week1-day5"
         );
         assert_eq!(missing_task("not yet implemented: my own note", "src/week1/model.rs"), None);
         assert_eq!(missing_task("not yet implemented", "src/week1/model.rs"), None);

@@ -20,9 +20,11 @@ const END_OF_TEXT: &str = "<|endoftext|>";
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Perplexity is exp of the mean negative log-likelihood of every token but a text's first: 1 for a model that is \
-always sure and right, the vocabulary's size for one that guesses. A story is a text of its own, and its end is predicted too. A text file \
-is cut into stretches of --stretch tokens, each read without the ones before. Compare models of one tokenizer only."
+    after_help = "Perplexity is exp of the mean negative log-likelihood of every token but a \
+                  text's first: 1 for a model that is always sure and right, the vocabulary's size \
+                  for one that guesses. A story is a text of its own, and its end is predicted \
+                  too. A text file is cut into stretches of --stretch tokens, each read without \
+                  the ones before. Compare models of one tokenizer only."
 )]
 pub(super) struct Args {
     #[command(flatten)]

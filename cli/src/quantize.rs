@@ -23,9 +23,11 @@ use tiny_llm_formats::gguf::{TensorInfo, TensorType, convert::metadata_from_fold
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Types: f32, f16, bf16, q8_0, q6_k, q5_k_m, q5_1, q5_0, q4_k_m, q4_1, q4_0, q3_k_m, q2_k. Those with _m, and q2_k, are \
-mixes: matrices that matter more get more bits. In all but f32, f16, bf16 and q8_0 the output head is Q6_K. Matrices whose rows are no whole \
-blocks of 256 weights get a type of blocks of 32. Vectors stay F32."
+    after_help = "Types: f32, f16, bf16, q8_0, q6_k, q5_k_m, q5_1, q5_0, q4_k_m, q4_1, q4_0, \
+                  q3_k_m, q2_k. Those with _m, and q2_k, are mixes: matrices that matter more get \
+                  more bits. In all but f32, f16, bf16 and q8_0 the output head is Q6_K. Matrices \
+                  whose rows are no whole blocks of 256 weights get a type of blocks of 32. \
+                  Vectors stay F32."
 )]
 pub(super) struct Args {
     /// Model folder or GGUF file

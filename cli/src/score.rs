@@ -26,9 +26,10 @@ const MAX_ANSWER: usize = 48;
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "An answer counts if it is exact up to the first line break; white space around it does not matter. Perplexity \
-is exp of the mean negative log-likelihood of every token but a story's first, the end of the story included. Chance \
-levels come from scores.json beside the questions."
+    after_help = "An answer counts if it is exact up to the first line break; white space around \
+                  it does not matter. Perplexity is exp of the mean negative log-likelihood of \
+                  every token but a story's first, the end of the story included. Chance levels \
+                  come from scores.json beside the questions."
 )]
 pub(super) struct Args {
     #[command(flatten)]

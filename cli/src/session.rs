@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::{
     Engine, Request,
@@ -74,11 +74,13 @@ impl<E: Engine> Session<E> {
                     stop_tokens.push(id);
                 }
             }
+            check_draft::<E>(model, &tokenizer, engine.config().vocab_size)?;
             return Ok((Self { engine, tokenizer, stop_tokens, load }, Some(metadata)));
         }
         // The tokenizer first: if it is missing, that is soon said.
         let tokenizer = Tokenizer::from_folder(&path)?;
         let (engine, load) = timed::<E>(model)?;
+        check_draft::<E>(model, &tokenizer, engine.config().vocab_size)?;
         let stop_tokens = engine.config().eos_token_ids.clone();
         Ok((Self { engine, tokenizer, stop_tokens, load }, None))
     }
@@ -115,6 +117,11 @@ impl<E: Engine> Session<E> {
         Ok(Generated { text, finish, speed, interrupted: caught.requested() })
     }
 
+    /// The engine, the tokenizer, and where a text ends.
+    pub(super) fn into_parts(self) -> (E, Tokenizer, Vec<u32>) {
+        (self.engine, self.tokenizer, self.stop_tokens)
+    }
+
     /// Where a text ends, by the checkpoint.
     pub(super) fn stop_tokens(&self) -> Vec<u32> {
         self.stop_tokens.clone()
@@ -134,6 +141,29 @@ impl<E: Engine> Session<E> {
             FinishReason::Interrupted => "standard output was closed".to_owned(),
         }
     }
+}
+
+/// Whether the model that proposes tokens means by each of them what the model means.
+fn check_draft<E: Engine>(model: &ModelOption, own: &Tokenizer, vocabulary: usize) -> Result<()> {
+    let Some(path) = model.draft_model() else { return Ok(()) };
+    let other = if path.is_file() {
+        Tokenizer::from_gguf(&E::inspect(path)?.0)?
+    } else {
+        Tokenizer::from_folder(path)?
+    };
+    for id in 0..vocabulary as u32 {
+        let (found, expected) = (other.token_bytes(id), own.token_bytes(id));
+        ensure!(
+            found == expected,
+            "{}: found the text {:?} for token {id}, expected {:?}, as {} has it: a draft model \
+             needs the same vocabulary",
+            path.display(),
+            String::from_utf8_lossy(&found),
+            String::from_utf8_lossy(&expected),
+            model.path().display()
+        );
+    }
+    Ok(())
 }
 
 fn timed<E: Engine>(model: &ModelOption) -> Result<(E, Duration)> {

@@ -119,7 +119,11 @@ mod tests {
 
     #[test]
     fn a_backtrace_is_left_out() {
-        let text = "---- task_1_a stdout ----\n\nthread 'task_1_a' (7) panicked at src/a.rs:5:5:\nfirst\n\nlast\nstack backtrace:\n   0: x\n\n";
+        let text = "---- task_1_a stdout ----\n\n\
+                    thread 'task_1_a' (7) panicked at src/a.rs:5:5:\n\
+                    first\n\n\
+                    last\n\
+                    stack backtrace:\n   0: x\n\n";
         let failure = Failure::of(&Report::parse(text), "task_1_a");
         assert_eq!(
             (failure.message.as_str(), failure.place.as_deref()),
@@ -159,7 +163,8 @@ mod tests {
 
     #[test]
     fn coloured_errors_are_found_too() {
-        let text = "\x1b[1m\x1b[32m   Compiling\x1b[0m tiny-llm\n\x1b[1m\x1b[33mwarning\x1b[0m: unused\n\n\x1b[1m\x1b[31merror\x1b[0m: no\n";
+        let text = "\x1b[1m\x1b[32m   Compiling\x1b[0m tiny-llm\n\x1b[1m\x1b[33mwarning\x1b[0m: \
+                    unused\n\n\x1b[1m\x1b[31merror\x1b[0m: no\n";
         assert_eq!(compile_errors(text), "\x1b[1m\x1b[31merror\x1b[0m: no");
         assert_eq!(compile_errors("warning: all there is\n"), "warning: all there is");
     }

@@ -121,7 +121,11 @@ mod tests {
     use super::*;
     use crate::testing::{curriculum, repository, write};
 
-    const A: &str = "use x;\n\npub fn one() -> u32 {\n    1\n}\n\nimpl Two {\n    pub fn two(&self) -> u32 {\n        2\n    }\n}\n";
+    const A: &str = "use x;\n\n\
+                     pub fn one() -> u32 {\n    1\n\
+                     }\n\n\
+                     impl Two {\n    pub fn two(&self) -> u32 {\n        2\n    }\n\
+                     }\n";
     const B: &str = "pub fn three() -> u32 {\n    3\n}\n";
 
     #[test]

@@ -178,7 +178,14 @@ mod tests {
     use super::*;
     use crate::testing::{curriculum, repository, write};
 
-    const DAY1: &str = "[[task]]\nnumber = 1\nhints = ['a', '''\nb\nb''', 'c']\n[[task]]\nnumber = 2\nhints = ['d', 'e', 'f']\n";
+    const DAY1: &str = "[[task]]\n\
+                        number = 1\n\
+                        hints = ['a', '''\n\
+                        b\n\
+                        b''', 'c']\n\
+                        [[task]]\n\
+                        number = 2\n\
+                        hints = ['d', 'e', 'f']\n";
     const DAY2: &str = "[[task]]\nnumber = 1\nhints = ['g', 'h', 'i']\n";
 
     fn hinted() -> tempfile::TempDir {

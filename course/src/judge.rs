@@ -165,7 +165,10 @@ mod tests {
     #[test]
     fn a_days_run_has_a_verdict_for_each_task() {
         let run = judged(
-            "running 2 tests\ntest task_1_a ... ok\ntest task_2_a ... FAILED\ntest result: FAILED. 1 passed\n",
+            "running 2 tests\n\
+             test task_1_a ... ok\n\
+             test task_2_a ... FAILED\n\
+             test result: FAILED. 1 passed\n",
             false,
         );
         assert_eq!(run.verdict, Verdict::Failed);

@@ -193,7 +193,8 @@ fn with_helpers(template: &Template, mut text: String) -> Result<String> {
             standing.iter().find(|&&i| outside(i)).and_then(|&i| item_name(lines[i]))
         {
             bail!(
-                "`{name}` is yours, and the reference's body of {} needs its own `{name}`; rename yours first",
+                "`{name}` is yours, and the reference's body of {} needs its own `{name}`; rename \
+                 yours first",
                 region.task
             );
         }

@@ -183,9 +183,9 @@ impl Emulation {
         missing
     }
 
-    /// `cargo COMMAND --target …` in `root`, which builds for the processor into a folder of its own
-    /// below `target` and runs tests under QEMU. `model` is the processor that QEMU plays: `max`,
-    /// `cortex-a53`.
+    /// `cargo COMMAND --target …` in `root`, which builds for the processor into a folder of its
+    /// own below `target` and runs tests under QEMU. `model` is the processor that QEMU plays:
+    /// `max`, `cortex-a53`.
     ///
     /// # Errors
     /// If something is missing; the message lists it.

@@ -163,7 +163,8 @@ pub fn templates(
                 .any(|region| region.task == id && region.function.as_ref() == Some(function));
             ensure!(
                 there,
-                "reference/{}: no region `// SOLUTION {id}` in {function}, which the curriculum lists",
+                "reference/{}: no region `// SOLUTION {id}` in {function}, which the curriculum \
+                 lists",
                 task.file
             );
         }
@@ -208,7 +209,9 @@ pub fn write(root: &Path, curriculum: &Curriculum, force: bool) -> Result<()> {
     }
     ensure!(
         refused.is_empty(),
-        "not written, because these functions are yours:\n{}\n`cargo course stubs --force` replaces them and keeps the old files in .course/recovery",
+        "not written, because these functions are yours:\n\
+         {}\n\
+         `cargo course stubs --force` replaces them and keeps the old files in .course/recovery",
         refused.join("\n")
     );
     Ok(())

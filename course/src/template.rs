@@ -78,7 +78,8 @@ impl Template {
                 let marker = marker.trim();
                 let (task, helper) = parse_task(marker).with_context(|| {
                     format!(
-                        "{}: expected `// SOLUTION weekN-dayM task K`, with or without `(helper)`; found `// SOLUTION {marker}`",
+                        "{}: expected `// SOLUTION weekN-dayM task K`, with or without `(helper)`; \
+                         found `// SOLUTION {marker}`",
                         place()
                     )
                 })?;
@@ -422,7 +423,8 @@ impl Two {
             ),
             (
                 "        // END SOLUTION",
-                "        // END SOLUTION\n        // SOLUTION week1-day1 task 2\n        // END SOLUTION",
+                "        // END SOLUTION\n        // SOLUTION week1-day1 task 2\n        // END \
+                 SOLUTION",
                 "has a region already",
             ),
         ] {

@@ -200,7 +200,11 @@ pub fn recover(root: &Path) -> Result<Vec<String>> {
             lines.extend(done.left);
         } else if name.starts_with("staging-") {
             discard(&path)?;
-            lines.push("A command had been interrupted before it changed anything; what it had prepared is discarded.".to_owned());
+            lines.push(
+                "A command had been interrupted before it changed anything; what it had prepared \
+                 is discarded."
+                    .to_owned(),
+            );
         } else {
             discard(&path)?;
         }
@@ -257,7 +261,8 @@ fn apply(root: &Path, committed: &Path) -> Result<Done> {
                 fs::read(&staged).with_context(|| format!("{} is lost", staged.display()))?,
             )?;
             done.left.push(format!(
-                "{} was changed meanwhile and stays as it is; what `{}` would have written is in {}.",
+                "{} was changed meanwhile and stays as it is; what `{}` would have written is in \
+                 {}.",
                 entry.path,
                 journal.command,
                 late.folder.display()

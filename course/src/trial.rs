@@ -207,7 +207,8 @@ impl<'a> Trial<'a> {
         {
             Some((day, number)) => {
                 text += &format!(
-                    "That task is still open. To go on without it: cargo course borrow {day} {number}\n"
+                    "That task is still open. To go on without it: cargo course borrow {day} \
+                     {number}\n"
                 );
             }
             None => text += &format!("read  {}\n", self.day.chapter),
@@ -265,7 +266,11 @@ mod tests {
         testing::{curriculum, repository, write},
     };
 
-    const TESTS: &str = "fn helper() {}\n#[test]\nfn task_1_zeta() {\n}\nfn task_1_alpha() {}\n    fn task_2_two() {}\n";
+    const TESTS: &str = "fn helper() {}\n\
+                         #[test]\n\
+                         fn task_1_zeta() {\n\
+                         }\n\
+                         fn task_1_alpha() {}\n    fn task_2_two() {}\n";
 
     const OUTPUT: &str = "
 running 3 tests
@@ -376,7 +381,10 @@ read  book/src/week1/day1.md
 
     #[test]
     fn errors_of_the_compiler_are_its_own() {
-        let text = "   Compiling tiny-llm v0.1.0\nwarning: unused\n --> src/lib.rs:1\n\nerror[E0425]: no `x`\n --> src/lib.rs:2\n\nerror: could not compile `tiny-llm`\n";
+        let text = "   Compiling tiny-llm v0.1.0\n\
+                    warning: unused\n --> src/lib.rs:1\n\n\
+                    error[E0425]: no `x`\n --> src/lib.rs:2\n\n\
+                    error: could not compile `tiny-llm`\n";
         assert_eq!(
             told(Some(1), text),
             "does not compile: week1-day1 task 1, One\n\nerror[E0425]: no `x`\n --> src/lib.rs:2\n"
@@ -385,7 +393,9 @@ read  book/src/week1/day1.md
 
     #[test]
     fn a_stopped_test_program_shows_its_last_words() {
-        let text = "running 2 tests\n\nthread 'task_1_zeta' has overflowed its stack\nfatal runtime error: stack overflow, aborting\n";
+        let text = "running 2 tests\n\n\
+                    thread 'task_1_zeta' has overflowed its stack\n\
+                    fatal runtime error: stack overflow, aborting\n";
         let told = told(Some(1), text);
         assert!(
             told.starts_with("failed: week1-day1 task 1, One (0 of 0 tests fail, 0.8 s)\n")

@@ -64,7 +64,8 @@ impl Checkpoint {
         let index = folder.join("model.safetensors.index.json");
         ensure!(
             index.exists(),
-            "{}: found neither model.safetensors nor model.safetensors.index.json, expected one of them",
+            "{}: found neither model.safetensors nor model.safetensors.index.json, expected one of \
+             them",
             folder.display()
         );
         Self::open_sharded(folder, index)
@@ -93,7 +94,8 @@ impl Checkpoint {
                 None => {
                     ensure!(
                         is_plain_name(file),
-                        "{name}: tensor {tensor}: found file {file:?}, expected the name of a .safetensors file in the same folder"
+                        "{name}: tensor {tensor}: found file {file:?}, expected the name of a \
+                         .safetensors file in the same folder"
                     );
                     shards.push(Shard::open(folder.join(file))?);
                     number_of.insert(file, shards.len() - 1);
@@ -153,7 +155,8 @@ impl Checkpoint {
         match self.place.keys().find(|name| !known.contains(*name) && !harmless(name)) {
             None => Ok(()),
             Some(name) => bail!(
-                "{}: tensor {name}: found a tensor that config.json's {:?} model of {} layers does not have, expected none",
+                "{}: tensor {name}: found a tensor that config.json's {:?} model of {} layers does \
+                 not have, expected none",
                 self.listed_in.display(),
                 config.family,
                 config.n_layers

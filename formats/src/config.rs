@@ -142,8 +142,13 @@ impl ModelConfig {
         } else if hidden_size % n_heads == 0 && hidden_size / n_heads <= MAX_HEAD_DIM as usize {
             hidden_size / n_heads
         } else {
-            return f
-                .wrong("head_dim", &format!("a number, as none follows from hidden_size {hidden_size} and num_attention_heads {n_heads}"));
+            return f.wrong(
+                "head_dim",
+                &format!(
+                    "a number, as none follows from hidden_size {hidden_size} and \
+                     num_attention_heads {n_heads}"
+                ),
+            );
         };
         if head_dim % 2 != 0 {
             return f.wrong(

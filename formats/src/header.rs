@@ -39,7 +39,8 @@ impl Header {
     pub fn read(file: &[u8]) -> Result<Self> {
         let Some((length, rest)) = file.split_first_chunk::<8>() else {
             bail!(
-                "found {} bytes, expected a safetensors file, which begins with the 8 bytes of its header's length",
+                "found {} bytes, expected a safetensors file, which begins with the 8 bytes of its \
+                 header's length",
                 file.len()
             );
         };
@@ -95,7 +96,8 @@ fn place(info: &Value, length: usize) -> Result<Place> {
     );
     ensure!(
         end <= length,
-        "found offsets {:?}, expected an end within the {length} bytes of values (is the file truncated?)",
+        "found offsets {:?}, expected an end within the {length} bytes of values (is the file \
+         truncated?)",
         (start, end)
     );
     Ok(Place { dtype, shape, bytes: start..end })

@@ -302,7 +302,8 @@ fn what_does_not_fit_together_is_refused() {
         }),
         (
             "gpt2",
-            "tokenizer.ggml.token_type: found an array of 1 elements, expected an array of 32-bit integers",
+            "tokenizer.ggml.token_type: found an array of 1 elements, expected an array of 32-bit \
+             integers",
             |m| {
                 m["tokenizer.ggml.token_type"] = json!([1.5]);
             },
@@ -337,7 +338,8 @@ fn what_does_not_fit_together_is_refused() {
         }),
         (
             "llama2",
-            "tokenizer.ggml.scores: found an array of 1 elements, expected an array of 32-bit floats",
+            "tokenizer.ggml.scores: found an array of 1 elements, expected an array of 32-bit \
+             floats",
             |m| {
                 m["tokenizer.ggml.scores"] = json!(["x"]);
             },
@@ -383,6 +385,7 @@ fn what_does_not_fit_together_is_refused() {
     let error = ChatTemplate::from_gguf(&template).err().expect("an error").to_string();
     assert_eq!(
         error,
-        "some.gguf: metadata tokenizer.ggml.eos_token_id: found U32(570), expected a token of the vocabulary"
+        "some.gguf: metadata tokenizer.ggml.eos_token_id: found U32(570), expected a token of the \
+         vocabulary"
     );
 }

@@ -9,30 +9,37 @@
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
-    sync::atomic::{AtomicUsize, Ordering},
+    cell::Cell,
 };
 
-static COUNT: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    /// A constant without a destructor, so that reading it allocates nothing.
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
 
-/// The system's allocator, with a counter of what all threads ask it for.
+/// The system's allocator, with a counter for each thread of what it asks for.
 pub struct CountingAllocator;
+
+fn count_one() {
+    COUNT.set(COUNT.get() + 1);
+}
 
 // SAFETY: every call is the system allocator's, with the same arguments.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.fetch_add(1, Ordering::Relaxed);
+        count_one();
         // SAFETY: the caller's promises are those that this function needs.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        COUNT.fetch_add(1, Ordering::Relaxed);
+        count_one();
         // SAFETY: as above.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.fetch_add(1, Ordering::Relaxed);
+        count_one();
         // SAFETY: as above.
         unsafe { System.realloc(pointer, layout, size) }
     }
@@ -43,11 +50,11 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
-/// Allocations and reallocations of all threads while `action` ran. Only a test program with
-/// [`CountingAllocator`] and nothing else going on can ask; [`count`] sees to the second if all of
-/// its tests use it.
+/// Allocations and reallocations of this thread while `action` ran. What other tests of the program
+/// do meanwhile does not count, and neither do threads that `action` hands work to: give it a team
+/// of one.
 pub fn count<T>(action: impl FnOnce() -> T) -> (usize, T) {
-    let before = COUNT.load(Ordering::Relaxed);
+    let before = COUNT.get();
     let result = action();
-    (COUNT.load(Ordering::Relaxed) - before, result)
+    (COUNT.get() - before, result)
 }

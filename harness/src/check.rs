@@ -23,8 +23,8 @@ pub struct Mismatch {
 }
 
 /// The worst element, if any is out of tolerance: a NaN or an infinity first, then the one furthest
-/// away. Distances are parts of the expected number, or of the usual magnitude where that is larger:
-/// a number near 0 whose sign is wrong is less to look at than one of 4 that is off by 4.
+/// away. Distances are parts of the expected number, or of the usual magnitude where that is
+/// larger: a number near 0 whose sign is wrong is less to look at than one of 4 that is off by 4.
 ///
 /// # Panics
 /// If the shapes differ.
@@ -184,7 +184,8 @@ pub fn compare(
     }
     let Some(m) = worst_mismatch(found, expected, tolerance) else { return Ok(()) };
     let mut message = format!(
-        "{what}: {} of {} elements differ\n  worst at {:?}: found {:?}, expected {:?} ({tolerance})\n  shape    {:?}",
+        "{what}: {} of {} elements differ\n  worst at {:?}: found {:?}, expected {:?} \
+         ({tolerance})\n  shape    {:?}",
         m.wrong,
         found.len(),
         m.index,
@@ -284,7 +285,8 @@ pub fn resting_on<T>(parts: &[&Part], test: impl FnOnce() -> T) -> T {
     let Some(part) = parts.iter().find(is_red) else { panic.go_on() };
     let (day, number) = part.task.split_once(" task ").unwrap_or((part.task, ""));
     panic!(
-        "{} ({}) is red, and this rests on it: make its tests green first\n  cargo course test {day} {number}",
+        "{} ({}) is red, and this rests on it: make its tests green first\n  cargo course test \
+         {day} {number}",
         part.task, part.what
     )
 }
@@ -307,8 +309,8 @@ pub fn assert_any_layout(
         x.shape()
     );
     let found = assert_accepts(&what, || function(&other));
-    let property = "the elements are the same at the same indices, so the answer is too: walk along \
-                    axes (`lanes_mut`, `rows`, an index), not through memory";
+    let property = "the elements are the same at the same indices, so the answer is too: walk \
+                    along axes (`lanes_mut`, `rows`, an index), not through memory";
     assert_agrees(
         &format!("{what}, compared with the same row by row"),
         &found,

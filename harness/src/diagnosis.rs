@@ -326,7 +326,8 @@ fn whole_rows(wrong: &[bool], shape: &[usize]) -> String {
 fn all_zero(found: &Tensor, expected: &Tensor) -> Option<String> {
     let zero = |x: &Tensor| x.iter().all(|&v| v == 0.0);
     (zero(found) && !zero(expected)).then(|| {
-        "Every element is 0: never written, multiplied by 0, clamped to 0, a sum of nothing, or so small that rounding made it 0."
+        "Every element is 0: never written, multiplied by 0, clamped to 0, a sum of nothing, or so \
+         small that rounding made it 0."
             .to_owned()
     })
 }

@@ -191,7 +191,8 @@ mod tests {
     #[test]
     fn of_lists_only_what_differs_is_said() {
         let list = |entries: &[&str]| format!("{entries:?}");
-        let long = "a long entry, with [a \"bracket\" that is not closed; it stands for one of many in a list that is too long to be read";
+        let long = "a long entry, with [a \"bracket\" that is not closed; it stands for one of \
+                    many in a list that is too long to be read";
         let expected = list(&["a", long, "c", "d"]);
         assert_eq!(
             of_lists(&list(&["a", long, "C", "d"]), &expected).as_deref(),

@@ -11,8 +11,8 @@
 //!
 //! `relative` lists the outputs whose tolerance is a part of the value; `reveals` names the
 //! mistakes of which the oracle has made sure that their answer lies at least 20 tolerances away.
-//! Some cases have a `nan`, which says what a NaN comes of on their input, and a `nan_place` if that
-//! is certain only where no other elements are NaN.
+//! Some cases have a `nan`, which says what a NaN comes of on their input, and a `nan_place` if
+//! that is certain only where no other elements are NaN.
 
 /// What [`Case::value`] returns, for tests that name its type.
 pub use serde_json::Value as Json;
@@ -250,7 +250,8 @@ impl Case<'_> {
         let found_values =
             tensor(&[found.len()], found.iter().map(|&byte| f32::from(byte)).collect());
         panic!(
-            "{what}: found {} bytes, expected {}\n  first at byte {at}, {field}\n    found    {}\n    expected {}\n  input    {}{}",
+            "{what}: found {} bytes, expected {}\n  first at byte {at}, {field}\n    found    \
+             {}\n    expected {}\n  input    {}{}",
             found.len(),
             bytes.len(),
             shown(found),

@@ -9,13 +9,28 @@ use crate::rung::Rung;
 pub struct Choice {
     /// In the order of [`TensorType::ALL`].
     rungs: [Rung; TensorType::ALL.len()],
+    alike: bool,
 }
 
 impl Choice {
     /// The rung that `of` names for each format.
     #[must_use]
     pub fn new(of: impl FnMut(TensorType) -> Rung) -> Self {
-        Self { rungs: TensorType::ALL.map(of) }
+        Self { rungs: TensorType::ALL.map(of), alike: false }
+    }
+
+    /// The same, for requests that are computed together: a row's result is to the last bit what it
+    /// would be alone. A kernel that the course writes for few rows only gives way to a provided
+    /// one, which adds in the same order as the one for many.
+    #[must_use]
+    pub fn alike(self) -> Self {
+        Self { alike: true, ..self }
+    }
+
+    /// Whether a row's result is the same in all company.
+    #[must_use]
+    pub fn is_alike(&self) -> bool {
+        self.alike
     }
 
     /// The rung that multiplies a format.

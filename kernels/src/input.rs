@@ -52,15 +52,15 @@ pub struct Input {
 #[derive(Debug, Clone, Copy)]
 pub struct Prepared<'a> {
     input: &'a Input,
-    scale_width: Option<usize>,
+    per_scale: Option<usize>,
 }
 
 impl Prepared<'_> {
     /// How many activations share a scale in the integers, [`BLOCK`] or [`GROUP`]; `None` if it has
     /// none, and can be multiplied in f32 alone.
     #[must_use]
-    pub fn scale_width(&self) -> Option<usize> {
-        self.scale_width
+    pub fn per_scale(&self) -> Option<usize> {
+        self.per_scale
     }
 }
 
@@ -101,40 +101,40 @@ impl Input {
         &self.int8[r * self.groups()..][..self.groups()]
     }
 
-    /// Brings [`Input::int8`] up to date with [`Input::values`], with a scale for each `width` of
-    /// them: [`BLOCK`] or [`GROUP`]. Weights whose blocks are longer cannot be multiplied with it;
-    /// for those whose blocks are shorter it is coarser than it need be.
+    /// Brings [`Input::int8`] up to date with [`Input::values`], with a scale for each `per_scale`
+    /// of them: [`BLOCK`] or [`GROUP`]. Weights whose blocks are longer cannot be multiplied with
+    /// it; for those whose blocks are shorter it is coarser than it need be.
     ///
-    /// `quantize_activations(x, width, groups)` makes the groups of one row.
+    /// `quantize_activations(x, per_scale, groups)` makes the groups of one row.
     pub fn quantize_with<S: Schedule>(
         &mut self,
         team: &Team<S>,
-        width: usize,
+        per_scale: usize,
         quantize_activations: impl Fn(&[f32], usize, &mut [Int8Group]) + Sync,
     ) -> Prepared<'_> {
         let (cols, groups) = (self.cols, self.groups());
         self.int8.resize_with(self.rows * groups, Int8Group::default);
         team.parallel_rows(&mut self.int8, groups, 1, |r, row| {
-            quantize_activations(&self.values[r * cols..][..cols], width, row);
+            quantize_activations(&self.values[r * cols..][..cols], per_scale, row);
         });
-        self.with_int8(width)
+        self.with_int8(per_scale)
     }
 
     /// For kernels that multiply f32.
     #[must_use]
     pub fn without_int8(&self) -> Prepared<'_> {
-        Prepared { input: self, scale_width: None }
+        Prepared { input: self, per_scale: None }
     }
 
     /// For kernels that multiply integers: whoever calls this has written [`Input::int8`], with a
-    /// scale for each `width` activations.
+    /// scale for each `per_scale` activations.
     ///
     /// # Panics
     /// If there are not as many groups as the rows have.
     #[must_use]
-    pub fn with_int8(&self, width: usize) -> Prepared<'_> {
+    pub fn with_int8(&self, per_scale: usize) -> Prepared<'_> {
         let (found, expected) = (self.int8.len(), self.rows * self.groups());
         assert_eq!(found, expected, "{found} int8 groups for {} rows of {}", self.rows, self.cols);
-        Prepared { input: self, scale_width: Some(width) }
+        Prepared { input: self, per_scale: Some(per_scale) }
     }
 }

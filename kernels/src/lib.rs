@@ -26,8 +26,9 @@
 //!   block, and its two kernels, `few` and `many`;
 //! - `blocks.rs` and `superblocks.rs`: few rows of activations (memory is the limit) times blocks
 //!   of 32 weights and of 256;
-//! - `many.rs`: many rows of activations (arithmetic is the limit): rows of weights are unpacked once,
-//!   side by side, into a `panel.rs`, and `product.rs` multiplies it with all rows of activations;
+//! - `many.rs`: many rows of activations (arithmetic is the limit): rows of weights are unpacked
+//!   once, side by side, into a `panel.rs`, and `product.rs` multiplies it with all rows of
+//!   activations;
 //! - `float.rs`: weights that are floats already;
 //! - `quantize.rs`: activations to integers.
 //!

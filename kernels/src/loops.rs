@@ -62,22 +62,24 @@ pub(crate) fn silu_gate<M: MultiplyAdd>(gate: &[f32], up: &[f32], out: &mut [f32
     }
 }
 
+/// The sum is that of any scores with −∞ behind them: each place has its own of 16 sums.
 #[inline(always)]
 pub(crate) fn exp_sum<M: MultiplyAdd>(scores: &mut [f32], max: f32) -> f32 {
     let mut sums = [0f32; 16];
-    let mut parts = scores.chunks_exact_mut(16);
-    for part in &mut parts {
-        for (score, sum) in part.iter_mut().zip(&mut sums) {
-            *score = exp::<M>(*score - max);
-            *sum += *score;
+    for part in scores.chunks_mut(16) {
+        if let Ok(part) = <&mut [f32; 16]>::try_from(&mut *part) {
+            for (score, sum) in part.iter_mut().zip(&mut sums) {
+                *score = exp::<M>(*score - max);
+                *sum += *score;
+            }
+        } else {
+            for (score, sum) in part.iter_mut().zip(&mut sums) {
+                *score = exp::<M>(*score - max);
+                *sum += *score;
+            }
         }
     }
-    let mut rest = 0.0;
-    for score in parts.into_remainder() {
-        *score = exp::<M>(*score - max);
-        rest += *score;
-    }
-    sums.iter().sum::<f32>() + rest
+    sums.iter().sum::<f32>()
 }
 
 /// `e^x` within two units in the last place; 0 below −87, where the smallest normal numbers end,
@@ -112,20 +114,21 @@ pub(crate) fn exp<M: MultiplyAdd>(x: f32) -> f32 {
     }
 }
 
+/// The order of additions is the same as in [`score_rows`].
 #[inline(always)]
 fn dot<M: MultiplyAdd>(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0f32; 16];
     let (a, b) = (a.chunks_exact(16), b.chunks_exact(16));
-    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    let rest = a.remainder().iter().zip(b.remainder()).fold(0.0, |sum, (a, b)| sum + a * b);
     for (a, b) in a.zip(b) {
         for i in 0..16 {
             sums[i] = M::multiply_add(a[i], b[i], sums[i]);
         }
     }
     // Halves, then quarters: the order in which a vector register is summed.
-    for width in [8, 4, 2, 1] {
-        for i in 0..width {
-            sums[i] += sums[i + width];
+    for half in [8, 4, 2, 1] {
+        for i in 0..half {
+            sums[i] += sums[i + half];
         }
     }
     sums[0] + rest
@@ -153,17 +156,20 @@ pub(crate) fn tile_scores_transposed<M: MultiplyAdd>(
     scale: f32,
     scores: &mut [f32],
 ) {
-    let mut groups = q.chunks_exact(4).zip(scores.chunks_exact_mut(4 * TILE));
-    for (q, scores) in &mut groups {
-        score_rows::<M, 4>(q.try_into().expect("four"), k, scale, scores);
+    let mut twos = q.chunks_exact(2).zip(scores.chunks_exact_mut(2 * TILE));
+    for (q, scores) in &mut twos {
+        score_rows::<M, 2>(q.try_into().expect("two"), k, scale, scores);
     }
-    let done = q.len() / 4 * 4;
-    for (q, scores) in q[done..].iter().zip(scores[done * TILE..].chunks_exact_mut(TILE)) {
-        score_rows::<M, 1>(&[q], k, scale, scores);
+    if q.len() % 2 == 1 {
+        let last = q.len() - 1;
+        score_rows::<M, 1>(&[q[last]], k, scale, &mut scores[last * TILE..]);
     }
 }
 
 /// Sums of `N` queries stay in registers while the keys go by once.
+///
+/// A query's score does not depend on how many there are, to the last bit: products are added up in
+/// 16 sums and these two by two, as in [`dot`], where 16 of them are done at a time.
 #[inline(always)]
 fn score_rows<M: MultiplyAdd, const N: usize>(
     q: &[&[f32]; N],
@@ -171,20 +177,52 @@ fn score_rows<M: MultiplyAdd, const N: usize>(
     scale: f32,
     scores: &mut [f32],
 ) {
-    let mut sums = [[0f32; TILE]; N];
-    for (d, k) in k.chunks_exact(TILE).enumerate() {
-        for n in 0..N {
-            let x = q[n][d];
-            for j in 0..TILE {
-                sums[n][j] = M::multiply_add(x, k[j], sums[n][j]);
+    let k: &[[f32; TILE]] = k.as_chunks().0;
+    let whole = k.len() / 16 * 16;
+    let mut waiting = [[[0f32; TILE]; N]; 3];
+    let mut totals = [[0f32; TILE]; N];
+    for (i, first) in [0, 4, 2, 6, 1, 5, 3, 7].into_iter().enumerate() {
+        let (mut low, mut high) = ([[0f32; TILE]; N], [[0f32; TILE]; N]);
+        for d in (first..whole).step_by(16) {
+            for n in 0..N {
+                for j in 0..TILE {
+                    low[n][j] = M::multiply_add(q[n][d], k[d][j], low[n][j]);
+                    high[n][j] = M::multiply_add(q[n][d + 8], k[d + 8][j], high[n][j]);
+                }
             }
+        }
+        totals = sum_of(&low, &high);
+        // A sum is done when its second half is.
+        let halves = i.trailing_ones() as usize;
+        for waiting in &waiting[..halves] {
+            totals = sum_of(waiting, &totals);
+        }
+        if halves < waiting.len() {
+            waiting[halves] = totals;
         }
     }
     for n in 0..N {
+        let mut rest = [0f32; TILE];
+        for d in whole..k.len() {
+            for j in 0..TILE {
+                rest[j] += q[n][d] * k[d][j];
+            }
+        }
         for j in 0..TILE {
-            scores[n * TILE + j] = scale * sums[n][j];
+            scores[n * TILE + j] = scale * (totals[n][j] + rest[j]);
         }
     }
+}
+
+#[inline(always)]
+fn sum_of<const N: usize>(a: &[[f32; TILE]; N], b: &[[f32; TILE]; N]) -> [[f32; TILE]; N] {
+    let mut sum = *a;
+    for n in 0..N {
+        for j in 0..TILE {
+            sum[n][j] += b[n][j];
+        }
+    }
+    sum
 }
 
 #[inline(always)]

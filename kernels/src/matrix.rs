@@ -25,7 +25,8 @@ impl Matrix {
     pub fn new(rows: usize, cols: usize, tensor_type: TensorType, bytes: Bytes) -> Result<Self> {
         let Some(row_bytes) = tensor_type.row_bytes(cols) else {
             anyhow::bail!(
-                "found rows of {cols} weights, expected a multiple of {}, the block length of {tensor_type}",
+                "found rows of {cols} weights, expected a multiple of {}, the block length of \
+                 {tensor_type}",
                 tensor_type.block_len()
             );
         };

@@ -23,7 +23,7 @@ use tiny_llm_formats::gguf::TensorType;
 pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     match rung {
         #[cfg(target_arch = "x86_64")]
-        Rung::Avx2 => avx2::kernel(tensor_type, rows),
+        Rung::Avx2 => Some(avx2::kernel(tensor_type, rows)),
         #[cfg(target_arch = "x86_64")]
         Rung::Avx512Vnni => Some(avx512::kernel(tensor_type, rows)),
         #[cfg(target_arch = "aarch64")]
@@ -32,34 +32,34 @@ pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel
     }
 }
 
-/// Makes the integers of `x` with this rung's instructions, a scale for each `width`. False if the
-/// rung has none for it; nothing is done then.
+/// Makes the integers of `x` with this rung's instructions, a scale for each `per_scale`. False if
+/// the rung has none for it; nothing is done then.
 ///
 /// # Panics
 /// If this machine cannot run the rung.
 #[allow(unsafe_code, reason = "functions that ask for instructions")]
-pub fn quantize<S: Schedule>(rung: Rung, team: &Team<S>, x: &mut Input, width: usize) -> bool {
+pub fn quantize<S: Schedule>(rung: Rung, team: &Team<S>, x: &mut Input, per_scale: usize) -> bool {
     assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
     match rung {
         #[cfg(target_arch = "x86_64")]
         Rung::Avx2 => {
-            x.quantize_with(team, width, |x, width, groups| {
+            x.quantize_with(team, per_scale, |x, per_scale, groups| {
                 // SAFETY: the machine has the rung's instructions.
-                unsafe { avx2::quantize_activations(x, width, groups) }
+                unsafe { avx2::quantize_activations(x, per_scale, groups) }
             });
         }
         #[cfg(target_arch = "x86_64")]
         Rung::Avx512Vnni => {
-            x.quantize_with(team, width, |x, width, groups| {
+            x.quantize_with(team, per_scale, |x, per_scale, groups| {
                 // SAFETY: the machine has the rung's instructions.
-                unsafe { avx512::quantize_activations(x, width, groups) }
+                unsafe { avx512::quantize_activations(x, per_scale, groups) }
             });
         }
         #[cfg(target_arch = "aarch64")]
         Rung::Neon | Rung::NeonDot | Rung::NeonI8mm => {
-            x.quantize_with(team, width, |x, width, groups| {
+            x.quantize_with(team, per_scale, |x, per_scale, groups| {
                 // SAFETY: the machine has the rung's instructions.
-                unsafe { neon::quantize_activations(x, width, groups) }
+                unsafe { neon::quantize_activations(x, per_scale, groups) }
             });
         }
         _ => return false,

@@ -7,7 +7,7 @@ use crate::{matrix::Matrix, parallel::Tile};
 pub(super) const STREAMS: usize = 4;
 
 /// Fills a tile: `dot(rows, t)` multiplies four rows of weights with row `t` of the activations.
-/// The tile's rows of weights are cut into four runs, one for each stream. Where a run is shorter
+/// The tile's rows of weights are cut into four parts, one for each stream. Where a part is shorter
 /// than the others, the last row takes the place of those that it lacks.
 pub(super) fn each_four(
     weight: &Matrix,
@@ -16,9 +16,9 @@ pub(super) fn each_four(
 ) {
     let (first, count) = (tile.cols().start, tile.cols().len());
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
-    let run = count.div_ceil(STREAMS);
-    for i in 0..run {
-        let row = |s: usize| (s * run + i).min(count - 1);
+    let per_stream = count.div_ceil(STREAMS);
+    for i in 0..per_stream {
+        let row = |s: usize| (s * per_stream + i).min(count - 1);
         let rows = std::array::from_fn(|s| &bytes[(first + row(s)) * row_bytes..][..row_bytes]);
         for t in tile.rows() {
             let sums = dot(rows, t);

@@ -9,7 +9,8 @@
 
 #![allow(
     unsafe_code,
-    reason = "a function compiled for an instruction set may only be called where that set was found"
+    reason = "a function compiled for an instruction set may only be called where that set was \
+              found"
 )]
 
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -127,12 +127,12 @@ def fused(out):
 # Activations as integers
 
 
-def quantized(x, width=GROUP, mistake=None):
-    """`x [cols]` → values `[groups, 256]`, sums `[groups, 16]` and scales `[groups, 8]`, of which `width` activations share one."""
+def quantized(x, per_scale=GROUP, mistake=None):
+    """`x [cols]` → values `[groups, 256]`, sums `[groups, 16]` and scales `[groups, 8]`, of which `per_scale` activations share one."""
     groups = -(-x.shape[0] // GROUP)
     padded = torch.zeros(groups * GROUP, dtype=torch.float64)
     padded[: x.shape[0]] = x.double()
-    shared = GROUP if mistake == "one-scale-for-the-group" else width
+    shared = GROUP if mistake == "one-scale-for-the-group" else per_scale
     absmax = (padded if mistake == "largest-without-magnitude" else padded.abs()).reshape(-1, shared).amax(-1).repeat_interleave(shared // PART)
     if mistake == "one-scale-for-the-row":
         absmax = absmax.max().expand(groups * GROUP // PART)
@@ -160,13 +160,13 @@ def quantizing(out):
     blocks[5] = 0
     blocks[6, 9] = -9.0
     cases["blocks"] = (blocks.flatten(), PART, "twelve blocks of 32, each with a scale of its own: one of zeros, one whose largest magnitude is negative")
-    for case, (x, width, why) in cases.items():
+    for case, (x, per_scale, why) in cases.items():
         mistakes = {
             "row": ["one-scale-for-the-row", "int8-scale-range", "trunc-not-round"],
             "negative": ["largest-without-magnitude"],
             "blocks": ["one-scale-for-the-group", "largest-without-magnitude"],
         }.get(case, [])
-        golden = quantized(x, width)
+        golden = quantized(x, per_scale)
         out.case(
             f"task_2_quantize/{case}",
             seed=r.seed,
@@ -174,16 +174,16 @@ def quantizing(out):
             inputs={"x": x},
             outputs=golden,
             tolerance={"values": exact(), "sums": exact(), "scales": relative_rounding(3)},
-            wrong={m: quantized(x, width, m) for m in mistakes},
+            wrong={m: quantized(x, per_scale, m) for m in mistakes},
         )
 
 
-def activations(r, cols, width, low=-127):
-    """Integers `[groups · 256]`, zeros behind `cols`, and scales `[groups · 8]`, of which `width` integers share one."""
+def activations(r, cols, per_scale, low=-127):
+    """Integers `[groups · 256]`, zeros behind `cols`, and scales `[groups · 8]`, of which `per_scale` integers share one."""
     groups = -(-cols // GROUP)
     values = torch.zeros(groups * GROUP)
     values[:cols] = r.integers(cols, low=low, high=128).float()
-    return values, r.uniform(groups * GROUP // width, low=0.25, high=1.0).repeat_interleave(width // PART)
+    return values, r.uniform(groups * GROUP // per_scale, low=0.25, high=1.0).repeat_interleave(per_scale // PART)
 
 
 def stands_for(values, scales, cols):

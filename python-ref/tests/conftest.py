@@ -39,6 +39,11 @@ def week2(solution):
 
 
 @pytest.fixture
+def week3(solution):
+    return solution.week3
+
+
+@pytest.fixture
 def draws(request):
     """Sources of fresh shapes and inputs; a test runs once for each."""
 

@@ -624,20 +624,20 @@ def o_relative(x, y):
     return 0.0 if error == 0 else np.float64(error) / size
 
 
-def o_activations(x, width):
-    x, width = array(x, 1), whole(width)
-    need(len(x) > 0 and np.isfinite(x).all() and width in (32, 256))
+def o_activations(x, per_scale):
+    x, per_scale = array(x, 1), whole(per_scale)
+    need(len(x) > 0 and np.isfinite(x).all() and per_scale in (32, 256))
     return x
 
 
-def c_activations(found, expected, x, width):
+def c_activations(found, expected, x, per_scale):
     values, sums, scales = (np.asarray(part, np.float64) for part in found)
     groups = -(-len(expected) // 256)
     assert values.shape == (groups, 256) and sums.shape == (groups, 16) and scales.shape == (groups, 8)
     back = (values * scales.repeat(32, 1)).reshape(-1)
     padded = np.zeros(groups * 256)
     padded[: len(expected)] = expected
-    steps = np.abs(padded.reshape(-1, int(width))).max(-1).repeat(int(width)) / 127
+    steps = np.abs(padded.reshape(-1, int(per_scale))).max(-1).repeat(int(per_scale)) / 127
     assert (np.abs(back - padded) <= 0.5001 * steps + 1e-36).all(), "a value is more than half a step away"
     assert (sums == values.reshape(groups, 16, 16).sum(-1)).all()
 
@@ -997,8 +997,8 @@ def bindings(r):
     yield "matmul", W2.kernels.matmul, o_matmul, [rung, name, [block(columns // length) for _ in range(b)], f(a, columns), n(1, 3)], c_matmul
     yield "work", W2.roofline.work, o_work, [tensors], None
     yield "Machine", machine, o_machine, [1e9, 1e10, (n() * 1000, n() * 1000), n()], None
-    yield "permute_rows", W2.convert.permute_rows_for_interleaved, o_permute, [h * e, h], None
-    yield "use_more_bits", W2.convert.use_more_bits, o_more_bits, [n(0, 9), 10], None
+    yield "permute_rows", W2.recipe.permute_rows_for_interleaved, o_permute, [h * e, h], None
+    yield "use_more_bits", W2.recipe.use_more_bits, o_more_bits, [n(0, 9), 10], None
     yield "data_start", W2.gguf.data_start, o_data_start, [n(0, 900), 32], None
     yield "write_file", written, o_file, [metadata, stored, 32], c_file
     yield "Session.feed", session_feed, o_feed, [tokens, n(), 20, r.choice(*CT)], c_feed

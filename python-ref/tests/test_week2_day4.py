@@ -60,9 +60,9 @@ def test_week2_day4_task_5_permutations(week2, draws):
     for r in draws:
         n_heads, head_dim = r.size(1, 9), 2 * r.size(1, 40)
         rows = n_heads * head_dim
-        order = np.array(week2.convert.permute_rows_for_interleaved(rows, n_heads))
+        order = np.array(week2.recipe.permute_rows_for_interleaved(rows, n_heads))
         assert (order == oracle.permuted(rows, n_heads)).all()
-        back = np.array(week2.convert.permute_rows_for_half_split(rows, n_heads))
+        back = np.array(week2.recipe.permute_rows_for_half_split(rows, n_heads))
         assert (order[back] == np.arange(rows)).all()
 
 

@@ -28,12 +28,12 @@ def columns(r, name):
     return length * (r.size(1, 40) if length == 32 else r.size(1, 5))
 
 
-def whole_activations(r, rows, cols, width):
-    """Activations that lose nothing as integers: whole multiples of a power of two for each `width`, of which the largest is 127."""
+def whole_activations(r, rows, cols, per_scale):
+    """Activations that lose nothing as integers: whole multiples of a power of two for each `per_scale`, of which the largest is 127."""
     groups = -(-cols // GROUP)
-    whole = r.integers(rows, groups, GROUP // width, width, high=255).float() - 127
-    whole[..., 0] = 127 * (r.integers(rows, groups, GROUP // width, high=2) * 2 - 1)
-    scales = torch.exp2(r.integers(rows, groups, GROUP // width, 1, high=7) - 6.0)
+    whole = r.integers(rows, groups, GROUP // per_scale, per_scale, high=255).float() - 127
+    whole[..., 0] = 127 * (r.integers(rows, groups, GROUP // per_scale, high=2) * 2 - 1)
+    scales = torch.exp2(r.integers(rows, groups, GROUP // per_scale, 1, high=7) - 6.0)
     return (whole * scales).reshape(rows, -1)[:, :cols]
 
 
@@ -48,8 +48,8 @@ def tolerance(weights, rows, name, x):
 def check_matmul(week2, r, rung, name, tokens, threads=1):
     cols, outputs = columns(r, name), r.size(1, 70)
     # As many activations share a scale as weights a block.
-    width = GGML_QUANT_SIZES[GGMLQuantizationType[name]][0]
-    rows, x = random_rows(r, name, outputs, cols), whole_activations(r, tokens, cols, width)
+    per_scale = GGML_QUANT_SIZES[GGMLQuantizationType[name]][0]
+    rows, x = random_rows(r, name, outputs, cols), whole_activations(r, tokens, cols, per_scale)
     weights = decode(rows, name)
     found = np.asarray(week2.kernels.matmul(rung, name, [bytes(row) for row in rows.tolist()], x, threads))
     assert found.shape == (tokens, outputs)
@@ -63,13 +63,13 @@ def check_quantize(quantize, r):
     groups = -(-cols // GROUP)
     if r.choice(True, False):
         x[(groups - 1) * GROUP :] = 0.0
-    width = r.choice(32, GROUP)
-    values, sums, scales = quantize(x, width)
+    per_scale = r.choice(32, GROUP)
+    values, sums, scales = quantize(x, per_scale)
     padded = np.zeros(groups * GROUP)
     padded[:cols] = x.double().numpy()
     padded = padded.reshape(groups, GROUP)
     # A scale that a whole group shares stands in all eight places; behind the row there is none.
-    exact = np.abs(padded).reshape(groups, -1, width).max(-1).repeat(width // 32, axis=1) / 127
+    exact = np.abs(padded).reshape(groups, -1, per_scale).max(-1).repeat(per_scale // 32, axis=1) / 127
     np.testing.assert_allclose(scales.reshape(-1)[: -(-cols // 32)], exact.reshape(-1)[: -(-cols // 32)], rtol=2.0**-23)
     exact = exact.repeat(32, axis=1)
     assert (values == np.round(values)).all() and np.abs(values).max() <= 127
@@ -105,7 +105,7 @@ def test_week2_day5_task_4_many_rows_of_activations(week2, draws, name):
 def test_week2_day6_every_rung_quantizes(week2, draws):
     for r in draws:
         for rung in week2.kernels.rungs():
-            check_quantize(lambda x, width: week2.kernels.quantize(rung, x[None], width), r)
+            check_quantize(lambda x, per_scale: week2.kernels.quantize(rung, x[None], per_scale), r)
 
 
 @pytest.mark.parametrize("name", HALVES)

@@ -10,7 +10,7 @@ import numpy as np
 from tiny_llm import Generation, Llm, NotImplementedYet, SolutionPanic, kit, reference, student
 from tiny_llm.reference.week1 import attention, gqa, model, norm, rope, sampling
 from tiny_llm.reference.week1.generate import FinishReason, Limits, argmax
-from tiny_llm.reference.week2 import cache, convert, gguf, input, kernels, roofline, streaming
+from tiny_llm.reference.week2 import cache, gguf, input, kernels, recipe, roofline, streaming
 from tiny_llm.student.week1 import rope as other_rope
 from tiny_llm.student.week2.cache import CacheType as OtherCacheType
 
@@ -63,7 +63,7 @@ def accepted() -> None:
     softmax = streaming.OnlineSoftmax()
     weights, factor = softmax.absorb([1.0, 2.0])
     assert weights.shape == (2,) and factor == 0.0 and softmax.max == 2.0
-    rows: list[int] = convert.permute_rows_for_interleaved(8, 2)
+    rows: list[int] = recipe.permute_rows_for_interleaved(8, 2)
     assert len(rows) == 8
     machine = roofline.Machine(1e9, 1e10)
     assert machine.balanced_rows((10, 10)) > 0 and kernels.rungs()[0] == "naive"

@@ -48,7 +48,8 @@ fn main() {
             peak(&team) / 1e9
         );
         println!(
-            "type       weights   decode GB/s of bandwidth (medians)  share     GOP/s, 8 tokens        128 tokens        512 tokens"
+            "type       weights   decode GB/s of bandwidth (medians)  share     GOP/s, 8 \
+             tokens        128 tokens        512 tokens"
         );
         for &tensor_type in &types {
             for (rows, cols) in [(2048, 2048), (2048, 5632), (2560, 960)] {

@@ -32,11 +32,14 @@ fn main() {
     for (i, x) in x.values.iter_mut().enumerate() {
         *x = (i * 37 % 97) as f32 / 48.0 - 1.0;
     }
-    let width = if tensor_type.block_len() > BLOCK { GROUP } else { BLOCK };
+    let per_scale = if tensor_type.block_len() > BLOCK { GROUP } else { BLOCK };
     let (team, mut out) = (Team::new(1), vec![0.0; tokens * rows]);
     for _ in 0..rounds {
-        let x =
-            if rung.wants_int8() { quantize(rung, &team, &mut x, width) } else { x.without_int8() };
+        let x = if rung.wants_int8() {
+            quantize(rung, &team, &mut x, per_scale)
+        } else {
+            x.without_int8()
+        };
         matmul(rung, &team, &weight, x, &mut out);
     }
     println!("{}", out.iter().sum::<f32>());

@@ -4,3 +4,5 @@
 pub mod week1;
 #[cfg(feature = "engine")]
 pub mod week2;
+#[cfg(feature = "engine")]
+pub mod week3;

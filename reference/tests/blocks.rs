@@ -24,7 +24,8 @@ fn every_format_is_decoded_bit_for_bit_at_any_address() {
                     found.to_bits() == expected.to_bits() || (found.is_nan() && expected.is_nan());
                 assert!(
                     same,
-                    "weight {i} in {tensor_type}, {offset} bytes further: found {found:e}, expected {expected:e}"
+                    "weight {i} in {tensor_type}, {offset} bytes further: found {found:e}, \
+                     expected {expected:e}"
                 );
             }
         }

@@ -90,10 +90,11 @@ fn sums(row: &[f32], activations: &[f64]) -> Vec<(f64, f64)> {
 /// Compares every rung with sums in f64 over what it is to multiply: the activations, or what their
 /// integers stand for, in all widths that the weights allow.
 fn check(weight: &Matrix, x: &mut Input, what: &str) {
-    for width in [BLOCK, GROUP].into_iter().filter(|&width| width >= weight.tensor_type.block_len())
+    for per_scale in
+        [BLOCK, GROUP].into_iter().filter(|&per_scale| per_scale >= weight.tensor_type.block_len())
     {
-        let x = x.quantize_with(&Team::new(1), width, quantize_activations);
-        check_width(weight, x, &format!("{what}, a scale for each {width}"));
+        let x = x.quantize_with(&Team::new(1), per_scale, quantize_activations);
+        check_width(weight, x, &format!("{what}, a scale for each {per_scale}"));
     }
 }
 
@@ -131,14 +132,15 @@ fn check_width(weight: &Matrix, x: Prepared<'_>, what: &str) {
                 } else {
                     from_floats[t]
                 };
-                // Rounding of weights and of partial sums: of a minimum of 63 and a code of 15, each
-                // some units of what is added.
+                // Rounding of weights and of partial sums: of a minimum of 63 and a code of 15,
+                // each some units of what is added.
                 let fits = (f64::from(found) - sum).abs() <= 2e-5 * size + 1e-30;
                 let shapes =
                     format!("[{}, {}] × [{}, {}]ᵀ", x.rows, x.cols, weight.rows, weight.cols);
                 assert!(
                     fits,
-                    "{rung}, {tensor_type}, {what}: {shapes}, row {t}, output {r}: found {found}, expected {sum}"
+                    "{rung}, {tensor_type}, {what}: {shapes}, row {t}, output {r}: found {found}, \
+                     expected {sum}"
                 );
             }
         }
@@ -247,11 +249,10 @@ fn every_rung_quantizes_activations_alike() {
             // Halves are ties.
             let mut expected =
                 input(3, cols, |i| if i.is_multiple_of(3) { (random.next() % 255) as f32 - 126.5 } else { 127.0 * random.signed() } * size);
-            for (width, rung) in [BLOCK, GROUP]
-                .into_iter()
-                .flat_map(|width| Rung::available().into_iter().map(move |rung| (width, rung)))
-            {
-                expected.quantize_with(&Team::new(1), width, quantize_activations);
+            for (per_scale, rung) in [BLOCK, GROUP].into_iter().flat_map(|per_scale| {
+                Rung::available().into_iter().map(move |rung| (per_scale, rung))
+            }) {
+                expected.quantize_with(&Team::new(1), per_scale, quantize_activations);
                 let used = vec![
                     Int8Group {
                         values: [9; GROUP],
@@ -261,10 +262,10 @@ fn every_rung_quantizes_activations_alike() {
                     expected.int8.len()
                 ];
                 let before = std::mem::replace(&mut expected.int8, used);
-                quantize(rung, &Team::new(2), &mut expected, width);
+                quantize(rung, &Team::new(2), &mut expected, per_scale);
                 assert_eq!(
                     expected.int8, before,
-                    "{rung}, {cols} values of {size}, a scale for each {width}"
+                    "{rung}, {cols} values of {size}, a scale for each {per_scale}"
                 );
             }
         }

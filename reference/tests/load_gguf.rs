@@ -16,7 +16,6 @@ use tiny_llm_harness::{
 };
 use tiny_llm_reference::week2::{
     cache::CacheType,
-    convert::row_order,
     generate::Session,
     gguf::{
         Gguf,
@@ -29,6 +28,7 @@ use tiny_llm_reference::week2::{
     model::Model,
     parallel::Team,
     plan::{AttentionKind, Plan},
+    recipe::row_order,
 };
 
 const FILE: &str = "some.gguf";

@@ -114,8 +114,7 @@ fn nothing_is_allocated_after_the_first_token() {
             SamplerOptions { temperature: 0.8, top_k, top_p, min_p: 0.01, repetition_penalty: 1.1 };
         let mut sampler = Sampler::new(options);
         sampler.choose(&logits, &[1, 2, 3], 0.5);
-        // Other tests of this program may allocate meanwhile; one quiet run is proof.
         let counts = (0..200).map(|i| count(|| sampler.choose(&logits, &[1, 2, i], 0.9)).0);
-        assert_eq!(counts.min(), Some(0), "top-k {top_k}, top-p {top_p}");
+        assert_eq!(counts.max(), Some(0), "top-k {top_k}, top-p {top_p}");
     }
 }

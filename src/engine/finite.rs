@@ -14,8 +14,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Chooses a token from logits, if they are numbers. Nobody can choose otherwise: the token that
-    /// stands in for it is not passed on.
+    /// Chooses a token from logits, if they are numbers. Nobody can choose otherwise: the token
+    /// that stands in for it is not passed on.
     pub(super) fn choose(&self, logits: &[f32], choose: impl FnOnce() -> u32) -> u32 {
         if logits.iter().all(|x| x.is_finite()) {
             choose()
@@ -48,10 +48,12 @@ pub(super) fn explained(model: &Path) -> anyhow::Error {
     let name = model.display();
     match first_not_finite(model) {
         Ok(Some((tensor, place, found))) => anyhow!(
-            "{name}: tensor {tensor}: found {found} at {place:?}, expected finite weights; the logits are no numbers"
+            "{name}: tensor {tensor}: found {found} at {place:?}, expected finite weights; the \
+             logits are no numbers"
         ),
         Ok(None) => anyhow!(
-            "{name}: found logits that are no numbers, though every weight is finite: some sum is too large for f32"
+            "{name}: found logits that are no numbers, though every weight is finite: some sum is \
+             too large for f32"
         ),
         Err(error) => error,
     }

@@ -1,8 +1,12 @@
 //! The engine of each week, behind what the command line asks for.
 
+mod drafts;
 mod finite;
+mod prompt_file;
+pub(crate) mod simulated;
 pub(crate) mod week1;
 pub(crate) mod week2;
+pub(crate) mod week3;
 mod written;
 
 use std::collections::HashSet;

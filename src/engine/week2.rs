@@ -15,7 +15,6 @@ use tiny_llm::{
     week2::{
         bandwidth,
         cache::CacheType,
-        convert::{Dimensions, Target, tensor_type_for},
         generate::Session,
         gguf::{
             Gguf,
@@ -23,11 +22,14 @@ use tiny_llm::{
         },
         kernels::{Rung, VARIABLE, vector},
         load,
+        model::Model,
         parallel::Team,
         plan::{AttentionKind, Plan},
         quantize::Source,
+        recipe::{Dimensions, Target, tensor_type_for},
         roofline::{self, Machine},
     },
+    week3::speculate::NotFinite,
 };
 use tiny_llm_cli::{
     LoadOptions, QuantizeRequest, Request, Roofline, Sampling, WriteRequest, WriteTensor,
@@ -41,14 +43,16 @@ use tiny_llm_formats::{
 use tiny_llm_kernels::sampling::{Sampler, SamplerOptions};
 
 use super::{
+    drafts::Drafts,
     finite::{Watch, explained},
+    prompt_file::PromptFile,
     written::{self, Written},
 };
 
 /// Longer contexts must be asked for: room for their keys and values is set aside.
 const DEFAULT_CONTEXT: usize = 4096;
 /// Rows of a prompt that go through the model at once.
-const CHUNK: usize = 128;
+pub(super) const CHUNK: usize = 128;
 
 /// A model with its cache.
 pub(crate) struct Week2 {
@@ -60,6 +64,8 @@ pub(crate) struct Week2 {
     types: Vec<TensorType>,
     cache_type: CacheType,
     keep_cache: bool,
+    drafts: Option<Drafts>,
+    prompt_file: Option<PromptFile>,
 }
 
 impl Week2 {
@@ -79,7 +85,15 @@ impl Week2 {
         let plan = plan(options, &types)?;
         let cache_type = named("--cache-type", options.cache_type.as_deref(), CacheType::default)?;
         let session = Session::new(Arc::new(model), Arc::new(plan), context, cache_type);
+        let drafts = options.draft.as_ref().map(|draft| Drafts::new(draft, &session, cache_type));
+        let prompt_file = options.cache_file.as_ref().map(|path| {
+            let Plan { kernels, attention, .. } = &*session.plan;
+            let how = format!("{}, {attention}", written::described(kernels, &types));
+            PromptFile::new(path, &session, cache_type, &how)
+        });
         Ok(Self {
+            prompt_file,
+            drafts: drafts.transpose()?,
             metadata,
             session,
             path: path.to_owned(),
@@ -87,6 +101,11 @@ impl Week2 {
             cache_type,
             keep_cache: !options.no_cache,
         })
+    }
+
+    /// The model, how it is run, how keys and values are stored, and where it comes from.
+    pub(crate) fn into_parts(self) -> (Arc<Model>, Arc<Plan>, CacheType, PathBuf) {
+        (self.session.model, self.session.plan, self.cache_type, self.path)
     }
 
     pub(crate) fn config(&self) -> &ModelConfig {
@@ -110,7 +129,15 @@ impl Week2 {
         };
         let (threads, s) = (team.threads(), if team.threads() == 1 { "" } else { "s" });
         let kernels = written::described(kernels, &self.types);
-        format!("{kernels}, {threads} thread{s}, {attention} attention, {cache}")
+        let drafts = self.drafts.as_ref().map(Drafts::described).unwrap_or_default();
+        format!("{kernels}, {threads} thread{s}, {attention} attention, {cache}{drafts}")
+    }
+
+    /// What the last request had of a file, and of drafts.
+    pub(crate) fn sooner(&self) -> Vec<(&'static str, String)> {
+        let drafts = self.drafts.iter().map(|drafts| ("drafts", drafts.told()));
+        let file = self.prompt_file.iter().map(|file| ("cache", file.told()));
+        file.chain(drafts).collect()
     }
 
     pub(crate) fn check(&self, tokens: &[u32]) -> Result<()> {
@@ -150,8 +177,24 @@ impl Week2 {
             .expect("one row for each token"))
     }
 
-    /// Extends the request's prompt; what it shares with the one before it is not computed again.
+    /// Extends the request's prompt; what it shares with the one before it, or with a file, is not
+    /// computed again.
     pub(crate) fn answer(
+        &mut self,
+        request: &Request,
+        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<FinishReason> {
+        if let Some(file) = &mut self.prompt_file {
+            file.restore(&mut self.session, &request.prompt);
+        }
+        let finish = self.extend(request, on_token)?;
+        if let Some(file) = &mut self.prompt_file {
+            file.save(&self.session, &request.prompt);
+        }
+        Ok(finish)
+    }
+
+    fn extend(
         &mut self,
         request: &Request,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
@@ -162,6 +205,21 @@ impl Week2 {
         let options = SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
         let (mut sampler, mut rng) = (Sampler::new(options), Rng::new(seed));
         let greedy = request.sampling.is_greedy();
+        if let Some(drafts) = &mut self.drafts {
+            let options = week1::sampling::SamplerOptions {
+                temperature,
+                top_k,
+                top_p,
+                min_p,
+                repetition_penalty,
+            };
+            let sampling = (&options, &mut rng, greedy);
+            let ended =
+                drafts.answer(&mut self.session, &request.prompt, &limits, sampling, on_token);
+            return ended.map_err(|error| {
+                if error.is::<NotFinite>() { explained(&self.path) } else { error }
+            });
+        }
         let watch = Watch::default();
         let on_token = |token| watch.pass_on(token, on_token);
         let choose = |logits: &[f32], seen: &[u32]| {

@@ -5,13 +5,19 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use tiny_llm::week2::{
-    cache::{Cells, Run},
-    input::{GROUP, Input},
-    kernels::{self, Choice, Rung, matmul},
-    matrix::Matrix,
-    parallel::{Grid, Team, take_tiles},
-    streaming::{OnlineSoftmax, Query, attend_block, attend_streaming},
+use tiny_llm::{
+    week2::{
+        attention::{Queries, attend},
+        cache::{CacheShape, CacheType, Cells, DenseCache, Run},
+        input::{GROUP, Input},
+        kernels::{self, Choice, Rung, matmul},
+        matrix::Matrix,
+        parallel::{Grid, Team, take_tiles},
+        plan::{AttentionKind, Plan},
+        rows::Row,
+        streaming::{OnlineSoftmax, Query, attend_block, attend_streaming},
+    },
+    week3::parts::InParts,
 };
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_kernels::choice::{Next, Status};
@@ -34,7 +40,7 @@ impl Written {
         let hook = panic::take_hook();
         panic::set_hook(Box::new(|_| ()));
         let (kernels, next) = Choice::written_first(status);
-        let (attention, threads) = (missing(attend), missing(share));
+        let (attention, threads) = (missing(stream), missing(share));
         panic::set_hook(hook);
         Self { kernels, next, attention, threads }
     }
@@ -44,6 +50,15 @@ impl Written {
         let used = self.next.iter().filter(|next| types.contains(&next.tensor_type));
         used.map(|next| next.task.as_str())
     }
+}
+
+/// Whether `run` comes upon no open task.
+pub(crate) fn is_written(run: impl FnOnce()) -> bool {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| ()));
+    let missing = missing(run);
+    panic::set_hook(hook);
+    missing.is_none()
 }
 
 /// What is there of one kernel.
@@ -91,13 +106,33 @@ fn share() {
 }
 
 /// One query over one position, alone and in a block.
-fn attend() {
+fn stream() {
     let numbers = [0.0; 16];
     let run = Run { start: 0, len: 1, keys: Cells::F32(&numbers), values: Cells::F32(&numbers) };
     let mut out = [0.0; 16];
     OnlineSoftmax::default().absorb(&mut [0.0]);
     attend_streaming(&numbers, std::iter::once(run), 16, 1.0, &mut out);
     attend_block(&[Query { q: &numbers, visible: 0..1 }], std::iter::once(run), 16, 1.0, &mut out);
+}
+
+/// The first open task of week 3's attention in parts, if there is one.
+pub(crate) fn open_task_of_parts() -> Option<String> {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| ()));
+    let open = missing(attend_in_parts);
+    panic::set_hook(hook);
+    open
+}
+
+/// One row over one position.
+fn attend_in_parts() {
+    let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 32, head_dim: 16 };
+    let cache = InParts::new(DenseCache::new(shape, CacheType::F32));
+    let rows = [Row { token: 0, position: 0, sequence: 0, logits: false }];
+    let queries = Queries { rows: &rows, q: &[0.0; 16], group: 1, head_dim: 16 };
+    let (kernels, attention) = (Rung::Naive.into(), AttentionKind::Streaming);
+    let plan = Plan { kernels, attention, team: Team::new(1) };
+    attend(&plan, &cache, 0, queries, &mut [0.0; 16]);
 }
 
 /// Which kernels multiply matrices of these types, and whose they are.

@@ -90,7 +90,8 @@ fn rope_factors(gguf: &Gguf, head_dim: usize) -> Result<Vec<f32>> {
     let (shape, tensor_type) = (&info.shape, info.tensor_type);
     ensure!(
         *shape == [head_dim / 2] && tensor_type == TensorType::F32,
-        "{file}: tensor {ROPE_FACTORS}: found {tensor_type} of shape {shape:?}, expected F32 of shape [{}]",
+        "{file}: tensor {ROPE_FACTORS}: found {tensor_type} of shape {shape:?}, expected F32 of \
+         shape [{}]",
         head_dim / 2
     );
     let factors = vector(&as_matrix(ROPE_FACTORS, shape, tensor_type, gguf.bytes_of(info))?);

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 
 use super::{
     input::{BLOCK, Input, Prepared},
-    kernels::{Choice, matmul, quantize},
+    kernels::{Choice, matmul, matmul_alike, quantize},
     layer::Linear,
     matrix::Matrix,
     parallel::Team,
@@ -67,6 +67,7 @@ impl Plan {
     /// `out = input · weightᵀ`. Several matrices can share an input that is prepared for them.
     pub(super) fn product(&self, weight: &Matrix, input: Prepared<'_>, out: &mut [f32]) {
         let rung = self.kernels.rung(weight.tensor_type);
+        let matmul = if self.kernels.is_alike() { matmul_alike } else { matmul };
         matmul(rung, &self.team, weight, input, out);
     }
 

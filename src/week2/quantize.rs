@@ -16,7 +16,6 @@ use tiny_llm_formats::{
 
 use super::{
     blocks::{dequantize_row, quantize_row},
-    convert::{Dimensions, Target, row_order, tensor_type_for},
     gguf::{
         Gguf,
         writer::{head, lay_out, write_file},
@@ -24,6 +23,7 @@ use super::{
     load::{Rope, build, stored_matrix},
     matrix::Matrix,
     parallel::Team,
+    recipe::{Dimensions, Target, row_order, tensor_type_for},
     rope::RopeLayout,
 };
 use crate::week1::rope::inverse_frequencies;
@@ -235,7 +235,8 @@ impl SourceTensor {
             NONE => Ok(bytes),
             r => {
                 bail!(
-                    "tensor {}: found NaN or a weight above {limit} in row {r}, expected weights that fit into {tensor_type}",
+                    "tensor {}: found NaN or a weight above {limit} in row {r}, expected weights \
+                     that fit into {tensor_type}",
                     self.name
                 )
             }

@@ -12,6 +12,8 @@
 #[cfg(feature = "reference")]
 mod bad_files;
 #[cfg(feature = "reference")]
+mod batch;
+#[cfg(feature = "reference")]
 mod commands;
 mod folder;
 #[cfg(feature = "reference")]
@@ -20,5 +22,9 @@ mod options;
 mod process;
 #[cfg(feature = "reference")]
 mod quantize;
+#[cfg(feature = "reference")]
+mod simulate;
+#[cfg(feature = "reference")]
+mod sooner;
 #[cfg(not(feature = "reference"))]
 mod stubs;

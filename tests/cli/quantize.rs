@@ -4,7 +4,7 @@ use std::{ops::ControlFlow, path::Path};
 
 use tiny_llm::{
     week1::weights::to_f32,
-    week2::{convert::Target, gguf::Gguf, parallel::Team, quantize::Source},
+    week2::{gguf::Gguf, parallel::Team, quantize::Source, recipe::Target},
 };
 use tiny_llm_formats::{
     Tensor,

@@ -11,6 +11,7 @@ use crate::{
 fn every_command_works_or_says_which_task_is_missing() {
     let model = Folder::model_with_tokenizer();
     let out = model.file("out.safetensors");
+    let cache = model.file("prompt.cache");
     for command in [
         &["generate", "-p", "abc", "-n", "4"][..],
         &[
@@ -28,6 +29,8 @@ fn every_command_works_or_says_which_task_is_missing() {
             "--repeat-penalty",
             "1.1",
         ],
+        &["generate", "-p", "abc", "-n", "4", "--draft", "lookup"],
+        &["generate", "-p", "abc", "-n", "4", "--cache", &cache],
         &["chat", "-n", "2"],
         &["logits", "--tokens", "1,2", "--out", &out],
         &["bench", "--prompt-tokens", "4", "-n", "2"],
@@ -65,7 +68,8 @@ fn a_stub_is_named() {
         &model.file("out.safetensors"),
     ]);
     if source.contains("todo!(\"week1-day5 task 4: load_model\")") {
-        let line = "this needs week1-day5 task 4: load_model (src/week1/weights.rs); run cargo test --features week1-day5\n";
+        let line = "this needs week1-day5 task 4: load_model (src/week1/weights.rs); run cargo \
+                    test --features week1-day5\n";
         run.fails_in_one_line("load_model", 101, &[]);
         assert_eq!(run.stderr, line);
     } else {

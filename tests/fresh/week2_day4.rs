@@ -6,11 +6,11 @@ use tiny_llm::week2::{
         q4_k, q6_k,
         search::{fit_scale_and_min, importance, search_scale_and_min},
     },
-    convert::{
+    gguf::writer::{head, lay_out, put_string, put_value},
+    recipe::{
         Dimensions, fitting, permute_rows_for_half_split, permute_rows_for_interleaved, q4_k_m,
         row_order, use_more_bits,
     },
-    gguf::writer::{head, lay_out, put_string, put_value},
 };
 use tiny_llm_formats::{
     config::ModelConfig,

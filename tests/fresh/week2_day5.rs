@@ -62,10 +62,10 @@ fn task_1() {
 #[test]
 fn task_2() {
     let fresh = Fresh::new("week2-day5 task 2");
-    for width in [BLOCK, GROUP] {
+    for per_scale in [BLOCK, GROUP] {
         let x = fresh.f32s(32 * fresh.from_to(3, 20));
         let mut groups = vec![Int8Group::default(); x.len().div_ceil(GROUP)];
-        quantize_activations(&x, width, &mut groups);
+        quantize_activations(&x, per_scale, &mut groups);
         let values: Vec<f32> = groups.iter().flat_map(|g| g.values.map(f32::from)).collect();
         // Half-way between two integers either will do, and a sum goes with it.
         fresh.answers("values", &values, 1.0);

@@ -225,7 +225,8 @@ required-features = ["week1-day2"]
             ("book/src/SUMMARY.md", "- [Counting](week1/day1.md)\n- [More](week1/day2.md)\n"),
             (
                 "book/src/week1/day1.md",
-                "one: cargo test --features week1-day1 task_1\n`two`: cargo test --features week1-day1 task_2\n",
+                "one: cargo test --features week1-day1 task_1\n\
+                 `two`: cargo test --features week1-day1 task_2\n",
             ),
             ("book/src/week1/day2.md", "three: cargo test --features week1-day2 task_1\n"),
         ] {
@@ -307,7 +308,8 @@ required-features = ["week1-day2"]
                 "book/src/week1/day1.md",
                 "task_2",
                 "",
-                "book/src/week1/day1.md: task 2 lacks its command, `cargo test --features week1-day1 task_2`",
+                "book/src/week1/day1.md: task 2 lacks its command, `cargo test --features \
+                 week1-day1 task_2`",
             ),
             (
                 "reference/src/week1/b.rs",

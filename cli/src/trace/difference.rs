@@ -148,7 +148,8 @@ impl Values {
         let _ = write!(text, "\n  found     {:?}\n  expected  {:?}", self.found, self.expected);
         let _ = write!(
             text,
-            "\n  tolerance {:.1e}, which is {TOLERANCE:e} of the largest magnitude, {:?}\n  in all    {} of {total} numbers differ",
+            "\n  tolerance {:.1e}, which is {TOLERANCE:e} of the largest magnitude, {:?}\n  in \
+             all    {} of {total} numbers differ",
             self.bound, self.largest, self.wrong
         );
         if self.furthest > 0.0 {
@@ -242,9 +243,11 @@ mod tests {
         found[[0, 1, 2, 2]] = 3.25;
         assert_eq!(
             words("layers.3.attention.q_rope", &found, &expected),
-            "layer 3, attention.q_rope, head 1, position 1 (\" upon\"), dimension 2\n  found     3.5\n  expected  3.0\n  \
-             tolerance 4.0e-4, which is 1e-4 of the largest magnitude, 4.0\n  in all    2 of 24 numbers differ, by up to 0.5, 1250 times the tolerance\n  \
-             where     head 1 alone of 0 to 1; positions 1 to 2 of 0 to 2; dimension 2 alone of 0 to 3\n  shape     [1, 2, 3, 4]"
+            "layer 3, attention.q_rope, head 1, position 1 (\" upon\"), dimension 2\n  found     \
+             3.5\n  expected  3.0\n  tolerance 4.0e-4, which is 1e-4 of the largest magnitude, \
+             4.0\n  in all    2 of 24 numbers differ, by up to 0.5, 1250 times the tolerance\n  \
+             where     head 1 alone of 0 to 1; positions 1 to 2 of 0 to 2; dimension 2 alone of 0 \
+             to 3\n  shape     [1, 2, 3, 4]"
         );
     }
 

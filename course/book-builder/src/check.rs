@@ -205,7 +205,13 @@ mod tests {
 
     #[test]
     fn links_are_followed() {
-        assert!(book("[a](../two.md) [b](../two.md#its-head-size-d) [c](../two.md#twice-1) [d](https://example.org)\n").is_empty());
+        assert!(
+            book(
+                "[a](../two.md) [b](../two.md#its-head-size-d) [c](../two.md#twice-1) \
+                 [d](https://example.org)\n"
+            )
+            .is_empty()
+        );
         let expect = |chapter: &str, line: usize, words: &str| {
             let problems = book(chapter);
             assert_eq!(problems.len(), 1, "{problems:?}");

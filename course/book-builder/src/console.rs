@@ -44,15 +44,24 @@ pub(crate) fn commands_of(text: &str, problems: &mut Vec<Problem>) -> Vec<Value>
         }
         let reason = reason_above(text, &fence);
         match words.next() {
-            Some(kind @ ("green" | "red" | "reference" | "solved")) => commands_of_block(&fence, kind, None, problems, &mut commands),
-            Some("interactive") if reason.is_some() => commands_of_block(&fence, "interactive", reason, problems, &mut commands),
+            Some(kind @ ("green" | "red" | "reference" | "solved")) => {
+                commands_of_block(&fence, kind, None, problems, &mut commands);
+            }
+            Some("interactive") if reason.is_some() => {
+                commands_of_block(&fence, "interactive", reason, problems, &mut commands);
+            }
             Some("interactive") => {
-                problems.push((fence.line, "an interactive block needs `<!-- not run: … -->` on the line above it".to_owned()));
+                problems.push((
+                    fence.line,
+                    "an interactive block needs `<!-- not run: … -->` on the line above it"
+                        .to_owned(),
+                ));
             }
             other => problems.push((
                 fence.line,
                 format!(
-                    "a console block needs `,green`, `,red`, `,reference`, `,solved` or `,interactive`; found {:?}",
+                    "a console block needs `,green`, `,red`, `,reference`, `,solved` or \
+                     `,interactive`; found {:?}",
                     other.unwrap_or("nothing")
                 ),
             )),
@@ -144,7 +153,10 @@ mod tests {
     #[test]
     fn a_solved_command_runs_on_the_reference() {
         let (commands, _) = read(
-            "```console,solved\n$ cargo test --features week1-day1 task_1\n$ cargo llm logits\n```\n",
+            "```console,solved\n\
+             $ cargo test --features week1-day1 task_1\n\
+             $ cargo llm logits\n\
+             ```\n",
         );
         assert_eq!(commands[0]["command"], "cargo test --features week1-day1,reference task_1");
         assert_eq!(commands[0]["shown"], "cargo test --features week1-day1 task_1");

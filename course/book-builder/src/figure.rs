@@ -68,7 +68,8 @@ mod tests {
         .unwrap();
         let mut problems = Vec::new();
         let out = inline("see\n\n![a \"b\"](a.svg)\n\n*caption*\n", folder.path(), &mut problems);
-        let svg = "<span class=\"figure\" role=\"img\" aria-label=\"a &quot;b&quot;\"><svg>  <path/> </svg></span>";
+        let svg = "<span class=\"figure\" role=\"img\" aria-label=\"a &quot;b&quot;\"><svg>  \
+                   <path/> </svg></span>";
         assert_eq!(out, format!("see\n\n{svg}\n\n*caption*\n"));
         inline("\n![a](b.svg)", folder.path(), &mut problems);
         assert_eq!(problems[0].0, 2);

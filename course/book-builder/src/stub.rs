@@ -106,8 +106,19 @@ fn without_helpers(source: &str) -> Vec<&str> {
 
 fn is_impl_of(line: &str, owner: &str) -> bool {
     let Some(rest) = line.strip_prefix("impl") else { return false };
-    let head = rest.trim_end_matches('{').split_whitespace().last().unwrap_or_default();
-    head.split('<').next() == Some(owner)
+    // Without what stands in angle brackets, the type is the last word.
+    let mut depth = 0;
+    let plain = rest.trim_end_matches('{').replace("->", "");
+    let head: String = plain
+        .chars()
+        .filter(|c| {
+            depth += i32::from(*c == '<');
+            let outside = depth == 0;
+            depth -= i32::from(*c == '>');
+            outside
+        })
+        .collect();
+    head.split_whitespace().last() == Some(owner)
 }
 
 fn cut(
@@ -215,13 +226,34 @@ pub type Both = Pair;
 
     #[test]
     fn a_function_keeps_its_head_and_loses_its_body() {
-        let expected = "/// Doubles.\npub fn double(x: f32) -> f32 {\n    todo!(\"week1-day1 task 1: double\")\n}";
+        let expected = "/// Doubles.\n\
+                        pub fn double(x: f32) -> f32 {\n    todo!(\"week1-day1 task 1: double\")\n\
+                        }";
         assert_eq!(find(SOURCE, "double", Body::Stub).unwrap(), expected);
     }
 
     #[test]
+    fn an_impl_is_known_whatever_its_parameters() {
+        for line in [
+            "impl Engine {",
+            "impl<C: Cache> Engine<C> {",
+            "impl<C: Cache, P: Pass<C>> Engine<C, P> {",
+            "impl Default for Engine<A, B> {",
+            "impl<F: Fn(u32) -> u32> Engine<F> {",
+        ] {
+            assert!(is_impl_of(line, "Engine"), "{line}");
+        }
+        for line in ["impl Pass for Other<Engine> {", "impl<Engine> Other {", "pub struct Engine {"]
+        {
+            assert!(!is_impl_of(line, "Engine"), "{line}");
+        }
+    }
+
+    #[test]
     fn a_method_stands_in_its_impl() {
-        let expected = "impl Pair {\n    /// Sums.\n    pub fn sum(\n        &self,\n    ) -> f32 {\n        todo!(\"week1-day1 task 2: Pair::sum\")\n    }\n}";
+        let expected = "impl Pair {\n    /// Sums.\n    pub fn sum(\n        &self,\n    ) -> f32 \
+                        {\n        todo!(\"week1-day1 task 2: Pair::sum\")\n    }\n\
+                        }";
         assert_eq!(find(SOURCE, "Pair::sum", Body::Stub).unwrap(), expected);
     }
 

@@ -138,8 +138,10 @@ pub(crate) fn give_back(
     ensure!(!returned.is_empty(), "nothing is borrowed in {typed}");
     ensure!(
         edited.is_empty() || force,
-        "you have changed what was borrowed, so it is yours now, and nothing was returned:\n{}\n\
-         Take the two marks out to keep it, or `cargo course return {} --force`, which keeps the old file in .course/recovery",
+        "you have changed what was borrowed, so it is yours now, and nothing was returned:\n\
+         {}\n\
+         Take the two marks out to keep it, or `cargo course return {} --force`, which keeps the \
+         old file in .course/recovery",
         edited.join("\n"),
         typed
     );

@@ -106,7 +106,10 @@ fn base() -> u32 {
     lend(root.path(), Some(1)).unwrap();
     let both = text(root.path());
     assert!(
-        both.starts_with("pub fn one() -> u32 {\n    // BORROWED week1-day1 task 1\n    let one = helper();\n\n    one\n    // END"),
+        both.starts_with(
+            "pub fn one() -> u32 {\n    // BORROWED week1-day1 task 1\n    let one = \
+             helper();\n\n    one\n    // END"
+        ),
         "{both}"
     );
     assert_eq!((both.matches("fn base()").count(), both.matches("fn helper()").count()), (1, 1));
@@ -214,7 +217,8 @@ fn a_mark_that_nothing_closes_stops_a_return() {
     let error = take(root.path(), None, true).unwrap_err().to_string();
     assert_eq!(
         error,
-        "src/week1/a.rs:9: `// BORROWED week1-day1 task 2` without `// END BORROWED`; nothing was changed"
+        "src/week1/a.rs:9: `// BORROWED week1-day1 task 2` without `// END BORROWED`; nothing was \
+         changed"
     );
     assert!(stubs::write(root.path(), &curriculum(), false).is_err());
     assert_eq!(text(root.path()), edited);

@@ -32,7 +32,9 @@ pub(super) fn environment(root: &Path) -> Part {
         } else if venv.is_current() {
             Ok(format!("made, with the {} packages that pyproject.toml pins", venv.packages.len()))
         } else {
-            Err("made for other packages than pyproject.toml pins (`cargo course verify` makes it anew)".to_owned())
+            Err("made for other packages than pyproject.toml pins (`cargo course verify` makes it \
+                 anew)"
+                .to_owned())
         }
     });
     Part::optional(".venv", found, "only the checks against live PyTorch use it")

@@ -124,7 +124,8 @@ pub(super) fn stubs(root: &Path, curriculum: &Curriculum) -> Part {
     Part::optional(
         "src/",
         found,
-        "`cargo course stubs --check` shows where, `cargo course stubs` writes these files anew and keeps the old ones",
+        "`cargo course stubs --check` shows where, `cargo course stubs` writes these files anew \
+         and keeps the old ones",
     )
 }
 

@@ -52,7 +52,8 @@ fn cc() -> Result<String, String> {
     let advice = match std::env::consts::OS {
         "macos" => "run `xcode-select --install`",
         _ => {
-            "install gcc or clang (Debian, Ubuntu: `sudo apt install build-essential`; Fedora: `sudo dnf install gcc`)"
+            "install gcc or clang (Debian, Ubuntu: `sudo apt install build-essential`; Fedora: \
+             `sudo dnf install gcc`)"
         }
     };
     first_line(Command::new("cc").arg("--version"))
@@ -111,7 +112,9 @@ pub(super) fn libraries(root: &Path) -> Part {
     ]);
     let here = run_quietly(&mut tree).is_ok_and(|finished| finished.status.success());
     let found = if here {
-        Ok("downloaded; the course needs the network no more, except for the book's builder and PyTorch the first time".to_owned())
+        Ok("downloaded; the course needs the network no more, except for the book's builder and \
+            PyTorch the first time"
+            .to_owned())
     } else {
         Err("not all downloaded: the first build needs the network (crates.io)".to_owned())
     };

@@ -81,7 +81,8 @@ pub(crate) fn brief(status: &TaskStatus) -> String {
         };
         let test = format!("cargo course test {} {}", day.feature, id.task);
         return format!(
-            "Next: {id}, {}\n  written, but {why}\n  check  cargo course watch, or {test}\n  read   {}\n",
+            "Next: {id}, {}\n  written, but {why}\n  check  cargo course watch, or {test}\n  \
+             read   {}\n",
             task.title, day.chapter
         );
     }
@@ -91,7 +92,9 @@ pub(crate) fn brief(status: &TaskStatus) -> String {
         seen => format!("(hint {} of {HINTS})", seen + 1),
     };
     format!(
-        "Next: {id}, {}\n{}\n  write  {} in {}\n  read   {} (cargo course book)\n  check  cargo course watch, or cargo course test {} {}\n  stuck  cargo course hint {} {} {hint}\n",
+        "Next: {id}, {}\n\
+         {}\n  write  {} in {}\n  read   {} (cargo course book)\n  check  cargo course watch, or \
+         cargo course test {} {}\n  stuck  cargo course hint {} {} {hint}\n",
         task.title,
         wrapped(&task.goal),
         task.functions.join(", "),
@@ -158,7 +161,8 @@ mod tests {
             all += &list(&curriculum, &status, Ink::plain(), now + Duration::from_secs(3_590));
         }
         for row in [
-            "  1. Softmax and linear                     not verified     59 min ago 3 hints\n                                            (changed since the last run)\n",
+            "  1. Softmax and linear                     not verified     59 min ago 3 \
+             hints\n                                            (changed since the last run)\n",
             "  1. Softmax and linear                     does not compile 59 min ago 3 hints\n",
             "  1. Softmax and linear                     not verified (never run) 3 hints\n",
         ] {

@@ -168,7 +168,8 @@ fn a_listed_function_needs_a_region() {
     let error = write(root, &curriculum(), false).unwrap_err().to_string();
     assert_eq!(
         error,
-        "reference/src/week1/b.rs: no region `// SOLUTION week1-day2 task 1` in three, which the curriculum lists"
+        "reference/src/week1/b.rs: no region `// SOLUTION week1-day2 task 1` in three, which the \
+         curriculum lists"
     );
     assert!(!root.join("src").exists(), "nothing is written");
 }

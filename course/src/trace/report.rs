@@ -122,7 +122,8 @@ impl Report {
                 Some((deviation, name)) if *deviation > 0.0 => {
                     let _ = write!(
                         text,
-                        " The largest deviation is {deviation:.1e} of a tensor's largest magnitude, in {name}."
+                        " The largest deviation is {deviation:.1e} of a tensor's largest \
+                         magnitude, in {name}."
                     );
                 }
                 _ => text += " They are equal to the last bit.",
@@ -132,7 +133,8 @@ impl Report {
                 if self.loaded { before } else { "It had not loaded the model.".to_owned() };
             let _ = write!(
                 text,
-                "Your engine ended before it was through, and by no panic; what it printed stands above. {place}"
+                "Your engine ended before it was through, and by no panic; what it printed stands \
+                 above. {place}"
             );
         }
         text
@@ -161,7 +163,11 @@ fn responsible(curriculum: &Curriculum, functions: &[String]) -> String {
     let mut text = String::new();
     let several = functions.len() > 1;
     text += match functions {
-        [] => return "No task computes this: `src/` may be older than `reference/`; `cargo course stubs --check` says.".to_owned(),
+        [] => {
+            return "No task computes this: `src/` may be older than `reference/`; `cargo course \
+                    stubs --check` says."
+                .to_owned();
+        }
         [_] => "Look at",
         _ => "Look at one of these, the likeliest first:",
     };
@@ -199,25 +205,37 @@ mod tests {
         (report.text(&curriculum(), "models/m on \"a\""), report.agrees())
     }
 
-    const AGREES: &str = "{\"loaded\":true}\n{\"agrees\":\"a\",\"deviation\":1e-6}\n{\"agrees\":\"b\",\"deviation\":1e-7}\n";
+    const AGREES: &str = "{\"loaded\":true}\n\
+                          {\"agrees\":\"a\",\"deviation\":1e-6}\n\
+                          {\"agrees\":\"b\",\"deviation\":1e-7}\n";
 
     #[test]
     fn agreement_is_told_with_its_largest_deviation() {
         let (text, agrees) = told(&format!("{AGREES}{{\"end\":true}}\n"));
         assert!(agrees);
-        assert!(text.contains("All 2 activations agree. The largest deviation is 1.0e-6 of a tensor's largest magnitude, in a."), "{text}");
+        assert!(
+            text.contains(
+                "All 2 activations agree. The largest deviation is 1.0e-6 of a tensor's largest \
+                 magnitude, in a."
+            ),
+            "{text}"
+        );
     }
 
     #[test]
     fn a_difference_names_its_task_and_comes_before_a_later_panic() {
-        let differs = "{\"differs\":\"c\",\"words\":\"layer 0, c\",\"tasks\":[\"week1-day1 task 2: Two::two\"]}\n";
+        let differs = "{\"differs\":\"c\",\"words\":\"layer 0, c\",\"tasks\":[\"week1-day1 task 2: \
+                       Two::two\"]}\n";
         let panic =
             "{\"panic\":\"error: out of range (src/week1/a.rs:3)\",\"during\":null,\"tasks\":[]}\n";
         let (text, agrees) = told(&format!("{AGREES}{differs}{panic}"));
         assert!(!agrees);
-        let expected = "2 activations agree, up to b. The first that differs:\n\nlayer 0, c\n\nLook at Two::two, week1-day1 task 2 (Two)\n  \
-             file   src/week1/a.rs\n  read   book/src/week1/day1.md\n  check  cargo test --features week1-day1 task_2\n\n\
-             Later on your code stops: error: out of range (src/week1/a.rs:3)";
+        let expected = "2 activations agree, up to b. The first that differs:\n\n\
+                        layer 0, c\n\n\
+                        Look at Two::two, week1-day1 task 2 (Two)\n  file   src/week1/a.rs\n  \
+                        read   book/src/week1/day1.md\n  check  cargo test --features week1-day1 \
+                        task_2\n\n\
+                        Later on your code stops: error: out of range (src/week1/a.rs:3)";
         assert!(text.ends_with(expected), "{text}");
     }
 
@@ -233,8 +251,9 @@ mod tests {
 
     #[test]
     fn a_stub_names_its_own_task() {
-        let panic = "{\"panic\":\"this needs week1-day1 task 2: Two::two (src/week1/a.rs); run cargo test --features week1-day1\",\
-             \"during\":\"c\",\"tasks\":[\"week1-day2 task 1: three\"]}\n";
+        let panic = "{\"panic\":\"this needs week1-day1 task 2: Two::two (src/week1/a.rs); run \
+                     cargo test --features week1-day1\",\"during\":\"c\",\"tasks\":[\"week1-day2 \
+                     task 1: three\"]}\n";
         let (text, agrees) = told(&format!("{AGREES}{panic}"));
         assert!(!agrees);
         assert!(

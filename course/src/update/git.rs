@@ -50,7 +50,10 @@ pub(super) fn fetch(root: &Path) -> Result<(String, String)> {
     let remote = ["upstream", "origin"]
         .into_iter()
         .find(|name| remotes.lines().any(|remote| remote == *name));
-    let remote = remote.context("there is no remote named upstream or origin; name a folder or a git ref with the newer course")?;
+    let remote = remote.context(
+        "there is no remote named upstream or origin; name a folder or a git ref with the newer \
+         course",
+    )?;
     println!("Fetching {remote} …");
     git(root, &["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", remote, "HEAD"])?;
     Ok((

@@ -1,7 +1,7 @@
 //! `cargo course update`: brings a newer course under a learner's work.
 //!
 //! - Files under `src/week*/` are merged (`merge.rs`); where that cannot keep both, nothing at all
-//!   is changed.
+//!   is changed. A file of tasks that the newer course has under another name takes its work along.
 //! - Every other file of the course becomes the newer one. One that the learner had changed is kept
 //!   in `.course/recovery` and named.
 //! - Files that the learner added stay. What the newer course no longer has goes if it is as the
@@ -10,7 +10,11 @@
 //! - "As the course had it" is known from the last update's record and from the newest commit that
 //!   both courses share. Without either, every difference counts as the learner's.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -20,6 +24,7 @@ use crate::{
     json::{self, Json},
     source::normalise,
     stubs::{Generated, generated},
+    template::Template,
     transaction::{Transaction, hash},
 };
 
@@ -103,8 +108,9 @@ pub(crate) fn update(
             println!("{}\n", conflict.shown());
         }
         bail!(
-            "nothing was changed. Your work and the newer course meet in the places above. Give your function the newer signature \
-             (its body stays), or make your lines there equal to the newer ones, or move them elsewhere; then run the update again"
+            "nothing was changed. Your work and the newer course meet in the places above. Give \
+             your function the newer signature (its body stays), or make your lines there equal to \
+             the newer ones, or move them elsewhere; then run the update again"
         );
     }
     plan.carry_out(root, &newer, dry_run)
@@ -148,6 +154,8 @@ struct Plan {
     yours: Vec<String>,
     /// Files that the newer course no longer has, and that the learner had changed.
     stay: Vec<String>,
+    /// Files of tasks that have another name in the newer course: the old one and the new one.
+    moved: Vec<(String, String)>,
     conflicts: Vec<Conflict>,
 }
 
@@ -210,7 +218,12 @@ impl Plan {
     ) -> Result<()> {
         for (path, template) in &newer.templates {
             let old = read(path)?;
-            let merged = match present.iter().find(|file| file.path == *path) {
+            let same = present.iter().find(|file| file.path == *path);
+            let other = if old.is_none() { moved(newer, present, template) } else { None };
+            if let (None, Some(file)) = (same, other) {
+                self.moved.push((file.path.clone(), path.clone()));
+            }
+            let merged = match same.or(other) {
                 Some(file) => merge(file, template),
                 None if old.as_ref().is_none_or(|old| *old == template.stub().into_bytes()) => {
                     Ok(template.stub())
@@ -232,12 +245,9 @@ impl Plan {
                 Err(conflicts) => self.conflicts.extend(conflicts),
             }
         }
-        for file in present
-            .iter()
-            .filter(|file| !newer.templates.iter().any(|(path, _)| *path == file.path))
-        {
+        for file in present.iter().filter(|file| is_gone(newer, file)) {
             let Some(raw) = &file.raw else { continue };
-            if file.is_stub() {
+            if file.is_stub() || self.moved.iter().any(|(old, _)| *old == file.path) {
                 let old = Some(raw.clone().into_bytes());
                 self.changes.push(Change { path: file.path.clone(), old, new: None, keep: true });
             } else {
@@ -286,13 +296,19 @@ impl Plan {
         };
         if !self.yours.is_empty() {
             title(
-                "You had changed these files of the course; your versions are kept in .course/recovery",
+                "You had changed these files of the course; your versions are kept in \
+                 .course/recovery",
             );
             self.yours.iter().for_each(|path| println!("  {path}"));
         }
+        if !self.moved.is_empty() {
+            title("These files have another name in the newer course; your work is in them");
+            self.moved.iter().for_each(|(old, new)| println!("  {old} is {new}"));
+        }
         if !self.stay.is_empty() {
             title(
-                "The newer course no longer has these files; they stay, because you have changed them",
+                "The newer course no longer has these files; they stay, because you have changed \
+                 them",
             );
             self.stay.iter().for_each(|path| println!("  {path}"));
         }
@@ -320,6 +336,28 @@ impl Plan {
         done.print();
         Ok(())
     }
+}
+
+/// Whether the newer course has no file of that name.
+fn is_gone(newer: &Newer, file: &Generated) -> bool {
+    !newer.templates.iter().any(|(path, _)| *path == file.path)
+}
+
+/// The file that a new one was before: the newer course has it no more, and most of the new one's
+/// functions stand in it.
+fn moved<'a>(
+    newer: &Newer,
+    present: &'a [Generated],
+    template: &Template,
+) -> Option<&'a Generated> {
+    let functions = |template: &Template| -> BTreeSet<String> {
+        template.regions().filter_map(|region| region.function.clone()).collect()
+    };
+    let new = functions(template);
+    present.iter().filter(|file| is_gone(newer, file)).find(|file| {
+        let shared = functions(&file.template).intersection(&new).count();
+        2 * shared > new.len()
+    })
 }
 
 fn read(root: &Path, path: &str) -> Result<Option<Vec<u8>>> {

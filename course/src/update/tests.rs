@@ -120,11 +120,20 @@ fn a_learners_body_stays_while_all_around_it_moves() {
             .replace("day1 task 2", "day1 task 3")
             .replace("    pub fn two", "    /// Two.\n    pub fn two")
             .replace("day1 task 1", "day1 task 2")
-            + "\npub fn zero() -> u32 {\n    // SOLUTION week1-day1 task 1\n    0\n    // END SOLUTION\n}\n";
+            + "\n\
+               pub fn zero() -> u32 {\n    // SOLUTION week1-day1 task 1\n    0\n    // END \
+               SOLUTION\n\
+               }\n";
         write(newer.path(), REFERENCE, &reference);
         let task = |number: usize, function: &str| {
             format!(
-                "[[week.day.task]]\nnumber = {number}\ntitle = \"T\"\nfile = \"{PATH}\"\nfunctions = [\"{function}\"]\ngoal = \"G.\"\ncolour = \"red\"\n"
+                "[[week.day.task]]\n\
+                 number = {number}\n\
+                 title = \"T\"\n\
+                 file = \"{PATH}\"\n\
+                 functions = [\"{function}\"]\n\
+                 goal = \"G.\"\n\
+                 colour = \"red\"\n"
             )
         };
         let (head, rest) = CURRICULUM.split_once("[[week.day.task]]").unwrap();
@@ -218,7 +227,9 @@ fn both_versions_are_shown() {
     let conflicts =
         merge(&present(), &template(&A.replace("one() -> u32", "one() -> u8"))).unwrap_err();
     let expected = Conflict {
-        what: "src/week1/a.rs: one is begun or written by you, and the newer course changes its signature".to_owned(),
+        what: "src/week1/a.rs: one is begun or written by you, and the newer course changes its \
+               signature"
+            .to_owned(),
         yours: "pub fn one() -> u32 {\n    // idea\n    todo!()\n}".to_owned(),
         newer: "pub fn one() -> u8 {\n    todo!()\n}".to_owned(),
     };
@@ -249,12 +260,20 @@ fn what_is_borrowed_is_borrowed_anew() {
     write(
         newer.path(),
         REFERENCE,
-        &A.replace("    1\n", "    uno()\n")
-            .replace("one() -> u32", "one() -> u64")
-            .replace("pub struct", "// SOLUTION week1-day1 task 1 (helper)\nfn uno() -> u64 {\n    1\n}\n// END SOLUTION\n\npub struct"),
+        &A.replace("    1\n", "    uno()\n").replace("one() -> u32", "one() -> u64").replace(
+            "pub struct",
+            "// SOLUTION week1-day1 task 1 (helper)\n\
+             fn uno() -> u64 {\n    1\n\
+             }\n\
+             // END SOLUTION\n\n\
+             pub struct",
+        ),
     );
     run(&learner, &newer).unwrap();
-    assert!(text(root, PATH).starts_with("pub fn one() -> u64 {\n    // BORROWED week1-day1 task 1\n    uno()\n    // END BORROWED\n}\n"));
+    assert!(text(root, PATH).starts_with(
+        "pub fn one() -> u64 {\n    // BORROWED week1-day1 task 1\n    uno()\n    // END BORROWED\n\
+         }\n"
+    ));
     assert!(text(root, PATH).contains("fn uno()"));
     borrow::give_back(root, &curriculum(), &day1, false).unwrap();
     assert_eq!(stubs::check(root, &curriculum()).unwrap().equal, 3);
@@ -263,6 +282,39 @@ fn what_is_borrowed_is_borrowed_anew() {
     edit(root, PATH, "    uno()\n", "    uno() + 0\n");
     write(newer.path(), REFERENCE, A);
     refused(&learner, &newer);
+}
+
+/// The newer course calls the file `tens.rs`, and has no `a.rs`.
+fn rename(newer: &TempDir) {
+    let root = newer.path();
+    write(root, "reference/src/week1/tens.rs", A);
+    fs::remove_file(root.join(REFERENCE)).unwrap();
+    write(root, "course/curriculum.toml", &CURRICULUM.replace("week1/a.rs", "week1/tens.rs"));
+}
+
+#[test]
+fn a_file_of_tasks_that_has_another_name_takes_the_learners_work_along() {
+    let (learner, newer) = pair();
+    let root = learner.path();
+    edit(root, PATH, "    todo!(\"week1-day1 task 1: one\")", "    // mine\n    1");
+    let mine = text(root, PATH);
+    rename(&newer);
+    run(&learner, &newer).unwrap();
+    assert_eq!(text(root, "src/week1/tens.rs"), mine);
+    assert!(!root.join(PATH).exists() && !root.join(REFERENCE).exists());
+    let recovery =
+        fs::read_dir(root.join(".course/recovery")).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(text(&recovery, PATH), mine);
+}
+
+#[test]
+fn a_file_of_tasks_with_another_name_is_no_reason_to_write_over_a_learners() {
+    let (learner, newer) = pair();
+    let root = learner.path();
+    edit(root, PATH, "    todo!(\"week1-day1 task 1: one\")", "    // mine\n    1");
+    write(root, "src/week1/tens.rs", "// mine alone\n");
+    rename(&newer);
+    assert!(refused(&learner, &newer).contains("nothing was changed"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `cargo course watch`: runs the tests of the task that you are at whenever you save.
 //!
-//! [`saves`] and [`keys`] hear; [`session`] decides; [`desk`] runs and shows; [`rounds`] is the loop
-//! between them.
+//! [`saves`] and [`keys`] hear; [`session`] decides; [`desk`] runs and shows; [`rounds`] is the
+//! loop between them.
 
 use std::{path::Path, process::ExitCode, sync::mpsc::channel};
 

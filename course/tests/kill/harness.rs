@@ -114,7 +114,8 @@ fn inspect(program: &str, root: &Path, old: &Tree, new: &Tree, command: &[&str])
     let after = read(root);
     assert!(
         after == *old || after == *new,
-        "{command:?}: neither the old tree nor the new one after the next command, which said {said}"
+        "{command:?}: neither the old tree nor the new one after the next command, which said \
+         {said}"
     );
     assert!(
         as_new == 0 || after == *new,
@@ -140,13 +141,24 @@ fn kept(root: &Path, path: &str) -> Vec<Vec<u8>> {
 /// A course of one day with a task in each of many files.
 pub fn course(root: &Path, doc: &str) {
     let mut list = String::from(
-        "[[week]]\nnumber = 1\ntitle = \"W\"\n[[week.day]]\nfeature = \"week1-day1\"\ntitle = \"D\"\nchapter = \"c.md\"\n",
+        "[[week]]\n\
+         number = 1\n\
+         title = \"W\"\n\
+         [[week.day]]\n\
+         feature = \"week1-day1\"\n\
+         title = \"D\"\n\
+         chapter = \"c.md\"\n",
     );
     let (mut modules, filler) =
         (String::new(), "// A line, so that a write takes its time.\n".repeat(50));
     for n in 0..FILES {
         list += &format!(
-            "[[week.day.task]]\nnumber = {}\ntitle = \"T\"\nfile = \"src/week1/m{n}.rs\"\nfunctions = [\"f{n}\"]\ngoal = \"G.\"\n",
+            "[[week.day.task]]\n\
+             number = {}\n\
+             title = \"T\"\n\
+             file = \"src/week1/m{n}.rs\"\n\
+             functions = [\"f{n}\"]\n\
+             goal = \"G.\"\n",
             n + 1
         );
         modules += &format!("pub mod m{n};\n");

@@ -42,7 +42,8 @@ impl ModelConfig {
             hidden_size / n_heads
         } else {
             let expected = format!(
-                "a number, as none follows from embedding_length {hidden_size} and attention.head_count {n_heads}"
+                "a number, as none follows from embedding_length {hidden_size} and \
+                 attention.head_count {n_heads}"
             );
             return keys.wrong("attention.key_length", &expected);
         };
@@ -165,7 +166,8 @@ impl Keys<'_> {
         };
         let [vocab_size, _] = *embedding.shape else {
             bail!(
-                "{file}: tensor token_embd.weight: found shape {:?}, expected [vocabulary, {hidden_size}]",
+                "{file}: tensor token_embd.weight: found shape {:?}, expected [vocabulary, \
+                 {hidden_size}]",
                 embedding.shape
             );
         };

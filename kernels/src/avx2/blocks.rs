@@ -1,40 +1,120 @@
 //! Blocks of 32 weights, times few rows of activations.
+//!
+//! **One order of additions.** An output must not depend on how many rows of activations there are,
+//! to the last bit, so few and many ([`product`](super::product)) add in one order. Integers are
+//! exact in any order: all products of a block are added up as integers, across lanes too. Blocks
+//! then go in pairs, `p = (scale · sum) of the even one, + (scale · sum) of the odd one`; the output
+//! is `((p0 + p1) + p2) + …`.
 
 use std::arch::x86_64::*;
 
-use super::lanes::{halves_at, lane, load_scales, load_signed, load_sums};
+use super::lanes::{halves_in_pairs, load_scales, load_sums};
 use crate::{
     format::{Format, Zero},
     input::Int8Group,
 };
 
-/// The products of up to eight blocks with a group, with both their scales, in eight lanes that are
-/// still to be added up. `codes` takes 32 codes out of a block.
-///
-/// A pair of products is at most 2 · 31 · 127, which fits i16.
+/// `sum`, in its first lane, and the products of up to eight blocks with a group. `products(b, p)`
+/// multiplies block `b` with 32 activations and leaves sums of them in eight lanes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot<F: Format, const BYTES: usize>(
     blocks: &[[u8; BYTES]],
     x: &Int8Group,
-    codes: impl Fn(&[u8; BYTES]) -> __m256i,
-) -> __m256 {
-    let x_scales = load_scales(&x.scales);
-    let scales = _mm256_mul_ps(halves_at::<0, BYTES>(blocks), x_scales);
-    // Lane b has what an offset or a minimum comes to in block b.
-    let times_sums =
-        |by: i16| _mm256_cvtepi32_ps(_mm256_madd_epi16(load_sums(&x.sums), _mm256_set1_epi16(by)));
-    let beside = match F::ZERO {
-        Zero::Offset(offset) => _mm256_mul_ps(scales, times_sums(-i16::from(offset))),
-        Zero::Minimum => {
-            _mm256_mul_ps(_mm256_mul_ps(halves_at::<2, BYTES>(blocks), x_scales), times_sums(1))
-        }
+    sum: __m128,
+    products: impl Fn(&[u8; BYTES], &[i8; 32]) -> __m256i,
+) -> __m128 {
+    let values = x.values.as_chunks().0;
+    let products = |b: usize| match blocks.get(b) {
+        Some(block) => products(block, &values[b]),
+        None => _mm256_setzero_si256(),
     };
-    let mut acc = [beside, _mm256_setzero_ps()];
-    for (b, (block, p)) in blocks.iter().zip(x.values.as_chunks().0).enumerate() {
-        let pairs = _mm256_maddubs_epi16(codes(block), load_signed(p));
-        let fours = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
-        acc[b % 2] = _mm256_fmadd_ps(lane(scales, b), _mm256_cvtepi32_ps(fours), acc[b % 2]);
+    let two = |b: usize| {
+        let (even, odd) = (products(b), products(b + 1));
+        _mm256_add_epi32(
+            _mm256_permute2x128_si256::<0x20>(even, odd),
+            _mm256_permute2x128_si256::<0x31>(even, odd),
+        )
+    };
+    let both = [two(0), two(2), two(4), two(6)];
+    add_pairs(sum, in_pairs(both), &Scales::of::<F, BYTES>(blocks, x))
+}
+
+/// Sums of the even blocks in the lower half, of the odd ones in the upper: each of `both` has four
+/// numbers of an even block, then four of the next.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn in_pairs(both: [__m256i; 4]) -> __m256i {
+    let [a, b, c, d] = both;
+    _mm256_hadd_epi32(_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d))
+}
+
+/// What the sums of eight blocks meet, even blocks in the lower half.
+pub(super) struct Scales {
+    /// Those of the weights times those of the activations.
+    factors: __m256,
+    /// What offsets come to, added to a block's integers.
+    offsets: Option<__m256i>,
+    /// Minimums, and what they are multiplied with.
+    minimums: Option<[__m256; 2]>,
+}
+
+impl Scales {
+    #[inline]
+    #[target_feature(enable = "avx2,fma,f16c")]
+    pub(super) fn of<F: Format, const BYTES: usize>(blocks: &[[u8; BYTES]], x: &Int8Group) -> Self {
+        let pairs = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
+        let x_scales = _mm256_permutevar8x32_ps(load_scales(&x.scales), pairs);
+        let sums = |by: i16| {
+            let sums = _mm256_madd_epi16(load_sums(&x.sums), _mm256_set1_epi16(by));
+            _mm256_permutevar8x32_epi32(sums, pairs)
+        };
+        Self {
+            factors: _mm256_mul_ps(halves_in_pairs::<0, BYTES>(blocks), x_scales),
+            offsets: match F::ZERO {
+                Zero::Offset(offset) if offset > 0 => Some(sums(-i16::from(offset))),
+                _ => None,
+            },
+            minimums: match F::ZERO {
+                Zero::Offset(_) => None,
+                Zero::Minimum => {
+                    let totals = _mm256_mul_ps(_mm256_cvtepi32_ps(sums(1)), x_scales);
+                    Some([halves_in_pairs::<2, BYTES>(blocks), totals])
+                }
+            },
+        }
     }
-    _mm256_add_ps(acc[0], acc[1])
+}
+
+/// `sum`, in its first lane, and the products of eight blocks.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn add_pairs(sum: __m128, products: __m256i, scales: &Scales) -> __m128 {
+    let products = match scales.offsets {
+        Some(offsets) => _mm256_add_epi32(products, offsets),
+        None => products,
+    };
+    let products = _mm256_cvtepi32_ps(products);
+    let even = |v: __m256| _mm256_castps256_ps128(v);
+    let odd = |v: __m256| _mm256_extractf128_ps::<1>(v);
+    let mut pairs = _mm_mul_ps(even(scales.factors), even(products));
+    if let Some([minimums, totals]) = scales.minimums {
+        pairs = _mm_fmadd_ps(even(minimums), even(totals), pairs);
+    }
+    pairs = _mm_fmadd_ps(odd(scales.factors), odd(products), pairs);
+    if let Some([minimums, totals]) = scales.minimums {
+        pairs = _mm_fmadd_ps(odd(minimums), odd(totals), pairs);
+    }
+    let sum = _mm_add_ss(sum, pairs);
+    let sum = _mm_add_ss(sum, _mm_movehdup_ps(pairs));
+    let upper = _mm_movehl_ps(pairs, pairs);
+    let sum = _mm_add_ss(sum, upper);
+    _mm_add_ss(sum, _mm_movehdup_ps(upper))
+}
+
+/// The sums of fours of 32 products; a pair of them is at most 2 · 31 · 127, which fits i16.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn fours(codes: __m256i, values: __m256i) -> __m256i {
+    _mm256_madd_epi16(_mm256_maddubs_epi16(codes, values), _mm256_set1_epi16(1))
 }

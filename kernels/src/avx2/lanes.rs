@@ -77,29 +77,20 @@ pub(super) fn sum(x: __m256) -> f32 {
     _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
 }
 
-/// The half-precision numbers at byte `AT` of up to eight blocks; zeros where there are fewer.
+/// The half-precision numbers at byte `AT` of up to eight blocks, the even ones first; zeros where
+/// there are fewer.
 #[inline]
 #[target_feature(enable = "avx2,f16c")]
-pub(super) fn halves_at<const AT: usize, const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m256 {
+pub(super) fn halves_in_pairs<const AT: usize, const BYTES: usize>(
+    blocks: &[[u8; BYTES]],
+) -> __m256 {
     // Put together as whole numbers: the vector units have enough to do.
     let word = |b: usize| {
         blocks.get(b).map_or(0, |block| u64::from(u16::from_le_bytes([block[AT], block[AT + 1]])))
     };
     let four =
-        |b: usize| (word(b) | word(b + 1) << 16 | word(b + 2) << 32 | word(b + 3) << 48) as i64;
-    _mm256_cvtph_ps(_mm_set_epi64x(four(4), four(0)))
-}
-
-/// Lane `b` of eight on all lanes.
-#[inline]
-#[target_feature(enable = "avx2")]
-pub(super) fn lane(x: __m256, b: usize) -> __m256 {
-    let half = if b < 4 {
-        _mm256_permute2f128_ps::<0x00>(x, x)
-    } else {
-        _mm256_permute2f128_ps::<0x11>(x, x)
-    };
-    _mm256_permutevar_ps(half, _mm256_set1_epi32((b % 4) as i32))
+        |b: usize| (word(b) | word(b + 2) << 16 | word(b + 4) << 32 | word(b + 6) << 48) as i64;
+    _mm256_cvtph_ps(_mm_set_epi64x(four(1), four(0)))
 }
 
 /// The low halves of 16 bytes, then the high ones.

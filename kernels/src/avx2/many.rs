@@ -32,7 +32,7 @@ pub(super) fn blocks<F: Format, const BYTES: usize, const PLANES: usize>(
         weight,
         x,
         tile,
-        |panel, rows| panel.fill_blocks::<F, BYTES, PLANES>(rows, &codes),
+        |panel, rows, ahead| panel.fill_blocks::<F, BYTES, PLANES>(rows, ahead, &codes),
         |panel, x, sums| product::blocks::<F, PLANES>(panel, x, sums),
     );
 }
@@ -52,7 +52,10 @@ pub(super) fn superblocks<F: Format, const BYTES: usize>(
         weight,
         x,
         tile,
-        |panel, rows| panel.fill_superblocks::<F, BYTES>(&rows.map(|row| &row[0]), &head, &codes),
+        |panel, rows, ahead| {
+            let rows = rows.map(|row| &row[0]);
+            panel.fill_superblocks::<F, BYTES>(&rows, ahead, &head, &codes);
+        },
         |panel, x, sums| product::superblocks::<F>(panel, x, sums),
     );
 }
@@ -60,7 +63,8 @@ pub(super) fn superblocks<F: Format, const BYTES: usize>(
 /// Fills a panel with a group of 16 rows, each of as many blocks as the row still has, and
 /// multiplies it with all rows of activations, group by group.
 ///
-/// `fill` takes blocks out of their bytes; `add` adds products with four rows of activations to
+/// `fill` takes blocks out of their bytes, and asks for what lies so many bytes ahead, where the next
+/// rows are; `add` adds products with four rows of activations to
 /// their sums.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
@@ -68,7 +72,7 @@ fn multiply<const BYTES: usize, const BLOCKS: usize>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
-    fill: impl Fn(&mut Panel, &[&[[u8; BYTES]]; ROWS]),
+    fill: impl Fn(&mut Panel, &[&[[u8; BYTES]]; ROWS], usize),
     add: impl Fn(&Panel, [&Int8Group; TOKENS], &mut Sums),
 ) {
     let mut panel = Panel::zero();
@@ -87,6 +91,7 @@ fn multiply<const BYTES: usize, const BLOCKS: usize>(
                 fill(
                     &mut panel,
                     &rows.map(|row| &row[g * BLOCKS..row.len().min((g + 1) * BLOCKS)]),
+                    ROWS * weight.row_bytes(),
                 );
                 for (i, sums) in sums.iter_mut().enumerate() {
                     let group = |j: usize| &x.int8_row((start + TOKENS * i + j).min(end - 1))[g];

@@ -28,23 +28,22 @@ use tiny_llm_formats::gguf::TensorType;
 pub(crate) use self::quantize::quantize_activations;
 use crate::{Kernel, MANY};
 
-/// The kernel for a type and a number of rows of activations. For few rows of Q8_0 and of Q4_K
-/// there is none: it is the course's to write.
-pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Option<Kernel> {
-    let pair: (Option<Kernel>, Kernel) = match tensor_type {
-        TensorType::F32 => (Some(float::f32), float::f32),
-        TensorType::F16 => (Some(float::f16), float::f16),
-        TensorType::BF16 => (Some(float::bf16), float::bf16),
-        TensorType::Q4_0 => (Some(q4_0::few), q4_0::many),
-        TensorType::Q4_1 => (Some(q4_1::few), q4_1::many),
-        TensorType::Q5_0 => (Some(q5_0::few), q5_0::many),
-        TensorType::Q5_1 => (Some(q5_1::few), q5_1::many),
-        TensorType::Q8_0 => (None, q8_0::many),
-        TensorType::Q2_K => (Some(q2_k::few), q2_k::many),
-        TensorType::Q3_K => (Some(q3_k::few), q3_k::many),
-        TensorType::Q4_K => (None, q4_k::many),
-        TensorType::Q5_K => (Some(q5_k::few), q5_k::many),
-        TensorType::Q6_K => (Some(q6_k::few), q6_k::many),
+/// The kernel for a type and a number of rows of activations.
+pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
+    let pair: (Kernel, Kernel) = match tensor_type {
+        TensorType::F32 => (float::f32, float::f32),
+        TensorType::F16 => (float::f16, float::f16),
+        TensorType::BF16 => (float::bf16, float::bf16),
+        TensorType::Q4_0 => (q4_0::few, q4_0::many),
+        TensorType::Q4_1 => (q4_1::few, q4_1::many),
+        TensorType::Q5_0 => (q5_0::few, q5_0::many),
+        TensorType::Q5_1 => (q5_1::few, q5_1::many),
+        TensorType::Q8_0 => (q8_0::few, q8_0::many),
+        TensorType::Q2_K => (q2_k::few, q2_k::many),
+        TensorType::Q3_K => (q3_k::few, q3_k::many),
+        TensorType::Q4_K => (q4_k::few, q4_k::many),
+        TensorType::Q5_K => (q5_k::few, q5_k::many),
+        TensorType::Q6_K => (q6_k::few, q6_k::many),
     };
-    if rows >= MANY { Some(pair.1) } else { pair.0 }
+    if rows >= MANY { pair.1 } else { pair.0 }
 }

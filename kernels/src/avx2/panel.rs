@@ -8,6 +8,7 @@ use super::{lanes::half, superblocks::Head};
 use crate::{
     format::{Format, Zero},
     input::GROUP,
+    prefetch::prefetch,
 };
 
 /// Weight rows in a panel: two registers of eight lanes.
@@ -70,6 +71,7 @@ impl Panel {
     pub(super) fn fill_blocks<F: Format, const BYTES: usize, const PLANES: usize>(
         &mut self,
         rows: &[&[[u8; BYTES]]; ROWS],
+        ahead: usize,
         codes: impl Fn(&[u8; BYTES]) -> [__m256i; PLANES],
     ) {
         // A row that has no such block gets zeros.
@@ -88,6 +90,7 @@ impl Panel {
             for half in 0..2 {
                 let mut planes = [[_mm256_setzero_si256(); 8]; PLANES];
                 for (i, row) in rows[8 * half..8 * half + 8].iter().enumerate() {
+                    prefetch(&row[b], ahead);
                     for (plane, codes) in planes.iter_mut().zip(codes(&row[b])) {
                         plane[i] = codes;
                     }
@@ -105,6 +108,7 @@ impl Panel {
     pub(super) fn fill_superblocks<F: Format, const BYTES: usize>(
         &mut self,
         rows: &[&[u8; BYTES]; ROWS],
+        ahead: usize,
         head: impl Fn(&[u8; BYTES]) -> Head,
         codes: impl Fn(&[u8; BYTES], usize) -> [__m256i; 4],
     ) {
@@ -112,6 +116,7 @@ impl Panel {
             let (mut scales, mut minimums) =
                 ([_mm256_setzero_si256(); 8], [_mm256_setzero_si256(); 8]);
             for (i, row) in rows[8 * rows_half..8 * rows_half + 8].iter().enumerate() {
+                prefetch(*row, ahead);
                 let (head, r) = (head(row), 8 * rows_half + i);
                 self.scales[0][r] = _mm256_cvtss_f32(head.d);
                 scales[i] = head.scales;

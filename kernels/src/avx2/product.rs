@@ -1,4 +1,5 @@
-//! The product of a panel and four rows of activations: what all prefill comes down to.
+//! The product of a panel and four rows of activations: what all prefill comes down to. In which
+//! order it adds up, [`blocks`](super::blocks) says.
 //!
 //! Codes are so small that several sums of pairs fit 16 bits before they are widened. Those of Q8_0
 //! are made so small: their lower and upper four bits are multiplied one after the other.
@@ -59,7 +60,7 @@ pub(super) fn blocks<F: Format, const PLANES: usize>(
     out: &mut Sums,
 ) {
     let depth = const { depth(if PLANES == 1 { F::HIGHEST } else { 15 }) };
-    let mut total = [[_mm256_setzero_ps(); 2]; TOKENS];
+    let mut pair = [[_mm256_setzero_ps(); 2]; TOKENS];
     for b in 0..8 {
         let mut acc = [[_mm256_setzero_si256(); 2]; TOKENS];
         if let Zero::Offset(offset) = F::ZERO {
@@ -80,7 +81,7 @@ pub(super) fn blocks<F: Format, const PLANES: usize>(
             for h in 0..2 {
                 let scale = _mm256_mul_ps(scales[h], scale);
                 let products = _mm256_cvtepi32_ps(acc[t][h]);
-                total[t][h] = _mm256_fmadd_ps(scale, products, total[t][h]);
+                pair[t][h] = _mm256_fmadd_ps(scale, products, pair[t][h]);
             }
         }
         if F::ZERO == Zero::Minimum {
@@ -90,13 +91,16 @@ pub(super) fn blocks<F: Format, const PLANES: usize>(
                 let scale = _mm256_set1_ps(x[t].scales[b]);
                 let sum = _mm256_mul_ps(_mm256_cvtepi32_ps(sum), scale);
                 for h in 0..2 {
-                    total[t][h] = _mm256_fmadd_ps(minimums[h], sum, total[t][h]);
+                    pair[t][h] = _mm256_fmadd_ps(minimums[h], sum, pair[t][h]);
                 }
             }
         }
-    }
-    for t in 0..TOKENS {
-        accumulate(&mut out[t], 1.0, total[t]);
+        if b % 2 == 1 {
+            for t in 0..TOKENS {
+                accumulate(&mut out[t], 1.0, pair[t]);
+                pair[t] = [_mm256_setzero_ps(); 2];
+            }
+        }
     }
 }
 

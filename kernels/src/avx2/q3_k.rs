@@ -20,9 +20,9 @@ const BYTES: usize = TensorType::Q3_K.block_bytes();
 /// For few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    few::rows::<BYTES, 1>(weight, x, tile, |blocks, x| {
+    few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {
         let block = &blocks[0];
-        superblocks::dot::<Q3_K>(head(block), |half| codes(block, half), x)
+        superblocks::dot::<Q3_K>(head(block), |half| codes(block, half), x, sum)
     });
 }
 

@@ -1,19 +1,29 @@
-//! `Q4_K`: two codes in a byte, scales and minimums of 6 bits. With few rows of activations
-//! they are the course's to multiply.
+//! `Q4_K`: two codes in a byte, scales and minimums of 6 bits. The course has
+//! a product of its own for few rows of activations.
 
 use std::arch::x86_64::*;
 
 use tiny_llm_formats::gguf::TensorType;
 
 use super::{
+    few,
     lanes::{halves, load, part},
     many,
-    superblocks::Head,
+    superblocks::{self, Head},
 };
 use crate::{blocks::six_bits, format::Q4_K, input::Input, matrix::Matrix, parallel::Tile};
 
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q4_K.block_bytes();
+
+/// For few rows of activations, in the order of additions that [`many`] has.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {
+        let block = &blocks[0];
+        superblocks::dot::<Q4_K>(head(block), |half| codes(block, half), x, sum)
+    });
+}
 
 /// For many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]

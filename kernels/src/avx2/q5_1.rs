@@ -5,8 +5,9 @@ use std::arch::x86_64::*;
 use tiny_llm_formats::gguf::TensorType;
 
 use super::{
-    blocks, few,
-    lanes::{nibbles, part, with_fifth},
+    blocks::{self, fours},
+    few,
+    lanes::{load_signed, nibbles, part, with_fifth},
     many,
 };
 use crate::{format::Q5_1, input::Input, matrix::Matrix, parallel::Tile};
@@ -17,8 +18,8 @@ const BYTES: usize = TensorType::Q5_1.block_bytes();
 /// For few rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    few::rows::<BYTES, 8>(weight, x, tile, |row, x| {
-        blocks::dot::<Q5_1, BYTES>(row, x, |block| codes(block))
+    few::in_order::<BYTES, 8>(weight, x, tile, |row, x, sum| {
+        blocks::dot::<Q5_1, BYTES>(row, x, sum, |block, p| fours(codes(block), load_signed(p)))
     });
 }
 

@@ -1,17 +1,48 @@
-//! `Q8_0`: codes are signed bytes. With few rows of activations they are the course's to multiply.
+//! `Q8_0`: codes are signed bytes. The course has a product of its own for few rows.
 
 use std::arch::x86_64::*;
 
 use tiny_llm_formats::gguf::TensorType;
 
 use super::{
-    lanes::{load, part},
+    blocks::{self, fours},
+    few,
+    lanes::{load, load_signed, part},
     many,
 };
-use crate::{format::Q8_0, input::Input, matrix::Matrix, parallel::Tile};
+use crate::{
+    format::{Format, Q8_0, Zero},
+    input::Input,
+    matrix::Matrix,
+    parallel::Tile,
+};
 
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q8_0.block_bytes();
+
+/// As few rows of activations take it: codes keep their signs.
+struct Signed;
+
+impl Format for Signed {
+    const TYPE: TensorType = TensorType::Q8_0;
+    const PER_SCALE: usize = 32;
+    const ZERO: Zero = Zero::Offset(0);
+    const HIGHEST: u8 = 127;
+}
+
+/// For few rows of activations, in the order of additions that [`many`] has.
+///
+/// `maddubs` wants one factor without a sign: |weight|, and the activation takes the sign. A pair of
+/// products is at most 2 · 128 · 127, which fits i16.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    few::in_order::<BYTES, 8>(weight, x, tile, |row, x, sum| {
+        blocks::dot::<Signed, BYTES>(row, x, sum, |block, p| {
+            let q = load(part(block, 2));
+            fours(_mm256_abs_epi8(q), _mm256_sign_epi8(load_signed(p), q))
+        })
+    });
+}
 
 /// For many rows of activations. With 128 added the codes have no sign, and in two parts of four
 /// bits, multiplied one after the other, several sums fit 16 bits.

@@ -6,14 +6,14 @@ use crate::input::{BLOCK, GROUP, Int8Group, SUM};
 
 /// [`crate::input::quantize_activations`], to the same numbers.
 #[target_feature(enable = "avx2")]
-pub(crate) fn quantize_activations(x: &[f32], width: usize, groups: &mut [Int8Group]) {
+pub(crate) fn quantize_activations(x: &[f32], per_scale: usize, groups: &mut [Int8Group]) {
     for (x, group) in x.chunks(GROUP).zip(groups) {
         match x.try_into() {
-            Ok(x) => quantize(x, width, group),
+            Ok(x) => quantize(x, per_scale, group),
             Err(_) => {
                 let mut filled = [0.0; GROUP];
                 filled[..x.len()].copy_from_slice(x);
-                quantize(&filled, width, group);
+                quantize(&filled, per_scale, group);
             }
         }
     }
@@ -21,10 +21,10 @@ pub(crate) fn quantize_activations(x: &[f32], width: usize, groups: &mut [Int8Gr
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn quantize(x: &[f32; GROUP], width: usize, group: &mut Int8Group) {
+fn quantize(x: &[f32; GROUP], per_scale: usize, group: &mut Int8Group) {
     let blocks: &[[f32; BLOCK]; GROUP / BLOCK] = x.as_chunks().0.try_into().expect("a group");
     let mut absmax = blocks.map(|x| largest(&x));
-    if width == GROUP {
+    if per_scale == GROUP {
         absmax = [absmax.into_iter().fold(0.0, f32::max); GROUP / BLOCK];
     }
     let (values, sums) =

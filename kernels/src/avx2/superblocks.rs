@@ -22,8 +22,9 @@ pub(super) struct Head {
     pub(super) dmin: __m256,
 }
 
-/// The products of a block with a group, with both their scales, in eight lanes that are still to
-/// be added up. `codes(half)` are 128 codes of a block, its first or its second half.
+/// `sum`, in its first lane, and the products of a block with a group, with both their scales: they
+/// are added up as integers and rounded once, so that their order does not matter. `codes(half)` are
+/// 128 codes of a block, its first or its second half.
 ///
 /// A pair of products is at most 2 · 63 · 127, which fits i16.
 #[inline]
@@ -32,7 +33,8 @@ pub(super) fn dot<F: Format>(
     head: Head,
     codes: impl Fn(usize) -> [__m256i; 4],
     x: &Int8Group,
-) -> __m256 {
+    sum: __m128,
+) -> __m128 {
     // The even scales in the lower half of a register, the odd ones in the upper: what two halves
     // of 32 products need.
     let even = _mm256_srai_epi32::<16>(_mm256_slli_epi32::<16>(head.scales));
@@ -49,17 +51,18 @@ pub(super) fn dot<F: Format>(
             acc = _mm256_add_epi32(acc, _mm256_madd_epi16(pairs, scale));
         }
     }
-    let products = match F::ZERO {
-        Zero::Offset(offset) => {
-            let sums = _mm256_madd_epi16(head.scales, load_sums(&x.sums));
-            let offset = _mm256_mullo_epi32(sums, _mm256_set1_epi32(i32::from(offset)));
-            _mm256_mul_ps(head.d, _mm256_cvtepi32_ps(_mm256_sub_epi32(acc, offset)))
-        }
-        Zero::Minimum => {
-            let shift = _mm256_madd_epi16(head.minimums, load_sums(&x.sums));
-            let scaled = _mm256_mul_ps(head.d, _mm256_cvtepi32_ps(acc));
-            _mm256_fnmadd_ps(head.dmin, _mm256_cvtepi32_ps(shift), scaled)
-        }
+    let (minimums, factor, dmin) = match F::ZERO {
+        Zero::Offset(offset) => (head.scales, i32::from(offset), head.d),
+        Zero::Minimum => (head.minimums, 1, head.dmin),
     };
-    _mm256_mul_ps(_mm256_set1_ps(x.scales[0]), products)
+    let shift = _mm256_madd_epi16(minimums, load_sums(&x.sums));
+    let both = _mm256_hadd_epi32(acc, shift);
+    let both = _mm_add_epi32(_mm256_castsi256_si128(both), _mm256_extracti128_si256::<1>(both));
+    let both = _mm_add_epi32(both, _mm_shuffle_epi32::<0b10_11_00_01>(both));
+    let shift = _mm_unpackhi_epi64(both, both);
+    let shift = if factor == 1 { shift } else { _mm_mullo_epi32(shift, _mm_set1_epi32(factor)) };
+    let low = |v: __m256| _mm256_castps256_ps128(v);
+    let scaled = _mm_mul_ss(low(head.d), _mm_cvtepi32_ps(both));
+    let products = _mm_fnmadd_ss(low(dmin), _mm_cvtepi32_ps(shift), scaled);
+    _mm_fmadd_ss(_mm_set_ss(x.scales[0]), products, sum)
 }

@@ -2,14 +2,14 @@
 //! of activations.
 //!
 //! Eight blocks at a time, 256 columns. Every vector of codes holds eight weights of each block,
-//! always in the same place: so all 256 products end up in one vector of sums, which is converted
-//! once and meets one vector of scales.
+//! always in the same place: so all 256 products end up in one vector of sums. Those of four rows
+//! of weights are added up side by side ([`fours`](super::fours)).
 
 use std::arch::x86_64::*;
 
 use super::{
     columns::{Activations, Eight},
-    lanes::add_up,
+    fours::stored,
 };
 use crate::{
     format::Format,
@@ -20,8 +20,10 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
-/// A [`Kernel`](crate::Kernel): `unpack` is given the bytes of eight blocks, or of
-/// fewer at the end of a row.
+/// Bytes of eight of the longest blocks.
+const LONGEST: usize = 8 * 24;
+
+/// A [`Kernel`](crate::Kernel): `unpack` is given the bytes of eight blocks.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn multiply<F: Format, const BYTES: usize>(
@@ -41,28 +43,37 @@ fn dot<F: Format, const BYTES: usize>(
     unpack: impl Fn(&[u8]) -> Eight,
 ) -> [f32; STREAMS] {
     let ahead = distance();
-    let mut sums = [_mm512_setzero_ps(); STREAMS];
+    let mut sums = _mm_setzero_ps();
+    let mut filled = [[0; LONGEST]; STREAMS];
     let len = rows[0].len();
     for (g, x) in x.iter().enumerate() {
-        let mut x = Activations::of::<F>(x);
         let mut start = g * 8 * BYTES;
-        if start + 8 * BYTES > len {
-            if len < 8 * BYTES {
-                for s in 0..STREAMS {
-                    sums[s] = x.times::<F>(unpack(rows[s]), sums[s]);
-                }
-                break;
+        let mut missing = (start + 8 * BYTES).saturating_sub(len) / BYTES;
+        let mut eights = rows;
+        if missing % 2 == 1 || len < 8 * BYTES {
+            for s in 0..STREAMS {
+                filled[s][..len - start].copy_from_slice(&rows[s][start..]);
             }
-            // The last eight blocks again; those that were counted before meet zeros.
-            x = x.later((start + 8 * BYTES - len) / BYTES);
-            start = len - 8 * BYTES;
+            eights = [&filled[0], &filled[1], &filled[2], &filled[3]];
+            (start, missing) = (0, 0);
+        } else {
+            // The last eight blocks again; those that were counted before meet zeros, and so do as
+            // many pairs: each of the others has the neighbour that it would have.
+            start = start.min(len - 8 * BYTES);
         }
+        let x = Activations::of::<F>(x, missing);
+        let mut products = [_mm512_setzero_si512(); STREAMS];
+        let (mut scales, mut minimums) =
+            ([_mm512_setzero_ps(); STREAMS], [_mm512_setzero_ps(); STREAMS]);
         for s in 0..STREAMS {
             // So many as the compiler knows: nothing is to be checked in `unpack`.
-            let bytes = &rows[s][start..start + 8 * BYTES];
+            let bytes = &eights[s][start..start + 8 * BYTES];
             prefetch(bytes, ahead);
-            sums[s] = x.times::<F>(unpack(bytes), sums[s]);
+            let eight = unpack(bytes);
+            products[s] = x.times(eight.codes);
+            (scales[s], minimums[s]) = (eight.scales, eight.minimums);
         }
+        sums = x.add::<F>(products, scales, minimums, sums);
     }
-    add_up(sums)
+    stored(sums)
 }

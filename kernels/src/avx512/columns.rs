@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{
+    fours::{Pairs, add_pairs, pairs_of_halves, pairs_of_twice, same_for_all},
     lanes::{scales_of, twice, values_at},
     order::Columns,
     panel::Row,
@@ -10,6 +11,7 @@ use super::{
 use crate::{
     format::{Format, Zero},
     input::Int8Group,
+    streams::STREAMS,
 };
 
 /// Vector `v` holds columns 8v to 8v + 7 of each block.
@@ -38,7 +40,7 @@ impl Eight {
     #[inline]
     #[target_feature(enable = "avx512f")]
     pub(super) fn row(self) -> Row {
-        Row { codes: self.codes, scales: self.scales, minimums: self.minimums }
+        Row { codes: self.codes, scales: self.scales, minimums: _mm512_castps_si512(self.minimums) }
     }
 }
 
@@ -49,65 +51,79 @@ pub(super) struct Activations {
     /// What the offset takes off. It matters only for a block as a whole, which has two of these
     /// numbers.
     start: __m512i,
-    /// What the minimum is multiplied with.
-    totals: __m512,
-    /// Each block's scale, twice.
-    scales: __m512,
+    /// What minimums are multiplied with.
+    totals: Pairs<__m512>,
+    scales: Pairs<__m512>,
 }
 
 impl Activations {
+    /// For blocks that stand so many places later; zeros for those before them.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512vl")]
-    pub(super) fn of<F: Format>(x: &Int8Group) -> Self {
+    pub(super) fn of<F: Format>(x: &Int8Group, places: usize) -> Self {
         // SAFETY: 16 sums of 16 bits are 32 bytes.
-        let sums = _mm512_cvtepi16_epi32(unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) });
+        let mut sums = _mm512_cvtepi16_epi32(unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) });
+        let (mut values, mut scales) = (in_columns(x), twice(scales_of(x)));
+        if places > 0 {
+            for v in 0..4 {
+                values[v] = later(values[v], places);
+            }
+            sums = later(sums, places);
+            scales = _mm512_castsi512_ps(later(_mm512_castps_si512(scales), places));
+        }
+        let both = _mm512_add_epi32(sums, _mm512_shuffle_epi32::<0b10_11_00_01>(sums));
         Self {
-            values: in_columns(x),
+            values,
             start: match F::ZERO {
                 Zero::Offset(offset) => {
                     _mm512_mullo_epi32(sums, _mm512_set1_epi32(-i32::from(offset)))
                 }
                 Zero::Minimum => _mm512_setzero_si512(),
             },
-            totals: _mm512_cvtepi32_ps(sums),
-            scales: twice(scales_of(x)),
+            totals: same_for_all(_mm512_mul_ps(_mm512_cvtepi32_ps(both), scales)),
+            scales: same_for_all(scales),
         }
     }
 
-    /// For blocks that stand so many places later; zeros for those before them.
+    /// The products with eight blocks of a row of weights.
     #[inline]
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn later(self, places: usize) -> Self {
-        let from = _mm512_sub_epi64(
-            _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
-            _mm512_set1_epi64(places as i64),
-        );
-        let mask = u8::MAX << places;
-        let moved = |v| _mm512_maskz_permutexvar_epi64(mask, from, v);
-        let floats = |v| _mm512_castsi512_ps(moved(_mm512_castps_si512(v)));
-        let [a, b, c, d] = self.values;
-        Self {
-            values: [moved(a), moved(b), moved(c), moved(d)],
-            start: moved(self.start),
-            totals: floats(self.totals),
-            scales: floats(self.scales),
-        }
-    }
-
-    /// Adds the products with eight blocks to `sum`.
-    #[inline]
-    #[target_feature(enable = "avx512bw,avx512vnni")]
-    pub(super) fn times<F: Format>(&self, eight: Eight, sum: __m512) -> __m512 {
+    #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
+    pub(super) fn times(&self, codes: [__m512i; 4]) -> __m512i {
         let mut products = self.start;
         for v in 0..4 {
-            products = _mm512_dpbusd_epi32(products, eight.codes[v], self.values[v]);
+            products = _mm512_dpbusd_epi32(products, codes[v], self.values[v]);
         }
-        let mut scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(products), eight.scales);
-        if F::ZERO == Zero::Minimum {
-            scaled = _mm512_fmadd_ps(self.totals, eight.minimums, scaled);
-        }
-        _mm512_fmadd_ps(scaled, self.scales, sum)
+        products
     }
+
+    /// Adds eight blocks of four rows of weights to `sums`.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
+    pub(super) fn add<F: Format>(
+        &self,
+        products: [__m512i; STREAMS],
+        scales: [__m512; STREAMS],
+        minimums: [__m512; STREAMS],
+        sums: __m128,
+    ) -> __m128 {
+        let products = pairs_of_halves(products);
+        let minimums = match F::ZERO {
+            Zero::Minimum => Some((pairs_of_twice(minimums), self.totals)),
+            Zero::Offset(_) => None,
+        };
+        add_pairs(sums, products, self.scales, pairs_of_twice(scales), minimums)
+    }
+}
+
+/// Numbers of blocks that stand so many places later; zeros for those before them.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn later(v: __m512i, places: usize) -> __m512i {
+    let from = _mm512_sub_epi64(
+        _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7),
+        _mm512_set1_epi64(places as i64),
+    );
+    _mm512_maskz_permutexvar_epi64(u8::MAX << places, from, v)
 }
 
 /// Activations in the order of [`COLUMNS`].

@@ -94,15 +94,11 @@ pub(super) fn two_halves(bytes: &[u8; 4]) -> __m128 {
     _mm_cvtph_ps(_mm_cvtsi32_si128(i32::from_le_bytes(*bytes)))
 }
 
-/// A half-precision number, and the same times `factor`.
+/// A half-precision number; the other lanes are 0.
 #[inline]
 #[target_feature(enable = "avx512vl,f16c")]
-pub(super) fn half_and_times(bytes: &[u8; 2], factor: f32) -> __m128 {
-    let half = i32::from(u16::from_le_bytes(*bytes));
-    _mm_mul_ps(
-        _mm_cvtph_ps(_mm_cvtsi32_si128(half | half << 16)),
-        _mm_setr_ps(1.0, factor, 0.0, 0.0),
-    )
+pub(super) fn one_half(bytes: &[u8; 2]) -> __m128 {
+    _mm_cvtph_ps(_mm_cvtsi32_si128(i32::from(u16::from_le_bytes(*bytes))))
 }
 
 /// Rows become columns: 32-bit number `j` of `v[i]` becomes number `i` of the result's `j`.
@@ -134,22 +130,5 @@ pub(super) fn transpose(v: [__m512i; 16]) -> [__m512i; 16] {
         out[8 + j] = _mm512_shuffle_i32x4::<0b11_01_11_01>(even, even_above);
         out[12 + j] = _mm512_shuffle_i32x4::<0b11_01_11_01>(odd, odd_above);
     }
-    out
-}
-
-/// The sum of each vector's numbers.
-#[inline]
-#[target_feature(enable = "avx512f,avx512vl")]
-pub(super) fn add_up(v: [__m512; 4]) -> [f32; 4] {
-    // Twice, pairs of vectors become one: then each lane holds a part of all four sums.
-    let add = |a, b| _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
-    let (even, odd) = (add(v[0], v[2]), add(v[1], v[3]));
-    let lanes = add(even, odd);
-    let upper = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(_mm512_castps_pd(lanes)));
-    let half = _mm256_add_ps(_mm512_castps512_ps256(lanes), upper);
-    let sums = _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps::<1>(half));
-    let mut out = [0.0; 4];
-    // SAFETY: four numbers of 32 bits are 16 bytes.
-    unsafe { _mm_storeu_ps(out.as_mut_ptr(), sums) };
     out
 }

@@ -4,8 +4,7 @@
 use std::arch::x86_64::*;
 
 use super::{
-    order::Columns,
-    panel::{LANES, Panel, Row},
+    panel::{LANES, Panel, Rows},
     product::{add, fetch, store},
 };
 use crate::{
@@ -13,7 +12,6 @@ use crate::{
     input::{GROUP, Input},
     matrix::Matrix,
     parallel::Tile,
-    prefetch,
 };
 
 /// Rows of activations whose sums are in registers at once.
@@ -21,45 +19,42 @@ const TOKENS: usize = 6;
 /// Rows of activations for which weights are unpacked once.
 const CHUNK: usize = 256;
 
-/// A [`Kernel`](crate::Kernel): `unpack` is given the bytes of 256 columns, or of
-/// as many as are left in a row.
+/// A [`Kernel`](crate::Kernel): `fill` is given the bytes of 256 columns of each row, or of as many
+/// as are left.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn multiply<F: Format>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
-    columns: &Columns,
-    unpack: impl Fn(&[u8]) -> Row,
+    fill: impl Fn(&mut Panel, &Rows),
 ) {
     let mut panels = [Panel::zeros(); 2];
+    // The outputs of neighbouring tokens lie far apart, at a distance at which a cache holds but
+    // few; here they are neighbours.
+    let mut sums = [[_mm512_setzero_ps(); 2]; CHUNK];
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let group_bytes = GROUP / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
     for first in tile.rows().step_by(CHUNK) {
         let tokens = first..tile.rows().end.min(first + CHUNK);
         for col in tile.cols().step_by(2 * LANES) {
             let cols = col..tile.cols().end.min(col + 2 * LANES);
-            // The outputs of neighbouring tokens lie far apart, at a distance at which a cache
-            // holds but few; here they are neighbours.
-            let mut sums = [[_mm512_setzero_ps(); 2]; CHUNK];
+            sums[..tokens.len()].fill([_mm512_setzero_ps(); 2]);
             for group in 0..x.groups() {
-                let bytes = |row: usize, group: usize| {
+                let slice = |row: usize, group: usize| {
                     let row = &bytes[row * row_bytes..][..row_bytes];
                     &row[group * group_bytes..row_bytes.min((group + 1) * group_bytes)]
                 };
                 for (h, panel) in panels.iter_mut().enumerate() {
-                    let row = |i: usize| cols.start + h * LANES + i;
-                    panel.fill(columns, |i| {
-                        if row(i) < cols.end { unpack(bytes(row(i), group)) } else { Row::zeros() }
-                    });
-                }
-                // These rows' next columns, or the next rows' first: while this is multiplied, they
-                // have time to come.
-                let (from, next) =
-                    if group + 1 < x.groups() { (cols.start, group + 1) } else { (cols.end, 0) };
-                for row in from..tile.cols().end.min(from + 2 * LANES) {
-                    let bytes = bytes(row, next);
-                    prefetch::fetch(bytes.as_ptr(), bytes.len());
+                    // Rows beyond the tile's repeat its last one; what becomes of them is not
+                    // written.
+                    let row = |i: usize| (cols.start + h * LANES + i).min(cols.end - 1);
+                    let mut rows = [&bytes[..0]; LANES];
+                    for i in 0..LANES {
+                        rows[i] = slice(row(i), group);
+                    }
+                    // What is read of these rows is asked for of the next: they follow in memory.
+                    fill(panel, &Rows { rows, ahead: 2 * LANES * row_bytes });
                 }
                 let blocks = GROUP.min(weight.cols - group * GROUP) / F::PER_SCALE;
                 for t in tokens.clone().step_by(TOKENS) {

@@ -14,7 +14,9 @@
 
 mod blocks;
 mod columns;
+mod fill;
 mod float;
+mod fours;
 mod lanes;
 mod many;
 mod order;
@@ -33,6 +35,7 @@ mod q8_0;
 mod quantize;
 mod sub_blocks;
 mod superblocks;
+mod superproduct;
 pub(crate) mod tiles;
 mod words;
 

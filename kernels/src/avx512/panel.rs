@@ -1,11 +1,17 @@
 //! 16 rows of weights turned by 90°: a vector holds four neighbouring columns of each row, which is
 //! what `vpdpbusd` adds up; its other operand is the same four activations in every lane. So each
 //! lane collects the output of one row of weights, and nothing is added across lanes.
+//!
+//! Bytes can be turned before codes are taken out of them, which is less work where a byte has
+//! several: that is in [`fill`](super::fill).
 
 use std::arch::x86_64::*;
 
 use super::{lanes::transpose, order::Columns};
-use crate::input::{GROUP, SUM};
+use crate::{
+    input::{GROUP, SUM},
+    prefetch::prefetch,
+};
 
 /// Rows of weights in a panel.
 pub(super) const LANES: usize = 16;
@@ -14,23 +20,18 @@ pub(super) const LANES: usize = 16;
 pub(super) struct Row {
     /// Unsigned bytes in the order of the format's [`Columns`].
     pub(super) codes: [__m512i; 4],
-    /// One for each 16 columns.
+    /// One for each 16 columns; of blocks of 256 columns the whole numbers.
     pub(super) scales: __m512,
-    /// One for each 16 columns; not used in a format without.
-    pub(super) minimums: __m512,
+    /// One for each 16 columns, not used in a format without. Of blocks of 256 columns whole numbers
+    /// of 16 bits, and behind them as floats what scales are multiplied with, and what minimums are.
+    pub(super) minimums: __m512i,
 }
 
-impl Row {
-    /// Stands for a row that is not there.
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    pub(super) fn zeros() -> Self {
-        Self {
-            codes: [_mm512_setzero_si512(); 4],
-            scales: _mm512_setzero_ps(),
-            minimums: _mm512_setzero_ps(),
-        }
-    }
+/// The bytes of 256 columns of 16 rows of weights, or of as many as are left in a row.
+pub(super) struct Rows<'a> {
+    pub(super) rows: [&'a [u8]; LANES],
+    /// How far ahead lies what will be needed soon.
+    pub(super) ahead: usize,
 }
 
 /// 256 columns of 16 rows of weights.
@@ -61,14 +62,20 @@ impl Panel {
     /// Unpacks 16 rows and turns them.
     #[inline]
     #[target_feature(enable = "avx512bw")]
-    pub(super) fn fill(&mut self, columns: &Columns, row: impl Fn(usize) -> Row) {
+    pub(super) fn fill(
+        &mut self,
+        columns: &Columns,
+        rows: &Rows<'_>,
+        unpack: impl Fn(&[u8]) -> Row,
+    ) {
         for i in 0..LANES {
-            let row = row(i);
+            prefetch(rows.rows[i], rows.ahead);
+            let row = unpack(rows.rows[i]);
             for j in 0..4 {
                 self.rows[j][i] = row.codes[j];
             }
             self.rows[4][i] = _mm512_castps_si512(row.scales);
-            self.rows[5][i] = _mm512_castps_si512(row.minimums);
+            self.rows[5][i] = row.minimums;
         }
         for (j, rows) in self.rows.iter().enumerate() {
             let turned = transpose(*rows);

@@ -17,13 +17,15 @@ pub(super) const ORDER: Order = Order::new([0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    superblocks::multiply(weight, x, tile, &ORDER, |block| unpack(block));
+    superblocks::multiply::<Q2_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));
 }
 
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::multiply::<Q2_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
+    many::multiply::<Q2_K>(weight, x, tile, |panel, rows| {
+        panel.fill(&ORDER.columns, rows, |block| unpack(part(block, 0)).row());
+    });
 }
 
 #[inline]

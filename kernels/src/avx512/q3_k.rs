@@ -4,7 +4,7 @@
 use std::arch::x86_64::*;
 
 use super::{
-    lanes::{half_and_times, load16, load32, load64, part},
+    lanes::{load16, load32, load64, one_half, part},
     many,
     q2_k::{ORDER, two_bits},
     superblocks::{self, Superblock},
@@ -20,13 +20,15 @@ use crate::{
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    superblocks::multiply(weight, x, tile, &ORDER, |block| unpack(block));
+    superblocks::multiply::<Q3_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));
 }
 
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::multiply::<Q3_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
+    many::multiply::<Q3_K>(weight, x, tile, |panel, rows| {
+        panel.fill(&ORDER.columns, rows, |block| unpack(part(block, 0)).row());
+    });
 }
 
 #[inline]
@@ -47,5 +49,5 @@ fn unpack(block: &[u8; BYTES]) -> Superblock {
     ];
     let scales = bytemuck::cast(scales(part(block, 96)));
     let scales = _mm256_cvtepi8_epi16(load16(&scales));
-    Superblock { codes, scales, minimums: scales, d: half_and_times(part(block, 108), 4.0) }
+    Superblock { codes, scales, minimums: scales, d: one_half(part(block, 108)) }
 }

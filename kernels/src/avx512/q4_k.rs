@@ -5,10 +5,10 @@ use std::arch::x86_64::*;
 use tiny_llm_formats::gguf::TensorType;
 
 use super::{
-    lanes::{load64, part, two_halves},
+    fill::turned,
+    lanes::{load64, part},
     many,
     sub_blocks::{self, ORDER},
-    superblocks::Superblock,
 };
 use crate::{format::Q4_K, input::Input, matrix::Matrix, parallel::Tile};
 
@@ -24,14 +24,11 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::multiply::<Q4_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
-}
-
-#[inline]
-#[target_feature(enable = "avx512bw,avx512vl,f16c")]
-fn unpack(block: &[u8; BYTES]) -> Superblock {
-    let (scales, minimums) = scales_and_minimums(part(block, 4));
-    Superblock { codes: codes(block), scales, minimums, d: two_halves(part(block, 0)) }
+    many::multiply::<Q4_K>(weight, x, tile, |panel, rows| {
+        panel.set_sub_blocks(rows);
+        panel.set_nibbles(&ORDER.columns, (0, 1), turned(rows, 16));
+        panel.set_nibbles(&ORDER.columns, (2, 3), turned(rows, 80));
+    });
 }
 
 #[inline]

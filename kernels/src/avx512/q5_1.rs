@@ -19,7 +19,9 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::multiply::<Q5_1>(weight, x, tile, &COLUMNS, |bytes| unpack(bytes).row());
+    many::multiply::<Q5_1>(weight, x, tile, |panel, rows| {
+        panel.fill(&COLUMNS, rows, |bytes| unpack(bytes).row());
+    });
 }
 
 #[inline]

@@ -20,7 +20,10 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::multiply::<Q5_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
+    many::multiply::<Q5_K>(weight, x, tile, |panel, rows| {
+        panel.fill(&ORDER.columns, rows, |block| unpack(part(block, 0)).row());
+        panel.set_sub_blocks(rows);
+    });
 }
 
 #[inline]

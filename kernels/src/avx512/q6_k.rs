@@ -6,9 +6,11 @@ use std::arch::x86_64::*;
 use tiny_llm_formats::gguf::TensorType;
 
 use super::{
-    lanes::{half_and_times, load16, load32, load64, part},
+    fill::turned,
+    lanes::{load16, load32, load64, one_half, part},
     many,
     order::Order,
+    panel::{Panel, Rows},
     superblocks::{self, Superblock},
 };
 use crate::{format::Q6_K, input::Input, matrix::Matrix, parallel::Tile};
@@ -22,13 +24,13 @@ pub(super) const ORDER: Order = Order::new([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    superblocks::multiply(weight, x, tile, &ORDER, |block| unpack(block));
+    superblocks::multiply::<Q6_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));
 }
 
 /// For many rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::multiply::<Q6_K>(weight, x, tile, &ORDER.columns, |block| unpack(part(block, 0)).row());
+    many::multiply::<Q6_K>(weight, x, tile, |panel, rows| fill(panel, rows));
 }
 
 #[inline]
@@ -48,10 +50,31 @@ fn unpack(block: &[u8; BYTES]) -> Superblock {
     };
     let ([a, b], [c, e]) = (half(0), half(1));
     let scales = _mm256_cvtepi8_epi16(load16(part(block, 192)));
-    Superblock {
-        codes: [a, b, c, e],
-        scales,
-        minimums: scales,
-        d: half_and_times(part(block, 208), 32.0),
+    Superblock { codes: [a, b, c, e], scales, minimums: scales, d: one_half(part(block, 208)) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,f16c")]
+fn fill(panel: &mut Panel, rows: &Rows<'_>) {
+    panel.set_signed_scales(rows, 192, 208);
+    let bits = turned(rows, 128);
+    let (low, upper) = (_mm512_set1_epi8(15), _mm512_set1_epi8(48));
+    let with = |codes: __m512i, bits: __m512i| {
+        _mm512_or_si512(_mm512_and_si512(codes, low), _mm512_and_si512(bits, upper))
+    };
+    for half in 0..2 {
+        let codes = turned(rows, 64 * half);
+        for i in 0..16 {
+            // Two bits for weights in low halves of bytes, then for those in high halves four bits
+            // above; of the second 32 weights two bits above.
+            let bits = bits[8 * half + i % 8];
+            let [first, second] = if i < 8 {
+                [_mm512_slli_epi16::<4>(bits), bits]
+            } else {
+                [_mm512_slli_epi16::<2>(bits), _mm512_srli_epi16::<2>(bits)]
+            };
+            panel.codes[32 * half + i] = with(codes[i], first);
+            panel.codes[32 * half + 16 + i] = with(_mm512_srli_epi16::<4>(codes[i]), second);
+        }
     }
 }

@@ -10,14 +10,14 @@ use crate::input::{BLOCK, GROUP, Int8Group, SUM};
 /// The machine has the instructions of
 /// [`Rung::Avx512Vnni`](crate::rung::Rung::Avx512Vnni).
 #[target_feature(enable = "avx512bw,avx512vl")]
-pub(crate) fn quantize_activations(x: &[f32], width: usize, groups: &mut [Int8Group]) {
+pub(crate) fn quantize_activations(x: &[f32], per_scale: usize, groups: &mut [Int8Group]) {
     for (x, group) in x.chunks(GROUP).zip(groups) {
         match x.try_into() {
-            Ok(x) => quantize(x, width, group),
+            Ok(x) => quantize(x, per_scale, group),
             Err(_) => {
                 let mut filled = [0.0; GROUP];
                 filled[..x.len()].copy_from_slice(x);
-                quantize(&filled, width, group);
+                quantize(&filled, per_scale, group);
             }
         }
     }
@@ -25,7 +25,7 @@ pub(crate) fn quantize_activations(x: &[f32], width: usize, groups: &mut [Int8Gr
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
-fn quantize(x: &[f32; GROUP], width: usize, group: &mut Int8Group) {
+fn quantize(x: &[f32; GROUP], per_scale: usize, group: &mut Int8Group) {
     let mut absmax = [0f32; GROUP / BLOCK];
     for (b, absmax) in absmax.iter_mut().enumerate() {
         *absmax = _mm512_reduce_max_ps(_mm512_max_ps(
@@ -33,7 +33,7 @@ fn quantize(x: &[f32; GROUP], width: usize, group: &mut Int8Group) {
             _mm512_abs_ps(load(x, 2 * b + 1)),
         ));
     }
-    if width == GROUP {
+    if per_scale == GROUP {
         absmax = [absmax.into_iter().fold(0.0, f32::max); GROUP / BLOCK];
     }
     for b in 0..GROUP / BLOCK {

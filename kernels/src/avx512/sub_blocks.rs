@@ -7,7 +7,8 @@
 use std::arch::x86_64::*;
 
 use super::{
-    lanes::{add_up, load_lanes, part, sixteen_bits},
+    fours::{add_block, stored, total},
+    lanes::{load_lanes, part, sixteen_bits},
     order::Order,
 };
 use crate::{
@@ -42,14 +43,13 @@ fn dot<const BYTES: usize>(
     codes: impl Fn(&[u8; BYTES]) -> [__m512i; 4],
 ) -> [f32; STREAMS] {
     let ahead = distance();
-    let mut sums = [_mm512_setzero_ps(); STREAMS];
-    let mut minimums = _mm512_setzero_ps();
+    let mut sums = _mm_setzero_ps();
     for (g, x) in x.iter().enumerate() {
         let head = |s: usize| part(rows[s], g * BYTES);
-        let heads = Heads::of(load_lanes([head(0), head(1), head(2), head(3)]), x.scales[0]);
-        let below = _mm512_madd_epi16(heads.minimums, sums_of_32(x));
-        minimums = _mm512_fmadd_ps(_mm512_cvtepi32_ps(below), heads.dmin, minimums);
+        let heads = Heads::of(load_lanes([head(0), head(1), head(2), head(3)]));
+        let below = add_up(_mm512_madd_epi16(heads.minimums, sums_of_32(x)));
         let values = ORDER.arrange(x);
+        let mut products = [_mm512_setzero_si512(); STREAMS];
         for s in 0..STREAMS {
             let block = part(rows[s], g * BYTES);
             prefetch(block, ahead);
@@ -61,31 +61,21 @@ fn dot<const BYTES: usize>(
             let scales = |half: usize| {
                 _mm512_permutexvar_epi16(sixteen_bits(&SCALES[s][half]), heads.scales)
             };
-            let products = _mm512_dpwssd_epi32(_mm512_madd_epi16(a, scales(0)), b, scales(1));
-            sums[s] = _mm512_fmadd_ps(
-                _mm512_cvtepi32_ps(products),
-                _mm512_set1_ps(heads.d[2 * s]),
-                sums[s],
-            );
+            products[s] = _mm512_dpwssd_epi32(_mm512_madd_epi16(a, scales(0)), b, scales(1));
         }
+        sums = add_block(sums, heads.factors, total(products), Some(below), x.scales[0]);
     }
-    let sums = add_up(sums);
-    // Each lane's four numbers belong to one row.
-    let pairs = _mm512_add_ps(minimums, _mm512_permute_ps::<0b10_11_00_01>(minimums));
-    let minimums = _mm512_add_ps(pairs, _mm512_permute_ps::<0b01_00_11_10>(pairs));
-    let minimums = _mm512_permutexvar_ps(
-        _mm512_setr_epi32(0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
-        minimums,
-    );
-    let mut out = [0.0; STREAMS];
-    // SAFETY: four numbers of 32 bits are 16 bytes.
-    unsafe {
-        _mm_storeu_ps(
-            out.as_mut_ptr(),
-            _mm_sub_ps(_mm_loadu_ps(sums.as_ptr()), _mm512_castps512_ps128(minimums)),
-        );
-    };
-    out
+    stored(sums)
+}
+
+/// The sums of each lane's four numbers, side by side.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn add_up(lanes: __m512i) -> __m128i {
+    let pairs = _mm512_add_epi32(lanes, _mm512_shuffle_epi32::<0b10_11_00_01>(lanes));
+    let sums = _mm512_add_epi32(pairs, _mm512_shuffle_epi32::<0b01_00_11_10>(pairs));
+    let firsts = _mm512_setr_epi32(0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    _mm512_castsi512_si128(_mm512_permutexvar_epi32(firsts, sums))
 }
 
 /// Which of [`Heads::scales`] row `s` meets, in sums packed from vectors 0 and 1 and from 2 and 3.
@@ -107,16 +97,14 @@ struct Heads {
     scales: __m512i,
     /// As many.
     minimums: __m512i,
-    /// Each row's factor of scales, and that of minimums; both times the scale of the activations.
-    d: [f32; 2 * STREAMS],
-    /// Those of minimums again, in a row's lane.
-    dmin: __m512,
+    /// Each row's factor of scales, and that of minimums.
+    factors: [__m128; 2],
 }
 
 impl Heads {
     #[inline]
     #[target_feature(enable = "avx512bw,avx512vl,f16c")]
-    fn of(heads: __m512i, x_scale: f32) -> Self {
+    fn of(heads: __m512i) -> Self {
         let bytes = |b| _mm512_set1_epi8(b);
         // In each lane four numbers of 32 bits: two factors; scales 0 to 3, of 6 bits, and minimums
         // 0 to 3, above them the upper two bits of numbers 4 to 7; and the lower four of these,
@@ -134,17 +122,12 @@ impl Heads {
             _mm512_setr_epi32(0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
             heads,
         );
-        let d =
-            _mm256_mul_ps(_mm256_cvtph_ps(_mm512_castsi512_si128(halves)), _mm256_set1_ps(x_scale));
-        let lanes = _mm512_setr_epi32(1, 1, 1, 1, 3, 3, 3, 3, 5, 5, 5, 5, 7, 7, 7, 7);
-        let mut stored = [0.0; 2 * STREAMS];
-        // SAFETY: eight numbers of 32 bits are 32 bytes.
-        unsafe { _mm256_storeu_ps(stored.as_mut_ptr(), d) };
+        let both = _mm256_cvtph_ps(_mm512_castsi512_si128(halves));
+        let (a, b) = (_mm256_castps256_ps128(both), _mm256_extractf128_ps::<1>(both));
         Self {
             scales: _mm512_unpackhi_epi8(low, zero),
             minimums: _mm512_unpacklo_epi8(high, zero),
-            d: stored,
-            dmin: _mm512_permutexvar_ps(lanes, _mm512_castps256_ps512(d)),
+            factors: [_mm_shuffle_ps::<0b10_00_10_00>(a, b), _mm_shuffle_ps::<0b11_01_11_01>(a, b)],
         }
     }
 }

@@ -1,16 +1,19 @@
 //! Formats whose blocks have 256 weights and integer scales, times few rows of activations.
 //!
 //! Scales are applied to integers: sums of four products, packed to 16 bits, are multiplied with
-//! their scales and added by `vpdpwssd`. So there is one conversion to floats in a block.
+//! their scales and added by `vpdpwssd`, and the sums of four rows of weights side by side
+//! ([`fours`](super::fours)). So there is one conversion to floats for four blocks.
 
 use std::arch::x86_64::*;
 
 use super::{
-    lanes::{add_up, part, sixteen_bits},
+    fours::{add_block, add_eights, stored, total},
+    lanes::{part, sixteen_bits},
     order::Order,
     panel,
 };
 use crate::{
+    format::{Format, Zero},
     input::{Input, Int8Group},
     matrix::Matrix,
     parallel::Tile,
@@ -24,24 +27,22 @@ pub(super) struct Superblock {
     pub(super) codes: [__m512i; 4],
     /// 16-bit, one for each 16 columns.
     pub(super) scales: __m256i,
-    /// As many. In a format whose codes have an offset, these are the scales, and `dmin` is the
-    /// offset times `d`.
+    /// As many; not used in a format with an offset.
     pub(super) minimums: __m256i,
-    /// `d` and `dmin`.
+    /// `d` and `dmin`, which is not used in a format with an offset.
     pub(super) d: __m128,
 }
 
 impl Superblock {
-    /// With its scales as floats.
+    /// With its scales as floats, its minimums in pairs, and `d` and `dmin` behind them.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn row(self) -> panel::Row {
-        let floats = |scales: __m256i| _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(scales));
-        let minus_dmin = _mm_sub_ps(_mm_setzero_ps(), _mm_movehdup_ps(self.d));
+        let rest = _mm512_broadcast_i32x4(_mm_castps_si128(self.d));
         panel::Row {
             codes: self.codes,
-            scales: _mm512_mul_ps(floats(self.scales), _mm512_broadcastss_ps(self.d)),
-            minimums: _mm512_mul_ps(floats(self.minimums), _mm512_broadcastss_ps(minus_dmin)),
+            scales: _mm512_cvtepi32_ps(_mm512_cvtepi16_epi32(self.scales)),
+            minimums: _mm512_inserti64x4::<0>(rest, self.minimums),
         }
     }
 }
@@ -49,65 +50,72 @@ impl Superblock {
 /// A [`Kernel`](crate::Kernel).
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
-pub(super) fn multiply<const BYTES: usize>(
+pub(super) fn multiply<F: Format, const BYTES: usize>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
     order: &Order,
     unpack: impl Fn(&[u8; BYTES]) -> Superblock + Copy,
 ) {
-    each_four(weight, tile, |rows, t| dot(rows, x.int8_row(t), order, unpack));
+    each_four(weight, tile, |rows, t| dot::<F, BYTES>(rows, x.int8_row(t), order, unpack));
 }
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
-fn dot<const BYTES: usize>(
+fn dot<F: Format, const BYTES: usize>(
     rows: [&[u8]; STREAMS],
     x: &[Int8Group],
     order: &Order,
     unpack: impl Fn(&[u8; BYTES]) -> Superblock,
 ) -> [f32; STREAMS] {
     let ahead = distance();
-    let mut sums = [_mm512_setzero_ps(); STREAMS];
-    let mut minimums = [_mm256_setzero_ps(); STREAMS];
+    let zero = _mm512_setzero_si512();
+    let mut sums = _mm_setzero_ps();
     assert!(rows[0].len() == x.len() * BYTES, "a block for each group");
     for (g, x) in x.iter().enumerate() {
         let values = order.arrange(x);
+        // What the offset takes off fours.
+        let mut starts = [zero; 4];
+        if let Zero::Offset(offset) = F::ZERO {
+            for v in 0..4 {
+                let offset = _mm512_dpbusd_epi32(zero, _mm512_set1_epi8(offset as i8), values[v]);
+                starts[v] = _mm512_sub_epi32(zero, offset);
+            }
+        }
         // SAFETY: 16 sums of 16 bits are 32 bytes.
         let x_sums = unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) };
-        let x_scale = _mm_set1_ps(x.scales[0]);
+        let (mut products, mut below) = ([zero; STREAMS], [_mm256_setzero_si256(); STREAMS]);
+        let mut d = [_mm_setzero_ps(); STREAMS];
         for s in 0..STREAMS {
             let block = part(rows[s], g * BYTES);
             prefetch(block, ahead);
             let w = unpack(block);
             let scales = _mm512_castsi256_si512(w.scales);
-            let four =
-                |v: usize| _mm512_dpbusd_epi32(_mm512_setzero_si512(), w.codes[v], values[v]);
+            let four = |v: usize| _mm512_dpbusd_epi32(starts[v], w.codes[v], values[v]);
             // At most 4 · 63 · 127, so 16 bits hold it.
             let (a, b) =
                 (_mm512_packs_epi32(four(0), four(1)), _mm512_packs_epi32(four(2), four(3)));
-            let products = _mm512_madd_epi16(
-                a,
-                _mm512_permutexvar_epi16(sixteen_bits(&order.scales[0]), scales),
-            );
-            let products = _mm512_dpwssd_epi32(
-                products,
-                b,
-                _mm512_permutexvar_epi16(sixteen_bits(&order.scales[1]), scales),
-            );
-            let below = _mm256_madd_epi16(w.minimums, x_sums);
-            let d = _mm_mul_ps(w.d, x_scale);
-            sums[s] =
-                _mm512_fmadd_ps(_mm512_cvtepi32_ps(products), _mm512_broadcastss_ps(d), sums[s]);
-            minimums[s] = _mm256_fmadd_ps(
-                _mm256_cvtepi32_ps(below),
-                _mm256_broadcastss_ps(_mm_movehdup_ps(d)),
-                minimums[s],
-            );
+            let first = _mm512_permutexvar_epi16(sixteen_bits(&order.scales[0]), scales);
+            let second = _mm512_permutexvar_epi16(sixteen_bits(&order.scales[1]), scales);
+            products[s] = _mm512_dpwssd_epi32(_mm512_madd_epi16(a, first), b, second);
+            if F::ZERO == Zero::Minimum {
+                below[s] = _mm256_madd_epi16(w.minimums, x_sums);
+            }
+            d[s] = w.d;
         }
+        let minimums = match F::ZERO {
+            Zero::Minimum => Some(add_eights(below)),
+            Zero::Offset(_) => None,
+        };
+        sums = add_block(sums, factors(d), total(products), minimums, x.scales[0]);
     }
-    for s in 0..STREAMS {
-        sums[s] = _mm512_sub_ps(sums[s], _mm512_zextps256_ps512(minimums[s]));
-    }
-    add_up(sums)
+    stored(sums)
+}
+
+/// `d` of four rows, and their `dmin`.
+#[inline]
+#[target_feature(enable = "avx512vl")]
+fn factors(d: [__m128; STREAMS]) -> [__m128; 2] {
+    let (a, b) = (_mm_unpacklo_ps(d[0], d[1]), _mm_unpacklo_ps(d[2], d[3]));
+    [_mm_movelh_ps(a, b), _mm_movehl_ps(b, a)]
 }

@@ -108,7 +108,7 @@ impl<const BYTES: usize, const HEAD: usize> Blocks<'_, BYTES, HEAD> {
     /// The bytes with codes, the first eight of each block and the other eight.
     #[inline]
     #[target_feature(enable = "avx512bw")]
-    fn codes(&self) -> [__m512i; 2] {
+    pub(super) fn codes(&self) -> [__m512i; 2] {
         [const { &Self::CODES }.pick(self.windows(0)), const { &Self::CODES }.pick(self.windows(8))]
     }
 

@@ -70,9 +70,9 @@ unsafe fn each<M: Multiply, F: Blocks, const N: usize>(
     let Some(last) = count.checked_sub(1) else { return };
     let row_bytes = weight.row_bytes();
     let bytes = &weight.bytes()[first * row_bytes..][..count * row_bytes];
-    let run = count.div_ceil(N);
-    for i in 0..run {
-        let places: [usize; N] = std::array::from_fn(|s| (s * run + i).min(last));
+    let per_stream = count.div_ceil(N);
+    for i in 0..per_stream {
+        let places: [usize; N] = std::array::from_fn(|s| (s * per_stream + i).min(last));
         // SAFETY: `bytes` are `count` rows, and a place is at most `last`.
         let rows = places.map(|row| unsafe {
             let at = bytes.as_ptr().add(row * row_bytes);

@@ -54,8 +54,6 @@ use crate::{Kernel, MANY, rung::Rung};
 pub(crate) fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel> {
     let many = rows >= MANY;
     match rung {
-        // What the course writes.
-        Rung::Neon if !many && matches!(tensor_type, TensorType::Q8_0 | TensorType::Q4_K) => None,
         Rung::Neon if many => Some(for_many::<Vectors<Widening>>(tensor_type)),
         Rung::Neon => Some(for_few::<Widening>(tensor_type)),
         Rung::NeonDot if many => Some(for_many::<Vectors<DotProduct>>(tensor_type)),

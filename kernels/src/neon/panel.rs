@@ -152,9 +152,9 @@ pub(super) unsafe fn many<U: Unit, F: Unpack>(
             }
             for (p, sums) in sums.iter().enumerate() {
                 let from = first + p * ROWS;
-                let width = ROWS.min(last.saturating_sub(from));
-                for (t, sums) in (start..end).zip(sums.as_flattened()).filter(|_| width > 0) {
-                    tile.row_mut(t)[from - cols.start..][..width].copy_from_slice(&sums[..width]);
+                let n = ROWS.min(last.saturating_sub(from));
+                for (t, sums) in (start..end).zip(sums.as_flattened()).filter(|_| n > 0) {
+                    tile.row_mut(t)[from - cols.start..][..n].copy_from_slice(&sums[..n]);
                 }
             }
         }

@@ -7,14 +7,14 @@ use crate::input::{BLOCK, GROUP, Int8Group, SUM};
 
 /// Quantizes one row, to the same numbers as the scalar function that the course writes.
 #[target_feature(enable = "neon")]
-pub(crate) fn quantize_activations(x: &[f32], width: usize, groups: &mut [Int8Group]) {
+pub(crate) fn quantize_activations(x: &[f32], per_scale: usize, groups: &mut [Int8Group]) {
     for (x, group) in x.chunks(GROUP).zip(groups) {
         match x.try_into() {
-            Ok(x) => quantize(x, width, group),
+            Ok(x) => quantize(x, per_scale, group),
             Err(_) => {
                 let mut filled = [0.0; GROUP];
                 filled[..x.len()].copy_from_slice(x);
-                quantize(&filled, width, group);
+                quantize(&filled, per_scale, group);
             }
         }
     }
@@ -22,13 +22,13 @@ pub(crate) fn quantize_activations(x: &[f32], width: usize, groups: &mut [Int8Gr
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn quantize(x: &[f32; GROUP], width: usize, group: &mut Int8Group) {
+fn quantize(x: &[f32; GROUP], per_scale: usize, group: &mut Int8Group) {
     let blocks = x.as_chunks::<BLOCK>().0;
     let mut absmax = [0.0; GROUP / BLOCK];
     for (absmax, x) in absmax.iter_mut().zip(blocks) {
         *absmax = largest(x);
     }
-    if width == GROUP {
+    if per_scale == GROUP {
         absmax = [absmax.into_iter().fold(0.0, f32::max); GROUP / BLOCK];
     }
     let values = group.values.as_chunks_mut::<SUM>().0;

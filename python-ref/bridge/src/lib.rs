@@ -20,6 +20,7 @@ mod student {
     pub(crate) use tiny_llm as rust;
     pub(crate) mod week1;
     pub(crate) mod week2;
+    pub(crate) mod week3;
 }
 
 #[path = "solution"]
@@ -28,6 +29,7 @@ mod reference {
     pub(crate) use tiny_llm_reference as rust;
     pub(crate) mod week1;
     pub(crate) mod week2;
+    pub(crate) mod week3;
 }
 
 #[pymodule]
@@ -39,11 +41,13 @@ fn _bridge(m: &Bound<'_, PyModule>) -> PyResult<()> {
     submodule(m, "kit", "tiny_llm.kit", kit::fill)?;
     submodule(m, "student", "tiny_llm.student", |m| {
         submodule(m, "week1", "tiny_llm.student.week1", student::week1::fill)?;
-        submodule(m, "week2", "tiny_llm.student.week2", student::week2::fill)
+        submodule(m, "week2", "tiny_llm.student.week2", student::week2::fill)?;
+        submodule(m, "week3", "tiny_llm.student.week3", student::week3::fill)
     })?;
     submodule(m, "reference", "tiny_llm.reference", |m| {
         submodule(m, "week1", "tiny_llm.reference.week1", reference::week1::fill)?;
-        submodule(m, "week2", "tiny_llm.reference.week2", reference::week2::fill)
+        submodule(m, "week2", "tiny_llm.reference.week2", reference::week2::fill)?;
+        submodule(m, "week3", "tiny_llm.reference.week3", reference::week3::fill)
     })
 }
 

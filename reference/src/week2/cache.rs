@@ -4,7 +4,11 @@ use std::{fmt, ops::Range, str::FromStr};
 
 use half::f16;
 
-use super::kernels::vector::{narrow, widen_f16};
+use super::{
+    attention::Queries,
+    kernels::vector::{narrow, widen_f16},
+    plan::Plan,
+};
 
 /// Where a model keeps the keys and values of positions, and where attention finds them again.
 ///
@@ -62,6 +66,12 @@ pub trait KvCache: Sync {
 
     /// Forgets the positions of a sequence from `len` on.
     fn truncate(&mut self, sequence: usize, len: usize);
+
+    /// Attention in a cache's own way: what [`attend`](super::attention::attend) says, in another
+    /// order of sums. Returns whether it has been done; a plain cache leaves it to `attend`.
+    fn attend(&self, _plan: &Plan, _layer: usize, _queries: Queries<'_>, _out: &mut [f32]) -> bool {
+        false
+    }
 }
 
 /// How cached numbers are stored.
@@ -145,9 +155,12 @@ pub struct DenseCache {
     computed: usize,
 }
 
+/// The numbers of a cache, one after the other.
 #[derive(Debug, Clone)]
-enum Store {
+pub(crate) enum Store {
+    /// As computed.
     F32(Vec<f32>),
+    /// Rounded.
     F16(Vec<f16>),
 }
 
@@ -213,10 +226,7 @@ impl DenseCache {
     pub fn new(shape: CacheShape, cache_type: CacheType) -> Self {
         let CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
         let numbers = layers * sequences * kv_heads * capacity * head_dim;
-        let store = || match cache_type {
-            CacheType::F32 => Store::F32(vec![0.0; numbers]),
-            CacheType::F16 => Store::F16(bytemuck::allocation::zeroed_vec(numbers)),
-        };
+        let store = || Store::new(numbers, cache_type);
         Self { shape, keys: store(), values: store(), lengths: vec![0; sequences], computed: 0 }
     }
 
@@ -265,8 +275,32 @@ impl DenseCache {
 }
 
 impl Store {
+    /// So many zeros. The system gives memory for them as they are written.
+    pub(crate) fn new(numbers: usize, cache_type: CacheType) -> Self {
+        match cache_type {
+            CacheType::F32 => Self::F32(vec![0.0; numbers]),
+            CacheType::F16 => Self::F16(bytemuck::allocation::zeroed_vec(numbers)),
+        }
+    }
+
+    /// Bytes of one number.
+    pub(crate) fn number_bytes(&self) -> usize {
+        match self {
+            Self::F32(_) => size_of::<f32>(),
+            Self::F16(_) => size_of::<f16>(),
+        }
+    }
+
+    /// Copies the `n` numbers from index `from` on to index `to` and what follows it.
+    pub(crate) fn copy(&mut self, from: usize, to: usize, n: usize) {
+        match self {
+            Self::F32(store) => store.copy_within(from..from + n, to),
+            Self::F16(store) => store.copy_within(from..from + n, to),
+        }
+    }
+
     /// Writes `numbers` from index `at` on; an f16 is the nearest to its number.
-    fn put(&mut self, at: usize, numbers: &[f32]) {
+    pub(crate) fn put(&mut self, at: usize, numbers: &[f32]) {
         // SOLUTION week2-day1 task 1
         match self {
             Self::F32(store) => store[at..at + numbers.len()].copy_from_slice(numbers),
@@ -276,7 +310,7 @@ impl Store {
     }
 
     /// The `n` numbers from index `at` on.
-    fn get(&self, at: usize, n: usize) -> Cells<'_> {
+    pub(crate) fn get(&self, at: usize, n: usize) -> Cells<'_> {
         match self {
             Self::F32(store) => Cells::F32(&store[at..at + n]),
             Self::F16(store) => Cells::F16(&store[at..at + n]),

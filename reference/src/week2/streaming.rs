@@ -119,8 +119,8 @@ pub struct Query<'a> {
 /// Attention of many queries over the same keys and values, for prompts: each tile is widened and
 /// transposed once for all of them.
 ///
-/// `queries` are at most [`MAX_BLOCK_QUERIES`]; `out [queries, D]`; `runs` hold at least the positions that
-/// some query sees. A score is `scale · q·k`.
+/// `queries` are at most [`MAX_BLOCK_QUERIES`]; `out [queries, D]`; `runs` hold at least the
+/// positions that some query sees. A score is `scale · q·k`.
 ///
 /// # Panics
 /// If there are more queries than [`MAX_BLOCK_QUERIES`], or `D` is above [`MAX_HEAD_DIM`].

@@ -45,8 +45,8 @@ pub fn matrix_matrix(
     todo!("week2-day5 task 4: matrix_matrix")
 }
 
-/// See [`super::Kernel`]; for formats of integers. Those that no day teaches have no product of their
-/// own here, and are unpacked for one row too.
+/// See [`super::Kernel`]; for formats of integers. Those that no day teaches have no product of
+/// their own here, and are unpacked for one row too.
 pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     match integer::dot(weight.tensor_type) {
         Some(dot) if tile.rows().len() == 1 => {
@@ -54,8 +54,11 @@ pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
             let t = tile.rows().start;
             matrix_vector(dot, rows, x.int8_row(t), tile.row_mut(t));
         }
-        _ => {
-            matrix_matrix(|bytes, row| unpack_row(weight.tensor_type, bytes, row), weight, x, tile);
-        }
+        _ => kernel_for_many(weight, x, tile),
     }
+}
+
+/// The same, which unpacks for one row as well: a product of its own may add in another order.
+pub fn kernel_for_many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    matrix_matrix(|bytes, row| unpack_row(weight.tensor_type, bytes, row), weight, x, tile);
 }

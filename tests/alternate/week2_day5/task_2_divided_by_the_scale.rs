@@ -5,8 +5,8 @@ for (g, group) in groups.iter_mut().enumerate() {
     let x = &x[g * GROUP..x.len().min((g + 1) * GROUP)];
     for (b, scale) in group.scales.iter_mut().enumerate() {
         // The part that block b lies in.
-        let from = b * BLOCK / width * width;
-        let part = &x[from.min(x.len())..(from + width).min(x.len())];
+        let from = b * BLOCK / per_scale * per_scale;
+        let part = &x[from.min(x.len())..(from + per_scale).min(x.len())];
         *scale = part.iter().map(|x| x.abs()).fold(0.0, f32::max) / 127.0;
     }
     for (i, x) in x.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! A correct body of another shape, in a file of its own: `tests/alternate/week1_day3/task_2_loop.rs`.
+//! A correct body of another shape, in a file of its own:
+//! `tests/alternate/week1_day3/task_2_loop.rs`.
 
 use anyhow::{Context, Result, ensure};
 

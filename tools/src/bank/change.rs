@@ -23,8 +23,8 @@ pub(crate) struct Piece {
 }
 
 impl Change {
-    /// Reads the lines under an entry: `replace → with`, or lines after `-`, `+` and neither, as a diff has them, where `...`
-    /// separates two places. What has `+` alone is the whole body.
+    /// Reads the lines under an entry: `replace → with`, or lines after `-`, `+` and neither, as a
+    /// diff has them, where `...` separates two places. What has `+` alone is the whole body.
     ///
     /// # Errors
     /// If there are none, or only some pieces say where they belong.
@@ -70,7 +70,9 @@ impl Change {
             (None, false) => Ok(Self::Pieces(pieces)),
             (Some(body), true) => Ok(Self::Whole(body)),
             (Some(added), false) => bail!(
-                "nothing says where this belongs; put a line of the reference before it or behind it\n{added}"
+                "nothing says where this belongs; put a line of the reference before it or behind \
+                 it\n\
+                 {added}"
             ),
         }
     }
@@ -87,7 +89,11 @@ impl Change {
         let mut places: Vec<(Range<usize>, &str)> = Vec::new();
         for piece in pieces {
             let place = only_place(region, &piece.replace).with_context(|| {
-                format!("the reference has changed here: say it anew in terms of the region, which now is\n{region}\n")
+                format!(
+                    "the reference has changed here: say it anew in terms of the region, which now \
+                     is\n\
+                     {region}\n"
+                )
             })?;
             places.push((place, &piece.with));
         }

@@ -81,7 +81,8 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
             matrix.add(tried(root, curriculum, entries, Some(emulation))?);
         }
     }
-    let text = page::page(&matrix, curriculum, &entries, &left_out, root);
+    let old = fs::read_to_string(root.join(page::PATH)).unwrap_or_default();
+    let text = page::page(&matrix, curriculum, &entries, &left_out, &old);
     if options.check {
         // A file that also has answers of tasks for another processor is not what this one gives.
         let mixed = |file: &String| {
@@ -92,13 +93,8 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
         };
         matrix.answers.retain(|file, _| options.elsewhere || !mixed(file));
         matrix.problems.extend(data::stale(root, &matrix.answers));
-        if days.is_empty()
-            && !options.elsewhere
-            && !fs::read_to_string(root.join(page::PATH)).is_ok_and(|old| page::same(&old, &text))
-        {
-            // A page with rows of another processor's tasks is compared wrongly, so that this is told
-            // and fails nothing until it is mended.
-            println!("NOT VERIFIED: {} may not be what the bank gives today", page::PATH);
+        if !options.elsewhere {
+            matrix.problems.extend(page::difference(&old, &text, &days));
         }
     } else {
         for (path, answers) in data::files(root, &matrix.answers) {

@@ -73,6 +73,9 @@ pub(crate) struct Wrong {
     pub(crate) shows: Option<String>,
     /// What `cargo course trace` says of it, in this order; asked of entries that have it.
     pub(crate) trace: Vec<String>,
+    /// Tests in which threads meet the mistake or do not: whether they fail is luck, so that they
+    /// are not run.
+    pub(crate) by_luck: Vec<String>,
 }
 
 /// All entries: the wrong ones by day and name, then the alternates.
@@ -109,8 +112,8 @@ pub(crate) fn alternates(
     Ok((entries, problems))
 }
 
-/// The name of the file of wrong answers that an entry's belong to: its day's, or one of its own for
-/// tasks of a kind of processor that most machines that run the bank do not have.
+/// The name of the file of wrong answers that an entry's belong to: its day's, or one of its own
+/// for tasks of a kind of processor that most machines that run the bank do not have.
 fn answers_file(entry: &Entry, curriculum: &Curriculum) -> String {
     let module = entry.task.feature.replace('-', "_");
     let task = curriculum.task(&entry.task);

@@ -1,12 +1,12 @@
 //! The book's kill matrix.
 
-use std::{fmt::Write as _, fs, path::Path};
+use std::fmt::Write as _;
 
 use super::{
     Entry, Kind,
     matrix::{Matrix, Row},
 };
-use crate::curriculum::{Curriculum, TaskId};
+use crate::curriculum::{Curriculum, Day, TaskId};
 
 /// Where it stands, relative to the repository.
 pub(super) const PATH: &str = "book/src/kill-matrix.md";
@@ -25,15 +25,14 @@ What each changes is in `tests/wrong`; correct bodies of other shapes, which mus
 ";
 
 /// The page's text. Of the tasks that were `left_out`, because this machine cannot run them, it has
-/// what it had.
+/// what the `old` one had.
 pub(super) fn page(
     matrix: &Matrix,
     curriculum: &Curriculum,
     entries: &[Entry],
     left_out: &[TaskId],
-    root: &Path,
+    old: &str,
 ) -> String {
-    let old = fs::read_to_string(root.join(PATH)).unwrap_or_default();
     let wrong = entries.iter().filter(|entry| matches!(entry.kind, Kind::Wrong(_))).count();
     let mut text = INTRODUCTION.to_owned();
     let _ = writeln!(
@@ -43,8 +42,8 @@ pub(super) fn page(
         entries.len() - wrong
     );
     for day in curriculum.days() {
-        let number = day.feature.replace("week", "Week ").replace("-day", ", day ");
-        let _ = writeln!(text, "\n## {number}: {}", day.title);
+        let number = number(day);
+        let _ = writeln!(text, "\n## {number}{}", day.title);
         let of_day = old.split("\n## ").find(|part| part.starts_with(&number)).unwrap_or_default();
         for (id, task) in day.tasks() {
             if left_out.contains(&id) {
@@ -59,7 +58,10 @@ pub(super) fn page(
             }
             let _ = writeln!(
                 text,
-                "\n### Task {}: {}\n\n| mistake | what the learner is told | red | named | distance |\n|---|---|---|---|---|",
+                "\n\
+                 ### Task {}: {}\n\n\
+                 | mistake | what the learner is told | red | named | distance |\n\
+                 |---|---|---|---|---|",
                 task.number, task.title
             );
             for row in rows {
@@ -82,16 +84,44 @@ pub(super) fn page(
     text
 }
 
-/// Whether two pages agree but for the distances, which depend on how a machine rounds.
-pub(super) fn same(a: &str, b: &str) -> bool {
-    let known = |line: &str| {
-        if line.starts_with("| `") {
-            line.rsplit_once(" | ").map_or(String::new(), |(left, _)| left.to_owned())
-        } else {
-            line.to_owned()
-        }
+/// Where the parts of `days` first differ between two pages, but for the distances, which depend on
+/// how a machine rounds. No days are all of them.
+pub(super) fn difference(old: &str, new: &str, days: &[&Day]) -> Option<String> {
+    let (old, new) = (lines(old, days), lines(new, days));
+    let longer = if old.len() > new.len() { &old } else { &new };
+    let at = (0..longer.len()).find(|&i| old.get(i) != new.get(i))?;
+    let shown = |lines: &[(String, String)]| {
+        lines.get(at).map_or("nothing".to_owned(), |(_, line)| format!("`{line}`"))
     };
-    a.lines().map(known).eq(b.lines().map(known))
+    Some(format!(
+        "{PATH} is not what the bank gives today, {}\n  it has {}\n  today  {}",
+        longer[at].0,
+        shown(&old),
+        shown(&new)
+    ))
+}
+
+/// The lines that count, each with the headings above it.
+fn lines(page: &str, days: &[&Day]) -> Vec<(String, String)> {
+    let (mut day, mut task, mut found) = (String::new(), String::new(), Vec::new());
+    for line in page.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            (day, task) = (heading.to_owned(), String::new());
+        } else if let Some(heading) = line.strip_prefix("### ") {
+            heading.clone_into(&mut task);
+        }
+        let row = line.starts_with("| `").then(|| line.rsplit_once(" | ")).flatten();
+        let counts = row.map_or(line, |(left, _)| left).to_owned();
+        if days.is_empty() || days.iter().any(|of| day.starts_with(&number(of))) {
+            found.push((format!("{day}, {task}"), counts));
+        }
+    }
+    found
+}
+
+/// `Week 2, day 6: `.
+fn number(day: &Day) -> String {
+    day.feature.replace("week", "Week ").replace("-day", ", day ") + ": "
 }
 
 /// Two digits.
@@ -105,13 +135,60 @@ pub(super) fn shown(distance: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{same, shown};
+    use std::path::Path;
+
+    use super::*;
+    use crate::{bank, curriculum::Task, testing::curriculum};
+
+    /// As if each mistake of the bank were red and named by one test of three.
+    fn made_up(entries: &[Entry]) -> Matrix<'_> {
+        let mut matrix = Matrix::default();
+        for entry in entries {
+            if let Kind::Wrong(wrong) = &entry.kind {
+                matrix.rows.push(Row { entry, wrong, tests: 3, red: 1, named: 1, distance: None });
+            }
+        }
+        matrix
+    }
 
     #[test]
-    fn distances_do_not_count() {
-        let page = "# The matrix\n| `a` | You … | 3 of 4 | 2 | 110 |\n";
-        assert!(same(page, &page.replace("110", "120")) && same(page, &page.replace('\n', "\r\n")));
-        assert!(!same(page, &page.replace("3 of 4", "2 of 4")) && !same(page, "# The matrix\n"));
+    fn tasks_that_are_left_out_stay_as_they_are() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let curriculum = Curriculum::load(root).unwrap();
+        let entries = bank::load(root, &curriculum).unwrap();
+        let whole = page(&made_up(&entries), &curriculum, &entries, &[], "");
+        let is_left_out = |entry: &&Entry| {
+            let task = curriculum.task(&entry.task);
+            task.ok().and_then(Task::processor).is_some_and(|processor| !processor.is_here())
+        };
+        let left_out: Vec<TaskId> =
+            entries.iter().filter(is_left_out).map(|entry| entry.task.clone()).collect();
+        assert!(!left_out.is_empty());
+        let mut here = made_up(&entries);
+        here.rows.retain(|row| !left_out.contains(&row.entry.task));
+        let again = page(&here, &curriculum, &entries, &left_out, &whole);
+        for (a, b) in whole.lines().zip(again.lines()) {
+            assert_eq!(a, b);
+        }
+        assert_eq!(again, whole);
+    }
+
+    #[test]
+    fn a_difference_is_named_and_distances_do_not_count() {
+        let curriculum = curriculum();
+        let days: Vec<&Day> = curriculum.days().collect();
+        let page = "# The matrix\n\n## Week 1, day 1: Counting\n\n### Task 1: One\n\n\
+            | `a` | You … | 3 of 4 | 2 | 110 |\n";
+        let of = |new: &str, days: &[&Day]| difference(page, new, days);
+        assert_eq!(of(&page.replace("110", "120"), &[]), None);
+        assert_eq!(of(&page.replace('\n', "\r\n"), &[]), None);
+        let other = page.replace("3 of 4", "2 of 4");
+        let said = of(&other, &[]).unwrap();
+        assert!(said.contains("today, Week 1, day 1: Counting, Task 1: One"), "{said}");
+        assert!(said.contains("it has `| `a` | You … | 3 of 4 | 2`"), "{said}");
+        assert_eq!(of(&other, &days[..1]), Some(said));
+        assert_eq!(of(&other, &days[1..]), None);
+        assert!(of("# The matrix\n", &[]).unwrap().ends_with("today  nothing"));
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// What the text holds apart from blanks and comments, as places in it. A comma before a closing bracket is left out, since
-/// rustfmt writes one where it breaks a line.
+/// What the text holds apart from blanks and comments, as places in it. A comma before a closing
+/// bracket is left out, since rustfmt writes one where it breaks a line.
 pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut at = 0;

@@ -42,7 +42,8 @@ pub(crate) fn render(file: &Generated, variants: &[Variant]) -> String {
     })
 }
 
-/// A crate's first file, `lib.rs`, with all warnings off: a wrong body may well leave things unused.
+/// A crate's first file, `lib.rs`, with all warnings off: a wrong body may well leave things
+/// unused.
 pub(crate) fn without_warnings(library: &Path) -> std::io::Result<String> {
     let library = std::fs::read_to_string(library)?;
     let (docs, rest): (Vec<&str>, Vec<&str>) =

@@ -21,6 +21,7 @@ struct Listed<'a> {
     says: String,
     shows: Option<String>,
     trace: Vec<String>,
+    by_luck: Vec<String>,
     code: Vec<&'a str>,
 }
 
@@ -75,13 +76,16 @@ fn listed(text: &str) -> Result<Vec<Listed<'_>>> {
                     one.shows = Some(part.to_owned());
                 } else if let Some(part) = text.strip_prefix("trace: ") {
                     one.trace.push(part.to_owned());
+                } else if let Some(part) = text.strip_prefix("by luck: ") {
+                    one.by_luck.push(part.to_owned());
                 } else {
                     one.says = format!("{} {text}", one.says);
                 }
             }
             (3.., Some(one)) => one.code.push(line),
             _ => bail!(
-                "{}: expected an entry at the margin, its text two columns from it, or its code four; found `{line}`",
+                "{}: expected an entry at the margin, its text two columns from it, or its code \
+                 four; found `{line}`",
                 place()
             ),
         }
@@ -134,6 +138,7 @@ fn entry(path: &str, one: &Listed, day: &Day, chapter: &str, regions: &Regions) 
         read: format!("Day {of_week}, “{}” ({})", &heading[3..], day.chapter),
         shows: one.shows.clone(),
         trace: one.trace.clone(),
+        by_luck: one.by_luck.clone(),
     };
     Ok(Entry {
         path: format!("{path}:{}: {}", one.line, one.name),
@@ -161,6 +166,7 @@ never (counts-never): You do not count.
   shows: found 0
   trace: attention
   trace: Look at one
+  by luck: task_1_two_threads
    +0
 ";
 
@@ -193,6 +199,7 @@ never (counts-never): You do not count.
         assert_eq!(twice.read, "Day 1, “Task 1: counting” (book/src/week1/day1.md)");
         assert_eq!((twice.shows, never.shows.as_deref()), (None, Some("found 0")));
         assert_eq!(never.trace, ["attention", "Look at one"]);
+        assert_eq!((twice.by_luck.len(), never.by_luck), (0, vec!["task_1_two_threads".into()]));
     }
 
     #[test]

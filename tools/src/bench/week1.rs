@@ -52,7 +52,9 @@ fn measure_both(root: &Path, large: &str) -> Result<()> {
         println!("{name:<38} {:>16} {:>22}", row(&embedded), row(&llama));
     }
     println!(
-        "\nPromised: the embedded model decodes 30 tokens/s after 64 tokens of prompt; it decoded {}.",
+        "\n\
+         Promised: the embedded model decodes 30 tokens/s after 64 tokens of prompt; it decoded \
+         {}.",
         tokens_per_second(&embedded, "decode_tokens_per_second")
     );
     for (name, report) in [("the embedded model", &embedded), ("the Llama", &llama)] {
@@ -61,14 +63,16 @@ fn measure_both(root: &Path, large: &str) -> Result<()> {
                 let weights = number(report, "weight_bytes");
                 ensure!(
                     own <= weights + BESIDES_WEIGHTS,
-                    "{name}: {} MiB held after loading, expected the weights' {} MiB and at most {} more: is the file held twice?",
+                    "{name}: {} MiB held after loading, expected the weights' {} MiB and at most \
+                     {} more: is the file held twice?",
                     own >> 20,
                     weights >> 20,
                     BESIDES_WEIGHTS >> 20
                 );
             }
             None => println!(
-                "{name}: memory is not measured on this platform, so a second copy of the file would not be seen."
+                "{name}: memory is not measured on this platform, so a second copy of the file \
+                 would not be seen."
             ),
         }
     }

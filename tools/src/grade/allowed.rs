@@ -458,8 +458,10 @@ mod tests {
 
     #[test]
     fn what_is_compiled_is_what_was_read() {
-        let text = "fn a<'a>(x: &'a [f32]) -> f32 {\n    // a comment\n    x[1..2][0]  /* and */ << 2 \
-                    & !0; \"a\\\nb\"; 'c'; b'd'; 1.0e3; r#\"raw\n\"#\n}\n";
+        let text = "fn a<'a>(x: &'a [f32]) -> f32 {\n    // a comment\n    x[1..2][0]  /* and */ \
+                    << 2 & !0; \"a\\\n\
+                    b\"; 'c'; b'd'; 1.0e3; r#\"raw\n\"#\n\
+                    }\n";
         let code = read_alone(text).code;
         let without = text.replace("// a comment", "").replace("/* and */", "         ");
         let trimmed =

@@ -2,9 +2,9 @@
 //!
 //! A day's test program and the submission are one process, so whatever that process says of itself
 //! (a test passed, all tests passed) can be a lie of the submission's. What it cannot do is know
-//! what the right answers are on inputs that did not exist when it was handed in, unless it computes
-//! them. So `tests/fresh/` sends out answers, and this module compares them with those of the
-//! reference's program, which ran outside.
+//! what the right answers are on inputs that did not exist when it was handed in, unless it
+//! computes them. So `tests/fresh/` sends out answers, and this module compares them with those of
+//! the reference's program, which ran outside.
 
 use std::{
     collections::BTreeMap,
@@ -18,9 +18,9 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use super::{
-    day::Verdict,
     image::Image,
     limited::{self, Ended, Limits},
+    verdict::Verdict,
 };
 use crate::curriculum::Day;
 

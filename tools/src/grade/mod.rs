@@ -1,13 +1,13 @@
 //! `cargo course grade`: runs learners' trees on this repository's tests, each behind a wall and
 //! within limits.
 //!
-//! Of a submission nothing is used but its `src/week*/*.rs`. Four things stand between it and points
-//! that it did not earn, in this order: its text is [read](allowed) before anything is built; it is
-//! compiled ([`build`]) and run behind a [`wall`]; its tests must pass; and its answers on inputs
-//! that were drawn for this grading must be the reference's, which are compared [here](fresh) and
-//! not where it runs. A fault of one submission is a finding about that one and nothing else; only a
-//! fault of this repository or machine ends a run. The book's page "For instructors" says what is
-//! left.
+//! Of a submission nothing is used but its `src/week*/*.rs`. Four things stand between it and
+//! points that it did not earn, in this order: its text is [read](allowed) before anything is
+//! built; it is compiled ([`build`]) and run behind a [`wall`]; its tests must pass; and its
+//! answers on inputs that were drawn for this grading must be the reference's, which are compared
+//! [here](fresh) and not where it runs. A fault of one submission is a finding about that one and
+//! nothing else; only a fault of this repository or machine ends a run. The book's page "For
+//! instructors" says what is left.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -37,6 +37,7 @@ mod report;
 mod score;
 mod submission;
 mod trust;
+mod verdict;
 mod wall;
 
 use build::Workshop;
@@ -247,7 +248,9 @@ fn without_wall(reason: &str, trust: bool) -> Result<()> {
         Some(evidence) => eprintln!("There is no wall ({reason}): {OPEN}. This is {evidence}."),
         None if trust => eprintln!("There is no wall ({reason}): {OPEN} (--trust)."),
         None => bail!(
-            "{reason}. Without it {OPEN}, and this machine looks like neither a container nor continuous integration. Install bubblewrap (`apt install bubblewrap`), or run this in a container that you throw away; --trust runs it all the same"
+            "{reason}. Without it {OPEN}, and this machine looks like neither a container nor \
+             continuous integration. Install bubblewrap (`apt install bubblewrap`), or run this in \
+             a container that you throw away; --trust runs it all the same"
         ),
     }
     if !limited::MEMORY_IS_LIMITED {

@@ -7,8 +7,9 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 
 use super::{
-    day::{DayResult, Verdict},
+    day::DayResult,
     score::{Status, TaskResult},
+    verdict::Verdict,
 };
 use crate::libtest::task_of_test;
 
@@ -195,8 +196,8 @@ mod tests {
     use super::*;
     use crate::{
         grade::{
-            day::Test,
             score::{Points, tasks},
+            verdict::Test,
         },
         testing::curriculum,
     };

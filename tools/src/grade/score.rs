@@ -7,10 +7,7 @@ use std::{
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::{
-    day::{DayResult, Verdict},
-    submission::Submission,
-};
+use super::{day::DayResult, submission::Submission, verdict::Verdict};
 use crate::{
     curriculum::{Curriculum, Day},
     libtest::task_of_test,
@@ -150,7 +147,7 @@ pub(super) fn borrowed(submission: &Submission) -> BTreeSet<(String, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{grade::day::Test, testing::curriculum};
+    use crate::{grade::verdict::Test, testing::curriculum};
     use std::time::Duration;
 
     fn result(tests: &[(&str, bool)]) -> DayResult {
@@ -190,7 +187,9 @@ mod tests {
     #[test]
     fn borrowed_tasks_give_nothing() {
         let mut submission = Submission::default();
-        let text = "fn a() {\n    // BORROWED week1-day1 task 2\n    2\n    // END BORROWED\n}\n// BORROWED nothing\n";
+        let text = "fn a() {\n    // BORROWED week1-day1 task 2\n    2\n    // END BORROWED\n\
+                    }\n\
+                    // BORROWED nothing\n";
         submission.files.insert("src/week1/a.rs".to_owned(), text.to_owned());
         let borrowed = borrowed(&submission);
         assert_eq!(borrowed, BTreeSet::from([("week1-day1".to_owned(), 2)]));

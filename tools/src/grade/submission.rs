@@ -339,9 +339,8 @@ mod tests {
         let twice = read_with(&[("a.rs", "1"), ("b.rs", "2")]);
         assert_eq!(
             twice.findings,
-            [
-                "b.rs: not used, because it may be src/week1/b.rs or src/week2/b.rs; hand in folders of weeks"
-            ]
+            ["b.rs: not used, because it may be src/week1/b.rs or src/week2/b.rs; hand in \
+                 folders of weeks"]
         );
     }
 

@@ -17,7 +17,8 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(super) no_python: bool,
     /// Also what takes long: mutants of the taught code, a memory checker, NEON under emulation,
-    /// other systems' compilation and tests, fuzzing for ten minutes a target, and sixteen times as many mutated files for the loaders
+    /// other systems' compilation and tests, fuzzing for ten minutes a target, and sixteen times as
+    /// many mutated files for the loaders
     #[arg(long)]
     pub(super) full: bool,
     /// Only the steps whose name contains this; the others are reported as not verified
@@ -58,6 +59,8 @@ impl Verification {
         if self.options.full {
             // Its tests otherwise take 2,000 cases.
             command.env("PROPTEST_CASES", "32000");
+            // And this one kills a program a few times.
+            command.env("TINY_LLM_KILLS", "200");
         }
         command
     }

@@ -1,5 +1,5 @@
-//! The replay of tasks that are for another kind of processor than this machine's: each is red by its
-//! own message while all others are done, and green afterwards.
+//! The replay of tasks that are for another kind of processor than this machine's: each is red by
+//! its own message while all others are done, and green afterwards.
 
 use anyhow::{Result, ensure};
 

@@ -56,7 +56,8 @@ pub(super) fn fuzz(v: &mut Verification) -> Result<Outcome> {
         let finished = run_aloud(&mut run)?;
         if !finished.status.success() {
             bail!(
-                "{name}: failed; if it wrote an input into {}, mend the reader and add the input to fuzz/corpus/{name}",
+                "{name}: failed; if it wrote an input into {}, mend the reader and add the input \
+                 to fuzz/corpus/{name}",
                 found.display()
             );
         }
@@ -98,7 +99,9 @@ mod tests {
     fn executions_are_counted_and_none_is_nothing() {
         assert_eq!(
             executions(
-                "Done 12 runs in 601 second(s)\nstat::number_of_executed_units: 482427\nstat::new_units_added: 3\n"
+                "Done 12 runs in 601 second(s)\n\
+                 stat::number_of_executed_units: 482427\n\
+                 stat::new_units_added: 3\n"
             ),
             Some(482_427)
         );

@@ -21,7 +21,10 @@ pub(super) fn memory(v: &mut Verification) -> Result<Outcome> {
         Err(reason) => return Ok(Outcome::NotVerified(reason)),
     };
     // With the target named, what only helps to build is left as it is.
-    let mut test = v.cargo("test --no-fail-fast --release --package tiny-llm-kernels --package tiny-llm-reference --features tiny-llm-reference/engine --tests --target");
+    let mut test = v.cargo(
+        "test --no-fail-fast --release --package tiny-llm-kernels --package tiny-llm-reference \
+         --features tiny-llm-reference/engine --tests --target",
+    );
     test.arg(host).args(["--", "--show-output"]);
     test.env("CARGO_TARGET_DIR", v.root.join("target/verify/memory"));
     // The stable compiler ships the checker; only the option that asks for it is reserved to

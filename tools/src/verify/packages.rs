@@ -35,8 +35,8 @@ pub(super) fn make(root: &Path) -> Result<(PathBuf, String), String> {
         return Ok((venv.python, "as made before".to_owned()));
     }
     println!(
-        "Making .venv with the packages that pyproject.toml pins. `cargo course verify --no-python` \
-         leaves this out."
+        "Making .venv with the packages that pyproject.toml pins. `cargo course verify \
+         --no-python` leaves this out."
     );
     // Over an environment that is there this changes nothing, and it mends one whose making was
     // interrupted.

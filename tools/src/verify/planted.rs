@@ -2,8 +2,8 @@
 //! stands in.
 //!
 //! The mistakes are those of the bank that say what the trace tells of them, and a few ways to go
-//! wrong without a wrong number. A build for each would take minutes. So the learner's files get the
-//! reference's bodies with all mistakes beside them, and one build serves all.
+//! wrong without a wrong number. A build for each would take minutes. So the learner's files get
+//! the reference's bodies with all mistakes beside them, and one build serves all.
 
 use anyhow::{Context, Result, ensure};
 

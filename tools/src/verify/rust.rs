@@ -44,7 +44,8 @@ pub(super) fn clippy(v: &mut Verification) -> Result<Outcome> {
         v.curriculum.weeks.iter().map(|week| format!("tiny-llm/week{}", week.number)).collect();
     let weeks = weeks.join(",");
     let all = format!(
-        "clippy --workspace --exclude {BRIDGE} --all-targets --features {weeks},tiny-llm/cli,tiny-llm-formats/text"
+        "clippy --workspace --exclude {BRIDGE} --all-targets --features \
+         {weeks},tiny-llm/cli,tiny-llm-formats/text"
     );
     v.cargo_succeeds(&format!("{all} -- -D warnings"))?;
     v.cargo_succeeds(&format!(
@@ -145,7 +146,8 @@ mod tests {
     fn tests_are_counted_and_ignored_ones_refused() {
         let line = |ignored| {
             format!(
-                "test result: ok. 12 passed; 0 failed; {ignored} ignored; 0 measured; 0 filtered out; finished in 0.1s\n"
+                "test result: ok. 12 passed; 0 failed; {ignored} ignored; 0 measured; 0 filtered \
+                 out; finished in 0.1s\n"
             )
         };
         assert_eq!(count(&(line(0) + &line(0))).unwrap(), "24 tests");

@@ -22,10 +22,11 @@ pub(super) fn every_order(v: &mut Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(count(&succeeds(&mut test)?.text)?))
 }
 
-/// `kernels/tests/parallel.rs`, where a nightly toolchain has Miri.
+/// `kernels/tests/parallel.rs`, where a nightly toolchain has Miri: all that the team does with
+/// pointers and threads, on a few tiles. It knows no vector instructions, so kernels are not asked.
 pub(super) fn undefined(v: &mut Verification) -> Result<Outcome> {
     if !v.options.full {
-        return Ok(Outcome::NotVerified("takes minutes: `cargo course verify --full`".to_owned()));
+        return Ok(Outcome::NotVerified("takes a minute: `cargo course verify --full`".to_owned()));
     }
     let nightly = |arguments: &str| {
         let mut command = Command::new("rustup");
@@ -39,5 +40,6 @@ pub(super) fn undefined(v: &mut Verification) -> Result<Outcome> {
     }
     let mut test = nightly("test --package tiny-llm-kernels --test parallel");
     test.current_dir(&v.tree).env("CARGO_TARGET_DIR", v.root.join("target/verify/miri"));
-    Ok(Outcome::Passed(count(&succeeds(&mut test)?.text)?))
+    let ran = count(&succeeds(&mut test)?.text)?;
+    Ok(Outcome::Passed(format!("{ran} of the team; no vector instructions")))
 }

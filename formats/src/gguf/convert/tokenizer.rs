@@ -109,7 +109,8 @@ impl TokenizerFile {
         let added = self.json["added_tokens"].as_array().map_or(&[][..], Vec::as_slice);
         ensure!(
             size <= vocab.len() + added.len() + MAX_PADDING,
-            "{}: found {} tokens, expected about as many as the vocabulary's size in config.json, {size}",
+            "{}: found {} tokens, expected about as many as the vocabulary's size in config.json, \
+             {size}",
             self.name,
             vocab.len() + added.len()
         );
@@ -123,7 +124,8 @@ impl TokenizerFile {
             let place = id.as_u64().and_then(|id| all.tokens.get_mut(usize::try_from(id).ok()?));
             let Some(place) = place else {
                 bail!(
-                    "{}: token {token:?}: found id {id}, expected one below the vocabulary's size in config.json, {size}",
+                    "{}: token {token:?}: found id {id}, expected one below the vocabulary's size \
+                     in config.json, {size}",
                     self.name
                 )
             };
@@ -259,7 +261,8 @@ impl TokenizerFile {
                 }
             }
             _ => bail!(
-                "{}: found a normalizer and a pre-tokenizer that are neither byte-level nor SentencePiece's",
+                "{}: found a normalizer and a pre-tokenizer that are neither byte-level nor \
+                 SentencePiece's",
                 self.name
             ),
         }
@@ -300,7 +303,8 @@ impl TokenizerFile {
             let listed = ways.get(id).map_or(0, |way| way.1);
             ensure!(
                 listed == possible || vocabulary.added.contains_key(id) || byte(token).is_some(),
-                "{}: field \"model.merges\": found {listed} ways to make {token:?}, expected all {possible}, as in a SentencePiece vocabulary",
+                "{}: field \"model.merges\": found {listed} ways to make {token:?}, expected all \
+                 {possible}, as in a SentencePiece vocabulary",
                 self.name
             );
         }
@@ -338,7 +342,8 @@ impl TokenizerFile {
             bos = bos.or(id);
             ensure!(
                 id.is_some() && bos == id,
-                "{}: field \"post_processor\": found {token:?} before every text, expected the bos_token",
+                "{}: field \"post_processor\": found {token:?} before every text, expected the \
+                 bos_token",
                 self.name
             );
         }

@@ -117,7 +117,8 @@ impl Vocabulary {
             Some(id) if id < self.len() => Ok(Some(id as u32)),
             Some(id) => {
                 bail!(
-                    "{}: metadata {key}: found token {id}, expected one below the vocabulary's size, {}",
+                    "{}: metadata {key}: found token {id}, expected one below the vocabulary's \
+                     size, {}",
                     metadata.file(),
                     self.len()
                 )

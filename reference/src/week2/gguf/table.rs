@@ -68,7 +68,10 @@ pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> 
         reader.wrong(
             &field,
             format!("shape {shape:?}"),
-            format!("rows of whole {tensor_type} blocks of {block} weights, and a size that can be counted"),
+            format!(
+                "rows of whole {tensor_type} blocks of {block} weights, and a size that can be \
+                 counted"
+            ),
         )
     })?;
     Ok(TensorInfo { name: name.to_owned(), shape, tensor_type, offset, size })

@@ -94,7 +94,11 @@ pub fn lay_out(
             .split_last()
             .ok_or_else(|| anyhow!("tensor {name}: found no axes, expected one at least"))?;
         let row = tensor_type.row_bytes(*cols).ok_or_else(|| {
-            anyhow!("tensor {name}: found rows of {cols} weights, expected whole {tensor_type} blocks of {}", tensor_type.block_len())
+            anyhow!(
+                "tensor {name}: found rows of {cols} weights, expected whole {tensor_type} blocks \
+                 of {}",
+                tensor_type.block_len()
+            )
         })?;
         let place = || {
             let size = outer.iter().try_fold(row, |size, &n| size.checked_mul(n))?;

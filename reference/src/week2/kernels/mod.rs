@@ -35,6 +35,9 @@ const GRAIN: usize = 32;
 /// many for each thread, each of no more than [`LONG`] rows.
 const STRETCHES: usize = 4;
 const LONG: usize = 256;
+/// Rows of activations from which on weights come in time however they are read: a prompt. With fewer
+/// (a batch of requests) memory counts as well.
+const BATCH: usize = 64;
 
 /// The kernel for a matrix of `tensor_type` and `rows` rows of activations that is written here, if
 /// this rung has one.
@@ -70,6 +73,23 @@ fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> (Rung, Kernel) {
         .map_or_else(|| kernel(rung.below(), tensor_type, rows), |kernel| (rung, kernel))
 }
 
+/// As [`kernel`], the same for all numbers of rows, or one of a pair that add in one order.
+fn alike(rung: Rung, tensor_type: TensorType, rows: usize) -> Kernel {
+    match rung {
+        Rung::Naive => naive::kernel,
+        Rung::Fused => fused::kernel,
+        Rung::Integer if has_integers(tensor_type) => unpacked::kernel_for_many,
+        // On Arm, kernels for few and for many rows add in orders of their own; those for few take
+        // one row after the other.
+        _ => provided::kernel(
+            rung,
+            tensor_type,
+            if cfg!(target_arch = "aarch64") { 1 } else { rows },
+        )
+        .unwrap_or_else(|| alike(rung.below(), tensor_type, rows)),
+    }
+}
+
 /// The rung whose kernel serves where `rung` is asked for: that one, or one below it if it has none
 /// for such a matrix.
 #[must_use]
@@ -82,8 +102,32 @@ pub fn serving(rung: Rung, tensor_type: TensorType, rows: usize) -> Rung {
 ///
 /// # Panics
 /// If the sizes do not fit, or this machine cannot run the rung.
-#[allow(unsafe_code, reason = "the one place where kernels are called")]
 pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &mut [f32]) {
+    let (_, kernel) = kernel(rung, weight.tensor_type, x.rows);
+    matmul_with(kernel, rung, team, weight, x, out);
+}
+
+/// The same, and each row of `out` is to the last bit what it would be if `x` had that row alone:
+/// kernels for few and for many rows add in one order.
+///
+/// Kernels that the course writes need not keep the order of the provided ones; one that serves some
+/// numbers of rows only gives way here to a provided one.
+///
+/// # Panics
+/// As [`matmul`].
+pub fn matmul_alike(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &mut [f32]) {
+    matmul_with(alike(rung, weight.tensor_type, x.rows), rung, team, weight, x, out);
+}
+
+#[allow(unsafe_code, reason = "the one place where kernels are called")]
+fn matmul_with(
+    kernel: Kernel,
+    rung: Rung,
+    team: &Team,
+    weight: &Matrix,
+    x: Prepared<'_>,
+    out: &mut [f32],
+) {
     assert!(rung.is_available(), "this machine's processor lacks the instructions of {rung}");
     assert_eq!(
         weight.cols, x.cols,
@@ -107,31 +151,35 @@ pub fn matmul(rung: Rung, team: &Team, weight: &Matrix, x: Prepared<'_>, out: &m
         x.cols
     );
     if rung.wants_int8() {
-        let width =
-            x.scale_width().expect("an input that was not quantized, on a rung of integers");
+        let per_scale =
+            x.per_scale().expect("an input that was not quantized, on a rung of integers");
         let block = weight.tensor_type.block_len();
         assert!(
-            width >= block,
-            "an input with a scale for each {width} activations times blocks of {block} weights"
+            per_scale >= block,
+            "an input with a scale for each {per_scale} activations times blocks of {block} weights"
         );
     }
-    let (_, kernel) = kernel(rung, weight.tensor_type, x.rows);
-    let stretch = weight.rows.div_ceil(STRETCHES * team.threads()).next_multiple_of(4);
-    let grain = if x.rows < MANY { stretch.clamp(4, LONG) } else { GRAIN };
+    let stretch = weight.rows.div_ceil(STRETCHES * team.threads());
+    let grain = match x.rows {
+        ..MANY => stretch.next_multiple_of(4).clamp(4, LONG),
+        MANY..BATCH => stretch.next_multiple_of(GRAIN).clamp(GRAIN, LONG),
+        _ => GRAIN,
+    };
     team.parallel_tiles(out, weight.rows, (x.rows, grain), |tile| {
         // SAFETY: the machine has the rung's instructions, and those of the rungs below.
         unsafe { kernel(weight, &x, tile) }
     });
 }
 
-/// Makes the integers of `x` with a rung's instructions, with a scale for each `width` activations.
+/// Makes the integers of `x` with a rung's instructions, with a scale for each `per_scale`
+/// activations.
 ///
 /// # Panics
 /// If this machine cannot run the rung.
-pub fn quantize<'a>(rung: Rung, team: &Team, x: &'a mut Input, width: usize) -> Prepared<'a> {
-    if provided::quantize(rung, team, x, width) {
-        x.with_int8(width)
+pub fn quantize<'a>(rung: Rung, team: &Team, x: &'a mut Input, per_scale: usize) -> Prepared<'a> {
+    if provided::quantize(rung, team, x, per_scale) {
+        x.with_int8(per_scale)
     } else {
-        x.quantize_with(team, width, quantize_activations)
+        x.quantize_with(team, per_scale, quantize_activations)
     }
 }

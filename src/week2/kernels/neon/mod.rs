@@ -1,5 +1,5 @@
-//! Provided. 128-bit integer arithmetic (64-bit Arm). Against the integer rung: 16 products in three
-//! instructions.
+//! Provided. 128-bit integer arithmetic (64-bit Arm). Against the integer rung: 16 products in
+//! three instructions.
 //!
 //! Here are the products of a block with its activations that the course writes; the loop over a
 //! row's blocks, and every other kernel of this rung and of those above it, are provided.

@@ -47,7 +47,8 @@ pub(super) fn markdown(report: &Report) -> String {
     let Report { model, machine, questions, stories, tokens, .. } = report;
     let _ = writeln!(
         text,
-        "\n{model}; {questions} questions, {stories} stories of {tokens} predicted tokens; {machine}"
+        "\n\
+         {model}; {questions} questions, {stories} stories of {tokens} predicted tokens; {machine}"
     );
     for (name, reason) in &report.left_out {
         let _ = writeln!(text, "\nleft out: {name}: {reason}");
@@ -106,7 +107,8 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[2],
-            "| Q4_0 | 2 Q4_0   | 2.35 |          4.50 |               8.76 % |     1.9000 | +1.23 ± 0.21 % |        7 of 8 |"
+            "| Q4_0 | 2 Q4_0   | 2.35 |          4.50 |               8.76 % |     1.9000 | +1.23 \
+             ± 0.21 % |        7 of 8 |"
         );
         assert!(
             lines[..3].iter().all(|line| line.chars().count() == lines[0].chars().count()

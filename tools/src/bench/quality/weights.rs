@@ -136,9 +136,12 @@ mod tests {
 
     use super::*;
 
-    const INSPECTED: &str = "general.name  \"x\"\n\ntensor                type  shape     bytes\n\
-        token_embd.weight     F32   [2, 3]       24\nblk.0.attn_norm.weight  F32   [3]          12\nblk.1.attn_q.weight  F32   [1, 8]       32\n\n\
-        F32   3 tensors, 17 weights, 68 bytes, 32.000 bits per weight\n";
+    const INSPECTED: &str = "general.name  \"x\"\n\n\
+                             tensor                type  shape     bytes\n\
+                             token_embd.weight     F32   [2, 3]       24\n\
+                             blk.0.attn_norm.weight  F32   [3]          12\n\
+                             blk.1.attn_q.weight  F32   [1, 8]       32\n\n\
+                             F32   3 tensors, 17 weights, 68 bytes, 32.000 bits per weight\n";
 
     #[test]
     fn a_table_is_read() {

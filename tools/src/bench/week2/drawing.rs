@@ -55,8 +55,10 @@ impl Svg {
 
     fn finish(self, height: f64) -> String {
         format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" width=\"{WIDTH}\" height=\"{height:.0}\" \
-             font-family=\"DejaVu Sans, sans-serif\" font-size=\"11\" fill=\"currentColor\">\n{}</svg>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" \
+             width=\"{WIDTH}\" height=\"{height:.0}\" font-family=\"DejaVu Sans, sans-serif\" \
+             font-size=\"11\" fill=\"currentColor\">\n\
+             {}</svg>\n",
             self.shapes
         )
     }
@@ -177,7 +179,12 @@ fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
         .map(|operations| operations / 1e9);
     let y = Axis::around(heights, bottom, bottom - height);
 
-    svg.text((0.0, top), "start", "roofline: 10⁹ operations a second over operations for each byte of weights (both logarithmic)");
+    svg.text(
+        (0.0, top),
+        "start",
+        "roofline: 10⁹ operations a second over operations for each byte of weights (both \
+         logarithmic)",
+    );
     for value in x.decades() {
         svg.line((x.at(value), bottom), (x.at(value), bottom - height), GREY, "2 4");
         svg.text((x.at(value), bottom + 14.0), "middle", &format!("{value}"));

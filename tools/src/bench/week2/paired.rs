@@ -161,10 +161,12 @@ pub(super) fn run(
     let peers: Vec<Peer> = llama_cpp.into_iter().chain(options.peer.iter().cloned()).collect();
     ensure!(
         !peers.is_empty(),
-        "there is nothing to compare with: `pip install '.[peers]'` into .venv, or name another --python, or a --peer"
+        "there is nothing to compare with: `pip install '.[peers]'` into .venv, or name another \
+         --python, or a --peer"
     );
     println!(
-        "| file | threads | task | ours | peer | its figure | settings | ratio, worst–best pair |\n|---|---|---|---|---|---|---|---|"
+        "| file | threads | task | ours | peer | its figure | settings | ratio, worst–best pair |\n\
+         |---|---|---|---|---|---|---|---|"
     );
     let mut all = Vec::new();
     for (model, &threads) in models
@@ -293,7 +295,8 @@ impl Compared {
         let worst = self.ratios.iter().copied().fold(f64::INFINITY, f64::min);
         let best = self.ratios.iter().copied().fold(0.0, f64::max);
         format!(
-            "| {file} | {threads} | {task} | {} | {peer} | {} | {settings} | **{:.2}**, {worst:.2}–{best:.2} |",
+            "| {file} | {threads} | {task} | {} | {peer} | {} | {settings} | **{:.2}**, \
+             {worst:.2}–{best:.2} |",
             rate(Some(self.ours)),
             rate(Some(self.theirs)),
             self.ratio

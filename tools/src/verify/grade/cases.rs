@@ -14,8 +14,8 @@
 //! == repeat src/week1/attention.rs     what is appended so many times: `100000 ( )`
 //! ```
 //!
-//! `{ROOT}` is the course, `{NEIGHBOUR}` an honest submission's folder, and `{REPORT}` a string with
-//! what the test runner prints if all of day 1's tests pass.
+//! `{ROOT}` is the course, `{NEIGHBOUR}` an honest submission's folder, and `{REPORT}` a string
+//! with what the test runner prints if all of day 1's tests pass.
 
 use std::{
     collections::BTreeMap,
@@ -124,13 +124,15 @@ impl Maker<'_> {
     fn odd(&self) -> Case {
         let mut case = self.all("odd", 3, |file| file.template.render(|_| true));
         let text = "\u{feff}//! std::process::exit(0); unsafe { include!(\"x\") } #[path = \"y\"]\n\
-            /* /* extern crate fs; */ env!(\"HOME\") */\n\
-            #![allow(dead_code)]\n\
-            macro_rules! largest { ($row:expr) => { $row.iter().copied().fold(f32::MIN, f32::max) } }\n\
-            pub(super) fn stable(row: &[f32]) -> Vec<f32> {\n\
-            let net = if !row.is_empty() { largest!(row) } else { 0.0 } ; let path = \"std::fs\";\n\
-            debug_assert!(path.len() == 7, \"{}\", r#\"asm!(\"nop\")\"#);\n\
-            row.iter().map(|env| (env - net).exp()).collect() }\n";
+                    /* /* extern crate fs; */ env!(\"HOME\") */\n\
+                    #![allow(dead_code)]\n\
+                    macro_rules! largest { ($row:expr) => { $row.iter().copied().fold(f32::MIN, \
+                    f32::max) } }\n\
+                    pub(super) fn stable(row: &[f32]) -> Vec<f32> {\n\
+                    let net = if !row.is_empty() { largest!(row) } else { 0.0 } ; let path \
+                    = \"std::fs\";\n\
+                    debug_assert!(path.len() == 7, \"{}\", r#\"asm!(\"nop\")\"#);\n\
+                    row.iter().map(|env| (env - net).exp()).collect() }\n";
         let file = "src/week1/helpers.rs".to_owned();
         case.files.insert(file, text.replace('\n', "\r\n").into_bytes());
         if let Some(text) = case.files.get_mut("src/week1/mod.rs") {

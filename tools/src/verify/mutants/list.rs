@@ -87,8 +87,8 @@ impl Change {
         })
     }
 
-    /// The lines `body` with this change; the replacement alone where the tool changes the whole of a
-    /// function that this body is in.
+    /// The lines `body` with this change; the replacement alone where the tool changes the whole of
+    /// a function that this body is in.
     fn changed(&self, lines: &[&str], body: &Range<usize>, same_function: bool) -> Option<String> {
         let (start, end) = (self.start, self.end);
         if body.contains(&start.0) && body.contains(&end.0) {

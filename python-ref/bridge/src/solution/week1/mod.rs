@@ -13,7 +13,7 @@ mod mlp;
 mod model;
 mod norm;
 mod rope;
-mod sampling;
+pub(crate) mod sampling;
 mod stream;
 mod weights;
 

@@ -143,6 +143,12 @@ impl FromPyObject<'_, '_> for Seed {
     }
 }
 
+impl Seed {
+    pub(crate) fn number(&self) -> u64 {
+        self.0
+    }
+}
+
 /// A seeded generator, SplitMix64.
 #[pyclass(from_py_object)]
 #[derive(Clone)]
@@ -197,9 +203,24 @@ pub(crate) struct SamplerOptions {
 }
 
 impl SamplerOptions {
-    fn to_rust(&self) -> rust::SamplerOptions {
+    pub(crate) fn to_rust(&self) -> rust::SamplerOptions {
         let Self { temperature, top_k, top_p, min_p, repetition_penalty } = *self;
         rust::SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty }
+    }
+}
+
+impl SamplerOptions {
+    /// Refuses options that would divide logits of this size beyond what f32 can hold.
+    pub(crate) fn stay_finite(&self, logits: &[f32]) -> PyResult<()> {
+        let Self { temperature, repetition_penalty, .. } = *self;
+        // A penalty divides a logit or multiplies it.
+        for by in [repetition_penalty, 1.0 / repetition_penalty] {
+            stay_finite("repetition_penalty", by, logits)?;
+            if temperature > 0.0 {
+                stay_finite("temperature", temperature * by.min(1.0), logits)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -259,14 +280,7 @@ impl Sampler {
     fn choose(&mut self, py: Python<'_>, logits: Floats, seen: Ids<1>) -> PyResult<u32> {
         let (logits, seen) = (possible(logits)?, seen.to_vec());
         vocabulary("seen", &seen, logits.len())?;
-        let SamplerOptions { temperature, repetition_penalty, .. } = self.options;
-        // A penalty divides a logit or multiplies it.
-        for by in [repetition_penalty, 1.0 / repetition_penalty] {
-            stay_finite("repetition_penalty", by, &logits)?;
-            if temperature > 0.0 {
-                stay_finite("temperature", temperature * by.min(1.0), &logits)?;
-            }
-        }
+        self.options.stay_finite(&logits)?;
         self.sampler.call(py, move |sampler| sampler.choose(&logits, &seen))
     }
 

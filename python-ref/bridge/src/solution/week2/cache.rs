@@ -47,7 +47,7 @@ impl CacheType {
 ///
 /// # Errors
 /// A `ValueError` that names the argument that is 0, or a `MemoryError`.
-pub(super) fn check(shape: rust::CacheShape, cache_type: CacheType) -> PyResult<()> {
+pub(crate) fn check(shape: rust::CacheShape, cache_type: CacheType) -> PyResult<()> {
     let rust::CacheShape { layers, sequences, kv_heads, capacity, head_dim } = shape;
     let named = [
         ("layers", layers),

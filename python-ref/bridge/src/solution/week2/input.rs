@@ -33,12 +33,12 @@ pub(super) fn arrays(groups: &[Int8Group]) -> Groups {
 /// How many activations may share a scale.
 ///
 /// # Errors
-/// A `ValueError` that names `width`.
-pub(super) fn checked_width(width: Count) -> PyResult<usize> {
-    if [BLOCK, GROUP].contains(&width.0) {
-        return Ok(width.0);
+/// A `ValueError` that names `per_scale`.
+pub(super) fn checked_per_scale(per_scale: Count) -> PyResult<usize> {
+    if [BLOCK, GROUP].contains(&per_scale.0) {
+        return Ok(per_scale.0);
     }
-    Err(wrong("width", &width.0.to_string(), &format!("{BLOCK} or {GROUP}")))
+    Err(wrong("per_scale", &per_scale.0.to_string(), &format!("{BLOCK} or {GROUP}")))
 }
 
 /// Refuses activations of which integers could not say what they were.
@@ -49,11 +49,11 @@ pub(super) fn finite(x: &Floats) -> PyResult<()> {
     every("x", &x.0, "finite numbers", f32::is_finite)
 }
 
-/// `x [cols]`, a scale for each `width`, 32 or 256 → values `[groups, 256]`, sums `[groups, 16]`,
-/// scales `[groups, 8]`
+/// `x [cols]`, a scale for each `per_scale`, 32 or 256 → values `[groups, 256]`, sums
+/// `[groups, 16]`, scales `[groups, 8]`
 #[pyfunction]
-fn quantize_activations(py: Python<'_>, x: Floats, width: Count) -> PyResult<Groups> {
-    let width = checked_width(width)?;
+fn quantize_activations(py: Python<'_>, x: Floats, per_scale: Count) -> PyResult<Groups> {
+    let per_scale = checked_per_scale(per_scale)?;
     Shapes::default().fit("x", "cols", &x)?;
     finite(&x)?;
     call(py, move || {
@@ -65,7 +65,7 @@ fn quantize_activations(py: Python<'_>, x: Floats, width: Count) -> PyResult<Gro
             scales: [99.0; GROUP / BLOCK],
         };
         let mut groups = vec![used; x.len().div_ceil(GROUP)];
-        rust::quantize_activations(&x, width, &mut groups);
+        rust::quantize_activations(&x, per_scale, &mut groups);
         arrays(&groups)
     })
 }

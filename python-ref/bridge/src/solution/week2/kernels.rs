@@ -5,7 +5,7 @@ use tiny_llm_formats::tensor::tensor;
 
 use super::{
     blocks::{type_named, whole_blocks},
-    input::{Groups, arrays, checked_width, finite},
+    input::{Groups, arrays, checked_per_scale, finite},
     rust::{
         input::{BLOCK, Input},
         kernels::{self as rust, Rung},
@@ -53,11 +53,11 @@ fn input(x: &Floats) -> PyResult<Input> {
 /// As `input.quantize_activations` for the rows of `x [T, C]`, one after the other, with a rung's
 /// instructions.
 #[pyfunction]
-fn quantize(py: Python<'_>, rung: &str, x: Floats, width: Count) -> PyResult<Groups> {
-    let (rung, width) = (rung_named(rung)?, checked_width(width)?);
+fn quantize(py: Python<'_>, rung: &str, x: Floats, per_scale: Count) -> PyResult<Groups> {
+    let (rung, per_scale) = (rung_named(rung)?, checked_per_scale(per_scale)?);
     let mut input = input(&x)?;
     call(py, move || {
-        rust::quantize(rung, &Team::new(1), &mut input, width);
+        rust::quantize(rung, &Team::new(1), &mut input, per_scale);
         arrays(&input.int8)
     })
 }
@@ -102,9 +102,9 @@ fn matmul(
     compute(py, move || {
         let team = Team::new(threads.0);
         let _pass = team.enter();
-        let width = tensor_type.block_len().max(BLOCK);
+        let per_scale = tensor_type.block_len().max(BLOCK);
         let input = if rung.wants_int8() {
-            rust::quantize(rung, &team, &mut input, width)
+            rust::quantize(rung, &team, &mut input, per_scale)
         } else {
             input.without_int8()
         };

@@ -7,13 +7,13 @@ use crate::submodule;
 
 mod attention;
 mod blocks;
-mod cache;
-mod convert;
+pub(crate) mod cache;
 mod generate;
 mod gguf;
 mod input;
 mod kernels;
-mod model;
+pub(crate) mod model;
+mod recipe;
 mod roofline;
 mod streaming;
 mod writer;
@@ -28,7 +28,7 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add("gguf", gguf::fill)?;
     add("roofline", roofline::fill)?;
     add("blocks", blocks::fill)?;
-    add("convert", convert::fill)?;
+    add("recipe", recipe::fill)?;
     add("writer", writer::fill)?;
     add("input", input::fill)?;
     add("kernels", kernels::fill)?;

@@ -34,7 +34,7 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// Plain kernels, one thread, day 1's attention: nothing of a later day.
-pub(super) fn plan() -> Plan {
+pub(crate) fn plan() -> Plan {
     Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
 }
 

@@ -1,5 +1,5 @@
-//! Against the integer rung: 32 codes a load, and a scale multiplies products in the instruction that
-//! widens their sums to 32 bits.
+//! Against the integer rung: 32 codes a load, and a scale multiplies products in the instruction
+//! that widens their sums to 32 bits.
 
 use std::arch::aarch64::*;
 

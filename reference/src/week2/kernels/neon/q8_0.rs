@@ -1,5 +1,5 @@
-//! Against the integer rung: eight products an instruction, in 16 bits, where two of them fit side by
-//! side before they are added up in 32.
+//! Against the integer rung: eight products an instruction, in 16 bits, where two of them fit side
+//! by side before they are added up in 32.
 
 use std::arch::aarch64::*;
 

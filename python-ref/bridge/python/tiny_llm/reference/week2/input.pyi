@@ -1,6 +1,6 @@
 from ..._types import Array, Numbers
 
-def quantize_activations(x: Numbers, width: int) -> tuple[Array, Array, Array]:
-    """`x [cols]`, a scale for each `width`, 32 or 256 → values `[groups, 256]`, sums `[groups, 16]`,
-    scales `[groups, 8]`
+def quantize_activations(x: Numbers, per_scale: int) -> tuple[Array, Array, Array]:
+    """`x [cols]`, a scale for each `per_scale`, 32 or 256 → values `[groups, 256]`, sums
+    `[groups, 16]`, scales `[groups, 8]`
     """

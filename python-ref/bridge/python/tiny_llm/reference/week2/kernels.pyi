@@ -5,7 +5,7 @@ from ..._types import Array, Numbers
 def rungs() -> list[str]:
     """Names of the rungs that this machine can run, slowest first."""
 
-def quantize(rung: str, x: Numbers, width: int) -> tuple[Array, Array, Array]:
+def quantize(rung: str, x: Numbers, per_scale: int) -> tuple[Array, Array, Array]:
     """As `input.quantize_activations` for the rows of `x [T, C]`, one after the other, with a rung's
     instructions.
     """

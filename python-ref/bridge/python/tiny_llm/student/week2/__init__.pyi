@@ -1,12 +1,12 @@
 from . import attention as attention
 from . import blocks as blocks
 from . import cache as cache
-from . import convert as convert
 from . import generate as generate
 from . import gguf as gguf
 from . import input as input
 from . import kernels as kernels
 from . import model as model
+from . import recipe as recipe
 from . import roofline as roofline
 from . import streaming as streaming
 from . import writer as writer

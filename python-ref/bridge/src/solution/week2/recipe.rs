@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-use super::rust::convert as rust;
+use super::rust::recipe as rust;
 use crate::{
     background::call,
     convert::Count,

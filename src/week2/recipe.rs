@@ -1,5 +1,5 @@
-//! Day 4. What a converter decides: in which order the rows of a matrix go into the file, and in
-//! which type.
+//! Day 4. A converter's recipe: in which order the rows of a matrix go into the file, and which
+//! type each tensor gets.
 
 use std::str::FromStr;
 
@@ -92,14 +92,7 @@ pub fn permute_rows_for_interleaved(rows: usize, n_heads: usize) -> Vec<usize> {
         n_heads > 0 && rows.is_multiple_of(2 * n_heads),
         "{rows} rows are no {n_heads} heads of an even size"
     );
-    // SOLUTION week2-day4 task 5
-    let head_dim = rows / n_heads;
-    let source = |row: usize| {
-        let (head, i) = (row / head_dim, row % head_dim);
-        head * head_dim + i % 2 * (head_dim / 2) + i / 2
-    };
-    (0..rows).map(source).collect()
-    // END SOLUTION
+    todo!("week2-day4 task 5: permute_rows_for_interleaved")
 }
 
 /// The way back: for each row of the Hugging Face checkpoint, the row of the GGUF file that stands
@@ -113,15 +106,7 @@ pub fn permute_rows_for_half_split(rows: usize, n_heads: usize) -> Vec<usize> {
         n_heads > 0 && rows.is_multiple_of(2 * n_heads),
         "{rows} rows are no {n_heads} heads of an even size"
     );
-    // SOLUTION week2-day4 task 5
-    let head_dim = rows / n_heads;
-    let source = |row: usize| {
-        let (head, i) = (row / head_dim, row % head_dim);
-        let half = head_dim / 2;
-        head * head_dim + i % half * 2 + i / half
-    };
-    (0..rows).map(source).collect()
-    // END SOLUTION
+    todo!("week2-day4 task 5: permute_rows_for_half_split")
 }
 
 /// In which order the rows of a tensor go from a checkpoint of this configuration into a file;
@@ -132,17 +117,7 @@ pub fn permute_rows_for_half_split(rows: usize, n_heads: usize) -> Vec<usize> {
 /// As [`permute_rows_for_interleaved`].
 #[must_use]
 pub fn row_order(config: &ModelConfig, name: &str) -> Option<Vec<usize>> {
-    // SOLUTION week2-day4 task 5
-    if config.family != Family::Llama {
-        return None;
-    }
-    let n_heads = match name.split('.').nth(2)? {
-        "attn_q" => config.n_heads,
-        "attn_k" => config.n_kv_heads,
-        _ => return None,
-    };
-    Some(permute_rows_for_interleaved(n_heads * config.head_dim, n_heads))
-    // END SOLUTION
+    todo!("week2-day4 task 5: row_order")
 }
 
 /// Whether a mix spends more bits on this layer: the first eighth of the layers, the last, and
@@ -150,10 +125,7 @@ pub fn row_order(config: &ModelConfig, name: &str) -> Option<Vec<usize>> {
 /// are the first, those from `7 · n / 8` on are the last.
 #[must_use]
 pub fn use_more_bits(layer: usize, n_layers: usize) -> bool {
-    // SOLUTION week2-day4 task 5
-    let eighth = n_layers / 8;
-    layer < eighth || layer >= 7 * n_layers / 8 || (layer - eighth) % 3 == 2
-    // END SOLUTION
+    todo!("week2-day4 task 5: use_more_bits")
 }
 
 /// The type of a matrix in the mix `Q4_K_M`, before it is known whether its rows are whole blocks.
@@ -161,13 +133,7 @@ pub fn use_more_bits(layer: usize, n_layers: usize) -> bool {
 /// layers that [`use_more_bits`]; all else is `Q4_K`.
 #[must_use]
 pub fn q4_k_m(name: &str, dimensions: &Dimensions) -> TensorType {
-    // SOLUTION week2-day4 task 5
-    let more = match layer_and_part(name) {
-        Some((layer, "attn_v" | "ffn_down")) => use_more_bits(layer, dimensions.n_layers),
-        _ => is_output(name, dimensions),
-    };
-    if more { TensorType::Q6_K } else { TensorType::Q4_K }
-    // END SOLUTION
+    todo!("week2-day4 task 5: q4_k_m")
 }
 
 /// The type in which rows of `cols` weights can be stored. If they are whole blocks of
@@ -176,17 +142,7 @@ pub fn q4_k_m(name: &str, dimensions: &Dimensions) -> TensorType {
 /// blocks of 32 either, `F16`.
 #[must_use]
 pub fn fitting(tensor_type: TensorType, cols: usize) -> TensorType {
-    // SOLUTION week2-day4 task 5
-    let fits = |tensor_type: &TensorType| cols.is_multiple_of(tensor_type.block_len());
-    let instead = match tensor_type {
-        TensorType::Q2_K | TensorType::Q3_K => TensorType::Q4_0,
-        TensorType::Q4_K => TensorType::Q5_0,
-        TensorType::Q5_K => TensorType::Q5_1,
-        TensorType::Q6_K => TensorType::Q8_0,
-        _ => TensorType::F16,
-    };
-    [tensor_type, instead].into_iter().find(fits).unwrap_or(TensorType::F16)
-    // END SOLUTION
+    todo!("week2-day4 task 5: fitting")
 }
 
 /// The type of a tensor in a file, as llama.cpp chooses it without an importance matrix. Vectors

@@ -1,0 +1,112 @@
+//! The file of answers: in the order of the requests, a line at a time, and gone on with after a stop.
+
+use std::{
+    collections::BTreeMap,
+    fs::{File, OpenOptions, TryLockError},
+    io::{Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Result, anyhow, ensure};
+use serde_json::Value;
+
+use super::super::output::note;
+use tiny_llm_formats::unfinished::cannot_be_written;
+
+/// An open file of answers. Each line is written at once and as a whole, so that a stop costs no more
+/// than the answers that wait for an earlier one.
+pub(super) struct Answers {
+    path: PathBuf,
+    file: File,
+    /// How many lines there are.
+    written: usize,
+    /// Answers whose turn has not come.
+    early: BTreeMap<usize, String>,
+}
+
+/// What the answer to a request begins with.
+fn head(index: usize) -> String {
+    format!("{{\"index\":{index},")
+}
+
+impl Answers {
+    /// Opens or makes the file. What a stop has left of a last line is removed.
+    ///
+    /// # Errors
+    /// If it cannot be written, another run is writing it, or it holds something else than answers
+    /// in their order.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let name = path.display();
+        let wrong = |e: &std::io::Error| cannot_be_written(path, e);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(|e| wrong(&e))?;
+        ensure!(
+            file.metadata().map_err(|e| wrong(&e))?.is_file(),
+            "{name}: found a device or a pipe, expected the name of a file"
+        );
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                anyhow::bail!("{name}: another run is writing it; wait for its end")
+            }
+            // Some file systems have no locks.
+            Err(TryLockError::Error(_)) | Ok(()) => {}
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
+        let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let mut written = 0;
+        for line in bytes[..whole].split_inclusive(|&byte| byte == b'\n') {
+            let answer = serde_json::from_slice::<Value>(line).ok();
+            let index = answer.as_ref().and_then(|answer| answer["index"].as_u64());
+            ensure!(
+                index == Some(written as u64),
+                "{name}:{}: expected the answer of index {written}; to begin anew, remove the file",
+                written + 1
+            );
+            written += 1;
+        }
+        // Only now: a file that is no list of answers stays as it is.
+        let (half, expected) = (&bytes[whole..], head(written));
+        if !half.is_empty() {
+            let n = half.len().min(expected.len());
+            ensure!(
+                half[..n] == expected.as_bytes()[..n],
+                "{name}:{}: expected the answer of index {written}; to begin anew, remove the file",
+                written + 1
+            );
+            let n = half.len();
+            note(&format!("{name}: removed {n} bytes of an answer that was not written whole"));
+            file.set_len(whole as u64).map_err(|e| wrong(&e))?;
+        }
+        file.seek(SeekFrom::End(0)).map_err(|e| wrong(&e))?;
+        Ok(Self { path: path.to_owned(), file, written, early: BTreeMap::new() })
+    }
+
+    /// How many requests have their answers in the file.
+    pub(super) fn written(&self) -> usize {
+        self.written
+    }
+
+    /// How many have an answer, in the file or waiting for an earlier one.
+    pub(super) fn known(&self) -> usize {
+        self.written + self.early.len()
+    }
+
+    /// Takes the answer to a request, the fields behind its index, and writes all whose turn it is.
+    pub(super) fn put(&mut self, index: usize, fields: &[(&str, Value)]) -> Result<()> {
+        let fields: Vec<_> =
+            fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+        self.early.insert(index, format!("{}{}}}\n", head(index), fields.join(",")));
+        while let Some(line) = self.early.remove(&self.written) {
+            let written = self.file.write_all(line.as_bytes());
+            written.map_err(|e| cannot_be_written(&self.path, &e))?;
+            self.written += 1;
+        }
+        Ok(())
+    }
+}

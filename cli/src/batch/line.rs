@@ -1,0 +1,146 @@
+//! A line of a file of requests, under OpenAI's names.
+
+use anyhow::{Result, anyhow, bail, ensure};
+use serde_json::{Map, Value};
+
+use super::super::Sampling;
+use tiny_llm_formats::chat::Message;
+
+/// What a line asks for.
+pub(super) struct Line {
+    pub(super) prompt: Prompt,
+    pub(super) max_tokens: usize,
+    pub(super) stop: Vec<String>,
+    pub(super) sampling: Sampling,
+}
+
+pub(super) enum Prompt {
+    /// A text to continue.
+    Text(String),
+    /// A conversation to answer in.
+    Messages(Vec<Message>),
+}
+
+/// What holds where a line says nothing.
+pub(super) struct Defaults {
+    pub(super) max_tokens: usize,
+    /// The seed is the first request's; each has one of its own.
+    pub(super) sampling: Sampling,
+}
+
+const FIELDS: [&str; 7] =
+    ["prompt", "messages", "max_tokens", "temperature", "top_p", "stop", "seed"];
+
+impl Line {
+    /// Reads a line. `index` is the request's, from 0 on.
+    ///
+    /// # Errors
+    /// If it is no JSON object, or a field is unknown, missing, or not what it must be. The message
+    /// does not say which line it is.
+    pub(super) fn read(bytes: &[u8], index: usize, defaults: &Defaults) -> Result<Self> {
+        let value: Value = serde_json::from_slice(bytes).map_err(|e| anyhow!("not JSON: {e}"))?;
+        let Value::Object(fields) = value else {
+            bail!("found {}, expected a JSON object", kind(&value));
+        };
+        if let Some(name) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
+            bail!("found the field {name:?}, expected no others than {}", FIELDS.join(", "));
+        }
+        let Sampling { temperature, top_p, seed, .. } = defaults.sampling;
+        let sampling = Sampling {
+            temperature: number(&fields, "temperature", temperature)?,
+            top_p: number(&fields, "top_p", top_p)?,
+            seed: whole(&fields, "seed", seed.wrapping_add(index as u64))?,
+            ..defaults.sampling
+        };
+        Ok(Self {
+            prompt: prompt(&fields)?,
+            max_tokens: usize::try_from(whole(&fields, "max_tokens", defaults.max_tokens as u64)?)
+                .unwrap_or(usize::MAX),
+            stop: stop(&fields)?,
+            sampling,
+        })
+    }
+}
+
+fn prompt(fields: &Map<String, Value>) -> Result<Prompt> {
+    match (fields.get("prompt"), fields.get("messages")) {
+        (Some(Value::String(text)), None) => {
+            ensure!(!text.is_empty(), "\"prompt\": found an empty text, expected one to continue");
+            Ok(Prompt::Text(text.clone()))
+        }
+        (Some(other), None) => bail!("\"prompt\": found {}, expected a string", kind(other)),
+        (None, Some(Value::Array(messages))) => {
+            ensure!(!messages.is_empty(), "\"messages\": found none, expected one at least");
+            let messages = messages.iter().zip(0..).map(|(value, i)| message(value, i));
+            Ok(Prompt::Messages(messages.collect::<Result<_>>()?))
+        }
+        (None, Some(other)) => bail!("\"messages\": found {}, expected an array", kind(other)),
+        (Some(_), Some(_)) => bail!("found both \"prompt\" and \"messages\", expected one of them"),
+        (None, None) => bail!("found neither \"prompt\" nor \"messages\", expected one of them"),
+    }
+}
+
+fn message(value: &Value, i: usize) -> Result<Message> {
+    let place = format!("\"messages\"[{i}]");
+    let Value::Object(fields) = value else {
+        bail!("{place}: found {}, expected an object", kind(value));
+    };
+    if let Some(name) = fields.keys().find(|name| !matches!(name.as_str(), "role" | "content")) {
+        bail!("{place}: found the field {name:?}, expected role and content");
+    }
+    let text = |name: &str| match fields.get(name) {
+        Some(Value::String(text)) => Ok(text.as_str()),
+        Some(other) => bail!("{place}: {name:?}: found {}, expected a string", kind(other)),
+        None => bail!("{place}: found no {name:?}"),
+    };
+    let role = text("role")?;
+    ensure!(
+        matches!(role, "system" | "user" | "assistant"),
+        "{place}: \"role\": found {role:?}, expected system, user or assistant"
+    );
+    Ok(Message::new(role, text("content")?))
+}
+
+/// One text or several, none of them empty.
+fn stop(fields: &Map<String, Value>) -> Result<Vec<String>> {
+    let one = |value: &Value| match value {
+        Value::String(text) if !text.is_empty() => Ok(text.clone()),
+        Value::String(_) => bail!("\"stop\": found an empty text, which is everywhere"),
+        other => bail!("\"stop\": found {}, expected a string or an array of them", kind(other)),
+    };
+    match fields.get("stop") {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Array(texts)) => texts.iter().map(one).collect(),
+        Some(text) => Ok(vec![one(text)?]),
+    }
+}
+
+/// Whether the engine can sample with it, it says itself.
+fn number(fields: &Map<String, Value>, name: &str, default: f32) -> Result<f32> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(default),
+        Some(value) => value
+            .as_f64()
+            .map(|number| number as f32)
+            .ok_or_else(|| anyhow!("{name:?}: found {}, expected a number", kind(value))),
+    }
+}
+
+fn whole(fields: &Map<String, Value>, name: &str, default: u64) -> Result<u64> {
+    match fields.get(name) {
+        None | Some(Value::Null) => Ok(default),
+        Some(value) => value.as_u64().ok_or_else(|| {
+            anyhow!("{name:?}: found {}, expected a whole number from 0 on", kind(value))
+        }),
+    }
+}
+
+/// A value as a message names it: numbers as they are, what can be long by its kind.
+fn kind(value: &Value) -> String {
+    match value {
+        Value::String(_) => "a string".to_owned(),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,342 @@
+//! `batch`: answers a file of requests, many of them at once.
+
+mod answers;
+mod line;
+mod view;
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    time::Instant,
+};
+
+use anyhow::{Result, anyhow, ensure};
+use serde_json::{Value, json};
+
+use super::{
+    Batch, BatchEvent, BatchOptions, BatchRequest, BatchWaits, Engine, PageCounts, Request,
+    interrupt::{self, Caught},
+    options::{ModelOption, SamplingOptions, at_least_one, count},
+    output::{bounded, note, one_line},
+    session::Session,
+    template::Template,
+};
+use answers::Answers;
+use line::{Defaults, Line, Prompt};
+use tiny_llm_formats::{FinishReason, text::Tokenizer};
+use view::View;
+
+/// More would only be places that no machine here fills.
+const MAX_BATCH: usize = 256;
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "A line of REQUESTS is a JSON object with \"prompt\" (a text to continue) or \"messages\" (a conversation, \
+[{\"role\": \"user\", \"content\": …}]); beside it \"max_tokens\", \"temperature\", \"top_p\", \"stop\" and \"seed\", under OpenAI's names. \
+Empty lines are none. A line of the answers is {\"index\", \"text\", \"finish_reason\", \"usage\"}, or {\"index\", \"error\"} for a line that \
+cannot be served; they stand in the order of the requests. Stopped and started again, the command goes on where it was.\n\n\
+Exit codes: 0 done, 1 an error, or a line that could not be served, 2 a wrong option, 101 a task that is still to be done, 130 ended by Ctrl-C."
+)]
+pub(super) struct Args {
+    /// One JSON object a line
+    #[arg(value_name = "REQUESTS")]
+    requests: PathBuf,
+    #[command(flatten)]
+    model: ModelOption,
+    /// The file of answers
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Requests that are computed at once
+    #[arg(long, value_name = "N", default_value = "16", value_parser = places)]
+    max_batch: usize,
+    /// Remember the pages of prompts, so that a request computes only what no other has; needs --pages
+    #[arg(long, requires = "pages")]
+    share_prefixes: bool,
+    /// Rows a step at most, of prompts and answers together; 0 is no limit [default: 512 once day 2 is written]
+    #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
+    budget: Option<usize>,
+    /// Keep keys and values in so many pages of 32 positions, instead of a whole context for each
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pages: Option<usize>,
+    /// At most this many new tokens, where a line does not say
+    #[arg(short = 'n', long, value_name = "N", default_value = "128", value_parser = count, allow_negative_numbers = true)]
+    max_new_tokens: usize,
+    #[command(flatten)]
+    sampling: SamplingOptions,
+    /// Show in a terminal who is in which place
+    #[arg(long)]
+    watch: bool,
+    /// Print no summary
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+fn places(text: &str) -> Result<usize, String> {
+    count(text)
+        .ok()
+        .filter(|n| (1..=MAX_BATCH).contains(n))
+        .ok_or_else(|| format!("expected a whole number from 1 to {MAX_BATCH}"))
+}
+
+fn budget(text: &str) -> Result<usize, String> {
+    count(text)
+        .ok()
+        .filter(|&n| n != 1)
+        .ok_or_else(|| "expected a whole number from 2 on, or 0 for no limit".to_owned())
+}
+
+pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
+    let file = read(&args.requests)?;
+    let lines = split(&file);
+    ensure!(
+        !lines.is_empty(),
+        "{}: found nothing, expected one JSON object a line",
+        args.requests.display()
+    );
+    let answers = Answers::open(&args.out)?;
+    ensure!(
+        answers.written() <= lines.len(),
+        "{}: found {} answers, but {} has {} requests; to begin anew, remove the file",
+        args.out.display(),
+        answers.written(),
+        args.requests.display(),
+        lines.len()
+    );
+    let (from, total) = (answers.written(), lines.len());
+    if from == total {
+        note(&format!("all {total} requests have their answers already"));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let model = args.model.for_batch()?;
+    let (session, template) = Session::<E>::open_for_chat(&model)?;
+    let (engine, tokenizer, stop_tokens) = session.into_parts();
+    let described = engine.described();
+    let tokenizer = Arc::new(tokenizer);
+    let bytes = Arc::clone(&tokenizer);
+    let (max_batch, budget, pages) = (args.max_batch, args.budget, args.pages);
+    let share_prefixes = args.share_prefixes;
+    let options = BatchOptions { max_batch, budget, pages, share_prefixes };
+    let batch = engine.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
+    let template = Template::of(template, &model.path(), &tokenizer);
+    let places = if args.watch { args.max_batch } else { 0 };
+    let mut run = Run::<E> {
+        batch,
+        tokenizer,
+        template,
+        stop_tokens,
+        defaults: Defaults { max_tokens: args.max_new_tokens, sampling: args.sampling.sampling() },
+        name: args.requests.display().to_string(),
+        view: View::new(total, places),
+        open: BTreeMap::new(),
+        answers,
+        refused: 0,
+        prompt_tokens: 0,
+        new_tokens: 0,
+    };
+    let start = Instant::now();
+    let finished = run.all(&lines[from..], from, 2 * args.max_batch);
+    run.view.clear();
+    let finished = finished?;
+    if !args.quiet {
+        if from > 0 {
+            note(&format!("went on after {from} answers that were there"));
+        }
+        note(&format!("engine   {described}"));
+        note(&run.summary(start.elapsed().as_secs_f64()));
+        if let Some(waits) = run.batch.waits() {
+            note(&described_waits(&waits));
+        }
+    }
+    if !finished {
+        let written = run.answers.written();
+        note(&format!("stopped after {written} of {total}; the same command goes on from there"));
+        return Ok(interrupt::exit_code(true));
+    }
+    Ok(if run.refused > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(|e| anyhow!("{}: cannot be read: {e}", path.display()))
+}
+
+/// The lines that are not empty, each with its number from 1 on.
+fn split(file: &[u8]) -> Vec<(usize, &[u8])> {
+    let lines = (1..).zip(file.split(|&byte| byte == b'\n'));
+    lines.filter(|(_, line)| !line.trim_ascii().is_empty()).collect()
+}
+
+/// A request whose answer is not complete.
+struct Open<S> {
+    index: usize,
+    /// In the file, from 1 on.
+    line: usize,
+    stop: Vec<String>,
+    prompt_tokens: usize,
+    new_tokens: usize,
+    stream: S,
+    text: String,
+}
+
+struct Run<E: Engine> {
+    batch: Box<dyn Batch>,
+    tokenizer: Arc<Tokenizer>,
+    /// Or why there is none; only lines with messages need it.
+    template: Result<Template>,
+    stop_tokens: Vec<u32>,
+    defaults: Defaults,
+    /// Of the file of requests.
+    name: String,
+    view: View,
+    /// By the engine's number.
+    open: BTreeMap<u64, Open<E::TextStream>>,
+    answers: Answers,
+    /// Lines that could not be served.
+    refused: usize,
+    prompt_tokens: usize,
+    new_tokens: usize,
+}
+
+impl<E: Engine> Run<E> {
+    /// Answers all lines, of which the first has the index `from`; at most `ahead` of them are in the
+    /// engine. Returns false if Ctrl-C ended it.
+    fn all(&mut self, lines: &[(usize, &[u8])], from: usize, ahead: usize) -> Result<bool> {
+        let caught = Caught::new();
+        let mut lines = (from..).zip(lines);
+        loop {
+            while self.open.len() < ahead {
+                let Some((index, &(number, line))) = lines.next() else { break };
+                if let Err(error) = self.submit(line, index, number) {
+                    let problem = bounded(&one_line(&format!("{error:#}")));
+                    note(&format!("{}:{number}: {problem}", self.name));
+                    self.refused += 1;
+                    self.answers.put(index, &[("error", json!({ "message": problem }))])?;
+                }
+            }
+            if self.open.is_empty() {
+                return Ok(true);
+            }
+            if caught.requested() {
+                return Ok(false);
+            }
+            self.step()?;
+        }
+    }
+
+    /// Hands a line to the engine.
+    fn submit(&mut self, line: &[u8], index: usize, number: usize) -> Result<()> {
+        let Line { prompt, max_tokens, stop, sampling } = Line::read(line, index, &self.defaults)?;
+        let prompt = match prompt {
+            Prompt::Text(text) => self.tokenizer.encode_prompt(&text)?,
+            Prompt::Messages(messages) => match &self.template {
+                Ok(template) => template.tokens::<E>(&messages, &self.tokenizer)?,
+                Err(error) => anyhow::bail!("{error:#}"),
+            },
+        };
+        let prompt_tokens = prompt.len();
+        let id = self.batch.submit(BatchRequest {
+            request: Request {
+                prompt,
+                max_new_tokens: max_tokens,
+                stop_tokens: self.stop_tokens.clone(),
+                sampling,
+            },
+            stop_texts: stop.iter().map(|text| text.clone().into_bytes()).collect(),
+        })?;
+        let open = Open {
+            index,
+            line: number,
+            stop,
+            prompt_tokens,
+            new_tokens: 0,
+            stream: E::TextStream::default(),
+            text: String::new(),
+        };
+        self.open.insert(id, open);
+        Ok(())
+    }
+
+    /// One pass, and what it brings.
+    fn step(&mut self) -> Result<()> {
+        let mut events = Vec::new();
+        self.batch.step(&mut |event| events.push(event))?;
+        for event in events {
+            match event {
+                BatchEvent::Token(id, token) => {
+                    let open = self.open.get_mut(&id).expect("a request that was submitted");
+                    open.new_tokens += 1;
+                    let bytes = self.tokenizer.token_bytes(token);
+                    open.text += &E::push(&mut open.stream, &bytes);
+                    self.new_tokens += 1;
+                }
+                BatchEvent::Finished(id, reason) => {
+                    let open = self.open.remove(&id).expect("a request that was submitted");
+                    self.prompt_tokens += open.prompt_tokens;
+                    self.answers.put(open.index, &answer::<E>(open, reason))?;
+                }
+            }
+        }
+        let (answered, counts) = (self.answers.known(), self.batch.counts());
+        let line = |id| self.open.get(&id).map_or(0, |open| open.line);
+        self.view.show(answered, self.new_tokens, counts, &self.batch.rows(), line);
+        Ok(())
+    }
+
+    fn summary(&self, seconds: f64) -> String {
+        let counts = self.batch.counts();
+        let pages = counts.pages.map(|p| {
+            let PageCounts { pages, page_len, most_used, preempted, found, .. } = p;
+            let found = found.map(|(found, all)| {
+                format!("\nprefixes {found} of {all} tokens found in pages of other requests")
+            });
+            format!(
+                "\npages    {most_used} of {pages} in use at most, of {page_len} positions each; \
+                 {preempted} times a request had to wait again{}",
+                found.unwrap_or_default()
+            )
+        });
+        format!(
+            "batch    {} prompt tokens and {} new ones, {:.1} new tokens/s; {} steps of {:.1} rows{}",
+            self.prompt_tokens,
+            self.new_tokens,
+            self.new_tokens as f64 / seconds.max(1e-9),
+            counts.steps,
+            counts.rows as f64 / counts.steps.max(1) as f64,
+            pages.unwrap_or_default(),
+        )
+    }
+}
+
+fn described_waits(waits: &BatchWaits) -> String {
+    let BatchWaits { first_token_steps, first_token_rows, longest_gap_rows } = waits;
+    let both = |[median, p99]: &[u64; 2]| format!("{median} (p99 {p99})");
+    format!(
+        "waits    first token after {} steps, {} rows; longest gap {} rows",
+        both(first_token_steps),
+        both(first_token_rows),
+        both(longest_gap_rows)
+    )
+}
+
+/// The fields of an answer.
+fn answer<E: Engine>(
+    mut open: Open<E::TextStream>,
+    reason: FinishReason,
+) -> [(&'static str, Value); 3] {
+    open.text += &E::finish(&mut open.stream);
+    // The text that ended the answer is no part of it, nor what the last token has behind it.
+    let end = open.stop.iter().filter_map(|stop| open.text.find(stop)).min();
+    open.text.truncate(end.unwrap_or(open.text.len()));
+    let reason = match reason {
+        FinishReason::Stop => "stop",
+        FinishReason::Length | FinishReason::ContextFull => "length",
+        FinishReason::Interrupted => "cancelled",
+    };
+    let usage = json!({
+        "prompt_tokens": open.prompt_tokens,
+        "completion_tokens": open.new_tokens,
+        "total_tokens": open.prompt_tokens + open.new_tokens,
+    });
+    [("text", open.text.into()), ("finish_reason", reason.into()), ("usage", usage)]
+}

@@ -1,0 +1,162 @@
+//! What the command line needs of an engine that computes many requests at once.
+
+use anyhow::Result;
+use tiny_llm_formats::FinishReason;
+
+use super::Request;
+
+/// The bytes of a token's text.
+pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
+
+/// How many at once.
+#[derive(Debug, Clone, Copy)]
+pub struct BatchOptions {
+    /// Requests that are computed at once.
+    pub max_batch: usize,
+    /// At most this many rows a step; 0 is no limit, `None` the engine's own choice.
+    pub budget: Option<usize>,
+    /// Keys and values lie in so many pages; if none is said, each request has room for the whole
+    /// context.
+    pub pages: Option<usize>,
+    /// Pages are remembered: a request begins with those that hold its prompt's beginning.
+    pub share_prefixes: bool,
+}
+
+/// A request among others.
+#[derive(Debug, Clone)]
+pub struct BatchRequest {
+    /// What to generate.
+    pub request: Request,
+    /// Each of these ends the text as soon as it appears in it.
+    pub stop_texts: Vec<Vec<u8>>,
+}
+
+/// What a step tells about a request, by the number that [`Batch::submit`] gave it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BatchEvent {
+    /// The next token of its text.
+    Token(u64, u32),
+    /// Nothing more comes.
+    Finished(u64, FinishReason),
+}
+
+/// A request that is being computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchRow {
+    /// Its place in the cache.
+    pub slot: usize,
+    /// Its number.
+    pub id: u64,
+    /// Tokens of its prompt.
+    pub prompt: usize,
+    /// How many of its tokens have been computed.
+    pub computed: usize,
+    /// Tokens of its text so far.
+    pub new: usize,
+}
+
+/// What has been done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BatchCounts {
+    /// Forward passes.
+    pub steps: u64,
+    /// Rows in all of them.
+    pub rows: u64,
+    /// Where keys and values lie in pages.
+    pub pages: Option<PageCounts>,
+}
+
+/// Who has which pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PageCounts {
+    /// Pages that there are.
+    pub pages: usize,
+    /// Positions of each.
+    pub page_len: usize,
+    /// Pages that belong to somebody now.
+    pub used: usize,
+    /// The most that did after any step.
+    pub most_used: usize,
+    /// How often a request had to wait again, because there were no more pages.
+    pub preempted: u64,
+    /// Where pages are remembered: tokens that were found in them, and tokens that were looked for.
+    pub found: Option<(u64, u64)>,
+}
+
+/// How long requests waited: of all that are over, the median and the 99th percentile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchWaits {
+    /// Steps from a request's coming to its first token.
+    pub first_token_steps: [u64; 2],
+    /// Rows that were computed in that time.
+    pub first_token_rows: [u64; 2],
+    /// The most rows that were computed between two of its tokens.
+    pub longest_gap_rows: [u64; 2],
+}
+
+/// An engine that computes many requests at once.
+pub trait Batch {
+    /// Takes a request and gives it a number.
+    ///
+    /// # Errors
+    /// If it cannot be computed: an empty prompt, one longer than the context, a sampling option out
+    /// of range. Nothing else changes.
+    fn submit(&mut self, request: BatchRequest) -> Result<u64>;
+
+    /// One forward pass for all requests that have a place.
+    ///
+    /// # Errors
+    /// If logits came that are no numbers; the message names the weight that they come from.
+    fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> Result<()>;
+
+    /// Who is being computed.
+    fn rows(&self) -> Vec<BatchRow>;
+
+    /// What has been done so far.
+    fn counts(&self) -> BatchCounts;
+
+    /// How long requests waited; `None` if the engine keeps no records, or none is over.
+    fn waits(&mut self) -> Option<BatchWaits>;
+}
+
+/// How large a simulated engine is.
+#[derive(Debug, Clone, Copy)]
+pub struct SimulatedOptions {
+    /// Requests that are computed at once.
+    pub max_batch: usize,
+    /// At most this many rows a step; 0 is no limit.
+    pub budget: usize,
+    /// Pages for their keys and values.
+    pub pages: usize,
+    /// Pages are remembered: a request begins with those that hold its prompt's beginning.
+    pub share_prefixes: bool,
+    /// Longest sequence, prompt and answer together.
+    pub context: usize,
+}
+
+/// What a step has to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StepWork {
+    /// Rows of the forward pass.
+    pub rows: u64,
+    /// Positions of the cache that they look at, all together.
+    pub positions: u64,
+}
+
+/// An engine without a model: it decides who is computed when, and computes nothing.
+pub trait Simulated {
+    /// Takes a request, whose tokens are 0 and 1, and gives it a number.
+    ///
+    /// # Errors
+    /// As [`Batch::submit`].
+    fn submit(&mut self, prompt: Vec<u32>, max_new_tokens: usize) -> Result<u64>;
+
+    /// One step, and what it would have cost.
+    fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> StepWork;
+
+    /// Whether nothing is left to be done.
+    fn is_idle(&self) -> bool;
+
+    /// Who has which pages.
+    fn pages(&self) -> PageCounts;
+}

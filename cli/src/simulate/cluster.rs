@@ -1,0 +1,242 @@
+//! Replicas of an engine, and requests that come to them: what happens when.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    str::FromStr,
+};
+
+use anyhow::Result;
+
+use super::{
+    cost::Cost,
+    histogram::Histogram,
+    load::{Arrival, Arrivals, Load},
+};
+use crate::{BatchEvent, Simulated};
+
+/// Which replica gets a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Routing {
+    /// Each in turn.
+    RoundRobin,
+    /// The one with the fewest open requests.
+    LeastLoaded,
+    /// The one that has had the same beginning before, unless it has far more to do than others.
+    Prefix,
+}
+
+impl Routing {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::RoundRobin => "round-robin",
+            Self::LeastLoaded => "least-loaded",
+            Self::Prefix => "prefix",
+        }
+    }
+}
+
+impl FromStr for Routing {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        [Self::RoundRobin, Self::LeastLoaded, Self::Prefix]
+            .into_iter()
+            .find(|routing| routing.name() == name)
+            .ok_or_else(|| format!("found {name:?}, expected round-robin, least-loaded or prefix"))
+    }
+}
+
+/// Tokens by which a prompt's beginning is known.
+const BEGINNING: usize = 64;
+
+/// What came of a simulation.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Outcome {
+    /// Seconds from the first arrival to the last token.
+    pub seconds: f64,
+    pub prompt_tokens: u64,
+    pub new_tokens: u64,
+    pub steps: u64,
+    pub rows: u64,
+    pub preempted: u64,
+    /// Positions of prompts that were in a cache already.
+    pub attached: u64,
+    /// The most pages in use after any step, in any replica.
+    pub most_pages: usize,
+    /// From a request's arrival to its first token.
+    pub first_token: Histogram,
+    /// Between two tokens of a request.
+    pub gap: Histogram,
+    /// The longest gap of each request.
+    pub longest_gap: Histogram,
+}
+
+struct Replica {
+    engine: Box<dyn Simulated>,
+    /// When its step ends; if it is idle, when its last one did.
+    free_at: f64,
+    open: HashMap<u64, Open>,
+    /// Who has not been handed to the engine yet. It looks at all that it has in every step, and a
+    /// server would not hand it a queue of thousands either.
+    queue: VecDeque<Arrival>,
+}
+
+/// A request that has been told no end yet.
+struct Open {
+    arrived: f64,
+    last_token: Option<f64>,
+    longest_gap: f64,
+}
+
+impl Replica {
+    fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.engine.is_idle()
+    }
+
+    /// Requests that have not been told an end.
+    fn num_open(&self) -> usize {
+        self.open.len() + self.queue.len()
+    }
+
+    /// Hands over who waits, the first first, until the engine has so many.
+    fn fill(&mut self, most: usize) -> Result<()> {
+        while self.open.len() < most {
+            let Some(Arrival { time, prompt, max_new_tokens }) = self.queue.pop_front() else {
+                break;
+            };
+            let id = self.engine.submit(prompt, max_new_tokens)?;
+            self.open.insert(id, Open { arrived: time, last_token: None, longest_gap: 0.0 });
+        }
+        Ok(())
+    }
+}
+
+/// Replicas and the time.
+pub(super) struct Cluster {
+    replicas: Vec<Replica>,
+    routing: Routing,
+    turn: usize,
+    cost: Cost,
+    /// Requests that an engine is handed at most, those that it computes included.
+    handed: usize,
+    outcome: Outcome,
+    events: Vec<BatchEvent>,
+}
+
+impl Cluster {
+    pub(super) fn new(
+        engines: Vec<Box<dyn Simulated>>,
+        max_batch: usize,
+        routing: Routing,
+        cost: Cost,
+    ) -> Self {
+        let replica =
+            |engine| Replica { engine, free_at: 0.0, open: HashMap::new(), queue: VecDeque::new() };
+        Self {
+            replicas: engines.into_iter().map(replica).collect(),
+            routing,
+            turn: 0,
+            cost,
+            handed: 2 * max_batch,
+            outcome: Outcome::default(),
+            events: Vec::new(),
+        }
+    }
+
+    /// Serves the whole load, and calls `on_request` after each request is submitted.
+    pub(super) fn serve(mut self, load: &Load, mut on_request: impl FnMut()) -> Result<Outcome> {
+        let mut arrivals = Arrivals::new(load).peekable();
+        loop {
+            let step = self.next_step();
+            let arrives = arrivals.peek().map(|arrival| arrival.time);
+            match (arrives, step) {
+                (Some(time), Some((_, start))) if time > start => self.step(step)?,
+                (Some(_), _) => {
+                    let arrival = arrivals.next().expect("it was looked at");
+                    self.submit(arrival);
+                    on_request();
+                }
+                (None, Some(_)) => self.step(step)?,
+                (None, None) => break,
+            }
+        }
+        for replica in &self.replicas {
+            let pages = replica.engine.pages();
+            self.outcome.preempted += pages.preempted;
+            self.outcome.attached += pages.found.map_or(0, |(found, _)| found);
+            self.outcome.most_pages = self.outcome.most_pages.max(pages.most_used);
+            self.outcome.seconds = self.outcome.seconds.max(replica.free_at);
+        }
+        Ok(self.outcome)
+    }
+
+    /// The replica whose step begins first, and when.
+    fn next_step(&self) -> Option<(usize, f64)> {
+        let busy = self.replicas.iter().enumerate().filter(|(_, r)| !r.is_idle());
+        busy.map(|(i, r)| (i, r.free_at)).min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    fn submit(&mut self, arrival: Arrival) {
+        let to = self.route(&arrival.prompt);
+        let replica = &mut self.replicas[to];
+        if replica.is_idle() {
+            replica.free_at = replica.free_at.max(arrival.time);
+        }
+        self.outcome.prompt_tokens += arrival.prompt.len() as u64;
+        replica.queue.push_back(arrival);
+    }
+
+    fn route(&mut self, prompt: &[u32]) -> usize {
+        let n = self.replicas.len();
+        let open = |i: usize| self.replicas[i].num_open();
+        let least = (0..n).min_by_key(|&i| open(i)).expect("at least one replica");
+        match self.routing {
+            Routing::RoundRobin => {
+                self.turn = (self.turn + 1) % n;
+                self.turn
+            }
+            Routing::LeastLoaded => least,
+            Routing::Prefix => {
+                let beginning = prompt.iter().take(BEGINNING);
+                let key = beginning.fold(1u64, |key, token| key << 1 ^ u64::from(*token));
+                let home = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % n;
+                // Work that is saved is no help if it has to wait for twice as much.
+                if open(home) > 2 * open(least) + 8 { least } else { home }
+            }
+        }
+    }
+
+    fn step(&mut self, step: Option<(usize, f64)>) -> Result<()> {
+        let (i, start) = step.expect("a step that begins");
+        let replica = &mut self.replicas[i];
+        replica.fill(self.handed)?;
+        self.events.clear();
+        let work = replica.engine.step(&mut |event| self.events.push(event));
+        let end = start + self.cost.of(work);
+        replica.free_at = end;
+        self.outcome.steps += 1;
+        self.outcome.rows += work.rows;
+        for event in self.events.drain(..) {
+            match event {
+                BatchEvent::Token(id, _) => {
+                    let Some(open) = replica.open.get_mut(&id) else { continue };
+                    self.outcome.new_tokens += 1;
+                    match open.last_token.replace(end) {
+                        None => self.outcome.first_token.add(end - open.arrived),
+                        Some(last) => {
+                            self.outcome.gap.add(end - last);
+                            open.longest_gap = open.longest_gap.max(end - last);
+                        }
+                    }
+                }
+                BatchEvent::Finished(id, _) => {
+                    let open = replica.open.remove(&id);
+                    if let Some(gap) = open.map(|open| open.longest_gap).filter(|gap| *gap > 0.0) {
+                        self.outcome.longest_gap.add(gap);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,209 @@
+//! Requests that come at random: when, how long, and with which beginning.
+
+use fastrand::Rng;
+
+/// What requests are like.
+#[derive(Debug, Clone)]
+pub(super) struct Load {
+    /// Requests in all.
+    pub requests: usize,
+    /// Requests a second, on average.
+    pub rate: f64,
+    /// How much faster they come while they come; in between there are pauses. 1 has none.
+    pub burst: f64,
+    /// Tokens of a prompt.
+    pub prompt: LogNormal,
+    /// Tokens of an answer.
+    pub answer: LogNormal,
+    /// So many prompts have a beginning that they share, one of these many.
+    pub shared_prompts: usize,
+    /// Tokens of such a beginning.
+    pub shared_tokens: usize,
+    /// Longest sequence, prompt and answer together.
+    pub context: usize,
+    pub seed: u64,
+}
+
+/// Lengths whose logarithm has a normal distribution, as those of real conversations nearly have.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LogNormal {
+    pub median: f64,
+    /// Standard deviation of the logarithm.
+    pub sigma: f64,
+}
+
+/// One request.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Arrival {
+    /// When, in seconds from the start.
+    pub time: f64,
+    pub prompt: Vec<u32>,
+    pub max_new_tokens: usize,
+}
+
+/// Seconds that a burst lasts on average.
+const BURST: f64 = 10.0;
+/// Tokens that spell a number, a bit each.
+const NAME: usize = 64;
+
+/// The requests of a load, in the order of their times. The same seed gives the same requests.
+pub(super) struct Arrivals<'a> {
+    load: &'a Load,
+    rng: Rng,
+    time: f64,
+    /// When the burst ends.
+    burst_end: f64,
+    next: usize,
+}
+
+impl<'a> Arrivals<'a> {
+    pub(super) fn new(load: &'a Load) -> Self {
+        let mut rng = Rng::with_seed(load.seed);
+        let burst_end = exponential(&mut rng, BURST);
+        Self { load, rng, time: 0.0, burst_end, next: 0 }
+    }
+
+    /// The next arrival of an interrupted Poisson process.
+    fn advance(&mut self) {
+        let Load { rate, burst, .. } = *self.load;
+        let mut gap = exponential(&mut self.rng, 1.0 / (rate * burst));
+        while burst > 1.0 && self.time + gap > self.burst_end {
+            gap -= self.burst_end - self.time;
+            self.time = self.burst_end + exponential(&mut self.rng, BURST * (burst - 1.0));
+            self.burst_end = self.time + exponential(&mut self.rng, BURST);
+        }
+        self.time += gap;
+    }
+}
+
+impl Iterator for Arrivals<'_> {
+    type Item = Arrival;
+
+    fn next(&mut self) -> Option<Arrival> {
+        let load = self.load;
+        if self.next == load.requests {
+            return None;
+        }
+        self.advance();
+        let shared = if load.shared_prompts > 0 { load.shared_tokens } else { 0 };
+        let room = load.context.saturating_sub(shared).max(2);
+        let own = load.prompt.draw(&mut self.rng).clamp(1, room - 1);
+        let mut prompt = Vec::with_capacity(shared + own);
+        if shared > 0 {
+            let which = self.rng.u64(..load.shared_prompts as u64);
+            spell(which, shared, &mut prompt);
+        }
+        spell(self.next as u64, own, &mut prompt);
+        let max_new_tokens = load.answer.draw(&mut self.rng).clamp(1, room - own);
+        self.next += 1;
+        Some(Arrival { time: self.time, prompt, max_new_tokens })
+    }
+}
+
+/// Appends `tokens` tokens that say `number`.
+fn spell(number: u64, tokens: usize, out: &mut Vec<u32>) {
+    // Spread over all bits, so that the first few tokens differ already.
+    let bits = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    out.extend((0..tokens).map(|i| (bits >> (i % NAME) & 1) as u32));
+}
+
+impl LogNormal {
+    fn draw(self, rng: &mut Rng) -> usize {
+        // Box and Muller.
+        let radius = (-2.0 * uniform(rng).ln()).sqrt();
+        let normal = radius * (std::f64::consts::TAU * uniform(rng)).cos();
+        (self.median * (self.sigma * normal).exp()).round() as usize
+    }
+}
+
+fn exponential(rng: &mut Rng, mean: f64) -> f64 {
+    -mean * uniform(rng).ln()
+}
+
+/// Above 0, and at most 1.
+fn uniform(rng: &mut Rng) -> f64 {
+    1.0 - rng.f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(burst: f64) -> Load {
+        Load {
+            requests: 20_000,
+            rate: 5.0,
+            burst,
+            prompt: LogNormal { median: 100.0, sigma: 0.8 },
+            answer: LogNormal { median: 50.0, sigma: 0.5 },
+            shared_prompts: 0,
+            shared_tokens: 0,
+            context: 100_000,
+            seed: 3,
+        }
+    }
+
+    fn gaps(load: &Load) -> Vec<f64> {
+        let times: Vec<f64> = Arrivals::new(load).map(|arrival| arrival.time).collect();
+        times.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    }
+
+    /// The standard deviation by the mean: 1 for a Poisson process.
+    fn variation(gaps: &[f64]) -> f64 {
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let square = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        square.sqrt() / mean
+    }
+
+    #[test]
+    fn rates_and_bursts() {
+        let mean = |gaps: &[f64]| gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let (even, bursts) = (gaps(&load(1.0)), gaps(&load(4.0)));
+        assert!((mean(&even) - 0.2).abs() < 0.005, "{}", mean(&even));
+        assert!((variation(&even) - 1.0).abs() < 0.03, "{}", variation(&even));
+        assert!((mean(&bursts) - 0.2).abs() < 0.03, "{}", mean(&bursts));
+        assert!(variation(&bursts) > 2.0, "{}", variation(&bursts));
+    }
+
+    #[test]
+    fn lengths() {
+        let mut prompts: Vec<usize> =
+            Arrivals::new(&load(1.0)).map(|arrival| arrival.prompt.len()).collect();
+        prompts.sort_unstable();
+        let at = |share: f64| prompts[(share * prompts.len() as f64) as usize] as f64;
+        assert!((at(0.5) / 100.0 - 1.0).abs() < 0.03, "{}", at(0.5));
+        // One standard deviation above the median.
+        assert!((at(0.8413) / (100.0 * 0.8f64.exp()) - 1.0).abs() < 0.04, "{}", at(0.8413));
+    }
+
+    #[test]
+    fn prompts_share_a_beginning_and_differ_after_it() {
+        let load = Load { shared_prompts: 3, shared_tokens: 70, requests: 200, ..load(1.0) };
+        let prompts: Vec<_> = Arrivals::new(&load).map(|arrival| arrival.prompt).collect();
+        let mut beginnings: Vec<_> = prompts.iter().map(|prompt| &prompt[..70]).collect();
+        beginnings.sort_unstable();
+        beginnings.dedup();
+        assert_eq!(beginnings.len(), 3);
+        let same = prompts.iter().filter(|prompt| prompt[70..] == prompts[0][70..]).count();
+        assert_eq!(same, 1);
+    }
+
+    #[test]
+    fn nothing_is_longer_than_the_context() {
+        let load = Load { context: 64, requests: 500, ..load(1.0) };
+        for arrival in Arrivals::new(&load) {
+            assert!(!arrival.prompt.is_empty() && arrival.max_new_tokens > 0);
+            assert!(arrival.prompt.len() + arrival.max_new_tokens <= 64);
+        }
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_requests() {
+        let arrivals = |seed| {
+            let load = Load { seed, requests: 50, ..load(2.0) };
+            Arrivals::new(&load).collect::<Vec<_>>()
+        };
+        assert_eq!(arrivals(1), arrivals(1));
+        assert_ne!(arrivals(1), arrivals(2));
+    }
+}

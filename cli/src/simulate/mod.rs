@@ -1,0 +1,216 @@
+//! `simulate`: the scheduler and the pages of week 3's engine under a load that no laptop could
+//! serve. Who is computed when is decided by the engine itself; only the model is replaced, by what
+//! its steps cost.
+
+mod cluster;
+mod cost;
+mod histogram;
+mod load;
+mod report;
+
+use std::{path::PathBuf, process::ExitCode, time::Instant};
+
+use anyhow::{Result, ensure};
+
+use super::{
+    BatchOptions, Engine, LoadOptions, SimulatedOptions,
+    options::{at_least_one, count},
+    output::{Output, note},
+};
+use cluster::{Cluster, Routing};
+use cost::Cost;
+use load::{Load, LogNormal};
+use report::Case;
+
+#[derive(clap::Args)]
+#[command(
+    after_help = "A step costs A milliseconds, B microseconds for each row, and C nanoseconds for each position that its rows look at: \
+--cost A,B,C. With --model they are measured here, by running batches of that model, and the fit's error is told. \
+Options that take a LIST try each of its values with each of the others', and print a row for each."
+)]
+pub(super) struct Args {
+    /// Requests that come
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = up_to::<100_000_000>)]
+    requests: usize,
+    /// Requests a second, on average: a LIST, as 1,2,4
+    #[arg(long, value_name = "LIST", default_value = "1", value_delimiter = ',', value_parser = positive)]
+    rate: Vec<f64>,
+    /// Requests come in bursts of some ten seconds, so many times as fast, with pauses between them
+    #[arg(long, value_name = "X", default_value = "1", value_parser = from_one)]
+    burst: f64,
+    /// Median tokens of a prompt
+    #[arg(long, value_name = "N", default_value = "128", value_parser = positive)]
+    prompt_tokens: f64,
+    /// Median tokens of an answer
+    #[arg(long, value_name = "N", default_value = "64", value_parser = positive)]
+    answer_tokens: f64,
+    /// How much lengths differ: the standard deviation of their logarithm
+    #[arg(long, value_name = "X", default_value = "0.8", value_parser = not_negative)]
+    spread: f64,
+    /// Every prompt begins with one of so many texts that others share
+    #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
+    shared_prompts: usize,
+    /// Tokens of such a text
+    #[arg(long, value_name = "N", default_value = "500", value_parser = up_to::<1_000_000>)]
+    shared_tokens: usize,
+    /// Of the random numbers
+    #[arg(long, value_name = "N", default_value = "0")]
+    seed: u64,
+    /// Requests that are computed at once: a LIST
+    #[arg(long, value_name = "LIST", default_value = "16", value_delimiter = ',', value_parser = up_to::<4096>)]
+    max_batch: Vec<usize>,
+    /// Rows a step at most, of prompts and answers together; 0 is no limit: a LIST
+    #[arg(long, value_name = "LIST", default_value = "512", value_delimiter = ',', value_parser = count)]
+    budget: Vec<usize>,
+    /// Pages for keys and values, of 32 positions each: a LIST
+    #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = up_to::<10_000_000>)]
+    pages: Vec<usize>,
+    /// Remember the pages of prompts, so that a request computes only what no other has
+    #[arg(long)]
+    share_prefixes: bool,
+    /// Longest sequence, prompt and answer together
+    #[arg(short = 'c', long, value_name = "N", default_value = "4096", value_parser = up_to::<1_000_000>)]
+    context: usize,
+    /// Engines that serve side by side: a LIST
+    #[arg(long, value_name = "LIST", default_value = "1", value_delimiter = ',', value_parser = up_to::<1024>)]
+    replicas: Vec<usize>,
+    /// Which of them gets a request: a LIST of round-robin, least-loaded, prefix
+    #[arg(long, value_name = "LIST", default_value = "round-robin", value_delimiter = ',')]
+    routing: Vec<Routing>,
+    /// What a step costs
+    #[arg(long, value_name = "A,B,C", conflicts_with = "model")]
+    cost: Option<Cost>,
+    /// Measure the cost with this model folder or GGUF file [default: the embedded model]
+    #[arg(long, value_name = "PATH")]
+    model: Option<PathBuf>,
+    /// Threads to measure with [default: one for each physical core]
+    #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
+    threads: Option<usize>,
+    /// Print a JSON object for each row
+    #[arg(long, conflicts_with = "svg")]
+    json: bool,
+    /// Also draw throughput against latency
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+    let cost = match args.cost {
+        Some(cost) => cost,
+        None => measured::<E>(args)?,
+    };
+    let mut cases = Vec::new();
+    for &max_batch in &args.max_batch {
+        for &budget in &args.budget {
+            for &pages in &args.pages {
+                let options = SimulatedOptions {
+                    max_batch,
+                    budget,
+                    pages,
+                    share_prefixes: args.share_prefixes,
+                    context: args.context,
+                };
+                for &replicas in &args.replicas {
+                    for &routing in &args.routing {
+                        for &rate in &args.rate {
+                            let case =
+                                simulated::<E>(args, options, replicas, routing, rate, cost)?;
+                            cases.push(case);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    if let Some(file) = &args.svg {
+        report::draw(&cases, file)?;
+    }
+    let text = if args.json { report::as_json(&cases) } else { report::as_table(&cases) };
+    Output::new().print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn simulated<E: Engine>(
+    args: &Args,
+    options: SimulatedOptions,
+    replicas: usize,
+    routing: Routing,
+    rate: f64,
+    cost: Cost,
+) -> Result<Case> {
+    let engines: Result<Vec<_>> = (0..replicas).map(|_| E::simulated(options)).collect();
+    // A request that fits no page has nowhere to go, so none is longer than all of them.
+    let page_len = E::simulated(options)?.pages().page_len;
+    let context = options.context.min(options.pages.saturating_mul(page_len));
+    let lengths = |median| LogNormal { median, sigma: args.spread };
+    ensure!(
+        args.shared_prompts == 0 || args.shared_tokens + 2 <= context,
+        "--shared-tokens {}: a sequence has room for {context} tokens",
+        args.shared_tokens
+    );
+    let load = Load {
+        requests: args.requests,
+        rate,
+        burst: args.burst,
+        prompt: lengths(args.prompt_tokens),
+        answer: lengths(args.answer_tokens),
+        shared_prompts: args.shared_prompts,
+        shared_tokens: args.shared_tokens,
+        context,
+        seed: args.seed,
+    };
+    let start = Instant::now();
+    let mut submitted = 0usize;
+    let outcome = Cluster::new(engines?, options.max_batch, routing, cost).serve(&load, || {
+        submitted += 1;
+        if submitted.is_multiple_of(100_000) {
+            let seconds = start.elapsed().as_secs_f64();
+            note(&format!("{submitted} of {} requests, {seconds:.0} s", args.requests));
+        }
+    })?;
+    Ok(Case { options, replicas, routing, rate, outcome })
+}
+
+/// What a step of a model costs here.
+fn measured<E: Engine>(args: &Args) -> Result<Cost> {
+    let path = args.model.clone().unwrap_or_else(|| super::options::embedded("tiny-story"));
+    let options = LoadOptions { week: Some(2), threads: args.threads, ..LoadOptions::default() };
+    let engine = E::load(&path, &options)?;
+    let (context, vocabulary) = (engine.config().max_positions, engine.config().vocab_size);
+    let described = engine.described();
+    let batch = BatchOptions { max_batch: 16, budget: Some(0), pages: None, share_prefixes: false };
+    let mut batch = engine.into_batch(batch, Box::new(|_| Vec::new()))?;
+    let fit = cost::measure(batch.as_mut(), context.min(args.context).min(1024), vocabulary)?;
+    note(&format!(
+        "measured {} steps of {} ({described}): --cost {}; half of them are within {:.1} % of that, 9 of 10 within {:.0} %",
+        fit.steps,
+        path.display(),
+        fit.cost.spelled(),
+        100.0 * fit.median_error,
+        100.0 * fit.largest_error,
+    ));
+    Ok(fit.cost)
+}
+
+fn up_to<const MOST: usize>(text: &str) -> Result<usize, String> {
+    count(text)
+        .ok()
+        .filter(|n| (1..=MOST).contains(n))
+        .ok_or_else(|| format!("expected a whole number from 1 to {MOST}"))
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|x: &f64| x.is_finite())
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    number(text).filter(|x| *x > 0.0).ok_or_else(|| "expected a number above 0".to_owned())
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    number(text).filter(|x| *x >= 0.0).ok_or_else(|| "expected a number from 0 on".to_owned())
+}
+
+fn from_one(text: &str) -> Result<f64, String> {
+    number(text).filter(|x| *x >= 1.0).ok_or_else(|| "expected a number from 1 on".to_owned())
+}

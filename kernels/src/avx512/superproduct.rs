@@ -1,0 +1,146 @@
+//! The product of two panels of blocks of 256 weights and some rows of activations.
+//!
+//! A sum of products with whole-number scales is one too, and exact in a float as long as it is below
+//! 2²⁴: so it is added up in floats, which one instruction does, [`chain`] by chain.
+
+use std::arch::x86_64::*;
+
+use super::{
+    panel::Panel,
+    product::{Sums, four_at, integers},
+};
+use crate::{
+    format::{Format, Zero},
+    input::{GROUP, Int8Group, SUM},
+};
+
+/// How many products of sums and scales are below 2²⁴ together.
+const fn chain<F: Format>() -> usize {
+    // Codes without their offset, and activations up to 127; scales have 4 bits in Q2_K and signs in
+    // formats with an offset, otherwise 6 bits.
+    let (code, scale) = match F::ZERO {
+        Zero::Offset(offset) => (offset as usize, if F::HIGHEST == 7 { 32 } else { 128 }),
+        Zero::Minimum => (F::HIGHEST as usize, if F::PER_SCALE == 16 { 15 } else { 63 }),
+    };
+    let one = F::PER_SCALE * code * 127 * scale;
+    let mut chain = GROUP / F::PER_SCALE;
+    while chain * one >= 1 << 24 {
+        chain /= 2;
+    }
+    chain
+}
+
+/// Which sums are added one after the other: those of a part, as few rows have them, are neighbours.
+const fn order<F: Format>() -> [usize; GROUP / SUM] {
+    match F::PER_SCALE {
+        32 => [0, 1, 4, 5, 2, 3, 6, 7, 0, 0, 0, 0, 0, 0, 0, 0],
+        _ => [0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15],
+    }
+}
+
+/// The most sums that wait for the other half.
+const WAITING: usize = 3;
+
+/// Adds the products of two panels and `N` groups of activations to `out`.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
+pub(super) fn add<F: Format, const N: usize>(
+    panels: &[Panel; 2],
+    x: [&Int8Group; N],
+    out: &mut [Sums; N],
+) {
+    let (chain, order) = (const { chain::<F>() }, const { order::<F>() });
+    let starts = starts::<F, N>(x);
+    let mut waiting = [[[_mm512_setzero_ps(); 2]; N]; WAITING];
+    let mut total = [[_mm512_setzero_ps(); 2]; N];
+    for i in 0..GROUP / F::PER_SCALE / chain {
+        total = [[_mm512_setzero_ps(); 2]; N];
+        for &piece in &order[i * chain..(i + 1) * chain] {
+            let sums = integers!(F, N, panels, x, piece, starts);
+            for n in 0..N {
+                for h in 0..2 {
+                    let scale = panels[h].scales[piece * F::PER_SCALE / SUM];
+                    total[n][h] = _mm512_fmadd_ps(
+                        _mm512_cvtepi32_ps(sums[n][h]),
+                        _mm512_castsi512_ps(scale),
+                        total[n][h],
+                    );
+                }
+            }
+        }
+        // Two by two, then these two by two: a sum is done when its second half is.
+        let halves = i.trailing_ones() as usize;
+        for waiting in &waiting[..halves] {
+            for n in 0..N {
+                for h in 0..2 {
+                    total[n][h] = _mm512_add_ps(waiting[n][h], total[n][h]);
+                }
+            }
+        }
+        if halves < WAITING {
+            waiting[halves] = total;
+        }
+    }
+    let pairs = pairs::<F, N>(x);
+    for h in 0..2 {
+        let [d, dmin] = [8, 9].map(|i| _mm512_castsi512_ps(panels[h].minimums[i]));
+        let minimums = minimums::<F, N>(&panels[h], &pairs);
+        for n in 0..N {
+            let mut scaled = _mm512_mul_ps(d, total[n][h]);
+            if F::ZERO == Zero::Minimum {
+                scaled = _mm512_fnmadd_ps(dmin, _mm512_cvtepi32_ps(minimums[n]), scaled);
+            }
+            out[n][h] = _mm512_fmadd_ps(scaled, _mm512_set1_ps(x[n].scales[0]), out[n][h]);
+        }
+    }
+}
+
+/// What the offset takes off the sums of products, which is the same in all rows.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl")]
+fn starts<F: Format, const N: usize>(x: [&Int8Group; N]) -> [[i32; GROUP / SUM]; N] {
+    let mut starts = [[0; GROUP / SUM]; N];
+    if let Zero::Offset(offset) = F::ZERO {
+        for n in 0..N {
+            for (start, &sum) in starts[n].iter_mut().zip(&x[n].sums) {
+                *start = -i32::from(offset) * i32::from(sum);
+            }
+        }
+    }
+    starts
+}
+
+/// Sums of activations in pairs of 16 bits, as minimums lie in a panel: of 16 each, or of 32.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl")]
+fn pairs<F: Format, const N: usize>(x: [&Int8Group; N]) -> [[i32; 8]; N] {
+    let mut pairs = [[0; 8]; N];
+    for n in 0..N {
+        // SAFETY: 16 sums of 16 bits are 32 bytes, as are 8 numbers of 32 bits.
+        unsafe {
+            let mut sums = _mm256_loadu_si256(x[n].sums.as_ptr().cast());
+            if F::PER_SCALE == 32 {
+                let both = _mm256_madd_epi16(sums, _mm256_set1_epi16(1));
+                sums = _mm256_zextsi128_si256(_mm256_cvtepi32_epi16(both));
+            }
+            _mm256_storeu_si256(pairs[n].as_mut_ptr().cast(), sums);
+        }
+    }
+    pairs
+}
+
+/// The sums of products of minimums and of sums of activations.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vnni")]
+fn minimums<F: Format, const N: usize>(panel: &Panel, pairs: &[[i32; 8]; N]) -> [__m512i; N] {
+    let mut products = [_mm512_setzero_si512(); N];
+    if F::ZERO == Zero::Minimum {
+        for i in 0..GROUP / F::PER_SCALE / 2 {
+            for n in 0..N {
+                let both = _mm512_set1_epi32(pairs[n][i]);
+                products[n] = _mm512_dpwssd_epi32(products[n], panel.minimums[i], both);
+            }
+        }
+    }
+    products
+}

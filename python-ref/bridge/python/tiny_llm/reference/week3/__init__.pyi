@@ -1,0 +1,16 @@
+from . import accept as accept
+from . import draft_length as draft_length
+from . import engine as engine
+from . import lookup as lookup
+from . import paged as paged
+from . import parts as parts
+from . import pool as pool
+from . import prefix_hash as prefix_hash
+from . import prefix_index as prefix_index
+from . import prompt_file as prompt_file
+from . import request as request
+from . import scheduler as scheduler
+from . import slots as slots
+from . import speculate as speculate
+from . import stop as stop
+from . import timeline as timeline

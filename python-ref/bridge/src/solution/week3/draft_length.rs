@@ -1,0 +1,93 @@
+//! Day 6: how many drafts pay.
+
+use pyo3::prelude::*;
+
+use super::{accept::few, rust::draft_length as rust};
+use crate::{
+    background::{Kept, call},
+    convert::{Count, Double},
+    shapes::wrong,
+};
+
+pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(expected_tokens, m)?)?;
+    m.add_function(wrap_pyfunction!(best_length, m)?)?;
+    m.add_class::<DraftLength>()
+}
+
+fn rate_of(rate: Double) -> PyResult<f64> {
+    if (0.0..=1.0).contains(&rate.0) {
+        return Ok(rate.0);
+    }
+    Err(wrong("rate", &rate.0.to_string(), "a probability, 0 to 1"))
+}
+
+fn costs(row: Double, draft: Double) -> PyResult<rust::Costs> {
+    for (argument, x) in [("row", row.0), ("draft", draft.0)] {
+        if !(0.0..=1e9).contains(&x) {
+            return Err(wrong(argument, &x.to_string(), "a cost from 0 to 1e9"));
+        }
+    }
+    Ok(rust::Costs { row: row.0, draft: draft.0 })
+}
+
+/// How many tokens a pass with `k` drafts gives in the mean.
+#[pyfunction]
+fn expected_tokens(py: Python<'_>, rate: Double, k: Count) -> PyResult<f64> {
+    let (rate, k) = (rate_of(rate)?, few("k", k)?);
+    call(py, move || rust::expected_tokens(rate, k))
+}
+
+/// The number of drafts, from 0 to `most`, with the most tokens for what a pass costs, where each
+/// further row costs `row` and proposing a token costs `draft`.
+#[pyfunction]
+fn best_length(
+    py: Python<'_>,
+    rate: Double,
+    row: Double,
+    draft: Double,
+    most: Count,
+) -> PyResult<usize> {
+    let (rate, costs, most) = (rate_of(rate)?, costs(row, draft)?, few("most", most)?);
+    call(py, move || rust::best_length(rate, costs, most))
+}
+
+/// Keeps count of what was accepted, and says how many tokens to draft next.
+#[pyclass]
+pub(crate) struct DraftLength {
+    length: Kept<rust::DraftLength>,
+    most: usize,
+}
+
+#[pymethods]
+impl DraftLength {
+    #[new]
+    fn new(most: Count, row: Double, draft: Double) -> PyResult<Self> {
+        let (costs, most) = (costs(row, draft)?, few("most", most)?);
+        Ok(Self { length: Kept::new(rust::DraftLength::new(most, costs)), most })
+    }
+
+    /// Takes what became of the drafts of a pass.
+    fn observe(&mut self, py: Python<'_>, drafted: Count, accepted: Count) -> PyResult<()> {
+        let (drafted, accepted) = (few("drafted", drafted)?, accepted.0);
+        if accepted > drafted {
+            let expected = format!("at most {drafted}, as many as were drafted");
+            return Err(wrong("accepted", &accepted.to_string(), &expected));
+        }
+        self.length.call(py, move |length| length.observe(drafted, accepted))
+    }
+
+    /// How many tokens to draft for the next pass.
+    fn choose(&mut self, py: Python<'_>) -> PyResult<usize> {
+        self.length.call(py, rust::DraftLength::choose)
+    }
+
+    /// The part of drafts that was kept, of those that were looked at.
+    fn rate(&self, py: Python<'_>) -> PyResult<f64> {
+        self.length.call(py, |length| length.rate())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("DraftLength({})", self.most)
+    }
+}

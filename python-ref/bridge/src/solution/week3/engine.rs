@@ -1,0 +1,110 @@
+//! Day 1: the engine.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+
+use super::{
+    super::{
+        rust::week2::cache::CacheShape,
+        week1::generate::FinishReason,
+        week2::{
+            cache::{CacheType, check},
+            model::{Model, plan},
+        },
+    },
+    request::{Request, reason},
+    rust::{
+        engine::{self as rust, EngineOptions},
+        room::dense,
+    },
+};
+use crate::{background::Kept, convert::Count, panics::wrong_argument, shapes::wrong};
+
+pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<Engine>()
+}
+
+/// Requests, a model and a cache. The text of token 12 is `<12>` here.
+#[pyclass]
+pub(crate) struct Engine {
+    engine: Kept<rust::Engine>,
+    max_batch: usize,
+    context: usize,
+}
+
+/// A request's next token, or why it ended.
+type Event = (u64, Option<u32>, Option<FinishReason>);
+
+#[pymethods]
+impl Engine {
+    #[new]
+    #[pyo3(
+        signature = (model, max_batch, context, cache_type=CacheType::F32, *, budget=None),
+        text_signature = "(model, max_batch, context, cache_type=..., *, budget=None)"
+    )]
+    fn new(
+        model: Model,
+        max_batch: Count,
+        context: Count,
+        cache_type: CacheType,
+        budget: Option<Count>,
+    ) -> PyResult<Self> {
+        let budget = budget.map(|rows| rows.0);
+        if let Some(rows) = budget.filter(|&rows| rows < 2) {
+            return Err(wrong("budget", &rows.to_string(), "2 or more"));
+        }
+        let (c, sequences) = (&model.0.config, max_batch.0);
+        let context = context.0.min(c.max_positions);
+        let (layers, kv_heads, head_dim) = (c.n_layers, c.n_kv_heads, c.head_dim);
+        check(CacheShape { layers, sequences, kv_heads, capacity: context, head_dim }, cache_type)?;
+        let cache = dense(&model.0, sequences, context, cache_type.into());
+        let bytes = Box::new(|token| format!("<{token}>").into_bytes());
+        let options = EngineOptions { budget, ..EngineOptions::default() };
+        let engine = rust::Engine::new(model.0, Arc::new(plan()), cache, options, bytes);
+        Ok(Self { engine: Kept::new(engine), max_batch: sequences, context })
+    }
+
+    /// Takes a request and gives it a number.
+    fn submit(&mut self, py: Python<'_>, request: Request) -> PyResult<u64> {
+        let id = self.engine.call(py, move |engine| engine.submit(request.0))?;
+        id.map_err(wrong_argument("request"))
+    }
+
+    /// Ends a request whose client has gone; returns whether there was such a request.
+    fn cancel(&mut self, py: Python<'_>, id: Count) -> PyResult<bool> {
+        self.engine.call(py, move |engine| engine.cancel(id.0 as u64))
+    }
+
+    /// One forward pass. Of each request that something became of: its number, and its next token
+    /// or why it ended.
+    fn step(&mut self, py: Python<'_>) -> PyResult<Vec<Event>> {
+        self.engine.call(py, |engine| {
+            let mut events = Vec::new();
+            engine.step(&mut |event| {
+                events.push(match event {
+                    rust::Event::Token { id, token } => (id, Some(token), None),
+                    rust::Event::Finished { id, reason: why } => (id, None, Some(reason(why))),
+                });
+            });
+            events
+        })
+    }
+
+    /// Whether nothing is left to be done.
+    fn is_idle(&self, py: Python<'_>) -> PyResult<bool> {
+        self.engine.call(py, |engine| engine.is_idle())
+    }
+
+    /// Forward passes so far, rows in all of them, and the most rows of one.
+    fn counts(&self, py: Python<'_>) -> PyResult<(u64, u64, usize)> {
+        self.engine.call(py, |engine| {
+            let counts = engine.counts();
+            (counts.steps, counts.rows, counts.most_rows)
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Engine(max_batch={}, context={})", self.max_batch, self.context)
+    }
+}

@@ -1,0 +1,88 @@
+//! Day 5: an index of pages.
+
+use pyo3::prelude::*;
+
+use super::rust::{
+    pool::{BlockPool, Page},
+    prefix_hash::{HashPage, hash_page},
+    prefix_index as rust,
+};
+use crate::{
+    background::Kept,
+    convert::{Count, Ids},
+    memory::room,
+    shapes::at_least_one,
+};
+
+pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PrefixIndex>()
+}
+
+/// An index, and the pool that its pages come from.
+struct Shelf {
+    index: rust::PrefixIndex,
+    pool: BlockPool,
+}
+
+/// A pool of pages, and an index of those that hold the beginnings of texts. With `collide` all pages
+/// have one of four names.
+#[pyclass]
+pub(crate) struct PrefixIndex {
+    shelf: Kept<Shelf>,
+    pages: usize,
+    page_len: usize,
+}
+
+#[pymethods]
+impl PrefixIndex {
+    #[new]
+    #[pyo3(signature = (pages, page_len, collide=false))]
+    fn new(pages: Count, page_len: Count, collide: bool) -> PyResult<Self> {
+        let (pages, page_len) = (pages.0, page_len.0);
+        at_least_one("page_len", page_len)?;
+        room("the pool", &[pages, 16])?;
+        let hash: HashPage =
+            if collide { |before, tokens| hash_page(before, tokens) & 3 } else { hash_page };
+        let index = rust::PrefixIndex::new(1, page_len, hash);
+        let shelf = Shelf { index, pool: BlockPool::new(pages) };
+        Ok(Self { shelf: Kept::new(shelf), pages, page_len })
+    }
+
+    /// A sequence computes `tokens [L]` in pages of its own, tells the index, and goes. The numbers of
+    /// its pages, or None if too few are free.
+    fn compute(&mut self, py: Python<'_>, tokens: Ids<1>) -> PyResult<Option<Vec<usize>>> {
+        let (tokens, page_len) = (tokens.to_vec(), self.page_len);
+        self.shelf.call(py, move |Shelf { index, pool }| {
+            let n = tokens.len() / page_len;
+            if !pool.can_allocate(n) {
+                return None;
+            }
+            let table: Vec<Page> = (0..n).filter_map(|_| pool.allocate()).collect();
+            let numbers = table.iter().map(Page::index).collect();
+            index.insert(&tokens, &table, pool);
+            table.into_iter().for_each(|page| pool.release(page));
+            Some(numbers)
+        })
+    }
+
+    /// The numbers of the pages that hold the beginning of `tokens [L]`.
+    fn find(&mut self, py: Python<'_>, tokens: Ids<1>) -> PyResult<Vec<usize>> {
+        let tokens = tokens.to_vec();
+        self.shelf
+            .call(py, move |shelf| shelf.index.find(&tokens).into_iter().map(Page::index).collect())
+    }
+
+    /// Gives up the page that was used longest ago; whether there was one.
+    fn evict(&mut self, py: Python<'_>) -> PyResult<bool> {
+        self.shelf.call(py, |Shelf { index, pool }| index.evict(pool))
+    }
+
+    /// Pages in the index, and free ones.
+    fn counts(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
+        self.shelf.call(py, |shelf| (shelf.index.len(), shelf.pool.num_free()))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("PrefixIndex({}, {})", self.pages, self.page_len)
+    }
+}

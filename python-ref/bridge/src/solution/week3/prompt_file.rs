@@ -1,0 +1,111 @@
+//! Day 5: a prompt in a file.
+
+use pyo3::prelude::*;
+use tiny_llm_formats::tensor::tensor;
+
+use super::{
+    super::{
+        rust::week2::cache::{CacheShape, Cells, DenseCache, KvCache as _},
+        week1::sampling::Seed,
+        week2::cache::{CacheType, check},
+    },
+    rust::prompt_file as rust,
+};
+use crate::{
+    background::call,
+    convert::{Count, Floats, Ids},
+    panics::value_error,
+    shapes::{Shapes, every},
+};
+
+pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(encode, m)?)?;
+    m.add_function(wrap_pyfunction!(decode, m)?)
+}
+
+/// The file of `tokens [n]`, with `keys [layers, H, n, D]` and `values [layers, H, n, D]`.
+#[pyfunction]
+#[pyo3(
+    signature = (tokens, keys, values, fingerprint, cache_type=CacheType::F32),
+    text_signature = "(tokens, keys, values, fingerprint, cache_type=...)"
+)]
+fn encode(
+    py: Python<'_>,
+    tokens: Ids<1>,
+    keys: Floats,
+    values: Floats,
+    fingerprint: Seed,
+    cache_type: CacheType,
+) -> PyResult<Vec<u8>> {
+    let tokens = tokens.to_vec();
+    let mut shapes = Shapes::default();
+    shapes.set("n", tokens.len(), "tokens");
+    shapes.fit("keys", "layers H n D", &keys)?;
+    shapes.fit("values", "layers H n D", &values)?;
+    every("keys", &keys.0, "numbers of at most 65504 in size", |x| x.abs() <= 65504.0)?;
+    every("values", &values.0, "numbers of at most 65504 in size", |x| x.abs() <= 65504.0)?;
+    let shape = CacheShape {
+        layers: shapes.size("layers"),
+        sequences: 1,
+        kv_heads: shapes.size("H"),
+        capacity: tokens.len(),
+        head_dim: shapes.size("D"),
+    };
+    check(shape, cache_type)?;
+    call(py, move || {
+        let mut cache = DenseCache::new(shape, cache_type.into());
+        for position in 0..tokens.len() {
+            for layer in 0..shape.layers {
+                let row = |x: &Floats| -> Vec<f32> {
+                    let number =
+                        |i: usize| x.0[[layer, i / shape.head_dim, position, i % shape.head_dim]];
+                    (0..shape.kv_heads * shape.head_dim).map(number).collect()
+                };
+                cache.write(layer, 0, position, &row(&keys), &row(&values));
+            }
+            cache.advance(0, position);
+        }
+        let key = rust::PromptKey::new(fingerprint.number(), cache_type.into(), shape);
+        rust::encode(&cache, 0, &tokens, key)
+    })
+}
+
+/// Tokens, keys and values.
+type Decoded = (Vec<u32>, Floats, Floats);
+
+/// The tokens of a file, and its keys and values `[layers, H, n, D]`.
+#[pyfunction]
+fn decode(
+    py: Python<'_>,
+    file: Vec<u8>,
+    fingerprint: Seed,
+    cache_type: CacheType,
+    layers: Count,
+    kv_heads: Count,
+    head_dim: Count,
+) -> PyResult<Decoded> {
+    let (layers, kv_heads, head_dim) = (layers.0, kv_heads.0, head_dim.0);
+    let shape = CacheShape { layers, sequences: 1, kv_heads, capacity: 1, head_dim };
+    check(shape, cache_type)?;
+    let decoded = call(py, move || {
+        let key = rust::PromptKey::new(fingerprint.number(), cache_type.into(), shape);
+        let prompt = rust::decode(&file, key)?;
+        let n = prompt.tokens.len();
+        let shape = CacheShape { capacity: n, ..shape };
+        let mut cache = DenseCache::new(shape, cache_type.into());
+        prompt.restore(&mut cache, 0, n);
+        let (mut keys, mut values) = (Vec::new(), Vec::new());
+        let numbers = |cells: Cells<'_>, out: &mut Vec<f32>| match cells {
+            Cells::F32(x) => out.extend_from_slice(x),
+            Cells::F16(x) => out.extend(x.iter().map(|x| x.to_f32())),
+        };
+        for (layer, head) in (0..layers).flat_map(|l| (0..kv_heads).map(move |h| (l, h))) {
+            let run = cache.run(layer, 0, head, 0..n);
+            numbers(run.keys, &mut keys);
+            numbers(run.values, &mut values);
+        }
+        let shape = [layers, kv_heads, n, head_dim];
+        anyhow::Ok((prompt.tokens, Floats(tensor(&shape, keys)), Floats(tensor(&shape, values))))
+    })?;
+    decoded.map_err(value_error)
+}

@@ -1,0 +1,88 @@
+//! Day 6: texts that are written with drafts.
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use anyhow::Result;
+use pyo3::prelude::*;
+
+use super::{
+    super::{
+        rust::{
+            week1::{generate::Limits, sampling::Rng},
+            week2::{cache::CacheType, generate::Session},
+        },
+        week1::sampling::{SamplerOptions, Seed},
+        week2::model::{Model, plan},
+    },
+    accept::few,
+    rust::{
+        draft_length::{Costs, DraftLength},
+        drafter::{DraftModel, Drafter, LookupDrafter},
+        speculate as rust,
+    },
+};
+use crate::{
+    background::call,
+    convert::{Count, Ids},
+    panics::value_error,
+    shapes::{vocabulary, wrong},
+};
+
+pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(speculate, m)?)
+}
+
+/// Tokens, and how many passes there were, drafts, accepted ones, and passes with a refused one.
+type Written = (Vec<u32>, (u64, u64, u64, u64));
+
+/// New tokens behind `prompt [L]`, with at most `drafts` of them proposed in a pass: by `draft_model`,
+/// or by lookup in the text so far.
+#[pyfunction]
+#[pyo3(signature = (model, prompt, max_new_tokens, drafts, options, seed, draft_model=None))]
+#[allow(clippy::too_many_arguments, reason = "a call in Python names them")]
+fn speculate(
+    py: Python<'_>,
+    model: Model,
+    prompt: Ids<1>,
+    max_new_tokens: Count,
+    drafts: Count,
+    options: SamplerOptions,
+    seed: Seed,
+    draft_model: Option<Model>,
+) -> PyResult<Written> {
+    let (prompt, drafts) = (prompt.to_vec(), few("drafts", drafts)?);
+    let (size, context) = (model.0.config.vocab_size, model.0.config.max_positions);
+    vocabulary("prompt", &prompt, size)?;
+    if !(1..=context).contains(&prompt.len()) {
+        let found = format!("{} tokens", prompt.len());
+        return Err(wrong("prompt", &found, &format!("1 to {context}, the context")));
+    }
+    // Far above any logit.
+    options.stay_finite(&[1e6])?;
+    let options = options.to_rust();
+    let limits =
+        Limits { max_new_tokens: max_new_tokens.0, context, stop_tokens: Default::default() };
+    let session = |model: Model| {
+        let context = model.0.config.max_positions;
+        Session::new(model.0, Arc::new(plan()), context, CacheType::F32)
+    };
+    let written = call(py, move || -> Result<Written> {
+        let drafter: Box<dyn Drafter> = match draft_model {
+            Some(model) => Box::new(DraftModel::new(session(model), size)?),
+            None => Box::new(LookupDrafter { longest: 3, vocabulary: size }),
+        };
+        let length = DraftLength::new(drafts, Costs { row: 1e-9, draft: 0.0 });
+        let mut speculation = rust::Speculation::new(drafter, length);
+        let (mut session, mut tokens) = (session(model), Vec::new());
+        let on_token = |token| {
+            tokens.push(token);
+            ControlFlow::Continue(())
+        };
+        let mut rng = Rng::new(seed.number());
+        let sampling = (&options, &mut rng);
+        speculation.generate(&mut session, (&prompt, 64), &limits, sampling, on_token)?;
+        let counts = speculation.counts();
+        Ok((tokens, (counts.passes, counts.drafted, counts.accepted, counts.refused)))
+    })?;
+    written.map_err(value_error)
+}

@@ -1,0 +1,188 @@
+"""Week 3, day 4: attention over pages.
+
+What is expected is PyTorch's attention over keys and values that were gathered first, by indexing the pool with a block table: what
+must never happen in the engine is how the oracle does it. A running softmax that goes page by page must agree.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from oracle.fixtures import Random, random_walk, relative_rounding, rounding
+
+TILE = 32
+
+
+def attention(q, keys, values, visible, scale):
+    """`q [N, D]`, `keys, values [S, D]`; query `n` sees positions `visible[n][0]` to `visible[n][1]` - 1."""
+    position = torch.arange(len(keys))[None, :]
+    start, end = torch.as_tensor(visible).T[:, :, None]
+    mask = (start <= position) & (position < end)
+    return F.scaled_dot_product_attention(q[None], keys[None], values[None], attn_mask=mask[None], scale=scale)[0]
+
+
+def page_by_page(q, keys, values, visible, scale, cuts):
+    """The same for each query with a running maximum, over stretches that end at `cuts`."""
+    out = []
+    for query, (first, end) in zip(q, visible, strict=True):
+        maximum, total, result = -math.inf, 0.0, torch.zeros_like(values[0])
+        for start, stop in zip([0, *cuts], [*cuts, len(keys)], strict=True):
+            start, stop = max(start, first), min(stop, end)
+            if start >= stop:
+                continue
+            scores = keys[start:stop] @ query * scale
+            new = max(maximum, scores.max().item())
+            factor, weights = math.exp(maximum - new), torch.exp(scores - new)
+            total, result, maximum = total * factor + weights.sum(), result * factor + weights @ values[start:stop], new
+        out.append(result / total)
+    return torch.stack(out)
+
+
+def allowed(q, keys, values, scale):
+    """As week 2, day 7: a score's error makes a weight wrong by as much, relatively; then a weighted mean of the values."""
+    scores = (q.abs() @ keys.abs().T * scale).max().item()
+    roundings = math.ceil(random_walk(q.shape[-1]) * max(scores, 1.0)) + random_walk(len(keys)) + 8
+    return rounding(roundings, values)
+
+
+def task_1(out):
+    for seed, name, why, heads, visible, runs, half in (
+        (3401, "one_row", "one row of two heads, over three pages of 32", 2, [(0, 80)], [32, 32, 16], False),
+        (3402, "one_position", "a single position has all the weight", 3, [(0, 1)], [1], False),
+        (3403, "three_rows", "three rows that see 1, 40 and 70 positions of the same pages: of a page all, some or none", 2, [(0, 1), (0, 40), (0, 70)], [32, 32, 6], False),
+        (3404, "many_rows", "ten rows of four heads, each of which sees one position more", 4, [(0, 61 + i) for i in range(10)], [64, 6], False),
+        (3405, "windows", "two rows that see the last 40 positions alone, and one that sees all", 2, [(20, 60), (57, 97), (0, 97)], [32, 64, 1], False),
+        (3406, "half", "pages of 64 positions in f16, summed in f32", 2, [(0, 200)], [64, 64, 64, 8], True),
+        (3407, "rising", "the largest score is in the last page: what came before must be scaled down", 2, [(0, 90), (0, 30)], [32, 32, 26], False),
+    ):  # fmt: skip
+        r = Random(seed)
+        d, size = 8, sum(runs)
+        q, keys, values = r.normal(len(visible) * heads, d), r.normal(size, d), r.normal(size, d)
+        if name == "rising":
+            ramp = (torch.arange(size, dtype=torch.float32) / size * 4).round(decimals=2)
+            keys = ((keys * 0.25 + ramp[:, None] * q.sum(0).sign()) * 256).round() / 256
+        if half:
+            keys, values = keys.half().float(), values.half().float()
+        scale = 1 / math.sqrt(d)
+        each = [seen for seen in visible for _ in range(heads)]
+        cuts = torch.tensor(runs).cumsum(0).tolist()[:-1]
+        out.case(
+            f"task_1_read_run/{name}",
+            seed=seed,
+            why=why,
+            inputs={"q": q, "keys": keys, "values": values},
+            outputs=lambda q, keys, values, each=each, scale=scale: attention(q, keys, values, each, scale),
+            same={"page_by_page": lambda q, keys, values, each=each, scale=scale, cuts=cuts: page_by_page(q, keys, values, each, scale, cuts)},
+            scalars={"heads": heads, "visible": visible, "runs": runs, "half": half, "scale": scale},
+            tolerance={"output": allowed(q, keys, values, scale)},
+            nan="−∞ − (−∞) is NaN: a reader that sees nothing of a tile takes nothing in." if name == "three_rows" else None,
+        )
+
+
+def task_2(out):
+    """`rows`: of which sequence, and at which position."""
+    for name, seed, why, page, part, tables, rows in (
+        ("task_2_read_pages/one_text", 3411, "one text whose pages lie in another order in memory", 32, 1024, [[2, 0, 3]], [(0, 75)]),
+        ("task_2_read_pages/a_prompt", 3412, "six rows of one text, the last of which see a page that the others do not", 32, 1024, [[1, 3]], [(0, p) for p in range(29, 35)]),
+        ("task_2_read_pages/shared", 3413, "three answers to one prompt of two pages, and a text of its own between them", 32, 1024, [[4, 1, 0], [5, 2], [4, 1, 3], [4, 1]], [(0, 80), (1, 40), (2, 66), (3, 63)]),
+        ("task_2_read_pages/shared_then_not", 3414, "two pairs, which share one page with each other, and two among themselves; pages of 64", 64, 1024, [[0, 1, 2], [0, 4, 5], [0, 1, 3], [0, 4, 6]], [(0, 150), (1, 170), (2, 130), (3, 129)]),
+        ("task_3_attend/two_parts", 3421, "a text of more than one part, of 64 positions", 32, 64, [[3, 1, 0, 2]], [(0, 100)]),
+        ("task_3_attend/edges", 3422, "rows that end with a part, one before and one after", 32, 64, [[3, 1, 0, 2, 4]], [(0, 62), (0, 63), (0, 64), (0, 127), (0, 128)]),
+        ("task_3_attend/shared", 3423, "three answers to a prompt of two parts, and a short text", 32, 64, [[0, 1, 2, 3, 4], [0, 1, 2, 3, 5], [6], [0, 1, 2, 3]], [(0, 140), (2, 20), (1, 130), (3, 127)]),
+        ("task_3_attend/rising", 3424, "each part has larger scores than the one before", 32, 64, [[5, 4, 3, 2, 1, 0]], [(0, 190), (0, 191)]),
+    ):  # fmt: skip
+        r = Random(seed)
+        heads, group, d = 2, 2, 8
+        count = 1 + max(max(t) for t in tables)
+        # [page, head, position, D]
+        keys, values, q = r.normal(count, heads, page, d), r.normal(count, heads, page, d), r.normal(len(rows), heads * group * d)
+        if name.endswith("rising"):
+            where = {index: i for i, index in enumerate(tables[0])}
+            ramp = torch.tensor([[where[index] * page + p for p in range(page)] for index in range(count)]) / 48
+            towards = q.reshape(-1, heads, group, d).sum((0, 2)).sign()
+            keys = ((keys * 0.25 + ramp[:, None, :, None] * towards[None, :, None, :]) * 256).round() / 256
+        scale = 1 / math.sqrt(d)
+
+        def gathered(q, keys, values, tables=tables, rows=rows, scale=scale, page=page):
+            answer = []
+            for row, (s, position) in zip(q.reshape(-1, heads, group, d), rows, strict=True):
+                for h in range(heads):
+                    k, v = (x[tables[s], h].reshape(-1, d) for x in (keys, values))
+                    answer.append(attention(row[h], k, v, [(0, position + 1)] * group, scale))
+            return torch.stack(answer).reshape(len(rows), -1)
+
+        def walked(q, keys, values, tables=tables, rows=rows, scale=scale, page=page):
+            answer = []
+            for row, (s, position) in zip(q.reshape(-1, heads, group, d), rows, strict=True):
+                for h in range(heads):
+                    k, v = (x[tables[s], h].reshape(-1, d) for x in (keys, values))
+                    cuts = range(page, len(k), page)
+                    answer.append(page_by_page(row[h], k, v, [(0, position + 1)] * group, scale, list(cuts)))
+            return torch.stack(answer).reshape(len(rows), -1)
+
+        # A page is read as often as there are heads, whoever sees it; a part of it up to the last position that somebody sees.
+        seen = {}
+        for s, position in rows:
+            for i in range(position // page + 1):
+                index = tables[s][i]
+                seen[index] = max(seen.get(index, 0), min(position + 1 - i * page, page))
+        out.case(
+            name,
+            seed=seed,
+            why=why,
+            inputs={"q": q, "keys": keys, "values": values},
+            outputs=gathered,
+            same={"walked": walked},
+            scalars={"tables": tables, "rows": rows, "part_len": part, "pages_read": len(seen), "positions_read": sum(seen.values()), "scale": scale},
+            tolerance={"output": allowed(q.reshape(-1, d), keys.reshape(-1, d), values.reshape(-1, d), scale)},
+        )
+
+
+def task_3(out):
+    """What two or three readers have seen, joined: sums are the values' sum times `e^(score - max)`, not divided."""
+    for seed, name, why, pieces in (
+        (3431, "falling", "the first part holds the maximum", [(6, 5.0), (4, 0.0)]),
+        (3432, "rising", "the second part holds the maximum, and the third a larger one", [(5, -3.0), (7, 3.0), (2, 9.0)]),
+        (3433, "nothing_first", "a part in which nothing was visible, before one in which something was", [(0, 0.0), (5, 0.0)]),
+        (3434, "nothing_last", "a part in which nothing was visible, after one in which something was", [(5, 0.0), (0, 0.0)]),
+        (3435, "nothing_at_all", "two parts in which nothing was visible: −∞ less −∞ is no number", [(0, 0.0), (0, 0.0)]),
+        (3436, "very_negative", "every score is far below 0: weights are relative to the maximum, not to 0", [(5, -200.0), (4, -195.0)]),
+    ):
+        r, d = Random(seed), 4
+        states, sums, all_scores, all_values = [], [], [], []
+        for n, mean in pieces:
+            scores, values = r.normal(n, mean=mean).double(), r.normal(n, d).double()
+            maximum = scores.max().item() if n else -math.inf
+            weights = torch.exp(scores - maximum) if n else scores
+            states.append([maximum, weights.sum().item()])
+            sums.append(weights @ values if n else torch.zeros(d, dtype=torch.float64))
+            all_scores.append(scores)
+            all_values.append(values)
+        # The inputs are exact in f32; so the whole is computed from them, not from the scores.
+        states, sums = torch.tensor(states).float(), torch.stack(sums).float()
+        top = states[:, 0].max().item()
+        factors = torch.exp(states[:, 0].double() - top) if top > -math.inf else torch.zeros(len(pieces), dtype=torch.float64)
+        total = (factors * states[:, 1].double()).sum()
+        joined = (factors[:, None] * sums.double()).sum(0)
+        if top > -math.inf:
+            scores, values = torch.cat(all_scores), torch.cat(all_values)
+            whole = torch.softmax(scores, 0) @ values
+            assert torch.allclose(joined / total, whole, atol=1e-5), f"{name}: joined parts are not the whole"
+        answer = {"state": torch.tensor([top, total], dtype=torch.float64), "sums": joined}
+        out.case(
+            f"task_3_join/{name}",
+            seed=seed,
+            why=why,
+            inputs={"states": states, "parts": sums},
+            outputs=answer,
+            scalars={"pieces": len(pieces)},
+            tolerance={"state": relative_rounding(40), "sums": rounding(40, sums)},
+            nan="−∞ − (−∞) is NaN: a part in which nothing was visible changes nothing." if name.startswith("nothing") else None,
+        )
+
+
+def cases(out):
+    task_1(out)
+    task_2(out)
+    task_3(out)

@@ -1,0 +1,31 @@
+//! Provided. Week 3: serve many. Requests share the model, a step at a time.
+//!
+//! In reading order: `request` (what a client asks for, and a request's life), `stop` (texts that end
+//! an answer), `slots` (who has which place in the cache), `engine` (the loop around them);
+//! `scheduler` (whose rows go into a step), `timeline` (how long requests wait); and what is
+//! provided: `room` (what the engine asks of a cache), `pass` (what it asks of a model), `sampler`
+//! (how tokens are chosen).
+
+pub mod accept;
+pub mod draft_length;
+pub mod drafter;
+pub mod engine;
+pub mod lookup;
+pub mod pace;
+pub mod paged;
+pub mod parts;
+pub mod pass;
+pub mod pool;
+pub mod prefix_hash;
+pub mod prefix_index;
+pub mod prompt_file;
+pub mod reader;
+pub mod request;
+pub mod room;
+pub mod sampler;
+pub mod scheduler;
+pub mod shared;
+pub mod slots;
+pub mod speculate;
+pub mod stop;
+pub mod timeline;

@@ -1,0 +1,324 @@
+//! Day 3. A cache in pages: a sequence has as many as its positions need, and may share them.
+
+use std::{iter, mem, ops::Range};
+
+use super::{
+    pool::{BlockPool, Page},
+    reader::Pages,
+    room::EngineCache,
+};
+use crate::week2::{
+    cache::{CacheShape, CacheType, KvCache, Run, Store},
+    kernels::vector::TILE,
+};
+
+/// Keys and values in pages of a fixed number of positions.
+///
+/// A page holds its positions for all layers and heads, so that a sequence needs one list of pages,
+/// its *block table*, and not one for each layer. Within a page a head's positions lie one after
+/// the other, because attention reads them so: each page gives one [`Run`].
+#[derive(Debug)]
+pub struct PagedCache {
+    shape: CacheShape,
+    /// Positions of a page, a multiple of [`TILE`].
+    page_len: usize,
+    pool: BlockPool,
+    /// `[pages, layers, H, page_len, D]`
+    keys: Store,
+    /// `[pages, layers, H, page_len, D]`
+    values: Store,
+    /// `[sequences]`: page `i` of a sequence holds its positions from `i · page_len` on.
+    tables: Vec<Vec<Page>>,
+    /// `[sequences]`, how many positions of each sequence every layer holds.
+    lengths: Vec<usize>,
+    copied: usize,
+}
+
+impl KvCache for PagedCache {
+    fn shape(&self) -> CacheShape {
+        self.shape
+    }
+
+    fn len(&self, sequence: usize) -> usize {
+        self.lengths[sequence]
+    }
+
+    /// A position for which [`PagedCache::reserve`] has made no room takes its page now.
+    ///
+    /// # Panics
+    /// If no page is free then; and as the trait says.
+    fn write(
+        &mut self,
+        layer: usize,
+        sequence: usize,
+        position: usize,
+        keys: &[f32],
+        values: &[f32],
+    ) {
+        // SOLUTION week3-day3 task 2
+        let CacheShape { kv_heads, capacity, head_dim: d, .. } = self.shape;
+        assert!(position < capacity, "position {position} is beyond the cache's {capacity}");
+        let (i, offset) = (position / self.page_len, position % self.page_len);
+        if i >= self.tables[sequence].len() {
+            let room = self.reserve(sequence, position + 1);
+            assert!(room, "sequence {sequence}: no page is free for position {position}");
+        }
+        self.make_writable(sequence, i);
+        let page = self.tables[sequence][i].index();
+        for head in 0..kv_heads {
+            let at = self.start(page, layer, head) + offset * d;
+            self.keys.put(at, &keys[head * d..(head + 1) * d]);
+            self.values.put(at, &values[head * d..(head + 1) * d]);
+        }
+        // END SOLUTION
+    }
+
+    fn runs(
+        &self,
+        layer: usize,
+        sequence: usize,
+        head: usize,
+        positions: Range<usize>,
+    ) -> impl Iterator<Item = Run<'_>> + Clone {
+        let mut left = positions;
+        iter::from_fn(move || {
+            if left.is_empty() {
+                return None;
+            }
+            let run = self.first_run(layer, sequence, head, left.clone());
+            assert!(run.start == left.start && run.len > 0, "the first run of {left:?}: {run:?}");
+            left.start += run.len;
+            Some(run)
+        })
+    }
+
+    fn advance(&mut self, sequence: usize, position: usize) {
+        let next = &mut self.lengths[sequence];
+        assert!(
+            position == *next,
+            "sequence {sequence}: found position {position}, expected {next}"
+        );
+        *next += 1;
+    }
+
+    /// Pages that hold none of the positions that are kept go back to the pool, the last one first;
+    /// those that were reserved beyond the sequence's positions too.
+    fn truncate(&mut self, sequence: usize, len: usize) {
+        // SOLUTION week3-day3 task 2
+        let len = len.min(self.lengths[sequence]);
+        self.lengths[sequence] = len;
+        while self.tables[sequence].len() > len.div_ceil(self.page_len) {
+            let page = self.tables[sequence].pop().expect("more pages than are kept");
+            self.pool.release(page);
+        }
+        // END SOLUTION
+    }
+}
+
+impl Pages for PagedCache {
+    fn page_len(&self) -> usize {
+        self.page_len
+    }
+
+    fn page_name(&self, sequence: usize, i: usize) -> usize {
+        self.tables[sequence][i].index()
+    }
+}
+
+impl EngineCache for PagedCache {
+    fn reserve(&mut self, sequence: usize, len: usize) -> bool {
+        Self::reserve(self, sequence, len)
+    }
+}
+
+impl PagedCache {
+    /// An empty cache of so many pages, each of `page_len` positions. However many sequences the
+    /// shape has, there is no more memory than these pages; a sequence's capacity is at most theirs.
+    ///
+    /// # Panics
+    /// If `page_len` is no multiple of [`TILE`], or 0: a run may end at a multiple of it alone.
+    #[must_use]
+    pub fn new(shape: CacheShape, page_len: usize, pages: usize, cache_type: CacheType) -> Self {
+        assert!(
+            page_len > 0 && page_len.is_multiple_of(TILE),
+            "a page holds {page_len} positions; expected a multiple of {TILE}"
+        );
+        let numbers = pages * numbers_of_a_page(shape, page_len);
+        let capacity = shape.capacity.min(pages * page_len);
+        Self {
+            shape: CacheShape { capacity, ..shape },
+            page_len,
+            pool: BlockPool::new(pages),
+            keys: Store::new(numbers, cache_type),
+            values: Store::new(numbers, cache_type),
+            tables: (0..shape.sequences).map(|_| Vec::new()).collect(),
+            lengths: vec![0; shape.sequences],
+            copied: 0,
+        }
+    }
+
+    /// Positions of a page.
+    #[must_use]
+    pub fn page_len(&self) -> usize {
+        self.page_len
+    }
+
+    /// Who lends the pages.
+    #[must_use]
+    pub fn pool(&self) -> &BlockPool {
+        &self.pool
+    }
+
+    /// The pages of a sequence, in the order of its positions.
+    pub fn table(&self, sequence: usize) -> &[Page] {
+        &self.tables[sequence]
+    }
+
+    /// The same, to give pages further owners.
+    pub fn pool_mut(&mut self) -> &mut BlockPool {
+        &mut self.pool
+    }
+
+    /// Both.
+    pub fn pool_and_table(&mut self, sequence: usize) -> (&mut BlockPool, &[Page]) {
+        (&mut self.pool, &self.tables[sequence])
+    }
+
+    /// Gives the empty sequence pages that are full, of which it is an owner from now on.
+    ///
+    /// # Panics
+    /// If it has pages already.
+    pub fn attach(&mut self, sequence: usize, pages: Vec<Page>) {
+        let table = &mut self.tables[sequence];
+        assert!(table.is_empty(), "sequence {sequence} is in use: truncate it to 0 first");
+        self.lengths[sequence] = pages.len() * self.page_len;
+        *table = pages;
+    }
+
+    /// How many pages have been copied because somebody wanted to write into a shared one.
+    #[must_use]
+    pub fn copied(&self) -> usize {
+        self.copied
+    }
+
+    /// Bytes of keys and values in one page.
+    #[must_use]
+    pub fn page_bytes(&self) -> usize {
+        2 * numbers_of_a_page(self.shape, self.page_len) * self.keys.number_bytes()
+    }
+
+    /// Makes room for a sequence's positions up to `len`: each has a page, and of the pages that
+    /// are going to be written, from the sequence's next position on, none is shared. Returns false
+    /// if the pool has too few pages for that, or `len` is beyond the capacity; then nothing has
+    /// changed.
+    pub fn reserve(&mut self, sequence: usize, len: usize) -> bool {
+        // SOLUTION week3-day3 task 2
+        let (next, held) = (self.lengths[sequence], self.tables[sequence].len());
+        if len <= next {
+            return true;
+        }
+        let (first, end) = (next / self.page_len, len.div_ceil(self.page_len));
+        let needed = end.saturating_sub(held) + self.num_shared(sequence, first..end);
+        if len > self.shape.capacity || !self.pool.can_allocate(needed) {
+            return false;
+        }
+        for i in first..end.min(held) {
+            self.make_writable(sequence, i);
+        }
+        for _ in held..end {
+            let page = self.pool.allocate().expect("so many are free");
+            self.tables[sequence].push(page);
+        }
+        true
+        // END SOLUTION
+    }
+
+    /// Gives the empty sequence `to` all positions of `from`, without a copy: every page that holds
+    /// some of them has one owner more, the last one, which may be half full, too. Whoever writes
+    /// there first gets a page of its own.
+    ///
+    /// # Panics
+    /// If `to` has pages already.
+    pub fn fork(&mut self, from: usize, to: usize) {
+        // SOLUTION week3-day3 task 3
+        assert!(self.tables[to].is_empty(), "sequence {to} is in use: truncate it to 0 first");
+        let len = self.lengths[from];
+        let used = &self.tables[from][..len.div_ceil(self.page_len)];
+        let shared = used.iter().map(|page| self.pool.retain(page)).collect();
+        self.tables[to] = shared;
+        self.lengths[to] = len;
+        // END SOLUTION
+    }
+
+    /// Puts a copy of page `i` in its place in a sequence's table. The other owners keep the page.
+    ///
+    /// # Panics
+    /// If no page is free.
+    fn copy_page(&mut self, sequence: usize, i: usize) {
+        // SOLUTION week3-day3 task 3
+        let copy = self.pool.allocate();
+        let copy = copy.unwrap_or_else(|| panic!("sequence {sequence}: no page is free to copy"));
+        let numbers = numbers_of_a_page(self.shape, self.page_len);
+        let (from, to) = (self.tables[sequence][i].index() * numbers, copy.index() * numbers);
+        self.keys.copy(from, to, numbers);
+        self.values.copy(from, to, numbers);
+        let shared = mem::replace(&mut self.tables[sequence][i], copy);
+        self.pool.release(shared);
+        self.copied += 1;
+        // END SOLUTION
+    }
+
+    /// Sees to it that page `i` of a sequence is its own, before something is written there.
+    fn make_writable(&mut self, sequence: usize, i: usize) {
+        if self.pool.num_owners(&self.tables[sequence][i]) > 1 {
+            self.copy_page(sequence, i);
+        }
+    }
+
+    /// How many of these pages of a sequence have other owners too. There may be fewer pages.
+    fn num_shared(&self, sequence: usize, pages: Range<usize>) -> usize {
+        let held = self.tables[sequence].iter().take(pages.end).skip(pages.start);
+        held.filter(|page| self.pool.num_owners(page) > 1).count()
+    }
+
+    /// The run that these positions begin with: as many of them as lie in the page of the first.
+    ///
+    /// # Panics
+    /// If no page holds that position, or layer or head are not in the cache.
+    fn first_run(
+        &self,
+        layer: usize,
+        sequence: usize,
+        head: usize,
+        positions: Range<usize>,
+    ) -> Run<'_> {
+        // SOLUTION week3-day3 task 2
+        let Range { start, end } = positions;
+        let (i, offset) = (start / self.page_len, start % self.page_len);
+        let table = &self.tables[sequence];
+        assert!(i < table.len(), "position {start} of sequence {sequence} has no page");
+        let (len, d) = ((end - start).min(self.page_len - offset), self.shape.head_dim);
+        let at = self.start(table[i].index(), layer, head) + offset * d;
+        let (keys, values) = (self.keys.get(at, len * d), self.values.get(at, len * d));
+        Run { start, len, keys, values }
+        // END SOLUTION
+    }
+
+    /// Where a head's first position in a page lies in [`Store`].
+    fn start(&self, page: usize, layer: usize, head: usize) -> usize {
+        // SOLUTION week3-day3 task 2
+        let CacheShape { layers, kv_heads, head_dim, .. } = self.shape;
+        assert!(
+            layer < layers && head < kv_heads,
+            "layer {layer}, head {head} of {:?}",
+            self.shape
+        );
+        ((page * layers + layer) * kv_heads + head) * self.page_len * head_dim
+        // END SOLUTION
+    }
+}
+
+/// Numbers in the keys of a page, and as many in its values.
+fn numbers_of_a_page(shape: CacheShape, page_len: usize) -> usize {
+    shape.layers * shape.kv_heads * page_len * shape.head_dim
+}

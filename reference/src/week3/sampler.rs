@@ -1,0 +1,41 @@
+//! Provided. How a request's tokens are chosen: week 1's steps and draws, without sorting the
+//! vocabulary.
+
+use tiny_llm_kernels::sampling as fast;
+
+use crate::week1::{
+    generate::argmax,
+    sampling::{Rng, SamplerOptions},
+};
+
+/// A request's own options and its own generator, so that what it draws does not depend on who else
+/// is there.
+#[derive(Debug, Clone)]
+pub struct Sampler {
+    sampler: fast::Sampler,
+    rng: Rng,
+    /// Whether the largest logit decides alone.
+    greedy: bool,
+}
+
+impl Sampler {
+    /// With nothing drawn yet.
+    #[must_use]
+    pub fn new(options: SamplerOptions, seed: u64) -> Self {
+        let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } = options;
+        let options = fast::SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
+        Self {
+            sampler: fast::Sampler::new(options),
+            rng: Rng::new(seed),
+            greedy: temperature == 0.0 && repetition_penalty == 1.0,
+        }
+    }
+
+    /// Chooses the next token from `logits [V]`, after the tokens `seen` so far, prompt included.
+    pub fn choose(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
+        if self.greedy {
+            return argmax(logits);
+        }
+        self.sampler.choose(logits, seen, self.rng.uniform())
+    }
+}

@@ -1,0 +1,359 @@
+//! A row's result does not depend on its company: products of many rows at once, in any number and
+//! on any number of threads, are to the last bit those of each row alone.
+#![cfg(feature = "engine")]
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tiny_llm_formats::{config::ModelConfig, gguf::TensorType};
+use tiny_llm_reference::week2::{
+    cache::{CacheShape, CacheType, Cells, DenseCache, Run},
+    input::{BLOCK, GROUP, Input},
+    kernels::{Choice, Rung, matmul_alike, quantize, vector},
+    load::{Rope, build},
+    matrix::Matrix,
+    model::{Model, Workspace},
+    parallel::Team,
+    plan::{AttentionKind, Plan},
+    rope::RopeLayout,
+    rows::Row,
+    streaming::{Query, attend_block, attend_streaming},
+};
+
+/// How many rows meet.
+const COMPANIES: [usize; 9] = [1, 2, 3, 4, 5, 8, 16, 17, 33];
+const MOST: usize = 33;
+
+/// Numbers that look random and are the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// In −1…1.
+    fn signed(&mut self) -> f32 {
+        (self.next() >> 40) as f32 / (1 << 23) as f32 - 1.0
+    }
+}
+
+/// Where a block of this type has numbers in half precision.
+fn halves(tensor_type: TensorType) -> &'static [usize] {
+    match tensor_type {
+        TensorType::F32 | TensorType::BF16 => &[],
+        TensorType::F16 | TensorType::Q4_0 | TensorType::Q5_0 | TensorType::Q8_0 => &[0],
+        TensorType::Q4_1 | TensorType::Q5_1 | TensorType::Q4_K | TensorType::Q5_K => &[0, 2],
+        TensorType::Q2_K => &[80, 82],
+        TensorType::Q3_K => &[108],
+        TensorType::Q6_K => &[208],
+    }
+}
+
+fn matrix(
+    tensor_type: TensorType,
+    rows: usize,
+    cols: usize,
+    mut byte: impl FnMut() -> u8,
+) -> Matrix {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ cols as u64);
+    let mut bytes: Vec<u8> =
+        (0..rows * tensor_type.row_bytes(cols).expect("whole blocks")).map(|_| byte()).collect();
+    for block in bytes.chunks_exact_mut(tensor_type.block_bytes()) {
+        let number = random.signed();
+        match tensor_type {
+            TensorType::F32 => block.copy_from_slice(&number.to_le_bytes()),
+            TensorType::BF16 => block.copy_from_slice(&half::bf16::from_f32(number).to_le_bytes()),
+            _ => {
+                for &at in halves(tensor_type) {
+                    let half = half::f16::from_f32(random.signed() * 0.02);
+                    block[at..][..2].copy_from_slice(&half.to_le_bytes());
+                }
+            }
+        }
+    }
+    Matrix::new(rows, cols, tensor_type, bytes.into()).expect("a matrix")
+}
+
+/// The product of some rows, quantized by the rung itself if it wants integers.
+fn product(rung: Rung, team: &Team, weight: &Matrix, x: &[f32], width: usize) -> Vec<f32> {
+    let rows = x.len() / weight.cols;
+    let mut input = Input::default();
+    input.resize(rows, weight.cols);
+    input.values.copy_from_slice(x);
+    let mut out = vec![f32::NAN; rows * weight.rows];
+    let prepared = if rung.wants_int8() {
+        quantize(rung, team, &mut input, width)
+    } else {
+        input.without_int8()
+    };
+    matmul_alike(rung, team, weight, prepared, &mut out);
+    out
+}
+
+/// Compares companies of all sizes with each row alone.
+fn check(weight: &Matrix, x: &[f32], what: &str) -> Vec<String> {
+    let teams = [Team::new(1), Team::new(2)];
+    let mut wrong = Vec::new();
+    let tensor_type = weight.tensor_type;
+    for rung in Rung::available() {
+        for width in [BLOCK, GROUP].into_iter().filter(|&width| width >= tensor_type.block_len()) {
+            let alone: Vec<Vec<f32>> = x
+                .chunks_exact(weight.cols)
+                .map(|row| product(rung, &teams[0], weight, row, width))
+                .collect();
+            let differs = |company: usize, team: &Team| {
+                let together = product(rung, team, weight, &x[..company * weight.cols], width);
+                let rows = together.chunks_exact(weight.rows).zip(&alone);
+                rows.flat_map(|(row, alone)| row.iter().zip(alone))
+                    .any(|(a, b)| a.to_bits() != b.to_bits())
+            };
+            for team in &teams {
+                let bad: Vec<usize> =
+                    COMPANIES.into_iter().filter(|&company| differs(company, team)).collect();
+                if !bad.is_empty() {
+                    wrong.push(format!(
+                        "{rung}, {tensor_type}, {what}, [{}, {}], a scale for each {width}, {} \
+                         threads: {bad:?} rows together",
+                        weight.rows,
+                        weight.cols,
+                        team.threads()
+                    ));
+                }
+            }
+        }
+    }
+    wrong
+}
+
+fn for_each(
+    shapes: &[(usize, usize)],
+    mut check: impl FnMut(TensorType, usize, usize) -> Vec<String>,
+) {
+    let mut wrong = Vec::new();
+    for tensor_type in TensorType::ALL {
+        for &(rows, cols) in shapes {
+            if tensor_type.row_bytes(cols).is_some() {
+                wrong.extend(check(tensor_type, rows, cols));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "rows that depend on their company:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_row_alone_and_in_company() {
+    let mut random = Random(1);
+    for_each(
+        &[(37, 32), (5, 96), (37, 256), (9, 288), (9, 576), (66, 960), (9, 1024)],
+        |tensor_type, rows, cols| {
+            let weight = matrix(tensor_type, rows, cols, || random.next() as u8);
+            let x: Vec<f32> = (0..MOST * cols).map(|_| random.signed()).collect();
+            check(&weight, &x, "random bytes")
+        },
+    );
+}
+
+#[test]
+fn the_largest_sums() {
+    for_each(&[(6, 256), (17, 1024)], |tensor_type, rows, cols| {
+        let mut random = Random(2);
+        let mut wrong = Vec::new();
+        // Codes, scales and activations whose sums of products need more bits than a float has.
+        for mask in [0u8, 0x11, 0x80, 0x88] {
+            let weight = matrix(tensor_type, rows, cols, || !(random.next() as u8 & mask));
+            let one_sign = |i: usize| if i % 61 == 7 { 0.97 } else { 1.0 };
+            let x: Vec<f32> = (0..MOST * cols).map(one_sign).collect();
+            wrong.extend(check(&weight, &x, "large codes"));
+            let minus: Vec<f32> = x.iter().map(|x| -x).collect();
+            wrong.extend(check(&weight, &minus, "large codes, the other sign"));
+        }
+        let weight = matrix(tensor_type, rows, cols, || 0x80 | random.next() as u8 & 1);
+        let x: Vec<f32> = (0..MOST * cols).map(|i| if i % 5 == 1 { 0.99 } else { 1.0 }).collect();
+        wrong.extend(check(&weight, &x, "the most negative codes"));
+        wrong
+    });
+}
+
+/// Norms and attention run on a rung that the whole process has in common.
+fn rung_in_use() -> MutexGuard<'static, ()> {
+    static IN_USE: Mutex<()> = Mutex::new(());
+    IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Two layers whose matrices are of these types, one after the other: eight query heads on two key
+/// and value heads of 40 numbers, which is no multiple of a vector.
+fn model(types: &[TensorType]) -> Model {
+    let json = r#"{"model_type": "llama", "hidden_size": 256, "num_hidden_layers": 2,
+        "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 40, "intermediate_size": 512,
+        "vocab_size": 50, "hidden_act": "silu", "max_position_embeddings": 256, "rms_norm_eps": 1e-5,
+        "rope_theta": 10000.0, "tie_word_embeddings": true}"#;
+    // Blocks of 256 weights want rows of as many.
+    let head_dim = if types.iter().any(|one| one.block_len() > 32) { 64 } else { 40 };
+    let json = json.replace("\"head_dim\": 40", &format!("\"head_dim\": {head_dim}"));
+    let config = ModelConfig::from_json(&json, "config.json").unwrap();
+    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
+    let mut random = Random(5);
+    let mut number = 0;
+    let mut take = |name: &str, shape: &[usize]| {
+        let [rows, cols] = *shape else {
+            assert!(name.ends_with("norm.weight"), "{name}");
+            let numbers: Vec<f32> = (0..shape[0]).map(|_| 1.0 + 0.2 * random.signed()).collect();
+            return Ok(Matrix::from_f32(1, shape[0], &numbers));
+        };
+        number += 1;
+        let tensor_type = types[number % types.len()];
+        Ok(matrix(tensor_type, rows, cols, || random.next() as u8))
+    };
+    build(config, &rope, 256, &mut take).unwrap()
+}
+
+const POSITIONS: usize = 45;
+const SEQUENCES: usize = 16;
+
+/// Runs passes over sequences; the logits of the first sequence's positions.
+fn logits(model: &Model, plan: &Plan, cache_type: CacheType, passes: &[Pass]) -> Vec<Vec<f32>> {
+    let c = &model.config;
+    let shape = CacheShape {
+        layers: c.n_layers,
+        sequences: SEQUENCES,
+        kv_heads: c.n_kv_heads,
+        capacity: 128,
+        head_dim: c.head_dim,
+    };
+    let (mut cache, mut work) = (DenseCache::new(shape, cache_type), Workspace::default());
+    let mut all = Vec::new();
+    for pass in passes {
+        let row = |&(sequence, position): &(usize, usize)| Row {
+            token: ((position * 7919 + sequence * 31) % 50) as u32,
+            position,
+            sequence,
+            logits: true,
+        };
+        let rows: Vec<Row> = pass.iter().map(row).collect();
+        model.check(&rows, &cache).unwrap();
+        let logits = model.forward(&rows, &mut cache, plan, &mut work);
+        let found = logits.chunks_exact(c.vocab_size).zip(&rows);
+        all.extend(found.filter(|(_, row)| row.sequence == 0).map(|(logits, _)| logits.to_vec()));
+    }
+    assert_eq!(all.len(), POSITIONS);
+    all
+}
+
+/// The sequence and the position of each row.
+type Pass = Vec<(usize, usize)>;
+
+/// The same positions of the first sequence in different company.
+fn companies() -> Vec<(&'static str, Vec<Pass>)> {
+    let alone = |range: std::ops::Range<usize>| range.map(|p| (0, p)).collect::<Vec<_>>();
+    let chunks = |n: usize| {
+        (0..POSITIONS).step_by(n).map(|p| alone(p..POSITIONS.min(p + n))).collect::<Vec<_>>()
+    };
+    let others = |p: usize| (0..SEQUENCES).map(move |s| (s, p));
+    vec![
+        ("one at a time", chunks(1)),
+        ("whole", chunks(POSITIONS)),
+        ("two at a time", chunks(2)),
+        ("seven at a time", chunks(7)),
+        ("33 at a time", chunks(33)),
+        (
+            "in the midst of sixteen sequences",
+            (0..POSITIONS)
+                .map(|p| others(p).map(|(s, p)| ((s + 9) % SEQUENCES, p)).collect())
+                .collect(),
+        ),
+        (
+            "a prompt of another between",
+            vec![
+                alone(0..20),
+                vec![(0, 20)],
+                (0..40).map(|p| (3, p)).chain([(0, 21)]).collect(),
+                [(0, 22), (0, 23), (3, 40)].to_vec(),
+                (24..POSITIONS).map(|p| (0, p)).chain((0..20).map(|p| (1, p))).collect(),
+            ],
+        ),
+    ]
+}
+
+#[test]
+fn a_sequence_alone_and_in_company() {
+    let (all, k) = (TensorType::ALL, [TensorType::Q4_K, TensorType::Q6_K, TensorType::Q8_0]);
+    let kinds: [&[TensorType]; 3] = [&[TensorType::Q8_0, TensorType::F32], &k, &all];
+    let (companies, _alone) = (companies(), rung_in_use());
+    for types in kinds {
+        let model = model(types);
+        for rung in Rung::available() {
+            vector::use_rung(rung);
+            // The slow rungs once.
+            if rung < Rung::Integer && types.len() != k.len() {
+                continue;
+            }
+            for attention in [AttentionKind::Streaming, AttentionKind::TwoPass] {
+                if attention == AttentionKind::TwoPass && (rung, types) != (Rung::best(), &k) {
+                    continue;
+                }
+                let plan = |threads| Plan {
+                    kernels: Choice::from(rung).alike(),
+                    attention,
+                    team: Team::new(threads),
+                };
+                let expected = logits(&model, &plan(1), CacheType::F16, &companies[0].1);
+                assert!(expected.iter().flatten().all(|x| x.is_finite()));
+                for (threads, (what, passes)) in
+                    companies.iter().enumerate().map(|(i, company)| (1 + i % 2, company))
+                {
+                    let found = logits(&model, &plan(threads), CacheType::F16, passes);
+                    let same = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
+                    let position =
+                        expected.iter().zip(&found).position(|(a, b)| !a.iter().zip(b).all(same));
+                    assert_eq!(
+                        position, None,
+                        "{rung}, {types:?}, attention {attention}, {threads} threads, {what}: the \
+                         first position whose logits differ from those alone, one at a time"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// One query after the other, and all in a block, over tiles that each sees a part of.
+#[test]
+fn a_query_alone_and_in_a_block() {
+    let _alone = rung_in_use();
+    let mut random = Random(6);
+    for head_dim in [16, 40, 64, 80, 96, 128] {
+        for rung in Rung::available() {
+            vector::use_rung(rung);
+            let (heads, positions, rows) = (3, 77, 16);
+            let mut numbers = |n: usize| (0..n).map(|_| random.signed()).collect::<Vec<f32>>();
+            let (keys, values) = (numbers(positions * head_dim), numbers(positions * head_dim));
+            let q = numbers(rows * heads * head_dim);
+            let run = |len: usize| Run {
+                start: 0,
+                len,
+                keys: Cells::F32(&keys[..len * head_dim]),
+                values: Cells::F32(&values[..len * head_dim]),
+            };
+            let visible = |t: usize| positions - rows + t + 1;
+            let query = |i: usize| Query {
+                q: &q[i * head_dim..][..head_dim],
+                visible: 0..visible(i / heads),
+            };
+            let queries: Vec<Query<'_>> = (0..rows * heads).map(query).collect();
+            let mut block = vec![0.0; q.len()];
+            attend_block(&queries, [run(positions)].into_iter(), head_dim, 0.3, &mut block);
+            for t in 0..rows {
+                let at = t * heads * head_dim..(t + 1) * heads * head_dim;
+                let mut alone = vec![0.0; heads * head_dim];
+                let runs = [run(visible(t))].into_iter();
+                attend_streaming(&q[at.clone()], runs, head_dim, 0.3, &mut alone);
+                let same = alone.iter().zip(&block[at]).all(|(a, b)| a.to_bits() == b.to_bits());
+                assert!(same, "{rung}, heads of {head_dim}: row {t} of the block");
+            }
+        }
+    }
+    vector::use_rung(Rung::best());
+}

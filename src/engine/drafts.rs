@@ -1,0 +1,110 @@
+//! Tokens that are proposed, and verified by the model: week 3, day 6.
+
+use std::{ops::ControlFlow, path::Path, sync::Arc};
+
+use anyhow::{Context, Result};
+use tiny_llm::{
+    week1::{
+        generate::Limits,
+        sampling::{Rng, SamplerOptions},
+    },
+    week2::{cache::CacheType, generate::Session, gguf::Gguf, load, model::Model},
+    week3::{
+        draft_length::{Costs, DraftLength},
+        drafter::{DraftModel, Drafter, LookupDrafter},
+        speculate::{Counts, Speculation},
+    },
+};
+use tiny_llm_cli::Draft;
+use tiny_llm_formats::FinishReason;
+
+use super::week2::CHUNK;
+
+/// The most tokens that are proposed for a pass.
+const MOST: usize = 8;
+/// The longest end of a text that is looked for further up.
+const LONGEST: usize = 4;
+/// What a further row of a pass is taken to cost where it is not measured.
+const ROW: f64 = 0.25;
+
+/// Who proposes tokens, and how it went.
+pub(super) struct Drafts {
+    speculation: Speculation<Box<dyn Drafter>>,
+    costs: Costs,
+    name: String,
+    /// Before the last request.
+    before: Counts,
+}
+
+impl Drafts {
+    /// For the session's model.
+    pub(super) fn new(draft: &Draft, session: &Session, cache_type: CacheType) -> Result<Self> {
+        let config = &session.model.config;
+        let vocabulary = config.vocab_size;
+        let mut costs = Costs { row: ROW, draft: 0.0 };
+        let (drafter, name): (Box<dyn Drafter>, _) = match draft {
+            Draft::Lookup => {
+                (Box::new(LookupDrafter { longest: LONGEST, vocabulary }), "lookup".to_owned())
+            }
+            Draft::Model(path) => {
+                let model = open(path, config.max_positions)?;
+                let weights = session.model.weight_bytes().max(1);
+                costs.draft = model.weight_bytes() as f64 / weights as f64;
+                let context = model.config.max_positions;
+                let plan = Arc::clone(&session.plan);
+                let drafts = Session::new(Arc::new(model), plan, context, cache_type);
+                let drafts = DraftModel::new(drafts, vocabulary);
+                let drafts = drafts.with_context(|| path.display().to_string())?;
+                let name = path.file_name().unwrap_or(path.as_os_str());
+                (Box::new(drafts), name.to_string_lossy().into_owned())
+            }
+        };
+        let speculation = Speculation::new(drafter, DraftLength::new(MOST, costs));
+        Ok(Self { speculation, costs, name, before: Counts::default() })
+    }
+
+    /// Behind the description of an engine.
+    pub(super) fn described(&self) -> String {
+        format!(", drafts by {}", self.name)
+    }
+
+    /// How the last request went.
+    pub(super) fn told(&self) -> String {
+        let (now, before) = (self.speculation.counts(), self.before);
+        let passes = now.passes - before.passes;
+        format!(
+            "{} of {} accepted, {passes} pass{}",
+            now.accepted - before.accepted,
+            now.drafted - before.drafted,
+            if passes == 1 { "" } else { "es" }
+        )
+    }
+
+    /// Extends the prompt.
+    pub(super) fn answer(
+        &mut self,
+        session: &mut Session,
+        prompt: &[u32],
+        limits: &Limits,
+        (options, rng, greedy): (&SamplerOptions, &mut Rng, bool),
+        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<FinishReason> {
+        let speculation = &mut self.speculation;
+        self.before = speculation.counts();
+        // A request's text must not depend on what was asked before, nor on time; a greedy one does
+        // not depend on drafts.
+        if !greedy {
+            speculation.length = DraftLength::new(MOST, self.costs);
+        }
+        speculation.pace = greedy.then(|| speculation.pace.unwrap_or_default());
+        speculation.generate(session, (prompt, CHUNK), limits, (options, rng), on_token)
+    }
+}
+
+fn open(path: &Path, context: usize) -> Result<Model> {
+    if path.is_file() {
+        load::load_gguf(&Gguf::open(path)?, context)
+    } else {
+        load::load_folder(path, context)
+    }
+}

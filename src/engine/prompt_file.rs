@@ -1,0 +1,77 @@
+//! A prompt's keys and values in a file: week 3, day 5. Whatever is wrong with the file costs a line
+//! on standard error, and never an answer.
+
+use std::path::{Path, PathBuf};
+
+use tiny_llm::{
+    week2::{
+        cache::{CacheType, KvCache},
+        generate::Session,
+    },
+    week3::prompt_file::{PromptKey, encode, fingerprint, open, save},
+};
+
+/// The file, and what is known of it.
+pub(super) struct PromptFile {
+    path: PathBuf,
+    key: PromptKey,
+    /// The tokens of the file, once it has been looked at.
+    tokens: Option<Vec<u32>>,
+    /// Of the last prompt: how many of its tokens came from the file, and how many it had.
+    restored: (usize, usize),
+    writable: bool,
+}
+
+impl PromptFile {
+    /// For the session's model; `how` says how it is run.
+    pub(super) fn new(path: &Path, session: &Session, cache_type: CacheType, how: &str) -> Self {
+        let fingerprint = fingerprint(&session.model, how);
+        let key = PromptKey::new(fingerprint, cache_type, session.cache().shape());
+        Self { path: path.to_owned(), key, tokens: None, restored: (0, 0), writable: true }
+    }
+
+    /// Takes from the file what the prompt has in common with it, if that is more than what the
+    /// session has. Looks at the file the first time alone.
+    pub(super) fn restore(&mut self, session: &mut Session, prompt: &[u32]) {
+        self.restored = (0, prompt.len());
+        if self.tokens.is_some() {
+            return;
+        }
+        let known = session.tokens().iter().zip(prompt).take_while(|(a, b)| a == b).count();
+        let opened = open(&self.path, self.key, |file| {
+            let n = file.in_common(prompt).min(session.cache().shape().capacity);
+            if n > known {
+                session.restore(&prompt[..n], |cache| file.restore(cache, 0, n));
+                self.restored.0 = n;
+            }
+            file.tokens.clone()
+        });
+        self.tokens = Some(match opened {
+            Ok(tokens) => tokens.unwrap_or_default(),
+            Err(error) => {
+                eprintln!("{error:#}; the prompt is computed");
+                // Where no file can be, none is written either.
+                self.writable = self.path.is_file();
+                Vec::new()
+            }
+        });
+    }
+
+    /// Writes the prompt's keys and values, if the file does not have them.
+    pub(super) fn save(&mut self, session: &Session, prompt: &[u32]) {
+        let has = self.tokens.as_ref().is_some_and(|tokens| tokens.starts_with(prompt));
+        if has || !self.writable || !session.tokens().starts_with(prompt) {
+            return;
+        }
+        match save(&self.path, &encode(session.cache(), 0, prompt, self.key)) {
+            Ok(()) => self.tokens = Some(prompt.to_vec()),
+            Err(error) => eprintln!("{error:#}; nothing is kept of the prompt"),
+        }
+    }
+
+    /// How the last prompt went.
+    pub(super) fn told(&self) -> String {
+        let (restored, all) = self.restored;
+        format!("{restored} of {all} prompt tokens from {}", self.path.display())
+    }
+}

@@ -1,0 +1,281 @@
+//! Week 3's engine: many requests at once.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow};
+use tiny_llm::{
+    week1::sampling::SamplerOptions,
+    week2::{
+        cache::{CacheShape, CacheType, DenseCache},
+        kernels::vector::TILE,
+        model::Model,
+        plan::AttentionKind,
+    },
+    week3::{
+        engine::{Engine, EngineOptions, Event},
+        paged::PagedCache,
+        parts::InParts,
+        prefix_hash::hash_page,
+        prompt_file::fingerprint,
+        request::{Request, Sequence},
+        scheduler::{Load, Scheduler},
+        shared::SharedCache,
+        timeline::{Moment, Record, quantile},
+    },
+};
+use tiny_llm_cli::{
+    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, PageCounts,
+    Sampling, TokenBytes,
+};
+
+use super::{
+    finite::explained,
+    week2::Week2,
+    written::{is_written, open_task_of_parts},
+};
+
+/// Rows a step, where nobody says otherwise: as many as the kernels for prompts like to have.
+const BUDGET: usize = 512;
+/// Positions of a page: as few as a page can hold, so that the least is left over.
+const PAGE_LEN: usize = TILE;
+
+/// Requests and the model that answers them.
+pub(crate) struct Week3 {
+    engine: AnyEngine,
+    path: PathBuf,
+    /// The most pages in use after any step.
+    most_used: usize,
+    /// Of the requests that are over.
+    records: Vec<Record>,
+}
+
+/// An engine, and where its keys and values lie.
+enum AnyEngine {
+    /// In one piece for each place.
+    Dense(Engine<DenseCache>),
+    /// In pages.
+    Paged(Engine<PagedCache>),
+    /// In one piece for each place, read in parts.
+    DenseInParts(Engine<InParts<DenseCache>>),
+    /// In pages, read in parts.
+    PagedInParts(Engine<InParts<PagedCache>>),
+    /// In pages that are remembered.
+    Shared(Engine<SharedCache>),
+    /// In pages that are remembered, read in parts.
+    SharedInParts(Engine<InParts<SharedCache>>),
+}
+
+/// The same of either engine.
+macro_rules! of_any {
+    ($engine:expr, $name:ident => $value:expr) => {
+        match $engine {
+            AnyEngine::Dense($name) => $value,
+            AnyEngine::Paged($name) => $value,
+            AnyEngine::DenseInParts($name) => $value,
+            AnyEngine::PagedInParts($name) => $value,
+            AnyEngine::Shared($name) => $value,
+            AnyEngine::SharedInParts($name) => $value,
+        }
+    };
+}
+
+impl Week3 {
+    /// Of a model that week 2's engine has loaded.
+    pub(crate) fn new(
+        loaded: Week2,
+        options: BatchOptions,
+        token_bytes: TokenBytes,
+    ) -> Result<Self> {
+        let (model, plan, cache_type, path) = loaded.into_parts();
+        let context = model.config.max_positions;
+        let (sequences, positions) = match options.pages {
+            Some(pages) => (1, pages.checked_mul(PAGE_LEN)),
+            None => (options.max_batch, Some(context)),
+        };
+        let bytes =
+            positions.and_then(|positions| cache_bytes(&model, sequences, positions, cache_type));
+        let room = bytes.is_some_and(|n| Vec::<u8>::new().try_reserve_exact(n).is_ok());
+        if !room {
+            return Err(match options.pages {
+                Some(pages) => anyhow!(
+                    "there is no room for the keys and values of {pages} pages of {PAGE_LEN} positions; ask for fewer --pages"
+                ),
+                None => anyhow!(
+                    "there is no room for the keys and values of {sequences} sequences of {context} tokens; ask for a smaller --max-batch or --context, or for --pages"
+                ),
+            });
+        }
+        let shape = shape(&model, options.max_batch, context);
+        // What day 2 has not written is left out.
+        let budget = match options.budget {
+            Some(rows) => Some(rows).filter(|&rows| rows > 0),
+            None => is_written(schedule).then_some(BUDGET),
+        };
+        let others = EngineOptions { budget, records: is_written(record), ..Default::default() };
+        // In parts as soon as that is written: then answers do not depend on the company.
+        let in_parts = plan.attention == AttentionKind::Streaming && open_task_of_parts().is_none();
+        let engine = match options.pages {
+            None => {
+                let cache = DenseCache::new(shape, cache_type);
+                if in_parts {
+                    let cache = InParts::new(cache);
+                    AnyEngine::DenseInParts(Engine::new(model, plan, cache, others, token_bytes))
+                } else {
+                    AnyEngine::Dense(Engine::new(model, plan, cache, others, token_bytes))
+                }
+            }
+            Some(pages) => {
+                let cache = PagedCache::new(shape, PAGE_LEN, pages, cache_type);
+                if options.share_prefixes {
+                    let how = format!("{:?} {}", plan.kernels, plan.attention);
+                    let cache = SharedCache::new(cache, fingerprint(&model, &how), hash_page);
+                    if in_parts {
+                        let cache = InParts::new(cache);
+                        AnyEngine::SharedInParts(Engine::new(
+                            model,
+                            plan,
+                            cache,
+                            others,
+                            token_bytes,
+                        ))
+                    } else {
+                        AnyEngine::Shared(Engine::new(model, plan, cache, others, token_bytes))
+                    }
+                } else if in_parts {
+                    let cache = InParts::new(cache);
+                    AnyEngine::PagedInParts(Engine::new(model, plan, cache, others, token_bytes))
+                } else {
+                    AnyEngine::Paged(Engine::new(model, plan, cache, others, token_bytes))
+                }
+            }
+        };
+        Ok(Self { engine, path, most_used: 0, records: Vec::new() })
+    }
+
+    /// Who has which pages, if there are pages.
+    fn pages(&self) -> Option<PageCounts> {
+        let pool = match &self.engine {
+            AnyEngine::Paged(engine) => engine.cache().pool(),
+            AnyEngine::PagedInParts(engine) => engine.cache().inner().pool(),
+            AnyEngine::Shared(engine) => engine.cache().pages().pool(),
+            AnyEngine::SharedInParts(engine) => engine.cache().inner().pages().pool(),
+            AnyEngine::Dense(_) | AnyEngine::DenseInParts(_) => return None,
+        };
+        let index = match &self.engine {
+            AnyEngine::Shared(engine) => Some(engine.cache().index()),
+            AnyEngine::SharedInParts(engine) => Some(engine.cache().inner().index()),
+            _ => None,
+        };
+        let found = index.map(|index| (index.counts().found, index.counts().asked));
+        Some(PageCounts {
+            found,
+            pages: pool.num_pages(),
+            page_len: PAGE_LEN,
+            used: pool.num_pages() - pool.num_free(),
+            most_used: self.most_used,
+            preempted: of_any!(&self.engine, engine => engine.counts()).preempted,
+        })
+    }
+}
+
+/// Shares rows between two requests.
+fn schedule() {
+    let load = |decoding| Load { left: 1, decoding, waited: 0 };
+    Scheduler::new(2).shares(&[load(true), load(false)], &mut Vec::new());
+}
+
+/// Records a token.
+fn record() {
+    let mut record = Record::new(Moment::default());
+    record.token(Moment { steps: 1, rows: 1 });
+    let _ = (record.time_to_first_token(), quantile(&mut [1], 0.5));
+}
+
+fn shape(model: &Model, sequences: usize, capacity: usize) -> CacheShape {
+    let c = &model.config;
+    CacheShape {
+        layers: c.n_layers,
+        sequences,
+        kv_heads: c.n_kv_heads,
+        capacity,
+        head_dim: c.head_dim,
+    }
+}
+
+/// What a cache takes.
+fn cache_bytes(model: &Model, sequences: usize, context: usize, kind: CacheType) -> Option<usize> {
+    let c = &model.config;
+    let size = match kind {
+        CacheType::F32 => 4,
+        CacheType::F16 => 2,
+    };
+    [c.n_layers, c.n_kv_heads, c.head_dim, context, sequences, size]
+        .into_iter()
+        .try_fold(2usize, usize::checked_mul)
+}
+
+impl Batch for Week3 {
+    fn submit(&mut self, request: BatchRequest) -> Result<u64> {
+        let BatchRequest { request, stop_texts } = request;
+        let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
+            request.sampling;
+        let request = Request {
+            prompt: request.prompt,
+            max_new_tokens: request.max_new_tokens,
+            stop_tokens: request.stop_tokens,
+            stop_texts,
+            sampling: SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty },
+            seed,
+        };
+        of_any!(&mut self.engine, engine => engine.submit(request))
+    }
+
+    fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> Result<()> {
+        let mut on_event = |event| {
+            on_event(match event {
+                Event::Token { id, token } => BatchEvent::Token(id, token),
+                Event::Finished { id, reason } => BatchEvent::Finished(id, reason),
+            });
+        };
+        of_any!(&mut self.engine, engine => engine.step(&mut on_event));
+        self.most_used = self.pages().map_or(0, |pages| pages.used.max(pages.most_used));
+        if of_any!(&self.engine, engine => engine.is_broken()) {
+            Err(explained(&self.path))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn rows(&self) -> Vec<BatchRow> {
+        let running = of_any!(&self.engine, engine => engine.running()).iter();
+        let row = |sequence: &Sequence| {
+            Some(BatchRow {
+                slot: sequence.slot?,
+                id: sequence.id,
+                prompt: sequence.prompt_len,
+                computed: sequence.num_computed,
+                new: sequence.tokens.len() - sequence.prompt_len,
+            })
+        };
+        running.filter_map(row).collect()
+    }
+
+    fn counts(&self) -> BatchCounts {
+        let counts = of_any!(&self.engine, engine => engine.counts());
+        BatchCounts { steps: counts.steps, rows: counts.rows, pages: self.pages() }
+    }
+
+    fn waits(&mut self) -> Option<BatchWaits> {
+        let records = of_any!(&mut self.engine, engine => engine.take_records());
+        self.records.extend(records.into_iter().map(|(_, record)| record));
+        let both = |number: &dyn Fn(&Record) -> Option<u64>| {
+            let mut numbers: Vec<u64> = self.records.iter().filter_map(number).collect();
+            Some([quantile(&mut numbers, 0.5)?, quantile(&mut numbers, 0.99)?])
+        };
+        Some(BatchWaits {
+            first_token_steps: both(&|record| Some(record.time_to_first_token()?.steps))?,
+            first_token_rows: both(&|record| Some(record.time_to_first_token()?.rows))?,
+            longest_gap_rows: both(&|record| record.first_token.map(|_| record.longest_gap.rows))?,
+        })
+    }
+}

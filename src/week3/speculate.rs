@@ -1,0 +1,147 @@
+//! Day 6. Speculative decoding: several tokens for one pass over the weights.
+
+use std::{fmt, ops::ControlFlow, time::Instant};
+
+use anyhow::{Result, ensure};
+
+use super::{
+    accept::{distribution, verify},
+    draft_length::DraftLength,
+    drafter::Drafter,
+    pace::Pace,
+};
+use crate::{
+    week1::{
+        generate::{FinishReason, Limits},
+        sampling::{Rng, SamplerOptions},
+    },
+    week2::{cache::KvCache, generate::Session},
+};
+
+/// What speculation has done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Forward passes that ended with a new token.
+    pub passes: u64,
+    /// Tokens that were proposed in them.
+    pub drafted: u64,
+    /// How many of those became part of the text.
+    pub accepted: u64,
+    /// Passes in which one was refused.
+    pub refused: u64,
+}
+
+/// Somebody who proposes tokens, and a number of them that follows what is accepted.
+pub struct Speculation<D> {
+    /// Who proposes.
+    pub drafter: D,
+    /// How many.
+    pub length: DraftLength,
+    /// Measures what drafts cost, for `length`, if it is there. How many are drafted then depends on
+    /// time: at temperature 0 no text does, but a seed's text would.
+    pub pace: Option<Pace>,
+    counts: Counts,
+}
+
+/// Logits that are no numbers: there is no distribution to draw from.
+#[derive(Debug)]
+pub struct NotFinite;
+
+impl fmt::Display for NotFinite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the logits are no numbers")
+    }
+}
+
+impl std::error::Error for NotFinite {}
+
+impl<D: Drafter> Speculation<D> {
+    /// Nothing has been proposed yet.
+    pub fn new(drafter: D, length: DraftLength) -> Self {
+        Self { drafter, length, pace: None, counts: Counts::default() }
+    }
+
+    /// What has been done so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// One pass of the session's model: appends one token to the text at least, and at most `room`
+    /// (1 or more). What the session has not computed of the text, and the drafts behind it, are rows
+    /// of that pass. Afterwards the session holds the text up to its last token but one, and nothing
+    /// else.
+    ///
+    /// `chunk` is the most rows of a prompt in one pass.
+    ///
+    /// # Errors
+    /// If the text is empty or longer than the session's context, or a logit is no number.
+    pub fn step<C: KvCache>(
+        &mut self,
+        session: &mut Session<C>,
+        text: &mut Vec<u32>,
+        (room, chunk): (usize, usize),
+        sampling: &SamplerOptions,
+        rng: &mut Rng,
+    ) -> Result<()> {
+        todo!("week3-day6 task 5: Speculation::step")
+    }
+
+    /// Provided. [`Session::generate`] with drafts: the same limits, looked at in the same order, and
+    /// a text with the same distribution; at temperature 0, the same text.
+    ///
+    /// # Errors
+    /// If the prompt is empty, too long, or holds a token that is not in the vocabulary; if a logit is
+    /// no number ([`NotFinite`]).
+    pub fn generate<C: KvCache>(
+        &mut self,
+        session: &mut Session<C>,
+        (prompt, chunk): (&[u32], usize),
+        limits: &Limits,
+        (sampling, rng): (&SamplerOptions, &mut Rng),
+        mut on_token: impl FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<FinishReason> {
+        let context = limits.context;
+        ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
+        ensure!(
+            prompt.len() <= context,
+            "the prompt has {} tokens, but the context holds {context}",
+            prompt.len()
+        );
+        let mut text = prompt.to_vec();
+        session.keep_prefix(prompt);
+        loop {
+            let known = text.len();
+            let left = limits.max_new_tokens - (known - prompt.len());
+            if left == 0 {
+                return Ok(FinishReason::Length);
+            }
+            if known == context {
+                return Ok(FinishReason::ContextFull);
+            }
+            let room = left.min(context - known);
+            let measured = self.pace.filter(|_| session.tokens().len() + 1 == known);
+            let none = measured.is_some_and(|pace| pace.wants_none());
+            let room = if none { 1 } else { room };
+            let (drafted, start) = (self.counts.drafted, Instant::now());
+            self.step(session, &mut text, (room, chunk), sampling, rng)?;
+            if let Some(mut pace) = measured {
+                let drafts = self.counts.drafted - drafted;
+                pace.observe(drafts as usize, start.elapsed().as_secs_f64());
+                self.length.costs = pace.costs().unwrap_or(self.length.costs);
+                self.pace = Some(pace);
+            }
+            for (i, &token) in text.iter().enumerate().skip(known) {
+                // What was accepted behind the end is no part of the text.
+                if limits.stop_tokens.contains(&token) {
+                    session.truncate(i);
+                    return Ok(FinishReason::Stop);
+                }
+                if on_token(token).is_break() {
+                    session.truncate(i + 1);
+                    return Ok(FinishReason::Interrupted);
+                }
+            }
+        }
+    }
+}

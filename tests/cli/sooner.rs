@@ -1,0 +1,272 @@
+//! What makes an answer come sooner and changes nothing in it: `--draft` and `--cache`.
+
+use std::{fs, path::Path};
+
+use crate::{
+    folder::Folder,
+    process::{Run, command, finished, run},
+};
+
+fn embedded(name: &str) -> String {
+    format!("{}/models/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+const PROMPT: &str = "Once upon a time there was a girl named Lily. Lily had a red ball.";
+
+/// Words of one prompt of the embedded model, with these options.
+fn story(more: &[&str]) -> Run {
+    let mut args = vec!["generate", "-p", PROMPT, "-n", "30", "--week", "2", "-j", "1"];
+    args.extend(more);
+    run(&args).succeeds(&format!("generate {more:?}"))
+}
+
+#[test]
+fn drafts_change_no_greedy_text() {
+    let alone = story(&[]);
+    let draft = embedded("tiny-story-draft");
+    for who in ["lookup", &draft] {
+        let said = story(&["--draft", who]);
+        assert_eq!(said.stdout, alone.stdout, "--draft {who}");
+        let line = said.stderr.lines().find(|line| line.starts_with("drafts ")).expect("a line");
+        assert!(line.contains(" accepted, ") && line.ends_with(" passes"), "{line}");
+    }
+    let with = story(&["--draft", &draft, "--repeat-penalty", "1.3"]);
+    assert_eq!(with.stdout, story(&["--repeat-penalty", "1.3"]).stdout, "with a penalty");
+}
+
+#[test]
+fn a_seed_gives_the_same_text_with_drafts() {
+    let draft = embedded("tiny-story-draft");
+    let text = |seed: &str| {
+        story(&["--draft", &draft, "--temperature", "0.8", "--top-k", "40", "--seed", seed]).stdout
+    };
+    assert_eq!(text("5"), text("5"));
+    assert_ne!(text("5"), text("6"));
+}
+
+#[test]
+fn a_draft_model_with_another_vocabulary_is_refused() {
+    let small = Folder::model_with_tokenizer();
+    let refused = run(&["generate", "-p", "a", "--draft", small.name()]);
+    refused.fails_in_one_line("51 tokens", 1, &[small.name(), "51", "1536"]);
+
+    let other = Folder::model_with_tokenizer();
+    let path = other.file("tokenizer.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let swapped = text.replace("\"a\": 4", "\"?\": 4").replace("\"b\": 5", "\"a\": 5");
+    let swapped = swapped.replace("\"?\": 4", "\"b\": 4");
+    assert_ne!(text, swapped, "two letters change places");
+    fs::write(&path, swapped).unwrap();
+    let refused = run(&["generate", "--model", small.name(), "-p", "a", "--draft", other.name()]);
+    let words = [other.name(), "\"b\" for token 4", "expected \"a\"", small.name()];
+    refused.fails_in_one_line("two letters", 1, &words);
+}
+
+#[test]
+fn what_needs_the_cache_says_so() {
+    for option in [["--draft", "lookup"], ["--cache", "file"]] {
+        let [name, value] = option;
+        let refused = run(&["generate", "-p", "a", "--week", "1", name, value]);
+        refused.fails_in_one_line("--week 1", 2, &["--week 1", name]);
+        let refused = run(&["generate", "-p", "a", "--no-cache", name, value]);
+        refused.fails_in_one_line("--no-cache", 2, &["--no-cache", name]);
+    }
+    let refused = run(&["generate", "-p", "a", "--draft", "no-such-model"]);
+    refused.fails_in_one_line("no such model", 1, &["no-such-model"]);
+}
+
+/// A model of a few letters, and a place for its cache file.
+struct Kept {
+    model: Folder,
+    path: String,
+}
+
+impl Kept {
+    fn new() -> Self {
+        let model = Folder::model_with_tokenizer();
+        let path = model.file("prompt.cache");
+        Self { model, path }
+    }
+
+    fn args<'a>(&'a self, prompt: &'a str) -> Vec<&'a str> {
+        let options = ["-p", prompt, "-n", "4", "--cache", &self.path];
+        [&["generate", "--model", self.model.name()], &options[..]].concat()
+    }
+
+    fn run(&self, prompt: &str) -> Run {
+        run(&self.args(prompt)).succeeds(prompt)
+    }
+
+    /// The same without notes: what is left on standard error are complaints.
+    fn complaints(&self, prompt: &str) -> (String, String) {
+        let said = run(&[&self.args(prompt)[..], &["-q"]].concat()).succeeds(prompt);
+        (said.stdout, said.stderr)
+    }
+
+    fn alone(&self, prompt: &str) -> String {
+        let options = ["-p", prompt, "-n", "4", "--week", "2", "-q"];
+        let args = [&["generate", "--model", self.model.name()], &options[..]].concat();
+        run(&args).succeeds(prompt).stdout
+    }
+}
+
+#[test]
+fn a_second_run_computes_the_last_token_alone() {
+    let kept = Kept::new();
+    // With <s>, one token for each letter.
+    for (prompt, found) in [
+        ("abcdefg", "0 of 8"),
+        ("abcdefg", "7 of 8"),
+        ("abcdefghijk", "8 of 12"),
+        ("abcdefghijk", "11 of 12"),
+        ("abcdxyz", "5 of 8"),
+        ("k", "1 of 2"),
+    ] {
+        let said = kept.run(prompt);
+        let line = format!("cache    {found} prompt tokens from {}\n", kept.path);
+        assert!(said.stderr.contains(&line), "{prompt}: expected {line:?} in\n{}", said.stderr);
+        assert_eq!(said.stdout, kept.alone(prompt), "{prompt}");
+    }
+}
+
+#[test]
+fn a_conversation_keeps_its_prompt_too() {
+    let kept = Kept::new();
+    let chat = || {
+        let args =
+            ["chat", "--model", kept.model.name(), "--raw", "-n", "3", "--cache", &kept.path];
+        crate::process::run_with_input(&args, b"abcd\nabce\n").succeeds("chat")
+    };
+    let (first, second) = (chat(), chat());
+    assert_eq!(first.stdout, second.stdout);
+    let notes = |said: &Run| -> Vec<String> {
+        let found = said.stderr.split("· cache ").skip(1);
+        found.map(|rest| rest.split(" prompt").next().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(notes(&first), ["0 of 4", "0 of 4"]);
+    // The file holds the last prompt, which has three letters in common with the first.
+    assert_eq!(notes(&second), ["3 of 4", "0 of 4"]);
+}
+
+/// Whatever the file is, the answer is right, and one line says what was wrong. Then the file is as
+/// new.
+#[test]
+fn a_damaged_file_costs_a_line_and_no_answer() {
+    let kept = Kept::new();
+    let (text, quiet) = kept.complaints("abcdefg");
+    assert_eq!((text.as_str(), quiet.as_str()), (kept.alone("abcdefg").as_str(), ""));
+    let good = fs::read(&kept.path).unwrap();
+    let mut damages: Vec<(String, Vec<u8>)> = vec![
+        ("empty".to_owned(), Vec::new()),
+        ("cut off".to_owned(), good[..good.len() - 1].to_vec()),
+        ("cut off early".to_owned(), good[..30].to_vec()),
+        ("longer".to_owned(), [&good[..], &[0; 9]].concat()),
+        ("a text".to_owned(), b"Once upon a time there was a file that was no such file.".to_vec()),
+    ];
+    for at in [0, 8, 12, 16, 24, 36, 40, 45, good.len() / 2, good.len() - 1] {
+        let mut flipped = good.clone();
+        flipped[at] ^= 4;
+        damages.push((format!("a bit of byte {at}"), flipped));
+    }
+    for (what, bytes) in damages {
+        fs::write(&kept.path, bytes).unwrap();
+        let (found, said) = kept.complaints("abcdefg");
+        assert_eq!(found, text, "{what}");
+        assert_eq!(said.lines().count(), 1, "{what}: {said}");
+        let (start, end) = (format!("{}: found ", kept.path), "the prompt is computed\n");
+        assert!(said.starts_with(&start) && said.ends_with(end), "{what}: {said}");
+        assert!(fs::read(&kept.path).unwrap() == good, "{what}: the file is as new");
+    }
+    // Of another model, and of other numbers.
+    let other = Kept { model: Folder::model_with_tokenizer(), path: kept.path.clone() };
+    other.model.edit_weights(|bytes| {
+        let at = bytes.len() - 2;
+        bytes[at] ^= 1;
+    });
+    let (_, said) = other.complaints("abcdefg");
+    assert!(said.contains("fingerprint") && said.lines().count() == 1, "{said}");
+    let f32s = [&kept.args("abcdefg")[..], &["-q", "--cache-type", "f32"]].concat();
+    let said = run(&f32s).succeeds("f32").stderr;
+    assert!(said.contains("found an f16 cache") && said.lines().count() == 1, "{said}");
+}
+
+#[test]
+fn a_place_that_is_no_file_costs_a_line() {
+    let kept = Kept::new();
+    let text = kept.alone("abc");
+    let folder = Folder::empty();
+    for path in [folder.name().to_owned(), format!("{}/no/such/folder", folder.name())] {
+        let kept = Kept { model: Folder::model_with_tokenizer(), path };
+        let (found, said) = kept.complaints("abc");
+        assert_eq!((found.as_str(), said.lines().count()), (text.as_str(), 1), "{said}");
+        assert!(said.starts_with(folder.name()), "{said}");
+    }
+}
+
+/// Nothing is left of a file that could not be written to its end.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_costs_a_line() {
+    let kept = Kept::new();
+    let text = kept.alone("abcdefg");
+    // A file may have one block of 512 bytes; the signal of that is ignored, so writing fails.
+    let args = [&kept.args("abcdefg")[..], &["-q"]].concat();
+    let script = "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"";
+    let said = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_tiny-llm")])
+        .args(args)
+        .output()
+        .map(finished)
+        .unwrap()
+        .succeeds("a full disk");
+    assert_eq!(said.stdout, text);
+    assert_eq!(said.stderr.lines().count(), 1, "{}", said.stderr);
+    assert!(said.stderr.contains("prompt.cache: cannot be written"), "{}", said.stderr);
+    let left: Vec<_> = fs::read_dir(&kept.model.path)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.contains("prompt.cache"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Killed while it writes, at moments that are spread over a run: the file is the old one, the new
+/// one, or not there.
+#[test]
+fn killed_while_a_file_is_saved() {
+    let kills = std::env::var("TINY_LLM_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(12u32);
+    let kept = Kept::new();
+    let mut files = Vec::new();
+    for prompt in ["abcdefghijkl", "mnopqrstabcdefgh"] {
+        let _ = fs::remove_file(&kept.path);
+        kept.run(prompt);
+        files.push(fs::read(&kept.path).unwrap());
+    }
+    let start = std::time::Instant::now();
+    kept.run("a");
+    let usual = start.elapsed();
+    let whole = |path: &Path| fs::read(path).ok().is_none_or(|bytes| files.contains(&bytes));
+    let mut saved = 0;
+    for n in 0..kills {
+        if n % 4 == 0 {
+            let _ = fs::remove_file(&kept.path);
+        } else {
+            fs::write(&kept.path, &files[n as usize % 2]).unwrap();
+        }
+        let prompt = ["mnopqrstabcdefgh", "abcdefghijkl"][n as usize % 2];
+        let mut child = command(&kept.args(prompt)).spawn().unwrap();
+        // Most of them near the end, where the file is written.
+        let part = 0.5 + 0.7 * f64::from(n * 7919 % kills) / f64::from(kills);
+        std::thread::sleep(usual.mul_f64(part));
+        let _ = child.kill();
+        let ended = child.wait_with_output().unwrap().status.success();
+        saved += u32::from(ended);
+        assert!(whole(Path::new(&kept.path)), "kill {n}: a file that nobody has written");
+    }
+    println!("{kills} kills, of which {saved} came too late");
+    let said = run(&[&kept.args("abcdefghijkl")[..], &["-q"]].concat()).succeeds("afterwards");
+    assert_eq!(
+        (said.stdout.as_str(), said.stderr.as_str()),
+        (kept.alone("abcdefghijkl").as_str(), "")
+    );
+}

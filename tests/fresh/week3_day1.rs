@@ -1,0 +1,159 @@
+//! Week 3, day 1, on fresh inputs.
+
+use std::sync::Arc;
+
+use tiny_llm::{
+    week1::sampling::SamplerOptions,
+    week2::{
+        cache::CacheType,
+        kernels::Rung,
+        load::{Rope, build},
+        matrix::Matrix,
+        model::Model,
+        parallel::Team,
+        plan::{AttentionKind, Plan},
+        rope::RopeLayout,
+    },
+    week3::{
+        engine::{Engine, EngineOptions, append_rows},
+        request::{Request, Sequence},
+        room::dense,
+        slots::Slots,
+        stop::StopTexts,
+    },
+};
+use tiny_llm_formats::config::ModelConfig;
+use tiny_llm_harness::fresh::Fresh;
+
+const QWEN3: &str = r#"{"model_type": "qwen3", "hidden_size": 6, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "head_dim": 4, "num_hidden_layers": 2, "intermediate_size": 8,
+    "vocab_size": 11, "max_position_embeddings": 24, "rms_norm_eps": 1e-5, "rope_theta": 500.0,
+    "hidden_act": "silu", "tie_word_embeddings": false}"#;
+
+/// A request of a few tokens of 11.
+fn request(fresh: &Fresh) -> Request {
+    let options = SamplerOptions::default();
+    Request {
+        prompt: fresh.tokens(fresh.from_to(1, 6), 11),
+        max_new_tokens: fresh.from_to(1, 6),
+        stop_tokens: fresh.tokens(1, 11),
+        stop_texts: vec![fresh.bytes(1)],
+        sampling: SamplerOptions { temperature: 0.0, ..options },
+        seed: fresh.u64(),
+    }
+}
+
+#[test]
+fn task_1() {
+    let fresh = Fresh::new("week3-day1 task 1");
+    for round in 0..12 {
+        let context = fresh.from_to(5, 14);
+        let mut sequence = Sequence::new(round, request(&fresh), context);
+        let stand = |sequence: &Sequence| {
+            (sequence.phase, sequence.tokens.clone(), sequence.num_computed, sequence.slot)
+        };
+        if sequence.finished().is_none() {
+            sequence.admit(fresh.below(9));
+            let cancelled = fresh.below(12);
+            for i in 0..12 {
+                if i == cancelled {
+                    sequence.cancel();
+                }
+                if sequence.finished().is_some() {
+                    break;
+                }
+                let all = sequence.computed(fresh.from_to(1, sequence.num_left()));
+                let kept = all
+                    .then(|| sequence.accept(fresh.below(11) as u32, &fresh.bytes(fresh.below(9))));
+                fresh.says("an event", &(all, kept, stand(&sequence)));
+            }
+        }
+        sequence.cancel();
+        fresh.says("the end", &stand(&sequence));
+    }
+}
+
+#[test]
+fn task_2() {
+    let fresh = Fresh::new("week3-day1 task 2");
+    for _ in 0..12 {
+        // Of two letters, so that texts begin again inside themselves.
+        let letters = |n: usize| (0..n).map(|_| b'a' + fresh.below(2) as u8).collect::<Vec<_>>();
+        let texts: Vec<_> =
+            (0..fresh.from_to(1, 3)).map(|_| letters(fresh.from_to(3, 7))).collect();
+        let mut stop = StopTexts::new(texts);
+        // What it says after the end of an answer is nobody's affair.
+        let pieces: Vec<_> = (0..12).map(|_| letters(fresh.below(5))).collect();
+        let found = pieces.iter().position(|piece| stop.push(piece));
+        fresh.says("stop texts", &found);
+    }
+}
+
+#[test]
+fn task_3() {
+    let fresh = Fresh::new("week3-day1 task 3");
+    let n = fresh.from_to(3, 8);
+    let (mut slots, mut owned) = (Slots::new(n), Vec::new());
+    for id in 0..40 {
+        if fresh.below(3) == 0 && !owned.is_empty() {
+            let (slot, id) = owned.swap_remove(fresh.below(owned.len()));
+            slots.release(slot, id);
+        } else {
+            let slot = slots.claim(id);
+            fresh.says("claim", &slot);
+            owned.extend(slot.map(|slot| (slot, id)));
+        }
+        let owners: Vec<_> = (0..n).map(|slot| slots.owner(slot)).collect();
+        fresh.says("owners", &owners);
+    }
+}
+
+fn model(fresh: &Fresh) -> Model {
+    let config = ModelConfig::from_json(QWEN3, "config.json").expect("a configuration");
+    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
+    let mut weight = |_: &str, shape: &[usize]| {
+        let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
+        Ok(Matrix::from_f32(rows, cols, &fresh.f32s(rows * cols)))
+    };
+    build(config, &rope, usize::MAX, &mut weight).expect("all weights are there")
+}
+
+#[test]
+fn task_4() {
+    let fresh = Fresh::new("week3-day1 task 4");
+    for round in 0..4 {
+        let request = Request { stop_tokens: Vec::new(), ..request(&fresh) };
+        let mut sequence = Sequence::new(round, request, 24);
+        sequence.admit(fresh.below(9));
+        let mut rows = Vec::new();
+        while sequence.num_left() > 0 {
+            let n = fresh.from_to(1, sequence.num_left());
+            append_rows(&sequence, n, &mut rows);
+            sequence.computed(n);
+        }
+        fresh.says("rows", &rows);
+    }
+    let model = model(&fresh);
+    let plan =
+        Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) };
+    let cache = dense(&model, fresh.from_to(2, 3), 24, CacheType::F32);
+    let bytes = Box::new(|token| vec![token as u8]);
+    let mut engine =
+        Engine::new(Arc::new(model), Arc::new(plan), cache, EngineOptions::default(), bytes);
+    let mut ids = Vec::new();
+    for _ in 0..30 {
+        match fresh.below(4) {
+            0 => ids.push(engine.submit(request(&fresh)).expect("a good request")),
+            1 if !ids.is_empty() && fresh.below(4) == 0 => {
+                engine.cancel(ids[fresh.below(ids.len())]);
+            }
+            _ => {
+                let mut events = Vec::new();
+                engine.step(&mut |event| events.push(event));
+                let running: Vec<_> =
+                    engine.running().iter().map(|s| (s.id, s.slot, s.num_computed)).collect();
+                fresh.says("a step", &(events, running, engine.num_waiting(), engine.counts()));
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Week 3, day 3, on fresh inputs.
+
+use std::sync::Arc;
+
+use tiny_llm::{
+    week1::sampling::SamplerOptions,
+    week2::{
+        cache::{CacheShape, CacheType, Cells, KvCache},
+        kernels::Rung,
+        load::{Rope, build},
+        matrix::Matrix,
+        model::Model,
+        parallel::Team,
+        plan::{AttentionKind, Plan},
+        rope::RopeLayout,
+    },
+    week3::{
+        engine::{Engine, EngineOptions},
+        paged::PagedCache,
+        pool::{BlockPool, Page},
+        request::Request,
+    },
+};
+use tiny_llm_formats::config::ModelConfig;
+use tiny_llm_harness::fresh::Fresh;
+
+#[test]
+fn task_1() {
+    let fresh = Fresh::new("week3-day3 task 1");
+    let n = fresh.from_to(3, 9);
+    let (mut pool, mut pages) = (BlockPool::new(n), Vec::new());
+    for _ in 0..60 {
+        match fresh.below(4) {
+            0 if !pages.is_empty() => {
+                let page = pool.retain(&pages[fresh.below(pages.len())]);
+                pages.push(page);
+            }
+            1 if !pages.is_empty() => pool.release(pages.swap_remove(fresh.below(pages.len()))),
+            _ => pages.extend(pool.allocate()),
+        }
+        let owners: Vec<_> =
+            pages.iter().map(|page| (page.index(), pool.num_owners(page))).collect();
+        let room: Vec<_> = (0..=n + 1).map(|n| pool.can_allocate(n)).collect();
+        fresh.says("the pool", &(pool.num_free(), owners, room));
+    }
+}
+
+fn numbers(cells: Cells) -> Vec<f32> {
+    match cells {
+        Cells::F32(numbers) => numbers.to_vec(),
+        Cells::F16(numbers) => numbers.iter().map(|x| x.to_f32()).collect(),
+    }
+}
+
+/// Sequences grow and shrink, and are forked if `forks`; then what they hold.
+fn operations(fresh: &Fresh, forks: bool) {
+    let cache_type = if forks { CacheType::F16 } else { CacheType::F32 };
+    let shape = CacheShape {
+        layers: fresh.from_to(1, 2),
+        sequences: 3,
+        kv_heads: fresh.from_to(1, 3),
+        capacity: 300,
+        head_dim: fresh.from_to(2, 4),
+    };
+    let page_len = 32 * fresh.from_to(1, 2);
+    let mut cache = PagedCache::new(shape, page_len, fresh.from_to(8, 12), cache_type);
+    for _ in 0..25 {
+        let (a, b) = (fresh.below(3), fresh.below(3));
+        let room = match fresh.below(6) {
+            0 if forks && a != b => {
+                cache.truncate(b, 0);
+                cache.fork(a, b);
+                true
+            }
+            1 => {
+                cache.truncate(a, fresh.below(cache.len(a) + 20));
+                true
+            }
+            _ => {
+                let (start, len) = (cache.len(a), cache.len(a) + fresh.from_to(1, 60));
+                let room = cache.reserve(a, len);
+                for position in if room { start..len } else { 0..0 } {
+                    for layer in 0..shape.layers {
+                        let n = shape.kv_heads * shape.head_dim;
+                        cache.write(layer, a, position, &fresh.f32s(n), &fresh.f32s(n));
+                    }
+                    cache.advance(a, position);
+                }
+                room
+            }
+        };
+        let table = |s| cache.table(s).iter().map(Page::index).collect::<Vec<_>>();
+        let lengths: Vec<_> = (0..3).map(|s| (cache.len(s), table(s))).collect();
+        fresh.says("the cache", &(room, lengths, cache.pool().num_free(), cache.copied()));
+    }
+    for sequence in 0..3 {
+        let len = cache.len(sequence);
+        for (layer, head) in [(0, 0), (shape.layers - 1, shape.kv_heads - 1)] {
+            let start = fresh.below(len + 1);
+            for run in cache.runs(layer, sequence, head, start..len) {
+                fresh.says("a run", &(run.start, run.len));
+                fresh.answers("keys", &numbers(run.keys), 0.0);
+                fresh.answers("values", &numbers(run.values), 0.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn task_2() {
+    let fresh = Fresh::new("week3-day3 task 2");
+    (0..4).for_each(|_| operations(&fresh, false));
+}
+
+#[test]
+fn task_3() {
+    let fresh = Fresh::new("week3-day3 task 3");
+    (0..4).for_each(|_| operations(&fresh, true));
+}
+
+const LLAMA: &str = r#"{"model_type": "llama", "hidden_size": 8, "num_hidden_layers": 1,
+    "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 4, "intermediate_size": 8,
+    "vocab_size": 20, "hidden_act": "silu", "max_position_embeddings": 128, "rms_norm_eps": 1e-5,
+    "rope_theta": 500.0, "tie_word_embeddings": true}"#;
+
+#[test]
+fn task_4() {
+    let fresh = Fresh::new("week3-day3 task 4");
+    let config = ModelConfig::from_json(LLAMA, "config.json").expect("a configuration");
+    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
+    let mut weight = |_: &str, shape: &[usize]| {
+        let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
+        Ok(Matrix::from_f32(rows, cols, &fresh.f32s(rows * cols)))
+    };
+    let model = build(config, &rope, usize::MAX, &mut weight).expect("all weights are there");
+    let model: Arc<Model> = Arc::new(model);
+    let plan =
+        Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) };
+    let shape = CacheShape { layers: 1, sequences: 4, kv_heads: 1, capacity: 96, head_dim: 4 };
+    let cache = PagedCache::new(shape, 32, fresh.from_to(3, 5), CacheType::F32);
+    let bytes = Box::new(|_| Vec::new());
+    let mut engine = Engine::new(model, Arc::new(plan), cache, EngineOptions::default(), bytes);
+    for seed in 0..5 {
+        let request = Request {
+            prompt: fresh.tokens(fresh.from_to(1, 40), 20),
+            max_new_tokens: fresh.from_to(20, 50),
+            stop_tokens: Vec::new(),
+            stop_texts: Vec::new(),
+            sampling: SamplerOptions { temperature: 1.0, ..SamplerOptions::default() },
+            seed,
+        };
+        engine.submit(request).expect("a good request");
+    }
+    for _ in 0..200 {
+        let mut events = Vec::new();
+        engine.step(&mut |event| events.push(event));
+        let running: Vec<_> = engine.running().iter().map(|s| (s.id, s.num_computed)).collect();
+        let free = engine.cache().pool().num_free();
+        fresh.says("a step", &(events, running, engine.num_waiting(), free));
+    }
+}

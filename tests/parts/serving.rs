@@ -1,0 +1,130 @@
+//! What the tests of a serving engine share: requests, a model of the fixtures, and what an engine
+//! has told.
+
+#![allow(dead_code, reason = "every day's tests have this module, and use a part of it")]
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use tiny_llm::{
+    week1::{generate::FinishReason, sampling::SamplerOptions},
+    week2::{
+        cache::CacheType,
+        kernels::Rung,
+        load::{self, Rope},
+        matrix::Matrix,
+        model::Model,
+        parallel::Team,
+        plan::{AttentionKind, Plan},
+        rope::RopeLayout,
+    },
+    week3::{
+        engine::{Engine, EngineOptions, Event},
+        request::{Request, RequestId},
+        room::{EngineCache, dense},
+    },
+};
+use tiny_llm_formats::config::ModelConfig;
+use tiny_llm_harness::{check, fixtures::Case};
+
+pub(crate) fn greedy() -> SamplerOptions {
+    SamplerOptions { temperature: 0.0, ..SamplerOptions::default() }
+}
+
+pub(crate) fn request(prompt: &[u32], max_new_tokens: usize) -> Request {
+    Request {
+        prompt: prompt.to_vec(),
+        max_new_tokens,
+        stop_tokens: Vec::new(),
+        stop_texts: Vec::new(),
+        sampling: greedy(),
+        seed: 0,
+    }
+}
+
+pub(crate) fn model(case: &Case) -> Model {
+    let config =
+        ModelConfig::from_json(&case.value("config").to_string(), "config.json of the fixture")
+            .expect("a configuration");
+    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
+    load::build(config, &rope, usize::MAX, &mut |name, shape| {
+        let weight = case.tensor(name);
+        let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
+        let values: Vec<f32> = weight.iter().copied().collect();
+        Ok(Matrix::from_f32(rows, cols, &values))
+    })
+    .expect("all weights are there")
+}
+
+pub(crate) fn lists(case: &Case, name: &str) -> Vec<Vec<u32>> {
+    let list = |value: &tiny_llm_harness::fixtures::Json| -> Vec<u32> {
+        let tokens = value.as_array().expect("a list");
+        tokens.iter().map(|token| token.as_u64().expect("a token") as u32).collect()
+    };
+    case.value(name).as_array().expect("a list").iter().map(list).collect()
+}
+
+/// The text of a token in these tests: `<12>`.
+pub(crate) fn token_bytes(token: u32) -> Vec<u8> {
+    format!("<{token}>").into_bytes()
+}
+
+/// An engine with so many places in a dense cache of f32, on last week's plainest plan.
+pub(crate) fn engine(case: &Case, max_batch: usize, options: EngineOptions) -> Engine {
+    // Nothing of week 2's later days is needed.
+    let plan =
+        Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) };
+    engine_with(case, max_batch, plan, options)
+}
+
+/// The same on another plan.
+pub(crate) fn engine_with(
+    case: &Case,
+    max_batch: usize,
+    plan: Plan,
+    options: EngineOptions,
+) -> Engine {
+    let model = model(case);
+    let cache = dense(&model, max_batch, usize::MAX, CacheType::F32);
+    Engine::new(Arc::new(model), Arc::new(plan), cache, options, Box::new(token_bytes))
+}
+
+/// What the engine has told, by request.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) answers: BTreeMap<RequestId, Vec<u32>>,
+    pub(crate) ends: BTreeMap<RequestId, FinishReason>,
+}
+
+impl Told {
+    /// Takes an event; each is checked for what can never be.
+    #[track_caller]
+    pub(crate) fn take(&mut self, event: Event) {
+        match event {
+            Event::Token { id, token } => {
+                assert!(!self.ends.contains_key(&id), "request {id}: a token after its end");
+                self.answers.entry(id).or_default().push(token);
+            }
+            Event::Finished { id, reason } => {
+                let before = self.ends.insert(id, reason);
+                assert_eq!(before, None, "request {id}: told twice that it is finished");
+            }
+        }
+    }
+}
+
+#[track_caller]
+pub(crate) fn step<C: EngineCache>(engine: &mut Engine<C>, told: &mut Told, when: &str) {
+    check::assert_accepts(when, || engine.step(&mut |event| told.take(event)));
+}
+
+/// Steps until nothing is left to be done.
+#[track_caller]
+pub(crate) fn run<C: EngineCache>(engine: &mut Engine<C>, told: &mut Told, when: &str) {
+    for _ in 0..1000 {
+        if engine.is_idle() {
+            return;
+        }
+        step(engine, told, when);
+    }
+    panic!("{when}: after 1000 steps something is still waiting or running: {told:?}");
+}

@@ -1,0 +1,539 @@
+//! Week 3, day 2: a budget of rows, turns, and how long requests wait.
+//!
+//! Expected tokens: `python-ref/oracle/week3_day2.py`. What the scheduler has to give is arithmetic of
+//! small whole numbers, held against its definition.
+
+#[path = "parts/serving.rs"]
+mod serving;
+
+use std::collections::BTreeMap;
+
+use serving::{Told, engine, lists, request, run, step};
+use tiny_llm::{
+    week1::{generate::FinishReason, sampling::Rng},
+    week3::{
+        engine::EngineOptions,
+        request::RequestId,
+        scheduler::{Load, Scheduler, share_prompts, take_turns},
+        timeline::{Moment, Record, quantile},
+    },
+};
+use tiny_llm_harness::{check, fixtures::Fixtures};
+
+/// A request that decodes, after so many steps without a row.
+fn decoding(waited: usize) -> Load {
+    Load { left: 1, decoding: true, waited }
+}
+
+/// A request with so much of its prompt left.
+fn prompt(left: usize) -> Load {
+    Load { left, decoding: false, waited: 0 }
+}
+
+/// Whole numbers below `n`, drawn from a seed.
+fn random(seed: u64) -> impl FnMut(usize) -> usize {
+    // SplitMix64, so that a test of the scheduler needs no task of week 1.
+    let mut state = seed;
+    move |n| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n as u64) as usize
+    }
+}
+
+/// Why, loads, rows, the shares before and after.
+type Shares<'a> = (&'a str, &'a [Load], usize, &'a [usize], &'a [usize]);
+
+// Task 1
+
+#[test]
+fn task_1_rows_for_those_that_decode() {
+    let few = [decoding(0), decoding(0), prompt(100)];
+    let many = [decoding(0); 9];
+    let beside = |left| [&many[..], &[prompt(left)]].concat();
+    let cases: [(&str, Scheduler, Vec<Load>, usize); 9] = [
+        ("nobody", Scheduler { budget: 8, reserved: 1 }, vec![], 0),
+        ("a row each", Scheduler { budget: 8, reserved: 1 }, few.to_vec(), 2),
+        ("prompts alone", Scheduler { budget: 8, reserved: 1 }, vec![prompt(3), prompt(9)], 0),
+        ("more than rows, no prompt", Scheduler { budget: 8, reserved: 3 }, many.to_vec(), 8),
+        ("as many as rows", Scheduler { budget: 9, reserved: 3 }, many.to_vec(), 9),
+        ("three reserved, a long prompt", Scheduler { budget: 8, reserved: 3 }, beside(100), 5),
+        ("three reserved, two tokens left", Scheduler { budget: 8, reserved: 3 }, beside(2), 6),
+        (
+            "three reserved, three prompts of a token each",
+            Scheduler { budget: 8, reserved: 3 },
+            [&many[..], &[prompt(1), prompt(1), prompt(1)]].concat(),
+            5,
+        ),
+        ("three reserved, room for all", Scheduler { budget: 20, reserved: 3 }, beside(100), 9),
+    ];
+    for (why, scheduler, loads, expected) in cases {
+        let call = format!("{why}: {scheduler:?}.decoding_rows({loads:?})");
+        let found = check::assert_accepts(&call, || scheduler.decoding_rows(&loads));
+        check::assert_answer(&call, &found, &expected);
+    }
+}
+
+#[test]
+fn task_1_the_oldest_prompt_first() {
+    let d = decoding(0);
+    let cases: [Shares<'_>; 8] = [
+        ("one prompt, rows for a part", &[prompt(10)], 4, &[0], &[4]),
+        ("one prompt, more rows than tokens", &[prompt(3)], 8, &[0], &[3]),
+        ("the second gets what is left", &[prompt(3), prompt(10)], 8, &[0, 0], &[3, 5]),
+        ("the first takes all", &[prompt(9), prompt(2)], 8, &[0, 0], &[8, 0]),
+        ("three of them", &[prompt(2), prompt(3), prompt(4)], 7, &[0, 0, 0], &[2, 3, 2]),
+        ("shares of others stay", &[d, prompt(5), d, prompt(5)], 6, &[1, 0, 0, 0], &[1, 5, 0, 1]),
+        ("no rows", &[prompt(5), d], 0, &[0, 1], &[0, 1]),
+        ("nobody", &[], 5, &[], &[]),
+    ];
+    for (why, loads, rows, before, expected) in cases {
+        let call = format!("{why}: share_prompts({loads:?}, {rows}, {before:?})");
+        let mut out = before.to_vec();
+        check::assert_accepts(&call, || share_prompts(loads, rows, &mut out));
+        check::assert_answer(&call, &out, &expected.to_vec());
+    }
+}
+
+/// Whatever the load: the budget is kept, and no row of it is left while somebody could use it.
+#[test]
+fn task_1_the_budget_is_kept_and_used() {
+    let mut below = random(1);
+    for round in 0..2000 {
+        let scheduler = Scheduler::new(2 + below(40));
+        let loads: Vec<_> = (0..below(12))
+            .map(|_| if below(2) == 0 { decoding(0) } else { prompt(1 + below(20)) })
+            .collect();
+        let what = format!("round {round}: {scheduler:?} with {loads:?}");
+        let decoding = scheduler.decoding_rows(&loads);
+        let mut out = vec![0; loads.len()];
+        check::assert_accepts(&what, || {
+            share_prompts(&loads, scheduler.budget - decoding, &mut out);
+        });
+        let rows = decoding + out.iter().sum::<usize>();
+        let usable: usize = loads.iter().map(|load| load.left).sum();
+        check::assert_answer(
+            &format!(
+                "{what}: {decoding} rows for those that decode, {out:?} for prompts; together"
+            ),
+            &rows,
+            &usable.min(scheduler.budget),
+        );
+    }
+}
+
+// Task 2
+
+#[test]
+fn task_2_whoever_waited_longest() {
+    let d = decoding;
+    let cases: [Shares<'_>; 8] = [
+        ("rows for all", &[d(0), d(0), d(0)], 3, &[0, 0, 0], &[1, 1, 1]),
+        ("more rows than requests", &[d(0), d(0)], 5, &[0, 0], &[1, 1]),
+        ("the oldest, if all have waited alike", &[d(2), d(2), d(2)], 2, &[0; 3], &[1, 1, 0]),
+        ("the one that has waited", &[d(0), d(0), d(1)], 1, &[0; 3], &[0, 0, 1]),
+        ("the two that have waited longest", &[d(1), d(4), d(2), d(3)], 2, &[0; 4], &[0, 1, 0, 1]),
+        ("prompts take no turn", &[prompt(5), d(0), prompt(5)], 3, &[0; 3], &[0, 1, 0]),
+        ("shares of prompts stay", &[prompt(9), d(0), d(1)], 1, &[7, 0, 0], &[7, 0, 1]),
+        ("no rows", &[d(3), d(4)], 0, &[0, 0], &[0, 0]),
+    ];
+    for (why, loads, rows, before, expected) in cases {
+        let call = format!("{why}: take_turns({loads:?}, {rows}, {before:?})");
+        let mut out = before.to_vec();
+        check::assert_accepts(&call, || take_turns(loads, rows, &mut out));
+        check::assert_answer(&call, &out, &expected.to_vec());
+    }
+}
+
+/// `n` requests, `rows` rows a step: each has a row at least every `⌈n / rows⌉` steps.
+#[test]
+fn task_2_nobody_starves() {
+    for n in 1..=9 {
+        for rows in 1..=n {
+            let (mut loads, most) = (vec![decoding(0); n], n.div_ceil(rows));
+            let mut served = vec![0; n];
+            for step in 0..60 {
+                let mut out = vec![0; n];
+                take_turns(&loads, rows, &mut out);
+                check::assert_answer(
+                    &format!("{n} that decode, {rows} rows: rows given in step {step}"),
+                    &out.iter().sum::<usize>(),
+                    &rows,
+                );
+                for (i, load) in loads.iter_mut().enumerate() {
+                    served[i] += out[i];
+                    load.waited = if out[i] == 0 { load.waited + 1 } else { 0 };
+                    assert!(
+                        load.waited < most,
+                        "{n} that decode, {rows} rows: after step {step}, request {i} has waited \
+                         {} steps; each should have a row in one of {most} steps ({served:?} rows so \
+                         far)",
+                        load.waited
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// A crowd that decodes, prompts that keep coming: what each is promised.
+#[test]
+fn task_2_a_crowd() {
+    let places = 16;
+    for seed in 0..60 {
+        let mut below = random(seed);
+        let scheduler = Scheduler::new(2 + below(20));
+        let Scheduler { budget, reserved } = scheduler;
+        let mut loads: Vec<Load> = Vec::new();
+        let mut out = Vec::new();
+        for step in 0..200 {
+            if loads.len() < places && below(2) == 0 {
+                loads.push(prompt(1 + below(60)));
+            }
+            let what = format!("seed {seed}, step {step}: {scheduler:?} with {loads:?}");
+            check::assert_accepts(&what, || scheduler.shares(&loads, &mut out));
+            let usable: usize = loads.iter().map(|load| load.left).sum();
+            check::assert_answer(
+                &format!("{what}: rows of {out:?} together"),
+                &out.iter().sum::<usize>(),
+                &usable.min(budget),
+            );
+            if let Some(oldest) = loads.iter().position(|load| !load.decoding) {
+                let least = reserved.min(loads[oldest].left);
+                assert!(
+                    out[oldest] >= least,
+                    "{what}: the oldest prompt gets {} rows of {out:?}, but {least} are reserved",
+                    out[oldest]
+                );
+            }
+            let most = places.div_ceil(budget - reserved);
+            for (load, &rows) in loads.iter_mut().zip(&out) {
+                assert!(rows <= load.left, "{what}: {rows} rows for {load:?}");
+                load.waited = if rows == 0 { load.waited + 1 } else { 0 };
+                load.left -= rows;
+                if load.left == 0 {
+                    // Its prompt is done, or it has a new token: the next row.
+                    (load.decoding, load.left) = (true, 1);
+                }
+                assert!(
+                    !load.decoding || load.waited < most,
+                    "{what}: {load:?} has decoded nothing for {} steps; {places} places take \
+                     {most} at most",
+                    load.waited
+                );
+            }
+            if below(4) == 0 && !loads.is_empty() {
+                loads.remove(below(loads.len()));
+            }
+        }
+    }
+}
+
+fn budget(rows: usize) -> EngineOptions {
+    EngineOptions { budget: Some(rows), ..EngineOptions::default() }
+}
+
+/// However the budget cuts the prompts, the answers are those of each request alone.
+#[test]
+fn task_2_a_budget_changes_no_answer() {
+    let fixtures = Fixtures::open("week3_day2");
+    for family in ["llama", "qwen2"] {
+        let case = fixtures.case(&format!("task_2_engine/{family}"));
+        let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
+        for rows in [2, 3, 5, 8, 16, 64] {
+            let when = format!("{family}: five requests, at most {rows} rows a step");
+            let mut engine = engine(&case, 4, budget(rows));
+            for prompt in &prompts {
+                engine.submit(request(prompt, 8)).expect("a good request");
+            }
+            let mut told = Told::default();
+            run(&mut engine, &mut told, &when);
+            for (id, answer) in (0..).zip(&answers) {
+                check::assert_answer(
+                    &format!("{when}: answer {id}"),
+                    &told.answers.remove(&id).unwrap_or_default(),
+                    answer,
+                );
+            }
+            let counts = engine.counts();
+            assert!(counts.most_rows <= rows, "{when}: a step of {} rows", counts.most_rows);
+            let all: usize = prompts.iter().map(|prompt| prompt.len() + 7).sum();
+            check::assert_answer(&format!("{when}: rows in all"), &counts.rows, &(all as u64));
+        }
+    }
+}
+
+/// A request that decodes goes on while a long prompt is on its way: a token in every step.
+#[test]
+fn task_2_a_long_prompt_stops_nobody() {
+    let fixtures = Fixtures::open("week3_day2");
+    let case = fixtures.case("task_2_engine/llama");
+    let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
+    let mut engine = engine(&case, 2, budget(6));
+    let short = engine.submit(request(&prompts[1], 8)).expect("a good request");
+    let mut told = Told::default();
+    step(&mut engine, &mut told, "a prompt of one token");
+    let long = engine.submit(request(&prompts[3], 8)).expect("a good request");
+    let mut tokens = Vec::new();
+    for _ in 0..7 {
+        step(&mut engine, &mut told, "beside it a prompt of 30 tokens, at most 6 rows a step");
+        let of = |id: RequestId| told.answers.get(&id).map_or(0, Vec::len);
+        tokens.push((of(short), of(long)));
+    }
+    // Five rows a step for the prompt: six steps.
+    check::assert_answer(
+        "at most 6 rows a step, one request that decodes, one with a prompt of 30 tokens: tokens of \
+         both after each step\n ",
+        &tokens,
+        &vec![(2, 0), (3, 0), (4, 0), (5, 0), (6, 0), (7, 1), (8, 2)],
+    );
+    run(&mut engine, &mut told, "the rest");
+    let found = [short, long].map(|id| told.answers[&id].clone());
+    check::assert_answer("their answers", &found, &[answers[1].clone(), answers[3].clone()]);
+}
+
+/// Requests come and are cancelled at random, under random budgets.
+#[test]
+fn task_2_any_schedule_gives_the_same_answers() {
+    let fixtures = Fixtures::open("week3_day2");
+    let case = fixtures.case("task_2_engine/qwen2");
+    let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
+    for seed in 0..24 {
+        let mut below = random(seed);
+        let (places, rows) = (1 + below(5), 2 + below(12));
+        let mut engine = engine(&case, places, budget(rows));
+        let (mut told, mut asked, mut cancelled) = (Told::default(), BTreeMap::new(), Vec::new());
+        let mut log = vec![format!("{places} places, {rows} rows a step")];
+        for _ in 0..40 {
+            match below(4) {
+                0 if asked.len() < 10 => {
+                    let (which, n) = (below(5), 1 + below(8));
+                    let id = engine.submit(request(&prompts[which], n)).expect("a good request");
+                    asked.insert(id, (which, n));
+                    log.push(format!("prompt {which} for {n}"));
+                }
+                1 if !asked.is_empty() && below(3) == 0 => {
+                    let id = below(asked.len()) as RequestId;
+                    log.push(format!("cancel {id}"));
+                    if engine.cancel(id) {
+                        cancelled.push(id);
+                    }
+                }
+                _ => {
+                    log.push("step".to_owned());
+                    step(&mut engine, &mut told, &format!("seed {seed}: {log:?}"));
+                }
+            }
+        }
+        run(&mut engine, &mut told, &format!("seed {seed}: {log:?}, then steps to the end"));
+        for (id, (which, n)) in asked {
+            let found = told.answers.remove(&id).unwrap_or_default();
+            let whole = &answers[which][..n];
+            let cut = cancelled.contains(&id) && found.len() < n;
+            let expected = if cut { &whole[..found.len()] } else { whole };
+            let end = if cut { FinishReason::Interrupted } else { FinishReason::Length };
+            check::assert_answer(
+                &format!("seed {seed}, request {id} ({log:?}): the answer, and why it ended"),
+                &(found.as_slice(), told.ends.get(&id).copied()),
+                &(expected, Some(end)),
+            );
+        }
+        assert!(engine.counts().most_rows <= rows, "seed {seed}: {:?}", engine.counts());
+    }
+}
+
+/// Sampled answers too: a request that is passed over draws nothing.
+#[test]
+fn task_2_turns_go_with_sampling() {
+    let fixtures = Fixtures::open("week3_day2");
+    let case = fixtures.case("task_2_engine/qwen2");
+    let prompts = lists(&case, "prompts");
+    let mut seeds = Rng::new(5);
+    let requests: Vec<_> = prompts
+        .iter()
+        .map(|prompt| {
+            let mut request = request(prompt, 6);
+            (request.sampling.temperature, request.seed) = (1.5, seeds.next_u64());
+            request
+        })
+        .collect();
+    let answers = |places, rows| {
+        let options = EngineOptions { budget: rows, ..EngineOptions::default() };
+        let mut engine = engine(&case, places, options);
+        for request in &requests {
+            engine.submit(request.clone()).expect("a good request");
+        }
+        let mut told = Told::default();
+        run(&mut engine, &mut told, &format!("sampled requests, budget {rows:?}"));
+        told.answers
+    };
+    let alone = answers(1, None);
+    for rows in [2, 3, 9] {
+        check::assert_answer(
+            &format!("sampled requests, five places and {rows} rows a step, and one by one"),
+            &answers(5, Some(rows)),
+            &alone,
+        );
+    }
+}
+
+// Task 3
+
+fn at(steps: u64, rows: u64) -> Moment {
+    Moment { steps, rows }
+}
+
+#[test]
+fn task_3_a_record() {
+    // It got its place two steps after it came.
+    let mut record = Record { admitted: Some(at(12, 530)), ..Record::new(at(10, 500)) };
+    check::assert_answer("no token yet", &record.time_to_first_token(), &None);
+    let mut seen = Vec::new();
+    // A first token, a gap of many rows, a gap of many steps, a short one.
+    for now in [at(13, 540), at(14, 640), at(20, 650), at(21, 652)] {
+        record.token(now);
+        seen.push(now);
+        let call = format!("submitted at step 10, row 500; tokens at {seen:?}");
+        check::assert_answer(
+            &format!("{call}: time to the first token"),
+            &record.time_to_first_token(),
+            &Some(at(3, 40)),
+        );
+        let gap = match seen.len() {
+            1 => at(0, 0),
+            2 => at(1, 100),
+            _ => at(6, 100),
+        };
+        check::assert_answer(
+            &format!("{call}: the longest gap, in steps and in rows"),
+            &record.longest_gap,
+            &gap,
+        );
+        check::assert_answer(
+            &format!("{call}: the first and the last"),
+            &(record.first_token, record.last_token),
+            &(Some(at(13, 540)), Some(now)),
+        );
+    }
+}
+
+/// A request whose first token comes with the first step of all.
+#[test]
+fn task_3_from_the_very_beginning() {
+    let mut record = Record::new(at(0, 0));
+    record.token(at(1, 7));
+    check::assert_answer(
+        "submitted before the first step, a token from it: time to the first token",
+        &record.time_to_first_token(),
+        &Some(at(1, 7)),
+    );
+    check::assert_answer("one token has no gap", &record.longest_gap, &at(0, 0));
+}
+
+#[test]
+fn task_3_quantiles() {
+    let hundred: Vec<u64> = (1..=100).rev().collect();
+    let cases: [(&str, &[u64], f64, Option<u64>); 12] = [
+        ("no values", &[], 0.5, None),
+        ("one value, the median", &[7], 0.5, Some(7)),
+        ("one value, p99", &[7], 0.99, Some(7)),
+        ("one value, the least", &[7], 0.0, Some(7)),
+        ("the median of three", &[30, 10, 20], 0.5, Some(20)),
+        ("the median of four is a value, the second", &[40, 10, 30, 20], 0.5, Some(20)),
+        ("the largest", &[30, 10, 20], 1.0, Some(30)),
+        ("the least", &[30, 10, 20], 0.0, Some(10)),
+        ("p99 of a hundred", &hundred, 0.99, Some(99)),
+        ("p90 of a hundred", &hundred, 0.9, Some(90)),
+        ("p99 of ten is the largest", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], 0.99, Some(10)),
+        ("equal values", &[5, 5, 5, 9], 0.5, Some(5)),
+    ];
+    for (why, values, q, expected) in cases {
+        let call = format!("{why}: quantile({values:?}, {q})");
+        let mut values = values.to_vec();
+        let found = check::assert_accepts(&call, || quantile(&mut values, q));
+        check::assert_answer(&call, &found, &expected);
+    }
+}
+
+/// Three requests, one of them with a long prompt, without a budget and with one: who waits how long,
+/// exactly.
+#[test]
+fn task_3_what_a_budget_does_to_the_gaps() {
+    let fixtures = Fixtures::open("week3_day2");
+    let case = fixtures.case("task_2_engine/llama");
+    let prompts = lists(&case, "prompts");
+    let records = |rows: Option<usize>| {
+        let options = EngineOptions { budget: rows, records: true, ..EngineOptions::default() };
+        let mut engine = engine(&case, 3, options);
+        let mut told = Told::default();
+        let when = format!("two short requests, then one of 30 tokens, budget {rows:?}");
+        for prompt in [&prompts[1], &prompts[4]] {
+            engine.submit(request(prompt, 8)).expect("a good request");
+        }
+        step(&mut engine, &mut told, &when);
+        engine.submit(request(&prompts[3], 3)).expect("a good request");
+        run(&mut engine, &mut told, &when);
+        let records: BTreeMap<_, _> = engine.take_records().into_iter().collect();
+        assert!(engine.take_records().is_empty(), "records are told once");
+        (0..3)
+            .map(|id| {
+                let record = &records[&id];
+                let first = record.time_to_first_token().expect("a first token");
+                (record.admitted, first, record.longest_gap, record.finished)
+            })
+            .collect::<Vec<_>>()
+    };
+    // Step 1: prompts of 1 and 3. Step 2, whole: 1 + 1 + 30 rows, and a first token for all.
+    check::assert_answer(
+        "no budget: of each request when it got its place, what it waited for its first token, its \
+         longest gap, and its end\n ",
+        &records(None),
+        &vec![
+            (Some(at(0, 0)), at(1, 4), at(1, 32), Some(at(8, 50))),
+            (Some(at(0, 0)), at(1, 4), at(1, 32), Some(at(8, 50))),
+            (Some(at(1, 4)), at(1, 32), at(1, 3), Some(at(4, 42))),
+        ],
+    );
+    // With 8 rows a step, 6 of them for the long prompt: five steps.
+    check::assert_answer(
+        "8 rows a step: of each request when it got its place, what it waited for its first token, \
+         its longest gap, and its end\n ",
+        &records(Some(8)),
+        &vec![
+            (Some(at(0, 0)), at(1, 4), at(1, 8), Some(at(8, 50))),
+            (Some(at(0, 0)), at(1, 4), at(1, 8), Some(at(8, 50))),
+            (Some(at(1, 4)), at(5, 40), at(1, 3), Some(at(8, 50))),
+        ],
+    );
+}
+
+/// A cancelled request has a record too, and without a place it has no admission.
+#[test]
+fn task_3_records_of_the_cancelled() {
+    let fixtures = Fixtures::open("week3_day2");
+    let case = fixtures.case("task_2_engine/llama");
+    let prompts = lists(&case, "prompts");
+    let options = EngineOptions { records: true, ..EngineOptions::default() };
+    let mut engine = engine(&case, 1, options);
+    let mut told = Told::default();
+    let ids = [2, 4].map(|i| engine.submit(request(&prompts[i], 8)).expect("a good request"));
+    step(&mut engine, &mut told, "two requests, one place");
+    assert_eq!(ids.map(|id| engine.cancel(id)), [true; 2], "both are there");
+    run(&mut engine, &mut told, "both cancelled");
+    let records = engine.take_records();
+    let seen: Vec<_> =
+        records.iter().map(|(id, r)| (*id, r.admitted, r.first_token, r.finished)).collect();
+    let (first, now) = (Some(at(0, 0)), Some(at(1, 7)));
+    check::assert_answer(
+        "two requests in one place, both cancelled after a step: place, first token, end\n ",
+        &seen,
+        &vec![(ids[0], first, now, now), (ids[1], None, None, now)],
+    );
+}
+
+/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+#[cfg(feature = "fresh")]
+#[path = "fresh/week3_day2.rs"]
+mod fresh;
