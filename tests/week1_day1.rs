@@ -13,7 +13,8 @@ use tiny_llm_formats::{
 };
 use tiny_llm_harness::{
     check::{
-        assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_panics, resting_on,
+        assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_panics, compare,
+        resting_on,
     },
     fixtures::{Case, Fixtures, random},
 };
@@ -74,8 +75,13 @@ fn task_1_softmax_of_one_visible_entry_is_exactly_one() {
         0.0, 0.0, 1.0,
         0.0, 1.0, 0.0,
     ]);
+    let found = softmax(&x);
+    for (x, y) in x.iter().zip(&found) {
+        let tiny = *y != 0.0 && y.abs() < 1e-6;
+        assert!(*x > OFF || !tiny, "softmax of −inf gives {y:?}, expected 0: e^(−∞) is exactly 0");
+    }
     // e⁰ = 1, and 1/1 is 1 without any rounding.
-    assert_close("softmax of rows of which one entry is not −inf", &softmax(&x), &expected, 0.0);
+    assert_close("softmax of rows of which one entry is not −inf", &found, &expected, 0.0);
 }
 
 #[test]
@@ -123,6 +129,40 @@ fn task_1_softmax_twice_gives_the_same() {
 fn task_1_softmax_in_any_layout() {
     // Seven numbers below 1, added up in any order.
     assert_any_layout("softmax", &random(16, &[2, 3, 7]), 1e-6, softmax);
+}
+
+/// No row is too far down, no element too far right, no weight too small to be right.
+#[test]
+fn task_1_softmax_whatever_the_size() {
+    let (rows, columns) = (130, 300);
+    let step = 80.0 / columns as f32;
+    // In each row the numbers fall from 0 to −80, beginning in another column.
+    let place = |row: usize, column: usize| (column + 7 * row + 1) % columns;
+    let x = Tensor::from_shape_fn(vec![rows, columns], |at| -step * place(at[0], at[1]) as f32);
+    let exact: Vec<f64> = (0..columns).map(|i| f64::from(-step * i as f32).exp()).collect();
+    let sum: f64 = exact.iter().sum();
+    let found = softmax(&x);
+    assert_eq!(found.shape(), x.shape(), "the shape of softmax of x [{rows}, {columns}]");
+    for row in 0..rows {
+        for column in 0..columns {
+            let expected = exact[place(row, column)] / sum;
+            let found = f64::from(found[[row, column]]);
+            // Of each weight itself: an exponent of −80 is off by 2⁻¹⁸, and 300 terms are added up.
+            assert!(
+                (found - expected).abs() <= 3e-5 * expected,
+                "softmax of x [{rows}, {columns}] at [{row}, {column}]: found {found:e}, expected {expected:e}\n  a weight may be small and still counts, and rows and columns have no limit"
+            );
+        }
+    }
+}
+
+#[test]
+fn task_1_softmax_passes_a_nan_on() {
+    let y = softmax(&tensor(&[1, 3], vec![1.0, f32::NAN, 2.0]));
+    assert!(
+        y.iter().any(|y| y.is_nan()),
+        "softmax of 1, NaN, 2: found {y}, expected a NaN: whoever reads numbers never learns that one was lost"
+    );
 }
 
 // Task 1: linear
@@ -193,6 +233,30 @@ fn task_1_linear_in_any_layout() {
 fn task_1_linear_refuses_a_weight_of_another_width() {
     let (x, weight) = (random(5, &[2, 3]), random(6, &[3, 4]));
     assert_panics("linear: x [2, 3], weight [3, 4]", || linear(&x, &weight, None));
+}
+
+#[test]
+fn task_1_linear_whatever_the_size() {
+    // Whole numbers below 2²⁴, so nothing is rounded.
+    let (width, out) = (300, 70);
+    let weight = Tensor::from_shape_fn(vec![out, width], |at| at[0] as f32);
+    let bias = Tensor::from_shape_fn(vec![out], |at| at[0] as f32 + 5.0);
+    for rows in [1, 130] {
+        let x = Tensor::from_shape_fn(vec![rows, width], |at| at[0] as f32 + 1.0);
+        let expected = Tensor::from_shape_fn(vec![rows, out], |at| {
+            width as f32 * at[1] as f32 * (at[0] as f32 + 1.0) + at[1] as f32 + 5.0
+        });
+        // Without diagnosis: other mistakes give the same for weights that are all alike.
+        compare(
+            &format!("linear: x [{rows}, {width}], weight [{out}, {width}], and a bias"),
+            &linear(&x, &weight, Some(&bias)),
+            &expected,
+            0.0,
+        )
+        .unwrap_or_else(|text| {
+            panic!("{text}\n  every row of x counts, one alone or many, and gets the bias")
+        });
+    }
 }
 
 // Task 2: scaled dot-product attention
@@ -330,6 +394,53 @@ fn task_2_attention_in_any_layout() {
     });
 }
 
+/// Each query sees one key, another one each, so it returns that key's value without rounding.
+#[test]
+fn task_2_attention_whatever_the_size() {
+    for (queries, keys) in [(1, 3), (1, 130), (70, 70), (70, 130), (3, 1)] {
+        let (q, k) = (random(20, &[queries, 4]), random(21, &[keys, 4]));
+        let v = random(22, &[keys, 4]);
+        let seen: Vec<usize> = (0..queries).map(|i| keys - 1 - i * 37 % keys).collect();
+        let mask = Tensor::from_shape_fn(vec![queries, keys], |at| {
+            if at[1] == seen[at[0]] { 0.0 } else { OFF }
+        });
+        let found = scaled_dot_product_attention(&q, &k, &v, None, Some(&mask));
+        let what = format!("attention of {queries} queries and {keys} keys, one visible to each");
+        // Without diagnosis: here many mistakes return the wrong value.
+        compare(&what, &found, &v.select(Axis(0), &seen), 0.0).unwrap_or_else(|text| {
+            panic!("{text}\n  the mask counts for one query as for many, and for every key")
+        });
+    }
+}
+
+#[test]
+fn task_2_attention_without_a_mask_sees_every_key() {
+    let (q, v) = (random(23, &[4, 4]), random(24, &[4, 4]));
+    let k = random(25, &[1, 4]).select(Axis(0), &[0; 4]);
+    let mean = v.mean_axis(Axis(0)).expect("four rows").insert_axis(Axis(0));
+    compare(
+        "attention of four queries over four equal keys, without a mask",
+        &scaled_dot_product_attention(&q, &k, &v, None, None),
+        &mean.select(Axis(0), &[0; 4]),
+        2e-6,
+    )
+    .unwrap_or_else(|text| {
+        panic!("{text}\n  equal keys get equal weights, and no mask hides none")
+    });
+}
+
+#[test]
+fn task_2_attention_with_a_scale_of_one() {
+    let (q, k, v) = (random(7, &[3, 4]), random(8, &[5, 4]), random(9, &[5, 4]));
+    assert_agrees(
+        "attention of q [3, 4] with the scale 1, compared with 2 · q at the default scale",
+        &scaled_dot_product_attention(&q, &k, &v, Some(1.0), None),
+        &scaled_dot_product_attention(&(&q * 2.0), &k, &v, None, None),
+        1e-6,
+        "the default scale is 1/√4 here, so both have the same scores",
+    );
+}
+
 // Task 3: multi-head attention
 
 fn multi_head(case: &Case) -> MultiHeadAttention {
@@ -412,6 +523,57 @@ fn task_3_multi_head_attention_does_not_depend_on_the_order_of_keys() {
     let found = multi_head(&case).forward(&case.tensor("query"), &key, &value, None);
     let what = "task_3_multi_head/cross, with keys and values both in the order 3, 1, 4, 0, 2";
     assert_close(what, &found, &case.tensor("output"), case.tolerance("output"));
+}
+
+/// Weights that change nothing, so that each head returns its part of the one value that is seen.
+#[test]
+fn task_3_multi_head_attention_whatever_the_size() {
+    for (batch, length, n_heads) in [(1, 1, 1), (1, 1, 4), (1, 3, 1), (2, 1, 2), (1, 3, 2)] {
+        let keys = length + 2;
+        let layer = MultiHeadAttention {
+            n_heads,
+            q_proj: Tensor::from_shape_fn(vec![4, 4], |at| f32::from(at[0] == at[1])),
+            k_proj: Tensor::from_shape_fn(vec![4, 4], |at| f32::from(at[0] == at[1])),
+            v_proj: Tensor::from_shape_fn(vec![4, 4], |at| f32::from(at[0] == at[1])),
+            o_proj: Tensor::from_shape_fn(vec![4, 4], |at| f32::from(at[0] == at[1])),
+        };
+        let query = random(26, &[batch, length, 4]);
+        let (key, value) = (random(27, &[batch, keys, 4]), random(28, &[batch, keys, 4]));
+        let mask = Tensor::from_shape_fn(vec![length, keys], |at| {
+            if at[1] == keys - 1 - at[0] { 0.0 } else { OFF }
+        });
+        let seen: Vec<usize> = (0..length).map(|i| keys - 1 - i).collect();
+        resting_on(&[parts::SOFTMAX, parts::ATTENTION, parts::HEADS], || {
+            compare(
+                &format!(
+                    "multi-head attention, n_heads {n_heads}, of query [{batch}, {length}, 4] and \
+                     {keys} keys, one visible to each query"
+                ),
+                &layer.forward(&query, &key, &value, Some(&mask)),
+                &value.select(Axis(1), &seen),
+                0.0,
+            )
+            .unwrap_or_else(|text| {
+                panic!("{text}\n  the mask counts for one head, query or sequence as for many")
+            });
+        });
+    }
+}
+
+#[test]
+fn task_3_multi_head_attention_with_query_as_key_and_another_value() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_multi_head/self");
+    let layer = multi_head(&case);
+    let query = case.tensor("query");
+    let attend = |value: &Tensor| layer.forward(&query, &query, value, None);
+    assert_agrees(
+        "attention whose key is the query and whose value is −2 · query, compared with −2 · that of the query",
+        &attend(&(&query * -2.0)),
+        &(attend(&query) * -2.0),
+        0.0,
+        "weights come of query and key alone, and the result is a sum of values",
+    );
 }
 
 /// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.

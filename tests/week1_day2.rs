@@ -104,6 +104,42 @@ fn task_1_tables_begin_without_a_turn() {
     );
 }
 
+#[test]
+fn task_1_inverse_frequencies_whatever_the_base() {
+    for base in [2.0, 500_000.0, 1e7, 1e10] {
+        for (i, found) in inverse_frequencies(128, base).into_iter().enumerate() {
+            let expected = f64::from(base).powf(-2.0 * i as f64 / 128.0);
+            assert!(
+                (f64::from(found) - expected).abs() <= 1e-5 * expected,
+                "inverse_frequencies(128, {base}), pair {i}: found {found:e}, expected {base}^(−2·{i}/128) = {expected:e}"
+            );
+        }
+    }
+}
+
+#[test]
+fn task_1_tables_whatever_the_position() {
+    // Products of a position and a power of two are exact.
+    let thetas = [1.0, 0.5, 1.0 / 1_073_741_824.0];
+    let tables = RopeTables::new(&thetas, 10_000);
+    assert_eq!((tables.cos.shape(), tables.sin.shape()), (&[10_000, 3][..], &[10_000, 3][..]));
+    for p in (0..10_000).step_by(7) {
+        for (i, &theta) in thetas.iter().enumerate() {
+            let angle = p as f64 * f64::from(theta);
+            for (name, found, expected) in
+                [("cos", tables.cos[[p, i]], angle.cos()), ("sin", tables.sin[[p, i]], angle.sin())]
+            {
+                // A rounding or two of the number itself; a sine near 0 may be small and is not 0.
+                assert!(
+                    (f64::from(found) - expected).abs()
+                        <= 1e-6 * expected.abs().max(angle.min(1.0)),
+                    "{name} of position {p} · θ {theta:e}: found {found:e}, expected {expected:e}"
+                );
+            }
+        }
+    }
+}
+
 // Tasks 2 and 3: the two forms
 
 type Rope = fn(&Tensor, &RopeTables, usize) -> Tensor;
@@ -210,20 +246,24 @@ fn check_an_offset_is_a_shift(form: Form) {
 /// A quarter turn of every pair, in heads of several sizes: `(a, b)` becomes `(−b, a)`.
 #[track_caller]
 fn check_every_pair_turns(form: Form, pair: fn(usize, usize) -> (usize, usize)) {
-    for size in [2, 6, 8, 64, 128] {
+    for (rows, size) in [(1, 2), (1, 6), (1, 8), (1, 64), (1, 128), (130, 4)] {
         let half = size / 2;
-        let tables =
-            RopeTables { cos: Tensor::zeros(vec![1, half]), sin: Tensor::ones(vec![1, half]) };
-        let x = random(36, &[3, 1, size]);
+        let tables = RopeTables {
+            cos: Tensor::zeros(vec![rows, half]),
+            sin: Tensor::ones(vec![rows, half]),
+        };
+        let x = random(36, &[3, rows, size]);
         let mut expected = x.clone();
         for head in 0..3 {
-            for i in 0..half {
-                let (first, second) = pair(i, half);
-                expected[[head, 0, first]] = -x[[head, 0, second]];
-                expected[[head, 0, second]] = x[[head, 0, first]];
+            for row in 0..rows {
+                for i in 0..half {
+                    let (first, second) = pair(i, half);
+                    expected[[head, row, first]] = -x[[head, row, second]];
+                    expected[[head, row, second]] = x[[head, row, first]];
+                }
             }
         }
-        let what = format!("{}: a quarter turn of three heads of size {size}", form.name);
+        let what = format!("{}: a quarter turn of three heads of {rows} × {size}", form.name);
         // Without diagnosis: of so even a turn several mistakes make the same.
         compare(&what, &(form.rope)(&x, &tables, 0), &expected, 0.0).unwrap_or_else(|text| {
             panic!("{text}\n  all angles are 90° here, so each pair (a, b) becomes (−b, a)")
@@ -461,6 +501,57 @@ fn task_4_scores_survive_the_permutation() {
         3e-3,
         "the permutation carries one form into the other, and leaves the scores alone",
     );
+}
+
+#[test]
+fn task_4_positions_whatever_the_size() {
+    // Nothing turns at position 0; at position 1 everything turns by 90°.
+    let (heads, size, half) = (12, 128, 64);
+    let table =
+        |at_0: f32, at_1: f32| Tensor::from_shape_fn(vec![2, half], |at| [at_0, at_1][at[0]]);
+    let tables = RopeTables { cos: table(1.0, 0.0), sin: table(0.0, 1.0) };
+    for positions in [array![[1]], array![[0, 1, 1]], array![[1, 0], [0, 1]]] {
+        let (batch, length) = positions.dim();
+        let x = random(37, &[batch, heads, length, size]);
+        for (form, pair) in [
+            (RopeForm::Interleaved, (|i| (2 * i, 2 * i + 1)) as fn(usize) -> (usize, usize)),
+            (RopeForm::HalfSplit, |i| (i, i + 64)),
+        ] {
+            let mut expected = x.clone();
+            for ((b, l), _) in positions.indexed_iter().filter(|(_, p)| **p == 1) {
+                for h in 0..heads {
+                    for (first, second) in (0..half).map(pair) {
+                        expected[[b, h, l, first]] = -x[[b, h, l, second]];
+                        expected[[b, h, l, second]] = x[[b, h, l, first]];
+                    }
+                }
+            }
+            let what = format!("{form:?}: {heads} heads of size {size} at positions {positions}");
+            // Without diagnosis: of so even a turn several mistakes make the same.
+            compare(&what, &rope_at_positions(&x, &tables, &positions, form), &expected, 0.0)
+                .unwrap_or_else(|text| {
+                    panic!("{text}\n  at position 0 nothing turns, at position 1 each pair (a, b) becomes (−b, a)")
+                });
+        }
+    }
+}
+
+#[test]
+fn task_4_permutation_whatever_the_number_of_heads() {
+    for n_heads in [1, 12] {
+        let weight = Tensor::from_shape_fn(vec![n_heads * 8, 1], |at| at[0] as f32);
+        let rows =
+            (0..n_heads).flat_map(|h| [0, 4, 1, 5, 2, 6, 3, 7].map(|row| (h * 8 + row) as f32));
+        compare(
+            &format!(
+                "half_split_to_interleaved of {n_heads} heads of 8 rows, which hold their numbers"
+            ),
+            &half_split_to_interleaved(&weight, n_heads),
+            &tensor(&[n_heads * 8, 1], rows.collect()),
+            0.0,
+        )
+        .unwrap_or_else(|text| panic!("{text}\n  rows i and i + 4 of each head become neighbours"));
+    }
 }
 
 /// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.

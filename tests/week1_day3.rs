@@ -1,7 +1,12 @@
 //! Week 1, day 3: grouped-query attention, the causal mask, the attention layer.
 
+use std::sync::Arc;
+
 use ndarray::{Axis, IxDyn};
-use tiny_llm::week1::gqa::{causal_mask, grouped_query_attention};
+use tiny_llm::week1::{
+    gqa::{GroupedQueryAttention, HeadNorm, Linear, causal_mask, grouped_query_attention},
+    rope::RopeTables,
+};
 use tiny_llm_formats::{
     Tensor,
     tensor::{reshape, tensor},
@@ -198,6 +203,44 @@ fn task_1_grouped_refuses_uneven_groups() {
     }
 }
 
+/// Each query sees one key, another one each, so it returns that key's value without rounding.
+#[test]
+fn task_1_grouped_whatever_the_size() {
+    for (heads, kv_heads, queries, keys) in
+        [(1, 1, 1, 3), (3, 3, 1, 5), (3, 3, 4, 4), (4, 1, 2, 4), (4, 2, 1, 4), (2, 2, 70, 130)]
+    {
+        let (q, k) = (random(46, &[1, heads, queries, 4]), random(47, &[1, kv_heads, keys, 4]));
+        let v = random(48, &[1, kv_heads, keys, 4]);
+        let seen = |query: usize| keys - 1 - query * 37 % keys;
+        let mask = Tensor::from_shape_fn(vec![queries, keys], |at| {
+            if at[1] == seen(at[0]) { 0.0 } else { OFF }
+        });
+        let expected = Tensor::from_shape_fn(vec![1, heads, queries, 4], |at| {
+            v[[0, at[1] * kv_heads / heads, seen(at[2]), at[3]]]
+        });
+        let what = format!(
+            "H_q = {heads}, H = {kv_heads}, {queries} queries, {keys} keys, one visible to each"
+        );
+        resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
+            // Without diagnosis: here many mistakes return the wrong value.
+            compare(&what, &grouped(&q, &k, &v, None, Some(&mask)), &expected, 0.0).unwrap_or_else(
+                |text| {
+                    panic!("{text}\n  the mask counts for one query, head or sequence as for many")
+                },
+            );
+            assert_agrees(
+                &format!(
+                    "H_q = {heads}, H = {kv_heads}, D = 4: the scale 1, compared with 2 · q at the default scale"
+                ),
+                &grouped(&q, &k, &v, Some(1.0), None),
+                &grouped(&(&q * 2.0), &k, &v, None, None),
+                1e-5,
+                "the default scale is 1/√4, so both have the same scores",
+            );
+        });
+    }
+}
+
 // Task 2: causal mask
 
 #[track_caller]
@@ -264,6 +307,24 @@ fn task_2_causal_mask_of_one_query_hides_nothing() {
         "causal_mask(1, 6)\n  found    {mask}\n  expected zeros: a single query is the last \
          position, and sees all six keys"
     );
+}
+
+#[test]
+fn task_2_causal_mask_whatever_the_size() {
+    for (length, keys) in [(130, 130), (100, 300), (3, 5000)] {
+        let mask = causal_mask(length, keys);
+        assert_eq!(mask.shape(), [length, keys], "the shape of causal_mask({length}, {keys})");
+        for ((query, key), &found) in
+            mask.into_dimensionality::<ndarray::Ix2>().expect("two axes").indexed_iter()
+        {
+            let position = keys - length + query;
+            let expected = if key <= position { 0.0 } else { OFF };
+            assert!(
+                found == expected,
+                "causal_mask({length}, {keys}) at query {query}, key {key}: found {found:?}, expected {expected:?}: the query stands at position {position}, and sees all that is not behind it"
+            );
+        }
+    }
 }
 
 #[test]
@@ -373,6 +434,80 @@ fn task_3_layer_prefix_is_the_prefix_of_the_layer() {
         case.tolerance("output"),
         "behind a causal mask a row does not depend on those after it",
     );
+}
+
+/// A layer that projects nothing and turns nothing.
+fn plain_layer(n_heads: usize, n_kv_heads: usize) -> GroupedQueryAttention {
+    let repeated = |out: usize| Linear {
+        weight: Tensor::from_shape_fn(vec![out, 8], |at| f32::from(at[0] == at[1])),
+        bias: None,
+    };
+    let size = 8 / n_heads;
+    GroupedQueryAttention {
+        n_heads,
+        n_kv_heads,
+        q_proj: repeated(8),
+        k_proj: repeated(n_kv_heads * size),
+        v_proj: repeated(n_kv_heads * size),
+        o_proj: repeated(8),
+        q_norm: None,
+        k_norm: None,
+        rope: Arc::new(RopeTables {
+            cos: Tensor::ones(IxDyn(&[8, size / 2])),
+            sin: Tensor::zeros(IxDyn(&[8, size / 2])),
+        }),
+    }
+}
+
+#[test]
+fn task_3_layer_whatever_the_number_of_heads() {
+    for (heads, kv_heads, batch, length) in
+        [(2, 2, 1, 4), (1, 1, 1, 4), (4, 4, 2, 3), (4, 2, 1, 3), (4, 1, 1, 3)]
+    {
+        let x = random(49, &[batch, length, 8]);
+        let mask = Tensor::from_shape_fn(vec![length, length], |at| {
+            if at[0] + at[1] == length - 1 { 0.0 } else { OFF }
+        });
+        let size = 8 / heads;
+        let expected = Tensor::from_shape_fn(vec![batch, length, 8], |at| {
+            let head = at[2] / size * kv_heads / heads;
+            x[[at[0], length - 1 - at[1], head * size + at[2] % size]]
+        });
+        resting_on(&parts::OF_A_LAYER, || {
+            // Without diagnosis: weights that change nothing hide many mistakes.
+            compare(
+                &format!("a layer whose projections change nothing, H_q = {heads}, H = {kv_heads}, x [{batch}, {length}, 8], one key visible to each query"),
+                &plain_layer(heads, kv_heads).forward(&x, Some(&mask)),
+                &expected,
+                0.0,
+            )
+            .unwrap_or_else(|text| panic!("{text}\n  each query sees one key, so it returns that key's value"));
+        });
+    }
+}
+
+#[test]
+fn task_3_layer_with_one_norm_alone() {
+    let x = random(50, &[2, 4, 8]);
+    let mean = x.mean_axis(Axis(1)).expect("four rows").insert_axis(Axis(1));
+    let mean = mean.broadcast(IxDyn(&[2, 4, 8])).expect("the same for every query").to_owned();
+    for of_queries in [true, false] {
+        let mut layer = plain_layer(2, 2);
+        let zeros: HeadNorm = Box::new(|x| x * 0.0);
+        *if of_queries { &mut layer.q_norm } else { &mut layer.k_norm } = Some(zeros);
+        let which = if of_queries { "q_norm" } else { "k_norm" };
+        resting_on(&parts::OF_A_LAYER, || {
+            compare(
+                &format!("a layer with a {which} alone, which makes all zeros"),
+                &layer.forward(&x, None),
+                &mean,
+                2e-6,
+            )
+            .unwrap_or_else(|text| {
+                panic!("{text}\n  scores of zeros give the mean of all values; a layer may have one of the two norms")
+            });
+        });
+    }
 }
 
 /// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.

@@ -107,6 +107,47 @@ fn task_1_rms_norm_in_any_layout() {
     assert_any_layout("RmsNorm", &random(56, &[2, 3, 8]), 1e-5, |x| norm.forward(x));
 }
 
+#[test]
+fn task_1_rms_norm_whatever_the_size() {
+    let (rows, width) = (130, 300);
+    let weight = Tensor::from_shape_fn(vec![width], |at| at[0] as f32 - 149.5);
+    // Rows of ±c and ±2c, where c is another power of two for each: nothing is rounded but the root.
+    let unit = |column: usize| {
+        let sign = if column % 3 == 0 { -1.0 } else { 1.0 };
+        sign * if column < width / 2 { 1.0 } else { 2.0 }
+    };
+    let c = |row: usize| 2f32.powi((row % 90) as i32 - 50);
+    let x = Tensor::from_shape_fn(vec![rows, width], |at| c(at[0]) * unit(at[1]) as f32);
+    let found = RmsNorm { weight: weight.clone(), eps: 1e-37 }.forward(&x);
+    let eps = 1.0;
+    let with_eps = RmsNorm { weight: weight.clone(), eps }.forward(&x);
+    for row in 0..rows {
+        for column in 0..width {
+            let square = 2.5 * f64::from(c(row)).powi(2);
+            for (eps, found) in [(0.0, &found), (f64::from(eps), &with_eps)] {
+                let found = f64::from(found[[row, column]]);
+                let expected = f64::from(c(row)) * unit(column) * f64::from(weight[[column]])
+                    / (square + eps).sqrt();
+                // 300 squares are added up.
+                assert!(
+                    (found - expected).abs() <= 5e-5 * expected.abs(),
+                    "RmsNorm of x [{rows}, {width}], eps near {eps}, a mean square of {square:e}, at [{row}, {column}]: found {found:e}, expected {expected:e}\n  a row may be small, large, long or far down, and eps counts for all"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn task_1_rms_norm_with_a_nan_is_nan() {
+    let norm = RmsNorm { weight: Tensor::ones(IxDyn(&[3])), eps: 1e-6 };
+    let y = norm.forward(&tensor(&[1, 3], vec![1.0, f32::NAN, 2.0]));
+    assert!(
+        y.iter().all(|y| y.is_nan()),
+        "RmsNorm of a row with a NaN: found {y}, expected NaN throughout, as its mean square is"
+    );
+}
+
 // Task 2: SiLU
 
 #[track_caller]
@@ -181,6 +222,24 @@ fn task_2_silu_never_overflows() {
     }
 }
 
+#[test]
+fn task_2_silu_whatever_the_size() {
+    let x: Vec<f32> = (-35..=20)
+        .flat_map(|power| [2f32.powi(power) * 1.25, 2f32.powi(power) * -1.25])
+        .filter(|x| *x > -80.0)
+        .collect();
+    let y = silu(&tensor(&[x.len()], x.clone()));
+    for (x, found) in x.into_iter().zip(y) {
+        let expected = f64::from(x) / (1.0 + f64::from(-x).exp());
+        assert!(
+            (f64::from(found) - expected).abs() <= 2e-5 * expected.abs(),
+            "silu({x:e}): found {found:e}, expected {expected:e}"
+        );
+    }
+    let of_nan = silu(&tensor(&[1], vec![f32::NAN]));
+    assert!(of_nan[0].is_nan(), "silu(NaN): found {}, expected NaN", of_nan[0]);
+}
+
 // Task 3: the MLP
 
 fn swiglu(case: &Case) -> SwiGlu {
@@ -236,6 +295,27 @@ fn task_3_swiglu_treats_every_row_alike() {
             &row(&case.tensor("output"), i),
             case.tolerance("output"),
         );
+    }
+}
+
+#[test]
+fn task_3_swiglu_of_large_numbers() {
+    let of_one = |x: f32| tensor(&[1, 1], vec![x]);
+    for (gate, up, down) in [(100.0, 8.0, 2.0), (64.0, -100.0, 0.5), (1000.0, 2000.0, -1.0)] {
+        let mlp = SwiGlu { gate_proj: of_one(gate), up_proj: of_one(up), down_proj: of_one(down) };
+        resting_on(&[parts::SOFTMAX, parts::SILU], || {
+            let found = mlp.forward(&of_one(1.0));
+            // Without diagnosis: of one number many mistakes make the same. σ(64) is 1 in f32.
+            compare(
+                &format!("SwiGlu of x 1 with the weights {gate}, {up} and {down}"),
+                &found,
+                &of_one(gate * up * down),
+                0.0,
+            )
+            .unwrap_or_else(|text| {
+                panic!("{text}\n  silu(gate) is {gate} here, and gate · up has no bound")
+            });
+        });
     }
 }
 

@@ -84,6 +84,31 @@ fn task_1_a_token_outside_the_vocabulary_is_not_embedded() {
     assert_panics("token 4 of a vocabulary of 4", || embedding.forward(&ndarray::array![[4]]));
 }
 
+#[test]
+fn task_1_a_vocabulary_of_any_size() {
+    let (vocabulary, length) = (70_000, 130);
+    let numbers = Tensor::from_shape_fn(vec![vocabulary, 1], |at| at[0] as f32);
+    let embedding = Embedding { weight: numbers };
+    let tokens = Array2::from_shape_fn((2, length), |(b, l)| (69_999 - 537 * l - b) as u32);
+    let expected = tokens.mapv(|token| token as f32).insert_axis(Axis(2)).into_dyn();
+    check::compare(
+        "embedding of 2 × 130 tokens, whose rows hold their numbers",
+        &embedding.forward(&tokens),
+        &expected,
+        0.0,
+    )
+    .unwrap_or_else(|text| {
+        panic!("{text}\n  token t is row t, of a vocabulary of 70,000 as well: ids have 32 bits")
+    });
+    let logits = embedding.as_output(&tensor(&[1, 2, 1], vec![2.0, -3.0]));
+    let expected =
+        Tensor::from_shape_fn(vec![1, 2, vocabulary], |at| [2.0, -3.0][at[1]] * at[2] as f32);
+    check::compare("as_output of 2 and −3 over the same 70,000 rows", &logits, &expected, 0.0)
+        .unwrap_or_else(|text| {
+            panic!("{text}\n  every token has a logit, of any size, for every row of x")
+        });
+}
+
 // Task 2
 
 /// The block of a case, with the projections changed by `change`.
@@ -120,6 +145,56 @@ fn block(case: &Case, change: impl Fn(&str, Tensor) -> Tensor) -> TransformerBlo
             down_proj: get("mlp.down_proj.weight"),
         },
     }
+}
+
+#[test]
+fn task_2_block_whatever_the_size() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_2_block/llama");
+    let whole = block(&case, |_, weight| weight);
+    let (x, mask) = (case.tensor("x"), case.tensor("mask"));
+    resting_on(&parts::OF_A_BLOCK, || {
+        let both = whole.forward(&x, Some(&mask));
+        for b in 0..x.len_of(Axis(0)) {
+            let alone = |x: &Tensor| x.select(Axis(0), &[b]);
+            check::assert_agrees(
+                &format!("sequence {b} alone, compared with the same in its batch"),
+                &whole.forward(&alone(&x), Some(&mask)),
+                &alone(&both),
+                1e-4,
+                "the mask counts for one sequence as for several",
+            );
+        }
+        let off = |part: &'static str| {
+            block(
+                &case,
+                move |name, weight| if name.contains(part) { weight * 0.0 } else { weight },
+            )
+        };
+        let token = x.select(Axis(0), &[0]).select(Axis(1), &[0]);
+        check::assert_agrees(
+            "one token that may not see itself, compared with a block whose o_proj is zeros",
+            &whole.forward(&token, Some(&tensor(&[1, 1], vec![f32::NEG_INFINITY]))),
+            &off("o_proj").forward(&token, None),
+            1e-6,
+            "a query that sees nothing gets zeros from attention: the mask counts for one token too",
+        );
+        let large = &x * 1e5;
+        let nothing = block(&case, |name, weight| {
+            if name.contains("o_proj") || name.contains("down_proj") {
+                weight * 0.0
+            } else {
+                weight
+            }
+        });
+        check::assert_agrees(
+            "100,000 · x through a block whose o_proj and down_proj are zeros, compared with what went in",
+            &nothing.forward(&large, Some(&mask)),
+            &large,
+            0.0,
+            "both parts add nothing, and the residual stream has no bound",
+        );
+    });
 }
 
 #[test]
@@ -223,6 +298,26 @@ fn task_3_a_later_token_changes_no_earlier_logit() {
         &x.to_owned(),
         0.0,
         property,
+    );
+}
+
+#[test]
+fn task_3_a_head_may_have_a_bias() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_decoder/llama");
+    let (mut model, tokens) = (model(&case), tokens(&case));
+    let vocabulary = model.config.vocab_size;
+    let weight = model.embedding.weight.clone();
+    model.lm_head = Some(Linear { weight: weight.clone(), bias: None });
+    let without = model.forward(&tokens);
+    let bias = Tensor::from_shape_fn(vec![vocabulary], |at| at[0] as f32 * 8.0);
+    model.lm_head = Some(Linear { weight, bias: Some(bias.clone()) });
+    check::assert_agrees(
+        "logits of a model whose lm_head has a bias, compared with those without it plus the bias",
+        &model.forward(&tokens),
+        &(without + bias),
+        1e-3,
+        "lm_head is a `Linear`, whose forward adds its bias",
     );
 }
 
@@ -760,6 +855,25 @@ fn task_4_the_embedded_model() {
     resting_on(&of_a_loaded_model(), || {
         case.check("logits", &model.forward(&tokens(&case)).select(Axis(1), &positions));
     });
+}
+
+#[test]
+fn task_4_tensors_of_odd_length() {
+    for (dtype, bytes) in [
+        (Dtype::F32, [1.5f32, -2.0, 3.0].map(f32::to_le_bytes).concat()),
+        (Dtype::BF16, vec![0xc0, 0x3f, 0x00, 0xc0, 0x40, 0x40]),
+        (Dtype::F16, vec![0x00, 0x3e, 0x00, 0xc0, 0x00, 0x42]),
+    ] {
+        let stored = StoredTensor { name: "odd", dtype, shape: &[3], bytes: &bytes };
+        let found = to_f32(&stored).expect("three numbers");
+        check::compare(
+            &format!("{dtype:?}: 1.5, −2 and 3 as f32"),
+            &found,
+            &tensor(&[3], vec![1.5, -2.0, 3.0]),
+            0.0,
+        )
+        .unwrap_or_else(|text| panic!("{text}"));
+    }
 }
 
 /// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.

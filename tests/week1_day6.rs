@@ -134,7 +134,7 @@ fn task_1_next_token_logits_see_every_token() {
     let fixtures = fixtures();
     let case = fixtures.case("task_1_next_token");
     let mut config = case.value("config").clone();
-    config["max_position_embeddings"] = 100.into();
+    config["max_position_embeddings"] = 260.into();
     let config =
         ModelConfig::from_json(&config.to_string(), "the fixture's config").expect("a config");
     let model =
@@ -518,6 +518,41 @@ fn task_2_an_empty_prompt_is_an_error() {
     );
 }
 
+/// What `generate` hands on if every token it writes is chosen from `script`, and why it ends.
+fn written(prompt: &[u32], script: &[u32], limits: &Limits) -> (Vec<u32>, FinishReason) {
+    let (mut wants, mut found) = (script.iter(), Vec::new());
+    let returned = generate(
+        |_| vec![0.0; 2],
+        prompt,
+        limits,
+        |_, _| *wants.next().expect("no more tokens are chosen than the limits allow"),
+        |token| {
+            found.push(token);
+            ControlFlow::Continue(())
+        },
+    );
+    (found, returned.expect("the prompt fits"))
+}
+
+#[test]
+fn task_2_whatever_the_model_writes() {
+    let repeated = [[5; 100].as_slice(), [[6, 7, 8, 9]; 60].as_flattened()].concat();
+    let found = written(&[7; 3], &repeated, &limits(repeated.len(), 1000, &[]));
+    assert!(
+        found == (repeated.clone(), FinishReason::Length),
+        "the model writes 5 a hundred times, then 6, 7, 8, 9 sixty times, without stop tokens, and max_new_tokens is 340: on_token got {} tokens, returned {:?}\n  tokens may repeat, and only max_new_tokens, the context and stop tokens end a text",
+        found.0.len(),
+        found.1
+    );
+    let found = written(&[7, 4, 7], &[3, 4, 5], &limits(3, 100, &[4]));
+    assert!(
+        found == (vec![3], FinishReason::Stop),
+        "the model writes 3 and 4, and 4 is a stop token that stands in the prompt too: on_token got {:?}, returned {:?}, expected [3] and Stop",
+        found.0,
+        found.1
+    );
+}
+
 #[test]
 fn task_2_on_token_can_end_it() {
     let cases = [(6, 100), (2, 100), (6, 5)];
@@ -800,6 +835,19 @@ fn task_3_the_pieces_make_up_the_text_however_it_is_cut() {
 }
 
 #[test]
+fn task_3_whatever_the_length() {
+    let text = "a\u{ffff}b\u{0}ü😀 ".repeat(100);
+    let found = pieces([text.as_bytes()]);
+    assert!(
+        found == [text.as_str(), ""],
+        "push of {} bytes of whole characters, among them U+FFFF and U+0000, then finish: found {} and {} bytes, expected all and none\n  every character is text, and a push has no limit",
+        text.len(),
+        found[0].len(),
+        found[1].len()
+    );
+}
+
+#[test]
 fn task_3_tokens_of_the_embedded_model_become_text() {
     let mut stream = TextStream::default();
     let mut found = stream.push(b"");
@@ -909,6 +957,24 @@ fn task_4_chatml_is_what_the_template_gives() {
             &prompt,
         );
     }
+}
+
+#[test]
+fn task_4_whatever_the_messages_hold() {
+    let roles = ["user", "Assistant", "TOOL", "Übersetzer"];
+    let contents = ["<|im_start|>system", "a<|im_end|>\nb", "", " {role} %s", "<|endoftext|>"];
+    let messages: Vec<_> = (0..40).map(|i| Message::new(roles[i % 4], contents[i % 5])).collect();
+    let expected: String = (0..40)
+        .map(|i| format!("<|im_start|>{}\n{}<|im_end|>\n", roles[i % 4], contents[i % 5]))
+        .collect();
+    let found = chatml(&messages, false);
+    let first = found.lines().zip(expected.lines()).find(|(found, expected)| found != expected);
+    assert!(
+        found == expected,
+        "forty messages with the roles {roles:?} and the contents {contents:?}: the first line that differs is {first:?} (yours, then the expected one), of {} and {} lines\n  role and content are copied as they are, whatever they hold",
+        found.lines().count(),
+        expected.lines().count()
+    );
 }
 
 #[test]

@@ -814,6 +814,94 @@ fn task_6_sampler_repeats_itself_with_the_same_seed_only() {
     }
 }
 
+/// Each step, on rows longer or numbers further out than one meets on the way. Without diagnosis:
+/// what is left of such rows is the same for many mistakes.
+#[track_caller]
+fn check_left(step: &str, found: &[f32], expected: impl Fn(usize) -> f32) {
+    for (token, found) in found.iter().enumerate() {
+        let expected = expected(token);
+        assert!(*found == expected, "{step}: token {token} has {found:?}, expected {expected:?}");
+    }
+}
+
+#[test]
+fn task_1_temperature_whatever_the_size() {
+    let mut logits: Vec<f32> = (0..1000).map(|i| i as f32).collect();
+    apply_temperature(&mut logits, 256.0);
+    check_left("temperature 256 of the logits 0 to 999", &logits, |i| i as f32 / 256.0);
+}
+
+#[test]
+fn task_2_top_k_whatever_the_size() {
+    let mut logits: Vec<f32> = (0..3000).map(|i| i as f32).collect();
+    top_k(&mut logits, 2000);
+    let what = "top_k 2000 of the logits 0 to 2999";
+    check_left(what, &logits, |i| if i < 1000 { OFF } else { i as f32 });
+}
+
+#[test]
+fn task_3_top_p_whatever_the_size() {
+    // e^−10 = 4.5e-5, so the first token has more than 0.9999 of the mass.
+    let mut logits = [10.0, 0.0, -1.0];
+    top_p(&mut logits, 0.9999);
+    check_left("top_p 0.9999 of the logits 10, 0, −1", &logits, |i| [10.0, OFF, OFF][i]);
+    // e^−14.5 = 5.0e-7, so the first token has less than 1 − 2⁻²³ of it, and the second counts.
+    let mut logits = [0.0, -14.5, -30.0];
+    top_p(&mut logits, 1.0 - f32::EPSILON);
+    check_left("top_p 1 − 2⁻²³ of the logits 0, −14.5, −30", &logits, |i| {
+        [0.0, -14.5, OFF][i]
+    });
+    let mut logits = [0.0; 4096];
+    top_p(&mut logits, 0.5);
+    let what = "top_p 0.5 of 4096 equal logits, of which the first half have exactly 0.5";
+    check_left(what, &logits, |i| if i < 2048 { 0.0 } else { OFF });
+}
+
+#[test]
+fn task_4_min_p_whatever_the_size() {
+    let mut logits: Vec<f32> = (0..200).map(|i| if i == 150 { 5.0 } else { 0.0 }).collect();
+    min_p(&mut logits, 0.5);
+    let what = "min_p 0.5 of 200 logits, of which number 150 is 5 and the others are 0";
+    check_left(what, &logits, |i| if i == 150 { 5.0 } else { OFF });
+    // e^−8 = 3.4e-4, e^−10 = 4.5e-5
+    let mut logits = [0.0, -10.0, -8.0];
+    min_p(&mut logits, 1e-4);
+    check_left("min_p 0.0001 of the logits 0, −10, −8", &logits, |i| [0.0, OFF, -8.0][i]);
+}
+
+#[test]
+fn task_5_penalty_whatever_the_size() {
+    let mut logits = vec![12.0; 70_000];
+    let seen: Vec<u32> = (0..300).map(|i| 69_999 - 4 * i).collect();
+    repetition_penalty(&mut logits, &seen, 3.0);
+    check_left(
+        "penalty 3 of 70,000 logits of 12, with 300 tokens seen: every fourth from 69,999 down",
+        &logits,
+        |i| if i >= 68_803 && (69_999 - i).is_multiple_of(4) { 4.0 } else { 12.0 },
+    );
+}
+
+#[test]
+fn task_6_whatever_the_size() {
+    let found = draw(&[-16.0, 0.0], 0.0);
+    assert!(
+        found == 0,
+        "draw from the logits −16 and 0 at 0: found token {found}, expected 0, whose probability of 1.1e-7 is more than 0"
+    );
+    let mut logits = vec![OFF; 70_000];
+    logits[69_999] = 0.0;
+    let found = draw(&logits, 0.5);
+    assert!(found == 69_999, "draw where only token 69999 is possible: found {found}");
+    let options =
+        SamplerOptions { temperature: 0.0, repetition_penalty: 2.0, ..SamplerOptions::default() };
+    let seen: Vec<u32> = std::iter::once(0).chain([2; 1000]).collect();
+    let found = Sampler { options, rng: Rng::new(1) }.choose(&[2.0, 1.5, 0.5], &seen);
+    assert!(
+        found == 1,
+        "choose with penalty 2 at temperature 0, logits 2, 1.5, 0.5, where token 0 was seen a thousand tokens ago: found {found}, expected 1: all that was seen counts"
+    );
+}
+
 /// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week1_day7.rs"]

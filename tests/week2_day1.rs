@@ -234,6 +234,39 @@ fn task_1_a_position_can_be_written_again() {
 }
 
 #[test]
+fn task_1_places_whatever_the_size() {
+    let shape = CacheShape { layers: 3, sequences: 2, kv_heads: 12, capacity: 200, head_dim: 2 };
+    let mut cache = DenseCache::new(shape, CacheType::F32);
+    let places = || {
+        (0..3).flat_map(|layer| {
+            (0..2).flat_map(move |sequence| (0..200).map(move |p| (layer, sequence, p)))
+        })
+    };
+    let number = |(layer, sequence, p): (usize, usize, usize), i: usize| {
+        (((layer * 2 + sequence) * 200 + p) * 24 + i) as f32
+    };
+    for place in places() {
+        let keys: Vec<f32> = (0..24).map(|i| number(place, i)).collect();
+        let values: Vec<f32> = keys.iter().map(|x| -x).collect();
+        cache.write(place.0, place.1, place.2, &keys, &values);
+    }
+    for place in places() {
+        for head in 0..12 {
+            let run = cache.run(place.0, place.1, head, place.2..place.2 + 1);
+            let expected = [0, 1].map(|i| number(place, head * 2 + i));
+            let (keys, values) = (numbers(run.keys), numbers(run.values));
+            assert!(
+                keys == expected && values == expected.map(|x| -x),
+                "layer {}, sequence {}, position {}, head {head} of {shape:?}: found keys {keys:?} and values {values:?}, expected {expected:?} and those negative",
+                place.0,
+                place.1,
+                place.2
+            );
+        }
+    }
+}
+
+#[test]
 fn task_1_a_place_that_does_not_exist_is_refused() {
     let row = [1.0; 8];
     let mut cache = DenseCache::new(SHAPE, CacheType::F32);
@@ -346,6 +379,53 @@ fn task_2_f16() {
     let run = cache.run(0, 0, 0, 0..6);
     let found = attention_over(&case, run.keys, run.values, &[4, 2]);
     check(&case, "output", &found, "runs of [4, 2] positions, f16");
+}
+
+/// Scores fall by 40 over 300 positions, in ten heads, so that the least weight is e^−40.
+#[test]
+fn task_2_whatever_the_size() {
+    let (heads, positions) = (10, 300);
+    let step = 0.125;
+    let keys: Vec<f32> = (0..positions).map(|p| -step * p as f32).collect();
+    // Each value is the inverse of its weight, so every position counts alike in the sum.
+    let values: Vec<f32> = (0..positions).map(|p| (step * p as f32).exp()).collect();
+    let total: f64 = (0..positions).map(|p| (-f64::from(step) * p as f64).exp()).sum();
+    let expected = positions as f64 / total;
+    for lengths in [vec![300], vec![1; 300], vec![100, 200]] {
+        let runs = cut(Cells::F32(&keys), Cells::F32(&values), 1, &lengths);
+        let mut out = vec![7.0; heads];
+        attend_two_pass(&[1.0; 10], || runs.iter().copied(), 1, 1.0, &mut out);
+        for (head, &found) in out.iter().enumerate() {
+            assert!(
+                (f64::from(found) - expected).abs() <= 1e-4 * expected,
+                "ten heads over 300 positions in {} runs, whose weights fall to e^−37 and whose values rise as much: head {head} found {found}, expected {expected:.5}\n  a weight may be small and still counts, and there is no limit to positions, runs or heads",
+                runs.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn task_2_rows_see_positions_however_far_back() {
+    // All keys are alike, and of the values only that of position 0 is not 0.
+    let mut cache = DenseCache::new(
+        CacheShape { layers: 1, sequences: 1, kv_heads: 10, capacity: 1200, head_dim: 1 },
+        CacheType::F32,
+    );
+    for position in 0..1200 {
+        cache.write(0, 0, position, &[0.0; 10], &[f32::from(position == 0); 10]);
+    }
+    for position in [0, 1, 63, 64, 100, 1199] {
+        let rows = [Row { token: 0, position, sequence: 0, logits: false }];
+        let mut out = vec![7.0; 10];
+        let queries = Queries { rows: &rows, q: &[1.0; 10], group: 1, head_dim: 1 };
+        attend(&plan(), &cache, 0, queries, &mut out);
+        let expected = 1.0 / (position as f32 + 1.0);
+        assert!(
+            out.iter().all(|found| (found - expected).abs() <= 1e-5 * expected),
+            "a row at position {position}, all keys alike, the value of position 0 is 1 in each of ten heads, all others 0: found {out:?}, expected {expected}\n  a row sees every position from 0 to its own"
+        );
+    }
 }
 
 #[test]
@@ -628,6 +708,96 @@ fn task_3_rows_of_two_sequences() {
             "positions of sequences 0, 1 and 2 in the cache, and how many were computed"
         );
     }
+}
+
+#[test]
+fn task_3_one_norm_alone() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/qwen3");
+    let tokens = tokens(&case, "a");
+    for of_queries in [true, false] {
+        let (mut normed, mut zero) =
+            (model(&case, RopeLayout::HalfSplit), model(&case, RopeLayout::HalfSplit));
+        for (normed, zero) in normed.layers.iter_mut().zip(&mut zero.layers) {
+            let zeros = |n: &Option<Vec<f32>>| n.as_ref().map(|norm| vec![0.0; norm.len()]);
+            (zero.q_norm, zero.k_norm) = (None, None);
+            let weight = if of_queries {
+                (normed.q_norm, normed.k_norm) = (zeros(&normed.q_norm), None);
+                &mut zero.q_proj.weight
+            } else {
+                (normed.q_norm, normed.k_norm) = (None, zeros(&normed.k_norm));
+                &mut zero.k_proj.weight
+            };
+            let (rows, cols) = (weight.rows, weight.cols);
+            *weight = Matrix::from_f32(rows, cols, &vec![0.0; rows * cols]);
+        }
+        let which = if of_queries { "q" } else { "k" };
+        resting_on(&[CACHE, ATTENTION], || {
+            check::assert_agrees(
+                &format!(
+                    "a {which}_norm alone, of zeros, compared with a {which}_proj of zeros and no norms"
+                ),
+                &forward_in(&normed, &tokens, &[8], CacheType::F32),
+                &forward_in(&zero, &tokens, &[8], CacheType::F32),
+                1e-5,
+                "both make zeros; a layer may have one of the two norms",
+            );
+        });
+    }
+}
+
+#[test]
+fn task_3_a_vocabulary_of_70_000() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let small = model(&case, RopeLayout::HalfSplit);
+    let mut large = model(&case, RopeLayout::HalfSplit);
+    let (rows, e) = (small.config.vocab_size, small.config.hidden_size);
+    let table: Vec<f32> = case.tensor("model.embed_tokens.weight").iter().copied().collect();
+    // The same rows at the end of a longer table, and an output head of the same 37 rows.
+    let longer = [vec![0.0; (70_000 - rows) * e], table.clone()].concat();
+    large.embedding = Matrix::from_f32(70_000, e, &longer);
+    large.lm_head = large.lm_head.or_else(|| Some(Matrix::from_f32(rows, e, &table)));
+    let tokens = tokens(&case, "a");
+    let moved: Vec<u32> = tokens.iter().map(|token| token + 70_000 - rows as u32).collect();
+    resting_on(&[CACHE, ATTENTION], || {
+        check::assert_agrees(
+            "tokens from 69,963 on, compared with those from 0 on that have the same rows of the embedding",
+            &forward_in(&large, &moved, &[8], CacheType::F32),
+            &forward_in(&small, &tokens, &[8], CacheType::F32),
+            0.0,
+            "token t is row t of the embedding: ids have 32 bits",
+        );
+    });
+}
+
+/// Two hundred rows at once are what they are one by one.
+#[test]
+fn task_3_rows_however_many() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/qwen3");
+    let mut config = case.value("config").clone();
+    config["max_position_embeddings"] = 256.into();
+    let model = {
+        let config = ModelConfig::from_json(&config.to_string(), "the fixture's config");
+        let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
+        load::build(config.expect("a configuration"), &rope, usize::MAX, &mut |name, shape| {
+            let weight = case.tensor(name);
+            let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
+            Ok(Matrix::from_f32(rows, cols, &weight.iter().copied().collect::<Vec<_>>()))
+        })
+        .expect("all weights are there")
+    };
+    let tokens: Vec<u32> = (0..200).map(|i| i * 7 % 37).collect();
+    resting_on(&[CACHE, ATTENTION], || {
+        check::assert_agrees(
+            "logits of 200 rows in one pass, compared with one by one",
+            &forward_in(&model, &tokens, &[200], CacheType::F32),
+            &forward_in(&model, &tokens, &[1; 200], CacheType::F32),
+            1e-4,
+            "a row is given its token, its position and its sequence, whichever rows come with it",
+        );
+    });
 }
 
 #[test]
@@ -1051,6 +1221,67 @@ fn task_4_without_stop_tokens_nothing_stops() {
         (vec![0; 3], FinishReason::Length),
         "three times token 0, and no stop tokens: new tokens, and why it ended"
     );
+}
+
+/// What `generate` hands on if `script` is chosen, and why it ends.
+fn written(
+    prompt: &[u32],
+    script: &[u32],
+    limits: &Limits,
+    end_after: usize,
+) -> (Vec<u32>, FinishReason) {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let (mut wants, mut found) = (script.iter(), Vec::new());
+    let on_token = |token| {
+        found.push(token);
+        if found.len() == end_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let choose =
+        |_: &[f32], _: &[u32]| *wants.next().expect("no more are chosen than the limits allow");
+    let reason = session(&case, 64).generate(prompt, 64, limits, choose, on_token);
+    (found, reason.expect("the prompt fits"))
+}
+
+#[test]
+fn task_4_whatever_is_chosen() {
+    let stop = |limit, tokens: &[u32]| Limits {
+        stop_tokens: tokens.iter().copied().collect(),
+        ..limits(limit, 64)
+    };
+    let same = [5; 50];
+    let cases: [(&str, &[u32], Limits, usize, usize, FinishReason); 6] = [
+        ("the first is a stop token", &[9], stop(4, &[9]), 9, 0, FinishReason::Stop),
+        ("a stop token of the prompt", &[3, 2], stop(4, &[2]), 9, 1, FinishReason::Stop),
+        ("fifty times the same", &same, limits(50, 64), 99, 50, FinishReason::Length),
+        ("the prompt's last token again", &[2, 2], limits(2, 64), 9, 2, FinishReason::Length),
+        ("a break at the last", &[3, 4], limits(2, 64), 2, 2, FinishReason::Interrupted),
+        ("a break at the first", &[3], limits(2, 64), 1, 1, FinishReason::Interrupted),
+    ];
+    for (name, script, limits, end_after, new, reason) in cases {
+        let found = written(&[1, 2], script, &limits, end_after);
+        assert_eq!(
+            found,
+            (script[..new].to_vec(), reason),
+            "{name}: what `on_token` got of the tokens {script:?} that `choose` gives, and why it ended"
+        );
+    }
+}
+
+#[test]
+fn task_4_only_the_end_of_the_tokens_wants_logits() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let mut model = model(&case, RopeLayout::HalfSplit);
+    // An output head that is a row short: whoever multiplies by it panics, for no row nobody does.
+    let (rows, cols) = (model.config.vocab_size - 1, model.config.hidden_size);
+    model.lm_head = Some(Matrix::from_f32(rows, cols, &vec![0.0; rows * cols]));
+    let mut session = Session::new(Arc::new(model), Arc::new(plan()), 16, CacheType::F32);
+    let tokens = [&tokens(&case, "a")[..6], &[37]].concat();
+    let what = "feed of seven tokens in chunks of two, the last of which is not in the vocabulary: it ends before anything is asked of the output head, which the last row of the last chunk alone needs";
+    let refused = check::assert_accepts(what, || session.feed(&tokens, 2).is_err());
+    assert!(refused, "{what}: it was accepted");
+    assert_eq!(session.cache().len(0), 6, "{what}: positions in the cache");
 }
 
 #[test]

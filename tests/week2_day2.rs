@@ -15,7 +15,7 @@ use tiny_llm::week2::{
     roofline::{Machine, Work, work},
 };
 use tiny_llm_formats::{
-    gguf::{MAGIC, Metadata, TensorInfo, TensorType, Value},
+    gguf::{Array, MAGIC, Metadata, TensorInfo, TensorType, Value},
     tensor::tensor,
 };
 use tiny_llm_harness::{
@@ -250,6 +250,7 @@ fn task_1_strings() {
             followed(&string("naïve 日本 🙂.")),
             "\"naïve 日本 🙂.\", then at 27",
         ),
+        ("a byte order mark, U+FEFF", followed(&string("\u{feff}a")), "\"\\u{feff}a\", then at 12"),
         ("a zero byte and spaces", followed(&string(" a\0b \0")), "\" a\\0b \\0\", then at 14"),
         ("a length of 4, of which 3 are there", too_long(4), "an error"),
         ("a length of 2^40, of which 3 are there", too_long(1 << 40), "an error"),
@@ -275,6 +276,30 @@ fn task_1_strings() {
         &["the key", "UTF-8"],
         |r| r.string("the key"),
     );
+}
+
+#[test]
+fn task_1_strings_of_any_length() {
+    let long = "ü".repeat(50_000);
+    let bytes = string(&long);
+    let found = calmly("string", || Reader::new(&bytes, FILE).string("text").map(str::to_owned));
+    assert!(
+        found.is_ok_and(|found| found == long),
+        "a string of 100,000 bytes, as a chat template may be: it was refused, or came back as another"
+    );
+}
+
+#[test]
+fn task_1_the_magic_is_four_bytes() {
+    for magic in [*b"gguf", *b"GGUf", *b"gGUF", *b"GGUX", *b"GGML", *b"FUGG"] {
+        let bytes = header(&magic, 3, 1, 1);
+        let found = calmly("header", || Reader::new(&bytes, FILE).header().is_ok());
+        assert!(
+            !found,
+            "a header that begins with {:?} was accepted: a file begins with the four bytes of \"GGUF\"",
+            magic.escape_ascii().to_string()
+        );
+    }
 }
 
 /// A header with these fields, and 600 bytes behind it.
@@ -464,6 +489,29 @@ fn entry(key: &str, type_id: u32, value: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+fn task_2_whatever_a_file_may_hold() {
+    let nan = f32::NAN.to_le_bytes();
+    let bytes = [entry("", 0, &[7]), entry("nan", 6, &nan)].concat();
+    let read = || read_metadata(&mut Reader::new(&bytes, FILE), 2, FILE);
+    let found = calmly("read_metadata", read)
+        .unwrap_or_else(|error| panic!("an entry with the key \"\" and a NaN are legal: {error}"));
+    let is_nan = |value: &Value| matches!(value, Value::F32(x) if x.is_nan());
+    let found: Vec<_> = found.iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    assert!(
+        matches!(&found[..], [(empty, Value::U8(7)), (_, x)] if empty.is_empty() && is_nan(x)),
+        "the entries \"\" = 7 and \"nan\" = NaN: found {found:?}"
+    );
+    let texts: Vec<String> = (0..600).map(|i| format!("token {}", i % 500)).collect();
+    let body: Vec<u8> = texts.iter().flat_map(|text| string(text)).collect();
+    let bytes = [&8u32.to_le_bytes()[..], &600u64.to_le_bytes(), &body].concat();
+    let found = calmly("read_array", || read_array(&mut Reader::new(&bytes, FILE), "tokens"));
+    assert!(
+        matches!(found, Ok(Array::String(found)) if found == texts),
+        "an array of 600 strings, of which a hundred stand twice: it was refused, or came back as another"
+    );
+}
+
+#[test]
 fn task_2_bad_metadata_is_refused_in_words() {
     let number = |n: u32| n.to_le_bytes().to_vec();
     let array = |type_id: u32, count: u64, rest: &[u8]| {
@@ -625,6 +673,41 @@ fn task_3_bad_entries_are_refused_in_words() {
 }
 
 #[test]
+fn task_3_whatever_an_entry_may_hold() {
+    for (name, axes) in [("", vec![32]), ("Blk.0.ATTN_Q.Weight", vec![32, 2]), ("ü b", vec![1])] {
+        let bytes = table_entry(name, &axes, 0, 64);
+        let found = calmly("read_tensor", || read_tensor(&mut Reader::new(&bytes, FILE), 0))
+            .unwrap_or_else(|error| panic!("a tensor called {name:?} is legal: {error}"));
+        assert!(found.name == name, "a tensor called {name:?}: found the name {:?}", found.name);
+    }
+    // 2³² + 32 weights are too many for this file, but they can be counted, and are not 32.
+    let bytes = table_entry("large", &[(1 << 32) + 32], 0, 0);
+    let found = calmly("read_tensor", || read_tensor(&mut Reader::new(&bytes, FILE), 0));
+    assert!(
+        found.as_ref().is_ok_and(|found| found.shape == [(1 << 32) + 32]),
+        "a tensor of 2³² + 32 weights: found {found:?}"
+    );
+    let large = (1usize << 32) + 5;
+    let found = data_start(large, 32);
+    assert!(found == Some((1 << 32) + 32), "data_start({large}, 32): found {found:?}");
+    for power in 0..=20 {
+        let found = calmly("alignment", || alignment(&metadata(Some(Value::U32(1 << power)))));
+        assert!(
+            found.as_ref().is_ok_and(|found| *found == 1 << power),
+            "general.alignment = {}: found {found:?}; any power of two is legal",
+            1 << power
+        );
+        let found = data_start(5, 1 << power);
+        let expected = if power < 3 { [5, 6, 8][power] } else { 1 << power };
+        assert!(
+            found == Some(expected),
+            "data_start(5, {}): found {found:?}, expected {expected}",
+            1 << power
+        );
+    }
+}
+
+#[test]
 fn task_3_axes_of_length_1_count() {
     for axes in [&[32, 1][..], &[32, 1, 1], &[32, 1, 3], &[32, 3, 1, 1]] {
         let bytes = table_entry("a", axes, 0, 0);
@@ -723,7 +806,7 @@ fn task_3_places_in_the_file() {
 fn task_3_places_are_checked() {
     /// A name; offsets and sizes; the alignment; the length of the data; whether it is right.
     type Places = (&'static str, &'static [(usize, usize)], usize, usize, bool);
-    let cases: [Places; 17] = [
+    let cases: [Places; 18] = [
         ("three, the third over the second", &[(0, 40), (64, 68), (128, 8)], 32, 200, false),
         ("three, the third ends after the data", &[(0, 40), (64, 40), (128, 80)], 32, 200, false),
         ("three, the third at no multiple", &[(0, 40), (64, 40), (129, 8)], 32, 200, false),
@@ -733,7 +816,8 @@ fn task_3_places_are_checked() {
         ("one that begins after the data", &[(0, 40), (96, 4)], 32, 90, false),
         ("two with padding between", &[(0, 40), (64, 40)], 32, 104, true),
         ("two that touch", &[(0, 64), (64, 40)], 32, 104, true),
-        ("two with a gap", &[(32, 40), (256, 40)], 32, 300, true),
+        ("two with a gap", &[(0, 40), (256, 40)], 32, 300, true),
+        ("one that begins behind the start of the data", &[(32, 40)], 32, 72, true),
         ("two that overlap", &[(0, 68), (64, 40)], 32, 104, false),
         ("two at one place", &[(0, 40), (0, 40)], 32, 104, false),
         ("two in another order", &[(64, 40), (0, 40)], 32, 104, true),
@@ -983,6 +1067,30 @@ fn check_machine(output: &str, found: impl Fn(&Machine, Work, usize) -> f64) {
         values.push(found(&machine, Work { bytes, multiply_adds }, rows as usize) as f32);
     }
     case.check_rows(output, &names, &tensor(&[values.len()], values));
+}
+
+#[test]
+fn task_4_however_large_the_tensors() {
+    let large = |name: &str| TensorInfo {
+        name: name.to_owned(),
+        shape: vec![100_000, 50_000],
+        tensor_type: TensorType::F32,
+        offset: 0,
+        size: 20_000_000_000,
+    };
+    let found = work(&[large("blk.0.ffn_up.weight"), large("blk.1.ffn_up.weight")]);
+    let expected = Work { bytes: 40_000_000_000, multiply_adds: 10_000_000_000 };
+    assert!(
+        (found.bytes, found.multiply_adds) == (expected.bytes, expected.multiply_adds),
+        "two matrices of 100,000 × 50,000 in f32: found {found:?}, expected {expected:?}"
+    );
+    // A number with more digits than f32 has.
+    let machine = Machine { bandwidth: 1.0, operations: 1e30 };
+    let found = machine.seconds(Work { bytes: 123_456_789_123, multiply_adds: 1 }, 1);
+    assert!(
+        found == 123_456_789_123.0,
+        "123,456,789,123 bytes at one byte a second take as many seconds, found {found}: counts have more digits than f32"
+    );
 }
 
 /// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.

@@ -238,6 +238,46 @@ fn task_3_quantize_q5_0_with_each_operation_as_prescribed() {
 // Task 4: the error
 
 /// The formats that an error is taken of.
+/// Ones, and one number that needs the whole range: whichever it is, the scale is 1, and all come
+/// back as they were. The scale can be any power of two.
+#[track_caller]
+fn check_largest<const BYTES: usize>(
+    largest: f32,
+    quantize: impl Fn(&[f32; 32]) -> [u8; BYTES],
+    dequantize: impl Fn(&[u8; BYTES], &mut [f32; 32]),
+) {
+    for power in [0, -12, -20, 8] {
+        for i in 0..32 {
+            let unit = 2f32.powi(power);
+            let mut x = [unit; 32];
+            x[i] = largest * unit;
+            let mut back = [f32::NAN; 32];
+            dequantize(&quantize(&x), &mut back);
+            assert!(
+                back == x,
+                "31 weights of {unit:?} and weight {i} of {:?} come back as {back:?}: the scale is {unit:?}, each weight a whole number of it, and any of the 32 may be the largest",
+                x[i]
+            );
+        }
+    }
+}
+
+#[test]
+fn task_1_quantize_q8_0_wherever_the_largest_stands() {
+    check_largest(127.0, q8_0::quantize, q8_0::dequantize);
+    check_largest(-127.0, q8_0::quantize, q8_0::dequantize);
+}
+
+#[test]
+fn task_2_quantize_q4_0_wherever_the_largest_stands() {
+    check_largest(-8.0, q4_0::quantize, q4_0::dequantize);
+}
+
+#[test]
+fn task_3_quantize_q5_0_wherever_the_largest_stands() {
+    check_largest(-16.0, q5_0::quantize, q5_0::dequantize);
+}
+
 const FORMATS: [&Part; 3] = [
     &Part { task: "week2-day3 task 1", what: "Q8_0", check: check_q8_0_both_ways },
     &Part { task: "week2-day3 task 2", what: "Q4_0", check: check_q4_0_both_ways },
@@ -299,6 +339,28 @@ fn task_4_rms_error_of_many_weights() {
         (found - expected).abs() <= 1e-9,
         "rms_error of {n} pairs that all differ by {expected}: found {found}; a sum in f32 loses \
          what is small beside it, so sum in f64"
+    );
+}
+
+#[test]
+fn task_4_rms_error_of_any_size() {
+    let zeros = [0.0; 4];
+    for (x, expected) in [
+        ([f32::INFINITY, 1.0, 1.0, 1.0], f64::INFINITY),
+        ([f32::NAN, 1.0, 1.0, 1.0], f64::NAN),
+        ([2f32.powi(60), 0.0, 0.0, 0.0], 2f64.powi(59)),
+        ([2f32.powi(-60), 0.0, 0.0, 0.0], 2f64.powi(-61)),
+    ] {
+        let found = rms_error(&x, &zeros);
+        assert!(
+            found == expected || !found.is_finite() && !expected.is_finite(),
+            "rms_error({x:?}, {zeros:?}): found {found:?}, expected {expected:?}: an error that is infinite, or none at all, is told and not hidden"
+        );
+    }
+    let found = relative_error(&[1.0; 4], &[-3.0; 4]);
+    assert!(
+        found == 4.0,
+        "relative_error of ones that come back as −3: found {found:?}, expected 4"
     );
 }
 

@@ -812,6 +812,13 @@ fn task_6_lay_out_refuses_what_cannot_be() {
 fn task_6_head_of_a_file() {
     check_values();
     check_lay_out();
+    for (alignment, expected) in [(32, 32), (16, 32), (64, 64)] {
+        let found = head(&Metadata::new("the test"), &[], alignment).len();
+        assert!(
+            found <= expected,
+            "the head of a file with nothing in it and an alignment of {alignment}: {found} bytes, expected {expected}, the next multiple after its 24 bytes"
+        );
+    }
     let mut metadata = Metadata::new("the test");
     for (key, value) in [
         ("general.architecture", Value::String("llama".to_owned())),
@@ -847,6 +854,88 @@ fn task_6_head_of_a_file() {
         wide.len() == 4096 && wide.ends_with(&[0; 3000]),
         "with an alignment of 4096 it ends at byte {}, expected zeros up to 4096",
         wide.len()
+    );
+}
+
+#[test]
+fn task_5_row_order_with_as_many_key_heads() {
+    let mut config = config("llama");
+    config.n_kv_heads = config.n_heads;
+    let expected: Vec<usize> =
+        (0..6).flat_map(|head| [0, 4, 1, 5, 2, 6, 3, 7].map(|row| 8 * head + row)).collect();
+    for name in ["blk.0.attn_k.weight", "blk.12.attn_k.weight", "blk.100.attn_q.bias"] {
+        let found = row_order(&config, name);
+        assert!(
+            found.as_ref() == Some(&expected),
+            "the order of rows of {name}, with 6 query and 6 key heads of 8: found {found:?}, expected {expected:?}: queries and keys turn in every layer, with groups and without"
+        );
+    }
+}
+
+#[test]
+fn task_5_use_more_bits_of_many_layers() {
+    for n_layers in [72, 80, 126] {
+        for layer in 0..n_layers {
+            let eighth = n_layers / 8;
+            let (first, last) = (layer < eighth, layer >= 7 * n_layers / 8);
+            let expected = first || last || (layer - eighth) % 3 == 2;
+            let found = use_more_bits(layer, n_layers);
+            assert!(
+                found == expected,
+                "use_more_bits({layer}, {n_layers}): found {found}, expected {expected}: the first eighth, the last eighth, and every third between"
+            );
+        }
+    }
+}
+
+#[test]
+fn task_6_whatever_the_size() {
+    let tensors = [
+        ("blk.0.experts".to_owned(), vec![3, 5, 64], TensorType::Q8_0),
+        (String::new(), vec![2, 1, 3, 4], TensorType::F32),
+        ("large".to_owned(), vec![1 << 33], TensorType::F32),
+        ("behind".to_owned(), vec![1], TensorType::F32),
+    ];
+    let table = lay_out(&tensors, 8).unwrap_or_else(|error| {
+        panic!("tensors of one, three and four axes, one without a name, are legal: {error}")
+    });
+    let found: Vec<_> = table.iter().map(|tensor| (tensor.offset, tensor.size)).collect();
+    let expected = [(0, 1020), (1024, 96), (1120, 4 << 33), (1120 + (4usize << 33), 4)];
+    assert!(
+        found == expected,
+        "offsets and sizes of [3, 5, 64] in Q8_0 and [2, 1, 3, 4], [2³³], [1] in F32, aligned to 8: found {found:?}, expected {expected:?}"
+    );
+    let metadata = Metadata::new("the test");
+    let found = head(&metadata, &table, 8);
+    let mut expected = b"GGUF\x03\0\0\0".to_vec();
+    expected.extend([4u64, 0].map(u64::to_le_bytes).as_flattened());
+    for ((name, shape, tensor_type), (offset, _)) in
+        tensors.iter().zip([(0u64, 0), (1024, 0), (1120, 0), (1120 + (4 << 33), 0)])
+    {
+        expected.extend((name.len() as u64).to_le_bytes());
+        expected.extend(name.as_bytes());
+        expected.extend((shape.len() as u32).to_le_bytes());
+        expected.extend(shape.iter().rev().flat_map(|n| (*n as u64).to_le_bytes()));
+        let id: u32 = if *tensor_type == TensorType::F32 { 0 } else { 8 };
+        expected.extend(id.to_le_bytes());
+        expected.extend(offset.to_le_bytes());
+    }
+    expected.resize(expected.len().next_multiple_of(8), 0);
+    let at = found.iter().zip(&expected).position(|(found, expected)| found != expected);
+    assert!(
+        found == expected,
+        "the head of a file with those four tensors and no metadata: {} bytes, expected {}; the first that differs is byte {at:?}: lengths and offsets have eight bytes",
+        found.len(),
+        expected.len()
+    );
+    let long = "ü".repeat(50_000);
+    let mut out = Vec::new();
+    put_string(&mut out, &long);
+    assert!(
+        out.len() == 100_008 && out[..8] == 100_000u64.to_le_bytes(),
+        "put_string of 100,000 bytes: found {} bytes that begin with {:?}, expected the length in eight bytes and the text",
+        out.len(),
+        &out[..8.min(out.len())]
     );
 }
 

@@ -153,7 +153,80 @@ fn task_2_a_scale_for_each_32() {
     check_quantize("blocks", BLOCK);
 }
 
+#[test]
+fn task_2_parts_of_any_size() {
+    let x: Vec<f32> = (0..2 * GROUP).map(|i| (i as f32 * 37.0) % 255.0 - 127.0).collect();
+    let quantized = |factor: f32| {
+        let x: Vec<f32> = x.iter().map(|x| x * factor).collect();
+        let mut groups = used(2);
+        quantize_activations(&x, BLOCK, &mut groups);
+        groups
+    };
+    let plain = quantized(1.0);
+    for power in [-60, -20, 20] {
+        let factor = 2f32.powi(power);
+        for (found, plain) in quantized(factor).iter().zip(&plain) {
+            assert!(
+                found.values == plain.values
+                    && found.sums == plain.sums
+                    && found.scales == plain.scales.map(|scale| scale * factor),
+                "activations times 2^{power} have the same integers, and scales that are 2^{power} times as large: there is no smallest activation and no largest\n  found {:?} and scales {:?}\n  without the factor {:?} and {:?}",
+                found.values,
+                found.scales,
+                plain.values,
+                plain.scales
+            );
+        }
+    }
+}
+
 // Task 3: integers meet integers
+
+/// Tiny scales make tiny products, and nothing else; blocks may be many.
+#[track_caller]
+fn check_of_any_size(name: &str, dot: integer::Dot) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_3_dot/{name}"));
+    let scales = numbers(&case, "scales");
+    let x = groups(&numbers(&case, "values"), &scales);
+    let factor = 2f32.powi(-40);
+    let tiny: Vec<f32> = scales.iter().map(|scale| scale * factor).collect();
+    let tiny = groups(&numbers(&case, "values"), &tiny);
+    of_rows(&case, |row| {
+        let (found, expected) = (dot(row, &tiny), dot(row, &x) * factor);
+        assert!(
+            (found - expected).abs() <= 1e-6 * expected.abs(),
+            "a row of {name} and activations whose scales are 2⁻⁴⁰ times as large: found {found:e}, expected {expected:e}, 2⁻⁴⁰ times what it was: scales are f32, and so is their product"
+        );
+        found
+    });
+}
+
+#[test]
+fn task_3_scales_of_any_size() {
+    check_of_any_size("Q8_0", integer::dot_q8_0);
+    check_of_any_size("Q4_0", integer::dot_q4_0);
+    check_of_any_size("Q5_0", integer::dot_q5_0);
+    check_of_any_size("Q4_K", integer::dot_q4_k);
+    check_of_any_size("Q6_K", integer::dot_q6_k);
+}
+
+/// Sixty-four blocks of 32 ones, at a scale of 1.
+fn ones() -> Vec<u8> {
+    [[0x00, 0x3c].as_slice(), &[1; 32]].concat().repeat(64)
+}
+
+#[test]
+fn task_1_q8_0_of_64_blocks() {
+    let found = fused::dot_q8_0(&ones(), &[1.0; 2048]);
+    assert!(found == 2048.0, "2048 ones times ones in Q8_0: found {found}, expected 2048");
+}
+
+#[test]
+fn task_3_q8_0_of_64_blocks() {
+    let found = integer::dot_q8_0(&ones(), &groups(&[1.0; 2048], &[1.0; 64]));
+    assert!(found == 2048.0, "2048 ones times ones in Q8_0: found {found}, expected 2048");
+}
 
 /// Groups of these values, eight scales each, with sums of their own.
 fn groups(values: &[f32], scales: &[f32]) -> Vec<Int8Group> {
@@ -409,6 +482,53 @@ fn check_matrix_matrix(tile_rows: usize, tile_cols: usize) {
         );
     });
     case.check("products", &tensor(&[x.rows, weight.rows], out));
+}
+
+#[test]
+fn task_4_whatever_the_size() {
+    let group = Unpacked { codes: [1; GROUP], scales: [1.0; GROUP / SUM], ..Unpacked::default() };
+    let found = dot_unpacked(&vec![group; 8], &groups(&[1.0; 2048], &[1.0; 64]));
+    assert!(found == 2048.0, "dot_unpacked of 2048 ones times ones: found {found}, expected 2048");
+
+    // Row r holds its number, activations t hold theirs, so their product is r · t.
+    let (rows, tokens) = (300, 100);
+    let number = |row: &[u8]| f32::from(u16::from_le_bytes([row[0], row[1]]));
+    let bytes: Vec<u8> =
+        (0..rows as u16).flat_map(|r| [r.to_le_bytes().as_slice(), &[0; 32]].concat()).collect();
+    let weight = Matrix::new(rows, 32, TensorType::Q8_0, bytes.into()).expect("whole blocks");
+    let mut out = vec![1000.0; rows];
+    matrix_vector(
+        |row, _| number(row),
+        (0..rows).map(|r| weight.row(r)),
+        &groups(&[0.0; GROUP], &[1.0; GROUP / BLOCK]),
+        &mut out,
+    );
+    let wrong = (0..rows).find(|&r| out[r] != r as f32);
+    assert!(wrong.is_none(), "matrix_vector over 300 rows: the product of row {wrong:?} is wrong");
+
+    let int8 = (0..tokens).flat_map(|t| {
+        let mut values = [0.0; GROUP];
+        values[0] = t as f32;
+        groups(&values, &[1.0; GROUP / BLOCK])
+    });
+    let x =
+        Input { rows: tokens, cols: 32, values: vec![f32::NAN; tokens * 32], int8: int8.collect() };
+    let mut out = vec![1000.0; tokens * rows];
+    Team::new(1).parallel_tiles(&mut out, rows, (tokens, rows), |tile: &mut Tile<'_, f32>| {
+        let unpack = |bytes: &[u8], row: &mut [Unpacked]| {
+            row.fill(Unpacked::default());
+            row[0].codes[0] = 1;
+            row[0].scales[0] = number(bytes);
+        };
+        matrix_matrix(unpack, &weight, &x, tile);
+    });
+    let wrong = (0..tokens * rows).find(|&i| out[i] != (i % rows * (i / rows)) as f32);
+    assert!(
+        wrong.is_none(),
+        "matrix_matrix on one tile of 300 rows of weights and 100 of activations: product {wrong:?} is wrong, of row {:?} with activations {:?}",
+        wrong.map(|i| i % rows),
+        wrong.map(|i| i / rows)
+    );
 }
 
 /// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.

@@ -241,6 +241,29 @@ fn task_3_tiles_of_several_rows() {
 }
 
 #[test]
+fn task_3_tiles_of_a_large_matrix() {
+    let grid = Grid { rows: 3, width: 1_000_001, tile: (2, 2) };
+    let (found, half) = (grid.count(), 500_001);
+    assert!(found == 2 * half, "{grid:?}: {found} tiles, expected {}", 2 * half);
+    for (i, expected) in [
+        (40_000, (0..2, 80_000..80_002)),
+        (half - 1, (0..2, 1_000_000..1_000_001)),
+        (half, (2..3, 0..2)),
+        (2 * half - 1, (2..3, 1_000_000..1_000_001)),
+    ] {
+        let found = grid.tile(i);
+        assert!(found == expected, "{grid:?}: tile {i} is {found:?}, expected {expected:?}");
+    }
+    let (next, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let grid = Grid { rows: 2000, width: 4, tile: (1, 2) };
+    take_tiles(&next, &grid, |_| {
+        taken.fetch_add(1, Relaxed);
+    });
+    let taken = taken.into_inner();
+    assert!(taken == 4000, "{grid:?}: one thread takes {taken} tiles, expected all 4000");
+}
+
+#[test]
 fn task_3_one_thread_takes_every_tile_once() {
     for (case, _) in GRIDS {
         let grid = grid(case);

@@ -97,6 +97,73 @@ fn task_1_absorb_empty_pieces() {
 
 // Tasks 2 and 3: attention in one pass
 
+#[test]
+fn task_1_absorb_scores_of_any_size() {
+    for far in [-2000.0, -1e6, 1e6] {
+        let mut softmax = OnlineSoftmax::default();
+        let mut scores = [far, far - 1.0];
+        let factor = softmax.absorb(&mut scores);
+        let expected = (far, 1.0 + (-1f32).exp(), 0.0, [1.0, (-1f32).exp()]);
+        let near = |found: f32, expected: f32| (found - expected).abs() <= 1e-6;
+        assert!(
+            softmax.max == expected.0
+                && near(softmax.total, expected.1)
+                && near(factor, expected.2)
+                && near(scores[0], expected.3[0])
+                && near(scores[1], expected.3[1]),
+            "absorb [{far}, {far} − 1] first: found maximum {}, total {}, factor {factor} and weights {scores:?}, expected {expected:?}: only −∞ is hidden",
+            softmax.max,
+            softmax.total
+        );
+    }
+}
+
+/// Forty runs, or one, of 600 positions with the same key; of the values, that of one position is 1.
+#[track_caller]
+fn check_every_position(what: &str, attend: impl Fn(&[Run<'_>]) -> Vec<f32>) {
+    let keys = [0.0; 600];
+    for runs in [1, 40] {
+        let len = 600 / runs;
+        for position in [0, 299, 300, 599] {
+            let mut values = [0.0; 600];
+            values[position] = 1.0;
+            let run = |i: usize| Run {
+                start: i * len,
+                len,
+                keys: Cells::F32(&keys[i * len..(i + 1) * len]),
+                values: Cells::F32(&values[i * len..(i + 1) * len]),
+            };
+            let runs: Vec<Run> = (0..runs).map(run).collect();
+            for found in attend(&runs) {
+                assert!(
+                    (found - 1.0 / 600.0).abs() <= 1e-6,
+                    "{what} over 600 equal keys in {} runs, where the value of position {position} alone is 1: found {found}, expected 1/600",
+                    runs.len()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn task_2_attend_streaming_whatever_the_runs() {
+    check_every_position("attend_streaming", |runs| {
+        let mut out = vec![BEFORE; 3];
+        attend_streaming(&[1.0; 3], runs.iter().copied(), 1, 1.0, &mut out);
+        out
+    });
+}
+
+#[test]
+fn task_3_attend_block_whatever_the_runs() {
+    check_every_position("attend_block", |runs| {
+        let queries = [const { Query { q: &[1.0], visible: 0..600 } }; 3];
+        let mut out = vec![BEFORE; 3];
+        attend_block(&queries, runs.iter().copied(), 1, 1.0, &mut out);
+        out
+    });
+}
+
 const ABSORB: &Part =
     &Part { task: "week2-day7 task 1", what: "softmax in pieces", check: check_every_absorb };
 

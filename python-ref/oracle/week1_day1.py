@@ -306,6 +306,7 @@ def _attention(out):
     masked = torch.zeros(3, 5)
     masked[1] = -math.inf
     masked[2, 0] = -math.inf
+    masked[0, 2] = -math.inf  # the first row is no row of zeros, which would be as if there were no mask
     out.case(
         "task_2_attention/masked_row",
         seed=r.seed,

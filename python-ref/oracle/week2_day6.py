@@ -50,7 +50,8 @@ def task_1(out):
     rows = random_rows(r, "Q8_0", 2, 256)
     codes = rows.reshape(2, -1, 34)
     codes[:, :, 2:] = torch.where(r.integers(2, 8, 32, high=4) > 0, 0x7F, 0x81)
-    values, scales = torch.full((256,), 127.0), torch.full((8,), 0.3125)
+    # Each scale another one, so that one scale for all and a scale in the square differ.
+    values, scales = torch.full((256,), 127.0), 0.3125 * (1 + torch.arange(8) / 8)
     values[1::7] = -127
     cols = stands_for(values, scales, 256)
     weights = decode(rows, "Q8_0")

@@ -144,7 +144,11 @@ pub(crate) fn verify(root: &Path, curriculum: &Curriculum) -> Result<String> {
     let mut entries = super::load(root, curriculum)?;
     entries.retain(|entry| super::is_for_here(entry, curriculum));
     let wrong = entries.iter().filter(|entry| matches!(entry.kind, Kind::Wrong(_))).count();
-    Ok(format!("{wrong} mistakes caught and named, {} alternates accepted", entries.len() - wrong))
+    let unseen = super::unseen::verify(root, curriculum)?;
+    Ok(format!(
+        "{wrong} mistakes caught and named, {} alternates accepted, {unseen} unseen mistakes caught",
+        entries.len() - wrong
+    ))
 }
 
 /// The same for the tasks of another kind of processor, which `emulation` plays.

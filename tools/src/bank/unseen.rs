@@ -20,6 +20,18 @@ use course::{
 /// # Errors
 /// If an entry is malformed, survives, or is named wrongly.
 pub(super) fn run(root: &Path, curriculum: &Curriculum, days: &[&Day]) -> Result<()> {
+    try_all(root, curriculum, days, true).map(drop)
+}
+
+/// For verification: prints what is wrong alone, and says how many there are.
+///
+/// # Errors
+/// As [`run`].
+pub(super) fn verify(root: &Path, curriculum: &Curriculum) -> Result<usize> {
+    try_all(root, curriculum, &[], false)
+}
+
+fn try_all(root: &Path, curriculum: &Curriculum, days: &[&Day], all: bool) -> Result<usize> {
     let mut entries = super::load_unseen(root, curriculum)?;
     entries.retain(|entry| {
         days.is_empty() || days.iter().any(|day| entry.task.feature == day.feature)
@@ -31,11 +43,13 @@ pub(super) fn run(root: &Path, curriculum: &Curriculum, days: &[&Day]) -> Result
     for told in &told {
         green += usize::from(told.green);
         misnamed += usize::from(told.misnamed);
-        println!("{}", told.text);
+        if all || told.green || told.misnamed {
+            println!("{}", told.text);
+        }
     }
     println!("{} mistakes: {green} green, {misnamed} named wrongly", told.len());
     ensure!(green + misnamed == 0, "{} problems", green + misnamed);
-    Ok(())
+    Ok(told.len())
 }
 
 /// What a learner with this mistake is told.
