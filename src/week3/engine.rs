@@ -274,8 +274,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     fn attach(&mut self, first: usize) {
         for sequence in self.running.iter_mut().skip(first) {
             let slot = sequence.slot.expect("a request that runs has a place");
-            sequence.num_computed = self.cache.attach_prefix(slot, &sequence.tokens);
-            self.attached += sequence.num_computed as u64;
+            let found = self.cache.attach_prefix(slot, &sequence.tokens);
+            sequence.num_computed += found;
+            self.attached += found as u64;
         }
     }
 

@@ -6,6 +6,6 @@
         let max = row.iter().copied().fold(f64::MIN, f64::max);
         let e: Vec<f64> = row.iter().map(|v| (v - max).exp()).collect();
         let sum: f64 = e.iter().sum();
-        e.into_iter().map(move |e| if sum > 0.0 { (e / sum) as f32 } else { 0.0 })
+        e.into_iter().map(move |e| if sum == 0.0 { 0.0 } else { (e / sum) as f32 })
     });
     Tensor::from_shape_vec(x.raw_dim(), rows.collect()).expect("as many values as x")

@@ -4,4 +4,7 @@ let length = tokens.ncols();
 let mask = causal_mask(length, length);
 let x = self.blocks.iter().fold(self.embedding.forward(tokens), |x, block| block.forward(&x, Some(&mask)));
 let x = self.norm.forward(&x);
-linear(&x, self.lm_head.as_ref().map_or(&self.embedding.weight, |head| &head.weight), None)
+match &self.lm_head {
+    Some(head) => head.forward(&x),
+    None => linear(&x, &self.embedding.weight, None),
+}
