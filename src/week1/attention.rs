@@ -11,7 +11,8 @@ use tiny_llm_formats::{
 /// Softmax over the last axis: `exp(xᵢ) / Σⱼ exp(xⱼ)`, computed without overflow. Shape in = shape
 /// out.
 ///
-/// A row that is `−inf` throughout has nothing to choose from; its result is all zeros.
+/// A row that is `−inf` throughout has nothing to choose from; its result is all zeros. A NaN in a
+/// row shows in its result: it is a number that was lost, and must not pass for one that is hidden.
 pub fn softmax(x: &Tensor) -> Tensor {
     todo!("week1-day1 task 1: softmax")
 }
