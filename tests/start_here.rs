@@ -19,7 +19,9 @@ fn main() {
         feature = "week3-day1",
         feature = "week3-day2",
         feature = "week3-day3",
-        feature = "week3-day4"
+        feature = "week3-day4",
+        feature = "week3-day5",
+        feature = "week3-day6"
     ));
     if !day_chosen {
         println!("{HOW_TO_START}");

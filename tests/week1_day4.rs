@@ -113,7 +113,7 @@ fn task_1_rms_norm_whatever_the_size() {
     let weight = Tensor::from_shape_fn(vec![width], |at| at[0] as f32 - 149.5);
     // Rows of ±c and ±2c, where c is another power of two for each: nothing is rounded but the root.
     let unit = |column: usize| {
-        let sign = if column % 3 == 0 { -1.0 } else { 1.0 };
+        let sign = if column.is_multiple_of(3) { -1.0 } else { 1.0 };
         sign * if column < width / 2 { 1.0 } else { 2.0 }
     };
     let c = |row: usize| 2f32.powi((row % 90) as i32 - 50);

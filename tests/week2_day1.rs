@@ -1250,7 +1250,9 @@ fn task_4_whatever_is_chosen() {
         ..limits(limit, 64)
     };
     let same = [5; 50];
-    let cases: [(&str, &[u32], Limits, usize, usize, FinishReason); 6] = [
+    /// Why, what is chosen, limits, calls before a break, new tokens, the reason.
+    type Case<'a> = (&'a str, &'a [u32], Limits, usize, usize, FinishReason);
+    let cases: [Case<'_>; 6] = [
         ("the first is a stop token", &[9], stop(4, &[9]), 9, 0, FinishReason::Stop),
         ("a stop token of the prompt", &[3, 2], stop(4, &[2]), 9, 1, FinishReason::Stop),
         ("fifty times the same", &same, limits(50, 64), 99, 50, FinishReason::Length),

@@ -39,7 +39,8 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 enum Act {
     Admit(usize),
     Computed(usize),
-    Accept(u32, &'static str),
+    /// A token, and whether it completes a stop text.
+    Accept(u32, bool),
     Cancel,
 }
 
@@ -58,7 +59,7 @@ fn act(sequence: &mut Sequence, act: Act) -> Option<bool> {
             None
         }
         Act::Computed(rows) => Some(sequence.computed(rows)),
-        Act::Accept(token, bytes) => Some(sequence.accept(token, bytes.as_bytes())),
+        Act::Accept(token, completes) => Some(sequence.accept(token, completes)),
         Act::Cancel => {
             sequence.cancel();
             None
@@ -100,10 +101,10 @@ fn task_1_from_waiting_to_the_last_token() {
         &[
             (Admit(3), None, (Prefilling, vec![5, 6, 7], 0, Some(3))),
             (Computed(3), Some(true), (Decoding, vec![5, 6, 7], 3, Some(3))),
-            (Accept(8, "a"), Some(true), (Decoding, vec![5, 6, 7, 8], 3, Some(3))),
+            (Accept(8, false), Some(true), (Decoding, vec![5, 6, 7, 8], 3, Some(3))),
             (Computed(1), Some(true), (Decoding, vec![5, 6, 7, 8], 4, Some(3))),
             (
-                Accept(9, "b"),
+                Accept(9, false),
                 Some(true),
                 (Finished(FinishReason::Length), vec![5, 6, 7, 8, 9], 4, Some(3)),
             ),
@@ -124,7 +125,7 @@ fn task_1_a_prompt_in_pieces_chooses_nothing_before_its_end() {
             (Computed(2), Some(false), (Prefilling, vec![1, 2, 3, 4], 2, Some(0))),
             (Computed(1), Some(false), (Prefilling, vec![1, 2, 3, 4], 3, Some(0))),
             (Computed(1), Some(true), (Decoding, vec![1, 2, 3, 4], 4, Some(0))),
-            (Accept(2, ""), Some(true), (Decoding, vec![1, 2, 3, 4, 2], 4, Some(0))),
+            (Accept(2, false), Some(true), (Decoding, vec![1, 2, 3, 4, 2], 4, Some(0))),
         ],
     );
 }
@@ -133,20 +134,27 @@ fn task_1_a_prompt_in_pieces_chooses_nothing_before_its_end() {
 #[test]
 fn task_1_every_reason_to_end() {
     let stop = Request { stop_tokens: vec![9, 4], ..request(&[1, 2], 3) };
-    let text = Request { stop_texts: vec![b"end".to_vec()], ..request(&[1, 2], 3) };
-    let last = Request { stop_texts: vec![b"end".to_vec()], ..request(&[1, 2], 1) };
-    let accepted: [(&str, &Request, usize, u32, &str, Phase, bool); 8] = [
-        ("a token like any other", &stop, 16, 5, "x", Phase::Decoding, true),
-        ("a stop token", &stop, 16, 4, "x", Phase::Finished(FinishReason::Stop), false),
-        ("the other stop token", &stop, 16, 9, "x", Phase::Finished(FinishReason::Stop), false),
-        ("a stop text", &text, 16, 5, "the end.", Phase::Finished(FinishReason::Stop), true),
-        ("the beginning of a stop text", &text, 16, 5, "en", Phase::Decoding, true),
+    let last = request(&[1, 2], 1);
+    let accepted: [(&str, &Request, usize, u32, bool, Phase, bool); 8] = [
+        ("a token like any other", &stop, 16, 5, false, Phase::Decoding, true),
+        ("a stop token", &stop, 16, 4, false, Phase::Finished(FinishReason::Stop), false),
+        ("the other stop token", &stop, 16, 9, false, Phase::Finished(FinishReason::Stop), false),
+        ("a stop text", &stop, 16, 5, true, Phase::Finished(FinishReason::Stop), true),
+        (
+            "a stop text that a stop token would complete",
+            &stop,
+            16,
+            4,
+            true,
+            Phase::Finished(FinishReason::Stop),
+            false,
+        ),
         (
             "a stop text in the last token that was asked for",
             &last,
             16,
             5,
-            "end",
+            true,
             Phase::Finished(FinishReason::Stop),
             true,
         ),
@@ -155,7 +163,7 @@ fn task_1_every_reason_to_end() {
             &stop,
             3,
             5,
-            "x",
+            false,
             Phase::Finished(FinishReason::ContextFull),
             true,
         ),
@@ -164,17 +172,17 @@ fn task_1_every_reason_to_end() {
             &last,
             3,
             5,
-            "x",
+            false,
             Phase::Finished(FinishReason::Length),
             true,
         ),
     ];
-    for (why, request, context, token, bytes, phase, kept) in accepted {
+    for (why, request, context, token, completes, phase, kept) in accepted {
         let mut sequence = Sequence::new(0, request.clone(), context);
         sequence.admit(0);
         sequence.computed(2);
-        let call = format!("{why}: accept({token}, {bytes:?})");
-        let found = check::assert_accepts(&call, || sequence.accept(token, bytes.as_bytes()));
+        let call = format!("{why}: accept({token}, {completes})");
+        let found = check::assert_accepts(&call, || sequence.accept(token, completes));
         check::assert_answer(
             &format!("{call}: what it returns, the phase, and whether the token was kept\n "),
             &(found, sequence.phase, sequence.tokens.last() == Some(&token)),
@@ -191,7 +199,7 @@ fn task_1_cancelled_wherever_it_stands() {
     let lives: [(&str, &[Act]); 3] = [
         waiting,
         ("in the middle of its prompt", &[Admit(1), Computed(1)]),
-        ("while it decodes", &[Admit(1), Computed(2), Accept(3, "x")]),
+        ("while it decodes", &[Admit(1), Computed(2), Accept(3, false)]),
     ];
     for (when, life) in lives {
         let mut sequence = Sequence::new(0, request(&[1, 2], 3), 16);
@@ -209,7 +217,7 @@ fn task_1_cancelled_wherever_it_stands() {
         );
     }
     let mut sequence = Sequence::new(0, request(&[1, 2], 1), 16);
-    for step in [Admit(1), Computed(2), Accept(3, "x"), Cancel] {
+    for step in [Admit(1), Computed(2), Accept(3, false), Cancel] {
         act(&mut sequence, step);
     }
     check::assert_answer(
@@ -227,11 +235,11 @@ fn task_1_what_cannot_happen_is_refused() {
         ("rows of a request that waits", &[], Computed(1)),
         ("more rows than tokens", &[Admit(0)], Computed(3)),
         ("a row after the last token", &[Admit(0), Computed(2)], Computed(1)),
-        ("a token in the middle of the prompt", &[Admit(0), Computed(1)], Accept(3, "x")),
+        ("a token in the middle of the prompt", &[Admit(0), Computed(1)], Accept(3, false)),
         (
             "a token after the end",
-            &[Admit(0), Computed(2), Accept(3, "x"), Computed(1), Accept(3, "x")],
-            Accept(3, "x"),
+            &[Admit(0), Computed(2), Accept(3, false), Computed(1), Accept(3, false)],
+            Accept(3, false),
         ),
     ];
     for (why, life, last) in refused {
@@ -400,7 +408,7 @@ fn task_4_rows_of_a_request() {
         append_rows(&sequence, 4, &mut Vec::new());
     });
     sequence.computed(3);
-    sequence.accept(9, b"x");
+    sequence.accept(9, false);
     let mut out = Vec::new();
     check::assert_accepts("one row of a request that decodes", || {
         append_rows(&sequence, 1, &mut out);

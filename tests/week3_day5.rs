@@ -1021,6 +1021,19 @@ fn task_4_a_model_goes_on() {
 #[test]
 fn task_4_fingerprints() {
     let one = fingerprint(&model("llama"), "");
+    let c = &model("llama").config;
+    let shape = CacheShape {
+        layers: c.n_layers,
+        sequences: 1,
+        kv_heads: c.n_kv_heads,
+        capacity: 8,
+        head_dim: c.head_dim,
+    };
+    let cache = DenseCache::new(shape, CacheType::F16);
+    let key = |fingerprint| PromptKey::new(fingerprint, CacheType::F16, shape);
+    let file = encode(&cache, 0, &[], key(one));
+    assert!(decode(&file, key(one)).is_ok(), "a file of the same model");
+    assert!(decode(&file, key(one ^ 1)).is_err(), "a file of another one");
     assert_eq!(one, fingerprint(&model("llama"), ""), "the same model twice");
     assert_ne!(one, fingerprint(&model("qwen3"), ""), "two models");
     let mut changed = Model::clone(&model("llama"));

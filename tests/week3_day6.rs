@@ -664,6 +664,8 @@ fn task_4_where_its_context_ends() {
 
 #[test]
 fn task_4_another_vocabulary_is_refused() {
+    let drafts = draft_tokens(&mut draft_model(model("llama"), 40), &[1, 2], 1, &greedy(), 1);
+    assert_eq!(drafts.len(), 1, "drafts of a model with the target's vocabulary");
     let Err(error) = DraftModel::new(session(model("llama"), 8), 1536) else {
         panic!("a draft model with 37 tokens for a target with 1,536 was taken");
     };

@@ -104,8 +104,12 @@ impl Pages for PagedCache {
 }
 
 impl EngineCache for PagedCache {
+    /// Makes room for a sequence's positions up to `len`: each has a page, and of the pages that
+    /// are going to be written, from the sequence's next position on, none is shared. Returns false
+    /// if the pool has too few pages for that, or `len` is beyond the capacity; then nothing has
+    /// changed.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
-        Self::reserve(self, sequence, len)
+        todo!("week3-day3 task 2: PagedCache::reserve")
     }
 }
 
@@ -183,14 +187,6 @@ impl PagedCache {
     #[must_use]
     pub fn page_bytes(&self) -> usize {
         2 * numbers_of_a_page(self.shape, self.page_len) * self.keys.number_bytes()
-    }
-
-    /// Makes room for a sequence's positions up to `len`: each has a page, and of the pages that
-    /// are going to be written, from the sequence's next position on, none is shared. Returns false
-    /// if the pool has too few pages for that, or `len` is beyond the capacity; then nothing has
-    /// changed.
-    pub fn reserve(&mut self, sequence: usize, len: usize) -> bool {
-        todo!("week3-day3 task 2: PagedCache::reserve")
     }
 
     /// Gives the empty sequence `to` all positions of `from`, without a copy: every page that holds

@@ -124,15 +124,15 @@ impl Sequence {
         todo!("week3-day1 task 1: Sequence::computed")
     }
 
-    /// Takes the token that was chosen, whose text is `bytes`. A stop token is not kept. Otherwise
-    /// the token is kept, and may be the last: because it completes a stop text, because no more
-    /// were asked for, or because the context is full, looked at in this order.
+    /// Takes the token that was chosen, and whether its text completes a stop text. A stop token is not
+    /// kept. Otherwise the token is kept, and may be the last: because it completes a stop text,
+    /// because no more were asked for, or because the context is full, looked at in this order.
     ///
     /// Returns whether the token is part of the answer.
     ///
     /// # Panics
     /// If it does not decode.
-    pub fn accept(&mut self, token: u32, bytes: &[u8]) -> bool {
+    pub fn accept(&mut self, token: u32, completes_stop_text: bool) -> bool {
         todo!("week3-day1 task 1: Sequence::accept")
     }
 

@@ -19,6 +19,7 @@ use tiny_llm::{
         paged::PagedCache,
         pool::{BlockPool, Page},
         request::Request,
+        room::EngineCache,
     },
 };
 use tiny_llm_formats::config::ModelConfig;

@@ -352,9 +352,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
                 continue;
             }
             let token = sequence.sampler.choose(logits, &sequence.tokens);
-            let bytes =
-                if sequence.stop_texts.is_empty() { Vec::new() } else { (self.token_bytes)(token) };
-            if sequence.accept(token, &bytes) {
+            let texts = &mut sequence.stop_texts;
+            let completes = !texts.is_empty() && texts.push(&(self.token_bytes)(token));
+            if sequence.accept(token, completes) {
                 if let Some(record) = &mut sequence.record {
                     record.token(now);
                 }

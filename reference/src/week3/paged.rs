@@ -126,8 +126,30 @@ impl Pages for PagedCache {
 }
 
 impl EngineCache for PagedCache {
+    /// Makes room for a sequence's positions up to `len`: each has a page, and of the pages that
+    /// are going to be written, from the sequence's next position on, none is shared. Returns false
+    /// if the pool has too few pages for that, or `len` is beyond the capacity; then nothing has
+    /// changed.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
-        Self::reserve(self, sequence, len)
+        // SOLUTION week3-day3 task 2
+        let (next, held) = (self.lengths[sequence], self.tables[sequence].len());
+        if len <= next {
+            return true;
+        }
+        let (first, end) = (next / self.page_len, len.div_ceil(self.page_len));
+        let needed = end.saturating_sub(held) + self.num_shared(sequence, first..end);
+        if len > self.shape.capacity || !self.pool.can_allocate(needed) {
+            return false;
+        }
+        for i in first..end.min(held) {
+            self.make_writable(sequence, i);
+        }
+        for _ in held..end {
+            let page = self.pool.allocate().expect("so many are free");
+            self.tables[sequence].push(page);
+        }
+        true
+        // END SOLUTION
     }
 }
 
@@ -205,32 +227,6 @@ impl PagedCache {
     #[must_use]
     pub fn page_bytes(&self) -> usize {
         2 * numbers_of_a_page(self.shape, self.page_len) * self.keys.number_bytes()
-    }
-
-    /// Makes room for a sequence's positions up to `len`: each has a page, and of the pages that
-    /// are going to be written, from the sequence's next position on, none is shared. Returns false
-    /// if the pool has too few pages for that, or `len` is beyond the capacity; then nothing has
-    /// changed.
-    pub fn reserve(&mut self, sequence: usize, len: usize) -> bool {
-        // SOLUTION week3-day3 task 2
-        let (next, held) = (self.lengths[sequence], self.tables[sequence].len());
-        if len <= next {
-            return true;
-        }
-        let (first, end) = (next / self.page_len, len.div_ceil(self.page_len));
-        let needed = end.saturating_sub(held) + self.num_shared(sequence, first..end);
-        if len > self.shape.capacity || !self.pool.can_allocate(needed) {
-            return false;
-        }
-        for i in first..end.min(held) {
-            self.make_writable(sequence, i);
-        }
-        for _ in held..end {
-            let page = self.pool.allocate().expect("so many are free");
-            self.tables[sequence].push(page);
-        }
-        true
-        // END SOLUTION
     }
 
     /// Gives the empty sequence `to` all positions of `from`, without a copy: every page that holds

@@ -143,15 +143,15 @@ impl Sequence {
         // END SOLUTION
     }
 
-    /// Takes the token that was chosen, whose text is `bytes`. A stop token is not kept. Otherwise
-    /// the token is kept, and may be the last: because it completes a stop text, because no more
-    /// were asked for, or because the context is full, looked at in this order.
+    /// Takes the token that was chosen, and whether its text completes a stop text. A stop token is not
+    /// kept. Otherwise the token is kept, and may be the last: because it completes a stop text,
+    /// because no more were asked for, or because the context is full, looked at in this order.
     ///
     /// Returns whether the token is part of the answer.
     ///
     /// # Panics
     /// If it does not decode.
-    pub fn accept(&mut self, token: u32, bytes: &[u8]) -> bool {
+    pub fn accept(&mut self, token: u32, completes_stop_text: bool) -> bool {
         // SOLUTION week3-day1 task 1
         assert_eq!(self.phase, Phase::Decoding, "request {} takes a token", self.id);
         if self.limits.stop_tokens.contains(&token) {
@@ -159,7 +159,7 @@ impl Sequence {
             return false;
         }
         self.tokens.push(token);
-        if self.stop_texts.push(bytes) {
+        if completes_stop_text {
             self.phase = Phase::Finished(FinishReason::Stop);
         } else if self.tokens.len() - self.prompt_len >= self.limits.max_new_tokens {
             self.phase = Phase::Finished(FinishReason::Length);

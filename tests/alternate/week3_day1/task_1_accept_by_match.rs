@@ -7,7 +7,7 @@
         }
         self.tokens.push(token);
         let (all, new) = (self.tokens.len(), self.tokens.len() - self.prompt_len);
-        let reason = match (self.stop_texts.push(bytes), new >= self.limits.max_new_tokens) {
+        let reason = match (completes_stop_text, new >= self.limits.max_new_tokens) {
             (true, _) => Some(FinishReason::Stop),
             (false, true) => Some(FinishReason::Length),
             (false, false) => (all >= self.limits.context).then_some(FinishReason::ContextFull),

@@ -26,6 +26,7 @@ use super::{
         paged as rust,
         parts::InParts,
         pool::Page,
+        room::EngineCache as _,
     },
 };
 use crate::{

@@ -93,10 +93,10 @@ impl Sequence {
         self.0.call(py, move |sequence| sequence.computed(rows.0))
     }
 
-    /// Takes the token that was chosen, whose text is `piece`; returns whether it is part of the
-    /// answer.
-    fn accept(&mut self, py: Python<'_>, token: u32, piece: Vec<u8>) -> PyResult<bool> {
-        self.0.call(py, move |sequence| sequence.accept(token, &piece))
+    /// Takes the token that was chosen, and whether its text completes a stop text; returns whether it
+    /// is part of the answer.
+    fn accept(&mut self, py: Python<'_>, token: u32, completes_stop_text: bool) -> PyResult<bool> {
+        self.0.call(py, move |sequence| sequence.accept(token, completes_stop_text))
     }
 
     /// Ends a request whose client has gone.

@@ -31,9 +31,9 @@ class Sequence:
         be chosen now.
         """
 
-    def accept(self, token: int, piece: bytes) -> bool:
-        """Takes the token that was chosen, whose text is `piece`; returns whether it is part of the
-        answer.
+    def accept(self, token: int, completes_stop_text: bool) -> bool:
+        """Takes the token that was chosen, and whether its text completes a stop text; returns whether it
+        is part of the answer.
         """
 
     def cancel(self) -> None:
