@@ -293,7 +293,7 @@ impl KvCache for Tables {
     }
 
     fn write(&mut self, _: usize, _: usize, _: usize, _: &[f32], _: &[f32]) {
-        unimplemented!("these pages are full")
+        panic!("these pages are full: nobody writes into them")
     }
 
     fn runs(
@@ -318,11 +318,11 @@ impl KvCache for Tables {
     }
 
     fn advance(&mut self, _: usize, _: usize) {
-        unimplemented!("these pages are full")
+        panic!("these pages are full: nobody writes into them")
     }
 
     fn truncate(&mut self, _: usize, _: usize) {
-        unimplemented!("these pages are full")
+        panic!("these pages are full: nobody writes into them")
     }
 }
 
