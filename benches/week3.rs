@@ -7,12 +7,12 @@ use std::{hint::black_box, time::Instant};
 
 use tiny_llm::{
     week2::{
-        attention::{Queries, attend},
+        attention::attend,
         cache::{CacheShape, CacheType, DenseCache, KvCache},
         kernels::Rung,
         parallel::Team,
         plan::{AttentionKind, Plan},
-        rows::Row,
+        rows::{Queries, Row},
     },
     week3::{paged::PagedCache, parts::InParts},
 };

@@ -11,7 +11,7 @@ use tiny_llm::{
         weights::load_model,
     },
     week2::{
-        attention::{Queries, attend, attend_two_pass},
+        attention::{attend, attend_two_pass},
         cache::{CacheShape, CacheType, Cells, DenseCache, KvCache, Run},
         generate::Session,
         kernels::Rung,
@@ -21,7 +21,7 @@ use tiny_llm::{
         parallel::Team,
         plan::{AttentionKind, Plan},
         rope::RopeLayout,
-        rows::Row,
+        rows::{Queries, Row},
     },
 };
 use tiny_llm_formats::{Tensor, config::ModelConfig, tensor::tensor};

@@ -14,7 +14,7 @@ use std::{
 use half::f16;
 use tiny_llm::{
     week2::{
-        attention::{Queries, attend},
+        attention::attend,
         cache::{CacheShape, CacheType, Cells, DenseCache, KvCache, Run},
         kernels::Rung,
         load::{Rope, build},
@@ -23,7 +23,7 @@ use tiny_llm::{
         parallel::Team,
         plan::{AttentionKind, Plan},
         rope::RopeLayout,
-        rows::Row,
+        rows::{Queries, Row},
         streaming::OnlineSoftmax,
     },
     week3::{

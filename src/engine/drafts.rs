@@ -18,8 +18,6 @@ use tiny_llm::{
 use tiny_llm_cli::Draft;
 use tiny_llm_formats::FinishReason;
 
-use super::week2::CHUNK;
-
 /// The most tokens that are proposed for a pass.
 const MOST: usize = 8;
 /// The longest end of a text that is looked for further up.
@@ -80,11 +78,11 @@ impl Drafts {
         )
     }
 
-    /// Extends the prompt.
+    /// Extends the prompt, which is computed in pieces of so many tokens.
     pub(super) fn answer(
         &mut self,
         session: &mut Session,
-        prompt: &[u32],
+        prompt: (&[u32], usize),
         limits: &Limits,
         (options, rng, greedy): (&SamplerOptions, &mut Rng, bool),
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
@@ -97,7 +95,7 @@ impl Drafts {
             speculation.length = DraftLength::new(MOST, self.costs);
         }
         speculation.pace = greedy.then(|| speculation.pace.unwrap_or_default());
-        speculation.generate(session, (prompt, CHUNK), limits, (options, rng), on_token)
+        speculation.generate(session, prompt, limits, (options, rng), on_token)
     }
 }
 

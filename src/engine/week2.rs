@@ -52,7 +52,7 @@ use super::{
 /// Longer contexts must be asked for: room for their keys and values is set aside.
 const DEFAULT_CONTEXT: usize = 4096;
 /// Rows of a prompt that go through the model at once.
-pub(super) const CHUNK: usize = 128;
+const CHUNK: usize = 128;
 
 /// A model with its cache.
 pub(crate) struct Week2 {
@@ -218,8 +218,13 @@ impl Week2 {
                 repetition_penalty,
             };
             let sampling = (&options, &mut rng, greedy);
-            let ended =
-                drafts.answer(&mut self.session, &request.prompt, &limits, sampling, on_token);
+            let ended = drafts.answer(
+                &mut self.session,
+                (&request.prompt, CHUNK),
+                &limits,
+                sampling,
+                on_token,
+            );
             return ended.map_err(|error| {
                 if error.is::<NotFinite>() { explained(&self.path) } else { error }
             });

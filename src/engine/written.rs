@@ -7,7 +7,7 @@ use std::{
 
 use tiny_llm::{
     week2::{
-        attention::{Queries, attend},
+        attention::attend,
         cache::{CacheShape, CacheType, Cells, DenseCache, Run},
         input::{GROUP, Input},
         kernels::{self, Choice, Rung, matmul},

@@ -8,24 +8,11 @@ use super::{
     cache::{Cells, KvCache, Run},
     kernels::vector::TILE,
     plan::{AttentionKind, Plan},
-    rows::Row,
+    rows::{Queries, Row},
     streaming::{
         MAX_BLOCK_QUERIES, MAX_HEAD_DIM, MAX_QUERIES, Query, attend_block, attend_streaming,
     },
 };
-
-/// What attends: the queries of all rows of a pass, in one layer.
-#[derive(Debug, Clone, Copy)]
-pub struct Queries<'a> {
-    /// `T` of them. Their own keys and values are in the cache already.
-    pub rows: &'a [Row],
-    /// `[T, H_q·D]`
-    pub q: &'a [f32],
-    /// `G`, query heads that share a key and value head.
-    pub group: usize,
-    /// `D`
-    pub head_dim: usize,
-}
 
 /// Attention of all rows in one layer, on all threads: `queries` → `out [T, H_q·D]`. A row sees the
 /// positions of its sequence up to its own.

@@ -5,7 +5,7 @@ use anyhow::{bail, ensure};
 use tiny_llm_formats::config::ModelConfig;
 
 use super::{
-    attention::{Queries, attend},
+    attention::attend,
     cache::KvCache,
     input::{Input, Prepared},
     kernels::{
@@ -16,7 +16,7 @@ use super::{
     matrix::Matrix,
     plan::{Plan, ROWS},
     rope::{RopeLayout, RopeTable},
-    rows::Row,
+    rows::{Queries, Row},
 };
 
 /// A decoder whose weights lie in a mapped file.

@@ -5,7 +5,7 @@ use std::{cell::RefCell, ops::ControlFlow, sync::Arc};
 use tiny_llm::{
     week1::generate::Limits,
     week2::{
-        attention::{Queries, attend, attend_two_pass},
+        attention::{attend, attend_two_pass},
         cache::{CacheShape, CacheType, Cells, DenseCache, KvCache},
         generate::Session,
         kernels::Rung,
@@ -15,7 +15,7 @@ use tiny_llm::{
         parallel::Team,
         plan::{AttentionKind, Plan},
         rope::RopeLayout,
-        rows::Row,
+        rows::{Queries, Row},
     },
 };
 use tiny_llm_formats::config::ModelConfig;

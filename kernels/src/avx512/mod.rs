@@ -34,6 +34,7 @@ mod q6_k;
 mod q8_0;
 mod quantize;
 mod sub_blocks;
+mod sums;
 mod superblocks;
 mod superproduct;
 pub(crate) mod tiles;

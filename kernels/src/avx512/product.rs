@@ -5,36 +5,13 @@ use std::arch::x86_64::*;
 
 use super::{
     panel::{LANES, Panel},
+    sums::{Sums, four_at, integers},
     superproduct,
 };
 use crate::{
     format::{Format, Zero, scale_per_block},
     input::{Int8Group, SUM},
 };
-
-/// Sums of 16 rows of each panel.
-pub(super) type Sums = [__m512; 2];
-
-/// The sums of a block's products, one of `$starts` and those of codes and activations that share a
-/// scale. Not a function: the sums must stay in registers.
-macro_rules! integers {
-    ($format:ident, $n:ident, $panels:ident, $x:ident, $block:expr, $starts:ident) => {{
-        let mut sums = [[_mm512_setzero_si512(); 2]; $n];
-        for n in 0..$n {
-            sums[n] = [_mm512_set1_epi32($starts[n][$block]); 2];
-        }
-        for i in $block * $format::PER_SCALE / 4..($block + 1) * $format::PER_SCALE / 4 {
-            for n in 0..$n {
-                let four = _mm512_set1_epi32(four_at($x[n], i));
-                for h in 0..2 {
-                    sums[n][h] = _mm512_dpbusd_epi32(sums[n][h], $panels[h].codes[i], four);
-                }
-            }
-        }
-        sums
-    }};
-}
-pub(super) use integers;
 
 /// Adds the products of two panels and `N` groups of activations to `sums [N]`.
 #[inline]
@@ -115,13 +92,6 @@ fn add_blocks<F: Format, const N: usize>(
             }
         }
     }
-}
-
-/// Activations 4i to 4i + 3 as one number.
-#[inline(always)]
-pub(super) fn four_at(x: &Int8Group, i: usize) -> i32 {
-    let v = &x.values[4 * i..4 * i + 4];
-    i32::from_le_bytes([v[0] as u8, v[1] as u8, v[2] as u8, v[3] as u8])
 }
 
 /// The first of 32 numbers, as many as there is room for.

@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 
 use super::{
     panel::Panel,
-    product::{Sums, four_at, integers},
+    sums::{Sums, four_at, integers},
 };
 use crate::{
     format::{Format, Zero},

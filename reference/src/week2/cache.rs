@@ -5,9 +5,9 @@ use std::{fmt, ops::Range, str::FromStr};
 use half::f16;
 
 use super::{
-    attention::Queries,
     kernels::vector::{narrow, widen_f16},
     plan::Plan,
+    rows::Queries,
 };
 
 /// Where a model keeps the keys and values of positions, and where attention finds them again.

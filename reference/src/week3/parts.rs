@@ -11,10 +11,11 @@ use super::{
     room::EngineCache,
 };
 use crate::week2::{
-    attention::{Queries, visible},
+    attention::visible,
     cache::{CacheShape, KvCache, Run},
     kernels::vector::TILE,
     plan::{AttentionKind, Plan},
+    rows::Queries,
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, OnlineSoftmax},
 };
 

@@ -50,7 +50,7 @@ use submission::Submission;
 use wall::Wall;
 
 /// Where everything lies that a grading makes, but for its results.
-const FOLDER: &str = "target/grade/work";
+const FOLDER: &str = "target/grade/cell";
 
 /// What to grade, and within which limits.
 #[derive(Debug, Args)]

@@ -162,7 +162,7 @@ fn judge(out: &Path, case: &Case, flag: Option<&str>, printed: &str) -> Result<(
 fn outside(root: &Path) -> Vec<Option<Vec<u8>>> {
     let written = Path::new("/tmp/owned-by-a-submission").to_owned();
     let configurations = root.ancestors().map(|folder| folder.join(".cargo/config.toml"));
-    let work = root.join("target/grade/work");
+    let work = root.join("target/grade/cell");
     let below =
         ["", "scratch", "scratch/out"].map(|folder| work.join(folder).join(".cargo/config.toml"));
     let fixtures = root.join("tests/fixtures/week1_day1.safetensors");

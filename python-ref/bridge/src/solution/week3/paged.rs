@@ -8,12 +8,12 @@ use tiny_llm_formats::tensor::tensor;
 use super::{
     super::{
         rust::week2::{
-            attention::{self, Queries},
+            attention,
             cache::{CacheShape, Cells, KvCache as _},
             kernels::{Rung, vector::TILE},
             parallel::Team,
             plan::{AttentionKind, Plan},
-            rows::Row,
+            rows::{Queries, Row},
         },
         week2::{
             cache::{CacheType, check},
