@@ -44,7 +44,9 @@ pub(super) fn multiply<F: Format>(
         // the next columns of these, since what comes too early is lost again.
         let ahead = |group: usize| match tokens.len() > SOON && group + 1 < x.groups() {
             true => group_bytes,
-            false => 2 * LANES * row_bytes - if tokens.len() > SOON { group * group_bytes } else { 0 },
+            false => {
+                2 * LANES * row_bytes - if tokens.len() > SOON { group * group_bytes } else { 0 }
+            }
         };
         for col in tile.cols().step_by(2 * LANES) {
             let cols = col..tile.cols().end.min(col + 2 * LANES);
