@@ -11,7 +11,7 @@
 //!   parts, each rounded once, `(L0 + L1) + (L2 + L3)` ([`total`]); the scales of the block and of
 //!   the activations follow ([`add_block`]).
 
-use std::arch::x86_64::*;
+use std::{arch::x86_64::*, hint::black_box};
 
 use super::lanes::part;
 use crate::streams::STREAMS;
@@ -113,19 +113,26 @@ pub(super) fn add_pairs(
     minimums: Option<(Pairs<__m512>, Pairs<__m512>)>,
 ) -> __m128 {
     let scaled = |i: usize| _mm512_mul_ps(_mm512_cvtepi32_ps(products[i]), x_scales[i]);
-    let (products, scales) = (InOrder::of([scaled(0), scaled(1)]), InOrder::of(scales));
-    let minimums = minimums.map(|pair| (InOrder::of(pair.0), InOrder::of(pair.1)));
+    let numbers = [InOrder::of([scaled(0), scaled(1)]), InOrder::of(scales)];
+    let [products, scales] = black_box(&numbers);
     let mut sum = sum;
-    for block in 0..8 {
-        sum = _mm_fmadd_ps(products.at(block), scales.at(block), sum);
-        if let Some((minimums, totals)) = &minimums {
+    if let Some((minimums, totals)) = minimums {
+        let numbers = [InOrder::of(minimums), InOrder::of(totals)];
+        let [minimums, totals] = black_box(&numbers);
+        for block in 0..8 {
+            sum = _mm_fmadd_ps(products.at(block), scales.at(block), sum);
             sum = _mm_fmadd_ps(minimums.at(block), totals.at(block), sum);
+        }
+    } else {
+        for block in 0..8 {
+            sum = _mm_fmadd_ps(products.at(block), scales.at(block), sum);
         }
     }
     sum
 }
 
-/// Numbers of eight blocks, four of each.
+/// Numbers of eight blocks, four of each. They are read back from memory (so `black_box`): taking
+/// lanes out of vectors would occupy the unit that does all other shuffling.
 #[repr(align(64))]
 struct InOrder(Pairs<[f32; 16]>);
 
