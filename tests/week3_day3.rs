@@ -63,9 +63,10 @@ fn check_pool() {
     task_1_can_allocate_up_to_the_last_page();
 }
 
-/// Two layers, two heads of three numbers, three sequences.
+/// Four layers, two heads of five numbers, three sequences: no two of these are alike, so that none can
+/// stand for another.
 const SHAPE: CacheShape =
-    CacheShape { layers: 2, sequences: 3, kv_heads: 2, capacity: 400, head_dim: 3 };
+    CacheShape { layers: 4, sequences: 3, kv_heads: 2, capacity: 400, head_dim: 5 };
 
 fn cache(pages: usize) -> PagedCache {
     PagedCache::new(SHAPE, TILE, pages, CacheType::F32)
@@ -75,10 +76,10 @@ fn cache(pages: usize) -> PagedCache {
 /// position apart.
 fn number(text: usize, layer: usize, head: usize, position: usize, d: usize) -> f32 {
     (((text * SHAPE.layers + layer) * SHAPE.kv_heads + head) * 512 + position) as f32
-        + d as f32 * 0.25
+        + d as f32 * 0.125
 }
 
-/// The keys of a position for all heads; its values are these less 0.125.
+/// The keys of a position for all heads; its values are these less 0.0625.
 fn row(text: usize, layer: usize, position: usize) -> Vec<f32> {
     (0..SHAPE.kv_heads)
         .flat_map(|head| (0..SHAPE.head_dim).map(move |d| number(text, layer, head, position, d)))
@@ -86,7 +87,7 @@ fn row(text: usize, layer: usize, position: usize) -> Vec<f32> {
 }
 
 fn values(keys: &[f32]) -> Vec<f32> {
-    keys.iter().map(|x| x - 0.125).collect()
+    keys.iter().map(|x| x - 0.0625).collect()
 }
 
 /// Writes positions of a sequence as a model does: layer by layer, then counts them.
@@ -121,7 +122,7 @@ fn holds(what: &str, cache: &PagedCache, sequence: usize, texts: &[usize]) {
                 cache.runs(layer, sequence, head, 0..texts.len()).collect()
             });
             let place = |position: usize| {
-                (0..3).map(move |d| number(texts[position], layer, head, position, d))
+                (0..SHAPE.head_dim).map(move |d| number(texts[position], layer, head, position, d))
             };
             let keys: Vec<f32> = (0..texts.len()).flat_map(place).collect();
             let found =
@@ -197,10 +198,10 @@ fn script(case: &Case) {
     }
 }
 
-/// Two layers of random weights: four query heads on two key and value heads of 8.
+/// Three layers of random weights: eight query heads on two key and value heads of 8.
 fn model() -> Arc<Model> {
-    let json = r#"{"model_type": "llama", "hidden_size": 16, "num_hidden_layers": 2,
-        "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8, "intermediate_size": 24,
+    let json = r#"{"model_type": "llama", "hidden_size": 16, "num_hidden_layers": 3,
+        "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 8, "intermediate_size": 24,
         "vocab_size": 50, "hidden_act": "silu", "max_position_embeddings": 256,
         "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "tie_word_embeddings": true}"#;
     let config = ModelConfig::from_json(json, "config.json").expect("a plain configuration");

@@ -337,10 +337,10 @@ fn plan(threads: usize) -> Plan {
     }
 }
 
-/// Two layers of random weights: four query heads on two key and value heads of 16.
+/// Three layers of random weights: eight query heads on two key and value heads of 16.
 fn model() -> Arc<Model> {
-    let json = r#"{"model_type": "llama", "hidden_size": 32, "num_hidden_layers": 2,
-        "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "intermediate_size": 48,
+    let json = r#"{"model_type": "llama", "hidden_size": 32, "num_hidden_layers": 3,
+        "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 16, "intermediate_size": 48,
         "vocab_size": 50, "hidden_act": "silu", "max_position_embeddings": 512,
         "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "tie_word_embeddings": true}"#;
     let config = ModelConfig::from_json(json, "config.json").expect("a plain configuration");

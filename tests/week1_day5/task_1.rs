@@ -44,6 +44,17 @@ fn task_1_in_any_layout() {
 }
 
 #[test]
+fn task_1_embedding_of_no_tokens() {
+    let embedding = Embedding { weight: random(61, &[5, 4]) };
+    for (batch, length) in [(2, 0), (0, 3)] {
+        let what = format!("embedding of tokens [{batch}, {length}]");
+        let tokens = Array2::zeros((batch, length));
+        let found = check::assert_accepts(&what, || embedding.forward(&tokens));
+        assert_eq!(found.shape(), [batch, length, 4], "{what}: the shape of the result");
+    }
+}
+
+#[test]
 fn task_1_a_token_outside_the_vocabulary_is_not_embedded() {
     let embedding = Embedding { weight: Tensor::zeros(vec![4, 2]) };
     let inside = embedding.forward(&ndarray::array![[3]]);

@@ -2,7 +2,10 @@
 
 use ndarray::Axis;
 use tiny_llm_formats::{Tensor, tensor::tensor};
-use tiny_llm_harness::check::{self, resting_on};
+use tiny_llm_harness::{
+    check::{self, resting_on},
+    fixtures::random,
+};
 
 use super::{block, check_block, fixtures, parts};
 
@@ -69,6 +72,32 @@ fn task_2_block_with_bias_qwen2() {
 #[test]
 fn task_2_block_with_head_norms_qwen3() {
     check_block("qwen3");
+}
+
+#[test]
+fn task_2_block_in_any_layout() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_2_block/llama");
+    let block = block(&case, |_, weight| weight);
+    let (x, mask) = (case.tensor("x"), case.tensor("mask"));
+    resting_on(&parts::OF_A_BLOCK, || {
+        check::assert_any_layout("a block", &x, 1e-4, |x| block.forward(x, Some(&mask)));
+        check::assert_any_layout("a block with a mask", &mask, 1e-4, |mask| {
+            block.forward(&x, Some(mask))
+        });
+        let length = mask.shape()[mask.ndim() - 1];
+        for shape in [&[length][..], &[1, length], &[x.shape()[0], 1, 1, length]] {
+            let padding = random(71, shape);
+            let full = padding.broadcast(&[length, length][..]);
+            // One that tells sequences apart is written out for each of them.
+            let full = full.or_else(|| padding.broadcast(&[x.shape()[0], 1, length, length][..]));
+            let full = full.expect("it broadcasts").to_owned();
+            let what = format!("a block with a mask {shape:?}, compared with it written out");
+            let found = check::assert_accepts(&what, || block.forward(&x, Some(&padding)));
+            let property = "a mask broadcasts to [B, H_q, L, L], axes counted from the right";
+            check::assert_agrees(&what, &found, &block.forward(&x, Some(&full)), 1e-4, property);
+        }
+    });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ndarray::Axis;
+use ndarray::{Array2, Axis};
 use tiny_llm::week1::{
     activations::{activations, tasks_of},
     gqa::Linear,
@@ -111,6 +111,43 @@ fn check_without_layers(output: &str, with_head: bool) {
              left: the norm stands once, after the loop"
         );
     }
+}
+
+#[test]
+fn task_3_tokens_in_any_layout() {
+    let fixtures = fixtures();
+    let model = model(&fixtures.case("task_3_decoder/qwen3"));
+    let tokens = ndarray::array![[3u32, 1, 4], [0, 2, 3]];
+    let columns = tokens.t().as_standard_layout().into_owned().reversed_axes();
+    resting_on(&of_a_decoder(), || {
+        let what = "logits of tokens [2, 3] that lie column by column in memory";
+        let found = check::assert_accepts(what, || model.forward(&columns));
+        let property = "row b of the batch is tokens.row(b), wherever it lies in memory";
+        check::assert_agrees(what, &found, &model.forward(&tokens), 1e-5, property);
+    });
+}
+
+#[test]
+fn task_3_what_does_not_fit_is_refused() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_decoder/qwen3");
+    let model = model(&case);
+    let forward = |tokens: Array2<u32>| model.forward(&tokens).shape().to_vec();
+    resting_on(&of_a_decoder(), || {
+        let all = check::assert_accepts("64 tokens in a context of 64", || {
+            forward(Array2::from_elem((1, 64), 1))
+        });
+        assert_eq!(all, [1, 64, 37], "logits of 64 tokens in a context of 64: their shape");
+        check::assert_panics("65 tokens in a context of 64", || {
+            forward(Array2::from_elem((1, 65), 1))
+        });
+        check::assert_panics("two sequences of 200 tokens in a context of 64", || {
+            forward(Array2::from_elem((2, 200), 1))
+        });
+        check::assert_panics("token 37 of a vocabulary of 37", || {
+            forward(ndarray::array![[1, 36], [37, 0]])
+        });
+    });
 }
 
 #[test]

@@ -5,7 +5,7 @@ use tiny_llm::week1::{
     model::Model,
 };
 use tiny_llm_formats::{config::ModelConfig, tensor::tensor};
-use tiny_llm_harness::check::{assert_agrees, assert_answer, assert_panics};
+use tiny_llm_harness::check::{assert_accepts, assert_agrees, assert_answer, assert_panics};
 
 use super::{Lines, fixtures, ids};
 
@@ -86,6 +86,61 @@ fn task_1_next_token_logits_are_those_of_the_last_position() {
     };
     // Row 0 of the answer is what follows the first token, row 1 the first four, row 2 all seven.
     case.check("output", &tensor(&[3, 61], [1, 4, 7].map(row).concat()));
+}
+
+#[test]
+fn task_1_next_token_logits_are_the_models_own() {
+    assert_eq!(argmax(&[0.0, 1.0]), 1, "argmax([0.0, 1.0])");
+    let fixtures = fixtures();
+    let case = fixtures.case("task_1_next_token");
+    let config = || {
+        ModelConfig::from_json(&case.value("config").to_string(), "the fixture's config")
+            .expect("a config")
+    };
+    let model = |factor: f32| {
+        Model::build(config(), &mut |name, _| {
+            let weight = case.tensor(name);
+            Ok(if name.contains("norm") { weight * factor } else { weight })
+        })
+        .expect("all weights are there")
+    };
+    let (one, other) = (model(1.0), model(-0.5));
+    let tokens = ids(&case, "tokens");
+    let first = next_token_logits(&one, &tokens);
+    let second = next_token_logits(&other, &tokens);
+    assert!(
+        first != second,
+        "two models with different weights have the same logits after the same tokens"
+    );
+    assert!(
+        next_token_logits(&one, &tokens) == first,
+        "the same model and tokens again, after another model: other logits than the first time"
+    );
+}
+
+/// What `Model::forward` refuses, and no tokens at all.
+#[test]
+fn task_1_next_token_logits_of_what_cannot_run() {
+    assert_eq!(argmax(&[0.0, 1.0]), 1, "argmax([0.0, 1.0])");
+    let fixtures = fixtures();
+    let case = fixtures.case("task_1_next_token");
+    let mut config = case.value("config").clone();
+    config["max_position_embeddings"] = 5.into();
+    let config =
+        ModelConfig::from_json(&config.to_string(), "the fixture's config").expect("a config");
+    let model =
+        Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
+    assert_accepts("five tokens in a context of five", || {
+        next_token_logits(&model, &[1, 2, 3, 4, 60])
+    });
+    for (why, tokens) in [
+        ("six tokens in a context of five", &[1, 2, 3, 4, 5, 6][..]),
+        ("twelve tokens in a context of five", &[1; 12]),
+        ("token 61 of a vocabulary of 61", &[1, 61]),
+        ("no tokens", &[]),
+    ] {
+        assert_panics(&format!("next_token_logits of {why}"), || next_token_logits(&model, tokens));
+    }
 }
 
 #[test]

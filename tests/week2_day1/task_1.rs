@@ -114,7 +114,7 @@ fn task_1_a_position_can_be_written_again() {
 
 #[test]
 fn task_1_places_whatever_the_size() {
-    let shape = CacheShape { layers: 3, sequences: 2, kv_heads: 12, capacity: 200, head_dim: 2 };
+    let shape = CacheShape { layers: 3, sequences: 2, kv_heads: 12, capacity: 200, head_dim: 5 };
     let mut cache = DenseCache::new(shape, CacheType::F32);
     let places = || {
         (0..3).flat_map(|layer| {
@@ -122,17 +122,17 @@ fn task_1_places_whatever_the_size() {
         })
     };
     let number = |(layer, sequence, p): (usize, usize, usize), i: usize| {
-        (((layer * 2 + sequence) * 200 + p) * 24 + i) as f32
+        (((layer * 2 + sequence) * 200 + p) * 60 + i) as f32
     };
     for place in places() {
-        let keys: Vec<f32> = (0..24).map(|i| number(place, i)).collect();
+        let keys: Vec<f32> = (0..60).map(|i| number(place, i)).collect();
         let values: Vec<f32> = keys.iter().map(|x| -x).collect();
         cache.write(place.0, place.1, place.2, &keys, &values);
     }
     for place in places() {
         for head in 0..12 {
             let run = cache.run(place.0, place.1, head, place.2..place.2 + 1);
-            let expected = [0, 1].map(|i| number(place, head * 2 + i));
+            let expected = [0, 1, 2, 3, 4].map(|i| number(place, head * 5 + i));
             let (keys, values) = (numbers(run.keys), numbers(run.values));
             assert!(
                 keys == expected && values == expected.map(|x| -x),

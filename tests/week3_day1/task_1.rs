@@ -201,10 +201,63 @@ fn task_1_cancelled_wherever_it_stands() {
     );
 }
 
+/// Day 3 takes a request's place away and lets it wait again, with the answer that it has so far; day
+/// 5 has some of its positions computed already. Both begin with a sequence such as these.
+#[test]
+fn task_1_an_answer_is_computed_again() {
+    let all = vec![1, 2, 8, 9];
+    let mut sequence = Sequence::new(0, request(&[1, 2], 5), 16);
+    for step in [
+        Act::Admit(1),
+        Act::Computed(2),
+        Act::Accept(8, false),
+        Act::Computed(1),
+        Act::Accept(9, false),
+    ] {
+        act(&mut sequence, step);
+    }
+    (sequence.phase, sequence.slot, sequence.num_computed) = (Phase::Waiting, None, 0);
+    let mut done =
+        "a prompt of two tokens and two new ones, of which nothing is in the cache any more"
+            .to_owned();
+    for (next, returned, phase, computed) in [
+        (Act::Admit(2), None, Phase::Prefilling, 0),
+        (Act::Computed(1), Some(false), Phase::Prefilling, 1),
+        (Act::Computed(1), Some(false), Phase::Prefilling, 2),
+        (Act::Computed(1), Some(false), Phase::Prefilling, 3),
+        (Act::Computed(1), Some(true), Phase::Decoding, 4),
+        (Act::Accept(5, false), Some(true), Phase::Decoding, 4),
+    ] {
+        let call = format!("{done}: {next:?}");
+        let returns = check::assert_accepts(&call, || act(&mut sequence, next));
+        let kept = if matches!(next, Act::Accept(..)) { vec![1, 2, 8, 9, 5] } else { all.clone() };
+        check::assert_answer(
+            &format!(
+                "{call}\n  (what it returns, then phase, tokens, how many of them are computed, \
+                 slot: the next token is chosen when all tokens so far are computed, not the prompt \
+                 alone)\n "
+            ),
+            &(returns, stand(&sequence)),
+            &(returned, (phase, kept, computed, Some(2))),
+        );
+        done += &format!(", {next:?}");
+    }
+}
+
 #[test]
 fn task_1_what_cannot_happen_is_refused() {
-    use Act::{Accept, Admit, Computed};
-    let refused: [(&str, &[Act], Act); 6] = [
+    use Act::{Accept, Admit, Cancel, Computed};
+    let refused: [(&str, &[Act], Act); 12] = [
+        ("a request that was cancelled as it waited is admitted", &[Cancel], Admit(0)),
+        ("one that was cancelled as it ran is admitted", &[Admit(0), Cancel], Admit(1)),
+        ("one that decodes is admitted", &[Admit(0), Computed(2)], Admit(1)),
+        ("rows of a request that was cancelled as it waited", &[Cancel], Computed(1)),
+        ("rows of a request that was cancelled", &[Admit(0), Cancel], Computed(1)),
+        (
+            "a token of a request that was cancelled",
+            &[Admit(0), Computed(2), Cancel],
+            Accept(3, false),
+        ),
         ("a request that runs is admitted again", &[Admit(0)], Admit(1)),
         ("rows of a request that waits", &[], Computed(1)),
         ("more rows than tokens", &[Admit(0)], Computed(3)),
@@ -224,5 +277,12 @@ fn task_1_what_cannot_happen_is_refused() {
         check::assert_panics(&format!("{why}: after {life:?}, {last:?}"), || {
             act(&mut sequence, last)
         });
+    }
+    for (why, request, context) in [
+        ("a request for no tokens, which is done at once,", request(&[1, 2], 0), 16),
+        ("a request whose prompt fills the context", request(&[1, 2], 2), 2),
+    ] {
+        let mut sequence = Sequence::new(0, request, context);
+        check::assert_panics(&format!("{why} is admitted"), || sequence.admit(0));
     }
 }

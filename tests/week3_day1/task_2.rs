@@ -6,7 +6,7 @@ use tiny_llm_harness::check;
 /// Pieces that come, and at which of them the text is there, if at any.
 type Pieces = (&'static str, &'static [&'static str], &'static [&'static str], Option<usize>);
 
-const PIECES: [Pieces; 12] = [
+const PIECES: [Pieces; 13] = [
     ("in one piece", &["stop"], &["we stop here"], Some(0)),
     ("in the second piece", &["stop"], &["we ", "stop"], Some(1)),
     ("begins in one piece and ends in the next", &["stop"], &["we st", "op"], Some(1)),
@@ -17,6 +17,12 @@ const PIECES: [Pieces; 12] = [
     ("its end alone", &["stop"], &["t", "op"], None),
     ("the second of two", &["stop", "end"], &["the e", "nd"], Some(1)),
     ("a short one, after a long one has begun", &["stopped", "pp"], &["stop", "p"], Some(1)),
+    (
+        "a long one in two pieces, beside a short one",
+        &["stopped", "xy"],
+        &["we stop", "ped"],
+        Some(1),
+    ),
     ("an empty piece in between", &["stop"], &["st", "", "op"], Some(2)),
     ("no texts at all", &[], &["stop"], None),
 ];
@@ -66,6 +72,14 @@ fn task_2_what_lies_behind_is_forgotten() {
         "33 kB of text and 31 more bytes, or those 31 bytes alone, where the longest text has 11: \
          what is kept must be the same, since only the last bytes can still become a part of a text"
     );
-    assert!(!long.push(b"a long"), "half of a text");
-    assert!(long.push(b" text"), "the other half");
+    for (piece, expected) in [("a long", false), (" text", true)] {
+        check::assert_answer(
+            &format!(
+                "then \"a long\" and \" text\", which are \"a long text\" together: whether a text has \
+                 appeared with the piece {piece:?}"
+            ),
+            &long.push(piece.as_bytes()),
+            &expected,
+        );
+    }
 }

@@ -248,6 +248,11 @@ fn task_4_a_step_allocates_nothing() {
     }
     let mut told = Told::default();
     step(&mut engine, &mut told, "four prompts");
+    check::assert_answer(
+        "four requests and four places, after one step: how many run, and how many wait\n ",
+        &(engine.running().len(), engine.num_waiting()),
+        &(4, 0),
+    );
     let (found, ()) = count(|| (0..10).for_each(|_| engine.step(&mut |_| ())));
     assert!(
         found == 0,

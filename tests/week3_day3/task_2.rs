@@ -16,7 +16,7 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics, rest
 
 use super::{
     Draws, POOL, SHAPE, append, cache, check_script, holds, model, number, numbers, pages, plan,
-    shape_of, values,
+    shape_of,
 };
 
 #[test]
@@ -44,41 +44,55 @@ fn task_2_cut_at_the_edge_of_a_page() {
 fn task_2_every_layer_and_head_has_its_place() {
     resting_on(&[POOL], || {
         for (page_len, cache_type) in [(TILE, CacheType::F32), (2 * TILE, CacheType::F16)] {
-            // Numbers of up to 11 bits, which an f16 holds.
             let mut cache = PagedCache::new(SHAPE, page_len, 6, cache_type);
+            // As an f16 holds them: these have up to 12 bits.
+            let stored = |x: f32| match cache_type {
+                CacheType::F16 => half::f16::from_f32(x).to_f32(),
+                CacheType::F32 => x,
+            };
             let small = |s: usize, layer: usize, position: usize| -> Vec<f32> {
-                (0..6).map(|i| (((s * 2 + layer) * 70 + position) * 6 + i) as f32).collect()
+                let row = (s * SHAPE.layers + layer) * 70 + position;
+                (0..WIDTH).map(|i| stored((row * WIDTH + i) as f32)).collect()
             };
             let call = format!("two texts of 70 positions in pages of {page_len}");
             assert_accepts(&call, || {
                 for position in 0..70 {
                     for s in [0, 2] {
-                        for layer in 0..2 {
+                        for layer in 0..SHAPE.layers {
                             let keys = small(s / 2, layer, position);
-                            cache.write(layer, s, position, &keys, &values(&keys));
+                            let values: Vec<f32> = keys.iter().map(|x| -x).collect();
+                            cache.write(layer, s, position, &keys, &values);
                         }
                         cache.advance(s, position);
                     }
                 }
             });
-            for (s, layer, head) in [(0, 0, 0), (0, 1, 1), (2, 0, 1), (2, 1, 0)] {
+            for (s, layer, head) in places() {
                 let what = format!("{call}: sequence {s}, layer {layer}, head {head}");
-                let runs = cache.runs(layer, s, head, 0..70);
-                let found: Vec<f32> = runs.flat_map(|run| numbers(run.keys)).collect();
+                let found = |cells: fn(&Run) -> Vec<f32>| -> Vec<f32> {
+                    cache.runs(layer, s, head, 0..70).flat_map(|run| cells(&run)).collect()
+                };
+                let of_head = head * SHAPE.head_dim..(head + 1) * SHAPE.head_dim;
                 let expected: Vec<f32> = (0..70)
-                    .flat_map(|p| small(s / 2, layer, p)[head * 3..head * 3 + 3].to_vec())
-                    .map(|x| {
-                        if cache_type == CacheType::F16 {
-                            half::f16::from_f32(x).to_f32()
-                        } else {
-                            x
-                        }
-                    })
+                    .flat_map(|p| small(s / 2, layer, p)[of_head.clone()].to_vec())
                     .collect();
-                assert_answer(&what, &found, &expected);
+                let keys = found(|run| numbers(run.keys));
+                assert_answer(&format!("{what}: keys"), &keys, &expected);
+                let expected: Vec<f32> = expected.iter().map(|x| -x).collect();
+                let values = found(|run| numbers(run.values));
+                assert_answer(&format!("{what}: values"), &values, &expected);
             }
         }
     });
+}
+
+/// Numbers of a position's keys in a layer.
+const WIDTH: usize = SHAPE.kv_heads * SHAPE.head_dim;
+
+/// The sequences that are filled, with each layer and head.
+fn places() -> impl Iterator<Item = (usize, usize, usize)> {
+    let layers = || (0..SHAPE.layers).flat_map(|l| (0..SHAPE.kv_heads).map(move |head| (l, head)));
+    [0, 2].into_iter().flat_map(move |s| layers().map(move |(layer, head)| (s, layer, head)))
 }
 
 /// Start and length of each.
@@ -107,11 +121,11 @@ fn task_2_runs_end_with_a_page_or_with_the_range() {
             assert_answer(&call, &found, &expected.to_vec());
             let keys: Vec<f32> = runs.iter().flat_map(|run| numbers(run.keys)).collect();
             let expected: Vec<f32> =
-                range.clone().flat_map(|p| (0..3).map(move |d| number(0, 1, 0, p, d))).collect();
+                range.clone().flat_map(|p| (0..5).map(move |d| number(0, 1, 0, p, d))).collect();
             assert_answer(&format!("runs of {range:?}: keys"), &keys, &expected);
         }
         assert_panics("runs of a position that has no page", || cache.runs(0, 0, 0, 0..1).count());
-        assert_panics("runs of a layer that is not there", || cache.runs(2, 1, 0, 0..1).count());
+        assert_panics("runs of a layer that is not there", || cache.runs(4, 1, 0, 0..1).count());
         assert_panics("runs of a head that is not there", || cache.runs(0, 1, 2, 0..1).count());
     });
 }
@@ -150,7 +164,7 @@ pub(super) fn task_2_reserve_takes_what_is_missing() {
         assert_answer("positions for which there was room take no page", &pages(&cache).1, &0);
         holds("after reserve", &cache, 0, &[0; 96]);
         assert_panics("a position that has no page, and none is free", || {
-            cache.write(0, 0, 96, &[0.0; 6], &[0.0; 6]);
+            cache.write(0, 0, 96, &[0.0; WIDTH], &[0.0; WIDTH]);
         });
         cache.truncate(0, 20);
         assert_answer("pages of 0 and 1 after truncate(0, 20)", &cache.table(0).len(), &1);
@@ -161,11 +175,30 @@ pub(super) fn task_2_reserve_takes_what_is_missing() {
 }
 
 #[test]
-fn task_2_a_position_beyond_the_capacity_is_refused() {
-    let mut cache = PagedCache::new(SHAPE, TILE, 20, CacheType::F32);
-    assert_panics("position 400 of 400", || cache.write(0, 0, 400, &[0.0; 6], &[0.0; 6]));
-    let found = assert_accepts("reserve(0, 401) of 400", || cache.reserve(0, 401));
-    assert_answer("reserve(0, 401): room in a cache of 400 positions", &found, &false);
+fn task_2_the_capacity_can_be_used_up_and_not_more() {
+    resting_on(&[POOL], || {
+        let mut cache = PagedCache::new(SHAPE, TILE, 20, CacheType::F32);
+        for (len, room, pages) in
+            [(401, false, 0), (399, true, 13), (401, false, 13), (400, true, 13)]
+        {
+            let call = format!("reserve(0, {len}) in a cache of 400 positions a sequence");
+            let found = assert_accepts(&call, || cache.reserve(0, len));
+            assert_answer(
+                &format!("{call}: whether there is room, and the pages of sequence 0 then\n "),
+                &(found, cache.table(0).len()),
+                &(room, pages),
+            );
+        }
+        assert_accepts("all 400 positions of a sequence", || append(&mut cache, 0, 0, 400));
+        holds("a sequence that is full", &cache, 0, &[0; 400]);
+        assert_panics("position 400 of 400", || {
+            cache.write(0, 0, 400, &[0.0; WIDTH], &[0.0; WIDTH]);
+        });
+        // Where the pages are fewer, they are the limit.
+        let mut small = super::cache(2);
+        let found = assert_accepts("reserve(1, 64) of two pages of 32", || small.reserve(1, 64));
+        assert_answer("reserve(1, 64): whether two pages of 32 are room enough", &found, &true);
+    });
 }
 
 /// A sequence never holds a whole page more than it uses.
@@ -185,7 +218,7 @@ fn task_2_less_than_a_page_is_wasted() {
             let used: usize = (0..3).map(|s| cache.len(s)).sum();
             let held: usize = (0..3).map(|s| cache.table(s).len()).sum();
             let bytes = cache.page_bytes() / TILE;
-            assert_eq!(bytes, 2 * 2 * 2 * 3 * 4, "bytes of a position, in all layers and heads");
+            assert_eq!(bytes, 2 * 4 * 2 * 5 * 4, "bytes of a position, in all layers and heads");
             assert!(
                 held * cache.page_bytes() < used * bytes + 3 * cache.page_bytes(),
                 "operation {done}: {held} pages for {used} positions of three sequences"

@@ -137,8 +137,8 @@ fn task_3_many_operations() {
                     let len = (texts[a].len() + n).min(SHAPE.capacity);
                     if assert_accepts(&call, || cache.reserve(a, len)) {
                         let n = len - texts[a].len();
-                        assert_accepts(&call, || append(&mut cache, a, 1 + done % 1000, n));
-                        texts[a].resize(len, 1 + done % 1000);
+                        assert_accepts(&call, || append(&mut cache, a, 1 + done % 200, n));
+                        texts[a].resize(len, 1 + done % 200);
                     }
                 }
             }
@@ -157,11 +157,11 @@ fn task_3_many_operations() {
                 );
             }
             for (sequence, texts) in texts.iter().enumerate() {
-                let (layer, head) = (draws.below(2), draws.below(2));
+                let (layer, head) = (draws.below(SHAPE.layers), draws.below(SHAPE.kv_heads));
                 let runs = cache.runs(layer, sequence, head, 0..texts.len());
                 let found: Vec<f32> = runs.flat_map(|run| numbers(run.keys)).collect();
                 let first = |p: usize| number(texts[p], layer, head, p, 0);
-                let wrong = (0..texts.len()).find(|p| found[3 * p] != first(*p));
+                let wrong = (0..texts.len()).find(|p| found[SHAPE.head_dim * p] != first(*p));
                 assert!(
                     wrong.is_none(),
                     "operation {done}: sequence {sequence}, layer {layer}, head {head}: position \

@@ -81,6 +81,62 @@ fn task_4_the_file_byte_by_byte() {
     }
 }
 
+/// A text of three pages, which another text's pages lie between: the file is the same.
+#[test]
+fn task_4_a_file_does_not_show_where_pages_end() {
+    let shape =
+        CacheShape { layers: 3, sequences: 2, kv_heads: 2, capacity: 3 * TILE, head_dim: 5 };
+    let n = 2 * TILE + 6;
+    let number = |layer: usize, head: usize, position: usize, d: usize| {
+        ((((layer * 2) + head) * n + position) * 5 + d) as f32
+    };
+    let row = |layer: usize, position: usize| -> Vec<f32> {
+        (0..10).map(|i| number(layer, i / 5, position, i % 5)).collect()
+    };
+    let mut dense = DenseCache::new(shape, CacheType::F32);
+    let mut paged = PagedCache::new(shape, TILE, 6, CacheType::F32);
+    for (position, sequence) in (0..n).flat_map(|position| [(position, 0), (position, 1)]) {
+        for layer in 0..shape.layers {
+            let keys = row(layer, position);
+            let values: Vec<f32> = keys.iter().map(|x| -x).collect();
+            dense.write(layer, sequence, position, &keys, &values);
+            paged.write(layer, sequence, position, &keys, &values);
+        }
+        dense.advance(sequence, position);
+        paged.advance(sequence, position);
+    }
+    let key = PromptKey::new(7, CacheType::F32, shape);
+    let tokens: Vec<u32> = (0..n as u32).collect();
+    let call = format!("encode {n} positions, in pages of {TILE} and in one piece");
+    let files = check::assert_accepts(&call, || {
+        [encode(&paged, 1, &tokens, key), encode(&dense, 1, &tokens, key)]
+    });
+    let data = |file: &[u8]| -> Vec<f32> {
+        let numbers = &file[HEADER + 4 * n..file.len() - 8];
+        numbers.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+    };
+    let mut expected = Vec::new();
+    for (layer, head) in (0..3).flat_map(|layer| [(layer, 0), (layer, 1)]) {
+        let keys: Vec<f32> = (0..5 * n).map(|i| number(layer, head, i / 5, i % 5)).collect();
+        expected.extend(keys.iter());
+        expected.extend(keys.iter().map(|x| -x));
+    }
+    for (file, how) in files.iter().zip(["in pages", "in one piece"]) {
+        let found = data(file);
+        let first = found.iter().zip(&expected).position(|(a, b)| a != b);
+        assert!(
+            found.len() == expected.len() && first.is_none(),
+            "{call}: {how}, number {first:?} behind the tokens is another one: for each layer and \
+             each head all keys [n, D], then all values, wherever a page ends"
+        );
+    }
+    let prompt = decode(&files[0], key).unwrap_or_else(|error| panic!("{call}: {error:#}"));
+    let mut restored = PagedCache::new(shape, TILE, 6, CacheType::F32);
+    check::assert_accepts("restore all of it in pages", || prompt.restore(&mut restored, 0, n));
+    let back = check::assert_accepts(&call, || encode(&restored, 0, &tokens, key));
+    assert!(back == files[0], "{call}, restored in pages, and encoded again: another file");
+}
+
 /// All numbers of a sequence, as they are stored.
 fn numbers(cache: &impl KvCache, sequence: usize) -> Vec<f32> {
     let CacheShape { layers, kv_heads, .. } = cache.shape();

@@ -89,3 +89,32 @@ fn task_3_pass_by_pass() {
     }
     assert_eq!(PROBE, 16, "the oracle's lives are for this number of passes between two trials");
 }
+
+/// A pass with drafts in between: the passes without are counted anew.
+#[test]
+fn task_3_passes_without_drafts_are_counted_anew() {
+    // Whatever the rate, a row that costs as much as a pass of one never pays, and a free one does.
+    let (dear, free) = (Costs { row: 2.0, draft: 0.0 }, Costs { row: 1e-9, draft: 0.0 });
+    for idle in [1, 9, PROBE - 1] {
+        let mut length = DraftLength::new(4, dear);
+        let mut found = Vec::new();
+        let mut expected = vec![0; idle];
+        let call = format!(
+            "{idle} passes in which no draft pays, one in which all do, then 40 in which none does: \
+             drafts in each"
+        );
+        check::assert_accepts(&call, || {
+            found.extend((0..idle).map(|_| length.choose()));
+            length.costs = free;
+            found.push(length.choose());
+            length.costs = dear;
+            found.extend((0..40).map(|_| length.choose()));
+        });
+        expected.push(4);
+        expected.extend((1..=40).map(|pass: usize| usize::from(pass.is_multiple_of(PROBE))));
+        check::assert_answer(&call, &found, &expected);
+    }
+    let mut none = DraftLength::new(0, dear);
+    let found: Vec<usize> = (0..40).map(|_| none.choose()).collect();
+    check::assert_answer("40 passes in which no draft is allowed", &found, &vec![0; 40]);
+}
