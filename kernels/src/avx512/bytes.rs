@@ -5,8 +5,9 @@
 use std::arch::x86_64::*;
 
 use super::{
-    fours::{Pairs, add_lanes, add_pairs, same_for_all, stored},
+    fours::{add_lanes, stored},
     lanes::{load64, part, twice},
+    pairs::{Pairs, add_pairs, same_for_all},
     q8_0::{BYTES, codes},
 };
 use crate::{

@@ -3,9 +3,9 @@
 use std::arch::x86_64::*;
 
 use super::{
-    fours::{Pairs, add_pairs, pairs_of_halves, pairs_of_twice, same_for_all},
     lanes::{scales_of, twice, values_at},
     order::Columns,
+    pairs::{Pairs, add_pairs, pairs_of_halves, pairs_of_twice, same_for_all},
     panel::Row,
 };
 use crate::{
