@@ -104,7 +104,7 @@ pub(super) fn one_half(bytes: &[u8; 2]) -> __m128 {
 /// Rows become columns: 32-bit number `j` of `v[i]` becomes number `i` of the result's `j`.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn transpose(v: [__m512i; 16]) -> [__m512i; 16] {
+pub(crate) fn transpose(v: [__m512i; 16]) -> [__m512i; 16] {
     // Pairs of rows, then fours, within each 128-bit lane; then the lanes.
     let mut a = v;
     for i in 0..8 {

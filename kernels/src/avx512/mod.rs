@@ -13,25 +13,25 @@
 #![allow(unsafe_code, reason = "vector instructions load and store through pointers")]
 
 mod blocks;
-mod columns;
+pub(crate) mod columns;
 mod fill;
 mod float;
 mod fours;
-mod lanes;
+pub(crate) mod lanes;
 mod many;
 mod order;
 mod panel;
 mod product;
 mod q2_k;
 mod q3_k;
-mod q4_0;
+pub(crate) mod q4_0;
 mod q4_1;
 mod q4_k;
 mod q5_0;
 mod q5_1;
 mod q5_k;
 mod q6_k;
-mod q8_0;
+pub(crate) mod q8_0;
 mod quantize;
 mod sub_blocks;
 mod sums;

@@ -13,6 +13,7 @@ use super::{
     q6_k,
 };
 use crate::{
+    amx,
     format::Q8_0,
     input::{Input, Int8Group},
     matrix::Matrix,
@@ -142,6 +143,18 @@ fn row(bytes: &[u8]) -> Row {
     }
     row.scales = twice(scales(bytes));
     row
+}
+
+/// Row `i` of a panel of tiles.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,f16c")]
+pub(crate) fn fill_row(panel: &mut amx::Panel, i: usize, bytes: &[u8]) {
+    let blocks = bytes.chunks_exact(BYTES).enumerate();
+    for (b, block) in blocks {
+        amx::store_block(panel, i, b, load32(part(block, 2)));
+    }
+    // SAFETY: 16 numbers of 32 bits are 64 bytes.
+    unsafe { _mm512_storeu_ps(panel.scales[i].as_mut_ptr(), twice(scales(bytes))) };
 }
 
 /// The codes of blocks 2v and 2v + 1, or zeros where there are none.

@@ -1,0 +1,51 @@
+//! Activations as tiles want them: 16 rows of them side by side.
+
+use super::unit::{ROW, SIDE};
+use crate::input::{BLOCK, GROUP, Int8Group, SUM};
+
+/// 256 columns of 16 rows of activations. Where there are fewer rows, the others are zeros.
+#[derive(Debug, Clone, PartialEq)]
+#[repr(C, align(64))]
+pub(crate) struct Int8Tile {
+    /// In each line four columns of every row: 16 lines are a tile of 64 columns, eight one of 32.
+    pub(crate) values: [[i8; ROW]; GROUP / 4],
+    /// For each 32 columns what a value of 1 stands for.
+    pub(crate) scales: [[f32; SIDE]; GROUP / BLOCK],
+    /// The sum of what each 32 values stand for, which minimums are multiplied with.
+    pub(crate) totals: [[f32; SIDE]; GROUP / BLOCK],
+}
+
+impl Default for Int8Tile {
+    fn default() -> Self {
+        Self {
+            values: [[0; ROW]; GROUP / 4],
+            scales: [[0.0; SIDE]; GROUP / BLOCK],
+            totals: [[0.0; SIDE]; GROUP / BLOCK],
+        }
+    }
+}
+
+impl Int8Tile {
+    /// Takes up to 16 rows.
+    pub(crate) fn fill<'a>(&mut self, rows: impl Iterator<Item = &'a Int8Group>) {
+        let mut count = 0;
+        for (n, x) in rows.take(SIDE).enumerate() {
+            for (line, four) in self.values.iter_mut().zip(x.values.as_chunks::<4>().0) {
+                line.as_chunks_mut::<4>().0[n] = *four;
+            }
+            for block in 0..GROUP / BLOCK {
+                let sum = x.sums[2 * block] + x.sums[2 * block + 1];
+                self.scales[block][n] = x.scales[block];
+                self.totals[block][n] = f32::from(sum) * x.scales[block];
+            }
+            count = n + 1;
+        }
+        for n in count..SIDE {
+            self.values.iter_mut().for_each(|line| line.as_chunks_mut::<4>().0[n] = [0; 4]);
+            self.scales.iter_mut().for_each(|line| line[n] = 0.0);
+            self.totals.iter_mut().for_each(|line| line[n] = 0.0);
+        }
+    }
+}
+
+const _: () = assert!(BLOCK == 2 * SUM, "a block's sum of activations is that of two");
