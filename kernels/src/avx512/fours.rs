@@ -4,14 +4,16 @@
 //! to the last bit, so few and many ([`product`](super::product)) add in one order. Integers are
 //! exact in any order: whatever shares a scale is added up as integers, across lanes too. Then:
 //!
-//! - Blocks of 32 go in pairs, `p = (x·d) of the even one, + (x·d) of the odd one`; the output is
-//!   `((p0 + p1) + p2) + …` ([`Pairs`]).
+//! - Blocks of 32 are added one after the other, as they stand in the row, each with one rounding:
+//!   `sum = sum + (x_scale · products) · d`, and where there are minimums, `sum = sum + min · total`
+//!   ([`add_pairs`]).
 //! - Of a block of 256 a sum of integers may need more bits than a float has. It comes in four
 //!   parts, each rounded once, `(L0 + L1) + (L2 + L3)` ([`total`]); the scales of the block and of
 //!   the activations follow ([`add_block`]).
 
 use std::arch::x86_64::*;
 
+use super::lanes::part;
 use crate::streams::STREAMS;
 
 /// Eight blocks of 32 columns of four rows: in lane `l` (128 bits) one number of each row, of block
@@ -99,7 +101,7 @@ pub(super) fn same_for_all(numbers: __m512) -> Pairs<__m512> {
     [_mm512_permutexvar_ps(even, numbers), _mm512_permutexvar_ps(odd, numbers)]
 }
 
-/// Adds eight blocks of each row to its sum; `minimums` are those of the weights, and what they are
+/// Adds eight blocks of each row to its sum, one after the other; `minimums` are those of the weights, and what they are
 /// multiplied with.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
@@ -111,18 +113,42 @@ pub(super) fn add_pairs(
     minimums: Option<(Pairs<__m512>, Pairs<__m512>)>,
 ) -> __m128 {
     let scaled = |i: usize| _mm512_mul_ps(_mm512_cvtepi32_ps(products[i]), x_scales[i]);
-    let mut pairs = _mm512_mul_ps(scaled(0), scales[0]);
-    if let Some((minimums, totals)) = minimums {
-        pairs = _mm512_fmadd_ps(minimums[0], totals[0], pairs);
+    let (products, scales) = (InOrder::of([scaled(0), scaled(1)]), InOrder::of(scales));
+    let minimums = minimums.map(|pair| (InOrder::of(pair.0), InOrder::of(pair.1)));
+    let mut sum = sum;
+    for block in 0..8 {
+        sum = _mm_fmadd_ps(products.at(block), scales.at(block), sum);
+        if let Some((minimums, totals)) = &minimums {
+            sum = _mm_fmadd_ps(minimums.at(block), totals.at(block), sum);
+        }
     }
-    pairs = _mm512_fmadd_ps(scaled(1), scales[1], pairs);
-    if let Some((minimums, totals)) = minimums {
-        pairs = _mm512_fmadd_ps(minimums[1], totals[1], pairs);
+    sum
+}
+
+/// Numbers of eight blocks, four of each.
+#[repr(align(64))]
+struct InOrder(Pairs<[f32; 16]>);
+
+impl InOrder {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn of(numbers: Pairs<__m512>) -> Self {
+        let mut stored = [[0.0; 16]; 2];
+        for i in 0..2 {
+            // SAFETY: 16 numbers of 32 bits are 64 bytes.
+            unsafe { _mm512_storeu_ps(stored[i].as_mut_ptr(), numbers[i]) };
+        }
+        Self(stored)
     }
-    let sum = _mm_add_ps(sum, _mm512_castps512_ps128(pairs));
-    let sum = _mm_add_ps(sum, _mm512_extractf32x4_ps::<1>(pairs));
-    let sum = _mm_add_ps(sum, _mm512_extractf32x4_ps::<2>(pairs));
-    _mm_add_ps(sum, _mm512_extractf32x4_ps::<3>(pairs))
+
+    /// Those of a block.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512vl")]
+    fn at(&self, block: usize) -> __m128 {
+        let four: &[f32; STREAMS] = part(&self.0[block % 2], block / 2 * STREAMS);
+        // SAFETY: four numbers of 32 bits are 16 bytes.
+        unsafe { _mm_loadu_ps(four.as_ptr()) }
+    }
 }
 
 /// The sums of four rows.
