@@ -89,11 +89,15 @@ fn add<'x, F: Format, V: Sixteen, U: Unit>(
     sums: &mut BlockSums,
     outputs: &mut [Outputs],
 ) {
-    for (t, outputs) in outputs.iter_mut().enumerate() {
-        let x = x(t);
+    for t in 0..outputs.len() {
+        let next = (t + 1).min(outputs.len() - 1);
+        let (now, soon) = (x(t), x(next));
         for block in 0..blocks {
-            blocks::multiply(unit, panels, x, block, sums);
+            V::fetch::<[[i8; 64]; BLOCK / 4]>(soon.values[BLOCK / 4 * block..].first_chunk().expect("a block"));
+            V::fetch(&soon.scales[block]);
+            V::fetch::<[[f32; SIDE]; 4]>(outputs[next].0[block / 4][block % 4 * 4..].first_chunk().expect("four"));
+            blocks::multiply(unit, panels, now, block, sums);
         }
-        blocks::scale::<F, V>(sums, panels, x, blocks, outputs);
+        blocks::scale::<F, V>(sums, panels, now, blocks, &mut outputs[t]);
     }
 }

@@ -18,7 +18,7 @@ mod unit;
 use tiny_llm_formats::gguf::TensorType;
 
 pub use self::permission::{Refusal, state};
-pub(crate) use self::{fill::store_block, panel::Panel};
+pub(crate) use self::{fill::{store_block, store_scales}, panel::Panel};
 use self::{
     panel::Source,
     sixteen::Vector,

@@ -9,13 +9,14 @@ pub(super) trait Sixteen: Copy {
     /// The same number 16 times.
     fn all(x: f32) -> Self;
     fn load(from: &[f32; SIDE]) -> Self;
-    /// Rounded to the nearest.
-    fn of_integers(from: &[i32; SIDE]) -> Self;
+    fn of_bits(from: &[i32; SIDE]) -> Self;
     fn store(self, to: &mut [f32; SIDE]);
     fn plus(self, b: Self) -> Self;
     fn times(self, b: Self) -> Self;
     /// `self · b + c`, rounded once.
     fn times_plus(self, b: Self, c: Self) -> Self;
+    /// Asks for what will be needed soon.
+    fn fetch<T>(soon: &T);
     /// Rows become columns.
     fn turned(rows: &[[f32; SIDE]; SIDE]) -> [[f32; SIDE]; SIDE];
 }
@@ -29,8 +30,8 @@ impl Sixteen for [f32; SIDE] {
         *from
     }
 
-    fn of_integers(from: &[i32; SIDE]) -> Self {
-        from.map(|x| x as f32)
+    fn of_bits(from: &[i32; SIDE]) -> Self {
+        from.map(|x| f32::from_bits(x as u32))
     }
 
     fn store(self, to: &mut [f32; SIDE]) {
@@ -48,6 +49,8 @@ impl Sixteen for [f32; SIDE] {
     fn times_plus(self, b: Self, c: Self) -> Self {
         std::array::from_fn(|i| self[i].mul_add(b[i], c[i]))
     }
+
+    fn fetch<T>(_: &T) {}
 
     fn turned(rows: &[[f32; SIDE]; SIDE]) -> [[f32; SIDE]; SIDE] {
         std::array::from_fn(|j| std::array::from_fn(|i| rows[i][j]))
@@ -89,8 +92,8 @@ mod vector {
         }
 
         #[inline(always)]
-        fn of_integers(from: &[i32; SIDE]) -> Self {
-            here!(_mm512_cvtepi32_ps(_mm512_loadu_si512(from.as_ptr().cast())))
+        fn of_bits(from: &[i32; SIDE]) -> Self {
+            here!(_mm512_loadu_ps(from.as_ptr().cast()))
         }
 
         #[inline(always)]
@@ -112,6 +115,15 @@ mod vector {
         #[inline(always)]
         fn times_plus(self, b: Self, c: Self) -> Self {
             here!(_mm512_fmadd_ps(self.0, b.0, c.0))
+        }
+
+        #[inline(always)]
+        fn fetch<T>(soon: &T) {
+            let start = std::ptr::from_ref(soon).cast::<i8>();
+            for line in 0..size_of::<T>().div_ceil(64) {
+                // SAFETY: a prefetch reads nothing.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(64 * line)) };
+            }
         }
 
         #[inline(always)]

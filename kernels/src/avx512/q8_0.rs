@@ -153,8 +153,7 @@ pub(crate) fn fill_row(panel: &mut amx::Panel, i: usize, bytes: &[u8]) {
     for (b, block) in blocks {
         amx::store_block(panel, i, b, load32(part(block, 2)));
     }
-    // SAFETY: 16 numbers of 32 bits are 64 bytes.
-    unsafe { _mm512_storeu_ps(panel.scales[i].as_mut_ptr(), twice(scales(bytes))) };
+    amx::store_scales(panel, i, twice(scales(bytes)));
 }
 
 /// The codes of blocks 2v and 2v + 1, or zeros where there are none.
