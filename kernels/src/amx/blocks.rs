@@ -25,18 +25,6 @@ pub(super) const BLOCKS: usize = GROUP / BLOCK;
 /// Rows of weights that are scaled at once.
 const ROWS: usize = 4;
 
-/// What sums begin with: the bits of the float [`UNIT`], to which a whole number below 2²² is added by
-/// adding it to the bits. So what is stored is a float already, only too large by so much.
-static BIAS: Line = Line([UNIT.to_bits() as i32; SIDE]);
-
-/// A row of a tile, where no cache line ends within.
-#[repr(align(64))]
-struct Line([i32; SIDE]);
-
-/// 1.5 · 2²³, where neighbouring floats are 1 apart. Times a scale in half precision it is exact, as
-/// is therefore `scale · (UNIT + sum) − scale · UNIT`, but for the one rounding at the end.
-pub(super) const UNIT: f32 = 12_582_912.0;
-
 /// The sums of all blocks of a group, of two panels.
 pub(super) type BlockSums = [[Sums; 2]; BLOCKS];
 
@@ -58,8 +46,8 @@ pub(super) fn multiply<U: Unit>(
             unit.load::<$x>(bytemuck::cast_slice(x), ROW);
             unit.load::<4>(weights(0), BLOCK);
             unit.load::<5>(weights(1), BLOCK);
-            unit.load::<$a>(bytemuck::cast_slice(&BIAS.0), 0);
-            unit.load::<$b>(bytemuck::cast_slice(&BIAS.0), 0);
+            unit.zero::<$a>();
+            unit.zero::<$b>();
             unit.dot::<$a, 4, $x>();
             unit.dot::<$b, 5, $x>();
             unit.store::<$a>(first);
@@ -113,10 +101,8 @@ fn scale_rows<F: Format, V: Sixteen>(
         let (scale, total) = (V::load(&x.scales[block]), V::load(&x.totals[block]));
         for r in 0..ROWS {
             let row = rows + r;
-            let [weight_scale, bias] = panel.scales[row].as_chunks().0[block];
-            let sums = V::of_bits(&sums[block][h].0[row]);
-            let scaled = sums.times_plus(V::all(weight_scale), V::all(bias));
-            totals[r] = scaled.times_plus(scale, totals[r]);
+            let sums = V::of_integers(&sums[block][h].0[row]).times(scale);
+            totals[r] = sums.times_plus(V::all(panel.scales[row][2 * block]), totals[r]);
             if F::ZERO == Zero::Minimum {
                 let minimum = V::all(panel.minimums[row][2 * block]);
                 totals[r] = minimum.times_plus(total, totals[r]);

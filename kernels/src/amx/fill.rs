@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{blocks::UNIT, panel::Panel};
+use super::panel::Panel;
 use crate::{
     avx512::columns::Eight,
     format::{Format, Zero},
@@ -48,13 +48,12 @@ pub(super) fn eight<F: Format>(panel: &mut Panel, i: usize, eight: Eight) {
     }
 }
 
-/// The scales of row `i`, each twice; the second becomes what the bias of sums comes to.
+/// The scales of row `i`, each twice.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn store_scales(panel: &mut Panel, i: usize, scales: __m512) {
-    let both = _mm512_mask_mul_ps(scales, 0xaaaa, scales, _mm512_set1_ps(-UNIT));
     // SAFETY: 16 numbers of 32 bits are 64 bytes.
-    unsafe { _mm512_storeu_ps(panel.scales[i].as_mut_ptr(), both) };
+    unsafe { _mm512_storeu_ps(panel.scales[i].as_mut_ptr(), scales) };
 }
 
 /// 32 columns of row `i`, number `block` of them.

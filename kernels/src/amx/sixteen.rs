@@ -9,7 +9,8 @@ pub(super) trait Sixteen: Copy {
     /// The same number 16 times.
     fn all(x: f32) -> Self;
     fn load(from: &[f32; SIDE]) -> Self;
-    fn of_bits(from: &[i32; SIDE]) -> Self;
+    /// Rounded to the nearest.
+    fn of_integers(from: &[i32; SIDE]) -> Self;
     fn store(self, to: &mut [f32; SIDE]);
     fn plus(self, b: Self) -> Self;
     fn times(self, b: Self) -> Self;
@@ -30,8 +31,8 @@ impl Sixteen for [f32; SIDE] {
         *from
     }
 
-    fn of_bits(from: &[i32; SIDE]) -> Self {
-        from.map(|x| f32::from_bits(x as u32))
+    fn of_integers(from: &[i32; SIDE]) -> Self {
+        from.map(|x| x as f32)
     }
 
     fn store(self, to: &mut [f32; SIDE]) {
@@ -92,8 +93,8 @@ mod vector {
         }
 
         #[inline(always)]
-        fn of_bits(from: &[i32; SIDE]) -> Self {
-            here!(_mm512_loadu_ps(from.as_ptr().cast()))
+        fn of_integers(from: &[i32; SIDE]) -> Self {
+            here!(_mm512_cvtepi32_ps(_mm512_loadu_si512(from.as_ptr().cast())))
         }
 
         #[inline(always)]

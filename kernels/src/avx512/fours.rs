@@ -5,7 +5,7 @@
 //! exact in any order: whatever shares a scale is added up as integers, across lanes too. Then:
 //!
 //! - Blocks of 32 are added one after the other, as they stand in the row, each with one rounding:
-//!   `sum = sum + (d · products) · x_scale`, and where there are minimums, `sum = sum + min · total`
+//!   `sum = sum + (x_scale · products) · d`, and where there are minimums, `sum = sum + min · total`
 //!   ([`add_pairs`]).
 //! - Of a block of 256 a sum of integers may need more bits than a float has. It comes in four
 //!   parts, each rounded once, `(L0 + L1) + (L2 + L3)` ([`total`]); the scales of the block and of
@@ -112,12 +112,12 @@ pub(super) fn add_pairs(
     scales: Pairs<__m512>,
     minimums: Option<(Pairs<__m512>, Pairs<__m512>)>,
 ) -> __m128 {
-    let scaled = |i: usize| _mm512_mul_ps(_mm512_cvtepi32_ps(products[i]), scales[i]);
-    let (products, x_scales) = (InOrder::of([scaled(0), scaled(1)]), InOrder::of(x_scales));
+    let scaled = |i: usize| _mm512_mul_ps(_mm512_cvtepi32_ps(products[i]), x_scales[i]);
+    let (products, scales) = (InOrder::of([scaled(0), scaled(1)]), InOrder::of(scales));
     let minimums = minimums.map(|pair| (InOrder::of(pair.0), InOrder::of(pair.1)));
     let mut sum = sum;
     for block in 0..8 {
-        sum = _mm_fmadd_ps(products.at(block), x_scales.at(block), sum);
+        sum = _mm_fmadd_ps(products.at(block), scales.at(block), sum);
         if let Some((minimums, totals)) = &minimums {
             sum = _mm_fmadd_ps(minimums.at(block), totals.at(block), sum);
         }

@@ -64,9 +64,10 @@ fn add_blocks<F: Format, const N: usize>(
         let piece = block * F::PER_SCALE / SUM;
         for n in 0..N {
             for h in 0..2 {
-                let sum = _mm512_cvtepi32_ps(sums[n][h]);
-                let scaled = _mm512_mul_ps(sum, _mm512_castsi512_ps(panels[h].scales[piece]));
-                let scale = _mm512_set1_ps(x[n].scales[block]);
+                let (sum, scale) =
+                    (_mm512_cvtepi32_ps(sums[n][h]), _mm512_set1_ps(x[n].scales[block]));
+                let scaled = _mm512_mul_ps(sum, scale);
+                let scale = _mm512_castsi512_ps(panels[h].scales[piece]);
                 out[n][h] = _mm512_fmadd_ps(scaled, scale, out[n][h]);
                 if F::ZERO == Zero::Minimum {
                     let minimum = _mm512_castsi512_ps(panels[h].minimums[piece]);
