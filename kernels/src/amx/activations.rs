@@ -13,6 +13,11 @@ pub(crate) struct Int8Tile {
     pub(crate) scales: [[f32; SIDE]; GROUP / BLOCK],
     /// The sum of what each 32 values stand for, which minimums are multiplied with.
     pub(crate) totals: [[f32; SIDE]; GROUP / BLOCK],
+    /// The sums of each 32 values as they are, two of 16 bits in each number: what whole minimums are
+    /// multiplied with.
+    pub(crate) sums: [[i32; SIDE]; GROUP / BLOCK / 2],
+    /// The same of each 16.
+    pub(crate) finer_sums: [[i32; SIDE]; GROUP / SUM / 2],
 }
 
 impl Default for Int8Tile {
@@ -21,6 +26,8 @@ impl Default for Int8Tile {
             values: [[0; ROW]; GROUP / 4],
             scales: [[0.0; SIDE]; GROUP / BLOCK],
             totals: [[0.0; SIDE]; GROUP / BLOCK],
+            sums: [[0; SIDE]; GROUP / BLOCK / 2],
+            finer_sums: [[0; SIDE]; GROUP / SUM / 2],
         }
     }
 }
@@ -37,6 +44,10 @@ impl Int8Tile {
                 let sum = x.sums[2 * block] + x.sums[2 * block + 1];
                 self.scales[block][n] = x.scales[block];
                 self.totals[block][n] = f32::from(sum) * x.scales[block];
+                self.finer_sums[block][n] = two(x.sums[2 * block], x.sums[2 * block + 1]);
+            }
+            for (line, four) in self.sums.iter_mut().zip(x.sums.as_chunks::<4>().0) {
+                line[n] = two(four[0] + four[1], four[2] + four[3]);
             }
             count = n + 1;
         }
@@ -44,8 +55,15 @@ impl Int8Tile {
             self.values.iter_mut().for_each(|line| line.as_chunks_mut::<4>().0[n] = [0; 4]);
             self.scales.iter_mut().for_each(|line| line[n] = 0.0);
             self.totals.iter_mut().for_each(|line| line[n] = 0.0);
+            self.sums.iter_mut().for_each(|line| line[n] = 0);
+            self.finer_sums.iter_mut().for_each(|line| line[n] = 0);
         }
     }
+}
+
+/// Two numbers of 16 bits, the first in the lower half.
+fn two(a: i16, b: i16) -> i32 {
+    i32::from(a) & 0xffff | i32::from(b) << 16
 }
 
 const _: () = assert!(BLOCK == 2 * SUM, "a block's sum of activations is that of two");

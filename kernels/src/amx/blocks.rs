@@ -2,13 +2,19 @@
 //!
 //! Scales are numbers of their own in each block of weights and in each block of activations, so no
 //! two blocks have a sum in common: every one of them is a tile of 32 columns, half as deep as a
-//! tile can be, and its sums are stored. That takes the unit as long again as the products. What
-//! follows, three operations for 16 sums, takes the vector unit as long as both, and is done
-//! meanwhile: while the sums of some blocks are made, those of the blocks before are scaled.
+//! tile can be, and its sums are stored. That takes the unit as long again as the products, and what
+//! follows, three operations for 16 sums, the vector unit nearly as long as both together.
+//!
+//! One would expect the two units to work side by side. On the processor that this was written on (an
+//! Intel Xeon of 2023's generation) they don't: products, stores of tiles and vector operations, taken
+//! turn about, need as long as one after the other, and somewhat longer. So the kernel does the sums
+//! of a whole group, then scales them.
+
+use std::marker::PhantomData;
 
 use super::{
     activations::Int8Tile,
-    many::Outputs,
+    many::{Outputs, Plan},
     panel::Panel,
     sixteen::Sixteen,
     unit::{ROW, SIDE, Shapes, Sums, Unit},
@@ -18,19 +24,60 @@ use crate::{
     input::{BLOCK, GROUP},
 };
 
-pub(super) const SHAPES: Shapes = Shapes::of(BLOCK);
-
 /// Blocks in a group.
-pub(super) const BLOCKS: usize = GROUP / BLOCK;
+const BLOCKS: usize = GROUP / BLOCK;
 /// Rows of weights that are scaled at once.
 const ROWS: usize = 4;
 
 /// The sums of all blocks of a group, of two panels.
-pub(super) type BlockSums = [[Sums; 2]; BLOCKS];
+type BlockSums = [[Sums; 2]; BLOCKS];
+
+/// Blocks of 32 weights of this format.
+pub(super) struct Blocks<F>(PhantomData<F>);
+
+impl<F: Format> Plan for Blocks<F> {
+    const SHAPES: Shapes = Shapes::of(BLOCK);
+    type Space = BlockSums;
+    const SPACE: Self::Space = [[Sums::ZEROS; 2]; BLOCKS];
+
+    #[inline(always)]
+    fn add<V: Sixteen, U: Unit>(
+        unit: &mut U,
+        panels: &[Panel; 2],
+        [x, next]: [&Int8Tile; 2],
+        blocks: usize,
+        sums: &mut Self::Space,
+        out: &mut Outputs,
+    ) {
+        if blocks == BLOCKS {
+            // So many as the compiler knows.
+            for block in 0..BLOCKS {
+                fetch::<V>(next, block);
+                multiply(unit, panels, x, block, sums);
+            }
+            scale::<F, V>(sums, panels, x, BLOCKS, out);
+        } else {
+            for block in 0..blocks {
+                fetch::<V>(next, block);
+                multiply(unit, panels, x, block, sums);
+            }
+            scale::<F, V>(sums, panels, x, blocks, out);
+        }
+    }
+}
+
+/// Asks for what the next tile has of a block.
+#[inline(always)]
+fn fetch<V: Sixteen>(next: &Int8Tile, block: usize) {
+    let lines = &next.values[BLOCK / 4 * block..];
+    V::fetch::<[[i8; ROW]; BLOCK / 4]>(lines.first_chunk().expect("lines of a block"));
+    V::fetch(&next.scales[block]);
+    V::fetch(&next.totals[block]);
+}
 
 /// The sums of a block: two panels times 16 rows of activations.
 #[inline(always)]
-pub(super) fn multiply<U: Unit>(
+fn multiply<U: Unit>(
     unit: &mut U,
     panels: &[Panel; 2],
     x: &Int8Tile,
@@ -61,28 +108,22 @@ pub(super) fn multiply<U: Unit>(
     }
 }
 
-/// Scales the sums of `blocks` blocks and adds them to the outputs, in the order of all kernels for
-/// few and for many rows: blocks go in pairs.
+/// Scales the sums of `blocks` blocks and adds them to the outputs, one block after the other: the
+/// order of all kernels for few and for many rows.
 #[inline(always)]
-pub(super) fn scale<F: Format, V: Sixteen>(
+fn scale<F: Format, V: Sixteen>(
     sums: &BlockSums,
     panels: &[Panel; 2],
     x: &Int8Tile,
     blocks: usize,
     out: &mut Outputs,
 ) {
-    for h in 0..2 {
-        for rows in (0..SIDE).step_by(ROWS) {
-            if blocks == BLOCKS {
-                // So many as the compiler knows.
-                scale_rows::<F, V>(sums, panels, x, BLOCKS, (h, rows), out);
-            } else {
-                scale_rows::<F, V>(sums, panels, x, blocks, (h, rows), out);
-            }
-        }
+    for (h, rows) in (0..2).flat_map(|h| (0..SIDE).step_by(ROWS).map(move |rows| (h, rows))) {
+        scale_rows::<F, V>(sums, panels, x, blocks, (h, rows), out);
     }
 }
 
+/// The same for some rows of a panel.
 #[inline(always)]
 fn scale_rows<F: Format, V: Sixteen>(
     sums: &BlockSums,

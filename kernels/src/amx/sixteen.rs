@@ -11,6 +11,11 @@ pub(super) trait Sixteen: Copy {
     fn load(from: &[f32; SIDE]) -> Self;
     /// Rounded to the nearest.
     fn of_integers(from: &[i32; SIDE]) -> Self;
+    /// `upper · 2^SHIFT + lower`, rounded once.
+    fn of_two<const SHIFT: u32>(lower: &[i32; SIDE], upper: &[i32; SIDE]) -> Self;
+    /// The sums of products of 16-bit numbers, two in each number of `x` and of `minimums`, of which
+    /// there may be more than needed; rounded once.
+    fn of_products(x: &[[i32; SIDE]], minimums: &[i32; 8]) -> Self;
     fn store(self, to: &mut [f32; SIDE]);
     fn plus(self, b: Self) -> Self;
     fn times(self, b: Self) -> Self;
@@ -33,6 +38,21 @@ impl Sixteen for [f32; SIDE] {
 
     fn of_integers(from: &[i32; SIDE]) -> Self {
         from.map(|x| x as f32)
+    }
+
+    fn of_two<const SHIFT: u32>(lower: &[i32; SIDE], upper: &[i32; SIDE]) -> Self {
+        std::array::from_fn(|i| ((upper[i] << SHIFT) + lower[i]) as f32)
+    }
+
+    fn of_products(x: &[[i32; SIDE]], minimums: &[i32; 8]) -> Self {
+        let halves = |two: i32| [two as i16, (two >> 16) as i16].map(i32::from);
+        let product = |a: i32, b: i32| {
+            let ([a, above], [b, below]) = (halves(a), halves(b));
+            a * b + above * below
+        };
+        std::array::from_fn(|i| {
+            x.iter().zip(minimums).map(|(x, &two)| product(x[i], two)).sum::<i32>() as f32
+        })
     }
 
     fn store(self, to: &mut [f32; SIDE]) {
@@ -66,7 +86,7 @@ mod vector {
     use std::arch::x86_64::*;
 
     use super::{SIDE, Sixteen};
-    use crate::avx512::lanes::transpose;
+    use crate::avx512::lanes::{add_words, transpose};
 
     /// A register of 512 bits. Made only in kernels of this rung, which are called where AVX-512
     /// was found.
@@ -95,6 +115,27 @@ mod vector {
         #[inline(always)]
         fn of_integers(from: &[i32; SIDE]) -> Self {
             here!(_mm512_cvtepi32_ps(_mm512_loadu_si512(from.as_ptr().cast())))
+        }
+
+        #[inline(always)]
+        fn of_two<const SHIFT: u32>(lower: &[i32; SIDE], upper: &[i32; SIDE]) -> Self {
+            here! {{
+                let upper = _mm512_loadu_si512(upper.as_ptr().cast());
+                let lower = _mm512_loadu_si512(lower.as_ptr().cast());
+                _mm512_cvtepi32_ps(_mm512_add_epi32(_mm512_slli_epi32::<SHIFT>(upper), lower))
+            }}
+        }
+
+        #[inline(always)]
+        fn of_products(x: &[[i32; SIDE]], minimums: &[i32; 8]) -> Self {
+            here! {{
+                let mut sums = _mm512_setzero_si512();
+                for (x, &two) in x.iter().zip(minimums) {
+                    let x = _mm512_loadu_si512(x.as_ptr().cast());
+                    sums = add_words(sums, x, _mm512_set1_epi32(two));
+                }
+                _mm512_cvtepi32_ps(sums)
+            }}
         }
 
         #[inline(always)]

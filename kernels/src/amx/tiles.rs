@@ -18,11 +18,9 @@ pub(super) struct Tiles {
 impl Tiles {
     /// # Panics
     /// If the processor has no such unit, or the system does not let this process use it.
-    pub(super) fn new(shapes: &Shapes) -> Self {
+    pub(super) fn new() -> Self {
         assert!(permission::granted(), "tiles that may be used");
-        let mut tiles = Self { shapes: *shapes };
-        tiles.configure(shapes);
-        tiles
+        Self { shapes: Shapes::of(ROW) }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::input::Int8Group;
 /// 32 numbers of 16 bits.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn sixteen_bits(numbers: &[i16; 32]) -> __m512i {
+pub(crate) fn sixteen_bits(numbers: &[i16; 32]) -> __m512i {
     // SAFETY: 32 numbers of 16 bits are 64 bytes.
     unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
 }
@@ -60,7 +60,7 @@ pub(super) fn load_lanes(pieces: [&[u8; 16]; 4]) -> __m512i {
 
 /// The `N` bytes, or numbers, at `at`.
 #[inline(always)]
-pub(super) fn part<T, const N: usize>(all: &[T], at: usize) -> &[T; N] {
+pub(crate) fn part<T, const N: usize>(all: &[T], at: usize) -> &[T; N] {
     all[at..].first_chunk().expect("N of them")
 }
 
@@ -84,7 +84,7 @@ pub(super) fn scales_of(x: &Int8Group) -> __m256 {
 /// make a product and an addition of it, which takes twice the place where many wait.
 #[inline]
 #[target_feature(enable = "avx512vnni")]
-pub(super) fn add_words(sums: __m512i, a: __m512i, b: __m512i) -> __m512i {
+pub(crate) fn add_words(sums: __m512i, a: __m512i, b: __m512i) -> __m512i {
     let mut sums = sums;
     // SAFETY: it works on registers alone.
     unsafe {
