@@ -3,7 +3,7 @@
 
 use std::ops::Deref;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", test))]
 use crate::amx::activations::Int8Tile;
 use crate::parallel::{Schedule, Team};
 
@@ -49,7 +49,7 @@ pub struct Input {
     pub int8: Vec<Int8Group>,
     /// `[rows / 16, groups]`, the same once more for a matrix unit, if there is one and the integers
     /// were made for its rung; empty otherwise.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) tiles: Vec<Int8Tile>,
 }
 
@@ -84,6 +84,8 @@ impl Input {
     pub fn resize(&mut self, rows: usize, cols: usize) {
         (self.rows, self.cols) = (rows, cols);
         self.values.resize(rows * cols, 0.0);
+        #[cfg(any(target_arch = "x86_64", test))]
+        self.tiles.clear();
     }
 
     /// Groups in a row.
@@ -120,7 +122,7 @@ impl Input {
     ) -> Prepared<'_> {
         let (cols, groups) = (self.cols, self.groups());
         self.int8.resize_with(self.rows * groups, Int8Group::default);
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(any(target_arch = "x86_64", test))]
         self.tiles.clear();
         team.parallel_rows(&mut self.int8, groups, 1, |r, row| {
             quantize_activations(&self.values[r * cols..][..cols], per_scale, row);
@@ -130,7 +132,7 @@ impl Input {
 
     /// Lays the integers out for a matrix unit: what has written them says so again afterwards, by
     /// [`Input::with_int8`].
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) fn make_tiles<S: Schedule>(&mut self, team: &Team<S>) {
         let (rows, groups) = (self.rows, self.groups());
         self.tiles.resize_with(rows.div_ceil(16) * groups, Int8Tile::default);

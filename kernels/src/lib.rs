@@ -42,7 +42,7 @@
 //! generic over it: [`parallel::Schedule`] for the way in which tiles are shared out, closures for
 //! the product of a block with activations and for the search of a scale.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", test))]
 pub mod amx;
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;

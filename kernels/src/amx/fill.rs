@@ -9,9 +9,7 @@ use super::{
     unit::{ROW, SIDE},
 };
 use crate::{
-    avx512::{
-        columns::Eight, lanes::sixteen_bits, order::Order, superblocks::Superblock,
-    },
+    avx512::{columns::Eight, lanes::sixteen_bits, order::Order, superblocks::Superblock},
     format::{Format, Zero},
     input::{BLOCK, GROUP},
 };
@@ -37,14 +35,8 @@ pub(super) fn eight<F: Format>(panel: &mut Panel, i: usize, eight: Eight) {
     );
     let first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
     let second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
-    let even = [
-        _mm512_permutex2var_epi64(a, first, c),
-        _mm512_permutex2var_epi64(a, second, c),
-    ];
-    let odd = [
-        _mm512_permutex2var_epi64(b, first, d),
-        _mm512_permutex2var_epi64(b, second, d),
-    ];
+    let even = [_mm512_permutex2var_epi64(a, first, c), _mm512_permutex2var_epi64(a, second, c)];
+    let odd = [_mm512_permutex2var_epi64(b, first, d), _mm512_permutex2var_epi64(b, second, d)];
     for j in 0..2 {
         store_block(panel, i, 4 * j, _mm512_castsi512_si256(even[j]));
         store_block(panel, i, 4 * j + 1, _mm512_castsi512_si256(odd[j]));

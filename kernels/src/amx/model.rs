@@ -4,11 +4,19 @@
 use super::unit::{ROW, SIDE, Shapes, Sums, Unit};
 
 /// Eight tiles.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Model {
     /// None before they are configured, and after they were given back.
     shapes: Option<Shapes>,
     tiles: [[[u8; ROW]; SIDE]; 8],
+}
+
+const ZEROS: [[u8; ROW]; SIDE] = [[0; ROW]; SIDE];
+
+impl Default for Model {
+    fn default() -> Self {
+        Self { shapes: None, tiles: [ZEROS; 8] }
+    }
 }
 
 impl Model {
@@ -40,12 +48,13 @@ impl Unit for Model {
     }
 
     fn zero<const T: usize>(&mut self) {
-        self.tiles[T] = Default::default();
+        self.shape(T);
+        self.tiles[T] = ZEROS;
     }
 
     fn load<const T: usize>(&mut self, from: &[u8], stride: usize) {
         let (rows, row_bytes) = self.shape(T);
-        self.tiles[T] = Default::default();
+        self.tiles[T] = ZEROS;
         for (i, row) in self.tiles[T][..rows].iter_mut().enumerate() {
             row[..row_bytes].copy_from_slice(&from[i * stride..][..row_bytes]);
         }
