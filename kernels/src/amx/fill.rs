@@ -9,7 +9,13 @@ use super::{
     unit::{ROW, SIDE},
 };
 use crate::{
-    avx512::{columns::Eight, lanes::sixteen_bits, order::Order, superblocks::Superblock},
+    avx512::{
+        columns::Eight,
+        lanes::{load32, part, sixteen_bits, twice},
+        order::Order,
+        q8_0,
+        superblocks::Superblock,
+    },
     format::{Format, Zero},
     input::{BLOCK, GROUP},
 };
@@ -50,10 +56,30 @@ pub(super) fn eight<F: Format>(panel: &mut Panel, i: usize, eight: Eight) {
     }
 }
 
+/// Up to eight blocks of row `i` whose codes are bytes already.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,f16c")]
+pub(super) fn bytes<const BYTES: usize>(panel: &mut Panel, i: usize, bytes: &[u8]) {
+    let head = BYTES - BLOCK;
+    if bytes.len() >= 8 * BYTES {
+        // So many as the compiler knows.
+        let bytes = &bytes[..8 * BYTES];
+        for b in 0..8 {
+            store_block(panel, i, b, load32(part(bytes, b * BYTES + head)));
+        }
+        store_scales(panel, i, twice(q8_0::scales(bytes)));
+    } else {
+        for (b, block) in bytes.chunks_exact(BYTES).enumerate() {
+            store_block(panel, i, b, load32(part(block, head)));
+        }
+        store_scales(panel, i, twice(q8_0::scales(bytes)));
+    }
+}
+
 /// The scales of row `i`, each twice.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(crate) fn store_scales(panel: &mut Panel, i: usize, scales: __m512) {
+fn store_scales(panel: &mut Panel, i: usize, scales: __m512) {
     // SAFETY: 16 numbers of 32 bits are 64 bytes.
     unsafe { _mm512_storeu_ps(panel.scales[i].as_mut_ptr(), scales) };
 }
@@ -61,7 +87,7 @@ pub(crate) fn store_scales(panel: &mut Panel, i: usize, scales: __m512) {
 /// 32 columns of row `i`, number `block` of them.
 #[inline]
 #[target_feature(enable = "avx512bw")]
-pub(crate) fn store_block(panel: &mut Panel, i: usize, block: usize, codes: __m256i) {
+fn store_block(panel: &mut Panel, i: usize, block: usize, codes: __m256i) {
     let to = &mut panel.codes[(16 * block + i) * BLOCK..][..BLOCK];
     // SAFETY: 32 bytes are there.
     unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), codes) };

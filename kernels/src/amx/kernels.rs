@@ -5,7 +5,7 @@ use tiny_llm_formats::gguf::TensorType;
 use super::{
     FROM,
     blocks::Blocks,
-    fill::{Ordered, eight, superblock},
+    fill::{Ordered, bytes, eight, superblock},
     many,
     panel::{Panel, Source},
     sixteen::Vector,
@@ -101,7 +101,7 @@ kernels! {
     q4_1: Blocks<Q4_1>, |to, i, row| eight::<Q4_1>(to, i, avx512::q4_1::unpack(row));
     q5_0: Blocks<Q5_0>, |to, i, row| eight::<Q5_0>(to, i, avx512::q5_0::unpack(row));
     q5_1: Blocks<Q5_1>, |to, i, row| eight::<Q5_1>(to, i, avx512::q5_1::unpack(row));
-    q8_0: Blocks<Q8_0>, |to, i, row| avx512::q8_0::fill_row(to, i, row);
+    q8_0: Blocks<Q8_0>, |to, i, row| bytes::<{ TensorType::Q8_0.block_bytes() }>(to, i, row);
     q2_k: Superblocks<Q2_K>, |to, i, row| {
         superblock::<Q2_K>(to, i, avx512::q2_k::unpack(part(row, 0)));
     };

@@ -45,13 +45,9 @@ mod tiles;
 mod unit;
 
 #[cfg(target_arch = "x86_64")]
-pub use self::permission::{Refusal, state};
+pub(crate) use self::kernels::kernel;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use self::{
-    fill::{store_block, store_scales},
-    kernels::kernel,
-    panel::Panel,
-};
+pub use self::permission::{Refusal, state};
 
 /// Rows of activations from which on the unit is faster than `vpdpbusd`. A tile with fewer than 16
 /// takes as long as a full one.

@@ -35,7 +35,7 @@ pub(super) fn load64_or_zeros(bytes: &[u8], from: usize) -> __m512i {
 /// 32 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn load32(bytes: &[u8; 32]) -> __m256i {
+pub(crate) fn load32(bytes: &[u8; 32]) -> __m256i {
     // SAFETY: 32 bytes are there.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
@@ -67,7 +67,7 @@ pub(crate) fn part<T, const N: usize>(all: &[T], at: usize) -> &[T; N] {
 /// Each of eight numbers twice.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn twice(numbers: __m256) -> __m512 {
+pub(crate) fn twice(numbers: __m256) -> __m512 {
     let index = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
     _mm512_permutexvar_ps(index, _mm512_castps256_ps512(numbers))
 }

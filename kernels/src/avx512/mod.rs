@@ -13,6 +13,7 @@
 #![allow(unsafe_code, reason = "vector instructions load and store through pointers")]
 
 mod blocks;
+mod bytes;
 pub(crate) mod columns;
 mod fill;
 mod float;

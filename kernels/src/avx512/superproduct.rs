@@ -85,11 +85,23 @@ pub(super) fn add<F: Format, const N: usize>(
     let total = match GROUP / F::PER_SCALE / chain {
         1 => chained!(0),
         2 => sum!(chained!(0), chained!(1)),
-        4 => sum!(sum!(chained!(0), chained!(1)), sum!(chained!(2), chained!(3))),
-        _ => sum!(
-            sum!(sum!(chained!(0), chained!(1)), sum!(chained!(2), chained!(3))),
-            sum!(sum!(chained!(4), chained!(5)), sum!(chained!(6), chained!(7)))
-        ),
+        chains => {
+            let mut waiting = [[[_mm512_setzero_ps(); 2]; N]; 2];
+            let mut total = waiting[0];
+            for i in 0..chains / 2 {
+                total = sum!(chained!(2 * i), chained!(2 * i + 1));
+                if i % 2 == 1 {
+                    total = sum!(waiting[0], total);
+                    if i == 3 {
+                        total = sum!(waiting[1], total);
+                    }
+                    waiting[1] = total;
+                } else {
+                    waiting[0] = total;
+                }
+            }
+            total
+        }
     };
     let pairs = pairs::<F, N>(x);
     for h in 0..2 {
