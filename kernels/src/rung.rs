@@ -79,6 +79,17 @@ impl Rung {
         }
     }
 
+    /// Why a rung is not available though the processor has it, in words: what a system keeps back.
+    #[must_use]
+    pub fn refused(self) -> Option<String> {
+        #[cfg(target_arch = "x86_64")]
+        if self == Self::Amx && Self::Avx512Vnni.is_available() {
+            use crate::amx::{Refusal, state};
+            return state().err().filter(|why| *why != Refusal::Absent).map(|why| why.to_string());
+        }
+        None
+    }
+
     /// Every rung that this machine can run, slowest first.
     #[must_use]
     pub fn available() -> Vec<Self> {

@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 
 use super::{
     activations::Int8Tile,
-    many::{Outputs, Plan},
+    many::{Outputs, Plan, Soon},
     panel::Panel,
     sixteen::Sixteen,
     unit::{ROW, SIDE, Shapes, Sums, Unit},
@@ -44,21 +44,22 @@ impl<F: Format> Plan for Blocks<F> {
     fn add<V: Sixteen, U: Unit>(
         unit: &mut U,
         panels: &[Panel; 2],
-        [x, next]: [&Int8Tile; 2],
+        x: &Int8Tile,
         blocks: usize,
         sums: &mut Self::Space,
         out: &mut Outputs,
+        soon: Option<Soon<'_>>,
     ) {
         if blocks == BLOCKS {
             // So many as the compiler knows.
             for block in 0..BLOCKS {
-                fetch::<V>(next, block);
+                fetch::<V>(soon, block);
                 multiply(unit, panels, x, block, sums);
             }
             scale::<F, V>(sums, panels, x, BLOCKS, out);
         } else {
             for block in 0..blocks {
-                fetch::<V>(next, block);
+                fetch::<V>(soon, block);
                 multiply(unit, panels, x, block, sums);
             }
             scale::<F, V>(sums, panels, x, blocks, out);
@@ -66,13 +67,17 @@ impl<F: Format> Plan for Blocks<F> {
     }
 }
 
-/// Asks for what the next tile has of a block.
+/// Asks for an eighth of what comes next.
 #[inline(always)]
-fn fetch<V: Sixteen>(next: &Int8Tile, block: usize) {
-    let lines = &next.values[BLOCK / 4 * block..];
-    V::fetch::<[[i8; ROW]; BLOCK / 4]>(lines.first_chunk().expect("lines of a block"));
-    V::fetch(&next.scales[block]);
-    V::fetch(&next.totals[block]);
+fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, block: usize) {
+    if let Some(Soon { x, outputs }) = soon {
+        let lines = &x.values[BLOCK / 4 * block..];
+        V::fetch::<[[i8; ROW]; BLOCK / 4]>(lines.first_chunk().expect("lines of a block"));
+        V::fetch(&x.scales[block]);
+        V::fetch(&x.totals[block]);
+        let rows = &outputs.0[block / 4][block % 4 * 4..];
+        V::fetch::<[[f32; SIDE]; 4]>(rows.first_chunk().expect("four rows"));
+    }
 }
 
 /// The sums of a block: two panels times 16 rows of activations.

@@ -56,10 +56,6 @@ impl<R: Fn(&mut Panel, usize, &[u8])> Source for Unpacked<R> {
     }
 }
 
-/// Tiles of activations for which weights are unpacked once, in a prompt: as many as the second-level
-/// cache holds. A batch has fewer, and less to clear.
-const CHUNK: usize = 32;
-
 macro_rules! kernels {
     ($($name:ident: $plan:ty, |$panel:ident, $i:ident, $bytes:ident| $fill:expr;)*) => {$(
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")]
@@ -70,12 +66,7 @@ macro_rules! kernels {
                 return unsafe { avx512::kernel(weight.tensor_type, x.rows)(weight, x, tile) };
             }
             let source = Unpacked(|$panel: &mut Panel, $i: usize, $bytes: &[u8]| $fill);
-            let mut unit = Tiles::new();
-            if x.rows <= SIDE {
-                many::multiply::<$plan, Vector, _, 1>(&mut unit, &source, weight, x, tile);
-            } else {
-                many::multiply::<$plan, Vector, _, CHUNK>(&mut unit, &source, weight, x, tile);
-            }
+            many::multiply::<$plan, Vector, _>(&mut Tiles::new(), &source, weight, x, tile);
         }
     )*};
 }

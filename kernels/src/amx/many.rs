@@ -1,7 +1,7 @@
 //! Many rows of activations: 32 rows of weights are unpacked once, 256 columns at a time, and
 //! multiplied with all of them, 16 at a time.
 
-use std::ops::Range;
+use std::{mem::MaybeUninit, ops::Range};
 
 use super::{
     activations::Int8Tile,
@@ -14,6 +14,10 @@ use crate::{
     matrix::Matrix,
     parallel::Tile,
 };
+
+/// Tiles of activations for which weights are unpacked once: as many as the second-level cache
+/// holds.
+const CHUNK: usize = 32;
 
 /// The outputs of 32 rows of weights for 16 rows of activations.
 #[derive(Clone, Copy)]
@@ -31,21 +35,30 @@ pub(super) trait Plan {
     type Space;
     const SPACE: Self::Space;
 
-    /// Adds the products of two panels and the first tile of activations, of `blocks` blocks of 32
-    /// columns, to the outputs. The second tile is next.
+    /// Adds the products of two panels and a tile of activations, of `blocks` blocks of 32 columns, to
+    /// the outputs.
     fn add<V: Sixteen, U: Unit>(
         unit: &mut U,
         panels: &[Panel; 2],
-        x: [&Int8Tile; 2],
+        x: &Int8Tile,
         blocks: usize,
         space: &mut Self::Space,
         out: &mut Outputs,
+        soon: Option<Soon<'_>>,
     );
+}
+
+/// What comes next, if anything does. It's asked for a few lines at a time, while others are worked
+/// on: a core waits for no more than a dozen or so.
+#[derive(Clone, Copy)]
+pub(super) struct Soon<'a> {
+    pub(super) x: &'a Int8Tile,
+    pub(super) outputs: &'a Outputs,
 }
 
 /// A [`Kernel`](crate::Kernel).
 #[inline(always)]
-pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit, const CHUNK: usize>(
+pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit>(
     unit: &mut U,
     source: &impl Source,
     weight: &Matrix,
@@ -53,7 +66,8 @@ pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit, const CHUNK: usize>(
     tile: &mut Tile<'_, f32>,
 ) {
     let (mut panels, mut space) = ([Panel::ZEROS; 2], P::SPACE);
-    let mut outputs = [Outputs::ZEROS; CHUNK];
+    // Only as many are written, and then used, as there are tiles.
+    let mut outputs = [const { MaybeUninit::uninit() }; CHUNK];
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let group_bytes = GROUP / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
     assert!(tile.rows().start.is_multiple_of(SIDE), "rows from the first of a tile on");
@@ -63,7 +77,7 @@ pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit, const CHUNK: usize>(
         let tiles = tokens.len().div_ceil(SIDE);
         for col in tile.cols().step_by(2 * SIDE) {
             let cols = col..tile.cols().end.min(col + 2 * SIDE);
-            outputs[..tiles].fill(Outputs::ZEROS);
+            let outputs = zeros(&mut outputs[..tiles]);
             for g in 0..x.groups() {
                 for (h, panel) in panels.iter_mut().enumerate() {
                     let mut rows = [&bytes[..0]; SIDE];
@@ -80,10 +94,9 @@ pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit, const CHUNK: usize>(
                 let blocks = (weight.cols - g * GROUP).min(GROUP) / BLOCK;
                 for t in 0..tiles {
                     let x = |t: usize| &x.tiles[(first / SIDE + t) * x.groups() + g];
-                    let next = (t + 1).min(tiles - 1);
-                    V::fetch(&outputs[next]);
-                    let x = [x(t), x(next)];
-                    P::add::<V, U>(unit, &panels, x, blocks, &mut space, &mut outputs[t]);
+                    let (now, later) = outputs.split_at_mut(t + 1);
+                    let soon = later.first().map(|outputs| Soon { x: x(t + 1), outputs });
+                    P::add::<V, U>(unit, &panels, x(t), blocks, &mut space, &mut now[t], soon);
                 }
             }
             for t in 0..tiles {
@@ -93,6 +106,13 @@ pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit, const CHUNK: usize>(
         }
     }
     unit.release();
+}
+
+/// All of them set to zeros.
+fn zeros(outputs: &mut [MaybeUninit<Outputs>]) -> &mut [Outputs] {
+    outputs.fill(MaybeUninit::new(Outputs::ZEROS));
+    // SAFETY: all of them have just been written, and lie as they would without the wrapper.
+    unsafe { &mut *(std::ptr::from_mut(outputs) as *mut [Outputs]) }
 }
 
 /// Writes the outputs of `there` rows of activations from row `first` on.

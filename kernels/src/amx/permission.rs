@@ -117,3 +117,80 @@ fn request() -> Result<(), Refusal> {
 fn request() -> Result<(), Refusal> {
     Err(Refusal::UnknownSystem)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_that_is_hidden_or_refused() {
+        let refuse = || Err(Refusal::Refused(-95));
+        assert_eq!(ask(None, Ok(()), || Ok(())), Ok(()));
+        assert_eq!(ask(None, Ok(()), refuse), Err(Refusal::Refused(-95)));
+        assert_eq!(ask(Some("refused"), Ok(()), || Ok(())), Err(Refusal::Refused(-1)));
+        // Nobody asks for what is not there.
+        let never = || panic!("the system was asked");
+        assert_eq!(ask(None, Err(Refusal::Absent), never), Err(Refusal::Absent));
+        assert_eq!(ask(Some("hidden"), Ok(()), never), Err(Refusal::Absent));
+        assert_eq!(ask(Some("refused"), Err(Refusal::Absent), never), Err(Refusal::Absent));
+    }
+
+    /// What Linux gave to a process, those have that it forks.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_that_was_forked_afterwards() {
+        use super::super::{
+            tiles::Tiles,
+            unit::{Shapes, Sums, Unit},
+        };
+        if let Err(why) = state() {
+            return println!("not verified: {why}");
+        }
+        /// A call of the system's that takes up to four numbers.
+        ///
+        /// # Safety
+        /// As the call asks for.
+        unsafe fn call(number: i64, arguments: [i64; 4]) -> i64 {
+            let [a, b, c, d] = arguments;
+            let answer: i64;
+            // SAFETY: as the caller says; Linux destroys the two registers.
+            unsafe {
+                std::arch::asm!(
+                    "syscall", inlateout("rax") number => answer, in("rdi") a, in("rsi") b,
+                    in("rdx") c, in("r10") d, out("rcx") _, out("r11") _, options(nostack)
+                );
+            }
+            answer
+        }
+        const FORK: i64 = 57;
+        const EXIT: i64 = 60;
+        const WAIT: i64 = 61;
+        // SAFETY: the child runs this thread alone: it multiplies, takes nothing that another thread
+        // could hold, and ends at once. The parent waits for it, and the status is a local.
+        let status = unsafe {
+            match call(FORK, [0; 4]) {
+                0 => {
+                    let (mut unit, mut sums) = (Tiles::new(), Sums::ZEROS);
+                    unit.configure(&Shapes::of(64));
+                    unit.load::<4>(&[1; 1024], 64);
+                    unit.load::<6>(&[2; 1024], 64);
+                    unit.zero::<0>();
+                    unit.dot::<0, 4, 6>();
+                    unit.store::<0>(&mut sums);
+                    unit.release();
+                    let right = sums.0.iter().flatten().all(|&sum| sum == 128);
+                    call(EXIT, [i64::from(!right), 0, 0, 0]);
+                    unreachable!("a process that has ended")
+                }
+                child => {
+                    assert!(child > 0, "fork: error {child}");
+                    let mut status = -1i32;
+                    let to = std::ptr::from_mut(&mut status) as i64;
+                    assert_eq!(call(WAIT, [child, to, 0, 0]), child);
+                    status
+                }
+            }
+        };
+        assert_eq!(status, 0, "the forked process multiplied with the unit");
+    }
+}

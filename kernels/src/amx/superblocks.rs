@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 
 use super::{
     activations::Int8Tile,
-    many::{Outputs, Plan},
+    many::{Outputs, Plan, Soon},
     panel::Panel,
     sixteen::Sixteen,
     unit::{ROW, SIDE, Shapes, Sums, Unit},
@@ -95,14 +95,14 @@ impl<F: Folded> Plan for Superblocks<F> {
     fn add<V: Sixteen, U: Unit>(
         unit: &mut U,
         panels: &[Panel; 2],
-        [x, next]: [&Int8Tile; 2],
+        x: &Int8Tile,
         _: usize,
         (sums, arranged): &mut Self::Space,
         out: &mut Outputs,
+        soon: Option<Soon<'_>>,
     ) {
-        V::fetch(next);
         arrange::<F>(x, arranged);
-        multiply::<F, U>(unit, panels, arranged, sums);
+        multiply::<F, V, U>(unit, panels, arranged, sums, soon);
         for h in 0..2 {
             scale::<F, V>(&sums[h], &panels[h], x, &mut out.0[h]);
         }
@@ -120,11 +120,12 @@ fn arrange<F: Folded>(x: &Int8Tile, to: &mut Arranged) {
 
 /// The sums of a block: two panels times 16 rows of activations.
 #[inline(always)]
-fn multiply<F: Folded, U: Unit>(
+fn multiply<F: Folded, V: Sixteen, U: Unit>(
     unit: &mut U,
     panels: &[Panel; 2],
     x: &Arranged,
     sums: &mut [BlockSums; 2],
+    soon: Option<Soon<'_>>,
 ) {
     let upper = matches!(F::FOLD, Fold::Eights | Fold::Bytes);
     let quarters = 4 / F::PARTS;
@@ -136,6 +137,7 @@ fn multiply<F: Folded, U: Unit>(
             unit.zero::<3>();
         }
         for quarter in part * quarters..(part + 1) * quarters {
+            fetch::<V>(soon, quarter);
             let tile = quarter * SIDE * ROW..(quarter + 1) * SIDE * ROW;
             unit.load::<6>(bytemuck::cast_slice(&x[SIDE * quarter..][..SIDE]), ROW);
             unit.load::<4>(&panels[0].codes[tile.clone()], ROW);
@@ -166,6 +168,17 @@ fn multiply<F: Folded, U: Unit>(
             unit.store::<2>(&mut first[part][1]);
             unit.store::<3>(&mut second[part][1]);
         }
+    }
+}
+
+/// Asks for a quarter of what comes next.
+#[inline(always)]
+fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, quarter: usize) {
+    if let Some(Soon { x, outputs }) = soon {
+        V::fetch::<[[i8; ROW]; SIDE]>(x.values[SIDE * quarter..].first_chunk().expect("lines"));
+        V::fetch(&x.sums[quarter]);
+        let rows = &outputs.0[quarter / 2][quarter % 2 * 8..];
+        V::fetch::<[[f32; SIDE]; 8]>(rows.first_chunk().expect("eight rows"));
     }
 }
 

@@ -104,7 +104,7 @@ fn with_model(weight: &Matrix, x: &Input) -> Vec<f32> {
             match weight.tensor_type {
                 $(TensorType::$format => |weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>| {
                     let (mut unit, source) = (Model::default(), Plain(weight.tensor_type));
-                    many::multiply::<$plan<$format>, Array, _, 2>(
+                    many::multiply::<$plan<$format>, Array, _>(
                         &mut unit, &source, weight, x, tile,
                     );
                 },)*
