@@ -47,8 +47,8 @@ pub struct Input {
     /// `[rows, groups]`, the same for kernels that multiply integers, as they were when the input
     /// was prepared last.
     pub int8: Vec<Int8Group>,
-    /// `[rows / 16, groups]`, the same once more for a matrix unit, if there is one and the integers
-    /// were made for its rung; empty otherwise.
+    /// `[rows / 16, groups]`, the same once more for a matrix unit, if there is one and the
+    /// integers were made for its rung; empty otherwise.
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) tiles: Vec<Int8Tile>,
 }

@@ -13,8 +13,8 @@ pub(crate) struct Int8Tile {
     pub(crate) scales: [[f32; SIDE]; GROUP / BLOCK],
     /// The sum of what each 32 values stand for, which minimums are multiplied with.
     pub(crate) totals: [[f32; SIDE]; GROUP / BLOCK],
-    /// The sums of each 32 values as they are, two of 16 bits in each number: what whole minimums are
-    /// multiplied with.
+    /// The sums of each 32 values as they are, two of 16 bits in each number: what whole minimums
+    /// are multiplied with.
     pub(crate) sums: [[i32; SIDE]; GROUP / BLOCK / 2],
     /// The same of each 16.
     pub(crate) finer_sums: [[i32; SIDE]; GROUP / SUM / 2],

@@ -2,13 +2,13 @@
 //!
 //! Scales are numbers of their own in each block of weights and in each block of activations, so no
 //! two blocks have a sum in common: every one of them is a tile of 32 columns, half as deep as a
-//! tile can be, and its sums are stored. That takes the unit as long again as the products, and what
-//! follows, three operations for 16 sums, the vector unit nearly as long as both together.
+//! tile can be, and its sums are stored. That takes the unit as long again as the products, and
+//! what follows, three operations for 16 sums, the vector unit nearly as long as both together.
 //!
-//! One would expect the two units to work side by side. On the processor that this was written on (an
-//! Intel Xeon of 2023's generation) they don't: products, stores of tiles and vector operations, taken
-//! turn about, need as long as one after the other, and somewhat longer. So the kernel does the sums
-//! of a whole group, then scales them.
+//! One would expect the two units to work side by side. On the processor that this was written on
+//! (an Intel Xeon of 2023's generation) they don't: products, stores of tiles and vector
+//! operations, taken turn about, need as long as one after the other, and somewhat longer. So the
+//! kernel does the sums of a whole group, then scales them.
 
 use std::marker::PhantomData;
 
@@ -106,7 +106,7 @@ fn multiply<U: Unit>(
             unit.store::<$b>(second);
         };
     }
-    if block % 2 == 0 {
+    if block.is_multiple_of(2) {
         multiply!(0, 1, 6);
     } else {
         multiply!(2, 3, 7);

@@ -31,8 +31,8 @@ pub(super) fn eight<F: Format>(panel: &mut Panel, i: usize, eight: Eight) {
         codes[v] = _mm512_sub_epi8(codes[v], offset);
     }
     let [a, b, c, d] = codes;
-    // Eight columns of each block are in each vector, block after block. Two blocks are in each lane
-    // of these: first columns 0 to 15 of blocks 0, 2, 4 and 6, then of the others.
+    // Eight columns of each block are in each vector, block after block. Two blocks are in each
+    // lane of these: first columns 0 to 15 of blocks 0, 2, 4 and 6, then of the others.
     let (a, b, c, d) = (
         _mm512_unpacklo_epi64(a, b),
         _mm512_unpackhi_epi64(a, b),

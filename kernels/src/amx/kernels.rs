@@ -1,4 +1,5 @@
-//! The kernels of this rung: what takes weights out of their blocks, and which plan multiplies them.
+//! The kernels of this rung: what takes weights out of their blocks, and which plan multiplies
+//! them.
 
 use tiny_llm_formats::gguf::TensorType;
 

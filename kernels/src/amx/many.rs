@@ -35,8 +35,8 @@ pub(super) trait Plan {
     type Space;
     const SPACE: Self::Space;
 
-    /// Adds the products of two panels and a tile of activations, of `blocks` blocks of 32 columns, to
-    /// the outputs.
+    /// Adds the products of two panels and a tile of activations, of `blocks` blocks of 32 columns,
+    /// to the outputs.
     fn add<V: Sixteen, U: Unit>(
         unit: &mut U,
         panels: &[Panel; 2],

@@ -12,8 +12,8 @@ pub(crate) struct Panel {
     pub(crate) codes: [u8; SIDE * GROUP],
     /// The upper part of these products, in formats where one byte does not hold them.
     pub(crate) upper: [u8; SIDE * GROUP],
-    /// Of each row, one for each 16 columns; of blocks of 256 what all products are multiplied with,
-    /// and minus what minimums are.
+    /// Of each row, one for each 16 columns; of blocks of 256 what all products are multiplied
+    /// with, and minus what minimums are.
     pub(crate) scales: [[f32; GROUP / SUM]; SIDE],
     /// One for each 16 columns, not used in a format without.
     pub(crate) minimums: [[f32; GROUP / SUM]; SIDE],
@@ -33,7 +33,7 @@ impl Panel {
 
 /// What takes weights out of their blocks.
 pub(crate) trait Source {
-    /// `rows`: the bytes of 256 columns of each row of a panel, or of as many as are left. What lies
-    /// `ahead` of them will be needed soon.
+    /// `rows`: the bytes of 256 columns of each row of a panel, or of as many as are left. What
+    /// lies `ahead` of them will be needed soon.
     fn fill(&self, panel: &mut Panel, rows: [&[u8]; SIDE], ahead: usize);
 }

@@ -165,8 +165,8 @@ mod tests {
         const FORK: i64 = 57;
         const EXIT: i64 = 60;
         const WAIT: i64 = 61;
-        // SAFETY: the child runs this thread alone: it multiplies, takes nothing that another thread
-        // could hold, and ends at once. The parent waits for it, and the status is a local.
+        // SAFETY: the child runs this thread alone: it multiplies, takes nothing that another
+        // thread could hold, and ends at once. The parent waits for it, and the status is a local.
         let status = unsafe {
             match call(FORK, [0; 4]) {
                 0 => {

@@ -13,8 +13,8 @@ pub(super) trait Sixteen: Copy {
     fn of_integers(from: &[i32; SIDE]) -> Self;
     /// `upper · 2^SHIFT + lower`, rounded once.
     fn of_two<const SHIFT: u32>(lower: &[i32; SIDE], upper: &[i32; SIDE]) -> Self;
-    /// The sums of products of 16-bit numbers, two in each number of `x` and of `minimums`, of which
-    /// there may be more than needed; rounded once.
+    /// The sums of products of 16-bit numbers, two in each number of `x` and of `minimums`, of
+    /// which there may be more than needed; rounded once.
     fn of_products(x: &[[i32; SIDE]], minimums: &[i32; 8]) -> Self;
     fn store(self, to: &mut [f32; SIDE]);
     fn plus(self, b: Self) -> Self;

@@ -1,10 +1,10 @@
 //! Formats whose blocks have 256 weights: scales are folded into codes, so that few sums leave the
 //! tiles.
 //!
-//! A weight is a whole number: its code times the scale of its sub-block. It's too large for a byte,
-//! but not for two: `code · scale = a · upper + lower`. Two products of 256 columns, and two tiles of
-//! sums leave, where the sums of sub-blocks would be eight tiles or sixteen, each to be scaled by
-//! itself: the unit would take a third longer and the vector unit four times as long.
+//! A weight is a whole number: its code times the scale of its sub-block. It's too large for a
+//! byte, but not for two: `code · scale = a · upper + lower`. Two products of 256 columns, and two
+//! tiles of sums leave, where the sums of sub-blocks would be eight tiles or sixteen, each to be
+//! scaled by itself: the unit would take a third longer and the vector unit four times as long.
 //!
 //! How many sums leave is then a question of the order of additions, which the kernels for few rows
 //! set: where a float holds the sum of a block, that is one; otherwise its parts are rounded one by

@@ -10,9 +10,10 @@ pub(crate) const SIDE: usize = 16;
 pub(crate) struct Shapes(pub(crate) [(usize, usize); 8]);
 
 impl Shapes {
-    /// For products of so many columns. Tiles 0 to 3 are sums, of 16 rows of weights times 16 rows of
-    /// activations; 4 and 5 are weights, a row each, as they lie in a file; 6 and 7 are activations,
-    /// in each row four columns of 16 of them, since what is added up must be neighbours.
+    /// For products of so many columns. Tiles 0 to 3 are sums, of 16 rows of weights times 16 rows
+    /// of activations; 4 and 5 are weights, a row each, as they lie in a file; 6 and 7 are
+    /// activations, in each row four columns of 16 of them, since what is added up must be
+    /// neighbours.
     pub(crate) const fn of(columns: usize) -> Self {
         let (sums, weights, activations) = ((SIDE, ROW), (SIDE, columns), (columns / 4, ROW));
         Self([sums, sums, sums, sums, weights, weights, activations, activations])
