@@ -50,7 +50,7 @@ pub(super) fn minimums<F: Format, const N: usize>(
 /// make a product and an addition of it, which takes twice the place where many wait.
 #[inline]
 #[target_feature(enable = "avx512vnni")]
-fn add_words(sums: __m512i, a: __m512i, b: __m512i) -> __m512i {
+pub(crate) fn add_words(sums: __m512i, a: __m512i, b: __m512i) -> __m512i {
     let mut sums = sums;
     // SAFETY: it works on registers alone.
     unsafe {

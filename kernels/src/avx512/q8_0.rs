@@ -60,7 +60,7 @@ pub(super) fn codes(bytes: &[u8], v: usize) -> __m512i {
 /// The scales of eight blocks, or zeros where there are none.
 #[inline]
 #[target_feature(enable = "avx512vl,f16c")]
-fn scales(bytes: &[u8]) -> __m256 {
+pub(crate) fn scales(bytes: &[u8]) -> __m256 {
     let four = |b: usize| {
         let word = |i: usize| scale(bytes, b + i) << (16 * i);
         (word(0) | word(1) | word(2) | word(3)) as i64
