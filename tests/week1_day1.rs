@@ -439,6 +439,24 @@ fn task_2_attention_mask_of_any_shape_that_broadcasts() {
     }
 }
 
+/// A scale of 0 is one that is given: all scores are 0, so each key that is seen counts alike.
+#[test]
+fn task_2_attention_at_a_scale_of_zero() {
+    let (q, k) = (random(10, &[2, 8]), random(11, &[4, 8]));
+    let v =
+        Tensor::from_shape_fn(vec![4, 2], |at| [8.0, 4.0, 2.0, 64.0][at[0]] * (at[1] + 1) as f32);
+    let mask = tensor(&[2, 4], vec![0.0, 0.0, OFF, OFF, 0.0, 0.0, 0.0, 0.0]);
+    compare(
+        "attention at a scale of 0, of two queries, the first of which sees keys 0 and 1",
+        &scaled_dot_product_attention(&q, &k, &v, Some(0.0), Some(&mask)),
+        &tensor(&[2, 2], vec![6.0, 12.0, 19.5, 39.0]),
+        1e-5,
+    )
+    .unwrap_or_else(|text| {
+        panic!("{text}\n  Some(0.0) is a scale: the mean of the values that each query sees")
+    });
+}
+
 #[test]
 fn task_2_attention_averages_when_all_keys_are_equal() {
     let (q, k, v) = (random(15, &[2, 8]), random(13, &[1, 8]), random(14, &[5, 8]));
