@@ -386,7 +386,14 @@ fn task_6_sampler_uses_the_whole_number() {
         // One at the edge of two tokens, so that it is the other's if it is rounded to f32.
         let mut before = rng.clone();
         let mut number = rng.uniform();
+        let mut drawn = 1;
         while token(number) == token(f64::from(number as f32)) {
+            drawn += 1;
+            assert!(
+                drawn < 10_000,
+                "10,000 numbers of `uniform`, and each is at the same of 2^18 places if it is rounded \
+                 to f32: the upper 53 bits are more than an f32 holds"
+            );
             before = rng.clone();
             number = rng.uniform();
         }
