@@ -413,7 +413,8 @@ fn task_2_attention_over_one_key_that_some_do_not_see() {
     });
 }
 
-/// As arrays broadcast: axes are counted from the right, and one that is missing or 1 stands for all.
+/// As arrays broadcast: axes are counted from the right, and one that is missing or 1 stands for
+/// all.
 #[test]
 fn task_2_attention_mask_of_any_shape_that_broadcasts() {
     let (q, k, v) =

@@ -538,7 +538,8 @@ fn task_4_positions_in_any_layout() {
     assert_any_layout("rope_at_positions", &random(35, &[2, 3, 4, 8]), 0.0, |x| {
         rope_at_positions(x, &tables, &positions, RopeForm::HalfSplit)
     });
-    // Neighbours in memory are those below each other, as where a batch was put together by columns.
+    // Neighbours in memory are those below each other, as where a batch was put together by
+    // columns.
     let columns = positions.t().as_standard_layout().into_owned().reversed_axes();
     let x = random(36, &[2, 3, 4, 8]);
     for form in [RopeForm::HalfSplit, RopeForm::Interleaved] {

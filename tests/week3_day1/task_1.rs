@@ -201,8 +201,7 @@ fn task_1_cancelled_wherever_it_stands() {
     );
 }
 
-/// Day 3 takes a request's place away and lets it wait again, with the answer that it has so far; day
-/// 5 has some of its positions computed already. Both begin with a sequence such as these.
+/// Day 3 takes a request's place away and lets it wait again, with the answer that it has so far.
 #[test]
 fn task_1_an_answer_is_computed_again() {
     let all = vec![1, 2, 8, 9];
