@@ -178,7 +178,13 @@ fn measured<E: Engine>(args: &Args) -> Result<Cost> {
     let engine = E::load(&path, &options)?;
     let (context, vocabulary) = (engine.config().max_positions, engine.config().vocab_size);
     let described = engine.described();
-    let batch = BatchOptions { max_batch: 16, budget: Some(0), pages: None, share_prefixes: false };
+    let batch = BatchOptions {
+        max_batch: 16,
+        budget: Some(0),
+        pages: None,
+        share_prefixes: false,
+        draft: None,
+    };
     let mut batch = engine.into_batch(batch, Box::new(|_| Vec::new()))?;
     let fit = cost::measure(batch.as_mut(), context.min(args.context).min(1024), vocabulary)?;
     note(&format!(
