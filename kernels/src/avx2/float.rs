@@ -17,6 +17,8 @@ use crate::{
 /// Rows of activations that meet four rows of weights at once; more sums than this do not fit into
 /// the registers.
 const ROWS: usize = 2;
+/// Bytes of a cache line.
+const LINE: usize = 64;
 /// Numbers in a vector.
 const LANES: usize = 8;
 
@@ -93,7 +95,9 @@ fn dot<const BYTES: usize, const N: usize>(
     for i in 0..n {
         let mut weights = [_mm256_setzero_ps(); STREAMS];
         for s in 0..STREAMS {
-            prefetch(vectors[s][i].as_flattened(), ahead);
+            if (i * BYTES * LANES).is_multiple_of(LINE) {
+                prefetch(vectors[s][i].as_flattened(), ahead);
+            }
             weights[s] = widen(&vectors[s][i]);
         }
         for t in 0..N {

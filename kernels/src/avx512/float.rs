@@ -16,6 +16,8 @@ use crate::{
 /// Rows of activations that meet four rows of weights at once; more sums than this do not fit into
 /// the registers.
 const ROWS: usize = 4;
+/// Bytes of a cache line.
+const LINE: usize = 64;
 /// Numbers in a vector.
 const LANES: usize = 16;
 
@@ -96,7 +98,9 @@ fn dot<const BYTES: usize, const N: usize>(
     for i in 0..n {
         let mut weights = [_mm512_setzero_ps(); STREAMS];
         for s in 0..STREAMS {
-            prefetch(vectors[s][i].as_flattened(), ahead);
+            if (i * BYTES * LANES).is_multiple_of(LINE) {
+                prefetch(vectors[s][i].as_flattened(), ahead);
+            }
             weights[s] = widen(&vectors[s][i]);
         }
         for t in 0..N {
@@ -109,13 +113,31 @@ fn dot<const BYTES: usize, const N: usize>(
     }
     let mut out = [[0.0; STREAMS]; N];
     for t in 0..N {
+        out[t] = add_up(sums[t]);
         for s in 0..STREAMS {
-            out[t][s] = _mm512_reduce_add_ps(sums[t][s]);
             if !rest[s].is_empty() {
                 let rest = rest[s].iter().zip(x_rest[t]);
                 out[t][s] += rest.map(|(bytes, x)| value(*bytes) * x).sum::<f32>();
             }
         }
     }
+    out
+}
+
+/// The sum of each vector. The four are added up side by side: with short rows, that takes as long as
+/// the products.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn add_up([a, b, c, d]: [__m512; STREAMS]) -> [f32; STREAMS] {
+    let two = |x, y| _mm512_add_ps(_mm512_unpacklo_ps(x, y), _mm512_unpackhi_ps(x, y));
+    let (ab, cd) = (_mm512_castps_pd(two(a, b)), _mm512_castps_pd(two(c, d)));
+    let (low, high) = (_mm512_unpacklo_pd(ab, cd), _mm512_unpackhi_pd(ab, cd));
+    let lanes = _mm512_add_ps(_mm512_castpd_ps(low), _mm512_castpd_ps(high));
+    let high = _mm512_extractf64x4_pd::<1>(_mm512_castps_pd(lanes));
+    let halves = _mm256_add_ps(_mm512_castps512_ps256(lanes), _mm256_castpd_ps(high));
+    let sums = _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps::<1>(halves));
+    let mut out = [0.0; STREAMS];
+    // SAFETY: four numbers of 32 bits are 16 bytes.
+    unsafe { _mm_storeu_ps(out.as_mut_ptr(), sums) };
     out
 }
