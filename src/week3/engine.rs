@@ -262,9 +262,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
         self.record_ends();
         self.retire(on_event);
-        let before = self.running.len();
         self.admit();
-        self.attach(before);
         self.record_admissions();
         self.share();
         self.propose();
@@ -295,20 +293,45 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.retire(on_event);
     }
 
-    /// Gives those that have just been let in, from the running request `first` on, what the cache
-    /// remembers of their tokens.
-    fn attach(&mut self, first: usize) {
-        for sequence in self.running.iter_mut().skip(first) {
+    /// Gives every request that is about to get its first rows what the cache remembers of its tokens.
+    /// Not earlier: by then, who is before it in the queue may have computed the same beginning.
+    /// Returns whether something was found; requests before `tried` have been looked at.
+    fn attach(&mut self, tried: &mut usize) -> bool {
+        let mut any = false;
+        let shares = self.running.iter_mut().zip(&self.shares).enumerate();
+        for (i, (sequence, &rows)) in shares.skip(*tried) {
+            if rows == 0 || sequence.num_computed > 0 {
+                continue;
+            }
+            *tried = i + 1;
             let slot = sequence.slot.expect("a request that runs has a place");
             let found = self.cache.attach_prefix(slot, &sequence.tokens);
-            sequence.num_computed += found;
+            sequence.num_computed = found;
             self.attached += found as u64;
+            any |= found > 0;
         }
+        any
     }
 
     /// How many rows each running request has in this step: its share of the budget, or all that it
     /// has left.
     fn share(&mut self) {
+        let mut tried = 0;
+        loop {
+            self.share_what_is_left();
+            // Who has found something needs fewer rows, so that others get more.
+            if !self.attach(&mut tried) {
+                break;
+            }
+        }
+        if self.scheduler.is_some() {
+            for (sequence, &rows) in self.running.iter_mut().zip(&self.shares) {
+                sequence.waited = if rows == 0 { sequence.waited + 1 } else { 0 };
+            }
+        }
+    }
+
+    fn share_what_is_left(&mut self) {
         let Some(scheduler) = &self.scheduler else {
             self.shares.clear();
             self.shares.extend(self.running.iter().map(Sequence::num_left));
@@ -321,9 +344,6 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             waited: sequence.waited,
         }));
         scheduler.shares(&self.loads, &mut self.shares);
-        for (sequence, &rows) in self.running.iter_mut().zip(&self.shares) {
-            sequence.waited = if rows == 0 { sequence.waited + 1 } else { 0 };
-        }
     }
 
     /// Drafts, in the rows that the budget has left.

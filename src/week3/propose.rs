@@ -20,6 +20,11 @@ pub trait Proposer {
     /// Puts what may follow each request's tokens into the list of the same number: at most `most`
     /// of them. The lists are empty before.
     fn propose(&mut self, requests: &[Sequence], most: &[usize], drafts: &mut [Vec<u32>]);
+
+    /// How many of a request's tokens have to be computed before its first draft.
+    fn num_missing(&self, _request: &Sequence) -> usize {
+        0
+    }
 }
 
 /// Proposes what followed the end of each text where it occurred before.
@@ -77,9 +82,8 @@ impl ModelProposer {
     /// had the place before.
     fn keep_prefix(&mut self, slot: usize, text: &[u32]) {
         let cached = &mut self.cached[slot];
-        let same = cached.iter().zip(text).take_while(|(a, b)| a == b).count();
-        // The last token's logits are wanted.
-        cached.truncate(same.min(text.len() - 1));
+        let same = in_common(cached, text);
+        cached.truncate(same);
         self.cache.truncate(slot, cached.len());
     }
 
@@ -98,9 +102,24 @@ impl ModelProposer {
     }
 }
 
+/// How many tokens both begin with.
+fn in_common(cached: &[u32], text: &[u32]) -> usize {
+    // The last token's logits are wanted.
+    let text = &text[..text.len() - 1];
+    cached.iter().zip(text).take_while(|(a, b)| a == b).count()
+}
+
+fn place(request: &Sequence) -> usize {
+    request.slot.expect("a request that runs has a place")
+}
+
 impl Proposer for ModelProposer {
+    fn num_missing(&self, request: &Sequence) -> usize {
+        let text = &request.tokens;
+        text.len() - in_common(&self.cached[place(request)], text)
+    }
+
     fn propose(&mut self, requests: &[Sequence], most: &[usize], drafts: &mut [Vec<u32>]) {
-        let place = |request: &Sequence| request.slot.expect("a request that runs has a place");
         for (request, _) in requests.iter().zip(most).filter(|(_, most)| **most > 0) {
             self.keep_prefix(place(request), &request.tokens);
         }
