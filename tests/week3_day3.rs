@@ -817,13 +817,32 @@ struct Came {
     ended: Vec<RequestId>,
     preempted: u64,
     rows: u64,
+    gaps: BTreeMap<RequestId, Gap>,
+}
+
+/// Between two tokens of a request, in rows of the steps behind the first up to the second.
+#[derive(Debug, Default)]
+struct Gap {
+    tokens: usize,
+    last: u64,
+    longest: u64,
 }
 
 /// Runs the four requests over a cache. After every step, those that run must have come before those
 /// that wait.
 #[track_caller]
 fn run<C: EngineCache>(what: &str, model: &Arc<Model>, cache: C) -> (Came, Engine<C>) {
-    let options = EngineOptions::default();
+    run_with(what, model, cache, EngineOptions::default())
+}
+
+#[track_caller]
+fn run_with<C: EngineCache>(
+    what: &str,
+    model: &Arc<Model>,
+    cache: C,
+    options: EngineOptions,
+) -> (Came, Engine<C>) {
+    let steps = if options.budget.is_some() { 2000 } else { 400 };
     let mut engine =
         Engine::new(Arc::clone(model), Arc::new(plan()), cache, options, Box::new(|_| Vec::new()));
     for request in requests() {
@@ -834,13 +853,21 @@ fn run<C: EngineCache>(what: &str, model: &Arc<Model>, cache: C) -> (Came, Engin
         if engine.is_idle() {
             break;
         }
-        assert!(step < 400, "{what}: after 400 steps somebody still waits: {came:?}");
+        assert!(step < steps, "{what}: after {steps} steps somebody still waits: {came:?}");
         assert_accepts(&format!("{what}: step {step}"), || {
             engine.step(&mut |event| match event {
                 Event::Token { id, token } => came.answers.entry(id).or_default().push(token),
                 Event::Finished { id, .. } => came.ended.push(id),
             });
         });
+        let rows = engine.counts().rows;
+        for (&id, answer) in &came.answers {
+            let gap = came.gaps.entry(id).or_insert(Gap { tokens: 1, last: rows, longest: 0 });
+            if answer.len() > gap.tokens {
+                gap.longest = gap.longest.max(rows - gap.last);
+                (gap.tokens, gap.last) = (answer.len(), rows);
+            }
+        }
         let left: Vec<u64> = (0..4).filter(|id| !came.ended.contains(id)).collect();
         let runs: Vec<u64> = engine.running().iter().map(|sequence| sequence.id).collect();
         assert!(
@@ -859,7 +886,7 @@ fn run<C: EngineCache>(what: &str, model: &Arc<Model>, cache: C) -> (Came, Engin
     }
     assert_accepts(&format!("{what}: then three short ones"), || engine.step(&mut |_| {}));
     assert_eq!(engine.running().len(), 3, "{what}: then three short ones, that run at once");
-    engine.step(&mut |_| {});
+    (0..20).for_each(|_| engine.step(&mut |_| {}));
     (came, engine)
 }
 
@@ -893,6 +920,48 @@ fn task_4_nobodys_answer_changes_when_pages_run_out() {
         } else {
             assert!(came.preempted > 0, "{what}: nobody was preempted");
             assert!(came.rows > rows, "{what}: {} rows, and {rows} where there is room", came.rows);
+        }
+    }
+}
+
+/// The same where a step has a budget of rows: whoever is preempted computes its tokens again in
+/// pieces, among those that go on. How long it waited stands in its record.
+#[test]
+fn task_4_preempted_under_a_budget() {
+    let model = model();
+    let shape = shape_of(&model, 4);
+    let (expected, _) = run("over the dense cache", &model, DenseCache::new(shape, CacheType::F16));
+    for (count, budget) in [(8, 24), (6, 5), (4, 24), (4, 5), (3, 2)] {
+        let what =
+            format!("four requests over {count} pages of {TILE}, at most {budget} rows a step");
+        let cache = PagedCache::new(shape, TILE, count, CacheType::F16);
+        let options =
+            EngineOptions { budget: Some(budget), records: true, ..EngineOptions::default() };
+        let (came, mut engine) =
+            resting_on(&[POOL, CACHE], || run_with(&what, &model, cache, options));
+        for id in 0..4 {
+            assert_answer(
+                &format!("{what}: the answer of request {id}"),
+                &came.answers.get(&id),
+                &expected.answers.get(&id),
+            );
+        }
+        assert!(came.preempted > 0, "{what}: nobody was preempted");
+        assert!(came.rows > expected.rows, "{what}: {} rows, nothing computed again", came.rows);
+        let most = engine.counts().most_rows;
+        assert!(most <= budget, "{what}: a step of {most} rows");
+        assert_eq!(
+            engine.cache().pool().num_free(),
+            count,
+            "{what}: pages that are free at the end"
+        );
+        let gaps = |id: RequestId| came.gaps.get(&id).map(|gap| gap.longest);
+        for (id, record) in engine.take_records().into_iter().filter(|(id, _)| *id < 4) {
+            assert_answer(
+                &format!("{what}: the longest gap of request {id}, in rows"),
+                &Some(record.longest_gap.rows),
+                &gaps(id),
+            );
         }
     }
 }

@@ -112,8 +112,9 @@ pub(super) fn in_turns(
     [outcomes.next().flatten(), outcomes.next().flatten()]
 }
 
-/// Of a stub's panic, that is the line that says which task is missing.
+/// Of a stub's panic, that is the line that says which task is missing; without the command.
 fn last_line(text: &str) -> String {
     let line = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or(text);
+    let line = line.rsplit_once("` failed: ").map_or(line, |(_, problem)| problem);
     line.trim().trim_start_matches("error: ").to_owned()
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Report, Row, served::Served, shapes::Figure};
+use super::{Outcome, Report, Row, served::Served, shapes::Figure};
 
 /// The whole table.
 pub(super) fn table(report: &Report) -> String {
@@ -25,14 +25,7 @@ pub(super) fn table(report: &Report) -> String {
             out += &figure_line(figure);
         }
     }
-    for row in &report.ways {
-        let yours = row.yours.as_ref();
-        for (whose, outcome) in [("reference", Some(&row.reference)), ("yours", yours)] {
-            if let Some(super::Outcome::Failed { error }) = outcome {
-                let _ = writeln!(out, "\n{}, {whose}: {error}", row.name);
-            }
-        }
-    }
+    out += &reasons(report);
     out
 }
 
@@ -66,6 +59,26 @@ fn line(row: &Row, with_yours: bool) -> String {
         of(&|s| mb(s.cache_bytes_held)),
         of(&drafts),
     )
+}
+
+/// Why there are gaps; each reason once, with the rows that it left empty.
+fn reasons(report: &Report) -> String {
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    for row in &report.ways {
+        for (whose, outcome) in [("reference", Some(&row.reference)), ("yours", row.yours.as_ref())]
+        {
+            let Some(Outcome::Failed { error }) = outcome else { continue };
+            let reason = format!("{whose}: {error}");
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, rows)) => rows.push(row.name),
+                None => reasons.push((reason, vec![row.name])),
+            }
+        }
+    }
+    let which = |rows: Vec<&str>| {
+        if rows.len() == report.ways.len() { "every row".to_owned() } else { rows.join("; ") }
+    };
+    reasons.into_iter().map(|(reason, rows)| format!("\n{reason}\n  ({})\n", which(rows))).collect()
 }
 
 fn figure_line(figure: &Figure) -> String {
