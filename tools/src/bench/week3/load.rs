@@ -16,31 +16,56 @@ const PAGES: usize = 128;
 /// Rows a step, where there is a budget.
 const BUDGET: usize = 64;
 
-/// Requests about stories: a beginning that all share, then one of their own; every sixth prompt is
-/// long. All come at once.
-pub(super) fn stories(root: &Path, file: &Path) -> Result<()> {
+/// Stories that no model was trained on.
+fn all_stories(root: &Path) -> Result<Vec<String>> {
     let path = root.join("models/eval/stories.jsonl");
     let text =
         fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
-    let stories = text
-        .lines()
-        .map(|line| {
-            let story: Value = serde_json::from_str(line)?;
-            story["text"].as_str().map(str::to_owned).context("a story has a text")
-        })
-        .collect::<Result<Vec<_>>>()
-        .with_context(|| path.display().to_string())?;
+    let story = |line| {
+        let story: Value = serde_json::from_str(line)?;
+        story["text"].as_str().map(str::to_owned).context("a story has a text")
+    };
+    text.lines().map(story).collect::<Result<_>>().with_context(|| path.display().to_string())
+}
+
+/// The first part of a story: one of so many.
+fn part(story: &str, parts: usize) -> &str {
+    let end = story.char_indices().nth(story.chars().count() / parts);
+    &story[..end.map_or(0, |(at, _)| at)]
+}
+
+/// Requests about stories: a beginning that all share, then one of their own; every sixth prompt is
+/// long. All come at once.
+pub(super) fn stories(root: &Path, file: &Path) -> Result<()> {
+    let stories = all_stories(root)?;
     let shared = format!("{} {} ", stories[0], stories[1]);
     let mut lines = String::new();
     for i in 0..REQUESTS {
-        let own = &stories[2 + i];
-        let third = own.char_indices().nth(own.chars().count() / 3).map_or(0, |(at, _)| at);
         let long = if i % 6 == 5 { format!("{} ", stories[40 + i]) } else { String::new() };
-        let prompt = format!("{shared}{long}{}", &own[..third]);
+        let prompt = format!("{shared}{long}{}", part(&stories[2 + i], 3));
         let line = json!({ "prompt": prompt, "max_tokens": 24 + i * 7 % 41 });
         let _ = writeln!(lines, "{line}");
     }
     write(file, &lines)
+}
+
+/// Beginnings of stories that are to be told on.
+pub(super) fn told(root: &Path, file: &Path) -> Result<()> {
+    let stories = all_stories(root)?;
+    let line = |story: &String| json!({ "prompt": part(story, 4), "max_tokens": 100 });
+    let lines: Vec<String> = stories[..8].iter().map(|story| line(story).to_string()).collect();
+    write(file, &lines.join("\n"))
+}
+
+/// Texts that have begun to repeat themselves.
+pub(super) fn repeated(root: &Path, file: &Path) -> Result<()> {
+    let stories = all_stories(root)?;
+    let line = |story: &String| {
+        let sentence = story.split_inclusive('.').nth(1).unwrap_or(story);
+        json!({ "prompt": sentence.repeat(6).trim(), "max_tokens": 100 })
+    };
+    let lines: Vec<String> = stories[..8].iter().map(|story| line(story).to_string()).collect();
+    write(file, &lines.join("\n"))
 }
 
 /// So many requests at once, with prompts and answers of one length.
@@ -86,6 +111,5 @@ pub(super) fn ways(draft: &Path) -> Vec<Way> {
         way("shared prefixes", &[&chunked[..], &shared[..]].concat()),
         way("drafts by lookup", &[&chunked[..], &shared[..], &["--draft", "lookup"]].concat()),
         way("drafts by a model", &[&chunked[..], &shared[..], &["--draft", &draft]].concat()),
-        way("one, by a model", &[&dense[..], &["1", "--draft", &draft]].concat()),
     ]
 }

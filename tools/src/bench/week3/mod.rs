@@ -23,6 +23,7 @@ use load::Way;
 use served::{Outcome, in_turns};
 use shapes::{Bench, Figure, Model, Shape};
 
+mod drafts;
 mod drawing;
 mod load;
 mod served;
@@ -116,6 +117,10 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
         pairs: usize::from(options.times),
     };
     let mut figures = Vec::new();
+    line.show("measuring: drafts for one reader");
+    let how = (options.threads, usize::from(options.times));
+    let told = drafts::measure(&reference, root, &folder, how)?;
+    figures.push(("tiny-story, one request at a time".to_owned(), told));
     let small = folder.join("tiny-story-q8_0.gguf");
     let words =
         [&models.join("tiny-story"), &small].map(|path| path.to_string_lossy().into_owned());
