@@ -1,6 +1,6 @@
 //! One load through one engine.
 
-use std::path::Path;
+use std::{path::Path, thread::sleep, time::Duration};
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -66,8 +66,12 @@ impl Outcome {
     }
 }
 
+/// Before each run: what others do to this machine in the meantime is not the run's.
+const PAUSE: Duration = Duration::from_millis(400);
+
 /// Serves a load once.
 pub(super) fn serve(engine: &Engine, model: &Path, arguments: &[String]) -> Result<Served> {
+    sleep(PAUSE);
     let model = model.to_string_lossy();
     let always = ["simulate", "--real-only", "--json", "--model", &model];
     let words = always.into_iter().chain(arguments.iter().map(String::as_str));
