@@ -118,7 +118,10 @@ pub(super) struct Args {
 pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let whole = args.pages.contains(&0);
     if !args.real_only && whole {
-        return Err(WrongOption("--pages 0: a simulation needs pages".to_owned()).into());
+        return Err(WrongOption(
+            "--pages 0: a simulation needs pages, from 1 to 10000000".to_owned(),
+        )
+        .into());
     }
     if args.share_prefixes && whole {
         return Err(WrongOption("--share-prefixes needs --pages".to_owned()).into());
