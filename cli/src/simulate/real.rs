@@ -37,8 +37,8 @@ pub(super) fn serve(
     let start = Instant::now();
     loop {
         let now = start.elapsed().as_secs_f64();
-        while let Some(arrival) = arrivals.pop_front_if(|arrival| arrival.time <= now) {
-            queue.push_back(arrival);
+        while arrivals.front().is_some_and(|arrival| arrival.time <= now) {
+            queue.extend(arrivals.pop_front());
         }
         let most = match admission {
             Admission { max_batch, in_batches: false } => 2 * max_batch,

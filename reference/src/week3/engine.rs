@@ -413,7 +413,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             let drafts = self.ahead.as_ref().map_or(&[][..], |ahead| ahead.drafts(i));
             let mut accepted = 0;
             let mut logits = logits.by_ref().take(1 + drafts.len());
-            while let Some(logits) = logits.next() {
+            for logits in logits.by_ref() {
                 if !logits.iter().all(|x| x.is_finite()) {
                     self.broken = true;
                     sequence.cancel();
