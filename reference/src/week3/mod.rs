@@ -7,9 +7,13 @@
 //! (how tokens are chosen).
 
 pub mod accept;
+pub mod constraint;
 pub mod draft_length;
 pub mod drafter;
 pub mod engine;
+pub mod grammar;
+pub mod json;
+pub mod json_grammar;
 pub mod lookup;
 pub mod pace;
 pub mod paged;
@@ -23,9 +27,12 @@ pub mod reader;
 pub mod request;
 pub mod room;
 pub mod sampler;
+pub mod scalar;
 pub mod scheduler;
 pub mod shared;
 pub mod slots;
 pub mod speculate;
 pub mod stop;
 pub mod timeline;
+pub mod token_trie;
+pub mod whole;
