@@ -30,6 +30,7 @@ use tiny_llm_cli::{
 
 use super::{
     finite::explained,
+    forms::Forms,
     week2::Week2,
     written::{is_written, open_task_of_parts},
 };
@@ -47,6 +48,7 @@ pub(crate) struct Week3 {
     most_used: usize,
     /// Of the requests that are over.
     records: Vec<Record>,
+    forms: Forms,
 }
 
 /// An engine, and where its keys and values lie.
@@ -153,7 +155,7 @@ impl Week3 {
                 }
             }
         };
-        Ok(Self { engine, path, most_used: 0, records: Vec::new() })
+        Ok(Self { engine, path, most_used: 0, records: Vec::new(), forms: Forms::default() })
     }
 
     /// Who has which pages, if there are pages.
@@ -223,6 +225,7 @@ impl Batch for Week3 {
         let BatchRequest { request, stop_texts } = request;
         let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
             request.sampling;
+        let form = request.form;
         let request = Request {
             prompt: request.prompt,
             max_new_tokens: request.max_new_tokens,
@@ -231,7 +234,12 @@ impl Batch for Week3 {
             sampling: SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty },
             seed,
         };
-        of_any!(&mut self.engine, engine => engine.submit(request))
+        let constraint = form.map(|form| self.forms.constraint(&form)).transpose()?;
+        of_any!(&mut self.engine, engine => engine.submit_constrained(request, constraint))
+    }
+
+    fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>) {
+        self.forms.use_vocabulary(texts);
     }
 
     fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> Result<()> {
