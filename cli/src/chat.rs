@@ -49,7 +49,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
-    let form = args.form.read()?;
+    let form = args.form.form();
     let model = args.model.sooner(args.sooner)?.formed(form.is_some())?;
     let (mut session, template) = if args.raw {
         (Session::<E>::open(&model)?, None)
@@ -58,7 +58,7 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
         let template = Template::of(own, &model.path(), &session.tokenizer)?;
         (session, Some(template))
     };
-    let form = session.prepare(form)?;
+    let form = session.prepare(form);
     let mut conversation = Conversation {
         system: args.system.map(|text| Message::new("system", &text)),
         messages: Vec::new(),
@@ -89,7 +89,7 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
                     max_new_tokens: args.max_new_tokens,
                     stop_tokens: session.stop_tokens(),
                     sampling,
-                    form: form.clone(),
+                    form,
                 };
                 session.print(&request, &mut output)
             });

@@ -49,7 +49,7 @@ pub(super) struct Args {
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let prompt = input::prompt(args.prompt, args.raw)?;
-    let form = args.form.read()?;
+    let form = args.form.form();
     let mut session = Session::<E>::open(&args.model.sooner(args.sooner)?.formed(form.is_some())?)?;
     let tokens = if args.raw {
         session.tokenizer.encode(&prompt)?
@@ -61,7 +61,7 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
         max_new_tokens: args.max_new_tokens,
         stop_tokens: session.stop_tokens(),
         sampling: args.sampling.sampling(),
-        form: session.prepare(form)?,
+        form: session.prepare(form),
     };
 
     let mut output = Output::new();

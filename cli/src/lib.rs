@@ -37,7 +37,6 @@ use std::{
     ops::ControlFlow,
     path::{Path, PathBuf},
     process::ExitCode,
-    sync::Arc,
 };
 
 use anyhow::Result;
@@ -280,12 +279,10 @@ pub struct Request {
 }
 
 /// What a text has to be, whatever the model would say.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     /// A JSON object.
     Json,
-    /// JSON that fits this schema, which is JSON itself.
-    Schema(Arc<str>),
 }
 
 /// How a token is chosen from its logits.

@@ -126,9 +126,9 @@ impl ModelOption {
             return Ok(self);
         }
         let problem = if self.sooner.draft.is_some() {
-            "--draft: drafts know nothing of --json and --schema, expected one of them"
+            "--draft: found with --json, expected one of them: drafts know no form"
         } else if self.week == Some(1) {
-            "--week 1: --json and --schema need week 2's engine"
+            "--week 1: --json needs week 2's engine"
         } else {
             self.week = Some(2);
             return Ok(self);

@@ -86,12 +86,12 @@ impl<E: Engine> Session<E> {
     }
 
     /// Tells the engine what its tokens mean, if an answer is to have a form; returns the form.
-    pub(super) fn prepare(&mut self, form: Option<Form>) -> Result<Option<Form>> {
+    pub(super) fn prepare(&mut self, form: Option<Form>) -> Option<Form> {
         if form.is_some() {
             let texts = form::texts(&self.tokenizer, self.engine.config().vocab_size);
             self.engine.use_vocabulary(texts);
         }
-        Ok(form)
+        form
     }
 
     /// Generates and writes the text as it comes. Ends early if nobody reads it any more.

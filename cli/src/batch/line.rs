@@ -59,31 +59,29 @@ impl Line {
             max_tokens: usize::try_from(whole(&fields, "max_tokens", defaults.max_tokens as u64)?)
                 .unwrap_or(usize::MAX),
             stop: stop(&fields)?,
-            form: form(&fields, defaults.form.as_ref())?,
+            form: form(&fields, defaults.form)?,
             sampling,
         })
     }
 }
 
-/// What the answer has to be, under OpenAI's names: `{"type": "json_object"}` or
-/// `{"type": "json_schema", "json_schema": {"schema": …}}`.
-fn form(fields: &Map<String, Value>, default: Option<&Form>) -> Result<Option<Form>> {
+/// What the answer has to be, under OpenAI's names: `{"type": "json_object"}`.
+fn form(fields: &Map<String, Value>, default: Option<Form>) -> Result<Option<Form>> {
     let Some(value) = fields.get("response_format").filter(|value| !value.is_null()) else {
-        return Ok(default.cloned());
+        return Ok(default);
     };
     match value.get("type").and_then(Value::as_str) {
         Some("text") => Ok(None),
         Some("json_object") => Ok(Some(Form::Json)),
         Some("json_schema") => {
-            let schema = value.pointer("/json_schema/schema").ok_or_else(|| {
-                anyhow!("\"response_format\": found no \"json_schema\" with a \"schema\" in it")
-            })?;
-            Ok(Some(Form::Schema(schema.to_string().into())))
+            bail!("\"response_format\": found json_schema, which this engine doesn't know")
         }
-        _ => bail!(
-            "\"response_format\": found {value}, expected an object whose \"type\" is text, \
-             json_object or json_schema"
-        ),
+        Some(other) => {
+            bail!("\"response_format\": found the type {other:?}, expected text or json_object")
+        }
+        None => {
+            bail!("\"response_format\": found {}, expected an object with a \"type\"", kind(value))
+        }
     }
 }
 

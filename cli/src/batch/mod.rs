@@ -91,7 +91,7 @@ fn budget(text: &str) -> Result<usize, String> {
 }
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
-    let form = args.form.read()?;
+    let form = args.form.form();
     let file = read(&args.requests)?;
     let lines = split(&file);
     ensure!(
