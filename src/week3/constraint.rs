@@ -109,8 +109,8 @@ impl Constraint {
         match self.needed() {
             Some(needed) if needed <= left => Ok(()),
             Some(needed) => Err(format!(
-                "{left} tokens are too few for any answer of the form that is asked for: the \
-                 shortest takes {needed}, {:?}",
+                "a budget of {left} is too small for any answer of the form that is asked for: \
+                 the shortest takes {needed} tokens, {:?}",
                 String::from_utf8_lossy(&self.closing_text())
             )),
             None => Err("the vocabulary has no tokens for an answer of the form that is asked for"
