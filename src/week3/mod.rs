@@ -5,6 +5,10 @@
 //! `scheduler` (whose rows go into a step), `timeline` (how long requests wait); and what is
 //! provided: `room` (what the engine asks of a cache), `pass` (what it asks of a model), `sampler`
 //! (how tokens are chosen).
+//!
+//! Day 7: `scalar` and `json` (which bytes may follow), `token_trie` (which tokens), `whole` (which of
+//! them leave room for an end); provided: `grammar`, `json_grammar`, and `constraint`, which an answer
+//! keeps to.
 
 pub mod accept;
 pub mod constraint;
