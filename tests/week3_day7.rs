@@ -42,7 +42,7 @@ use serving::{Told, model, request, run};
 
 use task_1::{task_1_numbers, task_1_strings};
 use task_2::{task_2_an_object, task_2_equal_states, task_2_texts};
-use task_3::{NoDoubleB, found, own, task_3_a_small_vocabulary, task_3_any_vocabulary};
+use task_3::{NoDoubleB, own, task_3_a_small_vocabulary, task_3_any_vocabulary};
 use task_4::{task_4_the_fewest_tokens, task_4_the_shortest_end};
 
 #[path = "week3_day7/task_1.rs"]

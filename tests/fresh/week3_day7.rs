@@ -15,7 +15,7 @@ use tiny_llm::{
 };
 use tiny_llm_harness::fresh::Fresh;
 
-use super::{NoDoubleB, found, task_4::random_answer, walk};
+use super::{NoDoubleB, task_3::found, task_4::random_answer, walk};
 use tiny_llm::week1::sampling::SamplerOptions;
 
 /// Bytes of which many lead on.

@@ -1,5 +1,15 @@
 //! Week 3, day 7, task 4: always whole.
 
+use tiny_llm::{
+    week2::{
+        cache::{CacheShape, CacheType},
+        kernels::{Rung, vector::TILE},
+        parallel::Team,
+        plan::{AttentionKind, Plan},
+    },
+    week3::paged::PagedCache,
+};
+
 use super::*;
 
 #[test]
@@ -377,6 +387,69 @@ fn task_4_batches_of_json() {
                     &free[i],
                 );
             }
+        }
+    });
+}
+
+/// Long prompts in chunks, in pages that run out, so that requests have to begin anew: the answers are
+/// the same, and whole.
+#[test]
+fn task_4_over_pages_that_run_out() {
+    let fixtures = Fixtures::open("week3_day1");
+    let case = fixtures.case("task_4_engine/llama");
+    let texts = small_vocabulary(model(&case).config.vocab_size);
+    resting_on(&[SCALARS, AUTOMATON, TREE, ENDS], || {
+        let rules = Arc::new(Rules::new(Json::Object, Arc::new(Vocabulary::new(texts.clone()))));
+        let requests: Vec<Request> = (0..4u32)
+            .map(|i| Request {
+                stop_tokens: vec![0],
+                seed: u64::from(i),
+                sampling: SamplerOptions { temperature: 2.5, ..SamplerOptions::default() },
+                ..request(&(0..27 + i).map(|p| (7 * p + i) % 37).collect::<Vec<_>>(), 40)
+            })
+            .collect();
+        let mut alone = Vec::new();
+        for request in &requests {
+            let mut engine = engine(&case, 1, EngineOptions::default());
+            let id = engine
+                .submit_constrained(request.clone(), Some(Constraint::new(&rules)))
+                .expect("a good request");
+            let mut told = Told::default();
+            run(&mut engine, &mut told, "a request alone");
+            alone.push((told.answers.remove(&id).unwrap_or_default(), told.ends[&id]));
+        }
+        let model = model(&case);
+        let c = &model.config;
+        let shape = CacheShape {
+            layers: c.n_layers,
+            sequences: 4,
+            kv_heads: c.n_kv_heads,
+            capacity: 96,
+            head_dim: c.head_dim,
+        };
+        let plan = Plan {
+            kernels: Rung::Naive.into(),
+            attention: AttentionKind::TwoPass,
+            team: Team::new(1),
+        };
+        let cache = PagedCache::new(shape, TILE, 4, CacheType::F32);
+        let options = EngineOptions { budget: Some(9), ..EngineOptions::default() };
+        let text = Box::new(serving::token_bytes);
+        let mut engine = Engine::new(Arc::new(model), Arc::new(plan), cache, options, text);
+        for request in &requests {
+            engine
+                .submit_constrained(request.clone(), Some(Constraint::new(&rules)))
+                .expect("a good request");
+        }
+        let mut told = Told::default();
+        run(&mut engine, &mut told, "four requests over four pages");
+        assert!(engine.counts().preempted > 0, "nobody had to wait again");
+        for (id, expected) in (0..).zip(&alone) {
+            let found = (told.answers.get(&id).cloned().unwrap_or_default(), told.ends[&id]);
+            assert_eq!(&found, expected, "request {id}, over pages that run out and alone");
+            let text = text_of(&texts, &found.0);
+            let whole = std::str::from_utf8(&text).is_ok_and(|text| text.parse::<Value>().is_ok());
+            assert!(whole, "request {id}: found {}, which is no JSON", text.escape_ascii());
         }
     });
 }
