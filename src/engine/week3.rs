@@ -33,6 +33,7 @@ use tiny_llm_cli::{
 use super::{
     drafts,
     finite::explained,
+    forms::Forms,
     week2::Week2,
     written::{is_written, open_task_of_parts},
 };
@@ -53,6 +54,7 @@ pub(crate) struct Week3 {
     drafts: bool,
     /// Of the requests that are over.
     records: Vec<Record>,
+    forms: Forms,
 }
 
 /// An engine, and where its keys and values lie.
@@ -203,7 +205,9 @@ impl Week3 {
         };
         let drafts = ahead.is_some();
         let engine = engine.with_drafts(ahead);
-        Ok(Self { engine, path, most_used: 0, position_bytes, drafts, records: Vec::new() })
+        let forms = Forms::default();
+        let (most_used, records) = (0, Vec::new());
+        Ok(Self { engine, path, most_used, position_bytes, drafts, records, forms })
     }
 
     /// What keys and values take.
@@ -293,6 +297,7 @@ impl Batch for Week3 {
         let BatchRequest { request, stop_texts } = request;
         let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
             request.sampling;
+        let form = request.form;
         let request = Request {
             prompt: request.prompt,
             max_new_tokens: request.max_new_tokens,
@@ -301,7 +306,12 @@ impl Batch for Week3 {
             sampling: SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty },
             seed,
         };
-        of_any!(&mut self.engine, engine => engine.submit(request))
+        let constraint = form.map(|form| self.forms.constraint(form)).transpose()?;
+        of_any!(&mut self.engine, engine => engine.submit_constrained(request, constraint))
+    }
+
+    fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>) {
+        self.forms.use_vocabulary(texts);
     }
 
     fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> Result<()> {

@@ -110,6 +110,6 @@ fn warm_up(batch: &mut dyn Batch) -> Result<()> {
 
 fn request(prompt: Vec<u32>, max_new_tokens: usize) -> BatchRequest {
     let (stop_tokens, sampling) = (Vec::new(), Sampling::greedy());
-    let request = Request { prompt, max_new_tokens, stop_tokens, sampling };
+    let request = Request { prompt, max_new_tokens, stop_tokens, sampling, form: None };
     BatchRequest { request, stop_texts: Vec::new() }
 }
