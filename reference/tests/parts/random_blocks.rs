@@ -1,0 +1,61 @@
+//! Weights that look random, in every type.
+
+use tiny_llm_formats::gguf::TensorType;
+use tiny_llm_reference::week2::matrix::Matrix;
+
+/// Numbers that look random and are the same in every run.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// In −1…1.
+    pub(crate) fn signed(&mut self) -> f32 {
+        (self.next() >> 40) as f32 / (1 << 23) as f32 - 1.0
+    }
+}
+
+/// Where a block of this type has numbers in half precision.
+fn halves(tensor_type: TensorType) -> &'static [usize] {
+    match tensor_type {
+        TensorType::F32 | TensorType::BF16 => &[],
+        TensorType::F16 | TensorType::Q4_0 | TensorType::Q5_0 | TensorType::Q8_0 => &[0],
+        TensorType::Q4_1 | TensorType::Q5_1 | TensorType::Q4_K | TensorType::Q5_K => &[0, 2],
+        TensorType::Q2_K => &[80, 82],
+        TensorType::Q3_K => &[108],
+        TensorType::Q6_K => &[208],
+    }
+}
+
+/// A matrix of blocks with the bytes that `byte` gives, and scales of both signs and many sizes.
+pub(crate) fn matrix(
+    tensor_type: TensorType,
+    rows: usize,
+    cols: usize,
+    mut byte: impl FnMut() -> u8,
+) -> Matrix {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ cols as u64);
+    let mut bytes: Vec<u8> =
+        (0..rows * tensor_type.row_bytes(cols).expect("whole blocks")).map(|_| byte()).collect();
+    for block in bytes.chunks_exact_mut(tensor_type.block_bytes()) {
+        match tensor_type {
+            TensorType::F32 => block.copy_from_slice(&random.signed().to_le_bytes()),
+            TensorType::BF16 => {
+                block.copy_from_slice(&half::bf16::from_f32(random.signed()).to_le_bytes());
+            }
+            _ => {
+                for &at in halves(tensor_type) {
+                    block[at..][..2].copy_from_slice(
+                        &half::f16::from_f32(random.signed() * 0.02).to_le_bytes(),
+                    );
+                }
+            }
+        }
+    }
+    Matrix::new(rows, cols, tensor_type, bytes.into()).expect("a matrix")
+}
