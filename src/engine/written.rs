@@ -14,7 +14,7 @@ use tiny_llm::{
         matrix::Matrix,
         parallel::{Grid, Team, take_tiles},
         plan::{AttentionKind, Plan},
-        rows::Row,
+        rows::{Queries, Row},
         streaming::{OnlineSoftmax, Query, attend_block, attend_streaming},
     },
     week3::parts::InParts,
