@@ -142,7 +142,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value = "4096", value_parser = at_least_one)]
     max_connections: usize,
     /// Tokens that may wait for a slow reader; with more its answer ends
-    #[arg(long, value_name = "N", default_value = "1024", value_parser = at_least_one)]
+    #[arg(long, value_name = "N", default_value = "2048", value_parser = at_least_one)]
     client_queue: usize,
     /// Seconds that running requests have to end in, once the server is told to
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = count, allow_negative_numbers = true)]

@@ -47,7 +47,9 @@ fn of_texts(all: &[Chosen], start: usize, tokenizer: &Tokenizer) -> Value {
     }
     let top = |chosen: &Chosen| -> Value {
         let pairs = chosen.top.iter().map(|&(token, logprob)| (text(token), logprob.into()));
-        pairs.collect::<Map<String, Value>>().into()
+        // The token itself is always there, as OpenAI has it.
+        let own = [(text(chosen.token), chosen.logprob.into())];
+        pairs.chain(own).collect::<Map<String, Value>>().into()
     };
     json!({
         "tokens": all.iter().map(|chosen| text(chosen.token)).collect::<Vec<_>>(),
