@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use serde_json::Value;
+use crate::Json;
 
 /// An answer, its chunks put together.
 #[derive(Debug)]
@@ -22,8 +22,8 @@ impl Answer {
         found.map(|(_, value)| value.as_str())
     }
 
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap_or_else(|e| panic!("{e}: {self:?}"))
+    pub(crate) fn json(&self) -> Json {
+        self.body.parse().unwrap_or_else(|e| panic!("{e}: {self:?}"))
     }
 
     /// The data of its events.
@@ -59,7 +59,7 @@ impl Connection {
     pub(crate) fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).expect("the server listens");
         // A test must not hang; nothing takes so long.
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+        stream.set_read_timeout(Some(Duration::from_secs(600))).expect("a timeout");
         Self { stream: BufReader::new(stream) }
     }
 
@@ -135,7 +135,7 @@ pub(crate) fn post(path: &str, body: &str, headers: &str) -> String {
 }
 
 /// Asks once.
-pub(crate) fn ask(address: SocketAddr, path: &str, body: &Value) -> Answer {
+pub(crate) fn ask(address: SocketAddr, path: &str, body: &Json) -> Answer {
     let mut connection = Connection::open(address);
     connection.post(path, &body.to_string());
     connection.answer()

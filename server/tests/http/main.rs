@@ -9,3 +9,5 @@ mod limits;
 mod refused;
 mod streams;
 mod watched;
+
+use serde_json::Value as Json;
