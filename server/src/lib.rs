@@ -32,9 +32,13 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow};
-use tiny_llm_cli::{Opened, Settings};
+use tiny_llm_cli::{Opened, Sampling, Settings};
 
 use crate::{
+    api::{
+        ask::{Ask, Bounds},
+        kind::Kind,
+    },
     app::{App, Parts},
     engine::{Cut, Desk},
     live::Live,
@@ -133,6 +137,29 @@ impl Server {
         ended.context("the network cannot be used")?;
         result
     }
+}
+
+/// What a request asks for, as far as a fuzzer looks at it.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Read {
+    /// How many answers.
+    pub answers: usize,
+    /// Texts that end them.
+    pub stops: Vec<String>,
+    /// How tokens are chosen.
+    pub sampling: Sampling,
+}
+
+/// Reads a request's body, for a fuzzer: a chat's, or a text's to continue.
+///
+/// # Errors
+/// The body of the answer that refuses it.
+#[doc(hidden)]
+pub fn read_body(chat: bool, body: &[u8], choices: usize) -> Result<Read, serde_json::Value> {
+    let kind = if chat { Kind::Chat } else { Kind::Completion };
+    let ask = Ask::read(kind, body, Bounds { choices }).map_err(|error| error.json())?;
+    Ok(Read { answers: ask.answers(), stops: ask.stop, sampling: ask.sampling })
 }
 
 /// What a panic says.

@@ -5,6 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use anyhow::{Result, ensure};
 
 use super::{
+    extras::{Chosen, Extras, Shaper},
     pass::{ModelPass, Pass},
     request::{Phase, Request, RequestId, Sequence},
     room::EngineCache,
@@ -91,6 +92,8 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     /// Of requests that are over; `None` if none are kept.
     records: Option<Vec<(RequestId, Record)>>,
     rows: Vec<Row>,
+    /// Of the last step.
+    chosen: Vec<(RequestId, Chosen)>,
     /// A token's bytes, in which stop texts are looked for.
     token_bytes: TokenBytes,
 }
@@ -134,6 +137,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             shares: Vec::with_capacity(shape.sequences),
             records: options.records.then(Vec::new),
             rows: Vec::new(),
+            chosen: Vec::new(),
             pass,
             cache,
             token_bytes,
@@ -146,6 +150,14 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// If the prompt is empty, longer than the context, or has a token that is not in the
     /// vocabulary; or if a sampling option is out of range. Nothing else changes.
     pub fn submit(&mut self, request: Request) -> Result<RequestId> {
+        self.submit_with(request, Extras::default())
+    }
+
+    /// The same for a request that asks for more.
+    ///
+    /// # Errors
+    /// As [`Engine::submit`]; or if a penalty is no number.
+    pub fn submit_with(&mut self, request: Request, extras: Extras) -> Result<RequestId> {
         let (prompt, vocabulary) = (&request.prompt, self.pass.vocab_size());
         ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
         ensure!(
@@ -163,9 +175,16 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             );
         }
         check_sampling(&request.sampling)?;
+        for (name, penalty) in
+            [("presence_penalty", extras.presence), ("frequency_penalty", extras.frequency)]
+        {
+            ensure!(penalty.is_finite(), "{name}: found {penalty}, expected a number");
+        }
+        let shaper = Shaper::new(extras, prompt.len());
         let id = self.next_id;
         self.next_id += 1;
         let mut sequence = Sequence::new(id, request, self.context);
+        sequence.sampler.shape(shaper);
         sequence.record = self.records.is_some().then(|| Record::new(self.now()));
         self.waiting.push_back(sequence);
         Ok(id)
@@ -213,6 +232,12 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.records.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
+    /// How probable the tokens of the last step were, of the requests that want to know: each as
+    /// its [`Event::Token`] came.
+    pub fn take_chosen(&mut self) -> Vec<(RequestId, Chosen)> {
+        std::mem::take(&mut self.chosen)
+    }
+
     /// What answers the rows.
     #[must_use]
     pub fn pass(&self) -> &P {
@@ -241,6 +266,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// One forward pass for all requests that have a place, with those that it lets in. Tells what
     /// became of each; does nothing if there is nothing to do.
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
+        self.chosen.clear();
         self.record_ends();
         self.retire(on_event);
         let before = self.running.len();
@@ -349,6 +375,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             if sequence.accept(token, completes) {
                 if let Some(record) = &mut sequence.record {
                     record.token(now);
+                }
+                if let Some(chosen) = sequence.sampler.take_chosen() {
+                    self.chosen.push((sequence.id, chosen));
                 }
                 on_event(Event::Token { id: sequence.id, token });
             }

@@ -4,12 +4,13 @@
 //! an answer), `slots` (who has which place in the cache), `engine` (the loop around them);
 //! `scheduler` (whose rows go into a step), `timeline` (how long requests wait); and what is
 //! provided: `room` (what the engine asks of a cache), `pass` (what it asks of a model), `sampler`
-//! (how tokens are chosen).
+//! (how tokens are chosen), `extras` (what else a request may ask for).
 
 pub mod accept;
 pub mod draft_length;
 pub mod drafter;
 pub mod engine;
+pub mod extras;
 pub mod lookup;
 pub mod pace;
 pub mod paged;

@@ -69,9 +69,8 @@ impl Shaper {
         let sum: f64 = logits.iter().map(|&x| f64::from(x - max).exp()).sum();
         let logprob = |id: u32| (f64::from(logits[id as usize] - max) - sum.ln()) as f32;
         let mut ids: Vec<u32> = (0..logits.len() as u32).collect();
-        let order = |&a: &u32, &b: &u32| {
-            logits[b as usize].total_cmp(&logits[a as usize]).then(a.cmp(&b))
-        };
+        let order =
+            |&a: &u32, &b: &u32| logits[b as usize].total_cmp(&logits[a as usize]).then(a.cmp(&b));
         let top = top.min(ids.len());
         if top > 0 && top < ids.len() {
             ids.select_nth_unstable_by(top - 1, order);
