@@ -7,7 +7,7 @@ use tiny_llm_cli::Settings;
 
 use crate::{
     client::{Connection, ask, get, metric, post},
-    engine::{QUEUE, ROWS, settings, start},
+    engine::{QUEUE, ROWS, settings, start, until},
 };
 
 const LONG: &str = r#"{"model":"m","prompt":"a","max_tokens":90000}"#;
@@ -66,7 +66,9 @@ fn past_the_queue_there_is_no_place_until_one_is_free() {
         clients.push(client);
     }
     server.until("all places are taken", |seen| (seen.rows, seen.waiting) == (ROWS, QUEUE));
-    assert_eq!(metric(server.address, "tiny_llm_requests_waiting"), QUEUE as f64);
+    until("the metrics say so", || {
+        metric(server.address, "tiny_llm_requests_waiting") == QUEUE as f64
+    });
     let short = json!({"model": "m", "prompt": "a", "max_tokens": 1});
     let answer = ask(server.address, "/v1/completions", &short);
     answer.is_error(429, None, Some("queue_full"));
