@@ -157,6 +157,21 @@ fn task_1_softmax_whatever_the_size() {
 }
 
 #[test]
+fn task_1_softmax_of_any_shape() {
+    let x = random(20, &[1, 5]);
+    let expected = softmax(&x).index_axis_move(Axis(0), 0);
+    let row = x.index_axis_move(Axis(0), 0);
+    let found = assert_accepts("softmax of a single row [5]", || softmax(&row));
+    let property = "a row alone is what it is among others";
+    assert_agrees("softmax of a single row [5]", &found, &expected, 1e-6, property);
+    for shape in [&[0, 3][..], &[3, 0], &[2, 0, 4], &[0]] {
+        let what = format!("softmax of x {shape:?}, in which there are no numbers");
+        let found = assert_accepts(&what, || softmax(&Tensor::zeros(shape)));
+        assert_eq!(found.shape(), shape, "{what}: the shape of the result");
+    }
+}
+
+#[test]
 fn task_1_softmax_passes_a_nan_on() {
     let y = softmax(&tensor(&[1, 3], vec![1.0, f32::NAN, 2.0]));
     assert!(
@@ -233,6 +248,17 @@ fn task_1_linear_in_any_layout() {
 fn task_1_linear_refuses_a_weight_of_another_width() {
     let (x, weight) = (random(5, &[2, 3]), random(6, &[3, 4]));
     assert_panics("linear: x [2, 3], weight [3, 4]", || linear(&x, &weight, None));
+    // Also where one of the two would broadcast.
+    let (x, weight) = (random(5, &[2, 1]), random(6, &[3, 4]));
+    assert_panics("linear: x [2, 1], weight [3, 4]", || linear(&x, &weight, None));
+    let (x, weight) = (random(5, &[2, 4]), random(6, &[3, 1]));
+    assert_panics("linear: x [2, 4], weight [3, 1]", || linear(&x, &weight, None));
+}
+
+#[test]
+fn task_1_linear_refuses_a_single_axis() {
+    let (x, weight) = (random(5, &[4]), random(6, &[3, 4]));
+    assert_panics("linear: x [4], which has one axis, weight [3, 4]", || linear(&x, &weight, None));
 }
 
 #[test]
@@ -368,6 +394,51 @@ fn task_2_attention_over_one_visible_key_is_its_value() {
     );
 }
 
+/// Of a single key, too, a query may see nothing.
+#[test]
+fn task_2_attention_over_one_key_that_some_do_not_see() {
+    let (q, k, v) = (random(10, &[3, 8]), random(11, &[1, 8]), random(12, &[1, 8]));
+    let mask = tensor(&[3, 1], vec![0.0, OFF, 0.0]);
+    let expected = Tensor::from_shape_fn(vec![3, 8], |at| [1.0, 0.0, 1.0][at[0]] * v[[0, at[1]]]);
+    compare(
+        "three queries and one key, which the second query does not see",
+        &scaled_dot_product_attention(&q, &k, &v, None, Some(&mask)),
+        &expected,
+        0.0,
+    )
+    .unwrap_or_else(|text| {
+        panic!(
+            "{text}\n  a query that sees the one key gets its value, one that does not gets zeros"
+        )
+    });
+}
+
+/// As arrays broadcast: axes are counted from the right, and one that is missing or 1 stands for all.
+#[test]
+fn task_2_attention_mask_of_any_shape_that_broadcasts() {
+    let (q, k, v) =
+        (random(43, &[2, 4, 3, 8]), random(44, &[2, 4, 5, 8]), random(45, &[2, 4, 5, 8]));
+    for shape in
+        [&[5][..], &[1, 5], &[3, 1], &[1, 1], &[4, 3, 5], &[4, 1, 5], &[2, 1, 3, 5], &[2, 4, 3, 5]]
+    {
+        let mask = random(46, shape);
+        let full = mask.broadcast(IxDyn(&[2, 4, 3, 5])).expect("it broadcasts").to_owned();
+        let attend = |mask| scaled_dot_product_attention(&q, &k, &v, None, Some(mask));
+        let what = format!(
+            "attention of q [2, 4, 3, 8] over 5 keys with a mask {shape:?}, compared with the same \
+             mask written out as [2, 4, 3, 5]"
+        );
+        let found = assert_accepts(&what, || attend(&mask));
+        assert_agrees(
+            &what,
+            &found,
+            &attend(&full),
+            1e-5,
+            "a mask broadcasts to the scores [..., L, S], axes counted from the right",
+        );
+    }
+}
+
 #[test]
 fn task_2_attention_averages_when_all_keys_are_equal() {
     let (q, k, v) = (random(15, &[2, 8]), random(13, &[1, 8]), random(14, &[5, 8]));
@@ -391,6 +462,10 @@ fn task_2_attention_in_any_layout() {
         assert_any_layout("attention with q", &q, 1e-5, |q| attend(q, &k, &v, None, None));
         assert_any_layout("attention with k", &k, 1e-5, |k| attend(&q, k, &v, None, None));
         assert_any_layout("attention with v", &v, 1e-5, |v| attend(&q, &k, v, None, None));
+        let mask = random(46, &[2, 3, 5]);
+        assert_any_layout("attention with a mask", &mask, 1e-5, |mask| {
+            attend(&q, &k, &v, None, Some(mask))
+        });
     });
 }
 
@@ -484,6 +559,39 @@ fn task_3_heads_merge_side_by_side() {
 }
 
 #[test]
+fn task_3_heads_in_any_layout() {
+    assert_any_layout("split_heads", &random(21, &[2, 3, 8]), 0.0, |x| split_heads(x, 4));
+    assert_any_layout("merge_heads", &random(22, &[2, 4, 3, 2]), 0.0, merge_heads);
+}
+
+#[test]
+fn task_3_multi_head_attention_in_any_layout() {
+    let layer = MultiHeadAttention {
+        n_heads: 2,
+        q_proj: random(31, &[8, 6]),
+        k_proj: random(32, &[8, 6]),
+        v_proj: random(33, &[8, 6]),
+        o_proj: random(34, &[6, 8]),
+    };
+    let query = random(35, &[2, 3, 6]);
+    let (key, value) = (random(36, &[2, 5, 6]), random(37, &[2, 5, 6]));
+    resting_on(&[parts::SOFTMAX, parts::ATTENTION, parts::HEADS], || {
+        assert_any_layout("multi-head attention with a query", &query, 1e-5, |query| {
+            layer.forward(query, &key, &value, None)
+        });
+        assert_any_layout("multi-head attention with a key", &key, 1e-5, |key| {
+            layer.forward(&query, key, &value, None)
+        });
+        assert_any_layout("multi-head attention with a value", &value, 1e-5, |value| {
+            layer.forward(&query, &key, value, None)
+        });
+        assert_any_layout("multi-head attention with a mask", &random(38, &[3, 5]), 1e-5, |mask| {
+            layer.forward(&query, &key, &value, Some(mask))
+        });
+    });
+}
+
+#[test]
 fn task_3_multi_head_attention_across_two_sequences() {
     check_multi_head("cross");
 }
@@ -523,6 +631,34 @@ fn task_3_multi_head_attention_does_not_depend_on_the_order_of_keys() {
     let found = multi_head(&case).forward(&case.tensor("query"), &key, &value, None);
     let what = "task_3_multi_head/cross, with keys and values both in the order 3, 1, 4, 0, 2";
     assert_close(what, &found, &case.tensor("output"), case.tolerance("output"));
+}
+
+#[test]
+fn task_3_multi_head_attention_with_a_mask_of_any_shape_that_broadcasts() {
+    let layer = MultiHeadAttention {
+        n_heads: 4,
+        q_proj: random(31, &[8, 6]),
+        k_proj: random(32, &[8, 6]),
+        v_proj: random(33, &[8, 6]),
+        o_proj: random(34, &[6, 8]),
+    };
+    let query = random(35, &[2, 3, 6]);
+    let (key, value) = (random(36, &[2, 5, 6]), random(37, &[2, 5, 6]));
+    for shape in [&[4, 3, 5][..], &[4, 1, 5], &[1, 3, 5], &[3, 5], &[1, 5], &[5], &[2, 1, 3, 5]] {
+        let mask = random(38, shape);
+        let full = mask.broadcast(IxDyn(&[2, 4, 3, 5])).expect("it broadcasts").to_owned();
+        let what = format!(
+            "multi-head attention of four heads with a mask {shape:?}, compared with the same mask \
+             written out as [B, H, L, S] = [2, 4, 3, 5]"
+        );
+        let property = "axes are counted from the right: the last are L and S, before them H, then \
+                        B, and one that is missing or 1 stands for all";
+        resting_on(&[parts::SOFTMAX, parts::ATTENTION, parts::HEADS], || {
+            let attend = |mask| layer.forward(&query, &key, &value, Some(mask));
+            let found = assert_accepts(&what, || attend(&mask));
+            assert_agrees(&what, &found, &attend(&full), 1e-5, property);
+        });
+    }
 }
 
 /// Weights that change nothing, so that each head returns its part of the one value that is seen.

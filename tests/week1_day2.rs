@@ -13,7 +13,9 @@ use tiny_llm_formats::{
     tensor::{reshape, swap_axes, tensor, transpose},
 };
 use tiny_llm_harness::{
-    check::{assert_agrees, assert_any_layout, assert_close, assert_panics, compare},
+    check::{
+        assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_panics, compare,
+    },
     fixtures::{Case, Fixtures, random},
 };
 
@@ -101,6 +103,43 @@ fn task_1_tables_begin_without_a_turn() {
         &found,
         &tensor(&[4], vec![1.0, 1.0, 0.0, 0.0]),
         0.0,
+    );
+}
+
+#[test]
+fn task_1_inverse_frequencies_of_no_pairs() {
+    let found =
+        assert_accepts("inverse_frequencies(0, 10000)", || inverse_frequencies(0, 10_000.0));
+    assert!(found.is_empty(), "inverse_frequencies(0, 10000): found {found:?}, expected none");
+}
+
+#[test]
+fn task_1_tables_of_other_frequencies() {
+    // As two models of one size have them, or a model whose angles are scaled.
+    let first = RopeTables::new(&[1.0, 0.1], 5);
+    let second = RopeTables::new(&[0.5, 0.01], 5);
+    let again = RopeTables::new(&[1.0, 0.1], 5);
+    for (what, tables, thetas) in [
+        ("the first tables", &first, [1.0, 0.1]),
+        ("tables of as many pairs and positions, with other frequencies", &second, [0.5, 0.01]),
+        ("tables of the first frequencies again", &again, [1.0, 0.1]),
+    ] {
+        let expected = Tensor::from_shape_fn(vec![5, 2], |at| (at[0] as f32 * thetas[at[1]]).cos());
+        compare(what, &tables.cos, &expected, 1e-6).unwrap_or_else(|text| {
+            panic!("{text}\n  cos of p · θ, whatever frequencies an earlier call was given")
+        });
+    }
+}
+
+#[test]
+fn task_1_tables_of_no_positions() {
+    let tables = assert_accepts("tables of two frequencies for positions 0..0", || {
+        RopeTables::new(&[1.0, 0.1], 0)
+    });
+    assert_eq!(
+        (tables.cos.shape(), tables.sin.shape()),
+        (&[0, 2][..], &[0, 2][..]),
+        "tables for no positions: shapes of cos and sin, [P, D/2]"
     );
 }
 
@@ -468,6 +507,20 @@ fn task_4_positions_in_any_layout() {
     assert_any_layout("rope_at_positions", &random(35, &[2, 3, 4, 8]), 0.0, |x| {
         rope_at_positions(x, &tables, &positions, RopeForm::HalfSplit)
     });
+    // Neighbours in memory are those below each other, as where a batch was put together by columns.
+    let columns = positions.t().as_standard_layout().into_owned().reversed_axes();
+    let x = random(36, &[2, 3, 4, 8]);
+    for form in [RopeForm::HalfSplit, RopeForm::Interleaved] {
+        let what = format!("{form:?}, with positions [2, 4] that lie column by column in memory");
+        let found = assert_accepts(&what, || rope_at_positions(&x, &tables, &columns, form));
+        assert_agrees(
+            &what,
+            &found,
+            &rope_at_positions(&x, &tables, &positions, form),
+            0.0,
+            "row l of sequence b stands at positions[b, l], wherever that lies in memory",
+        );
+    }
 }
 
 #[test]
@@ -475,6 +528,13 @@ fn task_4_permutation_moves_rows_within_their_head() {
     let fixtures = fixtures();
     let case = fixtures.case("task_4_permutation/rows");
     case.check("output", &half_split_to_interleaved(&case.tensor("weight"), case.count("n_heads")));
+}
+
+#[test]
+fn task_4_permutation_in_any_layout() {
+    assert_any_layout("half_split_to_interleaved", &random(38, &[3 * 8, 5]), 0.0, |weight| {
+        half_split_to_interleaved(weight, 3)
+    });
 }
 
 #[test]

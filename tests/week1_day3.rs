@@ -164,7 +164,19 @@ fn task_1_grouped_mask_with_rows_that_see_nothing() {
 fn task_1_grouped_mask_of_any_shape_that_broadcasts() {
     let (q, k, v) =
         (random(43, &[2, 6, 3, 4]), random(44, &[2, 2, 5, 4]), random(45, &[2, 2, 5, 4]));
-    for shape in [&[6, 3, 5][..], &[1, 3, 5], &[6, 1, 5], &[1, 6, 3, 5], &[2, 1, 3, 5], &[5]] {
+    for shape in [
+        &[6, 3, 5][..],
+        &[1, 3, 5],
+        &[6, 1, 5],
+        &[1, 6, 3, 5],
+        &[2, 1, 3, 5],
+        &[5],
+        &[1, 5],
+        &[3, 1],
+        &[3, 5],
+        &[2, 1, 1, 5],
+        &[2, 6, 1, 5],
+    ] {
         let mask = random(46, shape);
         let full = mask.broadcast(IxDyn(&[2, 6, 3, 5])).expect("it broadcasts").to_owned();
         resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
@@ -190,6 +202,10 @@ fn task_1_grouped_in_any_layout() {
         assert_any_layout("grouped attention with q", &q, 1e-5, |q| attend(q, &k, &v, None, None));
         assert_any_layout("grouped attention with k", &k, 1e-5, |k| attend(&q, k, &v, None, None));
         assert_any_layout("grouped attention with v", &v, 1e-5, |v| attend(&q, &k, v, None, None));
+        let mask = random(46, &[2, 6, 3, 5]);
+        assert_any_layout("grouped attention with a mask", &mask, 1e-5, |mask| {
+            attend(&q, &k, &v, None, Some(mask))
+        });
     });
 }
 
@@ -328,10 +344,20 @@ fn task_2_causal_mask_whatever_the_size() {
 }
 
 #[test]
+fn task_2_causal_mask_of_no_queries() {
+    for keys in [3, 0] {
+        let call = format!("causal_mask(0, {keys})");
+        let mask = assert_accepts(&call, || causal_mask(0, keys));
+        assert_eq!(mask.shape(), [0, keys], "the shape of {call}, [L, S]");
+    }
+}
+
+#[test]
 fn task_2_causal_mask_refuses_more_queries_than_keys() {
     assert_panics("causal_mask(4, 3), where 4 queries cannot be the last of 3 positions", || {
         causal_mask(4, 3)
     });
+    assert_panics("causal_mask(1, 0), a query of no positions", || causal_mask(1, 0));
 }
 
 // Day 1's masked attention is part of these two, but after the mask, whose task it is.
@@ -434,6 +460,50 @@ fn task_3_layer_prefix_is_the_prefix_of_the_layer() {
         case.tolerance("output"),
         "behind a causal mask a row does not depend on those after it",
     );
+}
+
+#[test]
+fn task_3_layer_in_any_layout() {
+    let (x, mask) = (random(51, &[2, 3, 8]), random(52, &[3, 3]));
+    let layer = plain_layer(4, 2);
+    resting_on(&parts::OF_A_LAYER, || {
+        assert_any_layout("a layer", &x, 1e-5, |x| layer.forward(x, Some(&mask)));
+        assert_any_layout("a layer with a mask", &mask, 1e-5, |mask| layer.forward(&x, Some(mask)));
+    });
+}
+
+/// Axes of a mask are counted from the right, and one that is missing or 1 stands for all.
+#[test]
+fn task_3_layer_with_a_mask_of_any_shape_that_broadcasts() {
+    let x = random(51, &[2, 3, 8]);
+    let layer = plain_layer(4, 2);
+    for shape in [
+        &[3][..],
+        &[1, 3],
+        &[3, 3],
+        &[4, 3, 3],
+        &[4, 1, 3],
+        &[2, 1, 1, 3],
+        &[2, 1, 3, 3],
+        &[2, 4, 3, 3],
+    ] {
+        let mask = random(52, shape);
+        let full = mask.broadcast(IxDyn(&[2, 4, 3, 3])).expect("it broadcasts").to_owned();
+        let what = format!(
+            "a layer of four query heads with a mask {shape:?}, compared with the same mask written \
+             out as [B, H_q, L, L] = [2, 4, 3, 3]"
+        );
+        resting_on(&parts::OF_A_LAYER, || {
+            let found = assert_accepts(&what, || layer.forward(&x, Some(&mask)));
+            assert_agrees(
+                &what,
+                &found,
+                &layer.forward(&x, Some(&full)),
+                1e-5,
+                "a mask counts for all that it does not tell apart",
+            );
+        });
+    }
 }
 
 /// A layer that projects nothing and turns nothing.

@@ -10,7 +10,10 @@ use tiny_llm_formats::{
     tensor::{reshape, tensor},
 };
 use tiny_llm_harness::{
-    check::{assert_accepts, assert_any_layout, assert_close, assert_panics, compare, resting_on},
+    check::{
+        assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_panics, compare,
+        resting_on,
+    },
     fixtures::{Case, Fixtures, random},
 };
 
@@ -108,6 +111,22 @@ fn task_1_rms_norm_in_any_layout() {
 }
 
 #[test]
+fn task_1_rms_norm_of_any_shape() {
+    let norm = RmsNorm { weight: random(55, &[8]), eps: 1e-6 };
+    let x = random(56, &[1, 8]);
+    let expected = norm.forward(&x).index_axis_move(Axis(0), 0);
+    let row = x.index_axis_move(Axis(0), 0);
+    let found = assert_accepts("RmsNorm of a single row [8]", || norm.forward(&row));
+    let property = "`...` stands for any axes, or none: a row alone is what it is among others";
+    assert_agrees("RmsNorm of a single row [8]", &found, &expected, 1e-6, property);
+    for shape in [&[0, 8][..], &[2, 0, 8]] {
+        let what = format!("RmsNorm of x {shape:?}, in which there are no rows");
+        let found = assert_accepts(&what, || norm.forward(&Tensor::zeros(shape)));
+        assert_eq!(found.shape(), shape, "{what}: the shape of the result");
+    }
+}
+
+#[test]
 fn task_1_rms_norm_whatever_the_size() {
     let (rows, width) = (130, 300);
     let weight = Tensor::from_shape_fn(vec![width], |at| at[0] as f32 - 149.5);
@@ -186,6 +205,16 @@ fn task_2_silu_reaches_to_the_end_of_f32() {
 #[test]
 fn task_2_silu_in_any_layout() {
     assert_any_layout("silu", &random(57, &[2, 3, 5]), 0.0, silu);
+}
+
+#[test]
+fn task_2_silu_of_any_shape() {
+    for shape in [&[][..], &[1], &[0], &[2, 0], &[2, 1, 3, 1]] {
+        let (what, x) = (format!("silu of x {shape:?}"), Tensor::from_elem(shape, 100.0));
+        let found = assert_accepts(&what, || silu(&x));
+        let property = "every element by itself, and silu(100) is 100 in f32";
+        assert_agrees(&what, &found, &x, 0.0, property);
+    }
 }
 
 #[test]
@@ -296,6 +325,19 @@ fn task_3_swiglu_treats_every_row_alike() {
             case.tolerance("output"),
         );
     }
+}
+
+#[test]
+fn task_3_swiglu_in_any_layout() {
+    let weights = [(1, [7, 6]), (2, [7, 6]), (3, [6, 7])];
+    let [gate_proj, up_proj, down_proj] = weights.map(|(seed, shape)| random(seed, &shape));
+    let mlp = SwiGlu { gate_proj, up_proj, down_proj };
+    resting_on(&[parts::SOFTMAX, parts::SILU], || {
+        assert_any_layout("SwiGlu", &random(58, &[2, 3, 6]), 1e-5, |x| mlp.forward(x));
+        assert_any_layout("SwiGlu with a down_proj", &mlp.down_proj, 1e-5, |down_proj| {
+            SwiGlu { down_proj: down_proj.clone(), ..mlp.clone() }.forward(&random(58, &[3, 6]))
+        });
+    });
 }
 
 #[test]

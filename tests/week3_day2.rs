@@ -129,7 +129,23 @@ fn task_1_the_budget_is_kept_and_used() {
 #[test]
 fn task_2_whoever_waited_longest() {
     let d = decoding;
-    let cases: [Shares<'_>; 8] = [
+    // In the engine each has one token left; whose turn it is does not depend on that.
+    let many = |waited, left| Load { left, ..decoding(waited) };
+    let cases: [Shares<'_>; 10] = [
+        (
+            "the oldest, whatever is left",
+            &[many(1, 1), many(1, 3), many(1, 2)],
+            1,
+            &[0; 3],
+            &[1, 0, 0],
+        ),
+        (
+            "the one that has waited, whatever is left",
+            &[many(0, 9), many(2, 1)],
+            1,
+            &[0; 2],
+            &[0, 1],
+        ),
         ("rows for all", &[d(0), d(0), d(0)], 3, &[0, 0, 0], &[1, 1, 1]),
         ("more rows than requests", &[d(0), d(0)], 5, &[0, 0], &[1, 1]),
         ("the oldest, if all have waited alike", &[d(2), d(2), d(2)], 2, &[0; 3], &[1, 1, 0]),

@@ -1,6 +1,6 @@
 //! `course/curriculum.toml`: the single list of weeks, days and tasks.
 
-use std::{fmt, path::Path};
+use std::{fmt, fs, path::Path};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -105,6 +105,20 @@ impl Day {
     /// `week1_day3`: the name of the test target, of its file, and of the oracle's module.
     pub fn module(&self) -> String {
         self.feature.replace('-', "_")
+    }
+
+    /// The files of the day's tests: `tests/week2_day1.rs` and, where one file would be too long,
+    /// those of `tests/week2_day1/`, one for each task.
+    pub fn test_files(&self, root: &Path) -> Vec<String> {
+        let folder = format!("tests/{}", self.module());
+        let entries = fs::read_dir(root.join(&folder)).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut of_tasks: Vec<String> = names
+            .filter(|name| name.ends_with(".rs"))
+            .map(|name| format!("{folder}/{name}"))
+            .collect();
+        of_tasks.sort();
+        [vec![format!("{folder}.rs")], of_tasks].concat()
     }
 
     /// The day's tasks in the order in which they are offered: a twin for this machine's processor

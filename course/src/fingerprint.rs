@@ -5,7 +5,7 @@
 //! - the learner's files that the curriculum lists for the tasks up to and including this one, with
 //!   the bodies of functions of *later* tasks left out: work on task 3 does not touch the verdict
 //!   on task 1 in the same file;
-//! - the day's test file.
+//! - the day's test files.
 //!
 //! Line ends are `\n`. The hash is spelt out here because a standard library's may change from one
 //! version to the next.
@@ -33,7 +33,7 @@ pub(crate) fn all(root: &Path, curriculum: &Curriculum) -> HashMap<TaskId, Strin
     let (mut files, mut all): (Vec<(&str, Vec<Piece>)>, _) = (Vec::new(), HashMap::new());
     let mut order = 0;
     for day in curriculum.days() {
-        let tests = read(&format!("tests/{}.rs", day.module()));
+        let tests: String = day.test_files(root).iter().map(|path| read(path)).collect();
         for (id, task) in day.tasks() {
             if !files.iter().any(|(path, _)| *path == task.file) {
                 let of_file = owners
@@ -150,6 +150,7 @@ mod tests {
             ("src/week1/b.rs", B),
             ("tests/week1_day1.rs", "fn task_1_a() {}\n"),
             ("tests/week1_day2.rs", "fn task_1_b() {}\n"),
+            ("tests/week1_day2/task_1.rs", "fn task_1_c() {}\n"),
         ];
         for (path, text) in files {
             write(root.path(), path, text);
@@ -182,6 +183,7 @@ mod tests {
         assert_eq!(changed("src/week1/b.rs", "    3\n", "    4\n"), [3]);
         assert_eq!(changed("tests/week1_day1.rs", "a", "b"), [1, 2]);
         assert_eq!(changed("tests/week1_day2.rs", "b", "c"), [3]);
+        assert_eq!(changed("tests/week1_day2/task_1.rs", "c", "d"), [3]);
         assert_eq!(changed("src/week1/a.rs", "\n", "\r\n"), [0; 0], "line ends are git's");
     }
 }

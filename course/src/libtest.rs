@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The tests of one run.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Name → whether it passed. Tests that are ignored, as on another kind of processor, are not
+    /// Name, without its modules → whether it passed. Tests that are ignored, as on another kind of processor, are not
     /// among them.
     pub passed: BTreeMap<String, bool>,
     /// Names with more than one verdict: something other than the test runner wrote such a line.
@@ -25,7 +25,7 @@ impl Report {
             if let Some(name) =
                 line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----"))
             {
-                section = Some(name);
+                section = Some(own_name(name));
             } else if line.starts_with("test result: ") {
                 section = None;
                 report.closing.push(line.to_owned());
@@ -38,7 +38,7 @@ impl Report {
             } else if let Some((name, verdict)) =
                 line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... "))
             {
-                let name = name.trim_end_matches(" - should panic").to_owned();
+                let name = own_name(name.trim_end_matches(" - should panic")).to_owned();
                 if verdict.starts_with("ignored") {
                     continue;
                 }
@@ -62,6 +62,22 @@ impl Report {
         lines.next()?;
         lines.next()
     }
+}
+
+/// A test's name without the modules that it stands in, which say only in which file it is:
+/// `task_2::task_2_rejects_an_odd_head` → `task_2_rejects_an_odd_head`.
+pub fn own_name(name: &str) -> &str {
+    name.rsplit_once("::").map_or(name, |(_, own)| own)
+}
+
+/// The names of the tests of tasks in a file's text, from top to bottom.
+pub fn tests_of_tasks(text: &str) -> impl Iterator<Item = &str> {
+    let names = text.lines().filter_map(|line| {
+        let line = line.trim();
+        let function = line.strip_prefix("pub(super) ").unwrap_or(line).strip_prefix("fn ")?;
+        function.split_once('(').map(|(name, _)| name)
+    });
+    names.filter(|name| task_of_test(name).is_some())
 }
 
 /// `task_2_rejects_an_odd_head` → 2.
@@ -109,7 +125,22 @@ test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
         assert_eq!(report.closing.len(), 1);
         assert!(report.repeated.is_empty());
         assert!(Report::parse("test a ... ok\ntest a ... ok\n").repeated.contains("a"));
+        let modules = Report::parse(&TEXT.replace("task_2_scales", "task_2::task_2_scales"));
+        assert_eq!(modules.passed, report.passed, "a test's name is the same in any file");
+        assert_eq!(modules.first_panic("task_2_scales"), report.first_panic("task_2_scales"));
         let ignored = Report::parse("test a ... ok\ntest b ... ignored, for 64-bit Arm\n");
         assert_eq!(ignored.passed.len(), 1, "what did not run has neither passed nor failed");
+    }
+
+    #[test]
+    fn tests_are_found_in_a_files_text() {
+        let text = "fn helper() {}\n#[test]\nfn task_2_b() {}\n    #[test]\n    fn task_1_a() {\n    \
+                    }\n#[test]\npub(super) fn task_2_a() {}\nfn task_x() {}\n// fn task_1_no() {}\n";
+        let found: Vec<&str> = tests_of_tasks(text).collect();
+        assert_eq!(found, ["task_2_b", "task_1_a", "task_2_a"]);
+        assert_eq!(
+            ["task_2::task_2_b", "task_2_b", "a::b::c"].map(own_name),
+            ["task_2_b", "task_2_b", "c"]
+        );
     }
 }

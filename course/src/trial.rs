@@ -7,7 +7,7 @@ use crate::{
     explain::{self, Failure},
     ink::Ink,
     judge::{Judged, Verdict},
-    libtest::task_of_test,
+    libtest::{task_of_test, tests_of_tasks},
     record::{Record, Run},
 };
 
@@ -33,11 +33,11 @@ pub(crate) struct TaskTrial<'a> {
 impl<'a> Trial<'a> {
     /// Sorts a run's tests by task. `only` is the task that was asked for; without it the day was.
     pub(crate) fn new(root: &Path, day: &'a Day, only: Option<usize>, judged: Judged) -> Self {
-        let order = tests_in_order(
-            &fs::read_to_string(root.join(format!("tests/{}.rs", day.module())))
-                .unwrap_or_default(),
-        );
-        let place = |name: &str| order.iter().position(|test| test == name).unwrap_or(usize::MAX);
+        let files = day.test_files(root);
+        let texts: String =
+            files.iter().filter_map(|file| fs::read_to_string(root.join(file)).ok()).collect();
+        let order: Vec<&str> = tests_of_tasks(&texts).collect();
+        let place = |name: &str| order.iter().position(|test| *test == name).unwrap_or(usize::MAX);
         // Of a whole day, those that this machine's processor runs.
         let chosen = day
             .tasks()
@@ -246,14 +246,6 @@ impl<'a> Trial<'a> {
         }
         text
     }
-}
-
-/// The names of the tests in a test file, from top to bottom.
-fn tests_in_order(text: &str) -> Vec<String> {
-    let names = text.lines().filter_map(|line| {
-        line.trim().strip_prefix("fn ")?.split_once('(').map(|(name, _)| name.to_owned())
-    });
-    names.filter(|name| task_of_test(name).is_some()).collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use crate::{
     curriculum::{self, Curriculum, Day},
     hint,
-    libtest::task_of_test,
+    libtest::{task_of_test, tests_of_tasks},
     stubs,
 };
 
@@ -138,8 +138,16 @@ fn test_functions(root: &Path, day: &Day, problems: &mut Vec<String>) {
         problems.push(format!("{path}: missing"));
         return;
     };
-    let tested: BTreeSet<usize> =
-        text.lines().filter_map(|line| task_of_test(line.trim().strip_prefix("fn ")?)).collect();
+    let mut tested = BTreeSet::new();
+    for file in day.test_files(root) {
+        // A file that is no module is never compiled, and its tests never run.
+        let module = file.trim_start_matches("tests/");
+        if file != path && !text.contains(&format!("#[path = {module:?}]\nmod ")) {
+            problems.push(format!("{path}: {module} is none of its modules"));
+        }
+        let text = fs::read_to_string(root.join(&file)).unwrap_or_default();
+        tested.extend(tests_of_tasks(&text).filter_map(task_of_test));
+    }
     for task in &day.tasks {
         if !tested.contains(&task.number) {
             problems.push(format!("{path}: no test named task_{}_…", task.number));
@@ -214,7 +222,8 @@ required-features = ["week1-day2"]
         for (path, text) in [
             ("Cargo.toml", MANIFEST),
             ("tests/week1_day1.rs", "fn task_1_counts() {}\nfn task_2_counts() {}\n"),
-            ("tests/week1_day2.rs", "    fn task_1_counts() {}\n"),
+            ("tests/week1_day2.rs", "#[path = \"week1_day2/task_1.rs\"]\nmod task_1;\n"),
+            ("tests/week1_day2/task_1.rs", "    fn task_1_counts() {}\n"),
             ("tests/start_here.rs", "feature = \"week1-day1\", feature = \"week1-day2\""),
             ("tests/fresh/week1_day1.rs", "\nfn task_1() {}\nfn task_2() {}\n"),
             ("tests/fresh/week1_day2.rs", "\nfn task_1() {}\n"),
@@ -285,6 +294,12 @@ required-features = ["week1-day2"]
                 "task_2",
                 "task_3",
                 "tests/week1_day1.rs: tests named task_3_…, but week1-day1 has 2 tasks",
+            ),
+            (
+                "tests/week1_day2.rs",
+                "mod task_1;",
+                "",
+                "tests/week1_day2.rs: week1_day2/task_1.rs is none of its modules",
             ),
             (
                 "tests/start_here.rs",

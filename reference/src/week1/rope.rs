@@ -23,7 +23,7 @@ pub fn inverse_frequencies(head_dim: usize, base: f32) -> Vec<f32> {
         head_dim.is_multiple_of(2),
         "RoPE turns pairs, so the head size must be even; it is {head_dim}"
     );
-    // In f64: the power is taken once per model, and its error would grow with the position.
+    // In f64: an error in the power grows with the position, and it is taken once per model.
     (0..head_dim / 2)
         .map(|i| f64::from(base).powf(-2.0 * i as f64 / head_dim as f64) as f32)
         .collect()

@@ -157,7 +157,8 @@ impl Workshop<'_> {
         for entry in fs::read_dir(&tests).context("tests/ cannot be listed")? {
             let path = entry?.path();
             let program = path.extension().is_some_and(|extension| extension == "rs");
-            if program || path.join("mod.rs").is_file() || path.ends_with("fresh") {
+            let of_program = path.with_extension("rs").is_file();
+            if program || of_program || path.join("mod.rs").is_file() || path.ends_with("fresh") {
                 seen.push((path.clone(), path));
             }
         }

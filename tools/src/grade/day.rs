@@ -17,7 +17,10 @@ use super::{
     limited::{Ended, Limits},
     verdict::{Test, Verdict, alone, together},
 };
-use crate::{curriculum::Day, libtest::task_of_test};
+use crate::{
+    curriculum::Day,
+    libtest::{own_name, task_of_test},
+};
 
 /// Bytes of a submission's output that are kept.
 const LOG_LIMIT: usize = 1 << 20;
@@ -125,7 +128,8 @@ impl Run<'_> {
         let budget = (self.limits.time / 4).max(Duration::from_secs(1));
         let (mut tests, mut duration) = (Vec::new(), Duration::ZERO);
         let mut spent: BTreeMap<Option<usize>, Duration> = BTreeMap::new();
-        for name in expected {
+        for path in expected {
+            let name = own_name(path);
             let spent = spent.entry(task_of_test(name)).or_default();
             let limits = Limits { time: budget.saturating_sub(*spent), ..self.limits };
             let verdict = if limits.time.is_zero() {
@@ -137,7 +141,7 @@ impl Run<'_> {
                 let ended = self.start(
                     &format!("{feature} {name}"),
                     program,
-                    &[name, "--exact", "--test-threads=2"],
+                    &[path, "--exact", "--test-threads=2"],
                     &limits,
                 )?;
                 *spent += ended.duration;
@@ -147,7 +151,7 @@ impl Run<'_> {
                 }
                 alone(&ended, name, &Limits { time: budget, ..limits })
             };
-            tests.push(Test { name: name.clone(), verdict });
+            tests.push(Test { name: name.to_owned(), verdict });
         }
         Ok((tests, duration))
     }
@@ -181,8 +185,10 @@ impl Run<'_> {
 /// A day whose tests cannot run at all.
 pub(super) fn not_run(feature: &str, expected: &[String], reason: &str) -> DayResult {
     let first = reason.lines().next().unwrap_or_default();
-    let test =
-        |name: &String| Test { name: name.clone(), verdict: Verdict::NotRun(first.to_owned()) };
+    let test = |path: &String| Test {
+        name: own_name(path).to_owned(),
+        verdict: Verdict::NotRun(first.to_owned()),
+    };
     DayResult {
         feature: feature.to_owned(),
         reason: Some(reason.to_owned()),

@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use crate::{
     curriculum::Day,
+    libtest::own_name,
     process::{self, run_quietly},
 };
 
@@ -135,7 +136,8 @@ impl Image {
 }
 
 impl Image {
-    /// The day's tests, without those on fresh inputs.
+    /// The day's tests, without those on fresh inputs: their names with the modules that they stand
+    /// in, in the order of the names without.
     ///
     /// # Errors
     /// If the reference's program does not list any.
@@ -146,7 +148,7 @@ impl Image {
         let listed = run_quietly(&mut command)?;
         let names = listed.output.lines().filter_map(|line| line.strip_suffix(": test"));
         let mut tests: Vec<String> = names.map(str::to_owned).collect();
-        tests.sort();
+        tests.sort_by(|a, b| own_name(a).cmp(own_name(b)));
         ensure!(!tests.is_empty(), "{} lists no tests: {}", program.display(), listed.text);
         Ok(tests)
     }

@@ -5,7 +5,7 @@
 //! ended, if it crashed, or if something else wrote into its output.
 
 use super::limited::{Ended, Limits};
-use crate::libtest::Report;
+use crate::libtest::{Report, own_name};
 
 /// How one test ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,12 +32,12 @@ pub(super) fn together(ended: &Ended, expected: &[String]) -> Option<Vec<Test>> 
     let report = Report::parse(&ended.stdout);
     let (passed, failed) = counts(&report)?;
     let agree = report.repeated.is_empty()
-        && report.passed.keys().eq(expected.iter())
+        && report.passed.keys().eq(expected.iter().map(|path| own_name(path)))
         && passed == report.passed.values().filter(|passed| **passed).count()
         && passed + failed == expected.len()
         && ended.status?.code() == Some(if failed == 0 { 0 } else { 101 });
-    let test = |name: &String| Test { name: name.clone(), verdict: verdict(&report, name) };
-    agree.then(|| expected.iter().map(test).collect())
+    let test = |name: &str| Test { name: name.to_owned(), verdict: verdict(&report, name) };
+    agree.then(|| expected.iter().map(|path| test(own_name(path))).collect())
 }
 
 /// The verdict of a program that ran one test.
@@ -173,6 +173,14 @@ note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
         ] {
             assert!(together(&ended(&text, code), &names()).is_none(), "{text} {code}");
         }
+        // The program's list says in which files its tests are; a verdict has their names alone.
+        let paths = ["task_2::a", "task_1::b"].map(str::to_owned);
+        let in_files = good.replace("test a", "test task_2::a").replace("test b", "test task_1::b");
+        let tests = together(&ended(&in_files, 0), &paths).unwrap();
+        assert_eq!([&tests[0].name, &tests[1].name], ["a", "b"]);
+        let twice =
+            in_files.replace("test task_1::b ... ok\n", "test task_1::b ... ok\ntest b ... ok\n");
+        assert!(together(&ended(&twice, 0), &paths).is_none());
         let timed_out = Ended { status: None, ..ended(&good, 0) };
         assert!(together(&timed_out, &names()).is_none());
     }

@@ -25,7 +25,7 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use crate::{bank, curriculum::Curriculum, stubs::Generated};
+use crate::{bank, curriculum::Curriculum, libtest::tests_of_tasks, stubs::Generated};
 
 /// Where the hostile ones are.
 const FOLDER: &str = "tests/hostile";
@@ -268,8 +268,7 @@ impl Maker<'_> {
     /// What the test runner prints if all of day 1's tests pass.
     fn report(&self) -> Result<String> {
         let text = fs::read_to_string(self.root.join("tests/week1_day1.rs"))?;
-        let names = text.lines().filter_map(|line| line.strip_prefix("fn task_")?.split_once('('));
-        let mut names: Vec<String> = names.map(|(name, _)| format!("task_{name}")).collect();
+        let mut names: Vec<&str> = tests_of_tasks(&text).collect();
         names.sort();
         let n = names.len();
         let lines: String = names.iter().map(|name| format!("test {name} ... ok\n")).collect();

@@ -1,0 +1,88 @@
+//! Week 1, day 5, task 1: embedding and tied output.
+
+use ndarray::{Array2, Axis};
+use tiny_llm::week1::model::Embedding;
+use tiny_llm_formats::{Tensor, tensor::tensor};
+use tiny_llm_harness::{
+    check::{self, assert_any_layout, assert_panics},
+    fixtures::random,
+};
+
+use super::{fixtures, tokens};
+
+#[test]
+pub(super) fn task_1_embedding() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_1_embedding/two_rows");
+    let embedding = Embedding { weight: case.tensor("weight") };
+    case.check("output", &embedding.forward(&tokens(&case)));
+}
+
+#[test]
+pub(super) fn task_1_as_output() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_1_as_output/signed");
+    let embedding = Embedding { weight: case.tensor("weight") };
+    case.check("output", &embedding.as_output(&case.tensor("x")));
+}
+
+#[test]
+fn task_1_in_any_layout() {
+    // Neighbours in memory are those below each other, as where a batch was put together by
+    // columns.
+    let tokens = ndarray::array![[3u32, 1, 4], [0, 2, 3]];
+    let columns = tokens.t().as_standard_layout().into_owned().reversed_axes();
+    let embedding = Embedding { weight: random(61, &[5, 4]) };
+    let what = "embedding of tokens [2, 3] that lie column by column in memory";
+    let found = check::assert_accepts(what, || embedding.forward(&columns));
+    let property = "row b of the batch is tokens.row(b), wherever it lies in memory";
+    check::assert_agrees(what, &found, &embedding.forward(&tokens), 0.0, property);
+    assert_any_layout("embedding with a table", &embedding.weight, 0.0, |weight| {
+        Embedding { weight: weight.clone() }.forward(&tokens)
+    });
+    assert_any_layout("as_output", &random(62, &[2, 3, 4]), 1e-5, |x| embedding.as_output(x));
+}
+
+#[test]
+fn task_1_embedding_of_no_tokens() {
+    let embedding = Embedding { weight: random(61, &[5, 4]) };
+    for (batch, length) in [(2, 0), (0, 3)] {
+        let what = format!("embedding of tokens [{batch}, {length}]");
+        let tokens = Array2::zeros((batch, length));
+        let found = check::assert_accepts(&what, || embedding.forward(&tokens));
+        assert_eq!(found.shape(), [batch, length, 4], "{what}: the shape of the result");
+    }
+}
+
+#[test]
+fn task_1_a_token_outside_the_vocabulary_is_not_embedded() {
+    let embedding = Embedding { weight: Tensor::zeros(vec![4, 2]) };
+    let inside = embedding.forward(&ndarray::array![[3]]);
+    assert_eq!(inside.shape(), [1, 1, 2]);
+    assert_panics("token 4 of a vocabulary of 4", || embedding.forward(&ndarray::array![[4]]));
+}
+
+#[test]
+fn task_1_a_vocabulary_of_any_size() {
+    let (vocabulary, length) = (70_000, 130);
+    let numbers = Tensor::from_shape_fn(vec![vocabulary, 1], |at| at[0] as f32);
+    let embedding = Embedding { weight: numbers };
+    let tokens = Array2::from_shape_fn((2, length), |(b, l)| (69_999 - 537 * l - b) as u32);
+    let expected = tokens.mapv(|token| token as f32).insert_axis(Axis(2)).into_dyn();
+    check::compare(
+        "embedding of 2 × 130 tokens, whose rows hold their numbers",
+        &embedding.forward(&tokens),
+        &expected,
+        0.0,
+    )
+    .unwrap_or_else(|text| {
+        panic!("{text}\n  token t is row t, of a vocabulary of 70,000 as well: ids have 32 bits")
+    });
+    let logits = embedding.as_output(&tensor(&[1, 2, 1], vec![2.0, -3.0]));
+    let expected =
+        Tensor::from_shape_fn(vec![1, 2, vocabulary], |at| [2.0, -3.0][at[1]] * at[2] as f32);
+    check::compare("as_output of 2 and −3 over the same 70,000 rows", &logits, &expected, 0.0)
+        .unwrap_or_else(|text| {
+            panic!("{text}\n  every token has a logit, of any size, for every row of x")
+        });
+}

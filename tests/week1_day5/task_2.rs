@@ -1,0 +1,121 @@
+//! Week 1, day 5, task 2: transformer block.
+
+use ndarray::Axis;
+use tiny_llm_formats::{Tensor, tensor::tensor};
+use tiny_llm_harness::{
+    check::{self, resting_on},
+    fixtures::random,
+};
+
+use super::{block, check_block, fixtures, parts};
+
+#[test]
+fn task_2_block_whatever_the_size() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_2_block/llama");
+    let whole = block(&case, |_, weight| weight);
+    let (x, mask) = (case.tensor("x"), case.tensor("mask"));
+    resting_on(&parts::OF_A_BLOCK, || {
+        let both = whole.forward(&x, Some(&mask));
+        for b in 0..x.len_of(Axis(0)) {
+            let alone = |x: &Tensor| x.select(Axis(0), &[b]);
+            check::assert_agrees(
+                &format!("sequence {b} alone, compared with the same in its batch"),
+                &whole.forward(&alone(&x), Some(&mask)),
+                &alone(&both),
+                1e-4,
+                "the mask counts for one sequence as for several",
+            );
+        }
+        let off = |part: &'static str| {
+            block(
+                &case,
+                move |name, weight| if name.contains(part) { weight * 0.0 } else { weight },
+            )
+        };
+        let token = x.select(Axis(0), &[0]).select(Axis(1), &[0]);
+        check::assert_agrees(
+            "one token that may not see itself, compared with a block whose o_proj is zeros",
+            &whole.forward(&token, Some(&tensor(&[1, 1], vec![f32::NEG_INFINITY]))),
+            &off("o_proj").forward(&token, None),
+            1e-6,
+            "a query that sees nothing gets zeros from attention: the mask counts for one token too",
+        );
+        let large = &x * 1e5;
+        let nothing = block(&case, |name, weight| {
+            if name.contains("o_proj") || name.contains("down_proj") {
+                weight * 0.0
+            } else {
+                weight
+            }
+        });
+        check::assert_agrees(
+            "100,000 · x through a block whose o_proj and down_proj are zeros, compared with what went in",
+            &nothing.forward(&large, Some(&mask)),
+            &large,
+            0.0,
+            "both parts add nothing, and the residual stream has no bound",
+        );
+    });
+}
+
+#[test]
+fn task_2_block_with_mask_llama() {
+    check_block("llama");
+}
+
+#[test]
+fn task_2_block_with_bias_qwen2() {
+    check_block("qwen2");
+}
+
+#[test]
+fn task_2_block_with_head_norms_qwen3() {
+    check_block("qwen3");
+}
+
+#[test]
+fn task_2_block_in_any_layout() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_2_block/llama");
+    let block = block(&case, |_, weight| weight);
+    let (x, mask) = (case.tensor("x"), case.tensor("mask"));
+    resting_on(&parts::OF_A_BLOCK, || {
+        check::assert_any_layout("a block", &x, 1e-4, |x| block.forward(x, Some(&mask)));
+        check::assert_any_layout("a block with a mask", &mask, 1e-4, |mask| {
+            block.forward(&x, Some(mask))
+        });
+        let length = mask.shape()[mask.ndim() - 1];
+        for shape in [&[length][..], &[1, length], &[x.shape()[0], 1, 1, length]] {
+            let padding = random(71, shape);
+            let full = padding.broadcast(&[length, length][..]);
+            // One that tells sequences apart is written out for each of them.
+            let full = full.or_else(|| padding.broadcast(&[x.shape()[0], 1, length, length][..]));
+            let full = full.expect("it broadcasts").to_owned();
+            let what = format!("a block with a mask {shape:?}, compared with it written out");
+            let found = check::assert_accepts(&what, || block.forward(&x, Some(&padding)));
+            let property = "a mask broadcasts to [B, H_q, L, L], axes counted from the right";
+            check::assert_agrees(&what, &found, &block.forward(&x, Some(&full)), 1e-4, property);
+        }
+    });
+}
+
+#[test]
+fn task_2_a_block_that_adds_nothing_is_the_identity() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_2_block/llama");
+    let silent = block(&case, |name, weight| {
+        if name.contains("o_proj") || name.contains("down_proj") { weight * 0.0 } else { weight }
+    });
+    let x = case.tensor("x");
+    let found = silent.forward(&x, case.get("mask").as_ref());
+    // Too little happens here to tell one mistake from another, so none is named.
+    if let Err(difference) =
+        check::compare("a block whose attention and MLP give zeros", &found, &x, 0.0)
+    {
+        panic!(
+            "{difference}\n  only the two residual connections are left: each adds x as it came \
+             in, so the block must return its input"
+        );
+    }
+}

@@ -1,0 +1,227 @@
+//! Week 1, day 5, task 3: the whole decoder.
+
+use std::collections::HashMap;
+
+use ndarray::{Array2, Axis};
+use tiny_llm::week1::{
+    activations::{activations, tasks_of},
+    gqa::Linear,
+    model::{MAX_CONTEXT, Model},
+};
+use tiny_llm_formats::{
+    Tensor,
+    checkpoint::{Checkpoint, Dtype},
+    config::ModelConfig,
+    tensor::tensor,
+};
+use tiny_llm_harness::{
+    check::{self, resting_on},
+    fixtures::Fixtures,
+};
+
+use super::{embedded_model, fixtures, model, of_a_decoder, tokens, without_layers};
+
+#[test]
+fn task_3_a_later_token_changes_no_earlier_logit() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_decoder/qwen2");
+    let model = model(&case);
+    let before = tokens(&case);
+    let mut after = before.clone();
+    let last = before.ncols() - 1;
+    after.column_mut(last).mapv_inplace(|token| (token + 1) % model.config.vocab_size as u32);
+    let (x, y) = (model.forward(&before), model.forward(&after));
+    let (x, y) = (x.slice_axis(Axis(1), (..last).into()), y.slice_axis(Axis(1), (..last).into()));
+    let property = "only the last token was changed, so the logits before it stay as they are: no \
+                    token sees a later one";
+    check::assert_agrees(
+        "logits before the changed last token",
+        &y.to_owned(),
+        &x.to_owned(),
+        0.0,
+        property,
+    );
+}
+
+#[test]
+fn task_3_a_head_may_have_a_bias() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_decoder/llama");
+    let (mut model, tokens) = (model(&case), tokens(&case));
+    let vocabulary = model.config.vocab_size;
+    let weight = model.embedding.weight.clone();
+    model.lm_head = Some(Linear { weight: weight.clone(), bias: None });
+    let without = model.forward(&tokens);
+    let bias = Tensor::from_shape_fn(vec![vocabulary], |at| at[0] as f32 * 8.0);
+    model.lm_head = Some(Linear { weight, bias: Some(bias.clone()) });
+    check::assert_agrees(
+        "logits of a model whose lm_head has a bias, compared with those without it plus the bias",
+        &model.forward(&tokens),
+        &(without + bias),
+        1e-3,
+        "lm_head is a `Linear`, whose forward adds its bias",
+    );
+}
+
+#[test]
+fn task_3_whole_llama() {
+    check_whole("llama");
+}
+
+#[test]
+fn task_3_whole_qwen2() {
+    check_whole("qwen2");
+}
+
+#[test]
+fn task_3_whole_qwen3() {
+    check_whole("qwen3");
+}
+
+fn check_whole(family: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_3_decoder/{family}"));
+    resting_on(&of_a_decoder(), || case.check("logits", &model(&case).forward(&tokens(&case))));
+}
+
+#[test]
+fn task_3_without_layers_tied() {
+    check_without_layers("tied", false);
+}
+
+#[test]
+fn task_3_without_layers_untied() {
+    check_without_layers("untied", true);
+}
+
+/// Without diagnosis: where no layer runs, a final norm inside the loop over the layers is as good
+/// as none.
+fn check_without_layers(output: &str, with_head: bool) {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_decoder/no_layers");
+    let what = format!("logits of a decoder without layers, {output}");
+    if let Err(difference) = check::compare(
+        &what,
+        &without_layers(with_head),
+        &case.tensor(output),
+        case.tolerance(output),
+    ) {
+        panic!(
+            "{difference}\n  without layers the embedding, the final norm and the output head are \
+             left: the norm stands once, after the loop"
+        );
+    }
+}
+
+#[test]
+fn task_3_tokens_in_any_layout() {
+    let fixtures = fixtures();
+    let model = model(&fixtures.case("task_3_decoder/qwen3"));
+    let tokens = ndarray::array![[3u32, 1, 4], [0, 2, 3]];
+    let columns = tokens.t().as_standard_layout().into_owned().reversed_axes();
+    resting_on(&of_a_decoder(), || {
+        let what = "logits of tokens [2, 3] that lie column by column in memory";
+        let found = check::assert_accepts(what, || model.forward(&columns));
+        let property = "row b of the batch is tokens.row(b), wherever it lies in memory";
+        check::assert_agrees(what, &found, &model.forward(&tokens), 1e-5, property);
+    });
+}
+
+#[test]
+fn task_3_what_does_not_fit_is_refused() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_decoder/qwen3");
+    let model = model(&case);
+    let forward = |tokens: Array2<u32>| model.forward(&tokens).shape().to_vec();
+    resting_on(&of_a_decoder(), || {
+        let all = check::assert_accepts("64 tokens in a context of 64", || {
+            forward(Array2::from_elem((1, 64), 1))
+        });
+        assert_eq!(all, [1, 64, 37], "logits of 64 tokens in a context of 64: their shape");
+        check::assert_panics("65 tokens in a context of 64", || {
+            forward(Array2::from_elem((1, 65), 1))
+        });
+        check::assert_panics("two sequences of 200 tokens in a context of 64", || {
+            forward(Array2::from_elem((2, 200), 1))
+        });
+        check::assert_panics("token 37 of a vocabulary of 37", || {
+            forward(ndarray::array![[1, 36], [37, 0]])
+        });
+    });
+}
+
+#[test]
+fn task_3_tokens_are_checked() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_decoder/qwen3");
+    let model = model(&case);
+    let refused = |tokens: &[u32]| model.check(tokens).expect_err("to be refused").to_string();
+    assert_eq!(model.context(), 64);
+    model.check(&[0, 36]).expect("both are in the vocabulary of 37");
+    model.check(&[1; 64]).expect("exactly full");
+    assert!(refused(&[]).contains("no tokens"), "{}", refused(&[]));
+    assert!(
+        refused(&[1, 37]).contains("token 37 at position 1")
+            && refused(&[1, 37]).contains("0 to 36"),
+        "{}",
+        refused(&[1, 37])
+    );
+    assert!(
+        refused(&[1; 65]).contains("65 tokens") && refused(&[1; 65]).contains("64"),
+        "{}",
+        refused(&[1; 65])
+    );
+}
+
+/// A checkpoint may promise more positions than there is room for: the tables, the check and
+/// whoever asks must agree.
+#[test]
+fn task_3_the_context_is_limited() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_decoder/qwen3");
+    let mut config = model(&case).config;
+    config.max_positions = 1_000_000;
+    let model =
+        Model::build(config, &mut |name, _| Ok(case.tensor(name))).expect("all weights are there");
+    assert_eq!((model.context(), model.config.max_positions), (MAX_CONTEXT, MAX_CONTEXT));
+    assert_eq!(model.blocks[0].attention.rope.cos.shape()[0], MAX_CONTEXT);
+    assert!(model.check(&vec![1; MAX_CONTEXT + 1]).is_err());
+}
+
+/// The first activation that differs from PyTorch's names the function to look at.
+#[test]
+fn task_3_every_activation_of_the_embedded_model() {
+    without_layers(false);
+    let folder = embedded_model();
+    let config = ModelConfig::from_folder(&folder).expect("a configuration");
+    let checkpoint = Checkpoint::open(&folder).expect("weights");
+    let model = Model::build(config, &mut |name, shape| {
+        let stored = checkpoint.tensor(name, shape)?;
+        assert_eq!(stored.dtype, Dtype::BF16, "{name}");
+        let value = |bytes: &[u8]| f32::from_le_bytes([0, 0, bytes[0], bytes[1]]);
+        Ok(tensor(shape, stored.bytes.chunks_exact(2).map(value).collect()))
+    })
+    .expect("all weights are there");
+
+    let fixtures = Fixtures::open("week1_day5_activations");
+    let case = fixtures.case("task_3_activations/tiny_story");
+    let numbers = |name: &str| case.value(name).as_array().expect("a list").clone();
+    let positions: Vec<_> =
+        numbers("positions").iter().map(|p| p.as_u64().expect("a position") as usize).collect();
+    let mut found = HashMap::new();
+    activations(&model, &tokens(&case), &mut |name, value| {
+        found.insert(name.to_owned(), value.clone());
+    });
+    for name in numbers("names").iter().map(|name| name.as_str().expect("a name")) {
+        let found = found.get(name).unwrap_or_else(|| panic!("the model has no activation {name}"));
+        let found = found.select(Axis(found.ndim() - 2), &positions);
+        let expected = case.tensor(name);
+        if let Err(difference) = check::compare(name, &found, &expected, case.tolerance(name)) {
+            panic!(
+                "the first activation that differs from PyTorch's is {name}\n  computed by {}\n\
+                 {difference}\n  positions {positions:?} of the sequence",
+                tasks_of(name).join(" or ")
+            );
+        }
+    }
+}

@@ -1,0 +1,463 @@
+//! Week 1, day 6, task 2: stop tokens and length.
+
+use std::{cell::RefCell, fmt, ops::ControlFlow};
+
+use tiny_llm::week1::{
+    generate::{FinishReason, Limits, argmax, generate, next_token_logits},
+    weights::load_model,
+};
+use tiny_llm_harness::{check::assert_answer, panics};
+
+use super::{Lines, embedded_model, fixtures, ids, limits, line, written};
+
+/// What a generation called.
+#[derive(PartialEq)]
+enum Call {
+    /// `next_logits` with these tokens.
+    NextLogits(Vec<u32>),
+    /// `choose` with these tokens.
+    Choose(Vec<u32>),
+    /// `on_token` with this token.
+    OnToken(u32),
+}
+
+use Call::{Choose, NextLogits, OnToken};
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NextLogits(tokens) => write!(f, "next_logits({tokens:?})"),
+            Choose(tokens) => write!(f, "choose({tokens:?})"),
+            OnToken(token) => write!(f, "on_token({token})"),
+        }
+    }
+}
+
+/// A generation that came to its end.
+struct Ran {
+    /// In order.
+    calls: Vec<Call>,
+    returned: anyhow::Result<FinishReason>,
+}
+
+impl Ran {
+    /// One line of what the caller of `generate` sees.
+    fn line(&self, input: &str) -> String {
+        let written: Vec<u32> = self
+            .calls
+            .iter()
+            .filter_map(|call| if let OnToken(token) = call { Some(*token) } else { None })
+            .collect();
+        let passes = self.calls.iter().filter(|call| matches!(call, NextLogits(_))).count();
+        line(input, &written, passes, &self.reason())
+    }
+
+    /// One line for each run of the model with the calls that follow it, and one for the end.
+    fn steps(&self) -> Lines {
+        let mut lines: Vec<String> = Vec::new();
+        for call in &self.calls {
+            match lines.last_mut() {
+                Some(line) if !matches!(call, NextLogits(_)) => *line += &format!(", {call:?}"),
+                _ => lines.push(format!("{call:?}")),
+            }
+        }
+        lines.push(format!("returned {}", self.reason()));
+        Lines(lines)
+    }
+
+    fn reason(&self) -> String {
+        self.returned.as_ref().map_or("an error".to_owned(), |reason| format!("{reason:?}"))
+    }
+}
+
+/// More calls than any of these generations needs.
+const ENOUGH: usize = 100;
+
+/// Runs `generate` with a model that wants to write `script` and then 0 for ever; `interrupt` is
+/// the token at which `on_token` ends.
+fn run(prompt: &[u32], script: &[u32], limits: &Limits, interrupt: Option<u32>) -> Ran {
+    let calls = RefCell::new(Vec::new());
+    let call = |call| {
+        calls.borrow_mut().push(call);
+        let n = calls.borrow().len();
+        assert!(
+            n < ENOUGH,
+            "the generation does not end: {n} calls of next_logits, choose and on_token with the \
+             prompt {prompt:?}, max_new_tokens {}, a context of {} and the stop tokens {:?}",
+            limits.max_new_tokens,
+            limits.context,
+            limits.stop_tokens
+        );
+    };
+    let logits = |next: u32| -> Vec<f32> {
+        (0..20).map(|id| if id == next { -1.0 } else { -2.0 - id as f32 }).collect()
+    };
+    let mut wants = script.iter().copied();
+    let last = RefCell::new(Vec::new());
+    let generation = || {
+        generate(
+            |tokens| {
+                call(NextLogits(tokens.to_vec()));
+                *last.borrow_mut() = logits(wants.next().unwrap_or(0));
+                last.borrow().clone()
+            },
+            prompt,
+            limits,
+            |logits, tokens| {
+                call(Choose(tokens.to_vec()));
+                let last = last.borrow();
+                assert!(
+                    logits == *last,
+                    "choose gets the logits as next_logits gave them\n  found    {logits:?}\n  \
+                     expected {last:?}"
+                );
+                argmax(logits)
+            },
+            |token| {
+                call(OnToken(token));
+                if interrupt == Some(token) {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            },
+        )
+    };
+    let returned = panics::catch(generation).unwrap_or_else(|panic| panic.go_on());
+    Ran { calls: calls.into_inner(), returned }
+}
+
+#[test]
+fn task_2_each_step_hands_on_the_prompt_and_all_new_tokens() {
+    let ran = run(&[7, 8], &[3, 4, 5, 6, 10], &limits(5, 100, &[]), None);
+    let all = [7, 8, 3, 4, 5, 6, 10];
+    let step =
+        |n: usize| [NextLogits(all[..n].to_vec()), Choose(all[..n].to_vec()), OnToken(all[n])];
+    let expected =
+        Ran { calls: (2..7).flat_map(step).collect(), returned: Ok(FinishReason::Length) };
+    assert_answer(
+        "prompt [7, 8], max_new_tokens 5, the model wants to write 3, 4, 5, 6, 10: each step calls \
+         next_logits, choose and on_token once, the first two with the prompt and all new tokens",
+        &ran.steps(),
+        &expected.steps(),
+    );
+}
+
+#[test]
+fn task_2_a_long_prompt_is_handed_on_whole() {
+    let prompt: Vec<u32> = (1000..1300).collect();
+    let ends = |tokens: &[u32]| match tokens {
+        [first, .., last] => format!("{} tokens, {first} to {last}", tokens.len()),
+        few => format!("{few:?}"),
+    };
+    let line = |call: &Call| match call {
+        NextLogits(tokens) => format!("next_logits({})", ends(tokens)),
+        Choose(tokens) => format!("choose({})", ends(tokens)),
+        OnToken(token) => format!("on_token({token})"),
+    };
+    let ran = run(&prompt, &[3, 4, 5], &limits(2, 400, &[]), None);
+    let found: Vec<String> = ran.calls.iter().map(line).collect();
+    let expected =
+        [("300 tokens, 1000 to 1299", 3), ("301 tokens, 1000 to 3", 4)].map(|(tokens, next)| {
+            [
+                format!("next_logits({tokens})"),
+                format!("choose({tokens})"),
+                format!("on_token({next})"),
+            ]
+        });
+    let (found, expected) = (Lines(found), Lines(expected.concat()));
+    // Without diagnosis: many mistakes end as early as this.
+    assert!(
+        found == expected,
+        "a prompt of the 300 tokens 1000 to 1299, a context of 400, max_new_tokens 2: nothing of \
+         it is left out\n  found{found:?}\n  expected{expected:?}"
+    );
+}
+
+#[test]
+fn task_2_no_limit_is_too_large() {
+    let cases = [(usize::MAX, 6), (usize::MAX - 1, 6), (2, usize::MAX)];
+    let input = |(n, context)| {
+        let size = |n: usize| match usize::MAX - n {
+            0 => "the largest usize".to_owned(),
+            1 => "the largest usize but one".to_owned(),
+            _ => n.to_string(),
+        };
+        format!("max_new_tokens {}, a context of {}", size(n), size(context))
+    };
+    let found = cases.map(|(n, context)| {
+        run(&[7, 7, 7], &[1, 2, 3], &limits(n, context, &[]), None).line(&input((n, context)))
+    });
+    let full = |case| line(&input(case), &[1, 2, 3], 3, "ContextFull");
+    assert_answer(
+        "a prompt of 3 and a limit so large that prompt and limit cannot be added: whoever wants \
+         no limit says so",
+        &Lines(found.into()),
+        &Lines(vec![full(cases[0]), full(cases[1]), line(&input(cases[2]), &[1, 2], 2, "Length")]),
+    );
+}
+
+#[test]
+fn task_2_max_new_tokens_is_how_many_are_written() {
+    let input = |n| format!("max_new_tokens {n}");
+    let found = [0, 1, 2, 5]
+        .map(|n| run(&[7, 7, 7], &[1, 2, 3, 4, 5, 6], &limits(n, 20, &[]), None).line(&input(n)));
+    let expected = [0, 1, 2, 5].map(|n| line(&input(n), &[1, 2, 3, 4, 5][..n], n, "Length"));
+    assert_answer(
+        "a prompt of 3 tokens, a context of 20: max_new_tokens is how many tokens are written, and \
+         how often the model runs",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
+}
+
+#[test]
+fn task_2_a_stop_token_ends_the_text_and_is_no_part_of_it() {
+    let (third, first, full) = (
+        "max_new_tokens 6, the model wants to write 3, 4, 9, 5",
+        "max_new_tokens 6, the model wants to write 9, 5, 5",
+        "max_new_tokens 3, the model wants to write 3, 4, 9, 5",
+    );
+    let text =
+        |n, script: &[u32], input| run(&[7, 7], script, &limits(n, 100, &[9]), None).line(input);
+    assert_answer(
+        "stop token 9: it ends the text and is no part of it, so on_token never gets it and \
+         nothing runs after it",
+        &Lines(vec![
+            text(6, &[3, 4, 9, 5], third),
+            text(6, &[9, 5, 5], first),
+            text(3, &[3, 4, 9, 5], full),
+        ]),
+        &Lines(vec![
+            line(third, &[3, 4], 3, "Stop"),
+            line(first, &[], 1, "Stop"),
+            line(full, &[3, 4], 3, "Stop"),
+        ]),
+    );
+}
+
+#[test]
+fn task_2_each_of_several_stop_tokens_stops() {
+    let cases = [(4, 0), (4, 11), (2, 0), (2, 11)];
+    let input = |(n, stop)| format!("max_new_tokens {n}, the model wants to write 5, {stop}, 6");
+    let found = cases.map(|(n, stop)| {
+        run(&[7; 3], &[5, stop, 6], &limits(n, 100, &[0, 11]), None).line(&input((n, stop)))
+    });
+    let expected = cases.map(|case| line(&input(case), &[5], 2, "Stop"));
+    assert_answer(
+        "a prompt of 3, stop tokens 0 and 11: each of the set ends the text",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
+}
+
+#[test]
+fn task_2_a_stop_token_counts_only_where_the_model_writes_it() {
+    let input = "prompt [9, 1, 9], the model wants to write 3, 4, 5, 6, 10";
+    let written = [3, 4, 5, 6, 10];
+    assert_answer(
+        "stop token 9, max_new_tokens 5: in the prompt it means nothing, for a chat's prompt holds \
+         those of earlier turns",
+        &Lines(vec![run(&[9, 1, 9], &written, &limits(5, 100, &[9]), None).line(input)]),
+        &Lines(vec![line(input, &written, 5, "Length")]),
+    );
+}
+
+#[test]
+fn task_2_a_limit_counts_only_once_it_is_reached() {
+    let input = |n| format!("max_new_tokens {n}");
+    let found = [5, 3, 2, 1]
+        .map(|n| run(&[7, 7, 7], &[3, 4, 9, 5], &limits(n, 20, &[9]), None).line(&input(n)));
+    let stopped = |n| line(&input(n), &[3, 4], 3, "Stop");
+    assert_answer(
+        "the model wants to write 3, 4, the stop token 9 and 5: with room for a third token it is \
+         chosen and is the reason, but once a limit is reached the model does not run, so nobody \
+         knows what it would have written",
+        &Lines(found.into()),
+        &Lines(vec![
+            stopped(5),
+            stopped(3),
+            line(&input(2), &[3, 4], 2, "Length"),
+            line(&input(1), &[3], 1, "Length"),
+        ]),
+    );
+}
+
+#[test]
+fn task_2_the_context_holds_prompt_and_new_tokens() {
+    let cases = [(3, 5), (3, 4), (1, 2)];
+    let input = |(prompt, context)| format!("a prompt of {prompt}, a context of {context}");
+    let found = cases.map(|(prompt, context)| {
+        run(&vec![7; prompt], &[1, 2, 3], &limits(7, context, &[]), None)
+            .line(&input((prompt, context)))
+    });
+    let expected = cases
+        .map(|case| line(&input(case), &[1, 2][..case.1 - case.0], case.1 - case.0, "ContextFull"));
+    assert_answer(
+        "max_new_tokens 7: prompt and new tokens together fill the context exactly, then nothing \
+         runs and the reason is ContextFull",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
+}
+
+#[test]
+fn task_2_a_prompt_that_fills_the_context_fits() {
+    let input = |prompt| format!("a prompt of {prompt}");
+    let found = [3, 2].map(|prompt| {
+        run(&vec![7; prompt], &[1, 2], &limits(7, 3, &[]), None).line(&input(prompt))
+    });
+    assert_answer(
+        "a context of 3, max_new_tokens 7: a prompt as long as the context is no error, and \
+         neither is one with less room than max_new_tokens",
+        &Lines(found.into()),
+        &Lines(vec![
+            line(&input(3), &[], 0, "ContextFull"),
+            line(&input(2), &[1], 1, "ContextFull"),
+        ]),
+    );
+}
+
+#[test]
+fn task_2_of_two_limits_max_new_tokens_is_looked_at_first() {
+    let cases = [(1, 4), (2, 5), (1, 20)];
+    let input = |(n, context)| format!("max_new_tokens {n}, a context of {context}");
+    let found = cases.map(|(n, context)| {
+        run(&[7, 7, 7], &[1, 2, 3], &limits(n, context, &[]), None).line(&input((n, context)))
+    });
+    let expected = cases.map(|case| line(&input(case), &[1, 2][..case.0], case.0, "Length"));
+    assert_answer(
+        "a prompt of 3: where max_new_tokens is reached the reason is Length, even if the context \
+         is full as well",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
+}
+
+#[test]
+fn task_2_a_prompt_longer_than_the_context_is_an_error() {
+    // Even if nothing was to be written.
+    let input = |n| format!("a prompt of 13, a context of 12, max_new_tokens {n}");
+    let found = [5, 0].map(|n| run(&[7; 13], &[1], &limits(n, 12, &[]), None).line(&input(n)));
+    let expected = [5, 0].map(|n| line(&input(n), &[], 0, "an error"));
+    assert_answer(
+        "a prompt longer than the context is an error, and the model does not run",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
+    let message = run(&[7; 13], &[1], &limits(5, 12, &[]), None)
+        .returned
+        .expect_err("an error, as above")
+        .to_string();
+    assert!(
+        message.contains("13") && message.contains("12"),
+        "a prompt of 13, a context of 12: the error names both lengths\n  found    {message:?}\n  \
+         expected a text with 13 and 12 in it"
+    );
+}
+
+#[test]
+fn task_2_an_empty_prompt_is_an_error() {
+    let input = |n| format!("an empty prompt, max_new_tokens {n}");
+    let found = [0, 3].map(|n| run(&[], &[1, 2, 3], &limits(n, 12, &[]), None).line(&input(n)));
+    let expected = [0, 3].map(|n| line(&input(n), &[], 0, "an error"));
+    assert_answer(
+        "an empty prompt is an error: there is no position whose logits could be read",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
+}
+
+#[test]
+fn task_2_whatever_the_model_writes() {
+    let repeated = [[5; 100].as_slice(), [[6, 7, 8, 9]; 60].as_flattened()].concat();
+    let found = written(&[7; 3], &repeated, &limits(repeated.len(), 1000, &[]));
+    assert!(
+        found == (repeated.clone(), FinishReason::Length),
+        "the model writes 5 a hundred times, then 6, 7, 8, 9 sixty times, without stop tokens, and max_new_tokens is 340: on_token got {} tokens, returned {:?}\n  tokens may repeat, and only max_new_tokens, the context and stop tokens end a text",
+        found.0.len(),
+        found.1
+    );
+    let found = written(&[7, 4, 7], &[3, 4, 5], &limits(3, 100, &[4]));
+    assert!(
+        found == (vec![3], FinishReason::Stop),
+        "the model writes 3 and 4, and 4 is a stop token that stands in the prompt too: on_token got {:?}, returned {:?}, expected [3] and Stop",
+        found.0,
+        found.1
+    );
+}
+
+#[test]
+fn task_2_on_token_can_end_it() {
+    let cases = [(6, 100), (2, 100), (6, 5)];
+    let input = |(n, context)| format!("max_new_tokens {n}, a context of {context}");
+    let found = cases.map(|(n, context)| {
+        run(&[7, 7, 7], &[3, 4, 5], &limits(n, context, &[]), Some(4)).line(&input((n, context)))
+    });
+    let expected = cases.map(|case| line(&input(case), &[3, 4], 2, "Interrupted"));
+    assert_answer(
+        "a prompt of 3, the model wants to write 3, 4, 5 and on_token says break at 4: that ends \
+         it, even if 4 also reaches a limit",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
+}
+
+#[test]
+fn task_2_the_embedded_model_writes_what_transformers_writes() {
+    // Before the model is loaded.
+    assert!(
+        run(&[7], &[], &limits(0, 9, &[]), None).returned.is_ok(),
+        "max_new_tokens 0 is no error"
+    );
+    let model = load_model(&embedded_model()).expect("the embedded model");
+    let fixtures = fixtures();
+    for name in fixtures.cases("task_2_greedy/") {
+        let case = fixtures.case(&name);
+        let (prompt, expected) = (ids(&case, "prompt"), ids(&case, "new"));
+        let stop: Vec<u32> = case
+            .value("stop")
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|id| id.as_u64().expect("an id") as u32)
+            .collect();
+        let limits = limits(case.count("max_new_tokens"), model.config.max_positions, &stop);
+        let (mut new, mut passes) = (Vec::new(), 0);
+        let reason = generate(
+            |tokens| {
+                passes += 1;
+                assert!(
+                    passes <= limits.max_new_tokens,
+                    "{name}: the model ran {passes} times for {} tokens",
+                    limits.max_new_tokens
+                );
+                next_token_logits(&model, tokens)
+            },
+            &prompt,
+            &limits,
+            |logits, _| argmax(logits),
+            |token| {
+                new.push(token);
+                ControlFlow::Continue(())
+            },
+        )
+        .expect("the prompt fits");
+        let text = case.value("text");
+        assert!(
+            new == expected,
+            "{name}: transformers continues the prompt with {text}\n  found    {new:?}\n  expected \
+             {expected:?}"
+        );
+        let ended = if case.value("stopped").as_bool().expect("yes or no") {
+            FinishReason::Stop
+        } else {
+            FinishReason::Length
+        };
+        assert!(
+            reason == ended,
+            "{name}: the tokens are right; why it ended is not\n  found    {reason:?}\n  expected \
+             {ended:?}"
+        );
+    }
+}

@@ -1,0 +1,260 @@
+//! Week 1, day 6, task 3: streaming text.
+
+use std::{
+    panic,
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
+
+use tiny_llm::week1::stream::TextStream;
+use tiny_llm_formats::text::Tokenizer;
+use tiny_llm_harness::check::assert_answer;
+
+use super::{Lines, embedded_model, fixtures, ids};
+
+/// One example of the fixture: its name, its bytes, its text, and the text that is certain after
+/// each number of bytes.
+fn examples() -> Vec<(String, Vec<u8>, String, Vec<String>)> {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_stream/bytes");
+    let text = |value: &str| value.to_owned();
+    let examples = case.value("examples").as_array().expect("a list");
+    examples
+        .iter()
+        .map(|e| {
+            let bytes = e["bytes"]
+                .as_array()
+                .expect("bytes")
+                .iter()
+                .map(|b| b.as_u64().expect("a byte") as u8)
+                .collect();
+            let certain = e["certain"]
+                .as_array()
+                .expect("texts")
+                .iter()
+                .map(|t| text(t.as_str().expect("a text")))
+                .collect();
+            (
+                text(e["name"].as_str().expect("a name")),
+                bytes,
+                text(e["text"].as_str().expect("a text")),
+                certain,
+            )
+        })
+        .collect()
+}
+
+/// All ways to cut `n` bytes into pieces if there are few of them, else all ways with at most two
+/// cuts; as sorted lists of cuts.
+fn ways_to_cut(n: usize) -> Vec<Vec<usize>> {
+    if n <= 11 {
+        (0..1u32 << (n - 1))
+            .map(|cuts| (1..n).filter(|i| cuts >> (i - 1) & 1 == 1).collect())
+            .collect()
+    } else {
+        (1..n)
+            .flat_map(|i| (i..n).map(move |j| if i == j { vec![i] } else { vec![i, j] }))
+            .chain([vec![], (1..n).collect()])
+            .collect()
+    }
+}
+
+/// What each push of these bytes returned, and at the end `finish`. In a thread of its own, for a
+/// push may never return.
+fn pieces<'a>(pushes: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+    let pushes: Vec<Vec<u8>> = pushes.into_iter().map(<[u8]>::to_vec).collect();
+    let input = format!("{pushes:02X?}");
+    let (sender, receiver) = mpsc::channel();
+    let work = thread::spawn(move || {
+        let mut stream = TextStream::default();
+        let mut pieces: Vec<String> = pushes.iter().map(|bytes| stream.push(bytes)).collect();
+        pieces.push(stream.finish());
+        // Nobody listens any more if this took too long.
+        let _ = sender.send(pieces);
+    });
+    match receiver.recv_timeout(Duration::from_secs(5)) {
+        Ok(pieces) => pieces,
+        Err(RecvTimeoutError::Timeout) => {
+            panic!(
+                "push {input}, then finish: one of them does not return\n  each round of a loop \
+                 must take bytes out of `pending`, or leave it"
+            )
+        }
+        // It panicked, and its message has been printed.
+        Err(RecvTimeoutError::Disconnected) => {
+            panic::resume_unwind(work.join().expect_err("it sends unless it panics"))
+        }
+    }
+}
+
+/// Compares the pieces; the last expected one is what `finish` returns.
+fn check_pieces(property: &str, pushes: &[&[u8]], expected: &[&str]) {
+    let found = pieces(pushes.iter().copied());
+    let what = format!("{property}: push {pushes:02X?}, then finish");
+    assert_answer(&what, &found, &expected.iter().map(|&piece| piece.to_owned()).collect());
+}
+
+#[test]
+fn task_3_letters_are_not_held_back() {
+    let found = pieces(["Once", " upon", "", " a", "\n", " time "].map(str::as_bytes));
+    let expected = ["Once", " upon", "", " a", "\n", " time ", ""].map(str::to_owned);
+    assert_answer(
+        "push \"Once\", \" upon\", \"\", \" a\", \"\\n\", \" time \", then finish: what is whole \
+         comes at once and as it is",
+        &found,
+        &expected.into(),
+    );
+}
+
+#[test]
+fn task_3_every_character_counts() {
+    let text = "\u{feff}a\0b\r\n\t\u{7f}\u{200b}\u{fffd}\u{feff}";
+    let found = pieces([text.as_bytes()]);
+    // Without diagnosis: many mistakes do nothing to a text that comes at once.
+    assert!(
+        found == [text, ""],
+        "push {text:?} at once, then finish: a byte order mark, a zero, line ends and other signs \
+         that are not seen are text too\n  found    {found:?}"
+    );
+}
+
+#[test]
+fn task_3_a_character_comes_whole() {
+    let found = pieces("a😀é".as_bytes().chunks(1));
+    let expected = ["a", "", "", "", "😀", "", "é", ""].map(str::to_owned);
+    assert_answer(
+        "push the bytes of \"a😀é\" one by one, then finish: nothing until a character is complete, \
+         then the character",
+        &found,
+        &expected.into(),
+    );
+}
+
+#[test]
+fn task_3_only_the_unfinished_character_waits() {
+    check_pieces(
+        "what stands before an unfinished character does not wait for it",
+        &[b"ab\xF0\x9F", b"\x98\x80c\xC3", b"\xA9"],
+        &["ab", "😀c", "é", ""],
+    );
+    check_pieces(
+        "a token without bytes leaves what is held back",
+        &[b"\xC3", b"", b"\xA9"],
+        &["", "", "é", ""],
+    );
+}
+
+#[test]
+fn task_3_bytes_that_cannot_become_a_character_become_u_fffd_at_once() {
+    check_pieces(
+        "80 begins no character, so it is U+FFFD as soon as it comes, and what follows is text",
+        &[b"a\x80b", b"c"],
+        &["a\u{fffd}b", "c", ""],
+    );
+    check_pieces(
+        "C0 and FF begin no character",
+        &[b"\xC0", b"\xFF"],
+        &["\u{fffd}", "\u{fffd}", ""],
+    );
+    check_pieces(
+        "E2 82 waits for a third byte; with a letter behind it, it is one broken place and gives \
+         one U+FFFD",
+        &[b"\xE2\x82", b"A"],
+        &["", "\u{fffd}A", ""],
+    );
+}
+
+#[test]
+fn task_3_what_is_held_back_at_the_end_becomes_one_replacement_character() {
+    let bytes = |held: usize| &"ab😀".as_bytes()[..2 + held];
+    let line = |held, pushed, end, again| {
+        format!(
+            "pushes of {:02X?} = {pushed:?}, finish = {end:?}, finish again = {again:?}",
+            bytes(held)
+        )
+    };
+    let found = [0, 1, 2, 3].map(|held| {
+        let mut stream = TextStream::default();
+        let pushed: String = bytes(held).chunks(1).map(|byte| stream.push(byte)).collect();
+        line(held, pushed, stream.finish(), stream.finish())
+    });
+    let expected = [(0, ""), (1, "\u{fffd}"), (2, "\u{fffd}"), (3, "\u{fffd}")]
+        .map(|(held, end)| line(held, "ab".into(), end.into(), "".into()));
+    assert_answer(
+        "byte by byte, and the end comes after none, one, two, three of the four bytes of an \
+         emoji: what was held back becomes one U+FFFD, once",
+        &Lines(found.into()),
+        &Lines(expected.into()),
+    );
+}
+
+#[test]
+fn task_3_the_pieces_make_up_the_text_however_it_is_cut() {
+    for (name, bytes, text, certain) in examples() {
+        // Whether it returns at all.
+        pieces([&bytes[..]]);
+        for cuts in ways_to_cut(bytes.len()) {
+            let mut stream = TextStream::default();
+            let (mut found, mut from) = (String::new(), 0);
+            let input =
+                format!("{name}, {bytes:02X?} in pieces that end at {cuts:?} and at the end");
+            for to in cuts.iter().copied().chain([bytes.len()]) {
+                found += &stream.push(&bytes[from..to]);
+                let expected = &certain[to];
+                assert!(
+                    found == *expected,
+                    "{input}: after {to} bytes all text that is certain has come, and no more\n  \
+                     found    {found:?}\n  expected {expected:?}"
+                );
+                from = to;
+            }
+            found += &stream.finish();
+            assert!(
+                found == text,
+                "{input}: all pieces and finish make up String::from_utf8_lossy of the whole\n  \
+                 found    {found:?}\n  expected {text:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn task_3_whatever_the_length() {
+    let text = "a\u{ffff}b\u{0}ü😀 ".repeat(100);
+    let found = pieces([text.as_bytes()]);
+    assert!(
+        found == [text.as_str(), ""],
+        "push of {} bytes of whole characters, among them U+FFFF and U+0000, then finish: found {} and {} bytes, expected all and none\n  every character is text, and a push has no limit",
+        text.len(),
+        found[0].len(),
+        found[1].len()
+    );
+}
+
+#[test]
+fn task_3_tokens_of_the_embedded_model_become_text() {
+    let mut stream = TextStream::default();
+    let mut found = stream.push(b"");
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_stream/tokens");
+    let tokenizer =
+        Tokenizer::from_folder(&embedded_model()).expect("the embedded model's tokenizer");
+    for id in ids(&case, "ids") {
+        let bytes = tokenizer.token_bytes(id);
+        let piece = stream.push(&bytes);
+        assert!(
+            !piece.contains('\u{fffd}'),
+            "after {found:?} token {id}, {bytes:02X?}, gave {piece:?}: half a character has to \
+             wait for its other half"
+        );
+        found += &piece;
+    }
+    found += &stream.finish();
+    let text = case.value("text").as_str().expect("a text");
+    assert!(
+        found == text,
+        "the tokens' pieces make up the text that was tokenized\n  found    {found:?}\n  expected \
+         {text:?}"
+    );
+}

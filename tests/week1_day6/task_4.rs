@@ -1,0 +1,128 @@
+//! Week 1, day 6, task 4: chat template.
+
+use tiny_llm::week1::chat::chatml;
+use tiny_llm_formats::{chat::Message, text::Tokenizer};
+use tiny_llm_harness::{check::assert_answer, fixtures::Case};
+
+use super::{embedded_model, fixtures, ids};
+
+/// One chat of the fixture: its messages, and its text without and with the beginning of an answer.
+fn chats(case: &Case) -> Vec<(Vec<Message>, String, String)> {
+    let text = |value: &str| value.to_owned();
+    let chats = case.value("chats").as_array().expect("a list");
+    chats
+        .iter()
+        .map(|chat| {
+            let messages = chat["messages"].as_array().expect("messages").iter();
+            let messages = messages.map(|m| {
+                Message::new(
+                    m["role"].as_str().expect("a role"),
+                    m["content"].as_str().expect("a content"),
+                )
+            });
+            (
+                messages.collect(),
+                text(chat["text"].as_str().expect("a text")),
+                text(chat["prompt"].as_str().expect("a text")),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn task_4_chatml_by_hand() {
+    let messages = [Message::new("system", "Be brief."), Message::new("user", "Hi\nthere")];
+    let text = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi\nthere<|im_end|>\n"
+        .to_owned();
+    let prompt = format!("{text}<|im_start|>assistant\n");
+    let chat = "system \"Be brief.\", user \"Hi\\nthere\"";
+    assert_answer(
+        &format!("{chat}, without a generation prompt: the messages and nothing else"),
+        &chatml(&messages, false),
+        &text,
+    );
+    assert_answer(
+        &format!("{chat}, with a generation prompt: the assistant's turn is open"),
+        &chatml(&messages, true),
+        &prompt,
+    );
+}
+
+#[test]
+fn task_4_messages_stay_in_their_order() {
+    let messages = [
+        ("user", "Hi."),
+        ("system", "Be brief."),
+        ("user", "One?"),
+        ("user", "Two?"),
+        ("tool", "2\r\n\n\t"),
+        ("system", " Stop. "),
+    ];
+    let text: String = messages
+        .iter()
+        .map(|(role, content)| format!("<|im_start|>{role}\n{content}<|im_end|>\n"))
+        .collect();
+    assert_answer(
+        "six messages, system messages between others, two of one role in succession, and a role \
+         of another name: each as it is, where it stands",
+        &chatml(&messages.map(|(role, content)| Message::new(role, content)), false),
+        &text,
+    );
+}
+
+#[test]
+fn task_4_chatml_is_what_the_template_gives() {
+    for (messages, text, prompt) in chats(&fixtures().case("task_4_chat/messages")) {
+        let chat: Vec<String> = messages
+            .iter()
+            .map(|Message { role, content }| format!("{role} {content:?}"))
+            .collect();
+        let chat = if chat.is_empty() { "no messages".to_owned() } else { chat.join(", ") };
+        assert_answer(
+            &format!("{chat}, without a generation prompt"),
+            &chatml(&messages, false),
+            &text,
+        );
+        assert_answer(
+            &format!("{chat}, with a generation prompt"),
+            &chatml(&messages, true),
+            &prompt,
+        );
+    }
+}
+
+#[test]
+fn task_4_whatever_the_messages_hold() {
+    let roles = ["user", "Assistant", "TOOL", "Übersetzer"];
+    let contents = ["<|im_start|>system", "a<|im_end|>\nb", "", " {role} %s", "<|endoftext|>"];
+    let messages: Vec<_> = (0..40).map(|i| Message::new(roles[i % 4], contents[i % 5])).collect();
+    let expected: String = (0..40)
+        .map(|i| format!("<|im_start|>{}\n{}<|im_end|>\n", roles[i % 4], contents[i % 5]))
+        .collect();
+    let found = chatml(&messages, false);
+    let first = found.lines().zip(expected.lines()).find(|(found, expected)| found != expected);
+    assert!(
+        found == expected,
+        "forty messages with the roles {roles:?} and the contents {contents:?}: the first line that differs is {first:?} (yours, then the expected one), of {} and {} lines\n  role and content are copied as they are, whatever they hold",
+        found.lines().count(),
+        expected.lines().count()
+    );
+}
+
+#[test]
+fn task_4_each_mark_becomes_one_token() {
+    let fixtures = fixtures();
+    let (messages, ..) = chats(&fixtures.case("task_4_chat/messages")).swap_remove(2);
+    let text = chatml(&messages, true);
+    let tokenizer =
+        Tokenizer::from_folder(&embedded_model()).expect("the embedded model's tokenizer");
+    let (found, expected) = (
+        tokenizer.encode(&text).expect("any text has tokens"),
+        ids(&fixtures.case("task_4_chat/tokens"), "ids"),
+    );
+    assert!(
+        found == expected,
+        "the tokens of {text:?}: each <|im_start|> is token 1, each <|im_end|> token 2, and \
+         nothing stands before the first\n  found    {found:?}\n  expected {expected:?}"
+    );
+}

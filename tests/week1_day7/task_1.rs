@@ -1,0 +1,70 @@
+//! Week 1, day 7, task 1: temperature.
+
+use tiny_llm::week1::sampling::apply_temperature;
+
+use super::{OFF, check_each, check_hand, check_left, fixtures};
+
+#[test]
+fn task_1_temperature_divides_the_logits() {
+    check_each(&fixtures().case("task_1_temperature/signed"), "temperature", |logits, t| {
+        apply_temperature(logits, t as f32);
+    });
+}
+
+#[test]
+fn task_1_temperature_0_leaves_the_largest_logit_alone() {
+    check_each(&fixtures().case("task_1_temperature/zero"), "temperature", |logits, t| {
+        apply_temperature(logits, t as f32);
+    });
+
+    let mut negative = [-8.0, -0.5, -3.0];
+    apply_temperature(&mut negative, 0.0);
+    check_hand(
+        "temperature 0: the largest of the negative logits −8, −0.5 and −3 is the one nearest to 0",
+        negative,
+        [OFF, -0.5, OFF],
+    );
+
+    let mut masked = [OFF, -4.0, OFF];
+    apply_temperature(&mut masked, 0.0);
+    check_hand(
+        "temperature 0: the only token that is not ruled out stays, with its logit −4",
+        masked,
+        [OFF, -4.0, OFF],
+    );
+}
+
+#[test]
+fn task_1_temperature_is_exact_however_small() {
+    // 2⁻¹² and 2⁻²⁰: what is divided by them stays exact.
+    for (temperature, factor) in [(1.0 / 4096.0, 4096.0), (1.0 / 1_048_576.0, 1_048_576.0)] {
+        let mut logits = [0.5, -2.0, 1.5, 1.25];
+        apply_temperature(&mut logits, temperature);
+        check_hand(
+            &format!(
+                "temperature {temperature:e}, logits 0.5, −2, 1.5, 1.25: small as it is, it is not \
+                 0, and every logit stays"
+            ),
+            logits,
+            [0.5 * factor, -2.0 * factor, 1.5 * factor, 1.25 * factor],
+        );
+    }
+}
+
+#[test]
+fn task_1_temperature_0_of_equal_zeros() {
+    let mut logits = [-1.0, -0.0, 0.0, -0.0];
+    apply_temperature(&mut logits, 0.0);
+    check_hand(
+        "temperature 0, logits −1, −0, 0, −0: −0 and 0 are equal, so the first of them stays",
+        logits,
+        [OFF, 0.0, OFF, OFF],
+    );
+}
+
+#[test]
+fn task_1_temperature_whatever_the_size() {
+    let mut logits: Vec<f32> = (0..1000).map(|i| i as f32).collect();
+    apply_temperature(&mut logits, 256.0);
+    check_left("temperature 256 of the logits 0 to 999", &logits, |i| i as f32 / 256.0);
+}

@@ -1,0 +1,485 @@
+//! Week 1, day 7, task 6: a seeded generator and the draw.
+
+use std::{collections::BTreeSet, fmt};
+
+use tiny_llm::week1::{
+    attention::softmax,
+    sampling::{
+        Rng, Sampler, SamplerOptions, apply_temperature, draw, min_p, repetition_penalty, top_k,
+        top_p,
+    },
+};
+use tiny_llm_formats::tensor::tensor;
+use tiny_llm_harness::{
+    check::{assert_answer, compare},
+    fixtures::Case,
+};
+
+use super::{OFF, check_hand, explained, fixtures, ids, row};
+
+/// Numbers n for which n times 1/n, rounded to f32, is less than 1 − 2⁻⁵³.
+const SHORT: [usize; 4] = [25, 31, 41, 58];
+
+/// One line for each input, compared and shown as a whole.
+#[derive(PartialEq)]
+struct Lines(Vec<String>);
+
+impl fmt::Debug for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|line| write!(f, "\n    {line}"))
+    }
+}
+
+#[test]
+fn task_6_generator_is_splitmix64() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_6_splitmix64");
+    let list = |name: &str| case.value(name).as_array().expect("a list").clone();
+    let hexadecimal = |number: u64| format!("{number:#018x}");
+    for (seed, expected) in list("seeds").iter().zip(list("numbers")) {
+        let seed = seed.as_u64().expect("a seed");
+        let expected: Vec<_> = expected
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|n| hexadecimal(n.as_u64().expect("64 bits")))
+            .collect();
+        let mut rng = Rng::new(seed);
+        let why =
+            "sums and products are modulo 2⁶⁴, without a panic: wrapping_add and wrapping_mul";
+        let found = explained(why, || {
+            expected.iter().map(|_| hexadecimal(rng.next_u64())).collect::<Vec<_>>()
+        });
+        assert_answer(&format!("next_u64: the first numbers of seed {seed}"), &found, &expected);
+    }
+}
+
+#[test]
+fn task_6_uniform_is_the_upper_53_bits() {
+    // Both factors are exact, so is the product.
+    let upper = |bits: u64| (bits >> 11) as f64 * 2f64.powi(-53);
+    let (mut bits, mut rng) = (Rng::new(42), Rng::new(42));
+    let found: Vec<f64> = (0..8).map(|_| rng.uniform()).collect();
+    let expected: Vec<f64> = (0..8).map(|_| upper(bits.next_u64())).collect();
+    assert_answer("uniform: the first numbers of seed 42", &found, &expected);
+
+    let (mut smallest, mut largest) = (1.0f64, 0.0f64);
+    for i in 8..100_000 {
+        let (next, found) = (bits.next_u64(), rng.uniform());
+        let expected = upper(next);
+        assert!(
+            found == expected,
+            "uniform: number {i} of seed 42, {next:#018x}, becomes {expected:?}, found {found:?}"
+        );
+        (smallest, largest) = (smallest.min(found), largest.max(found));
+    }
+    assert!(
+        smallest < 1e-4 && largest > 1.0 - 1e-4,
+        "100,000 numbers of seed 42 lie between {smallest} and {largest}: next_u64 does not fill \
+         the upper bits"
+    );
+}
+
+/// The later inputs are for what the first ones do not show.
+#[test]
+fn task_6_draw_takes_the_token_whose_sum_exceeds_the_number() {
+    let fixtures = fixtures();
+    for name in ["signed", "shifted"] {
+        let case = fixtures.case(&format!("task_6_draw/{name}"));
+        let logits = row(&case, "logits");
+        let found: Vec<u32> = row(&case, "uniform")
+            .into_iter()
+            .map(|uniform| draw(&logits, f64::from(uniform)))
+            .collect();
+        assert_answer(
+            &format!("{name}: draw at 1/128, 3/128, … 127/128 from {logits:?}"),
+            &found,
+            &ids(&case, "token"),
+        );
+    }
+
+    // Four times ¼, exact in f32: the running sums are .25, .5, .75, 1.
+    let below = 2f64.powi(-53);
+    let numbers = [0.0, 0.25 - below, 0.25, 0.5 - below, 0.5, 0.75 - below, 0.75, 1.0 - below];
+    let found = numbers.map(|uniform| draw(&[-2.0; 4], uniform));
+    let what = "draw from four equal tokens, at 0, just below ¼, at ¼, just below ½, at ½, just \
+                below ¾, at ¾, just below 1";
+    assert_answer(what, &found, &[0, 0, 1, 1, 2, 2, 3, 3]);
+
+    // n equal tokens, each 1/n rounded to f32: for these n the running sum ends below the largest
+    // number there is.
+    let equal = |n: usize| -> Vec<f32> {
+        (0..n + 5).map(|i| if (3..n + 3).contains(&i) { 0.0 } else { OFF }).collect()
+    };
+    let found = SHORT.map(|n| draw(&equal(n), 1.0 - below));
+    let what = format!(
+        "draw at 1 − 2⁻⁵³ from n equal tokens, with three before them and two behind them that are \
+         ruled out, n = {SHORT:?}"
+    );
+    assert_answer(&what, &found, &SHORT.map(|n| n as u32 + 2));
+
+    // Each probability is 1/100,000 but for a rounding of softmax, less than 1e-6 of it. In f64 the
+    // sums add nothing to that, so they are right to 1e-6, a tenth of a piece, and a number in the
+    // middle of a piece is clear of its ends. In f32 the sum is rounded by up to 2⁻²⁵ at each of
+    // the last 50,000 tokens, and always the same way.
+    let n = 100_000;
+    let tokens = [25_000, 50_000, 75_000, 99_999];
+    let found = tokens.map(|token| draw(&vec![0.0; n], (f64::from(token) + 0.5) / n as f64));
+    let what =
+        format!("draw from {n} equal tokens, in the middle of the pieces of tokens {tokens:?}");
+    assert_answer(&what, &found, &tokens);
+}
+
+#[test]
+fn task_6_draw_never_gives_a_token_that_is_ruled_out() {
+    check_hand(
+        "draw at 0, with only token 2 not ruled out: a sum of 0 does not exceed 0",
+        draw(&[OFF, OFF, 1.0, OFF], 0.0),
+        2,
+    );
+    let logits = [OFF, 0.5, OFF, -1.0, 2.0, OFF, 0.0, OFF, OFF];
+    for i in 0..1_000 {
+        let uniform = f64::from(i) / 1e3;
+        let found = draw(&logits, uniform);
+        let possible = logits.get(found as usize).is_some_and(|&logit| logit > OFF);
+        assert!(possible, "draw({logits:?}, {uniform}) gives token {found}, which is ruled out");
+    }
+}
+
+/// Its first number is .91: a sampler that uses it again and again does not happen to draw the most
+/// probable token.
+const SEED: u64 = 23;
+
+/// A sampler with the options of a case.
+fn sampler(case: &Case, seed: u64) -> Sampler {
+    let options = SamplerOptions {
+        temperature: case.scalar("temperature") as f32,
+        top_k: case.count("top_k"),
+        top_p: case.scalar("top_p") as f32,
+        min_p: case.scalar("min_p") as f32,
+        repetition_penalty: case.scalar("penalty") as f32,
+    };
+    Sampler { options, rng: Rng::new(seed) }
+}
+
+/// The logits after the learner's own steps, called here in order.
+fn shaped(logits: &[f32], seen: &[u32], options: &SamplerOptions) -> Vec<f32> {
+    let mut logits = logits.to_vec();
+    repetition_penalty(&mut logits, seen, options.repetition_penalty);
+    apply_temperature(&mut logits, options.temperature);
+    top_k(&mut logits, options.top_k);
+    top_p(&mut logits, options.top_p);
+    min_p(&mut logits, options.min_p);
+    logits
+}
+
+/// The tokens that come up in 1,000 draws, ascending. In the cases here each that can has a
+/// probability above .05, so one is missed with probability .95^1000 < 10^−22.
+fn drawn(mut next: impl FnMut() -> u32) -> Vec<u32> {
+    (0..1_000).map(|_| next()).collect::<BTreeSet<u32>>().into_iter().collect()
+}
+
+/// What `n` draws that all give `one` tell, where several tokens can come up; `moved` says whether
+/// the sampler's generator took `n` steps.
+fn always_one(n: usize, one: u32, logits: &[f32], moved: bool) -> String {
+    let best = logits.iter().all(|&logit| logit <= logits[one as usize]);
+    match (moved, best) {
+        (false, _) => format!(
+            "all {n} draws give token {one}, and the sampler's generator has not moved on by {n} \
+             numbers: `choose` must draw, each time with the next number of its own generator"
+        ),
+        (true, true) => format!(
+            "all {n} draws give token {one}, the best: `choose` takes the best without a draw, or \
+             rules out all others although every other step is off: look at which option each step \
+             gets"
+        ),
+        (true, false) => format!("all {n} draws give token {one}, which is not the best one"),
+    }
+}
+
+/// The tokens that a case's sampler draws, and whether its generator moved on by one number for
+/// each; after making sure that nothing but `choose` can be to blame if they are not the expected
+/// ones.
+fn drawn_by_sampler(case: &Case, name: &str, tasks: &str) -> (Vec<u32>, bool) {
+    let (logits, seen, expected) = (row(case, "logits"), ids(case, "seen"), ids(case, "support"));
+    let mut sampler = sampler(case, SEED);
+    let found = drawn(|| sampler.choose(&logits, &seen));
+    let own = shaped(&logits, &seen, &sampler.options);
+    let left: Vec<u32> = (0..own.len()).filter(|&i| own[i] > OFF).map(|i| i as u32).collect();
+    let options = &sampler.options;
+    assert!(
+        left == expected,
+        "{name}: your steps, called one by one by this test, leave tokens {left:?}, expected \
+         {expected:?}: make the tests of {tasks} green first ({options:?}, logits {logits:?}, seen \
+         {seen:?})"
+    );
+    let mut rng = Rng::new(SEED);
+    let direct = drawn(|| draw(&own, rng.uniform()));
+    assert!(
+        direct == expected,
+        "{name}: of tokens {expected:?}, each with a probability above 5 %, 1,000 calls of `draw` \
+         with numbers of `uniform` give {direct:?}: make the tests of task 6 on the generator, \
+         `uniform` and `draw` green first"
+    );
+    (found, sampler.rng.next_u64() == rng.next_u64())
+}
+
+#[test]
+fn task_6_sampler_applies_each_step() {
+    let fixtures = fixtures();
+    for (step, name, tasks) in [
+        ("top_k", "top-k", "task 2"),
+        ("top_p", "top-p", "task 3"),
+        ("min_p", "min-p", "task 4"),
+        ("temperature", "the temperature", "task 1"),
+        ("penalty", "the repetition penalty", "tasks 1 and 5"),
+    ] {
+        let case = fixtures.case(&format!("task_6_step/{step}"));
+        let (logits, seen, expected) =
+            (row(&case, "logits"), ids(&case, "seen"), ids(&case, "support"));
+        let mut options = sampler(&case, SEED).options;
+        let (found, moved) = drawn_by_sampler(&case, step, tasks);
+        let setting = format!("{options:?}");
+        let off = SamplerOptions::default();
+        match step {
+            "top_k" => options.top_k = off.top_k,
+            "top_p" => options.top_p = off.top_p,
+            "min_p" => options.min_p = off.min_p,
+            "temperature" => options.temperature = off.temperature,
+            _ => options.repetition_penalty = off.repetition_penalty,
+        }
+        let mut rng = Rng::new(SEED);
+        let unshaped = shaped(&logits, &seen, &options);
+        let because = match (found == drawn(|| draw(&unshaped, rng.uniform())), &found[..]) {
+            (true, _) if step == "penalty" => {
+                "; this is what comes without it: `choose` leaves it out, does not hand on all of \
+                 `seen`, draws from logits without it, or comes too late with it, when temperature \
+                 0 has chosen"
+                    .to_owned()
+            }
+            (true, _) => format!(
+                "; this is what comes without {name}: `choose` leaves it out, or draws from logits \
+                 without it"
+            ),
+            (false, [one]) if expected.len() > 1 => {
+                format!("; {}", always_one(1_000, *one, &logits, moved))
+            }
+            _ => String::new(),
+        };
+        assert!(
+            found == expected,
+            "{name} alone: `choose` draws tokens {found:?}, expected {expected:?}{because}\n  \
+             options  {setting}\n  logits   {logits:?}\n  seen     {seen:?}"
+        );
+    }
+}
+
+#[test]
+fn task_6_sampler_applies_the_steps_in_order() {
+    let fixtures = fixtures();
+    let (mut found, mut expected) = (Vec::new(), Vec::new());
+    for name in fixtures.cases("task_6_order/") {
+        let case = fixtures.case(&name);
+        let (drawn, _) = drawn_by_sampler(&case, &name, "tasks 1 to 5");
+        let support = ids(&case, "support");
+        let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } =
+            sampler(&case, SEED).options;
+        let setting = format!(
+            "penalty {repetition_penalty}, temperature {temperature}, top-k {top_k}, top-p \
+             {top_p}, min-p {min_p}"
+        );
+        let differs = if drawn == support { "" } else { "  <- differs" };
+        found.push(format!("{setting}: {drawn:?}{differs}"));
+        expected.push(format!("{setting}: {support:?}"));
+    }
+    let what = "tokens that come up with several steps at once; the order is penalty, temperature, \
+                top-k, top-p, min-p";
+    assert_answer(what, &Lines(found), &Lines(expected));
+}
+
+/// A token's part of Pearson's χ²; infinite if it came up and cannot.
+fn deviation(count: usize, expected: f64) -> f64 {
+    if count == 0 && expected == 0.0 { 0.0 } else { (count as f64 - expected).powi(2) / expected }
+}
+
+/// Pearson's χ² of `counts` against `probabilities`.
+fn chi_square(counts: &[usize], probabilities: &[f32]) -> f64 {
+    let n = counts.iter().sum::<usize>() as f64;
+    counts.iter().zip(probabilities).map(|(&count, &p)| deviation(count, n * f64::from(p))).sum()
+}
+
+/// A χ² above `critical` would be met in one of a million correct samplers (`false_alarm` of the
+/// case); the seed is fixed, so this one either is or is not among them, always.
+#[test]
+fn task_6_sampler_follows_the_distribution() {
+    let fixtures = fixtures();
+    for name in fixtures.cases("task_6_distribution/") {
+        let case = fixtures.case(&name);
+        let (logits, seen, draws) = (row(&case, "logits"), ids(&case, "seen"), case.count("draws"));
+        let (probabilities, critical) = (case.tensor("probabilities"), case.scalar("critical"));
+        let mut sampler = sampler(&case, case.count("sampler_seed") as u64);
+        let mut counts = vec![0; logits.len()];
+        for _ in 0..draws {
+            counts[sampler.choose(&logits, &seen) as usize] += 1;
+        }
+        let own = softmax(&tensor(&[logits.len()], shaped(&logits, &seen, &sampler.options)));
+        let what = format!(
+            "{name}: the probabilities after your steps, called one by one by this test; make the \
+             tests of tasks 1 to 5 green first"
+        );
+        compare(&what, &own, &probabilities, case.tolerance("probabilities"))
+            .unwrap_or_else(|message| panic!("{message}"));
+        let probabilities = row(&case, "probabilities");
+        let found = chi_square(&counts, &probabilities);
+        let neighbours = case.tensor("neighbours");
+        let names = case
+            .value("names")
+            .as_array()
+            .expect("names")
+            .iter()
+            .map(|of| of.as_str().expect("a name"));
+        let others: Vec<(&str, f64)> = names
+            .zip(neighbours.outer_iter())
+            .map(|(of, p)| (of, chi_square(&counts, &p.iter().copied().collect::<Vec<_>>())))
+            .collect();
+        if found > critical {
+            let expected: Vec<f64> =
+                probabilities.iter().map(|&p| f64::from(p) * draws as f64).collect();
+            let worst = (0..counts.len()).max_by(|&a, &b| {
+                deviation(counts[a], expected[a]).total_cmp(&deviation(counts[b], expected[b]))
+            });
+            let worst = worst.expect("a token");
+            let sigma = (expected[worst] * (1.0 - f64::from(probabilities[worst]))).sqrt();
+            let like = others
+                .iter()
+                .filter(|(_, other)| *other <= critical)
+                .map(|(of, _)| format!("\n  these are the frequencies of a sampler {of}"));
+            panic!(
+                "{name}: of {draws} draws token {worst} came up in {}, expected {:.0} ± \
+                 {sigma:.0}; over all tokens χ² is {found:.1}, and chance does not exceed \
+                 {critical}\n  drawn    {counts:?}\n  expected {expected:.0?}{}",
+                counts[worst],
+                expected[worst],
+                like.collect::<String>()
+            );
+        }
+        // The same counts are far from what a sampler with one mistake would give: the test can
+        // tell.
+        for (of, other) in others {
+            assert!(
+                other > 10.0 * critical,
+                "{name}: χ² against a sampler {of} is only {other:.1}"
+            );
+        }
+        println!("{name}: χ² {found:.1}, critical {critical}");
+    }
+}
+
+#[test]
+fn task_6_sampler_uses_one_number_per_token() {
+    let logits = [0.5, 0.0, -0.5, 1.0];
+    // Its first number is .39, which gives token 1: using it again and again is not the same as
+    // always taking the first token or the best.
+    let mut sampler = Sampler { options: SamplerOptions::default(), rng: Rng::new(7) };
+    let mut rng = Rng::new(7);
+    let found: Vec<u32> = (0..40).map(|_| sampler.choose(&logits, &[])).collect();
+    let expected: Vec<u32> = (0..40).map(|_| draw(&logits, rng.uniform())).collect();
+    assert_answer(
+        "40 tokens with all steps off: your `draw` with the numbers of seed 7, one each",
+        &found,
+        &expected,
+    );
+
+    let off = SamplerOptions::default;
+    for (name, options) in [
+        ("top-k 1", SamplerOptions { top_k: 1, ..off() }),
+        ("top-p 0", SamplerOptions { top_p: 0.0, ..off() }),
+        ("min-p 1", SamplerOptions { min_p: 1.0, ..off() }),
+    ] {
+        let (mut sampler, mut rng) = (Sampler { options, rng: Rng::new(7) }, Rng::new(7));
+        let what = format!("{name}, logits 0.5, 0, −0.5, 1: one token is left");
+        check_hand(&what, sampler.choose(&logits, &[]), 3);
+        rng.uniform();
+        let moved = sampler.rng.next_u64() == rng.next_u64();
+        assert!(
+            moved,
+            "{what}, and the generator moves on by one number all the same: a token takes one, \
+             whatever was left"
+        );
+    }
+
+    sampler.options.temperature = 0.0;
+    check_hand(
+        "temperature 0, logits 0.5, 0, −0.5, 1: the largest logit is chosen",
+        sampler.choose(&logits, &[]),
+        3,
+    );
+    rng.uniform();
+    let (found, expected) = (sampler.rng.next_u64(), rng.next_u64());
+    assert!(
+        found == expected,
+        "after 41 tokens, the last one at temperature 0, the generator's next number is \
+         {found:#018x}, expected {expected:#018x}: a token takes one number at temperature 0 too"
+    );
+}
+
+#[test]
+fn task_6_sampler_repeats_itself_with_the_same_seed_only() {
+    let logits: Vec<f32> = (0..20).map(|i| (i % 7) as f32 / 4.0).collect();
+    // The tokens, and whether the generator moved on by one number for each.
+    let text = |seed: u64| -> (Vec<u32>, bool) {
+        let mut sampler = Sampler {
+            options: SamplerOptions { temperature: 1.5, ..SamplerOptions::default() },
+            rng: Rng::new(seed),
+        };
+        let mut tokens = vec![0];
+        for _ in 0..40 {
+            let next = sampler.choose(&logits, &tokens);
+            tokens.push(next);
+        }
+        let mut rng = Rng::new(seed);
+        for _ in 0..40 {
+            rng.next_u64();
+        }
+        (tokens.split_off(1), sampler.rng.next_u64() == rng.next_u64())
+    };
+    let (first, moved) = text(1);
+    check_hand(
+        "40 tokens of seed 1, twice: the same seed gives the same tokens",
+        text(1).0,
+        first.clone(),
+    );
+    let why = if first.iter().all(|&token| token == first[0]) {
+        always_one(40, first[0], &logits, moved)
+    } else {
+        "the numbers come from the sampler's own generator".to_owned()
+    };
+    for seed in 2..10 {
+        assert!(
+            text(seed).0 != first,
+            "temperature 1.5, all else off: seed {seed} must give other tokens than seed 1; \
+             {why}\n  found    {first:?} with both"
+        );
+    }
+}
+
+#[test]
+fn task_6_whatever_the_size() {
+    let found = draw(&[-16.0, 0.0], 0.0);
+    assert!(
+        found == 0,
+        "draw from the logits −16 and 0 at 0: found token {found}, expected 0, whose probability of 1.1e-7 is more than 0"
+    );
+    let mut logits = vec![OFF; 70_000];
+    logits[69_999] = 0.0;
+    let found = draw(&logits, 0.5);
+    assert!(found == 69_999, "draw where only token 69999 is possible: found {found}");
+    let options =
+        SamplerOptions { temperature: 0.0, repetition_penalty: 2.0, ..SamplerOptions::default() };
+    let seen: Vec<u32> = std::iter::once(0).chain([2; 1000]).collect();
+    let found = Sampler { options, rng: Rng::new(1) }.choose(&[2.0, 1.5, 0.5], &seen);
+    assert!(
+        found == 1,
+        "choose with penalty 2 at temperature 0, logits 2, 1.5, 0.5, where token 0 was seen a thousand tokens ago: found {found}, expected 1: all that was seen counts"
+    );
+}

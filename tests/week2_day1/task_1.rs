@@ -1,0 +1,174 @@
+//! Week 2, day 1, task 1: the cache.
+
+use ndarray::Axis;
+use tiny_llm::week2::cache::{CacheShape, CacheType, Cells, DenseCache, KvCache};
+use tiny_llm_formats::{Tensor, tensor::tensor};
+use tiny_llm_harness::check;
+
+use super::{SHAPE, check_every_place, filled, fixtures, numbers, read};
+
+#[test]
+fn task_1_every_place_f32() {
+    check_every_place(CacheType::F32, "f32");
+}
+
+#[test]
+fn task_1_every_place_f16() {
+    check_every_place(CacheType::F16, "f16");
+}
+
+#[test]
+fn task_1_f16_takes_the_nearest() {
+    check_f16("f16");
+}
+
+#[test]
+fn task_1_f16_large_and_infinite() {
+    check_f16("f16_large");
+}
+
+#[test]
+fn task_1_f16_tiny() {
+    check_f16("f16_tiny");
+}
+
+fn check_f16(name: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_1_cache/{name}"));
+    let x = case.tensor("x");
+    let row: Vec<f32> = x.iter().copied().collect();
+    let shape =
+        CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 2, head_dim: row.len() };
+    let mut cache = DenseCache::new(shape, CacheType::F16);
+    cache.write(0, 0, 0, &row, &row);
+    let run = cache.run(0, 0, 0, 0..1);
+    assert!(matches!(run.keys, Cells::F16(_)), "a cache of f16 hands out f16");
+    case.check("rounded", &tensor(x.shape(), numbers(run.keys)));
+}
+
+#[test]
+fn task_1_a_run_has_the_positions_that_were_asked_for() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_1_cache/every_place");
+    let cache = filled(&case, CacheType::F32);
+    for positions in [0..0, 0..1, 0..3, 0..7, 1..3, 2..5, 4..5, 3..3] {
+        let run = cache.run(1, 2, 1, positions.clone());
+        let found = (run.start, run.len, numbers(run.keys).len(), numbers(run.values).len());
+        let (start, len) = (positions.start, positions.len());
+        let expected = (start, len, 4 * len, 4 * len);
+        assert_eq!(
+            found, expected,
+            "a run of positions {positions:?}, head size 4: its start, its len, how many numbers \
+             in keys, how many in values"
+        );
+    }
+    // What lies in a run that begins later is what lies there in one from the beginning.
+    let whole = cache.run(1, 2, 1, 0..5);
+    let part = cache.run(1, 2, 1, 2..5);
+    for (name, whole, part) in
+        [("keys", whole.keys, part.keys), ("values", whole.values, part.values)]
+    {
+        let expected = numbers(whole)[2 * 4..].to_vec();
+        let what = format!("{name} of positions 2 to 4 of a head");
+        check::assert_close(
+            &what,
+            &tensor(&[3, 4], numbers(part)),
+            &tensor(&[3, 4], expected),
+            0.0,
+        );
+    }
+}
+
+#[test]
+fn task_1_a_position_can_be_written_again() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_1_cache/every_place");
+    let mut cache = filled(&case, CacheType::F32);
+    let (keys, values) = read(&cache);
+    for layer in 0..SHAPE.layers {
+        for sequence in 0..SHAPE.sequences {
+            cache.write(layer, sequence, 2, &[9.0; 8], &[8.0; 8]);
+        }
+    }
+    let again = |mut x: Tensor, number: f32| {
+        x.index_axis_mut(Axis(3), 2).fill(number);
+        x
+    };
+    let (found_keys, found_values) = read(&cache);
+    let property = "position 2 was written a second time, with other numbers, and nothing else was";
+    check::assert_agrees(
+        "keys after position 2 was written again",
+        &found_keys,
+        &again(keys, 9.0),
+        0.0,
+        property,
+    );
+    check::assert_agrees(
+        "values after position 2 was written again",
+        &found_values,
+        &again(values, 8.0),
+        0.0,
+        property,
+    );
+}
+
+#[test]
+fn task_1_places_whatever_the_size() {
+    let shape = CacheShape { layers: 3, sequences: 2, kv_heads: 12, capacity: 200, head_dim: 5 };
+    let mut cache = DenseCache::new(shape, CacheType::F32);
+    let places = || {
+        (0..3).flat_map(|layer| {
+            (0..2).flat_map(move |sequence| (0..200).map(move |p| (layer, sequence, p)))
+        })
+    };
+    let number = |(layer, sequence, p): (usize, usize, usize), i: usize| {
+        (((layer * 2 + sequence) * 200 + p) * 60 + i) as f32
+    };
+    for place in places() {
+        let keys: Vec<f32> = (0..60).map(|i| number(place, i)).collect();
+        let values: Vec<f32> = keys.iter().map(|x| -x).collect();
+        cache.write(place.0, place.1, place.2, &keys, &values);
+    }
+    for place in places() {
+        for head in 0..12 {
+            let run = cache.run(place.0, place.1, head, place.2..place.2 + 1);
+            let expected = [0, 1, 2, 3, 4].map(|i| number(place, head * 5 + i));
+            let (keys, values) = (numbers(run.keys), numbers(run.values));
+            assert!(
+                keys == expected && values == expected.map(|x| -x),
+                "layer {}, sequence {}, position {}, head {head} of {shape:?}: found keys {keys:?} and values {values:?}, expected {expected:?} and those negative",
+                place.0,
+                place.1,
+                place.2
+            );
+        }
+    }
+}
+
+#[test]
+fn task_1_a_place_that_does_not_exist_is_refused() {
+    let row = [1.0; 8];
+    let mut cache = DenseCache::new(SHAPE, CacheType::F32);
+    check::assert_accepts("write at position 6 of a capacity of 7", || {
+        cache.write(0, 0, 6, &row, &row);
+    });
+    check::assert_panics("write at position 7 of a capacity of 7", || {
+        DenseCache::new(SHAPE, CacheType::F32).write(0, 0, 7, &row, &row);
+    });
+    check::assert_panics("write to sequence 3 of 3", || {
+        DenseCache::new(SHAPE, CacheType::F32).write(0, 3, 0, &row, &row);
+    });
+    check::assert_panics("write to layer 2 of 2", || {
+        DenseCache::new(SHAPE, CacheType::F32).write(2, 0, 0, &row, &row);
+    });
+    check::assert_accepts("a run of positions 5 and 6 of a capacity of 7", || {
+        cache.run(0, 0, 0, 5..7).len
+    });
+    check::assert_panics("a run of 8 positions of a capacity of 7", || {
+        cache.run(0, 0, 0, 0..8).len
+    });
+    check::assert_panics("a run of positions 6 and 7 of a capacity of 7", || {
+        cache.run(0, 0, 0, 6..8).len
+    });
+    check::assert_panics("a run of head 2 of 2", || cache.run(0, 0, 2, 0..1).len);
+}

@@ -1,0 +1,148 @@
+//! Week 2, day 1, task 2: attention of one row.
+
+use ndarray::Axis;
+use tiny_llm::week2::{
+    attention::{attend, attend_two_pass},
+    cache::{CacheShape, CacheType, Cells, DenseCache, KvCache},
+    rows::{Queries, Row},
+};
+use tiny_llm_formats::{Tensor, tensor::tensor};
+
+use super::{attention_over, check_attention, check_run, cut, fixtures, plan};
+
+#[test]
+fn task_2_one_run() {
+    check_attention("f32", &[9]);
+}
+
+#[test]
+fn task_2_several_runs() {
+    for lengths in [&[3, 1, 5][..], &[8, 1], &[1; 9]] {
+        check_attention("f32", lengths);
+    }
+}
+
+#[test]
+fn task_2_large_scores() {
+    check_attention("sharp", &[7]);
+}
+
+#[test]
+fn task_2_scores_far_below_0() {
+    check_attention("far_below_0", &[7]);
+}
+
+#[test]
+fn task_2_one_position() {
+    check_attention("one_position", &[1]);
+}
+
+#[test]
+fn task_2_f16() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_2_attention/f16");
+    // Through the cache, which is task 1's: it rounds, and hands out what it has rounded.
+    let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 6, head_dim: 8 };
+    let mut cache = DenseCache::new(shape, CacheType::F16);
+    let (keys, values) = (case.tensor("keys"), case.tensor("values"));
+    for (position, (k, v)) in keys.outer_iter().zip(values.outer_iter()).enumerate() {
+        cache.write(
+            0,
+            0,
+            position,
+            &k.iter().copied().collect::<Vec<_>>(),
+            &v.iter().copied().collect::<Vec<_>>(),
+        );
+    }
+    let run = cache.run(0, 0, 0, 0..6);
+    let found = attention_over(&case, run.keys, run.values, &[4, 2]);
+    check_run(&case, "output", &found, "runs of [4, 2] positions, f16");
+}
+
+/// Scores fall by 40 over 300 positions, in ten heads, so that the least weight is e^−40.
+#[test]
+fn task_2_whatever_the_size() {
+    let (heads, positions) = (10, 300);
+    let step = 0.125;
+    let keys: Vec<f32> = (0..positions).map(|p| -step * p as f32).collect();
+    // Each value is the inverse of its weight, so every position counts alike in the sum.
+    let values: Vec<f32> = (0..positions).map(|p| (step * p as f32).exp()).collect();
+    let total: f64 = (0..positions).map(|p| (-f64::from(step) * p as f64).exp()).sum();
+    let expected = positions as f64 / total;
+    for lengths in [vec![300], vec![1; 300], vec![100, 200]] {
+        let runs = cut(Cells::F32(&keys), Cells::F32(&values), 1, &lengths);
+        let mut out = vec![7.0; heads];
+        attend_two_pass(&[1.0; 10], || runs.iter().copied(), 1, 1.0, &mut out);
+        for (head, &found) in out.iter().enumerate() {
+            assert!(
+                (f64::from(found) - expected).abs() <= 1e-4 * expected,
+                "ten heads over 300 positions in {} runs, whose weights fall to e^−37 and whose values rise as much: head {head} found {found}, expected {expected:.5}\n  a weight may be small and still counts, and there is no limit to positions, runs or heads",
+                runs.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn task_2_rows_see_positions_however_far_back() {
+    // All keys are alike, and of the values only that of position 0 is not 0.
+    let mut cache = DenseCache::new(
+        CacheShape { layers: 1, sequences: 1, kv_heads: 10, capacity: 1200, head_dim: 1 },
+        CacheType::F32,
+    );
+    for position in 0..1200 {
+        cache.write(0, 0, position, &[0.0; 10], &[f32::from(position == 0); 10]);
+    }
+    for position in [0, 1, 63, 64, 100, 1199] {
+        let rows = [Row { token: 0, position, sequence: 0, logits: false }];
+        let mut out = vec![7.0; 10];
+        let queries = Queries { rows: &rows, q: &[1.0; 10], group: 1, head_dim: 1 };
+        attend(&plan(), &cache, 0, queries, &mut out);
+        let expected = 1.0 / (position as f32 + 1.0);
+        assert!(
+            out.iter().all(|found| (found - expected).abs() <= 1e-5 * expected),
+            "a row at position {position}, all keys alike, the value of position 0 is 1 in each of ten heads, all others 0: found {out:?}, expected {expected}\n  a row sees every position from 0 to its own"
+        );
+    }
+}
+
+#[test]
+pub(super) fn task_2_rows_see_their_own_past() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_2_attend/two_sequences");
+    let (sequences, positions) = (case.integers("sequences"), case.integers("positions"));
+    let rows: Vec<Row> = sequences
+        .iter()
+        .zip(&positions)
+        .map(|(&sequence, &position)| Row { token: 0, position, sequence, logits: false })
+        .collect();
+    let (keys, values) = (case.tensor("keys"), case.tensor("values"));
+    let mut cache = DenseCache::new(
+        CacheShape { layers: 2, sequences: 2, kv_heads: 2, capacity: 9, head_dim: 6 },
+        CacheType::F32,
+    );
+    // The keys and values of all rows are there when the first row attends, and older numbers
+    // behind them.
+    for sequence in 0..2 {
+        for position in 0..9 {
+            let of = |x: &Tensor| -> Vec<f32> {
+                x.view()
+                    .index_axis_move(Axis(0), sequence)
+                    .index_axis_move(Axis(0), position)
+                    .iter()
+                    .copied()
+                    .collect()
+            };
+            cache.write(1, sequence, position, &of(&keys), &of(&values));
+        }
+    }
+    let q: Vec<f32> = case.tensor("q").iter().copied().collect();
+    let mut out = vec![7.0; q.len()];
+    let queries = Queries { rows: &rows, q: &q, group: 2, head_dim: 6 };
+    attend(&plan(), &cache, 1, queries, &mut out);
+    let names: Vec<String> = rows
+        .iter()
+        .map(|row| format!("position {} of sequence {}", row.position, row.sequence))
+        .collect();
+    case.check_rows("output", &names, &tensor(&[rows.len(), 24], out));
+}

@@ -1,0 +1,315 @@
+//! Week 2, day 1, task 3: the model over rows.
+
+use ndarray::Axis;
+use tiny_llm::week2::{
+    cache::{CacheType, KvCache},
+    load::{self, Rope},
+    matrix::Matrix,
+    model::Workspace,
+    rope::RopeLayout,
+    rows::Row,
+};
+use tiny_llm_formats::{config::ModelConfig, tensor::tensor};
+use tiny_llm_harness::check::{self, resting_on};
+
+use super::{
+    ATTENTION, CACHE, cache_of, check_run, check_whole, fixtures, forward_in, model, plan, splits,
+    tokens,
+};
+
+#[test]
+fn task_3_whole_prompt_llama() {
+    check_whole("llama");
+}
+
+#[test]
+fn task_3_whole_prompt_qwen2() {
+    check_whole("qwen2");
+}
+
+#[test]
+fn task_3_whole_prompt_qwen3() {
+    check_whole("qwen3");
+}
+
+#[test]
+fn task_3_whole_prompt_llama_with_biases() {
+    check_whole("llama_with_biases");
+}
+
+#[test]
+fn task_3_interleaved_rope() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let found = forward_in(
+        &model(&case, RopeLayout::Interleaved),
+        &tokens(&case, "a"),
+        &[5, 3],
+        CacheType::F32,
+    );
+    check_run(
+        &case,
+        "logits_interleaved",
+        &found,
+        "chunks of [5, 3] rows, RoPE over neighbouring numbers",
+    );
+}
+
+#[test]
+fn task_3_every_split_of_a_prompt() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/qwen3");
+    let (model, tokens) = (model(&case, RopeLayout::HalfSplit), tokens(&case, "a"));
+    for chunks in splits() {
+        let found = forward_in(&model, &tokens, &chunks, CacheType::F32);
+        check_run(&case, "logits_a", &found, &format!("chunks of {chunks:?} rows"));
+    }
+}
+
+#[test]
+pub(super) fn task_3_one_token_at_a_time() {
+    let fixtures = fixtures();
+    for family in ["llama", "qwen2"] {
+        let case = fixtures.case(&format!("task_3_model/{family}"));
+        let found = forward_in(
+            &model(&case, RopeLayout::HalfSplit),
+            &tokens(&case, "a"),
+            &[1; 8],
+            CacheType::F32,
+        );
+        let what = format!("{}/logits_a, one row at a time", case.name());
+        check::assert_close(&what, &found, &case.tensor("logits_a"), case.tolerance("logits_a"));
+    }
+}
+
+#[test]
+fn task_3_f16_cache_is_close() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let model = model(&case, RopeLayout::HalfSplit);
+    let full = forward_in(&model, &tokens(&case, "a"), &[6, 2], CacheType::F32);
+    check_run(
+        &case,
+        "logits_a",
+        &full,
+        "chunks of [6, 2] rows, before the same with a cache of f16",
+    );
+    let found = forward_in(&model, &tokens(&case, "a"), &[6, 2], CacheType::F16);
+    // f16 keeps 11 bits: keys and values are 2⁻¹¹ off at most, and what three layers make of it is
+    // a small part of the logits.
+    let expected = case.tensor("logits_a");
+    let largest = expected.iter().fold(0f32, |m, x| m.max(x.abs()));
+    let what = "logits with a cache of f16";
+    if let Err(difference) = check::compare(what, &found, &expected, 0.01 * largest) {
+        panic!("{difference}\n  the tolerance is 1 % of the largest logit: f16 costs far less");
+    }
+}
+
+/// Rows of the sequences `a` (of eight tokens, number 0 in the cache) and `b` (of six, number 2),
+/// in an order that neither has for itself.
+fn interleaved(a: &[u32], b: &[u32]) -> [Vec<Row>; 3] {
+    let a = |position: usize| Row { token: a[position], position, sequence: 0, logits: true };
+    let b = |position: usize| Row { token: b[position], position, sequence: 2, logits: true };
+    [
+        vec![a(0), b(0), a(1), a(2), b(1)],
+        vec![b(2), a(3)],
+        vec![a(4), b(3), b(4), a(5), a(6), b(5), a(7)],
+    ]
+}
+
+#[test]
+fn task_3_rows_of_two_sequences() {
+    let fixtures = fixtures();
+    for family in ["llama", "qwen3"] {
+        let case = fixtures.case(&format!("task_3_model/{family}"));
+        let model = model(&case, RopeLayout::HalfSplit);
+        let (plan, mut work, mut cache) =
+            (plan(), Workspace::default(), cache_of(&model, 3, 8, CacheType::F32));
+        let width = model.config.vocab_size;
+        let (mut of_a, mut of_b) = (Vec::new(), Vec::new());
+        for rows in interleaved(&tokens(&case, "a"), &tokens(&case, "b")) {
+            let logits = model.forward(&rows, &mut cache, &plan, &mut work);
+            assert_eq!(
+                logits.len(),
+                rows.len() * width,
+                "logits of {} rows, a vocabulary of {width}",
+                rows.len()
+            );
+            for (row, logits) in rows.iter().zip(logits.chunks_exact(width)) {
+                if row.sequence == 0 { &mut of_a } else { &mut of_b }.extend_from_slice(logits);
+            }
+        }
+        let how = "rows of two sequences between one another, in three forward passes";
+        for (name, logits) in [("logits_a", of_a), ("logits_b", of_b)] {
+            check_run(&case, name, &tensor(&[logits.len() / width, width], logits), how);
+        }
+        let found = (cache.len(0), cache.len(1), cache.len(2), cache.computed());
+        assert_eq!(
+            found,
+            (8, 0, 6, 14),
+            "positions of sequences 0, 1 and 2 in the cache, and how many were computed"
+        );
+    }
+}
+
+#[test]
+fn task_3_one_norm_alone() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/qwen3");
+    let tokens = tokens(&case, "a");
+    for of_queries in [true, false] {
+        let (mut normed, mut zero) =
+            (model(&case, RopeLayout::HalfSplit), model(&case, RopeLayout::HalfSplit));
+        for (normed, zero) in normed.layers.iter_mut().zip(&mut zero.layers) {
+            let zeros = |n: &Option<Vec<f32>>| n.as_ref().map(|norm| vec![0.0; norm.len()]);
+            (zero.q_norm, zero.k_norm) = (None, None);
+            let weight = if of_queries {
+                (normed.q_norm, normed.k_norm) = (zeros(&normed.q_norm), None);
+                &mut zero.q_proj.weight
+            } else {
+                (normed.q_norm, normed.k_norm) = (None, zeros(&normed.k_norm));
+                &mut zero.k_proj.weight
+            };
+            let (rows, cols) = (weight.rows, weight.cols);
+            *weight = Matrix::from_f32(rows, cols, &vec![0.0; rows * cols]);
+        }
+        let which = if of_queries { "q" } else { "k" };
+        resting_on(&[CACHE, ATTENTION], || {
+            check::assert_agrees(
+                &format!(
+                    "a {which}_norm alone, of zeros, compared with a {which}_proj of zeros and no norms"
+                ),
+                &forward_in(&normed, &tokens, &[8], CacheType::F32),
+                &forward_in(&zero, &tokens, &[8], CacheType::F32),
+                1e-5,
+                "both make zeros; a layer may have one of the two norms",
+            );
+        });
+    }
+}
+
+#[test]
+fn task_3_a_vocabulary_of_70_000() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let small = model(&case, RopeLayout::HalfSplit);
+    let mut large = model(&case, RopeLayout::HalfSplit);
+    let (rows, e) = (small.config.vocab_size, small.config.hidden_size);
+    let table: Vec<f32> = case.tensor("model.embed_tokens.weight").iter().copied().collect();
+    // The same rows at the end of a longer table, and an output head of the same 37 rows.
+    let longer = [vec![0.0; (70_000 - rows) * e], table.clone()].concat();
+    large.embedding = Matrix::from_f32(70_000, e, &longer);
+    large.lm_head = large.lm_head.or_else(|| Some(Matrix::from_f32(rows, e, &table)));
+    let tokens = tokens(&case, "a");
+    let moved: Vec<u32> = tokens.iter().map(|token| token + 70_000 - rows as u32).collect();
+    resting_on(&[CACHE, ATTENTION], || {
+        check::assert_agrees(
+            "tokens from 69,963 on, compared with those from 0 on that have the same rows of the embedding",
+            &forward_in(&large, &moved, &[8], CacheType::F32),
+            &forward_in(&small, &tokens, &[8], CacheType::F32),
+            0.0,
+            "token t is row t of the embedding: ids have 32 bits",
+        );
+    });
+}
+
+/// Two hundred rows at once are what they are one by one.
+#[test]
+fn task_3_rows_however_many() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/qwen3");
+    let mut config = case.value("config").clone();
+    config["max_position_embeddings"] = 256.into();
+    let model = {
+        let config = ModelConfig::from_json(&config.to_string(), "the fixture's config");
+        let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
+        load::build(config.expect("a configuration"), &rope, usize::MAX, &mut |name, shape| {
+            let weight = case.tensor(name);
+            let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
+            Ok(Matrix::from_f32(rows, cols, &weight.iter().copied().collect::<Vec<_>>()))
+        })
+        .expect("all weights are there")
+    };
+    let tokens: Vec<u32> = (0..200).map(|i| i * 7 % 37).collect();
+    resting_on(&[CACHE, ATTENTION], || {
+        check::assert_agrees(
+            "logits of 200 rows in one pass, compared with one by one",
+            &forward_in(&model, &tokens, &[200], CacheType::F32),
+            &forward_in(&model, &tokens, &[1; 200], CacheType::F32),
+            1e-4,
+            "a row is given its token, its position and its sequence, whichever rows come with it",
+        );
+    });
+}
+
+#[test]
+fn task_3_only_wanted_logits() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/qwen2");
+    let model = model(&case, RopeLayout::HalfSplit);
+    let (plan, mut work, mut cache) =
+        (plan(), Workspace::default(), cache_of(&model, 1, 8, CacheType::F32));
+    let (tokens, expected) = (tokens(&case, "a"), case.tensor("logits_a"));
+    for (start, wanted) in [(0, vec![1, 3]), (4, vec![]), (6, vec![0])] {
+        let len = if start == 0 { 4 } else { 2 };
+        let row = |i: usize| Row {
+            token: tokens[start + i],
+            position: start + i,
+            sequence: 0,
+            logits: wanted.contains(&i),
+        };
+        let rows: Vec<Row> = (0..len).map(row).collect();
+        let logits = model.forward(&rows, &mut cache, &plan, &mut work).to_vec();
+        let width = model.config.vocab_size;
+        assert_eq!(
+            logits.len(),
+            wanted.len() * width,
+            "{len} rows, of which {} want their {width} logits",
+            wanted.len()
+        );
+        let expected =
+            expected.select(Axis(0), &wanted.iter().map(|i| start + i).collect::<Vec<_>>());
+        let what = format!("{}/logits_a, rows {wanted:?} from position {start} on", case.name());
+        check::assert_close(
+            &what,
+            &tensor(&[wanted.len(), width], logits),
+            &expected,
+            case.tolerance("logits_a"),
+        );
+    }
+}
+
+#[test]
+fn task_3_rows_out_of_order_are_refused() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let model = model(&case, RopeLayout::HalfSplit);
+    let row = |token: u32, position: usize, sequence: usize| Row {
+        token,
+        position,
+        sequence,
+        logits: true,
+    };
+    let run = |rows: &[Row]| {
+        let mut cache = cache_of(&model, 2, 8, CacheType::F32);
+        model.forward(
+            &[row(1, 0, 0), row(2, 1, 0)],
+            &mut cache,
+            &plan(),
+            &mut Workspace::default(),
+        );
+        model.forward(rows, &mut cache, &plan(), &mut Workspace::default()).len()
+    };
+    check::assert_accepts("the next position, and the first of another sequence", || {
+        run(&[row(3, 2, 0), row(1, 0, 1), row(4, 3, 0)])
+    });
+    check::assert_panics("positions 0 and 1 are in the cache; position 1 again", || {
+        run(&[row(3, 1, 0)])
+    });
+    check::assert_panics("positions 0 and 1 are in the cache; position 3", || run(&[row(3, 3, 0)]));
+    check::assert_panics("positions 0 and 1 are in the cache; positions 3 and 2", || {
+        run(&[row(3, 3, 0), row(3, 2, 0)])
+    });
+    check::assert_panics("token 37 of a vocabulary of 37", || run(&[row(37, 2, 0)]));
+    check::assert_panics("sequence 2 of 2", || run(&[row(3, 0, 2)]));
+}

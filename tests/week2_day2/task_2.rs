@@ -1,0 +1,208 @@
+//! Week 2, day 2, task 2: metadata.
+
+use tiny_llm::week2::gguf::{
+    metadata::{read_array, read_metadata, read_value},
+    reader::Reader,
+};
+use tiny_llm_formats::gguf::{Array, Value};
+use tiny_llm_harness::check::assert_answer;
+
+use super::{
+    FILE, Lines, assert_lines, calmly, entry, fixtures, followed, hex, list, outcome, refused,
+    string, text,
+};
+
+#[test]
+fn task_2_values_of_every_type() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_2_values/each_type");
+    let lines = list(&case, "values").iter().map(|value| {
+        let (bytes, type_id) =
+            (hex(&value["bytes"]), value["type"].as_u64().expect("a number") as u32);
+        let name = format!("type {type_id}, {} bytes", bytes.len());
+        let found = outcome(&name, &followed(&bytes), |r| read_value(r, type_id, "metadata k"));
+        (
+            format!("{name}: {found}"),
+            format!("{name}: {}, then at {}", text(&value["is"]), bytes.len()),
+        )
+    });
+    assert_lines("read_value: each type, followed by other bytes", lines);
+}
+
+#[test]
+fn task_2_arrays_of_every_type() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_2_arrays/each_type");
+    let arrays = list(&case, "values").iter().map(|value| {
+        let bytes = hex(&value["bytes"]);
+        let name = format!("elements of type {}", bytes[0]);
+        let found = outcome(&name, &followed(&bytes), |r| read_array(r, "metadata k"));
+        (
+            format!("{name}: {found}"),
+            format!("{name}: {}, then at {}", text(&value["is"]), bytes.len()),
+        )
+    });
+    let empty = [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let found = outcome("no element", &empty, |r| read_array(r, "metadata k"));
+    let lines = arrays
+        .chain([(format!("no string: {found}"), "no string: String([]), then at 12".to_owned())]);
+    assert_lines("read_array: each type of elements, followed by other bytes", lines);
+}
+
+#[test]
+fn task_2_an_array_is_a_value() {
+    let bytes = [2, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4];
+    let found = outcome("an array", &followed(&bytes), |r| read_value(r, 9, "metadata k"));
+    assert_answer(
+        "read_value of type 9, two elements of type 2",
+        &found,
+        &"Array(U16([513, 1027])), then at 16".to_owned(),
+    );
+}
+
+#[test]
+fn task_2_metadata_entries() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_2_metadata/as_a_converter_writes_it");
+    let file = hex(case.value("file"));
+    let mut reader = Reader::new(&file[24..], FILE);
+    let metadata =
+        calmly("read_metadata", || read_metadata(&mut reader, case.count("count"), FILE));
+    let metadata = metadata
+        .unwrap_or_else(|e| panic!("these entries are in order, but they were refused: {e}"));
+    let mut found: Vec<_> =
+        metadata.iter().map(|(key, value)| format!("{key} = {value:?}")).collect();
+    found.push(format!("then {} bytes are left", reader.remaining()));
+    let expected = list(&case, "entries")
+        .iter()
+        .map(text)
+        .chain(["then 0 bytes are left".to_owned()])
+        .collect();
+    assert_answer("read_metadata: eleven entries", &Lines(found), &Lines(expected));
+    assert_eq!(metadata.file(), FILE, "the metadata know the file's name, for messages");
+}
+
+#[test]
+fn task_2_keys_and_texts_are_kept_as_they_are() {
+    let bytes = [
+        entry("General.Name", 8, &string(" Mixed Case ")),
+        entry("general.name", 8, &string("other")),
+        entry(" a b", 0, &[7]),
+    ]
+    .concat();
+    let read = outcome("entries", &bytes, |r| {
+        let metadata = read_metadata(r, 3, FILE)?;
+        let entries = metadata.iter().map(|(key, value)| format!("{key:?} {value:?}"));
+        let mut entries: Vec<String> = entries.collect();
+        entries.sort_unstable();
+        Ok(entries)
+    });
+    let mut expected = [
+        "\"General.Name\" String(\" Mixed Case \")",
+        "\"general.name\" String(\"other\")",
+        "\" a b\" U8(7)",
+    ];
+    expected.sort_unstable();
+    let expected = format!("{expected:?}, then at {}", bytes.len());
+    assert_eq!(read, expected, "keys that differ in case alone, and one with blanks");
+}
+
+#[test]
+fn task_2_whatever_a_file_may_hold() {
+    let nan = f32::NAN.to_le_bytes();
+    let bytes = [entry("", 0, &[7]), entry("nan", 6, &nan)].concat();
+    let read = || read_metadata(&mut Reader::new(&bytes, FILE), 2, FILE);
+    let found = calmly("read_metadata", read)
+        .unwrap_or_else(|error| panic!("an entry with the key \"\" and a NaN are legal: {error}"));
+    let is_nan = |value: &Value| matches!(value, Value::F32(x) if x.is_nan());
+    let found: Vec<_> = found.iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    assert!(
+        matches!(&found[..], [(empty, Value::U8(7)), (_, x)] if empty.is_empty() && is_nan(x)),
+        "the entries \"\" = 7 and \"nan\" = NaN: found {found:?}"
+    );
+    let texts: Vec<String> = (0..600).map(|i| format!("token {}", i % 500)).collect();
+    let body: Vec<u8> = texts.iter().flat_map(|text| string(text)).collect();
+    let bytes = [&8u32.to_le_bytes()[..], &600u64.to_le_bytes(), &body].concat();
+    let found = calmly("read_array", || read_array(&mut Reader::new(&bytes, FILE), "tokens"));
+    assert!(
+        matches!(found, Ok(Array::String(found)) if found == texts),
+        "an array of 600 strings, of which a hundred stand twice: it was refused, or came back as another"
+    );
+}
+
+#[test]
+fn task_2_bad_metadata_is_refused_in_words() {
+    let number = |n: u32| n.to_le_bytes().to_vec();
+    let array = |type_id: u32, count: u64, rest: &[u8]| {
+        [&type_id.to_le_bytes()[..], &count.to_le_bytes(), rest].concat()
+    };
+    let cases: [(&str, Vec<u8>, &[&str]); 17] = [
+        ("a value of type 13", entry("a.key", 13, &number(1)), &["a.key", "13"]),
+        (
+            "a value of type 2^32 - 1",
+            entry("a.key", u32::MAX, &number(1)),
+            &["a.key", "4294967295"],
+        ),
+        ("a truth value of 2", entry("a.key", 7, &[2]), &["a.key", "2"]),
+        (
+            "a truth value of 255 in an array",
+            entry("a.key", 9, &array(7, 2, &[1, 255])),
+            &["a.key", "255"],
+        ),
+        ("elements of type 14", entry("a.key", 9, &array(14, 1, &[0; 8])), &["a.key", "14"]),
+        (
+            "an array of arrays",
+            entry("a.key", 9, &array(9, 1, &array(4, 1, &number(1)))),
+            &["a.key", "array"],
+        ),
+        ("an array of no arrays", entry("a.key", 9, &array(9, 0, &[])), &["a.key", "array"]),
+        (
+            "2^61 numbers",
+            entry("a.key", 9, &array(10, 1 << 61, &[0; 16])),
+            &["a.key", "2305843009213693952"],
+        ),
+        (
+            "2^62 + 1 numbers of 4 bytes",
+            entry("a.key", 9, &array(4, (1 << 62) + 1, &[0; 16])),
+            &["a.key", "4611686018427387905"],
+        ),
+        ("5 numbers of 4 bytes in 16", entry("a.key", 9, &array(4, 5, &[0; 16])), &["a.key", "5"]),
+        ("10 strings in 40 bytes", entry("a.key", 9, &array(8, 10, &[0; 40])), &["a.key", "10"]),
+        ("a key of two lines", entry("a\nkey", 13, &number(1)), &["13"]),
+        (
+            "2^40 strings",
+            entry("a.key", 9, &array(8, 1 << 40, &[0; 16])),
+            &["a.key", "1099511627776"],
+        ),
+        (
+            "a string that is too long",
+            entry("a.key", 8, &[&99u64.to_le_bytes()[..], b"abc"].concat()),
+            &["a.key", "99"],
+        ),
+        ("the file ends in a value", entry("a.key", 10, &[0; 7]), &["a.key", "7"]),
+        (
+            "a key that is not UTF-8",
+            [&[1, 0, 0, 0, 0, 0, 0, 0, 0xFF][..], &[0; 16]].concat(),
+            &["key", "UTF-8"],
+        ),
+        (
+            "one key twice",
+            [entry("b.key", 0, &[1]), entry("a.key", 0, &[1])].concat(),
+            &["a.key", "twice"],
+        ),
+    ];
+    for (name, bytes, parts) in cases {
+        let bytes = [entry("a.key", 0, &[1]), bytes];
+        // All but the last are refused for themselves, so the good entry before them has another
+        // key.
+        let first = if name == "one key twice" {
+            entry("a.key", 0, &[1])
+        } else {
+            entry("another.key", 0, &[1])
+        };
+        let count = if name == "one key twice" { 3 } else { 2 };
+        refused(name, &[first, bytes[1].clone()].concat(), parts, |r| {
+            read_metadata(r, count, FILE)
+        });
+    }
+}

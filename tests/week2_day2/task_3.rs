@@ -1,0 +1,415 @@
+//! Week 2, day 2, task 3: the tensor table.
+
+use anyhow::Result;
+use tiny_llm::week2::gguf::{
+    Gguf,
+    reader::Reader,
+    table::{alignment, check_places, data_start, place, read_tensor},
+};
+use tiny_llm_formats::gguf::{MAGIC, TensorInfo, TensorType, Value};
+
+use super::{
+    FILE, assert_lines, assert_says, calmly, entry, fixtures, followed, hex, list, metadata,
+    outcome, refused, string, text,
+};
+
+#[test]
+fn task_3_entries_of_every_type_and_shape() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_entries/every_type_and_shape");
+    let lines = list(&case, "entries").iter().map(|entry| {
+        let bytes = hex(&entry["bytes"]);
+        let expected = format!("{}, then at {}", text(&entry["is"]), bytes.len());
+        (outcome(&expected, &followed(&bytes), |r| read_tensor(r, 0)), expected)
+    });
+    assert_lines(
+        "read_tensor: a matrix of three rows of two blocks in each type, then tensors of one to \
+         four axes",
+        lines,
+    );
+}
+
+/// An entry of the tensor table.
+fn table_entry(name: &str, axes: &[u64], type_id: u32, offset: u64) -> Vec<u8> {
+    let axes_bytes: Vec<u8> = axes.iter().flat_map(|n| n.to_le_bytes()).collect();
+    [
+        &string(name)[..],
+        &(axes.len() as u32).to_le_bytes(),
+        &axes_bytes,
+        &type_id.to_le_bytes(),
+        &offset.to_le_bytes(),
+    ]
+    .concat()
+}
+
+#[test]
+fn task_3_bad_entries_are_refused_in_words() {
+    let cases: [(&str, Vec<u8>, &[&str]); 12] = [
+        ("five axes", table_entry("a.weight", &[1; 5], 0, 0), &["a.weight", "5"]),
+        ("no axes", table_entry("a.weight", &[], 0, 0), &["a.weight", "0"]),
+        (
+            "2^32 - 1 axes",
+            [&string("a.weight")[..], &[255; 4], &[1; 64]].concat(),
+            &["a.weight", "4294967295"],
+        ),
+        ("an axis of length 0", table_entry("a.weight", &[32, 0], 0, 0), &["a.weight", "0"]),
+        (
+            "type 31, which is no more in use",
+            table_entry("a.weight", &[32], 31, 0),
+            &["a.weight", "31"],
+        ),
+        (
+            "type 23, IQ4_XS, which this engine does not run",
+            table_entry("a.weight", &[256], 23, 0),
+            &["a.weight", "23"],
+        ),
+        (
+            "rows of 32 weights in blocks of 256, eight of them",
+            table_entry("a.weight", &[32, 8], 12, 0),
+            &["a.weight", "32"],
+        ),
+        (
+            "a row of 48 weights in blocks of 32",
+            table_entry("a.weight", &[48, 2], 8, 0),
+            &["a.weight", "48"],
+        ),
+        ("2^62 numbers of 4 bytes", table_entry("a.weight", &[1 << 62], 0, 0), &["a.weight"]),
+        (
+            "2^32 rows of 2^32 numbers",
+            table_entry("a.weight", &[1 << 32, 1 << 32], 0, 0),
+            &["a.weight"],
+        ),
+        (
+            "a product of axes that is 0 modulo 2^64",
+            table_entry("a.weight", &[1 << 32, 1 << 31, 2, 1], 1, 0),
+            &["a.weight"],
+        ),
+        (
+            "the file ends in the entry",
+            table_entry("a.weight", &[32], 0, 0)[..30].to_vec(),
+            &["a.weight"],
+        ),
+    ];
+    for (name, bytes, parts) in cases {
+        refused(name, &bytes, parts, |r| read_tensor(r, 3));
+    }
+}
+
+#[test]
+fn task_3_whatever_an_entry_may_hold() {
+    for (name, axes) in [("", vec![32]), ("Blk.0.ATTN_Q.Weight", vec![32, 2]), ("ü b", vec![1])] {
+        let bytes = table_entry(name, &axes, 0, 64);
+        let found = calmly("read_tensor", || read_tensor(&mut Reader::new(&bytes, FILE), 0))
+            .unwrap_or_else(|error| panic!("a tensor called {name:?} is legal: {error}"));
+        assert!(found.name == name, "a tensor called {name:?}: found the name {:?}", found.name);
+    }
+    // 2³² + 32 weights are too many for this file, but they can be counted, and are not 32.
+    let bytes = table_entry("large", &[(1 << 32) + 32], 0, 0);
+    let found = calmly("read_tensor", || read_tensor(&mut Reader::new(&bytes, FILE), 0));
+    assert!(
+        found.as_ref().is_ok_and(|found| found.shape == [(1 << 32) + 32]),
+        "a tensor of 2³² + 32 weights: found {found:?}"
+    );
+    let large = (1usize << 32) + 5;
+    let found = data_start(large, 32);
+    assert!(found == Some((1 << 32) + 32), "data_start({large}, 32): found {found:?}");
+    for power in 0..=20 {
+        let found = calmly("alignment", || alignment(&metadata(Some(Value::U32(1 << power)))));
+        assert!(
+            found.as_ref().is_ok_and(|found| *found == 1 << power),
+            "general.alignment = {}: found {found:?}; any power of two is legal",
+            1 << power
+        );
+        let found = data_start(5, 1 << power);
+        let expected = if power < 3 { [5, 6, 8][power] } else { 1 << power };
+        assert!(
+            found == Some(expected),
+            "data_start(5, {}): found {found:?}, expected {expected}",
+            1 << power
+        );
+    }
+}
+
+#[test]
+fn task_3_axes_of_length_1_count() {
+    for axes in [&[32, 1][..], &[32, 1, 1], &[32, 1, 3], &[32, 3, 1, 1]] {
+        let bytes = table_entry("a", axes, 0, 0);
+        let found = calmly("read_tensor", || read_tensor(&mut Reader::new(&bytes, FILE), 0));
+        let found = found.map(|info| info.shape).map_err(|error| error.to_string());
+        let expected: Vec<usize> = axes.iter().rev().map(|&n| n as usize).collect();
+        assert_eq!(found, Ok(expected), "shape of a tensor whose axes are {axes:?} in the file");
+    }
+}
+
+#[test]
+fn task_3_alignment() {
+    let cases = [
+        (None, "32"),
+        (Some(64), "64"),
+        (Some(1), "1"),
+        (Some(8), "8"),
+        (Some(4096), "4096"),
+        (Some(0), "an error"),
+        (Some(48), "an error"),
+    ];
+    let lines = cases.map(|(value, expected)| {
+        let name = value.map_or("nothing".to_owned(), |n| n.to_string());
+        let found = calmly(&name, || alignment(&metadata(value.map(Value::U32))));
+        let found = found.map_or("an error".to_owned(), |n| n.to_string());
+        (format!("{name}: {found}"), format!("{name}: {expected}"))
+    });
+    assert_lines("alignment: what general.alignment says", lines);
+    let error = alignment(&metadata(Some(Value::U32(24)))).expect_err("24 is no power of two");
+    assert_says("an alignment of 24", &error, &["general.alignment", "24"]);
+    let error = alignment(&metadata(Some(Value::String("32".to_owned()))))
+        .expect_err("a text is no alignment");
+    assert_says("a text as alignment", &error, &["general.alignment"]);
+}
+
+#[test]
+fn task_3_the_data_begins_at_the_next_multiple() {
+    let cases = [
+        (0, 32),
+        (1, 32),
+        (31, 32),
+        (32, 32),
+        (33, 32),
+        (100, 64),
+        (128, 64),
+        (129, 1),
+        (4097, 4096),
+    ];
+    let expected = [0, 32, 32, 32, 64, 128, 128, 129, 8192];
+    let lines = cases.into_iter().zip(expected).map(|((position, alignment), expected)| {
+        let name = format!("a table that ends at {position}, alignment {alignment}");
+        let found = calmly(&name, || data_start(position, alignment));
+        (format!("{name}: {found:?}"), format!("{name}: {:?}", Some(expected)))
+    });
+    assert_lines("data_start", lines);
+    assert_eq!(
+        calmly("an alignment of 2^63", || data_start((1 << 63) + 1, 1 << 63)),
+        None,
+        "no number is large enough for 2^64"
+    );
+}
+
+fn info(name: &str, offset: usize, size: usize) -> TensorInfo {
+    TensorInfo {
+        name: name.to_owned(),
+        shape: vec![size / 4],
+        tensor_type: TensorType::F32,
+        offset,
+        size,
+    }
+}
+
+#[test]
+fn task_3_places_in_the_file() {
+    let lines = [(0, 12, 96, "96..108"), (64, 32, 96, "160..192"), (32, 4, 0, "32..36")].map(
+        |(offset, size, start, expected)| {
+            let name = format!("offset {offset}, {size} bytes, the data begins at {start}");
+            (
+                format!("{name}: {:?}", place(&info("a", offset, size), start)),
+                format!("{name}: {expected}"),
+            )
+        },
+    );
+    assert_lines("place: counted from the start of the file", lines);
+}
+
+#[test]
+fn task_3_places_are_checked() {
+    /// A name; offsets and sizes; the alignment; the length of the data; whether it is right.
+    type Places = (&'static str, &'static [(usize, usize)], usize, usize, bool);
+    let cases: [Places; 18] = [
+        ("three, the third over the second", &[(0, 40), (64, 68), (128, 8)], 32, 200, false),
+        ("three, the third ends after the data", &[(0, 40), (64, 40), (128, 80)], 32, 200, false),
+        ("three, the third at no multiple", &[(0, 40), (64, 40), (129, 8)], 32, 200, false),
+        ("nothing", &[], 32, 0, true),
+        ("one that ends with the data", &[(0, 40)], 32, 40, true),
+        ("one that ends a byte after the data", &[(0, 40)], 32, 39, false),
+        ("one that begins after the data", &[(0, 40), (96, 4)], 32, 90, false),
+        ("two with padding between", &[(0, 40), (64, 40)], 32, 104, true),
+        ("two that touch", &[(0, 64), (64, 40)], 32, 104, true),
+        ("two with a gap", &[(0, 40), (256, 40)], 32, 300, true),
+        ("one that begins behind the start of the data", &[(32, 40)], 32, 72, true),
+        ("two that overlap", &[(0, 68), (64, 40)], 32, 104, false),
+        ("two at one place", &[(0, 40), (0, 40)], 32, 104, false),
+        ("two in another order", &[(64, 40), (0, 40)], 32, 104, true),
+        ("three, the first over the third", &[(0, 140), (160, 4), (128, 8)], 32, 200, false),
+        ("one at no multiple of 32", &[(0, 16), (16, 16)], 32, 104, false),
+        ("the same with an alignment of 16", &[(0, 16), (16, 16)], 16, 104, true),
+        ("an offset of almost 2^64", &[(usize::MAX - 31, 64)], 32, 104, false),
+    ];
+    let lines = cases.map(|(name, places, alignment, len, fine)| {
+        let tensors: Vec<_> = places
+            .iter()
+            .enumerate()
+            .map(|(i, &(offset, size))| info(&format!("t{i}"), offset, size))
+            .collect();
+        let found = calmly(name, || check_places(&tensors, alignment, len, FILE)).is_ok();
+        let shown = |fine| format!("{name}: {}", if fine { "fine" } else { "an error" });
+        (shown(found), shown(fine))
+    });
+    assert_lines("check_places", lines);
+    let says = |tensors: &[TensorInfo], parts: &[&str]| {
+        let error = check_places(tensors, 32, 200, FILE).expect_err("this was found wrong above");
+        assert_says("check_places", &error, parts);
+    };
+    says(&[info("a", 0, 40), info("b.weight", 33, 4)], &["b.weight", "33", "32"]);
+    says(&[info("a", 0, 68), info("b.weight", 64, 40)], &["b.weight", "64"]);
+    says(&[info("a", 0, 68), info("b.weight", 192, 40)], &["b.weight", "192"]);
+}
+
+/// Reads a whole file. While task 3 is open this says so, whatever is open elsewhere.
+fn parse(bytes: &[u8]) -> Result<Gguf> {
+    let _ = data_start(0, 32);
+    calmly("Gguf::parse", || Gguf::parse(bytes.to_vec().into(), FILE))
+}
+
+fn check_file(name: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_3_file/{name}"));
+    let bytes = hex(case.value("file"));
+    let gguf = parse(&bytes)
+        .unwrap_or_else(|e| panic!("{name}: the file is in order, but it was refused: {e}"));
+    assert_eq!(gguf.data_start, case.count("data_start"), "{name}: where the data begins");
+    let found: Vec<_> =
+        gguf.metadata.iter().map(|(key, value)| format!("{key} = {value:?}")).collect();
+    assert_eq!(found, list(&case, "entries").iter().map(text).collect::<Vec<_>>());
+    let tensors = list(&case, "tensors");
+    assert_eq!(gguf.tensors.len(), tensors.len());
+    for (found, expected) in gguf.tensors.iter().zip(tensors) {
+        let size = |field: &str| expected[field].as_u64().expect("a number") as usize;
+        let shape: Vec<_> = expected["shape"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|n| n.as_u64().expect("a number") as usize)
+            .collect();
+        assert_eq!((&found.name, &found.shape), (&text(&expected["name"]), &shape));
+        assert_eq!(
+            (found.tensor_type.to_string(), found.size),
+            (text(&expected["type"]), size("size")),
+            "{}",
+            found.name
+        );
+        let data = gguf.bytes_of(gguf.tensor(&found.name).expect("it is in the table"));
+        assert!(
+            *data == bytes[size("start")..][..size("size")],
+            "{}: bytes_of gives other bytes than the gguf package",
+            found.name
+        );
+    }
+    assert!(gguf.tensor("no.such.tensor").is_none() && gguf.required("no.such.tensor").is_err());
+}
+
+#[test]
+fn task_3_a_whole_file() {
+    check_file("aligned_to_32");
+}
+
+#[test]
+fn task_3_a_whole_file_with_larger_alignment() {
+    check_file("aligned_to_64");
+}
+
+#[test]
+fn task_3_a_whole_file_with_smaller_alignment() {
+    check_file("aligned_to_8");
+}
+
+/// A file of one entry and two tensors of 8 numbers each.
+fn small_file() -> Vec<u8> {
+    let head = [&MAGIC[..], &3u32.to_le_bytes(), &2u64.to_le_bytes(), &1u64.to_le_bytes()].concat();
+    let table = [
+        entry("general.alignment", 4, &32u32.to_le_bytes()),
+        table_entry("a", &[4, 2], 0, 0),
+        table_entry("b", &[8], 0, 32),
+    ]
+    .concat();
+    let mut file = [head, table].concat();
+    file.resize(file.len().next_multiple_of(32) + 64, 9);
+    file
+}
+
+#[test]
+fn task_3_malformed_files_are_refused_in_words() {
+    let good = small_file();
+    let gguf =
+        parse(&good).unwrap_or_else(|e| panic!("the file is in order, but it was refused: {e}"));
+    assert_eq!(
+        gguf.tensors.iter().map(|t| gguf.bytes_of(t).to_vec()).collect::<Vec<_>>(),
+        [[9; 32], [9; 32]]
+    );
+    // Replaces the first place where `from` stands.
+    let changed = |from: &[u8], to: &[u8]| {
+        let at =
+            good.windows(from.len()).position(|window| window == from).expect("it is in the file");
+        [&good[..at], to, &good[at + from.len()..]].concat()
+    };
+    let b = table_entry("b", &[8], 0, 32);
+    let cases: [(&str, Vec<u8>, &[&str]); 9] = [
+        ("one name twice", changed(&b, &table_entry("a", &[8], 0, 32)), &["tensor a", "twice"]),
+        ("an overlap", changed(&b, &table_entry("b", &[8], 0, 0)), &["tensor"]),
+        (
+            "an offset after the end",
+            changed(&b, &table_entry("b", &[8], 0, 96)),
+            &["tensor b", "96"],
+        ),
+        (
+            "an offset of 2^63",
+            changed(&b, &table_entry("b", &[8], 0, 1 << 63)),
+            &["tensor b", "9223372036854775808"],
+        ),
+        (
+            "more rows than there are bytes",
+            changed(&b, &table_entry("b", &[9], 0, 32)),
+            &["tensor b"],
+        ),
+        ("a byte is missing", good[..good.len() - 1].to_vec(), &["tensor b"]),
+        ("all data is missing", good[..good.len() - 64].to_vec(), &["tensor"]),
+        ("an alignment of 0", changed(&32u32.to_le_bytes(), &[0; 4]), &["general.alignment", "0"]),
+        ("a name of two lines", changed(&b, &table_entry("b\nc", &[7], 8, 32)), &["tensor b"]),
+    ];
+    for (name, bytes, parts) in cases {
+        match parse(&bytes) {
+            Ok(_) => panic!(
+                "{name}: the file was read, but it must be refused with a message that says {}",
+                parts.join(", ")
+            ),
+            Err(error) => assert_says(name, &error, parts),
+        }
+    }
+}
+
+#[test]
+fn task_3_no_byte_makes_it_panic() {
+    let good = small_file();
+    let check = |bytes: &[u8]| match parse(bytes) {
+        // Whatever was read, every tensor lies in the file.
+        Ok(gguf) => gguf
+            .tensors
+            .iter()
+            .for_each(|t| assert_eq!(calmly("bytes_of", || gguf.bytes_of(t).len()), t.size)),
+        Err(error) => assert_says("a damaged file", &error, &[]),
+    };
+    for n in 0..good.len() {
+        assert!(
+            parse(&good[..n]).is_err(),
+            "the first {n} of {} bytes were taken for a whole file",
+            good.len()
+        );
+    }
+    for at in 0..good.len() {
+        for byte in [0, 1, 0x7F, 0x80, 0xFF, good[at] ^ 1, good[at].wrapping_add(1)] {
+            let mut bytes = good.clone();
+            bytes[at] = byte;
+            check(&bytes);
+        }
+        // Eight bytes at once: a count, a length or an offset as large as can be.
+        let mut bytes = good.clone();
+        bytes.iter_mut().skip(at).take(8).for_each(|byte| *byte = 0xFF);
+        check(&bytes);
+    }
+}

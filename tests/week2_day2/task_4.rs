@@ -1,0 +1,101 @@
+//! Week 2, day 2, task 4: the roofline.
+
+use tiny_llm::week2::roofline::{Machine, Work, work};
+use tiny_llm_formats::{
+    gguf::{TensorInfo, TensorType},
+    tensor::tensor,
+};
+
+use super::{assert_lines, fixtures, list, text};
+
+#[test]
+fn task_4_bytes_and_operations_of_a_token() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_work/models");
+    let lines = list(&case, "models").iter().map(|model| {
+        let layers = model["layers"].as_u64().expect("a number");
+        let mut tensors = Vec::new();
+        for row in model["tensors"].as_array().expect("a list") {
+            let shape = row[1]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .map(|n| n.as_u64().expect("a number") as usize)
+                .collect();
+            let tensor_type = text(&row[2]).parse().expect("a type");
+            let tensor = TensorInfo {
+                name: text(&row[0]),
+                shape,
+                tensor_type,
+                offset: 0,
+                size: row[3].as_u64().expect("a number") as usize,
+            };
+            // Only the first layer stands in the fixture; all others are like it.
+            let copies = if tensor.name.starts_with("blk.0.") { layers } else { 1 };
+            tensors.extend((0..copies).map(|i| TensorInfo {
+                name: tensor.name.replace("blk.0.", &format!("blk.{i}.")),
+                ..tensor.clone()
+            }));
+        }
+        let name = text(&model["model"]);
+        (format!("{name}: {:?}", work(&tensors)), format!("{name}: {}", text(&model["is"])))
+    });
+    assert_lines("work: what a decoded token needs", lines);
+}
+
+#[test]
+fn task_4_the_longer_of_reading_and_computing() {
+    let seconds: fn(&Machine, Work, usize) -> f64 = Machine::seconds;
+    check_machine("seconds", seconds);
+}
+
+#[test]
+fn task_4_tokens_in_a_second() {
+    check_machine("tokens_per_second", Machine::tokens_per_second);
+}
+
+#[test]
+fn task_4_where_memory_and_arithmetic_balance() {
+    check_machine("balanced_rows", |machine, work, _| machine.balanced_rows(work));
+}
+
+fn check_machine(output: &str, found: impl Fn(&Machine, Work, usize) -> f64) {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_machine/both_sides");
+    let mut names = Vec::new();
+    let mut values = Vec::new();
+    for pass in list(&case, "passes") {
+        let [bytes, multiply_adds, bandwidth, operations, rows] =
+            std::array::from_fn(|i| pass[i].as_u64().expect("a number"));
+        let machine = Machine { bandwidth: bandwidth as f64, operations: operations as f64 };
+        names.push(format!(
+            "{bytes} bytes, {multiply_adds} multiply-adds, {rows} rows, {machine:?}"
+        ));
+        values.push(found(&machine, Work { bytes, multiply_adds }, rows as usize) as f32);
+    }
+    case.check_rows(output, &names, &tensor(&[values.len()], values));
+}
+
+#[test]
+fn task_4_however_large_the_tensors() {
+    let large = |name: &str| TensorInfo {
+        name: name.to_owned(),
+        shape: vec![100_000, 50_000],
+        tensor_type: TensorType::F32,
+        offset: 0,
+        size: 20_000_000_000,
+    };
+    let found = work(&[large("blk.0.ffn_up.weight"), large("blk.1.ffn_up.weight")]);
+    let expected = Work { bytes: 40_000_000_000, multiply_adds: 10_000_000_000 };
+    assert!(
+        (found.bytes, found.multiply_adds) == (expected.bytes, expected.multiply_adds),
+        "two matrices of 100,000 × 50,000 in f32: found {found:?}, expected {expected:?}"
+    );
+    // A number with more digits than f32 has.
+    let machine = Machine { bandwidth: 1.0, operations: 1e30 };
+    let found = machine.seconds(Work { bytes: 123_456_789_123, multiply_adds: 1 }, 1);
+    assert!(
+        found == 123_456_789_123.0,
+        "123,456,789,123 bytes at one byte a second take as many seconds, found {found}: counts have more digits than f32"
+    );
+}

@@ -1,0 +1,32 @@
+//! Week 2, day 4, task 1: q4_K is read.
+
+use tiny_llm::week2::blocks::q4_k;
+
+use super::{check_dequantize, check_scales, fixtures};
+
+#[test]
+fn task_1_scales_and_minimums() {
+    let fixtures = fixtures();
+    check_scales(&fixtures);
+}
+
+#[track_caller]
+fn check_q4_k(case: &str) {
+    check_scales(&fixtures());
+    check_dequantize(&format!("task_1_dequantize/{case}"), q4_k::dequantize);
+}
+
+#[test]
+fn task_1_dequantize_q4_k_of_whole_numbers() {
+    check_q4_k("whole");
+}
+
+#[test]
+fn task_1_dequantize_q4_k_of_random_bytes() {
+    check_q4_k("random");
+}
+
+#[test]
+fn task_1_dequantize_q4_k_of_the_model() {
+    check_q4_k("model");
+}

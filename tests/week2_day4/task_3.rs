@@ -1,0 +1,99 @@
+//! Week 2, day 4, task 3: the search.
+
+use tiny_llm::week2::blocks::search::{
+    ScaleAndMin, fit_scale_and_min, importance, search_scale_and_min,
+};
+use tiny_llm_formats::{Tensor, tensor::tensor};
+use tiny_llm_harness::fixtures::{Fixtures, random};
+
+use super::{fixtures, rows};
+
+/// What is smaller than expected is as good as what is expected.
+fn at_least(found: Vec<f32>, expected: &Tensor) -> Tensor {
+    let values = found.iter().zip(expected).map(|(&x, &y)| if x < y { y } else { x });
+    tensor(&[found.len()], values.collect())
+}
+
+#[test]
+fn task_3_fit_scale_and_min() {
+    let fixtures = fixtures();
+    check_fit(&fixtures);
+}
+
+#[track_caller]
+fn check_fit(fixtures: &Fixtures) {
+    let case = fixtures.case("task_3_fit/groups");
+    let [x, importance, codes] =
+        ["x", "importance", "codes"].map(|name| rows::<32>(&case.tensor(name)));
+    let found: Vec<ScaleAndMin> =
+        (0..x.len()).map(|i| fit_scale_and_min(&x[i], &importance[i], &codes[i])).collect();
+    // A minimum that was not clamped spoils the scale too: it is named by the minimum.
+    case.check("minimum", &tensor(&[x.len()], found.iter().map(|fit| fit.min).collect()));
+    case.check("scale", &tensor(&[x.len()], found.iter().map(|fit| fit.scale).collect()));
+}
+
+#[test]
+fn task_3_fit_scale_and_min_of_equal_codes() {
+    // Their determinant is 0, but sums that are rounded may leave a little more.
+    for seed in 0..64 {
+        let draw = rows::<32>(&random(seed, &[2, 32]));
+        let importance = draw[1].map(f32::abs);
+        let fit = fit_scale_and_min(&draw[0], &importance, &[5.0; 32]);
+        assert!(
+            fit.min == 0.0 && fit.scale.abs() <= 0.4,
+            "all codes are 5 and all weights within -2 and 2 (seed {seed}): found {fit:?}, \
+             expected a minimum of 0, and a scale by which 5 comes within the weights"
+        );
+    }
+}
+
+#[test]
+fn task_3_search_scale_and_min_of_groups_that_fit() {
+    let fixtures = fixtures();
+    check_fit(&fixtures);
+    let case = fixtures.case("task_3_search/exact");
+    let found: Vec<_> =
+        rows::<32>(&case.tensor("x")).iter().map(|x| search_scale_and_min(x, 15)).collect();
+    case.check("scale", &tensor(&[found.len()], found.iter().map(|fit| fit.scale).collect()));
+    case.check("minimum", &tensor(&[found.len()], found.iter().map(|fit| fit.min).collect()));
+}
+
+#[test]
+fn task_3_search_scale_and_min_with_4_bits() {
+    check_search("top_15");
+}
+
+#[test]
+fn task_3_search_scale_and_min_with_2_bits() {
+    check_search("top_3");
+}
+
+/// The error that is left, weighted: as small as that of the documented search, or smaller.
+#[track_caller]
+fn check_search(case: &str) {
+    let fixtures = fixtures();
+    check_fit(&fixtures);
+    let case = fixtures.case(&format!("task_3_search/{case}"));
+    let top = u8::try_from(case.count("top")).expect("a small number");
+    let error = |x: &[f32; 32]| {
+        let found = search_scale_and_min(x, top);
+        assert!(
+            found.scale.is_finite() && found.min >= 0.0,
+            "found {found:?}, expected numbers, and a minimum from 0 on"
+        );
+        let weights = importance(x);
+        let square = |(x, w): (&f32, &f32)| {
+            let code = if found.scale > 0.0 {
+                ((x + found.min) / found.scale).round_ties_even().clamp(0.0, f32::from(top))
+            } else {
+                0.0
+            };
+            f64::from(*w) * f64::from(found.scale * code - found.min - x).powi(2)
+        };
+        (x.iter().zip(&weights).map(square).sum::<f64>()
+            / weights.iter().map(|&w| f64::from(w)).sum::<f64>())
+        .sqrt() as f32
+    };
+    let found = rows(&case.tensor("x")).iter().map(error).collect();
+    case.check("error", &at_least(found, &case.tensor("error")));
+}

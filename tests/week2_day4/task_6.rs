@@ -1,0 +1,231 @@
+//! Week 2, day 4, task 6: writing a file.
+
+use tiny_llm::week2::gguf::writer::{head, lay_out, put_string, put_value};
+use tiny_llm_formats::{
+    gguf::{Array, Metadata, TensorType, Value},
+    tensor::tensor,
+};
+use tiny_llm_harness::{check::assert_answer, fixtures::Case};
+
+use super::fixtures;
+
+#[test]
+fn task_6_put_string() {
+    check_string();
+}
+
+#[track_caller]
+fn check_string() {
+    let mut out = vec![7];
+    put_string(&mut out, "");
+    put_string(&mut out, "né");
+    assert_answer(
+        "7, then the strings \"\" and \"né\"",
+        &out,
+        &vec![7, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, b'n', 0xc3, 0xa9],
+    );
+}
+
+#[test]
+fn task_6_put_value() {
+    check_values();
+}
+
+#[track_caller]
+fn check_values() {
+    check_string();
+    let written = |value: Value| {
+        let mut out = vec![];
+        put_value(&mut out, &value);
+        out
+    };
+    let found = [
+        written(Value::U8(200)),
+        written(Value::I16(-2)),
+        written(Value::Bool(true)),
+        written(Value::F32(1.0)),
+        written(Value::String("a".to_owned())),
+        written(Value::Array(Array::U16(vec![1, 258]))),
+        written(Value::U64(1)),
+        written(Value::F64(-2.0)),
+    ];
+    let expected = [
+        vec![0, 0, 0, 0, 200],
+        vec![3, 0, 0, 0, 254, 255],
+        vec![7, 0, 0, 0, 1],
+        vec![6, 0, 0, 0, 0, 0, 128, 63],
+        vec![8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, b'a'],
+        vec![9, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 1],
+        vec![10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0],
+        vec![12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 192],
+    ];
+    assert_answer("the bytes of values of several types", &found, &expected);
+}
+
+fn tensors_of(case: &Case) -> Vec<(String, Vec<usize>, TensorType)> {
+    let list = case.value("tensors").as_array().expect("a list");
+    list.iter()
+        .map(|entry| {
+            let shape = entry[1]
+                .as_array()
+                .expect("a shape")
+                .iter()
+                .map(|n| n.as_u64().expect("a size") as usize)
+                .collect();
+            (
+                entry[0].as_str().expect("a name").to_owned(),
+                shape,
+                entry[2].as_str().expect("a type").parse().expect("a type"),
+            )
+        })
+        .collect()
+}
+
+/// One file, aligned to 32 and to 8 bytes.
+const FILES: [&str; 2] = ["task_6_write/file", "task_6_write/file_of_8"];
+
+#[test]
+fn task_6_lay_out() {
+    check_lay_out();
+}
+
+#[track_caller]
+fn check_lay_out() {
+    for case in FILES {
+        let fixtures = fixtures();
+        let case = fixtures.case(case);
+        let table = lay_out(&tensors_of(&case), case.count("alignment")).expect("all of them fit");
+        case.check(
+            "sizes",
+            &tensor(&[table.len()], table.iter().map(|tensor| tensor.size as f32).collect()),
+        );
+        case.check(
+            "offsets",
+            &tensor(&[table.len()], table.iter().map(|tensor| tensor.offset as f32).collect()),
+        );
+        let names: Vec<_> = table
+            .iter()
+            .map(|tensor| (tensor.name.clone(), tensor.shape.clone(), tensor.tensor_type))
+            .collect();
+        assert_eq!(
+            names,
+            tensors_of(&case),
+            "names, shapes and types in the order in which they came"
+        );
+    }
+}
+
+#[test]
+fn task_6_lay_out_refuses_what_cannot_be() {
+    check_lay_out();
+    for shape in [vec![3, 100], vec![usize::MAX / 16, 256]] {
+        let error =
+            lay_out(&[("blk.0.ffn_up.weight".to_owned(), shape.clone(), TensorType::Q4_K)], 32)
+                .expect_err("this cannot be stored");
+        let text = error.to_string();
+        assert!(
+            text.contains("blk.0.ffn_up.weight"),
+            "shape {shape:?}: the message must name the tensor: {text}"
+        );
+    }
+}
+
+#[test]
+fn task_6_head_of_a_file() {
+    check_values();
+    check_lay_out();
+    for (alignment, expected) in [(32, 32), (16, 32), (64, 64)] {
+        let found = head(&Metadata::new("the test"), &[], alignment).len();
+        assert!(
+            found <= expected,
+            "the head of a file with nothing in it and an alignment of {alignment}: {found} bytes, expected {expected}, the next multiple after its 24 bytes"
+        );
+    }
+    let mut metadata = Metadata::new("the test");
+    for (key, value) in [
+        ("general.architecture", Value::String("llama".to_owned())),
+        ("k.a_u8", Value::U8(200)),
+        ("k.b_i8", Value::I8(-3)),
+        ("k.c_u16", Value::U16(65000)),
+        ("k.d_i16", Value::I16(-300)),
+        ("k.e_u32", Value::U32(4_000_000_000)),
+        ("k.f_i32", Value::I32(-70000)),
+        ("k.g_f32", Value::F32(0.1)),
+        ("k.h_true", Value::Bool(true)),
+        ("k.i_false", Value::Bool(false)),
+        ("k.j_text", Value::String("Grüße 世界".to_owned())),
+        ("k.k_empty", Value::String(String::new())),
+        ("k.l_u64", Value::U64((1 << 63) + 5)),
+        ("k.m_i64", Value::I64(-(1 << 40))),
+        ("k.n_f64", Value::F64(1e-300)),
+        ("k.o_texts", Value::Array(Array::String(["a", "", "ßé"].map(str::to_owned).to_vec()))),
+        ("k.p_floats", Value::Array(Array::F32(vec![0.5, -1.25, 3e38]))),
+        ("k.q_ints", Value::Array(Array::I32(vec![-1, 0, 7]))),
+    ] {
+        metadata.insert(key, value);
+    }
+    for case in FILES {
+        let fixtures = fixtures();
+        let case = fixtures.case(case);
+        let alignment = case.count("alignment");
+        let table = lay_out(&tensors_of(&case), alignment).expect("all of them fit");
+        case.check_bytes("head", &head(&metadata, &table, alignment));
+    }
+    let wide = head(&metadata, &lay_out(&[], 32).expect("nothing to lay out"), 4096);
+    assert!(
+        wide.len() == 4096 && wide.ends_with(&[0; 3000]),
+        "with an alignment of 4096 it ends at byte {}, expected zeros up to 4096",
+        wide.len()
+    );
+}
+
+#[test]
+fn task_6_whatever_the_size() {
+    let tensors = [
+        ("blk.0.experts".to_owned(), vec![3, 5, 64], TensorType::Q8_0),
+        (String::new(), vec![2, 1, 3, 4], TensorType::F32),
+        ("large".to_owned(), vec![1 << 33], TensorType::F32),
+        ("behind".to_owned(), vec![1], TensorType::F32),
+    ];
+    let table = lay_out(&tensors, 8).unwrap_or_else(|error| {
+        panic!("tensors of one, three and four axes, one without a name, are legal: {error}")
+    });
+    let found: Vec<_> = table.iter().map(|tensor| (tensor.offset, tensor.size)).collect();
+    let expected = [(0, 1020), (1024, 96), (1120, 4 << 33), (1120 + (4usize << 33), 4)];
+    assert!(
+        found == expected,
+        "offsets and sizes of [3, 5, 64] in Q8_0 and [2, 1, 3, 4], [2³³], [1] in F32, aligned to 8: found {found:?}, expected {expected:?}"
+    );
+    let metadata = Metadata::new("the test");
+    let found = head(&metadata, &table, 8);
+    let mut expected = b"GGUF\x03\0\0\0".to_vec();
+    expected.extend([4u64, 0].map(u64::to_le_bytes).as_flattened());
+    for ((name, shape, tensor_type), (offset, _)) in
+        tensors.iter().zip([(0u64, 0), (1024, 0), (1120, 0), (1120 + (4 << 33), 0)])
+    {
+        expected.extend((name.len() as u64).to_le_bytes());
+        expected.extend(name.as_bytes());
+        expected.extend((shape.len() as u32).to_le_bytes());
+        expected.extend(shape.iter().rev().flat_map(|n| (*n as u64).to_le_bytes()));
+        let id: u32 = if *tensor_type == TensorType::F32 { 0 } else { 8 };
+        expected.extend(id.to_le_bytes());
+        expected.extend(offset.to_le_bytes());
+    }
+    expected.resize(expected.len().next_multiple_of(8), 0);
+    let at = found.iter().zip(&expected).position(|(found, expected)| found != expected);
+    assert!(
+        found == expected,
+        "the head of a file with those four tensors and no metadata: {} bytes, expected {}; the first that differs is byte {at:?}: lengths and offsets have eight bytes",
+        found.len(),
+        expected.len()
+    );
+    let long = "ü".repeat(50_000);
+    let mut out = Vec::new();
+    put_string(&mut out, &long);
+    assert!(
+        out.len() == 100_008 && out[..8] == 100_000u64.to_le_bytes(),
+        "put_string of 100,000 bytes: found {} bytes that begin with {:?}, expected the length in eight bytes and the text",
+        out.len(),
+        &out[..8.min(out.len())]
+    );
+}

@@ -1,0 +1,288 @@
+//! Week 3, day 1, task 1: a request's life.
+
+use tiny_llm::{
+    week1::generate::FinishReason,
+    week3::request::{Phase, Request, Sequence},
+};
+use tiny_llm_harness::check;
+
+use super::serving::request;
+
+/// What happens to a request in a test.
+#[derive(Debug, Clone, Copy)]
+enum Act {
+    Admit(usize),
+    Computed(usize),
+    /// A token, and whether it completes a stop text.
+    Accept(u32, bool),
+    Cancel,
+}
+
+/// Where a request stands: phase, tokens, how many of them are computed, slot.
+type Stand = (Phase, Vec<u32>, usize, Option<usize>);
+
+fn stand(sequence: &Sequence) -> Stand {
+    (sequence.phase, sequence.tokens.clone(), sequence.num_computed, sequence.slot)
+}
+
+/// Does one thing, and returns what came back, if anything does.
+fn act(sequence: &mut Sequence, act: Act) -> Option<bool> {
+    match act {
+        Act::Admit(slot) => {
+            sequence.admit(slot);
+            None
+        }
+        Act::Computed(rows) => Some(sequence.computed(rows)),
+        Act::Accept(token, completes) => Some(sequence.accept(token, completes)),
+        Act::Cancel => {
+            sequence.cancel();
+            None
+        }
+    }
+}
+
+/// Goes through a life step by step, and says at which step it went another way.
+#[track_caller]
+fn lives(why: &str, request: Request, context: usize, life: &[(Act, Option<bool>, Stand)]) {
+    let mut sequence = Sequence::new(7, request, context);
+    let mut done = Vec::new();
+    for (next, returned, expected) in life {
+        let before = stand(&sequence);
+        let call = format!("{why}: after {done:?}, {next:?}");
+        let found = check::assert_accepts(&call, || act(&mut sequence, *next));
+        let found = (found, stand(&sequence));
+        let expected = (*returned, expected.clone());
+        check::assert_answer(
+            &format!(
+                "{call}\n  before   {before:?}\n  (what it returns, then phase, tokens, how many of \
+                 them are computed, slot)\n "
+            ),
+            &found,
+            &expected,
+        );
+        done.push(*next);
+    }
+}
+
+#[test]
+fn task_1_from_waiting_to_the_last_token() {
+    use Act::{Accept, Admit, Computed};
+    use Phase::{Decoding, Finished, Prefilling};
+    lives(
+        "a prompt of three tokens in one piece, two new tokens asked for",
+        request(&[5, 6, 7], 2),
+        16,
+        &[
+            (Admit(3), None, (Prefilling, vec![5, 6, 7], 0, Some(3))),
+            (Computed(3), Some(true), (Decoding, vec![5, 6, 7], 3, Some(3))),
+            (Accept(8, false), Some(true), (Decoding, vec![5, 6, 7, 8], 3, Some(3))),
+            (Computed(1), Some(true), (Decoding, vec![5, 6, 7, 8], 4, Some(3))),
+            (
+                Accept(9, false),
+                Some(true),
+                (Finished(FinishReason::Length), vec![5, 6, 7, 8, 9], 4, Some(3)),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn task_1_a_prompt_in_pieces_chooses_nothing_before_its_end() {
+    use Act::{Accept, Admit, Computed};
+    use Phase::{Decoding, Prefilling};
+    lives(
+        "a prompt of four tokens, computed two, one and one at a time",
+        request(&[1, 2, 3, 4], 5),
+        16,
+        &[
+            (Admit(0), None, (Prefilling, vec![1, 2, 3, 4], 0, Some(0))),
+            (Computed(2), Some(false), (Prefilling, vec![1, 2, 3, 4], 2, Some(0))),
+            (Computed(1), Some(false), (Prefilling, vec![1, 2, 3, 4], 3, Some(0))),
+            (Computed(1), Some(true), (Decoding, vec![1, 2, 3, 4], 4, Some(0))),
+            (Accept(2, false), Some(true), (Decoding, vec![1, 2, 3, 4, 2], 4, Some(0))),
+        ],
+    );
+}
+
+/// One request for each reason, and for two reasons at once.
+#[test]
+fn task_1_every_reason_to_end() {
+    let stop = Request { stop_tokens: vec![9, 4], ..request(&[1, 2], 3) };
+    let last = request(&[1, 2], 1);
+    let accepted: [(&str, &Request, usize, u32, bool, Phase, bool); 8] = [
+        ("a token like any other", &stop, 16, 5, false, Phase::Decoding, true),
+        ("a stop token", &stop, 16, 4, false, Phase::Finished(FinishReason::Stop), false),
+        ("the other stop token", &stop, 16, 9, false, Phase::Finished(FinishReason::Stop), false),
+        ("a stop text", &stop, 16, 5, true, Phase::Finished(FinishReason::Stop), true),
+        (
+            "a stop text that a stop token would complete",
+            &stop,
+            16,
+            4,
+            true,
+            Phase::Finished(FinishReason::Stop),
+            false,
+        ),
+        (
+            "a stop text in the last token that was asked for",
+            &last,
+            16,
+            5,
+            true,
+            Phase::Finished(FinishReason::Stop),
+            true,
+        ),
+        (
+            "the token that fills a context of three",
+            &stop,
+            3,
+            5,
+            false,
+            Phase::Finished(FinishReason::ContextFull),
+            true,
+        ),
+        (
+            "the last token asked for, which also fills the context",
+            &last,
+            3,
+            5,
+            false,
+            Phase::Finished(FinishReason::Length),
+            true,
+        ),
+    ];
+    for (why, request, context, token, completes, phase, kept) in accepted {
+        let mut sequence = Sequence::new(0, request.clone(), context);
+        sequence.admit(0);
+        sequence.computed(2);
+        let call = format!("{why}: accept({token}, {completes})");
+        let found = check::assert_accepts(&call, || sequence.accept(token, completes));
+        check::assert_answer(
+            &format!("{call}: what it returns, the phase, and whether the token was kept\n "),
+            &(found, sequence.phase, sequence.tokens.last() == Some(&token)),
+            &(kept, phase, kept),
+        );
+    }
+}
+
+#[test]
+fn task_1_cancelled_wherever_it_stands() {
+    use Act::{Accept, Admit, Cancel, Computed};
+    let gone = Phase::Finished(FinishReason::Interrupted);
+    let waiting: (&str, &[Act]) = ("while it waits", &[]);
+    let lives: [(&str, &[Act]); 3] = [
+        waiting,
+        ("in the middle of its prompt", &[Admit(1), Computed(1)]),
+        ("while it decodes", &[Admit(1), Computed(2), Accept(3, false)]),
+    ];
+    for (when, life) in lives {
+        let mut sequence = Sequence::new(0, request(&[1, 2], 3), 16);
+        for &step in life {
+            act(&mut sequence, step);
+        }
+        let slot = sequence.slot;
+        check::assert_accepts(&format!("cancel {when}"), || act(&mut sequence, Cancel));
+        check::assert_answer(
+            &format!(
+                "cancelled {when}: phase, and the slot, which the engine still has to free\n "
+            ),
+            &(sequence.phase, sequence.slot),
+            &(gone, slot),
+        );
+    }
+    let mut sequence = Sequence::new(0, request(&[1, 2], 1), 16);
+    for step in [Admit(1), Computed(2), Accept(3, false), Cancel] {
+        act(&mut sequence, step);
+    }
+    check::assert_answer(
+        "cancelled after its last token: the reason stays what it was\n ",
+        &sequence.phase,
+        &Phase::Finished(FinishReason::Length),
+    );
+}
+
+/// Day 3 takes a request's place away and lets it wait again, with the answer that it has so far; day
+/// 5 has some of its positions computed already. Both begin with a sequence such as these.
+#[test]
+fn task_1_an_answer_is_computed_again() {
+    let all = vec![1, 2, 8, 9];
+    let mut sequence = Sequence::new(0, request(&[1, 2], 5), 16);
+    for step in [
+        Act::Admit(1),
+        Act::Computed(2),
+        Act::Accept(8, false),
+        Act::Computed(1),
+        Act::Accept(9, false),
+    ] {
+        act(&mut sequence, step);
+    }
+    (sequence.phase, sequence.slot, sequence.num_computed) = (Phase::Waiting, None, 0);
+    let mut done =
+        "a prompt of two tokens and two new ones, of which nothing is in the cache any more"
+            .to_owned();
+    for (next, returned, phase, computed) in [
+        (Act::Admit(2), None, Phase::Prefilling, 0),
+        (Act::Computed(1), Some(false), Phase::Prefilling, 1),
+        (Act::Computed(1), Some(false), Phase::Prefilling, 2),
+        (Act::Computed(1), Some(false), Phase::Prefilling, 3),
+        (Act::Computed(1), Some(true), Phase::Decoding, 4),
+        (Act::Accept(5, false), Some(true), Phase::Decoding, 4),
+    ] {
+        let call = format!("{done}: {next:?}");
+        let returns = check::assert_accepts(&call, || act(&mut sequence, next));
+        let kept = if matches!(next, Act::Accept(..)) { vec![1, 2, 8, 9, 5] } else { all.clone() };
+        check::assert_answer(
+            &format!(
+                "{call}\n  (what it returns, then phase, tokens, how many of them are computed, \
+                 slot: the next token is chosen when all tokens so far are computed, not the prompt \
+                 alone)\n "
+            ),
+            &(returns, stand(&sequence)),
+            &(returned, (phase, kept, computed, Some(2))),
+        );
+        done += &format!(", {next:?}");
+    }
+}
+
+#[test]
+fn task_1_what_cannot_happen_is_refused() {
+    use Act::{Accept, Admit, Cancel, Computed};
+    let refused: [(&str, &[Act], Act); 12] = [
+        ("a request that was cancelled as it waited is admitted", &[Cancel], Admit(0)),
+        ("one that was cancelled as it ran is admitted", &[Admit(0), Cancel], Admit(1)),
+        ("one that decodes is admitted", &[Admit(0), Computed(2)], Admit(1)),
+        ("rows of a request that was cancelled as it waited", &[Cancel], Computed(1)),
+        ("rows of a request that was cancelled", &[Admit(0), Cancel], Computed(1)),
+        (
+            "a token of a request that was cancelled",
+            &[Admit(0), Computed(2), Cancel],
+            Accept(3, false),
+        ),
+        ("a request that runs is admitted again", &[Admit(0)], Admit(1)),
+        ("rows of a request that waits", &[], Computed(1)),
+        ("more rows than tokens", &[Admit(0)], Computed(3)),
+        ("a row after the last token", &[Admit(0), Computed(2)], Computed(1)),
+        ("a token in the middle of the prompt", &[Admit(0), Computed(1)], Accept(3, false)),
+        (
+            "a token after the end",
+            &[Admit(0), Computed(2), Accept(3, false), Computed(1), Accept(3, false)],
+            Accept(3, false),
+        ),
+    ];
+    for (why, life, last) in refused {
+        let mut sequence = Sequence::new(0, request(&[1, 2], 2), 16);
+        for &step in life {
+            check::assert_accepts(&format!("before {why}: {step:?}"), || act(&mut sequence, step));
+        }
+        check::assert_panics(&format!("{why}: after {life:?}, {last:?}"), || {
+            act(&mut sequence, last)
+        });
+    }
+    for (why, request, context) in [
+        ("a request for no tokens, which is done at once,", request(&[1, 2], 0), 16),
+        ("a request whose prompt fills the context", request(&[1, 2], 2), 2),
+    ] {
+        let mut sequence = Sequence::new(0, request, context);
+        check::assert_panics(&format!("{why} is admitted"), || sequence.admit(0));
+    }
+}

@@ -1,0 +1,363 @@
+//! Week 3, day 1, task 4: one step for all.
+
+use std::collections::BTreeMap;
+
+use tiny_llm::{
+    week1::{generate::FinishReason, sampling::SamplerOptions},
+    week2::{
+        kernels::Rung,
+        parallel::Team,
+        plan::{AttentionKind, Plan},
+        rows::Row,
+    },
+    week3::{
+        engine::{Counts, Engine, EngineOptions, append_rows},
+        request::{Request, RequestId, Sequence},
+    },
+};
+use tiny_llm_harness::{
+    allocations::count,
+    check,
+    fixtures::{Case, Fixtures},
+};
+
+use super::serving::{self, Told, engine_with, lists, model, request, run, step};
+
+fn fixtures() -> Fixtures {
+    Fixtures::open("week3_day1")
+}
+
+/// With a context of 24.
+fn engine(case: &Case, max_batch: usize) -> Engine {
+    serving::engine(case, max_batch, EngineOptions { context: 24, ..EngineOptions::default() })
+}
+
+#[test]
+fn task_4_rows_of_a_request() {
+    let mut sequence = Sequence::new(3, request(&[5, 6, 7, 8], 4), 16);
+    sequence.admit(2);
+    sequence.computed(1);
+    let row = |token, position, logits| Row { token, position, sequence: 2, logits };
+    let first = row(1, 0, true);
+    for (rows, expected) in [
+        (1, vec![row(6, 1, false)]),
+        (2, vec![row(6, 1, false), row(7, 2, false)]),
+        (3, vec![row(6, 1, false), row(7, 2, false), row(8, 3, true)]),
+        (0, vec![]),
+    ] {
+        let call = format!(
+            "a prompt of four tokens in slot 2, of which one is computed: {rows} rows, after a row \
+             that was there before"
+        );
+        let mut out = vec![first];
+        check::assert_accepts(&call, || append_rows(&sequence, rows, &mut out));
+        check::assert_answer(&call, &out, &[vec![first], expected].concat());
+    }
+    check::assert_panics("four rows, where three tokens are left", || {
+        append_rows(&sequence, 4, &mut Vec::new());
+    });
+    sequence.computed(3);
+    sequence.accept(9, false);
+    let mut out = Vec::new();
+    check::assert_accepts("one row of a request that decodes", || {
+        append_rows(&sequence, 1, &mut out);
+    });
+    check::assert_answer(
+        "the row of the token that was accepted last",
+        &out,
+        &vec![row(9, 4, true)],
+    );
+}
+
+/// Each request alone, then all at once, then in pairs: the tokens are the oracle's.
+#[test]
+fn task_4_company_changes_nothing() {
+    let fixtures = fixtures();
+    for family in ["llama", "qwen3"] {
+        let case = fixtures.case(&format!("task_4_engine/{family}"));
+        let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
+        for max_batch in [1, 2, 6] {
+            let mut engine = engine(&case, max_batch);
+            let ids: Vec<_> = prompts
+                .iter()
+                .map(|prompt| engine.submit(request(prompt, 7)).expect("a good request"))
+                .collect();
+            let mut told = Told::default();
+            let when = format!("{family}: six requests at once, at most {max_batch} in a step");
+            run(&mut engine, &mut told, &when);
+            for (i, id) in ids.iter().enumerate() {
+                check::assert_answer(
+                    &format!("{when}: the answer to prompt {i}, {:?}", prompts[i]),
+                    &told.answers.get(id).cloned().unwrap_or_default(),
+                    &answers[i],
+                );
+            }
+            let rows: usize = prompts.iter().map(|prompt| prompt.len() + 6).sum();
+            check::assert_answer(
+                &format!(
+                    "{when}: rows in all steps; every token of a prompt and every new token but the \
+                     last is computed once"
+                ),
+                &engine.counts().rows,
+                &(rows as u64),
+            );
+        }
+    }
+}
+
+/// With two places, a request that is done makes room for the next one in the very next step.
+#[test]
+fn task_4_nobody_waits_for_a_batch_to_end() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_engine/llama");
+    let prompts = lists(&case, "prompts");
+    let mut engine = engine(&case, 2);
+    let lengths = [7, 2, 3, 1];
+    for (prompt, n) in prompts.iter().zip(lengths) {
+        engine.submit(request(prompt, n)).expect("a good request");
+    }
+    let mut told = Told::default();
+    let mut seen = Vec::new();
+    while !engine.is_idle() {
+        step(&mut engine, &mut told, "four requests of 7, 2, 3 and 1 tokens in two places");
+        seen.push((told.ends.len(), engine.num_waiting(), engine.running().len()));
+        assert!(seen.len() < 50, "after 50 steps: {seen:?}");
+    }
+    // Request 0 runs in all seven steps; 1 in two of them, then 2 in three, then 3 in one.
+    check::assert_answer(
+        "four requests of 7, 2, 3 and 1 tokens in two places: after each step, how many are done, \
+         wait, run\n ",
+        &seen,
+        &vec![(0, 2, 2), (1, 2, 1), (1, 1, 2), (1, 1, 2), (2, 1, 1), (3, 0, 1), (4, 0, 0)],
+    );
+}
+
+/// Requests come, go and are cancelled at random; every answer is what it would be alone, or a
+/// beginning of it.
+#[test]
+fn task_4_any_schedule_gives_the_same_answers() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_engine/qwen3");
+    let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
+    for seed in 0..40u64 {
+        let mut random = tiny_llm::week1::sampling::Rng::new(seed);
+        let mut below = |n: u64| (random.next_u64() % n) as usize;
+        let mut engine = engine(&case, 1 + below(4));
+        let (mut told, mut asked) = (Told::default(), BTreeMap::new());
+        let mut cancelled = Vec::new();
+        let mut log = Vec::new();
+        for _ in 0..40 {
+            match below(4) {
+                0 if asked.len() < 12 => {
+                    let (which, n) = (below(6), below(8));
+                    let id = engine.submit(request(&prompts[which], n)).expect("a good request");
+                    asked.insert(id, (which, n));
+                    log.push(format!("submit prompt {which} for {n} tokens = {id}"));
+                }
+                1 if !asked.is_empty() && below(3) == 0 => {
+                    let id = below(asked.len() as u64) as RequestId;
+                    log.push(format!("cancel {id}"));
+                    if engine.cancel(id) {
+                        cancelled.push(id);
+                    }
+                }
+                _ => {
+                    log.push("step".to_owned());
+                    step(&mut engine, &mut told, &format!("seed {seed}: {log:?}"));
+                }
+            }
+        }
+        run(&mut engine, &mut told, &format!("seed {seed}: {log:?}, then steps to the end"));
+        for (id, (which, n)) in asked {
+            let found = told.answers.remove(&id).unwrap_or_default();
+            let whole = &answers[which][..n];
+            let end = told.ends.get(&id).copied();
+            let what = format!("seed {seed}, request {id} ({log:?})");
+            if cancelled.contains(&id) && found.len() < n {
+                check::assert_answer(
+                    &format!("{what}: a beginning of the answer, and why it ended"),
+                    &(found.as_slice(), end),
+                    &(&whole[..found.len()], Some(FinishReason::Interrupted)),
+                );
+            } else {
+                check::assert_answer(
+                    &format!("{what}: the answer, and why it ended"),
+                    &(found.as_slice(), end),
+                    &(whole, Some(FinishReason::Length)),
+                );
+            }
+        }
+        assert!(told.answers.is_empty(), "seed {seed}: tokens of nobody's request: {told:?}");
+    }
+}
+
+/// Each request has a generator of its own: what it draws is what it would draw alone. Its texts and
+/// tokens to stop at are its own as well.
+#[test]
+fn task_4_every_request_draws_for_itself() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_engine/llama");
+    let prompts = lists(&case, "prompts");
+    let requests: Vec<Request> = prompts
+        .iter()
+        .zip([3, 3, 5, 8, 13, 21])
+        .map(|(prompt, seed)| Request {
+            sampling: SamplerOptions { temperature: 1.5, ..SamplerOptions::default() },
+            seed,
+            stop_tokens: vec![prompt[0]],
+            stop_texts: vec![b"7><".to_vec()],
+            ..request(prompt, 12)
+        })
+        .collect();
+    let answers = |max_batch, requests: &[Request]| {
+        let mut engine = engine(&case, max_batch);
+        for request in requests {
+            engine.submit(request.clone()).expect("a good request");
+        }
+        let mut told = Told::default();
+        run(&mut engine, &mut told, &format!("sampled requests, at most {max_batch} in a step"));
+        told
+    };
+    let together = answers(6, &requests);
+    for (id, request) in (0..).zip(&requests) {
+        let mut alone = answers(1, std::slice::from_ref(request));
+        check::assert_answer(
+            &format!("request {id}, {request:?}: answer and end, among others and alone\n "),
+            &(together.answers.get(&id), together.ends.get(&id)),
+            &(alone.answers.remove(&0).as_ref(), alone.ends.remove(&0).as_ref()),
+        );
+    }
+    let stopped = together.ends.values().filter(|&&end| end == FinishReason::Stop).count();
+    assert!((1..6).contains(&stopped), "some stop early, some don't: {:?}", together.ends);
+}
+
+/// A server runs for months: a step in which nobody comes or goes takes no memory.
+#[test]
+fn task_4_a_step_allocates_nothing() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_engine/llama");
+    let prompts = lists(&case, "prompts");
+    let plan = Plan {
+        kernels: Rung::Fused.into(),
+        attention: AttentionKind::Streaming,
+        team: Team::new(1),
+    };
+    let mut engine = engine_with(&case, 4, plan, EngineOptions::default());
+    for prompt in &prompts[..4] {
+        engine.submit(request(prompt, 12)).expect("a good request");
+    }
+    let mut told = Told::default();
+    step(&mut engine, &mut told, "four prompts");
+    check::assert_answer(
+        "four requests and four places, after one step: how many run, and how many wait\n ",
+        &(engine.running().len(), engine.num_waiting()),
+        &(4, 0),
+    );
+    let (found, ()) = count(|| (0..10).for_each(|_| engine.step(&mut |_| ())));
+    assert!(
+        found == 0,
+        "heap allocations of ten steps with four rows each: found {found}, expected none"
+    );
+}
+
+#[test]
+fn task_4_cancelled_requests_make_room() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_engine/llama");
+    let prompts = lists(&case, "prompts");
+    let mut engine = engine(&case, 1);
+    let ids: Vec<_> = prompts[..3]
+        .iter()
+        .map(|prompt| engine.submit(request(prompt, 7)).expect("a good request"))
+        .collect();
+    let mut told = Told::default();
+    step(&mut engine, &mut told, "three requests in one place");
+    assert!(engine.cancel(ids[0]), "request {} runs: cancel is to find it", ids[0]);
+    assert!(engine.cancel(ids[1]), "request {} waits: cancel is to find it", ids[1]);
+    assert!(!engine.cancel(99), "there is no request 99");
+    step(&mut engine, &mut told, "the first two of them cancelled");
+    let interrupted = Some(&FinishReason::Interrupted);
+    check::assert_answer(
+        "three requests in one place, of which the first two are cancelled after a step: after the \
+         next, what is told of each, and who runs\n ",
+        &(
+            ids.iter().map(|id| told.ends.get(id)).collect::<Vec<_>>(),
+            engine.running().iter().map(|sequence| sequence.id).collect::<Vec<_>>(),
+        ),
+        &(vec![interrupted, interrupted, None], vec![ids[2]]),
+    );
+}
+
+#[test]
+fn task_4_counts() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_engine/llama");
+    let prompts = lists(&case, "prompts");
+    let mut engine = engine(&case, 6);
+    for prompt in &prompts {
+        engine.submit(request(prompt, 3)).expect("a good request");
+    }
+    let mut told = Told::default();
+    run(&mut engine, &mut told, "six requests for three tokens each");
+    let prompt_rows: usize = prompts.iter().map(Vec::len).sum();
+    check::assert_answer(
+        "six requests for three tokens each, all at once",
+        &engine.counts(),
+        &Counts { steps: 3, rows: prompt_rows as u64 + 12, most_rows: prompt_rows, preempted: 0 },
+    );
+}
+
+#[test]
+fn task_4_bad_requests_are_refused_alone() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_engine/llama");
+    let (prompts, answers) = (lists(&case, "prompts"), lists(&case, "greedy"));
+    let mut engine = engine(&case, 2);
+    let good = engine.submit(request(&prompts[0], 7)).expect("a good request");
+    let vocabulary = model(&case).config.vocab_size as u32;
+    let sampling = |change: fn(&mut SamplerOptions)| {
+        let mut bad = request(&[1], 3);
+        change(&mut bad.sampling);
+        bad
+    };
+    for (why, bad, words) in [
+        ("an empty prompt", request(&[], 3), vec!["empty"]),
+        ("25 tokens in a context of 24", request(&[1; 25], 3), vec!["25", "24"]),
+        ("a token out of range", request(&[1, vocabulary], 3), vec!["position 1", "vocabulary"]),
+        ("a NaN", sampling(|s| s.temperature = f32::NAN), vec!["temperature", "NaN"]),
+        ("a top_p of 0", sampling(|s| s.top_p = 0.0), vec!["top_p", "0"]),
+        ("a min_p of 2", sampling(|s| s.min_p = 2.0), vec!["min_p", "2"]),
+    ] {
+        let error = match engine.submit(bad) {
+            Ok(id) => panic!("{why}: it was taken as request {id}"),
+            Err(error) => error.to_string(),
+        };
+        for word in words {
+            assert!(error.contains(word), "{why}: the error {error:?} does not say {word:?}");
+        }
+    }
+    let mut told = Told::default();
+    run(&mut engine, &mut told, "one good request among bad ones");
+    check::assert_answer(
+        "the good request's answer",
+        &told.answers.remove(&good).unwrap_or_default(),
+        &answers[0],
+    );
+}
+
+/// A request for no tokens, and one whose prompt fills the context, end without a forward pass.
+#[test]
+fn task_4_nothing_to_compute() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_engine/llama");
+    let mut engine = engine(&case, 1);
+    let none = engine.submit(request(&[1, 2], 0)).expect("a good request");
+    let full = engine.submit(request(&[1; 24], 5)).expect("it just fits");
+    let mut told = Told::default();
+    run(&mut engine, &mut told, "a request for no tokens, and one that fills the context");
+    check::assert_answer(
+        "what is told of them, and how many steps ran",
+        &(told.ends.get(&none), told.ends.get(&full), engine.counts().steps),
+        &(Some(&FinishReason::Length), Some(&FinishReason::ContextFull), 0),
+    );
+}

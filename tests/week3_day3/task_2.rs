@@ -1,0 +1,263 @@
+//! Week 3, day 3, task 2: a cache in pages.
+
+use std::ops::Range;
+
+use tiny_llm::{
+    week2::{
+        cache::{CacheType, DenseCache, KvCache, Run},
+        kernels::vector::TILE,
+        model::{Model, Workspace},
+        plan::Plan,
+        rows::Row,
+    },
+    week3::{paged::PagedCache, room::EngineCache},
+};
+use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics, resting_on};
+
+use super::{
+    Draws, POOL, SHAPE, append, cache, check_script, holds, model, number, numbers, pages, plan,
+    shape_of,
+};
+
+#[test]
+fn task_2_one_text() {
+    check_script("task_2_script/one_text");
+}
+
+#[test]
+fn task_2_texts_in_turns() {
+    check_script("task_2_script/in_turns");
+}
+
+#[test]
+pub(super) fn task_2_pages_that_are_given_back() {
+    check_script("task_2_script/given_back");
+}
+
+#[test]
+fn task_2_cut_at_the_edge_of_a_page() {
+    check_script("task_2_script/to_the_edge");
+}
+
+/// All layers and heads, in both types, and pages of one tile and of two.
+#[test]
+fn task_2_every_layer_and_head_has_its_place() {
+    resting_on(&[POOL], || {
+        for (page_len, cache_type) in [(TILE, CacheType::F32), (2 * TILE, CacheType::F16)] {
+            let mut cache = PagedCache::new(SHAPE, page_len, 6, cache_type);
+            // As an f16 holds them: these have up to 12 bits.
+            let stored = |x: f32| match cache_type {
+                CacheType::F16 => half::f16::from_f32(x).to_f32(),
+                CacheType::F32 => x,
+            };
+            let small = |s: usize, layer: usize, position: usize| -> Vec<f32> {
+                let row = (s * SHAPE.layers + layer) * 70 + position;
+                (0..WIDTH).map(|i| stored((row * WIDTH + i) as f32)).collect()
+            };
+            let call = format!("two texts of 70 positions in pages of {page_len}");
+            assert_accepts(&call, || {
+                for position in 0..70 {
+                    for s in [0, 2] {
+                        for layer in 0..SHAPE.layers {
+                            let keys = small(s / 2, layer, position);
+                            let values: Vec<f32> = keys.iter().map(|x| -x).collect();
+                            cache.write(layer, s, position, &keys, &values);
+                        }
+                        cache.advance(s, position);
+                    }
+                }
+            });
+            for (s, layer, head) in places() {
+                let what = format!("{call}: sequence {s}, layer {layer}, head {head}");
+                let found = |cells: fn(&Run) -> Vec<f32>| -> Vec<f32> {
+                    cache.runs(layer, s, head, 0..70).flat_map(|run| cells(&run)).collect()
+                };
+                let of_head = head * SHAPE.head_dim..(head + 1) * SHAPE.head_dim;
+                let expected: Vec<f32> = (0..70)
+                    .flat_map(|p| small(s / 2, layer, p)[of_head.clone()].to_vec())
+                    .collect();
+                let keys = found(|run| numbers(run.keys));
+                assert_answer(&format!("{what}: keys"), &keys, &expected);
+                let expected: Vec<f32> = expected.iter().map(|x| -x).collect();
+                let values = found(|run| numbers(run.values));
+                assert_answer(&format!("{what}: values"), &values, &expected);
+            }
+        }
+    });
+}
+
+/// Numbers of a position's keys in a layer.
+const WIDTH: usize = SHAPE.kv_heads * SHAPE.head_dim;
+
+/// The sequences that are filled, with each layer and head.
+fn places() -> impl Iterator<Item = (usize, usize, usize)> {
+    let layers = || (0..SHAPE.layers).flat_map(|l| (0..SHAPE.kv_heads).map(move |head| (l, head)));
+    [0, 2].into_iter().flat_map(move |s| layers().map(move |(layer, head)| (s, layer, head)))
+}
+
+/// Start and length of each.
+type Runs = &'static [(usize, usize)];
+
+/// Runs of ranges that begin and end anywhere.
+#[test]
+fn task_2_runs_end_with_a_page_or_with_the_range() {
+    resting_on(&[POOL], || {
+        let mut cache = PagedCache::new(SHAPE, 2 * TILE, 4, CacheType::F32);
+        append(&mut cache, 1, 0, 200);
+        let ranges: [(Range<usize>, Runs); 7] = [
+            (0..200, &[(0, 64), (64, 64), (128, 64), (192, 8)]),
+            (0..64, &[(0, 64)]),
+            (5..20, &[(5, 15)]),
+            (63..65, &[(63, 1), (64, 1)]),
+            (64..65, &[(64, 1)]),
+            (70..192, &[(70, 58), (128, 64)]),
+            (30..30, &[]),
+        ];
+        for (range, expected) in ranges {
+            let call = format!("pages of 64 positions, runs of {range:?}: start and length");
+            let runs: Vec<Run> =
+                assert_accepts(&call, || cache.runs(1, 1, 0, range.clone()).collect());
+            let found: Vec<(usize, usize)> = runs.iter().map(|run| (run.start, run.len)).collect();
+            assert_answer(&call, &found, &expected.to_vec());
+            let keys: Vec<f32> = runs.iter().flat_map(|run| numbers(run.keys)).collect();
+            let expected: Vec<f32> =
+                range.clone().flat_map(|p| (0..5).map(move |d| number(0, 1, 0, p, d))).collect();
+            assert_answer(&format!("runs of {range:?}: keys"), &keys, &expected);
+        }
+        assert_panics("runs of a position that has no page", || cache.runs(0, 0, 0, 0..1).count());
+        assert_panics("runs of a layer that is not there", || cache.runs(4, 1, 0, 0..1).count());
+        assert_panics("runs of a head that is not there", || cache.runs(0, 1, 2, 0..1).count());
+    });
+}
+
+#[test]
+pub(super) fn task_2_reserve_takes_what_is_missing() {
+    resting_on(&[POOL], || {
+        let mut cache = cache(6);
+        append(&mut cache, 0, 0, 40);
+        let mut done = vec!["40 positions of sequence 0".to_owned()];
+        // Sequence, positions; whether there is room, and the pages of both and the free ones then.
+        let script: [(usize, usize, bool, [usize; 3]); 10] = [
+            (0, 40, true, [2, 0, 4]),
+            (0, 10, true, [2, 0, 4]),
+            (0, 64, true, [2, 0, 4]),
+            (0, 65, true, [3, 0, 3]),
+            (0, 96, true, [3, 0, 3]),
+            (1, 97, false, [3, 0, 3]),
+            (1, 96, true, [3, 3, 0]),
+            (0, 96, true, [3, 3, 0]),
+            (0, 97, false, [3, 3, 0]),
+            (0, 193, false, [3, 3, 0]),
+        ];
+        for (sequence, len, room, expected) in script {
+            done.push(format!("reserve({sequence}, {len})"));
+            let call = format!("six pages of 32: {}", done.join(", "));
+            let found = assert_accepts(&call, || cache.reserve(sequence, len));
+            let pages = [cache.table(0).len(), cache.table(1).len(), cache.pool().num_free()];
+            assert_answer(
+                &format!("{call}: whether there is room; pages of 0, of 1, free"),
+                &(found, pages),
+                &(room, expected),
+            );
+        }
+        append(&mut cache, 0, 0, 56);
+        assert_answer("positions for which there was room take no page", &pages(&cache).1, &0);
+        holds("after reserve", &cache, 0, &[0; 96]);
+        assert_panics("a position that has no page, and none is free", || {
+            cache.write(0, 0, 96, &[0.0; WIDTH], &[0.0; WIDTH]);
+        });
+        cache.truncate(0, 20);
+        assert_answer("pages of 0 and 1 after truncate(0, 20)", &cache.table(0).len(), &1);
+        cache.truncate(1, 50);
+        let found = (cache.table(1).len(), cache.len(1));
+        assert_answer("truncate(1, 50) of a sequence with room, and no positions", &found, &(0, 0));
+    });
+}
+
+#[test]
+fn task_2_the_capacity_can_be_used_up_and_not_more() {
+    resting_on(&[POOL], || {
+        let mut cache = PagedCache::new(SHAPE, TILE, 20, CacheType::F32);
+        for (len, room, pages) in
+            [(401, false, 0), (399, true, 13), (401, false, 13), (400, true, 13)]
+        {
+            let call = format!("reserve(0, {len}) in a cache of 400 positions a sequence");
+            let found = assert_accepts(&call, || cache.reserve(0, len));
+            assert_answer(
+                &format!("{call}: whether there is room, and the pages of sequence 0 then\n "),
+                &(found, cache.table(0).len()),
+                &(room, pages),
+            );
+        }
+        assert_accepts("all 400 positions of a sequence", || append(&mut cache, 0, 0, 400));
+        holds("a sequence that is full", &cache, 0, &[0; 400]);
+        assert_panics("position 400 of 400", || {
+            cache.write(0, 0, 400, &[0.0; WIDTH], &[0.0; WIDTH]);
+        });
+        // Where the pages are fewer, they are the limit.
+        let mut small = super::cache(2);
+        let found = assert_accepts("reserve(1, 64) of two pages of 32", || small.reserve(1, 64));
+        assert_answer("reserve(1, 64): whether two pages of 32 are room enough", &found, &true);
+    });
+}
+
+/// A sequence never holds a whole page more than it uses.
+#[test]
+fn task_2_less_than_a_page_is_wasted() {
+    resting_on(&[POOL], || {
+        let (mut cache, mut draws) = (cache(40), Draws(5));
+        for done in 0..3000 {
+            let sequence = draws.below(3);
+            if draws.below(4) == 0 {
+                let len = draws.below(cache.len(sequence) + 1);
+                cache.truncate(sequence, len);
+            } else {
+                let n = (1 + draws.below(40)).min(SHAPE.capacity - cache.len(sequence));
+                append(&mut cache, sequence, 0, n);
+            }
+            let used: usize = (0..3).map(|s| cache.len(s)).sum();
+            let held: usize = (0..3).map(|s| cache.table(s).len()).sum();
+            let bytes = cache.page_bytes() / TILE;
+            assert_eq!(bytes, 2 * 4 * 2 * 5 * 4, "bytes of a position, in all layers and heads");
+            assert!(
+                held * cache.page_bytes() < used * bytes + 3 * cache.page_bytes(),
+                "operation {done}: {held} pages for {used} positions of three sequences"
+            );
+            assert_eq!(cache.pool().num_free() + held, 40, "operation {done}: pages are missing");
+        }
+    });
+}
+
+/// Prompts and steps of two sequences: the logits are the dense cache's, to the last bit.
+#[test]
+pub(super) fn task_2_the_model_says_what_it_says_over_one_piece() {
+    let (model, plan) = (model(), plan());
+    let row = |sequence: usize, position: usize| Row {
+        token: ((position * 31 + sequence * 17) % 50) as u32,
+        position,
+        sequence,
+        logits: position.is_multiple_of(5),
+    };
+    let passes: [Vec<Row>; 3] = [
+        (0..70).map(|p| row(0, p)).chain((0..20).map(|p| row(1, p))).collect(),
+        vec![row(0, 70), row(1, 20)],
+        (21..66).map(|p| row(1, p)).chain([row(0, 71)]).collect(),
+    ];
+    fn run<C: KvCache>(model: &Model, plan: &Plan, passes: &[Vec<Row>], mut cache: C) -> Vec<f32> {
+        let mut work = Workspace::default();
+        let logits = |rows: &Vec<Row>| model.forward(rows, &mut cache, plan, &mut work).to_vec();
+        passes.iter().flat_map(logits).collect()
+    }
+    let shape = shape_of(&model, 2);
+    let expected = run(&model, &plan, &passes, DenseCache::new(shape, CacheType::F16));
+    for page_len in [TILE, 2 * TILE] {
+        let call = format!("two texts of 72 and 66 tokens over pages of {page_len}");
+        let found = resting_on(&[POOL], || {
+            assert_accepts(&call, || {
+                let cache = PagedCache::new(shape, page_len, 6, CacheType::F16);
+                run(&model, &plan, &passes, cache)
+            })
+        });
+        assert!(found == expected, "{call}: the logits are not those of the dense cache");
+    }
+}

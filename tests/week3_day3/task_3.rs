@@ -1,0 +1,173 @@
+//! Week 3, day 3, task 3: pages that are shared.
+
+use tiny_llm::{week2::cache::KvCache, week3::room::EngineCache};
+use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics, resting_on};
+
+use super::{Draws, POOL, SHAPE, append, cache, check_script, holds, number, numbers, pages};
+
+#[test]
+fn task_3_half_a_page_is_shared() {
+    check_script("task_3_script/half_a_page");
+}
+
+#[test]
+fn task_3_whole_pages_are_shared() {
+    check_script("task_3_script/whole_pages");
+}
+
+#[test]
+fn task_3_three_answers_to_one_prompt() {
+    check_script("task_3_script/three_answers");
+}
+
+#[test]
+fn task_3_a_text_is_cut_inside_a_shared_page() {
+    check_script("task_3_script/cut_into_what_is_shared");
+}
+
+#[test]
+fn task_3_the_first_owner_leaves() {
+    check_script("task_3_script/the_first_one_leaves");
+}
+
+/// Keys and values of every layer and head are copied, and nothing changes for the others.
+#[test]
+fn task_3_a_copy_holds_what_the_page_held() {
+    resting_on(&[POOL], || {
+        let mut cache = cache(6);
+        append(&mut cache, 0, 0, 40);
+        assert_accepts("fork(0, 1) of 40 positions", || cache.fork(0, 1));
+        assert_answer("pages copied by fork", &cache.copied(), &0);
+        let prompt = vec![0; 40];
+        holds("after fork(0, 1)", &cache, 1, &prompt);
+        assert_accepts("a position of the fork", || append(&mut cache, 1, 1, 1));
+        holds("after the fork's first position", &cache, 0, &prompt);
+        holds("after the fork's first position", &cache, 1, &[&prompt[..], &[1]].concat());
+        append(&mut cache, 0, 2, 3);
+        append(&mut cache, 1, 1, 2);
+        holds("after positions of both", &cache, 0, &[&prompt[..], &[2; 3]].concat());
+        holds("after positions of both", &cache, 1, &[&prompt[..], &[1; 3]].concat());
+        assert_answer("pages copied by positions of both", &cache.copied(), &1);
+    });
+}
+
+/// What was reserved for the one is nothing of the other's.
+#[test]
+fn task_3_pages_without_positions_are_not_shared() {
+    resting_on(&[POOL], || {
+        let mut cache = cache(6);
+        append(&mut cache, 0, 0, 40);
+        assert!(cache.reserve(0, 128), "four pages of six");
+        assert_accepts("fork(0, 2) of 40 positions, with room for 128", || cache.fork(0, 2));
+        let what =
+            "fork(0, 2) of 40 positions, with room for 128\n  (pages, and how many are free)\n ";
+        assert_answer(what, &pages(&cache), &(vec![vec![0, 1, 2, 3], vec![], vec![0, 1]], 2));
+    });
+}
+
+#[test]
+fn task_3_a_place_in_use_is_refused() {
+    let mut cache = cache(6);
+    append(&mut cache, 0, 0, 5);
+    append(&mut cache, 1, 1, 5);
+    assert_panics("fork(0, 1), where sequence 1 has positions", || cache.fork(0, 1));
+}
+
+/// The page of the copy is a page, too.
+#[test]
+fn task_3_reserve_counts_the_copy() {
+    resting_on(&[POOL], || {
+        let mut cache = cache(3);
+        append(&mut cache, 0, 0, 40);
+        cache.fork(0, 1);
+        append(&mut cache, 2, 2, 32);
+        // Sequence, positions; whether there is room, and how many pages are free then.
+        for (sequence, len, room, free) in
+            [(1, 41, false, 0), (0, 41, false, 0), (1, 40, true, 0), (2, 33, false, 0)]
+        {
+            let call = format!(
+                "40 shared positions in two pages of three, and a third sequence in the last: \
+                 reserve({sequence}, {len})"
+            );
+            let found = assert_accepts(&call, || cache.reserve(sequence, len));
+            assert_answer(&call, &(found, cache.pool().num_free()), &(room, free));
+        }
+        assert_panics("a position in a shared page, where no page is free for the copy", || {
+            append(&mut cache, 1, 1, 1);
+        });
+    });
+    resting_on(&[POOL], || {
+        let mut cache = cache(4);
+        append(&mut cache, 0, 0, 40);
+        cache.fork(0, 1);
+        let call = "40 shared positions in two pages of four: reserve(1, 65)";
+        let found = assert_accepts(call, || cache.reserve(1, 65));
+        assert_answer(
+            call,
+            &(found, pages(&cache)),
+            &(true, (vec![vec![0, 1], vec![0, 2, 3], vec![]], 0)),
+        );
+        append(&mut cache, 1, 1, 25);
+        assert_answer("pages copied by positions for which there was room", &cache.copied(), &1);
+    });
+}
+
+/// Whatever happens, each sequence holds what it was given, and no page is lost or lent twice.
+#[test]
+fn task_3_many_operations() {
+    resting_on(&[POOL], || {
+        let (mut cache, mut draws) = (cache(20), Draws(7));
+        let mut texts: [Vec<usize>; 3] = Default::default();
+        for done in 0..4000 {
+            let (a, b) = (draws.below(3), draws.below(3));
+            let call = format!("operation {done}");
+            match draws.below(8) {
+                0 if a != b => {
+                    cache.truncate(b, 0);
+                    assert_accepts(&call, || cache.fork(a, b));
+                    texts[b] = texts[a].clone();
+                }
+                1 | 2 => {
+                    let len = draws.below(texts[a].len() + 1);
+                    cache.truncate(a, len);
+                    texts[a].truncate(len);
+                }
+                _ => {
+                    let n = 1 + draws.below(30);
+                    let len = (texts[a].len() + n).min(SHAPE.capacity);
+                    if assert_accepts(&call, || cache.reserve(a, len)) {
+                        let n = len - texts[a].len();
+                        assert_accepts(&call, || append(&mut cache, a, 1 + done % 200, n));
+                        texts[a].resize(len, 1 + done % 200);
+                    }
+                }
+            }
+            // Each page is free, or counted once for each owner.
+            let mut owners = [0; 20];
+            (0..3).flat_map(|s| cache.table(s)).for_each(|page| owners[page.index()] += 1);
+            let free = owners.iter().filter(|count| **count == 0).count();
+            assert_eq!(cache.pool().num_free(), free, "operation {done}: {:?}", pages(&cache));
+            for page in (0..3).flat_map(|s| cache.table(s)) {
+                assert_eq!(
+                    cache.pool().num_owners(page),
+                    owners[page.index()],
+                    "operation {done}: owners of page {}: {:?}",
+                    page.index(),
+                    pages(&cache)
+                );
+            }
+            for (sequence, texts) in texts.iter().enumerate() {
+                let (layer, head) = (draws.below(SHAPE.layers), draws.below(SHAPE.kv_heads));
+                let runs = cache.runs(layer, sequence, head, 0..texts.len());
+                let found: Vec<f32> = runs.flat_map(|run| numbers(run.keys)).collect();
+                let first = |p: usize| number(texts[p], layer, head, p, 0);
+                let wrong = (0..texts.len()).find(|p| found[SHAPE.head_dim * p] != first(*p));
+                assert!(
+                    wrong.is_none(),
+                    "operation {done}: sequence {sequence}, layer {layer}, head {head}: position \
+                     {wrong:?} does not hold what was written there"
+                );
+            }
+        }
+    });
+}

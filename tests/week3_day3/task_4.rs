@@ -1,0 +1,99 @@
+//! Week 3, day 3, task 4: when pages run out.
+
+use std::sync::Arc;
+
+use tiny_llm::{
+    week2::{
+        cache::{CacheType, DenseCache},
+        kernels::vector::TILE,
+    },
+    week3::{
+        engine::{Engine, EngineOptions, Event},
+        paged::PagedCache,
+    },
+};
+use tiny_llm_harness::check::{Part, assert_accepts, assert_answer, resting_on};
+
+use super::{
+    POOL, model, plan, requests, run, shape_of,
+    task_2::{
+        task_2_pages_that_are_given_back, task_2_reserve_takes_what_is_missing,
+        task_2_the_model_says_what_it_says_over_one_piece,
+    },
+};
+
+const CACHE: &Part = &Part { task: "week3-day3 task 2", what: "the cache", check: check_cache };
+
+fn check_cache() {
+    task_2_pages_that_are_given_back();
+    task_2_reserve_takes_what_is_missing();
+    task_2_the_model_says_what_it_says_over_one_piece();
+}
+
+/// The answers are those of a cache that has room for all, whatever the number of pages.
+#[test]
+fn task_4_nobodys_answer_changes_when_pages_run_out() {
+    let model = model();
+    let shape = shape_of(&model, 4);
+    let (expected, _) = run("over the dense cache", &model, DenseCache::new(shape, CacheType::F16));
+    let rows = expected.rows;
+    for count in [11, 8, 6, 4, 3] {
+        let what =
+            format!("four requests of 80, 93, 70 and 65 positions over {count} pages of {TILE}");
+        let cache = PagedCache::new(shape, TILE, count, CacheType::F16);
+        let (came, engine) = resting_on(&[POOL, CACHE], || run(&what, &model, cache));
+        for id in 0..4 {
+            assert_answer(
+                &format!("{what}: the answer of request {id}"),
+                &came.answers.get(&id),
+                &expected.answers.get(&id),
+            );
+        }
+        assert_eq!(
+            engine.cache().pool().num_free(),
+            count,
+            "{what}: pages that are free in the end"
+        );
+        if count == 11 {
+            let found = (came.preempted, came.rows);
+            assert_eq!(found, (0, rows), "{what}: there is room for all; preempted, rows");
+        } else {
+            assert!(came.preempted > 0, "{what}: nobody was preempted");
+            assert!(came.rows > rows, "{what}: {} rows, and {rows} where there is room", came.rows);
+        }
+    }
+}
+
+/// A request that is cancelled after it had to wait again is told of once, and leaves nothing.
+#[test]
+fn task_4_cancelled_after_it_was_preempted() {
+    resting_on(&[POOL, CACHE], || {
+        let model = model();
+        let cache = PagedCache::new(shape_of(&model, 4), TILE, 4, CacheType::F16);
+        let options = EngineOptions::default();
+        let bytes = Box::new(|_| Vec::new());
+        let mut engine = Engine::new(model, Arc::new(plan()), cache, options, bytes);
+        for request in requests() {
+            engine.submit(request).expect("a good request");
+        }
+        let mut ended = Vec::new();
+        for step in 0..400 {
+            if step == 30 {
+                assert!(engine.counts().preempted > 0, "after 30 steps over four pages");
+                for id in 1..4 {
+                    assert!(engine.cancel(id), "request {id} is not done after 30 steps");
+                }
+            }
+            assert_accepts("four requests over four pages, three of them cancelled", || {
+                engine.step(&mut |event| {
+                    if let Event::Finished { id, .. } = event {
+                        ended.push(id);
+                    }
+                });
+            });
+        }
+        ended.sort_unstable();
+        assert_answer("requests that were told of as finished", &ended, &vec![0, 1, 2, 3]);
+        assert_answer("pages that are free in the end", &engine.cache().pool().num_free(), &4);
+    });
+}

@@ -1,0 +1,42 @@
+//! Week 3, day 5, task 1: a chain of hashes.
+
+use tiny_llm::week3::prefix_hash::{HashPage, chain, hash_page};
+use tiny_llm_harness::check;
+
+use super::{fixtures, ids, long};
+
+#[test]
+pub(super) fn task_1_the_name_of_a_page() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_1_hash_page/numbers");
+    for row in case.value("rows").as_array().expect("rows") {
+        let (before, tokens) = (long(&row[0]), ids(&row[1]));
+        let call = format!("hash_page({before}, {tokens:?})");
+        let found = check::assert_accepts(&call, || hash_page(before, &tokens));
+        check::assert_answer(&call, &found, &long(&row[2]));
+    }
+}
+
+#[test]
+pub(super) fn task_1_the_names_of_a_text() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_1_chain/texts");
+    for row in case.value("rows").as_array().expect("rows") {
+        let (fingerprint, tokens) = (long(&row[0]), ids(&row[1]));
+        let page_len = row[2].as_u64().expect("a length") as usize;
+        let expected: Vec<u64> = row[3].as_array().expect("names").iter().map(long).collect();
+        let call = format!("chain({fingerprint}, {tokens:?}, {page_len}, hash_page)");
+        let found =
+            check::assert_accepts(&call, || chain(fingerprint, &tokens, page_len, hash_page));
+        check::assert_answer(&call, &found, &expected);
+    }
+}
+
+/// The function that makes names is an argument: with another one, other names.
+#[test]
+fn task_1_any_hash() {
+    let call = "chain(1, [2, 3, 4, 5], 2, |before, tokens| 10 · before + the sum of the tokens)";
+    let hash: HashPage =
+        |before, tokens| 10 * before + tokens.iter().map(|&t| u64::from(t)).sum::<u64>();
+    check::assert_answer(call, &chain(1, &[2, 3, 4, 5], 2, hash), &vec![15, 159]);
+}

@@ -1,0 +1,263 @@
+//! Week 3, day 5, task 2: an index of pages.
+
+use std::collections::BTreeMap;
+
+use tiny_llm::{
+    week1::sampling::Rng,
+    week3::{
+        pool::{BlockPool, Page},
+        prefix_hash::hash_page,
+        prefix_index::PrefixCounts,
+    },
+};
+use tiny_llm_harness::check::{self, resting_on};
+
+use super::{BAD_HASHES, NAMES, PAGE, Shelf};
+
+#[test]
+pub(super) fn task_2_the_beginning_of_a_text() {
+    let mut shelf = Shelf::new(16, hash_page);
+    resting_on(&[NAMES], || {
+        shelf.leave(&[1, 2, 3, 4, 5, 6]);
+        shelf.leave(&[1, 2, 3, 9]);
+        for (why, text, found) in [
+            ("a longer text that begins so", &[1, 2, 3, 4, 5, 6, 7][..], 3),
+            ("the text itself: its last token has to be computed", &[1, 2, 3, 4, 5, 6], 2),
+            ("another token in the third page", &[1, 2, 3, 4, 5, 7, 8], 2),
+            ("another token in the first page", &[2, 2, 3, 4, 5, 6, 7], 0),
+            ("another beginning, and the same page behind it", &[7, 8, 3, 4, 5], 0),
+            ("the other text", &[1, 2, 3, 9, 9], 2),
+            ("less than a page", &[1], 0),
+            ("no text", &[], 0),
+            ("a page and a token", &[1, 2, 3], 1),
+        ] {
+            let expected: Vec<Vec<u32>> = (1..=found).map(|n| text[..n * PAGE].to_vec()).collect();
+            check::assert_answer(
+                &format!(
+                    "after [1, 2, 3, 4, 5, 6] and [1, 2, 3, 9]: {why}, find({text:?}): the \
+                 texts that end in the pages that are found"
+                ),
+                &shelf.found(text),
+                &expected,
+            );
+        }
+    });
+    check::assert_answer(
+        "the pages that the index owns: three of one text, and one more of the other\n ",
+        &(shelf.index.len(), shelf.pool.num_free()),
+        &(4, 12),
+    );
+}
+
+#[test]
+fn task_2_what_was_asked_and_found() {
+    let mut shelf = Shelf::new(16, hash_page);
+    shelf.leave(&[1, 2, 3, 4, 5, 6]);
+    for text in [&[1, 2, 3, 4, 9][..], &[8, 8], &[1, 2, 3, 4, 5, 6]] {
+        shelf.found(text);
+    }
+    check::assert_answer(
+        "texts of 5, 2 and 6 tokens, of which two pages, none and two are known: the counts",
+        &shelf.index.counts(),
+        &PrefixCounts { asked: 13, found: 8, evicted: 0 },
+    );
+}
+
+/// With any hash, a page that is found holds exactly the text that was asked for.
+#[test]
+fn task_2_a_collision_is_no_hit() {
+    for (why, hash) in BAD_HASHES {
+        let mut shelf = Shelf::new(64, hash);
+        let mut rng = Rng::new(7);
+        let mut below = |n: u64| (rng.next_u64() % n) as usize;
+        for _ in 0..400 {
+            let text: Vec<u32> = (0..below(9)).map(|_| below(3) as u32).collect();
+            let found = shelf.found(&text);
+            let expected: Vec<Vec<u32>> =
+                (1..=found.len()).map(|n| text[..n * PAGE].to_vec()).collect();
+            assert!(
+                found == expected,
+                "{why}: find({text:?}) returns pages in which other texts end: a collision is \
+                 taken for a hit\n  found    {found:?}\n  expected {expected:?}, or the first of \
+                 them"
+            );
+            match below(4) {
+                0 => {
+                    shelf.index.evict(&mut shelf.pool);
+                }
+                _ => {
+                    if let Some(table) = shelf.compute(&text) {
+                        shelf.release(table);
+                    }
+                }
+            }
+        }
+        while shelf.index.evict(&mut shelf.pool) {}
+        assert_eq!(
+            shelf.pool.num_free(),
+            64,
+            "{why}: all sequences have gone and the index has given up all it has: free pages of 64"
+        );
+    }
+}
+
+/// The same, made by hand: two texts whose second pages have one name, because the hash forgets what
+/// came before. The first pages have names of their own.
+#[test]
+fn task_2_the_page_before_counts() {
+    let mut shelf = Shelf::new(16, |_, tokens| hash_page(0, tokens));
+    shelf.leave(&[1, 2, 8, 8]);
+    shelf.leave(&[3, 4]);
+    check::assert_answer(
+        "a hash that forgets what came before; [1, 2, 8, 8] and [3, 4] are known: the texts in \
+         the pages that are found for [3, 4, 8, 8, 9]",
+        &shelf.found(&[3, 4, 8, 8, 9]),
+        &vec![vec![3, 4]],
+    );
+}
+
+#[test]
+pub(super) fn task_2_the_longest_unused_goes_first() {
+    let mut shelf = Shelf::new(16, hash_page);
+    let mut log = Vec::new();
+    resting_on(&[NAMES], || {
+        for text in [[1, 1, 1, 1], [2, 2, 2, 2], [3, 3, 3, 3]] {
+            shelf.leave(&text);
+        }
+        shelf.found(&[1, 1, 1, 1, 0]);
+        let known = |shelf: &mut Shelf| -> Vec<usize> {
+            [1, 2, 3].map(|t| shelf.found(&[t, t, t, t, 0]).len()).to_vec()
+        };
+        // Looking for them would use them, so each round begins anew.
+        for evictions in 0..=6 {
+            let mut shelf = Shelf::new(16, hash_page);
+            for text in [[1, 1, 1, 1], [2, 2, 2, 2], [3, 3, 3, 3]] {
+                shelf.leave(&text);
+            }
+            shelf.found(&[1, 1, 1, 1, 0]);
+            let all: Vec<bool> =
+                (0..evictions).map(|_| shelf.index.evict(&mut shelf.pool)).collect();
+            log.push((all.iter().all(|x| *x), shelf.pool.num_free(), known(&mut shelf)));
+        }
+    });
+    check::assert_answer(
+        "three texts of two pages each, 1, 2 and 3, of which the first was found again; after 0 to \
+         6 evictions: whether each found a page, the free pages of 16, and how many pages of each \
+         text are left, from its first on",
+        &log,
+        &vec![
+            (true, 10, vec![2, 2, 2]),
+            (true, 11, vec![2, 0, 2]),
+            (true, 12, vec![2, 0, 2]),
+            (true, 13, vec![2, 0, 0]),
+            (true, 14, vec![2, 0, 0]),
+            (true, 15, vec![1, 0, 0]),
+            (true, 16, vec![0, 0, 0]),
+        ],
+    );
+    check::assert_answer(
+        "an empty index has nothing to give up",
+        &Shelf::new(4, hash_page).index.evict(&mut BlockPool::new(4)),
+        &false,
+    );
+}
+
+#[test]
+pub(super) fn task_2_what_a_sequence_owns_stays() {
+    let mut shelf = Shelf::new(8, hash_page);
+    resting_on(&[NAMES], || {
+        let used = shelf.compute(&[1, 1, 1, 1]).expect("enough pages");
+        shelf.leave(&[2, 2]);
+        let first = shelf.index.evict(&mut shelf.pool);
+        let second = shelf.index.evict(&mut shelf.pool);
+        check::assert_answer(
+            "a sequence owns the pages of [1, 1, 1, 1], nobody that of [2, 2]: whether a first \
+             and a second eviction find a page, and what is left of the texts",
+            &(first, second, shelf.found(&[1, 1, 1, 1, 0]).len(), shelf.found(&[2, 2, 0]).len()),
+            &(true, false, 2, 0),
+        );
+        shelf.release(used);
+        check::assert_answer(
+            "the sequence has let go: two more evictions, and a third\n ",
+            &[0; 3].map(|_| shelf.index.evict(&mut shelf.pool)),
+            &[true, true, false],
+        );
+    });
+    check::assert_answer("free pages of 8 in the end", &shelf.pool.num_free(), &8);
+    check::assert_answer("evictions that found a page", &shelf.index.counts().evicted, &3);
+}
+
+/// A sequence that has computed a text again has pages of its own; the index keeps those that it has.
+#[test]
+fn task_2_the_same_text_again() {
+    let mut shelf = Shelf::new(8, hash_page);
+    resting_on(&[NAMES], || {
+        shelf.leave(&[1, 2, 3, 4]);
+        shelf.leave(&[1, 2, 3, 4, 5, 6]);
+    });
+    check::assert_answer(
+        "[1, 2, 3, 4], then [1, 2, 3, 4, 5, 6] in pages of its own: pages in the index, free pages \
+         of 8, and what is found for [1, 2, 3, 4, 5, 6, 7]",
+        &(shelf.index.len(), shelf.pool.num_free(), shelf.found(&[1, 2, 3, 4, 5, 6, 7]).len()),
+        &(3, 5, 3),
+    );
+}
+
+/// 20,000 random things happen; nothing is found that is not there, all that is there is found, and
+/// every page is free or counted once for each owner.
+#[test]
+fn task_2_any_order_of_things() {
+    let mut shelf = Shelf::new(12, hash_page);
+    let mut rng = Rng::new(11);
+    let mut below = |n: u64| (rng.next_u64() % n) as usize;
+    let mut tables: Vec<Vec<Page>> = Vec::new();
+    for round in 0..20_000 {
+        let text: Vec<u32> = (0..below(9)).map(|_| below(2) as u32).collect();
+        match below(5) {
+            0 | 1 => tables.extend(shelf.compute(&text)),
+            2 if !tables.is_empty() => {
+                let table = tables.swap_remove(below(tables.len() as u64));
+                shelf.release(table);
+            }
+            3 => {
+                let before = shelf.pool.num_free();
+                let evicted = shelf.index.evict(&mut shelf.pool);
+                assert_eq!(
+                    shelf.pool.num_free() - before,
+                    usize::from(evicted),
+                    "round {round}: pages that an eviction made free"
+                );
+            }
+            _ => {
+                let found = shelf.found(&text);
+                let whole = text.len().saturating_sub(1) / PAGE;
+                assert!(found.len() <= whole, "round {round}: find({text:?}): {found:?}");
+                for (i, found) in found.iter().enumerate() {
+                    assert_eq!(
+                        found[..],
+                        text[..(i + 1) * PAGE],
+                        "round {round}: page {i} of {text:?} holds another text"
+                    );
+                }
+            }
+        }
+        let owned: usize = tables.iter().map(Vec::len).sum::<usize>();
+        let mut handles = BTreeMap::<usize, usize>::new();
+        for page in tables.iter().flatten() {
+            *handles.entry(page.index()).or_default() += 1;
+        }
+        let shared = tables
+            .iter()
+            .flatten()
+            .filter(|page| shelf.pool.num_owners(page) > handles[&page.index()]);
+        let both = shared.map(Page::index).collect::<std::collections::BTreeSet<_>>().len();
+        assert_eq!(
+            shelf.pool.num_free(),
+            12 - handles.len() - (shelf.index.len() - both),
+            "round {round}: free pages, where sequences have {owned} handles to {} pages, and the \
+             index {} pages, {both} of them the same",
+            handles.len(),
+            shelf.index.len()
+        );
+    }
+}

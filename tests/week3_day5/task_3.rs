@@ -1,0 +1,289 @@
+//! Week 3, day 5, task 3: a cache that remembers.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use tiny_llm::{
+    week1::sampling::{Rng, SamplerOptions},
+    week2::{
+        cache::{CacheShape, CacheType, KvCache},
+        kernels::vector::TILE,
+        model::Model,
+    },
+    week3::{
+        engine::{Engine, EngineOptions, Event},
+        paged::PagedCache,
+        prefix_hash::{HashPage, hash_page},
+        request::{Request, RequestId},
+        room::{EngineCache, dense},
+        shared::SharedCache,
+    },
+};
+use tiny_llm_harness::check::{self, Part, resting_on};
+
+use super::{
+    BAD_HASHES, NAMES, compute, held, model, plan, prompt, shared,
+    task_2::{
+        task_2_the_beginning_of_a_text, task_2_the_longest_unused_goes_first,
+        task_2_what_a_sequence_owns_stays,
+    },
+    text,
+};
+
+const INDEX: &Part = &Part {
+    task: "week3-day5 task 2",
+    what: "the index",
+    check: || {
+        task_2_the_beginning_of_a_text();
+        task_2_the_longest_unused_goes_first();
+        task_2_what_a_sequence_owns_stays();
+    },
+};
+
+#[test]
+fn task_3_found_again() {
+    resting_on(&[NAMES, INDEX], || {
+        let mut cache = shared(12, 256);
+        compute(&mut cache, 0, &text(100, 3 * TILE + 5));
+        let free = cache.pages().pool().num_free();
+        for (why, other, expected) in [
+            ("the same text and more", text(100, 3 * TILE + 20), 3 * TILE),
+            ("the same text", text(100, 3 * TILE + 5), 3 * TILE),
+            ("three pages of it, to the last token", text(100, 3 * TILE), 2 * TILE),
+            ("half of it", text(100, TILE + 16), TILE),
+            ("another text", text(101, 3 * TILE), 0),
+        ] {
+            let call = format!("{} tokens were computed, then {why} comes", 3 * TILE + 5);
+            let found = check::assert_accepts(&call, || cache.attach_prefix(1, &other));
+            check::assert_answer(
+                &format!("{call}: positions that it begins with, and the free pages"),
+                &(found, cache.len(1), cache.pages().pool().num_free()),
+                &(expected, expected, free),
+            );
+            check::assert_answer(
+                &format!("{call}: the tokens that these positions hold"),
+                &held(&cache, 1),
+                &other[..expected].to_vec(),
+            );
+            cache.truncate(1, 0);
+        }
+    });
+}
+
+/// Pages are remembered when the sequence that filled them has gone, and while it goes on.
+#[test]
+fn task_3_remembered_page_by_page() {
+    resting_on(&[NAMES, INDEX], || {
+        let mut cache = shared(12, 256);
+        let whole = text(500, 3 * TILE + 1);
+        let mut known = Vec::new();
+        for len in [TILE - 1, TILE, TILE + 1, 2 * TILE + 3, 3 * TILE + 1] {
+            compute(&mut cache, 0, &whole[..len]);
+            known.push((len, cache.index().len()));
+        }
+        check::assert_answer(
+            "a text that grows: tokens computed, pages in the index\n ",
+            &known,
+            &vec![(TILE - 1, 0), (TILE, 1), (TILE + 1, 1), (2 * TILE + 3, 2), (3 * TILE + 1, 3)],
+        );
+        cache.truncate(0, 0);
+        check::assert_answer(
+            "the sequence has gone: free pages of 12, and what another one begins with\n ",
+            &(cache.pages().pool().num_free(), cache.attach_prefix(2, &whole)),
+            &(9, 3 * TILE),
+        );
+    });
+}
+
+/// A slot is used again by another text: nothing of the first may be taken for the second's.
+#[test]
+fn task_3_a_slot_is_used_again() {
+    resting_on(&[NAMES, INDEX], || {
+        let mut cache = shared(12, 256);
+        compute(&mut cache, 0, &text(100, 2 * TILE));
+        cache.truncate(0, 0);
+        let other = text(900, 2 * TILE + 4);
+        check::assert_answer("another text begins", &cache.attach_prefix(0, &other), &0);
+        compute(&mut cache, 0, &other);
+        cache.truncate(0, 0);
+        for (why, text) in [("the first", text(100, 2 * TILE + 1)), ("the second", other)] {
+            check::assert_answer(
+                &format!("two texts were computed in one slot; then {why} comes again"),
+                &(cache.attach_prefix(1, &text), held(&cache, 1)),
+                &(2 * TILE, text[..2 * TILE].to_vec()),
+            );
+            cache.truncate(1, 0);
+        }
+    });
+}
+
+#[test]
+fn task_3_pages_go_where_room_is_needed() {
+    resting_on(&[NAMES, INDEX], || {
+        let mut cache = shared(6, 256);
+        compute(&mut cache, 0, &text(100, 2 * TILE));
+        cache.truncate(0, 0);
+        compute(&mut cache, 0, &text(300, 2 * TILE));
+        cache.truncate(0, 0);
+        check::assert_answer(
+            "two texts of two pages each in six pages, both gone: free pages, pages in the index\n ",
+            &(cache.pages().pool().num_free(), cache.index().len()),
+            &(2, 4),
+        );
+        let reserved = cache.reserve(1, 3 * TILE);
+        check::assert_answer(
+            "room for three pages is asked for: whether there is, the pages that the index still \
+             has, and how many it gave up\n ",
+            &(reserved, cache.index().len(), cache.index().counts().evicted),
+            &(true, 3, 1),
+        );
+        check::assert_answer(
+            "the text that was used last is still there, of the other its first page\n ",
+            &(cache.attach_prefix(2, &text(300, 2 * TILE + 1)), cache.index().len()),
+            &(2 * TILE, 3),
+        );
+        let more = cache.reserve(1, 5 * TILE);
+        check::assert_answer(
+            "sequence 2 has two of the six pages, sequence 1 three; it asks for five: whether there \
+             is room, and how many pages sequence 1 then has\n ",
+            &(more, cache.pages().table(1).len(), cache.len(2)),
+            &(false, 3, 2 * TILE),
+        );
+    });
+}
+
+/// What can never be reserved costs nobody a page.
+#[test]
+fn task_3_beyond_the_capacity() {
+    resting_on(&[NAMES, INDEX], || {
+        let mut cache = shared(6, 3 * TILE);
+        compute(&mut cache, 0, &text(100, 2 * TILE));
+        cache.truncate(0, 0);
+        check::assert_answer(
+            "a sequence may have three pages of six; room for four is asked for: whether there is, \
+             and the pages in the index\n ",
+            &(cache.reserve(1, 4 * TILE), cache.index().len()),
+            &(false, 2),
+        );
+    });
+}
+
+fn engine<C: EngineCache>(model: &Arc<Model>, cache: C) -> Engine<C> {
+    let bytes = Box::new(|token: u32| format!("<{token}>").into_bytes());
+    Engine::new(Arc::clone(model), plan(), cache, EngineOptions::default(), bytes)
+}
+
+fn request(prompt: &[u32], max_new_tokens: usize) -> Request {
+    Request {
+        prompt: prompt.to_vec(),
+        max_new_tokens,
+        stop_tokens: Vec::new(),
+        stop_texts: Vec::new(),
+        sampling: SamplerOptions { temperature: 0.0, ..SamplerOptions::default() },
+        seed: 0,
+    }
+}
+
+/// Runs requests to their ends.
+#[track_caller]
+fn answers<C: EngineCache>(engine: &mut Engine<C>, requests: &[Request]) -> Vec<Vec<u32>> {
+    let ids: Vec<RequestId> = requests
+        .iter()
+        .map(|request| engine.submit(request.clone()).expect("a good request"))
+        .collect();
+    let mut answers = BTreeMap::<RequestId, Vec<u32>>::new();
+    for _ in 0..2000 {
+        if engine.is_idle() {
+            return ids.iter().map(|id| answers.remove(id).unwrap_or_default()).collect();
+        }
+        engine.step(&mut |event| {
+            if let Event::Token { id, token } = event {
+                answers.entry(id).or_default().push(token);
+            }
+        });
+    }
+    panic!("after 2000 steps something is still waiting or running");
+}
+
+fn pages_of(model: &Model, sequences: usize, pages: usize) -> PagedCache {
+    let c = &model.config;
+    let shape = CacheShape {
+        layers: c.n_layers,
+        sequences,
+        kv_heads: c.n_kv_heads,
+        capacity: 96,
+        head_dim: c.head_dim,
+    };
+    PagedCache::new(shape, TILE, pages, CacheType::F32)
+}
+
+/// Requests with a common beginning: it is computed once, and the answers are those of a cache that
+/// remembers nothing, to the last token.
+#[test]
+fn task_3_the_engine_computes_a_prefix_once() {
+    resting_on(&[NAMES, INDEX], || {
+        let model = model("llama");
+        let system = prompt(1, 70);
+        let requests: Vec<Request> = (0..5)
+            .map(|i| request(&[&system[..], &prompt(50 + i, 4 + i as usize)].concat(), 6))
+            .collect();
+        let mut alone = engine(&model, dense(&model, 5, 96, CacheType::F32));
+        let expected = answers(&mut alone, &requests);
+        let mut engine = engine(&model, SharedCache::new(pages_of(&model, 5, 24), 1, hash_page));
+        let mut found = answers(&mut engine, &requests[..1]);
+        found.extend(answers(&mut engine, &requests[1..]));
+        check::assert_answer(
+            "five requests with a common beginning of 70 tokens, the first of them before the \
+             others: the answers, which are those of a cache that remembers nothing\n ",
+            &found,
+            &expected,
+        );
+        // Two full pages of the 70 tokens.
+        check::assert_answer(
+            "the same: positions that four of the five found, and rows that were computed less\n ",
+            &(engine.attached(), alone.counts().rows - engine.counts().rows),
+            &(4 * 2 * TILE as u64, 4 * 2 * TILE as u64),
+        );
+    });
+}
+
+/// Random requests with common beginnings, few pages, and hashes that are good for nothing: the
+/// answers never change.
+#[test]
+fn task_3_any_load_gives_the_same_answers() {
+    resting_on(&[NAMES, INDEX], || {
+        let model = model("llama");
+        let hashes: Vec<HashPage> =
+            BAD_HASHES.iter().map(|(_, hash)| *hash).chain([hash_page as HashPage]).collect();
+        for seed in 0..6u64 {
+            let mut rng = Rng::new(seed);
+            let mut below = |n: u64| rng.next_u64() % n;
+            let requests: Vec<Request> = (0..8)
+                .map(|_| {
+                    let whole = prompt(below(2), 90);
+                    let common = below(80) as usize;
+                    let own = prompt(100 + below(3), 1 + below(8) as usize);
+                    request(&[&whole[..common], &own].concat(), below(7) as usize)
+                })
+                .collect();
+            let sequences = 1 + below(3) as usize;
+            let pages = 3 + below(6) as usize;
+            let mut alone = engine(&model, dense(&model, 1, 96, CacheType::F32));
+            let expected = answers(&mut alone, &requests);
+            let hash = hashes[below(hashes.len() as u64) as usize];
+            let cache = SharedCache::new(pages_of(&model, sequences, pages), seed, hash);
+            let mut engine = engine(&model, cache);
+            let mut found = Vec::new();
+            for some in requests.chunks(1 + below(4) as usize) {
+                found.extend(answers(&mut engine, some));
+            }
+            check::assert_answer(
+                &format!(
+                    "seed {seed}: eight requests, at most {sequences} at once, {pages} pages: the \
+                     answers, which are those of a cache that remembers nothing\n "
+                ),
+                &found,
+                &expected,
+            );
+        }
+    });
+}

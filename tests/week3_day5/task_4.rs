@@ -1,0 +1,396 @@
+//! Week 3, day 5, task 4: a prompt in a file.
+
+use std::sync::Arc;
+
+use tiny_llm::{
+    week2::{
+        cache::{CacheShape, CacheType, Cells, DenseCache, KvCache},
+        generate::Session,
+        kernels::vector::TILE,
+        matrix::Matrix,
+        model::Model,
+    },
+    week3::{
+        paged::PagedCache,
+        prompt_file::{HEADER, PromptKey, checksum, decode, encode, fingerprint, open, save},
+    },
+};
+use tiny_llm_harness::{
+    check,
+    fixtures::{Case, random},
+};
+
+use super::{fixtures, ids, long, model, plan, prompt};
+
+/// The cache of a case, dense or in pages, and the key of its file.
+fn stored(case: &Case, kind: CacheType) -> (DenseCache, PagedCache, PromptKey) {
+    let cells = case.tensor("cells");
+    let [layers, _, heads, n, dim] = *cells.shape() else { panic!("five axes") };
+    let shape = CacheShape { layers, sequences: 2, kv_heads: heads, capacity: 8, head_dim: dim };
+    let mut dense = DenseCache::new(shape, kind);
+    let mut paged = PagedCache::new(shape, TILE, 4, kind);
+    for position in 0..n {
+        for layer in 0..layers {
+            let row = |which: usize| -> Vec<f32> {
+                let number = |i: usize| cells[[layer, which, i / dim, position, i % dim]];
+                (0..heads * dim).map(number).collect()
+            };
+            dense.write(layer, 1, position, &row(0), &row(1));
+            paged.write(layer, 1, position, &row(0), &row(1));
+        }
+        dense.advance(1, position);
+        paged.advance(1, position);
+    }
+    (dense, paged, PromptKey::new(long(case.value("fingerprint")), kind, shape))
+}
+
+fn bytes_of(case: &Case) -> Vec<u8> {
+    let text = case.value("file").as_str().expect("hexadecimal digits").to_owned();
+    let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).expect("two digits");
+    (0..text.len()).step_by(2).map(byte).collect()
+}
+
+const KINDS: [(&str, CacheType); 2] = [("f32", CacheType::F32), ("f16", CacheType::F16)];
+
+#[test]
+fn task_4_the_file_byte_by_byte() {
+    let fixtures = fixtures();
+    for (name, kind) in KINDS {
+        let case = fixtures.case(&format!("task_4_file/{name}"));
+        let (dense, paged, key) = stored(&case, kind);
+        let tokens = ids(case.value("tokens"));
+        let expected = bytes_of(&case);
+        let call = format!("encode five positions of an {name} cache");
+        let found = check::assert_accepts(&call, || encode(&dense, 1, &tokens, key));
+        if found != expected {
+            let at = found.iter().zip(&expected).position(|(a, b)| a != b);
+            let at = at.unwrap_or(found.len().min(expected.len()));
+            let part = |bytes: &[u8]| bytes[at / 4 * 4..bytes.len().min(at / 4 * 4 + 16)].to_vec();
+            let about = format!(
+                "{call}: {} bytes, expected {}; the first that differs is number {at}",
+                found.len(),
+                expected.len()
+            );
+            check::assert_answer(&about, &part(&found), &part(&expected));
+        }
+        let found = check::assert_accepts(&call, || encode(&paged, 1, &tokens, key));
+        assert!(found == expected, "{call} in pages: another file than that of a dense cache");
+        check::assert_panics("six tokens of a cache with five positions", || {
+            encode(&dense, 1, &[0; 6], key)
+        });
+    }
+}
+
+/// A text of three pages, which another text's pages lie between: the file is the same.
+#[test]
+fn task_4_a_file_does_not_show_where_pages_end() {
+    let shape =
+        CacheShape { layers: 3, sequences: 2, kv_heads: 2, capacity: 3 * TILE, head_dim: 5 };
+    let n = 2 * TILE + 6;
+    let number = |layer: usize, head: usize, position: usize, d: usize| {
+        ((((layer * 2) + head) * n + position) * 5 + d) as f32
+    };
+    let row = |layer: usize, position: usize| -> Vec<f32> {
+        (0..10).map(|i| number(layer, i / 5, position, i % 5)).collect()
+    };
+    let mut dense = DenseCache::new(shape, CacheType::F32);
+    let mut paged = PagedCache::new(shape, TILE, 6, CacheType::F32);
+    for (position, sequence) in (0..n).flat_map(|position| [(position, 0), (position, 1)]) {
+        for layer in 0..shape.layers {
+            let keys = row(layer, position);
+            let values: Vec<f32> = keys.iter().map(|x| -x).collect();
+            dense.write(layer, sequence, position, &keys, &values);
+            paged.write(layer, sequence, position, &keys, &values);
+        }
+        dense.advance(sequence, position);
+        paged.advance(sequence, position);
+    }
+    let key = PromptKey::new(7, CacheType::F32, shape);
+    let tokens: Vec<u32> = (0..n as u32).collect();
+    let call = format!("encode {n} positions, in pages of {TILE} and in one piece");
+    let files = check::assert_accepts(&call, || {
+        [encode(&paged, 1, &tokens, key), encode(&dense, 1, &tokens, key)]
+    });
+    let data = |file: &[u8]| -> Vec<f32> {
+        let numbers = &file[HEADER + 4 * n..file.len() - 8];
+        numbers.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+    };
+    let mut expected = Vec::new();
+    for (layer, head) in (0..3).flat_map(|layer| [(layer, 0), (layer, 1)]) {
+        let keys: Vec<f32> = (0..5 * n).map(|i| number(layer, head, i / 5, i % 5)).collect();
+        expected.extend(keys.iter());
+        expected.extend(keys.iter().map(|x| -x));
+    }
+    for (file, how) in files.iter().zip(["in pages", "in one piece"]) {
+        let found = data(file);
+        let first = found.iter().zip(&expected).position(|(a, b)| a != b);
+        assert!(
+            found.len() == expected.len() && first.is_none(),
+            "{call}: {how}, number {first:?} behind the tokens is another one: for each layer and \
+             each head all keys [n, D], then all values, wherever a page ends"
+        );
+    }
+    let prompt = decode(&files[0], key).unwrap_or_else(|error| panic!("{call}: {error:#}"));
+    let mut restored = PagedCache::new(shape, TILE, 6, CacheType::F32);
+    check::assert_accepts("restore all of it in pages", || prompt.restore(&mut restored, 0, n));
+    let back = check::assert_accepts(&call, || encode(&restored, 0, &tokens, key));
+    assert!(back == files[0], "{call}, restored in pages, and encoded again: another file");
+}
+
+/// All numbers of a sequence, as they are stored.
+fn numbers(cache: &impl KvCache, sequence: usize) -> Vec<f32> {
+    let CacheShape { layers, kv_heads, .. } = cache.shape();
+    let mut all = Vec::new();
+    let mut append = |cells: Cells<'_>| match cells {
+        Cells::F32(x) => all.extend_from_slice(x),
+        Cells::F16(x) => all.extend(x.iter().map(|x| x.to_f32())),
+    };
+    for (layer, head) in (0..layers).flat_map(|l| (0..kv_heads).map(move |h| (l, h))) {
+        for run in cache.runs(layer, sequence, head, 0..cache.len(sequence)) {
+            append(run.keys);
+            append(run.values);
+        }
+    }
+    all
+}
+
+#[test]
+fn task_4_restored_as_it_was() {
+    let fixtures = fixtures();
+    for (name, kind) in KINDS {
+        let case = fixtures.case(&format!("task_4_file/{name}"));
+        let (dense, _, key) = stored(&case, kind);
+        let file = bytes_of(&case);
+        let prompt =
+            check::assert_accepts(&format!("decode the {name} file"), || decode(&file, key));
+        let prompt = prompt.unwrap_or_else(|error| panic!("decode the {name} file: {error:#}"));
+        check::assert_answer("the tokens", &prompt.tokens, &ids(case.value("tokens")));
+        for n in [5, 3, 0] {
+            let mut expected = dense.clone();
+            expected.truncate(1, n);
+            let mut found = DenseCache::new(dense.shape(), kind);
+            let call = format!("restore {n} positions of the {name} file into sequence 0");
+            check::assert_accepts(&call, || prompt.restore(&mut found, 0, n));
+            check::assert_answer(&format!("{call}: positions"), &found.len(0), &n);
+            assert!(
+                numbers(&found, 0) == numbers(&expected, 1),
+                "{call}: other numbers than those that were stored\n  found    {:?}\n  expected \
+                 {:?}",
+                numbers(&found, 0),
+                numbers(&expected, 1)
+            );
+            // A part of what the cache holds is a file, too.
+            let part = encode(&dense, 1, &prompt.tokens[..n], key);
+            let part = decode(&part, key);
+            let call = format!("{call}, which were encoded without the others");
+            let part = part.unwrap_or_else(|error| panic!("{call}: {error:#}"));
+            let mut found = DenseCache::new(dense.shape(), kind);
+            part.restore(&mut found, 0, n);
+            assert!(numbers(&found, 0) == numbers(&expected, 1), "{call}: other numbers");
+            let mut paged = PagedCache::new(dense.shape(), TILE, 4, kind);
+            prompt.restore(&mut paged, 1, n);
+            assert!(numbers(&paged, 1) == numbers(&expected, 1), "{call}, in pages: other numbers");
+        }
+    }
+}
+
+#[test]
+fn task_4_as_much_as_is_in_common() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_file/f32");
+    let (_, _, key) = stored(&case, CacheType::F32);
+    let file = bytes_of(&case);
+    let prompt = decode(&file, key).unwrap_or_else(|error| panic!("a good file: {error:#}"));
+    for (why, text, expected) in [
+        ("the same prompt: its last token has to be computed", &[12, 0, 36, 36, 5][..], 4),
+        ("a longer one", &[12, 0, 36, 36, 5, 9], 5),
+        ("a shorter one", &[12, 0, 36], 2),
+        ("another token in the middle", &[12, 0, 35, 36, 5, 9], 2),
+        ("another first token", &[11, 0, 36, 36, 5], 0),
+        ("no tokens", &[], 0),
+        ("a single token", &[12], 0),
+    ] {
+        let call = format!("a file of [12, 0, 36, 36, 5], {why}: in_common({text:?})");
+        let found = check::assert_accepts(&call, || prompt.in_common(text));
+        check::assert_answer(&call, &found, &expected);
+    }
+}
+
+fn refused(bytes: &[u8], key: PromptKey, what: &str) -> String {
+    let decoded = check::assert_accepts(what, || decode(bytes, key).map(|prompt| prompt.tokens));
+    match decoded {
+        Ok(tokens) => panic!("{what}: it was taken, with the tokens {tokens:?}"),
+        Err(error) => format!("{error:#}"),
+    }
+}
+
+/// Any bit of the file may be another one.
+#[test]
+fn task_4_every_bit_counts() {
+    let fixtures = fixtures();
+    for (name, kind) in KINDS {
+        let case = fixtures.case(&format!("task_4_file/{name}"));
+        let (_, _, key) = stored(&case, kind);
+        let file = bytes_of(&case);
+        for bit in 0..8 * file.len() {
+            let mut damaged = file.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            let what = format!("the {name} file with bit {} of byte {} changed", bit % 8, bit / 8);
+            refused(&damaged, key, &what);
+        }
+    }
+}
+
+/// And it may end anywhere, or go on.
+#[test]
+fn task_4_every_length_counts() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_file/f16");
+    let (_, _, key) = stored(&case, CacheType::F16);
+    let file = bytes_of(&case);
+    for len in 0..file.len() {
+        refused(&file[..len], key, &format!("the first {len} bytes of {}", file.len()));
+    }
+    refused(&[&file[..], &[0; 8]].concat(), key, "the file and eight zeros");
+    // A length that no file has, with a checksum that is right.
+    let mut damaged = file.clone();
+    damaged[36..40].copy_from_slice(&u32::MAX.to_le_bytes());
+    let body = damaged.len() - 8;
+    let sum = checksum(&damaged[..body]);
+    damaged[body..].copy_from_slice(&sum.to_le_bytes());
+    refused(&damaged, key, "4294967295 tokens, and a checksum that is right");
+}
+
+/// What fits another run is told by name, in the order of the file.
+#[test]
+fn task_4_of_something_else() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_file/f16");
+    let (_, _, key) = stored(&case, CacheType::F16);
+    let file = bytes_of(&case);
+    let with = |at: usize, number: u32| {
+        let mut other = file.clone();
+        other[at..at + 4].copy_from_slice(&number.to_le_bytes());
+        other
+    };
+    for (what, bytes, key, words) in [
+        (
+            "not such a file",
+            b"GGUF and other things, more than 48 bytes in all.".to_vec(),
+            key,
+            vec!["magic|keys and values"],
+        ),
+        ("version 2", with(8, 2), key, vec!["version", "2", "1"]),
+        ("a third cache type", with(12, 2), key, vec!["cache type", "2"]),
+        (
+            "an f32 cache",
+            file.clone(),
+            PromptKey { cache_type: CacheType::F32, ..key },
+            vec!["f16", "f32"],
+        ),
+        (
+            "another model",
+            file.clone(),
+            PromptKey { fingerprint: 3, ..key },
+            vec!["fingerprint", "0123456789abcdef"],
+        ),
+        (
+            "another number of layers",
+            file.clone(),
+            PromptKey { layers: 7, ..key },
+            vec!["layers", "2", "7"],
+        ),
+        (
+            "another number of heads",
+            file.clone(),
+            PromptKey { kv_heads: 7, ..key },
+            vec!["heads", "3", "7"],
+        ),
+        ("heads of another size", file.clone(), PromptKey { head_dim: 8, ..key }, vec!["4", "8"]),
+        ("one token more", with(36, 6), key, vec!["bytes", "6 tokens"]),
+        ("another token", with(HEADER, 11), key, vec!["checksum"]),
+    ] {
+        let error = refused(&bytes, key, what);
+        for word in words {
+            assert!(
+                word.split('|').any(|word| error.contains(word)),
+                "{what}: the error {error:?} does not say {word:?}"
+            );
+        }
+    }
+}
+
+/// A model goes on from a file as if it had computed the prompt itself, to the last bit.
+#[test]
+fn task_4_a_model_goes_on() {
+    let model = model("qwen3");
+    let session = || Session::new(Arc::clone(&model), plan(), 64, CacheType::F16);
+    let shape = session().cache().shape();
+    let key = PromptKey::new(fingerprint(&model, "naive"), CacheType::F16, shape);
+    let (text, longer) = (prompt(3, 40), [prompt(3, 40), prompt(4, 9)].concat());
+    let mut first = session();
+    first.feed(&text, 16).expect("it fits");
+    let folder = std::env::temp_dir().join(format!("tiny-llm-week3-day5-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join("prompt.cache");
+    assert!(
+        open(&path, key, |_| ()).expect("no file is no error").is_none(),
+        "there is no file yet"
+    );
+    save(&path, &encode(first.cache(), 0, &text, key)).expect("it can be written");
+    for (why, text, common) in [("the same prompt", &text, 39), ("a longer one", &longer, 40)] {
+        let mut alone = session();
+        let expected = alone.feed(text, 16).expect("it fits").to_vec();
+        let mut found = session();
+        let n = open(&path, key, |prompt| {
+            let n = prompt.in_common(text);
+            found.restore(&text[..n], |cache| prompt.restore(cache, 0, n));
+            n
+        });
+        let n = n.expect("a good file").expect("it is there");
+        let logits = found.feed(&text[n..], 16).expect("it fits").to_vec();
+        check::assert_answer(&format!("{why}: positions that are in common"), &n, &common);
+        check::assert_answer(
+            &format!("{why}: positions that were restored, and computed\n "),
+            &found.cache().computed(),
+            &text.len(),
+        );
+        assert!(logits == expected, "{why}: other logits than if it had been computed");
+    }
+    // Another model, or other kernels.
+    let other = PromptKey { fingerprint: fingerprint(&model, "integer"), ..key };
+    assert!(other != key, "a fingerprint tells how a model is run");
+    let error = open(&path, other, |_| ()).expect_err("another fingerprint");
+    assert!(format!("{error:#}").contains("prompt.cache"), "{error:#}");
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+/// Any other weight is another model.
+#[test]
+fn task_4_fingerprints() {
+    let one = fingerprint(&model("llama"), "");
+    let c = &model("llama").config;
+    let shape = CacheShape {
+        layers: c.n_layers,
+        sequences: 1,
+        kv_heads: c.n_kv_heads,
+        capacity: 8,
+        head_dim: c.head_dim,
+    };
+    let cache = DenseCache::new(shape, CacheType::F16);
+    let key = |fingerprint| PromptKey::new(fingerprint, CacheType::F16, shape);
+    let file = encode(&cache, 0, &[], key(one));
+    assert!(decode(&file, key(one)).is_ok(), "a file of the same model");
+    assert!(decode(&file, key(one ^ 1)).is_err(), "a file of another one");
+    assert_eq!(one, fingerprint(&model("llama"), ""), "the same model twice");
+    assert_ne!(one, fingerprint(&model("qwen3"), ""), "two models");
+    let mut changed = Model::clone(&model("llama"));
+    changed.layers[1].mlp_norm[3] += 1e-6;
+    assert_ne!(one, fingerprint(&changed, ""), "a norm");
+    let mut changed = Model::clone(&model("llama"));
+    let old = &changed.layers[2].o_proj.weight;
+    let (rows, cols) = (old.rows, old.cols);
+    let numbers: Vec<f32> = random(1, &[rows, cols]).iter().copied().collect();
+    changed.layers[2].o_proj.weight = Matrix::from_f32(rows, cols, &numbers);
+    assert_ne!(one, fingerprint(&changed, ""), "a matrix");
+}

@@ -1,0 +1,161 @@
+//! Week 3, day 6, task 4: a smaller model drafts.
+
+use tiny_llm::{
+    week1::sampling::{Rng, SamplerOptions},
+    week3::{
+        accept::{Draft, distribution, draw_weighted},
+        drafter::{DraftModel, Drafter},
+    },
+};
+use tiny_llm_formats::tensor::tensor;
+use tiny_llm_harness::check::{self, resting_on};
+
+use super::{RULE, VOCABULARY, draft_model, greedy, model, session, texts, tokens};
+
+#[track_caller]
+fn draft_tokens(
+    drafter: &mut DraftModel,
+    text: &[u32],
+    k: usize,
+    sampling: &SamplerOptions,
+    seed: u64,
+) -> Vec<Draft> {
+    let call = format!("DraftModel::draft behind {text:?}, {k} tokens");
+    check::assert_accepts(&call, || drafter.draft(text, k, sampling, &mut Rng::new(seed)))
+        .unwrap_or_else(|error| panic!("{call}: {error:#}"))
+}
+
+#[test]
+fn task_4_what_the_model_would_write() {
+    for family in ["llama", "qwen3"] {
+        for (prompt, answer) in texts(family) {
+            let mut drafter = draft_model(model(family), 40);
+            for k in [0, 1, 3, 7] {
+                let found = draft_tokens(&mut drafter, &prompt, k, &greedy(), 1);
+                check::assert_answer(
+                    &format!("{family}, behind {prompt:?}: the {k} tokens that it proposes"),
+                    &tokens(&found),
+                    &answer[..k].to_vec(),
+                );
+            }
+        }
+    }
+}
+
+/// Refused drafts must leave no trace: what is proposed next is what a model proposes that has seen
+/// nothing but the text.
+#[test]
+fn task_4_refused_drafts_are_forgotten() {
+    let (prompt, answer) = texts("llama").swap_remove(0);
+    let other = |token: u32| (token + 1) % VOCABULARY as u32;
+    for kept in 0..4 {
+        let mut drafter = draft_model(model("llama"), 40);
+        draft_tokens(&mut drafter, &prompt, 5, &greedy(), 1);
+        let text = [&prompt[..], &answer[..kept], &[other(answer[kept])]].concat();
+        let found = tokens(&draft_tokens(&mut drafter, &text, 5, &greedy(), 1));
+        let fresh = draft_tokens(&mut draft_model(model("llama"), 40), &text, 5, &greedy(), 1);
+        check::assert_answer(
+            &format!(
+                "five tokens were proposed behind {prompt:?}, {kept} of them kept; then behind \
+                 {text:?}, as a model proposes that has seen nothing else\n "
+            ),
+            &found,
+            &tokens(&fresh),
+        );
+    }
+}
+
+/// Everything that stays in the text stays in the draft's cache.
+#[test]
+fn task_4_nothing_is_computed_twice() {
+    let (prompt, answer) = texts("llama").swap_remove(0);
+    let mut drafter = draft_model(model("llama"), 40);
+    let computed = |drafter: &DraftModel| drafter.session().cache().computed();
+    draft_tokens(&mut drafter, &prompt, 4, &greedy(), 1);
+    check::assert_answer(
+        "behind a prompt of 5 tokens 4 are proposed: the positions that are computed, 5 of the \
+         prompt, and each proposed token but the last\n ",
+        &computed(&drafter),
+        &8,
+    );
+    let text = [&prompt[..], &answer[..2], &[0]].concat();
+    draft_tokens(&mut drafter, &text, 2, &greedy(), 1);
+    check::assert_answer(
+        "two of them stay, a third token is another; two more are proposed: the positions that are \
+         computed in all, 8 as before, the other token, and a proposed one\n ",
+        &computed(&drafter),
+        &10,
+    );
+}
+
+/// Each draft comes with the distribution that it was drawn from, under the request's own options and
+/// with the drafts before it as seen.
+#[test]
+fn task_4_drawn_with_the_requests_options() {
+    let (prompt, _) = texts("llama").swap_remove(0);
+    let sampling = SamplerOptions {
+        temperature: 0.8,
+        top_k: 9,
+        top_p: 0.95,
+        min_p: 0.01,
+        repetition_penalty: 1.8,
+    };
+    resting_on(&[RULE], || {
+        for seed in 0..10 {
+            let mut drafter = draft_model(model("llama"), 40);
+            let drafts = draft_tokens(&mut drafter, &prompt, 4, &sampling, seed);
+            let (mut text, mut rng) = (prompt.clone(), Rng::new(seed));
+            let mut alone = session(model("llama"), 40);
+            for (i, draft) in drafts.iter().enumerate() {
+                alone.clear();
+                let q = distribution(&sampling, alone.feed(&text, 8).expect("it fits"), &text);
+                let weights: Vec<f64> = q.iter().map(|&x| f64::from(x)).collect();
+                let token = draw_weighted(&weights, rng.uniform());
+                let what = format!("seed {seed}, draft {i} behind {text:?}");
+                check::assert_agrees(
+                    &format!("{what}: its distribution"),
+                    &tensor(&[VOCABULARY], draft.q.clone()),
+                    &tensor(&[VOCABULARY], q),
+                    1e-4,
+                    "a draft's distribution is that of the model's logits behind the text and the \
+                     drafts before it, under the request's options, with all of them as seen",
+                );
+                check::assert_answer(
+                    &format!("{what}: drawn from it with one number of the generator\n "),
+                    &draft.token,
+                    &token,
+                );
+                text.push(draft.token);
+            }
+            assert_eq!(drafts.len(), 4, "seed {seed}: four drafts were asked for");
+        }
+    });
+}
+
+/// A draft model may have a shorter context than its target.
+#[test]
+fn task_4_where_its_context_ends() {
+    let (prompt, answer) = texts("llama").swap_remove(0);
+    for (context, expected) in [(5, 1), (6, 2), (7, 3), (4, 0), (2, 0)] {
+        let mut drafter = draft_model(model("llama"), context);
+        let found = draft_tokens(&mut drafter, &prompt, 6, &greedy(), 1);
+        check::assert_answer(
+            &format!(
+                "a prompt of 5 tokens, a draft model with room for {context}; six are asked for"
+            ),
+            &tokens(&found),
+            &answer[..expected].to_vec(),
+        );
+    }
+}
+
+#[test]
+fn task_4_another_vocabulary_is_refused() {
+    let drafts = draft_tokens(&mut draft_model(model("llama"), 40), &[1, 2], 1, &greedy(), 1);
+    assert_eq!(drafts.len(), 1, "drafts of a model with the target's vocabulary");
+    let Err(error) = DraftModel::new(session(model("llama"), 8), 1536) else {
+        panic!("a draft model with 37 tokens for a target with 1,536 was taken");
+    };
+    let error = error.to_string();
+    assert!(error.contains("37") && error.contains("1536"), "{error}");
+}
