@@ -22,6 +22,7 @@ mod panics;
 mod perplexity;
 mod quantize;
 mod score;
+mod serve;
 mod serving;
 mod session;
 mod simulate;
@@ -43,9 +44,10 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 pub use inspect::Roofline;
 pub use options::Draft;
+pub use serve::{Opened, Render, Server, Settings, Text};
 pub use serving::{
-    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, CacheBytes,
-    PageCounts, Simulated, SimulatedOptions, StepWork, TokenBytes,
+    Batch, BatchCounts, BatchEvent, BatchExtras, BatchOptions, BatchRequest, BatchRow, BatchWaits,
+    CacheBytes, Chosen, PageCounts, PageUse, Simulated, SimulatedOptions, StepWork, TokenBytes,
 };
 
 use tiny_llm_formats::{
@@ -344,6 +346,8 @@ enum Command {
     Generate(generate::Args),
     /// Answers a file of requests, many of them at once; each line is a JSON object.
     Batch(batch::Args),
+    /// Serves clients over the network, under OpenAI's interface; built when first called.
+    Serve(Box<serve::Args>),
     /// Talks, with the conversation so far as context; one line of input is one message.
     Chat(chat::Args),
     /// Writes the logits of every position of a sequence of token ids; needs no tokenizer.
@@ -367,9 +371,9 @@ enum Command {
     Trace(trace::Args),
 }
 
-/// Runs the command line on a solution.
+/// Runs the command line on a solution; `server` says who serves.
 #[must_use]
-pub fn main<E: Engine>() -> ExitCode {
+pub fn main<E: Engine + 'static>(server: Server) -> ExitCode {
     panics::install();
     interrupt::install();
     let cli = match Cli::try_parse() {
@@ -379,6 +383,7 @@ pub fn main<E: Engine>() -> ExitCode {
     let outcome = match cli.command {
         Command::Generate(args) => generate::run::<E>(args),
         Command::Batch(args) => batch::run::<E>(args),
+        Command::Serve(args) => serve::run::<E>(*args, server),
         Command::Simulate(args) => simulate::run::<E>(&args),
         Command::Chat(args) => chat::run::<E>(args),
         Command::Logits(args) => logits::run::<E>(&args),

@@ -7,6 +7,7 @@ use anyhow::{Result, ensure};
 use super::{
     ahead::{Ahead, Drafted},
     constraint::Constraint,
+    extras::{Chosen, Extras, Shaper},
     pass::{ModelPass, Pass},
     request::{Phase, Request, RequestId, Sequence},
     room::EngineCache,
@@ -96,6 +97,8 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     rows: Vec<Row>,
     /// Who proposes tokens, if anybody does.
     ahead: Option<Ahead>,
+    /// Of the last step.
+    chosen: Vec<(RequestId, Chosen)>,
     /// A token's bytes, in which stop texts are looked for.
     token_bytes: TokenBytes,
     /// Logits of which some tokens have been ruled out.
@@ -142,6 +145,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             records: options.records.then(Vec::new),
             rows: Vec::new(),
             ahead: None,
+            chosen: Vec::new(),
             pass,
             cache,
             token_bytes,
@@ -169,7 +173,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// If the prompt is empty, longer than the context, or has a token that is not in the
     /// vocabulary; or if a sampling option is out of range. Nothing else changes.
     pub fn submit(&mut self, request: Request) -> Result<RequestId> {
-        self.submit_constrained(request, None)
+        self.submit_with(request, None, Extras::default())
     }
 
     /// The same for an answer that has to keep to a grammar, whatever the model would say and
@@ -182,6 +186,19 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         &mut self,
         request: Request,
         constraint: Option<Constraint>,
+    ) -> Result<RequestId> {
+        self.submit_with(request, constraint, Extras::default())
+    }
+
+    /// The same for a request that asks for more.
+    ///
+    /// # Errors
+    /// As [`Engine::submit_constrained`]; or if a penalty is no number.
+    pub fn submit_with(
+        &mut self,
+        request: Request,
+        constraint: Option<Constraint>,
+        extras: Extras,
     ) -> Result<RequestId> {
         let (prompt, vocabulary) = (&request.prompt, self.pass.vocab_size());
         ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
@@ -208,10 +225,17 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             let room = request.max_new_tokens.min(self.context - request.prompt.len());
             constraint.fits(room).map_err(anyhow::Error::msg)?;
         }
+        for (name, penalty) in
+            [("presence_penalty", extras.presence), ("frequency_penalty", extras.frequency)]
+        {
+            ensure!(penalty.is_finite(), "{name}: found {penalty}, expected a number");
+        }
+        let shaper = Shaper::new(extras, prompt.len());
         let id = self.next_id;
         self.next_id += 1;
         let mut sequence = Sequence::new(id, request, self.context);
         sequence.constraint = constraint;
+        sequence.sampler.shape(shaper);
         sequence.record = self.records.is_some().then(|| Record::new(self.now()));
         self.waiting.push_back(sequence);
         Ok(id)
@@ -259,6 +283,12 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.records.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
+    /// How probable the tokens of the last step were, of the requests that want to know: each as
+    /// its [`Event::Token`] came.
+    pub fn take_chosen(&mut self) -> Vec<(RequestId, Chosen)> {
+        std::mem::take(&mut self.chosen)
+    }
+
     /// What answers the rows.
     #[must_use]
     pub fn pass(&self) -> &P {
@@ -287,6 +317,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// One forward pass for all requests that have a place, with those that it lets in. Tells what
     /// became of each; does nothing if there is nothing to do.
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
+        self.chosen.clear();
         self.record_ends();
         self.retire(on_event);
         self.admit();
@@ -457,6 +488,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
                 if sequence.accept(token, completes) {
                     if let Some(record) = &mut sequence.record {
                         record.token(now);
+                    }
+                    if let Some(chosen) = sequence.sampler.take_chosen() {
+                        self.chosen.push((sequence.id, chosen));
                     }
                     on_event(Event::Token { id: sequence.id, token });
                 }

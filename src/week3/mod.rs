@@ -9,6 +9,7 @@
 //! Day 7: `scalar` and `json` (which bytes may follow), `token_trie` (which tokens), `whole` (which of
 //! them leave room for an end); provided: `grammar`, `json_grammar`, and `constraint`, which an answer
 //! keeps to.
+//! (how tokens are chosen), `extras` (what else a request may ask for).
 
 pub mod accept;
 pub mod ahead;
@@ -16,6 +17,7 @@ pub mod constraint;
 pub mod draft_length;
 pub mod drafter;
 pub mod engine;
+pub mod extras;
 pub mod grammar;
 pub mod json;
 pub mod json_grammar;

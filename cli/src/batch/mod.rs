@@ -16,7 +16,8 @@ use anyhow::{Result, anyhow, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    Batch, BatchEvent, BatchOptions, BatchRequest, BatchWaits, Draft, Engine, PageCounts, Request,
+    Batch, BatchEvent, BatchExtras, BatchOptions, BatchRequest, BatchWaits, Draft, Engine,
+    PageCounts, Request,
     form::{self, FormOptions},
     interrupt::{self, Caught},
     options::{ModelOption, SamplingOptions, at_least_one, count},
@@ -79,14 +80,14 @@ pub(super) struct Args {
     quiet: bool,
 }
 
-fn places(text: &str) -> Result<usize, String> {
+pub(super) fn places(text: &str) -> Result<usize, String> {
     count(text)
         .ok()
         .filter(|n| (1..=MAX_BATCH).contains(n))
         .ok_or_else(|| format!("expected a whole number from 1 to {MAX_BATCH}"))
 }
 
-fn budget(text: &str) -> Result<usize, String> {
+pub(super) fn budget(text: &str) -> Result<usize, String> {
     count(text)
         .ok()
         .filter(|&n| n != 1)
@@ -268,6 +269,7 @@ impl<E: Engine> Run<E> {
                 form,
             },
             stop_texts: stop.iter().map(|text| text.clone().into_bytes()).collect(),
+            extras: BatchExtras::default(),
         })?;
         let open = Open {
             index,

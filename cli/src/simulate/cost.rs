@@ -4,7 +4,7 @@ use std::{str::FromStr, time::Instant};
 
 use anyhow::{Result, anyhow, ensure};
 
-use crate::{Batch, BatchEvent, BatchRequest, Request, Sampling, StepWork};
+use crate::{Batch, BatchEvent, BatchExtras, BatchRequest, Request, Sampling, StepWork};
 
 /// Seconds of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -112,6 +112,7 @@ fn measure_one(
                 form: None,
             },
             stop_texts: Vec::new(),
+            extras: BatchExtras::default(),
         })?;
     }
     let mut before: Vec<(u64, usize)> = Vec::new();
