@@ -4,7 +4,7 @@
 //! an answer), `slots` (who has which place in the cache), `engine` (the loop around them);
 //! `scheduler` (whose rows go into a step), `timeline` (how long requests wait); and what is
 //! provided: `room` (what the engine asks of a cache), `pass` (what it asks of a model), `sampler`
-//! (how tokens are chosen).
+//! (how tokens are chosen), `ahead` (drafts in a batch, by `propose`, as many as pay by `tempo`).
 
 pub mod accept;
 pub mod ahead;
