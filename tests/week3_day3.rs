@@ -63,8 +63,8 @@ fn check_pool() {
     task_1_can_allocate_up_to_the_last_page();
 }
 
-/// Four layers, two heads of five numbers, three sequences: no two of these are alike, so that none can
-/// stand for another.
+/// Four layers, two heads of five numbers, three sequences: no two of these are alike, so that none
+/// can stand for another.
 const SHAPE: CacheShape =
     CacheShape { layers: 4, sequences: 3, kv_heads: 2, capacity: 400, head_dim: 5 };
 
