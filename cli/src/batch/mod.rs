@@ -16,11 +16,12 @@ use anyhow::{Result, anyhow, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    Batch, BatchEvent, BatchOptions, BatchRequest, BatchWaits, Engine, PageCounts, Request,
+    Batch, BatchEvent, BatchOptions, BatchRequest, BatchWaits, Draft, Engine, PageCounts, Request,
+    form::{self, FormOptions},
     interrupt::{self, Caught},
     options::{ModelOption, SamplingOptions, at_least_one, count},
     output::{bounded, note, one_line},
-    session::Session,
+    session::{Session, check_draft},
     template::Template,
 };
 use answers::Answers;
@@ -34,7 +35,7 @@ const MAX_BATCH: usize = 256;
 #[derive(clap::Args)]
 #[command(
     after_help = "A line of REQUESTS is a JSON object with \"prompt\" (a text to continue) or \"messages\" (a conversation, \
-[{\"role\": \"user\", \"content\": …}]); beside it \"max_tokens\", \"temperature\", \"top_p\", \"stop\" and \"seed\", under OpenAI's names. \
+[{\"role\": \"user\", \"content\": …}]); beside it \"max_tokens\", \"temperature\", \"top_p\", \"stop\", \"seed\" and \"response_format\", under OpenAI's names. \
 Empty lines are none. A line of the answers is {\"index\", \"text\", \"finish_reason\", \"usage\"}, or {\"index\", \"error\"} for a line that \
 cannot be served; they stand in the order of the requests. Stopped and started again, the command goes on where it was.\n\n\
 Exit codes: 0 done, 1 an error, or a line that could not be served, 2 a wrong option, 101 a task that is still to be done, 130 ended by Ctrl-C."
@@ -60,11 +61,16 @@ pub(super) struct Args {
     /// Keep keys and values in so many pages of 32 positions, instead of a whole context for each
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pages: Option<usize>,
+    /// Let a smaller model (folder or GGUF file) propose tokens, or `lookup`: the text so far
+    #[arg(long, value_name = "MODEL")]
+    draft: Option<Draft>,
     /// At most this many new tokens, where a line does not say
     #[arg(short = 'n', long, value_name = "N", default_value = "128", value_parser = count, allow_negative_numbers = true)]
     max_new_tokens: usize,
     #[command(flatten)]
     sampling: SamplingOptions,
+    #[command(flatten)]
+    form: FormOptions,
     /// Show in a terminal who is in which place
     #[arg(long)]
     watch: bool,
@@ -88,6 +94,7 @@ fn budget(text: &str) -> Result<usize, String> {
 }
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
+    let form = args.form.form();
     let file = read(&args.requests)?;
     let lines = split(&file);
     ensure!(
@@ -112,12 +119,16 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let model = args.model.for_batch()?;
     let (session, template) = Session::<E>::open_for_chat(&model)?;
     let (engine, tokenizer, stop_tokens) = session.into_parts();
-    let described = engine.described();
+    let (described, vocabulary) = (engine.described(), engine.config().vocab_size);
     let tokenizer = Arc::new(tokenizer);
     let bytes = Arc::clone(&tokenizer);
     let (max_batch, budget, pages) = (args.max_batch, args.budget, args.pages);
     let share_prefixes = args.share_prefixes;
-    let options = BatchOptions { max_batch, budget, pages, share_prefixes };
+    let draft = args.draft.clone();
+    if let Some(Draft::Model(path)) = &draft {
+        check_draft::<E>(path, &model.path(), &tokenizer, engine.config().vocab_size)?;
+    }
+    let options = BatchOptions { max_batch, budget, pages, share_prefixes, draft };
     let batch = engine.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
     let template = Template::of(template, &model.path(), &tokenizer);
     let places = if args.watch { args.max_batch } else { 0 };
@@ -126,7 +137,12 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
         tokenizer,
         template,
         stop_tokens,
-        defaults: Defaults { max_tokens: args.max_new_tokens, sampling: args.sampling.sampling() },
+        vocabulary: Some(vocabulary),
+        defaults: Defaults {
+            max_tokens: args.max_new_tokens,
+            sampling: args.sampling.sampling(),
+            form,
+        },
         name: args.requests.display().to_string(),
         view: View::new(total, places),
         open: BTreeMap::new(),
@@ -185,6 +201,8 @@ struct Run<E: Engine> {
     /// Or why there is none; only lines with messages need it.
     template: Result<Template>,
     stop_tokens: Vec<u32>,
+    /// How many tokens there are, until the engine has been told what they mean.
+    vocabulary: Option<usize>,
     defaults: Defaults,
     /// Of the file of requests.
     name: String,
@@ -226,7 +244,13 @@ impl<E: Engine> Run<E> {
 
     /// Hands a line to the engine.
     fn submit(&mut self, line: &[u8], index: usize, number: usize) -> Result<()> {
-        let Line { prompt, max_tokens, stop, sampling } = Line::read(line, index, &self.defaults)?;
+        let Line { prompt, max_tokens, stop, sampling, form } =
+            Line::read(line, index, &self.defaults)?;
+        if form.is_some()
+            && let Some(vocabulary) = self.vocabulary.take()
+        {
+            self.batch.use_vocabulary(form::texts(&self.tokenizer, vocabulary));
+        }
         let prompt = match prompt {
             Prompt::Text(text) => self.tokenizer.encode_prompt(&text)?,
             Prompt::Messages(messages) => match &self.template {
@@ -241,6 +265,7 @@ impl<E: Engine> Run<E> {
                 max_new_tokens: max_tokens,
                 stop_tokens: self.stop_tokens.clone(),
                 sampling,
+                form,
             },
             stop_texts: stop.iter().map(|text| text.clone().into_bytes()).collect(),
         })?;
@@ -296,14 +321,18 @@ impl<E: Engine> Run<E> {
                 found.unwrap_or_default()
             )
         });
+        let drafts = counts
+            .drafts
+            .map(|(accepted, drafted)| format!("\ndrafts   {accepted} of {drafted} accepted"));
         format!(
-            "batch    {} prompt tokens and {} new ones, {:.1} new tokens/s; {} steps of {:.1} rows{}",
+            "batch    {} prompt tokens and {} new ones, {:.1} new tokens/s; {} steps of {:.1} rows{}{}",
             self.prompt_tokens,
             self.new_tokens,
             self.new_tokens as f64 / seconds.max(1e-9),
             counts.steps,
             counts.rows as f64 / counts.steps.max(1) as f64,
             pages.unwrap_or_default(),
+            drafts.unwrap_or_default(),
         )
     }
 }
