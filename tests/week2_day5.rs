@@ -436,6 +436,11 @@ fn check_unpacked() {
     );
 }
 
+/// Rows of integers alone. Their f32 values are something else: these functions have no use for them.
+fn input(cols: usize, int8: Vec<Int8Group>, rows: usize) -> Input {
+    Input::with_integers(cols, vec![f32::NAN; rows * cols], int8)
+}
+
 /// The matrix and the activations of a case.
 fn matrix(case: &Case) -> (Matrix, Input) {
     let rows = case.integers("rows").shape()[0];
@@ -448,10 +453,8 @@ fn matrix(case: &Case) -> (Matrix, Input) {
         groups(&row(&values), &row(&scales))
     };
     let tokens = values.shape()[0];
-    // The f32 values would be something else: these functions have no use for them.
     let int8 = (0..tokens).flat_map(of_row).collect();
-    let x = Input { rows: tokens, cols: 320, values: vec![f32::NAN; tokens * 320], int8 };
-    (weight, x)
+    (weight, input(320, int8, tokens))
 }
 
 /// Takes Q8_0 blocks out of their bytes.
@@ -631,8 +634,7 @@ fn task_4_whatever_the_size() {
         values[0] = t as f32;
         groups(&values, &[1.0; GROUP / BLOCK])
     });
-    let x =
-        Input { rows: tokens, cols: 32, values: vec![f32::NAN; tokens * 32], int8: int8.collect() };
+    let x = input(32, int8.collect(), tokens);
     let mut out = vec![1000.0; tokens * rows];
     Team::new(1).parallel_tiles(&mut out, rows, (tokens, rows), |tile: &mut Tile<'_, f32>| {
         let unpack = |bytes: &[u8], row: &mut [Unpacked]| {

@@ -56,7 +56,7 @@ fn check(rung: Rung, case: &str, tensor_type: TensorType) {
     };
     let int8 =
         values.chunks_exact(GROUP).zip(scales.chunks_exact(GROUP / BLOCK)).map(group).collect();
-    let x = Input { rows: 1, cols, values: vec![0.0; cols], int8 };
+    let x = Input::with_integers(cols, vec![0.0; cols], int8);
     let x = x.with_int8(tensor_type.block_len());
     let mut out = vec![0.0; n];
     matmul(rung, &Team::new(1), &weight, x, &mut out);
@@ -105,12 +105,7 @@ fn check_around_zeros(rung: Rung) {
                 let sum = |s: usize| values[s * SUM..][..SUM].iter().map(|&q| i16::from(q)).sum();
                 Int8Group { values, sums: std::array::from_fn(sum), scales }
             });
-            let x = Input {
-                rows: 1,
-                cols: 2 * GROUP,
-                values: vec![0.0; 2 * GROUP],
-                int8: int8.collect(),
-            };
+            let x = Input::with_integers(2 * GROUP, vec![0.0; 2 * GROUP], int8.collect());
             let weight = Matrix::new(1, 2 * GROUP, TensorType::Q8_0, row.into()).expect("blocks");
             let mut out = [1000.0];
             matmul(rung, &Team::new(1), &weight, x.with_int8(BLOCK), &mut out);

@@ -79,6 +79,23 @@ impl Deref for Prepared<'_> {
 }
 
 impl Input {
+    /// Rows `[values / cols, cols]` whose integers were made elsewhere.
+    ///
+    /// # Panics
+    /// If the values are no whole rows, or there is another number of groups.
+    #[must_use]
+    pub fn with_integers(cols: usize, values: Vec<f32>, int8: Vec<Int8Group>) -> Self {
+        let rows = values.len() / cols;
+        let x = Self { rows, cols, values, int8, ..Self::default() };
+        assert!(
+            x.values.len() == rows * cols && x.int8.len() == rows * x.groups(),
+            "{} values and {} groups of integers are no rows of {cols}",
+            x.values.len(),
+            x.int8.len()
+        );
+        x
+    }
+
     /// Makes room for `rows` of `cols` values, which are to be written and then prepared. Nothing
     /// is allocated if there was as much room before.
     pub fn resize(&mut self, rows: usize, cols: usize) {

@@ -111,7 +111,7 @@ fn task_4() {
     let weight = Matrix::new(rows, GROUP, TensorType::Q8_0, bytes.into()).expect("whole blocks");
     let int8: Vec<Int8Group> = (0..tokens).map(|_| group(&fresh, false)).collect();
     let values = vec![f32::NAN; tokens * GROUP];
-    let x = Input { rows: tokens, cols: GROUP, values, int8 };
+    let x = Input::with_integers(GROUP, values, int8);
     let mut out = vec![1000.0; rows];
     // A product of the test's own: which rows meet which activations is asked for here.
     let dot = |row: &[u8], x: &[Int8Group]| f32::from(row[3]) * f32::from(x[0].values[5]);

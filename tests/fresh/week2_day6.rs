@@ -40,7 +40,7 @@ fn products(fresh: &Fresh, rung: Rung, tensor_type: TensorType, places: &[usize]
             Int8Group { values, sums: std::array::from_fn(sum), scales }
         });
         let int8 = int8.collect();
-        let x = Input { rows: 1, cols, values: vec![0.0; cols], int8 };
+        let x = Input::with_integers(cols, vec![0.0; cols], int8);
         let x = x.with_int8(tensor_type.block_len());
         let mut out = vec![0.0; rows];
         matmul(rung, &Team::new(1), &weight, x, &mut out);
