@@ -163,6 +163,12 @@ impl Engine for Solution {
         activations::tasks_of(activation)
     }
 
+    fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>) {
+        if let Self::Week2(engine) = self {
+            engine.use_vocabulary(texts);
+        }
+    }
+
     fn generate(
         &mut self,
         request: &Request,

@@ -8,6 +8,7 @@ mod batch;
 mod bench;
 mod chat;
 mod files;
+mod form;
 mod generate;
 mod input;
 mod inspect;
@@ -135,10 +136,15 @@ pub trait Engine: Sized {
     /// Threads that it works with.
     fn threads(&self) -> usize;
 
+    /// Tells what the tokens mean, before the first request whose text has a form: the bytes of each,
+    /// none for one that is no text.
+    fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>);
+
     /// Extends the prompt; `on_token` receives each new token at once, and never a stop token.
     ///
     /// # Errors
-    /// If the prompt is empty or longer than the context.
+    /// If the prompt is empty or longer than the context; if no text of the form that is asked for
+    /// fits into the tokens.
     fn generate(
         &mut self,
         request: &Request,
@@ -270,6 +276,15 @@ pub struct Request {
     pub stop_tokens: Vec<u32>,
     /// How a token is chosen.
     pub sampling: Sampling,
+    /// What the text has to be, if anything.
+    pub form: Option<Form>,
+}
+
+/// What a text has to be, whatever the model would say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// A JSON object.
+    Json,
 }
 
 /// How a token is chosen from its logits.

@@ -9,6 +9,7 @@ use tiny_llm_formats::{chat::Message, text::Tokenizer};
 use super::{
     Batch, BatchOptions, Engine, WrongOption,
     batch::{budget, places},
+    form,
     interrupt::Caught,
     options::{ModelOption, at_least_one, count},
     session::Session,
@@ -89,6 +90,8 @@ pub struct Opened {
     pub context: usize,
     /// Tokens that there are.
     pub vocabulary: usize,
+    /// The bytes of each of them, for answers that have a form.
+    pub texts: Box<dyn Fn() -> Vec<Vec<u8>> + Send>,
     /// How the model is run, in a few words.
     pub described: String,
     /// Whether the server is to end.
@@ -213,7 +216,7 @@ pub(super) fn run<E: Engine + 'static>(args: Args, server: Server) -> Result<Exi
     let Args { max_batch, budget, pages, share_prefixes, .. } = args;
     let options = BatchOptions { max_batch, budget, pages, share_prefixes };
     let batch = engine.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
-    let words = Arc::clone(&tokenizer);
+    let (words, meanings) = (Arc::clone(&tokenizer), Arc::clone(&tokenizer));
     let caught = Caught::new();
     let opened = Opened {
         batch,
@@ -224,6 +227,7 @@ pub(super) fn run<E: Engine + 'static>(args: Args, server: Server) -> Result<Exi
         }),
         text: || Box::new(TextOf::<E>(E::TextStream::default())),
         stop_tokens,
+        texts: Box::new(move || form::texts(&meanings, vocabulary)),
         context,
         vocabulary,
         described,

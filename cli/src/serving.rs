@@ -136,6 +136,10 @@ pub struct BatchWaits {
 
 /// An engine that computes many requests at once.
 pub trait Batch {
+    /// Tells what the tokens mean, before the first request whose text has a form: the bytes of each,
+    /// none for one that is no text.
+    fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>);
+
     /// Takes a request and gives it a number.
     ///
     /// # Errors

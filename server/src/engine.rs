@@ -88,11 +88,15 @@ struct Client {
     _places: OwnedSemaphorePermit,
 }
 
+type Texts = Box<dyn Fn() -> Vec<Vec<u8>> + Send>;
+
 /// The engine and everybody who waits for it.
 pub(crate) struct Desk {
     batch: Box<dyn Batch>,
     tokenizer: Arc<Tokenizer>,
     text: fn() -> Box<dyn Text>,
+    /// What tokens mean, until the engine has been told.
+    texts: Option<Texts>,
     metrics: Arc<Metrics>,
     live: Live,
     open: HashMap<u64, Open>,
@@ -103,11 +107,12 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn new(opened: Opened, metrics: Arc<Metrics>, live: Live) -> Self {
-        let Opened { batch, tokenizer, text, .. } = opened;
+        let Opened { batch, tokenizer, text, texts, .. } = opened;
         Self {
             batch,
             tokenizer,
             text,
+            texts: Some(texts),
             metrics,
             live,
             open: HashMap::new(),
@@ -159,6 +164,11 @@ impl Desk {
         self.clients.insert(ticket, client);
         for (choice, request) in requests.into_iter().enumerate() {
             let prompt = request.request.prompt.len() as u64;
+            if request.request.form.is_some()
+                && let Some(texts) = self.texts.take()
+            {
+                self.batch.use_vocabulary(texts());
+            }
             match self.batch.submit(request) {
                 Ok(id) => {
                     self.metrics.tokens[0].fetch_add(prompt, Relaxed);

@@ -31,6 +31,7 @@ use tiny_llm_cli::{
 
 use super::{
     finite::explained,
+    forms::Forms,
     week2::Week2,
     written::{is_written, open_task_of_parts},
 };
@@ -48,6 +49,7 @@ pub(crate) struct Week3 {
     most_used: usize,
     /// Of the requests that are over.
     records: Vec<Record>,
+    forms: Forms,
 }
 
 /// An engine, and where its keys and values lie.
@@ -154,7 +156,7 @@ impl Week3 {
                 }
             }
         };
-        Ok(Self { engine, path, most_used: 0, records: Vec::new() })
+        Ok(Self { engine, path, most_used: 0, records: Vec::new(), forms: Forms::default() })
     }
 
     /// The pages, if there are any.
@@ -231,6 +233,7 @@ impl Batch for Week3 {
         let extras = Extras { presence, frequency, logprobs };
         let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
             request.sampling;
+        let form = request.form;
         let request = Request {
             prompt: request.prompt,
             max_new_tokens: request.max_new_tokens,
@@ -239,7 +242,12 @@ impl Batch for Week3 {
             sampling: SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty },
             seed,
         };
-        of_any!(&mut self.engine, engine => engine.submit_with(request, extras))
+        let constraint = form.map(|form| self.forms.constraint(form)).transpose()?;
+        of_any!(&mut self.engine, engine => engine.submit_with(request, constraint, extras))
+    }
+
+    fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>) {
+        self.forms.use_vocabulary(texts);
     }
 
     fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> Result<()> {

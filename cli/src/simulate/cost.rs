@@ -109,6 +109,7 @@ fn measure_one(
                 max_new_tokens: NEW_TOKENS,
                 stop_tokens: Vec::new(),
                 sampling: Sampling::greedy(),
+                form: None,
             },
             stop_texts: Vec::new(),
             extras: BatchExtras::default(),
