@@ -18,7 +18,7 @@ const TOKENS: usize = 49_152;
 const ANSWERS: usize = 40;
 const LENGTH: usize = 120;
 
-/// Bytes, pieces of JSON, and made-up words, with and without a blank: as long as a vocabulary's are.
+/// Bytes, pieces of JSON, and made-up words with and without a blank, as long as a vocabulary's.
 fn texts(rng: &mut Rng) -> Vec<Vec<u8>> {
     let mut texts: Vec<Vec<u8>> = vec![Vec::new()];
     texts.extend((0..=255).map(|byte| vec![byte]));

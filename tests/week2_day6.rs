@@ -18,7 +18,7 @@ use tiny_llm::week2::{
 };
 use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
 use tiny_llm_harness::{
-    check::{assert_answer, assert_picture},
+    check::{assert_accepts, assert_answer, assert_picture},
     fixtures::Fixtures,
 };
 
@@ -79,6 +79,64 @@ fn task_1_q8_0_one_block() {
 #[cfg_attr(not(target_arch = "x86_64"), ignore = "for x86-64")]
 fn task_1_q8_0_extremes() {
     check(Rung::Avx2, "task_1_q8_0/extremes", TensorType::Q8_0);
+}
+
+/// Activations that are all zeros in one block, or a block of weights that is: the others count.
+#[track_caller]
+fn check_around_zeros(rung: Rung) {
+    assert!(
+        rung.is_available(),
+        "not verified: {rung}, whose instructions these kernels are made of, is not in this \
+         machine's processor"
+    );
+    let block = [[0x00, 0x3c].as_slice(), &[1; 32]].concat();
+    for zero in 0..16 {
+        for of_weights in [false, true] {
+            let mut row = block.repeat(16);
+            let (mut values, mut scales) = ([2i8; 2 * GROUP], [0.5f32; 2 * GROUP / BLOCK]);
+            if of_weights {
+                row[zero * 34..][..34].fill(0);
+            } else {
+                values[zero * BLOCK..][..BLOCK].fill(0);
+                scales[zero] = 0.0;
+            }
+            let int8 = values.as_chunks::<GROUP>().0.iter().zip(scales.as_chunks().0);
+            let int8 = int8.map(|(&values, &scales)| {
+                let sum = |s: usize| values[s * SUM..][..SUM].iter().map(|&q| i16::from(q)).sum();
+                Int8Group { values, sums: std::array::from_fn(sum), scales }
+            });
+            let x = Input {
+                rows: 1,
+                cols: 2 * GROUP,
+                values: vec![0.0; 2 * GROUP],
+                int8: int8.collect(),
+            };
+            let weight = Matrix::new(1, 2 * GROUP, TensorType::Q8_0, row.into()).expect("blocks");
+            let mut out = [1000.0];
+            matmul(rung, &Team::new(1), &weight, x.with_int8(BLOCK), &mut out);
+            assert!(
+                out == [15.0 * 32.0],
+                "16 blocks of Q8_0 with weights of 1 and activations of 2 · 0.5, but for block {zero} \
+                 of {}, which is all zeros: found {}, expected {}: zeros add nothing, and what stands \
+                 behind them counts",
+                if of_weights { "the weights" } else { "the activations" },
+                out[0],
+                15.0 * 32.0
+            );
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(target_arch = "x86_64"), ignore = "for x86-64")]
+fn task_1_q8_0_around_zeros() {
+    check_around_zeros(Rung::Avx2);
+}
+
+#[test]
+#[cfg_attr(not(target_arch = "aarch64"), ignore = "for 64-bit Arm")]
+fn task_4_q8_0_around_zeros() {
+    check_around_zeros(Rung::Neon);
 }
 
 #[test]
@@ -203,6 +261,20 @@ fn task_3_number_of_tiles() {
 }
 
 #[test]
+fn task_3_nothing_has_no_tiles() {
+    for (rows, width) in [(0, 7), (5, 0), (0, 0)] {
+        let grid = Grid { rows, width, tile: (2, 3) };
+        let found = assert_accepts(&format!("count of {grid:?}"), || grid.count());
+        assert_answer(&format!("{grid:?}: how many tiles there are"), &found, &0);
+        let taken = AtomicUsize::new(0);
+        take_tiles(&AtomicUsize::new(0), &grid, |_| {
+            taken.fetch_add(1, Relaxed);
+        });
+        assert_answer(&format!("{grid:?}: how many tiles a thread takes"), &taken.into_inner(), &0);
+    }
+}
+
+#[test]
 fn task_3_tiles_of_a_row() {
     // The count is not asked for, so that this test is about tiles alone.
     let grid = grid((1, 13, (1, 4)));
@@ -229,10 +301,13 @@ fn task_3_tiles_of_several_rows() {
     for (case, expected) in [
         ((5, 7, (2, 3)), "aaabbbc\naaabbbc\ndddeeef\ndddeeef\nggghhhi"),
         ((5, 10, (2, 3)), "aaabbbcccd\naaabbbcccd\neeefffgggh\neeefffgggh\niiijjjkkkl"),
+        ((5, 6, (2, 3)), "aaabbb\naaabbb\ncccddd\ncccddd\neeefff"),
+        ((4, 7, (2, 3)), "aaabbbc\naaabbbc\ndddeeef\ndddeeef"),
+        ((3, 4, (2, 4)), "aaaa\naaaa\nbbbb"),
     ] {
         let grid = grid(case);
-        let tiles: Vec<_> =
-            (0..if grid.width == 7 { 9 } else { 12 }).map(|i| grid.tile(i)).collect();
+        let n = expected.bytes().max().map_or(0, |last| usize::from(last - b'a') + 1);
+        let tiles: Vec<_> = (0..n).map(|i| grid.tile(i)).collect();
         assert_picture(&pictured(&said(&grid)), &drawn(&grid, &tiles), expected);
         let inside =
             tiles.iter().all(|(rows, cols)| rows.end <= grid.rows && cols.end <= grid.width);

@@ -47,7 +47,7 @@ pub use options::Draft;
 pub use serve::{Opened, Render, Server, Settings, Text};
 pub use serving::{
     Batch, BatchCounts, BatchEvent, BatchExtras, BatchOptions, BatchRequest, BatchRow, BatchWaits,
-    Chosen, PageCounts, PageUse, Simulated, SimulatedOptions, StepWork, TokenBytes,
+    CacheBytes, Chosen, PageCounts, PageUse, Simulated, SimulatedOptions, StepWork, TokenBytes,
 };
 
 use tiny_llm_formats::{

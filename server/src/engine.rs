@@ -2,7 +2,7 @@
 //! brings. It waits for nobody: who doesn't read loses their answer, not the others' time.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     sync::{Arc, OnceLock, atomic::Ordering::Relaxed, mpsc},
     time::Instant,
 };
@@ -203,14 +203,21 @@ impl Desk {
         self.cancelled = false;
         self.batch.step(&mut |event| events.push(event))?;
         let (now, counts) = (Instant::now(), self.batch.counts());
-        let mut chosen: HashMap<u64, Chosen> = self.batch.take_chosen().into_iter().collect();
+        // A step may bring several tokens of one answer, where some were guessed right.
+        let mut chosen: HashMap<u64, VecDeque<Chosen>> = HashMap::new();
+        for (id, one) in self.batch.take_chosen() {
+            chosen.entry(id).or_default().push_back(one);
+        }
         if counts.steps > before.steps {
             self.metrics.rows.note((counts.rows - before.rows) as f64);
         }
         self.metrics.engine(counts);
         for event in events {
             match event {
-                BatchEvent::Token(id, token) => self.token(id, token, chosen.remove(&id), now),
+                BatchEvent::Token(id, token) => {
+                    let chosen = chosen.get_mut(&id).and_then(VecDeque::pop_front);
+                    self.token(id, token, chosen, now);
+                }
                 BatchEvent::Finished(id, reason) => self.finished(id, reason),
             }
         }

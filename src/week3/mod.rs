@@ -11,6 +11,7 @@
 //! keeps to.
 
 pub mod accept;
+pub mod ahead;
 pub mod constraint;
 pub mod draft_length;
 pub mod drafter;
@@ -28,6 +29,7 @@ pub mod pool;
 pub mod prefix_hash;
 pub mod prefix_index;
 pub mod prompt_file;
+pub mod propose;
 pub mod reader;
 pub mod request;
 pub mod room;
@@ -38,6 +40,7 @@ pub mod shared;
 pub mod slots;
 pub mod speculate;
 pub mod stop;
+pub mod tempo;
 pub mod timeline;
 pub mod token_trie;
 pub mod whole;

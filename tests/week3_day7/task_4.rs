@@ -391,8 +391,8 @@ fn task_4_batches_of_json() {
     });
 }
 
-/// Long prompts in chunks, in pages that run out, so that requests have to begin anew: the answers are
-/// the same, and whole.
+/// Long prompts in chunks, in pages that run out, so that requests have to begin anew: the answers
+/// are the same, and whole.
 #[test]
 fn task_4_over_pages_that_run_out() {
     let fixtures = Fixtures::open("week3_day1");

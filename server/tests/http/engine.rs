@@ -219,7 +219,13 @@ impl Batch for Fake {
             preempted: 0,
             found: Some((3, 7)),
         };
-        BatchCounts { steps: self.steps, rows: self.rows, pages: Some(pages) }
+        BatchCounts {
+            steps: self.steps,
+            rows: self.rows,
+            pages: Some(pages),
+            drafts: Some((2, 5)),
+            ..BatchCounts::default()
+        }
     }
 
     fn waits(&mut self) -> Option<BatchWaits> {

@@ -29,6 +29,8 @@ fn metrics_count_what_was_done() {
         ("pages", 5.0),
         ("prefix_tokens_asked_total", 7.0),
         ("prefix_tokens_found_total", 3.0),
+        ("drafted_total", 5.0),
+        ("drafts_accepted_total", 2.0),
         ("requests_running", 0.0),
         ("connections", 1.0),
     ] {
