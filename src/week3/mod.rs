@@ -4,7 +4,8 @@
 //! an answer), `slots` (who has which place in the cache), `engine` (the loop around them);
 //! `scheduler` (whose rows go into a step), `timeline` (how long requests wait); and what is
 //! provided: `room` (what the engine asks of a cache), `pass` (what it asks of a model), `sampler`
-//! (how tokens are chosen), `extras` (what else a request may ask for).
+//! (how tokens are chosen), `ahead` (drafts in a batch, by `propose`, as many as pay by `tempo`),
+//! `extras` (what else a request may ask for).
 //!
 //! Day 7: `scalar` and `json` (which bytes may follow), `token_trie` (which tokens), `whole` (which of
 //! them leave room for an end); provided: `grammar`, `json_grammar`, and `constraint`, which an answer

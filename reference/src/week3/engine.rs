@@ -95,10 +95,10 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     /// Of requests that are over; `None` if none are kept.
     records: Option<Vec<(RequestId, Record)>>,
     rows: Vec<Row>,
-    /// Of the last step.
-    chosen: Vec<(RequestId, Chosen)>,
     /// Who proposes tokens, if anybody does.
     ahead: Option<Ahead>,
+    /// Of the last step.
+    chosen: Vec<(RequestId, Chosen)>,
     /// A token's bytes, in which stop texts are looked for.
     token_bytes: TokenBytes,
     /// Logits of which some tokens have been ruled out.
@@ -144,8 +144,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             shares: Vec::with_capacity(shape.sequences),
             records: options.records.then(Vec::new),
             rows: Vec::new(),
-            chosen: Vec::new(),
             ahead: None,
+            chosen: Vec::new(),
             pass,
             cache,
             token_bytes,
@@ -173,7 +173,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// If the prompt is empty, longer than the context, or has a token that is not in the
     /// vocabulary; or if a sampling option is out of range. Nothing else changes.
     pub fn submit(&mut self, request: Request) -> Result<RequestId> {
-        self.submit_constrained(request, None)
+        self.submit_with(request, None, Extras::default())
     }
 
     /// The same for an answer that has to keep to a grammar, whatever the model would say and
@@ -217,11 +217,6 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             );
         }
         check_sampling(&request.sampling)?;
-        for (name, penalty) in
-            [("presence_penalty", extras.presence), ("frequency_penalty", extras.frequency)]
-        {
-            ensure!(penalty.is_finite(), "{name}: found {penalty}, expected a number");
-        }
         if let Some(constraint) = &constraint {
             ensure!(
                 request.stop_texts.is_empty(),
@@ -230,12 +225,17 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             let room = request.max_new_tokens.min(self.context - request.prompt.len());
             constraint.fits(room).map_err(anyhow::Error::msg)?;
         }
+        for (name, penalty) in
+            [("presence_penalty", extras.presence), ("frequency_penalty", extras.frequency)]
+        {
+            ensure!(penalty.is_finite(), "{name}: found {penalty}, expected a number");
+        }
         let shaper = Shaper::new(extras, prompt.len());
         let id = self.next_id;
         self.next_id += 1;
         let mut sequence = Sequence::new(id, request, self.context);
-        sequence.sampler.shape(shaper);
         sequence.constraint = constraint;
+        sequence.sampler.shape(shaper);
         sequence.record = self.records.is_some().then(|| Record::new(self.now()));
         self.waiting.push_back(sequence);
         Ok(id)
