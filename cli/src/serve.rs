@@ -7,11 +7,12 @@ use anyhow::{Result, anyhow};
 use tiny_llm_formats::{chat::Message, text::Tokenizer};
 
 use super::{
-    Batch, BatchOptions, Engine, WrongOption,
+    Batch, BatchOptions, Draft, Engine, WrongOption,
     batch::{budget, places},
+    form,
     interrupt::Caught,
     options::{ModelOption, at_least_one, count},
-    session::Session,
+    session::{Session, check_draft},
     template::Template,
 };
 
@@ -89,6 +90,8 @@ pub struct Opened {
     pub context: usize,
     /// Tokens that there are.
     pub vocabulary: usize,
+    /// The bytes of each of them, for answers that have a form.
+    pub texts: Box<dyn Fn() -> Vec<Vec<u8>> + Send>,
     /// How the model is run, in a few words.
     pub described: String,
     /// Whether the server is to end.
@@ -129,6 +132,9 @@ pub(super) struct Args {
     /// Remember the pages of prompts, so that a request computes only what no other has; needs --pages
     #[arg(long, requires = "pages")]
     share_prefixes: bool,
+    /// Let a smaller model (folder or GGUF file) propose tokens, or `lookup`: the text so far
+    #[arg(long, value_name = "MODEL")]
+    draft: Option<Draft>,
     /// Answers that one request may ask for (`n`), at most
     #[arg(long, value_name = "N", default_value = "8", value_parser = at_least_one)]
     max_choices: usize,
@@ -210,10 +216,13 @@ pub(super) fn run<E: Engine + 'static>(args: Args, server: Server) -> Result<Exi
     let tokenizer = Arc::new(tokenizer);
     let template = Template::of(template, &path, &tokenizer);
     let bytes = Arc::clone(&tokenizer);
-    let Args { max_batch, budget, pages, share_prefixes, .. } = args;
-    let options = BatchOptions { max_batch, budget, pages, share_prefixes, draft: None };
+    let Args { max_batch, budget, pages, share_prefixes, draft, .. } = args;
+    if let Some(Draft::Model(draft)) = &draft {
+        check_draft::<E>(draft, &path, &tokenizer, vocabulary)?;
+    }
+    let options = BatchOptions { max_batch, budget, pages, share_prefixes, draft };
     let batch = engine.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
-    let words = Arc::clone(&tokenizer);
+    let (words, meanings) = (Arc::clone(&tokenizer), Arc::clone(&tokenizer));
     let caught = Caught::new();
     let opened = Opened {
         batch,
@@ -224,6 +233,7 @@ pub(super) fn run<E: Engine + 'static>(args: Args, server: Server) -> Result<Exi
         }),
         text: || Box::new(TextOf::<E>(E::TextStream::default())),
         stop_tokens,
+        texts: Box::new(move || form::texts(&meanings, vocabulary)),
         context,
         vocabulary,
         described,

@@ -2,7 +2,7 @@
 //! brings. It waits for nobody: who doesn't read loses their answer, not the others' time.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     sync::{Arc, OnceLock, atomic::Ordering::Relaxed, mpsc},
     time::Instant,
 };
@@ -88,11 +88,15 @@ struct Client {
     _places: OwnedSemaphorePermit,
 }
 
+type Texts = Box<dyn Fn() -> Vec<Vec<u8>> + Send>;
+
 /// The engine and everybody who waits for it.
 pub(crate) struct Desk {
     batch: Box<dyn Batch>,
     tokenizer: Arc<Tokenizer>,
     text: fn() -> Box<dyn Text>,
+    /// What tokens mean, until the engine has been told.
+    texts: Option<Texts>,
     metrics: Arc<Metrics>,
     live: Live,
     open: HashMap<u64, Open>,
@@ -103,11 +107,12 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn new(opened: Opened, metrics: Arc<Metrics>, live: Live) -> Self {
-        let Opened { batch, tokenizer, text, .. } = opened;
+        let Opened { batch, tokenizer, text, texts, .. } = opened;
         Self {
             batch,
             tokenizer,
             text,
+            texts: Some(texts),
             metrics,
             live,
             open: HashMap::new(),
@@ -159,6 +164,11 @@ impl Desk {
         self.clients.insert(ticket, client);
         for (choice, request) in requests.into_iter().enumerate() {
             let prompt = request.request.prompt.len() as u64;
+            if request.request.form.is_some()
+                && let Some(texts) = self.texts.take()
+            {
+                self.batch.use_vocabulary(texts());
+            }
             match self.batch.submit(request) {
                 Ok(id) => {
                     self.metrics.tokens[0].fetch_add(prompt, Relaxed);
@@ -193,14 +203,21 @@ impl Desk {
         self.cancelled = false;
         self.batch.step(&mut |event| events.push(event))?;
         let (now, counts) = (Instant::now(), self.batch.counts());
-        let mut chosen: HashMap<u64, Chosen> = self.batch.take_chosen().into_iter().collect();
+        // A step may bring several tokens of one answer, where some were guessed right.
+        let mut chosen: HashMap<u64, VecDeque<Chosen>> = HashMap::new();
+        for (id, one) in self.batch.take_chosen() {
+            chosen.entry(id).or_default().push_back(one);
+        }
         if counts.steps > before.steps {
             self.metrics.rows.note((counts.rows - before.rows) as f64);
         }
         self.metrics.engine(counts);
         for event in events {
             match event {
-                BatchEvent::Token(id, token) => self.token(id, token, chosen.remove(&id), now),
+                BatchEvent::Token(id, token) => {
+                    let chosen = chosen.get_mut(&id).and_then(VecDeque::pop_front);
+                    self.token(id, token, chosen, now);
+                }
                 BatchEvent::Finished(id, reason) => self.finished(id, reason),
             }
         }

@@ -76,6 +76,7 @@ fn view(batch: &dyn Batch, metrics: &Metrics, who: &Who<'_>, time: Duration) -> 
         "steps": counts.steps,
         "computed_rows": counts.rows,
         "waiting": batch.waiting(),
+        "drafts": counts.drafts.map(|(accepted, drafted)| [accepted, drafted]),
         "rows": rows.collect::<Vec<_>>(),
         "pages": pages,
     })

@@ -164,6 +164,10 @@ impl Metrics {
                 counter("prefix_tokens_found", help, found, &mut out);
             }
         }
+        if let Some((accepted, drafted)) = counts.drafts {
+            counter("drafted", "Tokens that were proposed.", drafted, &mut out);
+            counter("drafts_accepted", "Proposed tokens that were right.", accepted, &mut out);
+        }
         let name = "tiny_llm_time_to_first_token_seconds";
         self.first_token.write(name, "From a request's coming to its first token.", &mut out);
         let name = "tiny_llm_time_between_tokens_seconds";

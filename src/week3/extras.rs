@@ -76,6 +76,8 @@ impl Shaper {
             ids.select_nth_unstable_by(top - 1, order);
         }
         ids.truncate(top);
+        // What a form rules out has no probability to tell.
+        ids.retain(|&id| logits[id as usize] > f32::NEG_INFINITY);
         ids.sort_unstable_by(order);
         let top = ids.into_iter().map(|id| (id, logprob(id))).collect();
         self.chosen = Some(Chosen { token, logprob: logprob(token), top });

@@ -137,11 +137,12 @@ fn a_crowd_gets_the_answers_of_one_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_crowd_that_shares_its_prompts_gets_the_same_answers() {
+fn a_crowd_that_shares_its_prompts_and_guesses_gets_the_same_answers() {
     let options = ["--max-batch", "8", "--pages", "64", "--max-queue", "4000", "--share-prefixes"];
-    let server = Program::start(&options);
+    let server = Program::start(&[&options[..], &["--draft", "lookup"]].concat());
     let alone: Vec<_> = (0..KINDS).map(|kind| ask(&server, kind, Duration::ZERO)).collect();
     crowd(&server, &alone);
     until("all have left", || is_quiet(&server));
     assert!(metric(server.address, "tiny_llm_prefix_tokens_found_total") > 0.0, "nothing shared");
+    assert!(metric(server.address, "tiny_llm_drafted_total") > 0.0, "nothing proposed");
 }

@@ -84,3 +84,24 @@ fn penalties_keep_a_text_from_saying_the_same_again() {
     assert!(presence < none && frequency < none, "{none} repeated, {presence}, {frequency}");
     assert!(repeated(r#", "presence_penalty": -2"#) >= none);
 }
+
+#[test]
+fn a_json_object_is_one_whatever_is_drawn() {
+    let server = Program::start(&[]);
+    for seed in 0..6 {
+        let tokens = 8 + 10 * seed;
+        let body = format!(
+            r#"{{"model": "m", "messages": [{{"role": "user", "content": "Hello"}}], "max_tokens": {tokens}, "temperature": 2, "seed": {seed}, "logprobs": true, "top_logprobs": 3, "presence_penalty": 1, "response_format": {{"type": "json_object"}}}}"#
+        );
+        let answer = ask(&server, "/v1/chat/completions", &body);
+        let text = answer["choices"][0]["message"]["content"].as_str().expect("text");
+        let object: Json = text.parse().unwrap_or_else(|e| panic!("{e}: {text}"));
+        assert!(object.is_object(), "{text}");
+    }
+    let mut connection = Connection::open(server.address);
+    let body = r#"{"model": "m", "prompt": "a", "max_tokens": 1, "response_format": {"type": "json_object"}}"#;
+    connection.post("/v1/completions", body);
+    let refused = connection.answer();
+    assert_eq!(refused.status, 400, "{refused:?}");
+    assert!(refused.body.contains("token"), "{refused:?}");
+}

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 
 use serde_json::Value;
-use tiny_llm_cli::{BatchExtras, Sampling};
+use tiny_llm_cli::{BatchExtras, Form, Sampling};
 use tiny_llm_formats::chat::Message;
 
 use super::{
@@ -49,6 +49,8 @@ pub(crate) struct Ask {
     /// `None` is until the context is full.
     pub(crate) max_tokens: Option<usize>,
     pub(crate) stop: Vec<String>,
+    /// What each answer has to be, if anything.
+    pub(crate) form: Option<Form>,
     /// Its seed is the first answer's; each further one has the next.
     pub(crate) sampling: Sampling,
     pub(crate) extras: BatchExtras,
@@ -77,7 +79,7 @@ impl Ask {
             Kind::Chat => vec![Prompt::Messages(chat::messages(&mut fields)?)],
             Kind::Completion => prompts(&mut fields)?,
         };
-        constraint::read(&mut fields)?;
+        let form = constraint::read(&mut fields)?;
         let choices = bounds.choices as u64;
         let n = fields.whole("n", 1..=choices)?.unwrap_or(1) as usize;
         if prompts.len() * n > bounds.choices {
@@ -102,12 +104,18 @@ impl Ask {
             n,
             max_tokens,
             stop: stop(&mut fields)?,
+            form,
             sampling: sampling(&mut fields)?,
             extras,
             stream,
             include_usage,
             user: user(&mut fields)?,
         };
+        if ask.form.is_some() && !ask.stop.is_empty() {
+            let message = "\"stop\" could end an answer before it has the form that \
+                           \"response_format\" asks for";
+            return Err(ApiError::field("stop", message));
+        }
         refuse(&mut fields)?;
         fields.end()?;
         Ok(ask)

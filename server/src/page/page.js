@@ -227,8 +227,9 @@ function draw(view) {
   }
   at("waiting").textContent = view.waiting;
   at("preempted").textContent = view.pages ? view.pages.preempted : "–";
-  const found = view.pages?.found;
-  at("found").textContent = found && found[1] ? `${((100 * found[0]) / found[1]).toFixed(0)} %` : "–";
+  const share = (pair) => (pair && pair[1] ? `${((100 * pair[0]) / pair[1]).toFixed(0)} %` : "–");
+  at("found").textContent = share(view.pages?.found);
+  at("drafts").textContent = share(view.drafts);
   drawRows(view.rows);
   drawPages(view.pages);
 }

@@ -1,6 +1,7 @@
 //! Answers in one piece: their shape, and what was asked for reaches the engine.
 
 use serde_json::{Value, json};
+use tiny_llm_cli::Form;
 
 use crate::{
     client::{Connection, ask, get},
@@ -181,4 +182,23 @@ fn a_connection_serves_one_request_after_the_other() {
             .post("/v1/completions", &format!(r#"{{"model":"m","prompt":"a","max_tokens":{n}}}"#));
         assert_eq!(connection.answer().json()["usage"]["completion_tokens"], n);
     }
+}
+
+#[test]
+fn a_form_travels_to_the_engine() {
+    let server = start(&settings());
+    for form in ["text", "json_object", "json_object"] {
+        let body = json!({
+            "model": "m", "prompt": "a", "max_tokens": 2, "response_format": {"type": form},
+        });
+        assert_eq!(ask(server.address, "/v1/completions", &body).status, 200);
+    }
+    let seen = server.knobs.seen().clone();
+    let forms: Vec<_> = seen.requests.iter().map(|request| request.request.form).collect();
+    assert_eq!(forms, [None, Some(Form::Json), Some(Form::Json)]);
+    assert_eq!(seen.vocabularies, [5], "told once, and only when it is needed");
+    let body = json!({
+        "model": "m", "prompt": "a", "response_format": {"type": "json_object"}, "stop": "b",
+    });
+    ask(server.address, "/v1/completions", &body).is_error(400, Some("stop"), None);
 }

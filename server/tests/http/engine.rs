@@ -55,6 +55,8 @@ pub(crate) struct Seen {
     pub(crate) freed: Vec<(u64, u64)>,
     /// Requests as they came.
     pub(crate) requests: Vec<BatchRequest>,
+    /// How many texts the engine was told, each time.
+    pub(crate) vocabularies: Vec<usize>,
 }
 
 impl Knobs {
@@ -97,6 +99,10 @@ impl Fake {
 }
 
 impl Batch for Fake {
+    fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>) {
+        self.knobs.seen().vocabularies.push(texts.len());
+    }
+
     fn submit(&mut self, request: BatchRequest) -> Result<u64> {
         self.knobs.seen().requests.push(request.clone());
         if request.request.prompt.len() == 13 {
@@ -213,7 +219,13 @@ impl Batch for Fake {
             preempted: 0,
             found: Some((3, 7)),
         };
-        BatchCounts { steps: self.steps, rows: self.rows, pages: Some(pages) }
+        BatchCounts {
+            steps: self.steps,
+            rows: self.rows,
+            pages: Some(pages),
+            drafts: Some((2, 5)),
+            ..BatchCounts::default()
+        }
     }
 
     fn waits(&mut self) -> Option<BatchWaits> {
@@ -306,6 +318,7 @@ fn opened(knobs: &Arc<Knobs>) -> Opened {
         }),
         text: || Box::new(Letters),
         stop_tokens: vec![2],
+        texts: Box::new(|| vec![Vec::new(); 5]),
         context: CONTEXT,
         described: "letters".to_owned(),
         stop: Box::new(move || own.stop.load(SeqCst)),

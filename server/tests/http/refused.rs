@@ -23,7 +23,7 @@ fn a_field_that_is_not_supported_is_named() {
     let text = json!({"model": "m", "prompt": "a", "max_tokens": 1});
     let (chats, texts) = ("/v1/chat/completions", "/v1/completions");
     for (path, base, name, value) in [
-        (chats, &chat, "response_format", json!({"type": "json_object"})),
+        (chats, &chat, "response_format", json!({"type": "json_object", "strict": true})),
         (chats, &chat, "response_format", json!({"type": "json_schema", "json_schema": {}})),
         (chats, &chat, "response_format", json!({"type": "text", "more": 1})),
         (chats, &chat, "tools", json!([{"type": "function"}])),

@@ -1,6 +1,7 @@
 """The `openai` package as anybody uses it: only the address is ours."""
 
 import asyncio
+import json
 
 import openai
 import pytest
@@ -75,7 +76,7 @@ def test_stops_and_models(client):
 
 
 def test_what_is_not_supported_is_refused_by_name(client, address):
-    for more in [{"response_format": {"type": "json_object"}}, {"logit_bias": {"5": 1}}, {"reasoning_effort": "low"}]:
+    for more in [{"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {}}}}, {"logit_bias": {"5": 1}}, {"reasoning_effort": "low"}]:
         with pytest.raises(openai.BadRequestError) as refused:
             client.chat.completions.create(model=MODEL, messages=MESSAGES, **more)
         assert refused.value.param == next(iter(more))
@@ -89,6 +90,13 @@ def test_what_is_not_supported_is_refused_by_name(client, address):
         openai.OpenAI(base_url=f"{address}/v1", api_key="sk-other", max_retries=0).models.list()
     with pytest.raises(openai.NotFoundError):
         client.models.retrieve("gpt-5")
+
+
+def test_a_json_object(client):
+    asked = {"model": MODEL, "messages": MESSAGES, "max_tokens": 40, "response_format": {"type": "json_object"}}
+    for seed in range(4):
+        answer = client.chat.completions.create(**asked, seed=seed).choices[0]
+        assert isinstance(json.loads(answer.message.content), dict)
 
 
 def test_many_at_once(address):
