@@ -23,6 +23,13 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures},
 };
 
+#[path = "week2_day5/drawn.rs"]
+mod drawn;
+#[path = "parts/products.rs"]
+mod products;
+
+use products::groups;
+
 fn fixtures() -> Fixtures {
     Fixtures::open("week2_day5")
 }
@@ -226,17 +233,6 @@ fn task_1_q8_0_of_64_blocks() {
 fn task_3_q8_0_of_64_blocks() {
     let found = integer::dot_q8_0(&ones(), &groups(&[1.0; 2048], &[1.0; 64]));
     assert!(found == 2048.0, "2048 ones times ones in Q8_0: found {found}, expected 2048");
-}
-
-/// Groups of these values, eight scales each, with sums of their own.
-fn groups(values: &[f32], scales: &[f32]) -> Vec<Int8Group> {
-    let group = |(values, scales): (&[f32], &[f32])| {
-        let values: [i8; GROUP] = std::array::from_fn(|i| values[i] as i8);
-        let sums =
-            std::array::from_fn(|s| values[s * SUM..][..SUM].iter().map(|&p| i16::from(p)).sum());
-        Int8Group { values, sums, scales: scales.try_into().expect("eight scales") }
-    };
-    values.chunks_exact(GROUP).zip(scales.chunks_exact(GROUP / BLOCK)).map(group).collect()
 }
 
 #[track_caller]
