@@ -115,3 +115,30 @@ fn task_4_two_sessions_side_by_side() {
     let found = (first.tokens().to_vec(), second.tokens().to_vec());
     assert_eq!(found, (a, b), "the tokens of two sessions that were fed in turn");
 }
+
+/// Even where nothing is computed: what the sequence shares with the prompt stays, the rest goes.
+#[test]
+fn task_4_generate_forgets_what_the_prompt_does_not_share() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
+    for (name, prompt, limits, kept) in [
+        ("no new token is allowed", &b[..], limits(0, 64), 4),
+        ("the prompt fills the context", &b[..], limits(3, b.len()), 4),
+        ("the prompt is what is there, whose last token is to be asked", &a[..6], limits(0, 64), 5),
+        ("the prompt is shorter", &a[..3], limits(0, 64), 2),
+        ("the prompt has another first token", &[b[5], a[1]], limits(0, 64), 0),
+    ] {
+        let mut session = session(&case, 16);
+        feed(&mut session, &a[..6], 64, &case, "logits_a", 5, "six tokens");
+        let go_on = |_| ControlFlow::Continue(());
+        session.generate(prompt, 64, &limits, |_, _| 0, go_on).expect("the prompt fits");
+        let found = (session.tokens().to_vec(), session.cache().len(0));
+        assert_eq!(
+            found,
+            (a[..kept].to_vec(), kept),
+            "a session of {:?} that generates after {prompt:?}, {name}: its tokens then, and positions in its cache",
+            &a[..6]
+        );
+    }
+}
