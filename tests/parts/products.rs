@@ -138,7 +138,7 @@ fn parts(tensor_type: TensorType, row: &[u8]) -> Vec<(String, Vec<Vec<u8>>)> {
     let block = |kept: usize, wanted: bool| {
         changed(&|b, block| {
             if (b == kept) != wanted {
-                block.fill(0)
+                block.fill(0);
             }
         })
     };
@@ -171,12 +171,12 @@ fn parts(tensor_type: TensorType, row: &[u8]) -> Vec<(String, Vec<Vec<u8>>)> {
             all.push(("d of 0, and dmin of 0".to_owned(), vec![d(0), d(2)]));
             let scale = |j: usize, wanted: bool| {
                 changed(&|_, block| {
-                    (0..8).filter(|&i| (i == j) != wanted).for_each(|i| clear_scale(block, i))
+                    (0..8).filter(|&i| (i == j) != wanted).for_each(|i| clear_scale(block, i));
                 })
             };
             let minimum = |j: usize, wanted: bool| {
                 changed(&|_, block| {
-                    (0..8).filter(|&i| (i == j) != wanted).for_each(|i| clear_minimum(block, i))
+                    (0..8).filter(|&i| (i == j) != wanted).for_each(|i| clear_minimum(block, i));
                 })
             };
             // Number 8 does not exist: none of them.
