@@ -413,7 +413,8 @@ fn task_2_attention_over_one_key_that_some_do_not_see() {
     });
 }
 
-/// As arrays broadcast: axes are counted from the right, and one that is missing or 1 stands for all.
+/// As arrays broadcast: axes are counted from the right, and one that is missing or 1 stands for
+/// all.
 #[test]
 fn task_2_attention_mask_of_any_shape_that_broadcasts() {
     let (q, k, v) =
@@ -437,6 +438,25 @@ fn task_2_attention_mask_of_any_shape_that_broadcasts() {
             "a mask broadcasts to the scores [..., L, S], axes counted from the right",
         );
     }
+}
+
+/// A scale of 0 is one that is given: all scores are 0, so each key that is seen counts alike.
+#[test]
+fn task_2_attention_at_a_scale_of_zero() {
+    let (q, k, v) = (random(10, &[2, 8]), random(11, &[4, 8]), random(12, &[4, 8]));
+    let mask = tensor(&[2, 4], vec![0.0, 0.0, OFF, OFF, 0.0, 0.0, 0.0, 0.0]);
+    let of = |seen: usize, column: usize| {
+        (0..seen).map(|key| v[[key, column]]).sum::<f32>() / seen as f32
+    };
+    compare(
+        "attention at a scale of 0, of two queries, the first of which sees keys 0 and 1",
+        &scaled_dot_product_attention(&q, &k, &v, Some(0.0), Some(&mask)),
+        &Tensor::from_shape_fn(vec![2, 8], |at| of([2, 4][at[0]], at[1])),
+        1e-5,
+    )
+    .unwrap_or_else(|text| {
+        panic!("{text}\n  Some(0.0) is a scale: the mean of the values that each query sees")
+    });
 }
 
 #[test]

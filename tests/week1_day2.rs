@@ -379,6 +379,37 @@ fn task_2_interleaved_offset_is_a_shift() {
     check_an_offset_is_a_shift(INTERLEAVED);
 }
 
+/// No rows, or any number of axes before them.
+fn check_any_shape(form: Form) {
+    let tables = long_tables();
+    for shape in [&[2, 3, 0, 8][..], &[0, 8], &[0, 3, 4, 8]] {
+        for offset in [0, 5] {
+            let what = format!("{} of x {shape:?} at offset {offset}", form.name);
+            let found =
+                assert_accepts(&what, || (form.rope)(&Tensor::zeros(shape), &tables, offset));
+            assert_eq!(found.shape(), shape, "{what}, in which there are no rows: its shape");
+        }
+    }
+    let rows = random(40, &[12, 4, 8]);
+    let expected = (form.rope)(&rows, &tables, 7);
+    for shape in [&[12, 4, 8][..], &[3, 4, 4, 8], &[3, 2, 2, 4, 8], &[1, 3, 1, 4, 4, 8]] {
+        let what = format!("{} of x {shape:?} at offset 7", form.name);
+        let found = assert_accepts(&what, || (form.rope)(&reshape(&rows, shape), &tables, 7));
+        let property = "all axes but the last two are alike: each [L, D] turns by itself";
+        assert_agrees(&what, &found, &reshape(&expected, shape), 0.0, property);
+    }
+}
+
+#[test]
+fn task_2_interleaved_of_any_shape() {
+    check_any_shape(INTERLEAVED);
+}
+
+#[test]
+fn task_3_half_split_of_any_shape() {
+    check_any_shape(HALF_SPLIT);
+}
+
 #[test]
 fn task_2_interleaved_in_any_layout() {
     check_any_layout(INTERLEAVED);
@@ -507,7 +538,8 @@ fn task_4_positions_in_any_layout() {
     assert_any_layout("rope_at_positions", &random(35, &[2, 3, 4, 8]), 0.0, |x| {
         rope_at_positions(x, &tables, &positions, RopeForm::HalfSplit)
     });
-    // Neighbours in memory are those below each other, as where a batch was put together by columns.
+    // Neighbours in memory are those below each other, as where a batch was put together by
+    // columns.
     let columns = positions.t().as_standard_layout().into_owned().reversed_axes();
     let x = random(36, &[2, 3, 4, 8]);
     for form in [RopeForm::HalfSplit, RopeForm::Interleaved] {
@@ -520,6 +552,20 @@ fn task_4_positions_in_any_layout() {
             0.0,
             "row l of sequence b stands at positions[b, l], wherever that lies in memory",
         );
+    }
+}
+
+#[test]
+fn task_4_positions_of_no_rows() {
+    let tables = long_tables();
+    for (batch, length) in [(2, 0), (0, 3)] {
+        let (x, positions) =
+            (Tensor::zeros(vec![batch, 3, length, 8]), Array2::zeros((batch, length)));
+        for form in [RopeForm::Interleaved, RopeForm::HalfSplit] {
+            let what = format!("{form:?} of x {:?} at positions [{batch}, {length}]", x.shape());
+            let found = assert_accepts(&what, || rope_at_positions(&x, &tables, &positions, form));
+            assert_eq!(found.shape(), x.shape(), "{what}: its shape");
+        }
     }
 }
 

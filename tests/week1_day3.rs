@@ -194,6 +194,23 @@ fn task_1_grouped_mask_of_any_shape_that_broadcasts() {
 }
 
 #[test]
+fn task_1_grouped_at_a_scale_of_zero() {
+    let (q, k) = (random(43, &[1, 4, 2, 4]), random(44, &[1, 2, 4, 4]));
+    let v = random(45, &[1, 2, 4, 4]);
+    let mean = v.mean_axis(Axis(2)).expect("four keys").index_axis_move(Axis(0), 0);
+    let expected = Tensor::from_shape_fn(vec![1, 4, 2, 4], |at| mean[[at[1] / 2, at[3]]]);
+    resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
+        assert_agrees(
+            "grouped attention at a scale of 0, compared with the mean of each head's values",
+            &grouped(&q, &k, &v, Some(0.0), None),
+            &expected,
+            1e-5,
+            "Some(0.0) is a scale: all keys count alike",
+        );
+    });
+}
+
+#[test]
 fn task_1_grouped_in_any_layout() {
     let (q, k, v) =
         (random(43, &[2, 6, 3, 4]), random(44, &[2, 2, 5, 4]), random(45, &[2, 2, 5, 4]));

@@ -334,8 +334,15 @@ fn task_3_swiglu_in_any_layout() {
     let mlp = SwiGlu { gate_proj, up_proj, down_proj };
     resting_on(&[parts::SOFTMAX, parts::SILU], || {
         assert_any_layout("SwiGlu", &random(58, &[2, 3, 6]), 1e-5, |x| mlp.forward(x));
+        let x = random(58, &[3, 6]);
+        assert_any_layout("SwiGlu with a gate_proj", &mlp.gate_proj, 1e-5, |gate_proj| {
+            SwiGlu { gate_proj: gate_proj.clone(), ..mlp.clone() }.forward(&x)
+        });
+        assert_any_layout("SwiGlu with an up_proj", &mlp.up_proj, 1e-5, |up_proj| {
+            SwiGlu { up_proj: up_proj.clone(), ..mlp.clone() }.forward(&x)
+        });
         assert_any_layout("SwiGlu with a down_proj", &mlp.down_proj, 1e-5, |down_proj| {
-            SwiGlu { down_proj: down_proj.clone(), ..mlp.clone() }.forward(&random(58, &[3, 6]))
+            SwiGlu { down_proj: down_proj.clone(), ..mlp.clone() }.forward(&x)
         });
     });
 }

@@ -16,7 +16,7 @@ use tiny_llm_formats::{
     tensor::tensor,
 };
 use tiny_llm_harness::{
-    check::{Part, assert_panics, compare, resting_on},
+    check::{Part, assert_accepts, assert_panics, compare, resting_on},
     fixtures::{Case, Fixtures},
 };
 
@@ -281,6 +281,59 @@ fn task_3_quantize_q5_0_wherever_the_largest_stands() {
     check_largest(-16.0, q5_0::quantize, q5_0::dequantize);
 }
 
+/// Blocks whose scale is 0, byte by byte: of zeros, and of weights so small that the
+/// quotient is 0.
+#[track_caller]
+fn check_without_scale<const BYTES: usize>(
+    quantize: impl Fn(&[f32; 32]) -> [u8; BYTES],
+    expected: impl Fn(f32) -> [u8; BYTES],
+) {
+    let smallest = f32::from_bits(1);
+    for (what, x) in [
+        ("32 zeros", [0.0; 32]),
+        ("32 times the smallest f32", [smallest; 32]),
+        ("32 times the smallest f32 below 0", [-smallest; 32]),
+        ("32 times 2 · the smallest f32", [2.0 * smallest; 32]),
+    ] {
+        let found = assert_accepts(&format!("quantize {what}"), || quantize(&x));
+        let expected = expected(x[0]);
+        assert!(
+            found == expected,
+            "quantize {what}, whose scale is 0\n  found    {found:?}\n  expected {expected:?}: the \
+             scale's two bytes, with its sign, then the integers for weights that are multiplied by 0"
+        );
+    }
+}
+
+#[test]
+fn task_1_quantize_q8_0_where_the_scale_is_0() {
+    check_without_scale(q8_0::quantize, |_| [0; q8_0::BYTES]);
+}
+
+/// The scale is the weight divided by a number below 0.
+fn sign_of_the_scale(x: f32) -> u8 {
+    if x.is_sign_positive() { 0x80 } else { 0 }
+}
+
+#[test]
+fn task_2_quantize_q4_0_where_the_scale_is_0() {
+    check_without_scale(q4_0::quantize, |x| {
+        let mut block = [0x88; q4_0::BYTES];
+        block[..2].copy_from_slice(&[0, sign_of_the_scale(x)]);
+        block
+    });
+}
+
+#[test]
+fn task_3_quantize_q5_0_where_the_scale_is_0() {
+    check_without_scale(q5_0::quantize, |x| {
+        let mut block = [0; q5_0::BYTES];
+        block[1] = sign_of_the_scale(x);
+        block[2..6].fill(0xff);
+        block
+    });
+}
+
 const FORMATS: [&Part; 3] = [
     &Part { task: "week2-day3 task 1", what: "Q8_0", check: check_q8_0_both_ways },
     &Part { task: "week2-day3 task 2", what: "Q4_0", check: check_q4_0_both_ways },
@@ -394,6 +447,35 @@ fn task_4_relative_error_of_zeros_that_came_back_is_zero() {
         "relative_error of zeros that came back as ones: found {found}, expected infinity: ones \
          are no share of zeros"
     );
+}
+
+#[test]
+fn task_4_relative_error_needs_two_rows_of_one_length() {
+    let fixtures = fixtures();
+    check_errors(&fixtures);
+    assert_panics("relative_error of [1, 2] and [1]", || relative_error(&[1.0, 2.0], &[1.0]));
+    assert_panics("relative_error of [1] and [1, 2]", || relative_error(&[1.0], &[1.0, 2.0]));
+    assert_panics("relative_error of zeros, two and one", || relative_error(&[0.0; 2], &[0.0]));
+    assert_panics("relative_error of no weights", || relative_error(&[], &[]));
+}
+
+#[test]
+fn task_4_round_trip_needs_whole_blocks() {
+    check_errors(&fixtures());
+    for (tensor_type, n) in [
+        (TensorType::Q8_0, 33),
+        (TensorType::Q8_0, 20),
+        (TensorType::Q4_0, 40),
+        (TensorType::Q5_0, 63),
+        (TensorType::Q4_K, 300),
+        (TensorType::Q6_K, 32),
+    ] {
+        let x: Vec<f32> = (0..n).map(|i| i as f32 - 9.5).collect();
+        assert_panics(
+            &format!("round_trip_error of {n} weights in {tensor_type}, which are no whole blocks"),
+            || round_trip_error(tensor_type, &x),
+        );
+    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ mod drawn;
 #[path = "parts/products.rs"]
 mod products;
 
-use products::groups;
+use products::{groups, input};
 
 fn fixtures() -> Fixtures {
     Fixtures::open("week2_day5")
@@ -235,6 +235,126 @@ fn task_3_q8_0_of_64_blocks() {
     assert!(found == 2048.0, "2048 ones times ones in Q8_0: found {found}, expected 2048");
 }
 
+/// Activations that are all 0 in one block of 32, whose scale is then 0, and not in the others.
+#[track_caller]
+fn check_around_zeros(name: &str, dot: impl Fn(&[Int8Group]) -> f32) {
+    let values: Vec<f32> = (0..2 * GROUP).map(|i| (i * 37 % 200) as f32 - 99.0).collect();
+    for zero in 0..2 * GROUP / BLOCK {
+        let mut values = values.clone();
+        values[zero * BLOCK..][..BLOCK].fill(0.0);
+        let scales = |of_zeros: f32| {
+            let mut scales = vec![0.5; 2 * GROUP / BLOCK];
+            scales[zero] = of_zeros;
+            scales
+        };
+        let (found, expected) =
+            (dot(&groups(&values, &scales(0.0))), dot(&groups(&values, &scales(0.5))));
+        assert!(
+            (found - expected).abs() <= 1e-6 * expected.abs(),
+            "{name}: two groups of activations, of which block {zero} of 32 is all zeros: with a \
+             scale of 0 for these found {found}, with any other {expected}: 0 · 0 is 0 as 0.5 · 0 \
+             is, and the other blocks count"
+        );
+    }
+}
+
+/// Activations of which each sixteen add up to 0, and are not 0.
+#[track_caller]
+fn check_sums_of_zero(name: &str, row: &[u8], dot: integer::Dot) {
+    let n = columns(name, row).next_multiple_of(GROUP);
+    let scales = vec![1.0; n / BLOCK];
+    let in_pairs = |even: bool, odd: bool| -> Vec<f32> {
+        let sign = |i: usize| if i.is_multiple_of(2) { f32::from(even) } else { -f32::from(odd) };
+        (0..n).map(|i| sign(i) * (1 + i / 2 % 4) as f32).collect()
+    };
+    let dot = |values: &[f32]| dot(row, &groups(values, &scales));
+    let (found, expected) =
+        (dot(&in_pairs(true, true)), dot(&in_pairs(true, false)) + dot(&in_pairs(false, true)));
+    let size = dot(&in_pairs(true, false)).abs();
+    assert!(
+        (found - expected).abs() <= 1e-5 * size,
+        "{name}: activations 1, −1, 2, −2, … of which each sixteen add up to 0: found {found}, \
+         expected {expected}, as those above 0 and those below 0 give by themselves"
+    );
+}
+
+#[test]
+fn task_3_activations_of_zeros_and_sums_of_zero() {
+    let fixtures = fixtures();
+    for (name, dot) in [
+        ("Q8_0", integer::dot_q8_0 as integer::Dot),
+        ("Q4_0", integer::dot_q4_0),
+        ("Q5_0", integer::dot_q5_0),
+        ("Q4_K", integer::dot_q4_k),
+        ("Q6_K", integer::dot_q6_k),
+    ] {
+        let row = bytes(&fixtures.case(&format!("task_3_each/{name}")), "row");
+        let tensor_type: TensorType = name.parse().expect("a type");
+        if tensor_type.block_len() == BLOCK {
+            let two_groups: Vec<u8> = row
+                .iter()
+                .copied()
+                .cycle()
+                .take(2 * GROUP / BLOCK * tensor_type.block_bytes())
+                .collect();
+            check_around_zeros(name, |x| dot(&two_groups, x));
+        }
+        check_sums_of_zero(name, &row, dot);
+    }
+}
+
+/// Scales of 0 beside minimums that are not: −Σ 1 · m · x is what is left.
+#[test]
+fn task_3_q4_k_with_scales_of_zero() {
+    let mut block = [0xff; 144];
+    // d is 1 and d_min is 1; scales 0, minimums 5 in the first four sub-blocks, 7 in the others.
+    block[..4].copy_from_slice(&[0x00, 0x3c, 0x00, 0x3c]);
+    block[4..8].fill(0);
+    block[8..12].fill(5);
+    block[12..16].fill(7 << 4);
+    let expected = -32.0 * 4.0 * (5.0 + 7.0);
+    let found = integer::dot_q4_k(&block, &groups(&[1.0; GROUP], &[1.0; GROUP / BLOCK]));
+    assert!(
+        found == expected,
+        "a block of Q4_K whose scales are 0 and whose minimums are 5 and 7, with activations of 1: \
+         found {found}, expected {expected}: a minimum counts where its scale is 0, too"
+    );
+}
+
+#[test]
+fn task_4_an_unpacked_row_and_zeros() {
+    check_unpacked();
+    let row: Vec<Unpacked> = (0..2)
+        .map(|g| Unpacked {
+            codes: std::array::from_fn(|i| ((i * 7 + g) % 50) as i8 - 20),
+            scales: std::array::from_fn(|s| 0.5 + s as f32 * 0.25),
+            mins: std::array::from_fn(|s| s as f32 * 0.125),
+        })
+        .collect();
+    check_around_zeros("dot_unpacked", |x| dot_unpacked(&row, x));
+    let scales_of_0: Vec<Unpacked> =
+        row.iter().map(|group| Unpacked { scales: [0.0; GROUP / SUM], ..group.clone() }).collect();
+    let x = groups(&[1.0; 2 * GROUP], &[1.0; 2 * GROUP / BLOCK]);
+    let (found, expected) = (dot_unpacked(&scales_of_0, &x), -2.0 * 16.0 * 0.125 * 120.0);
+    assert!(
+        found == expected,
+        "dot_unpacked with scales of 0 and minimums that are not, activations of 1: found {found}, \
+         expected {expected}: a minimum counts where its scale is 0, too"
+    );
+    let signs: Vec<f32> = (0..2 * GROUP).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    let x = groups(&signs, &[1.0; 2 * GROUP / BLOCK]);
+    let weighted = row.iter().flat_map(|group| {
+        (0..GROUP).map(|i| f64::from(group.scales[i / SUM]) * f64::from(group.codes[i]))
+    });
+    let expected: f64 = weighted.zip(&signs).map(|(w, x)| w * f64::from(*x)).sum();
+    let found = f64::from(dot_unpacked(&row, &x));
+    assert!(
+        (found - expected).abs() <= 1e-3,
+        "dot_unpacked with activations 1, −1, 1, −1, … whose sums are 0: found {found}, expected \
+         {expected}: activations whose sum is 0 are not zeros"
+    );
+}
+
 #[track_caller]
 fn check_integer_each(name: &str, dot: integer::Dot) {
     let fixtures = fixtures();
@@ -326,7 +446,7 @@ fn matrix(case: &Case) -> (Matrix, Input) {
     let tokens = values.shape()[0];
     // The f32 values would be something else: these functions have no use for them.
     let int8 = (0..tokens).flat_map(of_row).collect();
-    let x = Input { rows: tokens, cols: 320, values: vec![f32::NAN; tokens * 320], int8 };
+    let x = input(tokens, 320, int8);
     (weight, x)
 }
 
@@ -507,8 +627,7 @@ fn task_4_whatever_the_size() {
         values[0] = t as f32;
         groups(&values, &[1.0; GROUP / BLOCK])
     });
-    let x =
-        Input { rows: tokens, cols: 32, values: vec![f32::NAN; tokens * 32], int8: int8.collect() };
+    let x = input(tokens, 32, int8.collect());
     let mut out = vec![1000.0; tokens * rows];
     Team::new(1).parallel_tiles(&mut out, rows, (tokens, rows), |tile: &mut Tile<'_, f32>| {
         let unpack = |bytes: &[u8], row: &mut [Unpacked]| {

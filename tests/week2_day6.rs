@@ -11,14 +11,14 @@ use std::{
 };
 
 use tiny_llm::week2::{
-    input::{GROUP, Input, Int8Group},
+    input::{BLOCK, GROUP, Int8Group, SUM},
     kernels::{Rung, matmul},
     matrix::Matrix,
     parallel::{Counter, Grid, Team, take_tiles},
 };
 use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
 use tiny_llm_harness::{
-    check::{assert_answer, assert_picture},
+    check::{assert_accepts, assert_answer, assert_picture},
     fixtures::Fixtures,
 };
 
@@ -27,7 +27,7 @@ mod products;
 #[path = "week2_day6/task_3_drawn.rs"]
 mod task_3_drawn;
 
-use products::{check_activations, check_parts, groups};
+use products::{check_activations, check_parts, groups, input};
 
 // Tasks 1 and 2 are about instructions of x86-64 processors, tasks 4 and 5 about those of 64-bit
 // Arm. On another one their tests are ignored, and `cargo course test week2-day6 4` runs them under
@@ -50,7 +50,7 @@ fn check(rung: Rung, case: &str, tensor_type: TensorType) {
     let numbers = |name: &str| -> Vec<f32> { case.tensor(name).iter().copied().collect() };
     let weight = Matrix::new(n, cols, tensor_type, bytes.into()).expect("whole blocks");
     let int8 = groups(&numbers("values"), &numbers("scales"));
-    let x = Input { rows: 1, cols, values: vec![0.0; cols], int8 };
+    let x = input(1, cols, int8);
     let x = x.with_int8(tensor_type.block_len());
     let mut out = vec![0.0; n];
     matmul(rung, &Team::new(1), &weight, x, &mut out);
@@ -71,7 +71,7 @@ fn check_zeros_and_parts(rung: Rung, case: &str, tensor_type: TensorType) {
         let cols = row.len() / tensor_type.block_bytes() * tensor_type.block_len();
         let weight = Matrix::new(1, cols, tensor_type, row.to_vec().into()).expect("whole blocks");
         let int8 = int8[..cols.div_ceil(GROUP)].to_vec();
-        let x = Input { rows: 1, cols, values: vec![0.0; cols], int8 };
+        let x = input(1, cols, int8);
         let mut out = [1000.0];
         matmul(rung, &team, &weight, x.with_int8(tensor_type.block_len()), &mut out);
         out[0]
@@ -127,6 +127,59 @@ fn task_1_q8_0_one_block() {
 #[cfg_attr(not(target_arch = "x86_64"), ignore = "for x86-64")]
 fn task_1_q8_0_extremes() {
     check(Rung::Avx2, "task_1_q8_0/extremes", TensorType::Q8_0);
+}
+
+/// Activations that are all zeros in one block, or a block of weights that is: the others count.
+#[track_caller]
+fn check_around_zeros(rung: Rung) {
+    assert!(
+        rung.is_available(),
+        "not verified: {rung}, whose instructions these kernels are made of, is not in this \
+         machine's processor"
+    );
+    let block = [[0x00, 0x3c].as_slice(), &[1; 32]].concat();
+    for zero in 0..16 {
+        for of_weights in [false, true] {
+            let mut row = block.repeat(16);
+            let (mut values, mut scales) = ([2i8; 2 * GROUP], [0.5f32; 2 * GROUP / BLOCK]);
+            if of_weights {
+                row[zero * 34..][..34].fill(0);
+            } else {
+                values[zero * BLOCK..][..BLOCK].fill(0);
+                scales[zero] = 0.0;
+            }
+            let int8 = values.as_chunks::<GROUP>().0.iter().zip(scales.as_chunks().0);
+            let int8 = int8.map(|(&values, &scales)| {
+                let sum = |s: usize| values[s * SUM..][..SUM].iter().map(|&q| i16::from(q)).sum();
+                Int8Group { values, sums: std::array::from_fn(sum), scales }
+            });
+            let x = input(1, 2 * GROUP, int8.collect());
+            let weight = Matrix::new(1, 2 * GROUP, TensorType::Q8_0, row.into()).expect("blocks");
+            let mut out = [1000.0];
+            matmul(rung, &Team::new(1), &weight, x.with_int8(BLOCK), &mut out);
+            assert!(
+                out == [15.0 * 32.0],
+                "16 blocks of Q8_0 with weights of 1 and activations of 2 · 0.5, but for block {zero} \
+                 of {}, which is all zeros: found {}, expected {}: zeros add nothing, and what stands \
+                 behind them counts",
+                if of_weights { "the weights" } else { "the activations" },
+                out[0],
+                15.0 * 32.0
+            );
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(target_arch = "x86_64"), ignore = "for x86-64")]
+fn task_1_q8_0_around_zeros() {
+    check_around_zeros(Rung::Avx2);
+}
+
+#[test]
+#[cfg_attr(not(target_arch = "aarch64"), ignore = "for 64-bit Arm")]
+fn task_4_q8_0_around_zeros() {
+    check_around_zeros(Rung::Neon);
 }
 
 #[test]
@@ -251,6 +304,20 @@ fn task_3_number_of_tiles() {
 }
 
 #[test]
+fn task_3_nothing_has_no_tiles() {
+    for (rows, width) in [(0, 7), (5, 0), (0, 0)] {
+        let grid = Grid { rows, width, tile: (2, 3) };
+        let found = assert_accepts(&format!("count of {grid:?}"), || grid.count());
+        assert_answer(&format!("{grid:?}: how many tiles there are"), &found, &0);
+        let taken = AtomicUsize::new(0);
+        take_tiles(&AtomicUsize::new(0), &grid, |_| {
+            taken.fetch_add(1, Relaxed);
+        });
+        assert_answer(&format!("{grid:?}: how many tiles a thread takes"), &taken.into_inner(), &0);
+    }
+}
+
+#[test]
 fn task_3_tiles_of_a_row() {
     // The count is not asked for, so that this test is about tiles alone.
     let grid = grid((1, 13, (1, 4)));
@@ -277,10 +344,13 @@ fn task_3_tiles_of_several_rows() {
     for (case, expected) in [
         ((5, 7, (2, 3)), "aaabbbc\naaabbbc\ndddeeef\ndddeeef\nggghhhi"),
         ((5, 10, (2, 3)), "aaabbbcccd\naaabbbcccd\neeefffgggh\neeefffgggh\niiijjjkkkl"),
+        ((5, 6, (2, 3)), "aaabbb\naaabbb\ncccddd\ncccddd\neeefff"),
+        ((4, 7, (2, 3)), "aaabbbc\naaabbbc\ndddeeef\ndddeeef"),
+        ((3, 4, (2, 4)), "aaaa\naaaa\nbbbb"),
     ] {
         let grid = grid(case);
-        let tiles: Vec<_> =
-            (0..if grid.width == 7 { 9 } else { 12 }).map(|i| grid.tile(i)).collect();
+        let n = expected.bytes().max().map_or(0, |last| usize::from(last - b'a') + 1);
+        let tiles: Vec<_> = (0..n).map(|i| grid.tile(i)).collect();
         assert_picture(&pictured(&said(&grid)), &drawn(&grid, &tiles), expected);
         let inside =
             tiles.iter().all(|(rows, cols)| rows.end <= grid.rows && cols.end <= grid.width);

@@ -132,6 +132,14 @@ fn task_2_whoever_waited_longest() {
     // In the engine each has one token left; whose turn it is does not depend on that.
     let many = |waited, left| Load { left, ..decoding(waited) };
     let cases: [Shares<'_>; 10] = [
+        ("rows for all", &[d(0), d(0), d(0)], 3, &[0, 0, 0], &[1, 1, 1]),
+        ("more rows than requests", &[d(0), d(0)], 5, &[0, 0], &[1, 1]),
+        ("the oldest, if all have waited alike", &[d(2), d(2), d(2)], 2, &[0; 3], &[1, 1, 0]),
+        ("the one that has waited", &[d(0), d(0), d(1)], 1, &[0; 3], &[0, 0, 1]),
+        ("the two that have waited longest", &[d(1), d(4), d(2), d(3)], 2, &[0; 4], &[0, 1, 0, 1]),
+        ("prompts take no turn", &[prompt(5), d(0), prompt(5)], 3, &[0; 3], &[0, 1, 0]),
+        ("shares of prompts stay", &[prompt(9), d(0), d(1)], 1, &[7, 0, 0], &[7, 0, 1]),
+        ("no rows", &[d(3), d(4)], 0, &[0, 0], &[0, 0]),
         (
             "the oldest, whatever is left",
             &[many(1, 1), many(1, 3), many(1, 2)],
@@ -146,14 +154,6 @@ fn task_2_whoever_waited_longest() {
             &[0; 2],
             &[0, 1],
         ),
-        ("rows for all", &[d(0), d(0), d(0)], 3, &[0, 0, 0], &[1, 1, 1]),
-        ("more rows than requests", &[d(0), d(0)], 5, &[0, 0], &[1, 1]),
-        ("the oldest, if all have waited alike", &[d(2), d(2), d(2)], 2, &[0; 3], &[1, 1, 0]),
-        ("the one that has waited", &[d(0), d(0), d(1)], 1, &[0; 3], &[0, 0, 1]),
-        ("the two that have waited longest", &[d(1), d(4), d(2), d(3)], 2, &[0; 4], &[0, 1, 0, 1]),
-        ("prompts take no turn", &[prompt(5), d(0), prompt(5)], 3, &[0; 3], &[0, 1, 0]),
-        ("shares of prompts stay", &[prompt(9), d(0), d(1)], 1, &[7, 0, 0], &[7, 0, 1]),
-        ("no rows", &[d(3), d(4)], 0, &[0, 0], &[0, 0]),
     ];
     for (why, loads, rows, before, expected) in cases {
         let call = format!("{why}: take_turns({loads:?}, {rows}, {before:?})");

@@ -63,8 +63,8 @@ fn check_pool() {
     task_1_can_allocate_up_to_the_last_page();
 }
 
-/// Four layers, two heads of five numbers, three sequences: no two of these are alike, so that none can
-/// stand for another.
+/// Four layers, two heads of five numbers, three sequences: no two of these are alike, so that none
+/// can stand for another.
 const SHAPE: CacheShape =
     CacheShape { layers: 4, sequences: 3, kv_heads: 2, capacity: 400, head_dim: 5 };
 
@@ -260,13 +260,32 @@ struct Came {
     ended: Vec<RequestId>,
     preempted: u64,
     rows: u64,
+    gaps: BTreeMap<RequestId, Gap>,
+}
+
+/// Between two tokens of a request, in rows of the steps behind the first up to the second.
+#[derive(Debug, Default)]
+struct Gap {
+    tokens: usize,
+    last: u64,
+    longest: u64,
 }
 
 /// Runs the four requests over a cache. After every step, those that run must have come before those
 /// that wait.
 #[track_caller]
 fn run<C: EngineCache>(what: &str, model: &Arc<Model>, cache: C) -> (Came, Engine<C>) {
-    let options = EngineOptions::default();
+    run_with(what, model, cache, EngineOptions::default())
+}
+
+#[track_caller]
+fn run_with<C: EngineCache>(
+    what: &str,
+    model: &Arc<Model>,
+    cache: C,
+    options: EngineOptions,
+) -> (Came, Engine<C>) {
+    let steps = if options.budget.is_some() { 2000 } else { 400 };
     let mut engine =
         Engine::new(Arc::clone(model), Arc::new(plan()), cache, options, Box::new(|_| Vec::new()));
     for request in requests() {
@@ -277,13 +296,21 @@ fn run<C: EngineCache>(what: &str, model: &Arc<Model>, cache: C) -> (Came, Engin
         if engine.is_idle() {
             break;
         }
-        assert!(step < 400, "{what}: after 400 steps somebody still waits: {came:?}");
+        assert!(step < steps, "{what}: after {steps} steps somebody still waits: {came:?}");
         assert_accepts(&format!("{what}: step {step}"), || {
             engine.step(&mut |event| match event {
                 Event::Token { id, token } => came.answers.entry(id).or_default().push(token),
                 Event::Finished { id, .. } => came.ended.push(id),
             });
         });
+        let rows = engine.counts().rows;
+        for (&id, answer) in &came.answers {
+            let gap = came.gaps.entry(id).or_insert(Gap { tokens: 1, last: rows, longest: 0 });
+            if answer.len() > gap.tokens {
+                gap.longest = gap.longest.max(rows - gap.last);
+                (gap.tokens, gap.last) = (answer.len(), rows);
+            }
+        }
         let left: Vec<u64> = (0..4).filter(|id| !came.ended.contains(id)).collect();
         let runs: Vec<u64> = engine.running().iter().map(|sequence| sequence.id).collect();
         assert!(
@@ -302,7 +329,7 @@ fn run<C: EngineCache>(what: &str, model: &Arc<Model>, cache: C) -> (Came, Engin
     }
     assert_accepts(&format!("{what}: then three short ones"), || engine.step(&mut |_| {}));
     assert_eq!(engine.running().len(), 3, "{what}: then three short ones, that run at once");
-    engine.step(&mut |_| {});
+    (0..20).for_each(|_| engine.step(&mut |_| {}));
     (came, engine)
 }
 

@@ -43,8 +43,8 @@ use clap::{Parser, Subcommand};
 pub use inspect::Roofline;
 pub use options::Draft;
 pub use serving::{
-    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, PageCounts,
-    Simulated, SimulatedOptions, StepWork, TokenBytes,
+    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, CacheBytes,
+    PageCounts, Simulated, SimulatedOptions, StepWork, TokenBytes,
 };
 
 use tiny_llm_formats::{

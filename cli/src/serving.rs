@@ -3,13 +3,13 @@
 use anyhow::Result;
 use tiny_llm_formats::FinishReason;
 
-use super::Request;
+use super::{Draft, Request};
 
 /// The bytes of a token's text.
 pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
 
 /// How many at once.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct BatchOptions {
     /// Requests that are computed at once.
     pub max_batch: usize,
@@ -20,6 +20,8 @@ pub struct BatchOptions {
     pub pages: Option<usize>,
     /// Pages are remembered: a request begins with those that hold its prompt's beginning.
     pub share_prefixes: bool,
+    /// Who proposes tokens, if anybody does.
+    pub draft: Option<Draft>,
 }
 
 /// A request among others.
@@ -64,6 +66,21 @@ pub struct BatchCounts {
     pub rows: u64,
     /// Where keys and values lie in pages.
     pub pages: Option<PageCounts>,
+    /// What keys and values take.
+    pub cache: CacheBytes,
+    /// Where tokens are proposed: how many were accepted, and how many proposed.
+    pub drafts: Option<(u64, u64)>,
+}
+
+/// Bytes of keys and values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CacheBytes {
+    /// Of the positions that the requests have now, those that they share counted for each.
+    pub used: u64,
+    /// That are set aside for requests now: pages, or a whole context for each place.
+    pub held: u64,
+    /// Of the whole cache.
+    pub all: u64,
 }
 
 /// Who has which pages.

@@ -2,6 +2,7 @@
 
 use std::{
     ops::ControlFlow,
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -74,13 +75,17 @@ impl<E: Engine> Session<E> {
                     stop_tokens.push(id);
                 }
             }
-            check_draft::<E>(model, &tokenizer, engine.config().vocab_size)?;
+            if let Some(draft) = model.draft_model() {
+                check_draft::<E>(draft, &path, &tokenizer, engine.config().vocab_size)?;
+            }
             return Ok((Self { engine, tokenizer, stop_tokens, load }, Some(metadata)));
         }
         // The tokenizer first: if it is missing, that is soon said.
         let tokenizer = Tokenizer::from_folder(&path)?;
         let (engine, load) = timed::<E>(model)?;
-        check_draft::<E>(model, &tokenizer, engine.config().vocab_size)?;
+        if let Some(draft) = model.draft_model() {
+            check_draft::<E>(draft, &path, &tokenizer, engine.config().vocab_size)?;
+        }
         let stop_tokens = engine.config().eos_token_ids.clone();
         Ok((Self { engine, tokenizer, stop_tokens, load }, None))
     }
@@ -144,8 +149,12 @@ impl<E: Engine> Session<E> {
 }
 
 /// Whether the model that proposes tokens means by each of them what the model means.
-fn check_draft<E: Engine>(model: &ModelOption, own: &Tokenizer, vocabulary: usize) -> Result<()> {
-    let Some(path) = model.draft_model() else { return Ok(()) };
+pub(super) fn check_draft<E: Engine>(
+    path: &Path,
+    model: &Path,
+    own: &Tokenizer,
+    vocabulary: usize,
+) -> Result<()> {
     let other = if path.is_file() {
         Tokenizer::from_gguf(&E::inspect(path)?.0)?
     } else {
@@ -160,7 +169,7 @@ fn check_draft<E: Engine>(model: &ModelOption, own: &Tokenizer, vocabulary: usiz
             path.display(),
             String::from_utf8_lossy(&found),
             String::from_utf8_lossy(&expected),
-            model.path().display()
+            model.display()
         );
     }
     Ok(())

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The tests of one run.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Name, without its modules → whether it passed. Tests that are ignored, as on another kind of processor, are not
-    /// among them.
+    /// Name, without its modules → whether it passed. Tests that are ignored, as on another kind of
+    /// processor, are not among them.
     pub passed: BTreeMap<String, bool>,
     /// Names with more than one verdict: something other than the test runner wrote such a line.
     pub repeated: BTreeSet<String>,
@@ -134,8 +134,8 @@ test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
 
     #[test]
     fn tests_are_found_in_a_files_text() {
-        let text = "fn helper() {}\n#[test]\nfn task_2_b() {}\n    #[test]\n    fn task_1_a() {\n    \
-                    }\n#[test]\npub(super) fn task_2_a() {}\nfn task_x() {}\n// fn task_1_no() {}\n";
+        let text = "fn helper() {}\n#[test]\nfn task_2_b() {}\n    #[test]\n    fn task_1_a() {}\n\
+                    #[test]\npub(super) fn task_2_a() {}\nfn task_x() {}\n// fn task_1_no() {}\n";
         let found: Vec<&str> = tests_of_tasks(text).collect();
         assert_eq!(found, ["task_2_b", "task_1_a", "task_2_a"]);
         assert_eq!(

@@ -3,6 +3,8 @@
 
 use std::ops::Deref;
 
+#[cfg(any(target_arch = "x86_64", test))]
+use crate::amx::activations::Int8Tile;
 use crate::parallel::{Schedule, Team};
 
 /// Activations of which a row is made: as many as weights in the longest blocks.
@@ -45,6 +47,10 @@ pub struct Input {
     /// `[rows, groups]`, the same for kernels that multiply integers, as they were when the input
     /// was prepared last.
     pub int8: Vec<Int8Group>,
+    /// `[rows / 16, groups]`, the same once more for a matrix unit, if there is one and the
+    /// integers were made for its rung; empty otherwise.
+    #[cfg(any(target_arch = "x86_64", test))]
+    pub(crate) tiles: Vec<Int8Tile>,
 }
 
 /// An input that can be multiplied: as long as this is there, nobody writes into the input, so its
@@ -78,6 +84,8 @@ impl Input {
     pub fn resize(&mut self, rows: usize, cols: usize) {
         (self.rows, self.cols) = (rows, cols);
         self.values.resize(rows * cols, 0.0);
+        #[cfg(any(target_arch = "x86_64", test))]
+        self.tiles.clear();
     }
 
     /// Groups in a row.
@@ -114,10 +122,26 @@ impl Input {
     ) -> Prepared<'_> {
         let (cols, groups) = (self.cols, self.groups());
         self.int8.resize_with(self.rows * groups, Int8Group::default);
+        #[cfg(any(target_arch = "x86_64", test))]
+        self.tiles.clear();
         team.parallel_rows(&mut self.int8, groups, 1, |r, row| {
             quantize_activations(&self.values[r * cols..][..cols], per_scale, row);
         });
         self.with_int8(per_scale)
+    }
+
+    /// Lays the integers out for a matrix unit: what has written them says so again afterwards, by
+    /// [`Input::with_int8`].
+    #[cfg(any(target_arch = "x86_64", test))]
+    pub(crate) fn make_tiles<S: Schedule>(&mut self, team: &Team<S>) {
+        let (rows, groups) = (self.rows, self.groups());
+        self.tiles.resize_with(rows.div_ceil(16) * groups, Int8Tile::default);
+        team.parallel_rows(&mut self.tiles, groups, 1, |t, tiles| {
+            for (g, tile) in tiles.iter_mut().enumerate() {
+                let rows = 16 * t..rows.min(16 * (t + 1));
+                tile.fill(rows.map(|row| &self.int8[row * groups + g]));
+            }
+        });
     }
 
     /// For kernels that multiply f32.

@@ -12,6 +12,7 @@
 //! | `provided` | the one table: which kernel of this crate serves a rung, a format, a number of rows |
 //! | `fused`, `unpacked` | the same for the taught rungs' formats that no day teaches |
 //! | `avx2`, `avx512`, `neon` | the rungs with vector instructions |
+//! | `amx` | the rung with a matrix unit, for many rows of activations; it has a list of its own |
 //! | `loops`, `vector` | the small work between the matrices: norms, the gate, attention's tiles |
 //! | `sampling` | choosing a token without sorting the vocabulary |
 //!
@@ -42,6 +43,8 @@
 //! generic over it: [`parallel::Schedule`] for the way in which tiles are shared out, closures for
 //! the product of a block with activations and for the search of a scale.
 
+#[cfg(any(target_arch = "x86_64", test))]
+pub mod amx;
 #[cfg(target_arch = "x86_64")]
 pub mod avx2;
 #[cfg(target_arch = "x86_64")]

@@ -14,7 +14,7 @@ use crate::{
     rung::Rung,
 };
 #[cfg(target_arch = "x86_64")]
-use crate::{avx2, avx512};
+use crate::{amx, avx2, avx512};
 use tiny_llm_formats::gguf::TensorType;
 
 /// The kernel for a matrix of `tensor_type` and `rows` rows of activations, if this crate has one
@@ -26,6 +26,8 @@ pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel
         Rung::Avx2 => Some(avx2::kernel(tensor_type, rows)),
         #[cfg(target_arch = "x86_64")]
         Rung::Avx512Vnni => Some(avx512::kernel(tensor_type, rows)),
+        #[cfg(target_arch = "x86_64")]
+        Rung::Amx => Some(amx::kernel(tensor_type, rows)),
         #[cfg(target_arch = "aarch64")]
         Rung::Neon | Rung::NeonDot | Rung::NeonI8mm => neon::kernel(rung, tensor_type, rows),
         _ => None,
@@ -49,11 +51,14 @@ pub fn quantize<S: Schedule>(rung: Rung, team: &Team<S>, x: &mut Input, per_scal
             });
         }
         #[cfg(target_arch = "x86_64")]
-        Rung::Avx512Vnni => {
+        Rung::Avx512Vnni | Rung::Amx => {
             x.quantize_with(team, per_scale, |x, per_scale, groups| {
                 // SAFETY: the machine has the rung's instructions.
                 unsafe { avx512::quantize_activations(x, per_scale, groups) }
             });
+            if rung == Rung::Amx && x.rows >= amx::FROM {
+                x.make_tiles(team);
+            }
         }
         #[cfg(target_arch = "aarch64")]
         Rung::Neon | Rung::NeonDot | Rung::NeonI8mm => {

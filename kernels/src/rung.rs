@@ -18,6 +18,8 @@ pub enum Rung {
     Avx2,
     /// With 512-bit instructions and one for dot products of bytes (x86-64).
     Avx512Vnni,
+    /// With tiles, for many rows of activations (x86-64).
+    Amx,
     /// With 128-bit instructions (64-bit Arm).
     Neon,
     /// And one for dot products of bytes (64-bit Arm).
@@ -28,12 +30,13 @@ pub enum Rung {
 
 impl Rung {
     /// Every rung, on whatever machine.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Naive,
         Self::Fused,
         Self::Integer,
         Self::Avx2,
         Self::Avx512Vnni,
+        Self::Amx,
         Self::Neon,
         Self::NeonDot,
         Self::NeonI8mm,
@@ -59,6 +62,8 @@ impl Rung {
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512vnni")
             }
+            #[cfg(target_arch = "x86_64")]
+            Self::Amx => Self::Avx512Vnni.is_available() && crate::amx::state().is_ok(),
             #[cfg(target_arch = "aarch64")]
             Self::Neon => std::arch::is_aarch64_feature_detected!("neon"),
             #[cfg(target_arch = "aarch64")]
@@ -72,6 +77,17 @@ impl Rung {
             #[allow(unreachable_patterns, reason = "the other architecture's rungs")]
             _ => false,
         }
+    }
+
+    /// Why a rung is not available though the processor has it, in words: what a system keeps back.
+    #[must_use]
+    pub fn refused(self) -> Option<String> {
+        #[cfg(target_arch = "x86_64")]
+        if self == Self::Amx && Self::Avx512Vnni.is_available() {
+            use crate::amx::{Refusal, state};
+            return state().err().filter(|why| *why != Refusal::Absent).map(|why| why.to_string());
+        }
+        None
     }
 
     /// Every rung that this machine can run, slowest first.
@@ -112,6 +128,7 @@ impl Rung {
             Self::Integer => "integer",
             Self::Avx2 => "avx2",
             Self::Avx512Vnni => "avx512-vnni",
+            Self::Amx => "amx",
             Self::Neon => "neon",
             Self::NeonDot => "neon-dot",
             Self::NeonI8mm => "neon-i8mm",
@@ -126,6 +143,7 @@ impl Rung {
             Self::Integer => Self::Fused,
             Self::Avx2 | Self::Neon => Self::Integer,
             Self::Avx512Vnni => Self::Avx2,
+            Self::Amx => Self::Avx512Vnni,
             Self::NeonDot => Self::Neon,
             Self::NeonI8mm => Self::NeonDot,
         }

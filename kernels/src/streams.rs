@@ -14,18 +14,60 @@ pub(super) fn each_four(
     tile: &mut Tile<'_, f32>,
     mut dot: impl FnMut([&[u8]; STREAMS], usize) -> [f32; STREAMS],
 ) {
+    each_stretch(weight, tile, |rows, places, tile| {
+        for t in tile.rows() {
+            put(tile, t, places, dot(rows, t));
+        }
+    });
+}
+
+/// The same, where `several(rows, t)` multiplies them with `N` rows of the activations, from row `t`
+/// on, so that weights are unpacked once for all; `dot` takes those that are left.
+#[inline(always)]
+pub(super) fn each_four_by<const N: usize>(
+    weight: &Matrix,
+    tile: &mut Tile<'_, f32>,
+    mut several: impl FnMut([&[u8]; STREAMS], usize) -> [[f32; STREAMS]; N],
+    mut dot: impl FnMut([&[u8]; STREAMS], usize) -> [f32; STREAMS],
+) {
+    each_stretch(weight, tile, |rows, places, tile| {
+        let (mut t, end) = (tile.rows().start, tile.rows().end);
+        while t + N <= end {
+            for (i, sums) in several(rows, t).into_iter().enumerate() {
+                put(tile, t + i, places, sums);
+            }
+            t += N;
+        }
+        for t in t..end {
+            put(tile, t, places, dot(rows, t));
+        }
+    });
+}
+
+/// Calls `work` with each four rows of weights, and their columns in the tile.
+#[inline(always)]
+fn each_stretch(
+    weight: &Matrix,
+    tile: &mut Tile<'_, f32>,
+    mut work: impl FnMut([&[u8]; STREAMS], [usize; STREAMS], &mut Tile<'_, f32>),
+) {
     let (first, count) = (tile.cols().start, tile.cols().len());
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
     let per_stream = count.div_ceil(STREAMS);
     for i in 0..per_stream {
-        let row = |s: usize| (s * per_stream + i).min(count - 1);
-        let rows = std::array::from_fn(|s| &bytes[(first + row(s)) * row_bytes..][..row_bytes]);
-        for t in tile.rows() {
-            let sums = dot(rows, t);
-            let out = tile.row_mut(t);
-            for s in 0..STREAMS {
-                out[row(s)] = sums[s];
-            }
+        let (mut rows, mut places) = ([&bytes[..0]; STREAMS], [0; STREAMS]);
+        for s in 0..STREAMS {
+            places[s] = (s * per_stream + i).min(count - 1);
+            rows[s] = &bytes[(first + places[s]) * row_bytes..][..row_bytes];
         }
+        work(rows, places, tile);
+    }
+}
+
+#[inline(always)]
+fn put(tile: &mut Tile<'_, f32>, t: usize, places: [usize; STREAMS], sums: [f32; STREAMS]) {
+    let out = tile.row_mut(t);
+    for s in 0..STREAMS {
+        out[places[s]] = sums[s];
     }
 }

@@ -40,7 +40,7 @@ impl Unit {
             #[cfg(target_arch = "x86_64")]
             Rung::Avx2 => Self::Avx2,
             #[cfg(target_arch = "x86_64")]
-            Rung::Avx512Vnni => Self::Avx512,
+            Rung::Avx512Vnni | Rung::Amx => Self::Avx512,
             _ => Self::Plain,
         }
     }

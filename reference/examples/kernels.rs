@@ -47,6 +47,9 @@ fn main() {
             "\n{rung}, {threads} threads; the highest int8 rate is {:.0} GOP/s",
             peak(&team) / 1e9
         );
+        if let Some(rate) = peak_of_unit(&team) {
+            println!("the matrix unit's is {:.0} GOP/s", rate / 1e9);
+        }
         println!(
             "type       weights   decode GB/s of bandwidth (medians)  share     GOP/s, 8 \
              tokens        128 tokens        512 tokens"
@@ -212,6 +215,30 @@ fn peak(team: &Team) -> f64 {
     let _pass = team.enter();
     let best = (0..200).map(|_| time(run)).min().expect("some runs");
     (TURNS * 16 * 64 * 2 * team.threads()) as f64 / best.as_secs_f64()
+}
+
+/// The same of the matrix units, if there are any.
+#[cfg(target_arch = "x86_64")]
+fn peak_of_unit(team: &Team) -> Option<f64> {
+    const TURNS: usize = 20_000;
+    if !Rung::Amx.is_available() {
+        return None;
+    }
+    let threads = team.threads();
+    let mut operations = vec![0; threads];
+    let mut run = || {
+        team.parallel_tiles(&mut operations, threads, (1, 1), |tile| {
+            tile.row_mut(0)[0] = tiny_llm_kernels::amx::multiply_in_place(TURNS);
+        });
+    };
+    let _pass = team.enter();
+    let best = (0..200).map(|_| time(&mut run)).min().expect("some runs");
+    Some(operations.iter().sum::<usize>() as f64 / best.as_secs_f64())
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn peak_of_unit(_: &Team) -> Option<f64> {
+    None
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -19,9 +19,9 @@ use tiny_llm_cli::Draft;
 use tiny_llm_formats::FinishReason;
 
 /// The most tokens that are proposed for a pass.
-const MOST: usize = 8;
+pub(super) const MOST: usize = 8;
 /// The longest end of a text that is looked for further up.
-const LONGEST: usize = 4;
+pub(super) const LONGEST: usize = 4;
 /// What a further row of a pass is taken to cost where it is not measured.
 const ROW: f64 = 0.25;
 
@@ -99,7 +99,7 @@ impl Drafts {
     }
 }
 
-fn open(path: &Path, context: usize) -> Result<Model> {
+pub(super) fn open(path: &Path, context: usize) -> Result<Model> {
     if path.is_file() {
         load::load_gguf(&Gguf::open(path)?, context)
     } else {

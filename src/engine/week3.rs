@@ -2,21 +2,23 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use tiny_llm::{
     week1::sampling::SamplerOptions,
     week2::{
-        cache::{CacheShape, CacheType, DenseCache},
+        cache::{CacheShape, CacheType, DenseCache, KvCache},
         kernels::vector::TILE,
         model::Model,
-        plan::AttentionKind,
+        plan::{AttentionKind, Plan},
     },
     week3::{
+        ahead::{Ahead, Pricing},
         engine::{Engine, EngineOptions, Event},
         paged::PagedCache,
         parts::InParts,
         prefix_hash::hash_page,
         prompt_file::fingerprint,
+        propose::{LookupProposer, ModelProposer, Proposer},
         request::{Request, Sequence},
         scheduler::{Load, Scheduler},
         shared::SharedCache,
@@ -24,11 +26,12 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{
-    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, PageCounts,
-    Sampling, TokenBytes,
+    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, CacheBytes,
+    Draft, PageCounts, Sampling, TokenBytes,
 };
 
 use super::{
+    drafts,
     finite::explained,
     week2::Week2,
     written::{is_written, open_task_of_parts},
@@ -45,6 +48,9 @@ pub(crate) struct Week3 {
     path: PathBuf,
     /// The most pages in use after any step.
     most_used: usize,
+    /// Bytes of keys and values of a position.
+    position_bytes: u64,
+    drafts: bool,
     /// Of the requests that are over.
     records: Vec<Record>,
 }
@@ -79,6 +85,41 @@ macro_rules! of_any {
     };
 }
 
+impl AnyEngine {
+    /// The same with drafts, if somebody proposes them.
+    fn with_drafts(self, ahead: Option<Ahead>) -> Self {
+        let Some(ahead) = ahead else { return self };
+        match self {
+            Self::Dense(engine) => Self::Dense(engine.with_drafts(ahead)),
+            Self::Paged(engine) => Self::Paged(engine.with_drafts(ahead)),
+            Self::DenseInParts(engine) => Self::DenseInParts(engine.with_drafts(ahead)),
+            Self::PagedInParts(engine) => Self::PagedInParts(engine.with_drafts(ahead)),
+            Self::Shared(engine) => Self::Shared(engine.with_drafts(ahead)),
+            Self::SharedInParts(engine) => Self::SharedInParts(engine.with_drafts(ahead)),
+        }
+    }
+}
+
+/// Who proposes tokens for so many places.
+fn proposer(
+    draft: &Draft,
+    model: &Model,
+    plan: &Arc<Plan>,
+    (places, cache_type): (usize, CacheType),
+) -> Result<Box<dyn Proposer>> {
+    Ok(match draft {
+        Draft::Lookup => Box::new(LookupProposer { longest: drafts::LONGEST }),
+        Draft::Model(path) => {
+            let context = model.config.max_positions;
+            let smaller = Arc::new(drafts::open(path, context)?);
+            let (plan, vocabulary) = (Arc::clone(plan), model.config.vocab_size);
+            let proposer =
+                ModelProposer::new(smaller, plan, (places, context), cache_type, vocabulary);
+            Box::new(proposer.with_context(|| path.display().to_string())?)
+        }
+    })
+}
+
 impl Week3 {
     /// Of a model that week 2's engine has loaded.
     pub(crate) fn new(
@@ -109,7 +150,14 @@ impl Week3 {
                 ),
             });
         }
+        let position_bytes = cache_bytes(&model, 1, 1, cache_type).unwrap_or(0) as u64;
         let shape = shape(&model, options.max_batch, context);
+        let ahead = options.draft.as_ref().map(|draft| {
+            let proposer = proposer(draft, &model, &plan, (options.max_batch, cache_type))?;
+            let limits = (drafts::MOST, Pricing::Measured);
+            anyhow::Ok(Ahead::new(proposer, options.max_batch, limits))
+        });
+        let ahead = ahead.transpose()?;
         // What day 2 has not written is left out.
         let budget = match options.budget {
             Some(rows) => Some(rows).filter(|&rows| rows > 0),
@@ -153,7 +201,29 @@ impl Week3 {
                 }
             }
         };
-        Ok(Self { engine, path, most_used: 0, records: Vec::new() })
+        let drafts = ahead.is_some();
+        let engine = engine.with_drafts(ahead);
+        Ok(Self { engine, path, most_used: 0, position_bytes, drafts, records: Vec::new() })
+    }
+
+    /// What keys and values take.
+    fn cache_bytes(&self, pages: Option<PageCounts>) -> CacheBytes {
+        let running = of_any!(&self.engine, engine => engine.running());
+        let computed: usize = running.iter().map(|sequence| sequence.num_computed).sum();
+        let positions = |n: usize| n as u64 * self.position_bytes;
+        let used = positions(computed);
+        match pages {
+            Some(PageCounts { pages, page_len, used: taken, .. }) => CacheBytes {
+                used,
+                held: positions(taken * page_len),
+                all: positions(pages * page_len),
+            },
+            None => {
+                let shape = of_any!(&self.engine, engine => engine.cache().shape());
+                let all = positions(shape.sequences * shape.capacity);
+                CacheBytes { used, held: all, all }
+            }
+        }
     }
 
     /// Who has which pages, if there are pages.
@@ -266,7 +336,15 @@ impl Batch for Week3 {
 
     fn counts(&self) -> BatchCounts {
         let counts = of_any!(&self.engine, engine => engine.counts());
-        BatchCounts { steps: counts.steps, rows: counts.rows, pages: self.pages() }
+        let pages = self.pages();
+        let drafted = of_any!(&self.engine, engine => engine.drafted());
+        BatchCounts {
+            steps: counts.steps,
+            rows: counts.rows,
+            pages,
+            cache: self.cache_bytes(pages),
+            drafts: self.drafts.then_some((drafted.accepted, drafted.drafted)),
+        }
     }
 
     fn waits(&mut self) -> Option<BatchWaits> {

@@ -151,7 +151,13 @@ pub(crate) fn described(choice: &Choice, types: &[TensorType]) -> String {
         let whose = if cfg!(feature = "reference") { String::new() } else { whose(*rung, types) };
         format!("{rung} kernels{of}{whose}")
     };
-    rungs.iter().map(one).collect::<Vec<_>>().join(", ")
+    let described = rungs.iter().map(one).collect::<Vec<_>>().join(", ");
+    match Rung::Amx.refused() {
+        Some(why) if rungs.iter().any(|(rung, _)| *rung == Rung::Amx.below()) => {
+            format!("{described} (no {}: {why})", Rung::Amx)
+        }
+        _ => described,
+    }
 }
 
 /// In brackets: which of them the learner has written.

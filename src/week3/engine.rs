@@ -5,15 +5,17 @@ use std::{collections::VecDeque, sync::Arc};
 use anyhow::{Result, ensure};
 
 use super::{
+    ahead::{Ahead, Drafted},
     pass::{ModelPass, Pass},
     request::{Phase, Request, RequestId, Sequence},
     room::EngineCache,
+    sampler::check_sampling,
     scheduler::{Load, Scheduler},
     slots::Slots,
     timeline::{Moment, Record},
 };
 use crate::{
-    week1::{generate::FinishReason, sampling::SamplerOptions},
+    week1::generate::FinishReason,
     week2::{cache::DenseCache, model::Model, plan::Plan, rows::Row},
 };
 
@@ -91,6 +93,8 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     /// Of requests that are over; `None` if none are kept.
     records: Option<Vec<(RequestId, Record)>>,
     rows: Vec<Row>,
+    /// Who proposes tokens, if anybody does.
+    ahead: Option<Ahead>,
     /// A token's bytes, in which stop texts are looked for.
     token_bytes: TokenBytes,
 }
@@ -134,10 +138,25 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             shares: Vec::with_capacity(shape.sequences),
             records: options.records.then(Vec::new),
             rows: Vec::new(),
+            ahead: None,
             pass,
             cache,
             token_bytes,
         }
+    }
+
+    /// The same with drafts: requests that decode have several rows in a step where that pays. A
+    /// token is chosen as it would be without them, from the same logits and with the same draws; a
+    /// draft stays where it is that token. So no answer changes.
+    #[must_use]
+    pub fn with_drafts(self, ahead: Ahead) -> Self {
+        Self { ahead: Some(ahead), ..self }
+    }
+
+    /// What became of drafts.
+    #[must_use]
+    pub fn drafted(&self) -> Drafted {
+        self.ahead.as_ref().map(Ahead::counts).unwrap_or_default()
     }
 
     /// Takes a request, to be computed from the next step on in which there is a place.
@@ -243,15 +262,17 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
         self.record_ends();
         self.retire(on_event);
-        let before = self.running.len();
         self.admit();
-        self.attach(before);
         self.record_admissions();
         self.share();
+        self.propose();
         self.reserve();
         self.rows.clear();
-        for (sequence, &rows) in self.running.iter().zip(&self.shares) {
+        for (i, (sequence, &rows)) in self.running.iter().zip(&self.shares).enumerate() {
             append_rows(sequence, rows, &mut self.rows);
+            if let Some(ahead) = &self.ahead {
+                ahead.append_rows(i, sequence, &mut self.rows);
+            }
         }
         if self.rows.is_empty() {
             return;
@@ -260,6 +281,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.counts.rows += self.rows.len() as u64;
         self.counts.most_rows = self.counts.most_rows.max(self.rows.len());
         self.pass.run(&self.rows, &mut self.cache);
+        if let Some(ahead) = &mut self.ahead {
+            ahead.passed(self.rows.len());
+        }
         for (sequence, &rows) in self.running.iter().zip(&self.shares) {
             let slot = sequence.slot.expect("a request that runs has a place");
             self.cache.remember(slot, &sequence.tokens[..sequence.num_computed + rows]);
@@ -269,20 +293,45 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.retire(on_event);
     }
 
-    /// Gives those that have just been let in, from the running request `first` on, what the cache
-    /// remembers of their tokens.
-    fn attach(&mut self, first: usize) {
-        for sequence in self.running.iter_mut().skip(first) {
+    /// Gives every request that is about to get its first rows what the cache remembers of its tokens.
+    /// Not earlier: by then, who is before it in the queue may have computed the same beginning.
+    /// Returns whether something was found; requests before `tried` have been looked at.
+    fn attach(&mut self, tried: &mut usize) -> bool {
+        let mut any = false;
+        let shares = self.running.iter_mut().zip(&self.shares).enumerate();
+        for (i, (sequence, &rows)) in shares.skip(*tried) {
+            if rows == 0 || sequence.num_computed > 0 {
+                continue;
+            }
+            *tried = i + 1;
             let slot = sequence.slot.expect("a request that runs has a place");
             let found = self.cache.attach_prefix(slot, &sequence.tokens);
-            sequence.num_computed += found;
+            sequence.num_computed = found;
             self.attached += found as u64;
+            any |= found > 0;
         }
+        any
     }
 
     /// How many rows each running request has in this step: its share of the budget, or all that it
     /// has left.
     fn share(&mut self) {
+        let mut tried = 0;
+        loop {
+            self.share_what_is_left();
+            // Who has found something needs fewer rows, so that others get more.
+            if !self.attach(&mut tried) {
+                break;
+            }
+        }
+        if self.scheduler.is_some() {
+            for (sequence, &rows) in self.running.iter_mut().zip(&self.shares) {
+                sequence.waited = if rows == 0 { sequence.waited + 1 } else { 0 };
+            }
+        }
+    }
+
+    fn share_what_is_left(&mut self) {
         let Some(scheduler) = &self.scheduler else {
             self.shares.clear();
             self.shares.extend(self.running.iter().map(Sequence::num_left));
@@ -295,20 +344,34 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             waited: sequence.waited,
         }));
         scheduler.shares(&self.loads, &mut self.shares);
-        for (sequence, &rows) in self.running.iter_mut().zip(&self.shares) {
-            sequence.waited = if rows == 0 { sequence.waited + 1 } else { 0 };
-        }
+    }
+
+    /// Drafts, in the rows that the budget has left.
+    fn propose(&mut self) {
+        let Some(ahead) = &mut self.ahead else { return };
+        let taken: usize = self.shares.iter().sum();
+        let budget = self.scheduler.as_ref().map_or(usize::MAX, |scheduler| scheduler.budget);
+        ahead.propose(&self.running, &self.shares, budget.saturating_sub(taken));
+    }
+
+    /// How many drafts the running request `i` has.
+    fn num_drafts(&self, i: usize) -> usize {
+        self.ahead.as_ref().map_or(0, |ahead| ahead.drafts(i).len())
     }
 
     /// Makes room in the cache for what the step will write, for the oldest request first. Where there
-    /// is none, the youngest has to give its place back, until there is.
+    /// is none, drafts are left out first; then the youngest has to give its place back, until there is.
     fn reserve(&mut self) {
         let mut ready = 0;
         while ready < self.running.len() {
             let (sequence, rows) = (&self.running[ready], self.shares[ready]);
             let slot = sequence.slot.expect("a request that runs has a place");
-            if self.cache.reserve(slot, sequence.num_computed + rows) {
+            let drafts = self.num_drafts(ready);
+            if self.cache.reserve(slot, sequence.num_computed + rows + drafts) {
                 ready += 1;
+                continue;
+            }
+            if self.ahead.as_mut().is_some_and(|ahead| ahead.drop_drafts(ready)) {
                 continue;
             }
             let (id, before) = (sequence.id, self.running.len());
@@ -329,28 +392,48 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         todo!("week3-day3 task 4: Engine::preempt")
     }
 
-    /// Chooses a token for every request of which all tokens so far have been computed.
+    /// Chooses a token for every request of which all tokens so far have been computed; and another
+    /// one for each draft that is the token chosen before it, because then the draft's row has computed
+    /// what follows it.
     fn choose(&mut self, on_event: &mut dyn FnMut(Event)) {
         let now = self.now();
         let mut logits = self.pass.logits().chunks_exact(self.pass.vocab_size());
-        for (sequence, &rows) in self.running.iter_mut().zip(&self.shares) {
+        for (i, (sequence, &rows)) in self.running.iter_mut().zip(&self.shares).enumerate() {
             if rows == 0 || !sequence.computed(rows) {
                 continue;
             }
-            let logits = logits.next().expect("logits of every last row");
-            if !logits.iter().all(|x| x.is_finite()) {
-                self.broken = true;
-                sequence.cancel();
-                continue;
-            }
-            let token = sequence.sampler.choose(logits, &sequence.tokens);
-            let texts = &mut sequence.stop_texts;
-            let completes = !texts.is_empty() && texts.push(&(self.token_bytes)(token));
-            if sequence.accept(token, completes) {
-                if let Some(record) = &mut sequence.record {
-                    record.token(now);
+            let drafts = self.ahead.as_ref().map_or(&[][..], |ahead| ahead.drafts(i));
+            let mut accepted = 0;
+            let mut logits = logits.by_ref().take(1 + drafts.len());
+            for logits in logits.by_ref() {
+                if !logits.iter().all(|x| x.is_finite()) {
+                    self.broken = true;
+                    sequence.cancel();
+                    break;
                 }
-                on_event(Event::Token { id: sequence.id, token });
+                let token = sequence.sampler.choose(logits, &sequence.tokens);
+                let texts = &mut sequence.stop_texts;
+                let completes = !texts.is_empty() && texts.push(&(self.token_bytes)(token));
+                if sequence.accept(token, completes) {
+                    if let Some(record) = &mut sequence.record {
+                        record.token(now);
+                    }
+                    on_event(Event::Token { id: sequence.id, token });
+                }
+                let goes_on = sequence.finished().is_none();
+                if !goes_on || drafts.get(accepted) != Some(&token) {
+                    break;
+                }
+                accepted += 1;
+                sequence.computed(1);
+            }
+            // Whoever comes next has logits of its own.
+            logits.for_each(drop);
+            if let Some(ahead) = &mut self.ahead {
+                let slot = sequence.slot.expect("a request that runs has a place");
+                if ahead.observe(i, slot, accepted) {
+                    self.cache.truncate(slot, sequence.num_computed);
+                }
             }
         }
     }
@@ -400,19 +483,4 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
 /// If the request has no place in the cache, or fewer tokens are left.
 pub fn append_rows(sequence: &Sequence, rows: usize, out: &mut Vec<Row>) {
     todo!("week3-day1 task 4: append_rows")
-}
-
-/// Whether a sampler can do what is asked.
-fn check_sampling(options: &SamplerOptions) -> Result<()> {
-    let SamplerOptions { temperature, top_p, min_p, repetition_penalty, .. } = *options;
-    let checks = [
-        ("temperature", temperature, temperature >= 0.0, "a number from 0 on"),
-        ("top_p", top_p, top_p > 0.0 && top_p <= 1.0, "a number above 0 and at most 1"),
-        ("min_p", min_p, (0.0..=1.0).contains(&min_p), "a number from 0 to 1"),
-        ("repetition_penalty", repetition_penalty, repetition_penalty > 0.0, "a number above 0"),
-    ];
-    for (name, value, valid, expected) in checks {
-        ensure!(value.is_finite() && valid, "{name}: found {value}, expected {expected}");
-    }
-    Ok(())
 }

@@ -7,6 +7,7 @@
 //! (how tokens are chosen).
 
 pub mod accept;
+pub mod ahead;
 pub mod draft_length;
 pub mod drafter;
 pub mod engine;
@@ -19,6 +20,7 @@ pub mod pool;
 pub mod prefix_hash;
 pub mod prefix_index;
 pub mod prompt_file;
+pub mod propose;
 pub mod reader;
 pub mod request;
 pub mod room;
@@ -28,4 +30,5 @@ pub mod shared;
 pub mod slots;
 pub mod speculate;
 pub mod stop;
+pub mod tempo;
 pub mod timeline;

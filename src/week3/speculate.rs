@@ -125,6 +125,12 @@ impl<D: Drafter> Speculation<D> {
             let room = if none { 1 } else { room };
             let (drafted, start) = (self.counts.drafted, Instant::now());
             self.step(session, &mut text, (room, chunk), sampling, rng)?;
+            let new = text.len() - known;
+            assert!(
+                (1..=room).contains(&new),
+                "`step` appended {new} tokens, where there was room for {room}: drafts and the token \
+                 behind them are at most `room` together"
+            );
             if let Some(mut pace) = measured {
                 let drafts = self.counts.drafted - drafted;
                 pace.observe(drafts as usize, start.elapsed().as_secs_f64());

@@ -68,6 +68,44 @@ fn a_seed_gives_the_same_table() {
     assert_ne!(with("1"), with("2"));
 }
 
+/// The model itself serves the load: as many tokens as the simulation says, in as many rows where
+/// everybody comes at once.
+#[test]
+fn the_model_itself_beside_the_simulation() {
+    if cfg!(not(feature = "reference")) {
+        return;
+    }
+    let trace = std::env::temp_dir().join(format!("tiny-llm-trace-{}.jsonl", std::process::id()));
+    let line = r#"{"prompt_tokens": 40, "max_tokens": 5}"#;
+    let story = r#"{"time": 0.0, "prompt": "Once upon a time", "max_tokens": 9}"#;
+    std::fs::write(&trace, format!("{line}\n\n{line}\n{story}\n")).expect("a file");
+    let file = trace.to_str().expect("a path");
+    let rows = simulated(&["--real", "--trace", file, "--max-batch", "2", "--budget", "16"]);
+    let [real, simulated_one] = &rows[..] else { panic!("two rows: {rows:?}") };
+    assert_eq!(
+        (real["engine"].as_str(), simulated_one["engine"].as_str()),
+        (Some("real"), Some("simulated"))
+    );
+    for field in ["new_tokens", "prompt_tokens", "steps", "rows_a_step", "most_pages"] {
+        assert_eq!(real[field], simulated_one[field], "{field}");
+    }
+    assert_eq!(number(real, "new_tokens"), 19.0);
+    // Less than a page for each: 32 positions, in five layers two heads of 64, f16, keys and values.
+    let page = 32.0 * 5.0 * 2.0 * 64.0 * 2.0 * 2.0;
+    assert!(number(real, "cache_bytes_beyond_for_each") < page, "{real}");
+    let alone = ["simulate", "--real-only", "--json", "--trace", file, "--draft", "lookup"];
+    let dense = ["--pages", "0", "--static-batches", "--max-batch", "2"];
+    let said = run(&[&alone[..], &dense[..]].concat()).succeeds("real alone");
+    let row: Json = said.stdout.trim().parse().expect("one JSON object");
+    assert_eq!(number(&row, "new_tokens"), 19.0);
+    assert!(row["drafts"].as_u64().is_some(), "{row}");
+    std::fs::write(&trace, "{\"max_tokens\": 3}").expect("a file");
+    let said = run(&alone);
+    assert_eq!(said.code, 1, "{}", said.stderr);
+    assert!(said.stderr.contains(":1: \"prompt_tokens\""), "{}", said.stderr);
+    let _ = std::fs::remove_file(&trace);
+}
+
 #[test]
 fn wrong_options_are_named() {
     for (options, words) in [

@@ -6,7 +6,7 @@
 
 #![allow(dead_code, reason = "two days' tests have this module, and use a part of it")]
 
-use tiny_llm::week2::input::{BLOCK, GROUP, Int8Group, SUM};
+use tiny_llm::week2::input::{BLOCK, GROUP, Input, Int8Group, SUM};
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_harness::fixtures::random;
 
@@ -19,6 +19,16 @@ pub(crate) fn groups(values: &[f32], scales: &[f32]) -> Vec<Int8Group> {
         Int8Group { values, sums, scales: scales.try_into().expect("eight scales") }
     };
     values.chunks_exact(GROUP).zip(scales.chunks_exact(GROUP / BLOCK)).map(group).collect()
+}
+
+/// Rows of activations whose integers are these. The f32 values, which none of this is about, are
+/// no numbers.
+pub(crate) fn input(rows: usize, cols: usize, int8: Vec<Int8Group>) -> Input {
+    let mut input = Input::default();
+    input.resize(rows, cols);
+    input.values.fill(f32::NAN);
+    input.int8 = int8;
+    input
 }
 
 fn columns(tensor_type: TensorType, row: &[u8]) -> usize {

@@ -2,7 +2,10 @@
 
 use ndarray::{Array2, Axis};
 use tiny_llm::week1::model::Embedding;
-use tiny_llm_formats::{Tensor, tensor::tensor};
+use tiny_llm_formats::{
+    Tensor,
+    tensor::{reshape, tensor},
+};
 use tiny_llm_harness::{
     check::{self, assert_any_layout, assert_panics},
     fixtures::random,
@@ -41,6 +44,18 @@ fn task_1_in_any_layout() {
         Embedding { weight: weight.clone() }.forward(&tokens)
     });
     assert_any_layout("as_output", &random(62, &[2, 3, 4]), 1e-5, |x| embedding.as_output(x));
+    assert_any_layout("as_output with a table", &embedding.weight, 1e-5, |weight| {
+        Embedding { weight: weight.clone() }.as_output(&random(62, &[3, 4]))
+    });
+    let rows = embedding.as_output(&random(63, &[6, 4]));
+    for lead in [&[6][..], &[2, 3], &[1, 2, 3], &[3, 1, 2, 1]] {
+        let x = reshape(&random(63, &[6, 4]), &[lead, &[4]].concat());
+        let what = format!("as_output of x {:?}", x.shape());
+        let found = check::assert_accepts(&what, || embedding.as_output(&x));
+        let expected = reshape(&rows, &[lead, &[5]].concat());
+        let property = "x [..., E] gives logits [..., V], each row by itself";
+        check::assert_agrees(&what, &found, &expected, 1e-5, property);
+    }
 }
 
 #[test]

@@ -113,6 +113,33 @@ fn check_without_layers(output: &str, with_head: bool) {
     }
 }
 
+/// A long text, a short one, and the first again: nothing of a call is left in the next.
+#[test]
+fn task_3_texts_of_other_lengths_one_after_the_other() {
+    let fixtures = fixtures();
+    let model = model(&fixtures.case("task_3_decoder/qwen3"));
+    let long = Array2::from_shape_fn((2, 9), |(b, l)| (b * 5 + l * 3) as u32);
+    let short = long.slice(ndarray::s![.., ..4]).to_owned();
+    resting_on(&of_a_decoder(), || {
+        let first = model.forward(&long);
+        let found = model.forward(&short);
+        check::assert_agrees(
+            "logits of the first four tokens, after a call with nine, compared with theirs among nine",
+            &found,
+            &first.slice_axis(Axis(1), (..4).into()).to_owned(),
+            1e-4,
+            "a text's logits do not depend on what was computed before, nor on later tokens",
+        );
+        check::assert_agrees(
+            "logits of the nine tokens again, after four",
+            &model.forward(&long),
+            &first,
+            0.0,
+            "the same tokens give the same logits",
+        );
+    });
+}
+
 #[test]
 fn task_3_tokens_in_any_layout() {
     let fixtures = fixtures();

@@ -375,6 +375,40 @@ fn task_6_sampler_follows_the_distribution() {
     }
 }
 
+/// Of very many tokens, all equally probable, the number's every digit counts.
+#[test]
+fn task_6_sampler_uses_the_whole_number() {
+    let vocabulary = 1 << 18;
+    let logits = vec![0.5; vocabulary];
+    let token = |number: f64| (number * vocabulary as f64) as u32;
+    let mut rng = Rng::new(1);
+    for _ in 0..3 {
+        // One at the edge of two tokens, so that it is the other's if it is rounded to f32.
+        let mut before = rng.clone();
+        let mut number = rng.uniform();
+        let mut drawn = 1;
+        while token(number) == token(f64::from(number as f32)) {
+            drawn += 1;
+            assert!(
+                drawn < 10_000,
+                "10,000 numbers of `uniform`, and each is at the same of 2^18 places if it is rounded \
+                 to f32: the upper 53 bits are more than an f32 holds"
+            );
+            before = rng.clone();
+            number = rng.uniform();
+        }
+        let mut sampler = Sampler { options: SamplerOptions::default(), rng: before };
+        let found = sampler.choose(&logits, &[]);
+        assert!(
+            found == token(number),
+            "choose among 2^18 equally probable tokens by the number {number:?}: found {found}, \
+             expected {}, as that number times 2^18 is {:?}; rounded to f32 it would be another",
+            token(number),
+            number * vocabulary as f64
+        );
+    }
+}
+
 #[test]
 fn task_6_sampler_uses_one_number_per_token() {
     let logits = [0.5, 0.0, -0.5, 1.0];

@@ -7,7 +7,10 @@ use tiny_llm::week2::{
     rows::{Queries, Row},
 };
 use tiny_llm_formats::{Tensor, tensor::tensor};
-use tiny_llm_harness::fixtures::random;
+use tiny_llm_harness::{
+    check::{assert_accepts, assert_agrees},
+    fixtures::random,
+};
 
 use super::{
     attention_over, by_definition::by_definition, check_attention, check_run, cut, fixtures, plan,
@@ -148,6 +151,59 @@ fn task_2_heads_far_apart() {
             "two heads with the queries {q:?} over the keys {keys:?} and values {values:?}: found {out:?}, expected {expected:?}\n  each head has a softmax of its own: neither the largest score nor the total of another may enter it"
         );
     }
+}
+
+/// Scores around 100 in one head, around −100 in the other: nothing of a head is left in the next.
+#[test]
+fn task_2_heads_far_from_each_other() {
+    let (keys, values) = ([1.0, 1.01, 0.99], [3.0, 5.0, 7.0]);
+    let attend = |q: &[f32]| {
+        let runs = cut(Cells::F32(&keys), Cells::F32(&values), 1, &[2, 1]);
+        let mut out = vec![7.0; q.len()];
+        attend_two_pass(q, || runs.iter().copied(), 1, 1.0, &mut out);
+        out
+    };
+    for q in [[100.0, -100.0, 0.0], [-100.0, 0.0, 100.0], [0.0, 100.0, -100.0]] {
+        let found = attend(&q);
+        let alone: Vec<f32> = q.iter().flat_map(|&q| attend(&[q])).collect();
+        assert_agrees(
+            &format!("three heads with queries {q:?} in one call, compared with each alone"),
+            &tensor(&[3], found),
+            &tensor(&[3], alone),
+            1e-5,
+            "each head has a maximum, a total and a sum of its own",
+        );
+    }
+}
+
+/// What a row sees need not begin at position 0: a window looks at the last positions alone.
+#[test]
+fn task_2_runs_that_begin_later() {
+    let (keys, values) = (values_of(1), values_of(2));
+    let q = values_of(3);
+    let attend = |start: usize| {
+        let mut runs = cut(Cells::F32(&keys), Cells::F32(&values), 8, &[5, 3, 4]);
+        runs.iter_mut().for_each(|run| run.start += start);
+        let mut out = vec![7.0; 16];
+        let call = format!("attention over runs whose first position is {start}");
+        assert_accepts(&call, || {
+            attend_two_pass(&q[..16], || runs.iter().copied(), 8, 0.5, &mut out);
+        });
+        tensor(&[2, 8], out)
+    };
+    for start in [1, 40, 4000] {
+        assert_agrees(
+            &format!("attention over twelve positions from {start} on, compared with 0 to 11"),
+            &attend(start),
+            &attend(0),
+            1e-6,
+            "what runs hold counts, whatever the number of their first position",
+        );
+    }
+}
+
+fn values_of(seed: u64) -> Vec<f32> {
+    random(seed, &[12, 8]).iter().copied().collect()
 }
 
 #[test]

@@ -184,9 +184,10 @@ fn task_4_feed_refuses_and_goes_on() {
         "token 37 of a vocabulary of 37: {error:?} does not name it and the last that there is"
     );
     assert_eq!(
-        session.cache().len(0),
-        4,
-        "chunks of two, and a bad token in the third: positions in the cache"
+        (session.cache().len(0), session.tokens()),
+        (4, &tokens[..4]),
+        "chunks of two, and a bad token in the third: positions in the cache, and the session's \
+         tokens, which end before that chunk"
     );
     feed(
         &mut session,
@@ -202,7 +203,35 @@ fn task_4_feed_refuses_and_goes_on() {
         error.contains('8'),
         "a ninth token in a context of eight: {error:?} does not say how many there are"
     );
-    assert_eq!(session.cache().len(0), 8, "after a refused ninth token: positions in the cache");
+    assert_eq!(
+        (session.cache().len(0), session.tokens()),
+        (8, &tokens[..]),
+        "after a refused ninth token: positions in the cache, and the session's tokens"
+    );
+    // Whatever the chunk, of which 0 counts as 1.
+    for (chunk, kept) in [(0, 3), (1, 3), (2, 2), (3, 3), (4, 0), (64, 0)] {
+        session.clear();
+        let call = format!("feed of three good tokens and a bad one, in chunks of {chunk}");
+        let bad = [tokens[0], tokens[1], tokens[2], 37];
+        let refused = check::assert_accepts(&call, || session.feed(&bad, chunk).is_err());
+        assert_eq!(
+            (refused, session.cache().len(0), session.tokens()),
+            (true, kept, &tokens[..kept]),
+            "{call} (0 counts as 1): whether it is an error, positions in the cache, the session's \
+             tokens: it ends before the chunk that cannot run"
+        );
+        let call = format!("{call}, then those that are missing");
+        feed(&mut session, &tokens[kept..], 3, &case, "logits_a", 7, &call);
+    }
+    session.clear();
+    let nine = [&tokens[..], &[1]].concat();
+    let refused = session.feed(&nine, 8).is_err();
+    assert_eq!(
+        (refused, session.cache().len(0), session.tokens()),
+        (true, 8, &tokens[..]),
+        "nine tokens in chunks of eight and a context of eight: whether it is an error, positions in \
+         the cache, the session's tokens"
+    );
 }
 
 /// What came of a generation.

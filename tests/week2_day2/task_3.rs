@@ -259,6 +259,10 @@ fn task_3_places_are_checked() {
     says(&[info("a", 0, 40), info("b.weight", 33, 4)], &["b.weight", "33", "32"]);
     says(&[info("a", 0, 68), info("b.weight", 64, 40)], &["b.weight", "64"]);
     says(&[info("a", 0, 68), info("b.weight", 192, 40)], &["b.weight", "192"]);
+    // A name with a line break, misplaced in each of the three ways.
+    says(&[info("b\nc", 33, 4)], &["33"]);
+    says(&[info("a", 0, 68), info("b\nc", 64, 40)], &["64"]);
+    says(&[info("b\nc", 192, 40)], &["192"]);
 }
 
 /// Reads a whole file. While task 3 is open this says so, whatever is open elsewhere.

@@ -6,7 +6,7 @@ use tiny_llm::week2::recipe::{
 };
 use tiny_llm_formats::{Tensor, config::ModelConfig, gguf::TensorType, tensor::tensor};
 use tiny_llm_harness::{
-    check::{assert_answer, assert_panics},
+    check::{assert_accepts, assert_answer, assert_panics},
     fixtures::Fixtures,
 };
 
@@ -233,6 +233,32 @@ fn task_5_row_order_with_as_many_key_heads() {
             found.as_ref() == Some(&expected),
             "the order of rows of {name}, with 6 query and 6 key heads of 8: found {found:?}, expected {expected:?}: queries and keys turn in every layer, with groups and without"
         );
+    }
+}
+
+/// A head's size is what the configuration says; it need not be E / H_q (Mistral Nemo and Qwen3).
+#[test]
+fn task_5_row_order_of_heads_of_any_size() {
+    for (hidden_size, head_dim) in [(120, 8), (48, 16), (6, 4), (50, 8)] {
+        let mut config = config("llama");
+        (config.hidden_size, config.head_dim) = (hidden_size, head_dim);
+        for (name, heads) in [("attn_q", 6), ("attn_k", 2)] {
+            let half = head_dim / 2;
+            let expected: Vec<usize> = (0..heads * head_dim)
+                .map(|row| (row / head_dim * head_dim) + row % 2 * half + row % head_dim / 2)
+                .collect();
+            let call = format!(
+                "row_order of blk.0.{name}.weight, {heads} heads of {head_dim}, hidden size \
+                 {hidden_size}"
+            );
+            let found =
+                assert_accepts(&call, || row_order(&config, &format!("blk.0.{name}.weight")));
+            assert!(
+                found.as_ref() == Some(&expected),
+                "{call}: found {found:?}, expected {expected:?}: a head has head_dim rows, whatever \
+                 the hidden size"
+            );
+        }
     }
 }
 

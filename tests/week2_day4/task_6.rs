@@ -134,6 +134,51 @@ fn task_6_lay_out_refuses_what_cannot_be() {
 }
 
 #[test]
+fn task_6_lay_out_names_what_it_refuses() {
+    check_lay_out();
+    let tensor =
+        |name: &str, shape: &[usize], tensor_type| (name.to_owned(), shape.to_vec(), tensor_type);
+    for (why, tensors, name) in [
+        // As many weights as a block has, or several, but no row is whole.
+        ("rows of 16", vec![tensor("half", &[2, 16], TensorType::Q8_0)], "half"),
+        ("rows of 40", vec![tensor("odd", &[4, 40], TensorType::Q4_0)], "odd"),
+        ("rows of 128", vec![tensor("short", &[2, 128], TensorType::Q4_K)], "short"),
+        ("no axes", vec![tensor("point", &[], TensorType::F32)], "point"),
+        (
+            "a size beyond all numbers",
+            vec![tensor("vast", &[usize::MAX / 2, 4], TensorType::F32)],
+            "vast",
+        ),
+        (
+            "a place beyond all numbers",
+            vec![
+                tensor("first", &[usize::MAX / 4], TensorType::F32),
+                tensor("second", &[1], TensorType::F32),
+            ],
+            "second",
+        ),
+        (
+            "an end beyond all numbers",
+            vec![
+                tensor("first", &[usize::MAX / 8], TensorType::F32),
+                tensor("second", &[usize::MAX / 8], TensorType::F32),
+                tensor("third", &[64], TensorType::F32),
+            ],
+            "third",
+        ),
+    ] {
+        let call = format!("lay_out of a table with {why}, in tensor {name}");
+        match assert_accepts(&call, || lay_out(&tensors, 32)) {
+            Ok(table) => panic!("{call}: expected an error, found {table:?}"),
+            Err(error) => {
+                let text = error.to_string();
+                assert!(text.contains(name), "{call}: the message must name the tensor: {text}");
+            }
+        }
+    }
+}
+
+#[test]
 fn task_6_head_of_a_file() {
     check_values();
     check_lay_out();

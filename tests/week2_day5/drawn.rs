@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use tiny_llm::week2::{
-    input::{BLOCK, GROUP, Input, Int8Group, SUM, quantize_activations},
+    input::{BLOCK, GROUP, Int8Group, SUM, quantize_activations},
     kernels::{
         fused, integer,
         unpacked::{Unpacked, dot_unpacked, matrix_matrix, matrix_vector},
@@ -16,7 +16,7 @@ use tiny_llm_harness::{check::assert_accepts, fixtures::random};
 
 use super::{
     bytes, columns, fixtures, groups, numbers,
-    products::{check_activations, check_activations_f32, check_parts},
+    products::{check_activations, check_activations_f32, check_parts, input},
     used,
 };
 
@@ -223,7 +223,7 @@ fn task_4_matrices_of_any_width_in_turn() {
         let int8: Vec<Int8Group> = (0..tokens)
             .flat_map(|t| groups(&vec![(t + 1) as f32; n * GROUP], &vec![1.0; n * GROUP / BLOCK]))
             .collect();
-        let x = Input { rows: tokens, cols, values: vec![f32::NAN; tokens * cols], int8 };
+        let x = input(tokens, cols, int8);
         // Every group of a row stands for its number.
         let number = |bytes: &[u8]| f32::from(bytes[0]) + 1.0;
         let expected: Vec<f32> = (0..tokens * rows)

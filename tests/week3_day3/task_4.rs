@@ -10,12 +10,13 @@ use tiny_llm::{
     week3::{
         engine::{Engine, EngineOptions, Event},
         paged::PagedCache,
+        request::RequestId,
     },
 };
 use tiny_llm_harness::check::{Part, assert_accepts, assert_answer, resting_on};
 
 use super::{
-    POOL, model, plan, requests, run, shape_of,
+    POOL, model, plan, requests, run, run_with, shape_of,
     task_2::{
         task_2_pages_that_are_given_back, task_2_reserve_takes_what_is_missing,
         task_2_the_model_says_what_it_says_over_one_piece,
@@ -60,6 +61,48 @@ fn task_4_nobodys_answer_changes_when_pages_run_out() {
         } else {
             assert!(came.preempted > 0, "{what}: nobody was preempted");
             assert!(came.rows > rows, "{what}: {} rows, and {rows} where there is room", came.rows);
+        }
+    }
+}
+
+/// The same where a step has a budget of rows: whoever is preempted computes its tokens again in
+/// pieces, among those that go on. How long it waited stands in its record.
+#[test]
+fn task_4_preempted_under_a_budget() {
+    let model = model();
+    let shape = shape_of(&model, 4);
+    let (expected, _) = run("over the dense cache", &model, DenseCache::new(shape, CacheType::F16));
+    for (count, budget) in [(8, 24), (6, 5), (4, 24), (4, 5), (3, 2)] {
+        let what =
+            format!("four requests over {count} pages of {TILE}, at most {budget} rows a step");
+        let cache = PagedCache::new(shape, TILE, count, CacheType::F16);
+        let options =
+            EngineOptions { budget: Some(budget), records: true, ..EngineOptions::default() };
+        let (came, mut engine) =
+            resting_on(&[POOL, CACHE], || run_with(&what, &model, cache, options));
+        for id in 0..4 {
+            assert_answer(
+                &format!("{what}: the answer of request {id}"),
+                &came.answers.get(&id),
+                &expected.answers.get(&id),
+            );
+        }
+        assert!(came.preempted > 0, "{what}: nobody was preempted");
+        assert!(came.rows > expected.rows, "{what}: {} rows, nothing computed again", came.rows);
+        let most = engine.counts().most_rows;
+        assert!(most <= budget, "{what}: a step of {most} rows");
+        assert_eq!(
+            engine.cache().pool().num_free(),
+            count,
+            "{what}: pages that are free at the end"
+        );
+        let gaps = |id: RequestId| came.gaps.get(&id).map(|gap| gap.longest);
+        for (id, record) in engine.take_records().into_iter().filter(|(id, _)| *id < 4) {
+            assert_answer(
+                &format!("{what}: the longest gap of request {id}, in rows"),
+                &Some(record.longest_gap.rows),
+                &gaps(id),
+            );
         }
     }
 }

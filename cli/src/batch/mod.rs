@@ -16,11 +16,11 @@ use anyhow::{Result, anyhow, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    Batch, BatchEvent, BatchOptions, BatchRequest, BatchWaits, Engine, PageCounts, Request,
+    Batch, BatchEvent, BatchOptions, BatchRequest, BatchWaits, Draft, Engine, PageCounts, Request,
     interrupt::{self, Caught},
     options::{ModelOption, SamplingOptions, at_least_one, count},
     output::{bounded, note, one_line},
-    session::Session,
+    session::{Session, check_draft},
     template::Template,
 };
 use answers::Answers;
@@ -60,6 +60,9 @@ pub(super) struct Args {
     /// Keep keys and values in so many pages of 32 positions, instead of a whole context for each
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pages: Option<usize>,
+    /// Let a smaller model (folder or GGUF file) propose tokens, or `lookup`: the text so far
+    #[arg(long, value_name = "MODEL")]
+    draft: Option<Draft>,
     /// At most this many new tokens, where a line does not say
     #[arg(short = 'n', long, value_name = "N", default_value = "128", value_parser = count, allow_negative_numbers = true)]
     max_new_tokens: usize,
@@ -117,7 +120,11 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let bytes = Arc::clone(&tokenizer);
     let (max_batch, budget, pages) = (args.max_batch, args.budget, args.pages);
     let share_prefixes = args.share_prefixes;
-    let options = BatchOptions { max_batch, budget, pages, share_prefixes };
+    let draft = args.draft.clone();
+    if let Some(Draft::Model(path)) = &draft {
+        check_draft::<E>(path, &model.path(), &tokenizer, engine.config().vocab_size)?;
+    }
+    let options = BatchOptions { max_batch, budget, pages, share_prefixes, draft };
     let batch = engine.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
     let template = Template::of(template, &model.path(), &tokenizer);
     let places = if args.watch { args.max_batch } else { 0 };
@@ -296,14 +303,18 @@ impl<E: Engine> Run<E> {
                 found.unwrap_or_default()
             )
         });
+        let drafts = counts
+            .drafts
+            .map(|(accepted, drafted)| format!("\ndrafts   {accepted} of {drafted} accepted"));
         format!(
-            "batch    {} prompt tokens and {} new ones, {:.1} new tokens/s; {} steps of {:.1} rows{}",
+            "batch    {} prompt tokens and {} new ones, {:.1} new tokens/s; {} steps of {:.1} rows{}{}",
             self.prompt_tokens,
             self.new_tokens,
             self.new_tokens as f64 / seconds.max(1e-9),
             counts.steps,
             counts.rows as f64 / counts.steps.max(1) as f64,
             pages.unwrap_or_default(),
+            drafts.unwrap_or_default(),
         )
     }
 }

@@ -7,12 +7,8 @@ use std::{
 
 use anyhow::Result;
 
-use super::{
-    cost::Cost,
-    histogram::Histogram,
-    load::{Arrival, Arrivals, Load},
-};
-use crate::{BatchEvent, Simulated};
+use super::{cost::Cost, histogram::Histogram, load::Arrival};
+use crate::{BatchEvent, CacheBytes, Simulated};
 
 /// Which replica gets a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +65,19 @@ pub(super) struct Outcome {
     pub gap: Histogram,
     /// The longest gap of each request.
     pub longest_gap: Histogram,
+    /// What only a model's own run has.
+    pub real: Option<Real>,
+}
+
+/// What a simulation knows nothing of.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Real {
+    /// When the requests had the most positions.
+    pub cache: CacheBytes,
+    /// The most bytes that were set aside beyond what was used, after any step, for each request.
+    pub beyond: u64,
+    /// How many tokens were accepted, and how many proposed.
+    pub drafts: Option<(u64, u64)>,
 }
 
 struct Replica {
@@ -81,11 +90,41 @@ struct Replica {
     queue: VecDeque<Arrival>,
 }
 
+/// A simulated engine knows two tokens. Texts that begin alike still do.
+fn one_of_two(token: u32) -> u32 {
+    if token < 2 { token } else { (token.wrapping_mul(0x9e37_79b9) >> 31) & 1 }
+}
+
 /// A request that has been told no end yet.
-struct Open {
+pub(super) struct Open {
     arrived: f64,
     last_token: Option<f64>,
     longest_gap: f64,
+}
+
+impl Open {
+    pub(super) fn new(arrived: f64) -> Self {
+        Self { arrived, last_token: None, longest_gap: 0.0 }
+    }
+
+    /// Its next token has come.
+    pub(super) fn token(&mut self, now: f64, outcome: &mut Outcome) {
+        outcome.new_tokens += 1;
+        match self.last_token.replace(now) {
+            None => outcome.first_token.add(now - self.arrived),
+            Some(last) => {
+                outcome.gap.add(now - last);
+                self.longest_gap = self.longest_gap.max(now - last);
+            }
+        }
+    }
+
+    /// It is over.
+    pub(super) fn finished(self, outcome: &mut Outcome) {
+        if self.longest_gap > 0.0 {
+            outcome.longest_gap.add(self.longest_gap);
+        }
+    }
 }
 
 impl Replica {
@@ -104,8 +143,9 @@ impl Replica {
             let Some(Arrival { time, prompt, max_new_tokens }) = self.queue.pop_front() else {
                 break;
             };
+            let prompt = prompt.into_iter().map(one_of_two).collect();
             let id = self.engine.submit(prompt, max_new_tokens)?;
-            self.open.insert(id, Open { arrived: time, last_token: None, longest_gap: 0.0 });
+            self.open.insert(id, Open::new(time));
         }
         Ok(())
     }
@@ -144,8 +184,12 @@ impl Cluster {
     }
 
     /// Serves the whole load, and calls `on_request` after each request is submitted.
-    pub(super) fn serve(mut self, load: &Load, mut on_request: impl FnMut()) -> Result<Outcome> {
-        let mut arrivals = Arrivals::new(load).peekable();
+    pub(super) fn serve(
+        mut self,
+        arrivals: impl Iterator<Item = Arrival>,
+        mut on_request: impl FnMut(),
+    ) -> Result<Outcome> {
+        let mut arrivals = arrivals.peekable();
         loop {
             let step = self.next_step();
             let arrives = arrivals.peek().map(|arrival| arrival.time);
@@ -220,19 +264,11 @@ impl Cluster {
             match event {
                 BatchEvent::Token(id, _) => {
                     let Some(open) = replica.open.get_mut(&id) else { continue };
-                    self.outcome.new_tokens += 1;
-                    match open.last_token.replace(end) {
-                        None => self.outcome.first_token.add(end - open.arrived),
-                        Some(last) => {
-                            self.outcome.gap.add(end - last);
-                            open.longest_gap = open.longest_gap.max(end - last);
-                        }
-                    }
+                    open.token(end, &mut self.outcome);
                 }
                 BatchEvent::Finished(id, _) => {
-                    let open = replica.open.remove(&id);
-                    if let Some(gap) = open.map(|open| open.longest_gap).filter(|gap| *gap > 0.0) {
-                        self.outcome.longest_gap.add(gap);
+                    if let Some(open) = replica.open.remove(&id) {
+                        open.finished(&mut self.outcome);
                     }
                 }
             }

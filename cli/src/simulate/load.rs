@@ -3,7 +3,7 @@
 use fastrand::Rng;
 
 /// What requests are like.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Load {
     /// Requests in all.
     pub requests: usize,
@@ -47,8 +47,8 @@ const BURST: f64 = 10.0;
 const NAME: usize = 64;
 
 /// The requests of a load, in the order of their times. The same seed gives the same requests.
-pub(super) struct Arrivals<'a> {
-    load: &'a Load,
+pub(super) struct Arrivals {
+    load: Load,
     rng: Rng,
     time: f64,
     /// When the burst ends.
@@ -56,8 +56,8 @@ pub(super) struct Arrivals<'a> {
     next: usize,
 }
 
-impl<'a> Arrivals<'a> {
-    pub(super) fn new(load: &'a Load) -> Self {
+impl Arrivals {
+    pub(super) fn new(load: Load) -> Self {
         let mut rng = Rng::with_seed(load.seed);
         let burst_end = exponential(&mut rng, BURST);
         Self { load, rng, time: 0.0, burst_end, next: 0 }
@@ -65,7 +65,7 @@ impl<'a> Arrivals<'a> {
 
     /// The next arrival of an interrupted Poisson process.
     fn advance(&mut self) {
-        let Load { rate, burst, .. } = *self.load;
+        let Load { rate, burst, .. } = self.load;
         let mut gap = exponential(&mut self.rng, 1.0 / (rate * burst));
         while burst > 1.0 && self.time + gap > self.burst_end {
             gap -= self.burst_end - self.time;
@@ -76,7 +76,7 @@ impl<'a> Arrivals<'a> {
     }
 }
 
-impl Iterator for Arrivals<'_> {
+impl Iterator for Arrivals {
     type Item = Arrival;
 
     fn next(&mut self) -> Option<Arrival> {
@@ -101,7 +101,7 @@ impl Iterator for Arrivals<'_> {
 }
 
 /// Appends `tokens` tokens that say `number`.
-fn spell(number: u64, tokens: usize, out: &mut Vec<u32>) {
+pub(super) fn spell(number: u64, tokens: usize, out: &mut Vec<u32>) {
     // Spread over all bits, so that the first few tokens differ already.
     let bits = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     out.extend((0..tokens).map(|i| (bits >> (i % NAME) & 1) as u32));
@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    fn gaps(load: &Load) -> Vec<f64> {
+    fn gaps(load: Load) -> Vec<f64> {
         let times: Vec<f64> = Arrivals::new(load).map(|arrival| arrival.time).collect();
         times.windows(2).map(|pair| pair[1] - pair[0]).collect()
     }
@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn rates_and_bursts() {
         let mean = |gaps: &[f64]| gaps.iter().sum::<f64>() / gaps.len() as f64;
-        let (even, bursts) = (gaps(&load(1.0)), gaps(&load(4.0)));
+        let (even, bursts) = (gaps(load(1.0)), gaps(load(4.0)));
         assert!((mean(&even) - 0.2).abs() < 0.005, "{}", mean(&even));
         assert!((variation(&even) - 1.0).abs() < 0.03, "{}", variation(&even));
         assert!((mean(&bursts) - 0.2).abs() < 0.03, "{}", mean(&bursts));
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn lengths() {
         let mut prompts: Vec<usize> =
-            Arrivals::new(&load(1.0)).map(|arrival| arrival.prompt.len()).collect();
+            Arrivals::new(load(1.0)).map(|arrival| arrival.prompt.len()).collect();
         prompts.sort_unstable();
         let at = |share: f64| prompts[(share * prompts.len() as f64) as usize] as f64;
         assert!((at(0.5) / 100.0 - 1.0).abs() < 0.03, "{}", at(0.5));
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn prompts_share_a_beginning_and_differ_after_it() {
         let load = Load { shared_prompts: 3, shared_tokens: 70, requests: 200, ..load(1.0) };
-        let prompts: Vec<_> = Arrivals::new(&load).map(|arrival| arrival.prompt).collect();
+        let prompts: Vec<_> = Arrivals::new(load).map(|arrival| arrival.prompt).collect();
         let mut beginnings: Vec<_> = prompts.iter().map(|prompt| &prompt[..70]).collect();
         beginnings.sort_unstable();
         beginnings.dedup();
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn nothing_is_longer_than_the_context() {
         let load = Load { context: 64, requests: 500, ..load(1.0) };
-        for arrival in Arrivals::new(&load) {
+        for arrival in Arrivals::new(load) {
             assert!(!arrival.prompt.is_empty() && arrival.max_new_tokens > 0);
             assert!(arrival.prompt.len() + arrival.max_new_tokens <= 64);
         }
@@ -201,7 +201,7 @@ mod tests {
     fn a_seed_gives_the_same_requests() {
         let arrivals = |seed| {
             let load = Load { seed, requests: 50, ..load(2.0) };
-            Arrivals::new(&load).collect::<Vec<_>>()
+            Arrivals::new(load).collect::<Vec<_>>()
         };
         assert_eq!(arrivals(1), arrivals(1));
         assert_ne!(arrivals(1), arrivals(2));

@@ -6,20 +6,23 @@ mod cluster;
 mod cost;
 mod histogram;
 mod load;
+mod real;
 mod report;
+mod trace;
 
 use std::{path::PathBuf, process::ExitCode, time::Instant};
 
 use anyhow::{Result, ensure};
 
 use super::{
-    BatchOptions, Engine, LoadOptions, SimulatedOptions,
+    BatchOptions, Draft, Engine, LoadOptions, SimulatedOptions, WrongOption,
     options::{at_least_one, count},
     output::{Output, note},
 };
 use cluster::{Cluster, Routing};
 use cost::Cost;
-use load::{Load, LogNormal};
+use load::{Arrival, Arrivals, Load, LogNormal};
+use real::Admission;
 use report::Case;
 
 #[derive(clap::Args)]
@@ -63,7 +66,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "LIST", default_value = "512", value_delimiter = ',', value_parser = count)]
     budget: Vec<usize>,
     /// Pages for keys and values, of 32 positions each: a LIST
-    #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = up_to::<10_000_000>)]
+    #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = pages)]
     pages: Vec<usize>,
     /// Remember the pages of prompts, so that a request computes only what no other has
     #[arg(long)]
@@ -86,6 +89,24 @@ pub(super) struct Args {
     /// Threads to measure with [default: one for each physical core]
     #[arg(short = 'j', long, value_name = "N", value_parser = at_least_one)]
     threads: Option<usize>,
+    /// The requests of this file instead: a line is {"time": seconds, "prompt": text (or
+    /// "prompt_tokens": N), "max_tokens": N}
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Serve the load with the model itself, too, on this machine's clock, and print how far the
+    /// two differ
+    #[arg(long)]
+    real: bool,
+    /// Serve the load with the model itself, and simulate nothing; `--pages 0` is then a whole
+    /// context for each request
+    #[arg(long)]
+    real_only: bool,
+    /// Let nobody in before all requests of the batch are done
+    #[arg(long, requires = "real_only")]
+    static_batches: bool,
+    /// Let a smaller model (folder or GGUF file) propose tokens, or `lookup`: the text so far
+    #[arg(long, value_name = "MODEL", requires = "real_only")]
+    draft: Option<Draft>,
     /// Print a JSON object for each row
     #[arg(long, conflicts_with = "svg")]
     json: bool,
@@ -95,9 +116,20 @@ pub(super) struct Args {
 }
 
 pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+    let whole = args.pages.contains(&0);
+    if !args.real_only && whole {
+        return Err(WrongOption(
+            "--pages 0: a simulation needs pages, from 1 to 10000000".to_owned(),
+        )
+        .into());
+    }
+    if args.share_prefixes && whole {
+        return Err(WrongOption("--share-prefixes needs --pages".to_owned()).into());
+    }
     let cost = match args.cost {
-        Some(cost) => cost,
-        None => measured::<E>(args)?,
+        _ if args.real_only => None,
+        Some(cost) => Some(cost),
+        None => Some(measured::<E>(args)?),
     };
     let mut cases = Vec::new();
     for &max_batch in &args.max_batch {
@@ -110,12 +142,15 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
                     share_prefixes: args.share_prefixes,
                     context: args.context,
                 };
-                for &replicas in &args.replicas {
-                    for &routing in &args.routing {
-                        for &rate in &args.rate {
-                            let case =
-                                simulated::<E>(args, options, replicas, routing, rate, cost)?;
-                            cases.push(case);
+                for &rate in &args.rate {
+                    if args.real || args.real_only {
+                        cases.push(really::<E>(args, options, rate)?);
+                    }
+                    let Some(cost) = cost else { continue };
+                    for &replicas in &args.replicas {
+                        for &routing in &args.routing {
+                            let how = (replicas, routing);
+                            cases.push(simulated::<E>(args, options, how, rate, cost)?);
                         }
                     }
                 }
@@ -130,25 +165,22 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn simulated<E: Engine>(
+/// The requests that come.
+fn arrivals<E: Engine>(
     args: &Args,
-    options: SimulatedOptions,
-    replicas: usize,
-    routing: Routing,
+    context: usize,
     rate: f64,
-    cost: Cost,
-) -> Result<Case> {
-    let engines: Result<Vec<_>> = (0..replicas).map(|_| E::simulated(options)).collect();
-    // A request that fits no page has nowhere to go, so none is longer than all of them.
-    let page_len = E::simulated(options)?.pages().page_len;
-    let context = options.context.min(options.pages.saturating_mul(page_len));
+) -> Result<Box<dyn Iterator<Item = Arrival>>> {
+    if let Some(file) = &args.trace {
+        return Ok(Box::new(trace::read::<E>(file, &args.path())?.into_iter()));
+    }
     let lengths = |median| LogNormal { median, sigma: args.spread };
     ensure!(
         args.shared_prompts == 0 || args.shared_tokens + 2 <= context,
         "--shared-tokens {}: a sequence has room for {context} tokens",
         args.shared_tokens
     );
-    let load = Load {
+    Ok(Box::new(Arrivals::new(Load {
         requests: args.requests,
         rate,
         burst: args.burst,
@@ -158,27 +190,77 @@ fn simulated<E: Engine>(
         shared_tokens: args.shared_tokens,
         context,
         seed: args.seed,
-    };
+    })))
+}
+
+fn simulated<E: Engine>(
+    args: &Args,
+    options: SimulatedOptions,
+    (replicas, routing): (usize, Routing),
+    rate: f64,
+    cost: Cost,
+) -> Result<Case> {
+    let engines: Result<Vec<_>> = (0..replicas).map(|_| E::simulated(options)).collect();
+    // A request that fits no page has nowhere to go, so none is longer than all of them.
+    let page_len = E::simulated(options)?.pages().page_len;
+    let context = options.context.min(options.pages.saturating_mul(page_len));
+    let arrivals = arrivals::<E>(args, context, rate)?;
     let start = Instant::now();
     let mut submitted = 0usize;
-    let outcome = Cluster::new(engines?, options.max_batch, routing, cost).serve(&load, || {
-        submitted += 1;
-        if submitted.is_multiple_of(100_000) {
-            let seconds = start.elapsed().as_secs_f64();
-            note(&format!("{submitted} of {} requests, {seconds:.0} s", args.requests));
-        }
-    })?;
+    let outcome =
+        Cluster::new(engines?, options.max_batch, routing, cost).serve(arrivals, || {
+            submitted += 1;
+            if submitted.is_multiple_of(100_000) {
+                let seconds = start.elapsed().as_secs_f64();
+                note(&format!("{submitted} of {} requests, {seconds:.0} s", args.requests));
+            }
+        })?;
     Ok(Case { options, replicas, routing, rate, outcome })
+}
+
+/// The same with the model.
+fn really<E: Engine>(args: &Args, options: SimulatedOptions, rate: f64) -> Result<Case> {
+    let SimulatedOptions { max_batch, budget, pages, share_prefixes, context } = options;
+    let load = LoadOptions {
+        week: Some(2),
+        threads: args.threads,
+        context: Some(context),
+        ..LoadOptions::default()
+    };
+    let engine = E::load(&args.path(), &load)?;
+    let context = engine.config().max_positions;
+    note(&format!("engine   {}", engine.described()));
+    let batch = BatchOptions {
+        max_batch,
+        budget: Some(budget),
+        pages: (pages > 0).then_some(pages),
+        share_prefixes,
+        draft: args.draft.clone(),
+    };
+    let mut batch = engine.into_batch(batch, Box::new(|_| Vec::new()))?;
+    let page_len = E::simulated(SimulatedOptions { pages: pages.max(1), ..options })
+        .map_or(1, |engine| engine.pages().page_len);
+    let room = if pages > 0 { pages.saturating_mul(page_len) } else { context };
+    let arrivals = arrivals::<E>(args, context.min(room), rate)?;
+    let admission = Admission { max_batch, in_batches: args.static_batches };
+    let outcome = real::serve(batch.as_mut(), arrivals, admission)?;
+    Ok(Case { options, replicas: 1, routing: Routing::RoundRobin, rate, outcome })
 }
 
 /// What a step of a model costs here.
 fn measured<E: Engine>(args: &Args) -> Result<Cost> {
-    let path = args.model.clone().unwrap_or_else(|| super::options::embedded("tiny-story"));
+    let path = args.path();
     let options = LoadOptions { week: Some(2), threads: args.threads, ..LoadOptions::default() };
     let engine = E::load(&path, &options)?;
     let (context, vocabulary) = (engine.config().max_positions, engine.config().vocab_size);
     let described = engine.described();
-    let batch = BatchOptions { max_batch: 16, budget: Some(0), pages: None, share_prefixes: false };
+    let batch = BatchOptions {
+        max_batch: 16,
+        budget: Some(0),
+        pages: None,
+        share_prefixes: false,
+        draft: None,
+    };
     let mut batch = engine.into_batch(batch, Box::new(|_| Vec::new()))?;
     let fit = cost::measure(batch.as_mut(), context.min(args.context).min(1024), vocabulary)?;
     note(&format!(
@@ -190,6 +272,17 @@ fn measured<E: Engine>(args: &Args) -> Result<Cost> {
         100.0 * fit.largest_error,
     ));
     Ok(fit.cost)
+}
+
+impl Args {
+    /// The model that is measured.
+    fn path(&self) -> PathBuf {
+        self.model.clone().unwrap_or_else(|| super::options::embedded("tiny-story"))
+    }
+}
+
+fn pages(text: &str) -> Result<usize, String> {
+    if text == "0" { Ok(0) } else { up_to::<10_000_000>(text) }
 }
 
 fn up_to<const MOST: usize>(text: &str) -> Result<usize, String> {

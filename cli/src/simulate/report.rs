@@ -5,7 +5,10 @@ use std::{fmt::Write, path::Path};
 use anyhow::{Result, anyhow};
 use serde_json::json;
 
-use super::cluster::{Outcome, Routing};
+use super::{
+    cluster::{Outcome, Routing},
+    histogram::Histogram,
+};
 use crate::SimulatedOptions;
 
 /// One simulation: what was simulated, and what came of it.
@@ -44,9 +47,34 @@ impl Case {
     }
 }
 
+/// How it was served.
+fn how(case: &Case) -> &'static str {
+    if case.outcome.real.is_some() { "real" } else { "simulated" }
+}
+
+/// What a simulation says more or less than what was measured before it.
+fn difference(real: &Case, simulated: &Case) -> String {
+    let (a, b) = (&real.outcome, &simulated.outcome);
+    let percent = |a: f64, b: f64| format!("{:+.0} %", 100.0 * (b / a - 1.0));
+    let times = |a: &Histogram, b: &Histogram| {
+        [0.5, 0.99].map(|share| percent(a.quantile(share), b.quantile(share))).join(" / ")
+    };
+    format!(
+        "simulated instead of real: tokens/s {}, first token {}, gap {}, longest gap {}\n",
+        percent(real.throughput(), simulated.throughput()),
+        times(&a.first_token, &b.first_token),
+        times(&a.gap, &b.gap),
+        times(&a.longest_gap, &b.longest_gap),
+    )
+}
+
 pub(super) fn as_table(cases: &[Case]) -> String {
-    let mut text = format!(
-        "{:>6} {:>7} {:>7} {:>8} {:<12} {:>8} {:>9} {:>16} {:>8} {:>16} {:>8} {:>6} {:>9} {:>10}\n",
+    let with_real = cases.iter().any(|case| case.outcome.real.is_some());
+    let first = |text: &str| if with_real { format!("{text:<10}") } else { String::new() };
+    let mut text = first("");
+    let _ = writeln!(
+        text,
+        "{:>6} {:>7} {:>7} {:>8} {:<12} {:>8} {:>9} {:>16} {:>8} {:>16} {:>8} {:>6} {:>9} {:>10}",
         "batch",
         "budget",
         "pages",
@@ -62,9 +90,9 @@ pub(super) fn as_table(cases: &[Case]) -> String {
         "most used",
         "preempted"
     );
-    for case in cases {
+    for (i, case) in cases.iter().enumerate() {
         let Case { options, replicas, routing, rate, outcome } = case;
-        let [first, late] = [0.5, 0.99].map(|share| outcome.first_token.quantile(share));
+        let [soon, late] = [0.5, 0.99].map(|share| outcome.first_token.quantile(share));
         let gap = 1e3 * outcome.gap.quantile(0.5);
         let [longest, late_longest] =
             [0.5, 0.99].map(|share| 1e3 * outcome.longest_gap.quantile(share));
@@ -75,7 +103,7 @@ pub(super) fn as_table(cases: &[Case]) -> String {
             options.pages,
             routing.name(),
             case.throughput(),
-            format!("{first:.3} / {late:.3}"),
+            format!("{soon:.3} / {late:.3}"),
             format!("{gap:.1}"),
             format!("{longest:.1} / {late_longest:.1}"),
             case.rows_a_step(),
@@ -83,7 +111,13 @@ pub(super) fn as_table(cases: &[Case]) -> String {
             outcome.most_pages,
             outcome.preempted,
         );
-        let _ = writeln!(text, "{line}");
+        let _ = writeln!(text, "{}{line}", first(how(case)));
+        match cases.get(i.wrapping_sub(1)) {
+            Some(before) if before.outcome.real.is_some() && outcome.real.is_none() => {
+                text += &difference(before, case);
+            }
+            _ => {}
+        }
     }
     text.push_str("Two times are median / 99th percentile; a gap is between two tokens of a request, the longest is each request's own;\nrows are those of a step on average, hits\nthe share of the prompts' tokens that a cache had already.\n");
     text
@@ -93,8 +127,17 @@ pub(super) fn as_json(cases: &[Case]) -> String {
     let mut text = String::new();
     for case in cases {
         let Case { options, replicas, routing, rate, outcome } = case;
-        let quantiles = |histogram: &super::histogram::Histogram| json!({"median": histogram.quantile(0.5), "p99": histogram.quantile(0.99)});
+        let quantiles = |histogram: &Histogram| json!({"median": histogram.quantile(0.5), "p99": histogram.quantile(0.99)});
+        let real = outcome.real;
+        let drafts = real.and_then(|real| real.drafts);
         let line = json!({
+            "engine": how(case),
+            "cache_bytes_used": real.map(|real| real.cache.used),
+            "cache_bytes_held": real.map(|real| real.cache.held),
+            "cache_bytes": real.map(|real| real.cache.all),
+            "cache_bytes_beyond_for_each": real.map(|real| real.beyond),
+            "drafts_accepted": drafts.map(|drafts| drafts.0),
+            "drafts": drafts.map(|drafts| drafts.1),
             "max_batch": options.max_batch,
             "budget": options.budget,
             "pages": options.pages,

@@ -90,8 +90,19 @@ fn vector_features() -> Vec<&'static str> {
         ("FMA", std::arch::is_x86_feature_detected!("fma")),
         ("AVX-512F", std::arch::is_x86_feature_detected!("avx512f")),
         ("AVX-512 VNNI", std::arch::is_x86_feature_detected!("avx512vnni")),
+        ("AMX", has_matrix_unit()),
     ];
     found.into_iter().filter_map(|(name, there)| there.then_some(name)).collect()
+}
+
+/// Whether Linux shows a matrix unit; other systems let nobody use it.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+fn has_matrix_unit() -> bool {
+    std::fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| {
+        text.lines()
+            .filter(|line| line.starts_with("flags"))
+            .any(|line| line.split_whitespace().any(|flag| flag == "amx_int8"))
+    })
 }
 
 #[cfg(target_arch = "aarch64")]

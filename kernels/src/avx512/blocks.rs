@@ -50,15 +50,14 @@ fn dot<F: Format, const BYTES: usize>(
         let mut start = g * 8 * BYTES;
         let mut missing = (start + 8 * BYTES).saturating_sub(len) / BYTES;
         let mut eights = rows;
-        if missing % 2 == 1 || len < 8 * BYTES {
+        if len < 8 * BYTES {
             for s in 0..STREAMS {
                 filled[s][..len - start].copy_from_slice(&rows[s][start..]);
             }
             eights = [&filled[0], &filled[1], &filled[2], &filled[3]];
             (start, missing) = (0, 0);
         } else {
-            // The last eight blocks again; those that were counted before meet zeros, and so do as
-            // many pairs: each of the others has the neighbour that it would have.
+            // The last eight blocks again; those that were counted before meet zeros.
             start = start.min(len - 8 * BYTES);
         }
         let x = Activations::of::<F>(x, missing);

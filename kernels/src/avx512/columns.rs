@@ -3,9 +3,9 @@
 use std::arch::x86_64::*;
 
 use super::{
-    fours::{Pairs, add_pairs, pairs_of_halves, pairs_of_twice, same_for_all},
     lanes::{scales_of, twice, values_at},
     order::Columns,
+    pairs::{Pairs, add_pairs, pairs_of_halves, pairs_of_twice, same_for_all},
     panel::Row,
 };
 use crate::{
@@ -26,13 +26,13 @@ pub(super) const COLUMNS: Columns = {
 };
 
 /// Eight blocks out of their bytes.
-pub(super) struct Eight {
+pub(crate) struct Eight {
     /// Unsigned, in the order of [`COLUMNS`].
-    pub(super) codes: [__m512i; 4],
+    pub(crate) codes: [__m512i; 4],
     /// Each block's scale, twice.
-    pub(super) scales: __m512,
+    pub(crate) scales: __m512,
     /// The same of its minimum.
-    pub(super) minimums: __m512,
+    pub(crate) minimums: __m512,
 }
 
 impl Eight {

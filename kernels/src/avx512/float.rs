@@ -10,9 +10,14 @@ use crate::{
     matrix::Matrix,
     parallel::Tile,
     prefetch::{distance, prefetch},
-    streams::{STREAMS, each_four},
+    streams::{STREAMS, each_four_by},
 };
 
+/// Rows of activations that meet four rows of weights at once; more sums than this do not fit into
+/// the registers.
+const ROWS: usize = 4;
+/// Bytes of a cache line.
+const LINE: usize = 64;
 /// Numbers in a vector.
 const LANES: usize = 16;
 
@@ -21,7 +26,7 @@ const LANES: usize = 16;
 pub(super) fn f32(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     // SAFETY: 16 numbers of 32 bits are 64 bytes.
     let widen = |bytes: &[[u8; 4]; LANES]| unsafe { _mm512_loadu_ps(bytes.as_ptr().cast()) };
-    each_four(weight, tile, |rows, t| dot(rows, x.row(t), widen, f32::from_le_bytes));
+    product(weight, x, tile, widen, f32::from_le_bytes);
 }
 
 /// A [`Kernel`](crate::Kernel).
@@ -31,9 +36,7 @@ pub(super) fn f16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     let widen = |bytes: &[[u8; 2]; LANES]| unsafe {
         _mm512_cvtph_ps(_mm256_loadu_si256(bytes.as_ptr().cast()))
     };
-    each_four(weight, tile, |rows, t| {
-        dot(rows, x.row(t), widen, |bytes| f16::from_le_bytes(bytes).to_f32())
-    });
+    product(weight, x, tile, widen, |bytes| f16::from_le_bytes(bytes).to_f32());
 }
 
 /// A [`Kernel`](crate::Kernel).
@@ -44,37 +47,97 @@ pub(super) fn bf16(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
         let halves = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
         _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(halves)))
     };
-    each_four(weight, tile, |rows, t| {
-        dot(rows, x.row(t), widen, |bytes| bf16::from_le_bytes(bytes).to_f32())
-    });
+    product(weight, x, tile, widen, |bytes| bf16::from_le_bytes(bytes).to_f32());
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn dot<const BYTES: usize>(
+fn product<const BYTES: usize>(
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+    widen: impl Fn(&[[u8; BYTES]; LANES]) -> __m512 + Copy,
+    value: impl Fn([u8; BYTES]) -> f32 + Copy,
+) {
+    each_four_by::<ROWS>(
+        weight,
+        tile,
+        |rows, t| {
+            let mut several = [&[][..]; ROWS];
+            for (i, row) in several.iter_mut().enumerate() {
+                *row = x.row(t + i);
+            }
+            dot(rows, several, widen, value)
+        },
+        |rows, t| dot(rows, [x.row(t)], widen, value)[0],
+    );
+}
+
+/// Each sum is the same in any company: one vector of sums, from the first number to the last.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn dot<const BYTES: usize, const N: usize>(
     rows: [&[u8]; STREAMS],
-    x: &[f32],
+    x: [&[f32]; N],
     widen: impl Fn(&[[u8; BYTES]; LANES]) -> __m512,
     value: impl Fn([u8; BYTES]) -> f32,
-) -> [f32; STREAMS] {
-    let rows = rows.map(|row| row.as_chunks::<BYTES>().0);
-    let (vectors, rest) =
-        (rows.map(|row| row.as_chunks::<LANES>().0), rows.map(|row| row.as_chunks::<LANES>().1));
+) -> [[f32; STREAMS]; N] {
+    let n = x[0].len() / LANES;
+    let (mut vectors, mut rest) = ([&[][..]; STREAMS], [&[][..]; STREAMS]);
+    for s in 0..STREAMS {
+        let (all, left) = rows[s].as_chunks::<BYTES>().0.as_chunks::<LANES>();
+        (vectors[s], rest[s]) = (&all[..n], left);
+    }
+    let (mut numbers, mut x_rest) = ([&[][..]; N], [&[][..]; N]);
+    for t in 0..N {
+        let (all, left) = x[t].as_chunks::<LANES>();
+        (numbers[t], x_rest[t]) = (&all[..n], left);
+    }
     let ahead = distance();
-    let mut sums = [_mm512_setzero_ps(); STREAMS];
-    let (x, x_rest) = x.as_chunks::<LANES>();
-    for (i, x) in x.iter().enumerate() {
-        // SAFETY: 16 numbers of 32 bits are 64 bytes.
-        let x = unsafe { _mm512_loadu_ps(x.as_ptr()) };
+    let mut sums = [[_mm512_setzero_ps(); STREAMS]; N];
+    for i in 0..n {
+        let mut weights = [_mm512_setzero_ps(); STREAMS];
         for s in 0..STREAMS {
-            prefetch(vectors[s][i].as_flattened(), ahead);
-            sums[s] = _mm512_fmadd_ps(widen(&vectors[s][i]), x, sums[s]);
+            if (i * BYTES * LANES).is_multiple_of(LINE) {
+                prefetch(vectors[s][i].as_flattened(), ahead);
+            }
+            weights[s] = widen(&vectors[s][i]);
+        }
+        for t in 0..N {
+            // SAFETY: 16 numbers of 32 bits are 64 bytes.
+            let x = unsafe { _mm512_loadu_ps(numbers[t][i].as_ptr()) };
+            for s in 0..STREAMS {
+                sums[t][s] = _mm512_fmadd_ps(weights[s], x, sums[t][s]);
+            }
         }
     }
-    let mut out = [0.0; STREAMS];
-    for s in 0..STREAMS {
-        let rest: f32 = rest[s].iter().zip(x_rest).map(|(bytes, x)| value(*bytes) * x).sum();
-        out[s] = _mm512_reduce_add_ps(sums[s]) + rest;
+    let mut out = [[0.0; STREAMS]; N];
+    for t in 0..N {
+        out[t] = add_up(sums[t]);
+        for s in 0..STREAMS {
+            if !rest[s].is_empty() {
+                let rest = rest[s].iter().zip(x_rest[t]);
+                out[t][s] += rest.map(|(bytes, x)| value(*bytes) * x).sum::<f32>();
+            }
+        }
     }
+    out
+}
+
+/// The sum of each vector. The four are added up side by side: with short rows, that takes as long as
+/// the products.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn add_up([a, b, c, d]: [__m512; STREAMS]) -> [f32; STREAMS] {
+    let two = |x, y| _mm512_add_ps(_mm512_unpacklo_ps(x, y), _mm512_unpackhi_ps(x, y));
+    let (ab, cd) = (_mm512_castps_pd(two(a, b)), _mm512_castps_pd(two(c, d)));
+    let (low, high) = (_mm512_unpacklo_pd(ab, cd), _mm512_unpackhi_pd(ab, cd));
+    let lanes = _mm512_add_ps(_mm512_castpd_ps(low), _mm512_castpd_ps(high));
+    let high = _mm512_extractf64x4_pd::<1>(_mm512_castps_pd(lanes));
+    let halves = _mm256_add_ps(_mm512_castps512_ps256(lanes), _mm256_castpd_ps(high));
+    let sums = _mm_add_ps(_mm256_castps256_ps128(halves), _mm256_extractf128_ps::<1>(halves));
+    let mut out = [0.0; STREAMS];
+    // SAFETY: four numbers of 32 bits are 16 bytes.
+    unsafe { _mm_storeu_ps(out.as_mut_ptr(), sums) };
     out
 }

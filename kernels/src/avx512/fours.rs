@@ -4,8 +4,9 @@
 //! to the last bit, so few and many ([`product`](super::product)) add in one order. Integers are
 //! exact in any order: whatever shares a scale is added up as integers, across lanes too. Then:
 //!
-//! - Blocks of 32 go in pairs, `p = (x·d) of the even one, + (x·d) of the odd one`; the output is
-//!   `((p0 + p1) + p2) + …` ([`Pairs`]).
+//! - Blocks of 32 are added one after the other, as they stand in the row, each with one rounding:
+//!   `sum = sum + (x_scale · products) · d`, and where there are minimums, `sum = sum + min · total`
+//!   ([`pairs`](super::pairs)).
 //! - Of a block of 256 a sum of integers may need more bits than a float has. It comes in four
 //!   parts, each rounded once, `(L0 + L1) + (L2 + L3)` ([`total`]); the scales of the block and of
 //!   the activations follow ([`add_block`]).
@@ -13,10 +14,6 @@
 use std::arch::x86_64::*;
 
 use crate::streams::STREAMS;
-
-/// Eight blocks of 32 columns of four rows: in lane `l` (128 bits) one number of each row, of block
-/// 2l in the first vector, of block 2l + 1 in the second.
-pub(super) type Pairs<T> = [T; 2];
 
 /// Adds integers within lanes: lane `l` of the result has the sums of lane `l` of each row.
 #[inline]
@@ -60,69 +57,6 @@ pub(super) fn add_block(
         scaled = _mm_fnmadd_ps(dmin, _mm_cvtepi32_ps(minimums), scaled);
     }
     _mm_fmadd_ps(scaled, _mm_set1_ps(x_scale), sum)
-}
-
-/// Two numbers for each block, even ones and odd ones of neighbouring rows: see [`Pairs`].
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn in_pairs([a, b]: [__m512; 2]) -> Pairs<__m512> {
-    [_mm512_shuffle_ps::<0b10_00_10_00>(a, b), _mm512_shuffle_ps::<0b11_01_11_01>(a, b)]
-}
-
-/// Numbers of eight blocks, each twice, of four rows.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn pairs_of_twice([a, b, c, d]: [__m512; STREAMS]) -> Pairs<__m512> {
-    let first = |a, b| _mm512_shuffle_ps::<0b10_00_10_00>(a, b);
-    in_pairs([first(a, b), first(c, d)])
-}
-
-/// Sums of eight blocks, each in two parts, of four rows.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn pairs_of_halves([a, b, c, d]: [__m512i; STREAMS]) -> Pairs<__m512i> {
-    let two = |a, b| {
-        let [even, odd] = in_pairs([_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)]);
-        _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(even), _mm512_castps_si512(odd)))
-    };
-    let [even, odd] = in_pairs([two(a, b), two(c, d)]);
-    [_mm512_castps_si512(even), _mm512_castps_si512(odd)]
-}
-
-/// The numbers of a group that belong to blocks, for each row the same: `numbers` has those of block
-/// `b` at `2b`.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn same_for_all(numbers: __m512) -> Pairs<__m512> {
-    let even = _mm512_setr_epi32(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12);
-    let odd = _mm512_add_epi32(even, _mm512_set1_epi32(2));
-    [_mm512_permutexvar_ps(even, numbers), _mm512_permutexvar_ps(odd, numbers)]
-}
-
-/// Adds eight blocks of each row to its sum; `minimums` are those of the weights, and what they are
-/// multiplied with.
-#[inline]
-#[target_feature(enable = "avx512f,avx512vl")]
-pub(super) fn add_pairs(
-    sum: __m128,
-    products: Pairs<__m512i>,
-    x_scales: Pairs<__m512>,
-    scales: Pairs<__m512>,
-    minimums: Option<(Pairs<__m512>, Pairs<__m512>)>,
-) -> __m128 {
-    let scaled = |i: usize| _mm512_mul_ps(_mm512_cvtepi32_ps(products[i]), x_scales[i]);
-    let mut pairs = _mm512_mul_ps(scaled(0), scales[0]);
-    if let Some((minimums, totals)) = minimums {
-        pairs = _mm512_fmadd_ps(minimums[0], totals[0], pairs);
-    }
-    pairs = _mm512_fmadd_ps(scaled(1), scales[1], pairs);
-    if let Some((minimums, totals)) = minimums {
-        pairs = _mm512_fmadd_ps(minimums[1], totals[1], pairs);
-    }
-    let sum = _mm_add_ps(sum, _mm512_castps512_ps128(pairs));
-    let sum = _mm_add_ps(sum, _mm512_extractf32x4_ps::<1>(pairs));
-    let sum = _mm_add_ps(sum, _mm512_extractf32x4_ps::<2>(pairs));
-    _mm_add_ps(sum, _mm512_extractf32x4_ps::<3>(pairs))
 }
 
 /// The sums of four rows.

@@ -7,7 +7,7 @@ use crate::input::Int8Group;
 /// 32 numbers of 16 bits.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn sixteen_bits(numbers: &[i16; 32]) -> __m512i {
+pub(crate) fn sixteen_bits(numbers: &[i16; 32]) -> __m512i {
     // SAFETY: 32 numbers of 16 bits are 64 bytes.
     unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
 }
@@ -35,7 +35,7 @@ pub(super) fn load64_or_zeros(bytes: &[u8], from: usize) -> __m512i {
 /// 32 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn load32(bytes: &[u8; 32]) -> __m256i {
+pub(crate) fn load32(bytes: &[u8; 32]) -> __m256i {
     // SAFETY: 32 bytes are there.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
@@ -60,14 +60,14 @@ pub(super) fn load_lanes(pieces: [&[u8; 16]; 4]) -> __m512i {
 
 /// The `N` bytes, or numbers, at `at`.
 #[inline(always)]
-pub(super) fn part<T, const N: usize>(all: &[T], at: usize) -> &[T; N] {
+pub(crate) fn part<T, const N: usize>(all: &[T], at: usize) -> &[T; N] {
     all[at..].first_chunk().expect("N of them")
 }
 
 /// Each of eight numbers twice.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn twice(numbers: __m256) -> __m512 {
+pub(crate) fn twice(numbers: __m256) -> __m512 {
     let index = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
     _mm512_permutexvar_ps(index, _mm512_castps256_ps512(numbers))
 }
@@ -104,7 +104,7 @@ pub(super) fn one_half(bytes: &[u8; 2]) -> __m128 {
 /// Rows become columns: 32-bit number `j` of `v[i]` becomes number `i` of the result's `j`.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn transpose(v: [__m512i; 16]) -> [__m512i; 16] {
+pub(crate) fn transpose(v: [__m512i; 16]) -> [__m512i; 16] {
     // Pairs of rows, then fours, within each 128-bit lane; then the lanes.
     let mut a = v;
     for i in 0..8 {

@@ -18,6 +18,8 @@ use crate::{
 const TOKENS: usize = 6;
 /// Rows of activations for which weights are unpacked once.
 const CHUNK: usize = 256;
+/// From so many on, the products of a panel last longer than memory takes to answer.
+const SOON: usize = 64;
 
 /// A [`Kernel`](crate::Kernel): `fill` is given the bytes of 256 columns of each row, or of as many
 /// as are left.
@@ -37,6 +39,15 @@ pub(super) fn multiply<F: Format>(
     let group_bytes = GROUP / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
     for first in tile.rows().step_by(CHUNK) {
         let tokens = first..tile.rows().end.min(first + CHUNK);
+        // What is asked for while a panel is filled: with few rows of activations, the same columns
+        // of the next rows of weights, since memory takes longer than a panel's products; with many,
+        // the next columns of these, since what comes too early is lost again.
+        let ahead = |group: usize| match tokens.len() > SOON && group + 1 < x.groups() {
+            true => group_bytes,
+            false => {
+                2 * LANES * row_bytes - if tokens.len() > SOON { group * group_bytes } else { 0 }
+            }
+        };
         for col in tile.cols().step_by(2 * LANES) {
             let cols = col..tile.cols().end.min(col + 2 * LANES);
             sums[..tokens.len()].fill([_mm512_setzero_ps(); 2]);
@@ -53,8 +64,7 @@ pub(super) fn multiply<F: Format>(
                     for i in 0..LANES {
                         rows[i] = slice(row(i), group);
                     }
-                    // What is read of these rows is asked for of the next: they follow in memory.
-                    fill(panel, &Rows { rows, ahead: 2 * LANES * row_bytes });
+                    fill(panel, &Rows { rows, ahead: ahead(group) });
                 }
                 let blocks = GROUP.min(weight.cols - group * GROUP) / F::PER_SCALE;
                 for t in tokens.clone().step_by(TOKENS) {

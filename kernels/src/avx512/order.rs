@@ -9,7 +9,7 @@ use crate::input::Int8Group;
 /// The columns of a group in 16 pieces of 16: which piece lies in which lane of the four vectors
 /// that a format's unpacking gives. In each vector, the first two pieces are of the same 64
 /// columns, and the last two.
-pub(super) struct Order {
+pub(crate) struct Order {
     /// Which 16-bit number of the scales, one for each piece, meets the sums packed from vectors 0
     /// and 1, and from 2 and 3.
     pub(super) scales: [[i16; 32]; 2],
@@ -18,6 +18,8 @@ pub(super) struct Order {
     numbers: [[i64; 8]; 4],
     /// The same for fours of columns.
     pub(super) columns: Columns,
+    /// Which 16-bit number of the scales meets each two neighbouring codes of a vector.
+    pub(crate) words: [[i16; 32]; 4],
 }
 
 /// Four neighbouring columns of a group have a number from 0 to 63. This says which are where in
@@ -31,8 +33,14 @@ impl Order {
             from: [[0; 2]; 4],
             numbers: [[0; 8]; 4],
             columns: [0; 64],
+            words: [[0; 32]; 4],
         };
         let mut i = 0;
+        while i < 128 {
+            order.words[i / 32][i % 32] = pieces[i / 8] as i16;
+            i += 1;
+        }
+        i = 0;
         while i < 64 {
             order.columns[i] = 4 * pieces[i / 4] + i % 4;
             // A lane of packed sums has four of the first vector, then four of the second.
@@ -56,6 +64,11 @@ impl Order {
             v += 1;
         }
         order
+    }
+
+    /// Which piece lies in this lane, counted over all vectors.
+    pub(crate) const fn piece(&self, lane: usize) -> usize {
+        self.columns[4 * lane] / 4
     }
 
     /// Activations in this order.

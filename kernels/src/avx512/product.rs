@@ -38,7 +38,7 @@ fn add_blocks<F: Format, const N: usize>(
     panels: &[Panel; 2],
     x: [&Int8Group; N],
     blocks: usize,
-    out: &mut [Sums; N],
+    all: &mut [Sums; N],
 ) {
     // For each block: what the offset takes off, which is the same in all rows, and what a minimum
     // is multiplied with.
@@ -58,40 +58,26 @@ fn add_blocks<F: Format, const N: usize>(
             }
         }
     }
-    let mut pair = [[_mm512_setzero_ps(); 2]; N];
-    macro_rules! add_block {
-        ($block:expr) => {
-            let block: usize = $block;
-            let sums = integers!(F, N, panels, x, block, starts);
-            let piece = block * F::PER_SCALE / SUM;
-            for n in 0..N {
-                for h in 0..2 {
-                    let (sum, scale) =
-                        (_mm512_cvtepi32_ps(sums[n][h]), _mm512_set1_ps(x[n].scales[block]));
-                    let scaled = _mm512_mul_ps(sum, scale);
-                    let scale = _mm512_castsi512_ps(panels[h].scales[piece]);
-                    pair[n][h] = _mm512_fmadd_ps(scaled, scale, pair[n][h]);
-                    if F::ZERO == Zero::Minimum {
-                        let minimum = _mm512_castsi512_ps(panels[h].minimums[piece]);
-                        let total = _mm512_set1_ps(totals[n][block]);
-                        pair[n][h] = _mm512_fmadd_ps(minimum, total, pair[n][h]);
-                    }
-                }
-            }
-        };
-    }
-    for first in (0..blocks).step_by(2) {
-        add_block!(first);
-        if first + 1 < blocks {
-            add_block!(first + 1);
-        }
+    let mut out = *all;
+    for block in 0..blocks {
+        let sums = integers!(F, N, panels, x, block, starts);
+        let piece = block * F::PER_SCALE / SUM;
         for n in 0..N {
             for h in 0..2 {
-                out[n][h] = _mm512_add_ps(out[n][h], pair[n][h]);
-                pair[n][h] = _mm512_setzero_ps();
+                let (sum, scale) =
+                    (_mm512_cvtepi32_ps(sums[n][h]), _mm512_set1_ps(x[n].scales[block]));
+                let scaled = _mm512_mul_ps(sum, scale);
+                let scale = _mm512_castsi512_ps(panels[h].scales[piece]);
+                out[n][h] = _mm512_fmadd_ps(scaled, scale, out[n][h]);
+                if F::ZERO == Zero::Minimum {
+                    let minimum = _mm512_castsi512_ps(panels[h].minimums[piece]);
+                    let total = _mm512_set1_ps(totals[n][block]);
+                    out[n][h] = _mm512_fmadd_ps(minimum, total, out[n][h]);
+                }
             }
         }
     }
+    *all = out;
 }
 
 /// The first of 32 numbers, as many as there is room for.

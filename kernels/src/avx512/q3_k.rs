@@ -33,7 +33,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
-fn unpack(block: &[u8; BYTES]) -> Superblock {
+pub(crate) fn unpack(block: &[u8; BYTES]) -> Superblock {
     let low = two_bits(load64(part(block, 32)));
     // Bit j of byte i belongs to weight 32j + i; the upper half of a vector holds weights of the
     // block's second half.

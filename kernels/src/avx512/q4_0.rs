@@ -31,7 +31,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 #[inline]
 #[target_feature(enable = "avx512bw")]
-fn unpack(bytes: &[u8]) -> Eight {
+pub(crate) fn unpack(bytes: &[u8]) -> Eight {
     let blocks = Blocks::<BYTES, 2>(bytes);
     Eight { codes: blocks.nibbles(), scales: blocks.scales(), minimums: _mm512_setzero_ps() }
 }

@@ -26,7 +26,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 #[inline]
 #[target_feature(enable = "avx512bw")]
-fn unpack(bytes: &[u8]) -> Eight {
+pub(crate) fn unpack(bytes: &[u8]) -> Eight {
     let blocks = Blocks::<BYTES, 4>(bytes);
     let (scales, minimums) = blocks.scales_and::<2, 0>();
     Eight { codes: blocks.nibbles(), scales, minimums: _mm512_cvtph_ps(minimums) }

@@ -6,9 +6,10 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     fill::turned,
-    lanes::{load64, part},
+    lanes::{load64, part, two_halves},
     many,
     sub_blocks::{self, ORDER},
+    superblocks::Superblock,
 };
 use crate::{format::Q4_K, input::Input, matrix::Matrix, parallel::Tile};
 
@@ -29,6 +30,13 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
         panel.set_nibbles(&ORDER.columns, (0, 1), turned(rows, 16));
         panel.set_nibbles(&ORDER.columns, (2, 3), turned(rows, 80));
     });
+}
+
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,f16c")]
+pub(crate) fn unpack(block: &[u8; BYTES]) -> Superblock {
+    let (scales, minimums) = scales_and_minimums(part(block, 4));
+    Superblock { codes: codes(block), scales, minimums, d: two_halves(part(block, 0)) }
 }
 
 #[inline]

@@ -32,7 +32,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
-fn unpack(bytes: &[u8]) -> Eight {
+pub(crate) fn unpack(bytes: &[u8]) -> Eight {
     let blocks = Blocks::<BYTES, 6>(bytes);
     let (scales, bits) = blocks.scales_and::<2, 2>();
     Eight { codes: blocks.nibbles_and(bits), scales, minimums: _mm512_setzero_ps() }

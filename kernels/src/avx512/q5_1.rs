@@ -26,7 +26,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
-fn unpack(bytes: &[u8]) -> Eight {
+pub(crate) fn unpack(bytes: &[u8]) -> Eight {
     let blocks = Blocks::<BYTES, 8>(bytes);
     let (_, bits) = blocks.scales_and::<4, 2>();
     let (scales, minimums) = blocks.scales_and::<2, 0>();

@@ -28,7 +28,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
-fn unpack(block: &[u8; BYTES]) -> Superblock {
+pub(crate) fn unpack(block: &[u8; BYTES]) -> Superblock {
     let (scales, minimums) = scales_and_minimums(part(block, 4));
     Superblock { codes: codes(block), scales, minimums, d: two_halves(part(block, 0)) }
 }

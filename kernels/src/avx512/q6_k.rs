@@ -19,7 +19,7 @@ use crate::{format::Q6_K, input::Input, matrix::Matrix, parallel::Tile};
 const BYTES: usize = TensorType::Q6_K.block_bytes();
 
 /// As in the matrix.
-pub(super) const ORDER: Order = Order::new([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+pub(crate) const ORDER: Order = Order::new([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
@@ -35,7 +35,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
-fn unpack(block: &[u8; BYTES]) -> Superblock {
+pub(crate) fn unpack(block: &[u8; BYTES]) -> Superblock {
     let (low, upper) = (_mm512_set1_epi8(15), _mm512_set1_epi8(48));
     let with = |codes: __m512i, bits: __m512i| {
         _mm512_or_si512(_mm512_and_si512(codes, low), _mm512_and_si512(bits, upper))

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// A vector holds even or odd sub-blocks of 32.
-pub(super) const ORDER: Order = Order::new([0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]);
+pub(crate) const ORDER: Order = Order::new([0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15]);
 
 /// A [`Kernel`](crate::Kernel): `codes` takes them out of a block, in the order of
 /// [`ORDER`].

@@ -15,7 +15,9 @@ macro_rules! integers {
         for n in 0..$n {
             sums[n] = [_mm512_set1_epi32($starts[n][$block]); 2];
         }
-        for i in $block * $format::PER_SCALE / 4..($block + 1) * $format::PER_SCALE / 4 {
+        let fours = $format::PER_SCALE / 4;
+        for i in 0..fours {
+            let i = $block * fours + i;
             for n in 0..$n {
                 let four = _mm512_set1_epi32(four_at($x[n], i));
                 for h in 0..2 {

@@ -22,15 +22,15 @@ use crate::{
 };
 
 /// A block out of its bytes: a weight is `d · scale · code − dmin · minimum`.
-pub(super) struct Superblock {
+pub(crate) struct Superblock {
     /// Unsigned, at most 63, in the format's [`Order`].
-    pub(super) codes: [__m512i; 4],
+    pub(crate) codes: [__m512i; 4],
     /// 16-bit, one for each 16 columns.
-    pub(super) scales: __m256i,
+    pub(crate) scales: __m256i,
     /// As many; not used in a format with an offset.
-    pub(super) minimums: __m256i,
+    pub(crate) minimums: __m256i,
     /// `d` and `dmin`, which is not used in a format with an offset.
-    pub(super) d: __m128,
+    pub(crate) d: __m128,
 }
 
 impl Superblock {

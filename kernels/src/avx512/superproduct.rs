@@ -6,6 +6,7 @@
 use std::arch::x86_64::*;
 
 use super::{
+    minimums::{minimums, pairs},
     panel::Panel,
     sums::{Sums, four_at, integers},
 };
@@ -38,9 +39,6 @@ const fn order<F: Format>() -> [usize; GROUP / SUM] {
     }
 }
 
-/// The most sums that wait for the other half.
-const WAITING: usize = 3;
-
 /// Adds the products of two panels and `N` groups of activations to `out`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
@@ -51,36 +49,60 @@ pub(super) fn add<F: Format, const N: usize>(
 ) {
     let (chain, order) = (const { chain::<F>() }, const { order::<F>() });
     let starts = starts::<F, N>(x);
-    let mut waiting = [[[_mm512_setzero_ps(); 2]; N]; WAITING];
-    let mut total = [[_mm512_setzero_ps(); 2]; N];
-    for i in 0..GROUP / F::PER_SCALE / chain {
-        total = [[_mm512_setzero_ps(); 2]; N];
-        for &piece in &order[i * chain..(i + 1) * chain] {
-            let sums = integers!(F, N, panels, x, piece, starts);
-            for n in 0..N {
-                for h in 0..2 {
-                    let scale = panels[h].scales[piece * F::PER_SCALE / SUM];
-                    total[n][h] = _mm512_fmadd_ps(
-                        _mm512_cvtepi32_ps(sums[n][h]),
-                        _mm512_castsi512_ps(scale),
-                        total[n][h],
-                    );
+    // Not functions: the totals must stay in registers.
+    macro_rules! chained {
+        ($i:expr) => {{
+            let mut total = [[_mm512_setzero_ps(); 2]; N];
+            for i in 0..chain {
+                let piece = order[$i * chain + i];
+                let sums = integers!(F, N, panels, x, piece, starts);
+                for n in 0..N {
+                    for h in 0..2 {
+                        let scale = panels[h].scales[piece * F::PER_SCALE / SUM];
+                        total[n][h] = _mm512_fmadd_ps(
+                            _mm512_cvtepi32_ps(sums[n][h]),
+                            _mm512_castsi512_ps(scale),
+                            total[n][h],
+                        );
+                    }
                 }
             }
-        }
-        // Two by two, then these two by two: a sum is done when its second half is.
-        let halves = i.trailing_ones() as usize;
-        for waiting in &waiting[..halves] {
+            total
+        }};
+    }
+    macro_rules! sum {
+        ($a:expr, $b:expr) => {{
+            let waiting = $a;
+            let mut total = $b;
             for n in 0..N {
                 for h in 0..2 {
                     total[n][h] = _mm512_add_ps(waiting[n][h], total[n][h]);
                 }
             }
-        }
-        if halves < WAITING {
-            waiting[halves] = total;
-        }
+            total
+        }};
     }
+    let total = match GROUP / F::PER_SCALE / chain {
+        1 => chained!(0),
+        2 => sum!(chained!(0), chained!(1)),
+        chains => {
+            let mut waiting = [[[_mm512_setzero_ps(); 2]; N]; 2];
+            let mut total = waiting[0];
+            for i in 0..chains / 2 {
+                total = sum!(chained!(2 * i), chained!(2 * i + 1));
+                if i % 2 == 1 {
+                    total = sum!(waiting[0], total);
+                    if i == 3 {
+                        total = sum!(waiting[1], total);
+                    }
+                    waiting[1] = total;
+                } else {
+                    waiting[0] = total;
+                }
+            }
+            total
+        }
+    };
     let pairs = pairs::<F, N>(x);
     for h in 0..2 {
         let [d, dmin] = [8, 9].map(|i| _mm512_castsi512_ps(panels[h].minimums[i]));
@@ -108,39 +130,4 @@ fn starts<F: Format, const N: usize>(x: [&Int8Group; N]) -> [[i32; GROUP / SUM];
         }
     }
     starts
-}
-
-/// Sums of activations in pairs of 16 bits, as minimums lie in a panel: of 16 each, or of 32.
-#[inline]
-#[target_feature(enable = "avx512bw,avx512vl")]
-fn pairs<F: Format, const N: usize>(x: [&Int8Group; N]) -> [[i32; 8]; N] {
-    let mut pairs = [[0; 8]; N];
-    for n in 0..N {
-        // SAFETY: 16 sums of 16 bits are 32 bytes, as are 8 numbers of 32 bits.
-        unsafe {
-            let mut sums = _mm256_loadu_si256(x[n].sums.as_ptr().cast());
-            if F::PER_SCALE == 32 {
-                let both = _mm256_madd_epi16(sums, _mm256_set1_epi16(1));
-                sums = _mm256_zextsi128_si256(_mm256_cvtepi32_epi16(both));
-            }
-            _mm256_storeu_si256(pairs[n].as_mut_ptr().cast(), sums);
-        }
-    }
-    pairs
-}
-
-/// The sums of products of minimums and of sums of activations.
-#[inline]
-#[target_feature(enable = "avx512bw,avx512vnni")]
-fn minimums<F: Format, const N: usize>(panel: &Panel, pairs: &[[i32; 8]; N]) -> [__m512i; N] {
-    let mut products = [_mm512_setzero_si512(); N];
-    if F::ZERO == Zero::Minimum {
-        for i in 0..GROUP / F::PER_SCALE / 2 {
-            for n in 0..N {
-                let both = _mm512_set1_epi32(pairs[n][i]);
-                products[n] = _mm512_dpwssd_epi32(products[n], panel.minimums[i], both);
-            }
-        }
-    }
-    products
 }

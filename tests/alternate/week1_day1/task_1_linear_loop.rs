@@ -1,6 +1,7 @@
 //! function: linear
 //! how: explicit loops, each sum taken from its end and begun with the bias
     assert_eq!(x.shape()[x.ndim() - 1], weight.shape()[1], "linear: x {:?}, weight {:?}", x.shape(), weight.shape());
+    assert!(x.ndim() > 1, "linear: x {:?} has one axis", x.shape());
     let mut shape = x.shape().to_vec();
     shape[x.ndim() - 1] = weight.shape()[0];
     let mut out = Vec::new();

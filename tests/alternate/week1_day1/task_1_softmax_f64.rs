@@ -2,7 +2,7 @@
 //! how: each row in f64, by iterators over a flat vector
     let width = x.shape()[x.ndim() - 1];
     let values: Vec<f64> = x.iter().map(|&v| f64::from(v)).collect();
-    let rows = values.chunks(width).flat_map(|row| {
+    let rows = values.chunks(width.max(1)).flat_map(|row| {
         let max = row.iter().copied().fold(f64::MIN, f64::max);
         let e: Vec<f64> = row.iter().map(|v| (v - max).exp()).collect();
         let sum: f64 = e.iter().sum();

@@ -1,6 +1,6 @@
 //! function: relative_error
 //! how: one root of the ratio of two sums
-assert!(!x.is_empty() && x.len() == y.len(), "rows to be compared");
+assert!(!x.is_empty() && x.len() == y.len(), "{} weights and {}", x.len(), y.len());
 let (mut error, mut size) = (0.0f64, 0.0f64);
 for i in 0..x.len() {
     error += (f64::from(x[i]) - f64::from(y[i])).powi(2);

@@ -8,6 +8,7 @@ use clap::Subcommand;
 mod quality;
 mod week1;
 mod week2;
+mod week3;
 
 /// What to measure.
 #[derive(Debug, Subcommand)]
@@ -17,6 +18,9 @@ pub(crate) enum Week {
     /// What each part of week 2 is worth: your engine beside the reference, step by step, and with
     /// any one step left out
     Week2(Box<week2::Options>),
+    /// Ways to serve many requests: your engine beside the reference, and llama.cpp where it is
+    /// installed
+    Week3(Box<week3::Options>),
     /// What each format of `quantize` costs in quality: size, error of the weights, perplexity,
     /// exact answers
     Quality(quality::Options),
@@ -30,6 +34,7 @@ pub(crate) fn run(root: &Path, week: &Week) -> Result<()> {
     match week {
         Week::Week1 => week1::bench(root),
         Week::Week2(options) => week2::bench(root, options),
+        Week::Week3(options) => week3::bench(root, options),
         Week::Quality(options) => quality::bench(root, options),
     }
 }
@@ -37,4 +42,21 @@ pub(crate) fn run(root: &Path, week: &Week) -> Result<()> {
 fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     format!("{cores} cores, {} {}", std::env::consts::OS, std::env::consts::ARCH)
+}
+
+/// The same with the processor's name and its units for integers, where the system says them.
+fn processor() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let field = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    let flags = field("flags").unwrap_or_default();
+    let units = [("avx2", "AVX2"), ("avx512_vnni", "AVX-512 VNNI"), ("amx_int8", "AMX")];
+    let has = |&&(flag, _): &&(&str, &str)| flags.split(' ').any(|word| word == flag);
+    let units: Vec<&str> = units.iter().filter(has).map(|(_, name)| *name).collect();
+    match field("model name") {
+        Some(name) => format!("{}, {name} ({})", machine(), units.join(", ")),
+        None => machine(),
+    }
 }

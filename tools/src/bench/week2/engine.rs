@@ -106,7 +106,7 @@ impl Engine {
     }
 
     /// The same of the learner's solution; `None`, with a note, if it does not compile.
-    pub(super) fn learners(root: &Path, folder: &Path) -> Option<Self> {
+    pub(in crate::bench) fn learners(root: &Path, folder: &Path) -> Option<Self> {
         let built = Self::build(root, folder, "your engine", "cli", "yours");
         built.inspect_err(|error| eprintln!("your engine is left out: {error:#}")).ok()
     }
@@ -172,7 +172,7 @@ fn fitting(tokens: f64, least: usize, most: usize) -> usize {
 /// Another engine. Its program is given the model, `-j`, `--prompt-tokens`, `-n`, `--repeat`, and
 /// prints JSON with the fields that ours has.
 #[derive(Debug, Clone)]
-pub(super) struct Peer {
+pub(in crate::bench) struct Peer {
     pub(super) name: String,
     /// The program and its first arguments.
     command: Vec<PathBuf>,
@@ -186,7 +186,7 @@ const LLAMA_CPP: &str = "python-ref/peers/llama_cpp_bench.py";
 impl Peer {
     /// llama.cpp, if `python` (without it, that of `.venv`) has the package. A Python that was
     /// named must have it.
-    pub(super) fn llama_cpp(root: &Path, python: Option<&Path>) -> Result<Option<Self>> {
+    pub(in crate::bench) fn llama_cpp(root: &Path, python: Option<&Path>) -> Result<Option<Self>> {
         let named = python.is_some();
         let python = match python {
             Some(python) => python.to_owned(),
@@ -205,6 +205,11 @@ impl Peer {
             Err(error) if named => Err(error),
             _ => Ok(None),
         }
+    }
+
+    /// The interpreter that has its package.
+    pub(in crate::bench) fn into_python(mut self) -> PathBuf {
+        self.command.swap_remove(0)
     }
 
     /// Any program, given as `NAME=PROGRAM`.

@@ -26,6 +26,8 @@ mod paired;
 mod setup;
 mod table;
 
+pub(super) use paired::median;
+
 /// What to measure, and where the results go.
 #[derive(Debug, Args)]
 pub(crate) struct Options {

@@ -305,7 +305,7 @@ impl Compared {
 }
 
 /// Of at least one value; the mean of the two in the middle if their number is even.
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+pub(in crate::bench) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

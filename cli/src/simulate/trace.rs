@@ -1,0 +1,65 @@
+//! A load from a file: when each request comes, what it says, and how long its answer is.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use serde_json::Value;
+use tiny_llm_formats::text::Tokenizer;
+
+use super::load::{Arrival, spell};
+use crate::Engine;
+
+/// The requests of a file, a JSON object a line, in the order of their times.
+pub(super) fn read<E: Engine>(path: &Path, model: &Path) -> Result<Vec<Arrival>> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
+    let mut tokenizer = None;
+    let mut arrivals = Vec::new();
+    for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let arrival = one::<E>(line, number, model, &mut tokenizer);
+        arrivals.push(arrival.with_context(|| format!("{name}:{number}"))?);
+    }
+    ensure!(!arrivals.is_empty(), "{name}: found nothing, expected one JSON object a line");
+    arrivals.sort_by(|a: &Arrival, b| a.time.total_cmp(&b.time));
+    Ok(arrivals)
+}
+
+fn one<E: Engine>(
+    line: &str,
+    number: u64,
+    model: &Path,
+    tokenizer: &mut Option<Tokenizer>,
+) -> Result<Arrival> {
+    let value: Value = serde_json::from_str(line).map_err(|e| anyhow!("not JSON: {e}"))?;
+    let count = |name: &str| {
+        let found = value[name].as_u64().and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0);
+        found.with_context(|| {
+            format!("{name:?}: found {}, expected a whole number from 1 on", value[name])
+        })
+    };
+    let time = match &value["time"] {
+        Value::Null => 0.0,
+        time => time
+            .as_f64()
+            .filter(|time| *time >= 0.0)
+            .with_context(|| format!("\"time\": found {time}, expected seconds from the start"))?,
+    };
+    let prompt = match &value["prompt"] {
+        Value::String(text) => {
+            if tokenizer.is_none() {
+                *tokenizer = Some(if model.is_file() {
+                    Tokenizer::from_gguf(&E::inspect(model)?.0)?
+                } else {
+                    Tokenizer::from_folder(model)?
+                });
+            }
+            tokenizer.as_ref().expect("it was opened").encode_prompt(text)?
+        }
+        _ => {
+            let mut prompt = Vec::new();
+            spell(number, count("prompt_tokens")?, &mut prompt);
+            prompt
+        }
+    };
+    Ok(Arrival { time, prompt, max_new_tokens: count("max_tokens")? })
+}

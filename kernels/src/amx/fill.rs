@@ -1,0 +1,183 @@
+//! Rows out of their blocks with 512-bit instructions: what kernels for few rows of activations
+//! unpack, put where tiles want it.
+
+use std::arch::x86_64::*;
+
+use super::{
+    panel::Panel,
+    superblocks::{Fold, Folded, PIECE, place},
+    unit::{ROW, SIDE},
+};
+use crate::{
+    avx512::{
+        columns::Eight,
+        lanes::{load32, part, sixteen_bits, twice},
+        order::Order,
+        q8_0,
+        superblocks::Superblock,
+    },
+    format::{Format, Zero},
+    input::{BLOCK, GROUP},
+};
+
+/// Eight blocks of row `i`.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+pub(super) fn eight<F: Format>(panel: &mut Panel, i: usize, eight: Eight) {
+    let offset = if let Zero::Offset(offset) = F::ZERO { offset } else { 0 };
+    let offset = _mm512_set1_epi8(offset as i8);
+    let mut codes = eight.codes;
+    for v in 0..4 {
+        codes[v] = _mm512_sub_epi8(codes[v], offset);
+    }
+    let [a, b, c, d] = codes;
+    // Eight columns of each block are in each vector, block after block. Two blocks are in each
+    // lane of these: first columns 0 to 15 of blocks 0, 2, 4 and 6, then of the others.
+    let (a, b, c, d) = (
+        _mm512_unpacklo_epi64(a, b),
+        _mm512_unpackhi_epi64(a, b),
+        _mm512_unpacklo_epi64(c, d),
+        _mm512_unpackhi_epi64(c, d),
+    );
+    let first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+    let second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+    let even = [_mm512_permutex2var_epi64(a, first, c), _mm512_permutex2var_epi64(a, second, c)];
+    let odd = [_mm512_permutex2var_epi64(b, first, d), _mm512_permutex2var_epi64(b, second, d)];
+    for j in 0..2 {
+        store_block(panel, i, 4 * j, _mm512_castsi512_si256(even[j]));
+        store_block(panel, i, 4 * j + 1, _mm512_castsi512_si256(odd[j]));
+        store_block(panel, i, 4 * j + 2, _mm512_extracti64x4_epi64::<1>(even[j]));
+        store_block(panel, i, 4 * j + 3, _mm512_extracti64x4_epi64::<1>(odd[j]));
+    }
+    store_scales(panel, i, eight.scales);
+    if F::ZERO == Zero::Minimum {
+        // SAFETY: 16 numbers of 32 bits are 64 bytes.
+        unsafe { _mm512_storeu_ps(panel.minimums[i].as_mut_ptr(), eight.minimums) };
+    }
+}
+
+/// Up to eight blocks of row `i` whose codes are bytes already.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,f16c")]
+pub(super) fn bytes<const BYTES: usize>(panel: &mut Panel, i: usize, bytes: &[u8]) {
+    let head = BYTES - BLOCK;
+    if bytes.len() >= 8 * BYTES {
+        // So many as the compiler knows.
+        let bytes = &bytes[..8 * BYTES];
+        for b in 0..8 {
+            store_block(panel, i, b, load32(part(bytes, b * BYTES + head)));
+        }
+        store_scales(panel, i, twice(q8_0::scales(bytes)));
+    } else {
+        for (b, block) in bytes.chunks_exact(BYTES).enumerate() {
+            store_block(panel, i, b, load32(part(block, head)));
+        }
+        store_scales(panel, i, twice(q8_0::scales(bytes)));
+    }
+}
+
+/// The scales of row `i`, each twice.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store_scales(panel: &mut Panel, i: usize, scales: __m512) {
+    // SAFETY: 16 numbers of 32 bits are 64 bytes.
+    unsafe { _mm512_storeu_ps(panel.scales[i].as_mut_ptr(), scales) };
+}
+
+/// 32 columns of row `i`, number `block` of them.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+fn store_block(panel: &mut Panel, i: usize, block: usize, codes: __m256i) {
+    let to = &mut panel.codes[(16 * block + i) * BLOCK..][..BLOCK];
+    // SAFETY: 32 bytes are there.
+    unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), codes) };
+}
+
+/// A block of row `i`, its codes in this order.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl")]
+pub(super) fn superblock<F: Ordered>(panel: &mut Panel, i: usize, block: Superblock) {
+    let all = _mm512_castsi256_si512(block.scales);
+    let (even, odd) = (_mm512_set1_epi16(0x00ff), _mm512_set1_epi16(0xff00_u16 as i16));
+    for v in 0..4 {
+        let codes = block.codes[v];
+        let index = sixteen_bits(&F::ORDER.words[v]);
+        let scales = _mm512_permutexvar_epi16(index, all);
+        match F::FOLD {
+            Fold::Whole => store::<F>(&mut panel.codes, i, v, _mm512_mullo_epi16(codes, scales)),
+            Fold::Minus => {
+                // Of a product of bytes the lower byte is the same whatever lies above.
+                let codes = _mm512_sub_epi8(_mm512_set1_epi8(4), codes);
+                let a = _mm512_and_si512(_mm512_mullo_epi16(codes, scales), even);
+                let b = _mm512_mullo_epi16(_mm512_and_si512(codes, odd), scales);
+                store::<F>(&mut panel.codes, i, v, _mm512_or_si512(a, b));
+            }
+            Fold::Eights => {
+                // Products of two neighbouring bytes at once: none reaches into the other.
+                let lower = _mm512_and_si512(scales, _mm512_set1_epi16(7));
+                let upper = _mm512_srli_epi16::<3>(scales);
+                store::<F>(&mut panel.codes, i, v, _mm512_mullo_epi16(codes, lower));
+                store::<F>(&mut panel.upper, i, v, _mm512_mullo_epi16(codes, upper));
+            }
+            Fold::Bytes => {
+                let codes = _mm512_sub_epi8(codes, _mm512_set1_epi8(32));
+                let a = _mm512_srai_epi16::<8>(_mm512_slli_epi16::<8>(codes));
+                let a = _mm512_mullo_epi16(a, scales);
+                let b = _mm512_mullo_epi16(_mm512_srai_epi16::<8>(codes), scales);
+                let lower = _mm512_or_si512(_mm512_and_si512(a, even), _mm512_slli_epi16::<8>(b));
+                let upper = _mm512_or_si512(_mm512_srli_epi16::<8>(a), _mm512_and_si512(b, odd));
+                store::<F>(&mut panel.codes, i, v, lower);
+                store::<F>(&mut panel.upper, i, v, upper);
+            }
+        }
+    }
+    let mut d = [0.0; 4];
+    // SAFETY: four numbers of 32 bits are 16 bytes.
+    unsafe { _mm_storeu_ps(d.as_mut_ptr(), block.d) };
+    let sign = if F::FOLD == Fold::Minus { -1.0 } else { 1.0 };
+    (panel.scales[i][0], panel.scales[i][1]) = (sign * d[0], -d[1]);
+    if F::ZERO == Zero::Minimum {
+        let mut minimums = block.minimums;
+        if F::PER_SCALE == 32 {
+            // Each stands there twice: the first of two numbers of 16 bits.
+            minimums = _mm256_zextsi128_si256(_mm256_cvtepi32_epi16(minimums));
+        }
+        // SAFETY: 16 numbers of 16 bits are 32 bytes, as are 8 of 32.
+        unsafe {
+            _mm256_storeu_si256(panel.whole_minimums[i].as_mut_ptr().cast(), minimums);
+        }
+    }
+}
+
+/// A format whose blocks come out in an order of their own.
+pub(super) trait Ordered: Folded {
+    const ORDER: &'static Order;
+    /// Where each lane of each vector goes in the tiles of its first row.
+    const PLACES: [[usize; 4]; 4] = {
+        let (mut places, mut lane) = ([[0; 4]; 4], 0);
+        while lane < 16 {
+            let (quarter, place) = place(Self::FOLD, Self::ORDER.piece(lane));
+            places[lane / 4][lane % 4] = SIDE * ROW * quarter + PIECE * place;
+            lane += 1;
+        }
+        places
+    };
+}
+
+/// Vector `v` of row `i`.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+fn store<F: Ordered>(codes: &mut [u8; SIDE * GROUP], i: usize, v: usize, bytes: __m512i) {
+    let pieces = [
+        _mm512_castsi512_si128(bytes),
+        _mm512_extracti32x4_epi32::<1>(bytes),
+        _mm512_extracti32x4_epi32::<2>(bytes),
+        _mm512_extracti32x4_epi32::<3>(bytes),
+    ];
+    let places = const { &F::PLACES };
+    for lane in 0..4 {
+        let to = &mut codes[places[v][lane] + ROW * i..][..PIECE];
+        // SAFETY: 16 bytes are there.
+        unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), pieces[lane]) };
+    }
+}

@@ -1,0 +1,138 @@
+//! Many rows of activations: 32 rows of weights are unpacked once, 256 columns at a time, and
+//! multiplied with all of them, 16 at a time.
+
+use std::{mem::MaybeUninit, ops::Range};
+
+use super::{
+    activations::Int8Tile,
+    panel::{Panel, Source},
+    sixteen::Sixteen,
+    unit::{SIDE, Shapes, Unit},
+};
+use crate::{
+    input::{BLOCK, GROUP, Input},
+    matrix::Matrix,
+    parallel::Tile,
+};
+
+/// Tiles of activations for which weights are unpacked once: as many as the second-level cache
+/// holds.
+const CHUNK: usize = 32;
+
+/// The outputs of 32 rows of weights for 16 rows of activations.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(super) struct Outputs(pub(super) [[[f32; SIDE]; SIDE]; 2]);
+
+impl Outputs {
+    const ZEROS: Self = Self([[[0.0; SIDE]; SIDE]; 2]);
+}
+
+/// What becomes of 256 columns.
+pub(super) trait Plan {
+    const SHAPES: Shapes;
+    /// What is kept while tiles go by.
+    type Space;
+    const SPACE: Self::Space;
+
+    /// Adds the products of two panels and a tile of activations, of `blocks` blocks of 32 columns,
+    /// to the outputs.
+    fn add<V: Sixteen, U: Unit>(
+        unit: &mut U,
+        panels: &[Panel; 2],
+        x: &Int8Tile,
+        blocks: usize,
+        space: &mut Self::Space,
+        out: &mut Outputs,
+        soon: Option<Soon<'_>>,
+    );
+}
+
+/// What comes next, if anything does. It's asked for a few lines at a time, while others are worked
+/// on: a core waits for no more than a dozen or so.
+#[derive(Clone, Copy)]
+pub(super) struct Soon<'a> {
+    pub(super) x: &'a Int8Tile,
+    pub(super) outputs: &'a Outputs,
+}
+
+/// A [`Kernel`](crate::Kernel).
+#[inline(always)]
+pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit>(
+    unit: &mut U,
+    source: &impl Source,
+    weight: &Matrix,
+    x: &Input,
+    tile: &mut Tile<'_, f32>,
+) {
+    let (mut panels, mut space) = ([Panel::ZEROS; 2], P::SPACE);
+    // Only as many are written, and then used, as there are tiles.
+    let mut outputs = [const { MaybeUninit::uninit() }; CHUNK];
+    let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
+    let group_bytes = GROUP / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
+    assert!(tile.rows().start.is_multiple_of(SIDE), "rows from the first of a tile on");
+    unit.configure(&P::SHAPES);
+    for first in tile.rows().step_by(CHUNK * SIDE) {
+        let tokens = first..tile.rows().end.min(first + CHUNK * SIDE);
+        let tiles = tokens.len().div_ceil(SIDE);
+        for col in tile.cols().step_by(2 * SIDE) {
+            let cols = col..tile.cols().end.min(col + 2 * SIDE);
+            let outputs = zeros(&mut outputs[..tiles]);
+            for g in 0..x.groups() {
+                for (h, panel) in panels.iter_mut().enumerate() {
+                    let mut rows = [&bytes[..0]; SIDE];
+                    for i in 0..SIDE {
+                        // Rows beyond the tile's repeat its last one; what becomes of them is not
+                        // written.
+                        let row = (cols.start + h * SIDE + i).min(cols.end - 1);
+                        let row = &bytes[row * row_bytes..][..row_bytes];
+                        rows[i] = &row[g * group_bytes..row_bytes.min((g + 1) * group_bytes)];
+                    }
+                    // What is read of these rows is asked for of the next: they follow in memory.
+                    source.fill(panel, rows, 2 * SIDE * row_bytes);
+                }
+                let blocks = (weight.cols - g * GROUP).min(GROUP) / BLOCK;
+                for t in 0..tiles {
+                    let x = |t: usize| &x.tiles[(first / SIDE + t) * x.groups() + g];
+                    let (now, later) = outputs.split_at_mut(t + 1);
+                    let soon = later.first().map(|outputs| Soon { x: x(t + 1), outputs });
+                    P::add::<V, U>(unit, &panels, x(t), blocks, &mut space, &mut now[t], soon);
+                }
+            }
+            for t in 0..tiles {
+                let there = SIDE.min(tokens.len() - t * SIDE);
+                write::<V>(&outputs[t], there, first + t * SIDE, &cols, tile);
+            }
+        }
+    }
+    unit.release();
+}
+
+/// All of them set to zeros.
+fn zeros(outputs: &mut [MaybeUninit<Outputs>]) -> &mut [Outputs] {
+    outputs.fill(MaybeUninit::new(Outputs::ZEROS));
+    // SAFETY: all of them have just been written, and lie as they would without the wrapper.
+    unsafe { &mut *(std::ptr::from_mut(outputs) as *mut [Outputs]) }
+}
+
+/// Writes the outputs of `there` rows of activations from row `first` on.
+#[inline(always)]
+fn write<V: Sixteen>(
+    outputs: &Outputs,
+    there: usize,
+    first: usize,
+    cols: &Range<usize>,
+    tile: &mut Tile<'_, f32>,
+) {
+    let from = cols.start - tile.cols().start;
+    for (h, outputs) in outputs.0.iter().enumerate() {
+        let turned = V::turned(outputs);
+        let end = cols.len().min((h + 1) * SIDE);
+        for n in 0..there {
+            if h * SIDE < end {
+                let out = &mut tile.row_mut(first + n)[from..][h * SIDE..end];
+                out.copy_from_slice(&turned[n][..end - h * SIDE]);
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Whether this process may use the matrix unit.
+//!
+//! Its tiles are 8 KiB that a system has to save whenever threads change, so Linux gives them only
+//! to a process that asks, once for all its threads, and to those that it forks; a program that it
+//! starts asks anew. Where the processor has no unit, or a hypervisor hides it, or the system
+//! refuses, the rung below is taken.
+
+use std::{fmt, sync::OnceLock};
+
+/// Does as if the unit were hidden or refused, to see what happens then:
+/// `TINY_LLM_AMX=hidden`, `TINY_LLM_AMX=refused`.
+pub(crate) const VARIABLE: &str = "TINY_LLM_AMX";
+
+/// Why the unit is not used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// The processor has none, or a hypervisor does not show it.
+    Absent,
+    /// The system does not save its tiles.
+    NotSaved,
+    /// The system knows it and refuses it to this process: the number of its error.
+    Refused(i64),
+    /// Nobody knows how to ask this system.
+    UnknownSystem,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => f.write_str("this processor shows no matrix unit"),
+            Self::NotSaved => f.write_str("the system does not save the matrix unit's tiles"),
+            Self::Refused(error) => {
+                write!(f, "the system refuses the matrix unit to this process (error {error})")
+            }
+            Self::UnknownSystem => f.write_str("the matrix unit is used on Linux alone"),
+        }
+    }
+}
+
+/// Whether the unit is there and may be used; asked once for the whole process.
+pub(super) fn granted() -> bool {
+    state().is_ok()
+}
+
+/// The same, and why not.
+///
+/// # Errors
+/// If it is not there, or may not be used.
+pub fn state() -> Result<(), Refusal> {
+    static STATE: OnceLock<Result<(), Refusal>> = OnceLock::new();
+    *STATE.get_or_init(|| {
+        let pretended = std::env::var(VARIABLE).ok();
+        ask(pretended.as_deref(), shown(), request)
+    })
+}
+
+/// Asks for the unit if it is shown, unless something else is `pretended`.
+fn ask(
+    pretended: Option<&str>,
+    shown: Result<(), Refusal>,
+    request: impl FnOnce() -> Result<(), Refusal>,
+) -> Result<(), Refusal> {
+    match pretended {
+        Some("hidden") => Err(Refusal::Absent),
+        Some("refused") => shown.and(Err(Refusal::Refused(-1))),
+        _ => shown.and_then(|()| request()),
+    }
+}
+
+/// What the processor and the system say.
+fn shown() -> Result<(), Refusal> {
+    use std::arch::x86_64::*;
+    // In EDX of leaf 7: tiles, and products of bytes.
+    const WANTED: u32 = 1 << 24 | 1 << 25;
+    // In the system's register 0: that it saves the shapes, and the tiles.
+    const SAVED: u64 = 1 << 17 | 1 << 18;
+    if !is_x86_feature_detected!("avx512f") {
+        return Err(Refusal::Absent);
+    }
+    #[allow(unused_unsafe, reason = "older compilers ask for it")]
+    // SAFETY: every x86-64 processor has the instruction; one with AVX-512 has leaf 7.
+    let leaf = unsafe { __cpuid_count(7, 0) };
+    if leaf.edx & WANTED != WANTED {
+        return Err(Refusal::Absent);
+    }
+    // SAFETY: AVX-512 was found, which a system allows with the help of this instruction.
+    let saved = unsafe { saved() };
+    if saved & SAVED == SAVED { Ok(()) } else { Err(Refusal::NotSaved) }
+}
+
+#[target_feature(enable = "xsave")]
+fn saved() -> u64 {
+    // SAFETY: register 0 is always there.
+    unsafe { std::arch::x86_64::_xgetbv(0) }
+}
+
+/// Asks Linux.
+#[cfg(target_os = "linux")]
+fn request() -> Result<(), Refusal> {
+    const ARCH_PRCTL: i64 = 158;
+    const ARCH_REQ_XCOMP_PERM: i64 = 0x1023;
+    const TILE_DATA: i64 = 18;
+    let answer: i64;
+    // SAFETY: this call changes what the process may do, and reads and writes none of its memory.
+    // Linux destroys the two registers.
+    unsafe {
+        std::arch::asm!(
+            "syscall", inlateout("rax") ARCH_PRCTL => answer,
+            in("rdi") ARCH_REQ_XCOMP_PERM, in("rsi") TILE_DATA, out("rcx") _, out("r11") _,
+            options(nostack)
+        );
+    }
+    if answer == 0 { Ok(()) } else { Err(Refusal::Refused(answer)) }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn request() -> Result<(), Refusal> {
+    Err(Refusal::UnknownSystem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_that_is_hidden_or_refused() {
+        let refuse = || Err(Refusal::Refused(-95));
+        assert_eq!(ask(None, Ok(()), || Ok(())), Ok(()));
+        assert_eq!(ask(None, Ok(()), refuse), Err(Refusal::Refused(-95)));
+        assert_eq!(ask(Some("refused"), Ok(()), || Ok(())), Err(Refusal::Refused(-1)));
+        // Nobody asks for what is not there.
+        let never = || panic!("the system was asked");
+        assert_eq!(ask(None, Err(Refusal::Absent), never), Err(Refusal::Absent));
+        assert_eq!(ask(Some("hidden"), Ok(()), never), Err(Refusal::Absent));
+        assert_eq!(ask(Some("refused"), Err(Refusal::Absent), never), Err(Refusal::Absent));
+    }
+
+    /// What Linux gave to a process, those have that it forks.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_that_was_forked_afterwards() {
+        use super::super::{
+            tiles::Tiles,
+            unit::{Shapes, Sums, Unit},
+        };
+        if let Err(why) = state() {
+            return println!("not verified: {why}");
+        }
+        /// A call of the system's that takes up to four numbers.
+        ///
+        /// # Safety
+        /// As the call asks for.
+        unsafe fn call(number: i64, arguments: [i64; 4]) -> i64 {
+            let [a, b, c, d] = arguments;
+            let answer: i64;
+            // SAFETY: as the caller says; Linux destroys the two registers.
+            unsafe {
+                std::arch::asm!(
+                    "syscall", inlateout("rax") number => answer, in("rdi") a, in("rsi") b,
+                    in("rdx") c, in("r10") d, out("rcx") _, out("r11") _, options(nostack)
+                );
+            }
+            answer
+        }
+        const FORK: i64 = 57;
+        const EXIT: i64 = 60;
+        const WAIT: i64 = 61;
+        // SAFETY: the child runs this thread alone: it multiplies, takes nothing that another
+        // thread could hold, and ends at once. The parent waits for it, and the status is a local.
+        let status = unsafe {
+            match call(FORK, [0; 4]) {
+                0 => {
+                    let (mut unit, mut sums) = (Tiles::new(), Sums::ZEROS);
+                    unit.configure(&Shapes::of(64));
+                    unit.load::<4>(&[1; 1024], 64);
+                    unit.load::<6>(&[2; 1024], 64);
+                    unit.zero::<0>();
+                    unit.dot::<0, 4, 6>();
+                    unit.store::<0>(&mut sums);
+                    unit.release();
+                    let right = sums.0.iter().flatten().all(|&sum| sum == 128);
+                    call(EXIT, [i64::from(!right), 0, 0, 0]);
+                    unreachable!("a process that has ended")
+                }
+                child => {
+                    assert!(child > 0, "fork: error {child}");
+                    let mut status = -1i32;
+                    let to = std::ptr::from_mut(&mut status) as i64;
+                    assert_eq!(call(WAIT, [child, to, 0, 0]), child);
+                    status
+                }
+            }
+        };
+        assert_eq!(status, 0, "the forked process multiplied with the unit");
+    }
+}

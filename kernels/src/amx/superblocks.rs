@@ -1,0 +1,221 @@
+//! Formats whose blocks have 256 weights: scales are folded into codes, so that few sums leave the
+//! tiles.
+//!
+//! A weight is a whole number: its code times the scale of its sub-block. It's too large for a
+//! byte, but not for two: `code · scale = a · upper + lower`. Two products of 256 columns, and two
+//! tiles of sums leave, where the sums of sub-blocks would be eight tiles or sixteen, each to be
+//! scaled by itself: the unit would take a third longer and the vector unit four times as long.
+//!
+//! How many sums leave is then a question of the order of additions, which the kernels for few rows
+//! set: where a float holds the sum of a block, that is one; otherwise its parts are rounded one by
+//! one.
+
+use std::marker::PhantomData;
+
+use super::{
+    activations::Int8Tile,
+    many::{Outputs, Plan, Soon},
+    panel::Panel,
+    sixteen::Sixteen,
+    unit::{ROW, SIDE, Shapes, Sums, Unit},
+};
+use crate::{
+    format::{Format, Zero},
+    input::GROUP,
+};
+
+/// How the products of codes and scales lie in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fold {
+    /// `Q2_K`: at most 3 · 15.
+    Whole,
+    /// `Q3_K`: with the sign turned, since one of them is 128.
+    Minus,
+    /// `Q4_K`, `Q5_K`: the scale's lower three bits and its upper three. At most 31 · 7, without a
+    /// sign.
+    Eights,
+    /// `Q6_K`: the lower byte of the product, without a sign, and the upper one.
+    Bytes,
+}
+
+/// Formats with blocks of 256 weights.
+pub(crate) trait Folded: Format {
+    const FOLD: Fold;
+    /// Sums that leave for each block, rounded one by one.
+    const PARTS: usize;
+}
+
+macro_rules! folded {
+    ($($format:ident: $fold:ident, $parts:literal;)*) => {$(
+        impl Folded for crate::format::$format {
+            const FOLD: Fold = Fold::$fold;
+            const PARTS: usize = $parts;
+        }
+    )*};
+}
+
+folded! {
+    Q2_K: Whole, 1;
+    Q3_K: Minus, 1;
+    Q4_K: Eights, 1;
+    Q5_K: Eights, 2;
+    Q6_K: Bytes, 4;
+}
+
+/// Columns that are next to each other in a row of weights.
+pub(crate) const PIECE: usize = 16;
+
+/// Where the 16 columns of a number stand: a quarter, which is a tile, and a place in it. Quarters
+/// are numbered part by part.
+pub(crate) const fn place(fold: Fold, piece: usize) -> (usize, usize) {
+    match fold {
+        // The parts that kernels for few rows round are each fourth piece.
+        Fold::Bytes => (piece % 4, piece / 4),
+        // First and third 64 columns, second and fourth.
+        Fold::Eights => ([0, 2, 1, 3][piece / 4], piece % 4),
+        Fold::Whole | Fold::Minus => (piece / 4, piece % 4),
+    }
+}
+
+/// The sums of a block, lower and upper, of each part.
+type BlockSums = [[Sums; 2]; 4];
+
+/// Activations in the order of [`place`].
+type Arranged = [[i8; ROW]; GROUP / 4];
+
+/// Blocks of 256 weights of this format.
+pub(super) struct Superblocks<F>(PhantomData<F>);
+
+impl<F: Folded> Plan for Superblocks<F> {
+    const SHAPES: Shapes = Shapes::of(ROW);
+    type Space = ([BlockSums; 2], Arranged);
+    const SPACE: Self::Space = ([[[Sums::ZEROS; 2]; 4]; 2], [[0; ROW]; GROUP / 4]);
+
+    #[inline(always)]
+    fn add<V: Sixteen, U: Unit>(
+        unit: &mut U,
+        panels: &[Panel; 2],
+        x: &Int8Tile,
+        _: usize,
+        (sums, arranged): &mut Self::Space,
+        out: &mut Outputs,
+        soon: Option<Soon<'_>>,
+    ) {
+        arrange::<F>(x, arranged);
+        multiply::<F, V, U>(unit, panels, arranged, sums, soon);
+        for h in 0..2 {
+            scale::<F, V>(&sums[h], &panels[h], x, &mut out.0[h]);
+        }
+    }
+}
+
+/// Puts a tile's activations in order.
+#[inline(always)]
+fn arrange<F: Folded>(x: &Int8Tile, to: &mut Arranged) {
+    for piece in 0..GROUP / PIECE {
+        let (quarter, place) = place(F::FOLD, piece);
+        to[16 * quarter + 4 * place..][..4].copy_from_slice(&x.values[4 * piece..][..4]);
+    }
+}
+
+/// The sums of a block: two panels times 16 rows of activations.
+#[inline(always)]
+fn multiply<F: Folded, V: Sixteen, U: Unit>(
+    unit: &mut U,
+    panels: &[Panel; 2],
+    x: &Arranged,
+    sums: &mut [BlockSums; 2],
+    soon: Option<Soon<'_>>,
+) {
+    let upper = matches!(F::FOLD, Fold::Eights | Fold::Bytes);
+    let quarters = 4 / F::PARTS;
+    for part in 0..F::PARTS {
+        unit.zero::<0>();
+        unit.zero::<1>();
+        if upper {
+            unit.zero::<2>();
+            unit.zero::<3>();
+        }
+        for quarter in part * quarters..(part + 1) * quarters {
+            fetch::<V>(soon, quarter);
+            let tile = quarter * SIDE * ROW..(quarter + 1) * SIDE * ROW;
+            unit.load::<6>(bytemuck::cast_slice(&x[SIDE * quarter..][..SIDE]), ROW);
+            unit.load::<4>(&panels[0].codes[tile.clone()], ROW);
+            unit.load::<5>(&panels[1].codes[tile.clone()], ROW);
+            if matches!(F::FOLD, Fold::Minus) {
+                unit.dot::<0, 4, 6>();
+                unit.dot::<1, 5, 6>();
+            } else {
+                unit.dot_unsigned::<0, 4, 6>();
+                unit.dot_unsigned::<1, 5, 6>();
+            }
+            if upper {
+                unit.load::<4>(&panels[0].upper[tile.clone()], ROW);
+                unit.load::<5>(&panels[1].upper[tile], ROW);
+                if matches!(F::FOLD, Fold::Bytes) {
+                    unit.dot::<2, 4, 6>();
+                    unit.dot::<3, 5, 6>();
+                } else {
+                    unit.dot_unsigned::<2, 4, 6>();
+                    unit.dot_unsigned::<3, 5, 6>();
+                }
+            }
+        }
+        let [first, second] = sums;
+        unit.store::<0>(&mut first[part][0]);
+        unit.store::<1>(&mut second[part][0]);
+        if upper {
+            unit.store::<2>(&mut first[part][1]);
+            unit.store::<3>(&mut second[part][1]);
+        }
+    }
+}
+
+/// Asks for a quarter of what comes next.
+#[inline(always)]
+fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, quarter: usize) {
+    if let Some(Soon { x, outputs }) = soon {
+        V::fetch::<[[i8; ROW]; SIDE]>(x.values[SIDE * quarter..].first_chunk().expect("lines"));
+        V::fetch(&x.sums[quarter]);
+        let rows = &outputs.0[quarter / 2][quarter % 2 * 8..];
+        V::fetch::<[[f32; SIDE]; 8]>(rows.first_chunk().expect("eight rows"));
+    }
+}
+
+/// Scales the sums of a block and adds them to the outputs, in the order of all kernels for few and
+/// for many rows.
+#[inline(always)]
+fn scale<F: Folded, V: Sixteen>(
+    sums: &BlockSums,
+    panel: &Panel,
+    x: &Int8Tile,
+    out: &mut [[f32; SIDE]; SIDE],
+) {
+    let x_scale = V::load(&x.scales[0]);
+    for row in 0..SIDE {
+        let part = |part: usize| {
+            let [lower, upper] = &sums[part];
+            match F::FOLD {
+                Fold::Whole | Fold::Minus => V::of_integers(&lower.0[row]),
+                Fold::Eights => V::of_two::<3>(&lower.0[row], &upper.0[row]),
+                Fold::Bytes => V::of_two::<8>(&lower.0[row], &upper.0[row]),
+            }
+        };
+        let total = match F::PARTS {
+            1 => part(0),
+            2 => part(0).plus(part(1)),
+            _ => part(0).plus(part(1)).plus(part(2).plus(part(3))),
+        };
+        let [d, minus_dmin] = [panel.scales[row][0], panel.scales[row][1]];
+        let mut scaled = V::all(d).times(total);
+        if F::ZERO == Zero::Minimum {
+            let minimums = &panel.whole_minimums[row];
+            let below = match F::PER_SCALE {
+                32 => V::of_products(&x.sums, minimums),
+                _ => V::of_products(&x.finer_sums, minimums),
+            };
+            scaled = V::all(minus_dmin).times_plus(below, scaled);
+        }
+        scaled.times_plus(x_scale, V::load(&out[row])).store(&mut out[row]);
+    }
+}

@@ -1,0 +1,288 @@
+//! The plans, with a model of the unit and arrays on every machine, and with the processor's where
+//! there is one.
+
+use tiny_llm_formats::gguf::TensorType;
+
+use super::{
+    blocks::Blocks,
+    many,
+    model::Model,
+    plain::Plain,
+    superblocks::Superblocks,
+    unit::{SIDE, Unit},
+};
+use crate::{
+    format::{Q2_K, Q3_K, Q4_0, Q4_1, Q4_K, Q5_0, Q5_1, Q5_K, Q6_K, Q8_0},
+    input::{BLOCK, GROUP, Input, Int8Group, SUM},
+    matrix::Matrix,
+    parallel::{Team, Tile},
+    unpacked::{Unpacked, has_integers, unpack_row},
+};
+
+type Array = [f32; SIDE];
+
+/// Numbers that look random and are the same in every run.
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
+/// Where a block has numbers in half precision.
+fn halves(tensor_type: TensorType) -> &'static [usize] {
+    match tensor_type {
+        TensorType::Q2_K => &[80, 82],
+        TensorType::Q3_K => &[108],
+        TensorType::Q6_K => &[208],
+        TensorType::Q4_0 | TensorType::Q5_0 | TensorType::Q8_0 => &[0],
+        _ => &[0, 2],
+    }
+}
+
+/// Blocks of the bytes that `byte` gives, with scales of both signs.
+fn matrix(
+    tensor_type: TensorType,
+    [rows, cols]: [usize; 2],
+    random: &mut Random,
+    byte: impl Fn(u64) -> u8,
+) -> Matrix {
+    let size = rows * tensor_type.row_bytes(cols).expect("whole blocks");
+    let mut bytes: Vec<u8> = (0..size).map(|_| byte(random.next())).collect();
+    for block in bytes.chunks_exact_mut(tensor_type.block_bytes()) {
+        for &at in halves(tensor_type) {
+            let half = half::f16::from_f32((random.next() % 4001) as f32 / 1e5 - 0.02);
+            block[at..at + 2].copy_from_slice(&half.to_le_bytes());
+        }
+    }
+    Matrix::new(rows, cols, tensor_type, bytes.into()).expect("a matrix")
+}
+
+/// Activations of the values that `value` gives.
+fn input(
+    [rows, cols]: [usize; 2],
+    tensor_type: TensorType,
+    random: &mut Random,
+    value: impl Fn(u64) -> i8,
+) -> Input {
+    let mut x = Input::default();
+    x.resize(rows, cols);
+    let groups = x.groups();
+    for i in 0..rows * groups {
+        let mut group = Int8Group::default();
+        let there = GROUP.min(cols - i % groups * GROUP);
+        group.values[..there].iter_mut().for_each(|x| *x = value(random.next()));
+        for (sum, values) in group.sums.iter_mut().zip(group.values.as_chunks::<SUM>().0) {
+            *sum = values.iter().map(|&x| i16::from(x)).sum();
+        }
+        let mut scale = || (random.next() % 1000 + 1) as f32 / 7e4;
+        let one = scale();
+        let per_block = tensor_type.block_len() == BLOCK;
+        group.scales.iter_mut().for_each(|to| *to = if per_block { scale() } else { one });
+        x.int8.push(group);
+    }
+    x.make_tiles(&Team::<crate::parallel::InOrder>::new(1));
+    x
+}
+
+/// Makes tiles of the output, the last of which is no whole one.
+fn outputs(weight: &Matrix, x: &Input, kernel: impl Fn(&mut Tile<'_, f32>) + Sync) -> Vec<f32> {
+    let mut out = vec![f32::NAN; x.rows * weight.rows];
+    let team: Team = Team::new(2);
+    team.parallel_tiles(&mut out, weight.rows, (x.rows, 64), kernel);
+    out
+}
+
+/// What the plan makes of it with the model.
+fn with_model(weight: &Matrix, x: &Input) -> Vec<f32> {
+    macro_rules! each {
+        ($($format:ident: $plan:ident;)*) => {
+            match weight.tensor_type {
+                $(TensorType::$format => |weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>| {
+                    let (mut unit, source) = (Model::default(), Plain(weight.tensor_type));
+                    many::multiply::<$plan<$format>, Array, _>(
+                        &mut unit, &source, weight, x, tile,
+                    );
+                },)*
+                _ => panic!("a format of floats"),
+            }
+        };
+    }
+    let kernel: fn(&Matrix, &Input, &mut Tile<'_, f32>) = each! {
+        Q4_0: Blocks;
+        Q4_1: Blocks;
+        Q5_0: Blocks;
+        Q5_1: Blocks;
+        Q8_0: Blocks;
+        Q2_K: Superblocks;
+        Q3_K: Superblocks;
+        Q4_K: Superblocks;
+        Q5_K: Superblocks;
+        Q6_K: Superblocks;
+    };
+    outputs(weight, x, |tile| kernel(weight, x, tile))
+}
+
+/// Weights and activations in many shapes; and such as have the largest sums.
+fn for_each(check: impl Fn(&Matrix, &Input, &str)) {
+    let mut random = Random(7);
+    let integers = TensorType::ALL.into_iter().filter(|&one| has_integers(one));
+    for tensor_type in integers {
+        for (rows, cols, tokens) in [
+            (1, 256usize, 1),
+            (37, 256, 16),
+            (70, 512, 17),
+            (33, 96, 5),
+            (16, 288, 33),
+            (40, 960, 20),
+        ] {
+            if !cols.is_multiple_of(tensor_type.block_len()) {
+                continue;
+            }
+            let weight = matrix(tensor_type, [rows, cols], &mut random, |r| r as u8);
+            let any = |r| (r as i8).max(-127);
+            check(&weight, &input([tokens, cols], tensor_type, &mut random, any), "random bytes");
+        }
+        for mask in [0u8, 0x11, 0x80, 0x88] {
+            for sign in [127, -127] {
+                let weight =
+                    matrix(tensor_type, [17, 256], &mut random, |r| !((r >> 8) as u8 & mask));
+                let one = |r: u64| if r.is_multiple_of(61) { sign / 2 } else { sign };
+                let x = input([16, 256], tensor_type, &mut random, one);
+                check(&weight, &x, "the largest sums");
+            }
+        }
+        let weight = matrix(tensor_type, [16, 256], &mut random, |r| 0x80 | r as u8 & 1);
+        let x = input([16, 256], tensor_type, &mut random, |r| 127 - (r % 3) as i8);
+        check(&weight, &x, "the most negative codes");
+    }
+}
+
+#[test]
+fn the_model_gives_sums_of_decoded_rows() {
+    for_each(|weight, x, what| {
+        let out = with_model(weight, x);
+        for r in 0..weight.rows {
+            let mut row = vec![Unpacked::default(); x.groups()];
+            unpack_row(weight.tensor_type, weight.row(r), &mut row);
+            for t in 0..x.rows {
+                let (mut sum, mut size) = (0.0, 0.0);
+                for (w, x) in row.iter().zip(x.int8_row(t)) {
+                    for i in 0..GROUP {
+                        let (scale, min) =
+                            (f64::from(w.scales[i / SUM]), f64::from(w.mins[i / SUM]));
+                        let x = f64::from(x.values[i]) * f64::from(x.scales[i / BLOCK]);
+                        sum += (scale * f64::from(w.codes[i]) - min) * x;
+                        size += ((scale * f64::from(w.codes[i])).abs() + min.abs()) * x.abs();
+                    }
+                }
+                let found = out[t * weight.rows + r];
+                assert!(
+                    (f64::from(found) - sum).abs() <= 2e-5 * size + 1e-30,
+                    "{}, {what}: [{}, {}] × {} rows, row {t}, output {r}: found {found}, expected \
+                     {sum}",
+                    weight.tensor_type,
+                    weight.rows,
+                    weight.cols,
+                    x.rows
+                );
+            }
+        }
+    });
+}
+
+#[track_caller]
+fn assert_same(found: &[f32], expected: &[f32], weight: &Matrix, what: &str) {
+    let differs = found.iter().zip(expected).position(|(a, b)| a.to_bits() != b.to_bits());
+    assert_eq!(
+        differs, None,
+        "{}, {what}: [{}, {}], the first output that differs",
+        weight.tensor_type, weight.rows, weight.cols
+    );
+}
+
+/// A tile that is used without a shape, or after it was given back.
+#[test]
+#[should_panic(expected = "tiles have shapes before they are used")]
+fn tiles_that_were_given_back() {
+    let mut unit = Model::default();
+    unit.configure(&super::unit::Shapes::of(64));
+    unit.release();
+    unit.zero::<0>();
+    unit.load::<4>(&[0; 1024], 64);
+}
+
+#[cfg(target_arch = "x86_64")]
+mod on_this_processor {
+    use super::{
+        super::{
+            kernels,
+            tiles::Tiles,
+            unit::{ROW, Shapes, Sums},
+        },
+        *,
+    };
+    use crate::{avx512, rung::Rung};
+
+    #[test]
+    fn a_row_alone_on_the_rung_below_has_the_same_bits_as_in_the_models_tiles() {
+        if !Rung::Avx512Vnni.is_available() {
+            return println!("not verified: this processor lacks AVX-512");
+        }
+        for_each(|weight, x, what| {
+            let alone = outputs(weight, x, |tile| {
+                let few = avx512::kernel(weight.tensor_type, 1);
+                // SAFETY: the instructions were found.
+                unsafe { few(weight, x, tile) }
+            });
+            assert_same(&with_model(weight, x), &alone, weight, what);
+        });
+    }
+
+    #[test]
+    fn the_processors_unit_gives_the_models_bits() {
+        if !Rung::Amx.is_available() {
+            return println!("not verified: {}", super::super::state().unwrap_err());
+        }
+        for_each(|weight, x, what| {
+            let found = outputs(weight, x, |tile| {
+                let many = kernels::kernel(weight.tensor_type, 16);
+                // SAFETY: the instructions were found.
+                unsafe { many(weight, x, tile) }
+            });
+            assert_same(&found, &with_model(weight, x), weight, what);
+        });
+    }
+
+    #[test]
+    fn each_operation_of_the_processors_unit_is_the_models() {
+        if !Rung::Amx.is_available() {
+            return println!("not verified: {}", super::super::state().unwrap_err());
+        }
+        fn run(unit: &mut impl Unit, columns: usize, bytes: &[u8]) -> [Sums; 2] {
+            let mut sums = [Sums::ZEROS; 2];
+            unit.configure(&Shapes::of(columns));
+            unit.load::<4>(bytes, columns + 3);
+            unit.load::<6>(&bytes[2000..], ROW);
+            unit.zero::<0>();
+            unit.dot::<0, 4, 6>();
+            unit.load::<3>(&bytes[1000..], 0);
+            unit.dot_unsigned::<3, 4, 6>();
+            unit.dot_unsigned::<3, 4, 6>();
+            unit.store::<0>(&mut sums[0]);
+            unit.store::<3>(&mut sums[1]);
+            unit.release();
+            sums
+        }
+        let mut random = Random(3);
+        let bytes: Vec<u8> = (0..4000).map(|_| random.next() as u8).collect();
+        for columns in [4, 32, 64] {
+            let (real, model) = (&mut Tiles::new(), &mut Model::default());
+            assert!(run(real, columns, &bytes) == run(model, columns, &bytes), "{columns} columns");
+        }
+    }
+}

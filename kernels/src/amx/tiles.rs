@@ -1,0 +1,121 @@
+//! The matrix unit of the processor.
+//!
+//! Compilers have no stable functions for its instructions yet, so they stand here as assembly. The
+//! compiler itself never uses a tile: what one of these blocks leaves there the next one finds.
+
+use std::arch::asm;
+
+use super::{
+    permission,
+    unit::{ROW, SIDE, Shapes, Sums, Unit},
+};
+
+/// The eight tiles of the processor that this thread runs on.
+pub(super) struct Tiles {
+    shapes: Shapes,
+}
+
+impl Tiles {
+    /// # Panics
+    /// If the processor has no such unit, or the system does not let this process use it.
+    pub(super) fn new() -> Self {
+        assert!(permission::granted(), "tiles that may be used");
+        Self { shapes: Shapes::of(ROW) }
+    }
+}
+
+/// Multiplies what lies in tiles, four products each turn, and says how many operations that was: a
+/// multiplication and an addition for each product. With this the unit's highest rate is measured.
+///
+/// # Panics
+/// If there is no unit that may be used.
+#[must_use]
+pub fn multiply_in_place(turns: usize) -> usize {
+    let mut unit = Tiles::new();
+    unit.configure(&Shapes::of(ROW));
+    for _ in 0..turns {
+        unit.dot::<0, 4, 6>();
+        unit.dot::<1, 5, 7>();
+        unit.dot::<2, 4, 7>();
+        unit.dot::<3, 5, 6>();
+    }
+    2 * 4 * turns * SIDE * SIDE * ROW
+}
+
+impl Drop for Tiles {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl Unit for Tiles {
+    #[inline(always)]
+    fn configure(&mut self, shapes: &Shapes) {
+        self.shapes = *shapes;
+        let bytes = shapes.bytes();
+        // SAFETY: there is a unit that may be used, see `new`; 64 bytes are read, which describe
+        // shapes that the unit can have, see `bytes`.
+        unsafe { asm!("ldtilecfg [{}]", in(reg) &bytes, options(nostack, readonly)) };
+    }
+
+    #[inline(always)]
+    fn zero<const T: usize>(&mut self) {
+        // SAFETY: the tiles are configured; memory is not touched.
+        unsafe { asm!("tilezero tmm{}", const T, options(nostack, nomem, preserves_flags)) };
+    }
+
+    #[inline(always)]
+    fn load<const T: usize>(&mut self, from: &[u8], stride: usize) {
+        let (rows, row_bytes) = self.shapes.0[T];
+        assert!((rows - 1) * stride + row_bytes <= from.len(), "rows of a tile");
+        // SAFETY: the tiles are configured; the rows lie within `from`, as was checked.
+        unsafe {
+            asm!(
+                "tileloadd tmm{}, [{} + {}]", const T, in(reg) from.as_ptr(), in(reg) stride,
+                options(nostack, readonly, preserves_flags)
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn dot<const C: usize, const A: usize, const B: usize>(&mut self) {
+        // SAFETY: the tiles are configured, and as sums, weights and activations they fit; memory
+        // is not touched.
+        unsafe {
+            asm!(
+                "tdpbssd tmm{}, tmm{}, tmm{}", const C, const A, const B,
+                options(nostack, nomem, preserves_flags)
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn dot_unsigned<const C: usize, const A: usize, const B: usize>(&mut self) {
+        // SAFETY: as above.
+        unsafe {
+            asm!(
+                "tdpbusd tmm{}, tmm{}, tmm{}", const C, const A, const B,
+                options(nostack, nomem, preserves_flags)
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn store<const T: usize>(&mut self, to: &mut Sums) {
+        assert!(self.shapes.0[T] == (SIDE, ROW), "a tile of sums");
+        // SAFETY: the tiles are configured; 16 rows of 64 bytes, one after the other, are what
+        // `Sums` is.
+        unsafe {
+            asm!(
+                "tilestored [{} + {}], tmm{}", in(reg) to, in(reg) ROW, const T,
+                options(nostack, preserves_flags)
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn release(&mut self) {
+        // SAFETY: there is a unit that may be used, see `new`.
+        unsafe { asm!("tilerelease", options(nostack, nomem, preserves_flags)) };
+    }
+}

@@ -1,0 +1,66 @@
+//! What minimums of blocks of 256 weights take off: products of them and of sums of activations.
+
+use std::arch::{asm, x86_64::*};
+
+use super::panel::Panel;
+use crate::{
+    format::{Format, Zero},
+    input::{GROUP, Int8Group},
+};
+
+/// Sums of activations in pairs of 16 bits, as minimums lie in a panel: of 16 each, or of 32.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl")]
+pub(super) fn pairs<F: Format, const N: usize>(x: [&Int8Group; N]) -> [[i32; 8]; N] {
+    let mut pairs = [[0; 8]; N];
+    for n in 0..N {
+        // SAFETY: 16 sums of 16 bits are 32 bytes, as are 8 numbers of 32 bits.
+        unsafe {
+            let mut sums = _mm256_loadu_si256(x[n].sums.as_ptr().cast());
+            if F::PER_SCALE == 32 {
+                let both = _mm256_madd_epi16(sums, _mm256_set1_epi16(1));
+                sums = _mm256_zextsi128_si256(_mm256_cvtepi32_epi16(both));
+            }
+            _mm256_storeu_si256(pairs[n].as_mut_ptr().cast(), sums);
+        }
+    }
+    pairs
+}
+
+/// The sums of products of minimums and of sums of activations.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vnni")]
+pub(super) fn minimums<F: Format, const N: usize>(
+    panel: &Panel,
+    pairs: &[[i32; 8]; N],
+) -> [__m512i; N] {
+    let mut products = [_mm512_setzero_si512(); N];
+    if F::ZERO == Zero::Minimum {
+        for i in 0..GROUP / F::PER_SCALE / 2 {
+            for n in 0..N {
+                let both = _mm512_set1_epi32(pairs[n][i]);
+                products[n] = add_words(products[n], panel.minimums[i], both);
+            }
+        }
+    }
+    products
+}
+
+/// `sums` and the products of 16-bit numbers, two to each sum: `vpdpwssd`. As an intrinsic, compilers
+/// make a product and an addition of it, which takes twice the place where many wait.
+#[inline]
+#[target_feature(enable = "avx512vnni")]
+pub(crate) fn add_words(sums: __m512i, a: __m512i, b: __m512i) -> __m512i {
+    let mut sums = sums;
+    // SAFETY: it works on registers alone.
+    unsafe {
+        asm!(
+            "vpdpwssd {sums}, {a}, {b}",
+            sums = inout(zmm_reg) sums,
+            a = in(zmm_reg) a,
+            b = in(zmm_reg) b,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    };
+    sums
+}

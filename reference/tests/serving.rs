@@ -1,0 +1,267 @@
+//! Requests with drafts: whoever proposes, and however much of it is kept, nobody's answer changes,
+//! over any cache, budget and number of threads. And a step allocates nothing.
+#![cfg(feature = "engine")]
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use tiny_llm_harness::allocations::count;
+use tiny_llm_reference::{
+    week1::sampling::{Rng, SamplerOptions},
+    week2::{
+        cache::{CacheShape, CacheType, DenseCache},
+        kernels::{Choice, Rung, vector::TILE},
+        load::load_folder,
+        model::Model,
+        parallel::Team,
+        plan::{AttentionKind, Plan},
+    },
+    week3::{
+        ahead::{Ahead, Pricing},
+        draft_length::Costs,
+        engine::{Engine, EngineOptions, Event},
+        paged::PagedCache,
+        parts::InParts,
+        pass::ModelPass,
+        prefix_hash::hash_page,
+        propose::{LookupProposer, ModelProposer, Proposer},
+        request::{Request, Sequence},
+        room::EngineCache,
+        shared::SharedCache,
+    },
+};
+
+const PLACES: usize = 3;
+const CONTEXT: usize = 128;
+
+fn model(name: &str) -> Arc<Model> {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models");
+    Arc::new(load_folder(&models.join(name), CONTEXT).expect("an embedded model"))
+}
+
+fn plan(threads: usize) -> Arc<Plan> {
+    Arc::new(Plan {
+        kernels: Choice::from(Rung::best()).alike(),
+        attention: AttentionKind::Streaming,
+        team: Team::new(threads),
+    })
+}
+
+fn shape(model: &Model) -> CacheShape {
+    let c = &model.config;
+    CacheShape {
+        layers: c.n_layers,
+        sequences: PLACES,
+        kv_heads: c.n_kv_heads,
+        capacity: CONTEXT,
+        head_dim: c.head_dim,
+    }
+}
+
+fn paged(model: &Model, pages: usize) -> PagedCache {
+    PagedCache::new(shape(model), TILE, pages, CacheType::F16)
+}
+
+/// Greedy ones and drawn ones, some with a beginning in common, one that repeats itself.
+fn requests() -> Vec<Request> {
+    let beginning: Vec<u32> = (0..40).map(|i| 300 + i * 7 % 900).collect();
+    let shared = |n: u32| beginning.iter().copied().chain(500..500 + n).collect::<Vec<u32>>();
+    let repeated: Vec<u32> = (0..30).map(|i| 400 + i % 6).collect();
+    let prompts = [shared(3), shared(1), vec![700, 701], repeated, shared(20), vec![900; 5]];
+    let request = |(i, prompt): (usize, Vec<u32>)| Request {
+        prompt,
+        max_new_tokens: 24 + 5 * i,
+        stop_tokens: vec![2],
+        stop_texts: if i == 2 { vec![b"7".to_vec()] } else { Vec::new() },
+        sampling: SamplerOptions {
+            temperature: if i % 2 == 0 { 0.0 } else { 0.8 },
+            top_k: if i == 3 { 20 } else { 0 },
+            ..SamplerOptions::default()
+        },
+        seed: i as u64,
+    };
+    prompts.into_iter().enumerate().map(request).collect()
+}
+
+type Answers = BTreeMap<u64, Vec<u32>>;
+
+/// What an engine has told in the end, and the engine.
+fn answers<C: EngineCache>(mut engine: Engine<C>, what: &str) -> (Answers, Engine<C>) {
+    for request in requests() {
+        engine.submit(request).expect("a good request");
+    }
+    let (mut answers, mut ends) = (Answers::new(), BTreeMap::new());
+    for _ in 0..2000 {
+        engine.step(&mut |event| match event {
+            Event::Token { id, token } => answers.entry(id).or_default().push(token),
+            Event::Finished { id, reason } => {
+                assert_eq!(ends.insert(id, reason), None, "{what}: request {id} ended twice");
+            }
+        });
+        if engine.is_idle() {
+            return (answers, engine);
+        }
+    }
+    panic!("{what}: still at work after 2000 steps");
+}
+
+fn engine<C: EngineCache>(
+    model: &Arc<Model>,
+    cache: C,
+    threads: usize,
+    budget: Option<usize>,
+) -> Engine<C> {
+    let options = EngineOptions { budget, records: true, ..EngineOptions::default() };
+    let pass = ModelPass::new(Arc::clone(model), plan(threads));
+    Engine::with_pass(pass, cache, options, Box::new(|token| token.to_string().into_bytes()))
+}
+
+/// Proposes the answers that are known, except for every `wrong`-th token.
+struct Known {
+    texts: Vec<Vec<u32>>,
+    wrong: usize,
+}
+
+impl Proposer for Known {
+    fn propose(&mut self, requests: &[Sequence], most: &[usize], drafts: &mut [Vec<u32>]) {
+        for ((request, &most), drafts) in requests.iter().zip(most).zip(drafts) {
+            let text = &self.texts[request.id as usize];
+            let rest = text.iter().enumerate().skip(request.tokens.len()).take(most);
+            drafts.extend(rest.map(|(i, &token)| if i % self.wrong == 0 { 1 } else { token }));
+        }
+    }
+}
+
+/// Proposes anything.
+struct Noise(Rng);
+
+impl Proposer for Noise {
+    fn propose(&mut self, _: &[Sequence], most: &[usize], drafts: &mut [Vec<u32>]) {
+        for (&most, drafts) in most.iter().zip(drafts) {
+            let n = self.0.next_u64() as usize % (most + 1);
+            drafts.extend((0..n).map(|_| (self.0.next_u64() % 1500) as u32));
+        }
+    }
+}
+
+/// As many as there is room for.
+const FREE: Pricing = Pricing::Fixed(Costs { row: 0.0, draft: 0.0 });
+
+fn ahead(proposer: impl Proposer + 'static, pricing: Pricing) -> Ahead {
+    Ahead::new(Box::new(proposer), PLACES, (5, pricing))
+}
+
+/// Every proposer, and prices.
+fn proposers(model: &Model, expected: &Answers) -> Vec<(&'static str, Ahead)> {
+    let texts = || {
+        let texts = requests().into_iter().zip(0..).map(|(request, id)| {
+            let mut text = request.prompt;
+            text.extend(&expected[&id]);
+            text
+        });
+        texts.collect::<Vec<_>>()
+    };
+    let draft = self::model("tiny-story-draft");
+    let vocabulary = model.config.vocab_size;
+    let sizes = (PLACES, CONTEXT);
+    let smaller = ModelProposer::new(draft, plan(1), sizes, CacheType::F16, vocabulary);
+    vec![
+        ("all known", ahead(Known { texts: texts(), wrong: usize::MAX }, FREE)),
+        ("every third wrong", ahead(Known { texts: texts(), wrong: 3 }, FREE)),
+        ("noise", ahead(Noise(Rng::new(3)), FREE)),
+        ("lookup", ahead(LookupProposer { longest: 3 }, Pricing::Measured)),
+        ("a smaller model", ahead(smaller.expect("one vocabulary"), FREE)),
+    ]
+}
+
+#[test]
+fn drafts_change_no_answer() {
+    let model = model("tiny-story");
+    let dense = || InParts::new(DenseCache::new(shape(&model), CacheType::F16));
+    let (expected, alone) = answers(engine(&model, dense(), 1, None), "without drafts");
+    let whole = alone.counts().steps;
+    for (who, ahead) in proposers(&model, &expected) {
+        let what = format!("drafts by {who}, dense, two threads");
+        let engine = engine(&model, dense(), 2, None).with_drafts(ahead);
+        let (found, engine) = answers(engine, &what);
+        assert_eq!(found, expected, "{what}");
+        let counts = engine.drafted();
+        if who == "all known" {
+            assert_eq!(counts.accepted, counts.drafted, "{what}");
+            let steps = engine.counts().steps;
+            assert!(3 * steps < whole, "{what}: {steps} steps instead of {whole}");
+        }
+        if who == "noise" {
+            assert!(counts.drafted > 50 && counts.accepted < 5, "{what}: {counts:?}");
+        }
+    }
+    for budget in [2, 7, 16] {
+        for (who, ahead) in proposers(&model, &expected) {
+            let what = format!("drafts by {who}, pages, at most {budget} rows a step");
+            let cache = InParts::new(paged(&model, 12));
+            let engine = engine(&model, cache, 1, Some(budget)).with_drafts(ahead);
+            let (found, engine) = answers(engine, &what);
+            assert_eq!(found, expected, "{what}");
+            assert!(engine.counts().most_rows <= budget, "{what}: {:?}", engine.counts());
+            let pool = engine.cache().inner().pool();
+            assert_eq!(pool.num_free(), 12, "{what}: pages that are free in the end");
+        }
+    }
+}
+
+/// Pages run out, requests are preempted, and their beginnings are found again.
+#[test]
+fn drafts_give_way_to_requests() {
+    let model = model("tiny-story");
+    let dense = InParts::new(DenseCache::new(shape(&model), CacheType::F16));
+    let (expected, _) = answers(engine(&model, dense, 1, None), "without drafts");
+    for pages in [4, 5] {
+        for (who, ahead) in proposers(&model, &expected) {
+            let what = format!("drafts by {who}, {pages} pages that are remembered");
+            let cache = SharedCache::new(paged(&model, pages), 7, hash_page);
+            let engine = engine(&model, InParts::new(cache), 1, Some(24)).with_drafts(ahead);
+            let (found, engine) = answers(engine, &what);
+            assert_eq!(found, expected, "{what}");
+            assert!(engine.counts().preempted > 0, "{what}: nobody had to wait again");
+        }
+    }
+}
+
+/// As a server runs: in pages, in parts, under a budget, with records, on the best kernels.
+#[test]
+fn a_step_allocates_nothing() {
+    let model = model("tiny-story");
+    let lookup = || ahead(LookupProposer { longest: 3 }, FREE);
+    let smaller = || {
+        let draft = self::model("tiny-story-draft");
+        let vocabulary = model.config.vocab_size;
+        let sizes = (PLACES, CONTEXT);
+        ModelProposer::new(draft, plan(1), sizes, CacheType::F16, vocabulary)
+    };
+    for drafts in ["none", "lookup", "model"] {
+        let cache = InParts::new(paged(&model, 12));
+        let mut engine = engine(&model, cache, 1, Some(32));
+        match drafts {
+            "lookup" => engine = engine.with_drafts(lookup()),
+            "model" => {
+                let proposer = smaller().expect("one vocabulary");
+                engine = engine.with_drafts(ahead(proposer, FREE));
+            }
+            _ => {}
+        }
+        for i in 0..PLACES as u32 {
+            let request = Request {
+                prompt: (0..20).map(|j| 400 + i + j % 5).collect(),
+                max_new_tokens: 100,
+                stop_tokens: Vec::new(),
+                stop_texts: Vec::new(),
+                sampling: SamplerOptions { temperature: 0.0, ..SamplerOptions::default() },
+                seed: 0,
+            };
+            engine.submit(request).expect("a good request");
+        }
+        (0..8).for_each(|_| engine.step(&mut |_| ()));
+        let (found, ()) = count(|| (0..5).for_each(|_| engine.step(&mut |_| ())));
+        assert_eq!(engine.running().len(), PLACES, "all still run");
+        assert_eq!(found, 0, "drafts by {drafts}: heap allocations of five steps");
+    }
+}

@@ -1,0 +1,115 @@
+//! The loads that are measured, as files that `simulate --trace` reads; and the ways to serve them.
+
+use std::{fmt::Write, fs, path::Path};
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+/// Requests of the default load.
+const REQUESTS: usize = 24;
+/// Places in the cache.
+pub(super) const PLACES: usize = 16;
+/// Longest sequence of the embedded model's load.
+pub(super) const CONTEXT: usize = 512;
+/// Pages for it: half of what places of a whole context would be.
+const PAGES: usize = 128;
+/// Rows a step, where there is a budget.
+const BUDGET: usize = 64;
+
+/// Stories that no model was trained on.
+fn all_stories(root: &Path) -> Result<Vec<String>> {
+    let path = root.join("models/eval/stories.jsonl");
+    let text =
+        fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
+    let story = |line| {
+        let story: Value = serde_json::from_str(line)?;
+        story["text"].as_str().map(str::to_owned).context("a story has a text")
+    };
+    text.lines().map(story).collect::<Result<_>>().with_context(|| path.display().to_string())
+}
+
+/// The first part of a story: one of so many.
+fn part(story: &str, parts: usize) -> &str {
+    let end = story.char_indices().nth(story.chars().count() / parts);
+    &story[..end.map_or(0, |(at, _)| at)]
+}
+
+/// Requests about stories: a beginning that all share, then one of their own; every sixth prompt is
+/// long. All come at once.
+pub(super) fn stories(root: &Path, file: &Path) -> Result<()> {
+    let stories = all_stories(root)?;
+    let shared = format!("{} {} ", stories[0], stories[1]);
+    let mut lines = String::new();
+    for i in 0..REQUESTS {
+        let long = if i % 6 == 5 { format!("{} ", stories[40 + i]) } else { String::new() };
+        let prompt = format!("{shared}{long}{}", part(&stories[2 + i], 3));
+        let line = json!({ "prompt": prompt, "max_tokens": 24 + i * 7 % 41 });
+        let _ = writeln!(lines, "{line}");
+    }
+    write(file, &lines)
+}
+
+/// Beginnings of stories that are to be told on.
+pub(super) fn told(root: &Path, file: &Path) -> Result<()> {
+    let stories = all_stories(root)?;
+    let line = |story: &String| json!({ "prompt": part(story, 4), "max_tokens": 100 });
+    let lines: Vec<String> = stories[..8].iter().map(|story| line(story).to_string()).collect();
+    write(file, &lines.join("\n"))
+}
+
+/// Texts that have begun to repeat themselves.
+pub(super) fn repeated(root: &Path, file: &Path) -> Result<()> {
+    let stories = all_stories(root)?;
+    let line = |story: &String| {
+        let sentence = story.split_inclusive('.').nth(1).unwrap_or(story);
+        json!({ "prompt": sentence.repeat(6).trim(), "max_tokens": 100 })
+    };
+    let lines: Vec<String> = stories[..8].iter().map(|story| line(story).to_string()).collect();
+    write(file, &lines.join("\n"))
+}
+
+/// So many requests at once, with prompts and answers of one length.
+pub(super) fn alike(file: &Path, requests: usize, prompt: usize, new: usize) -> Result<()> {
+    let line = json!({ "prompt_tokens": prompt, "max_tokens": new });
+    write(file, &format!("{line}\n").repeat(requests))
+}
+
+/// Requests with short prompts, and one with a long prompt that comes while they are answered.
+pub(super) fn interrupted(file: &Path, others: usize, new: usize, late: f64) -> Result<()> {
+    let other = json!({ "prompt_tokens": 16, "max_tokens": new });
+    let long = json!({ "time": late, "prompt_tokens": 1000, "max_tokens": 2 });
+    write(file, &format!("{}{long}\n", format!("{other}\n").repeat(others)))
+}
+
+fn write(file: &Path, lines: &str) -> Result<()> {
+    fs::write(file, lines).with_context(|| format!("{} cannot be written", file.display()))
+}
+
+/// A way to serve: its name, its options beside the load's, and what of the week it needs.
+pub(super) struct Way {
+    pub(super) name: &'static str,
+    pub(super) arguments: Vec<String>,
+}
+
+/// One after the other, each with what the one before it has, if it is any good.
+pub(super) fn ways(draft: &Path) -> Vec<Way> {
+    let way = |name, options: &[&str]| Way {
+        name,
+        arguments: options.iter().map(|&word| word.to_owned()).collect(),
+    };
+    let places = PLACES.to_string();
+    let (pages, budget, draft) = (PAGES.to_string(), BUDGET.to_string(), draft.to_string_lossy());
+    let dense = ["--budget", "0", "--pages", "0", "--max-batch"];
+    let chunked = ["--max-batch", &places, "--budget", &budget, "--pages"];
+    let shared = [&pages[..], "--share-prefixes"];
+    vec![
+        way("one at a time", &[&dense[..], &["1"]].concat()),
+        way("batches", &[&dense[..], &[&places[..], "--static-batches"]].concat()),
+        way("continuous", &[&dense[..], &[&places[..]]].concat()),
+        way("chunked prefill", &[&chunked[..], &["0"]].concat()),
+        way("pages", &[&chunked[..], &[&pages[..]]].concat()),
+        way("shared prefixes", &[&chunked[..], &shared[..]].concat()),
+        way("drafts by lookup", &[&chunked[..], &shared[..], &["--draft", "lookup"]].concat()),
+        way("drafts by a model", &[&chunked[..], &shared[..], &["--draft", &draft]].concat()),
+    ]
+}

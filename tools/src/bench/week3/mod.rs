@@ -1,0 +1,147 @@
+//! `cargo course bench week3`: ways to serve many requests, side by side on this machine.
+//!
+//! One load of the embedded model, the learner's engine beside the reference: one request at a time,
+//! in batches, continuously, with a budget, in pages, with shared prefixes, with drafts. `--full`
+//! adds figures at the shapes of larger models, beside llama.cpp where it is installed.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, ensure};
+use clap::{Args, value_parser};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{
+    processor,
+    week2::engine::{Engine, Peer},
+};
+use crate::progress::Line;
+use load::Way;
+use served::{Outcome, in_turns};
+use shapes::{Bench, Figure, Model, Shape};
+
+mod drafts;
+mod drawing;
+mod load;
+mod served;
+mod shapes;
+mod table;
+
+/// What to measure, and where the results go.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Threads of the engines [default: as many as they take by themselves]
+    #[arg(short = 'j', long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// How often each is measured; the median counts
+    #[arg(long, value_name = "N", default_value = "3", value_parser = value_parser!(u16).range(1..))]
+    times: u16,
+    /// Leave your engine out
+    #[arg(long)]
+    reference_only: bool,
+    /// Also at the shapes of TinyLlama and SmolLM2-360M, with random weights; takes half an hour
+    #[arg(long, conflicts_with = "shape")]
+    full: bool,
+    /// Also at this shape, as tinyllama-1.1b:q4_k_m
+    #[arg(long, value_name = "MODEL:TYPE")]
+    shape: Vec<Shape>,
+    /// New tokens of each sequence at a shape
+    #[arg(long, value_name = "N", default_value = "64", value_parser = value_parser!(u16).range(4..))]
+    new: u16,
+    /// Folder for the results, week3.json and week3.svg [default: target/course-bench]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// A Python that has llama-cpp-python [default: that of .venv]
+    #[arg(long, value_name = "PROGRAM")]
+    python: Option<PathBuf>,
+}
+
+/// One way to serve.
+#[derive(Debug, Serialize)]
+struct Row {
+    name: &'static str,
+    reference: Outcome,
+    yours: Option<Outcome>,
+}
+
+/// All that was measured.
+#[derive(Debug, Serialize)]
+struct Report {
+    machine: String,
+    model: String,
+    ways: Vec<Row>,
+    /// By file.
+    figures: Vec<(String, Vec<Figure>)>,
+}
+
+/// In the repository.
+const LLAMA_CPP: &str = "python-ref/peers/llama_cpp_batched.py";
+
+/// Measures and prints.
+///
+/// # Errors
+/// If the reference cannot be built, or a file cannot be written.
+pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
+    let folder = root.join("target/course-bench");
+    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    let out = options.out.clone().unwrap_or_else(|| folder.clone());
+    ensure!(out.is_dir(), "{}: found no such folder, expected one for the results", out.display());
+    let reference = Engine::reference(root, &folder)?;
+    let yours = if options.reference_only { None } else { Engine::learners(root, &folder) };
+    let python = Peer::llama_cpp(root, options.python.as_deref())?.map(Peer::into_python);
+
+    let mut line = Line::default();
+    let trace = folder.join("week3.jsonl");
+    load::stories(root, &trace)?;
+    let models = root.join("models");
+    let mut ways = Vec::new();
+    for Way { name, mut arguments } in load::ways(&models.join("tiny-story-draft")) {
+        line.show(&format!("measuring: {name}"));
+        arguments.extend(["--trace".to_owned(), trace.to_string_lossy().into_owned()]);
+        arguments.push(format!("-c{}", load::CONTEXT));
+        arguments.extend(options.threads.map(|n| format!("-j{n}")));
+        let (engines, times) = ([Some(&reference), yours.as_ref()], usize::from(options.times));
+        let [reference, yours] = in_turns(engines, &models.join("tiny-story"), &arguments, times);
+        let reference = reference.context("the reference is always measured")?;
+        ways.push(Row { name, reference, yours });
+    }
+    let bench = Bench {
+        engine: &reference,
+        peer: python.map(|python| [python, root.join(LLAMA_CPP)]),
+        folder: &folder,
+        threads: options.threads,
+        new: usize::from(options.new),
+        pairs: usize::from(options.times),
+    };
+    let mut figures = Vec::new();
+    line.show("measuring: drafts for one reader");
+    let how = (options.threads, usize::from(options.times));
+    let told = drafts::measure(&reference, root, &folder, how)?;
+    figures.push(("tiny-story, one request at a time".to_owned(), told));
+    let small = folder.join("tiny-story-q8_0.gguf");
+    let words =
+        [&models.join("tiny-story"), &small].map(|path| path.to_string_lossy().into_owned());
+    reference.run(&["quantize", &words[0], &words[1], "--type", "q8_0", "--force"])?;
+    figures.push(("tiny-story in Q8_0".to_owned(), bench.decode(&small, &mut line)?));
+    let shapes = if options.full { shapes::all() } else { options.shape.clone() };
+    for shape in &shapes {
+        line.show(&format!("writing a model of {}'s shape", shape.like));
+        let model = Model::write(&reference, &folder, shape)?;
+        let name = format!("{}'s shape in {}", shape.like, shape.file_type.to_uppercase());
+        figures.push((name, bench.measure(&model.0, &mut line)?));
+    }
+    line.clear();
+
+    let model = format!("tiny-story, 24 requests at once, {} places", load::PLACES);
+    let report = Report { machine: processor(), model, ways, figures };
+    print!("{}", table::table(&report));
+    let (json, svg) = (out.join("week3.json"), out.join("week3.svg"));
+    let written = |path: &Path| format!("{} cannot be written", path.display());
+    fs::write(&json, format!("{:#}\n", json!(report))).with_context(|| written(&json))?;
+    fs::write(&svg, drawing::drawing(&report)).with_context(|| written(&svg))?;
+    println!("\nwritten: {}, {}", json.display(), svg.display());
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! One load through one engine.
+
+use std::{path::Path, thread::sleep, time::Duration};
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use super::super::week2::engine::Engine;
+
+/// What an engine says of a load that it has served.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Served {
+    pub(super) tokens_per_second: f64,
+    pub(super) first_token_s: Quantiles,
+    /// Between two tokens of a request.
+    pub(super) gap_s: Quantiles,
+    /// The longest of each request.
+    pub(super) longest_gap_s: Quantiles,
+    pub(super) steps: u64,
+    pub(super) rows_a_step: f64,
+    /// Positions that were found in pages of other requests.
+    pub(super) attached: u64,
+    pub(super) prompt_tokens: u64,
+    pub(super) new_tokens: u64,
+    pub(super) cache_bytes_used: f64,
+    pub(super) cache_bytes_held: f64,
+    /// The most that was held beyond what was used, for each request.
+    pub(super) cache_bytes_beyond_for_each: f64,
+    pub(super) drafts: Option<u64>,
+    pub(super) drafts_accepted: Option<u64>,
+}
+
+/// Seconds; `None` where nothing was measured.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Quantiles {
+    pub(super) median: Option<f64>,
+    pub(super) p99: Option<f64>,
+}
+
+impl Served {
+    /// Tokens that one decoding step gives in a second, if so many requests decode together.
+    pub(super) fn decode_rate(&self, requests: usize) -> Option<f64> {
+        Some(requests as f64 / self.gap_s.median?)
+    }
+
+    /// Rows of prompts that were computed.
+    pub(super) fn prompt_rows(&self) -> u64 {
+        self.prompt_tokens - self.attached
+    }
+}
+
+/// What one engine did, or why it did nothing.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub(super) enum Outcome {
+    Served(Box<Served>),
+    Failed { error: String },
+}
+
+impl Outcome {
+    pub(super) fn served(&self) -> Option<&Served> {
+        match self {
+            Self::Served(served) => Some(served),
+            Self::Failed { .. } => None,
+        }
+    }
+}
+
+/// Before each run: what others do to this machine in the meantime is not the run's.
+const PAUSE: Duration = Duration::from_millis(400);
+
+/// Serves a load once.
+pub(super) fn serve(engine: &Engine, model: &Path, arguments: &[String]) -> Result<Served> {
+    sleep(PAUSE);
+    let model = model.to_string_lossy();
+    let always = ["simulate", "--real-only", "--json", "--model", &model];
+    let words = always.into_iter().chain(arguments.iter().map(String::as_str));
+    let printed = engine.run(&words.collect::<Vec<_>>())?;
+    let line = printed.lines().find(|line| line.starts_with('{'));
+    let line = line.context("the engine printed no measurement")?;
+    serde_json::from_str(line).context("the engine printed another measurement")
+}
+
+/// Serves it several times on each engine, in turns, and keeps of each engine the run with the median
+/// of tokens a second.
+pub(super) fn in_turns(
+    engines: [Option<&Engine>; 2],
+    model: &Path,
+    arguments: &[String],
+    times: usize,
+) -> [Option<Outcome>; 2] {
+    let mut runs: [Vec<Served>; 2] = Default::default();
+    let mut errors: [Option<String>; 2] = Default::default();
+    for _ in 0..times {
+        for ((engine, runs), error) in engines.iter().zip(&mut runs).zip(&mut errors) {
+            let Some(engine) = engine else { continue };
+            if error.is_some() {
+                continue;
+            }
+            match serve(engine, model, arguments) {
+                Ok(served) => runs.push(served),
+                Err(problem) => *error = Some(last_line(&format!("{problem:#}"))),
+            }
+        }
+    }
+    let mut outcomes =
+        runs.into_iter().zip(errors).zip(engines).map(|((mut runs, error), engine)| {
+            engine?;
+            runs.sort_by(|a, b| a.tokens_per_second.total_cmp(&b.tokens_per_second));
+            let middle = runs.len() / 2;
+            Some(match error {
+                Some(error) => Outcome::Failed { error },
+                None => Outcome::Served(Box::new(runs.swap_remove(middle))),
+            })
+        });
+    [outcomes.next().flatten(), outcomes.next().flatten()]
+}
+
+/// Of a stub's panic, that is the line that says which task is missing; without the command.
+fn last_line(text: &str) -> String {
+    let line = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or(text);
+    let line = line.rsplit_once("` failed: ").map_or(line, |(_, problem)| problem);
+    line.trim().trim_start_matches("error: ").to_owned()
+}
