@@ -16,7 +16,7 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{
-    Batch, BatchOptions, Engine, LoadOptions, QuantizeRequest, Request, Simulated,
+    Batch, BatchOptions, Engine, LoadOptions, QuantizeRequest, Request, Server, Simulated,
     SimulatedOptions, TokenBytes, WriteRequest, WriteTensor,
 };
 use tiny_llm_formats::{
@@ -26,8 +26,14 @@ use tiny_llm_formats::{
     gguf::{Metadata, Progress, TensorInfo},
 };
 
-fn main() -> ExitCode {
-    tiny_llm_cli::main::<Solution>()
+/// Also that of `tiny-llm-serve`.
+pub(crate) fn main() -> ExitCode {
+    #[cfg(feature = "serve")]
+    let server = Server::Here(tiny_llm_server::serve);
+    #[cfg(not(feature = "serve"))]
+    let server =
+        Server::Built(if cfg!(feature = "reference") { "serve,reference" } else { "serve" });
+    tiny_llm_cli::main::<Solution>(server)
 }
 
 /// The engine of one week.
@@ -155,6 +161,12 @@ impl Engine for Solution {
 
     fn tasks_of(activation: &str) -> &'static [&'static str] {
         activations::tasks_of(activation)
+    }
+
+    fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>) {
+        if let Self::Week2(engine) = self {
+            engine.use_vocabulary(texts);
+        }
     }
 
     fn generate(

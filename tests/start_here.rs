@@ -21,7 +21,8 @@ fn main() {
         feature = "week3-day3",
         feature = "week3-day4",
         feature = "week3-day5",
-        feature = "week3-day6"
+        feature = "week3-day6",
+        feature = "week3-day7"
     ));
     if !day_chosen {
         println!("{HOW_TO_START}");

@@ -127,6 +127,7 @@ fn fastest<E: Engine>(engine: &mut E, args: &Args) -> Result<Option<Speed>> {
         max_new_tokens: args.max_new_tokens,
         stop_tokens: Vec::new(),
         sampling: Sampling::greedy(),
+        form: None,
     };
 
     let mut fastest: Option<Speed> = None;

@@ -8,7 +8,9 @@ use std::{
 use anyhow::Result;
 
 use super::{
-    Engine, Request, input, interrupt,
+    Engine, Request,
+    form::FormOptions,
+    input, interrupt,
     options::{ModelOption, SamplingOptions, SoonerOptions, count},
     output::{self, Output, note},
     session::Session,
@@ -36,6 +38,8 @@ pub(super) struct Args {
     sampling: SamplingOptions,
     #[command(flatten)]
     sooner: SoonerOptions,
+    #[command(flatten)]
+    form: FormOptions,
     /// Send each line as it stands, without the chat template; then there is no history
     #[arg(long, conflicts_with = "system")]
     raw: bool,
@@ -45,7 +49,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
-    let model = args.model.sooner(args.sooner)?;
+    let form = args.form.form();
+    let model = args.model.sooner(args.sooner)?.formed(form.is_some())?;
     let (mut session, template) = if args.raw {
         (Session::<E>::open(&model)?, None)
     } else {
@@ -53,6 +58,7 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
         let template = Template::of(own, &model.path(), &session.tokenizer)?;
         (session, Some(template))
     };
+    let form = session.prepare(form);
     let mut conversation = Conversation {
         system: args.system.map(|text| Message::new("system", &text)),
         messages: Vec::new(),
@@ -83,6 +89,7 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
                     max_new_tokens: args.max_new_tokens,
                     stop_tokens: session.stop_tokens(),
                     sampling,
+                    form,
                 };
                 session.print(&request, &mut output)
             });

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::{
-    Engine, Request, input, interrupt,
+    Engine, Request,
+    form::FormOptions,
+    input, interrupt,
     options::{ModelOption, SamplingOptions, SoonerOptions, count},
     output::{Output, note},
     session::Session,
@@ -32,6 +34,8 @@ pub(super) struct Args {
     sampling: SamplingOptions,
     #[command(flatten)]
     sooner: SoonerOptions,
+    #[command(flatten)]
+    form: FormOptions,
     /// Take the prompt exactly as it stands
     #[arg(long)]
     raw: bool,
@@ -45,7 +49,8 @@ pub(super) struct Args {
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let prompt = input::prompt(args.prompt, args.raw)?;
-    let mut session = Session::<E>::open(&args.model.sooner(args.sooner)?)?;
+    let form = args.form.form();
+    let mut session = Session::<E>::open(&args.model.sooner(args.sooner)?.formed(form.is_some())?)?;
     let tokens = if args.raw {
         session.tokenizer.encode(&prompt)?
     } else {
@@ -56,6 +61,7 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
         max_new_tokens: args.max_new_tokens,
         stop_tokens: session.stop_tokens(),
         sampling: args.sampling.sampling(),
+        form: session.prepare(form),
     };
 
     let mut output = Output::new();

@@ -8,6 +8,7 @@ mod batch;
 mod bench;
 mod chat;
 mod files;
+mod form;
 mod generate;
 mod input;
 mod inspect;
@@ -21,6 +22,7 @@ mod panics;
 mod perplexity;
 mod quantize;
 mod score;
+mod serve;
 mod serving;
 mod session;
 mod simulate;
@@ -42,9 +44,10 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 pub use inspect::Roofline;
 pub use options::Draft;
+pub use serve::{Opened, Render, Server, Settings, Text};
 pub use serving::{
-    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, CacheBytes,
-    PageCounts, Simulated, SimulatedOptions, StepWork, TokenBytes,
+    Batch, BatchCounts, BatchEvent, BatchExtras, BatchOptions, BatchRequest, BatchRow, BatchWaits,
+    CacheBytes, Chosen, PageCounts, PageUse, Simulated, SimulatedOptions, StepWork, TokenBytes,
 };
 
 use tiny_llm_formats::{
@@ -133,10 +136,15 @@ pub trait Engine: Sized {
     /// Threads that it works with.
     fn threads(&self) -> usize;
 
+    /// Tells what the tokens mean, before the first request whose text has a form: the bytes of each,
+    /// none for one that is no text.
+    fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>);
+
     /// Extends the prompt; `on_token` receives each new token at once, and never a stop token.
     ///
     /// # Errors
-    /// If the prompt is empty or longer than the context.
+    /// If the prompt is empty or longer than the context; if no text of the form that is asked for
+    /// fits into the tokens.
     fn generate(
         &mut self,
         request: &Request,
@@ -268,6 +276,15 @@ pub struct Request {
     pub stop_tokens: Vec<u32>,
     /// How a token is chosen.
     pub sampling: Sampling,
+    /// What the text has to be, if anything.
+    pub form: Option<Form>,
+}
+
+/// What a text has to be, whatever the model would say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// A JSON object.
+    Json,
 }
 
 /// How a token is chosen from its logits.
@@ -329,6 +346,8 @@ enum Command {
     Generate(generate::Args),
     /// Answers a file of requests, many of them at once; each line is a JSON object.
     Batch(batch::Args),
+    /// Serves clients over the network, under OpenAI's interface; built when first called.
+    Serve(Box<serve::Args>),
     /// Talks, with the conversation so far as context; one line of input is one message.
     Chat(chat::Args),
     /// Writes the logits of every position of a sequence of token ids; needs no tokenizer.
@@ -352,9 +371,9 @@ enum Command {
     Trace(trace::Args),
 }
 
-/// Runs the command line on a solution.
+/// Runs the command line on a solution; `server` says who serves.
 #[must_use]
-pub fn main<E: Engine>() -> ExitCode {
+pub fn main<E: Engine + 'static>(server: Server) -> ExitCode {
     panics::install();
     interrupt::install();
     let cli = match Cli::try_parse() {
@@ -364,6 +383,7 @@ pub fn main<E: Engine>() -> ExitCode {
     let outcome = match cli.command {
         Command::Generate(args) => generate::run::<E>(args),
         Command::Batch(args) => batch::run::<E>(args),
+        Command::Serve(args) => serve::run::<E>(*args, server),
         Command::Simulate(args) => simulate::run::<E>(&args),
         Command::Chat(args) => chat::run::<E>(args),
         Command::Logits(args) => logits::run::<E>(&args),

@@ -116,6 +116,26 @@ impl ModelOption {
         Err(WrongOption(problem).into())
     }
 
+    /// The same for answers that have a form, if they have one.
+    ///
+    /// # Errors
+    /// If a draft is asked for too, which would be proposed and verified without the form, or week
+    /// 1's engine.
+    pub(super) fn formed(mut self, form: bool) -> Result<Self> {
+        if !form {
+            return Ok(self);
+        }
+        let problem = if self.sooner.draft.is_some() {
+            "--draft: found with --json, expected one of them: drafts know no form"
+        } else if self.week == Some(1) {
+            "--week 1: --json needs week 2's engine"
+        } else {
+            self.week = Some(2);
+            return Ok(self);
+        };
+        Err(WrongOption(problem.to_owned()).into())
+    }
+
     /// The model that proposes tokens, if one does.
     pub(super) fn draft_model(&self) -> Option<&Path> {
         match &self.sooner.draft {

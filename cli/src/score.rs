@@ -106,6 +106,7 @@ fn answer<E: Engine>(session: &mut Session<E>, prompt: &str) -> Result<Option<St
         max_new_tokens: MAX_ANSWER,
         stop_tokens: session.stop_tokens(),
         sampling: Sampling::greedy(),
+        form: None,
     };
     let generated = session.stream(&request, |piece| {
         if piece.contains('\n') { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

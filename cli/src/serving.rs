@@ -31,6 +31,46 @@ pub struct BatchRequest {
     pub request: Request,
     /// Each of these ends the text as soon as it appears in it.
     pub stop_texts: Vec<Vec<u8>>,
+    /// What else it asks for.
+    pub extras: BatchExtras,
+}
+
+/// What a request may ask for that no day teaches; the default is nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct BatchExtras {
+    /// Taken from the logit of every token that the answer has.
+    pub presence: f32,
+    /// Taken from the logit of every token, as often as the answer has it.
+    pub frequency: f32,
+    /// Report each token's log-probability, and those of so many of the most probable ones.
+    pub logprobs: Option<usize>,
+}
+
+/// How probable a token was in the model's own distribution.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Chosen {
+    /// Which.
+    pub token: u32,
+    /// The natural logarithm of its probability.
+    pub logprob: f32,
+    /// The most probable tokens, with the same of theirs.
+    pub top: Vec<(u32, f32)>,
+}
+
+/// Who has a page of keys and values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageUse {
+    /// Nobody.
+    Free,
+    /// Nobody now; it is remembered for whoever begins alike.
+    Remembered,
+    /// A request.
+    Owned {
+        /// The place in the cache, of several the first.
+        slot: usize,
+        /// Whether others have it as well.
+        shared: bool,
+    },
 }
 
 /// What a step tells about a request, by the number that [`Batch::submit`] gave it.
@@ -113,6 +153,10 @@ pub struct BatchWaits {
 
 /// An engine that computes many requests at once.
 pub trait Batch {
+    /// Tells what the tokens mean, before the first request whose text has a form: the bytes of each,
+    /// none for one that is no text.
+    fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>);
+
     /// Takes a request and gives it a number.
     ///
     /// # Errors
@@ -125,6 +169,20 @@ pub trait Batch {
     /// # Errors
     /// If logits came that are no numbers; the message names the weight that they come from.
     fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> Result<()>;
+
+    /// Ends a request whose client has gone: the next step says so, and its place is free. Returns
+    /// whether there was such a request.
+    fn cancel(&mut self, id: u64) -> bool;
+
+    /// How many requests wait for a place.
+    fn waiting(&self) -> usize;
+
+    /// How probable the tokens of the last step were, of the requests that want to know, each as its
+    /// [`BatchEvent::Token`] came.
+    fn take_chosen(&mut self) -> Vec<(u64, Chosen)>;
+
+    /// Who has which page, by its number; empty where there are no pages.
+    fn page_map(&self) -> Vec<PageUse>;
 
     /// Who is being computed.
     fn rows(&self) -> Vec<BatchRow>;

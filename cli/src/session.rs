@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use super::{
-    Engine, Request,
+    Engine, Form, Request, form,
     interrupt::Caught,
     options::ModelOption,
     output::Output,
@@ -88,6 +88,15 @@ impl<E: Engine> Session<E> {
         }
         let stop_tokens = engine.config().eos_token_ids.clone();
         Ok((Self { engine, tokenizer, stop_tokens, load }, None))
+    }
+
+    /// Tells the engine what its tokens mean, if an answer is to have a form; returns the form.
+    pub(super) fn prepare(&mut self, form: Option<Form>) -> Option<Form> {
+        if form.is_some() {
+            let texts = form::texts(&self.tokenizer, self.engine.config().vocab_size);
+            self.engine.use_vocabulary(texts);
+        }
+        form
     }
 
     /// Generates and writes the text as it comes. Ends early if nobody reads it any more.

@@ -2,6 +2,7 @@
 
 mod drafts;
 mod finite;
+mod forms;
 mod prompt_file;
 pub(crate) mod simulated;
 pub(crate) mod week1;

@@ -1,6 +1,7 @@
 //! Week 2's engine: weights read in place, a cache that is kept from one request to the next.
 
 use std::{
+    cell::RefCell,
     collections::BTreeSet,
     ops::ControlFlow,
     path::{Path, PathBuf},
@@ -45,6 +46,7 @@ use tiny_llm_kernels::sampling::{Sampler, SamplerOptions};
 use super::{
     drafts::Drafts,
     finite::{Watch, explained},
+    forms::{Formed, Forms},
     prompt_file::PromptFile,
     written::{self, Written},
 };
@@ -66,6 +68,7 @@ pub(crate) struct Week2 {
     keep_cache: bool,
     drafts: Option<Drafts>,
     prompt_file: Option<PromptFile>,
+    forms: Forms,
 }
 
 impl Week2 {
@@ -104,6 +107,7 @@ impl Week2 {
             types,
             cache_type,
             keep_cache: !options.no_cache,
+            forms: Forms::default(),
         })
     }
 
@@ -161,6 +165,10 @@ impl Week2 {
             );
         }
         Ok(())
+    }
+
+    pub(crate) fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>) {
+        self.forms.use_vocabulary(texts);
     }
 
     pub(crate) fn forget(&mut self) {
@@ -229,12 +237,28 @@ impl Week2 {
                 if error.is::<NotFinite>() { explained(&self.path) } else { error }
             });
         }
+        let mut choose = |logits: &[f32], seen: &[u32]| {
+            if greedy { argmax(logits) } else { sampler.choose(logits, seen, rng.uniform()) }
+        };
         let watch = Watch::default();
-        let on_token = |token| watch.pass_on(token, on_token);
+        let formed = request.form.map(|form| self.forms.constraint(form));
+        let formed =
+            formed.transpose()?.map(|constraint| Formed::new(constraint, request, &limits));
+        let formed = RefCell::new(formed.transpose()?);
         let choose = |logits: &[f32], seen: &[u32]| {
-            watch.choose(logits, || {
-                if greedy { argmax(logits) } else { sampler.choose(logits, seen, rng.uniform()) }
+            watch.choose(logits, || match &mut *formed.borrow_mut() {
+                Some(formed) => formed.choose(logits, seen, &mut choose),
+                None => choose(logits, seen),
             })
+        };
+        let on_token = |token| {
+            watch.pass_on(token, on_token)?;
+            // Nothing more can be said.
+            if formed.borrow_mut().as_mut().is_some_and(|formed| formed.accept(token)) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         let session = &mut self.session;
         let finish = if self.keep_cache {
@@ -246,7 +270,8 @@ impl Week2 {
             };
             week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token)?
         };
-        watch.end(finish, &self.path)
+        let is_over = formed.borrow().as_ref().is_some_and(Formed::is_over);
+        watch.end(if is_over { FinishReason::Stop } else { finish }, &self.path)
     }
 }
 

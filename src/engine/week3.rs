@@ -14,6 +14,7 @@ use tiny_llm::{
     week3::{
         ahead::{Ahead, Pricing},
         engine::{Engine, EngineOptions, Event},
+        extras::{self, Extras},
         paged::PagedCache,
         parts::InParts,
         prefix_hash::hash_page,
@@ -26,13 +27,14 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{
-    Batch, BatchCounts, BatchEvent, BatchOptions, BatchRequest, BatchRow, BatchWaits, CacheBytes,
-    Draft, PageCounts, Sampling, TokenBytes,
+    Batch, BatchCounts, BatchEvent, BatchExtras, BatchOptions, BatchRequest, BatchRow, BatchWaits,
+    CacheBytes, Chosen, Draft, PageCounts, PageUse, Sampling, TokenBytes,
 };
 
 use super::{
     drafts,
     finite::explained,
+    forms::Forms,
     week2::Week2,
     written::{is_written, open_task_of_parts},
 };
@@ -53,6 +55,7 @@ pub(crate) struct Week3 {
     drafts: bool,
     /// Of the requests that are over.
     records: Vec<Record>,
+    forms: Forms,
 }
 
 /// An engine, and where its keys and values lie.
@@ -203,7 +206,9 @@ impl Week3 {
         };
         let drafts = ahead.is_some();
         let engine = engine.with_drafts(ahead);
-        Ok(Self { engine, path, most_used: 0, position_bytes, drafts, records: Vec::new() })
+        let forms = Forms::default();
+        let (most_used, records) = (0, Vec::new());
+        Ok(Self { engine, path, most_used, position_bytes, drafts, records, forms })
     }
 
     /// What keys and values take.
@@ -226,15 +231,20 @@ impl Week3 {
         }
     }
 
+    /// The pages, if there are any.
+    fn paged(&self) -> Option<&PagedCache> {
+        Some(match &self.engine {
+            AnyEngine::Paged(engine) => engine.cache(),
+            AnyEngine::PagedInParts(engine) => engine.cache().inner(),
+            AnyEngine::Shared(engine) => engine.cache().pages(),
+            AnyEngine::SharedInParts(engine) => engine.cache().inner().pages(),
+            AnyEngine::Dense(_) | AnyEngine::DenseInParts(_) => return None,
+        })
+    }
+
     /// Who has which pages, if there are pages.
     fn pages(&self) -> Option<PageCounts> {
-        let pool = match &self.engine {
-            AnyEngine::Paged(engine) => engine.cache().pool(),
-            AnyEngine::PagedInParts(engine) => engine.cache().inner().pool(),
-            AnyEngine::Shared(engine) => engine.cache().pages().pool(),
-            AnyEngine::SharedInParts(engine) => engine.cache().inner().pages().pool(),
-            AnyEngine::Dense(_) | AnyEngine::DenseInParts(_) => return None,
-        };
+        let pool = self.paged()?.pool();
         let index = match &self.engine {
             AnyEngine::Shared(engine) => Some(engine.cache().index()),
             AnyEngine::SharedInParts(engine) => Some(engine.cache().inner().index()),
@@ -290,9 +300,12 @@ fn cache_bytes(model: &Model, sequences: usize, context: usize, kind: CacheType)
 
 impl Batch for Week3 {
     fn submit(&mut self, request: BatchRequest) -> Result<u64> {
-        let BatchRequest { request, stop_texts } = request;
+        let BatchRequest { request, stop_texts, extras } = request;
+        let BatchExtras { presence, frequency, logprobs } = extras;
+        let extras = Extras { presence, frequency, logprobs };
         let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
             request.sampling;
+        let form = request.form;
         let request = Request {
             prompt: request.prompt,
             max_new_tokens: request.max_new_tokens,
@@ -301,7 +314,12 @@ impl Batch for Week3 {
             sampling: SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty },
             seed,
         };
-        of_any!(&mut self.engine, engine => engine.submit(request))
+        let constraint = form.map(|form| self.forms.constraint(form)).transpose()?;
+        of_any!(&mut self.engine, engine => engine.submit_with(request, constraint, extras))
+    }
+
+    fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>) {
+        self.forms.use_vocabulary(texts);
     }
 
     fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> Result<()> {
@@ -318,6 +336,40 @@ impl Batch for Week3 {
         } else {
             Ok(())
         }
+    }
+
+    fn cancel(&mut self, id: u64) -> bool {
+        of_any!(&mut self.engine, engine => engine.cancel(id))
+    }
+
+    fn waiting(&self) -> usize {
+        of_any!(&self.engine, engine => engine.num_waiting())
+    }
+
+    fn take_chosen(&mut self) -> Vec<(u64, Chosen)> {
+        let chosen = of_any!(&mut self.engine, engine => engine.take_chosen());
+        let theirs = |chosen: extras::Chosen| {
+            let extras::Chosen { token, logprob, top } = chosen;
+            Chosen { token, logprob, top }
+        };
+        chosen.into_iter().map(|(id, chosen)| (id, theirs(chosen))).collect()
+    }
+
+    fn page_map(&self) -> Vec<PageUse> {
+        let Some(pages) = self.paged() else { return Vec::new() };
+        let pool = pages.pool();
+        let of = |i| if pool.num_owners_of(i) == 0 { PageUse::Free } else { PageUse::Remembered };
+        let mut map: Vec<PageUse> = (0..pool.num_pages()).map(of).collect();
+        for row in self.rows() {
+            for page in pages.table(row.slot) {
+                let shared = pool.num_owners(page) > 1;
+                let use_of = &mut map[page.index()];
+                if !matches!(use_of, PageUse::Owned { .. }) {
+                    *use_of = PageUse::Owned { slot: row.slot, shared };
+                }
+            }
+        }
+        map
     }
 
     fn rows(&self) -> Vec<BatchRow> {

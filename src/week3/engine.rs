@@ -6,6 +6,8 @@ use anyhow::{Result, ensure};
 
 use super::{
     ahead::{Ahead, Drafted},
+    constraint::Constraint,
+    extras::{Chosen, Extras, Shaper},
     pass::{ModelPass, Pass},
     request::{Phase, Request, RequestId, Sequence},
     room::EngineCache,
@@ -95,8 +97,12 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     rows: Vec<Row>,
     /// Who proposes tokens, if anybody does.
     ahead: Option<Ahead>,
+    /// Of the last step.
+    chosen: Vec<(RequestId, Chosen)>,
     /// A token's bytes, in which stop texts are looked for.
     token_bytes: TokenBytes,
+    /// Logits of which some tokens have been ruled out.
+    masked: Vec<f32>,
 }
 
 /// The bytes of a token's text.
@@ -139,9 +145,11 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             records: options.records.then(Vec::new),
             rows: Vec::new(),
             ahead: None,
+            chosen: Vec::new(),
             pass,
             cache,
             token_bytes,
+            masked: Vec::new(),
         }
     }
 
@@ -165,6 +173,33 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// If the prompt is empty, longer than the context, or has a token that is not in the
     /// vocabulary; or if a sampling option is out of range. Nothing else changes.
     pub fn submit(&mut self, request: Request) -> Result<RequestId> {
+        self.submit_with(request, None, Extras::default())
+    }
+
+    /// The same for an answer that has to keep to a grammar, whatever the model would say and
+    /// however few tokens are left.
+    ///
+    /// # Errors
+    /// As [`Engine::submit`]; also if no answer of that form fits into the tokens that are asked for
+    /// or the context has room for, or if a stop text could end it in the middle.
+    pub fn submit_constrained(
+        &mut self,
+        request: Request,
+        constraint: Option<Constraint>,
+    ) -> Result<RequestId> {
+        self.submit_with(request, constraint, Extras::default())
+    }
+
+    /// The same for a request that asks for more.
+    ///
+    /// # Errors
+    /// As [`Engine::submit_constrained`]; or if a penalty is no number.
+    pub fn submit_with(
+        &mut self,
+        request: Request,
+        constraint: Option<Constraint>,
+        extras: Extras,
+    ) -> Result<RequestId> {
         let (prompt, vocabulary) = (&request.prompt, self.pass.vocab_size());
         ensure!(!prompt.is_empty(), "the prompt is empty: there is no token to start from");
         ensure!(
@@ -182,9 +217,25 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             );
         }
         check_sampling(&request.sampling)?;
+        if let Some(constraint) = &constraint {
+            ensure!(
+                request.stop_texts.is_empty(),
+                "a stop text could end the answer before it has the form that is asked for"
+            );
+            let room = request.max_new_tokens.min(self.context - request.prompt.len());
+            constraint.fits(room).map_err(anyhow::Error::msg)?;
+        }
+        for (name, penalty) in
+            [("presence_penalty", extras.presence), ("frequency_penalty", extras.frequency)]
+        {
+            ensure!(penalty.is_finite(), "{name}: found {penalty}, expected a number");
+        }
+        let shaper = Shaper::new(extras, prompt.len());
         let id = self.next_id;
         self.next_id += 1;
         let mut sequence = Sequence::new(id, request, self.context);
+        sequence.constraint = constraint;
+        sequence.sampler.shape(shaper);
         sequence.record = self.records.is_some().then(|| Record::new(self.now()));
         self.waiting.push_back(sequence);
         Ok(id)
@@ -232,6 +283,12 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.records.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
+    /// How probable the tokens of the last step were, of the requests that want to know: each as
+    /// its [`Event::Token`] came.
+    pub fn take_chosen(&mut self) -> Vec<(RequestId, Chosen)> {
+        std::mem::take(&mut self.chosen)
+    }
+
     /// What answers the rows.
     #[must_use]
     pub fn pass(&self) -> &P {
@@ -260,6 +317,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     /// One forward pass for all requests that have a place, with those that it lets in. Tells what
     /// became of each; does nothing if there is nothing to do.
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
+        self.chosen.clear();
         self.record_ends();
         self.retire(on_event);
         self.admit();
@@ -411,12 +469,28 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
                     sequence.cancel();
                     break;
                 }
-                let token = sequence.sampler.choose(logits, &sequence.tokens);
-                let texts = &mut sequence.stop_texts;
-                let completes = !texts.is_empty() && texts.push(&(self.token_bytes)(token));
+                let left = sequence.num_room();
+                let Sequence { tokens, sampler, limits, stop_texts: texts, .. } = sequence;
+                let (token, completes) = match &mut sequence.constraint {
+                    None => {
+                        let token = sampler.choose(logits, tokens);
+                        (token, !texts.is_empty() && texts.push(&(self.token_bytes)(token)))
+                    }
+                    Some(constraint) => {
+                        self.masked.clear();
+                        self.masked.extend_from_slice(logits);
+                        let limits = (left, &limits.stop_tokens[..]);
+                        let token =
+                            constraint.choose_with(&mut self.masked, limits, (sampler, tokens));
+                        (token, !limits.1.contains(&token) && constraint.accept(token))
+                    }
+                };
                 if sequence.accept(token, completes) {
                     if let Some(record) = &mut sequence.record {
                         record.token(now);
+                    }
+                    if let Some(chosen) = sequence.sampler.take_chosen() {
+                        self.chosen.push((sequence.id, chosen));
                     }
                     on_event(Event::Token { id: sequence.id, token });
                 }

@@ -56,6 +56,15 @@ impl BlockPool {
         self.counts[page.0] as usize
     }
 
+    /// How many owners the page of this number has.
+    ///
+    /// # Panics
+    /// If there is no such page.
+    #[must_use]
+    pub fn num_owners_of(&self, index: usize) -> usize {
+        self.counts[index] as usize
+    }
+
     /// Whether so many pages can be allocated.
     #[must_use]
     pub fn can_allocate(&self, pages: usize) -> bool {

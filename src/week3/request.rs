@@ -1,6 +1,6 @@
 //! Day 1. What a client asks for, and a request's life in the engine.
 
-use super::{sampler::Sampler, stop::StopTexts, timeline::Record};
+use super::{constraint::Constraint, sampler::Sampler, stop::StopTexts, timeline::Record};
 use crate::week1::{generate::FinishReason, sampling::SamplerOptions};
 
 /// Names a request from [`submit`](super::engine::Engine::submit) on; never used twice.
@@ -59,6 +59,8 @@ pub struct Sequence {
     pub limits: Limits,
     /// The texts that may end it, and how much of one has been seen.
     pub stop_texts: StopTexts,
+    /// What its answer has to keep to, if anything.
+    pub constraint: Option<Constraint>,
     /// Steps since it last had a row.
     pub waited: usize,
     /// When what happened to it, if the engine keeps records.
@@ -102,6 +104,7 @@ impl Sequence {
             sampler: Sampler::new(sampling, seed),
             limits: Limits { max_new_tokens, context, stop_tokens },
             stop_texts: StopTexts::new(stop_texts),
+            constraint: None,
             waited: 0,
             record: None,
         }
@@ -145,6 +148,14 @@ impl Sequence {
     #[must_use]
     pub fn num_left(&self) -> usize {
         self.tokens.len() - self.num_computed
+    }
+
+    /// How many more tokens it may have.
+    #[must_use]
+    pub fn num_room(&self) -> usize {
+        let new = self.tokens.len() - self.prompt_len;
+        let Limits { max_new_tokens, context, .. } = self.limits;
+        max_new_tokens.saturating_sub(new).min(context.saturating_sub(self.tokens.len()))
     }
 
     /// Why it ended, if it did.

@@ -18,6 +18,8 @@ mod commands;
 mod folder;
 #[cfg(feature = "reference")]
 mod hardening;
+#[cfg(feature = "reference")]
+mod json;
 mod options;
 mod process;
 #[cfg(feature = "reference")]

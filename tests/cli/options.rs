@@ -3,7 +3,7 @@
 
 use crate::{
     folder::{Folder, VOCABULARY},
-    process::{run, run_with_input},
+    process::{command, finished, run, run_with_input},
 };
 
 #[test]
@@ -41,6 +41,13 @@ fn a_wrong_option_gets_one_line() {
         (&["logits", "--tokens", "", "--out", "x"], &["--tokens"]),
         (&["bench", "--prompt-tokens", "0"], &["'0'", "--prompt-tokens", "from 1 on"]),
         (&["score", "--limit", "0"], &["'0'", "--limit"]),
+        (&["serve", "--port", "70000"], &["'70000'", "--port"]),
+        (&["serve", "--max-batch", "0"], &["'0'", "--max-batch", "from 1 to 256"]),
+        (&["serve", "--max-queue", "-1"], &["'-1'", "--max-queue"]),
+        (&["serve", "--share-prefixes"], &["--pages"]),
+        (&["serve", "--api-key", "a b"], &["--api-key", "without spaces"]),
+        (&["serve", "--cors", "a b"], &["--cors", "an origin"]),
+        (&["serve", "--week", "1"], &["--week 1", "one text at a time"]),
         (
             &["synth", "--like", "gpt-5", "--out", "x"],
             &["'gpt-5'", "smollm2-360m", "tinyllama-1.1b", "tiny"],
@@ -55,6 +62,7 @@ fn help_and_version_are_answers() {
     let help = run(&["--help"]).succeeds("--help");
     for command in [
         "generate",
+        "serve",
         "chat",
         "logits",
         "bench",
@@ -165,4 +173,27 @@ fn synth_writes_a_whole_folder_or_none() {
     let deviation = (values.iter().map(|x| x * x).sum::<f32>() / values.len() as f32).sqrt();
     // Five standard errors of a deviation from 1,020 values: 5 / √2040 of it.
     assert!((deviation / 0.02 - 1.0).abs() < 0.11, "standard deviation {deviation}");
+}
+
+/// The network is another program's, which cargo builds: this one has only the options.
+#[cfg(unix)]
+#[test]
+fn serving_becomes_the_program_that_has_the_network() {
+    if cfg!(feature = "serve") {
+        return;
+    }
+    let mut command = command(&["serve", "--port", "0", "--host", "localhost"]);
+    let said = finished(command.env("CARGO", "echo").output().expect("the binary starts"));
+    let said = said.succeeds("serve").stdout;
+    let features = if cfg!(feature = "reference") { "serve,reference" } else { "serve" };
+    for words in [
+        &format!("--package tiny-llm --features {features} --bin tiny-llm-serve "),
+        "run --quiet --release ",
+        " -- serve --port 0 --host localhost\n",
+    ] {
+        assert!(said.contains(words), "{words:?} in {said}");
+    }
+    let mut command = self::command(&["serve"]);
+    let said = finished(command.env("CARGO", "/no/cargo").output().expect("the binary starts"));
+    said.fails_in_one_line("no cargo", 1, &["without the network", "cargo"]);
 }

@@ -3,7 +3,7 @@
 use anyhow::{Result, anyhow, bail, ensure};
 use serde_json::{Map, Value};
 
-use super::super::Sampling;
+use super::super::{Form, Sampling};
 use tiny_llm_formats::chat::Message;
 
 /// What a line asks for.
@@ -12,6 +12,7 @@ pub(super) struct Line {
     pub(super) max_tokens: usize,
     pub(super) stop: Vec<String>,
     pub(super) sampling: Sampling,
+    pub(super) form: Option<Form>,
 }
 
 pub(super) enum Prompt {
@@ -26,10 +27,11 @@ pub(super) struct Defaults {
     pub(super) max_tokens: usize,
     /// The seed is the first request's; each has one of its own.
     pub(super) sampling: Sampling,
+    pub(super) form: Option<Form>,
 }
 
-const FIELDS: [&str; 7] =
-    ["prompt", "messages", "max_tokens", "temperature", "top_p", "stop", "seed"];
+const FIELDS: [&str; 8] =
+    ["prompt", "messages", "max_tokens", "temperature", "top_p", "stop", "seed", "response_format"];
 
 impl Line {
     /// Reads a line. `index` is the request's, from 0 on.
@@ -57,8 +59,29 @@ impl Line {
             max_tokens: usize::try_from(whole(&fields, "max_tokens", defaults.max_tokens as u64)?)
                 .unwrap_or(usize::MAX),
             stop: stop(&fields)?,
+            form: form(&fields, defaults.form)?,
             sampling,
         })
+    }
+}
+
+/// What the answer has to be, under OpenAI's names: `{"type": "json_object"}`.
+fn form(fields: &Map<String, Value>, default: Option<Form>) -> Result<Option<Form>> {
+    let Some(value) = fields.get("response_format").filter(|value| !value.is_null()) else {
+        return Ok(default);
+    };
+    match value.get("type").and_then(Value::as_str) {
+        Some("text") => Ok(None),
+        Some("json_object") => Ok(Some(Form::Json)),
+        Some("json_schema") => {
+            bail!("\"response_format\": found json_schema, which this engine doesn't know")
+        }
+        Some(other) => {
+            bail!("\"response_format\": found the type {other:?}, expected text or json_object")
+        }
+        None => {
+            bail!("\"response_format\": found {}, expected an object with a \"type\"", kind(value))
+        }
     }
 }
 

@@ -16,7 +16,9 @@ use anyhow::{Result, anyhow, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    Batch, BatchEvent, BatchOptions, BatchRequest, BatchWaits, Draft, Engine, PageCounts, Request,
+    Batch, BatchEvent, BatchExtras, BatchOptions, BatchRequest, BatchWaits, Draft, Engine,
+    PageCounts, Request,
+    form::{self, FormOptions},
     interrupt::{self, Caught},
     options::{ModelOption, SamplingOptions, at_least_one, count},
     output::{bounded, note, one_line},
@@ -34,7 +36,7 @@ const MAX_BATCH: usize = 256;
 #[derive(clap::Args)]
 #[command(
     after_help = "A line of REQUESTS is a JSON object with \"prompt\" (a text to continue) or \"messages\" (a conversation, \
-[{\"role\": \"user\", \"content\": …}]); beside it \"max_tokens\", \"temperature\", \"top_p\", \"stop\" and \"seed\", under OpenAI's names. \
+[{\"role\": \"user\", \"content\": …}]); beside it \"max_tokens\", \"temperature\", \"top_p\", \"stop\", \"seed\" and \"response_format\", under OpenAI's names. \
 Empty lines are none. A line of the answers is {\"index\", \"text\", \"finish_reason\", \"usage\"}, or {\"index\", \"error\"} for a line that \
 cannot be served; they stand in the order of the requests. Stopped and started again, the command goes on where it was.\n\n\
 Exit codes: 0 done, 1 an error, or a line that could not be served, 2 a wrong option, 101 a task that is still to be done, 130 ended by Ctrl-C."
@@ -68,6 +70,8 @@ pub(super) struct Args {
     max_new_tokens: usize,
     #[command(flatten)]
     sampling: SamplingOptions,
+    #[command(flatten)]
+    form: FormOptions,
     /// Show in a terminal who is in which place
     #[arg(long)]
     watch: bool,
@@ -76,14 +80,14 @@ pub(super) struct Args {
     quiet: bool,
 }
 
-fn places(text: &str) -> Result<usize, String> {
+pub(super) fn places(text: &str) -> Result<usize, String> {
     count(text)
         .ok()
         .filter(|n| (1..=MAX_BATCH).contains(n))
         .ok_or_else(|| format!("expected a whole number from 1 to {MAX_BATCH}"))
 }
 
-fn budget(text: &str) -> Result<usize, String> {
+pub(super) fn budget(text: &str) -> Result<usize, String> {
     count(text)
         .ok()
         .filter(|&n| n != 1)
@@ -91,6 +95,7 @@ fn budget(text: &str) -> Result<usize, String> {
 }
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
+    let form = args.form.form();
     let file = read(&args.requests)?;
     let lines = split(&file);
     ensure!(
@@ -115,7 +120,7 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let model = args.model.for_batch()?;
     let (session, template) = Session::<E>::open_for_chat(&model)?;
     let (engine, tokenizer, stop_tokens) = session.into_parts();
-    let described = engine.described();
+    let (described, vocabulary) = (engine.described(), engine.config().vocab_size);
     let tokenizer = Arc::new(tokenizer);
     let bytes = Arc::clone(&tokenizer);
     let (max_batch, budget, pages) = (args.max_batch, args.budget, args.pages);
@@ -133,7 +138,12 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
         tokenizer,
         template,
         stop_tokens,
-        defaults: Defaults { max_tokens: args.max_new_tokens, sampling: args.sampling.sampling() },
+        vocabulary: Some(vocabulary),
+        defaults: Defaults {
+            max_tokens: args.max_new_tokens,
+            sampling: args.sampling.sampling(),
+            form,
+        },
         name: args.requests.display().to_string(),
         view: View::new(total, places),
         open: BTreeMap::new(),
@@ -192,6 +202,8 @@ struct Run<E: Engine> {
     /// Or why there is none; only lines with messages need it.
     template: Result<Template>,
     stop_tokens: Vec<u32>,
+    /// How many tokens there are, until the engine has been told what they mean.
+    vocabulary: Option<usize>,
     defaults: Defaults,
     /// Of the file of requests.
     name: String,
@@ -233,7 +245,13 @@ impl<E: Engine> Run<E> {
 
     /// Hands a line to the engine.
     fn submit(&mut self, line: &[u8], index: usize, number: usize) -> Result<()> {
-        let Line { prompt, max_tokens, stop, sampling } = Line::read(line, index, &self.defaults)?;
+        let Line { prompt, max_tokens, stop, sampling, form } =
+            Line::read(line, index, &self.defaults)?;
+        if form.is_some()
+            && let Some(vocabulary) = self.vocabulary.take()
+        {
+            self.batch.use_vocabulary(form::texts(&self.tokenizer, vocabulary));
+        }
         let prompt = match prompt {
             Prompt::Text(text) => self.tokenizer.encode_prompt(&text)?,
             Prompt::Messages(messages) => match &self.template {
@@ -248,8 +266,10 @@ impl<E: Engine> Run<E> {
                 max_new_tokens: max_tokens,
                 stop_tokens: self.stop_tokens.clone(),
                 sampling,
+                form,
             },
             stop_texts: stop.iter().map(|text| text.clone().into_bytes()).collect(),
+            extras: BatchExtras::default(),
         })?;
         let open = Open {
             index,

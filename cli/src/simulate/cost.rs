@@ -4,7 +4,7 @@ use std::{str::FromStr, time::Instant};
 
 use anyhow::{Result, anyhow, ensure};
 
-use crate::{Batch, BatchEvent, BatchRequest, Request, Sampling, StepWork};
+use crate::{Batch, BatchEvent, BatchExtras, BatchRequest, Request, Sampling, StepWork};
 
 /// Seconds of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -109,8 +109,10 @@ fn measure_one(
                 max_new_tokens: NEW_TOKENS,
                 stop_tokens: Vec::new(),
                 sampling: Sampling::greedy(),
+                form: None,
             },
             stop_texts: Vec::new(),
+            extras: BatchExtras::default(),
         })?;
     }
     let mut before: Vec<(u64, usize)> = Vec::new();

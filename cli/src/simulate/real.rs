@@ -11,7 +11,7 @@ use super::{
     cluster::{Open, Outcome, Real},
     load::Arrival,
 };
-use crate::{Batch, BatchCounts, BatchEvent, BatchRequest, Request, Sampling};
+use crate::{Batch, BatchCounts, BatchEvent, BatchExtras, BatchRequest, Request, Sampling};
 
 /// Who is let in when.
 #[derive(Debug, Clone, Copy)]
@@ -110,6 +110,6 @@ fn warm_up(batch: &mut dyn Batch) -> Result<()> {
 
 fn request(prompt: Vec<u32>, max_new_tokens: usize) -> BatchRequest {
     let (stop_tokens, sampling) = (Vec::new(), Sampling::greedy());
-    let request = Request { prompt, max_new_tokens, stop_tokens, sampling };
-    BatchRequest { request, stop_texts: Vec::new() }
+    let request = Request { prompt, max_new_tokens, stop_tokens, sampling, form: None };
+    BatchRequest { request, stop_texts: Vec::new(), extras: BatchExtras::default() }
 }

@@ -76,6 +76,11 @@ impl JsonTokenizer {
         }
     }
 
+    pub(super) fn is_text(&self, id: u32) -> bool {
+        let token = self.inner.id_to_token(id);
+        token.is_some_and(|token| !self.inner.get_added_vocabulary().is_special_token(&token))
+    }
+
     pub(super) fn vocab_size(&self) -> usize {
         self.inner.get_vocab_size(true)
     }

@@ -106,6 +106,18 @@ impl Tokenizer {
         }
     }
 
+    /// The same for a token that is text; none for one that means something else where a text is
+    /// written: it ends a text or begins a turn (`<|im_end|>`), or stands for what is unknown.
+    #[must_use]
+    pub fn text_bytes(&self, id: u32) -> Vec<u8> {
+        let is_text = match &self.source {
+            #[cfg(feature = "text")]
+            Source::Json(tokenizer) => tokenizer.is_text(id),
+            Source::Gguf(tokenizer) => tokenizer.is_text(id),
+        };
+        if is_text { self.token_bytes(id) } else { Vec::new() }
+    }
+
     /// How many tokens there are, the added ones included.
     #[must_use]
     pub fn vocab_size(&self) -> usize {

@@ -4,13 +4,23 @@
 //! an answer), `slots` (who has which place in the cache), `engine` (the loop around them);
 //! `scheduler` (whose rows go into a step), `timeline` (how long requests wait); and what is
 //! provided: `room` (what the engine asks of a cache), `pass` (what it asks of a model), `sampler`
-//! (how tokens are chosen).
+//! (how tokens are chosen), `ahead` (drafts in a batch, by `propose`, as many as pay by `tempo`),
+//! `extras` (what else a request may ask for).
+//!
+//! Day 7: `scalar` and `json` (which bytes may follow), `token_trie` (which tokens), `whole` (which of
+//! them leave room for an end); provided: `grammar`, `json_grammar`, and `constraint`, which an answer
+//! keeps to.
 
 pub mod accept;
 pub mod ahead;
+pub mod constraint;
 pub mod draft_length;
 pub mod drafter;
 pub mod engine;
+pub mod extras;
+pub mod grammar;
+pub mod json;
+pub mod json_grammar;
 pub mod lookup;
 pub mod pace;
 pub mod paged;
@@ -25,6 +35,7 @@ pub mod reader;
 pub mod request;
 pub mod room;
 pub mod sampler;
+pub mod scalar;
 pub mod scheduler;
 pub mod shared;
 pub mod slots;
@@ -32,3 +43,5 @@ pub mod speculate;
 pub mod stop;
 pub mod tempo;
 pub mod timeline;
+pub mod token_trie;
+pub mod whole;

@@ -4,6 +4,7 @@
 use anyhow::{Result, ensure};
 use tiny_llm_kernels::sampling as fast;
 
+use super::extras::{Chosen, Shaper};
 use crate::week1::{
     generate::argmax,
     sampling::{Rng, SamplerOptions},
@@ -17,6 +18,8 @@ pub struct Sampler {
     rng: Rng,
     /// Whether the largest logit decides alone.
     greedy: bool,
+    /// What else the request asks for.
+    shaper: Option<Box<Shaper>>,
 }
 
 impl Sampler {
@@ -29,11 +32,34 @@ impl Sampler {
             sampler: fast::Sampler::new(options),
             rng: Rng::new(seed),
             greedy: temperature == 0.0 && repetition_penalty == 1.0,
+            shaper: None,
         }
+    }
+
+    /// The same with what else a request asks for.
+    pub fn shape(&mut self, shaper: Option<Box<Shaper>>) {
+        self.shaper = shaper;
     }
 
     /// Chooses the next token from `logits [V]`, after the tokens `seen` so far, prompt included.
     pub fn choose(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
+        let Some(mut shaper) = self.shaper.take() else { return self.choose_from(logits, seen) };
+        let token = if shaper.penalises() {
+            self.choose_from(shaper.shape(logits, seen), seen)
+        } else {
+            self.choose_from(logits, seen)
+        };
+        shaper.note(logits, token);
+        self.shaper = Some(shaper);
+        token
+    }
+
+    /// What was chosen last, once, if the request asked for its log-probability.
+    pub fn take_chosen(&mut self) -> Option<Chosen> {
+        self.shaper.as_mut()?.take()
+    }
+
+    fn choose_from(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
         if self.greedy {
             return argmax(logits);
         }

@@ -87,7 +87,7 @@ const ATTRIBUTES: [&str; 22] = [
 ];
 
 /// Words that no task needs, wherever they stand.
-const NOWHERE: [&str; 21] = [
+const NOWHERE: [&str; 22] = [
     "asm",
     "extern",
     "export_name",
@@ -109,6 +109,7 @@ const NOWHERE: [&str; 21] = [
     "tiny_llm_cli",
     "tiny_llm_harness",
     "tiny_llm_reference",
+    "tiny_llm_server",
 ];
 
 /// Modules that no task needs: not in a path, not in a `use`, and not in a macro at all, which may

@@ -37,6 +37,7 @@ mod promise;
 mod python;
 mod replay;
 mod rust;
+mod server;
 mod targets;
 mod threads;
 mod tree;
@@ -46,7 +47,7 @@ type Step = (&'static str, fn(&mut Verification) -> Result<Outcome>);
 
 /// Every step, in order. Later ones use what earlier ones made: the pristine copy, the Python
 /// environment.
-const STEPS: [Step; 35] = [
+const STEPS: [Step; 36] = [
     ("stubs: src/ is generated from reference/", rust::stubs),
     ("curriculum: features, tests, oracle, book agree", rust::curriculum),
     ("pristine copy", tree::copy),
@@ -79,6 +80,7 @@ const STEPS: [Step; 35] = [
     ("book: every command runs", book::commands),
     ("Python: environment", python::environment),
     ("Python: fixtures are what PyTorch gives today", python::oracle),
+    ("server: clients, good and bad; curl and openai", server::server),
     ("Python: bridge, and pytest on the reference", python::bridge),
     ("Python: embedded models, figures", python::models),
     ("no tracked file was modified", tree::unmodified),

@@ -28,7 +28,7 @@ pub(super) fn environment(v: &mut Verification) -> Result<Outcome> {
 
 impl Verification {
     /// Python in a folder of the pristine copy, with the bridge that was built there.
-    fn python(&self, folder: &str) -> std::result::Result<Command, Outcome> {
+    pub(super) fn python(&self, folder: &str) -> std::result::Result<Command, Outcome> {
         let python = self.python.as_ref().map_err(|reason| Outcome::NotVerified(reason.clone()))?;
         let mut command = Command::new(python);
         command

@@ -45,18 +45,18 @@ pub(super) fn clippy(v: &mut Verification) -> Result<Outcome> {
     let weeks = weeks.join(",");
     let all = format!(
         "clippy --workspace --exclude {BRIDGE} --all-targets --features \
-         {weeks},tiny-llm/cli,tiny-llm-formats/text"
+         {weeks},tiny-llm/serve,tiny-llm-formats/text"
     );
     v.cargo_succeeds(&format!("{all} -- -D warnings"))?;
     v.cargo_succeeds(&format!(
-        "clippy --all-targets --features {weeks},cli,reference,fresh -- -D warnings"
+        "clippy --all-targets --features {weeks},serve,reference,fresh -- -D warnings"
     ))?;
     Ok(Outcome::Passed(String::new()))
 }
 
 /// `cargo doc`, with warnings as errors: links that lead nowhere, above all.
 pub(super) fn documentation(v: &mut Verification) -> Result<Outcome> {
-    let features = "week1,week2,cli,tiny-llm-reference/engine,tiny-llm-reference/text";
+    let features = "week1,week2,serve,tiny-llm-reference/engine,tiny-llm-reference/text";
     let mut doc = v.cargo(&format!("doc --no-deps --workspace --exclude {BRIDGE}"));
     doc.args(["--features", features]);
     succeeds(doc.env("RUSTDOCFLAGS", "-D warnings"))?;
@@ -65,7 +65,7 @@ pub(super) fn documentation(v: &mut Verification) -> Result<Outcome> {
 
 /// The crates that are not the learner's.
 pub(super) fn unit_tests(v: &mut Verification) -> Result<Outcome> {
-    let packages = ["formats", "kernels", "harness", "cli", "reference"];
+    let packages = ["formats", "kernels", "harness", "cli", "server", "reference"];
     let packages = packages.map(|name| format!("--package tiny-llm-{name}")).join(" ");
     let features = "tiny-llm-formats/text,tiny-llm-reference/engine,tiny-llm-reference/text";
     let debug =

@@ -85,6 +85,7 @@ pub(super) fn libraries(v: &mut Verification) -> Result<Outcome> {
     sets.extend(v.curriculum.weeks.iter().map(|week| format!("week{}", week.number)));
     sets.push("cli".to_owned());
     sets.push("cli,reference".to_owned());
+    sets.push("serve".to_owned());
     let mut asked: BTreeMap<String, BTreeMap<String, Vec<&str>>> = BTreeMap::new();
     for set in &sets {
         let mut tree = v.cargo("tree --package tiny-llm --edges normal,build,dev --prefix none");

@@ -112,6 +112,10 @@ impl GgufTokenizer {
         if self.has(id) { self.vocabulary.bytes_of(id).to_vec() } else { Vec::new() }
     }
 
+    pub(super) fn is_text(&self, id: u32) -> bool {
+        self.has(id) && !matches!(self.vocabulary.kind(id), Kind::Control | Kind::Unknown)
+    }
+
     /// Without those that pad the vocabulary to a round size.
     pub(super) fn vocab_size(&self) -> usize {
         (0..self.vocabulary.len() as u32).filter(|id| self.has(*id)).count()

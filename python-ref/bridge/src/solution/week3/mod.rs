@@ -8,6 +8,7 @@ use crate::submodule;
 mod accept;
 mod draft_length;
 mod engine;
+mod json;
 mod lookup;
 mod paged;
 mod parts;
@@ -21,6 +22,7 @@ mod slots;
 mod speculate;
 mod stop;
 mod timeline;
+mod whole;
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let path = m.name()?;
@@ -40,5 +42,7 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add("lookup", lookup::fill)?;
     add("accept", accept::fill)?;
     add("draft_length", draft_length::fill)?;
-    add("speculate", speculate::fill)
+    add("speculate", speculate::fill)?;
+    add("json", json::fill)?;
+    add("whole", whole::fill)
 }

@@ -1,6 +1,7 @@
 from . import accept as accept
 from . import draft_length as draft_length
 from . import engine as engine
+from . import json as json
 from . import lookup as lookup
 from . import paged as paged
 from . import parts as parts
@@ -14,3 +15,4 @@ from . import slots as slots
 from . import speculate as speculate
 from . import stop as stop
 from . import timeline as timeline
+from . import whole as whole

@@ -1,0 +1,301 @@
+//! What a request asks for. Every field is read or refused.
+
+use std::hash::{BuildHasher, RandomState};
+
+use serde_json::Value;
+use tiny_llm_cli::{BatchExtras, Sampling};
+use tiny_llm_formats::chat::Message;
+
+use super::{
+    chat, constraint,
+    error::ApiError,
+    fields::{Fields, kind},
+    kind::Kind,
+};
+
+/// The most stop texts, as OpenAI has it.
+const MAX_STOPS: usize = 4;
+/// Bytes of a stop text, at most: so much text may be held back.
+const MAX_STOP: usize = 256;
+/// Letters of a user's name, at most: it is shown.
+const MAX_USER: usize = 64;
+
+/// What a request may ask for at most.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    /// Answers.
+    pub(crate) choices: usize,
+}
+
+/// What to start from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Prompt {
+    /// A text to continue.
+    Text(String),
+    /// The same as tokens.
+    Tokens(Vec<u32>),
+    /// A conversation to answer in.
+    Messages(Vec<Message>),
+}
+
+/// A request.
+#[derive(Debug, Clone)]
+pub(crate) struct Ask {
+    pub(crate) kind: Kind,
+    /// One at least; a conversation stands alone.
+    pub(crate) prompts: Vec<Prompt>,
+    /// Answers to each.
+    pub(crate) n: usize,
+    /// `None` is until the context is full.
+    pub(crate) max_tokens: Option<usize>,
+    pub(crate) stop: Vec<String>,
+    /// Its seed is the first answer's; each further one has the next.
+    pub(crate) sampling: Sampling,
+    pub(crate) extras: BatchExtras,
+    pub(crate) stream: bool,
+    /// A last piece of the stream says how many tokens there were.
+    pub(crate) include_usage: bool,
+    pub(crate) user: Option<String>,
+}
+
+impl Ask {
+    /// Reads a request's body.
+    ///
+    /// # Errors
+    /// If it is no JSON object, or a field is unknown, missing, not supported, or not what it must
+    /// be; the error names the field.
+    pub(crate) fn read(kind: Kind, body: &[u8], bounds: Bounds) -> Result<Self, ApiError> {
+        let value: Value = serde_json::from_slice(body)
+            .map_err(|e| ApiError::invalid(format!("the body is not JSON: {e}")))?;
+        let mut fields = Fields::of(value, "")?;
+        // One model is served, by any name: clients bring names of their own, and each answer says
+        // what the model is called.
+        if fields.text("model")?.is_none() {
+            return Err(ApiError::field("model", "\"model\" is missing"));
+        }
+        let prompts = match kind {
+            Kind::Chat => vec![Prompt::Messages(chat::messages(&mut fields)?)],
+            Kind::Completion => prompts(&mut fields)?,
+        };
+        constraint::read(&mut fields)?;
+        let choices = bounds.choices as u64;
+        let n = fields.whole("n", 1..=choices)?.unwrap_or(1) as usize;
+        if prompts.len() * n > bounds.choices {
+            let message = format!(
+                "\"prompt\": found {} prompts with {n} answers each, expected {choices} answers at \
+                 most",
+                prompts.len()
+            );
+            return Err(ApiError::field("prompt", message));
+        }
+        let stream = fields.flag("stream")?.unwrap_or(false);
+        let include_usage = stream_options(&mut fields, stream)?;
+        let max_tokens = max_tokens(&mut fields, kind)?;
+        let extras = BatchExtras {
+            presence: penalty(&mut fields, "presence_penalty")?,
+            frequency: penalty(&mut fields, "frequency_penalty")?,
+            logprobs: logprobs(&mut fields, kind)?,
+        };
+        let ask = Self {
+            kind,
+            prompts,
+            n,
+            max_tokens,
+            stop: stop(&mut fields)?,
+            sampling: sampling(&mut fields)?,
+            extras,
+            stream,
+            include_usage,
+            user: user(&mut fields)?,
+        };
+        refuse(&mut fields)?;
+        fields.end()?;
+        Ok(ask)
+    }
+
+    /// How many answers it asks for.
+    pub(crate) fn answers(&self) -> usize {
+        self.prompts.len() * self.n
+    }
+}
+
+fn sampling(fields: &mut Fields) -> Result<Sampling, ApiError> {
+    let between = |low: f64, high: f64| move |x: f64| (low..=high).contains(&x);
+    let temperature = fields.number("temperature", between(0.0, 2.0), "a number from 0 to 2")?;
+    let above = |x: f64| x as f32 > 0.0 && x <= 1.0;
+    let top_p = fields.number("top_p", above, "a number above 0 and at most 1")?;
+    // Three that OpenAI does not have, under the names that other servers give them.
+    let top_k = fields.whole("top_k", 0..=u64::from(u32::MAX))?.unwrap_or(0) as usize;
+    let min_p = fields.number("min_p", between(0.0, 1.0), "a number from 0 to 1")?;
+    let positive = |x: f64| x as f32 > 0.0 && (x as f32).is_finite();
+    let repetition = fields.number("repetition_penalty", positive, "a number above 0")?;
+    // Without a seed of its own, every request draws something else.
+    let seed = fields.whole("seed", 0..=u64::MAX)?;
+    Ok(Sampling {
+        temperature: temperature.unwrap_or(1.0),
+        top_k,
+        top_p: top_p.unwrap_or(1.0),
+        min_p: min_p.unwrap_or(0.0),
+        repetition_penalty: repetition.unwrap_or(1.0),
+        seed: seed.unwrap_or_else(|| RandomState::new().hash_one(0)),
+    })
+}
+
+fn penalty(fields: &mut Fields, name: &str) -> Result<f32, ApiError> {
+    let valid = |x: f64| (-2.0..=2.0).contains(&x);
+    Ok(fields.number(name, valid, "a number from -2 to 2")?.unwrap_or(0.0))
+}
+
+fn max_tokens(fields: &mut Fields, kind: Kind) -> Result<Option<usize>, ApiError> {
+    let old = fields.whole("max_tokens", 1..=u64::MAX)?;
+    let new = match kind {
+        Kind::Chat => fields.whole("max_completion_tokens", 1..=u64::MAX)?,
+        Kind::Completion => None,
+    };
+    let said = match (old, new) {
+        (Some(_), Some(_)) => {
+            let message = "found both \"max_tokens\" and \"max_completion_tokens\", which mean the \
+                           same; expected one of them";
+            return Err(ApiError::field("max_tokens", message));
+        }
+        (old, new) => old.or(new),
+    };
+    // As OpenAI has it.
+    let default = (kind == Kind::Completion).then_some(16);
+    Ok(said.map(|n| usize::try_from(n).unwrap_or(usize::MAX)).or(default))
+}
+
+fn logprobs(fields: &mut Fields, kind: Kind) -> Result<Option<usize>, ApiError> {
+    if kind == Kind::Completion {
+        return Ok(fields.whole("logprobs", 0..=5)?.map(|n| n as usize));
+    }
+    let wanted = fields.flag("logprobs")?.unwrap_or(false);
+    let top = fields.whole("top_logprobs", 0..=20)?.map(|n| n as usize);
+    if top.is_some() && !wanted {
+        let message = "\"top_logprobs\" needs \"logprobs\": true";
+        return Err(ApiError::field("top_logprobs", message));
+    }
+    Ok(wanted.then_some(top.unwrap_or(0)))
+}
+
+fn stream_options(fields: &mut Fields, stream: bool) -> Result<bool, ApiError> {
+    let Some(value) = fields.take("stream_options") else { return Ok(false) };
+    if !stream {
+        let message = "\"stream_options\" needs \"stream\": true";
+        return Err(ApiError::field("stream_options", message));
+    }
+    let mut options = Fields::of(value, "stream_options.")?;
+    let usage = options.flag("include_usage")?.unwrap_or(false);
+    // Pads pieces, so that their lengths tell a listener nothing; `false` asks for what is done.
+    if options.flag("include_obfuscation")? == Some(true) {
+        let why = "pieces of a stream are not padded";
+        return Err(ApiError::unsupported("stream_options.include_obfuscation", why));
+    }
+    options.end()?;
+    Ok(usage)
+}
+
+/// One text or several, none of them empty.
+fn stop(fields: &mut Fields) -> Result<Vec<String>, ApiError> {
+    let texts = match fields.take("stop") {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(texts)) => texts,
+        Some(text) => vec![text],
+    };
+    let expected = format!("1 to {MAX_STOPS} texts of 1 to {MAX_STOP} bytes");
+    if texts.len() > MAX_STOPS {
+        let message = format!("\"stop\": found {} texts, expected {expected}", texts.len());
+        return Err(ApiError::field("stop", message));
+    }
+    let one = |text: Value| match text {
+        Value::String(text) if (1..=MAX_STOP).contains(&text.len()) => Ok(text),
+        Value::String(text) => {
+            let message = format!("\"stop\": found {} bytes, expected {expected}", text.len());
+            Err(ApiError::field("stop", message))
+        }
+        other => Err(fields.wrong("stop", &other, "a string or an array of them")),
+    };
+    texts.into_iter().map(one).collect()
+}
+
+fn user(fields: &mut Fields) -> Result<Option<String>, ApiError> {
+    let user = fields.text("user")?;
+    match user {
+        Some(user) if user.chars().count() > MAX_USER => {
+            let message = format!("\"user\": expected {MAX_USER} letters at most");
+            Err(ApiError::field("user", message))
+        }
+        user => Ok(user),
+    }
+}
+
+/// One prompt or several, each a text or tokens.
+pub(super) fn prompts(fields: &mut Fields) -> Result<Vec<Prompt>, ApiError> {
+    let expected = "a string, an array of token ids, or an array of these";
+    let Some(value) = fields.take("prompt") else {
+        return Err(ApiError::field("prompt", "\"prompt\" is missing"));
+    };
+    let wrong = |found: &Value| fields.wrong("prompt", found, expected);
+    let tokens = |ids: &[Value]| -> Result<Prompt, ApiError> {
+        let id = |value: &Value| match value.as_u64().map(u32::try_from) {
+            Some(Ok(id)) => Ok(id),
+            _ => Err(fields.wrong("prompt", value, "a token id")),
+        };
+        Ok(Prompt::Tokens(ids.iter().map(id).collect::<Result<_, _>>()?))
+    };
+    match value {
+        Value::String(text) => Ok(vec![Prompt::Text(text)]),
+        Value::Array(all) => match all.first() {
+            None => Err(ApiError::field("prompt", "\"prompt\": found none, expected one at least")),
+            Some(Value::Number(_)) => Ok(vec![tokens(&all)?]),
+            Some(_) => all
+                .into_iter()
+                .map(|one| match one {
+                    Value::String(text) => Ok(Prompt::Text(text)),
+                    Value::Array(ids) => tokens(&ids),
+                    other => Err(wrong(&other)),
+                })
+                .collect(),
+        },
+        other => Err(wrong(&other)),
+    }
+}
+
+/// What others support. A value that asks for what is done anyway is no request for anything.
+fn refuse(fields: &mut Fields) -> Result<(), ApiError> {
+    let nothing = |name: &str, value: &Value| match name {
+        "store" | "echo" => *value == false,
+        "logit_bias" | "metadata" => value.as_object().is_some_and(serde_json::Map::is_empty),
+        "service_tier" => *value == "auto" || *value == "default",
+        "best_of" => *value == 1,
+        "suffix" => *value == "",
+        "modalities" => *value == serde_json::json!(["text"]),
+        _ => false,
+    };
+    for (name, why) in [
+        ("logit_bias", "tokens cannot be made likelier by hand"),
+        ("best_of", "every answer is returned; ask for several with \"n\""),
+        ("echo", "an answer does not repeat its prompt"),
+        ("suffix", "models here continue a text, they do not fill gaps"),
+        ("modalities", "answers are text"),
+        ("audio", "answers are text"),
+        ("prediction", "answers are not predicted"),
+        ("reasoning_effort", "models here do not reason apart from their answer"),
+        ("verbosity", "models here are not told how long to be; \"max_tokens\" ends an answer"),
+        ("service_tier", "there is one tier, \"default\""),
+        ("store", "nothing is stored"),
+        ("metadata", "nothing is stored"),
+        ("web_search_options", "there is no search"),
+        ("prompt_cache_key", "prompts are found by their tokens"),
+        ("prompt_cache_retention", "prompts are found by their tokens"),
+        ("safety_identifier", "give \"user\", which the view of the batch shows"),
+    ] {
+        if let Some(value) = fields.take(name)
+            && !nothing(name, &value)
+        {
+            let why = format!("{why} (found {})", kind(&value));
+            return Err(ApiError::unsupported(name, &why));
+        }
+    }
+    Ok(())
+}

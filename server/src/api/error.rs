@@ -1,0 +1,119 @@
+//! OpenAI's shape of an error.
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde_json::{Value, json};
+
+use crate::engine::Cut;
+
+/// Why there is no answer.
+#[derive(Debug, Clone)]
+pub(crate) struct ApiError {
+    pub(crate) status: StatusCode,
+    message: String,
+    kind: &'static str,
+    /// The field that is wrong.
+    param: Option<String>,
+    code: Option<&'static str>,
+    /// Seconds.
+    retry_after: Option<u32>,
+}
+
+impl ApiError {
+    fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { status, message, kind, param: None, code: None, retry_after: None }
+    }
+
+    /// A request that is wrong whoever asks when.
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_request_error", message)
+    }
+
+    /// The same, because of one field.
+    pub(crate) fn field(name: &str, message: impl Into<String>) -> Self {
+        Self { param: Some(name.to_owned()), ..Self::invalid(message) }
+    }
+
+    /// A field that means something elsewhere, and nothing here.
+    pub(crate) fn unsupported(name: &str, why: &str) -> Self {
+        let error = Self::field(name, format!("{name:?} is not supported: {why}"));
+        Self { code: Some("unsupported_parameter"), ..error }
+    }
+
+    /// A field that nobody knows.
+    pub(crate) fn unknown(name: &str) -> Self {
+        let error = Self::field(name, format!("{name:?} is no parameter that this server knows"));
+        Self { code: Some("unknown_parameter"), ..error }
+    }
+
+    /// With a status and a code of its own.
+    pub(crate) fn with(self, status: StatusCode, code: &'static str) -> Self {
+        Self { status, code: Some(code), ..self }
+    }
+
+    /// There is no place for more.
+    pub(crate) fn full(message: impl Into<String>) -> Self {
+        let error = Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", message);
+        Self { code: Some("queue_full"), retry_after: Some(1), ..error }
+    }
+
+    /// The server is told to end.
+    pub(crate) fn ending() -> Self {
+        let message = "the server is shutting down";
+        let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, "server_error", message);
+        Self { code: Some("shutting_down"), retry_after: Some(5), ..error }
+    }
+
+    /// The engine failed.
+    pub(crate) fn failed(message: impl Into<String>) -> Self {
+        let error = Self::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", message);
+        Self { code: Some("engine_failed"), ..error }
+    }
+
+    /// Why an answer ended in the middle.
+    pub(crate) fn of_cut(cut: Option<&Cut>) -> Self {
+        match cut {
+            Some(Cut::Refused(message)) => Self::invalid(message.clone()),
+            Some(Cut::Slow) => Self::invalid(
+                "the answer was read too slowly, and ended: more of it waited than is kept",
+            )
+            .with(StatusCode::REQUEST_TIMEOUT, "too_slow"),
+            Some(Cut::Ending) => Self::ending(),
+            Some(Cut::Failed(message)) => Self::failed(message.clone()),
+            None => Self::failed("the engine ended before the answer did"),
+        }
+    }
+
+    /// The body.
+    pub(crate) fn json(&self) -> Value {
+        let Self { message, kind, param, code, .. } = self;
+        json!({ "error": { "message": message, "type": kind, "param": param, "code": code } })
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let json = [(header::CONTENT_TYPE, "application/json")];
+        let mut response = (self.status, json, self.json().to_string()).into_response();
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            let bearer = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
+        }
+        response
+    }
+}
+
+impl ApiError {
+    /// The key is missing or wrong.
+    pub(crate) fn unauthorized() -> Self {
+        let message = "expected the server's key, as `Authorization: Bearer KEY`";
+        Self::new(StatusCode::UNAUTHORIZED, "authentication_error", message)
+            .with(StatusCode::UNAUTHORIZED, "invalid_api_key")
+    }
+}

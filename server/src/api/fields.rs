@@ -1,0 +1,120 @@
+//! The fields of a JSON object. Each is taken; one that is left at the end was asked for in vain, and
+//! is refused by its name.
+
+use serde_json::{Map, Value};
+
+use super::error::ApiError;
+
+/// Fields that have not been taken. One that is null counts as absent, as clients send all they know.
+pub(crate) struct Fields {
+    left: Map<String, Value>,
+    /// Before the names of fields in messages: `messages[3].`.
+    place: String,
+}
+
+impl Fields {
+    /// Of an object that stands at this place.
+    pub(crate) fn of(value: Value, place: &str) -> Result<Self, ApiError> {
+        let Value::Object(mut left) = value else {
+            let name = place.trim_end_matches('.');
+            let message = format!("found {}, expected a JSON object", kind(&value));
+            return Err(if name.is_empty() {
+                ApiError::invalid(message)
+            } else {
+                ApiError::field(name, format!("{name:?}: {message}"))
+            });
+        };
+        left.retain(|_, value| !value.is_null());
+        Ok(Self { left, place: place.to_owned() })
+    }
+
+    /// The field's full name.
+    pub(crate) fn name(&self, name: &str) -> String {
+        format!("{}{name}", self.place)
+    }
+
+    /// Whether it is there.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.left.contains_key(name)
+    }
+
+    /// The field, if it is there.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
+        self.left.remove(name)
+    }
+
+    /// What is wrong with a field.
+    pub(crate) fn wrong(&self, name: &str, found: &Value, expected: &str) -> ApiError {
+        let name = self.name(name);
+        let message = format!("{name:?}: found {}, expected {expected}", kind(found));
+        ApiError::field(&name, message)
+    }
+
+    pub(crate) fn text(&mut self, name: &str) -> Result<Option<String>, ApiError> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(self.wrong(name, &other, "a string")),
+        }
+    }
+
+    pub(crate) fn flag(&mut self, name: &str) -> Result<Option<bool>, ApiError> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(flag)),
+            Some(other) => Err(self.wrong(name, &other, "true or false")),
+        }
+    }
+
+    /// A number in a range.
+    pub(crate) fn number(
+        &mut self,
+        name: &str,
+        valid: impl Fn(f64) -> bool,
+        expected: &str,
+    ) -> Result<Option<f32>, ApiError> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        match value.as_f64().filter(|&x| valid(x)) {
+            Some(x) => Ok(Some(x as f32)),
+            None => Err(self.wrong(name, &value, expected)),
+        }
+    }
+
+    /// A whole number in a range.
+    pub(crate) fn whole(
+        &mut self,
+        name: &str,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Result<Option<u64>, ApiError> {
+        let Some(value) = self.take(name) else { return Ok(None) };
+        match value.as_u64().filter(|n| range.contains(n)) {
+            Some(n) => Ok(Some(n)),
+            None if *range.end() == u64::MAX => {
+                let expected = format!("a whole number from {} on", range.start());
+                Err(self.wrong(name, &value, &expected))
+            }
+            None => {
+                let expected = format!("a whole number from {} to {}", range.start(), range.end());
+                Err(self.wrong(name, &value, &expected))
+            }
+        }
+    }
+
+    /// Passes if nothing is left.
+    pub(crate) fn end(self) -> Result<(), ApiError> {
+        match self.left.keys().next() {
+            None => Ok(()),
+            Some(name) => Err(ApiError::unknown(&self.name(name))),
+        }
+    }
+}
+
+/// A value as a message names it: numbers as they are, what can be long by its kind.
+pub(crate) fn kind(value: &Value) -> String {
+    match value {
+        Value::String(_) => "a string".to_owned(),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        other => other.to_string(),
+    }
+}

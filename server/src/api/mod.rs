@@ -1,0 +1,13 @@
+//! OpenAI's interface: what a request says, and what an answer looks like.
+
+pub(crate) mod answer;
+pub(crate) mod ask;
+mod chat;
+mod constraint;
+pub(crate) mod error;
+mod fields;
+mod holdback;
+pub(crate) mod kind;
+mod logprobs;
+pub(crate) mod stream;
+pub(crate) mod text;

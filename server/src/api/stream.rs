@@ -1,0 +1,159 @@
+//! An answer on its way to its client: collected, or as server-sent events.
+
+use std::{
+    collections::VecDeque,
+    convert::Infallible,
+    pin::Pin,
+    sync::{Arc, OnceLock, mpsc},
+    task::{Context, Poll, ready},
+};
+
+use axum::{
+    body::{Body, Bytes},
+    http::header,
+    response::{IntoResponse, Response},
+};
+use hyper::body::Frame;
+use serde_json::Value;
+use tokio::sync::mpsc as channel;
+
+use super::{
+    answer::{Answers, Whole},
+    error::ApiError,
+};
+use crate::engine::{Command, Cut, Reply};
+
+/// A client that waits. When this is dropped, and the client with it, its answers end.
+pub(crate) struct Waiting {
+    pub(crate) ticket: u64,
+    pub(crate) commands: mpsc::Sender<Command>,
+    pub(crate) replies: channel::Receiver<Reply>,
+    pub(crate) cut: Arc<OnceLock<Cut>>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        // If the engine is gone, nothing is computed any more.
+        let _ = self.commands.send(Command::Cancel(self.ticket));
+    }
+}
+
+/// All of it at once.
+///
+/// # Errors
+/// If it ended in the middle.
+pub(crate) async fn whole(mut waiting: Waiting, mut answers: Answers) -> Result<Value, ApiError> {
+    let mut wholes: Vec<Whole> = (0..answers.len()).map(|_| Whole::default()).collect();
+    while let Some(reply) = waiting.replies.recv().await {
+        if let Some(piece) = answers.take(reply) {
+            Whole::add(&mut wholes, piece);
+        }
+    }
+    if !answers.are_whole() {
+        return Err(ApiError::of_cut(waiting.cut.get()));
+    }
+    let head = &answers.head;
+    let choices = wholes.into_iter().enumerate().map(|(i, whole)| whole.json(i, head));
+    let mut object = head.object(false, choices.collect());
+    object["usage"] = answers.usage();
+    Ok(object)
+}
+
+/// As events, from the first reply on. If that never comes, the answer is an error as any other.
+///
+/// # Errors
+/// If the engine refuses the request.
+pub(crate) async fn events(
+    mut waiting: Waiting,
+    answers: Answers,
+    usage: bool,
+) -> Result<Response, ApiError> {
+    let Some(first) = waiting.replies.recv().await else {
+        return Err(ApiError::of_cut(waiting.cut.get()));
+    };
+    let mut events = Events { waiting, answers, usage, ready: VecDeque::new(), ended: false };
+    for choice in 0..events.answers.len() {
+        if let Some(opening) = events.answers.head.opening(choice) {
+            events.push(opening);
+        }
+    }
+    events.take(first);
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-cache"),
+        // nginx would collect them.
+        (header::HeaderName::from_static("x-accel-buffering"), "no"),
+    ];
+    Ok((headers, Body::new(events)).into_response())
+}
+
+/// Server-sent events. They are made when the connection has room for them, and the engine's replies
+/// wait until then.
+struct Events {
+    waiting: Waiting,
+    answers: Answers,
+    usage: bool,
+    ready: VecDeque<Bytes>,
+    ended: bool,
+}
+
+impl Events {
+    fn push(&mut self, choice: Value) {
+        let mut object = self.answers.head.object(true, vec![choice]);
+        if self.usage {
+            object["usage"] = Value::Null;
+        }
+        self.ready.push_back(event(&object.to_string()));
+    }
+
+    fn take(&mut self, reply: Reply) {
+        if let Some(piece) = self.answers.take(reply) {
+            let piece = self.answers.head.piece(&piece);
+            self.push(piece);
+        }
+    }
+
+    /// Nothing more comes.
+    fn end(&mut self) {
+        self.ended = true;
+        if !self.answers.are_whole() {
+            let error = ApiError::of_cut(self.waiting.cut.get()).json();
+            self.ready.push_back(event(&error.to_string()));
+            return;
+        }
+        if self.usage {
+            let mut object = self.answers.head.object(true, Vec::new());
+            object["usage"] = self.answers.usage();
+            self.ready.push_back(event(&object.to_string()));
+        }
+        self.ready.push_back(event("[DONE]"));
+    }
+}
+
+fn event(data: &str) -> Bytes {
+    format!("data: {data}\n\n").into()
+}
+
+impl hyper::body::Body for Events {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let events = self.get_mut();
+        loop {
+            if let Some(bytes) = events.ready.pop_front() {
+                return Poll::Ready(Some(Ok(Frame::data(bytes))));
+            }
+            if events.ended {
+                return Poll::Ready(None);
+            }
+            match ready!(events.waiting.replies.poll_recv(context)) {
+                Some(reply) => events.take(reply),
+                None => events.end(),
+            }
+        }
+    }
+}

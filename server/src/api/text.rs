@@ -1,0 +1,62 @@
+//! Text to tokens and back, without a model.
+
+use serde_json::{Value, json};
+
+use super::{
+    ask::{Prompt, prompts},
+    chat,
+    error::ApiError,
+    fields::Fields,
+};
+use crate::app::App;
+
+/// `{"prompt": TEXT}` or `{"messages": […]}`: the tokens that the engine would see.
+///
+/// # Errors
+/// If the body is not that; or as the chat template says.
+pub(crate) fn tokenize(app: &App, body: &[u8]) -> Result<Value, ApiError> {
+    let mut fields = read(body)?;
+    let (prompt, field) = if fields.has("messages") {
+        (Prompt::Messages(chat::messages(&mut fields)?), "messages")
+    } else {
+        match &prompts(&mut fields)?[..] {
+            [Prompt::Text(text)] => (Prompt::Text(text.clone()), "prompt"),
+            _ => return Err(ApiError::field("prompt", "\"prompt\": expected one string")),
+        }
+    };
+    fields.end()?;
+    let tokens = app.encode(&prompt, field)?;
+    Ok(json!({ "count": tokens.len(), "max_model_len": app.context, "tokens": tokens }))
+}
+
+/// `{"tokens": [ID, …]}`: their text.
+///
+/// # Errors
+/// If the body is not that, or an id is not in the vocabulary.
+pub(crate) fn detokenize(app: &App, body: &[u8]) -> Result<Value, ApiError> {
+    let mut fields = read(body)?;
+    let Some(Value::Array(ids)) = fields.take("tokens") else {
+        return Err(ApiError::field("tokens", "\"tokens\": expected an array of token ids"));
+    };
+    fields.end()?;
+    let mut bytes = Vec::new();
+    for id in &ids {
+        let known = id.as_u64().filter(|&id| id < app.vocabulary as u64);
+        let Some(id) = known else {
+            let last = app.vocabulary - 1;
+            let message = format!("\"tokens\": found {id}, expected ids from 0 to {last}");
+            return Err(ApiError::field("tokens", message));
+        };
+        bytes.extend(app.tokenizer.token_bytes(id as u32));
+    }
+    Ok(json!({ "prompt": String::from_utf8_lossy(&bytes) }))
+}
+
+fn read(body: &[u8]) -> Result<Fields, ApiError> {
+    let value = serde_json::from_slice(body)
+        .map_err(|e| ApiError::invalid(format!("the body is not JSON: {e}")))?;
+    let mut fields = Fields::of(value, "")?;
+    // As everywhere: the one model, by any name.
+    fields.text("model")?;
+    Ok(fields)
+}

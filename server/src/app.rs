@@ -1,0 +1,204 @@
+//! What all handlers share.
+
+use std::{
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+        mpsc,
+    },
+    time::{Instant, SystemTime, UNIX_EPOCH},
+};
+
+use tiny_llm_cli::{BatchRequest, Render, Request, Sampling, Settings};
+use tiny_llm_formats::text::Tokenizer;
+use tokio::sync::{Semaphore, mpsc as channel, watch};
+
+use crate::{
+    api::{
+        answer::Answers,
+        ask::{Ask, Bounds, Prompt},
+        error::ApiError,
+        stream::Waiting,
+    },
+    engine::{Command, Submission},
+    metrics::Metrics,
+};
+use axum::http::StatusCode;
+
+/// The server as a request sees it.
+pub(crate) struct App {
+    pub(crate) settings: Settings,
+    pub(crate) tokenizer: Arc<Tokenizer>,
+    pub(crate) render: Render,
+    pub(crate) stop_tokens: Vec<u32>,
+    pub(crate) context: usize,
+    pub(crate) vocabulary: usize,
+    pub(crate) described: String,
+    /// Seconds since 1970, when the server began.
+    pub(crate) created: u64,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) views: watch::Sender<Arc<str>>,
+    /// Whether nothing new is taken.
+    pub(crate) ending: AtomicBool,
+    commands: mpsc::Sender<Command>,
+    /// A place for each answer that is computed or waits.
+    places: Arc<Semaphore>,
+    tickets: AtomicU64,
+}
+
+/// What a server is made of, beside the engine.
+pub(crate) struct Parts {
+    pub(crate) settings: Settings,
+    pub(crate) tokenizer: Arc<Tokenizer>,
+    pub(crate) render: Render,
+    pub(crate) stop_tokens: Vec<u32>,
+    pub(crate) context: usize,
+    pub(crate) vocabulary: usize,
+    pub(crate) described: String,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) views: watch::Sender<Arc<str>>,
+    pub(crate) commands: mpsc::Sender<Command>,
+}
+
+impl App {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let Parts {
+            settings, tokenizer, render, stop_tokens, context, vocabulary, described, ..
+        } = parts;
+        let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let places = Arc::new(Semaphore::new(settings.max_batch + settings.max_queue));
+        Self {
+            settings,
+            tokenizer,
+            render,
+            stop_tokens,
+            context,
+            vocabulary,
+            described,
+            created,
+            metrics: parts.metrics,
+            views: parts.views,
+            ending: AtomicBool::new(false),
+            commands: parts.commands,
+            places,
+            tickets: AtomicU64::new(1),
+        }
+    }
+
+    /// What one request may ask for.
+    pub(crate) fn bounds(&self) -> Bounds {
+        let places = self.settings.max_batch + self.settings.max_queue;
+        Bounds { choices: self.settings.max_choices.min(places) }
+    }
+
+    /// Tells the engine. If it is gone, that shows in the answers.
+    pub(crate) fn tell(&self, command: Command) {
+        let _ = self.commands.send(command);
+    }
+
+    /// A prompt's tokens, as many as there are.
+    ///
+    /// # Errors
+    /// If the chat template refuses the messages.
+    pub(crate) fn encode(&self, prompt: &Prompt, field: &str) -> Result<Vec<u32>, ApiError> {
+        let wrong = |e: anyhow::Error| ApiError::field(field, format!("{field:?}: {e:#}"));
+        match prompt {
+            Prompt::Text(text) => self.tokenizer.encode_prompt(text).map_err(wrong),
+            Prompt::Tokens(ids) => Ok(ids.clone()),
+            Prompt::Messages(messages) => (self.render)(messages).map_err(wrong),
+        }
+    }
+
+    /// The same of a prompt that is to be computed.
+    ///
+    /// # Errors
+    /// If there are more than the server takes, none, or one that is not in the vocabulary.
+    fn tokens(&self, prompt: &Prompt, field: &str) -> Result<Vec<u32>, ApiError> {
+        let tokens = self.encode(prompt, field)?;
+        let (found, most) = (tokens.len(), self.settings.max_prompt.unwrap_or(self.context));
+        if found == 0 {
+            let message = format!("{field:?}: found no token to start from");
+            return Err(ApiError::field(field, message));
+        }
+        if found > most.min(self.context) {
+            let message = format!(
+                "{field:?}: found {found} tokens, expected {} at most",
+                most.min(self.context)
+            );
+            let error = ApiError::field(field, message);
+            return Err(error.with(StatusCode::BAD_REQUEST, "context_length_exceeded"));
+        }
+        let vocabulary = self.vocabulary;
+        if let Some(&id) = tokens.iter().find(|&&id| id as usize >= vocabulary) {
+            let last = vocabulary - 1;
+            let message = format!("{field:?}: found the token {id}, expected ids from 0 to {last}");
+            return Err(ApiError::field(field, message));
+        }
+        Ok(tokens)
+    }
+
+    /// Hands a request to the engine.
+    ///
+    /// # Errors
+    /// If a prompt is not one, or there is no place for so many answers now.
+    pub(crate) fn submit(&self, ask: &Ask) -> Result<(Waiting, Answers), ApiError> {
+        let field =
+            if matches!(ask.prompts[0], Prompt::Messages(_)) { "messages" } else { "prompt" };
+        let came = Instant::now();
+        let mut requests = Vec::new();
+        let mut prompt_tokens = 0;
+        for prompt in &ask.prompts {
+            let tokens = self.tokens(prompt, field)?;
+            prompt_tokens += tokens.len();
+            for _ in 0..ask.n {
+                let seed = ask.sampling.seed.wrapping_add(requests.len() as u64);
+                let room = self.context - tokens.len();
+                let request = Request {
+                    prompt: tokens.clone(),
+                    max_new_tokens: ask.max_tokens.unwrap_or(room).min(room),
+                    stop_tokens: self.stop_tokens.clone(),
+                    sampling: Sampling { seed, ..ask.sampling.clone() },
+                    form: None,
+                };
+                requests.push(BatchRequest {
+                    request,
+                    stop_texts: ask.stop.iter().map(|text| text.clone().into_bytes()).collect(),
+                    extras: ask.extras,
+                });
+            }
+        }
+        if self.ending.load(Relaxed) {
+            return Err(ApiError::ending());
+        }
+        let wanted = u32::try_from(requests.len()).unwrap_or(u32::MAX);
+        let places = Arc::clone(&self.places).try_acquire_many_owned(wanted);
+        let Ok(places) = places else {
+            self.metrics.refused[1].fetch_add(1, Relaxed);
+            let most = self.settings.max_batch + self.settings.max_queue;
+            return Err(ApiError::full(format!(
+                "{most} answers are computed or wait already; come again soon"
+            )));
+        };
+        let ticket = self.tickets.fetch_add(1, Relaxed);
+        let cut = Arc::new(OnceLock::new());
+        let (replies, receiver) = channel::channel(self.settings.client_queue);
+        let waiting = Waiting {
+            ticket,
+            commands: self.commands.clone(),
+            replies: receiver,
+            cut: Arc::clone(&cut),
+        };
+        let (user, tokenizer) = (ask.user.clone(), Arc::clone(&self.tokenizer));
+        self.tell(Command::Submit(Submission {
+            ticket,
+            requests,
+            user,
+            replies,
+            cut,
+            came,
+            places,
+        }));
+        let name = &self.settings.name;
+        Ok((waiting, Answers::new(ask, ticket, prompt_tokens, name, tokenizer)))
+    }
+}

@@ -1,0 +1,92 @@
+//! A view of the batch while it runs: who is in which row, and who has which page.
+
+use std::{
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use tiny_llm_cli::{Batch, BatchRow, PageUse};
+use tokio::sync::watch;
+
+use crate::metrics::Metrics;
+
+/// At most one view in this time: an eye sees no more, and each costs the engine's thread.
+const PERIOD: Duration = Duration::from_millis(100);
+/// Larger maps are not drawn.
+const MAX_PAGES: usize = 16_384;
+
+/// Whose ticket, which of its answers, and the user's name.
+type Who<'a> = dyn Fn(u64) -> Option<(u64, usize, Option<String>)> + 'a;
+
+/// Shows the batch to whoever looks.
+pub(crate) struct Live {
+    views: watch::Sender<Arc<str>>,
+    start: Instant,
+    shown: Option<Instant>,
+}
+
+impl Live {
+    pub(crate) fn new() -> Self {
+        Self { views: watch::Sender::new("{}".into()), start: Instant::now(), shown: None }
+    }
+
+    /// Where to look.
+    pub(crate) fn views(&self) -> watch::Sender<Arc<str>> {
+        self.views.clone()
+    }
+
+    /// After a step; `last` says that none follows soon. Does nothing if nobody looks.
+    pub(crate) fn show(&mut self, batch: &dyn Batch, metrics: &Metrics, who: &Who<'_>, last: bool) {
+        if self.views.receiver_count() == 0 {
+            return;
+        }
+        let now = Instant::now();
+        if !last && self.shown.is_some_and(|shown| now - shown < PERIOD) {
+            return;
+        }
+        self.shown = Some(now);
+        let view = view(batch, metrics, who, now - self.start);
+        self.views.send_replace(view.to_string().into());
+    }
+}
+
+fn view(batch: &dyn Batch, metrics: &Metrics, who: &Who<'_>, time: Duration) -> Value {
+    let rows = batch.rows().into_iter().map(|row| {
+        let BatchRow { slot, id, prompt, computed, new } = row;
+        let (ticket, choice, user) = who(id).unwrap_or_default();
+        json!({
+            "slot": slot, "request": ticket, "choice": choice, "user": user,
+            "prompt": prompt, "computed": computed, "new": new,
+        })
+    });
+    let counts = batch.counts();
+    let pages = counts.pages.map(|pages| {
+        let map = batch.page_map();
+        let map: Vec<i64> = map.iter().take(MAX_PAGES).map(code).collect();
+        json!({
+            "pages": pages.pages, "page_len": pages.page_len, "used": pages.used,
+            "preempted": pages.preempted, "map": map,
+            "found": pages.found.map(|(found, asked)| [found, asked]),
+        })
+    });
+    json!({
+        "seconds": time.as_secs_f64(),
+        "new_tokens": metrics.tokens[1].load(Relaxed),
+        "steps": counts.steps,
+        "computed_rows": counts.rows,
+        "waiting": batch.waiting(),
+        "rows": rows.collect::<Vec<_>>(),
+        "pages": pages,
+    })
+}
+
+/// 0 free, 1 remembered, `2 + slot` somebody's, `-2 - slot` shared.
+fn code(page: &PageUse) -> i64 {
+    match *page {
+        PageUse::Free => 0,
+        PageUse::Remembered => 1,
+        PageUse::Owned { slot, shared: false } => 2 + slot as i64,
+        PageUse::Owned { slot, shared: true } => -2 - slot as i64,
+    }
+}

@@ -1,0 +1,220 @@
+//! What the server has done so far, in numbers: Prometheus' text format.
+
+use std::{
+    fmt::Write as _,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use tiny_llm_cli::{BatchCounts, PageCounts};
+
+/// Upper bounds in seconds, for waits of a millisecond to a minute.
+const SECONDS: [f64; 14] =
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
+/// Upper bounds of rows in a step.
+const ROWS: [f64; 11] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
+
+/// How often a number was at most each of some bounds.
+pub(crate) struct Histogram {
+    bounds: &'static [f64],
+    /// One more than there are bounds.
+    counts: Vec<AtomicU64>,
+    /// In thousandths of a thousandth.
+    sum: AtomicU64,
+}
+
+impl Histogram {
+    fn new(bounds: &'static [f64]) -> Self {
+        let counts = (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect();
+        Self { bounds, counts, sum: AtomicU64::new(0) }
+    }
+
+    /// Counts a number.
+    pub(crate) fn note(&self, x: f64) {
+        let place = self.bounds.partition_point(|&bound| bound < x);
+        self.counts[place].fetch_add(1, Relaxed);
+        self.sum.fetch_add((x * 1e6) as u64, Relaxed);
+    }
+
+    /// Counts a time in seconds.
+    pub(crate) fn time(&self, time: Duration) {
+        self.note(time.as_secs_f64());
+    }
+
+    fn write(&self, name: &str, help: &str, out: &mut String) {
+        head(name, help, "histogram", out);
+        let mut all = 0;
+        let bounds = self.bounds.iter().map(f64::to_string).chain(["+Inf".to_owned()]);
+        for (bound, count) in bounds.zip(&self.counts) {
+            all += count.load(Relaxed);
+            let _ = writeln!(out, "{name}_bucket{{le=\"{bound}\"}} {all}");
+        }
+        let _ = writeln!(out, "{name}_sum {}", self.sum.load(Relaxed) as f64 / 1e6);
+        let _ = writeln!(out, "{name}_count {all}");
+    }
+}
+
+/// All of them.
+pub(crate) struct Metrics {
+    /// Answers that ended by themselves, by a client's leaving, because their reader was too slow,
+    /// and because the server failed or ended.
+    pub(crate) ended: [AtomicU64; 4],
+    /// Requests that were refused: wrong ones, and those for which there was no place.
+    pub(crate) refused: [AtomicU64; 2],
+    /// Connections that are open.
+    pub(crate) connections: AtomicU64,
+    /// Tokens of prompts that were taken, and of answers.
+    pub(crate) tokens: [AtomicU64; 2],
+    /// Answers that are computed now, and that wait for a place.
+    pub(crate) now: [AtomicU64; 2],
+    /// From a request's coming to its first token.
+    pub(crate) first_token: Histogram,
+    /// From a token to the next.
+    pub(crate) between: Histogram,
+    /// Rows of a step.
+    pub(crate) rows: Histogram,
+    /// Of the engine.
+    counts: Mutex<BatchCounts>,
+}
+
+/// Places in [`Metrics::ended`].
+#[derive(Clone, Copy)]
+pub(crate) enum Ended {
+    /// By itself.
+    Done,
+    /// Its client left.
+    Left,
+    /// Its client read too slowly.
+    Slow,
+    /// The server failed or ended.
+    Cut,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        Self {
+            ended: Default::default(),
+            refused: Default::default(),
+            connections: AtomicU64::new(0),
+            tokens: Default::default(),
+            now: Default::default(),
+            first_token: Histogram::new(&SECONDS),
+            between: Histogram::new(&SECONDS),
+            rows: Histogram::new(&ROWS),
+            counts: Mutex::default(),
+        }
+    }
+
+    /// Counts an answer that is over.
+    pub(crate) fn over(&self, how: Ended) {
+        self.ended[how as usize].fetch_add(1, Relaxed);
+    }
+
+    /// What the engine has done.
+    pub(crate) fn engine(&self, counts: BatchCounts) {
+        *self.counts.lock().unwrap_or_else(PoisonError::into_inner) = counts;
+    }
+
+    /// The text that Prometheus reads.
+    pub(crate) fn text(&self) -> String {
+        let counts = *self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = String::new();
+        let [running, waiting] = self.now.each_ref().map(|n| n.load(Relaxed));
+        let connections = self.connections.load(Relaxed);
+        gauge("connections", "Open connections.", connections, &mut out);
+        gauge("requests_running", "Answers that are computed now.", running, &mut out);
+        gauge("requests_waiting", "Answers that wait for a place.", waiting, &mut out);
+        let ended = self.ended.each_ref().map(|n| n.load(Relaxed));
+        let hows = ["done", "left", "slow", "cut"];
+        labelled(
+            "answers",
+            "Answers that are over, by how they ended.",
+            "how",
+            &hows,
+            &ended,
+            &mut out,
+        );
+        let refused = self.refused.each_ref().map(|n| n.load(Relaxed));
+        let whys = ["invalid", "full"];
+        labelled(
+            "refused",
+            "Requests that were refused, by reason.",
+            "why",
+            &whys,
+            &refused,
+            &mut out,
+        );
+        let [prompt, new] = self.tokens.each_ref().map(|n| n.load(Relaxed));
+        counter("prompt_tokens", "Tokens of prompts that were taken.", prompt, &mut out);
+        counter("new_tokens", "Tokens of answers.", new, &mut out);
+        counter("steps", "Forward passes.", counts.steps, &mut out);
+        counter("rows", "Rows in all forward passes.", counts.rows, &mut out);
+        if let Some(PageCounts { pages, used, preempted, found, .. }) = counts.pages {
+            gauge("pages", "Pages for keys and values.", pages as u64, &mut out);
+            gauge("pages_used", "Pages that somebody has.", used as u64, &mut out);
+            let help = "How often a request had to wait again for pages.";
+            counter("preemptions", help, preempted, &mut out);
+            if let Some((found, asked)) = found {
+                let help = "Tokens of prompts that were looked for in pages that are there.";
+                counter("prefix_tokens_asked", help, asked, &mut out);
+                let help = "Tokens of prompts that were found there, and not computed again.";
+                counter("prefix_tokens_found", help, found, &mut out);
+            }
+        }
+        let name = "tiny_llm_time_to_first_token_seconds";
+        self.first_token.write(name, "From a request's coming to its first token.", &mut out);
+        let name = "tiny_llm_time_between_tokens_seconds";
+        self.between.write(name, "From a token of an answer to the next.", &mut out);
+        self.rows.write("tiny_llm_step_rows", "Rows of a forward pass.", &mut out);
+        out
+    }
+}
+
+fn head(name: &str, help: &str, kind: &str, out: &mut String) {
+    let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}
+
+fn gauge(name: &str, help: &str, x: u64, out: &mut String) {
+    head(&format!("tiny_llm_{name}"), help, "gauge", out);
+    let _ = writeln!(out, "tiny_llm_{name} {x}");
+}
+
+fn counter(name: &str, help: &str, x: u64, out: &mut String) {
+    head(&format!("tiny_llm_{name}_total"), help, "counter", out);
+    let _ = writeln!(out, "tiny_llm_{name}_total {x}");
+}
+
+fn labelled(name: &str, help: &str, label: &str, of: &[&str], xs: &[u64], out: &mut String) {
+    head(&format!("tiny_llm_{name}_total"), help, "counter", out);
+    for (value, x) in of.iter().zip(xs) {
+        let _ = writeln!(out, "tiny_llm_{name}_total{{{label}=\"{value}\"}} {x}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_histogram_counts_what_is_at_most_each_bound() {
+        let histogram = Histogram::new(&[1.0, 2.0]);
+        for x in [0.5, 1.0, 1.5, 7.0] {
+            histogram.note(x);
+        }
+        let mut text = String::new();
+        histogram.write("x", "Help.", &mut text);
+        for line in [
+            "# TYPE x histogram",
+            "x_bucket{le=\"1\"} 2",
+            "x_bucket{le=\"2\"} 3",
+            "x_bucket{le=\"+Inf\"} 4",
+            "x_sum 10",
+            "x_count 4",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line} in\n{text}");
+        }
+    }
+}

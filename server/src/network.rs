@@ -1,0 +1,126 @@
+//! Connections, from the first to the last.
+
+use std::{
+    future::pending,
+    io,
+    net::TcpListener as StdListener,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::watch,
+    task::JoinSet,
+    time::{Instant, interval, sleep, sleep_until},
+};
+
+use crate::{app::App, engine::Command, patient::Patient, routes::router};
+
+/// How often it is looked whether the server is to end.
+const PERIOD: Duration = Duration::from_millis(50);
+/// Bytes of a request's header, at most.
+const MAX_HEADER: usize = 64 * 1024;
+/// For clients to read why their answers were cut.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// Serves until `stop` says so, or the engine has fallen.
+///
+/// # Errors
+/// If the system gives no thread what it needs for the network.
+pub(crate) fn run(
+    listener: StdListener,
+    app: &Arc<App>,
+    stop: &dyn Fn() -> bool,
+    fallen: &AtomicBool,
+) -> io::Result<()> {
+    // One thread: it has little to do, and the engine wants the others.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(2)
+        .build()?;
+    runtime.block_on(async {
+        let listener = TcpListener::from_std(listener)?;
+        let router = router(Arc::clone(app));
+        let (end, ends) = watch::channel(false);
+        let mut connections = JoinSet::new();
+        let mut period = interval(PERIOD);
+        while !stop() && !fallen.load(Relaxed) {
+            let room = connections.len() < app.settings.max_connections;
+            let accepted = async { if room { listener.accept().await } else { pending().await } };
+            tokio::select! {
+                accepted = accepted => match accepted {
+                    Ok((stream, _)) => {
+                        let connection =
+                            connection(stream, router.clone(), Arc::clone(app), ends.clone());
+                        connections.spawn(connection);
+                    }
+                    // There are no more files to be had, or the client has gone already.
+                    Err(_) => sleep(PERIOD).await,
+                },
+                Some(_) = connections.join_next() => {}
+                _ = period.tick() => {}
+            }
+        }
+        drop(listener);
+        app.ending.store(true, Relaxed);
+        let _ = end.send(true);
+        let grace = if fallen.load(Relaxed) { LAST_WORDS } else { app.settings.grace };
+        let deadline = Instant::now() + grace;
+        while !connections.is_empty() && Instant::now() < deadline {
+            tokio::select! {
+                _ = connections.join_next() => {}
+                () = sleep_until(deadline) => {}
+            }
+        }
+        app.tell(Command::End);
+        let deadline = Instant::now() + LAST_WORDS;
+        while !connections.is_empty() && Instant::now() < deadline {
+            tokio::select! {
+                _ = connections.join_next() => {}
+                () = sleep_until(deadline) => {}
+            }
+        }
+        Ok(())
+    })
+}
+
+/// One client's, until it leaves, breaks a rule, or the server ends.
+async fn connection(
+    stream: TcpStream,
+    router: Router,
+    app: Arc<App>,
+    mut ends: watch::Receiver<bool>,
+) {
+    app.metrics.connections.fetch_add(1, Relaxed);
+    let settings = &app.settings;
+    // A token is a small packet, and the next one does not wait for it to be read.
+    let _ = stream.set_nodelay(true);
+    let stream = TokioIo::new(Patient::new(stream, settings.write_time));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(settings.header_time)
+        .max_buf_size(MAX_HEADER)
+        .serve_connection(stream, TowerToHyperService::new(router));
+    let mut connection = pin!(connection);
+    // How a connection ends is its client's business.
+    let ended = tokio::select! {
+        _ = connection.as_mut() => true,
+        _ = ends.wait_for(|&end| end) => false,
+    };
+    if !ended {
+        connection.as_mut().graceful_shutdown();
+        let _ = connection.await;
+    }
+    app.metrics.connections.fetch_sub(1, Relaxed);
+}

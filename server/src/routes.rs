@@ -1,0 +1,218 @@
+//! Paths, and what each answers.
+
+use std::sync::{Arc, atomic::Ordering::Relaxed};
+
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    extract::{Path, Request, State},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    middleware,
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde_json::{Value, json};
+use tokio::{task, time};
+
+use crate::{
+    api::{
+        ask::Ask,
+        error::ApiError,
+        kind::Kind,
+        stream::{events, whole},
+        text,
+    },
+    app::App,
+    guard::guard,
+    watch::watch,
+};
+
+/// What a page may do: nothing but what comes from here.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+type Shared = State<Arc<App>>;
+
+/// All paths.
+pub(crate) fn router(app: Arc<App>) -> Router {
+    let file = |kind, text: &'static str| get(move || async move { page(kind, text) });
+    Router::new()
+        .route("/v1/chat/completions", post(|app, request| answer(Kind::Chat, app, request)))
+        .route("/v1/completions", post(|app, request| answer(Kind::Completion, app, request)))
+        .route("/v1/models", get(models))
+        .route("/v1/models/{*name}", get(model))
+        .route("/tokenize", post(|app, request| texts(text::tokenize, app, request)))
+        .route("/detokenize", post(|app, request| texts(text::detokenize, app, request)))
+        .route("/health", get(health))
+        .route("/metrics", get(metrics))
+        .route("/live", get(watch))
+        .route("/", file("text/html; charset=utf-8", include_str!("page/page.html")))
+        .route("/page.css", file("text/css; charset=utf-8", include_str!("page/page.css")))
+        .route("/page.js", file("text/javascript; charset=utf-8", include_str!("page/page.js")))
+        .fallback(|| async {
+            ApiError::invalid("there is nothing at this path")
+                .with(StatusCode::NOT_FOUND, "not_found")
+        })
+        .method_not_allowed_fallback(|| async {
+            ApiError::invalid("this path does not take this method")
+                .with(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed")
+        })
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), guard))
+        .with_state(app)
+}
+
+async fn answer(kind: Kind, State(app): Shared, request: Request) -> Response {
+    let counted = Arc::clone(&app);
+    answered(kind, app, request).await.unwrap_or_else(|error| {
+        counted.metrics.refused[0].fetch_add(u64::from(error.status.is_client_error()), Relaxed);
+        close_if_unread(error)
+    })
+}
+
+async fn answered(kind: Kind, app: Arc<App>, request: Request) -> Result<Response, ApiError> {
+    let body = body(&app, request).await?;
+    // A long prompt takes its time; other people's answers don't wait for it.
+    let submitted = blocking(move || {
+        let ask = Ask::read(kind, &body, app.bounds())?;
+        let (waiting, answers) = app.submit(&ask)?;
+        Ok((ask, waiting, answers))
+    });
+    let (ask, waiting, answers) = submitted.await?;
+    if ask.stream {
+        events(waiting, answers, ask.include_usage).await
+    } else {
+        Ok(object(&whole(waiting, answers).await?))
+    }
+}
+
+/// What has to do with text alone.
+async fn texts(
+    of: fn(&App, &[u8]) -> Result<Value, ApiError>,
+    State(app): Shared,
+    request: Request,
+) -> Response {
+    let result = async {
+        let body = body(&app, request).await?;
+        blocking(move || of(&app, &body)).await
+    };
+    result.await.map_or_else(close_if_unread, |value| object(&value))
+}
+
+/// On a thread that may take its time.
+///
+/// # Errors
+/// Those of `work`; or if it panics, as a task of the learner's that is still open does.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    task::spawn_blocking(work).await.unwrap_or_else(|error| {
+        let said = error.try_into_panic().map(|panic| crate::said(&*panic)).unwrap_or_default();
+        Err(ApiError::failed(said))
+    })
+}
+
+/// A request's body.
+///
+/// # Errors
+/// If it is not said to be JSON, too long, or does not come.
+async fn body(app: &App, request: Request) -> Result<Bytes, ApiError> {
+    let most = app.settings.max_body;
+    let too_long = || {
+        ApiError::invalid(format!("the body is too long: expected {most} bytes at most"))
+            .with(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large")
+    };
+    if !is_json(request.headers()) {
+        // A page from elsewhere may send other types without asking.
+        let message = "found another content type, expected application/json";
+        let error = ApiError::invalid(message);
+        return Err(error.with(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content_type"));
+    }
+    let length = request.headers().get(header::CONTENT_LENGTH).and_then(|n| n.to_str().ok());
+    if length.and_then(|n| n.parse().ok()).is_some_and(|n: u64| n > most as u64) {
+        return Err(too_long());
+    }
+    let body = Limited::new(request.into_body(), most).collect();
+    match time::timeout(app.settings.body_time, body).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
+        Ok(Err(_)) => Err(ApiError::invalid("the body cannot be read to its end")),
+        Err(_) => {
+            let seconds = app.settings.body_time.as_secs_f64();
+            let message = format!("the body did not come within {seconds} seconds");
+            let error = ApiError::invalid(message);
+            Err(error.with(StatusCode::REQUEST_TIMEOUT, "body_too_slow"))
+        }
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
+    kind.trim().eq_ignore_ascii_case("application/json")
+}
+
+/// What is left of a body that was not read can't be told from the next request.
+fn close_if_unread(error: ApiError) -> Response {
+    let unread = matches!(
+        error.status,
+        StatusCode::PAYLOAD_TOO_LARGE
+            | StatusCode::REQUEST_TIMEOUT
+            | StatusCode::UNSUPPORTED_MEDIA_TYPE
+    );
+    let mut response = error.into_response();
+    if unread {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
+
+fn object(value: &Value) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+}
+
+fn described(app: &App) -> Value {
+    json!({
+        "id": app.settings.name,
+        "object": "model",
+        "created": app.created,
+        "owned_by": "tiny-llm",
+        "max_model_len": app.context,
+        "engine": app.described,
+    })
+}
+
+async fn models(State(app): Shared) -> Response {
+    object(&json!({ "object": "list", "data": [described(&app)] }))
+}
+
+async fn model(State(app): Shared, Path(name): Path<String>) -> Result<Response, ApiError> {
+    if name != app.settings.name {
+        let message = format!("the model served here is {:?}", app.settings.name);
+        let error = ApiError::field("model", message);
+        return Err(error.with(StatusCode::NOT_FOUND, "model_not_found"));
+    }
+    Ok(object(&described(&app)))
+}
+
+async fn health(State(app): Shared) -> Response {
+    if app.ending.load(Relaxed) {
+        return ApiError::ending().into_response();
+    }
+    object(&json!({ "status": "ok" }))
+}
+
+async fn metrics(State(app): Shared) -> Response {
+    let kind = "text/plain; version=0.0.4; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], app.metrics.text()).into_response()
+}
+
+fn page(kind: &'static str, text: &'static str) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ];
+    (headers, Body::from(text)).into_response()
+}

@@ -1,0 +1,184 @@
+//! Answers in one piece: their shape, and what was asked for reaches the engine.
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Connection, ask, get},
+    engine::{settings, start},
+};
+
+fn content(answer: &Value, choice: usize) -> String {
+    answer["choices"][choice]["message"]["content"].as_str().expect("text").to_owned()
+}
+
+#[test]
+fn a_chat_is_answered_in_openai_s_shape() {
+    let server = start(&settings());
+    let body = json!({
+        "model": "any", "messages": [
+            {"role": "developer", "content": "be brief"},
+            {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
+            {"role": "assistant", "content": "c", "refusal": null, "annotations": []},
+            {"role": "user", "content": "d"},
+        ],
+        "max_completion_tokens": 5, "n": 2, "seed": 7, "temperature": 1.5, "top_p": 0.5,
+        "top_k": 9, "min_p": 0.25, "repetition_penalty": 1.25,
+        "presence_penalty": -1.5, "frequency_penalty": 2, "stop": null, "user": "u",
+        "response_format": {"type": "text"}, "tool_choice": "none", "logit_bias": {},
+        "store": false, "service_tier": "auto", "stream": false,
+    });
+    let answer = ask(server.address, "/v1/chat/completions", &body);
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let json = answer.json();
+    assert_eq!(json["object"], "chat.completion");
+    assert_eq!(json["model"], "letters");
+    assert!(json["id"].as_str().is_some_and(|id| id.starts_with("chatcmpl-")));
+    assert!(json["created"].as_u64().is_some_and(|created| created > 1_700_000_000));
+    for choice in 0..2 {
+        let choice = &json["choices"][choice];
+        assert_eq!(choice["message"]["role"], "assistant");
+        assert_eq!(choice["finish_reason"], "length");
+        assert_eq!(choice["logprobs"], Value::Null);
+    }
+    assert_eq!(content(&json, 0).len(), 5);
+    assert_ne!(content(&json, 0), content(&json, 1), "each answer draws for itself");
+    let requests = server.knobs.seen().requests.clone();
+    let tokens = requests[0].request.prompt.len();
+    let usage = json!({
+        "prompt_tokens": tokens, "completion_tokens": 10, "total_tokens": tokens + 10,
+    });
+    assert_eq!(json["usage"], usage);
+    for (i, request) in requests.iter().enumerate() {
+        let sampling = &request.request.sampling;
+        assert_eq!(sampling.seed, 7 + i as u64);
+        assert_eq!((sampling.temperature, sampling.top_p, sampling.top_k), (1.5, 0.5, 9));
+        assert_eq!((sampling.min_p, sampling.repetition_penalty), (0.25, 1.25));
+        assert_eq!((request.extras.presence, request.extras.frequency), (-1.5, 2.0));
+        assert_eq!(request.request.max_new_tokens, 5);
+        assert_eq!(request.request.stop_tokens, [2]);
+    }
+    let written =
+        ask(server.address, "/detokenize", &json!({"tokens": requests[0].request.prompt}));
+    let text = "system:be brief\nuser:ab\nassistant:c\nuser:d\n";
+    assert_eq!(written.json()["prompt"], text, "the template got other messages");
+}
+
+#[test]
+fn prompts_come_as_texts_and_as_tokens() {
+    let server = start(&settings());
+    let of = |prompt: Value| {
+        let body = json!({"model": "m", "prompt": prompt, "temperature": 0});
+        let answer = ask(server.address, "/v1/completions", &body);
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let json = answer.json();
+        assert_eq!(json["object"], "text_completion");
+        let texts = json["choices"].as_array().expect("choices").iter();
+        texts.map(|choice| choice["text"].as_str().expect("text").to_owned()).collect::<Vec<_>>()
+    };
+    let tokens = ask(server.address, "/tokenize", &json!({"prompt": "once"})).json();
+    assert_eq!(tokens["count"], tokens["tokens"].as_array().expect("tokens").len());
+    let tokens = &tokens["tokens"];
+    let [once, upon] = [of(json!("once")), of(json!(["upon"]))];
+    assert_eq!(once[0].len(), 16, "OpenAI's default");
+    assert_ne!(once, upon);
+    assert_eq!(of(tokens.clone()), once);
+    assert_eq!(of(json!([tokens])), once);
+    assert_eq!(of(json!(["once", "upon"])), [once.concat(), upon.concat()]);
+}
+
+#[test]
+fn without_a_seed_each_request_draws_something_else() {
+    let server = start(&settings());
+    let text = |seed: Value| {
+        let body = json!({"model": "m", "prompt": "a", "seed": seed, "max_tokens": 30});
+        let answer = ask(server.address, "/v1/completions", &body).json();
+        answer["choices"][0]["text"].as_str().expect("text").to_owned()
+    };
+    assert_eq!(text(json!(3)), text(json!(3)));
+    assert_ne!(text(Value::Null), text(Value::Null));
+}
+
+#[test]
+fn a_text_ends_before_a_stop_text() {
+    let server = start(&settings());
+    let text = |stop: Value| {
+        let body =
+            json!({"model": "m", "prompt": "a", "temperature": 0, "max_tokens": 40, "stop": stop});
+        let answer = ask(server.address, "/v1/completions", &body).json();
+        let choice = &answer["choices"][0];
+        let text = choice["text"].as_str().expect("text").to_owned();
+        (text, choice["finish_reason"].as_str().expect("a reason").to_owned())
+    };
+    let (whole, reason) = text(Value::Null);
+    assert_eq!((whole.len(), reason.as_str()), (40, "length"));
+    let (end, stop) = (whole.find(&whole[10..12]).expect("there"), &whole[10..12]);
+    assert_eq!(text(json!(stop)), (whole[..end].to_owned(), "stop".to_owned()));
+    assert_eq!(text(json!(["#", stop])), (whole[..end].to_owned(), "stop".to_owned()));
+    assert_eq!(text(json!(["#"])), (whole, "length".to_owned()));
+}
+
+#[test]
+fn log_probabilities_stand_beside_their_tokens() {
+    let server = start(&settings());
+    let body = json!({
+        "model": "m", "messages": [{"role": "user", "content": "a"}], "max_tokens": 3,
+        "logprobs": true, "top_logprobs": 2,
+    });
+    let answer = ask(server.address, "/v1/chat/completions", &body).json();
+    let content = answer["choices"][0]["logprobs"]["content"].as_array().expect("tokens").clone();
+    let text: String = content.iter().map(|token| token["token"].as_str().expect("text")).collect();
+    assert_eq!(answer["choices"][0]["message"]["content"], text);
+    assert_eq!(content.len(), 3);
+    for token in &content {
+        assert_eq!(token["logprob"], -0.5);
+        assert_eq!(token["top_logprobs"][1]["token"], "b");
+        assert_eq!(token["top_logprobs"][1]["logprob"], -2.5);
+        assert_eq!(token["top_logprobs"][1]["bytes"], json!([98]));
+        assert_eq!(token["top_logprobs"].as_array().expect("an array").len(), 2);
+    }
+    let body =
+        json!({"model": "m", "prompt": "a", "max_tokens": 3, "logprobs": 1, "temperature": 0});
+    let answer = ask(server.address, "/v1/completions", &body).json();
+    let logprobs = &answer["choices"][0]["logprobs"];
+    assert_eq!(logprobs["token_logprobs"], json!([-0.5, -0.5, -0.5]));
+    assert_eq!(logprobs["text_offset"], json!([0, 1, 2]));
+    let first = logprobs["tokens"][0].as_str().expect("text");
+    assert_eq!(logprobs["top_logprobs"][0][first], -0.5, "the token itself is always there");
+    assert_eq!(logprobs["top_logprobs"][0]["a"], -2.5);
+}
+
+#[test]
+fn what_is_served_says_what_it_is() {
+    let server = start(&settings());
+    let models = get(server.address, "/v1/models").json();
+    assert_eq!(models["object"], "list");
+    assert_eq!(models["data"][0]["id"], "letters");
+    assert_eq!(models["data"][0]["object"], "model");
+    assert_eq!(get(server.address, "/v1/models/letters").json(), models["data"][0]);
+    get(server.address, "/v1/models/gpt").is_error(404, Some("model"), Some("model_not_found"));
+    assert_eq!(get(server.address, "/health").json(), json!({"status": "ok"}));
+    get(server.address, "/v1/engines").is_error(404, None, Some("not_found"));
+    get(server.address, "/v1/completions").is_error(405, None, Some("method_not_allowed"));
+    for (path, kind) in
+        [("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript")]
+    {
+        let page = get(server.address, path);
+        assert_eq!(page.status, 200, "{path}");
+        assert!(page.header("content-type").is_some_and(|found| found.starts_with(kind)), "{path}");
+        let policy = page.header("content-security-policy").expect("a policy");
+        assert!(policy.contains("default-src 'none'"), "{policy}");
+        // Nothing comes from elsewhere.
+        assert!(!page.body.contains("://"), "{path}");
+    }
+}
+
+#[test]
+fn a_connection_serves_one_request_after_the_other() {
+    let server = start(&settings());
+    let mut connection = Connection::open(server.address);
+    for n in 1..4 {
+        connection
+            .post("/v1/completions", &format!(r#"{{"model":"m","prompt":"a","max_tokens":{n}}}"#));
+        assert_eq!(connection.answer().json()["usage"]["completion_tokens"], n);
+    }
+}

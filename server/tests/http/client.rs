@@ -1,0 +1,155 @@
+//! A client that says exactly what it is told to, byte by byte.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpStream},
+    time::Duration,
+};
+
+use crate::Json;
+
+/// An answer, its chunks put together.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: String,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(other, _)| other == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn json(&self) -> Json {
+        self.body.parse().unwrap_or_else(|e| panic!("{e}: {self:?}"))
+    }
+
+    /// The data of its events.
+    pub(crate) fn events(&self) -> Vec<String> {
+        let events = self.body.split_terminator("\n\n");
+        events.map(|event| event.strip_prefix("data: ").expect("an event").to_owned()).collect()
+    }
+
+    /// An error of OpenAI's shape, about this field, with this code.
+    #[track_caller]
+    pub(crate) fn is_error(&self, status: u16, param: Option<&str>, code: Option<&str>) {
+        assert_eq!(self.status, status, "{self:?}");
+        let json = self.json();
+        let error = &json["error"];
+        assert_eq!(json.as_object().expect("an object").len(), 1, "{self:?}");
+        assert_eq!(error.as_object().expect("an object").len(), 4, "{self:?}");
+        assert!(error["message"].as_str().is_some_and(|text| !text.is_empty()), "{self:?}");
+        assert!(error["type"].is_string(), "{self:?}");
+        assert_eq!(error["param"].as_str(), param, "{self:?}");
+        assert_eq!(error["code"].as_str(), code, "{self:?}");
+        if let Some(param) = param {
+            assert!(error["message"].as_str().is_some_and(|text| text.contains(param)), "{self:?}");
+        }
+    }
+}
+
+/// A connection.
+pub(crate) struct Connection {
+    pub(crate) stream: BufReader<TcpStream>,
+}
+
+impl Connection {
+    pub(crate) fn open(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).expect("the server listens");
+        // A test must not hang; nothing takes so long.
+        stream.set_read_timeout(Some(Duration::from_secs(600))).expect("a timeout");
+        Self { stream: BufReader::new(stream) }
+    }
+
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
+        self.stream.get_mut().write_all(bytes).expect("it is taken");
+    }
+
+    pub(crate) fn post(&mut self, path: &str, body: &str) {
+        self.send(post(path, body, "").as_bytes());
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stream.read_line(&mut line).expect("a line");
+        line.trim_end().to_owned()
+    }
+
+    /// Status and headers.
+    pub(crate) fn head(&mut self) -> Answer {
+        let line = self.line();
+        let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
+        let status = status.unwrap_or_else(|| panic!("a status: {line:?}"));
+        let mut headers = Vec::new();
+        loop {
+            let line = self.line();
+            let Some((name, value)) = line.split_once(": ") else { break };
+            headers.push((name.to_ascii_lowercase(), value.to_owned()));
+        }
+        Answer { status, headers, body: String::new() }
+    }
+
+    /// The next chunk; `None` after the last.
+    pub(crate) fn chunk(&mut self) -> Option<String> {
+        let line = self.line();
+        let length = usize::from_str_radix(&line, 16).unwrap_or_else(|e| panic!("{e}: {line:?}"));
+        let mut bytes = vec![0; length + 2];
+        self.stream.read_exact(&mut bytes).expect("a chunk");
+        bytes.truncate(length);
+        (length > 0).then(|| String::from_utf8(bytes).expect("text"))
+    }
+
+    /// A whole answer; the connection stays.
+    pub(crate) fn answer(&mut self) -> Answer {
+        let mut answer = self.head();
+        if let Some(length) = answer.header("content-length") {
+            let mut bytes = vec![0; length.parse().expect("a length")];
+            self.stream.read_exact(&mut bytes).expect("a body");
+            answer.body = String::from_utf8(bytes).expect("text");
+        } else if answer.header("transfer-encoding") == Some("chunked") {
+            while let Some(chunk) = self.chunk() {
+                answer.body += &chunk;
+            }
+        }
+        answer
+    }
+
+    /// Whether the server has closed the connection, or does.
+    pub(crate) fn is_closed(&mut self) -> bool {
+        let mut rest = Vec::new();
+        match self.stream.read_to_end(&mut rest) {
+            Ok(_) => true,
+            Err(error) => error.kind() == std::io::ErrorKind::ConnectionReset,
+        }
+    }
+}
+
+/// The bytes of a request.
+pub(crate) fn post(path: &str, body: &str, headers: &str) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// Asks once.
+pub(crate) fn ask(address: SocketAddr, path: &str, body: &Json) -> Answer {
+    let mut connection = Connection::open(address);
+    connection.post(path, &body.to_string());
+    connection.answer()
+}
+
+pub(crate) fn get(address: SocketAddr, path: &str) -> Answer {
+    let mut connection = Connection::open(address);
+    connection.send(format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").as_bytes());
+    connection.answer()
+}
+
+/// A number among the metrics.
+pub(crate) fn metric(address: SocketAddr, name: &str) -> f64 {
+    let text = get(address, "/metrics").body;
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("{name} in\n{text}")).parse().expect("a number")
+}

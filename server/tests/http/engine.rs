@@ -1,0 +1,352 @@
+//! An engine without a model, and a server in front of it.
+
+use std::{
+    collections::VecDeque,
+    net::SocketAddr,
+    path::Path,
+    process::ExitCode,
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use anyhow::{Result, bail};
+use tiny_llm_cli::{
+    Batch, BatchCounts, BatchEvent, BatchRequest, BatchRow, BatchWaits, Chosen, Opened, PageCounts,
+    PageUse, Settings, Text,
+};
+use tiny_llm_formats::{FinishReason, text::Tokenizer};
+use tiny_llm_server::Server;
+
+/// Longest sequence.
+pub(crate) const CONTEXT: usize = 100_000;
+/// Requests that are computed at once.
+pub(crate) const ROWS: usize = 4;
+/// Requests that may wait.
+pub(crate) const QUEUE: usize = 6;
+/// Letters of the embedded model's vocabulary, from `first` on.
+const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
+
+/// What a test sets, and what the engine has seen.
+#[derive(Default)]
+pub(crate) struct Knobs {
+    /// How long a step takes, in thousandths of a thousandth of a second.
+    pub(crate) step_time: AtomicU64,
+    /// Whether the next step panics, or fails.
+    pub(crate) panics: AtomicBool,
+    pub(crate) fails: AtomicBool,
+    /// Whether the server is to end.
+    pub(crate) stop: AtomicBool,
+    seen: Mutex<Seen>,
+}
+
+/// What the engine has seen.
+#[derive(Default, Clone)]
+pub(crate) struct Seen {
+    /// Requests that have a row now, and that wait.
+    pub(crate) rows: usize,
+    pub(crate) waiting: usize,
+    pub(crate) steps: u64,
+    /// The step at which each was cancelled, and at which its row was free.
+    pub(crate) cancelled: Vec<(u64, u64)>,
+    pub(crate) freed: Vec<(u64, u64)>,
+    /// Requests as they came.
+    pub(crate) requests: Vec<BatchRequest>,
+}
+
+impl Knobs {
+    pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().expect("nobody panics with it")
+    }
+}
+
+struct Run {
+    id: u64,
+    request: BatchRequest,
+    new: Vec<u32>,
+    text: Vec<u8>,
+    slot: Option<usize>,
+    over: Option<FinishReason>,
+}
+
+/// Answers with letters that depend on the prompt and, where one draws, on the seed.
+struct Fake {
+    knobs: Arc<Knobs>,
+    tokenizer: Arc<Tokenizer>,
+    letters: Vec<u32>,
+    runs: VecDeque<Run>,
+    chosen: Vec<(u64, Chosen)>,
+    next: u64,
+    steps: u64,
+    rows: u64,
+}
+
+impl Fake {
+    fn letter(&self, run: &Run) -> u32 {
+        let seed = run.request.request.sampling.seed;
+        let seed = if run.request.request.sampling.temperature > 0.0 { seed } else { 0 };
+        let prompt = run.request.request.prompt.iter();
+        let prompt = prompt.fold(7u64, |hash, &token| hash.wrapping_mul(31) + u64::from(token));
+        let mixed = (prompt ^ seed.wrapping_mul(0x9e37_79b9)).wrapping_add(run.new.len() as u64);
+        let mixed = mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40;
+        self.letters[mixed as usize % self.letters.len()]
+    }
+}
+
+impl Batch for Fake {
+    fn submit(&mut self, request: BatchRequest) -> Result<u64> {
+        self.knobs.seen().requests.push(request.clone());
+        if request.request.prompt.len() == 13 {
+            bail!("the engine does not like thirteen tokens");
+        }
+        let (id, text) = (self.next, Vec::new());
+        self.next += 1;
+        let over = (request.request.max_new_tokens == 0).then_some(FinishReason::Length);
+        self.runs.push_back(Run { id, request, new: Vec::new(), text, slot: None, over });
+        Ok(id)
+    }
+
+    fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> Result<()> {
+        thread::sleep(Duration::from_micros(self.knobs.step_time.load(SeqCst)));
+        assert!(!self.knobs.panics.load(SeqCst), "not yet implemented: week3-day1 task 4: Engine");
+        if self.knobs.fails.load(SeqCst) {
+            bail!("logits that are no numbers");
+        }
+        self.chosen.clear();
+        self.steps += 1;
+        let steps = self.steps;
+        let mut retire = |runs: &mut VecDeque<Run>, knobs: &Knobs| {
+            for run in runs.iter().filter(|run| run.over.is_some()) {
+                on_event(BatchEvent::Finished(run.id, run.over.expect("it is over")));
+                knobs.seen().freed.push((run.id, steps));
+            }
+            runs.retain(|run| run.over.is_none());
+        };
+        retire(&mut self.runs, &self.knobs);
+        let taken: Vec<usize> = self.runs.iter().filter_map(|run| run.slot).collect();
+        let mut free = (0..ROWS).filter(|slot| !taken.contains(slot));
+        for run in self.runs.iter_mut().filter(|run| run.slot.is_none()) {
+            run.slot = free.next();
+        }
+        for i in 0..self.runs.len() {
+            if self.runs[i].slot.is_none() {
+                continue;
+            }
+            self.rows += 1;
+            let token = self.letter(&self.runs[i]);
+            let run = &mut self.runs[i];
+            run.new.push(token);
+            run.text.extend(self.tokenizer.token_bytes(token));
+            let stops = &run.request.stop_texts;
+            let stopped = stops.iter().any(|stop| run.text.windows(stop.len()).any(|w| w == stop));
+            if stopped {
+                run.over = Some(FinishReason::Stop);
+            } else if run.new.len() >= run.request.request.max_new_tokens {
+                run.over = Some(FinishReason::Length);
+            }
+            if let Some(top) = run.request.extras.logprobs {
+                let top = self.letters[..top].iter().map(|&letter| (letter, -2.5)).collect();
+                self.chosen.push((run.id, Chosen { token, logprob: -0.5, top }));
+            }
+            on_event(BatchEvent::Token(run.id, token));
+        }
+        // As the engine of week 3 does: told in the step in which it is known.
+        let mut retire = |runs: &mut VecDeque<Run>, knobs: &Knobs| {
+            for run in runs.iter().filter(|run| run.over.is_some()) {
+                on_event(BatchEvent::Finished(run.id, run.over.expect("it is over")));
+                knobs.seen().freed.push((run.id, steps));
+            }
+            runs.retain(|run| run.over.is_none());
+        };
+        retire(&mut self.runs, &self.knobs);
+        let mut seen = self.knobs.seen();
+        seen.steps = self.steps;
+        seen.rows = self.runs.iter().filter(|run| run.slot.is_some()).count();
+        seen.waiting = self.runs.len() - seen.rows;
+        Ok(())
+    }
+
+    fn cancel(&mut self, id: u64) -> bool {
+        let Some(run) = self.runs.iter_mut().find(|run| run.id == id) else { return false };
+        run.over.get_or_insert(FinishReason::Interrupted);
+        self.knobs.seen().cancelled.push((id, self.steps));
+        true
+    }
+
+    fn waiting(&self) -> usize {
+        self.runs.iter().filter(|run| run.slot.is_none()).count()
+    }
+
+    fn take_chosen(&mut self) -> Vec<(u64, Chosen)> {
+        std::mem::take(&mut self.chosen)
+    }
+
+    /// A page for each row.
+    fn page_map(&self) -> Vec<PageUse> {
+        let mut map = vec![PageUse::Free; ROWS + 1];
+        for slot in self.runs.iter().filter_map(|run| run.slot) {
+            map[slot] = PageUse::Owned { slot, shared: false };
+        }
+        map[ROWS] = PageUse::Remembered;
+        map
+    }
+
+    fn rows(&self) -> Vec<BatchRow> {
+        let row = |run: &Run| {
+            let prompt = run.request.request.prompt.len();
+            let (id, new) = (run.id, run.new.len());
+            Some(BatchRow { slot: run.slot?, id, prompt, computed: prompt + new, new })
+        };
+        self.runs.iter().filter_map(row).collect()
+    }
+
+    fn counts(&self) -> BatchCounts {
+        let used = self.runs.iter().filter(|run| run.slot.is_some()).count();
+        let pages = PageCounts {
+            pages: ROWS + 1,
+            page_len: 32,
+            used,
+            most_used: used,
+            preempted: 0,
+            found: Some((3, 7)),
+        };
+        BatchCounts { steps: self.steps, rows: self.rows, pages: Some(pages) }
+    }
+
+    fn waits(&mut self) -> Option<BatchWaits> {
+        None
+    }
+}
+
+/// Letters are whole: nothing is ever held back.
+struct Letters;
+
+impl Text for Letters {
+    fn push(&mut self, bytes: &[u8]) -> String {
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+
+    fn finish(&mut self) -> String {
+        String::new()
+    }
+}
+
+/// Limits that a test can reach.
+pub(crate) fn settings() -> Settings {
+    Settings {
+        host: "127.0.0.1".to_owned(),
+        port: 0,
+        name: "letters".to_owned(),
+        max_batch: ROWS,
+        max_queue: QUEUE,
+        max_choices: 3,
+        max_prompt: Some(50),
+        max_body: 4096,
+        max_connections: 64,
+        client_queue: CONTEXT,
+        header_time: Duration::from_secs(20),
+        body_time: Duration::from_secs(20),
+        write_time: Duration::from_secs(20),
+        grace: Duration::from_secs(20),
+        api_key: None,
+        cors: None,
+    }
+}
+
+/// A server that runs until this is dropped.
+pub(crate) struct Running {
+    pub(crate) address: SocketAddr,
+    pub(crate) knobs: Arc<Knobs>,
+    thread: Option<JoinHandle<Result<ExitCode>>>,
+}
+
+/// Starts one.
+pub(crate) fn start(settings: &Settings) -> Running {
+    let knobs = Arc::new(Knobs::default());
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let (own, settings) = (Arc::clone(&knobs), settings.clone());
+    // An engine stays on its thread.
+    let thread = thread::spawn(move || {
+        let server = Server::bind(opened(&own), &settings).expect("an address");
+        sender.send(server.address()).expect("somebody waits");
+        server.run()
+    });
+    let address = receiver.recv().expect("the server listens");
+    Running { address, knobs, thread: Some(thread) }
+}
+
+fn opened(knobs: &Arc<Knobs>) -> Opened {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tiny-story");
+    let tokenizer = Arc::new(Tokenizer::from_folder(&folder).expect("the embedded model"));
+    let letter = |letter: char| tokenizer.encode(&letter.to_string()).expect("text")[0];
+    let letters = LETTERS.chars().map(letter).collect();
+    let (own, words) = (Arc::clone(knobs), Arc::clone(&tokenizer));
+    Opened {
+        batch: Box::new(Fake {
+            knobs: Arc::clone(knobs),
+            tokenizer: Arc::clone(&tokenizer),
+            letters,
+            runs: VecDeque::new(),
+            chosen: Vec::new(),
+            next: 10,
+            steps: 0,
+            rows: 0,
+        }),
+        vocabulary: tokenizer.vocab_size(),
+        tokenizer,
+        render: Box::new(move |messages| {
+            let line = |message: &tiny_llm_formats::chat::Message| {
+                assert!(message.content != "panic", "not yet implemented: chatml");
+                format!("{}:{}\n", message.role, message.content)
+            };
+            words.encode(&messages.iter().map(line).collect::<String>())
+        }),
+        text: || Box::new(Letters),
+        stop_tokens: vec![2],
+        context: CONTEXT,
+        described: "letters".to_owned(),
+        stop: Box::new(move || own.stop.load(SeqCst)),
+    }
+}
+
+impl Running {
+    /// Tells it to end, and waits for that.
+    pub(crate) fn end(&mut self) -> Result<ExitCode> {
+        self.knobs.stop.store(true, SeqCst);
+        self.wait()
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(&mut self) -> Result<ExitCode> {
+        self.thread.take().expect("it ends once").join().expect("it does not panic")
+    }
+
+    /// Waits until what the engine has seen is as wanted.
+    #[track_caller]
+    pub(crate) fn until(&self, what: &str, wanted: impl Fn(&Seen) -> bool) {
+        until(what, || wanted(&self.knobs.seen()));
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.thread.is_some() && !thread::panicking() {
+            self.end().expect("it ends well");
+        }
+    }
+}
+
+/// Waits for something that must come, however busy the machine is.
+#[track_caller]
+pub(crate) fn until(what: &str, mut wanted: impl FnMut() -> bool) {
+    for _ in 0..12_000 {
+        if wanted() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    panic!("waited in vain for: {what}");
+}

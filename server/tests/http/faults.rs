@@ -1,0 +1,274 @@
+//! Clients that leave, dawdle or talk nonsense, and a server that ends or breaks: nobody else notices,
+//! and nothing stays behind.
+
+use std::{
+    io::{Read, Write},
+    net::Shutdown,
+    process::ExitCode,
+    sync::atomic::Ordering::SeqCst,
+    thread,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use tiny_llm_cli::Settings;
+
+use crate::{
+    client::{Connection, ask, get, metric},
+    engine::{ROWS, Running, settings, start},
+};
+
+const ENDLESS: &str = r#"{"model":"m","prompt":"a","max_tokens":90000,"stream":true}"#;
+const ENDLESS_WHOLE: &str = r#"{"model":"m","prompt":"a","max_tokens":90000,"n":2}"#;
+
+/// A client whose answer has begun.
+fn begun(server: &Running, body: &str) -> Connection {
+    let rows = server.knobs.seen().rows;
+    let mut client = Connection::open(server.address);
+    client.post("/v1/completions", body);
+    server.until("it has a row", |seen| seen.rows > rows);
+    client
+}
+
+#[test]
+fn a_client_that_leaves_frees_its_row_within_one_step() {
+    let server = start(&settings());
+    server.knobs.step_time.store(1000, SeqCst);
+    let stays = begun(&server, ENDLESS);
+    for body in [ENDLESS, ENDLESS_WHOLE] {
+        drop(begun(&server, body));
+        server.until("its row is free", |seen| (seen.rows, seen.waiting) == (1, 0));
+    }
+    let seen = server.knobs.seen().clone();
+    assert_eq!(seen.cancelled.len(), 3, "one streamed, two whole");
+    for (id, step) in &seen.cancelled {
+        let freed = seen.freed.iter().find(|(other, _)| other == id).expect("it is free");
+        assert_eq!(freed.1, step + 1, "cancelled after step {step}, free in the next");
+    }
+    assert_eq!(metric(server.address, "tiny_llm_answers_total{how=\"left\"}"), 3.0);
+    drop(stays);
+}
+
+#[test]
+fn a_client_that_waits_in_the_queue_may_leave_it() {
+    let server = start(&settings());
+    server.knobs.step_time.store(1000, SeqCst);
+    let inside: Vec<Connection> = (0..ROWS).map(|_| begun(&server, ENDLESS)).collect();
+    let mut client = Connection::open(server.address);
+    client.post("/v1/completions", ENDLESS_WHOLE);
+    server.until("it waits", |seen| seen.waiting == 2);
+    drop(client);
+    server.until("it does not", |seen| seen.waiting == 0);
+    assert_eq!(server.knobs.seen().rows, inside.len());
+}
+
+#[test]
+fn who_closes_one_half_has_left() {
+    let server = start(&settings());
+    server.knobs.step_time.store(1000, SeqCst);
+    let client = begun(&server, ENDLESS);
+    client.stream.get_ref().shutdown(Shutdown::Write).expect("it was open");
+    server.until("its row is free", |seen| seen.rows == 0);
+}
+
+#[test]
+fn a_slow_reader_loses_its_answer_and_nobody_else_waits() {
+    let queue = 100;
+    let server = start(&Settings { client_queue: queue, ..settings() });
+    server.knobs.step_time.store(1000, SeqCst);
+    // Not one byte is read; the system's own buffers hold some megabytes.
+    let slow = begun(&server, ENDLESS);
+    let body = json!({"model": "m", "prompt": "b", "max_tokens": 50, "temperature": 0});
+    let alone = ask(server.address, "/v1/completions", &body).json()["choices"][0]["text"].clone();
+    server.knobs.step_time.store(20, SeqCst);
+    server.until("the slow one is out", |seen| seen.rows == 0);
+    assert_eq!(metric(server.address, "tiny_llm_answers_total{how=\"slow\"}"), 1.0);
+    let answer = ask(server.address, "/v1/completions", &body).json();
+    assert_eq!(answer["choices"][0]["text"], alone);
+    // Once it reads, it gets what there was, and is told.
+    let mut slow = slow;
+    let answer = slow.answer();
+    let events = answer.events();
+    let last: Value = events[events.len() - 1].parse().expect("JSON");
+    assert_eq!(last["error"]["code"], "too_slow");
+    assert!(events.len() > queue, "{}", events.len());
+    assert!(!answer.body.contains("[DONE]"));
+}
+
+#[test]
+fn a_reader_that_never_reads_is_let_go() {
+    let time = Duration::from_millis(200);
+    let server = start(&Settings { client_queue: 100, write_time: time, ..settings() });
+    server.knobs.step_time.store(1000, SeqCst);
+    let _slow = begun(&server, ENDLESS);
+    server.knobs.step_time.store(20, SeqCst);
+    server.until("its answer is over", |seen| seen.rows == 0);
+    crate::engine::until("its connection is closed", || {
+        metric(server.address, "tiny_llm_connections") == 1.0
+    });
+}
+
+#[test]
+fn nonsense_hurts_nobody() {
+    let server = start(&settings());
+    let client = begun(&server, ENDLESS);
+    for nonsense in [
+        &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..],
+        b"\0\0\0\0\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"POST /v1/completions HTTP/9.9\r\n\r\n",
+        b"POST /v1/completions HTTP/1.1\r\ncontent-length: -1\r\n\r\n",
+        b"POST /v1/completions HTTP/1.1\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nabcdef",
+        b"POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+          transfer-encoding: chunked\r\n\r\nzz\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ] {
+        let mut connection = Connection::open(server.address);
+        connection.send(nonsense);
+        let _ = connection.stream.get_ref().shutdown(Shutdown::Write);
+        let mut said = Vec::new();
+        let _ = connection.stream.read_to_end(&mut said);
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.is_empty() || said.starts_with("HTTP/1.1 4"), "{nonsense:?}: {said}");
+    }
+    assert_eq!(get(server.address, "/health").status, 200);
+    assert_eq!(server.knobs.seen().rows, 1);
+    drop(client);
+}
+
+/// Open files of this process.
+#[cfg(target_os = "linux")]
+fn files() -> usize {
+    std::fs::read_dir("/proc/self/fd").expect("a list").count()
+}
+
+/// In a process of its own, so that other tests' connections are not counted: see `nothing_stays`.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_stays_behind_after_a_crowd() {
+    const VARIABLE: &str = "TINY_LLM_SERVER_ALONE";
+    if std::env::var_os(VARIABLE).is_none() {
+        let test = std::env::current_exe().expect("a test");
+        let name = "faults::nothing_stays_behind_after_a_crowd";
+        let status = std::process::Command::new(test)
+            .args(["--exact", name, "--nocapture"])
+            .env(VARIABLE, "1")
+            .status();
+        assert!(status.expect("it starts").success());
+        return;
+    }
+    let server = start(&Settings { max_queue: 1000, max_connections: 1000, ..settings() });
+    let of = |i: usize| json!({"model": "m", "prompt": [7, i], "max_tokens": 40, "seed": i});
+    let text = |i| {
+        let answer = ask(server.address, "/v1/completions", &of(i));
+        answer.json()["choices"][0]["text"].as_str().expect("text").to_owned()
+    };
+    let alone: Vec<String> = (0..8).map(text).collect();
+    server.until("it is quiet", |seen| seen.rows == 0);
+    crate::engine::until("only this connection", || {
+        metric(server.address, "tiny_llm_connections") == 1.0
+    });
+    let before = files();
+    thread::scope(|scope| {
+        for i in 0..96 {
+            let (alone, text, server) = (&alone, &text, &server);
+            scope.spawn(move || match i % 4 {
+                // A good one gets what it would get alone.
+                0 | 1 => assert_eq!(text(i % 8), alone[i % 8], "in company"),
+                // One that vanishes in the middle.
+                2 => {
+                    let mut client = Connection::open(server.address);
+                    client.post("/v1/completions", ENDLESS);
+                    assert_eq!(client.head().status, 200);
+                    let _ = client.chunk();
+                }
+                // One that begins and talks nonsense.
+                _ => {
+                    let mut client = Connection::open(server.address);
+                    client.send(b"POST /v1/completions HTTP/1.1\r\nhost: x\r\ncontent-le");
+                    let _ = client.stream.get_mut().write_all(&[0xff; 100]);
+                }
+            });
+        }
+    });
+    server.until("all have left", |seen| (seen.rows, seen.waiting) == (0, 0));
+    crate::engine::until("as many files as before", || files() <= before);
+}
+
+#[test]
+fn told_to_end_it_ends_what_runs_and_takes_nothing_new() {
+    let mut server = start(&settings());
+    server.knobs.step_time.store(2000, SeqCst);
+    let body = r#"{"model":"m","prompt":"a","max_tokens":200,"stream":true}"#;
+    let mut runs = begun(&server, body);
+    let mut idle = Connection::open(server.address);
+    idle.send(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n");
+    assert_eq!(idle.answer().status, 200);
+    server.knobs.stop.store(true, SeqCst);
+    let answer = runs.answer();
+    assert_eq!(answer.events().len(), 202, "200 tokens, the end, and [DONE]");
+    assert!(idle.is_closed());
+    assert_eq!(
+        format!("{:?}", server.wait().expect("it ends well")),
+        format!("{:?}", ExitCode::SUCCESS)
+    );
+    let refused = std::net::TcpStream::connect(server.address);
+    assert!(refused.is_err(), "nobody listens any more");
+}
+
+#[test]
+fn what_does_not_end_in_time_is_cut_and_told() {
+    let mut server = start(&Settings { grace: Duration::from_millis(100), ..settings() });
+    server.knobs.step_time.store(1000, SeqCst);
+    let mut stream = begun(&server, ENDLESS);
+    let mut whole = begun(&server, ENDLESS_WHOLE);
+    server.knobs.stop.store(true, SeqCst);
+    let events = stream.answer().events();
+    let last: Value = events[events.len() - 1].parse().expect("JSON");
+    assert_eq!(last["error"]["code"], "shutting_down");
+    let answer = whole.answer();
+    answer.is_error(503, None, Some("shutting_down"));
+    assert!(answer.header("retry-after").is_some());
+    server.wait().expect("it ends well");
+}
+
+#[test]
+fn a_view_that_is_open_does_not_keep_it_from_ending() {
+    let mut server = start(&settings());
+    let mut watcher = Connection::open(server.address);
+    watcher.send(b"GET /live HTTP/1.1\r\nhost: x\r\n\r\n");
+    assert_eq!(watcher.head().status, 200);
+    server.end().expect("it ends well");
+}
+
+#[test]
+fn an_engine_that_fails_tells_everybody_who_waits() {
+    let mut server = start(&settings());
+    server.knobs.step_time.store(1000, SeqCst);
+    let mut stream = begun(&server, ENDLESS);
+    let mut whole = begun(&server, ENDLESS_WHOLE);
+    server.knobs.fails.store(true, SeqCst);
+    let events = stream.answer().events();
+    let last: Value = events[events.len() - 1].parse().expect("JSON");
+    assert_eq!(last["error"]["message"], "logits that are no numbers");
+    whole.answer().is_error(500, None, Some("engine_failed"));
+    let error = server.wait().expect_err("it has failed");
+    assert_eq!(error.to_string(), "logits that are no numbers");
+}
+
+#[test]
+fn a_task_that_is_still_open_is_named_to_the_client() {
+    let mut server = start(&settings());
+    // The template runs beside the engine: that one request fails, and no other.
+    let body = json!({"model": "m", "messages": [{"role": "user", "content": "panic"}]});
+    let answer = ask(server.address, "/v1/chat/completions", &body);
+    answer.is_error(500, None, Some("engine_failed"));
+    assert!(answer.body.contains("chatml"), "{answer:?}");
+    let mut whole = begun(&server, ENDLESS_WHOLE);
+    server.knobs.panics.store(true, SeqCst);
+    let answer = whole.answer();
+    answer.is_error(500, None, Some("engine_failed"));
+    assert!(answer.body.contains("week3-day1 task 4"), "{answer:?}");
+    let code = server.wait().expect("it says so by its exit code");
+    assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::from(101)));
+}

@@ -1,0 +1,87 @@
+//! `--json` and `response_format`: answers that parse.
+
+use std::fs;
+
+use tiny_llm_harness::fixtures::Json;
+
+use crate::{
+    folder::Folder,
+    process::{Run, run},
+};
+
+fn story(more: &[&str]) -> Run {
+    let mut args = vec!["generate", "-p", "Lily had a cat. Lily said:", "-j", "1", "--json"];
+    args.extend(more);
+    run(&args)
+}
+
+fn object(text: &str) -> Json {
+    let value: Json = text.parse().unwrap_or_else(|e| panic!("{text:?} is no JSON: {e}"));
+    assert!(value.is_object(), "{text:?} is no object");
+    value
+}
+
+#[test]
+fn every_budget_gives_an_object() {
+    for n in ["2", "3", "4", "7", "30"] {
+        for more in [&["--temperature", "0"][..], &["--temperature", "1.5", "--seed", n]] {
+            let said = story(&[&["-n", n], more].concat()).succeeds(&format!("-n {n} {more:?}"));
+            object(&said.stdout);
+        }
+    }
+    let cached = story(&["-n", "9"]).succeeds("with a cache").stdout;
+    let without = story(&["-n", "9", "--no-cache"]).succeeds("without a cache").stdout;
+    assert_eq!(cached, without, "with and without the cache");
+}
+
+#[test]
+fn what_cannot_be_says_so_in_one_line() {
+    story(&["-n", "1"]).fails_in_one_line("one token", 1, &["budget of 1", "takes 2", "{}"]);
+    story(&["-n", "9", "--draft", "lookup"]).fails_in_one_line("drafts", 2, &["--draft", "--json"]);
+    story(&["-n", "9", "--week", "1"]).fails_in_one_line("week 1", 2, &["--week 1", "--json"]);
+}
+
+#[test]
+fn each_line_of_a_batch_has_its_own_form() {
+    let files = Folder::empty();
+    let (requests, out) = (files.file("requests.jsonl"), files.file("answers.jsonl"));
+    let form = |name: &str| format!(r#""response_format": {{"type": "{name}"}}"#);
+    let lines = [
+        format!(r#"{{"prompt": "Lily had a", "max_tokens": 9, {}}}"#, form("json_object")),
+        format!(r#"{{"prompt": "Lily had a", "max_tokens": 9, {}}}"#, form("text")),
+        r#"{"prompt": "Lily had a", "max_tokens": 9}"#.to_owned(),
+        format!(r#"{{"prompt": "Lily had a", "max_tokens": 1, {}}}"#, form("json_object")),
+        format!(r#"{{"prompt": "Lily", "stop": "}}", {}}}"#, form("json_object")),
+        format!(r#"{{"prompt": "Lily", {}}}"#, form("json_schema")),
+        format!(r#"{{"prompt": "Lily", {}}}"#, form("yaml")),
+        r#"{"prompt": "Lily", "response_format": "json_object"}"#.to_owned(),
+    ];
+    let answers = |more: &[&str]| -> Vec<Json> {
+        fs::write(&requests, lines.join("\n")).expect("a file");
+        let _ = fs::remove_file(&out);
+        let mut args = vec!["batch", &requests, "--out", &out, "-q", "-j", "1"];
+        args.extend(more);
+        run(&args);
+        let text = fs::read_to_string(&out).expect("answers");
+        text.lines().map(|line| line.parse().expect("JSON")).collect()
+    };
+    let text = |answer: &Json| answer["text"].as_str().map(str::to_owned).expect("a text");
+    let plain = answers(&[]);
+    object(&text(&plain[0]));
+    assert_eq!(plain[0]["finish_reason"], "stop");
+    assert_eq!(text(&plain[1]), text(&plain[2]), "text is what comes without a form");
+    for (i, words) in [
+        (3, &["budget of 1", "takes 2"][..]),
+        (4, &["stop text"]),
+        (5, &["response_format", "json_schema"]),
+        (6, &["response_format", "yaml", "json_object"]),
+        (7, &["response_format", "an object"]),
+    ] {
+        let message = plain[i]["error"]["message"].as_str().unwrap_or_default();
+        assert!(words.iter().all(|word| message.contains(word)), "line {}: {message:?}", i + 1);
+    }
+    let all = answers(&["--json", "--max-batch", "2"]);
+    assert_eq!(text(&all[0]), text(&plain[0]), "in another company");
+    assert_eq!(text(&all[2]), text(&plain[0]), "--json is for lines that say nothing");
+    assert_eq!(text(&all[1]), text(&plain[1]), "a line may ask for text all the same");
+}

@@ -1,0 +1,95 @@
+//! Week 3, day 7, task 2: JSON with a stack.
+
+use super::*;
+
+fn follow(start: JsonState, text: &[u8]) -> (usize, bool) {
+    let (state, alive) = walk(start, text, JsonState::next);
+    (alive, alive == text.len() && state.is_complete())
+}
+
+#[test]
+pub(super) fn task_2_texts() {
+    resting_on(&[SCALARS], || {
+        let case = fixtures();
+        let what = "JsonState::next and is_complete over texts";
+        compare(what, &case.case("task_2_json/values"), |text| follow(JsonState::value(), text));
+    });
+}
+
+#[test]
+fn task_2_one_byte_changed() {
+    resting_on(&[SCALARS], || {
+        let fixtures = fixtures();
+        for row in rows(&fixtures.case("task_2_json/mutated")) {
+            let text = bytes(&row[0]);
+            let call = format!("JsonState::next and is_complete over {}", text.escape_ascii());
+            let (alive, whole) = check::assert_accepts(&call, || follow(JsonState::value(), &text));
+            let expected = line(&text, number(&row[1]), row[2] == true);
+            assert!(
+                line(&text, alive, whole) == expected,
+                "{call}\n  found    {}\n  expected {expected}",
+                line(&text, alive, whole)
+            );
+        }
+    });
+}
+
+#[test]
+pub(super) fn task_2_an_object() {
+    resting_on(&[SCALARS], || {
+        let case = fixtures();
+        let what = "where an object is asked for, JsonState::next and is_complete over texts";
+        compare(what, &case.case("task_2_json/objects"), |text| follow(JsonState::object(), text));
+    });
+}
+
+#[test]
+fn task_2_as_deep_as_may_be() {
+    resting_on(&[SCALARS], || {
+        let fixtures = fixtures();
+        let case = fixtures.case("task_2_json/deep");
+        let (mut found, mut expected) = (Vec::new(), Vec::new());
+        for row in rows(&case) {
+            let text = bytes(&row[0]);
+            let opened = text.iter().filter(|byte| b"[{".contains(byte)).count();
+            let line = |alive: usize, whole: bool| {
+                format!(
+                    "{opened} times open, as {}…: {alive} bytes may follow; whole: {whole}",
+                    text[..3].escape_ascii()
+                )
+            };
+            let (alive, whole) = follow(JsonState::value(), &text);
+            found.push(line(alive, whole));
+            expected.push(line(number(&row[1]), row[2] == true));
+        }
+        let what = "objects and arrays in each other";
+        check::assert_answer(what, &Lines(found), &Lines(expected));
+    });
+}
+
+/// What does not matter is not remembered: then few states need prices.
+#[test]
+pub(super) fn task_2_equal_states() {
+    resting_on(&[SCALARS], || {
+        let after = |text: &str| walk(JsonState::value(), text.as_bytes(), JsonState::next).0;
+        let pairs = [
+            ("in a string, whatever it says", "[\"a", "[\"\u{e9} \\n and more"),
+            ("behind a value, whichever", "[1 ", "[{\"a\":[]}"),
+            ("in an array, after however many elements", "[[1],", "[1,2,3,\"x\","),
+            ("behind a key, whichever", "{\"a\"", "{\"b\":1,\"ccc\" "),
+            ("what has been closed is forgotten", "[{\"a\":{}},[", "[["),
+            ("a value in an object after a value in an array", "{\"a\":", "{\"b\":[1,2],\"c\":  "),
+        ];
+        let mut found = Vec::new();
+        for (why, one, other) in pairs {
+            if after(one) != after(other) {
+                found.push(format!("{why}: the states behind {one} and {other} differ"));
+            }
+        }
+        let what = "these states must be equal, because the same bytes may follow for ever";
+        assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
+        for (one, other) in [("[", "{"), ("[1", "1"), ("[[1]", "[1]"), ("{\"a\":[1", "[[1")] {
+            assert!(after(one) != after(other), "the states behind {one} and {other} are equal");
+        }
+    });
+}

@@ -1,0 +1,120 @@
+//! The server: a crowd of clients, good and bad, in front of the real engine; then `curl`, and the
+//! `openai` package from Python.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    path::PathBuf,
+    process::{Child, ChildStderr, Command, Stdio},
+};
+
+use anyhow::{Context, Result, ensure};
+
+use super::{
+    context::{Outcome, Verification, succeeds},
+    rust::count,
+};
+use crate::{environment::Venv, process::run_quietly};
+
+/// Clients at once with `--full`.
+const CLIENTS: &str = "1000";
+
+/// All of it.
+pub(super) fn server(v: &mut Verification) -> Result<Outcome> {
+    // Where only this step runs, the environment that is there will do.
+    let venv = Venv::of(&v.root).ok().filter(|venv| venv.is_current() && !v.options.no_python);
+    if let (Err(_), Some(venv)) = (&v.python, venv) {
+        v.python = Ok(venv.python);
+    }
+    let mut tests = v.cargo("test --no-fail-fast --test serve --features serve,reference");
+    if v.options.full {
+        tests.env("TINY_LLM_CLIENTS", CLIENTS);
+    }
+    let tests = succeeds(&mut tests)?;
+    let tests = count(&tests.text)?;
+    let program = v.root.join("target/verify/build/debug/tiny-llm-serve");
+    let missing = [curl(v, &program)?, openai(v, &program)?];
+    let missing: Vec<String> = missing.into_iter().flatten().collect();
+    let crowd = if v.options.full { CLIENTS } else { "100" };
+    let found = format!("{tests}, crowds of {crowd} clients");
+    Ok(if missing.is_empty() {
+        Outcome::Passed(format!("{found}, curl, openai"))
+    } else {
+        Outcome::NotVerified(format!("{}; passed: {found}", missing.join("; ")))
+    })
+}
+
+/// Why nothing could be said about `curl`, if so.
+fn curl(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
+    if run_quietly(Command::new("curl").arg("--version")).is_err() {
+        return Ok(Some("missing: curl".to_owned()));
+    }
+    let server = Server::start(v, program)?;
+    let body = r#"{"model": "m", "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 4, "stream": true}"#;
+    let mut asked = Command::new("curl");
+    asked.args(["--silent", "--show-error", "--fail", "--no-buffer", "--max-time", "60"]);
+    asked.args(["--header", "content-type: application/json", "--data", body]);
+    let path = "/v1/chat/completions";
+    let answer = succeeds(asked.arg(format!("http://{}{path}", server.address)))?;
+    ensure!(
+        answer.output.starts_with("data: {") && answer.output.contains("data: [DONE]"),
+        "curl was not answered with events:\n{}",
+        answer.tail(5)
+    );
+    Ok(None)
+}
+
+/// The same about `openai`.
+fn openai(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
+    let mut probe = match v.python("") {
+        Ok(command) => command,
+        Err(Outcome::NotVerified(reason)) => return Ok(Some(format!("openai: {reason}"))),
+        Err(_) => return Ok(Some("openai: there is no Python".to_owned())),
+    };
+    if !run_quietly(probe.args(["-c", "import openai"]))?.status.success() {
+        return Ok(Some("missing: the Python package openai".to_owned()));
+    }
+    let mut pytest = v.python("").map_err(|_| anyhow::anyhow!("there was one above"))?;
+    pytest.env("TINY_LLM_SERVE", program);
+    let finished = succeeds(pytest.args(["-m", "pytest", "server/tests/python"]))?;
+    let closing = finished.text.lines().rev().find(|line| line.contains(" passed"));
+    let closing = closing.context("pytest ran no test")?;
+    ensure!(!closing.contains("skipped"), "pytest left tests out: {closing}");
+    Ok(None)
+}
+
+/// A server with the embedded model; it is killed when this is dropped.
+struct Server {
+    child: Child,
+    address: String,
+    _errors: BufReader<ChildStderr>,
+}
+
+impl Server {
+    fn start(v: &Verification, program: &PathBuf) -> Result<Self> {
+        let mut command = Command::new(program);
+        command.args(["serve", "--port", "0", "--model"]).arg(v.tree.join("models/tiny-story"));
+        let mut child = command.stderr(Stdio::piped()).spawn().context("the server")?;
+        let mut errors = BufReader::new(child.stderr.take().context("it is piped")?);
+        let mut line = String::new();
+        loop {
+            line.clear();
+            if errors.read_line(&mut line)? == 0 {
+                let mut rest = String::new();
+                errors.read_to_string(&mut rest)?;
+                child.wait()?;
+                anyhow::bail!("the server ended before it listened");
+            }
+            if let Some((_, address)) = line.split_once("http://") {
+                let address = address.trim_end().to_owned();
+                return Ok(Self { child, address, _errors: errors });
+            }
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
