@@ -81,6 +81,11 @@ fn task_4_generate_refuses_a_prompt_that_cannot_be_fed() {
             session.generate(prompt, 2, &limits(4, 64), |_, _| 0, go_on).is_err()
         });
         assert!(refused, "{call}: it was accepted, where an error is documented");
+        assert_eq!(
+            session.tokens().len(),
+            session.cache().len(0),
+            "{call}: afterwards, tokens of the session and positions in its cache, of which there are as many"
+        );
         // And the session is as good as before.
         session.keep_prefix(&a);
         let kept = session.tokens().len();
