@@ -23,6 +23,8 @@ use tiny_llm_harness::{
 
 use task_2::task_2_rows_see_their_own_past;
 
+#[path = "parts/attention.rs"]
+mod by_definition;
 #[path = "week2_day1/task_1.rs"]
 mod task_1;
 #[path = "week2_day1/task_2.rs"]
@@ -31,6 +33,8 @@ mod task_2;
 mod task_3;
 #[path = "week2_day1/task_4.rs"]
 mod task_4;
+#[path = "week2_day1/task_4_calls.rs"]
+mod task_4_calls;
 
 fn fixtures() -> Fixtures {
     Fixtures::open("week2_day1")
@@ -227,13 +231,24 @@ fn tokens(case: &Case, name: &str) -> Vec<u32> {
 
 /// One sequence in chunks of these lengths; the logits of every row, `[L, V]`.
 fn forward_in(model: &Model, tokens: &[u32], chunks: &[usize], cache_type: CacheType) -> Tensor {
-    let (plan, mut work) = (plan(), Workspace::default());
+    forward_with(&mut Workspace::default(), model, tokens, chunks, cache_type)
+}
+
+/// The same with a workspace that may have served others.
+fn forward_with(
+    work: &mut Workspace,
+    model: &Model,
+    tokens: &[u32],
+    chunks: &[usize],
+    cache_type: CacheType,
+) -> Tensor {
+    let plan = plan();
     let mut cache = cache_of(model, 1, tokens.len(), cache_type);
     let (mut logits, mut start) = (Vec::new(), 0);
     for &len in chunks {
         let row = |i: usize| Row { token: tokens[i], position: i, sequence: 0, logits: true };
         let rows: Vec<Row> = (start..start + len).map(row).collect();
-        logits.extend_from_slice(model.forward(&rows, &mut cache, &plan, &mut work));
+        logits.extend_from_slice(model.forward(&rows, &mut cache, &plan, work));
         start += len;
     }
     let width = model.config.vocab_size;

@@ -19,6 +19,8 @@ mod task_1;
 mod task_2;
 #[path = "week2_day2/task_3.rs"]
 mod task_3;
+#[path = "week2_day2/task_3_drawn.rs"]
+mod task_3_drawn;
 #[path = "week2_day2/task_4.rs"]
 mod task_4;
 

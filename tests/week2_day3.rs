@@ -20,6 +20,9 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures},
 };
 
+#[path = "week2_day3/edges.rs"]
+mod edges;
+
 fn fixtures() -> Fixtures {
     Fixtures::open("week2_day3")
 }

@@ -7,6 +7,8 @@ use tiny_llm::week2::blocks::q4_k;
 use tiny_llm_formats::{Tensor, tensor::tensor};
 use tiny_llm_harness::fixtures::{Case, Fixtures};
 
+#[path = "week2_day4/drawn.rs"]
+mod drawn;
 #[path = "week2_day4/task_1.rs"]
 mod task_1;
 #[path = "week2_day4/task_2.rs"]

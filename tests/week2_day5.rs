@@ -23,6 +23,13 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures},
 };
 
+#[path = "week2_day5/drawn.rs"]
+mod drawn;
+#[path = "parts/products.rs"]
+mod products;
+
+use products::{groups, input};
+
 fn fixtures() -> Fixtures {
     Fixtures::open("week2_day5")
 }
@@ -228,17 +235,6 @@ fn task_3_q8_0_of_64_blocks() {
     assert!(found == 2048.0, "2048 ones times ones in Q8_0: found {found}, expected 2048");
 }
 
-/// Groups of these values, eight scales each, with sums of their own.
-fn groups(values: &[f32], scales: &[f32]) -> Vec<Int8Group> {
-    let group = |(values, scales): (&[f32], &[f32])| {
-        let values: [i8; GROUP] = std::array::from_fn(|i| values[i] as i8);
-        let sums =
-            std::array::from_fn(|s| values[s * SUM..][..SUM].iter().map(|&p| i16::from(p)).sum());
-        Int8Group { values, sums, scales: scales.try_into().expect("eight scales") }
-    };
-    values.chunks_exact(GROUP).zip(scales.chunks_exact(GROUP / BLOCK)).map(group).collect()
-}
-
 /// Activations that are all 0 in one block of 32, whose scale is then 0, and not in the others.
 #[track_caller]
 fn check_around_zeros(name: &str, dot: impl Fn(&[Int8Group]) -> f32) {
@@ -436,11 +432,6 @@ fn check_unpacked() {
     );
 }
 
-/// Rows of integers alone. Their f32 values are something else: these functions have no use for them.
-fn input(cols: usize, int8: Vec<Int8Group>, rows: usize) -> Input {
-    Input::with_integers(cols, vec![f32::NAN; rows * cols], int8)
-}
-
 /// The matrix and the activations of a case.
 fn matrix(case: &Case) -> (Matrix, Input) {
     let rows = case.integers("rows").shape()[0];
@@ -453,8 +444,10 @@ fn matrix(case: &Case) -> (Matrix, Input) {
         groups(&row(&values), &row(&scales))
     };
     let tokens = values.shape()[0];
+    // The f32 values would be something else: these functions have no use for them.
     let int8 = (0..tokens).flat_map(of_row).collect();
-    (weight, input(320, int8, tokens))
+    let x = input(tokens, 320, int8);
+    (weight, x)
 }
 
 /// Takes Q8_0 blocks out of their bytes.
@@ -634,7 +627,7 @@ fn task_4_whatever_the_size() {
         values[0] = t as f32;
         groups(&values, &[1.0; GROUP / BLOCK])
     });
-    let x = input(32, int8.collect(), tokens);
+    let x = input(tokens, 32, int8.collect());
     let mut out = vec![1000.0; tokens * rows];
     Team::new(1).parallel_tiles(&mut out, rows, (tokens, rows), |tile: &mut Tile<'_, f32>| {
         let unpack = |bytes: &[u8], row: &mut [Unpacked]| {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use tiny_llm::week2::{
-    input::{BLOCK, GROUP, Input, Int8Group, SUM},
+    input::{BLOCK, GROUP, Int8Group, SUM},
     kernels::{Rung, matmul},
     matrix::Matrix,
     parallel::{Counter, Grid, Team, take_tiles},
@@ -21,6 +21,13 @@ use tiny_llm_harness::{
     check::{assert_accepts, assert_answer, assert_picture},
     fixtures::Fixtures,
 };
+
+#[path = "parts/products.rs"]
+mod products;
+#[path = "week2_day6/task_3_drawn.rs"]
+mod task_3_drawn;
+
+use products::{check_activations, check_parts, groups, input};
 
 // Tasks 1 and 2 are about instructions of x86-64 processors, tasks 4 and 5 about those of 64-bit
 // Arm. On another one their tests are ignored, and `cargo course test week2-day6 4` runs them under
@@ -40,27 +47,68 @@ fn check(rung: Rung, case: &str, tensor_type: TensorType) {
     let (n, size) = (rows.shape()[0], rows.shape()[1]);
     let cols = size / tensor_type.block_bytes() * tensor_type.block_len();
     let bytes: Vec<u8> = rows.iter().map(|&byte| byte as u8).collect();
+    let numbers = |name: &str| -> Vec<f32> { case.tensor(name).iter().copied().collect() };
     let weight = Matrix::new(n, cols, tensor_type, bytes.into()).expect("whole blocks");
-    let values: Vec<i8> = case.tensor("values").iter().map(|&x| x as i8).collect();
-    let scales: Vec<f32> = case.tensor("scales").iter().copied().collect();
-    let group = |(values, scales): (&[i8], &[f32])| {
-        let mut sums = [0; GROUP / SUM];
-        sums.iter_mut()
-            .zip(values.chunks_exact(SUM))
-            .for_each(|(sum, values)| *sum = values.iter().map(|&q| i16::from(q)).sum());
-        Int8Group {
-            values: values.try_into().expect("a group"),
-            sums,
-            scales: scales.try_into().expect("eight scales"),
-        }
-    };
-    let int8 =
-        values.chunks_exact(GROUP).zip(scales.chunks_exact(GROUP / BLOCK)).map(group).collect();
-    let x = Input::with_integers(cols, vec![0.0; cols], int8);
+    let int8 = groups(&numbers("values"), &numbers("scales"));
+    let x = input(1, cols, int8);
     let x = x.with_int8(tensor_type.block_len());
     let mut out = vec![0.0; n];
     matmul(rung, &Team::new(1), &weight, x, &mut out);
     case.check("products", &tensor(&[n], out));
+}
+
+/// Rows and activations with zeros in all places, and rows of any number of blocks.
+#[track_caller]
+fn check_zeros_and_parts(rung: Rung, case: &str, tensor_type: TensorType) {
+    check(rung, case, tensor_type);
+    let file = if rung == Rung::Neon { "week2_day6_aarch64" } else { "week2_day6" };
+    let fixtures = Fixtures::open(file);
+    let case = fixtures.case(case);
+    let rows = case.integers("rows");
+    let row: Vec<u8> = rows.iter().take(rows.shape()[1]).map(|&byte| byte as u8).collect();
+    let team = Team::new(1);
+    let product = |row: &[u8], int8: &[Int8Group]| {
+        let cols = row.len() / tensor_type.block_bytes() * tensor_type.block_len();
+        let weight = Matrix::new(1, cols, tensor_type, row.to_vec().into()).expect("whole blocks");
+        let int8 = int8[..cols.div_ceil(GROUP)].to_vec();
+        let x = input(1, cols, int8);
+        let mut out = [1000.0];
+        matmul(rung, &team, &weight, x.with_int8(tensor_type.block_len()), &mut out);
+        out[0]
+    };
+    let what = format!("the product of a row in {tensor_type} with {rung}");
+    let blocks = row.len() / tensor_type.block_bytes();
+    for n in [1, 2, 3, 5, 7, 8, 9, 12, 17].into_iter().filter(|&n| n < blocks) {
+        let row = &row[..n * tensor_type.block_bytes()];
+        check_activations(&what, tensor_type, row, product);
+    }
+    let numbers = |name: &str| -> Vec<f32> { case.tensor(name).iter().copied().collect() };
+    let x = groups(&numbers("values"), &numbers("scales"));
+    check_parts(&what, tensor_type, &row, |row| product(row, &x));
+}
+
+#[test]
+#[cfg_attr(not(target_arch = "x86_64"), ignore = "for x86-64")]
+fn task_1_q8_0_of_zeros_and_parts() {
+    check_zeros_and_parts(Rung::Avx2, "task_1_q8_0/rows", TensorType::Q8_0);
+}
+
+#[test]
+#[cfg_attr(not(target_arch = "x86_64"), ignore = "for x86-64")]
+fn task_2_q4_k_of_zeros_and_parts() {
+    check_zeros_and_parts(Rung::Avx2, "task_2_q4_k/rows", TensorType::Q4_K);
+}
+
+#[test]
+#[cfg_attr(not(target_arch = "aarch64"), ignore = "for 64-bit Arm")]
+fn task_4_q8_0_of_zeros_and_parts() {
+    check_zeros_and_parts(Rung::Neon, "task_4_q8_0/rows", TensorType::Q8_0);
+}
+
+#[test]
+#[cfg_attr(not(target_arch = "aarch64"), ignore = "for 64-bit Arm")]
+fn task_5_q4_k_of_zeros_and_parts() {
+    check_zeros_and_parts(Rung::Neon, "task_5_q4_k/rows", TensorType::Q4_K);
 }
 
 #[test]
@@ -105,7 +153,7 @@ fn check_around_zeros(rung: Rung) {
                 let sum = |s: usize| values[s * SUM..][..SUM].iter().map(|&q| i16::from(q)).sum();
                 Int8Group { values, sums: std::array::from_fn(sum), scales }
             });
-            let x = Input::with_integers(2 * GROUP, vec![0.0; 2 * GROUP], int8.collect());
+            let x = input(1, 2 * GROUP, int8.collect());
             let weight = Matrix::new(1, 2 * GROUP, TensorType::Q8_0, row.into()).expect("blocks");
             let mut out = [1000.0];
             matmul(rung, &Team::new(1), &weight, x.with_int8(BLOCK), &mut out);

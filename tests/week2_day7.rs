@@ -26,6 +26,11 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures, random},
 };
 
+#[path = "parts/attention.rs"]
+mod by_definition;
+#[path = "week2_day7/drawn.rs"]
+mod drawn;
+
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
@@ -315,21 +320,36 @@ fn task_2_attend_streaming_over_large_scores() {
 
 #[test]
 fn task_2_attend_streaming_allocates_nothing() {
-    let (dim, len) = (64, 2000);
-    let numbers = |seed| values(&random(seed, &[len * dim]));
-    let (q, k, v) = (numbers(1), numbers(2), numbers(3));
-    let mut out = vec![0.0; 4 * dim];
-    let mut run = || {
-        let runs =
-            std::iter::once(Run { start: 0, len, keys: Cells::F32(&k), values: Cells::F32(&v) });
-        attend_streaming(&q[..4 * dim], runs, dim, 0.125, &mut out);
-    };
-    run();
-    let (allocations, ()) = count(&mut run);
-    assert!(
-        allocations == 0,
-        "heap allocations of one call over {len} positions: found {allocations}, expected none"
-    );
+    for (heads, dim, len, half) in [(4, 64, 2000, false), (16, 6, 70, true), (1, 256, 33, true)] {
+        let numbers = |seed| {
+            let x = values(&random(seed, &[len * dim]));
+            let halves = x.iter().map(|&x| f16::from_f32(x)).collect();
+            (x, halves)
+        };
+        let (k, v) = (numbers(2), numbers(3));
+        let q = values(&random(1, &[heads * dim]));
+        let mut out = vec![0.0; heads * dim];
+        let mut run = || {
+            let part = |start: usize, len: usize| {
+                let range = start * dim..(start + len) * dim;
+                Run {
+                    start,
+                    len,
+                    keys: cells(&k, range.clone(), half),
+                    values: cells(&v, range, half),
+                }
+            };
+            let runs = [part(0, 32), part(32, len - 32)].into_iter();
+            attend_streaming(&q, runs, dim, 0.125, &mut out);
+        };
+        run();
+        let (allocations, ()) = count(&mut run);
+        assert!(
+            allocations == 0,
+            "heap allocations of one call over {len} positions, {heads} heads of {dim}, in {}: found {allocations}, expected none",
+            if half { "f16" } else { "f32" }
+        );
+    }
 }
 
 /// Attention of `n` queries `[n, D]` over a single position, whose value `[D]` is then the answer

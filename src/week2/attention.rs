@@ -96,8 +96,8 @@ pub(crate) fn visible(rows: &[Row], t: usize) -> Range<usize> {
 /// Attention of the query heads that share one key and value head.
 ///
 /// `q [G, D]`, `out [G, D]`; `runs()` are the keys and values of all positions that this row may
-/// see, in order. A score is `scale · q·k`; all of a head's scores are kept until their softmax is
-/// known.
+/// see, at least one, in order. A score is `scale · q·k`; all of a head's scores are kept until
+/// their softmax is known.
 pub fn attend_two_pass<'a, R: Iterator<Item = Run<'a>>>(
     q: &[f32],
     runs: impl Fn() -> R,

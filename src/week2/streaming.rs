@@ -45,8 +45,8 @@ impl OnlineSoftmax {
 /// Attention of the query heads that share one key and value head, in one pass.
 ///
 /// `q [G, D]`, `out [G, D]`; `runs` are the keys and values of all positions that this row may see,
-/// in order. A score is `scale · q·k`. Whatever the number of positions, nothing is allocated: they
-/// are taken [`TILE`] at a time.
+/// at least one, in order. A score is `scale · q·k`. Whatever the number of positions, nothing is
+/// allocated: they are taken [`TILE`] at a time.
 ///
 /// # Panics
 /// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].

@@ -2,7 +2,7 @@
 
 use half::f16;
 use tiny_llm::week2::{
-    input::{BLOCK, GROUP, Input, Int8Group, SUM, quantize_activations},
+    input::{BLOCK, GROUP, Int8Group, SUM, quantize_activations},
     kernels::{
         fused, integer,
         unpacked::{Unpacked, dot_unpacked, matrix_matrix, matrix_vector},
@@ -12,6 +12,8 @@ use tiny_llm::week2::{
 };
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_harness::fresh::Fresh;
+
+use super::products::input;
 
 const TYPES: [TensorType; 5] =
     [TensorType::Q8_0, TensorType::Q4_0, TensorType::Q5_0, TensorType::Q4_K, TensorType::Q6_K];
@@ -110,8 +112,7 @@ fn task_4() {
     let bytes = blocks(&fresh, TensorType::Q8_0, rows * 8);
     let weight = Matrix::new(rows, GROUP, TensorType::Q8_0, bytes.into()).expect("whole blocks");
     let int8: Vec<Int8Group> = (0..tokens).map(|_| group(&fresh, false)).collect();
-    let values = vec![f32::NAN; tokens * GROUP];
-    let x = Input::with_integers(GROUP, values, int8);
+    let x = input(tokens, GROUP, int8);
     let mut out = vec![1000.0; rows];
     // A product of the test's own: which rows meet which activations is asked for here.
     let dot = |row: &[u8], x: &[Int8Group]| f32::from(row[3]) * f32::from(x[0].values[5]);

@@ -4,13 +4,15 @@ use std::sync::{Mutex, atomic::AtomicUsize};
 
 use half::f16;
 use tiny_llm::week2::{
-    input::{BLOCK, GROUP, Input, Int8Group, SUM},
+    input::{BLOCK, GROUP, Int8Group, SUM},
     kernels::{Rung, matmul},
     matrix::Matrix,
     parallel::{Grid, Team, take_tiles},
 };
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_harness::fresh::Fresh;
+
+use super::products::input;
 
 /// Products of a matrix of any codes with one row of activations.
 fn products(fresh: &Fresh, rung: Rung, tensor_type: TensorType, places: &[usize]) {
@@ -40,7 +42,7 @@ fn products(fresh: &Fresh, rung: Rung, tensor_type: TensorType, places: &[usize]
             Int8Group { values, sums: std::array::from_fn(sum), scales }
         });
         let int8 = int8.collect();
-        let x = Input::with_integers(cols, vec![0.0; cols], int8);
+        let x = input(1, cols, int8);
         let x = x.with_int8(tensor_type.block_len());
         let mut out = vec![0.0; rows];
         matmul(rung, &Team::new(1), &weight, x, &mut out);

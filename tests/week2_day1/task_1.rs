@@ -171,4 +171,84 @@ fn task_1_a_place_that_does_not_exist_is_refused() {
         cache.run(0, 0, 0, 6..8).len
     });
     check::assert_panics("a run of head 2 of 2", || cache.run(0, 0, 2, 0..1).len);
+    check::assert_panics("a run of sequence 3 of 3", || cache.run(0, 3, 0, 0..1).len);
+    check::assert_panics("a run of layer 2 of 2", || cache.run(2, 0, 0, 0..1).len);
+    check::assert_accepts("a run of the last position of the last head", || {
+        cache.run(1, 2, 1, 6..7).len
+    });
+}
+
+#[test]
+fn task_1_two_caches_side_by_side() {
+    let shapes = [
+        SHAPE,
+        CacheShape { layers: 3, sequences: 1, kv_heads: 4, capacity: 5, head_dim: 3 },
+        CacheShape { layers: 2, sequences: 3, kv_heads: 1, capacity: 9, head_dim: 8 },
+    ];
+    let mut caches = shapes.map(|shape| DenseCache::new(shape, CacheType::F32));
+    let number = |cache: usize, place: usize, i: usize| (1000 * cache + 100 * place + i) as f32;
+    // Position by position, one cache after the other.
+    for position in 0..5 {
+        for (i, (cache, shape)) in caches.iter_mut().zip(shapes).enumerate() {
+            let n = shape.kv_heads * shape.head_dim;
+            let keys: Vec<f32> = (0..n).map(|j| number(i, position, j)).collect();
+            let values: Vec<f32> = keys.iter().map(|x| -x).collect();
+            cache.write(shape.layers - 1, shape.sequences - 1, position, &keys, &values);
+        }
+    }
+    for position in 0..5 {
+        for (i, (cache, shape)) in caches.iter().zip(shapes).enumerate() {
+            for head in 0..shape.kv_heads {
+                let (layer, sequence) = (shape.layers - 1, shape.sequences - 1);
+                let run = cache.run(layer, sequence, head, position..position + 1);
+                let at = head * shape.head_dim;
+                let expected: Vec<f32> =
+                    (at..at + shape.head_dim).map(|j| number(i, position, j)).collect();
+                let found = (numbers(run.keys), numbers(run.values));
+                let negative: Vec<f32> = expected.iter().map(|x| -x).collect();
+                assert!(
+                    found == (expected.clone(), negative),
+                    "three caches, written in turn: position {position}, head {head} of {shape:?} holds keys and values {found:?}, expected {expected:?} and those negative\n  each cache has its own sizes: nothing of one may serve another"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn task_1_f32_is_kept_bit_by_bit() {
+    let row = [
+        -0.0,
+        f32::from_bits(1),
+        f32::MIN_POSITIVE / 2.0,
+        0.1,
+        65_520.0,
+        -f32::MAX,
+        f32::NEG_INFINITY,
+        f32::NAN,
+    ];
+    let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 2, capacity: 1, head_dim: 4 };
+    for cache_type in [CacheType::F32, CacheType::F16] {
+        let mut cache = DenseCache::new(shape, cache_type);
+        cache.write(0, 0, 0, &row, &row);
+        for head in 0..2 {
+            let run = cache.run(0, 0, head, 0..1);
+            for (i, x) in row[4 * head..][..4].iter().enumerate() {
+                for found in [numbers(run.keys)[i], numbers(run.values)[i]] {
+                    let right = match cache_type {
+                        CacheType::F32 => found.to_bits() == x.to_bits(),
+                        CacheType::F16 if x.is_nan() => found.is_nan(),
+                        CacheType::F16 => {
+                            found.is_sign_negative() == x.is_sign_negative()
+                                && (x.is_infinite() || x.abs() > 65_504.0) == found.is_infinite()
+                        }
+                    };
+                    assert!(
+                        right,
+                        "{x:e} in a cache of {cache_type} came back as {found:e}: f32 keeps every bit, and f16 the sign, infinity and NaN"
+                    );
+                }
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use ndarray::Axis;
 use tiny_llm::week2::{
     attention::{attend, attend_two_pass},
-    cache::{CacheShape, CacheType, Cells, DenseCache, KvCache},
+    cache::{CacheShape, CacheType, Cells, DenseCache, KvCache, Run},
     rows::{Queries, Row},
 };
 use tiny_llm_formats::{Tensor, tensor::tensor};
@@ -12,7 +12,9 @@ use tiny_llm_harness::{
     fixtures::random,
 };
 
-use super::{attention_over, check_attention, check_run, cut, fixtures, plan};
+use super::{
+    attention_over, by_definition::by_definition, check_attention, check_run, cut, fixtures, plan,
+};
 
 #[test]
 fn task_2_one_run() {
@@ -84,6 +86,70 @@ fn task_2_whatever_the_size() {
                 runs.len()
             );
         }
+    }
+}
+
+/// Calls one after the other, none of which may notice those before it.
+#[test]
+fn task_2_any_heads_positions_and_runs() {
+    for (seed, (d, heads, start, lengths)) in [
+        (8, 2, 0, &[9][..]),
+        (3, 5, 40, &[2, 1, 4]),
+        (1, 1, 7, &[1]),
+        (20, 3, 1000, &[30, 30, 10]),
+        (6, 9, 0, &[1, 1, 1]),
+        (84, 2, 64, &[64, 5]),
+        (6, 9, 32, &[1, 2]),
+        (5, 4, 5, &[3, 17, 1, 1]),
+        (8, 2, 40, &[9]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let positions: usize = lengths.iter().sum();
+        let numbers = |part: u64, n: usize| -> Vec<f32> {
+            random(2200 + 10 * seed as u64 + part, &[n]).iter().copied().collect()
+        };
+        let q = numbers(0, heads * d);
+        let (keys, values) = (numbers(1, positions * d), numbers(2, positions * d));
+        let scale = [0.5, 0.0, 1.0, -0.25][seed % 4];
+        let runs: Vec<Run> = cut(Cells::F32(&keys), Cells::F32(&values), d, lengths)
+            .into_iter()
+            .map(|run| Run { start: run.start + start, ..run })
+            .collect();
+        let mut out = vec![7.0; heads * d];
+        attend_two_pass(&q, || runs.iter().copied(), d, scale, &mut out);
+        for (head, (q, found)) in q.chunks_exact(d).zip(out.chunks_exact(d)).enumerate() {
+            let expected = by_definition(q, &keys, &values, scale);
+            let wrong = (0..d).find(|&i| {
+                let difference = (f64::from(found[i]) - expected[i]).abs();
+                difference.is_nan() || difference > 1e-4
+            });
+            assert!(
+                wrong.is_none(),
+                "{heads} heads of {d}, runs of {lengths:?} positions that begin at position {start}, scale {scale}: of head {head}, number {} is {}, expected {}\n  heads, positions and runs may be any, and what a row sees need not begin at 0; weights and values belong together by their order, and nothing is left from a call before",
+                wrong.unwrap_or_default(),
+                found[wrong.unwrap_or_default()],
+                expected[wrong.unwrap_or_default()]
+            );
+        }
+    }
+}
+
+/// Two heads that share keys: the scores of the one are as far above 0 as those of the other below.
+#[test]
+fn task_2_heads_far_apart() {
+    let (keys, values) = ([1.0, 0.99, 0.98], [3.0, 5.0, 8.0]);
+    for q in [[100.0, -100.0], [-100.0, 100.0], [400.0, -0.5]] {
+        let runs = cut(Cells::F32(&keys), Cells::F32(&values), 1, &[2, 1]);
+        let mut out = [7.0; 2];
+        attend_two_pass(&q, || runs.iter().copied(), 1, 1.0, &mut out);
+        let expected = [0, 1].map(|head| by_definition(&q[head..=head], &keys, &values, 1.0)[0]);
+        let near = |head: usize| (f64::from(out[head]) - expected[head]).abs() <= 1e-3;
+        assert!(
+            near(0) && near(1),
+            "two heads with the queries {q:?} over the keys {keys:?} and values {values:?}: found {out:?}, expected {expected:?}\n  each head has a softmax of its own: neither the largest score nor the total of another may enter it"
+        );
     }
 }
 

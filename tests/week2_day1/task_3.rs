@@ -13,8 +13,8 @@ use tiny_llm_formats::{config::ModelConfig, tensor::tensor};
 use tiny_llm_harness::check::{self, resting_on};
 
 use super::{
-    ATTENTION, CACHE, cache_of, check_run, check_whole, fixtures, forward_in, model, plan, splits,
-    tokens,
+    ATTENTION, CACHE, cache_of, check_run, check_whole, fixtures, forward_in, forward_with, model,
+    plan, splits, tokens,
 };
 
 #[test]
@@ -240,6 +240,23 @@ fn task_3_rows_however_many() {
             "a row is given its token, its position and its sequence, whichever rows come with it",
         );
     });
+}
+
+/// A workspace keeps its buffers from one pass to the next; what was in them is nobody's.
+#[test]
+fn task_3_one_workspace_for_any_model_and_any_rows() {
+    let fixtures = fixtures();
+    let cases = ["llama", "qwen3"].map(|name| fixtures.case(&format!("task_3_model/{name}")));
+    let models = cases.each_ref().map(|case| model(case, RopeLayout::HalfSplit));
+    let mut work = Workspace::default();
+    for (i, chunks) in [(0, &[8][..]), (1, &[3, 1, 4]), (0, &[1, 7]), (1, &[8]), (0, &[2, 6])] {
+        let tokens = tokens(&cases[i], "a");
+        let found = forward_with(&mut work, &models[i], &tokens, chunks, CacheType::F32);
+        let how = format!(
+            "chunks of {chunks:?} rows, with a workspace that has served two models with more rows and fewer"
+        );
+        check_run(&cases[i], "logits_a", &found, &how);
+    }
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn check_models() {
     task_3_one_token_at_a_time();
 }
 
-fn session(case: &Case, context: usize) -> Session {
+pub(super) fn session(case: &Case, context: usize) -> Session {
     Session::new(
         Arc::new(model(case, RopeLayout::HalfSplit)),
         Arc::new(plan()),
@@ -45,7 +45,7 @@ fn session(case: &Case, context: usize) -> Session {
 
 /// Feeds, and compares the logits `[V]` that come back with row `position` of an expected output.
 #[track_caller]
-fn feed(
+pub(super) fn feed(
     session: &mut Session,
     tokens: &[u32],
     chunk: usize,
@@ -243,7 +243,7 @@ struct Generated {
     computed: usize,
 }
 
-fn limits(max_new_tokens: usize, context: usize) -> Limits {
+pub(super) fn limits(max_new_tokens: usize, context: usize) -> Limits {
     Limits { max_new_tokens, context, stop_tokens: HashSet::new() }
 }
 

@@ -206,3 +206,70 @@ fn task_2_bad_metadata_is_refused_in_words() {
         });
     }
 }
+
+#[test]
+fn task_2_nothing_is_something() {
+    let bytes = followed(&[]);
+    let found = outcome("no entry", &bytes, |r| {
+        Ok(read_metadata(r, 0, FILE)?.iter().map(|(key, _)| key.to_owned()).collect::<Vec<_>>())
+    });
+    assert_eq!(found, "[], then at 0", "read_metadata of 0 entries, with other bytes behind");
+    let names = ["U8", "I8", "U16", "I16", "U32", "I32", "F32", "Bool", "String"];
+    let types = (0..).zip(names).chain([(10, "U64"), (11, "I64"), (12, "F64")]);
+    let lines = types.map(|(type_id, name): (u32, _)| {
+        let bytes = followed(&[&type_id.to_le_bytes()[..], &[0; 8]].concat());
+        let found = outcome(name, &bytes, |r| read_array(r, "metadata k"));
+        let what = format!("an array of no elements of type {type_id}");
+        (format!("{what}: {found}"), format!("{what}: {name}([]), then at 12"))
+    });
+    assert_lines("read_array of nothing, followed by other bytes", lines);
+}
+
+#[test]
+fn task_2_an_entry_that_cannot_be_read_is_an_error_wherever_it_stands() {
+    let good = |i: usize| entry(&format!("key {i}"), 4, &7u32.to_le_bytes());
+    for bad in 0..4 {
+        let entries: Vec<u8> =
+            (0..4).flat_map(|i| if i == bad { entry("a.key", 7, &[2]) } else { good(i) }).collect();
+        let what = format!("four entries, of which number {bad} is a truth value of 2");
+        refused(&what, &entries, &["a.key", "2"], |r| read_metadata(r, 4, FILE));
+        // As many are read as were asked for: what stands behind them is somebody else's.
+        let what = format!("the first {bad} of them");
+        let found = outcome(&what, &entries, |r| Ok(read_metadata(r, bad, FILE)?.iter().count()));
+        let end: usize = (0..bad).map(|i| good(i).len()).sum();
+        assert_eq!(found, format!("{bad}, then at {end}"), "{what}: how many were read");
+    }
+    let entries = [good(1), good(2), good(1)].concat();
+    refused("a key twice, with another between", &entries, &["key 1"], |r| {
+        read_metadata(r, 3, FILE)
+    });
+    refused("two entries where three are to be", &entries[..2 * good(1).len()], &[], |r| {
+        read_metadata(r, 3, FILE)
+    });
+}
+
+#[test]
+fn task_2_a_value_that_ends_early_is_an_error_wherever_it_ends() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_2_values/each_type");
+    for value in list(&case, "values") {
+        let bytes = hex(&value["bytes"]);
+        let type_id = value["type"].as_u64().expect("a number") as u32;
+        for n in 0..bytes.len() {
+            let what =
+                format!("the first {n} of {} bytes of a value of type {type_id}", bytes.len());
+            let found = outcome(&what, &bytes[..n], |r| read_value(r, type_id, "metadata k"));
+            assert_eq!(found, "an error", "{what}");
+        }
+    }
+    let case = fixtures.case("task_2_arrays/each_type");
+    for value in list(&case, "values") {
+        let bytes = hex(&value["bytes"]);
+        for n in 0..bytes.len() {
+            let what =
+                format!("the first {n} of {} bytes of an array: {}", bytes.len(), value["is"]);
+            let found = outcome(&what, &bytes[..n], |r| read_array(r, "metadata k"));
+            assert_eq!(found, "an error", "{what}");
+        }
+    }
+}

@@ -30,7 +30,7 @@ fn task_3_entries_of_every_type_and_shape() {
 }
 
 /// An entry of the tensor table.
-fn table_entry(name: &str, axes: &[u64], type_id: u32, offset: u64) -> Vec<u8> {
+pub(super) fn table_entry(name: &str, axes: &[u64], type_id: u32, offset: u64) -> Vec<u8> {
     let axes_bytes: Vec<u8> = axes.iter().flat_map(|n| n.to_le_bytes()).collect();
     [
         &string(name)[..],
@@ -193,7 +193,7 @@ fn task_3_the_data_begins_at_the_next_multiple() {
     );
 }
 
-fn info(name: &str, offset: usize, size: usize) -> TensorInfo {
+pub(super) fn info(name: &str, offset: usize, size: usize) -> TensorInfo {
     TensorInfo {
         name: name.to_owned(),
         shape: vec![size / 4],

@@ -99,3 +99,35 @@ fn task_4_however_large_the_tensors() {
         "123,456,789,123 bytes at one byte a second take as many seconds, found {found}: counts have more digits than f32"
     );
 }
+
+#[test]
+fn task_4_matrices_alone_wherever_they_stand() {
+    let info = |name: &str, shape: &[usize]| TensorInfo {
+        name: name.to_owned(),
+        shape: shape.to_vec(),
+        tensor_type: TensorType::F32,
+        offset: 0,
+        size: 4 * shape.iter().product::<usize>(),
+    };
+    let (table, output) = ("token_embd.weight", "output.weight");
+    let cases: [(&str, Vec<TensorInfo>, u64, u64); 6] = [
+        ("nothing", vec![], 0, 0),
+        ("vectors and a tensor of three axes", vec![info("a", &[8]), info("b", &[2, 3, 4])], 0, 0),
+        ("a table that is the head too", vec![info(table, &[10, 8]), info("a", &[8])], 320, 80),
+        ("a table, then a head", vec![info(table, &[10, 8]), info(output, &[10, 8])], 352, 80),
+        ("a head, then a table", vec![info(output, &[10, 8]), info(table, &[10, 8])], 352, 80),
+        (
+            "a matrix of one row, and one of one column",
+            vec![info("a", &[1, 8]), info("b", &[8, 1])],
+            64,
+            16,
+        ),
+    ];
+    for (name, tensors, bytes, multiply_adds) in cases {
+        let (found, expected) = (work(&tensors), Work { bytes, multiply_adds });
+        assert!(
+            found == expected,
+            "work of {name}, in f32: found {found:?}, expected {expected:?}: matrices have two axes, and of a table that is not the head one row is read"
+        );
+    }
+}

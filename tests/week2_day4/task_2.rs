@@ -34,7 +34,7 @@ fn q6_k_integers(block: &[u8]) -> [u8; 256] {
     })
 }
 
-fn decode_q6_k(block: &[u8; q6_k::BYTES]) -> [f32; 256] {
+pub(super) fn decode_q6_k(block: &[u8; q6_k::BYTES]) -> [f32; 256] {
     let (integers, d) = (q6_k_integers(block), f16_at(block, 208));
     std::array::from_fn(|i| {
         d * f32::from(block[192 + i / 16] as i8) * (f32::from(integers[i]) - 32.0)

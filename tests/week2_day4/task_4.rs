@@ -26,7 +26,7 @@ fn check_pack(fixtures: &Fixtures) {
 
 /// The scales and minimums of a block, in 6 bits, unpacked here, so that task 1 is not needed for
 /// it.
-fn six_bits(block: &[u8]) -> ([u8; 8], [u8; 8]) {
+pub(super) fn six_bits(block: &[u8]) -> ([u8; 8], [u8; 8]) {
     let s = &block[4..16];
     let at = |j: usize, first: usize, shift: usize| {
         if j < 4 { s[first + j] & 63 } else { s[4 + j] >> shift & 15 | s[first + j - 4] >> 6 << 4 }
@@ -44,7 +44,7 @@ fn q4_k_scale(block: &[u8], i: usize) -> (f32, f32) {
     (f16_at(block, 0) * f32::from(scales[i / 32]), f16_at(block, 2) * f32::from(minimums[i / 32]))
 }
 
-fn decode_q4_k(block: &[u8; q4_k::BYTES]) -> [f32; 256] {
+pub(super) fn decode_q4_k(block: &[u8; q4_k::BYTES]) -> [f32; 256] {
     let integers = q4_k_integers(block);
     std::array::from_fn(|i| {
         let (scale, minimum) = q4_k_scale(block, i);

@@ -6,7 +6,7 @@ use tiny_llm::week2::recipe::{
 };
 use tiny_llm_formats::{Tensor, config::ModelConfig, gguf::TensorType, tensor::tensor};
 use tiny_llm_harness::{
-    check::{assert_accepts, assert_answer},
+    check::{assert_accepts, assert_answer, assert_panics},
     fixtures::Fixtures,
 };
 
@@ -273,6 +273,121 @@ fn task_5_use_more_bits_of_many_layers() {
             assert!(
                 found == expected,
                 "use_more_bits({layer}, {n_layers}): found {found}, expected {expected}: the first eighth, the last eighth, and every third between"
+            );
+        }
+    }
+}
+
+#[test]
+fn task_5_row_order_of_heads_of_their_own_size() {
+    // Six heads of 12 in a model of 48: heads need not add up to the hidden size.
+    let mut config = config("llama");
+    config.head_dim = 12;
+    for (name, heads) in [("blk.1.attn_q.weight", 6), ("blk.1.attn_k.weight", 2)] {
+        let expected: Vec<usize> = (0..heads)
+            .flat_map(|head| [0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11].map(|row| 12 * head + row))
+            .collect();
+        let found = row_order(&config, name);
+        assert!(
+            found.as_ref() == Some(&expected),
+            "the order of rows of {name}, with {heads} heads of 12 in a hidden size of 48: found {found:?}, expected {expected:?}: the size of a head is the configuration's `head_dim`"
+        );
+    }
+    config.head_dim = 7;
+    for name in ["blk.0.attn_q.weight", "blk.0.attn_k.bias"] {
+        assert_panics(&format!("the order of rows of {name}, with heads of 7"), || {
+            row_order(&config, name)
+        });
+    }
+    assert!(
+        row_order(&config, "blk.0.attn_v.weight").is_none(),
+        "the rows of attn_v stay as they are, whatever the size of a head"
+    );
+}
+
+#[test]
+fn task_5_permutations_of_any_heads() {
+    for (n_heads, head_dim) in [(1, 2), (4, 2), (5, 6), (3, 64), (1, 128), (64, 4), (4, 0)] {
+        let rows = n_heads * head_dim;
+        let there = permute_rows_for_interleaved(rows, n_heads);
+        let back = permute_rows_for_half_split(rows, n_heads);
+        let what = format!("{n_heads} heads of {head_dim}");
+        assert!(
+            there.len() == rows && back.len() == rows,
+            "{what}: orders of {} and {} rows, expected {rows}",
+            there.len(),
+            back.len()
+        );
+        for (row, &source) in there.iter().enumerate() {
+            assert!(
+                back.get(source) == Some(&row) && source / head_dim == row / head_dim,
+                "{what}: row {row} is row {source} of the checkpoint, which the way back takes from {:?}; expected {row}, and the same head",
+                back.get(source)
+            );
+        }
+        // Neighbours are a half apart, the first of them in order.
+        for (i, pair) in there.chunks_exact(2).enumerate() {
+            let first = i * 2 / head_dim * head_dim + i % (head_dim / 2);
+            assert!(
+                pair == [first, first + head_dim / 2],
+                "{what}: rows {} and {} are {pair:?}, expected rows of the same head that are half of it apart, {first} and {}",
+                2 * i,
+                2 * i + 1,
+                first + head_dim / 2
+            );
+        }
+    }
+    for (rows, n_heads) in [(12, 5), (15, 5), (8, 0), (0, 0)] {
+        assert_panics(&format!("permute_rows_for_interleaved({rows}, {n_heads})"), || {
+            permute_rows_for_interleaved(rows, n_heads)
+        });
+        assert_panics(&format!("permute_rows_for_half_split({rows}, {n_heads})"), || {
+            permute_rows_for_half_split(rows, n_heads)
+        });
+    }
+}
+
+#[test]
+fn task_5_the_mix_of_any_model() {
+    check_mix();
+    for n_layers in [1, 2, 7, 8, 16, 80] {
+        for layer in 0..n_layers {
+            for tied in [false, true] {
+                let dimensions = Dimensions { n_layers, group: 4, tied };
+                for part in
+                    ["attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"]
+                {
+                    let more =
+                        matches!(part, "attn_v" | "ffn_down") && use_more_bits(layer, n_layers);
+                    let expected = if more { TensorType::Q6_K } else { TensorType::Q4_K };
+                    let name = format!("blk.{layer}.{part}.weight");
+                    let found = q4_k_m(&name, &dimensions);
+                    assert!(
+                        found == expected,
+                        "q4_k_m of {name} in a model of {n_layers} layers: found {found}, expected {expected}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn task_5_fitting_of_any_row() {
+    check_fitting();
+    for tensor_type in TensorType::ALL {
+        for cols in [1, 16, 31, 32, 33, 64, 255, 256, 257, 272, 288, 512, 800] {
+            let found = fitting(tensor_type, cols);
+            let (own, of_32) = (cols % tensor_type.block_len() == 0, cols % 32 == 0);
+            let k = tensor_type.block_len() == 256;
+            let right = match (own, k && of_32) {
+                (true, _) => found == tensor_type,
+                (false, true) => found.block_len() == 32,
+                (false, false) => found == TensorType::F16,
+            };
+            assert!(
+                right,
+                "fitting({tensor_type}, {cols}): found {found}; rows that are whole blocks keep their type, those of K-quants that are whole blocks of 32 get one of these, all others F16"
             );
         }
     }

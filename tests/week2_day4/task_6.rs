@@ -277,3 +277,145 @@ fn task_6_whatever_the_size() {
         &out[..8.min(out.len())]
     );
 }
+
+#[test]
+fn task_6_lay_out_refuses_rows_that_are_no_whole_blocks() {
+    check_lay_out();
+    for (shape, tensor_type) in [
+        (vec![2, 16], TensorType::Q8_0),
+        (vec![4, 40], TensorType::Q8_0),
+        (vec![32, 1], TensorType::Q4_0),
+        (vec![2, 128], TensorType::Q4_K),
+        (vec![2, 4, 64], TensorType::Q6_K),
+        (vec![33], TensorType::Q5_0),
+        (vec![], TensorType::F32),
+    ] {
+        let tensors = [
+            ("first.weight".to_owned(), vec![2, 256], tensor_type),
+            ("second.weight".to_owned(), shape.clone(), tensor_type),
+        ];
+        let what = format!("lay_out of [2, 256] and {shape:?} in {tensor_type}");
+        let Err(error) = lay_out(&tensors, 32) else {
+            panic!(
+                "{what}: accepted; expected an error, as a tensor has axes, and each row of it is a whole number of blocks of {}",
+                tensor_type.block_len()
+            )
+        };
+        let error = error.to_string();
+        assert!(
+            error.contains("second.weight"),
+            "{what}: the message {error:?} does not name the tensor, second.weight"
+        );
+    }
+}
+
+#[test]
+fn task_6_lay_out_counts_as_far_as_numbers_go() {
+    check_lay_out();
+    let f16 = |n: usize| (format!("{n} weights"), vec![n], TensorType::F16);
+    let half = usize::MAX / 2;
+    for (sizes, alignment, last) in [
+        // It ends two bytes before the last number; there is no multiple of 32 behind it.
+        (vec![half, 1], 32, "1 weights"),
+        (vec![half, 4], 2, "4 weights"),
+        (vec![half / 2, half / 2, half / 2], 32, "weights"),
+        (vec![4, half + 1], 32, "weights"),
+    ] {
+        let tensors: Vec<_> = sizes.iter().map(|&n| f16(n)).collect();
+        let what =
+            format!("lay_out of tensors of {sizes:?} weights in F16, aligned to {alignment}");
+        let found = assert_accepts(&format!("{what}, which is to return an error"), || {
+            lay_out(&tensors, alignment)
+        });
+        let Err(error) = found else { panic!("{what}: accepted; no number counts as far") };
+        let error = error.to_string();
+        assert!(
+            error.contains(last),
+            "{what}: the message {error:?} does not name the tensor, {last:?}"
+        );
+    }
+    // A single one may end there.
+    let found = assert_accepts("lay_out of one tensor that ends where numbers do", || {
+        lay_out(&[f16(half)], 32)
+    });
+    assert!(
+        found.as_ref().is_ok_and(|table| table[0].size == 2 * half),
+        "lay_out of one tensor that ends where numbers do: found {found:?}, expected 0 and {} bytes",
+        2 * half
+    );
+}
+
+#[test]
+fn task_6_lay_out_of_tensors_of_any_size() {
+    check_lay_out();
+    for (seed, alignment) in [1, 2, 8, 32, 64, 4096].into_iter().enumerate() {
+        let tensors: Vec<_> = (0..20)
+            .map(|i| {
+                let tensor_type = TensorType::ALL[(7 * i + seed) % TensorType::ALL.len()];
+                let shape = vec![i % 3 + 1, (i % 4 + 1) * tensor_type.block_len()];
+                (format!("t{i}"), shape, tensor_type)
+            })
+            .collect();
+        let table =
+            lay_out(&tensors, alignment).unwrap_or_else(|e| panic!("these can be stored: {e}"));
+        let mut end = 0;
+        for (found, (name, shape, tensor_type)) in table.iter().zip(&tensors) {
+            let rows = shape[0] * shape[1] / tensor_type.block_len();
+            let size = rows * tensor_type.block_bytes();
+            let gap = found.offset.checked_sub(end);
+            assert!(
+                found.offset % alignment == 0
+                    && gap.is_some_and(|gap| gap < alignment)
+                    && found.size == size,
+                "{name}, {shape:?} in {tensor_type}, aligned to {alignment}: found offset {} and {} bytes, expected the first multiple of {alignment} from {end} on, and {size} bytes",
+                found.offset,
+                found.size
+            );
+            end = found.offset + size;
+        }
+        assert_eq!(table.len(), tensors.len(), "entries of a table of 20 tensors");
+    }
+    let nothing = lay_out(&[], 32).unwrap_or_else(|e| panic!("no tensors are a table too: {e}"));
+    assert!(nothing.is_empty(), "lay_out of no tensors: found {nothing:?}");
+}
+
+#[test]
+fn task_6_what_stands_there_already_stays() {
+    check_values();
+    let values = [
+        Value::Bool(false),
+        Value::I8(-1),
+        Value::String(String::new()),
+        Value::Array(Array::Bool(vec![])),
+        Value::Array(Array::String(vec!["a".to_owned(), String::new()])),
+        Value::F64(-0.0),
+        Value::I64(i64::MIN),
+    ];
+    let alone: Vec<Vec<u8>> = values
+        .iter()
+        .map(|value| {
+            let mut out = vec![];
+            put_value(&mut out, value);
+            out
+        })
+        .collect();
+    let mut all = vec![7, 7];
+    values.iter().for_each(|value| put_value(&mut all, value));
+    let expected = [&[7, 7], &alone.concat()[..]].concat();
+    assert_answer("7, 7, and seven values one after the other", &all, &expected);
+    let expected = vec![
+        vec![7, 0, 0, 0, 0],
+        vec![1, 0, 0, 0, 255],
+        [&[8, 0, 0, 0][..], &[0; 8]].concat(),
+        [&[9, 0, 0, 0, 7, 0, 0, 0][..], &[0; 8]].concat(),
+        [&[9, 0, 0, 0, 8, 0, 0, 0, 2][..], &[0; 7], &[1, 0, 0, 0, 0, 0, 0, 0, b'a'], &[0; 8]]
+            .concat(),
+        vec![12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 128],
+        vec![11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 128],
+    ];
+    assert_answer("the bytes of those seven, each alone", &alone, &expected);
+    for (alignment, expected) in [(1, 24), (8, 24), (32, 32)] {
+        let found = head(&Metadata::new("the test"), &[], alignment).len();
+        assert_eq!(found, expected, "bytes of a head with nothing in it, aligned to {alignment}");
+    }
+}

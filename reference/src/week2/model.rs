@@ -118,8 +118,8 @@ impl Model {
         Ok(())
     }
 
-    /// Runs the rows and stores their keys and values. Returns logits `[n, V]` of the `n` rows that
-    /// want them, in their order.
+    /// Runs the rows, at least one, and stores their keys and values. Returns logits `[n, V]` of the
+    /// `n` rows that want them, in their order.
     ///
     /// Rows of one sequence stand in the order of their positions, without a gap, from the first
     /// that is not in the cache.

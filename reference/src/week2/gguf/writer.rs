@@ -81,8 +81,8 @@ fn put_all<T>(out: &mut Vec<u8>, type_id: u32, all: &[T], put: impl Fn(&mut Vec<
 /// axis first), type. Each begins at the first multiple of `alignment` behind the one before.
 ///
 /// # Errors
-/// If a row is no whole number of blocks, or a size is more than a number can hold; the message
-/// names the tensor.
+/// If a tensor has no axes, a row is no whole number of blocks, or a size or a place is more than a
+/// number can hold; the message names the tensor.
 pub fn lay_out(
     tensors: &[(String, Vec<usize>, TensorType)],
     alignment: usize,

@@ -1,0 +1,149 @@
+//! Week 2, day 1, task 4: calls that are refused, and those that come after them.
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use tiny_llm::week2::{
+    cache::{CacheType, KvCache},
+    generate::Session,
+    rope::RopeLayout,
+};
+use tiny_llm_harness::check;
+
+use super::{
+    fixtures, model, plan,
+    task_4::{feed, limits, session},
+    tokens,
+};
+
+/// Whatever the chunk, the sequence ends before the one in which a token is refused.
+#[test]
+fn task_4_a_refused_token_ends_the_sequence_before_its_chunk() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let a = tokens(&case, "a");
+    for (chunk, good, kept) in
+        [(0, 2, 2), (1, 3, 3), (2, 3, 2), (2, 4, 4), (3, 5, 3), (64, 5, 0), (usize::MAX, 5, 0)]
+    {
+        let mut session = session(&case, 8);
+        let call = format!(
+            "feed of {good} tokens and one that is not in the vocabulary, in chunks of at most {chunk}"
+        );
+        let given = [&a[..good], &[37]].concat();
+        let refused = check::assert_accepts(&call, || session.feed(&given, chunk).is_err());
+        assert!(refused, "{call}: it was accepted");
+        let found = (session.tokens().to_vec(), session.cache().len(0));
+        assert_eq!(
+            found,
+            (a[..kept].to_vec(), kept),
+            "{call}: the session's tokens and how many positions its cache has\n  a chunk of 0 counts as 1; the sequence ends before the chunk that is refused, and what is in the cache is in `tokens()`"
+        );
+        let how = format!("{call}; then the rest of the good ones");
+        feed(&mut session, &a[kept..], chunk, &case, "logits_a", 7, &how);
+    }
+}
+
+#[test]
+fn task_4_a_chunk_that_does_not_fit_ends_the_sequence_before_it() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let a = tokens(&case, "a");
+    let mut session = session(&case, 8);
+    let given = [&a[..], &a[..2]].concat();
+    let call = "feed of ten tokens in a context of eight, in chunks of three";
+    let refused = check::assert_accepts(call, || session.feed(&given, 3).is_err());
+    assert!(refused, "{call}: it was accepted");
+    let found = (session.tokens().to_vec(), session.cache().len(0));
+    assert_eq!(
+        found,
+        (a[..6].to_vec(), 6),
+        "{call}: the session's tokens and how many positions its cache has"
+    );
+    feed(&mut session, &a[6..], 3, &case, "logits_a", 7, "what fits after that");
+}
+
+#[test]
+fn task_4_generate_refuses_a_prompt_that_cannot_be_fed() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let a = tokens(&case, "a");
+    let long = [&a[..], &a[..1]].concat();
+    let prompts: [(&str, &[u32]); 4] = [
+        ("its last token is 37 of a vocabulary of 37", &[a[0], a[1], 37]),
+        ("its first token is 37 of a vocabulary of 37", &[37, a[1]]),
+        ("it holds token 2³² − 1", &[a[0], u32::MAX, a[1]]),
+        ("it has nine tokens, and the session room for eight", &long),
+    ];
+    for (name, prompt) in prompts {
+        let mut session = session(&case, 8);
+        let call = format!("generate after {prompt:?}: {name}");
+        let refused = check::assert_accepts(&call, || {
+            let go_on = |_| ControlFlow::Continue(());
+            session.generate(prompt, 2, &limits(4, 64), |_, _| 0, go_on).is_err()
+        });
+        assert!(refused, "{call}: it was accepted, where an error is documented");
+        assert_eq!(
+            session.tokens().len(),
+            session.cache().len(0),
+            "{call}: afterwards, tokens of the session and positions in its cache, of which there are as many"
+        );
+        // And the session is as good as before.
+        session.keep_prefix(&a);
+        let kept = session.tokens().len();
+        feed(&mut session, &a[kept..], 3, &case, "logits_a", 7, "after a prompt that was refused");
+    }
+}
+
+/// Two sessions with one model, fed in turn.
+#[test]
+fn task_4_two_sessions_side_by_side() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
+    let (model, plan) = (Arc::new(model(&case, RopeLayout::HalfSplit)), Arc::new(plan()));
+    let [mut first, mut second] = [8, 16].map(|context| {
+        Session::new(Arc::clone(&model), Arc::clone(&plan), context, CacheType::F32)
+    });
+    for (start, end) in [(0, 1), (1, 4), (4, 6)] {
+        let last = end - 1;
+        feed(&mut first, &a[start..end], 2, &case, "logits_a", last, "the first of two sessions");
+        feed(
+            &mut second,
+            &b[start..end],
+            64,
+            &case,
+            "logits_b",
+            last,
+            "the second of two sessions",
+        );
+    }
+    feed(&mut first, &a[6..], 2, &case, "logits_a", 7, "the first session, after the second's end");
+    let found = (first.tokens().to_vec(), second.tokens().to_vec());
+    assert_eq!(found, (a, b), "the tokens of two sessions that were fed in turn");
+}
+
+/// Even where nothing is computed: what the sequence shares with the prompt stays, the rest goes.
+#[test]
+fn task_4_generate_forgets_what_the_prompt_does_not_share() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let (a, b) = (tokens(&case, "a"), tokens(&case, "b"));
+    for (name, prompt, limits, kept) in [
+        ("no new token is allowed", &b[..], limits(0, 64), 4),
+        ("the prompt fills the context", &b[..], limits(3, b.len()), 4),
+        ("the prompt is what is there, whose last token is to be asked", &a[..6], limits(0, 64), 5),
+        ("the prompt is shorter", &a[..3], limits(0, 64), 2),
+        ("the prompt has another first token", &[b[5], a[1]], limits(0, 64), 0),
+    ] {
+        let mut session = session(&case, 16);
+        feed(&mut session, &a[..6], 64, &case, "logits_a", 5, "six tokens");
+        let go_on = |_| ControlFlow::Continue(());
+        session.generate(prompt, 64, &limits, |_, _| 0, go_on).expect("the prompt fits");
+        let found = (session.tokens().to_vec(), session.cache().len(0));
+        assert_eq!(
+            found,
+            (a[..kept].to_vec(), kept),
+            "a session of {:?} that generates after {prompt:?}, {name}: its tokens then, and positions in its cache",
+            &a[..6]
+        );
+    }
+}

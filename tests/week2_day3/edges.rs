@@ -1,0 +1,200 @@
+//! Week 2, day 3: blocks at the edges of what f32 and f16 hold, byte for byte, and rows that no
+//! error can be taken of.
+
+use tiny_llm::week2::blocks::{
+    error::{relative_error, rms_error, round_trip_error},
+    q4_0, q5_0, q8_0,
+};
+use tiny_llm_formats::gguf::TensorType;
+use tiny_llm_harness::check::assert_panics;
+
+/// The least positive number.
+const LEAST: f32 = f32::from_bits(1);
+/// So small that a scale made of it is 0 as f16, and not 0 before.
+const SMALL: f32 = 1e-9;
+
+/// What a block is made of: all weights, but for the one at 5.
+type Block = (&'static str, f32, f32);
+
+/// Bytes of each block: the scale's two, then those of `rest(the integers)`, of which all are
+/// `usual` but for the one at 5.
+#[track_caller]
+fn check_bytes<const BYTES: usize>(
+    quantize: impl Fn(&[f32; 32]) -> [u8; BYTES],
+    pack: impl Fn(&[u8; 32]) -> Vec<u8>,
+    cases: &[(Block, [u8; 2], u8, u8)],
+) {
+    for &((name, all, fifth), scale, usual, at_5) in cases {
+        let mut x = [all; 32];
+        x[5] = fifth;
+        let mut integers = [usual; 32];
+        integers[5] = at_5;
+        let expected = [&scale[..], &pack(&integers)].concat();
+        let found = quantize(&x);
+        let first = found.iter().zip(&expected).position(|(found, expected)| found != expected);
+        assert!(
+            found == *expected,
+            "{name} (31 weights of {all:e}, and weight 5 is {fifth:e}): byte {} is {:#04x}, expected {:#04x}\n  found    {found:02x?}\n  expected {expected:02x?}\n  bytes 0 and 1 are the scale in f16, where 00 00 is 0 and 00 80 is −0; the integers come from d as it was before, and are those of zeros where d is 0",
+            first.unwrap_or_default(),
+            found[first.unwrap_or_default()],
+            expected[first.unwrap_or_default()]
+        );
+    }
+}
+
+#[test]
+fn task_1_quantize_q8_0_at_the_edges_byte_for_byte() {
+    let minus_32 = -32i8 as u8;
+    check_bytes(
+        q8_0::quantize,
+        |integers| integers.to_vec(),
+        &[
+            (("zeros", 0.0, 0.0), [0, 0], 0, 0),
+            (("zeros below 0", -0.0, -0.0), [0, 0], 0, 0),
+            (("the least numbers, of which 1/127 is 0", LEAST, LEAST), [0, 0], 0, 0),
+            (("the least number alone", 0.0, -LEAST), [0, 0], 0, 0),
+            (("63 times the least number", f32::from_bits(63), 0.0), [0, 0], 0, 0),
+            (("small weights", SMALL, -SMALL), [0, 0], 127, 129),
+            (("the largest numbers", f32::MAX, -f32::MAX / 4.0), [0x00, 0x7c], 127, minus_32),
+        ],
+    );
+}
+
+/// Weight j in the low half of byte j, weight j + 16 in the high half.
+fn halves(integers: &[u8; 32]) -> Vec<u8> {
+    (0..16).map(|j| integers[j] & 15 | integers[j + 16] << 4).collect()
+}
+
+#[test]
+fn task_2_quantize_q4_0_at_the_edges_byte_for_byte() {
+    check_bytes(
+        q4_0::quantize,
+        halves,
+        &[
+            (("zeros, and 0 / −8 is −0", 0.0, 0.0), [0x00, 0x80], 8, 8),
+            (("the least numbers, of which 1/8 is 0", LEAST, LEAST), [0x00, 0x80], 8, 8),
+            (("the least number below 0", 0.0, -LEAST), [0x00, 0x00], 8, 8),
+            (("three times the least number", f32::from_bits(3), 0.0), [0x00, 0x80], 8, 8),
+            (("a small weight", 0.0, SMALL), [0x00, 0x80], 8, 0),
+            (("a small weight below 0", SMALL, -2.0 * SMALL), [0x00, 0x00], 12, 0),
+            (("the largest numbers", f32::MAX, -f32::MAX), [0x00, 0xfc], 0, 15),
+        ],
+    );
+}
+
+/// The fifth bits of all, lowest first, then the rest as [`halves`].
+fn fifths_and_halves(integers: &[u8; 32]) -> Vec<u8> {
+    let fifth = |byte: usize| (0..8).map(|bit| integers[8 * byte + bit] >> 4 << bit).sum::<u8>();
+    (0..4).map(fifth).chain(halves(integers)).collect()
+}
+
+#[test]
+fn task_3_quantize_q5_0_at_the_edges_byte_for_byte() {
+    check_bytes(
+        q5_0::quantize,
+        fifths_and_halves,
+        &[
+            (("zeros, and 0 / −16 is −0", 0.0, 0.0), [0x00, 0x80], 16, 16),
+            (("the least numbers, of which 1/16 is 0", LEAST, LEAST), [0x00, 0x80], 16, 16),
+            (("the least number below 0", 0.0, -LEAST), [0x00, 0x00], 16, 16),
+            (("seven times the least number", f32::from_bits(7), 0.0), [0x00, 0x80], 16, 16),
+            (("a small weight", 0.0, SMALL), [0x00, 0x80], 16, 0),
+            (("a small weight below 0", SMALL, -2.0 * SMALL), [0x00, 0x00], 24, 0),
+            (("the largest numbers", f32::MAX, -f32::MAX), [0x00, 0xfc], 0, 31),
+        ],
+    );
+}
+
+/// Weights, bit by bit, of blocks with these scales, as the product in f32 of the scale and the
+/// whole number that each integer stands for.
+#[track_caller]
+fn check_scales<const BYTES: usize>(
+    dequantize: impl Fn(&[u8; BYTES], &mut [f32; 32]),
+    integers: &[u8],
+    whole: [f32; 32],
+) {
+    // −0, the least, −1.5, the largest, ∞, −∞, NaN, as f16.
+    for bits in [0x8000u16, 0x0001, 0xbe00, 0x7bff, 0x7c00, 0xfc00, 0x7e00] {
+        let block: [u8; BYTES] =
+            [&bits.to_le_bytes()[..], integers].concat().try_into().expect("the bytes of a block");
+        let mut out = [7.0; 32];
+        dequantize(&block, &mut out);
+        let d = half::f16::from_bits(bits).to_f32();
+        for (i, (&found, &whole)) in out.iter().zip(&whole).enumerate() {
+            let expected = d * whole;
+            assert!(
+                found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan(),
+                "weight {i} of a block with the scale {d:?}: found {found:?}, expected {d:?} times {whole} = {expected:?}\n  any scale is one, and zeros have a sign, ∞ times 0 is NaN: as f32 arithmetic has it"
+            );
+        }
+    }
+}
+
+#[test]
+fn task_1_dequantize_q8_0_with_any_scale() {
+    let whole: [f32; 32] = std::array::from_fn(|i| [0.0, 1.0, -1.0, 127.0, -128.0, 5.0][i % 6]);
+    let integers: Vec<u8> = whole.iter().map(|&q| q as i8 as u8).collect();
+    check_scales(q8_0::dequantize, &integers, whole);
+}
+
+#[test]
+fn task_2_dequantize_q4_0_with_any_scale() {
+    let integers: [u8; 32] = std::array::from_fn(|i| (5 * i % 16) as u8);
+    check_scales(q4_0::dequantize, &halves(&integers), integers.map(|q| f32::from(q) - 8.0));
+}
+
+#[test]
+fn task_3_dequantize_q5_0_with_any_scale() {
+    let integers: [u8; 32] = std::array::from_fn(|i| (5 * i % 32) as u8);
+    let packed = fifths_and_halves(&integers);
+    check_scales(q5_0::dequantize, &packed, integers.map(|q| f32::from(q) - 16.0));
+}
+
+#[test]
+fn task_4_errors_of_rows_that_cannot_be_compared() {
+    for (x, y) in [
+        (&[1.0, 2.0][..], &[1.0][..]),
+        (&[1.0], &[1.0, 2.0]),
+        (&[0.0; 3], &[0.0; 2]),
+        (&[1.0], &[]),
+        (&[], &[1.0]),
+        (&[], &[]),
+    ] {
+        assert_panics(&format!("rms_error({x:?}, {y:?})"), || rms_error(x, y));
+        assert_panics(&format!("relative_error({x:?}, {y:?})"), || relative_error(x, y));
+    }
+}
+
+#[test]
+fn task_4_round_trip_of_rows_that_are_no_whole_blocks() {
+    for (tensor_type, n) in [
+        (TensorType::Q8_0, 40),
+        (TensorType::Q8_0, 20),
+        (TensorType::Q4_0, 33),
+        (TensorType::Q5_0, 63),
+        (TensorType::Q4_1, 31),
+        (TensorType::F32, 0),
+    ] {
+        assert_panics(
+            &format!(
+                "round_trip_error of {n} weights in {tensor_type}, blocks of {}",
+                tensor_type.block_len()
+            ),
+            || round_trip_error(tensor_type, &vec![1.0; n]),
+        );
+    }
+}
+
+#[test]
+fn task_4_errors_are_shares_whatever_the_unit() {
+    let (x, y) = ([3.0, -4.0, 0.0, 12.0], [3.0, -4.0, 13.0, 12.0]);
+    for power in [-120, -100, -40, 0, 40, 100, 120] {
+        let unit = 2f32.powi(power);
+        let [x, y] = [x, y].map(|row| row.map(|x: f32| x * unit));
+        let (rms, relative) = (rms_error(&x, &y), relative_error(&x, &y));
+        assert!(
+            rms == 6.5 * f64::from(unit) && relative == 1.0,
+            "{x:?} that come back as {y:?}: found rms_error {rms:e} and relative_error {relative:e}, expected 6.5 · 2^{power} and 1: one in four is wrong, by as much as they are long together"
+        );
+    }
+}

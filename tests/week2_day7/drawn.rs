@@ -1,0 +1,241 @@
+//! Week 2, day 7: pieces, heads, runs and queries that were drawn, against the definition in f64.
+
+use std::ops::Range;
+
+use half::f16;
+use tiny_llm::week2::{
+    cache::{Cells, Run},
+    streaming::{OnlineSoftmax, Query, attend_block, attend_streaming},
+};
+use tiny_llm_harness::{
+    check::{assert_accepts, resting_on},
+    fixtures::random,
+};
+
+use super::{ABSORB, BEFORE, by_definition::by_definition};
+
+fn drawn(seed: u64, n: usize) -> Vec<f32> {
+    random(seed, &[n]).iter().copied().collect()
+}
+
+// Task 1
+
+/// Two softmaxes whose pieces come in turn, of any length, with scores that are hidden.
+#[test]
+fn task_1_absorb_any_pieces() {
+    for seed in 0..200 {
+        let mut softmaxes = [(); 2].map(|()| (OnlineSoftmax::default(), Vec::new()));
+        let shape = drawn(seed, 12);
+        for (i, draw) in shape.iter().enumerate() {
+            let (softmax, seen) = &mut softmaxes[i % 2];
+            let n = [0, 1, 3, 31, 32, 33, 70][((draw + 2.0) * 1.75) as usize % 7];
+            // Every fourth piece is hidden altogether, and every fifth score.
+            let hidden = |j: usize| (draw * 100.0) as i32 % 4 == 0 || (i + j).is_multiple_of(5);
+            let far = [0.0, 500.0, -3e4][seed as usize % 3];
+            let scores: Vec<f32> = drawn(1000 * seed + i as u64, n)
+                .iter()
+                .enumerate()
+                .map(
+                    |(j, x)| if hidden(j) { f32::NEG_INFINITY } else { 6.0 * x + 5.0 * draw + far },
+                )
+                .collect();
+            let largest = |all: &[f32]| all.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let before = largest(seen);
+            seen.extend(&scores);
+            let max = largest(seen);
+            let weight = |s: f32| {
+                if s == f32::NEG_INFINITY { 0.0 } else { (f64::from(s) - f64::from(max)).exp() }
+            };
+            let total: f64 = seen.iter().map(|&s| weight(s)).sum();
+            let factor = if max == f32::NEG_INFINITY { 1.0 } else { weight(before) };
+            let expected: Vec<f64> = scores.iter().map(|&s| weight(s)).collect();
+            let mut weights = scores.clone();
+            let found = softmax.absorb(&mut weights);
+            let near = |found: f32, expected: f64| {
+                (f64::from(found) - expected).abs() <= 1e-4 * expected + 1e-30
+            };
+            let wrong = weights.iter().zip(&expected).position(|(&w, &e)| !near(w, e));
+            assert!(
+                softmax.max == max
+                    && near(softmax.total, total)
+                    && near(found, factor)
+                    && wrong.is_none(),
+                "absorb of {n} scores ({scores:?}), with the largest before {before} (seed {seed}, piece {}): found maximum {}, total {}, factor {found}, expected {max}, {total}, {factor}; weights {weights:?}, expected {expected:?}\n  a piece may be empty or hidden, first, last or between; each softmax has its own past",
+                i / 2,
+                softmax.max,
+                softmax.total
+            );
+        }
+    }
+}
+
+// Tasks 2 and 3
+
+/// Keys and values `[n, D]` of positions from `start` on, as a cache hands them out.
+struct Drawn {
+    keys: Vec<f32>,
+    values: Vec<f32>,
+    halves: Option<(Vec<f16>, Vec<f16>)>,
+    dim: usize,
+    start: usize,
+    lengths: Vec<usize>,
+}
+
+impl Drawn {
+    fn new(seed: u64, dim: usize, start: usize, lengths: &[usize], half: bool) -> Self {
+        let n: usize = lengths.iter().sum();
+        let (mut keys, mut values) = (drawn(seed, n * dim), drawn(seed + 1, n * dim));
+        let halves = half.then(|| {
+            let [k, v] = [&mut keys, &mut values].map(|x| {
+                let halves: Vec<f16> = x.iter().map(|&x| f16::from_f32(x)).collect();
+                x.iter_mut().zip(&halves).for_each(|(x, half)| *x = half.to_f32());
+                halves
+            });
+            (k, v)
+        });
+        Self { keys, values, halves, dim, start, lengths: lengths.to_vec() }
+    }
+
+    fn runs(&self) -> impl Iterator<Item = Run<'_>> {
+        let mut at = 0;
+        self.lengths.iter().map(move |&len| {
+            let range = at * self.dim..(at + len) * self.dim;
+            let start = self.start + at;
+            at += len;
+            let [keys, values] = match &self.halves {
+                Some((k, v)) => [Cells::F16(&k[range.clone()]), Cells::F16(&v[range])],
+                None => [Cells::F32(&self.keys[range.clone()]), Cells::F32(&self.values[range])],
+            };
+            Run { start, len, keys, values }
+        })
+    }
+
+    fn said(&self) -> String {
+        let half = if self.halves.is_some() { "f16" } else { "f32" };
+        format!(
+            "heads of {}, runs of {:?} positions in {half} from position {} on",
+            self.dim, self.lengths, self.start
+        )
+    }
+
+    /// The output of a query that sees these positions must be this.
+    #[track_caller]
+    fn check(
+        &self,
+        what: &str,
+        q: &[f32],
+        visible: Range<usize>,
+        scale: f32,
+        found: &[f32],
+        why: &str,
+    ) {
+        let seen = (visible.start - self.start) * self.dim..(visible.end - self.start) * self.dim;
+        let expected = by_definition(q, &self.keys[seen.clone()], &self.values[seen], scale);
+        let wrong = found.iter().zip(&expected).position(|(&found, expected)| {
+            let difference = (f64::from(found) - expected).abs();
+            difference.is_nan() || difference > 1e-4
+        });
+        assert!(
+            wrong.is_none(),
+            "{what}: {}, scale {scale}: number {} is {}, expected {}\n  {why}",
+            self.said(),
+            wrong.unwrap_or_default(),
+            found[wrong.unwrap_or_default()],
+            expected[wrong.unwrap_or_default()]
+        );
+    }
+}
+
+/// Sizes of heads, positions before the first, runs.
+const SHAPES: [(usize, usize, &[usize]); 10] = [
+    (8, 0, &[70]),
+    (6, 0, &[40]),
+    (20, 32, &[32, 5]),
+    (1, 0, &[1]),
+    (84, 64, &[64, 32, 9]),
+    (5, 7, &[25, 31]),
+    (130, 0, &[33]),
+    (12, 1000, &[24, 32, 32, 12]),
+    (255, 96, &[3]),
+    (8, 0, &[64]),
+];
+
+/// Calls one after the other, none of which may notice those before it.
+#[test]
+fn task_2_attend_streaming_any_heads_and_runs() {
+    resting_on(&[ABSORB], || {
+        for (seed, (dim, start, lengths)) in SHAPES.into_iter().enumerate() {
+            let heads = [4, 1, 16, 3, 7][seed % 5];
+            let stored = Drawn::new(40 * seed as u64, dim, start, lengths, seed % 3 == 1);
+            let q = drawn(40 * seed as u64 + 7, heads * dim);
+            let scale = [1.0, 0.5, 0.0, -0.125][seed % 4] / (dim as f32).sqrt();
+            let mut out = vec![BEFORE; heads * dim];
+            attend_streaming(&q, stored.runs(), dim, scale, &mut out);
+            let end = start + lengths.iter().sum::<usize>();
+            for (head, (q, out)) in q.chunks_exact(dim).zip(out.chunks_exact(dim)).enumerate() {
+                let what = format!("attend_streaming, head {head} of {heads}");
+                let why = "any size of head, any runs, wherever they begin, and nothing left from a call before";
+                stored.check(&what, q, start..end, scale, out, why);
+            }
+        }
+    });
+}
+
+/// Queries in any order: some see early positions alone, some late ones, some all.
+#[test]
+fn task_3_attend_block_queries_in_any_order() {
+    resting_on(&[ABSORB], || {
+        for (seed, (dim, start, lengths)) in SHAPES.into_iter().enumerate() {
+            let n: usize = lengths.iter().sum();
+            let stored = Drawn::new(50 * seed as u64, dim, start, lengths, seed % 3 == 2);
+            // The first sees the last positions and the last the first; between them they are drawn.
+            let mut visible = vec![n / 2..n, n - 1..n, 0..n];
+            visible.extend(drawn(50 * seed as u64 + 9, 8).chunks_exact(2).map(|pair| {
+                let [a, b] = [pair[0], pair[1]].map(|x| ((x + 2.0) * 0.25 * n as f32) as usize % n);
+                a.min(b)..a.max(b) + 1
+            }));
+            visible.extend([0..n.div_ceil(2), 0..1]);
+            let q = drawn(50 * seed as u64 + 7, visible.len() * dim);
+            for pass in 0..3 {
+                if pass == 1 {
+                    visible.reverse();
+                }
+                if pass == 2 {
+                    // Nobody sees the first third of the positions, nor the last.
+                    let inner = |at: usize| n / 3 + at * (n - 2 * (n / 3)) / n;
+                    visible = visible
+                        .iter()
+                        .map(|v| inner(v.start)..inner(v.end).max(inner(v.start) + 1))
+                        .collect();
+                }
+                let seen = |v: &Range<usize>| v.start + start..v.end + start;
+                let queries: Vec<Query> = q
+                    .chunks_exact(dim)
+                    .zip(&visible)
+                    .map(|(q, v)| Query { q, visible: seen(v) })
+                    .collect();
+                let scale = [1.0, 0.5, 0.0, -0.125][seed % 4] / (dim as f32).sqrt();
+                let mut out = vec![BEFORE; q.len()];
+                attend_block(&queries, stored.runs(), dim, scale, &mut out);
+                for (i, (query, out)) in queries.iter().zip(out.chunks_exact(dim)).enumerate() {
+                    let all: Vec<_> = queries.iter().map(|query| query.visible.clone()).collect();
+                    let what = format!(
+                        "attend_block of queries that see {all:?}: query {i}, which sees {:?}",
+                        query.visible
+                    );
+                    let why = "queries come in any order: the first may begin late and the last end early; any size of head, any runs, and nothing left from a call before";
+                    stored.check(&what, query.q, query.visible.clone(), scale, out, why);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn task_3_attend_block_of_no_queries() {
+    assert_accepts("attend_block of no queries", || {
+        let key = [1.0; 4];
+        let run = Run { start: 0, len: 1, keys: Cells::F32(&key), values: Cells::F32(&key) };
+        attend_block(&[], std::iter::once(run), 4, 1.0, &mut []);
+    });
+}
