@@ -2,10 +2,10 @@
 //! instruction that multiplies 16 rows of weights with 16 rows of activations, 64 columns deep.
 //!
 //! What goes in costs little: weights lie in tiles as they lie in a file, a row each, and
-//! activations are laid out once for all matrices ([`activations`]). What comes out costs a lot. A
+//! activations are laid out once for all matrices (`activations`). What comes out costs a lot. A
 //! tile of sums takes as long to store as to make, and its numbers are then scaled one by one. So
-//! each family of formats has a plan of its own for how few sums leave ([`blocks`],
-//! [`superblocks`]).
+//! each family of formats has a plan of its own for how few sums leave (`blocks`,
+//! `superblocks`).
 //!
 //! | file | what it holds |
 //! |---|---|
