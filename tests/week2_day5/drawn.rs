@@ -17,7 +17,7 @@ use tiny_llm_harness::{check::assert_accepts, fixtures::random};
 use super::{
     bytes, columns, fixtures, groups, numbers,
     products::{check_activations, check_activations_f32, check_parts, input},
-    used,
+    task_2::used,
 };
 
 // Task 1

@@ -1,0 +1,272 @@
+//! Week 1, day 1, task 1: softmax.
+
+use ndarray::{Axis, IxDyn};
+use tiny_llm::week1::attention::{linear, softmax};
+use tiny_llm_formats::{
+    Tensor,
+    tensor::{reshape, tensor},
+};
+use tiny_llm_harness::{
+    check::{
+        assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_panics, compare,
+    },
+    fixtures::random,
+};
+
+use super::{OFF, fixtures};
+
+#[track_caller]
+fn check_softmax(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_1_softmax/{case}"));
+    case.check("output", &softmax(&case.tensor("x")));
+}
+
+#[test]
+fn task_1_softmax_normalises_each_row() {
+    check_softmax("signed");
+}
+
+#[test]
+fn task_1_softmax_normalises_the_last_of_four_axes() {
+    check_softmax("batched");
+}
+
+#[test]
+fn task_1_softmax_of_large_numbers_does_not_overflow() {
+    check_softmax("large");
+}
+
+#[test]
+fn task_1_softmax_of_very_negative_numbers_does_not_vanish() {
+    check_softmax("very_negative");
+}
+
+#[test]
+fn task_1_softmax_of_a_fully_masked_row_is_zero() {
+    check_softmax("masked");
+}
+
+#[test]
+fn task_1_softmax_of_one_visible_entry_is_exactly_one() {
+    #[rustfmt::skip]
+    let x = tensor(&[3, 3], vec![
+        3.0, OFF, OFF,
+        OFF, OFF, -50.0,
+        OFF, 40.0, OFF,
+    ]);
+    #[rustfmt::skip]
+    let expected = tensor(&[3, 3], vec![
+        1.0, 0.0, 0.0,
+        0.0, 0.0, 1.0,
+        0.0, 1.0, 0.0,
+    ]);
+    let found = softmax(&x);
+    for (x, y) in x.iter().zip(&found) {
+        let tiny = *y != 0.0 && y.abs() < 1e-6;
+        assert!(*x > OFF || !tiny, "softmax of −inf gives {y:?}, expected 0: e^(−∞) is exactly 0");
+    }
+    // e⁰ = 1, and 1/1 is 1 without any rounding.
+    assert_close("softmax of rows of which one entry is not −inf", &found, &expected, 0.0);
+}
+
+#[test]
+fn task_1_softmax_rows_sum_to_one() {
+    let y = softmax(&random(1, &[2, 3, 7]));
+    // 7 additions of numbers below 1, each off by at most 2⁻²⁴, and as much again in the quotients.
+    assert_close(
+        "sums over the last axis",
+        &y.sum_axis(Axis(2)),
+        &Tensor::ones(IxDyn(&[2, 3])),
+        16.0 * f32::EPSILON / 2.0,
+    );
+}
+
+#[test]
+fn task_1_softmax_stays_the_same_when_a_constant_is_added() {
+    let x = random(2, &[4, 6]);
+    // x + 64 is rounded to multiples of 2⁻¹⁸, and that error of the exponent is one of the result.
+    let property = "a constant added to a whole row cancels in the ratio, so they must be equal";
+    assert_agrees(
+        "softmax(x + 64), compared with softmax(x)",
+        &softmax(&(&x + 64.0)),
+        &softmax(&x),
+        1e-5,
+        property,
+    );
+}
+
+#[test]
+fn task_1_softmax_twice_gives_the_same() {
+    let x = random(3, &[3, 5]);
+    let first = softmax(&x);
+    let _ = softmax(&random(4, &[3, 5]));
+    let property = "nothing of an earlier call may remain, so they must be the same to the bit";
+    assert_agrees(
+        "the second softmax of the same x, compared with the first",
+        &softmax(&x),
+        &first,
+        0.0,
+        property,
+    );
+}
+
+#[test]
+fn task_1_softmax_in_any_layout() {
+    // Seven numbers below 1, added up in any order.
+    assert_any_layout("softmax", &random(16, &[2, 3, 7]), 1e-6, softmax);
+}
+
+/// No row is too far down, no element too far right, no weight too small to be right.
+#[test]
+fn task_1_softmax_whatever_the_size() {
+    let (rows, columns) = (130, 300);
+    let step = 80.0 / columns as f32;
+    // In each row the numbers fall from 0 to −80, beginning in another column.
+    let place = |row: usize, column: usize| (column + 7 * row + 1) % columns;
+    let x = Tensor::from_shape_fn(vec![rows, columns], |at| -step * place(at[0], at[1]) as f32);
+    let exact: Vec<f64> = (0..columns).map(|i| f64::from(-step * i as f32).exp()).collect();
+    let sum: f64 = exact.iter().sum();
+    let found = softmax(&x);
+    assert_eq!(found.shape(), x.shape(), "the shape of softmax of x [{rows}, {columns}]");
+    for row in 0..rows {
+        for column in 0..columns {
+            let expected = exact[place(row, column)] / sum;
+            let found = f64::from(found[[row, column]]);
+            // Of each weight itself: an exponent of −80 is off by 2⁻¹⁸, and 300 terms are added up.
+            assert!(
+                (found - expected).abs() <= 3e-5 * expected,
+                "softmax of x [{rows}, {columns}] at [{row}, {column}]: found {found:e}, expected {expected:e}\n  a weight may be small and still counts, and rows and columns have no limit"
+            );
+        }
+    }
+}
+
+#[test]
+fn task_1_softmax_of_any_shape() {
+    let x = random(20, &[1, 5]);
+    let expected = softmax(&x).index_axis_move(Axis(0), 0);
+    let row = x.index_axis_move(Axis(0), 0);
+    let found = assert_accepts("softmax of a single row [5]", || softmax(&row));
+    let property = "a row alone is what it is among others";
+    assert_agrees("softmax of a single row [5]", &found, &expected, 1e-6, property);
+    for shape in [&[0, 3][..], &[3, 0], &[2, 0, 4], &[0]] {
+        let what = format!("softmax of x {shape:?}, in which there are no numbers");
+        let found = assert_accepts(&what, || softmax(&Tensor::zeros(shape)));
+        assert_eq!(found.shape(), shape, "{what}: the shape of the result");
+    }
+}
+
+#[test]
+fn task_1_softmax_passes_a_nan_on() {
+    let y = softmax(&tensor(&[1, 3], vec![1.0, f32::NAN, 2.0]));
+    assert!(
+        y.iter().any(|y| y.is_nan()),
+        "softmax of 1, NaN, 2: found {y}, expected a NaN: whoever reads numbers never learns that one was lost"
+    );
+}
+
+// Task 1: linear
+
+#[track_caller]
+fn check_linear(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_1_linear/{case}"));
+    case.check(
+        "output",
+        &linear(&case.tensor("x"), &case.tensor("weight"), case.get("bias").as_ref()),
+    );
+}
+
+#[test]
+fn task_1_linear_with_a_bias() {
+    check_linear("bias");
+}
+
+#[test]
+fn task_1_linear_without_bias() {
+    check_linear("no_bias");
+}
+
+#[test]
+fn task_1_linear_transposes_a_square_weight_too() {
+    check_linear("square");
+}
+
+#[test]
+fn task_1_linear_dots_x_with_the_rows_of_the_weight() {
+    let x = tensor(&[1, 2], vec![1.0, 10.0]);
+    let weight = tensor(&[3, 2], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let expected = tensor(&[1, 3], vec![21.0, 43.0, 65.0]);
+    assert_close("[1, 10] · [[1, 2], [3, 4], [5, 6]]ᵀ", &linear(&x, &weight, None), &expected, 0.0);
+}
+
+#[test]
+fn task_1_linear_takes_any_number_of_leading_axes() {
+    let (weight, bias) = (random(18, &[6, 5]), random(19, &[6]));
+    let rows = linear(&random(17, &[24, 5]), &weight, Some(&bias));
+    for lead in [&[4, 6][..], &[2, 3, 4], &[2, 2, 3, 2]] {
+        let shape = |width: usize| [lead, &[width]].concat();
+        let what = format!("linear: x {:?}, weight [6, 5]", shape(5));
+        let x = reshape(&random(17, &[24, 5]), &shape(5));
+        let found = assert_accepts(&what, || linear(&x, &weight, Some(&bias)));
+        let property = "all axes but the last are rows, and each row is multiplied by itself";
+        // Five products, in any order.
+        assert_agrees(
+            &format!("{what}, compared with the same 24 rows in two axes"),
+            &found,
+            &reshape(&rows, &shape(6)),
+            1e-5,
+            property,
+        );
+    }
+}
+
+#[test]
+fn task_1_linear_in_any_layout() {
+    let (weight, bias) = (random(18, &[6, 5]), random(19, &[6]));
+    assert_any_layout("linear", &random(17, &[2, 3, 5]), 1e-5, |x| linear(x, &weight, Some(&bias)));
+    let x = random(17, &[2, 3, 5]);
+    assert_any_layout("linear with a weight", &weight, 1e-5, |weight| linear(&x, weight, None));
+}
+
+#[test]
+fn task_1_linear_refuses_a_weight_of_another_width() {
+    let (x, weight) = (random(5, &[2, 3]), random(6, &[3, 4]));
+    assert_panics("linear: x [2, 3], weight [3, 4]", || linear(&x, &weight, None));
+    // Also where one of the two would broadcast.
+    let (x, weight) = (random(5, &[2, 1]), random(6, &[3, 4]));
+    assert_panics("linear: x [2, 1], weight [3, 4]", || linear(&x, &weight, None));
+    let (x, weight) = (random(5, &[2, 4]), random(6, &[3, 1]));
+    assert_panics("linear: x [2, 4], weight [3, 1]", || linear(&x, &weight, None));
+}
+
+#[test]
+fn task_1_linear_refuses_a_single_axis() {
+    let (x, weight) = (random(5, &[4]), random(6, &[3, 4]));
+    assert_panics("linear: x [4], which has one axis, weight [3, 4]", || linear(&x, &weight, None));
+}
+
+#[test]
+fn task_1_linear_whatever_the_size() {
+    // Whole numbers below 2²⁴, so nothing is rounded.
+    let (width, out) = (300, 70);
+    let weight = Tensor::from_shape_fn(vec![out, width], |at| at[0] as f32);
+    let bias = Tensor::from_shape_fn(vec![out], |at| at[0] as f32 + 5.0);
+    for rows in [1, 130] {
+        let x = Tensor::from_shape_fn(vec![rows, width], |at| at[0] as f32 + 1.0);
+        let expected = Tensor::from_shape_fn(vec![rows, out], |at| {
+            width as f32 * at[1] as f32 * (at[0] as f32 + 1.0) + at[1] as f32 + 5.0
+        });
+        // Without diagnosis: other mistakes give the same for weights that are all alike.
+        compare(
+            &format!("linear: x [{rows}, {width}], weight [{out}, {width}], and a bias"),
+            &linear(&x, &weight, Some(&bias)),
+            &expected,
+            0.0,
+        )
+        .unwrap_or_else(|text| {
+            panic!("{text}\n  every row of x counts, one alone or many, and gets the bias")
+        });
+    }
+}

@@ -1,0 +1,152 @@
+//! Week 1, day 2, task 1: tables.
+
+use ndarray::{Axis, concatenate};
+use tiny_llm::week1::rope::{RopeTables, inverse_frequencies};
+use tiny_llm_formats::{Tensor, tensor::tensor};
+use tiny_llm_harness::check::{assert_accepts, assert_close, assert_panics, compare};
+
+use super::fixtures;
+
+#[track_caller]
+fn check_inverse_frequencies(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_1_inverse_frequencies/{case}"));
+    let found = inverse_frequencies(case.count("head_dim"), case.scalar("base") as f32);
+    let (head_dim, n) = (case.count("head_dim"), found.len());
+    assert!(
+        n < 2 || found.iter().any(|&theta| theta != 1.0),
+        "the {n} frequencies at head size {head_dim} are all 1, as if every exponent were 0: a \
+         division of whole numbers, such as i / D, rounds down to 0"
+    );
+    case.check("output", &tensor(&[n], found));
+}
+
+#[test]
+fn task_1_inverse_frequencies_at_head_size_8() {
+    check_inverse_frequencies("8");
+}
+
+#[test]
+fn task_1_inverse_frequencies_of_three_pairs_and_another_base() {
+    check_inverse_frequencies("6");
+}
+
+#[test]
+fn task_1_inverse_frequencies_of_head_size_64() {
+    check_inverse_frequencies("64");
+}
+
+#[test]
+fn task_1_inverse_frequencies_refuse_an_odd_head_size() {
+    assert_panics(
+        "inverse_frequencies(7, 10000): head size 7 is odd, so one number has no partner",
+        || inverse_frequencies(7, 10_000.0),
+    );
+}
+
+#[track_caller]
+fn check_tables(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_1_tables/{case}"));
+    let frequencies = case.tensor("inverse_frequencies").into_raw_vec_and_offset().0;
+    let found = RopeTables::new(&frequencies, case.count("n_positions"));
+    case.check("cos", &found.cos);
+    case.check("sin", &found.sin);
+}
+
+#[test]
+fn task_1_tables_stay_exact_beyond_position_256() {
+    check_tables("long");
+}
+
+#[test]
+fn task_1_tables_of_three_pairs() {
+    check_tables("odd");
+}
+
+#[test]
+fn task_1_tables_begin_without_a_turn() {
+    let tables = RopeTables::new(&[1.0, 0.1], 3);
+    let row_0 = |table: &Tensor| table.index_axis(Axis(0), 0).to_owned();
+    let found = concatenate(Axis(0), &[row_0(&tables.cos).view(), row_0(&tables.sin).view()])
+        .expect("one axis each");
+    assert_close(
+        "row 0 of cos, then of sin, for two frequencies",
+        &found,
+        &tensor(&[4], vec![1.0, 1.0, 0.0, 0.0]),
+        0.0,
+    );
+}
+
+#[test]
+fn task_1_inverse_frequencies_of_no_pairs() {
+    let found =
+        assert_accepts("inverse_frequencies(0, 10000)", || inverse_frequencies(0, 10_000.0));
+    assert!(found.is_empty(), "inverse_frequencies(0, 10000): found {found:?}, expected none");
+}
+
+#[test]
+fn task_1_tables_of_other_frequencies() {
+    // As two models of one size have them, or a model whose angles are scaled.
+    let first = RopeTables::new(&[1.0, 0.1], 5);
+    let second = RopeTables::new(&[0.5, 0.01], 5);
+    let again = RopeTables::new(&[1.0, 0.1], 5);
+    for (what, tables, thetas) in [
+        ("the first tables", &first, [1.0, 0.1]),
+        ("tables of as many pairs and positions, with other frequencies", &second, [0.5, 0.01]),
+        ("tables of the first frequencies again", &again, [1.0, 0.1]),
+    ] {
+        let expected = Tensor::from_shape_fn(vec![5, 2], |at| (at[0] as f32 * thetas[at[1]]).cos());
+        compare(what, &tables.cos, &expected, 1e-6).unwrap_or_else(|text| {
+            panic!("{text}\n  cos of p · θ, whatever frequencies an earlier call was given")
+        });
+    }
+}
+
+#[test]
+fn task_1_tables_of_no_positions() {
+    let tables = assert_accepts("tables of two frequencies for positions 0..0", || {
+        RopeTables::new(&[1.0, 0.1], 0)
+    });
+    assert_eq!(
+        (tables.cos.shape(), tables.sin.shape()),
+        (&[0, 2][..], &[0, 2][..]),
+        "tables for no positions: shapes of cos and sin, [P, D/2]"
+    );
+}
+
+#[test]
+fn task_1_inverse_frequencies_whatever_the_base() {
+    for base in [2.0, 500_000.0, 1e7, 1e10] {
+        for (i, found) in inverse_frequencies(128, base).into_iter().enumerate() {
+            let expected = f64::from(base).powf(-2.0 * i as f64 / 128.0);
+            assert!(
+                (f64::from(found) - expected).abs() <= 1e-5 * expected,
+                "inverse_frequencies(128, {base}), pair {i}: found {found:e}, expected {base}^(−2·{i}/128) = {expected:e}"
+            );
+        }
+    }
+}
+
+#[test]
+fn task_1_tables_whatever_the_position() {
+    // Products of a position and a power of two are exact.
+    let thetas = [1.0, 0.5, 1.0 / 1_073_741_824.0];
+    let tables = RopeTables::new(&thetas, 10_000);
+    assert_eq!((tables.cos.shape(), tables.sin.shape()), (&[10_000, 3][..], &[10_000, 3][..]));
+    for p in (0..10_000).step_by(7) {
+        for (i, &theta) in thetas.iter().enumerate() {
+            let angle = p as f64 * f64::from(theta);
+            for (name, found, expected) in
+                [("cos", tables.cos[[p, i]], angle.cos()), ("sin", tables.sin[[p, i]], angle.sin())]
+            {
+                // A rounding or two of the number itself; a sine near 0 may be small and is not 0.
+                assert!(
+                    (f64::from(found) - expected).abs()
+                        <= 1e-6 * expected.abs().max(angle.min(1.0)),
+                    "{name} of position {p} · θ {theta:e}: found {found:e}, expected {expected:e}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Week 1, day 2, task 2.
+
+use tiny_llm::week1::rope::rope_interleaved;
+
+use super::{
+    Form, check_an_offset_is_a_shift, check_any_layout, check_any_shape, check_every_pair_turns,
+    check_form, check_pairs_keep_their_length, check_position_0_is_the_identity,
+    check_scores_depend_on_the_distance, check_short_tables_are_refused,
+};
+
+const INTERLEAVED: Form = Form { name: "rope_interleaved", rope: rope_interleaved };
+
+#[test]
+fn task_2_interleaved_turns_every_pair_of_any_head() {
+    check_every_pair_turns(INTERLEAVED, |i, _| (2 * i, 2 * i + 1));
+}
+
+#[test]
+fn task_2_interleaved_at_positions_3_to_7() {
+    check_form(INTERLEAVED, "task_2_interleaved/near");
+}
+
+#[test]
+fn task_2_interleaved_beyond_position_256() {
+    check_form(INTERLEAVED, "task_2_interleaved/offset");
+}
+
+#[test]
+fn task_2_interleaved_with_an_odd_number_of_pairs() {
+    check_form(INTERLEAVED, "task_2_interleaved/odd_pairs");
+}
+
+#[test]
+fn task_2_interleaved_over_two_axes() {
+    check_form(INTERLEAVED, "task_2_interleaved/two_axes");
+}
+
+#[test]
+fn task_2_interleaved_leaves_position_0_alone() {
+    check_position_0_is_the_identity(INTERLEAVED);
+}
+
+#[test]
+fn task_2_interleaved_keeps_the_length_of_each_pair() {
+    check_pairs_keep_their_length(INTERLEAVED, |i| (2 * i, 2 * i + 1));
+}
+
+#[test]
+fn task_2_interleaved_scores_depend_on_the_distance() {
+    check_scores_depend_on_the_distance(INTERLEAVED);
+}
+
+#[test]
+fn task_2_interleaved_offset_is_a_shift() {
+    check_an_offset_is_a_shift(INTERLEAVED);
+}
+
+#[test]
+fn task_2_interleaved_of_any_shape() {
+    check_any_shape(INTERLEAVED);
+}
+
+#[test]
+fn task_2_interleaved_in_any_layout() {
+    check_any_layout(INTERLEAVED);
+}
+
+#[test]
+fn task_2_interleaved_refuses_tables_that_are_too_short() {
+    check_short_tables_are_refused(INTERLEAVED);
+}

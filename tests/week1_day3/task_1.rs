@@ -1,0 +1,260 @@
+//! Week 1, day 3, task 1: grouped attention.
+
+use ndarray::{Axis, IxDyn};
+use tiny_llm::week1::gqa::grouped_query_attention;
+use tiny_llm_formats::{
+    Tensor,
+    tensor::{reshape, tensor},
+};
+use tiny_llm_harness::{
+    check::{
+        assert_accepts, assert_agrees, assert_any_layout, assert_close, assert_panics, compare,
+        resting_on,
+    },
+    fixtures::random,
+};
+
+use super::{OFF, fixtures, parts};
+
+/// Grouped attention of arguments that fit.
+fn grouped(
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+    scale: Option<f32>,
+    mask: Option<&Tensor>,
+) -> Tensor {
+    let scores = [q.len_of(Axis(0)), q.len_of(Axis(1)), q.len_of(Axis(2)), k.len_of(Axis(2))];
+    let mut arguments =
+        format!("grouped_query_attention of q {:?}, k and v {:?}", q.shape(), k.shape());
+    if let Some(mask) = mask {
+        arguments += &format!(", with a mask {:?}, which broadcasts to {scores:?}", mask.shape());
+    }
+    assert_accepts(&arguments, || grouped_query_attention(q, k, v, scale, mask))
+}
+
+#[test]
+fn task_1_grouped_attention_head_h_reads_key_value_head_h_over_g() {
+    // The scores are ±200, so a query reads one of two values, by its sign, and the other has a
+    // weight of e^−400 = 0.
+    let q = tensor(&[1, 6, 1, 1], vec![200.0, -200.0, -200.0, 200.0, 200.0, -200.0]);
+    let k = tensor(&[1, 3, 2, 1], vec![1.0, -1.0, 1.0, -1.0, 1.0, -1.0]);
+    let v = tensor(&[1, 3, 2, 1], vec![11.0, 12.0, 21.0, 22.0, 31.0, 32.0]);
+    let found = grouped(&q, &k, &v, None, None);
+    assert_eq!(found.shape(), q.shape(), "the output has the shape of q");
+    let expected = tensor(&[6], vec![11.0, 12.0, 22.0, 21.0, 31.0, 32.0]);
+    let what = "what query heads of signs + − − + + − read from key/value heads that hold 11 | 12, \
+                21 | 22 and 31 | 32, the left one for +";
+    assert_close(what, &reshape(&found, &[6]), &expected, 0.0);
+}
+
+#[track_caller]
+fn check_grouped(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_1_grouped/{case}"));
+    let scale = case.value("scale").as_f64().map(|scale| scale as f32);
+    resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
+        let found = grouped(
+            &case.tensor("q"),
+            &case.tensor("k"),
+            &case.tensor("v"),
+            scale,
+            case.get("mask").as_ref(),
+        );
+        case.check("output", &found);
+    });
+}
+
+#[test]
+fn task_1_grouped_attention_of_neighbouring_query_heads() {
+    check_grouped("plain");
+}
+
+#[test]
+fn task_1_grouped_attention_with_a_given_scale() {
+    check_grouped("scale_given");
+}
+
+#[test]
+fn task_1_grouped_attention_with_groups_of_one() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_1_grouped/none_share");
+    let found = grouped(&case.tensor("q"), &case.tensor("k"), &case.tensor("v"), None, None);
+    // Without diagnosis: here h / H is 0 for every h, like a key/value head that is always the
+    // first.
+    compare(
+        "grouped attention with H_q = H = 3",
+        &found,
+        &case.tensor("output"),
+        case.tolerance("output"),
+    )
+    .unwrap_or_else(|text| {
+        panic!("{text}\n  a group is one query head here, so query head h reads key/value head h")
+    });
+}
+
+#[test]
+fn task_1_grouped_attention_with_one_key_value_head() {
+    check_grouped("all_share_one");
+}
+
+#[test]
+fn task_1_grouped_mask_for_all_heads() {
+    check_grouped("mask_shared");
+}
+
+#[test]
+fn task_1_grouped_mask_for_all_heads_without_infinities() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_1_grouped/mask_finite");
+    let found = grouped(
+        &case.tensor("q"),
+        &case.tensor("k"),
+        &case.tensor("v"),
+        None,
+        case.get("mask").as_ref(),
+    );
+    // Without diagnosis: a mask that is ignored and one of which the −inf alone counts give the
+    // same here.
+    compare(
+        "grouped attention with a mask of finite numbers alone",
+        &found,
+        &case.tensor("output"),
+        case.tolerance("output"),
+    )
+    .unwrap_or_else(|text| {
+        panic!(
+            "{text}\n  this mask holds no −inf: it is added to the scores all the same, and its \
+             numbers count"
+        )
+    });
+}
+
+#[test]
+fn task_1_grouped_mask_for_each_sequence() {
+    check_grouped("mask_per_batch");
+}
+
+#[test]
+fn task_1_grouped_mask_of_each_query_head() {
+    check_grouped("mask_per_head");
+}
+
+#[test]
+fn task_1_grouped_mask_with_rows_that_see_nothing() {
+    check_grouped("mask_full");
+}
+
+#[test]
+fn task_1_grouped_mask_of_any_shape_that_broadcasts() {
+    let (q, k, v) =
+        (random(43, &[2, 6, 3, 4]), random(44, &[2, 2, 5, 4]), random(45, &[2, 2, 5, 4]));
+    for shape in [
+        &[6, 3, 5][..],
+        &[1, 3, 5],
+        &[6, 1, 5],
+        &[1, 6, 3, 5],
+        &[2, 1, 3, 5],
+        &[5],
+        &[1, 5],
+        &[3, 1],
+        &[3, 5],
+        &[2, 1, 1, 5],
+        &[2, 6, 1, 5],
+    ] {
+        let mask = random(46, shape);
+        let full = mask.broadcast(IxDyn(&[2, 6, 3, 5])).expect("it broadcasts").to_owned();
+        resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
+            let what = format!(
+                "grouped attention with a mask {shape:?}, compared with the same mask written out \
+                 as [B, H_q, L, S] = [2, 6, 3, 5]"
+            );
+            let property = "axes are counted from the right: the last are L and S, before them \
+                            H_q, then B, and one that is missing or 1 stands for all";
+            let found = grouped(&q, &k, &v, None, Some(&mask));
+            let written_out = grouped(&q, &k, &v, None, Some(&full));
+            assert_agrees(&what, &found, &written_out, 1e-5, property);
+        });
+    }
+}
+
+#[test]
+fn task_1_grouped_at_a_scale_of_zero() {
+    let (q, k) = (random(43, &[1, 4, 2, 4]), random(44, &[1, 2, 4, 4]));
+    let v = random(45, &[1, 2, 4, 4]);
+    let mean = v.mean_axis(Axis(2)).expect("four keys").index_axis_move(Axis(0), 0);
+    let expected = Tensor::from_shape_fn(vec![1, 4, 2, 4], |at| mean[[at[1] / 2, at[3]]]);
+    resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
+        assert_agrees(
+            "grouped attention at a scale of 0, compared with the mean of each head's values",
+            &grouped(&q, &k, &v, Some(0.0), None),
+            &expected,
+            1e-5,
+            "Some(0.0) is a scale: all keys count alike",
+        );
+    });
+}
+
+#[test]
+fn task_1_grouped_in_any_layout() {
+    let (q, k, v) =
+        (random(43, &[2, 6, 3, 4]), random(44, &[2, 2, 5, 4]), random(45, &[2, 2, 5, 4]));
+    let attend = grouped_query_attention;
+    resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
+        assert_any_layout("grouped attention with q", &q, 1e-5, |q| attend(q, &k, &v, None, None));
+        assert_any_layout("grouped attention with k", &k, 1e-5, |k| attend(&q, k, &v, None, None));
+        assert_any_layout("grouped attention with v", &v, 1e-5, |v| attend(&q, &k, v, None, None));
+        let mask = random(46, &[2, 6, 3, 5]);
+        assert_any_layout("grouped attention with a mask", &mask, 1e-5, |mask| {
+            attend(&q, &k, &v, None, Some(mask))
+        });
+    });
+}
+
+#[test]
+fn task_1_grouped_refuses_uneven_groups() {
+    for h_q in [5, 1] {
+        let (q, k, v) =
+            (random(33, &[1, h_q, 2, 4]), random(34, &[1, 2, 3, 4]), random(35, &[1, 2, 3, 4]));
+        let arguments = format!("H_q={h_q}, H=2, where no group size G makes H_q = G · H");
+        assert_panics(&arguments, || grouped_query_attention(&q, &k, &v, None, None));
+    }
+}
+
+/// Each query sees one key, another one each, so it returns that key's value without rounding.
+#[test]
+fn task_1_grouped_whatever_the_size() {
+    for (heads, kv_heads, queries, keys) in
+        [(1, 1, 1, 3), (3, 3, 1, 5), (3, 3, 4, 4), (4, 1, 2, 4), (4, 2, 1, 4), (2, 2, 70, 130)]
+    {
+        let (q, k) = (random(46, &[1, heads, queries, 4]), random(47, &[1, kv_heads, keys, 4]));
+        let v = random(48, &[1, kv_heads, keys, 4]);
+        let seen = |query: usize| keys - 1 - query * 37 % keys;
+        let mask = Tensor::from_shape_fn(vec![queries, keys], |at| {
+            if at[1] == seen(at[0]) { 0.0 } else { OFF }
+        });
+        let expected = Tensor::from_shape_fn(vec![1, heads, queries, 4], |at| {
+            v[[0, at[1] * kv_heads / heads, seen(at[2]), at[3]]]
+        });
+        let what = format!(
+            "H_q = {heads}, H = {kv_heads}, {queries} queries, {keys} keys, one visible to each"
+        );
+        resting_on(&[parts::SOFTMAX, parts::ATTENTION], || {
+            // Without diagnosis: here many mistakes return the wrong value.
+            compare(&what, &grouped(&q, &k, &v, None, Some(&mask)), &expected, 0.0).unwrap_or_else(
+                |text| {
+                    panic!("{text}\n  the mask counts for one query, head or sequence as for many")
+                },
+            );
+            assert_agrees(
+                &format!(
+                    "H_q = {heads}, H = {kv_heads}, D = 4: the scale 1, compared with 2 · q at the default scale"
+                ),
+                &grouped(&q, &k, &v, Some(1.0), None),
+                &grouped(&(&q * 2.0), &k, &v, None, None),
+                1e-5,
+                "the default scale is 1/√4, so both have the same scores",
+            );
+        });
+    }
+}

@@ -1,0 +1,61 @@
+//! Week 2, day 5, task 1: in f32.
+
+use tiny_llm::week2::kernels::fused;
+use tiny_llm_formats::tensor::tensor;
+
+use super::{bytes, columns, fixtures, numbers, of_rows, ones};
+
+/// The weights of a row, one at a time: activations that are 0 but for one.
+#[track_caller]
+fn check_each(name: &str, dot: fused::Dot) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_1_each/{name}"));
+    let row = bytes(&case, "row");
+    let cols = columns(name, &row);
+    let one_at = |i: usize| {
+        let mut x = vec![0.0; cols];
+        x[i] = 1.0;
+        dot(&row, &x)
+    };
+    case.check("weights", &tensor(&[cols], (0..cols).map(one_at).collect()));
+}
+
+#[track_caller]
+fn check_dot(name: &str, dot: fused::Dot) {
+    check_each(name, dot);
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_1_dot/{name}"));
+    let x = numbers(&case, "x");
+    case.check("products", &of_rows(&case, |row| dot(row, &x)));
+}
+
+#[test]
+fn task_1_q8_0() {
+    check_dot("Q8_0", fused::dot_q8_0);
+}
+
+#[test]
+fn task_1_q4_0() {
+    check_dot("Q4_0", fused::dot_q4_0);
+}
+
+#[test]
+fn task_1_q5_0() {
+    check_dot("Q5_0", fused::dot_q5_0);
+}
+
+#[test]
+fn task_1_q4_k() {
+    check_dot("Q4_K", fused::dot_q4_k);
+}
+
+#[test]
+fn task_1_q6_k() {
+    check_dot("Q6_K", fused::dot_q6_k);
+}
+
+#[test]
+fn task_1_q8_0_of_64_blocks() {
+    let found = fused::dot_q8_0(&ones(), &[1.0; 2048]);
+    assert!(found == 2048.0, "2048 ones times ones in Q8_0: found {found}, expected 2048");
+}

@@ -1,0 +1,158 @@
+//! Week 2, day 5, task 3: integers meet integers.
+
+use super::products::groups;
+use tiny_llm::week2::{
+    input::{BLOCK, GROUP},
+    kernels::integer,
+};
+use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
+
+use super::{bytes, check_around_zeros, columns, fixtures, numbers, of_rows, ones};
+
+/// Tiny scales make tiny products, and nothing else; blocks may be many.
+#[track_caller]
+fn check_of_any_size(name: &str, dot: integer::Dot) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_3_dot/{name}"));
+    let scales = numbers(&case, "scales");
+    let x = groups(&numbers(&case, "values"), &scales);
+    let factor = 2f32.powi(-40);
+    let tiny: Vec<f32> = scales.iter().map(|scale| scale * factor).collect();
+    let tiny = groups(&numbers(&case, "values"), &tiny);
+    of_rows(&case, |row| {
+        let (found, expected) = (dot(row, &tiny), dot(row, &x) * factor);
+        assert!(
+            (found - expected).abs() <= 1e-6 * expected.abs(),
+            "a row of {name} and activations whose scales are 2⁻⁴⁰ times as large: found {found:e}, expected {expected:e}, 2⁻⁴⁰ times what it was: scales are f32, and so is their product"
+        );
+        found
+    });
+}
+
+#[test]
+fn task_3_scales_of_any_size() {
+    check_of_any_size("Q8_0", integer::dot_q8_0);
+    check_of_any_size("Q4_0", integer::dot_q4_0);
+    check_of_any_size("Q5_0", integer::dot_q5_0);
+    check_of_any_size("Q4_K", integer::dot_q4_k);
+    check_of_any_size("Q6_K", integer::dot_q6_k);
+}
+
+#[test]
+fn task_3_q8_0_of_64_blocks() {
+    let found = integer::dot_q8_0(&ones(), &groups(&[1.0; 2048], &[1.0; 64]));
+    assert!(found == 2048.0, "2048 ones times ones in Q8_0: found {found}, expected 2048");
+}
+
+/// Activations of which each sixteen add up to 0, and are not 0.
+#[track_caller]
+fn check_sums_of_zero(name: &str, row: &[u8], dot: integer::Dot) {
+    let n = columns(name, row).next_multiple_of(GROUP);
+    let scales = vec![1.0; n / BLOCK];
+    let in_pairs = |even: bool, odd: bool| -> Vec<f32> {
+        let sign = |i: usize| if i.is_multiple_of(2) { f32::from(even) } else { -f32::from(odd) };
+        (0..n).map(|i| sign(i) * (1 + i / 2 % 4) as f32).collect()
+    };
+    let dot = |values: &[f32]| dot(row, &groups(values, &scales));
+    let (found, expected) =
+        (dot(&in_pairs(true, true)), dot(&in_pairs(true, false)) + dot(&in_pairs(false, true)));
+    let size = dot(&in_pairs(true, false)).abs();
+    assert!(
+        (found - expected).abs() <= 1e-5 * size,
+        "{name}: activations 1, −1, 2, −2, … of which each sixteen add up to 0: found {found}, \
+         expected {expected}, as those above 0 and those below 0 give by themselves"
+    );
+}
+
+#[test]
+fn task_3_activations_of_zeros_and_sums_of_zero() {
+    let fixtures = fixtures();
+    for (name, dot) in [
+        ("Q8_0", integer::dot_q8_0 as integer::Dot),
+        ("Q4_0", integer::dot_q4_0),
+        ("Q5_0", integer::dot_q5_0),
+        ("Q4_K", integer::dot_q4_k),
+        ("Q6_K", integer::dot_q6_k),
+    ] {
+        let row = bytes(&fixtures.case(&format!("task_3_each/{name}")), "row");
+        let tensor_type: TensorType = name.parse().expect("a type");
+        if tensor_type.block_len() == BLOCK {
+            let two_groups: Vec<u8> = row
+                .iter()
+                .copied()
+                .cycle()
+                .take(2 * GROUP / BLOCK * tensor_type.block_bytes())
+                .collect();
+            check_around_zeros(name, |x| dot(&two_groups, x));
+        }
+        check_sums_of_zero(name, &row, dot);
+    }
+}
+
+/// Scales of 0 beside minimums that are not: −Σ 1 · m · x is what is left.
+#[test]
+fn task_3_q4_k_with_scales_of_zero() {
+    let mut block = [0xff; 144];
+    // d is 1 and d_min is 1; scales 0, minimums 5 in the first four sub-blocks, 7 in the others.
+    block[..4].copy_from_slice(&[0x00, 0x3c, 0x00, 0x3c]);
+    block[4..8].fill(0);
+    block[8..12].fill(5);
+    block[12..16].fill(7 << 4);
+    let expected = -32.0 * 4.0 * (5.0 + 7.0);
+    let found = integer::dot_q4_k(&block, &groups(&[1.0; GROUP], &[1.0; GROUP / BLOCK]));
+    assert!(
+        found == expected,
+        "a block of Q4_K whose scales are 0 and whose minimums are 5 and 7, with activations of 1: \
+         found {found}, expected {expected}: a minimum counts where its scale is 0, too"
+    );
+}
+
+#[track_caller]
+fn check_integer_each(name: &str, dot: integer::Dot) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_3_each/{name}"));
+    let row = bytes(&case, "row");
+    let cols = columns(name, &row);
+    let one_at = |i: usize| {
+        let mut values = vec![0.0; cols.next_multiple_of(GROUP)];
+        values[i] = 1.0;
+        dot(&row, &groups(&values, &vec![1.0; cols.div_ceil(GROUP) * GROUP / BLOCK]))
+    };
+    case.check("weights", &tensor(&[cols], (0..cols).map(one_at).collect()));
+}
+
+#[track_caller]
+fn check_integer(name: &str, dot: integer::Dot) {
+    check_integer_each(name, dot);
+    let fixtures = fixtures();
+    for part in ["dot", "largest"] {
+        let case = fixtures.case(&format!("task_3_{part}/{name}"));
+        let x = groups(&numbers(&case, "values"), &numbers(&case, "scales"));
+        case.check("products", &of_rows(&case, |row| dot(row, &x)));
+    }
+}
+
+#[test]
+fn task_3_q8_0() {
+    check_integer("Q8_0", integer::dot_q8_0);
+}
+
+#[test]
+fn task_3_q4_0() {
+    check_integer("Q4_0", integer::dot_q4_0);
+}
+
+#[test]
+fn task_3_q5_0() {
+    check_integer("Q5_0", integer::dot_q5_0);
+}
+
+#[test]
+fn task_3_q4_k() {
+    check_integer("Q4_K", integer::dot_q4_k);
+}
+
+#[test]
+fn task_3_q6_k() {
+    check_integer("Q6_K", integer::dot_q6_k);
+}

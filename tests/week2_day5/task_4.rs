@@ -1,0 +1,265 @@
+//! Week 2, day 5, task 4: one row of activations, and many.
+
+use super::products::{groups, input};
+use std::{
+    cell::Cell,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
+use tiny_llm::week2::{
+    input::{BLOCK, GROUP, Input, Int8Group, SUM},
+    kernels::unpacked::{Unpacked, dot_unpacked, matrix_matrix, matrix_vector},
+    matrix::Matrix,
+    parallel::{Team, Tile},
+};
+use tiny_llm_formats::{Tensor, gguf::TensorType, tensor::tensor};
+use tiny_llm_harness::{check::assert_accepts, fixtures::Case};
+
+use super::{bytes, check_around_zeros, dot, fixtures, numbers, unpack};
+
+#[test]
+fn task_4_an_unpacked_row_and_zeros() {
+    check_unpacked();
+    let row: Vec<Unpacked> = (0..2)
+        .map(|g| Unpacked {
+            codes: std::array::from_fn(|i| ((i * 7 + g) % 50) as i8 - 20),
+            scales: std::array::from_fn(|s| 0.5 + s as f32 * 0.25),
+            mins: std::array::from_fn(|s| s as f32 * 0.125),
+        })
+        .collect();
+    check_around_zeros("dot_unpacked", |x| dot_unpacked(&row, x));
+    let scales_of_0: Vec<Unpacked> =
+        row.iter().map(|group| Unpacked { scales: [0.0; GROUP / SUM], ..group.clone() }).collect();
+    let x = groups(&[1.0; 2 * GROUP], &[1.0; 2 * GROUP / BLOCK]);
+    let (found, expected) = (dot_unpacked(&scales_of_0, &x), -2.0 * 16.0 * 0.125 * 120.0);
+    assert!(
+        found == expected,
+        "dot_unpacked with scales of 0 and minimums that are not, activations of 1: found {found}, \
+         expected {expected}: a minimum counts where its scale is 0, too"
+    );
+    let signs: Vec<f32> = (0..2 * GROUP).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    let x = groups(&signs, &[1.0; 2 * GROUP / BLOCK]);
+    let weighted = row.iter().flat_map(|group| {
+        (0..GROUP).map(|i| f64::from(group.scales[i / SUM]) * f64::from(group.codes[i]))
+    });
+    let expected: f64 = weighted.zip(&signs).map(|(w, x)| w * f64::from(*x)).sum();
+    let found = f64::from(dot_unpacked(&row, &x));
+    assert!(
+        (found - expected).abs() <= 1e-3,
+        "dot_unpacked with activations 1, −1, 1, −1, … whose sums are 0: found {found}, expected \
+         {expected}: activations whose sum is 0 are not zeros"
+    );
+}
+
+#[test]
+fn task_4_dot_of_an_unpacked_row() {
+    check_unpacked();
+}
+
+#[track_caller]
+fn check_unpacked() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_unpacked/two_groups");
+    let (codes, scales, mins) =
+        (numbers(&case, "codes"), numbers(&case, "scales"), numbers(&case, "mins"));
+    let row: Vec<Unpacked> = (0..2)
+        .map(|g| Unpacked {
+            codes: std::array::from_fn(|i| codes[g * GROUP + i] as i8),
+            scales: std::array::from_fn(|s| scales[g * GROUP / SUM + s]),
+            mins: std::array::from_fn(|s| mins[g * GROUP / SUM + s]),
+        })
+        .collect();
+    let x = groups(&numbers(&case, "values"), &numbers(&case, "x_scales"));
+    case.check(
+        "products",
+        &tensor(&[6], x.chunks_exact(2).map(|x| dot_unpacked(&row, x)).collect()),
+    );
+}
+
+/// The matrix and the activations of a case.
+fn matrix(case: &Case) -> (Matrix, Input) {
+    let rows = case.integers("rows").shape()[0];
+    let weight =
+        Matrix::new(rows, 320, TensorType::Q8_0, bytes(case, "rows").into()).expect("whole blocks");
+    let (values, scales) = (case.tensor("values"), case.tensor("scales"));
+    let of_row = |t: usize| {
+        let row =
+            |x: &Tensor| x.index_axis(ndarray::Axis(0), t).iter().copied().collect::<Vec<f32>>();
+        groups(&row(&values), &row(&scales))
+    };
+    let tokens = values.shape()[0];
+    // The f32 values would be something else: these functions have no use for them.
+    let int8 = (0..tokens).flat_map(of_row).collect();
+    let x = input(tokens, 320, int8);
+    (weight, x)
+}
+
+#[test]
+fn task_4_matrix_vector() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_matrix/q8_0");
+    let (weight, x) = matrix(&case);
+    let read = Cell::new(0);
+    let counting = |row: &[u8], x: &[Int8Group]| {
+        read.set(read.get() + row.len());
+        dot(row, x)
+    };
+    let mut products = Vec::new();
+    for t in 0..x.rows {
+        let mut out = vec![1000.0; weight.rows];
+        matrix_vector(counting, (0..weight.rows).map(|r| weight.row(r)), x.int8_row(t), &mut out);
+        products.extend(out);
+    }
+    let (found, expected) = (read.get(), x.rows * weight.bytes().len());
+    case.check("products", &tensor(&[x.rows, weight.rows], products));
+    assert!(
+        found == expected,
+        "matrix_vector read {found} bytes of weights for {} products with a vector, expected \
+         {expected}: each once",
+        x.rows
+    );
+}
+
+/// With `-- --nocapture` it prints the counts.
+#[test]
+fn task_4_counts() {
+    let fixtures = fixtures();
+    let (weight, x) = matrix(&fixtures.case("task_4_matrix/q8_0"));
+    let (bytes, rows) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let count = |row: &[u8]| {
+        bytes.fetch_add(row.len(), Relaxed);
+        rows.fetch_add(1, Relaxed);
+    };
+    let take = || (bytes.swap(0, Relaxed), rows.swap(0, Relaxed));
+    let counting_dot = |row: &[u8], _: &[Int8Group]| {
+        count(row);
+        0.0
+    };
+    for t in 0..x.rows {
+        matrix_vector(
+            counting_dot,
+            (0..weight.rows).map(|r| weight.row(r)),
+            x.int8_row(t),
+            &mut vec![1000.0; weight.rows],
+        );
+    }
+    let vector = take();
+    Team::new(1).parallel_tiles(
+        &mut vec![1000.0; x.rows * weight.rows],
+        weight.rows,
+        (x.rows, weight.rows),
+        |tile: &mut Tile<'_, f32>| {
+            let counting_unpack = |row: &[u8], _: &mut [Unpacked]| count(row);
+            matrix_matrix(counting_unpack, &weight, &x, tile);
+        },
+    );
+    let matrix = take();
+
+    println!(
+        "{} rows of {} weights in Q8_0, {} rows of activations",
+        weight.rows, weight.cols, x.rows
+    );
+    println!("{:15}  bytes of weights read  rows unpacked", "");
+    for (name, (bytes, rows)) in [("matrix–vector", vector), ("matrix–matrix", matrix)] {
+        println!("{name:15}  {bytes:21}  {rows:13}");
+    }
+    let all = weight.bytes().len();
+    let expected = [(x.rows * all, x.rows * weight.rows), (all, weight.rows)];
+    for (name, found, expected) in
+        [("matrix–vector", vector, expected[0]), ("matrix–matrix", matrix, expected[1])]
+    {
+        let (bytes, rows) = found;
+        assert!(
+            found == expected,
+            "{name}: found {bytes} bytes and {rows} rows unpacked, expected {} and {}",
+            expected.0,
+            expected.1
+        );
+    }
+}
+
+#[test]
+fn task_4_matrix_matrix() {
+    check_matrix_matrix(usize::MAX, usize::MAX);
+}
+
+#[test]
+fn task_4_matrix_matrix_in_tiles() {
+    check_matrix_matrix(3, 2);
+}
+
+/// Tiles of so many rows of activations and so many rows of weights.
+#[track_caller]
+fn check_matrix_matrix(tile_rows: usize, tile_cols: usize) {
+    check_unpacked();
+    let fixtures = fixtures();
+    let case = fixtures.case("task_4_matrix/q8_0");
+    let (weight, x) = matrix(&case);
+    let mut out = vec![1000.0; x.rows * weight.rows];
+    Team::new(1).parallel_tiles(&mut out, weight.rows, (tile_rows, tile_cols), |tile: &mut Tile<'_, f32>| {
+        let (tokens, rows) = (tile.rows().len(), tile.cols().len());
+        let unpacked = Cell::new(0);
+        let counting = |bytes: &[u8], row: &mut [Unpacked]| {
+            unpacked.set(unpacked.get() + 1);
+            unpack(bytes, row);
+        };
+        let (down, across) = (tile.rows(), tile.cols());
+        let what = format!(
+            "matrix_matrix on the tile of rows {down:?} and columns {across:?}, whose `row_mut(t)` \
+             takes t in {down:?} and has {rows} places, 0..{rows}"
+        );
+        assert_accepts(&what, || matrix_matrix(counting, &weight, &x, tile));
+        let found = unpacked.get();
+        assert!(
+            found == rows,
+            "matrix_matrix unpacked {found} rows for a tile of {rows} rows of weights and {tokens} \
+             of activations, expected {rows}: each once, for all rows of activations"
+        );
+    });
+    case.check("products", &tensor(&[x.rows, weight.rows], out));
+}
+
+#[test]
+fn task_4_whatever_the_size() {
+    let group = Unpacked { codes: [1; GROUP], scales: [1.0; GROUP / SUM], ..Unpacked::default() };
+    let found = dot_unpacked(&vec![group; 8], &groups(&[1.0; 2048], &[1.0; 64]));
+    assert!(found == 2048.0, "dot_unpacked of 2048 ones times ones: found {found}, expected 2048");
+
+    // Row r holds its number, activations t hold theirs, so their product is r · t.
+    let (rows, tokens) = (300, 100);
+    let number = |row: &[u8]| f32::from(u16::from_le_bytes([row[0], row[1]]));
+    let bytes: Vec<u8> =
+        (0..rows as u16).flat_map(|r| [r.to_le_bytes().as_slice(), &[0; 32]].concat()).collect();
+    let weight = Matrix::new(rows, 32, TensorType::Q8_0, bytes.into()).expect("whole blocks");
+    let mut out = vec![1000.0; rows];
+    matrix_vector(
+        |row, _| number(row),
+        (0..rows).map(|r| weight.row(r)),
+        &groups(&[0.0; GROUP], &[1.0; GROUP / BLOCK]),
+        &mut out,
+    );
+    let wrong = (0..rows).find(|&r| out[r] != r as f32);
+    assert!(wrong.is_none(), "matrix_vector over 300 rows: the product of row {wrong:?} is wrong");
+
+    let int8 = (0..tokens).flat_map(|t| {
+        let mut values = [0.0; GROUP];
+        values[0] = t as f32;
+        groups(&values, &[1.0; GROUP / BLOCK])
+    });
+    let x = input(tokens, 32, int8.collect());
+    let mut out = vec![1000.0; tokens * rows];
+    Team::new(1).parallel_tiles(&mut out, rows, (tokens, rows), |tile: &mut Tile<'_, f32>| {
+        let unpack = |bytes: &[u8], row: &mut [Unpacked]| {
+            row.fill(Unpacked::default());
+            row[0].codes[0] = 1;
+            row[0].scales[0] = number(bytes);
+        };
+        matrix_matrix(unpack, &weight, &x, tile);
+    });
+    let wrong = (0..tokens * rows).find(|&i| out[i] != (i % rows * (i / rows)) as f32);
+    assert!(
+        wrong.is_none(),
+        "matrix_matrix on one tile of 300 rows of weights and 100 of activations: product {wrong:?} is wrong, of row {:?} with activations {:?}",
+        wrong.map(|i| i % rows),
+        wrong.map(|i| i / rows)
+    );
+}

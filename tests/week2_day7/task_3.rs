@@ -1,0 +1,302 @@
+//! Week 2, day 7, task 3.
+
+use std::{ops::Range, sync::Arc};
+use tiny_llm::week2::{
+    blocks::quantize_row,
+    cache::{CacheType, Cells, Run},
+    generate::Session,
+    kernels::Rung,
+    load::{Rope, build},
+    matrix::Matrix,
+    model::Model,
+    parallel::Team,
+    plan::{AttentionKind, Plan},
+    rope::RopeLayout,
+    streaming::{Query, attend_block},
+};
+use tiny_llm_formats::{Tensor, config::ModelConfig, gguf::TensorType, tensor::tensor};
+use tiny_llm_harness::{
+    allocations::count,
+    check::{assert_accepts, assert_agrees, assert_panics, resting_on},
+    fixtures::random,
+};
+
+use super::{
+    ABSORB, BEFORE, OnePosition, Stored, check_every_position, fixtures, values, whatever_was_there,
+};
+
+#[test]
+fn task_3_attend_block_whatever_the_runs() {
+    check_every_position("attend_block", |runs| {
+        let queries = [const { Query { q: &[1.0], visible: 0..600 } }; 3];
+        let mut out = vec![BEFORE; 3];
+        attend_block(&queries, runs.iter().copied(), 1, 1.0, &mut out);
+        out
+    });
+}
+
+#[track_caller]
+fn check_block(case: &str) {
+    let fixtures = fixtures();
+    let case = fixtures.case(&format!("task_3_attend_block/{case}"));
+    let (q, stored) = (case.tensor("q"), Stored::of(&case));
+    let numbers = values(&q);
+    let visible = case.value("visible").as_array().expect("a list");
+    let queries: Vec<Query> = numbers
+        .chunks_exact(stored.dim)
+        .zip(visible)
+        .map(|(q, visible)| {
+            let position = |i: usize| visible[i].as_u64().expect("a position") as usize;
+            Query { q, visible: position(0)..position(1) }
+        })
+        .collect();
+    // A cache hands out what somebody sees.
+    let runs = || {
+        stored.runs().filter(|run| {
+            let overlaps =
+                |seen: &Range<usize>| seen.start < run.start + run.len && run.start < seen.end;
+            queries.iter().any(|query| overlaps(&query.visible))
+        })
+    };
+    let rows: Vec<String> =
+        queries.iter().map(|query| format!("the query that sees {:?}", query.visible)).collect();
+    let scale = case.scalar("scale") as f32;
+    resting_on(&[ABSORB], || {
+        let out = whatever_was_there(q.len(), |out| {
+            attend_block(&queries, runs(), stored.dim, scale, out);
+        });
+        case.check_rows("output", &rows, &tensor(q.shape(), out));
+    });
+}
+
+#[test]
+fn task_3_attend_block_is_causal() {
+    check_block("causal");
+}
+
+#[test]
+fn task_3_attend_block_of_a_whole_prompt() {
+    check_block("whole_prompt");
+}
+
+#[test]
+fn task_3_attend_block_of_two_heads() {
+    check_block("heads_of_a_group");
+}
+
+#[test]
+fn task_3_attend_block_at_the_edges_of_tiles() {
+    check_block("tile_edge");
+}
+
+#[test]
+fn task_3_attend_block_over_runs() {
+    check_block("runs");
+}
+
+#[test]
+fn task_3_attend_block_within_windows() {
+    check_block("windows");
+}
+
+/// Which query stands first says nothing of what the others see, and a head may have any size.
+#[test]
+fn task_3_attend_block_in_any_order_and_with_heads_of_any_size() {
+    let seen = [60..70, 0..100, 33..34, 3..40, 90..97, 0..1, 31..65, 99..100];
+    for dim in [8, 6, 20, 1, 84] {
+        let (q, keys, values_of) =
+            (values(&random(1, &[8, dim])), random(2, &[100, dim]), random(3, &[100, dim]));
+        let (keys, values_of) = (values(&keys), values(&values_of));
+        let attend = |order: &[usize]| {
+            let queries: Vec<Query> = order
+                .iter()
+                .map(|&i| Query { q: &q[i * dim..(i + 1) * dim], visible: seen[i].clone() })
+                .collect();
+            let run = |start: usize, len: usize| Run {
+                start,
+                len,
+                keys: Cells::F32(&keys[start * dim..(start + len) * dim]),
+                values: Cells::F32(&values_of[start * dim..(start + len) * dim]),
+            };
+            let mut out = vec![BEFORE; order.len() * dim];
+            let runs = [run(0, 64), run(64, 36)].into_iter();
+            attend_block(&queries, runs, dim, 0.5, &mut out);
+            out
+        };
+        let expected: Vec<f32> = (0..8)
+            .flat_map(|i| {
+                // By its definition, in f64.
+                let row = |x: &[f32], p: usize| -> Vec<f64> {
+                    x[p * dim..(p + 1) * dim].iter().map(|&x| f64::from(x)).collect()
+                };
+                let query = row(&q, i);
+                let weight = |p: usize| -> f64 {
+                    let score: f64 = query.iter().zip(row(&keys, p)).map(|(q, k)| q * k).sum();
+                    (0.5 * score).exp()
+                };
+                let total: f64 = seen[i].clone().map(weight).sum();
+                let mut out = vec![0.0; dim];
+                for p in seen[i].clone() {
+                    for (out, value) in out.iter_mut().zip(row(&values_of, p)) {
+                        *out += weight(p) / total * value;
+                    }
+                }
+                out.into_iter().map(|x| x as f32).collect::<Vec<f32>>()
+            })
+            .collect();
+        for order in [[0, 1, 2, 3, 4, 5, 6, 7], [7, 6, 5, 4, 3, 2, 1, 0], [4, 1, 5, 0, 7, 3, 6, 2]]
+        {
+            let seen: Vec<_> = order.iter().map(|&i| seen[i].clone()).collect();
+            let what = format!(
+                "attend_block of eight queries with heads of {dim}, which see the positions {seen:?}"
+            );
+            let found = assert_accepts(&what, || attend(&order));
+            let expected: Vec<f32> =
+                order.iter().flat_map(|&i| expected[i * dim..(i + 1) * dim].to_vec()).collect();
+            resting_on(&[ABSORB], || {
+                assert_agrees(
+                    &what,
+                    &tensor(&[8, dim], found),
+                    &tensor(&[8, dim], expected),
+                    1e-4,
+                    "each query sees its own positions, and each head has all its numbers",
+                );
+            });
+        }
+    }
+}
+
+#[test]
+fn task_3_attend_block_over_runs_that_begin_later() {
+    check_block("run_given_back");
+}
+
+#[test]
+fn task_3_attend_block_takes_128_queries_of_256() {
+    assert_accepts("128 queries of 256 values", || OnePosition::new(128, 256).block())
+        .check("query");
+}
+
+#[test]
+fn task_3_attend_block_refuses_129_queries() {
+    assert_panics("129 queries", || OnePosition::new(129, 8).block());
+}
+
+#[test]
+fn task_3_attend_block_refuses_a_head_of_257() {
+    assert_panics("a head of 257 values", || OnePosition::new(1, 257).block());
+}
+
+/// A decoder of two layers with random weights in f32: four query heads on two key and value heads
+/// of 16.
+fn model() -> Arc<Model> {
+    model_in(TensorType::F32)
+}
+
+/// The same, its matrices in another type.
+fn model_in(tensor_type: TensorType) -> Arc<Model> {
+    let json = r#"{"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+        "intermediate_size": 96, "vocab_size": 50, "hidden_act": "silu", "max_position_embeddings": 256, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
+        "tie_word_embeddings": true}"#;
+    let config = ModelConfig::from_json(json, "config.json").expect("a plain configuration");
+    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
+    let mut seed = 0;
+    let mut matrix = |name: &str, shape: &[usize]| {
+        seed += 1;
+        let norm = name.ends_with("norm.weight");
+        // Weights of this size keep the residual stream at about 1 and scores at a few units.
+        let numbers: Vec<f32> = random(seed, shape)
+            .iter()
+            .map(|x| if norm { 1.0 + 0.2 * x } else { 0.2 * x })
+            .collect();
+        let [rows, cols] = *shape else { return Ok(Matrix::from_f32(1, shape[0], &numbers)) };
+        let mut bytes = vec![0; tensor_type.row_bytes(rows * cols).expect("rows of whole blocks")];
+        quantize_row(tensor_type, &numbers, &mut bytes);
+        Matrix::new(rows, cols, tensor_type, bytes.into())
+    };
+    Arc::new(build(config, &rope, 256, &mut matrix).expect("every weight is there"))
+}
+
+/// Logits `[V]` after 75 tokens.
+fn logits(attention: AttentionKind, cache_type: CacheType, chunk: usize) -> Tensor {
+    let tokens: Vec<u32> = (0..75).map(|i| i * 7919 % 50).collect();
+    let plan = Arc::new(Plan { kernels: Rung::Naive.into(), attention, team: Team::new(1) });
+    let mut session = Session::new(model(), plan, 128, cache_type);
+    let logits = session.feed(&tokens, chunk).expect("75 tokens fit").to_vec();
+    tensor(&[logits.len()], logits)
+}
+
+#[test]
+fn task_3_the_model_says_the_same_with_either_attention() {
+    let expected = logits(AttentionKind::TwoPass, CacheType::F32, 75);
+    for chunk in [1, 33, 75] {
+        // Logits are below 16: some hundred roundings of 2^-24 of that in two layers.
+        let found = logits(AttentionKind::Streaming, CacheType::F32, chunk);
+        let property = format!(
+            "streaming attention in chunks of {chunk} is two-pass attention, up to rounding"
+        );
+        assert_agrees("logits", &found, &expected, 1e-4, &property);
+    }
+}
+
+#[test]
+fn task_3_an_f16_cache_changes_little() {
+    let full = logits(AttentionKind::Streaming, CacheType::F32, 75);
+    let half = logits(AttentionKind::Streaming, CacheType::F16, 75);
+    // f16 keeps 11 bits: each key and value is up to 2^-12 of itself off, and so, with many of
+    // them, is each logit of up to 16 many times over.
+    assert_agrees(
+        "logits",
+        &half,
+        &full,
+        0.05,
+        "rounding keys and values to f16 moves logits by hundredths",
+    );
+    assert!(values(&half) != values(&full), "the cache did not round at all");
+}
+
+#[test]
+fn task_3_integers_change_little() {
+    let model = model_in(TensorType::Q8_0);
+    let logits = |rung: Rung| {
+        let kernels = rung.into();
+        let plan =
+            Arc::new(Plan { kernels, attention: AttentionKind::Streaming, team: Team::new(1) });
+        let logits = Session::new(Arc::clone(&model), plan, 8, CacheType::F32)
+            .feed(&[3, 1, 4, 1, 5], 5)
+            .expect("five tokens fit")
+            .to_vec();
+        tensor(&[logits.len()], logits)
+    };
+    // Activations are rounded to a part in 254 of the largest of 32, in each of eight products one
+    // after the other.
+    let property = "activations as int8 move logits by hundredths: each input is made into \
+                    integers after it was written, also the output projection's (`Plan::matmul`)";
+    assert_agrees(
+        "logits, integer against naive",
+        &logits(Rung::Integer),
+        &logits(Rung::Naive),
+        0.4,
+        property,
+    );
+}
+
+#[test]
+fn task_3_a_decoded_token_allocates_nothing() {
+    let plan = Arc::new(Plan {
+        kernels: Rung::Fused.into(),
+        attention: AttentionKind::Streaming,
+        team: Team::new(1),
+    });
+    let mut session = Session::new(model(), plan, 256, CacheType::F16);
+    session.feed(&[1, 2, 3, 4, 5], 5).expect("five tokens fit");
+    session.feed(&[6], 1).expect("a sixth token fits");
+    let most = (0..40)
+        .map(|i| count(|| session.feed(&[i + 7], 1).map(<[f32]>::len)).0)
+        .max()
+        .expect("forty counts");
+    assert!(
+        most == 0,
+        "heap allocations of one decoded token after the first: found {most}, expected none"
+    );
+}
