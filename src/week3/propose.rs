@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Proposes tokens for the requests of a step.
-pub trait Proposer {
+pub trait Proposer: Send {
     /// Puts what may follow each request's tokens into the list of the same number: at most `most`
     /// of them. The lists are empty before.
     fn propose(&mut self, requests: &[Sequence], most: &[usize], drafts: &mut [Vec<u32>]);
