@@ -19,7 +19,7 @@ pub fn has_windows_ends(text: &str) -> bool {
 
 /// Leading spaces.
 pub fn indentation(line: &str) -> usize {
-    line.len() - line.trim_start_matches(' ').len()
+    line.bytes().take_while(|&byte| byte == b' ').count()
 }
 
 /// The function around line `at`, with its type if it is a method: `softmax`, `Embedding::forward`.
@@ -51,8 +51,9 @@ pub fn function_body<'a>(lines: &'a [&'a str], function: &str) -> Option<&'a [&'
 
 /// Where the function of that name stands.
 pub fn place(lines: &[&str], function: &str) -> Option<Place> {
+    let name = function.rsplit("::").next();
     let start = (0..lines.len()).find(|&i| {
-        function_name(lines[i]).is_some() && qualified_name(lines, i).as_deref() == Some(function)
+        function_name(lines[i]) == name && qualified_name(lines, i).as_deref() == Some(function)
     })?;
     let indent = indentation(lines[start]);
     let open = start + lines[start..].iter().position(|line| line.contains('{'))?;
@@ -126,11 +127,15 @@ fn qualified_name(lines: &[&str], function_line: usize) -> Option<String> {
         if indent == 0 {
             break;
         }
-        let code = line.trim();
-        if code.is_empty() || code.starts_with("//") || indentation(line) >= indent {
+        let depth = indentation(line);
+        if depth >= indent {
             continue;
         }
-        indent = indentation(line);
+        let code = line.trim();
+        if code.is_empty() || code.starts_with("//") {
+            continue;
+        }
+        indent = depth;
         if let Some(of) = type_name(code) {
             return Some(format!("{of}::{name}"));
         }
