@@ -3,9 +3,9 @@
 //!
 //! Expected values: `python-ref/oracle/week2_day5.py`, which takes weights from the `gguf` package.
 
-use products::groups;
+use products::super_blocks;
 use tiny_llm::week2::{
-    input::{BLOCK, GROUP, Int8Group, SUM},
+    input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK},
     kernels::unpacked::Unpacked,
 };
 use tiny_llm_formats::{Tensor, gguf::TensorType, tensor::tensor};
@@ -60,21 +60,21 @@ fn ones() -> Vec<u8> {
 
 /// Activations that are all 0 in one block of 32, whose scale is then 0, and not in the others.
 #[track_caller]
-fn check_around_zeros(name: &str, dot: impl Fn(&[Int8Group]) -> f32) {
-    let values: Vec<f32> = (0..2 * GROUP).map(|i| (i * 37 % 200) as f32 - 99.0).collect();
-    for zero in 0..2 * GROUP / BLOCK {
+fn check_around_zeros(name: &str, dot: impl Fn(&[Int8SuperBlock]) -> f32) {
+    let values: Vec<f32> = (0..2 * SUPER_BLOCK).map(|i| (i * 37 % 200) as f32 - 99.0).collect();
+    for zero in 0..2 * SUPER_BLOCK / BLOCK {
         let mut values = values.clone();
         values[zero * BLOCK..][..BLOCK].fill(0.0);
         let scales = |of_zeros: f32| {
-            let mut scales = vec![0.5; 2 * GROUP / BLOCK];
+            let mut scales = vec![0.5; 2 * SUPER_BLOCK / BLOCK];
             scales[zero] = of_zeros;
             scales
         };
         let (found, expected) =
-            (dot(&groups(&values, &scales(0.0))), dot(&groups(&values, &scales(0.5))));
+            (dot(&super_blocks(&values, &scales(0.0))), dot(&super_blocks(&values, &scales(0.5))));
         assert!(
             (found - expected).abs() <= 1e-6 * expected.abs(),
-            "{name}: two groups of activations, of which block {zero} of 32 is all zeros: with a \
+            "{name}: two super-blocks of activations, of which block {zero} of 32 is all zeros: with a \
              scale of 0 for these found {found}, with any other {expected}: 0 · 0 is 0 as 0.5 · 0 \
              is, and the other blocks count"
         );
@@ -85,23 +85,25 @@ fn check_around_zeros(name: &str, dot: impl Fn(&[Int8Group]) -> f32) {
 fn unpack(bytes: &[u8], row: &mut [Unpacked]) {
     row.fill(Unpacked::default());
     for (b, block) in bytes.chunks_exact(34).enumerate() {
-        let group = &mut row[b / 8];
-        for (code, &byte) in group.codes[b % 8 * 32..].iter_mut().zip(&block[2..]) {
+        let super_block = &mut row[b / 8];
+        for (code, &byte) in super_block.codes[b % 8 * 32..].iter_mut().zip(&block[2..]) {
             *code = byte as i8;
         }
-        group.scales[b % 8 * 2..][..2].fill(tiny_llm::week2::blocks::f16_at(block, 0));
+        super_block.scales[b % 8 * 2..][..2].fill(tiny_llm::week2::blocks::f16_at(block, 0));
     }
 }
 
 /// The product of a row of Q8_0 blocks, by its definition.
-fn dot(bytes: &[u8], x: &[Int8Group]) -> f32 {
+fn dot(bytes: &[u8], x: &[Int8SuperBlock]) -> f32 {
     let mut row = vec![Unpacked::default(); x.len()];
     unpack(bytes, &mut row);
-    let weights = row.iter().flat_map(|group| {
-        (0..GROUP).map(|i| f64::from(group.scales[i / SUM]) * f64::from(group.codes[i]))
+    let weights = row.iter().flat_map(|super_block| {
+        (0..SUPER_BLOCK)
+            .map(|i| f64::from(super_block.scales[i / SUM]) * f64::from(super_block.codes[i]))
     });
-    let activations = x.iter().flat_map(|group| {
-        (0..GROUP).map(|i| f64::from(group.scales[i / BLOCK]) * f64::from(group.values[i]))
+    let activations = x.iter().flat_map(|super_block| {
+        (0..SUPER_BLOCK)
+            .map(|i| f64::from(super_block.scales[i / BLOCK]) * f64::from(super_block.values[i]))
     });
     weights.zip(activations).map(|(w, x)| w * x).sum::<f64>() as f32
 }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use tiny_llm::week2::{
-    input::{BLOCK, GROUP, Int8Group, SUM},
+    input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK},
     kernels::{Rung, matmul},
     matrix::Matrix,
     parallel::{Counter, Grid, Team, take_tiles},
@@ -27,7 +27,7 @@ mod products;
 #[path = "week2_day6/task_3_drawn.rs"]
 mod task_3_drawn;
 
-use products::{check_activations, check_parts, groups, input};
+use products::{check_activations, check_parts, input, super_blocks};
 
 // Tasks 1 and 2 are about instructions of x86-64 processors, tasks 4 and 5 about those of 64-bit
 // Arm. On another one their tests are ignored, and `cargo course test week2-day6 4` runs them under
@@ -49,7 +49,7 @@ fn check(rung: Rung, case: &str, tensor_type: TensorType) {
     let bytes: Vec<u8> = rows.iter().map(|&byte| byte as u8).collect();
     let numbers = |name: &str| -> Vec<f32> { case.tensor(name).iter().copied().collect() };
     let weight = Matrix::new(n, cols, tensor_type, bytes.into()).expect("whole blocks");
-    let int8 = groups(&numbers("values"), &numbers("scales"));
+    let int8 = super_blocks(&numbers("values"), &numbers("scales"));
     let x = input(1, cols, int8);
     let x = x.with_int8(tensor_type.block_len());
     let mut out = vec![0.0; n];
@@ -67,10 +67,10 @@ fn check_zeros_and_parts(rung: Rung, case: &str, tensor_type: TensorType) {
     let rows = case.integers("rows");
     let row: Vec<u8> = rows.iter().take(rows.shape()[1]).map(|&byte| byte as u8).collect();
     let team = Team::new(1);
-    let product = |row: &[u8], int8: &[Int8Group]| {
+    let product = |row: &[u8], int8: &[Int8SuperBlock]| {
         let cols = row.len() / tensor_type.block_bytes() * tensor_type.block_len();
         let weight = Matrix::new(1, cols, tensor_type, row.to_vec().into()).expect("whole blocks");
-        let int8 = int8[..cols.div_ceil(GROUP)].to_vec();
+        let int8 = int8[..cols.div_ceil(SUPER_BLOCK)].to_vec();
         let x = input(1, cols, int8);
         let mut out = [1000.0];
         matmul(rung, &team, &weight, x.with_int8(tensor_type.block_len()), &mut out);
@@ -83,7 +83,7 @@ fn check_zeros_and_parts(rung: Rung, case: &str, tensor_type: TensorType) {
         check_activations(&what, tensor_type, row, product);
     }
     let numbers = |name: &str| -> Vec<f32> { case.tensor(name).iter().copied().collect() };
-    let x = groups(&numbers("values"), &numbers("scales"));
+    let x = super_blocks(&numbers("values"), &numbers("scales"));
     check_parts(&what, tensor_type, &row, |row| product(row, &x));
 }
 
@@ -141,20 +141,22 @@ fn check_around_zeros(rung: Rung) {
     for zero in 0..16 {
         for of_weights in [false, true] {
             let mut row = block.repeat(16);
-            let (mut values, mut scales) = ([2i8; 2 * GROUP], [0.5f32; 2 * GROUP / BLOCK]);
+            let (mut values, mut scales) =
+                ([2i8; 2 * SUPER_BLOCK], [0.5f32; 2 * SUPER_BLOCK / BLOCK]);
             if of_weights {
                 row[zero * 34..][..34].fill(0);
             } else {
                 values[zero * BLOCK..][..BLOCK].fill(0);
                 scales[zero] = 0.0;
             }
-            let int8 = values.as_chunks::<GROUP>().0.iter().zip(scales.as_chunks().0);
+            let int8 = values.as_chunks::<SUPER_BLOCK>().0.iter().zip(scales.as_chunks().0);
             let int8 = int8.map(|(&values, &scales)| {
                 let sum = |s: usize| values[s * SUM..][..SUM].iter().map(|&q| i16::from(q)).sum();
-                Int8Group { values, sums: std::array::from_fn(sum), scales }
+                Int8SuperBlock { values, sums: std::array::from_fn(sum), scales }
             });
-            let x = input(1, 2 * GROUP, int8.collect());
-            let weight = Matrix::new(1, 2 * GROUP, TensorType::Q8_0, row.into()).expect("blocks");
+            let x = input(1, 2 * SUPER_BLOCK, int8.collect());
+            let weight =
+                Matrix::new(1, 2 * SUPER_BLOCK, TensorType::Q8_0, row.into()).expect("blocks");
             let mut out = [1000.0];
             matmul(rung, &Team::new(1), &weight, x.with_int8(BLOCK), &mut out);
             assert!(

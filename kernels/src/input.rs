@@ -7,31 +7,36 @@ use std::ops::Deref;
 use crate::amx::activations::Int8Tile;
 use crate::parallel::{Schedule, Team};
 
-/// Activations of which a row is made: as many as weights in the longest blocks.
-pub const GROUP: usize = 256;
+/// Activations of which a row is made: as many as weights in the longest blocks, the super-blocks
+/// of K-quants.
+pub const SUPER_BLOCK: usize = 256;
 /// The fewest activations that share a scale: as many as weights in the shortest blocks.
 pub const BLOCK: usize = 32;
 /// Sums are kept of so many: the finest division of weights (`Q6_K` has a scale for every 16).
 pub const SUM: usize = 16;
 
-/// [`GROUP`] activations as int8: each is its block's scale times its value. Where a row is no
-/// multiple of [`GROUP`], its last group is filled up with zeros.
+/// [`SUPER_BLOCK`] activations as int8: each is its block's scale times its value. Where a row is
+/// no multiple of [`SUPER_BLOCK`], its last super-block is filled up with zeros.
 #[derive(Debug, Clone, PartialEq)]
 #[repr(C, align(64))]
-pub struct Int8Group {
+pub struct Int8SuperBlock {
     /// In −127…127.
-    pub values: [i8; GROUP],
+    pub values: [i8; SUPER_BLOCK],
     /// The sum of each [`SUM`] values: formats whose weights are stored with an offset or a
     /// minimum need it.
-    pub sums: [i16; GROUP / SUM],
-    /// What a value of 1 stands for, in each [`BLOCK`]. Where the whole group shares a scale, it
-    /// stands here eight times.
-    pub scales: [f32; GROUP / BLOCK],
+    pub sums: [i16; SUPER_BLOCK / SUM],
+    /// What a value of 1 stands for, in each [`BLOCK`]. Where the whole super-block shares a scale,
+    /// it stands here eight times.
+    pub scales: [f32; SUPER_BLOCK / BLOCK],
 }
 
-impl Default for Int8Group {
+impl Default for Int8SuperBlock {
     fn default() -> Self {
-        Self { values: [0; GROUP], sums: [0; GROUP / SUM], scales: [0.0; GROUP / BLOCK] }
+        Self {
+            values: [0; SUPER_BLOCK],
+            sums: [0; SUPER_BLOCK / SUM],
+            scales: [0.0; SUPER_BLOCK / BLOCK],
+        }
     }
 }
 
@@ -44,10 +49,10 @@ pub struct Input {
     pub cols: usize,
     /// `[rows, cols]`
     pub values: Vec<f32>,
-    /// `[rows, groups]`, the same for kernels that multiply integers, as they were when the input
-    /// was prepared last.
-    pub int8: Vec<Int8Group>,
-    /// `[rows / 16, groups]`, the same once more for a matrix unit, if there is one and the
+    /// `[rows, super_blocks]`, the same for kernels that multiply integers, as they were when the
+    /// input was prepared last.
+    pub int8: Vec<Int8SuperBlock>,
+    /// `[rows / 16, super_blocks]`, the same once more for a matrix unit, if there is one and the
     /// integers were made for its rung; empty otherwise.
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) tiles: Vec<Int8Tile>,
@@ -62,8 +67,8 @@ pub struct Prepared<'a> {
 }
 
 impl Prepared<'_> {
-    /// How many activations share a scale in the integers, [`BLOCK`] or [`GROUP`]; `None` if it has
-    /// none, and can be multiplied in f32 alone.
+    /// How many activations share a scale in the integers, [`BLOCK`] or [`SUPER_BLOCK`]; `None` if
+    /// it has none, and can be multiplied in f32 alone.
     #[must_use]
     pub fn per_scale(&self) -> Option<usize> {
         self.per_scale
@@ -82,14 +87,14 @@ impl Input {
     /// Rows `[values / cols, cols]` whose integers were made elsewhere.
     ///
     /// # Panics
-    /// If the values are no whole rows, or there is another number of groups.
+    /// If the values are no whole rows, or there is another number of super-blocks.
     #[must_use]
-    pub fn with_integers(cols: usize, values: Vec<f32>, int8: Vec<Int8Group>) -> Self {
+    pub fn with_integers(cols: usize, values: Vec<f32>, int8: Vec<Int8SuperBlock>) -> Self {
         let rows = values.len() / cols;
         let x = Self { rows, cols, values, int8, ..Self::default() };
         assert!(
-            x.values.len() == rows * cols && x.int8.len() == rows * x.groups(),
-            "{} values and {} groups of integers are no rows of {cols}",
+            x.values.len() == rows * cols && x.int8.len() == rows * x.super_blocks(),
+            "{} values and {} super-blocks of integers are no rows of {cols}",
             x.values.len(),
             x.int8.len()
         );
@@ -105,11 +110,11 @@ impl Input {
         self.tiles.clear();
     }
 
-    /// Groups in a row.
+    /// Super-blocks in a row.
     #[must_use]
     #[inline]
-    pub fn groups(&self) -> usize {
-        self.cols.div_ceil(GROUP)
+    pub fn super_blocks(&self) -> usize {
+        self.cols.div_ceil(SUPER_BLOCK)
     }
 
     /// `[cols]`, row `r`.
@@ -119,29 +124,29 @@ impl Input {
         &self.values[r * self.cols..][..self.cols]
     }
 
-    /// `[groups]`, row `r` as integers.
+    /// `[super_blocks]`, row `r` as integers.
     #[must_use]
     #[inline]
-    pub fn int8_row(&self, r: usize) -> &[Int8Group] {
-        &self.int8[r * self.groups()..][..self.groups()]
+    pub fn int8_row(&self, r: usize) -> &[Int8SuperBlock] {
+        &self.int8[r * self.super_blocks()..][..self.super_blocks()]
     }
 
     /// Brings [`Input::int8`] up to date with [`Input::values`], with a scale for each `per_scale`
-    /// of them: [`BLOCK`] or [`GROUP`]. Weights whose blocks are longer cannot be multiplied with
-    /// it; for those whose blocks are shorter it is coarser than it need be.
+    /// of them: [`BLOCK`] or [`SUPER_BLOCK`]. Weights whose blocks are longer cannot be multiplied
+    /// with it; for those whose blocks are shorter it is coarser than it need be.
     ///
-    /// `quantize_activations(x, per_scale, groups)` makes the groups of one row.
+    /// `quantize_activations(x, per_scale, super_blocks)` makes the super-blocks of one row.
     pub fn quantize_with<S: Schedule>(
         &mut self,
         team: &Team<S>,
         per_scale: usize,
-        quantize_activations: impl Fn(&[f32], usize, &mut [Int8Group]) + Sync,
+        quantize_activations: impl Fn(&[f32], usize, &mut [Int8SuperBlock]) + Sync,
     ) -> Prepared<'_> {
-        let (cols, groups) = (self.cols, self.groups());
-        self.int8.resize_with(self.rows * groups, Int8Group::default);
+        let (cols, super_blocks) = (self.cols, self.super_blocks());
+        self.int8.resize_with(self.rows * super_blocks, Int8SuperBlock::default);
         #[cfg(any(target_arch = "x86_64", test))]
         self.tiles.clear();
-        team.parallel_rows(&mut self.int8, groups, 1, |r, row| {
+        team.parallel_rows(&mut self.int8, super_blocks, 1, |r, row| {
             quantize_activations(&self.values[r * cols..][..cols], per_scale, row);
         });
         self.with_int8(per_scale)
@@ -151,12 +156,12 @@ impl Input {
     /// [`Input::with_int8`].
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) fn make_tiles<S: Schedule>(&mut self, team: &Team<S>) {
-        let (rows, groups) = (self.rows, self.groups());
-        self.tiles.resize_with(rows.div_ceil(16) * groups, Int8Tile::default);
-        team.parallel_rows(&mut self.tiles, groups, 1, |t, tiles| {
+        let (rows, super_blocks) = (self.rows, self.super_blocks());
+        self.tiles.resize_with(rows.div_ceil(16) * super_blocks, Int8Tile::default);
+        team.parallel_rows(&mut self.tiles, super_blocks, 1, |t, tiles| {
             for (g, tile) in tiles.iter_mut().enumerate() {
                 let rows = 16 * t..rows.min(16 * (t + 1));
-                tile.fill(rows.map(|row| &self.int8[row * groups + g]));
+                tile.fill(rows.map(|row| &self.int8[row * super_blocks + g]));
             }
         });
     }
@@ -171,11 +176,15 @@ impl Input {
     /// scale for each `per_scale` activations.
     ///
     /// # Panics
-    /// If there are not as many groups as the rows have.
+    /// If there are not as many super-blocks as the rows have.
     #[must_use]
     pub fn with_int8(&self, per_scale: usize) -> Prepared<'_> {
-        let (found, expected) = (self.int8.len(), self.rows * self.groups());
-        assert_eq!(found, expected, "{found} int8 groups for {} rows of {}", self.rows, self.cols);
+        let (found, expected) = (self.int8.len(), self.rows * self.super_blocks());
+        assert_eq!(
+            found, expected,
+            "{found} int8 super-blocks for {} rows of {}",
+            self.rows, self.cols
+        );
         Prepared { input: self, per_scale: Some(per_scale) }
     }
 }

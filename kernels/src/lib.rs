@@ -25,7 +25,7 @@
 //! - `lanes.rs`: loads, stores and sums on slices, which is where most of the `unsafe` is;
 //! - one thin file for each format, `q4_0.rs` …: how codes, scales and minimums come out of a
 //!   block, and its two kernels, `few` and `many`;
-//! - `blocks.rs` and `superblocks.rs`: few rows of activations (memory is the limit) times blocks
+//! - `blocks.rs` and `super_blocks.rs`: few rows of activations (memory is the limit) times blocks
 //!   of 32 weights and of 256;
 //! - `many.rs`: many rows of activations (arithmetic is the limit): rows of weights are unpacked
 //!   once, side by side, into a `panel.rs`, and `product.rs` multiplies it with all rows of

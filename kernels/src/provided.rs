@@ -45,16 +45,16 @@ pub fn quantize<S: Schedule>(rung: Rung, team: &Team<S>, x: &mut Input, per_scal
     match rung {
         #[cfg(target_arch = "x86_64")]
         Rung::Avx2 => {
-            x.quantize_with(team, per_scale, |x, per_scale, groups| {
+            x.quantize_with(team, per_scale, |x, per_scale, super_blocks| {
                 // SAFETY: the machine has the rung's instructions.
-                unsafe { avx2::quantize_activations(x, per_scale, groups) }
+                unsafe { avx2::quantize_activations(x, per_scale, super_blocks) }
             });
         }
         #[cfg(target_arch = "x86_64")]
         Rung::Avx512Vnni | Rung::Amx => {
-            x.quantize_with(team, per_scale, |x, per_scale, groups| {
+            x.quantize_with(team, per_scale, |x, per_scale, super_blocks| {
                 // SAFETY: the machine has the rung's instructions.
-                unsafe { avx512::quantize_activations(x, per_scale, groups) }
+                unsafe { avx512::quantize_activations(x, per_scale, super_blocks) }
             });
             if rung == Rung::Amx && x.rows >= amx::FROM {
                 x.make_tiles(team);
@@ -62,9 +62,9 @@ pub fn quantize<S: Schedule>(rung: Rung, team: &Team<S>, x: &mut Input, per_scal
         }
         #[cfg(target_arch = "aarch64")]
         Rung::Neon | Rung::NeonDot | Rung::NeonI8mm => {
-            x.quantize_with(team, per_scale, |x, per_scale, groups| {
+            x.quantize_with(team, per_scale, |x, per_scale, super_blocks| {
                 // SAFETY: the machine has the rung's instructions.
-                unsafe { neon::quantize_activations(x, per_scale, groups) }
+                unsafe { neon::quantize_activations(x, per_scale, super_blocks) }
             });
         }
         _ => return false,

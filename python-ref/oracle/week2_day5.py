@@ -11,8 +11,8 @@ from gguf.quants import dequantize
 
 from oracle.fixtures import Random, exact, random_walk, relative_rounding, rounding
 
-GROUP = 256
-"""Activations in a group."""
+SUPER_BLOCK = 256
+"""Activations in a super-block."""
 
 PART = 32
 """Activations that have a place for a scale."""
@@ -127,34 +127,34 @@ def fused(out):
 # Activations as integers
 
 
-def quantized(x, per_scale=GROUP, mistake=None):
-    """`x [cols]` → values `[groups, 256]`, sums `[groups, 16]` and scales `[groups, 8]`, of which `per_scale` activations share one."""
-    groups = -(-x.shape[0] // GROUP)
-    padded = torch.zeros(groups * GROUP, dtype=torch.float64)
+def quantized(x, per_scale=SUPER_BLOCK, mistake=None):
+    """`x [cols]` → values `[super_blocks, 256]`, sums `[super_blocks, 16]` and scales `[super_blocks, 8]`, of which `per_scale` activations share one."""
+    super_blocks = -(-x.shape[0] // SUPER_BLOCK)
+    padded = torch.zeros(super_blocks * SUPER_BLOCK, dtype=torch.float64)
     padded[: x.shape[0]] = x.double()
-    shared = GROUP if mistake == "one-scale-for-the-group" else per_scale
+    shared = SUPER_BLOCK if mistake == "one-scale-for-the-super-block" else per_scale
     absmax = (padded if mistake == "largest-without-magnitude" else padded.abs()).reshape(-1, shared).amax(-1).repeat_interleave(shared // PART)
     if mistake == "one-scale-for-the-row":
-        absmax = absmax.max().expand(groups * GROUP // PART)
+        absmax = absmax.max().expand(super_blocks * SUPER_BLOCK // PART)
     scales = absmax / (128 if mistake == "int8-scale-range" else 127)
     parts = padded.reshape(-1, PART)
     steps = torch.where(scales[:, None] > 0, parts / scales[:, None], 0)
     away = (steps.abs() % 1 - 0.5).abs()
     assert mistake or away[steps != 0].min() > 1e-5, "no value may lie in the middle between two integers"
     values = (steps.trunc() if mistake == "trunc-not-round" else steps.round()).clamp(-128, 127)
-    return {"values": values.reshape(groups, GROUP), "sums": values.reshape(groups, 16, 16).sum(-1), "scales": scales.reshape(groups, GROUP // PART)}
+    return {"values": values.reshape(super_blocks, SUPER_BLOCK), "sums": values.reshape(super_blocks, 16, 16).sum(-1), "scales": scales.reshape(super_blocks, SUPER_BLOCK // PART)}
 
 
 def quantizing(out):
     r = Random(2520)
-    sizes = torch.tensor([1.0, 0.01, 30.0, 0.4]).repeat_interleave(GROUP)
-    negative = r.normal(GROUP) * 0.5
+    sizes = torch.tensor([1.0, 0.01, 30.0, 0.4]).repeat_interleave(SUPER_BLOCK)
+    negative = r.normal(SUPER_BLOCK) * 0.5
     negative[77] = -4.0
     cases = {
-        "row": (r.normal(960) * sizes[:960], GROUP, "960 activations: three groups of different sizes and a quarter less than one"),
-        "negative": (negative, GROUP, "a group whose largest magnitude is that of a negative number"),
-        "short": (r.normal(32), GROUP, "a row of 32: most of its one group is filled up"),
-        "zeros": (torch.cat((r.normal(GROUP), torch.zeros(GROUP), r.normal(64))), GROUP, "a group of zeros between two others"),
+        "row": (r.normal(960) * sizes[:960], SUPER_BLOCK, "960 activations: three super-blocks of different sizes and a quarter less than one"),
+        "negative": (negative, SUPER_BLOCK, "a super-block whose largest magnitude is that of a negative number"),
+        "short": (r.normal(32), SUPER_BLOCK, "a row of 32: most of its one super-block is filled up"),
+        "zeros": (torch.cat((r.normal(SUPER_BLOCK), torch.zeros(SUPER_BLOCK), r.normal(64))), SUPER_BLOCK, "a super-block of zeros between two others"),
     }
     blocks = r.normal(12, PART) * torch.tensor([1.0, 20.0, 0.1, 3.0]).repeat(3)[:, None]
     blocks[5] = 0
@@ -164,7 +164,7 @@ def quantizing(out):
         mistakes = {
             "row": ["one-scale-for-the-row", "int8-scale-range", "trunc-not-round"],
             "negative": ["largest-without-magnitude"],
-            "blocks": ["one-scale-for-the-group", "largest-without-magnitude"],
+            "blocks": ["one-scale-for-the-super-block", "largest-without-magnitude"],
         }.get(case, [])
         golden = quantized(x, per_scale)
         out.case(
@@ -179,11 +179,11 @@ def quantizing(out):
 
 
 def activations(r, cols, per_scale, low=-127):
-    """Integers `[groups · 256]`, zeros behind `cols`, and scales `[groups · 8]`, of which `per_scale` integers share one."""
-    groups = -(-cols // GROUP)
-    values = torch.zeros(groups * GROUP)
+    """Integers `[super_blocks · 256]`, zeros behind `cols`, and scales `[super_blocks · 8]`, of which `per_scale` integers share one."""
+    super_blocks = -(-cols // SUPER_BLOCK)
+    values = torch.zeros(super_blocks * SUPER_BLOCK)
     values[:cols] = r.integers(cols, low=low, high=128).float()
-    return values, r.uniform(groups * GROUP // per_scale, low=0.25, high=1.0).repeat_interleave(per_scale // PART)
+    return values, r.uniform(super_blocks * SUPER_BLOCK // per_scale, low=0.25, high=1.0).repeat_interleave(per_scale // PART)
 
 
 def stands_for(values, scales, cols):
@@ -201,7 +201,7 @@ def integer(out):
         out.case(
             f"task_3_each/{name}",
             seed=r.seed,
-            why=("two groups, the second filled up" if length == 32 else "two whole groups") + ", and activations that are 0 but for one: what comes out is one weight",
+            why=("two super-blocks, the second filled up" if length == 32 else "two whole super-blocks") + ", and activations that are 0 but for one: what comes out is one weight",
             inputs={"row": rows[0]},
             outputs={"weights": weights[0]},
             tolerance={"weights": bound(weights, rows, name)},
@@ -213,21 +213,21 @@ def integer(out):
         x = stands_for(values, scales, cols)
         weights = decode(rows, name)
         without = weights.clone()
-        without[:, cols // GROUP * GROUP - (GROUP if length == 256 else 0) :] = 0
+        without[:, cols // SUPER_BLOCK * SUPER_BLOCK - (SUPER_BLOCK if length == 256 else 0) :] = 0
         first = stands_for(values, scales[:8].repeat(len(scales) // 8), cols)
         one = stands_for(values, scales[::8].repeat_interleave(8), cols)
         out.case(
             f"task_3_dot/{name}",
             seed=r.seed,
-            why=f"two rows of {cols} weights; groups of activations with scales of their own, where blocks have 32 weights eight each",
+            why=f"two rows of {cols} weights; super-blocks of activations with scales of their own, where blocks have 32 weights eight each",
             inputs={"rows": rows, "values": values, "scales": scales},
             outputs={"products": weights @ x},
             tolerance={"products": bound(weights, rows, name, x)},
             wrong={
                 **{m: {"products": mistaken(rows, name, m) @ x} for m in MISTAKES[name]},
-                "last-group-dropped": {"products": without @ x},
-                "scale-of-the-first-group": {"products": weights @ first},
-                **({"one-scale-for-the-group": {"products": weights @ one}} if length == PART else {}),
+                "last-super-block-dropped": {"products": without @ x},
+                "scale-of-the-first-super-block": {"products": weights @ first},
+                **({"one-scale-for-the-super-block": {"products": weights @ one}} if length == PART else {}),
             },
         )
         cols = 256
@@ -240,7 +240,7 @@ def integer(out):
             f"task_3_largest/{name}",
             seed=r.seed,
             why="four rows of large codes, and activations of 127 throughout",
-            inputs={"rows": rows, "values": values, "scales": torch.ones(GROUP // PART)},
+            inputs={"rows": rows, "values": values, "scales": torch.ones(SUPER_BLOCK // PART)},
             outputs={"products": weights @ values.double()},
             tolerance={"products": bound(weights, rows, name, values)},
         )
@@ -251,17 +251,17 @@ def integer(out):
 
 def matrices(out):
     r = Random(2540)
-    codes = r.integers(2, GROUP, low=-128, high=128).float()
+    codes = r.integers(2, SUPER_BLOCK, low=-128, high=128).float()
     scales, mins = r.uniform(2, 16, low=0.5, high=2.0), r.uniform(2, 16, low=10.0, high=90.0)
-    inputs = [activations(r, 2 * GROUP, PART, low=-60) for _ in range(6)]
+    inputs = [activations(r, 2 * SUPER_BLOCK, PART, low=-60) for _ in range(6)]
     values, x_scales = (torch.stack(parts) for parts in zip(*inputs))
 
-    x = torch.stack([stands_for(*p, 2 * GROUP) for p in inputs]).reshape(6, 2, GROUP)
+    x = torch.stack([stands_for(*p, 2 * SUPER_BLOCK) for p in inputs]).reshape(6, 2, SUPER_BLOCK)
 
     def dot(mistake=None):
         s, m = scales.double().repeat_interleave(16, 1), mins.double().repeat_interleave(16, 1)
         if mistake == "scale-per-32":
-            s = s.reshape(2, 8, 32)[:, :, :1].expand(2, 8, 32).reshape(2, GROUP)
+            s = s.reshape(2, 8, 32)[:, :, :1].expand(2, 8, 32).reshape(2, SUPER_BLOCK)
         if mistake == "min-missing":
             m = m * 0
         if mistake == "min-added":
@@ -270,9 +270,9 @@ def matrices(out):
 
     size = (x.abs() * (scales.repeat_interleave(16, 1) * codes.abs() + mins.repeat_interleave(16, 1))).sum((-2, -1))
     out.case(
-        "task_4_unpacked/two_groups",
+        "task_4_unpacked/two_super_blocks",
         seed=r.seed,
-        why="two groups with sixteen scales and sixteen minimums each, six rows of activations",
+        why="two super-blocks with sixteen scales and sixteen minimums each, six rows of activations",
         inputs={"codes": codes, "scales": scales, "mins": mins, "values": values, "x_scales": x_scales},
         outputs=dot(),
         tolerance={"products": rounding(random_walk(64) + 8, size)},

@@ -44,7 +44,7 @@ def task_1(out):
     r = Random(2601)
     rows = random_rows(r, "Q8_0", 3, 928)
     values, scales = activations(r, 928, 32)
-    _case(out, 1, "rows", "Q8_0", r, "three rows of 29 blocks: the last group of activations meets five blocks", rows, values, scales,
+    _case(out, 1, "rows", "Q8_0", r, "three rows of 29 blocks: the last super-block of activations meets five blocks", rows, values, scales,
           lambda w: {m: mistaken(rows, "Q8_0", m) for m in ("q8-as-u8", "scale-of-the-first-block")} | {"tail dropped": torch.cat((w[:, :768], w[:, 768:] * 0), 1)})
     r = Random(2602)
     rows = random_rows(r, "Q8_0", 2, 256)

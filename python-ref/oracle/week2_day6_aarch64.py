@@ -26,7 +26,7 @@ def task_4(out):
     r = Random(2621)
     rows = random_rows(r, "Q8_0", 3, 736)
     values, scales = activations(r, 736, 32)
-    _case(out, 4, "rows", "Q8_0", r, "three rows of 23 blocks: the last group of activations meets seven blocks", rows, values, scales,
+    _case(out, 4, "rows", "Q8_0", r, "three rows of 23 blocks: the last super-block of activations meets seven blocks", rows, values, scales,
           lambda w: {m: mistaken(rows, "Q8_0", m) for m in ("q8-as-u8", "scale-of-the-first-block")} | {"tail dropped": torch.cat((w[:, :512], w[:, 512:] * 0), 1)})
     r = Random(2622)
     rows = random_rows(r, "Q8_0", 2, 256)

@@ -632,14 +632,14 @@ def o_activations(x, per_scale):
 
 def c_activations(found, expected, x, per_scale):
     values, sums, scales = (np.asarray(part, np.float64) for part in found)
-    groups = -(-len(expected) // 256)
-    assert values.shape == (groups, 256) and sums.shape == (groups, 16) and scales.shape == (groups, 8)
+    super_blocks = -(-len(expected) // 256)
+    assert values.shape == (super_blocks, 256) and sums.shape == (super_blocks, 16) and scales.shape == (super_blocks, 8)
     back = (values * scales.repeat(32, 1)).reshape(-1)
-    padded = np.zeros(groups * 256)
+    padded = np.zeros(super_blocks * 256)
     padded[: len(expected)] = expected
     steps = np.abs(padded.reshape(-1, int(per_scale))).max(-1).repeat(int(per_scale)) / 127
     assert (np.abs(back - padded) <= 0.5001 * steps + 1e-36).all(), "a value is more than half a step away"
-    assert (sums == values.reshape(groups, 16, 16).sum(-1)).all()
+    assert (sums == values.reshape(super_blocks, 16, 16).sum(-1)).all()
 
 
 def o_matmul(rung, name, rows, x, threads):

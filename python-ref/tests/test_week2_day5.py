@@ -6,7 +6,7 @@ import torch
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
 from live import close
 from oracle.fixtures import random_walk, rounding
-from oracle.week2_day5 import BLOCK, GROUP, bound, decode
+from oracle.week2_day5 import BLOCK, SUPER_BLOCK, bound, decode
 
 HALVES = {"Q8_0": [0], "Q4_0": [0], "Q5_0": [0], "Q4_1": [0, 2], "Q5_1": [0, 2], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "Q2_K": [80, 82], "Q3_K": [108]}
 """Where a block has numbers in half precision."""
@@ -23,17 +23,17 @@ def random_rows(r, name, rows, cols):
 
 
 def columns(r, name):
-    """Blocks of 32 need not fill the last group of activations."""
+    """Blocks of 32 need not fill the last super-block of activations."""
     length = GGML_QUANT_SIZES[GGMLQuantizationType[name]][0]
     return length * (r.size(1, 40) if length == 32 else r.size(1, 5))
 
 
 def whole_activations(r, rows, cols, per_scale):
     """Activations that lose nothing as integers: whole multiples of a power of two for each `per_scale`, of which the largest is 127."""
-    groups = -(-cols // GROUP)
-    whole = r.integers(rows, groups, GROUP // per_scale, per_scale, high=255).float() - 127
-    whole[..., 0] = 127 * (r.integers(rows, groups, GROUP // per_scale, high=2) * 2 - 1)
-    scales = torch.exp2(r.integers(rows, groups, GROUP // per_scale, 1, high=7) - 6.0)
+    super_blocks = -(-cols // SUPER_BLOCK)
+    whole = r.integers(rows, super_blocks, SUPER_BLOCK // per_scale, per_scale, high=255).float() - 127
+    whole[..., 0] = 127 * (r.integers(rows, super_blocks, SUPER_BLOCK // per_scale, high=2) * 2 - 1)
+    scales = torch.exp2(r.integers(rows, super_blocks, SUPER_BLOCK // per_scale, 1, high=7) - 6.0)
     return (whole * scales).reshape(rows, -1)[:, :cols]
 
 
@@ -60,23 +60,23 @@ def check_matmul(week2, r, rung, name, tokens, threads=1):
 def check_quantize(quantize, r):
     cols = r.size(1, 700)
     x = r.normal(cols) * torch.exp(r.normal(1))
-    groups = -(-cols // GROUP)
+    super_blocks = -(-cols // SUPER_BLOCK)
     if r.choice(True, False):
-        x[(groups - 1) * GROUP :] = 0.0
-    per_scale = r.choice(32, GROUP)
+        x[(super_blocks - 1) * SUPER_BLOCK :] = 0.0
+    per_scale = r.choice(32, SUPER_BLOCK)
     values, sums, scales = quantize(x, per_scale)
-    padded = np.zeros(groups * GROUP)
+    padded = np.zeros(super_blocks * SUPER_BLOCK)
     padded[:cols] = x.double().numpy()
-    padded = padded.reshape(groups, GROUP)
-    # A scale that a whole group shares stands in all eight places; behind the row there is none.
-    exact = np.abs(padded).reshape(groups, -1, per_scale).max(-1).repeat(per_scale // 32, axis=1) / 127
+    padded = padded.reshape(super_blocks, SUPER_BLOCK)
+    # A scale that a whole super-block shares stands in all eight places; behind the row there is none.
+    exact = np.abs(padded).reshape(super_blocks, -1, per_scale).max(-1).repeat(per_scale // 32, axis=1) / 127
     np.testing.assert_allclose(scales.reshape(-1)[: -(-cols // 32)], exact.reshape(-1)[: -(-cols // 32)], rtol=2.0**-23)
     exact = exact.repeat(32, axis=1)
     assert (values == np.round(values)).all() and np.abs(values).max() <= 127
     steps = np.divide(padded, exact, out=np.zeros_like(padded), where=exact > 0)
     # Half a step to either side; f32's rounding decides in the very middle.
     assert np.abs(values - steps).max() <= 0.5 + 1e-4, f"a value is {np.abs(values - steps).max()} steps away"
-    assert (sums == values.reshape(groups, 16, 16).sum(-1)).all()
+    assert (sums == values.reshape(super_blocks, 16, 16).sum(-1)).all()
 
 
 @pytest.mark.parametrize("name", BLOCK)

@@ -67,8 +67,8 @@ def accepted() -> None:
     assert len(rows) == 8
     machine = roofline.Machine(1e9, 1e10)
     assert machine.balanced_rows((10, 10)) > 0 and kernels.rungs()[0] == "naive"
-    groups: tuple[object, ...] = input.quantize_activations(np.ones(32, np.float64), 32)
-    assert len(groups) == 3
+    super_blocks: tuple[object, ...] = input.quantize_activations(np.ones(32, np.float64), 32)
+    assert len(super_blocks) == 3
 
     llm: Llm[model.Model] = reference.load(STORY)
     made: Generation = llm.generate("Once", 2, on_text=print)

@@ -18,7 +18,7 @@ use std::{
 
 use tiny_llm_formats::{bytes::Bytes, gguf::TensorType};
 use tiny_llm_reference::week2::{
-    input::{GROUP, Input, quantize_activations},
+    input::{Input, SUPER_BLOCK, quantize_activations},
     kernels::{Rung, matmul},
     matrix::Matrix,
     parallel::Team,
@@ -111,7 +111,7 @@ fn decode(rung: Rung, team: &Team, tensor_type: TensorType, rows: usize, cols: u
         })
         .collect();
     let x = input(team, 1, cols);
-    let x = x.with_int8(GROUP);
+    let x = x.with_int8(SUPER_BLOCK);
     let mut out = vec![0.0; rows];
     let _pass = team.enter();
     let (mut products, mut reads) = (Vec::new(), Vec::new());
@@ -149,7 +149,7 @@ fn prefill(
     let bytes = blocks(tensor_type, rows * tensor_type.row_bytes(cols).expect("whole blocks"));
     let matrix = Matrix::new(rows, cols, tensor_type, bytes).expect("a matrix");
     let x = input(team, tokens, cols);
-    let x = x.with_int8(GROUP);
+    let x = x.with_int8(SUPER_BLOCK);
     let mut out = vec![0.0; tokens * rows];
     let _pass = team.enter();
     let mut times: Vec<Duration> = (0..8192 / tokens.max(64))
@@ -170,7 +170,7 @@ fn input(team: &Team, tokens: usize, cols: usize) -> Input {
         *x = (i as f32 * 0.37).sin();
     }
     // As for the types with the longest blocks: all can be multiplied with it.
-    x.quantize_with(team, GROUP, quantize_activations);
+    x.quantize_with(team, SUPER_BLOCK, quantize_activations);
     x
 }
 

@@ -7,7 +7,7 @@ use std::{env::args, str::FromStr};
 
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_reference::week2::{
-    input::{BLOCK, GROUP, Input},
+    input::{BLOCK, Input, SUPER_BLOCK},
     kernels::{Rung, matmul, quantize},
     matrix::Matrix,
     parallel::Team,
@@ -32,7 +32,7 @@ fn main() {
     for (i, x) in x.values.iter_mut().enumerate() {
         *x = (i * 37 % 97) as f32 / 48.0 - 1.0;
     }
-    let per_scale = if tensor_type.block_len() > BLOCK { GROUP } else { BLOCK };
+    let per_scale = if tensor_type.block_len() > BLOCK { SUPER_BLOCK } else { BLOCK };
     let (team, mut out) = (Team::new(1), vec![0.0; tokens * rows]);
     for _ in 0..rounds {
         let x = if rung.wants_int8() {

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tiny_llm_formats::{config::ModelConfig, gguf::TensorType};
 use tiny_llm_reference::week2::{
     cache::{CacheShape, CacheType, Cells, DenseCache, Run},
-    input::{BLOCK, GROUP, Input},
+    input::{BLOCK, Input, SUPER_BLOCK},
     kernels::{Choice, Rung, matmul_alike, quantize, vector},
     load::{Rope, build},
     matrix::Matrix,
@@ -49,7 +49,9 @@ fn check(weight: &Matrix, x: &[f32], what: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     let tensor_type = weight.tensor_type;
     for rung in Rung::available() {
-        for width in [BLOCK, GROUP].into_iter().filter(|&width| width >= tensor_type.block_len()) {
+        for width in
+            [BLOCK, SUPER_BLOCK].into_iter().filter(|&width| width >= tensor_type.block_len())
+        {
             let alone: Vec<Vec<f32>> = x
                 .chunks_exact(weight.cols)
                 .map(|row| product(rung, &teams[0], weight, row, width))

@@ -4,7 +4,7 @@
 use tiny_llm_formats::gguf::TensorType;
 
 use tiny_llm_reference::week2::{
-    input::{BLOCK, GROUP, Input, Int8Group, Prepared, SUM, quantize_activations},
+    input::{BLOCK, Input, Int8SuperBlock, Prepared, SUM, SUPER_BLOCK, quantize_activations},
     kernels::{Rung, matmul, naive::decode_row, quantize},
     matrix::Matrix,
     parallel::Team,
@@ -37,8 +37,9 @@ fn sums(row: &[f32], activations: &[f64]) -> Vec<(f64, f64)> {
 /// Compares every rung with sums in f64 over what it is to multiply: the activations, or what their
 /// integers stand for, in all widths that the weights allow.
 fn check(weight: &Matrix, x: &mut Input, what: &str) {
-    for per_scale in
-        [BLOCK, GROUP].into_iter().filter(|&per_scale| per_scale >= weight.tensor_type.block_len())
+    for per_scale in [BLOCK, SUPER_BLOCK]
+        .into_iter()
+        .filter(|&per_scale| per_scale >= weight.tensor_type.block_len())
     {
         let x = x.quantize_with(&Team::new(1), per_scale, quantize_activations);
         check_width(weight, x, &format!("{what}, a scale for each {per_scale}"));
@@ -57,12 +58,12 @@ fn check_width(weight: &Matrix, x: Prepared<'_>, what: &str) {
         .collect();
     let floats: Vec<f64> = x.values.iter().map(|&x| f64::from(x)).collect();
     let of_row = |t: usize| {
-        let of_group = |group: &Int8Group| {
-            std::array::from_fn::<f64, GROUP, _>(|i| {
-                f64::from(group.values[i]) * f64::from(group.scales[i / BLOCK])
+        let of_super_block = |super_block: &Int8SuperBlock| {
+            std::array::from_fn::<f64, SUPER_BLOCK, _>(|i| {
+                f64::from(super_block.values[i]) * f64::from(super_block.scales[i / BLOCK])
             })
         };
-        let values = x.int8_row(t).iter().flat_map(of_group);
+        let values = x.int8_row(t).iter().flat_map(of_super_block);
         values.take(x.cols)
     };
     let integers: Vec<f64> = (0..x.rows).flat_map(of_row).collect();
@@ -176,10 +177,10 @@ fn activations_of_zero_and_scales_far_apart() {
         let weight = matrix(tensor_type, 17, cols, || random.next() as u8);
         for tokens in [1, 3] {
             check(&weight, &mut input(tokens, cols, |_| 0.0), "zeros");
-            let mut by_group = input(tokens, cols, |i| {
-                10f32.powi((i % cols / GROUP) as i32 * 2 - 3) * random.signed()
+            let mut by_super_block = input(tokens, cols, |i| {
+                10f32.powi((i % cols / SUPER_BLOCK) as i32 * 2 - 3) * random.signed()
             });
-            check(&weight, &mut by_group, "groups of different scales");
+            check(&weight, &mut by_super_block, "super-blocks of different scales");
             let mut by_block = input(tokens, cols, |i| {
                 10f32.powi((i % cols / BLOCK) as i32 % 7 - 3) * random.signed()
             });
@@ -196,15 +197,15 @@ fn every_rung_quantizes_activations_alike() {
             // Halves are ties.
             let mut expected =
                 input(3, cols, |i| if i.is_multiple_of(3) { (random.next() % 255) as f32 - 126.5 } else { 127.0 * random.signed() } * size);
-            for (per_scale, rung) in [BLOCK, GROUP].into_iter().flat_map(|per_scale| {
+            for (per_scale, rung) in [BLOCK, SUPER_BLOCK].into_iter().flat_map(|per_scale| {
                 Rung::available().into_iter().map(move |rung| (per_scale, rung))
             }) {
                 expected.quantize_with(&Team::new(1), per_scale, quantize_activations);
                 let used = vec![
-                    Int8Group {
-                        values: [9; GROUP],
-                        sums: [9; GROUP / SUM],
-                        scales: [9.0; GROUP / BLOCK]
+                    Int8SuperBlock {
+                        values: [9; SUPER_BLOCK],
+                        sums: [9; SUPER_BLOCK / SUM],
+                        scales: [9.0; SUPER_BLOCK / BLOCK]
                     };
                     expected.int8.len()
                 ];

@@ -9,7 +9,7 @@ use tiny_llm::{
     week2::{
         attention::attend,
         cache::{CacheShape, CacheType, Cells, DenseCache, Run},
-        input::{GROUP, Input},
+        input::{Input, SUPER_BLOCK},
         kernels::{self, Choice, Rung, matmul},
         matrix::Matrix,
         parallel::{Grid, Team, take_tiles},
@@ -82,14 +82,15 @@ fn missing(run: impl FnOnce()) -> Option<String> {
 
 /// Multiplies a row of zeros.
 fn multiply(rung: Rung, tensor_type: TensorType) {
-    let bytes = vec![0; tensor_type.row_bytes(GROUP).expect("whole blocks")];
-    let weight = Matrix::new(1, GROUP, tensor_type, bytes.into()).expect("a row of whole blocks");
+    let bytes = vec![0; tensor_type.row_bytes(SUPER_BLOCK).expect("whole blocks")];
+    let weight =
+        Matrix::new(1, SUPER_BLOCK, tensor_type, bytes.into()).expect("a row of whole blocks");
     let team = Team::new(1);
     for rows in ROWS.into_iter().filter(|&rows| kernels::is_written(rung, tensor_type, rows)) {
         let mut x = Input::default();
-        x.resize(rows, GROUP);
+        x.resize(rows, SUPER_BLOCK);
         let x = if rung.wants_int8() {
-            kernels::quantize(rung, &team, &mut x, GROUP)
+            kernels::quantize(rung, &team, &mut x, SUPER_BLOCK)
         } else {
             x.without_int8()
         };

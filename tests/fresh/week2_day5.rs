@@ -2,7 +2,7 @@
 
 use half::f16;
 use tiny_llm::week2::{
-    input::{BLOCK, GROUP, Int8Group, SUM, quantize_activations},
+    input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK, quantize_activations},
     kernels::{
         fused, integer,
         unpacked::{Unpacked, dot_unpacked, matrix_matrix, matrix_vector},
@@ -36,12 +36,12 @@ fn blocks(fresh: &Fresh, tensor_type: TensorType, n: usize) -> Vec<u8> {
     bytes
 }
 
-fn group(fresh: &Fresh, shared: bool) -> Int8Group {
-    let values: [i8; GROUP] = std::array::from_fn(|_| fresh.below(255) as i8);
+fn super_block(fresh: &Fresh, shared: bool) -> Int8SuperBlock {
+    let values: [i8; SUPER_BLOCK] = std::array::from_fn(|_| fresh.below(255) as i8);
     let sum = |s: usize| values[s * SUM..][..SUM].iter().map(|&q| i16::from(q)).sum();
     let one = 0.01 * fresh.f32();
     let scales = std::array::from_fn(|_| if shared { one } else { 0.01 * fresh.f32() });
-    Int8Group { values, sums: std::array::from_fn(sum), scales }
+    Int8SuperBlock { values, sums: std::array::from_fn(sum), scales }
 }
 
 #[test]
@@ -64,16 +64,16 @@ fn task_1() {
 #[test]
 fn task_2() {
     let fresh = Fresh::new("week2-day5 task 2");
-    for per_scale in [BLOCK, GROUP] {
+    for per_scale in [BLOCK, SUPER_BLOCK] {
         let x = fresh.f32s(32 * fresh.from_to(3, 20));
-        let mut groups = vec![Int8Group::default(); x.len().div_ceil(GROUP)];
-        quantize_activations(&x, per_scale, &mut groups);
-        let values: Vec<f32> = groups.iter().flat_map(|g| g.values.map(f32::from)).collect();
+        let mut super_blocks = vec![Int8SuperBlock::default(); x.len().div_ceil(SUPER_BLOCK)];
+        quantize_activations(&x, per_scale, &mut super_blocks);
+        let values: Vec<f32> = super_blocks.iter().flat_map(|g| g.values.map(f32::from)).collect();
         // Half-way between two integers either will do, and a sum goes with it.
         fresh.answers("values", &values, 1.0);
-        let scales: Vec<f32> = groups.iter().flat_map(|g| g.scales).collect();
+        let scales: Vec<f32> = super_blocks.iter().flat_map(|g| g.scales).collect();
         fresh.answers("scales", &scales, 1e-6);
-        let sums: Vec<f32> = groups.iter().flat_map(|g| g.sums.map(f32::from)).collect();
+        let sums: Vec<f32> = super_blocks.iter().flat_map(|g| g.sums.map(f32::from)).collect();
         fresh.answers("sums", &sums, 2.0);
     }
 }
@@ -88,10 +88,11 @@ fn task_3() {
         integer::dot_q4_k,
         integer::dot_q6_k,
     ]) {
-        let groups = fresh.from_to(1, 3);
-        let row = blocks(&fresh, tensor_type, groups * GROUP / tensor_type.block_len());
-        let shared = tensor_type.block_len() == GROUP;
-        let x: Vec<Int8Group> = (0..groups).map(|_| group(&fresh, shared)).collect();
+        let super_blocks = fresh.from_to(1, 3);
+        let row = blocks(&fresh, tensor_type, super_blocks * SUPER_BLOCK / tensor_type.block_len());
+        let shared = tensor_type.block_len() == SUPER_BLOCK;
+        let x: Vec<Int8SuperBlock> =
+            (0..super_blocks).map(|_| super_block(&fresh, shared)).collect();
         fresh.answers(&format!("{tensor_type}"), &[dot(&row, &x)], 2e-2);
     }
 }
@@ -106,16 +107,17 @@ fn task_4() {
         mins: std::array::from_fn(|_| 0.01 * fresh.f32()),
     };
     let row = [unpacked(&fresh), unpacked(&fresh)];
-    let x = [group(&fresh, false), group(&fresh, false)];
+    let x = [super_block(&fresh, false), super_block(&fresh, false)];
     fresh.answers("unpacked", &[dot_unpacked(&row, &x)], 2e-2);
 
     let bytes = blocks(&fresh, TensorType::Q8_0, rows * 8);
-    let weight = Matrix::new(rows, GROUP, TensorType::Q8_0, bytes.into()).expect("whole blocks");
-    let int8: Vec<Int8Group> = (0..tokens).map(|_| group(&fresh, false)).collect();
-    let x = input(tokens, GROUP, int8);
+    let weight =
+        Matrix::new(rows, SUPER_BLOCK, TensorType::Q8_0, bytes.into()).expect("whole blocks");
+    let int8: Vec<Int8SuperBlock> = (0..tokens).map(|_| super_block(&fresh, false)).collect();
+    let x = input(tokens, SUPER_BLOCK, int8);
     let mut out = vec![1000.0; rows];
     // A product of the test's own: which rows meet which activations is asked for here.
-    let dot = |row: &[u8], x: &[Int8Group]| f32::from(row[3]) * f32::from(x[0].values[5]);
+    let dot = |row: &[u8], x: &[Int8SuperBlock]| f32::from(row[3]) * f32::from(x[0].values[5]);
     matrix_vector(dot, (0..rows).map(|r| weight.row(r)), x.int8_row(1), &mut out);
     fresh.answers("matrix-vector", &out, 1e-3);
     let unpack = |bytes: &[u8], row: &mut [Unpacked]| {

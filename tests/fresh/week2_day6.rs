@@ -4,7 +4,7 @@ use std::sync::{Mutex, atomic::AtomicUsize};
 
 use half::f16;
 use tiny_llm::week2::{
-    input::{BLOCK, GROUP, Int8Group, SUM},
+    input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK},
     kernels::{Rung, matmul},
     matrix::Matrix,
     parallel::{Grid, Team, take_tiles},
@@ -20,8 +20,8 @@ fn products(fresh: &Fresh, rung: Rung, tensor_type: TensorType, places: &[usize]
         // Then the task's own tests are red or ignored; here there is nothing to compare.
         return fresh.says("the instructions are here", &(false, fresh.u64()));
     }
-    for groups in [1, fresh.from_to(2, 3)] {
-        let (rows, cols) = (fresh.from_to(3, 9), groups * GROUP);
+    for super_blocks in [1, fresh.from_to(2, 3)] {
+        let (rows, cols) = (fresh.from_to(3, 9), super_blocks * SUPER_BLOCK);
         let mut bytes = Vec::new();
         for _ in 0..rows * cols / tensor_type.block_len() {
             let mut block = fresh.bytes(tensor_type.block_bytes());
@@ -32,14 +32,14 @@ fn products(fresh: &Fresh, rung: Rung, tensor_type: TensorType, places: &[usize]
             bytes.extend(block);
         }
         let weight = Matrix::new(rows, cols, tensor_type, bytes.into()).expect("whole blocks");
-        let int8 = (0..groups).map(|_| {
-            let values: [i8; GROUP] =
+        let int8 = (0..super_blocks).map(|_| {
+            let values: [i8; SUPER_BLOCK] =
                 std::array::from_fn(|_| (fresh.below(255) as i16 - 127) as i8);
             let sum = |s: usize| values[s * SUM..][..SUM].iter().map(|&q| i16::from(q)).sum();
             let shared = 0.01 * fresh.f32();
             let each = tensor_type.block_len() == BLOCK;
             let scales = std::array::from_fn(|_| if each { 0.01 * fresh.f32() } else { shared });
-            Int8Group { values, sums: std::array::from_fn(sum), scales }
+            Int8SuperBlock { values, sums: std::array::from_fn(sum), scales }
         });
         let int8 = int8.collect();
         let x = input(1, cols, int8);

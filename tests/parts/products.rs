@@ -6,24 +6,28 @@
 
 #![allow(dead_code, reason = "two days' tests have this module, and use a part of it")]
 
-use tiny_llm::week2::input::{BLOCK, GROUP, Input, Int8Group, SUM};
+use tiny_llm::week2::input::{BLOCK, Input, Int8SuperBlock, SUM, SUPER_BLOCK};
 use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_harness::fixtures::random;
 
-/// Groups of these values, eight scales each, with sums of their own.
-pub(crate) fn groups(values: &[f32], scales: &[f32]) -> Vec<Int8Group> {
-    let group = |(values, scales): (&[f32], &[f32])| {
-        let values: [i8; GROUP] = std::array::from_fn(|i| values[i] as i8);
+/// Super-blocks of these values, eight scales each, with sums of their own.
+pub(crate) fn super_blocks(values: &[f32], scales: &[f32]) -> Vec<Int8SuperBlock> {
+    let super_block = |(values, scales): (&[f32], &[f32])| {
+        let values: [i8; SUPER_BLOCK] = std::array::from_fn(|i| values[i] as i8);
         let sums =
             std::array::from_fn(|s| values[s * SUM..][..SUM].iter().map(|&p| i16::from(p)).sum());
-        Int8Group { values, sums, scales: scales.try_into().expect("eight scales") }
+        Int8SuperBlock { values, sums, scales: scales.try_into().expect("eight scales") }
     };
-    values.chunks_exact(GROUP).zip(scales.chunks_exact(GROUP / BLOCK)).map(group).collect()
+    values
+        .chunks_exact(SUPER_BLOCK)
+        .zip(scales.chunks_exact(SUPER_BLOCK / BLOCK))
+        .map(super_block)
+        .collect()
 }
 
 /// Rows of activations whose integers are these. The f32 values, which none of this is about, are
 /// no numbers.
-pub(crate) fn input(rows: usize, cols: usize, int8: Vec<Int8Group>) -> Input {
+pub(crate) fn input(rows: usize, cols: usize, int8: Vec<Int8SuperBlock>) -> Input {
     Input::with_integers(cols, vec![f32::NAN; rows * cols], int8)
 }
 
@@ -32,9 +36,9 @@ fn columns(tensor_type: TensorType, row: &[u8]) -> usize {
 }
 
 /// Whole numbers with scales: a name, `[cols]`, and a scale for each 32, both filled up to whole
-/// groups. As many share a scale as a block has weights.
+/// super-blocks. As many share a scale as a block has weights.
 fn activations(cols: usize, block_len: usize) -> Vec<(String, Vec<f32>, Vec<f32>)> {
-    let padded = cols.next_multiple_of(GROUP);
+    let padded = cols.next_multiple_of(SUPER_BLOCK);
     let mut plain: Vec<f32> = random(251, &[cols]).iter().map(|x| (x * 63.0).round()).collect();
     plain.resize(padded, 0.0);
     let scales: Vec<f32> = (0..padded / BLOCK)
@@ -80,19 +84,19 @@ pub(crate) fn check_activations(
     what: &str,
     tensor_type: TensorType,
     row: &[u8],
-    product: impl Fn(&[u8], &[Int8Group]) -> f32,
+    product: impl Fn(&[u8], &[Int8SuperBlock]) -> f32,
 ) {
     let cols = columns(tensor_type, row);
-    let padded = cols.next_multiple_of(GROUP);
+    let padded = cols.next_multiple_of(SUPER_BLOCK);
     let one_at = |i: usize| {
         let mut values = vec![0.0; padded];
         values[i] = 1.0;
-        f64::from(product(row, &groups(&values, &vec![1.0; padded / BLOCK])))
+        f64::from(product(row, &super_blocks(&values, &vec![1.0; padded / BLOCK])))
     };
     let weights: Vec<f64> = (0..cols).map(one_at).collect();
     for (name, values, scales) in activations(cols, tensor_type.block_len()) {
         let x: Vec<f32> = (0..cols).map(|i| values[i] * scales[i / BLOCK]).collect();
-        compare(what, &name, product(row, &groups(&values, &scales)), &weights, &x);
+        compare(what, &name, product(row, &super_blocks(&values, &scales)), &weights, &x);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use tiny_llm::week2::{
-    input::{BLOCK, GROUP, Int8Group, SUM, quantize_activations},
+    input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK, quantize_activations},
     kernels::{
         fused, integer,
         unpacked::{Unpacked, dot_unpacked, matrix_matrix, matrix_vector},
@@ -15,8 +15,9 @@ use tiny_llm_formats::gguf::TensorType;
 use tiny_llm_harness::{check::assert_accepts, fixtures::random};
 
 use super::{
-    bytes, columns, fixtures, groups, numbers,
+    bytes, columns, fixtures, numbers,
     products::{check_activations, check_activations_f32, check_parts, input},
+    super_blocks,
     task_2::used,
 };
 
@@ -66,7 +67,7 @@ fn task_1_q6_k_of_zeros_and_parts() {
 #[test]
 fn task_2_rows_of_any_length_and_what_they_hold() {
     for (seed, cols) in [0, 1, 31, 32, 33, 255, 256, 257, 300, 512, 700].into_iter().enumerate() {
-        for per_scale in [BLOCK, GROUP] {
+        for per_scale in [BLOCK, SUPER_BLOCK] {
             // Every third part of 32 is zeros, and the parts differ in size by far.
             let size = |i: usize| [1.0, 1e-3, 0.0, -300.0][i / BLOCK % 4];
             let x: Vec<f32> = random(260 + seed as u64, &[cols])
@@ -74,25 +75,25 @@ fn task_2_rows_of_any_length_and_what_they_hold() {
                 .enumerate()
                 .map(|(i, x)| x * size(i))
                 .collect();
-            let mut groups = used(cols.div_ceil(GROUP));
+            let mut super_blocks = used(cols.div_ceil(SUPER_BLOCK));
             let what =
                 format!("quantize_activations of {cols} numbers, a scale for each {per_scale}");
-            assert_accepts(&what, || quantize_activations(&x, per_scale, &mut groups));
-            check_groups(&what, &x, per_scale, &groups);
+            assert_accepts(&what, || quantize_activations(&x, per_scale, &mut super_blocks));
+            check_super_blocks(&what, &x, per_scale, &super_blocks);
         }
     }
 }
 
-/// What the documentation says of groups, number by number.
+/// What the documentation says of super-blocks, number by number.
 #[track_caller]
-fn check_groups(what: &str, x: &[f32], per_scale: usize, groups: &[Int8Group]) {
-    for (g, group) in groups.iter().enumerate() {
-        for i in 0..GROUP {
-            let at = g * GROUP + i;
+fn check_super_blocks(what: &str, x: &[f32], per_scale: usize, super_blocks: &[Int8SuperBlock]) {
+    for (g, super_block) in super_blocks.iter().enumerate() {
+        for i in 0..SUPER_BLOCK {
+            let at = g * SUPER_BLOCK + i;
             let part = at / per_scale * per_scale;
             let mates = x.get(part..x.len().min(part + per_scale)).unwrap_or(&[]);
             let largest = mates.iter().fold(0f32, |m, x| m.max(x.abs()));
-            let (value, scale) = (group.values[i], group.scales[i / BLOCK]);
+            let (value, scale) = (super_block.values[i], super_block.scales[i / BLOCK]);
             assert!(
                 (scale - largest / 127.0).abs() <= 1e-6 * scale.abs(),
                 "{what}: the scale of number {at} is {scale:e}, expected {:e}, a 127th of the largest of the {} that share it: 0 if all of them are zeros, or there are none",
@@ -106,12 +107,13 @@ fn check_groups(what: &str, x: &[f32], per_scale: usize, groups: &[Int8Group]) {
                 "{what}: number {at}, {number:e}, became {value} times {scale:e}, expected the nearest there is, and 0 for zeros and behind the row's end"
             );
         }
-        for (s, (&sum, values)) in group.sums.iter().zip(group.values.chunks_exact(SUM)).enumerate()
+        for (s, (&sum, values)) in
+            super_block.sums.iter().zip(super_block.values.chunks_exact(SUM)).enumerate()
         {
             let expected: i16 = values.iter().map(|&q| i16::from(q)).sum();
             assert!(
                 sum == expected,
-                "{what}: sum {s} of group {g} is {sum}, expected {expected}: all sums are written, whatever the groups held"
+                "{what}: sum {s} of super-block {g} is {sum}, expected {expected}: all sums are written, whatever the super-blocks held"
             );
         }
     }
@@ -125,7 +127,7 @@ fn check_integer(name: &str, dot: integer::Dot) {
     let tensor_type: TensorType = name.parse().expect("a type");
     let what = format!("the product in integers of a row in {name}");
     let case = fixtures.case(&format!("task_3_dot/{name}"));
-    let x = groups(&numbers(&case, "values"), &numbers(&case, "scales"));
+    let x = super_blocks(&numbers(&case, "values"), &numbers(&case, "scales"));
     let rows = bytes(&case, "rows");
     let row = &rows[..rows.len() / 2];
     check_activations(&what, tensor_type, row, dot);
@@ -165,26 +167,26 @@ fn task_3_q6_k_of_zeros_and_parts() {
 fn task_4_dot_unpacked_of_zeros_anywhere() {
     for seed in 0..60 {
         let n = (seed as usize % 3) + 1;
-        let draw: Vec<f32> = random(300 + seed, &[6 * n * GROUP]).iter().copied().collect();
-        let (numbers, rest) = draw.split_at(3 * n * GROUP);
+        let draw: Vec<f32> = random(300 + seed, &[6 * n * SUPER_BLOCK]).iter().copied().collect();
+        let (numbers, rest) = draw.split_at(3 * n * SUPER_BLOCK);
         // Of any eight scales, minimums, and scales of activations, some are 0.
         let some = |i: usize, kind: usize| {
-            let zero = rest[kind * n * GROUP + i] < -0.8;
-            if zero { 0.0 } else { rest[kind * n * GROUP + i] * 0.1 }
+            let zero = rest[kind * n * SUPER_BLOCK + i] < -0.8;
+            if zero { 0.0 } else { rest[kind * n * SUPER_BLOCK + i] * 0.1 }
         };
         let row: Vec<Unpacked> = (0..n)
             .map(|g| Unpacked {
-                codes: std::array::from_fn(|i| (numbers[g * GROUP + i] * 63.0) as i8),
-                scales: std::array::from_fn(|s| some(g * GROUP / SUM + s, 0)),
-                mins: std::array::from_fn(|s| some(g * GROUP / SUM + s, 1).abs()),
+                codes: std::array::from_fn(|i| (numbers[g * SUPER_BLOCK + i] * 63.0) as i8),
+                scales: std::array::from_fn(|s| some(g * SUPER_BLOCK / SUM + s, 0)),
+                mins: std::array::from_fn(|s| some(g * SUPER_BLOCK / SUM + s, 1).abs()),
             })
             .collect();
-        let scales: Vec<f32> = (0..n * GROUP / BLOCK).map(|b| some(b, 2).abs()).collect();
+        let scales: Vec<f32> = (0..n * SUPER_BLOCK / BLOCK).map(|b| some(b, 2).abs()).collect();
         let value = |i: usize| {
             let scale = scales[i / BLOCK];
             // In every other row, sums of sixteen are 0.
             let pair = (i / 2 % 50 + 1) as f32 * [1.0, -1.0][i % 2];
-            let any = (numbers[n * GROUP + i] * 63.0).round();
+            let any = (numbers[n * SUPER_BLOCK + i] * 63.0).round();
             if scale == 0.0 {
                 0.0
             } else if seed % 2 == 0 {
@@ -193,24 +195,25 @@ fn task_4_dot_unpacked_of_zeros_anywhere() {
                 any
             }
         };
-        let values: Vec<f32> = (0..n * GROUP).map(value).collect();
-        let found = dot_unpacked(&row, &groups(&values, &scales));
+        let values: Vec<f32> = (0..n * SUPER_BLOCK).map(value).collect();
+        let found = dot_unpacked(&row, &super_blocks(&values, &scales));
         let (mut expected, mut size) = (0.0, 0.0);
-        for i in 0..n * GROUP {
-            let (group, s) = (&row[i / GROUP], i % GROUP / SUM);
-            let weight = f64::from(group.scales[s]) * f64::from(group.codes[i % GROUP])
-                - f64::from(group.mins[s]);
+        for i in 0..n * SUPER_BLOCK {
+            let (super_block, s) = (&row[i / SUPER_BLOCK], i % SUPER_BLOCK / SUM);
+            let weight = f64::from(super_block.scales[s])
+                * f64::from(super_block.codes[i % SUPER_BLOCK])
+                - f64::from(super_block.mins[s]);
             let x = f64::from(scales[i / BLOCK]) * f64::from(values[i]);
             expected += weight * x;
             size += (weight * x).abs();
         }
         assert!(
             (f64::from(found) - expected).abs() <= 1e-4 * size,
-            "dot_unpacked of {n} groups, some of whose scales, minimums and activations are 0 (seed {seed}): found {found:e}, expected {expected:e}\n  weight i is scales[i / 16] · codes[i] − mins[i / 16]: a minimum counts where its scale is 0, a block of zeros takes nothing from its group, and activations whose sum is 0 need not be zeros"
+            "dot_unpacked of {n} super-blocks, some of whose scales, minimums and activations are 0 (seed {seed}): found {found:e}, expected {expected:e}\n  weight i is scales[i / 16] · codes[i] − mins[i / 16]: a minimum counts where its scale is 0, a block of zeros takes nothing from its super-block, and activations whose sum is 0 need not be zeros"
         );
     }
-    let nothing = assert_accepts("dot_unpacked of no groups", || dot_unpacked(&[], &[]));
-    assert!(nothing == 0.0, "dot_unpacked of no groups: found {nothing}, expected 0");
+    let nothing = assert_accepts("dot_unpacked of no super-blocks", || dot_unpacked(&[], &[]));
+    assert!(nothing == 0.0, "dot_unpacked of no super-blocks: found {nothing}, expected 0");
 }
 
 /// Matrices of other widths one after the other: what is kept from one must not reach the next.
@@ -219,25 +222,30 @@ fn task_4_matrices_of_any_width_in_turn() {
     for (cols, rows, tokens) in [(320, 3, 2), (32, 5, 3), (544, 1, 4), (32, 2, 1), (320, 4, 1)] {
         let bytes: Vec<u8> = (0..rows * cols / 32 * 34).map(|i| (i * 7 % 251) as u8).collect();
         let weight = Matrix::new(rows, cols, TensorType::Q8_0, bytes.into()).expect("whole blocks");
-        let n = cols.div_ceil(GROUP);
-        let int8: Vec<Int8Group> = (0..tokens)
-            .flat_map(|t| groups(&vec![(t + 1) as f32; n * GROUP], &vec![1.0; n * GROUP / BLOCK]))
+        let n = cols.div_ceil(SUPER_BLOCK);
+        let int8: Vec<Int8SuperBlock> = (0..tokens)
+            .flat_map(|t| {
+                super_blocks(
+                    &vec![(t + 1) as f32; n * SUPER_BLOCK],
+                    &vec![1.0; n * SUPER_BLOCK / BLOCK],
+                )
+            })
             .collect();
         let x = input(tokens, cols, int8);
-        // Every group of a row stands for its number.
+        // Every super-block of a row stands for its number.
         let number = |bytes: &[u8]| f32::from(bytes[0]) + 1.0;
         let expected: Vec<f32> = (0..tokens * rows)
-            .map(|i| number(weight.row(i % rows)) * (n * GROUP * (i / rows + 1)) as f32)
+            .map(|i| number(weight.row(i % rows)) * (n * SUPER_BLOCK * (i / rows + 1)) as f32)
             .collect();
         let lengths = Mutex::new(Vec::new());
         let mut out = vec![1000.0; tokens * rows];
         Team::new(1).parallel_tiles(&mut out, rows, (2, 2), |tile: &mut Tile<'_, f32>| {
             let unpack = |bytes: &[u8], row: &mut [Unpacked]| {
                 lengths.lock().expect("nobody panicked").push(row.len());
-                for group in row {
-                    *group = Unpacked {
-                        codes: [1; GROUP],
-                        scales: [number(bytes); GROUP / SUM],
+                for super_block in row {
+                    *super_block = Unpacked {
+                        codes: [1; SUPER_BLOCK],
+                        scales: [number(bytes); SUPER_BLOCK / SUM],
                         ..Unpacked::default()
                     };
                 }
@@ -248,12 +256,12 @@ fn task_4_matrices_of_any_width_in_turn() {
         let lengths = lengths.into_inner().expect("nobody panicked");
         assert!(
             lengths.iter().all(|&len| len == n),
-            "matrix_matrix of {what}: `unpack` was given rows of {lengths:?} groups, expected {n} each time"
+            "matrix_matrix of {what}: `unpack` was given rows of {lengths:?} super-blocks, expected {n} each time"
         );
         assert!(out == expected, "matrix_matrix of {what}: found {out:?}, expected {expected:?}");
         for t in 0..tokens {
             let mut out = vec![1000.0; rows];
-            let dot = |row: &[u8], x: &[Int8Group]| {
+            let dot = |row: &[u8], x: &[Int8SuperBlock]| {
                 number(row)
                     * x.iter().map(|g| g.values.map(f32::from).iter().sum::<f32>()).sum::<f32>()
             };

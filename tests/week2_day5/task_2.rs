@@ -1,19 +1,19 @@
 //! Week 2, day 5, task 2: activations as integers.
 
-use tiny_llm::week2::input::{BLOCK, GROUP, Int8Group, SUM, quantize_activations};
+use tiny_llm::week2::input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK, quantize_activations};
 use tiny_llm_formats::tensor::tensor;
 
 use super::{fixtures, numbers};
 
-/// Groups that hold the numbers of another row.
-pub(super) fn used(groups: usize) -> Vec<Int8Group> {
+/// Super-blocks that hold the numbers of another row.
+pub(super) fn used(super_blocks: usize) -> Vec<Int8SuperBlock> {
     vec![
-        Int8Group {
-            values: [99; GROUP],
-            sums: [99 * 16; GROUP / SUM],
-            scales: [99.0; GROUP / BLOCK]
+        Int8SuperBlock {
+            values: [99; SUPER_BLOCK],
+            sums: [99 * 16; SUPER_BLOCK / SUM],
+            scales: [99.0; SUPER_BLOCK / BLOCK]
         };
-        groups
+        super_blocks
     ]
 }
 
@@ -22,34 +22,34 @@ fn check_quantize(name: &str, per_scale: usize) {
     let fixtures = fixtures();
     let case = fixtures.case(&format!("task_2_quantize/{name}"));
     let x = numbers(&case, "x");
-    let mut groups = used(x.len().div_ceil(GROUP));
-    quantize_activations(&x, per_scale, &mut groups);
-    let values = groups.iter().flat_map(|group| group.values.map(f32::from));
-    case.check("values", &tensor(&[groups.len(), GROUP], values.collect()));
-    let scales = groups.iter().flat_map(|group| group.scales);
-    case.check("scales", &tensor(&[groups.len(), GROUP / BLOCK], scales.collect()));
-    let sums = groups.iter().flat_map(|group| group.sums.map(f32::from));
-    case.check("sums", &tensor(&[groups.len(), GROUP / SUM], sums.collect()));
+    let mut super_blocks = used(x.len().div_ceil(SUPER_BLOCK));
+    quantize_activations(&x, per_scale, &mut super_blocks);
+    let values = super_blocks.iter().flat_map(|super_block| super_block.values.map(f32::from));
+    case.check("values", &tensor(&[super_blocks.len(), SUPER_BLOCK], values.collect()));
+    let scales = super_blocks.iter().flat_map(|super_block| super_block.scales);
+    case.check("scales", &tensor(&[super_blocks.len(), SUPER_BLOCK / BLOCK], scales.collect()));
+    let sums = super_blocks.iter().flat_map(|super_block| super_block.sums.map(f32::from));
+    case.check("sums", &tensor(&[super_blocks.len(), SUPER_BLOCK / SUM], sums.collect()));
 }
 
 #[test]
 fn task_2_a_row_of_960() {
-    check_quantize("row", GROUP);
+    check_quantize("row", SUPER_BLOCK);
 }
 
 #[test]
 fn task_2_the_largest_magnitude_is_negative() {
-    check_quantize("negative", GROUP);
+    check_quantize("negative", SUPER_BLOCK);
 }
 
 #[test]
-fn task_2_a_row_shorter_than_a_group() {
-    check_quantize("short", GROUP);
+fn task_2_a_row_shorter_than_a_super_block() {
+    check_quantize("short", SUPER_BLOCK);
 }
 
 #[test]
-fn task_2_a_group_of_zeros() {
-    check_quantize("zeros", GROUP);
+fn task_2_a_super_block_of_zeros() {
+    check_quantize("zeros", SUPER_BLOCK);
 }
 
 #[test]
@@ -59,12 +59,12 @@ fn task_2_a_scale_for_each_32() {
 
 #[test]
 fn task_2_parts_of_any_size() {
-    let x: Vec<f32> = (0..2 * GROUP).map(|i| (i as f32 * 37.0) % 255.0 - 127.0).collect();
+    let x: Vec<f32> = (0..2 * SUPER_BLOCK).map(|i| (i as f32 * 37.0) % 255.0 - 127.0).collect();
     let quantized = |factor: f32| {
         let x: Vec<f32> = x.iter().map(|x| x * factor).collect();
-        let mut groups = used(2);
-        quantize_activations(&x, BLOCK, &mut groups);
-        groups
+        let mut super_blocks = used(2);
+        quantize_activations(&x, BLOCK, &mut super_blocks);
+        super_blocks
     };
     let plain = quantized(1.0);
     for power in [-60, -20, 20] {

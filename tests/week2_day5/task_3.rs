@@ -1,8 +1,8 @@
 //! Week 2, day 5, task 3: integers meet integers.
 
-use super::products::groups;
+use super::products::super_blocks;
 use tiny_llm::week2::{
-    input::{BLOCK, GROUP},
+    input::{BLOCK, SUPER_BLOCK},
     kernels::integer,
 };
 use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
@@ -15,10 +15,10 @@ fn check_of_any_size(name: &str, dot: integer::Dot) {
     let fixtures = fixtures();
     let case = fixtures.case(&format!("task_3_dot/{name}"));
     let scales = numbers(&case, "scales");
-    let x = groups(&numbers(&case, "values"), &scales);
+    let x = super_blocks(&numbers(&case, "values"), &scales);
     let factor = 2f32.powi(-40);
     let tiny: Vec<f32> = scales.iter().map(|scale| scale * factor).collect();
-    let tiny = groups(&numbers(&case, "values"), &tiny);
+    let tiny = super_blocks(&numbers(&case, "values"), &tiny);
     of_rows(&case, |row| {
         let (found, expected) = (dot(row, &tiny), dot(row, &x) * factor);
         assert!(
@@ -40,20 +40,20 @@ fn task_3_scales_of_any_size() {
 
 #[test]
 fn task_3_q8_0_of_64_blocks() {
-    let found = integer::dot_q8_0(&ones(), &groups(&[1.0; 2048], &[1.0; 64]));
+    let found = integer::dot_q8_0(&ones(), &super_blocks(&[1.0; 2048], &[1.0; 64]));
     assert!(found == 2048.0, "2048 ones times ones in Q8_0: found {found}, expected 2048");
 }
 
 /// Activations of which each sixteen add up to 0, and are not 0.
 #[track_caller]
 fn check_sums_of_zero(name: &str, row: &[u8], dot: integer::Dot) {
-    let n = columns(name, row).next_multiple_of(GROUP);
+    let n = columns(name, row).next_multiple_of(SUPER_BLOCK);
     let scales = vec![1.0; n / BLOCK];
     let in_pairs = |even: bool, odd: bool| -> Vec<f32> {
         let sign = |i: usize| if i.is_multiple_of(2) { f32::from(even) } else { -f32::from(odd) };
         (0..n).map(|i| sign(i) * (1 + i / 2 % 4) as f32).collect()
     };
-    let dot = |values: &[f32]| dot(row, &groups(values, &scales));
+    let dot = |values: &[f32]| dot(row, &super_blocks(values, &scales));
     let (found, expected) =
         (dot(&in_pairs(true, true)), dot(&in_pairs(true, false)) + dot(&in_pairs(false, true)));
     let size = dot(&in_pairs(true, false)).abs();
@@ -77,13 +77,13 @@ fn task_3_activations_of_zeros_and_sums_of_zero() {
         let row = bytes(&fixtures.case(&format!("task_3_each/{name}")), "row");
         let tensor_type: TensorType = name.parse().expect("a type");
         if tensor_type.block_len() == BLOCK {
-            let two_groups: Vec<u8> = row
+            let two_super_blocks: Vec<u8> = row
                 .iter()
                 .copied()
                 .cycle()
-                .take(2 * GROUP / BLOCK * tensor_type.block_bytes())
+                .take(2 * SUPER_BLOCK / BLOCK * tensor_type.block_bytes())
                 .collect();
-            check_around_zeros(name, |x| dot(&two_groups, x));
+            check_around_zeros(name, |x| dot(&two_super_blocks, x));
         }
         check_sums_of_zero(name, &row, dot);
     }
@@ -99,7 +99,8 @@ fn task_3_q4_k_with_scales_of_zero() {
     block[8..12].fill(5);
     block[12..16].fill(7 << 4);
     let expected = -32.0 * 4.0 * (5.0 + 7.0);
-    let found = integer::dot_q4_k(&block, &groups(&[1.0; GROUP], &[1.0; GROUP / BLOCK]));
+    let found =
+        integer::dot_q4_k(&block, &super_blocks(&[1.0; SUPER_BLOCK], &[1.0; SUPER_BLOCK / BLOCK]));
     assert!(
         found == expected,
         "a block of Q4_K whose scales are 0 and whose minimums are 5 and 7, with activations of 1: \
@@ -114,9 +115,12 @@ fn check_integer_each(name: &str, dot: integer::Dot) {
     let row = bytes(&case, "row");
     let cols = columns(name, &row);
     let one_at = |i: usize| {
-        let mut values = vec![0.0; cols.next_multiple_of(GROUP)];
+        let mut values = vec![0.0; cols.next_multiple_of(SUPER_BLOCK)];
         values[i] = 1.0;
-        dot(&row, &groups(&values, &vec![1.0; cols.div_ceil(GROUP) * GROUP / BLOCK]))
+        dot(
+            &row,
+            &super_blocks(&values, &vec![1.0; cols.div_ceil(SUPER_BLOCK) * SUPER_BLOCK / BLOCK]),
+        )
     };
     case.check("weights", &tensor(&[cols], (0..cols).map(one_at).collect()));
 }
@@ -127,7 +131,7 @@ fn check_integer(name: &str, dot: integer::Dot) {
     let fixtures = fixtures();
     for part in ["dot", "largest"] {
         let case = fixtures.case(&format!("task_3_{part}/{name}"));
-        let x = groups(&numbers(&case, "values"), &numbers(&case, "scales"));
+        let x = super_blocks(&numbers(&case, "values"), &numbers(&case, "scales"));
         case.check("products", &of_rows(&case, |row| dot(row, &x)));
     }
 }

@@ -1,12 +1,12 @@
 //! Week 2, day 5, task 4: one row of activations, and many.
 
-use super::products::{groups, input};
+use super::products::{input, super_blocks};
 use std::{
     cell::Cell,
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 use tiny_llm::week2::{
-    input::{BLOCK, GROUP, Input, Int8Group, SUM},
+    input::{BLOCK, Input, Int8SuperBlock, SUM, SUPER_BLOCK},
     kernels::unpacked::{Unpacked, dot_unpacked, matrix_matrix, matrix_vector},
     matrix::Matrix,
     parallel::{Team, Tile},
@@ -27,19 +27,23 @@ fn task_4_an_unpacked_row_and_zeros() {
         })
         .collect();
     check_around_zeros("dot_unpacked", |x| dot_unpacked(&row, x));
-    let scales_of_0: Vec<Unpacked> =
-        row.iter().map(|group| Unpacked { scales: [0.0; GROUP / SUM], ..group.clone() }).collect();
-    let x = groups(&[1.0; 2 * GROUP], &[1.0; 2 * GROUP / BLOCK]);
+    let scales_of_0: Vec<Unpacked> = row
+        .iter()
+        .map(|super_block| Unpacked { scales: [0.0; SUPER_BLOCK / SUM], ..super_block.clone() })
+        .collect();
+    let x = super_blocks(&[1.0; 2 * SUPER_BLOCK], &[1.0; 2 * SUPER_BLOCK / BLOCK]);
     let (found, expected) = (dot_unpacked(&scales_of_0, &x), -2.0 * 16.0 * 0.125 * 120.0);
     assert!(
         found == expected,
         "dot_unpacked with scales of 0 and minimums that are not, activations of 1: found {found}, \
          expected {expected}: a minimum counts where its scale is 0, too"
     );
-    let signs: Vec<f32> = (0..2 * GROUP).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
-    let x = groups(&signs, &[1.0; 2 * GROUP / BLOCK]);
-    let weighted = row.iter().flat_map(|group| {
-        (0..GROUP).map(|i| f64::from(group.scales[i / SUM]) * f64::from(group.codes[i]))
+    let signs: Vec<f32> =
+        (0..2 * SUPER_BLOCK).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    let x = super_blocks(&signs, &[1.0; 2 * SUPER_BLOCK / BLOCK]);
+    let weighted = row.iter().flat_map(|super_block| {
+        (0..SUPER_BLOCK)
+            .map(|i| f64::from(super_block.scales[i / SUM]) * f64::from(super_block.codes[i]))
     });
     let expected: f64 = weighted.zip(&signs).map(|(w, x)| w * f64::from(*x)).sum();
     let found = f64::from(dot_unpacked(&row, &x));
@@ -58,17 +62,17 @@ fn task_4_dot_of_an_unpacked_row() {
 #[track_caller]
 fn check_unpacked() {
     let fixtures = fixtures();
-    let case = fixtures.case("task_4_unpacked/two_groups");
+    let case = fixtures.case("task_4_unpacked/two_super_blocks");
     let (codes, scales, mins) =
         (numbers(&case, "codes"), numbers(&case, "scales"), numbers(&case, "mins"));
     let row: Vec<Unpacked> = (0..2)
         .map(|g| Unpacked {
-            codes: std::array::from_fn(|i| codes[g * GROUP + i] as i8),
-            scales: std::array::from_fn(|s| scales[g * GROUP / SUM + s]),
-            mins: std::array::from_fn(|s| mins[g * GROUP / SUM + s]),
+            codes: std::array::from_fn(|i| codes[g * SUPER_BLOCK + i] as i8),
+            scales: std::array::from_fn(|s| scales[g * SUPER_BLOCK / SUM + s]),
+            mins: std::array::from_fn(|s| mins[g * SUPER_BLOCK / SUM + s]),
         })
         .collect();
-    let x = groups(&numbers(&case, "values"), &numbers(&case, "x_scales"));
+    let x = super_blocks(&numbers(&case, "values"), &numbers(&case, "x_scales"));
     case.check(
         "products",
         &tensor(&[6], x.chunks_exact(2).map(|x| dot_unpacked(&row, x)).collect()),
@@ -84,7 +88,7 @@ fn matrix(case: &Case) -> (Matrix, Input) {
     let of_row = |t: usize| {
         let row =
             |x: &Tensor| x.index_axis(ndarray::Axis(0), t).iter().copied().collect::<Vec<f32>>();
-        groups(&row(&values), &row(&scales))
+        super_blocks(&row(&values), &row(&scales))
     };
     let tokens = values.shape()[0];
     // The f32 values would be something else: these functions have no use for them.
@@ -99,7 +103,7 @@ fn task_4_matrix_vector() {
     let case = fixtures.case("task_4_matrix/q8_0");
     let (weight, x) = matrix(&case);
     let read = Cell::new(0);
-    let counting = |row: &[u8], x: &[Int8Group]| {
+    let counting = |row: &[u8], x: &[Int8SuperBlock]| {
         read.set(read.get() + row.len());
         dot(row, x)
     };
@@ -130,7 +134,7 @@ fn task_4_counts() {
         rows.fetch_add(1, Relaxed);
     };
     let take = || (bytes.swap(0, Relaxed), rows.swap(0, Relaxed));
-    let counting_dot = |row: &[u8], _: &[Int8Group]| {
+    let counting_dot = |row: &[u8], _: &[Int8SuperBlock]| {
         count(row);
         0.0
     };
@@ -220,8 +224,12 @@ fn check_matrix_matrix(tile_rows: usize, tile_cols: usize) {
 
 #[test]
 fn task_4_whatever_the_size() {
-    let group = Unpacked { codes: [1; GROUP], scales: [1.0; GROUP / SUM], ..Unpacked::default() };
-    let found = dot_unpacked(&vec![group; 8], &groups(&[1.0; 2048], &[1.0; 64]));
+    let super_block = Unpacked {
+        codes: [1; SUPER_BLOCK],
+        scales: [1.0; SUPER_BLOCK / SUM],
+        ..Unpacked::default()
+    };
+    let found = dot_unpacked(&vec![super_block; 8], &super_blocks(&[1.0; 2048], &[1.0; 64]));
     assert!(found == 2048.0, "dot_unpacked of 2048 ones times ones: found {found}, expected 2048");
 
     // Row r holds its number, activations t hold theirs, so their product is r · t.
@@ -234,16 +242,16 @@ fn task_4_whatever_the_size() {
     matrix_vector(
         |row, _| number(row),
         (0..rows).map(|r| weight.row(r)),
-        &groups(&[0.0; GROUP], &[1.0; GROUP / BLOCK]),
+        &super_blocks(&[0.0; SUPER_BLOCK], &[1.0; SUPER_BLOCK / BLOCK]),
         &mut out,
     );
     let wrong = (0..rows).find(|&r| out[r] != r as f32);
     assert!(wrong.is_none(), "matrix_vector over 300 rows: the product of row {wrong:?} is wrong");
 
     let int8 = (0..tokens).flat_map(|t| {
-        let mut values = [0.0; GROUP];
+        let mut values = [0.0; SUPER_BLOCK];
         values[0] = t as f32;
-        groups(&values, &[1.0; GROUP / BLOCK])
+        super_blocks(&values, &[1.0; SUPER_BLOCK / BLOCK])
     });
     let x = input(tokens, 32, int8.collect());
     let mut out = vec![1000.0; tokens * rows];

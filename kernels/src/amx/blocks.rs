@@ -8,7 +8,7 @@
 //! One would expect the two units to work side by side. On the processor that this was written on
 //! (an Intel Xeon of 2023's generation) they don't: products, stores of tiles and vector
 //! operations, taken turn about, need as long as one after the other, and somewhat longer. So the
-//! kernel does the sums of a whole group, then scales them.
+//! kernel does the sums of a whole super-block, then scales them.
 
 use std::marker::PhantomData;
 
@@ -21,15 +21,15 @@ use super::{
 };
 use crate::{
     format::{Format, Zero},
-    input::{BLOCK, GROUP},
+    input::{BLOCK, SUPER_BLOCK},
 };
 
-/// Blocks in a group.
-const BLOCKS: usize = GROUP / BLOCK;
+/// Blocks in a super-block.
+const BLOCKS: usize = SUPER_BLOCK / BLOCK;
 /// Rows of weights that are scaled at once.
 const ROWS: usize = 4;
 
-/// The sums of all blocks of a group, of two panels.
+/// The sums of all blocks of a super-block, of two panels.
 type BlockSums = [[Sums; 2]; BLOCKS];
 
 /// Blocks of 32 weights of this format.

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 
 use super::{
     panel::Panel,
-    superblocks::{Fold, Folded, PIECE, place},
+    super_blocks::{Fold, Folded, PIECE, place},
     unit::{ROW, SIDE},
 };
 use crate::{
@@ -14,10 +14,10 @@ use crate::{
         lanes::{load32, part, sixteen_bits, twice},
         order::Order,
         q8_0,
-        superblocks::Superblock,
+        super_blocks::SuperBlock,
     },
     format::{Format, Zero},
-    input::{BLOCK, GROUP},
+    input::{BLOCK, SUPER_BLOCK},
 };
 
 /// Eight blocks of row `i`.
@@ -96,7 +96,7 @@ fn store_block(panel: &mut Panel, i: usize, block: usize, codes: __m256i) {
 /// A block of row `i`, its codes in this order.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
-pub(super) fn superblock<F: Ordered>(panel: &mut Panel, i: usize, block: Superblock) {
+pub(super) fn super_block<F: Ordered>(panel: &mut Panel, i: usize, block: SuperBlock) {
     let all = _mm512_castsi256_si512(block.scales);
     let (even, odd) = (_mm512_set1_epi16(0x00ff), _mm512_set1_epi16(0xff00_u16 as i16));
     for v in 0..4 {
@@ -167,7 +167,7 @@ pub(super) trait Ordered: Folded {
 /// Vector `v` of row `i`.
 #[inline]
 #[target_feature(enable = "avx512bw")]
-fn store<F: Ordered>(codes: &mut [u8; SIDE * GROUP], i: usize, v: usize, bytes: __m512i) {
+fn store<F: Ordered>(codes: &mut [u8; SIDE * SUPER_BLOCK], i: usize, v: usize, bytes: __m512i) {
     let pieces = [
         _mm512_castsi512_si128(bytes),
         _mm512_extracti32x4_epi32::<1>(bytes),

@@ -6,11 +6,11 @@ use tiny_llm_formats::gguf::TensorType;
 use super::{
     FROM,
     blocks::Blocks,
-    fill::{Ordered, bytes, eight, superblock},
+    fill::{Ordered, bytes, eight, super_block},
     many,
     panel::{Panel, Source},
     sixteen::Vector,
-    superblocks::Superblocks,
+    super_blocks::SuperBlocks,
     tiles::Tiles,
     unit::SIDE,
 };
@@ -94,19 +94,19 @@ kernels! {
     q5_0: Blocks<Q5_0>, |to, i, row| eight::<Q5_0>(to, i, avx512::q5_0::unpack(row));
     q5_1: Blocks<Q5_1>, |to, i, row| eight::<Q5_1>(to, i, avx512::q5_1::unpack(row));
     q8_0: Blocks<Q8_0>, |to, i, row| bytes::<{ TensorType::Q8_0.block_bytes() }>(to, i, row);
-    q2_k: Superblocks<Q2_K>, |to, i, row| {
-        superblock::<Q2_K>(to, i, avx512::q2_k::unpack(part(row, 0)));
+    q2_k: SuperBlocks<Q2_K>, |to, i, row| {
+        super_block::<Q2_K>(to, i, avx512::q2_k::unpack(part(row, 0)));
     };
-    q3_k: Superblocks<Q3_K>, |to, i, row| {
-        superblock::<Q3_K>(to, i, avx512::q3_k::unpack(part(row, 0)));
+    q3_k: SuperBlocks<Q3_K>, |to, i, row| {
+        super_block::<Q3_K>(to, i, avx512::q3_k::unpack(part(row, 0)));
     };
-    q4_k: Superblocks<Q4_K>, |to, i, row| {
-        superblock::<Q4_K>(to, i, avx512::q4_k::unpack(part(row, 0)));
+    q4_k: SuperBlocks<Q4_K>, |to, i, row| {
+        super_block::<Q4_K>(to, i, avx512::q4_k::unpack(part(row, 0)));
     };
-    q5_k: Superblocks<Q5_K>, |to, i, row| {
-        superblock::<Q5_K>(to, i, avx512::q5_k::unpack(part(row, 0)));
+    q5_k: SuperBlocks<Q5_K>, |to, i, row| {
+        super_block::<Q5_K>(to, i, avx512::q5_k::unpack(part(row, 0)));
     };
-    q6_k: Superblocks<Q6_K>, |to, i, row| {
-        superblock::<Q6_K>(to, i, avx512::q6_k::unpack(part(row, 0)));
+    q6_k: SuperBlocks<Q6_K>, |to, i, row| {
+        super_block::<Q6_K>(to, i, avx512::q6_k::unpack(part(row, 0)));
     };
 }

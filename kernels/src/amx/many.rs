@@ -10,7 +10,7 @@ use super::{
     unit::{SIDE, Shapes, Unit},
 };
 use crate::{
-    input::{BLOCK, GROUP, Input},
+    input::{BLOCK, Input, SUPER_BLOCK},
     matrix::Matrix,
     parallel::Tile,
 };
@@ -69,7 +69,8 @@ pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit>(
     // Only as many are written, and then used, as there are tiles.
     let mut outputs = [const { MaybeUninit::uninit() }; CHUNK];
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
-    let group_bytes = GROUP / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
+    let super_block_bytes =
+        SUPER_BLOCK / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
     assert!(tile.rows().start.is_multiple_of(SIDE), "rows from the first of a tile on");
     unit.configure(&P::SHAPES);
     for first in tile.rows().step_by(CHUNK * SIDE) {
@@ -78,7 +79,7 @@ pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit>(
         for col in tile.cols().step_by(2 * SIDE) {
             let cols = col..tile.cols().end.min(col + 2 * SIDE);
             let outputs = zeros(&mut outputs[..tiles]);
-            for g in 0..x.groups() {
+            for g in 0..x.super_blocks() {
                 for (h, panel) in panels.iter_mut().enumerate() {
                     let mut rows = [&bytes[..0]; SIDE];
                     for i in 0..SIDE {
@@ -86,14 +87,15 @@ pub(super) fn multiply<P: Plan, V: Sixteen, U: Unit>(
                         // written.
                         let row = (cols.start + h * SIDE + i).min(cols.end - 1);
                         let row = &bytes[row * row_bytes..][..row_bytes];
-                        rows[i] = &row[g * group_bytes..row_bytes.min((g + 1) * group_bytes)];
+                        rows[i] =
+                            &row[g * super_block_bytes..row_bytes.min((g + 1) * super_block_bytes)];
                     }
                     // What is read of these rows is asked for of the next: they follow in memory.
                     source.fill(panel, rows, 2 * SIDE * row_bytes);
                 }
-                let blocks = (weight.cols - g * GROUP).min(GROUP) / BLOCK;
+                let blocks = (weight.cols - g * SUPER_BLOCK).min(SUPER_BLOCK) / BLOCK;
                 for t in 0..tiles {
-                    let x = |t: usize| &x.tiles[(first / SIDE + t) * x.groups() + g];
+                    let x = |t: usize| &x.tiles[(first / SIDE + t) * x.super_blocks() + g];
                     let (now, later) = outputs.split_at_mut(t + 1);
                     let soon = later.first().map(|outputs| Soon { x: x(t + 1), outputs });
                     P::add::<V, U>(unit, &panels, x(t), blocks, &mut space, &mut now[t], soon);

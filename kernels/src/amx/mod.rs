@@ -5,7 +5,7 @@
 //! activations are laid out once for all matrices (`activations`). What comes out costs a lot. A
 //! tile of sums takes as long to store as to make, and its numbers are then scaled one by one. So
 //! each family of formats has a plan of its own for how few sums leave (`blocks`,
-//! `superblocks`).
+//! `super_blocks`).
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -14,7 +14,7 @@
 //! | `permission` | whether it is there, and may be used |
 //! | `activations`, `panel` | what is multiplied, as tiles want it |
 //! | `many` | which weights and activations meet when |
-//! | `blocks`, `superblocks` | the two plans |
+//! | `blocks`, `super_blocks` | the two plans |
 //! | `sixteen` | what follows a tile, as vectors or as arrays |
 //! | `fill`, `kernels` | weights out of their blocks, and the kernels that are served |
 //!
@@ -38,7 +38,7 @@ mod permission;
 #[cfg(test)]
 mod plain;
 mod sixteen;
-mod superblocks;
+mod super_blocks;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]

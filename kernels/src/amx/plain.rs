@@ -4,12 +4,12 @@ use tiny_llm_formats::gguf::TensorType;
 
 use super::{
     panel::{Panel, Source},
-    superblocks::{Fold, PIECE, place},
+    super_blocks::{Fold, PIECE, place},
     unit::{ROW, SIDE},
 };
 use crate::{
     blocks::{f16_at, q3_k, six_bits},
-    input::{BLOCK, GROUP, SUM},
+    input::{BLOCK, SUM, SUPER_BLOCK},
     unpacked::{Unpacked, unpack_row},
 };
 
@@ -23,7 +23,7 @@ impl Source for Plain {
             unpack_row(self.0, bytes, &mut row);
             match self.0.block_len() {
                 BLOCK => blocks(panel, i, &row[0]),
-                _ => superblock(panel, i, self.0, bytes, &row[0]),
+                _ => super_block(panel, i, self.0, bytes, &row[0]),
             }
         }
     }
@@ -37,8 +37,8 @@ fn blocks(panel: &mut Panel, i: usize, row: &Unpacked) {
     panel.minimums[i] = row.mins.map(|min| -min);
 }
 
-fn superblock(panel: &mut Panel, i: usize, tensor_type: TensorType, block: &[u8], row: &Unpacked) {
-    let nothing = [0; GROUP / SUM];
+fn super_block(panel: &mut Panel, i: usize, tensor_type: TensorType, block: &[u8], row: &Unpacked) {
+    let nothing = [0; SUPER_BLOCK / SUM];
     let twice = |packed: u64| std::array::from_fn(|s| packed.to_le_bytes()[s / 2].into());
     let six = || six_bits::unpack(block[4..16].try_into().expect("12 bytes"));
     let (fold, scales, minimums, d): (_, [i16; 16], [i16; 16], _) = match tensor_type {

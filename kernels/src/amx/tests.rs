@@ -8,12 +8,12 @@ use super::{
     many,
     model::Model,
     plain::Plain,
-    superblocks::Superblocks,
+    super_blocks::SuperBlocks,
     unit::{SIDE, Unit},
 };
 use crate::{
     format::{Q2_K, Q3_K, Q4_0, Q4_1, Q4_K, Q5_0, Q5_1, Q5_K, Q6_K, Q8_0},
-    input::{BLOCK, GROUP, Input, Int8Group, SUM},
+    input::{BLOCK, Input, Int8SuperBlock, SUM, SUPER_BLOCK},
     matrix::Matrix,
     parallel::{Team, Tile},
     unpacked::{Unpacked, has_integers, unpack_row},
@@ -71,19 +71,21 @@ fn input(
 ) -> Input {
     let mut x = Input::default();
     x.resize(rows, cols);
-    let groups = x.groups();
-    for i in 0..rows * groups {
-        let mut group = Int8Group::default();
-        let there = GROUP.min(cols - i % groups * GROUP);
-        group.values[..there].iter_mut().for_each(|x| *x = value(random.next()));
-        for (sum, values) in group.sums.iter_mut().zip(group.values.as_chunks::<SUM>().0) {
+    let super_blocks = x.super_blocks();
+    for i in 0..rows * super_blocks {
+        let mut super_block = Int8SuperBlock::default();
+        let there = SUPER_BLOCK.min(cols - i % super_blocks * SUPER_BLOCK);
+        super_block.values[..there].iter_mut().for_each(|x| *x = value(random.next()));
+        for (sum, values) in
+            super_block.sums.iter_mut().zip(super_block.values.as_chunks::<SUM>().0)
+        {
             *sum = values.iter().map(|&x| i16::from(x)).sum();
         }
         let mut scale = || (random.next() % 1000 + 1) as f32 / 7e4;
         let one = scale();
         let per_block = tensor_type.block_len() == BLOCK;
-        group.scales.iter_mut().for_each(|to| *to = if per_block { scale() } else { one });
-        x.int8.push(group);
+        super_block.scales.iter_mut().for_each(|to| *to = if per_block { scale() } else { one });
+        x.int8.push(super_block);
     }
     x.make_tiles(&Team::<crate::parallel::InOrder>::new(1));
     x
@@ -118,11 +120,11 @@ fn with_model(weight: &Matrix, x: &Input) -> Vec<f32> {
         Q5_0: Blocks;
         Q5_1: Blocks;
         Q8_0: Blocks;
-        Q2_K: Superblocks;
-        Q3_K: Superblocks;
-        Q4_K: Superblocks;
-        Q5_K: Superblocks;
-        Q6_K: Superblocks;
+        Q2_K: SuperBlocks;
+        Q3_K: SuperBlocks;
+        Q4_K: SuperBlocks;
+        Q5_K: SuperBlocks;
+        Q6_K: SuperBlocks;
     };
     outputs(weight, x, |tile| kernel(weight, x, tile))
 }
@@ -167,12 +169,12 @@ fn the_model_gives_sums_of_decoded_rows() {
     for_each(|weight, x, what| {
         let out = with_model(weight, x);
         for r in 0..weight.rows {
-            let mut row = vec![Unpacked::default(); x.groups()];
+            let mut row = vec![Unpacked::default(); x.super_blocks()];
             unpack_row(weight.tensor_type, weight.row(r), &mut row);
             for t in 0..x.rows {
                 let (mut sum, mut size) = (0.0, 0.0);
                 for (w, x) in row.iter().zip(x.int8_row(t)) {
-                    for i in 0..GROUP {
+                    for i in 0..SUPER_BLOCK {
                         let (scale, min) =
                             (f64::from(w.scales[i / SUM]), f64::from(w.mins[i / SUM]));
                         let x = f64::from(x.values[i]) * f64::from(x.scales[i / BLOCK]);

@@ -3,24 +3,25 @@
 //! **One order of additions.** An output must not depend on how many rows of activations there are,
 //! to the last bit, so few and many ([`product`](super::product)) add in one order. Integers are
 //! exact in any order: all products of a block are added up as integers, across lanes too. Blocks
-//! then go in pairs, `p = (scale · sum) of the even one, + (scale · sum) of the odd one`; the output
-//! is `((p0 + p1) + p2) + …`.
+//! then go in pairs, `p = (scale · sum) of the even one, + (scale · sum) of the odd one`; the
+//! output is `((p0 + p1) + p2) + …`.
 
 use std::arch::x86_64::*;
 
 use super::lanes::{halves_in_pairs, load_scales, load_sums};
 use crate::{
     format::{Format, Zero},
-    input::Int8Group,
+    input::Int8SuperBlock,
 };
 
-/// `sum`, in its first lane, and the products of up to eight blocks with a group. `products(b, p)`
-/// multiplies block `b` with 32 activations and leaves sums of them in eight lanes.
+/// `sum`, in its first lane, and the products of up to eight blocks with a super-block.
+/// `products(b, p)` multiplies block `b` with 32 activations and leaves sums of them in eight
+/// lanes.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn dot<F: Format, const BYTES: usize>(
     blocks: &[[u8; BYTES]],
-    x: &Int8Group,
+    x: &Int8SuperBlock,
     sum: __m128,
     products: impl Fn(&[u8; BYTES], &[i8; 32]) -> __m256i,
 ) -> __m128 {
@@ -62,7 +63,10 @@ pub(super) struct Scales {
 impl Scales {
     #[inline]
     #[target_feature(enable = "avx2,fma,f16c")]
-    pub(super) fn of<F: Format, const BYTES: usize>(blocks: &[[u8; BYTES]], x: &Int8Group) -> Self {
+    pub(super) fn of<F: Format, const BYTES: usize>(
+        blocks: &[[u8; BYTES]],
+        x: &Int8SuperBlock,
+    ) -> Self {
         let pairs = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
         let x_scales = _mm256_permutevar8x32_ps(load_scales(&x.scales), pairs);
         let sums = |by: i16| {

@@ -4,21 +4,21 @@ use std::arch::x86_64::*;
 
 use super::lanes::sum;
 use crate::{
-    input::{Input, Int8Group},
+    input::{Input, Int8SuperBlock},
     matrix::Matrix,
     parallel::Tile,
     prefetch::{distance, prefetch},
 };
 
-/// Products of rows of blocks, `BLOCKS` of which meet a group: `add` has the sum so far in its first
-/// lane, and adds a group to it. The order of additions is the caller's.
+/// Products of rows of blocks, `BLOCKS` of which meet a super-block: `add` has the sum so far in
+/// its first lane, and adds a super-block to it. The order of additions is the caller's.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn in_order<const BYTES: usize, const BLOCKS: usize>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
-    add: impl Fn(&[[u8; BYTES]], &Int8Group, __m128) -> __m128,
+    add: impl Fn(&[[u8; BYTES]], &Int8SuperBlock, __m128) -> __m128,
 ) {
     let ahead = distance();
     for t in tile.rows() {
@@ -41,8 +41,9 @@ pub(super) fn in_order<const BYTES: usize, const BLOCKS: usize>(
     }
 }
 
-/// Products of rows of blocks, `BLOCKS` of which meet a group; `dot` multiplies with its scales
-/// too, and leaves eight lanes, which are added up at the end: for products that the course writes.
+/// Products of rows of blocks, `BLOCKS` of which meet a super-block; `dot` multiplies with its
+/// scales too, and leaves eight lanes, which are added up at the end: for products that the course
+/// writes.
 ///
 /// # Safety
 /// The machine has AVX2 and FMA.
@@ -52,7 +53,7 @@ pub fn rows<const BYTES: usize, const BLOCKS: usize>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
-    dot: impl Fn(&[[u8; BYTES]], &Int8Group) -> __m256,
+    dot: impl Fn(&[[u8; BYTES]], &Int8SuperBlock) -> __m256,
 ) {
     let ahead = distance();
     for t in tile.rows() {

@@ -35,7 +35,7 @@ pub fn load_sums(sums: &[i16; 16]) -> __m256i {
     unsafe { _mm256_loadu_si256(sums.as_ptr().cast()) }
 }
 
-/// The scales of a group.
+/// The scales of a super-block.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn load_scales(scales: &[f32; 8]) -> __m256 {

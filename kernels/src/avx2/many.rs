@@ -1,16 +1,16 @@
-//! The loop over a matrix's rows for many rows of activations: panels are filled, and multiplied with
-//! all of them.
+//! The loop over a matrix's rows for many rows of activations: panels are filled, and multiplied
+//! with all of them.
 
 use std::arch::x86_64::*;
 
 use super::{
     panel::{Panel, ROWS, TOKENS},
     product::{self, Sums},
-    superblocks::Head,
+    super_blocks::Head,
 };
 use crate::{
     format::Format,
-    input::{Input, Int8Group},
+    input::{Input, Int8SuperBlock},
     matrix::Matrix,
     parallel::Tile,
 };
@@ -41,7 +41,7 @@ pub(super) fn blocks<F: Format, const BYTES: usize, const PLANES: usize>(
 /// `codes` one half of it.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn superblocks<F: Format, const BYTES: usize>(
+pub(super) fn super_blocks<F: Format, const BYTES: usize>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
@@ -54,18 +54,17 @@ pub(super) fn superblocks<F: Format, const BYTES: usize>(
         tile,
         |panel, rows, ahead| {
             let rows = rows.map(|row| &row[0]);
-            panel.fill_superblocks::<F, BYTES>(&rows, ahead, &head, &codes);
+            panel.fill_super_blocks::<F, BYTES>(&rows, ahead, &head, &codes);
         },
-        |panel, x, sums| product::superblocks::<F>(panel, x, sums),
+        |panel, x, sums| product::super_blocks::<F>(panel, x, sums),
     );
 }
 
-/// Fills a panel with a group of 16 rows, each of as many blocks as the row still has, and
-/// multiplies it with all rows of activations, group by group.
+/// Fills a panel with a super-block of 16 rows, each of as many blocks as the row still has, and
+/// multiplies it with all rows of activations, super-block by super-block.
 ///
-/// `fill` takes blocks out of their bytes, and asks for what lies so many bytes ahead, where the next
-/// rows are; `add` adds products with four rows of activations to
-/// their sums.
+/// `fill` takes blocks out of their bytes, and asks for what lies so many bytes ahead, where the
+/// next rows are; `add` adds products with four rows of activations to their sums.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn multiply<const BYTES: usize, const BLOCKS: usize>(
@@ -73,7 +72,7 @@ fn multiply<const BYTES: usize, const BLOCKS: usize>(
     x: &Input,
     tile: &mut Tile<'_, f32>,
     fill: impl Fn(&mut Panel, &[&[[u8; BYTES]]; ROWS], usize),
-    add: impl Fn(&Panel, [&Int8Group; TOKENS], &mut Sums),
+    add: impl Fn(&Panel, [&Int8SuperBlock; TOKENS], &mut Sums),
 ) {
     let mut panel = Panel::zero();
     let mut sums = [[[0.0; ROWS]; TOKENS]; CHUNK / TOKENS];
@@ -87,15 +86,16 @@ fn multiply<const BYTES: usize, const BLOCKS: usize>(
             let end = tokens.end.min(start + CHUNK);
             let sums = &mut sums[..(end - start).div_ceil(TOKENS)];
             sums.fill([[0.0; ROWS]; TOKENS]);
-            for g in 0..x.groups() {
+            for g in 0..x.super_blocks() {
                 fill(
                     &mut panel,
                     &rows.map(|row| &row[g * BLOCKS..row.len().min((g + 1) * BLOCKS)]),
                     ROWS * weight.row_bytes(),
                 );
                 for (i, sums) in sums.iter_mut().enumerate() {
-                    let group = |j: usize| &x.int8_row((start + TOKENS * i + j).min(end - 1))[g];
-                    add(&panel, std::array::from_fn(group), sums);
+                    let super_block =
+                        |j: usize| &x.int8_row((start + TOKENS * i + j).min(end - 1))[g];
+                    add(&panel, std::array::from_fn(super_block), sums);
                 }
             }
             let there = ROWS.min(cols.end - first);

@@ -21,7 +21,7 @@ mod q5_k;
 mod q6_k;
 mod q8_0;
 mod quantize;
-mod superblocks;
+mod super_blocks;
 
 use tiny_llm_formats::gguf::TensorType;
 

@@ -4,10 +4,10 @@
 
 use std::arch::x86_64::*;
 
-use super::{lanes::half, superblocks::Head};
+use super::{lanes::half, super_blocks::Head};
 use crate::{
     format::{Format, Zero},
-    input::GROUP,
+    input::SUPER_BLOCK,
     prefetch::prefetch,
 };
 
@@ -17,11 +17,11 @@ pub(super) const ROWS: usize = 16;
 /// Rows of activations that are multiplied at a time: their sums stay in registers.
 pub(super) const TOKENS: usize = 4;
 
-/// [`GROUP`] columns of [`ROWS`] rows, out of their blocks.
+/// [`SUPER_BLOCK`] columns of [`ROWS`] rows, out of their blocks.
 #[repr(C, align(32))]
 pub(super) struct Panel {
     /// `[2, columns / 4, ROWS, 4]`: codes, or their lower and upper four bits.
-    codes: [[[u8; 4 * ROWS]; GROUP / 4]; 2],
+    codes: [[[u8; 4 * ROWS]; SUPER_BLOCK / 4]; 2],
     /// `[blocks, ROWS]`: what a block's sums are multiplied with.
     pub(super) scales: [[f32; ROWS]; 8],
     /// `[blocks, ROWS]`: what is added for each activation of a block; for blocks of 256, what the
@@ -37,7 +37,7 @@ pub(super) struct Panel {
 impl Panel {
     pub(super) fn zero() -> Self {
         Self {
-            codes: [[[0; 4 * ROWS]; GROUP / 4]; 2],
+            codes: [[[0; 4 * ROWS]; SUPER_BLOCK / 4]; 2],
             scales: [[0.0; ROWS]; 8],
             minimums: [[0.0; ROWS]; 8],
             factors: [[[0; 2]; ROWS]; 16],
@@ -105,7 +105,7 @@ impl Panel {
     /// Lays out a block of 256 weights of each of 16 rows.
     #[inline]
     #[target_feature(enable = "avx2,f16c")]
-    pub(super) fn fill_superblocks<F: Format, const BYTES: usize>(
+    pub(super) fn fill_super_blocks<F: Format, const BYTES: usize>(
         &mut self,
         rows: &[&[u8; BYTES]; ROWS],
         ahead: usize,

@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 use super::panel::{Panel, ROWS, TOKENS};
 use crate::{
     format::{Format, Zero},
-    input::Int8Group,
+    input::Int8SuperBlock,
 };
 
 /// Sums of a panel's rows for each row of activations.
@@ -50,13 +50,13 @@ macro_rules! add_products {
     };
 }
 
-/// Adds a group's products of blocks of 32 weights, whose codes stand in `PLANES` parts of four
-/// bits, or in one part of up to five.
+/// Adds a super-block's products of blocks of 32 weights, whose codes stand in `PLANES` parts of
+/// four bits, or in one part of up to five.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 pub(super) fn blocks<F: Format, const PLANES: usize>(
     panel: &Panel,
-    x: [&Int8Group; TOKENS],
+    x: [&Int8SuperBlock; TOKENS],
     out: &mut Sums,
 ) {
     let depth = const { depth(if PLANES == 1 { F::HIGHEST } else { 15 }) };
@@ -104,11 +104,11 @@ pub(super) fn blocks<F: Format, const PLANES: usize>(
     }
 }
 
-/// Adds a group's products of blocks of 256 weights: a whole-number scale for each row multiplies
-/// in the instruction that widens.
+/// Adds a super-block's products of blocks of 256 weights: a whole-number scale for each row
+/// multiplies in the instruction that widens.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
-pub(super) fn superblocks<F: Format>(panel: &Panel, x: [&Int8Group; TOKENS], out: &mut Sums) {
+pub(super) fn super_blocks<F: Format>(panel: &Panel, x: [&Int8SuperBlock; TOKENS], out: &mut Sums) {
     let steps = F::PER_SCALE / 4;
     let depth = const {
         let fits = depth(F::HIGHEST);
@@ -176,7 +176,7 @@ fn pairs(row: &[[i16; 2]; ROWS]) -> [__m256i; 2] {
 /// Activations `4k…4k + 3` on all lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn activations(x: &Int8Group, k: usize) -> __m256i {
+fn activations(x: &Int8SuperBlock, k: usize) -> __m256i {
     let &[a, b, c, d] = &x.values.as_chunks().0[k];
     _mm256_set1_epi32(i32::from_le_bytes([a as u8, b as u8, c as u8, d as u8]))
 }
@@ -184,7 +184,7 @@ fn activations(x: &Int8Group, k: usize) -> __m256i {
 /// Two sums of 16 activations, `2k` and `2k + 1`, on all lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn sums(x: &Int8Group, k: usize) -> __m256i {
+fn sums(x: &Int8SuperBlock, k: usize) -> __m256i {
     let [low, high] = x.sums.as_chunks().0[k];
     _mm256_set1_epi32(i32::from(low as u16) | i32::from(high) << 16)
 }

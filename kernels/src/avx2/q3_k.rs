@@ -10,7 +10,7 @@ use super::{
     lanes::{halves, load, load_half, part},
     many,
     q2_k::two_bits,
-    superblocks::{self, Head},
+    super_blocks::{self, Head},
 };
 use crate::{blocks::q3_k, format::Q3_K, input::Input, matrix::Matrix, parallel::Tile};
 
@@ -22,14 +22,14 @@ const BYTES: usize = TensorType::Q3_K.block_bytes();
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {
         let block = &blocks[0];
-        superblocks::dot::<Q3_K>(head(block), |half| codes(block, half), x, sum)
+        super_blocks::dot::<Q3_K>(head(block), |half| codes(block, half), x, sum)
     });
 }
 
 /// For many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::superblocks::<Q3_K, BYTES>(
+    many::super_blocks::<Q3_K, BYTES>(
         weight,
         x,
         tile,

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     format::Q4_0,
-    input::{Input, Int8Group},
+    input::{Input, Int8SuperBlock},
     matrix::Matrix,
     parallel::Tile,
     prefetch::{distance, prefetch},
@@ -22,7 +22,7 @@ use crate::{
 
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q4_0.block_bytes();
-/// Blocks that meet a group.
+/// Blocks that meet a super-block.
 const BLOCKS: usize = 8;
 
 /// For few rows of activations.
@@ -33,7 +33,7 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn dot(rows: [&[u8]; STREAMS], x: &[Int8Group]) -> [f32; STREAMS] {
+fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
     let ahead = distance();
     let mut sums = [_mm_setzero_ps(); STREAMS];
     let (whole, rest) = (rows[0].len() / (BLOCKS * BYTES), rows[0].len() % (BLOCKS * BYTES));
@@ -58,12 +58,16 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8Group]) -> [f32; STREAMS] {
     sums.map(|sum| _mm_cvtss_f32(sum))
 }
 
-/// Adds the products of eight blocks of each row with a group.
+/// Adds the products of eight blocks of each row with a super-block.
 ///
 /// Four products of codes and activations are at most 4 · 15 · 127, which fits i16.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn add(blocks: [&[[u8; BYTES]; BLOCKS]; STREAMS], x: &Int8Group, sums: &mut [__m128; STREAMS]) {
+fn add(
+    blocks: [&[[u8; BYTES]; BLOCKS]; STREAMS],
+    x: &Int8SuperBlock,
+    sums: &mut [__m128; STREAMS],
+) {
     let (fifteen, one) = (_mm256_set1_epi8(15), _mm256_set1_epi16(1));
     let values = x.values.as_chunks().0;
     let mut products = [[_mm256_setzero_si256(); BLOCKS / 2]; STREAMS];

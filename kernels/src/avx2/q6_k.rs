@@ -9,7 +9,7 @@ use super::{
     few,
     lanes::{halves, load, load_half, part},
     many,
-    superblocks::{self, Head},
+    super_blocks::{self, Head},
 };
 use crate::{format::Q6_K, input::Input, matrix::Matrix, parallel::Tile};
 
@@ -21,14 +21,14 @@ const BYTES: usize = TensorType::Q6_K.block_bytes();
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     few::in_order::<BYTES, 1>(weight, x, tile, |blocks, x, sum| {
         let block = &blocks[0];
-        superblocks::dot::<Q6_K>(head(block), |half| codes(block, half), x, sum)
+        super_blocks::dot::<Q6_K>(head(block), |half| codes(block, half), x, sum)
     });
 }
 
 /// For many rows of activations.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    many::superblocks::<Q6_K, BYTES>(
+    many::super_blocks::<Q6_K, BYTES>(
         weight,
         x,
         tile,

@@ -2,18 +2,22 @@
 
 use std::arch::x86_64::*;
 
-use crate::input::{BLOCK, GROUP, Int8Group, SUM};
+use crate::input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
 
 /// [`crate::input::quantize_activations`], to the same numbers.
 #[target_feature(enable = "avx2")]
-pub(crate) fn quantize_activations(x: &[f32], per_scale: usize, groups: &mut [Int8Group]) {
-    for (x, group) in x.chunks(GROUP).zip(groups) {
+pub(crate) fn quantize_activations(
+    x: &[f32],
+    per_scale: usize,
+    super_blocks: &mut [Int8SuperBlock],
+) {
+    for (x, super_block) in x.chunks(SUPER_BLOCK).zip(super_blocks) {
         match x.try_into() {
-            Ok(x) => quantize(x, per_scale, group),
+            Ok(x) => quantize(x, per_scale, super_block),
             Err(_) => {
-                let mut filled = [0.0; GROUP];
+                let mut filled = [0.0; SUPER_BLOCK];
                 filled[..x.len()].copy_from_slice(x);
-                quantize(&filled, per_scale, group);
+                quantize(&filled, per_scale, super_block);
             }
         }
     }
@@ -21,16 +25,19 @@ pub(crate) fn quantize_activations(x: &[f32], per_scale: usize, groups: &mut [In
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn quantize(x: &[f32; GROUP], per_scale: usize, group: &mut Int8Group) {
-    let blocks: &[[f32; BLOCK]; GROUP / BLOCK] = x.as_chunks().0.try_into().expect("a group");
+fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8SuperBlock) {
+    let blocks: &[[f32; BLOCK]; SUPER_BLOCK / BLOCK] =
+        x.as_chunks().0.try_into().expect("a super-block");
     let mut absmax = blocks.map(|x| largest(&x));
-    if per_scale == GROUP {
-        absmax = [absmax.into_iter().fold(0.0, f32::max); GROUP / BLOCK];
+    if per_scale == SUPER_BLOCK {
+        absmax = [absmax.into_iter().fold(0.0, f32::max); SUPER_BLOCK / BLOCK];
     }
-    let (values, sums) =
-        (group.values.as_chunks_mut::<BLOCK>().0, group.sums.as_chunks_mut::<{ BLOCK / SUM }>().0);
+    let (values, sums) = (
+        super_block.values.as_chunks_mut::<BLOCK>().0,
+        super_block.sums.as_chunks_mut::<{ BLOCK / SUM }>().0,
+    );
     for (b, ((x, values), sums)) in blocks.iter().zip(values).zip(sums).enumerate() {
-        group.scales[b] = absmax[b] / 127.0;
+        super_block.scales[b] = absmax[b] / 127.0;
         let inverse = _mm256_set1_ps(if absmax[b] > 0.0 { 127.0 / absmax[b] } else { 0.0 });
         let x: &[[f32; 8]] = x.as_chunks().0;
         // Conversion rounds to the nearest, ties to even. Narrowing takes turns between the halves

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     format::Format,
-    input::{Input, Int8Group},
+    input::{Input, Int8SuperBlock},
     matrix::Matrix,
     parallel::Tile,
     prefetch::{distance, prefetch},
@@ -39,7 +39,7 @@ pub(super) fn multiply<F: Format, const BYTES: usize>(
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 fn dot<F: Format, const BYTES: usize>(
     rows: [&[u8]; STREAMS],
-    x: &[Int8Group],
+    x: &[Int8SuperBlock],
     unpack: impl Fn(&[u8]) -> Eight,
 ) -> [f32; STREAMS] {
     let ahead = distance();

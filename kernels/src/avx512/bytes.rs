@@ -11,7 +11,7 @@ use super::{
     q8_0::{BYTES, codes},
 };
 use crate::{
-    input::{Input, Int8Group},
+    input::{Input, Int8SuperBlock},
     matrix::Matrix,
     parallel::Tile,
     prefetch::{distance, prefetch},
@@ -41,7 +41,7 @@ pub(super) fn multiply(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
-fn dot(rows: [&[u8]; STREAMS], x: &[Int8Group]) -> [f32; STREAMS] {
+fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
     let ahead = distance();
     let mut sums = _mm_setzero_ps();
     for (g, x) in x.iter().enumerate() {
@@ -58,7 +58,7 @@ fn dot(rows: [&[u8]; STREAMS], x: &[Int8Group]) -> [f32; STREAMS] {
     stored(sums)
 }
 
-/// A group of activations, and what is the same for all rows of weights.
+/// A super-block of activations, and what is the same for all rows of weights.
 struct Activations {
     values: [__m512i; 4],
     /// What the offset takes off.
@@ -70,7 +70,7 @@ impl Activations {
     /// For blocks that stand so many places later; zeros for those before them.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
-    fn of(x: &Int8Group, places: usize) -> Self {
+    fn of(x: &Int8SuperBlock, places: usize) -> Self {
         let (mut values, mut starts) = ([_mm512_setzero_si512(); 4], [_mm512_setzero_si512(); 4]);
         for v in 0..4 {
             // One bit for each number: places of 32.

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     format::{Format, Zero},
-    input::Int8Group,
+    input::Int8SuperBlock,
     streams::STREAMS,
 };
 
@@ -44,7 +44,7 @@ impl Eight {
     }
 }
 
-/// A group of activations, and what is the same for all rows of weights.
+/// A super-block of activations, and what is the same for all rows of weights.
 pub(super) struct Activations {
     /// In the order of [`COLUMNS`].
     values: [__m512i; 4],
@@ -60,7 +60,7 @@ impl Activations {
     /// For blocks that stand so many places later; zeros for those before them.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512vl")]
-    pub(super) fn of<F: Format>(x: &Int8Group, places: usize) -> Self {
+    pub(super) fn of<F: Format>(x: &Int8SuperBlock, places: usize) -> Self {
         // SAFETY: 16 sums of 16 bits are 32 bytes.
         let mut sums = _mm512_cvtepi16_epi32(unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) });
         let (mut values, mut scales) = (in_columns(x), twice(scales_of(x)));
@@ -129,7 +129,7 @@ fn later(v: __m512i, places: usize) -> __m512i {
 /// Activations in the order of [`COLUMNS`].
 #[inline]
 #[target_feature(enable = "avx512bw")]
-fn in_columns(x: &Int8Group) -> [__m512i; 4] {
+fn in_columns(x: &Int8SuperBlock) -> [__m512i; 4] {
     let index = |v: i64| _mm512_setr_epi64(v, v + 4, v + 8, v + 12, v + 1, v + 5, v + 9, v + 13);
     let four = |from: usize, v: i64| {
         _mm512_permutex2var_epi64(values_at(x, from), index(v), values_at(x, from + 64))

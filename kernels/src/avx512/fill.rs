@@ -50,7 +50,8 @@ fn floats(halves: __m512i) -> __m512i {
 }
 
 impl Panel {
-    /// Two codes in each of 64 turned bytes a row, vectors `low` and `high` of the format's columns.
+    /// Two codes in each of 64 turned bytes a row, vectors `low` and `high` of the format's
+    /// columns.
     #[inline]
     #[target_feature(enable = "avx512bw")]
     pub(super) fn set_nibbles(

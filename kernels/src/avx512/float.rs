@@ -124,8 +124,8 @@ fn dot<const BYTES: usize, const N: usize>(
     out
 }
 
-/// The sum of each vector. The four are added up side by side: with short rows, that takes as long as
-/// the products.
+/// The sum of each vector. The four are added up side by side: with short rows, that takes as long
+/// as the products.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn add_up([a, b, c, d]: [__m512; STREAMS]) -> [f32; STREAMS] {

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use crate::input::Int8Group;
+use crate::input::Int8SuperBlock;
 
 /// 32 numbers of 16 bits.
 #[inline]
@@ -72,18 +72,18 @@ pub(crate) fn twice(numbers: __m256) -> __m512 {
     _mm512_permutexvar_ps(index, _mm512_castps256_ps512(numbers))
 }
 
-/// The scales of a group of activations.
+/// The scales of a super-block of activations.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn scales_of(x: &Int8Group) -> __m256 {
+pub(super) fn scales_of(x: &Int8SuperBlock) -> __m256 {
     // SAFETY: eight numbers of 32 bits are 32 bytes.
     unsafe { _mm256_loadu_ps(x.scales.as_ptr()) }
 }
 
-/// 64 activations of a group, from `at` on.
+/// 64 activations of a super-block, from `at` on.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn values_at(x: &Int8Group, at: usize) -> __m512i {
+pub(super) fn values_at(x: &Int8SuperBlock, at: usize) -> __m512i {
     load64(part(bytemuck::cast_slice(&x.values), at))
 }
 

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     format::Format,
-    input::{GROUP, Input},
+    input::{Input, SUPER_BLOCK},
     matrix::Matrix,
     parallel::Tile,
 };
@@ -36,25 +36,26 @@ pub(super) fn multiply<F: Format>(
     // few; here they are neighbours.
     let mut sums = [[_mm512_setzero_ps(); 2]; CHUNK];
     let (bytes, row_bytes) = (weight.bytes(), weight.row_bytes());
-    let group_bytes = GROUP / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
+    let super_block_bytes =
+        SUPER_BLOCK / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
     for first in tile.rows().step_by(CHUNK) {
         let tokens = first..tile.rows().end.min(first + CHUNK);
         // What is asked for while a panel is filled: with few rows of activations, the same columns
-        // of the next rows of weights, since memory takes longer than a panel's products; with many,
-        // the next columns of these, since what comes too early is lost again.
-        let ahead = |group: usize| match tokens.len() > SOON && group + 1 < x.groups() {
-            true => group_bytes,
+        // of the next rows of weights, since memory takes longer than a panel's products; with
+        // many, the next columns of these, since what comes too early is lost again.
+        let ahead = |g: usize| match tokens.len() > SOON && g + 1 < x.super_blocks() {
+            true => super_block_bytes,
             false => {
-                2 * LANES * row_bytes - if tokens.len() > SOON { group * group_bytes } else { 0 }
+                2 * LANES * row_bytes - if tokens.len() > SOON { g * super_block_bytes } else { 0 }
             }
         };
         for col in tile.cols().step_by(2 * LANES) {
             let cols = col..tile.cols().end.min(col + 2 * LANES);
             sums[..tokens.len()].fill([_mm512_setzero_ps(); 2]);
-            for group in 0..x.groups() {
-                let slice = |row: usize, group: usize| {
+            for g in 0..x.super_blocks() {
+                let slice = |row: usize, g: usize| {
                     let row = &bytes[row * row_bytes..][..row_bytes];
-                    &row[group * group_bytes..row_bytes.min((group + 1) * group_bytes)]
+                    &row[g * super_block_bytes..row_bytes.min((g + 1) * super_block_bytes)]
                 };
                 for (h, panel) in panels.iter_mut().enumerate() {
                     // Rows beyond the tile's repeat its last one; what becomes of them is not
@@ -62,34 +63,34 @@ pub(super) fn multiply<F: Format>(
                     let row = |i: usize| (cols.start + h * LANES + i).min(cols.end - 1);
                     let mut rows = [&bytes[..0]; LANES];
                     for i in 0..LANES {
-                        rows[i] = slice(row(i), group);
+                        rows[i] = slice(row(i), g);
                     }
-                    fill(panel, &Rows { rows, ahead: ahead(group) });
+                    fill(panel, &Rows { rows, ahead: ahead(g) });
                 }
-                let blocks = GROUP.min(weight.cols - group * GROUP) / F::PER_SCALE;
+                let blocks = SUPER_BLOCK.min(weight.cols - g * SUPER_BLOCK) / F::PER_SCALE;
                 for t in tokens.clone().step_by(TOKENS) {
                     let sums = &mut sums[t - first..];
                     for next in (t + TOKENS..tokens.end).take(TOKENS) {
-                        fetch(&x.int8_row(next)[group]);
+                        fetch(&x.int8_row(next)[g]);
                     }
-                    let group = |n: usize| &x.int8_row(t + n)[group];
+                    let super_block = |n: usize| &x.int8_row(t + n)[g];
                     match tokens.end - t {
                         1 => {
-                            add::<F, 1>(&panels, group, blocks, sums);
+                            add::<F, 1>(&panels, super_block, blocks, sums);
                         }
                         2 => {
-                            add::<F, 2>(&panels, group, blocks, sums);
+                            add::<F, 2>(&panels, super_block, blocks, sums);
                         }
                         3 => {
-                            add::<F, 3>(&panels, group, blocks, sums);
+                            add::<F, 3>(&panels, super_block, blocks, sums);
                         }
                         4 => {
-                            add::<F, 4>(&panels, group, blocks, sums);
+                            add::<F, 4>(&panels, super_block, blocks, sums);
                         }
                         5 => {
-                            add::<F, 5>(&panels, group, blocks, sums);
+                            add::<F, 5>(&panels, super_block, blocks, sums);
                         }
-                        _ => add::<F, TOKENS>(&panels, group, blocks, sums),
+                        _ => add::<F, TOKENS>(&panels, super_block, blocks, sums),
                     }
                 }
             }

@@ -5,13 +5,13 @@ use std::arch::{asm, x86_64::*};
 use super::panel::Panel;
 use crate::{
     format::{Format, Zero},
-    input::{GROUP, Int8Group},
+    input::{Int8SuperBlock, SUPER_BLOCK},
 };
 
 /// Sums of activations in pairs of 16 bits, as minimums lie in a panel: of 16 each, or of 32.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
-pub(super) fn pairs<F: Format, const N: usize>(x: [&Int8Group; N]) -> [[i32; 8]; N] {
+pub(super) fn pairs<F: Format, const N: usize>(x: [&Int8SuperBlock; N]) -> [[i32; 8]; N] {
     let mut pairs = [[0; 8]; N];
     for n in 0..N {
         // SAFETY: 16 sums of 16 bits are 32 bytes, as are 8 numbers of 32 bits.
@@ -36,7 +36,7 @@ pub(super) fn minimums<F: Format, const N: usize>(
 ) -> [__m512i; N] {
     let mut products = [_mm512_setzero_si512(); N];
     if F::ZERO == Zero::Minimum {
-        for i in 0..GROUP / F::PER_SCALE / 2 {
+        for i in 0..SUPER_BLOCK / F::PER_SCALE / 2 {
             for n in 0..N {
                 let both = _mm512_set1_epi32(pairs[n][i]);
                 products[n] = add_words(products[n], panel.minimums[i], both);
@@ -46,8 +46,8 @@ pub(super) fn minimums<F: Format, const N: usize>(
     products
 }
 
-/// `sums` and the products of 16-bit numbers, two to each sum: `vpdpwssd`. As an intrinsic, compilers
-/// make a product and an addition of it, which takes twice the place where many wait.
+/// `sums` and the products of 16-bit numbers, two to each sum: `vpdpwssd`. As an intrinsic,
+/// compilers make a product and an addition of it, which takes twice the place where many wait.
 #[inline]
 #[target_feature(enable = "avx512vnni")]
 pub(crate) fn add_words(sums: __m512i, a: __m512i, b: __m512i) -> __m512i {

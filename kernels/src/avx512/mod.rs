@@ -2,7 +2,7 @@
 //! that multiplies 64 unsigned by 64 signed bytes and adds each four products to one of sixteen
 //! 32-bit sums.
 //!
-//! For few rows of activations (`blocks`, `superblocks`) memory is the limit: four rows of
+//! For few rows of activations (`blocks`, `super_blocks`) memory is the limit: four rows of
 //! weights are read at once, each one a stream of its own. For many (`panel`) arithmetic is: 32
 //! rows of weights are unpacked once, into the order in which `vpdpbusd` wants them, and multiplied
 //! with all rows of activations.
@@ -38,7 +38,7 @@ pub(crate) mod q8_0;
 mod quantize;
 pub(crate) mod sub_blocks;
 mod sums;
-pub(crate) mod superblocks;
+pub(crate) mod super_blocks;
 mod superproduct;
 pub(crate) mod tiles;
 mod words;

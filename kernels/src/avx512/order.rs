@@ -4,10 +4,10 @@
 use std::arch::x86_64::*;
 
 use super::lanes::values_at;
-use crate::input::Int8Group;
+use crate::input::Int8SuperBlock;
 
-/// The columns of a group in 16 pieces of 16: which piece lies in which lane of the four vectors
-/// that a format's unpacking gives. In each vector, the first two pieces are of the same 64
+/// The columns of a super-block in 16 pieces of 16: which piece lies in which lane of the four
+/// vectors that a format's unpacking gives. In each vector, the first two pieces are of the same 64
 /// columns, and the last two.
 pub(crate) struct Order {
     /// Which 16-bit number of the scales, one for each piece, meets the sums packed from vectors 0
@@ -22,8 +22,8 @@ pub(crate) struct Order {
     pub(crate) words: [[i16; 32]; 4],
 }
 
-/// Four neighbouring columns of a group have a number from 0 to 63. This says which are where in
-/// the four vectors that a format's unpacking gives: in number `i % 16` of vector `i / 16`.
+/// Four neighbouring columns of a super-block have a number from 0 to 63. This says which are where
+/// in the four vectors that a format's unpacking gives: in number `i % 16` of vector `i / 16`.
 pub(super) type Columns = [usize; 64];
 
 impl Order {
@@ -74,7 +74,7 @@ impl Order {
     /// Activations in this order.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(super) fn arrange(&self, x: &Int8Group) -> [__m512i; 4] {
+    pub(super) fn arrange(&self, x: &Int8SuperBlock) -> [__m512i; 4] {
         let mut values = [_mm512_setzero_si512(); 4];
         for v in 0..4 {
             let [first, second] = self.from[v];

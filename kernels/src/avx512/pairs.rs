@@ -37,8 +37,8 @@ pub(super) fn pairs_of_halves([a, b, c, d]: [__m512i; STREAMS]) -> Pairs<__m512i
     [_mm512_castps_si512(even), _mm512_castps_si512(odd)]
 }
 
-/// The numbers of a group that belong to blocks, for each row the same: `numbers` has those of block
-/// `b` at `2b`.
+/// The numbers of a super-block that belong to blocks, for each row the same: `numbers` has those
+/// of block `b` at `2b`.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn same_for_all(numbers: __m512) -> Pairs<__m512> {
@@ -47,8 +47,8 @@ pub(super) fn same_for_all(numbers: __m512) -> Pairs<__m512> {
     [_mm512_permutexvar_ps(even, numbers), _mm512_permutexvar_ps(odd, numbers)]
 }
 
-/// Adds eight blocks of each row to its sum, one after the other; `minimums` are those of the weights, and what they are
-/// multiplied with.
+/// Adds eight blocks of each row to its sum, one after the other; `minimums` are those of the
+/// weights, and what they are multiplied with.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(super) fn add_pairs(

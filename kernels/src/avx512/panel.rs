@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 
 use super::{lanes::transpose, order::Columns};
 use crate::{
-    input::{GROUP, SUM},
+    input::{SUM, SUPER_BLOCK},
     prefetch::prefetch,
 };
 
@@ -22,8 +22,9 @@ pub(super) struct Row {
     pub(super) codes: [__m512i; 4],
     /// One for each 16 columns; of blocks of 256 columns the whole numbers.
     pub(super) scales: __m512,
-    /// One for each 16 columns, not used in a format without. Of blocks of 256 columns whole numbers
-    /// of 16 bits, and behind them as floats what scales are multiplied with, and what minimums are.
+    /// One for each 16 columns, not used in a format without. Of blocks of 256 columns whole
+    /// numbers of 16 bits, and behind them as floats what scales are multiplied with, and what
+    /// minimums are.
     pub(super) minimums: __m512i,
 }
 
@@ -38,10 +39,10 @@ pub(super) struct Rows<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Panel {
     /// Four columns of each row.
-    pub(super) codes: [__m512i; GROUP / 4],
+    pub(super) codes: [__m512i; SUPER_BLOCK / 4],
     /// One number for each row.
-    pub(super) scales: [__m512i; GROUP / SUM],
-    pub(super) minimums: [__m512i; GROUP / SUM],
+    pub(super) scales: [__m512i; SUPER_BLOCK / SUM],
+    pub(super) minimums: [__m512i; SUPER_BLOCK / SUM],
     /// The same before it is turned: four vectors of codes of each row, then scales, then minimums.
     rows: [[__m512i; LANES]; 6],
 }
@@ -52,7 +53,7 @@ impl Panel {
     pub(super) fn zeros() -> Self {
         let zero = _mm512_setzero_si512();
         Self {
-            codes: [zero; GROUP / 4],
+            codes: [zero; SUPER_BLOCK / 4],
             scales: [zero; LANES],
             minimums: [zero; LANES],
             rows: [[zero; LANES]; 6],

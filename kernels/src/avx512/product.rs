@@ -10,24 +10,24 @@ use super::{
 };
 use crate::{
     format::{Format, Zero, scale_per_block},
-    input::{Int8Group, SUM},
+    input::{Int8SuperBlock, SUM},
 };
 
-/// Adds the products of two panels and `N` groups of activations to `sums [N]`.
+/// Adds the products of two panels and `N` super-blocks of activations to `sums [N]`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
 pub(super) fn add<'x, F: Format, const N: usize>(
     panels: &[Panel; 2],
-    group: impl Fn(usize) -> &'x Int8Group,
+    super_block: impl Fn(usize) -> &'x Int8SuperBlock,
     blocks: usize,
     sums: &mut [Sums],
 ) {
-    let groups: [&Int8Group; N] = std::array::from_fn(group);
-    let sums = sums.first_chunk_mut().expect("a sum for each group");
+    let super_blocks: [&Int8SuperBlock; N] = std::array::from_fn(super_block);
+    let sums = sums.first_chunk_mut().expect("a sum for each super-block");
     if scale_per_block::<F>() {
-        add_blocks::<F, N>(panels, groups, blocks, sums);
+        add_blocks::<F, N>(panels, super_blocks, blocks, sums);
     } else {
-        superproduct::add::<F, N>(panels, groups, sums);
+        superproduct::add::<F, N>(panels, super_blocks, sums);
     }
 }
 
@@ -36,7 +36,7 @@ pub(super) fn add<'x, F: Format, const N: usize>(
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
 fn add_blocks<F: Format, const N: usize>(
     panels: &[Panel; 2],
-    x: [&Int8Group; N],
+    x: [&Int8SuperBlock; N],
     blocks: usize,
     all: &mut [Sums; N],
 ) {
@@ -90,12 +90,12 @@ pub(super) fn store(sums: [__m512; 2], out: &mut [f32]) {
     }
 }
 
-/// Asks for a group that will be needed soon: rows of activations lie too far apart for the
+/// Asks for a super-block that will be needed soon: rows of activations lie too far apart for the
 /// processor to guess the next.
 #[inline]
-pub(super) fn fetch(group: &Int8Group) {
-    let start = std::ptr::from_ref(group).cast::<i8>();
-    for line in 0..size_of::<Int8Group>() / 64 {
+pub(super) fn fetch(super_block: &Int8SuperBlock) {
+    let start = std::ptr::from_ref(super_block).cast::<i8>();
+    for line in 0..size_of::<Int8SuperBlock>() / 64 {
         // SAFETY: a prefetch reads nothing.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(64 * line)) };
     }

@@ -7,7 +7,7 @@ use super::{
     lanes::{load16, load64, part, two_halves},
     many,
     order::Order,
-    superblocks::{self, Superblock},
+    super_blocks::{self, SuperBlock},
 };
 use crate::{blocks::q2_k::BYTES, format::Q2_K, input::Input, matrix::Matrix, parallel::Tile};
 
@@ -17,7 +17,7 @@ pub(crate) const ORDER: Order = Order::new([0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    superblocks::multiply::<Q2_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));
+    super_blocks::multiply::<Q2_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));
 }
 
 /// For many rows of activations.
@@ -30,10 +30,10 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
-pub(crate) fn unpack(block: &[u8; BYTES]) -> Superblock {
+pub(crate) fn unpack(block: &[u8; BYTES]) -> SuperBlock {
     let both = load16(part(block, 0));
     let low = _mm_set1_epi8(15);
-    Superblock {
+    SuperBlock {
         codes: two_bits(load64(part(block, 16))),
         scales: _mm256_cvtepu8_epi16(_mm_and_si128(both, low)),
         minimums: _mm256_cvtepu8_epi16(_mm_and_si128(_mm_srli_epi16::<4>(both), low)),

@@ -7,7 +7,7 @@ use super::{
     lanes::{load16, load32, load64, one_half, part},
     many,
     q2_k::{ORDER, two_bits},
-    superblocks::{self, Superblock},
+    super_blocks::{self, SuperBlock},
 };
 use crate::{
     blocks::q3_k::{BYTES, scales},
@@ -20,7 +20,7 @@ use crate::{
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    superblocks::multiply::<Q3_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));
+    super_blocks::multiply::<Q3_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));
 }
 
 /// For many rows of activations.
@@ -33,7 +33,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
-pub(crate) fn unpack(block: &[u8; BYTES]) -> Superblock {
+pub(crate) fn unpack(block: &[u8; BYTES]) -> SuperBlock {
     let low = two_bits(load64(part(block, 32)));
     // Bit j of byte i belongs to weight 32j + i; the upper half of a vector holds weights of the
     // block's second half.
@@ -49,5 +49,5 @@ pub(crate) fn unpack(block: &[u8; BYTES]) -> Superblock {
     ];
     let scales = bytemuck::cast(scales(part(block, 96)));
     let scales = _mm256_cvtepi8_epi16(load16(&scales));
-    Superblock { codes, scales, minimums: scales, d: one_half(part(block, 108)) }
+    SuperBlock { codes, scales, minimums: scales, d: one_half(part(block, 108)) }
 }

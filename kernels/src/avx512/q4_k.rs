@@ -9,7 +9,7 @@ use super::{
     lanes::{load64, part, two_halves},
     many,
     sub_blocks::{self, ORDER},
-    superblocks::Superblock,
+    super_blocks::SuperBlock,
 };
 use crate::{format::Q4_K, input::Input, matrix::Matrix, parallel::Tile};
 
@@ -34,9 +34,9 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
-pub(crate) fn unpack(block: &[u8; BYTES]) -> Superblock {
+pub(crate) fn unpack(block: &[u8; BYTES]) -> SuperBlock {
     let (scales, minimums) = scales_and_minimums(part(block, 4));
-    Superblock { codes: codes(block), scales, minimums, d: two_halves(part(block, 0)) }
+    SuperBlock { codes: codes(block), scales, minimums, d: two_halves(part(block, 0)) }
 }
 
 #[inline]

@@ -7,7 +7,7 @@ use super::{
     many,
     q4_k::scales_and_minimums,
     sub_blocks::{self, ORDER},
-    superblocks::Superblock,
+    super_blocks::SuperBlock,
 };
 use crate::{blocks::q5_k::BYTES, format::Q5_K, input::Input, matrix::Matrix, parallel::Tile};
 
@@ -28,9 +28,9 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
-pub(crate) fn unpack(block: &[u8; BYTES]) -> Superblock {
+pub(crate) fn unpack(block: &[u8; BYTES]) -> SuperBlock {
     let (scales, minimums) = scales_and_minimums(part(block, 4));
-    Superblock { codes: codes(block), scales, minimums, d: two_halves(part(block, 0)) }
+    SuperBlock { codes: codes(block), scales, minimums, d: two_halves(part(block, 0)) }
 }
 
 #[inline]

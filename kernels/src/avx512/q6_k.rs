@@ -11,7 +11,7 @@ use super::{
     many,
     order::Order,
     panel::{Panel, Rows},
-    superblocks::{self, Superblock},
+    super_blocks::{self, SuperBlock},
 };
 use crate::{format::Q6_K, input::Input, matrix::Matrix, parallel::Tile};
 
@@ -24,7 +24,7 @@ pub(crate) const ORDER: Order = Order::new([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    superblocks::multiply::<Q6_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));
+    super_blocks::multiply::<Q6_K, BYTES>(weight, x, tile, &ORDER, |block| unpack(block));
 }
 
 /// For many rows of activations.
@@ -35,7 +35,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
-pub(crate) fn unpack(block: &[u8; BYTES]) -> Superblock {
+pub(crate) fn unpack(block: &[u8; BYTES]) -> SuperBlock {
     let (low, upper) = (_mm512_set1_epi8(15), _mm512_set1_epi8(48));
     let with = |codes: __m512i, bits: __m512i| {
         _mm512_or_si512(_mm512_and_si512(codes, low), _mm512_and_si512(bits, upper))
@@ -50,7 +50,7 @@ pub(crate) fn unpack(block: &[u8; BYTES]) -> Superblock {
     };
     let ([a, b], [c, e]) = (half(0), half(1));
     let scales = _mm256_cvtepi8_epi16(load16(part(block, 192)));
-    Superblock { codes: [a, b, c, e], scales, minimums: scales, d: one_half(part(block, 208)) }
+    SuperBlock { codes: [a, b, c, e], scales, minimums: scales, d: one_half(part(block, 208)) }
 }
 
 #[inline]

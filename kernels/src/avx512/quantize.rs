@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use crate::input::{BLOCK, GROUP, Int8Group, SUM};
+use crate::input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
 
 /// [`crate::input::quantize_activations`], to the same numbers.
 ///
@@ -10,14 +10,18 @@ use crate::input::{BLOCK, GROUP, Int8Group, SUM};
 /// The machine has the instructions of
 /// [`Rung::Avx512Vnni`](crate::rung::Rung::Avx512Vnni).
 #[target_feature(enable = "avx512bw,avx512vl")]
-pub(crate) fn quantize_activations(x: &[f32], per_scale: usize, groups: &mut [Int8Group]) {
-    for (x, group) in x.chunks(GROUP).zip(groups) {
+pub(crate) fn quantize_activations(
+    x: &[f32],
+    per_scale: usize,
+    super_blocks: &mut [Int8SuperBlock],
+) {
+    for (x, super_block) in x.chunks(SUPER_BLOCK).zip(super_blocks) {
         match x.try_into() {
-            Ok(x) => quantize(x, per_scale, group),
+            Ok(x) => quantize(x, per_scale, super_block),
             Err(_) => {
-                let mut filled = [0.0; GROUP];
+                let mut filled = [0.0; SUPER_BLOCK];
                 filled[..x.len()].copy_from_slice(x);
-                quantize(&filled, per_scale, group);
+                quantize(&filled, per_scale, super_block);
             }
         }
     }
@@ -25,19 +29,19 @@ pub(crate) fn quantize_activations(x: &[f32], per_scale: usize, groups: &mut [In
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
-fn quantize(x: &[f32; GROUP], per_scale: usize, group: &mut Int8Group) {
-    let mut absmax = [0f32; GROUP / BLOCK];
+fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8SuperBlock) {
+    let mut absmax = [0f32; SUPER_BLOCK / BLOCK];
     for (b, absmax) in absmax.iter_mut().enumerate() {
         *absmax = _mm512_reduce_max_ps(_mm512_max_ps(
             _mm512_abs_ps(load(x, 2 * b)),
             _mm512_abs_ps(load(x, 2 * b + 1)),
         ));
     }
-    if per_scale == GROUP {
-        absmax = [absmax.into_iter().fold(0.0, f32::max); GROUP / BLOCK];
+    if per_scale == SUPER_BLOCK {
+        absmax = [absmax.into_iter().fold(0.0, f32::max); SUPER_BLOCK / BLOCK];
     }
-    for b in 0..GROUP / BLOCK {
-        group.scales[b] = absmax[b] / 127.0;
+    for b in 0..SUPER_BLOCK / BLOCK {
+        super_block.scales[b] = absmax[b] / 127.0;
         let inverse = _mm512_set1_ps(if absmax[b] > 0.0 { 127.0 / absmax[b] } else { 0.0 });
         for i in 2 * b..2 * b + 2 {
             // Conversion rounds to the nearest, ties to even.
@@ -45,11 +49,11 @@ fn quantize(x: &[f32; GROUP], per_scale: usize, group: &mut Int8Group) {
             // SAFETY: 16 values of 8 bits are 16 bytes.
             unsafe {
                 _mm_storeu_si128(
-                    group.values[i * SUM..][..SUM].as_mut_ptr().cast(),
+                    super_block.values[i * SUM..][..SUM].as_mut_ptr().cast(),
                     _mm512_cvtepi32_epi8(values),
                 );
             };
-            group.sums[i] = _mm512_reduce_add_epi32(values) as i16;
+            super_block.sums[i] = _mm512_reduce_add_epi32(values) as i16;
         }
     }
 }
@@ -57,7 +61,7 @@ fn quantize(x: &[f32; GROUP], per_scale: usize, group: &mut Int8Group) {
 /// Values 16i to 16i + 15.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load(x: &[f32; GROUP], i: usize) -> __m512 {
+fn load(x: &[f32; SUPER_BLOCK], i: usize) -> __m512 {
     // SAFETY: 16 numbers of 32 bits are 64 bytes.
     unsafe { _mm512_loadu_ps(x[i * SUM..][..SUM].as_ptr()) }
 }

@@ -12,7 +12,7 @@ use super::{
     order::Order,
 };
 use crate::{
-    input::{Input, Int8Group},
+    input::{Input, Int8SuperBlock},
     matrix::Matrix,
     parallel::Tile,
     prefetch::{distance, prefetch},
@@ -39,7 +39,7 @@ pub(super) fn multiply<const BYTES: usize>(
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 fn dot<const BYTES: usize>(
     rows: [&[u8]; STREAMS],
-    x: &[Int8Group],
+    x: &[Int8SuperBlock],
     codes: impl Fn(&[u8; BYTES]) -> [__m512i; 4],
 ) -> [f32; STREAMS] {
     let ahead = distance();
@@ -135,7 +135,7 @@ impl Heads {
 /// The sums of each 32 activations, 16-bit, in every lane.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
-fn sums_of_32(x: &Int8Group) -> __m512i {
+fn sums_of_32(x: &Int8SuperBlock) -> __m512i {
     // SAFETY: 16 sums of 16 bits are 32 bytes.
     let sums = unsafe { _mm256_loadu_si256(x.sums.as_ptr().cast()) };
     let sums = _mm256_cvtepi32_epi16(_mm256_madd_epi16(sums, _mm256_set1_epi16(1)));

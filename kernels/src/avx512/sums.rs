@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use crate::input::Int8Group;
+use crate::input::Int8SuperBlock;
 
 /// Sums of 16 rows of each panel.
 pub(super) type Sums = [__m512; 2];
@@ -32,7 +32,7 @@ pub(super) use integers;
 
 /// Activations 4i to 4i + 3 as one number.
 #[inline(always)]
-pub(super) fn four_at(x: &Int8Group, i: usize) -> i32 {
+pub(super) fn four_at(x: &Int8SuperBlock, i: usize) -> i32 {
     let v = &x.values[4 * i..4 * i + 4];
     i32::from_le_bytes([v[0] as u8, v[1] as u8, v[2] as u8, v[3] as u8])
 }

@@ -1,7 +1,7 @@
 //! The product of two panels of blocks of 256 weights and some rows of activations.
 //!
-//! A sum of products with whole-number scales is one too, and exact in a float as long as it is below
-//! 2²⁴: so it is added up in floats, which one instruction does, [`chain`] by chain.
+//! A sum of products with whole-number scales is one too, and exact in a float as long as it is
+//! below 2²⁴: so it is added up in floats, which one instruction does, [`chain`] by chain.
 
 use std::arch::x86_64::*;
 
@@ -12,39 +12,40 @@ use super::{
 };
 use crate::{
     format::{Format, Zero},
-    input::{GROUP, Int8Group, SUM},
+    input::{Int8SuperBlock, SUM, SUPER_BLOCK},
 };
 
 /// How many products of sums and scales are below 2²⁴ together.
 const fn chain<F: Format>() -> usize {
-    // Codes without their offset, and activations up to 127; scales have 4 bits in Q2_K and signs in
-    // formats with an offset, otherwise 6 bits.
+    // Codes without their offset, and activations up to 127; scales have 4 bits in Q2_K and signs
+    // in formats with an offset, otherwise 6 bits.
     let (code, scale) = match F::ZERO {
         Zero::Offset(offset) => (offset as usize, if F::HIGHEST == 7 { 32 } else { 128 }),
         Zero::Minimum => (F::HIGHEST as usize, if F::PER_SCALE == 16 { 15 } else { 63 }),
     };
     let one = F::PER_SCALE * code * 127 * scale;
-    let mut chain = GROUP / F::PER_SCALE;
+    let mut chain = SUPER_BLOCK / F::PER_SCALE;
     while chain * one >= 1 << 24 {
         chain /= 2;
     }
     chain
 }
 
-/// Which sums are added one after the other: those of a part, as few rows have them, are neighbours.
-const fn order<F: Format>() -> [usize; GROUP / SUM] {
+/// Which sums are added one after the other: those of a part, as few rows have them, are
+/// neighbours.
+const fn order<F: Format>() -> [usize; SUPER_BLOCK / SUM] {
     match F::PER_SCALE {
         32 => [0, 1, 4, 5, 2, 3, 6, 7, 0, 0, 0, 0, 0, 0, 0, 0],
         _ => [0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15],
     }
 }
 
-/// Adds the products of two panels and `N` groups of activations to `out`.
+/// Adds the products of two panels and `N` super-blocks of activations to `out`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
 pub(super) fn add<F: Format, const N: usize>(
     panels: &[Panel; 2],
-    x: [&Int8Group; N],
+    x: [&Int8SuperBlock; N],
     out: &mut [Sums; N],
 ) {
     let (chain, order) = (const { chain::<F>() }, const { order::<F>() });
@@ -82,7 +83,7 @@ pub(super) fn add<F: Format, const N: usize>(
             total
         }};
     }
-    let total = match GROUP / F::PER_SCALE / chain {
+    let total = match SUPER_BLOCK / F::PER_SCALE / chain {
         1 => chained!(0),
         2 => sum!(chained!(0), chained!(1)),
         chains => {
@@ -120,8 +121,8 @@ pub(super) fn add<F: Format, const N: usize>(
 /// What the offset takes off the sums of products, which is the same in all rows.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
-fn starts<F: Format, const N: usize>(x: [&Int8Group; N]) -> [[i32; GROUP / SUM]; N] {
-    let mut starts = [[0; GROUP / SUM]; N];
+fn starts<F: Format, const N: usize>(x: [&Int8SuperBlock; N]) -> [[i32; SUPER_BLOCK / SUM]; N] {
+    let mut starts = [[0; SUPER_BLOCK / SUM]; N];
     if let Zero::Offset(offset) = F::ZERO {
         for n in 0..N {
             for (start, &sum) in starts[n].iter_mut().zip(&x[n].sums) {

@@ -116,8 +116,8 @@ fn load(x: &[f32], at: usize) -> __m512 {
     unsafe { _mm512_loadu_ps(x[at..at + LANES].as_ptr()) }
 }
 
-/// The sum of each vector's numbers, in the order that the plain loops have: numbers 8 places apart,
-/// then 4, 2 and 1.
+/// The sum of each vector's numbers, in the order that the plain loops have: numbers 8 places
+/// apart, then 4, 2 and 1.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn add_up(v: [__m512; LANES]) -> __m512 {

@@ -10,7 +10,7 @@ use std::arch::aarch64::*;
 
 use super::lanes::{Multiply, add_products, four_halves, load_floats, load_signed, load_sums};
 use crate::{
-    input::{Input, Int8Group},
+    input::{Input, Int8SuperBlock},
     matrix::Matrix,
     parallel::Tile,
 };
@@ -95,22 +95,22 @@ unsafe fn each<M: Multiply, F: Blocks, const N: usize>(
 #[inline(always)]
 unsafe fn dot<M: Multiply, F: Blocks, const N: usize>(
     rows: [&[u8]; N],
-    x: &[Int8Group],
+    x: &[Int8SuperBlock],
 ) -> [f32; N] {
     const { assert!(8 * F::BYTES <= LONGEST) };
-    let groups = rows[0].len() / (8 * F::BYTES);
-    // SAFETY: as for this function; eight blocks of each row meet a group.
+    let super_blocks = rows[0].len() / (8 * F::BYTES);
+    // SAFETY: as for this function; eight blocks of each row meet a super-block.
     unsafe {
         let mut products = Products::at(rows.map(<[u8]>::as_ptr));
-        for x in &x[..groups] {
+        for x in &x[..super_blocks] {
             products.add::<M, F>(x, 0);
             products.add::<M, F>(x, 1);
         }
-        if let Some(x) = x.get(groups) {
+        if let Some(x) = x.get(super_blocks) {
             // Fewer than eight. Blocks of zeros are added to them, and add zeros.
             let mut filled = [[0; LONGEST]; N];
             for s in 0..N {
-                let rest = &rows[s][groups * 8 * F::BYTES..];
+                let rest = &rows[s][super_blocks * 8 * F::BYTES..];
                 filled[s][..rest.len()].copy_from_slice(rest);
             }
             let mut last = Products::at(filled.each_ref().map(|row| row.as_ptr()));
@@ -134,7 +134,7 @@ struct Products<const N: usize> {
     before: int32x4_t,
 }
 
-/// Half a group of activations.
+/// Half a super-block of activations.
 struct Half {
     values: [int8x16_t; 8],
     scales: float32x4_t,
@@ -152,12 +152,12 @@ impl<const N: usize> Products<N> {
         Self { at, own, acc: [zero; N], sums: [none; 4], before: none }
     }
 
-    /// Multiplies the next four blocks of each row with half a group.
+    /// Multiplies the next four blocks of each row with half a super-block.
     ///
     /// # Safety
     /// The machine has the instructions of `M`, and four blocks lie there.
     #[inline(always)]
-    unsafe fn add<M: Multiply, F: Blocks>(&mut self, x: &Int8Group, half: usize) {
+    unsafe fn add<M: Multiply, F: Blocks>(&mut self, x: &Int8SuperBlock, half: usize) {
         let values = &x.values.as_chunks().0[8 * half..][..8];
         let values: [int8x16_t; 8] = std::array::from_fn(|i| load_signed(&values[i]));
         let scales = load_floats(&x.scales.as_chunks().0[half]);

@@ -3,20 +3,20 @@
 use std::arch::aarch64::*;
 
 use crate::{
-    input::{Input, Int8Group},
+    input::{Input, Int8SuperBlock},
     matrix::Matrix,
     parallel::Tile,
 };
 
-/// Products of rows of blocks, `BLOCKS` of which meet a group; `dot` multiplies with its scales
-/// too.
+/// Products of rows of blocks, `BLOCKS` of which meet a super-block; `dot` multiplies with its
+/// scales too.
 #[inline]
 #[target_feature(enable = "neon")]
 pub fn rows<const BYTES: usize, const BLOCKS: usize>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
-    dot: impl Fn(&[[u8; BYTES]], &Int8Group) -> float32x4_t,
+    dot: impl Fn(&[[u8; BYTES]], &Int8SuperBlock) -> float32x4_t,
 ) {
     for t in tile.rows() {
         let x = x.int8_row(t);

@@ -1,6 +1,6 @@
 //! The product of a panel and four rows of activations with an instruction that multiplies matrices
-//! (`smmla`): a vector of codes has eight codes of each of two rows, a vector of activations eight of
-//! two rows as well, and four sums of eight products come at once.
+//! (`smmla`): a vector of codes has eight codes of each of two rows, a vector of activations eight
+//! of two rows as well, and four sums of eight products come at once.
 
 use std::arch::aarch64::*;
 
@@ -8,7 +8,7 @@ use super::{
     lanes::{add_matrix, load_floats, load_signed},
     panel::{COLUMNS, Panel, ROWS, Shape, Unit, scaled_sums},
 };
-use crate::input::{GROUP, Int8Group, SUM};
+use crate::input::{Int8SuperBlock, SUM, SUPER_BLOCK};
 
 /// Two rows by two.
 pub(super) struct Matrices;
@@ -16,10 +16,10 @@ pub(super) struct Matrices;
 /// See [`Unit::Columns`]. Of each two rows of activations eight values stand side by side.
 #[repr(C, align(64))]
 pub(super) struct Columns {
-    values: [[[i8; 16]; 2]; GROUP / 8],
+    values: [[[i8; 16]; 2]; SUPER_BLOCK / 8],
     /// For each 32 values, those of all rows, then all of them again.
-    scales: [[f32; COLUMNS]; GROUP / 32],
-    sums: [[f32; COLUMNS]; GROUP / SUM],
+    scales: [[f32; COLUMNS]; SUPER_BLOCK / 32],
+    sums: [[f32; COLUMNS]; SUPER_BLOCK / SUM],
 }
 
 impl Unit for Matrices {
@@ -28,7 +28,7 @@ impl Unit for Matrices {
     #[inline]
     #[target_feature(enable = "neon")]
     unsafe fn place(
-        codes: &mut [[i8; 16]; ROWS * GROUP / 16],
+        codes: &mut [[i8; 16]; ROWS * SUPER_BLOCK / 16],
         i: usize,
         half: usize,
         rows: [int8x16_t; 4],
@@ -45,13 +45,13 @@ impl Unit for Matrices {
 
     #[inline]
     #[target_feature(enable = "neon")]
-    unsafe fn arrange(x: [&Int8Group; COLUMNS], shape: Shape) -> Columns {
+    unsafe fn arrange(x: [&Int8SuperBlock; COLUMNS], shape: Shape) -> Columns {
         let mut columns = Columns {
-            values: [[[0; 16]; 2]; GROUP / 8],
-            scales: [[0.0; COLUMNS]; GROUP / 32],
-            sums: [[0.0; COLUMNS]; GROUP / SUM],
+            values: [[[0; 16]; 2]; SUPER_BLOCK / 8],
+            scales: [[0.0; COLUMNS]; SUPER_BLOCK / 32],
+            sums: [[0.0; COLUMNS]; SUPER_BLOCK / SUM],
         };
-        for i in 0..GROUP / 16 {
+        for i in 0..SUPER_BLOCK / 16 {
             let rows = x.map(|x| load_signed(&x.values.as_chunks().0[i]));
             for pair in 0..2 {
                 let both = side_by_side(rows[2 * pair], rows[2 * pair + 1]);
@@ -63,12 +63,12 @@ impl Unit for Matrices {
             }
         }
         for t in 0..COLUMNS {
-            for i in 0..GROUP / 32 {
+            for i in 0..SUPER_BLOCK / 32 {
                 columns.scales[i][t] = x[t].scales[i];
             }
             if shape.minimums {
                 let sums = scaled_sums(x[t], shape.step);
-                for i in 0..GROUP / shape.step {
+                for i in 0..SUPER_BLOCK / shape.step {
                     columns.sums[i][t] = sums[i];
                 }
             }
@@ -81,7 +81,7 @@ impl Unit for Matrices {
     unsafe fn add(panel: &Panel, x: &Columns, shape: Shape, sums: &mut [[f32; ROWS]; COLUMNS]) {
         // [rows 2r and 2r + 1, activations 2p and 2p + 1] for four r, two p.
         let mut acc = [[vdupq_n_f32(0.0); 2]; ROWS / 2];
-        for i in 0..GROUP / shape.step {
+        for i in 0..SUPER_BLOCK / shape.step {
             let mut products = [[vdupq_n_s32(0); 2]; ROWS / 2];
             for k in i * shape.step / 8..(i + 1) * shape.step / 8 {
                 let values = x.values[k].map(|values| load_signed(&values));
@@ -119,7 +119,7 @@ impl Unit for Matrices {
                     acc[r][p] = vmulq_f32(acc[r][p], x_scales[p]);
                 }
             }
-            for i in 0..GROUP / shape.step {
+            for i in 0..SUPER_BLOCK / shape.step {
                 let (minimums, x_sums) = (twice(&panel.minimums[i]), two_and_two(&x.sums[i]));
                 for r in 0..ROWS / 2 {
                     for p in 0..2 {

@@ -27,7 +27,7 @@ mod q5_k;
 mod q6_k;
 mod q8_0;
 mod quantize;
-mod superblocks;
+mod super_blocks;
 
 use tiny_llm_formats::gguf::TensorType;
 
@@ -35,7 +35,7 @@ pub(crate) use self::quantize::quantize_activations;
 use self::{
     lanes::{DotProduct, Multiply, Widening},
     matrices::Matrices,
-    panel::{OfBlocks, OfSuperblocks, Unit, many},
+    panel::{OfBlocks, OfSuperBlocks, Unit, many},
     product::Vectors,
     q2_k::Q2K,
     q3_k::Q3K,
@@ -73,11 +73,11 @@ fn for_few<M: Multiply>(tensor_type: TensorType) -> Kernel {
         TensorType::Q5_0 => blocks::few::<M, Q5_0>,
         TensorType::Q5_1 => blocks::few::<M, Q5_1>,
         TensorType::Q8_0 => blocks::few::<M, Q8_0>,
-        TensorType::Q2_K => superblocks::few::<M, Q2K, 1>,
-        TensorType::Q3_K => superblocks::few::<M, Q3K, 1>,
-        TensorType::Q4_K => superblocks::few::<M, Q4K, 2>,
-        TensorType::Q5_K => superblocks::few::<M, Q5K, 2>,
-        TensorType::Q6_K => superblocks::few::<M, Q6K, 1>,
+        TensorType::Q2_K => super_blocks::few::<M, Q2K, 1>,
+        TensorType::Q3_K => super_blocks::few::<M, Q3K, 1>,
+        TensorType::Q4_K => super_blocks::few::<M, Q4K, 2>,
+        TensorType::Q5_K => super_blocks::few::<M, Q5K, 2>,
+        TensorType::Q6_K => super_blocks::few::<M, Q6K, 1>,
     }
 }
 
@@ -91,10 +91,10 @@ fn for_many<U: Unit>(tensor_type: TensorType) -> Kernel {
         TensorType::Q5_0 => many::<U, OfBlocks<Q5_0>>,
         TensorType::Q5_1 => many::<U, OfBlocks<Q5_1>>,
         TensorType::Q8_0 => many::<U, OfBlocks<Q8_0>>,
-        TensorType::Q2_K => many::<U, OfSuperblocks<Q2K>>,
-        TensorType::Q3_K => many::<U, OfSuperblocks<Q3K>>,
-        TensorType::Q4_K => many::<U, OfSuperblocks<Q4K>>,
-        TensorType::Q5_K => many::<U, OfSuperblocks<Q5K>>,
-        TensorType::Q6_K => many::<U, OfSuperblocks<Q6K>>,
+        TensorType::Q2_K => many::<U, OfSuperBlocks<Q2K>>,
+        TensorType::Q3_K => many::<U, OfSuperBlocks<Q3K>>,
+        TensorType::Q4_K => many::<U, OfSuperBlocks<Q4K>>,
+        TensorType::Q5_K => many::<U, OfSuperBlocks<Q5K>>,
+        TensorType::Q6_K => many::<U, OfSuperBlocks<Q6K>>,
     }
 }

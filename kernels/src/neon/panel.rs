@@ -7,10 +7,10 @@ use std::arch::aarch64::*;
 use super::{
     blocks::{Blocks, LONGEST},
     lanes::{four_halves, load_floats, load_signed, load_sums},
-    superblocks::Superblocks,
+    super_blocks::SuperBlocks,
 };
 use crate::{
-    input::{GROUP, Input, Int8Group, SUM},
+    input::{Input, Int8SuperBlock, SUM, SUPER_BLOCK},
     matrix::Matrix,
     parallel::Tile,
 };
@@ -24,23 +24,23 @@ pub(super) const COLUMNS: usize = 4;
 const CHUNK: usize = 64;
 const PANELS: usize = 4;
 
-/// A group of weights of [`ROWS`] rows, out of their blocks: `scale · code − minimum`.
+/// A super-block of weights of [`ROWS`] rows, out of their blocks: `scale · code − minimum`.
 #[repr(C, align(64))]
 pub(super) struct Panel {
     /// In an order of the unit's own.
-    pub(super) codes: [[i8; 16]; ROWS * GROUP / 16],
+    pub(super) codes: [[i8; 16]; ROWS * SUPER_BLOCK / 16],
     /// For each 16 weights, or for each 32 in the first half, those of all rows.
-    pub(super) scales: [[f32; ROWS]; GROUP / SUM],
+    pub(super) scales: [[f32; ROWS]; SUPER_BLOCK / SUM],
     /// As many.
-    pub(super) minimums: [[f32; ROWS]; GROUP / SUM],
+    pub(super) minimums: [[f32; ROWS]; SUPER_BLOCK / SUM],
 }
 
-/// A group of one row out of its blocks.
+/// A super-block of one row out of its blocks.
 #[repr(C, align(64))]
 pub(super) struct Row {
-    codes: [[i8; 16]; GROUP / 16],
-    scales: [f32; GROUP / SUM],
-    minimums: [f32; GROUP / SUM],
+    codes: [[i8; 16]; SUPER_BLOCK / 16],
+    scales: [f32; SUPER_BLOCK / SUM],
+    minimums: [f32; SUPER_BLOCK / SUM],
 }
 
 /// How scales lie in a format.
@@ -50,25 +50,25 @@ pub(super) struct Shape {
     pub(super) step: usize,
     /// Whether there are minimums.
     pub(super) minimums: bool,
-    /// Whether activations have a scale for each 32, not one for the group.
+    /// Whether activations have a scale for each 32, not one for the super-block.
     pub(super) blocks: bool,
 }
 
 /// A format as a panel takes it.
 pub(super) trait Unpack {
     const SHAPE: Shape;
-    /// Of a group of 256 weights.
-    const GROUP_BYTES: usize;
-    /// Takes a group out of its blocks.
+    /// Of a super-block of 256 weights.
+    const SUPER_BLOCK_BYTES: usize;
+    /// Takes a super-block out of its blocks.
     ///
     /// # Safety
     /// The machine has NEON.
-    unsafe fn unpack(group: &[u8], row: &mut Row);
+    unsafe fn unpack(super_block: &[u8], row: &mut Row);
 }
 
 /// What multiplies panels.
 pub(super) trait Unit {
-    /// Groups of [`COLUMNS`] rows of activations, arranged.
+    /// Super-blocks of [`COLUMNS`] rows of activations, arranged.
     type Columns<'x>;
 
     /// Puts 16 codes of four rows (of eight, the first or the last four) where they belong.
@@ -76,17 +76,17 @@ pub(super) trait Unit {
     /// # Safety
     /// The machine has NEON.
     unsafe fn place(
-        codes: &mut [[i8; 16]; ROWS * GROUP / 16],
+        codes: &mut [[i8; 16]; ROWS * SUPER_BLOCK / 16],
         i: usize,
         half: usize,
         rows: [int8x16_t; 4],
     );
 
-    /// Arranges groups of activations.
+    /// Arranges super-blocks of activations.
     ///
     /// # Safety
     /// The machine has NEON.
-    unsafe fn arrange<'x>(x: [&'x Int8Group; COLUMNS], shape: Shape) -> Self::Columns<'x>;
+    unsafe fn arrange<'x>(x: [&'x Int8SuperBlock; COLUMNS], shape: Shape) -> Self::Columns<'x>;
 
     /// Adds the products of panel and activations to sums of `[COLUMNS, ROWS]`.
     ///
@@ -112,9 +112,9 @@ pub(super) unsafe fn many<U: Unit, F: Unpack>(
 ) {
     let (cols, tokens) = (tile.cols(), tile.rows());
     let mut panel = Panel {
-        codes: [[0; 16]; ROWS * GROUP / 16],
-        scales: [[0.0; ROWS]; GROUP / SUM],
-        minimums: [[0.0; ROWS]; GROUP / SUM],
+        codes: [[0; 16]; ROWS * SUPER_BLOCK / 16],
+        scales: [[0.0; ROWS]; SUPER_BLOCK / SUM],
+        minimums: [[0.0; ROWS]; SUPER_BLOCK / SUM],
     };
     let mut sums = [[[[0.0; ROWS]; COLUMNS]; CHUNK / COLUMNS]; PANELS];
     for first in cols.clone().step_by(ROWS * PANELS) {
@@ -122,15 +122,15 @@ pub(super) unsafe fn many<U: Unit, F: Unpack>(
         for start in tokens.clone().step_by(CHUNK) {
             let end = tokens.end.min(start + CHUNK);
             sums.as_flattened_mut().fill([[0.0; ROWS]; COLUMNS]);
-            for g in 0..x.groups() {
+            for g in 0..x.super_blocks() {
                 // Rows beyond the last repeat it, here and below; what becomes of them is not
                 // written.
-                let group = |t: usize| &x.int8_row(t.min(end - 1))[g];
+                let super_block = |t: usize| &x.int8_row(t.min(end - 1))[g];
                 let fours = (start..end).step_by(COLUMNS);
                 let columns: [Option<U::Columns<'_>>; CHUNK / COLUMNS] = {
                     let mut fours = fours.map(|t| {
                         // SAFETY: as for this function.
-                        unsafe { U::arrange(std::array::from_fn(|i| group(t + i)), F::SHAPE) }
+                        unsafe { U::arrange(std::array::from_fn(|i| super_block(t + i)), F::SHAPE) }
                     });
                     std::array::from_fn(|_| fours.next())
                 };
@@ -141,7 +141,8 @@ pub(super) unsafe fn many<U: Unit, F: Unpack>(
                     }
                     let row = |r: usize| {
                         let bytes = weight.row((from + r).min(last - 1));
-                        &bytes[g * F::GROUP_BYTES..bytes.len().min((g + 1) * F::GROUP_BYTES)]
+                        &bytes[g * F::SUPER_BLOCK_BYTES
+                            ..bytes.len().min((g + 1) * F::SUPER_BLOCK_BYTES)]
                     };
                     fill::<U, F>(&mut panel, std::array::from_fn(row));
                     for (columns, sums) in columns.iter().flatten().zip(sums) {
@@ -164,23 +165,23 @@ pub(super) unsafe fn many<U: Unit, F: Unpack>(
 /// Unpacks eight rows into a panel.
 #[inline]
 #[target_feature(enable = "neon")]
-fn fill<U: Unit, F: Unpack>(panel: &mut Panel, groups: [&[u8]; ROWS]) {
+fn fill<U: Unit, F: Unpack>(panel: &mut Panel, super_blocks: [&[u8]; ROWS]) {
     for half in 0..2 {
         let mut rows: [Row; 4] = std::array::from_fn(|_| Row {
-            codes: [[0; 16]; GROUP / 16],
-            scales: [0.0; GROUP / SUM],
-            minimums: [0.0; GROUP / SUM],
+            codes: [[0; 16]; SUPER_BLOCK / 16],
+            scales: [0.0; SUPER_BLOCK / SUM],
+            minimums: [0.0; SUPER_BLOCK / SUM],
         });
         for r in 0..4 {
             // SAFETY: the machine has NEON.
-            unsafe { F::unpack(groups[4 * half + r], &mut rows[r]) };
+            unsafe { F::unpack(super_blocks[4 * half + r], &mut rows[r]) };
         }
-        for i in 0..GROUP / 16 {
+        for i in 0..SUPER_BLOCK / 16 {
             let codes = std::array::from_fn(|r| load_signed(&rows[r].codes[i]));
             // SAFETY: the machine has NEON.
             unsafe { U::place(&mut panel.codes, i, half, codes) };
         }
-        for i in 0..GROUP / F::SHAPE.step {
+        for i in 0..SUPER_BLOCK / F::SHAPE.step {
             for r in 0..4 {
                 panel.scales[i][4 * half + r] = rows[r].scales[i];
                 panel.minimums[i][4 * half + r] = rows[r].minimums[i];
@@ -194,22 +195,22 @@ pub(super) struct OfBlocks<F>(std::marker::PhantomData<F>);
 
 impl<F: Blocks> Unpack for OfBlocks<F> {
     const SHAPE: Shape = Shape { step: 32, minimums: F::MINIMUM || F::OFFSET != 0.0, blocks: true };
-    const GROUP_BYTES: usize = 8 * F::BYTES;
+    const SUPER_BLOCK_BYTES: usize = 8 * F::BYTES;
 
     #[inline]
     #[target_feature(enable = "neon")]
-    unsafe fn unpack(group: &[u8], row: &mut Row) {
+    unsafe fn unpack(super_block: &[u8], row: &mut Row) {
         let mut filled = [0; LONGEST];
-        let group = if group.len() < Self::GROUP_BYTES {
-            filled[..group.len()].copy_from_slice(group);
+        let super_block = if super_block.len() < Self::SUPER_BLOCK_BYTES {
+            filled[..super_block.len()].copy_from_slice(super_block);
             &filled[..]
         } else {
-            group
+            super_block
         };
         for half in 0..2 {
             // SAFETY: the bytes of eight blocks are there.
             unsafe {
-                let four = group.as_ptr().add(half * 4 * F::BYTES);
+                let four = super_block.as_ptr().add(half * 4 * F::BYTES);
                 let codes = F::codes(four, &mut four.add(2));
                 for (to, codes) in row.codes[8 * half..].iter_mut().zip(codes) {
                     vst1q_s8(to.as_mut_ptr(), codes);
@@ -227,25 +228,25 @@ impl<F: Blocks> Unpack for OfBlocks<F> {
 }
 
 /// Blocks of 256 weights.
-pub(super) struct OfSuperblocks<F>(std::marker::PhantomData<F>);
+pub(super) struct OfSuperBlocks<F>(std::marker::PhantomData<F>);
 
 /// [`Unpack`] for a format of [`Superblocks`]; `N` is a parameter of that trait alone.
-macro_rules! of_superblocks {
+macro_rules! of_super_blocks {
     ($($n:literal: $format:ty),*) => {$(
-        impl Unpack for OfSuperblocks<$format> {
+        impl Unpack for OfSuperBlocks<$format> {
             const SHAPE: Shape = Shape { step: 16 * $n, minimums: true, blocks: false };
-            const GROUP_BYTES: usize = size_of::<<$format as Superblocks<$n>>::Block>();
+            const SUPER_BLOCK_BYTES: usize = size_of::<<$format as SuperBlocks<$n>>::Block>();
 
             #[inline]
             #[target_feature(enable = "neon")]
-            unsafe fn unpack(group: &[u8], row: &mut Row) {
-                unpack_superblock::<$format, $n>(group, row);
+            unsafe fn unpack(super_block: &[u8], row: &mut Row) {
+                unpack_super_block::<$format, $n>(super_block, row);
             }
         }
     )*};
 }
 
-of_superblocks!(
+of_super_blocks!(
     1: super::q2_k::Q2K,
     1: super::q3_k::Q3K,
     2: super::q4_k::Q4K,
@@ -255,8 +256,8 @@ of_superblocks!(
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn unpack_superblock<F: Superblocks<N>, const N: usize>(group: &[u8], row: &mut Row) {
-    let block = &F::blocks(group)[0];
+fn unpack_super_block<F: SuperBlocks<N>, const N: usize>(super_block: &[u8], row: &mut Row) {
+    let block = &F::blocks(super_block)[0];
     let store = |i: usize, codes: [int8x16_t; 2]| {
         for h in 0..2 {
             // SAFETY: the reference is to 16 bytes.
@@ -289,11 +290,11 @@ fn unpack_superblock<F: Superblocks<N>, const N: usize>(group: &[u8], row: &mut 
     }
 }
 
-/// The sums of a group's activations, times their scale: what minimums are multiplied with.
+/// The sums of a super-block's activations, times their scale: what minimums are multiplied with.
 #[inline]
 #[target_feature(enable = "neon")]
-pub(super) fn scaled_sums(x: &Int8Group, step: usize) -> [f32; GROUP / SUM] {
-    let mut out = [0.0; GROUP / SUM];
+pub(super) fn scaled_sums(x: &Int8SuperBlock, step: usize) -> [f32; SUPER_BLOCK / SUM] {
+    let mut out = [0.0; SUPER_BLOCK / SUM];
     for h in 0..2 {
         let sums: int16x8_t = load_sums(&x.sums.as_chunks().0[h]);
         // SAFETY: four or eight numbers are written, and the first of them is number 4 or 8.

@@ -1,6 +1,6 @@
 //! The product of a panel and four rows of activations with instructions that multiply vectors: a
-//! vector of codes has four codes of each of four rows, and meets the same four activations in every
-//! lane.
+//! vector of codes has four codes of each of four rows, and meets the same four activations in
+//! every lane.
 
 use std::{arch::aarch64::*, marker::PhantomData};
 
@@ -8,15 +8,15 @@ use super::{
     lanes::{Multiply, load_floats, load_signed},
     panel::{COLUMNS, Panel, ROWS, Shape, Unit, scaled_sums},
 };
-use crate::input::{GROUP, Int8Group, SUM};
+use crate::input::{Int8SuperBlock, SUM, SUPER_BLOCK};
 
 /// See [`Multiply`].
 pub(super) struct Vectors<M>(PhantomData<M>);
 
 /// See [`Unit::Columns`].
 pub(super) struct Columns<'x> {
-    groups: [&'x Int8Group; COLUMNS],
-    sums: [[f32; GROUP / SUM]; COLUMNS],
+    super_blocks: [&'x Int8SuperBlock; COLUMNS],
+    sums: [[f32; SUPER_BLOCK / SUM]; COLUMNS],
 }
 
 impl<M: Multiply> Unit for Vectors<M> {
@@ -25,7 +25,7 @@ impl<M: Multiply> Unit for Vectors<M> {
     #[inline]
     #[target_feature(enable = "neon")]
     unsafe fn place(
-        codes: &mut [[i8; 16]; ROWS * GROUP / 16],
+        codes: &mut [[i8; 16]; ROWS * SUPER_BLOCK / 16],
         i: usize,
         half: usize,
         rows: [int8x16_t; 4],
@@ -44,13 +44,16 @@ impl<M: Multiply> Unit for Vectors<M> {
 
     #[inline]
     #[target_feature(enable = "neon")]
-    unsafe fn arrange<'x>(groups: [&'x Int8Group; COLUMNS], shape: Shape) -> Columns<'x> {
+    unsafe fn arrange<'x>(
+        super_blocks: [&'x Int8SuperBlock; COLUMNS],
+        shape: Shape,
+    ) -> Columns<'x> {
         let sums = if shape.minimums {
-            groups.map(|x| scaled_sums(x, shape.step))
+            super_blocks.map(|x| scaled_sums(x, shape.step))
         } else {
-            [[0.0; GROUP / SUM]; COLUMNS]
+            [[0.0; SUPER_BLOCK / SUM]; COLUMNS]
         };
-        Columns { groups, sums }
+        Columns { super_blocks, sums }
     }
 
     #[inline]
@@ -58,11 +61,11 @@ impl<M: Multiply> Unit for Vectors<M> {
     unsafe fn add(panel: &Panel, x: &Columns<'_>, shape: Shape, sums: &mut [[f32; ROWS]; COLUMNS]) {
         let load = |sums: &[f32; ROWS]| [0, 1].map(|h| load_floats(&sums.as_chunks().0[h]));
         let mut acc = [[vdupq_n_f32(0.0); 2]; COLUMNS];
-        for i in 0..GROUP / shape.step {
+        for i in 0..SUPER_BLOCK / shape.step {
             let mut products = [[vdupq_n_s32(0); 2]; COLUMNS];
             for sixteen in i * shape.step / 16..(i + 1) * shape.step / 16 {
                 let values: [int8x16_t; COLUMNS] = std::array::from_fn(|t| {
-                    load_signed(&x.groups[t].values.as_chunks().0[sixteen])
+                    load_signed(&x.super_blocks[t].values.as_chunks().0[sixteen])
                 });
                 // SAFETY: as for this function.
                 unsafe {
@@ -77,7 +80,7 @@ impl<M: Multiply> Unit for Vectors<M> {
                 for h in 0..2 {
                     let product = vcvtq_f32_s32(products[t][h]);
                     let scale = if shape.blocks {
-                        vmulq_n_f32(scales[h], x.groups[t].scales[i])
+                        vmulq_n_f32(scales[h], x.super_blocks[t].scales[i])
                     } else {
                         scales[h]
                     };
@@ -94,11 +97,11 @@ impl<M: Multiply> Unit for Vectors<M> {
                 total[h] = if shape.blocks {
                     vaddq_f32(total[h], acc[t][h])
                 } else {
-                    vfmaq_n_f32(total[h], acc[t][h], x.groups[t].scales[0])
+                    vfmaq_n_f32(total[h], acc[t][h], x.super_blocks[t].scales[0])
                 };
             }
             if shape.minimums && !shape.blocks {
-                for i in 0..GROUP / shape.step {
+                for i in 0..SUPER_BLOCK / shape.step {
                     let minimums = load(&panel.minimums[i]);
                     for h in 0..2 {
                         total[h] = vfmsq_n_f32(total[h], minimums[h], x.sums[t][i]);

@@ -5,12 +5,12 @@ use std::arch::aarch64::*;
 
 use super::{
     lanes::{load, signed, two_halves},
-    superblocks::{Head, Superblocks},
+    super_blocks::{Head, SuperBlocks},
 };
 
 pub(super) struct Q2K;
 
-impl Superblocks<1> for Q2K {
+impl SuperBlocks<1> for Q2K {
     type Block = [u8; 84];
 
     fn blocks(row: &[u8]) -> &[Self::Block] {

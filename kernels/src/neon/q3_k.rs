@@ -6,13 +6,13 @@ use std::arch::aarch64::*;
 use super::{
     lanes::{load, load_signed, one_half, signed},
     q2_k::two_bits,
-    superblocks::{Head, Superblocks},
+    super_blocks::{Head, SuperBlocks},
 };
 use crate::blocks::q3_k;
 
 pub(super) struct Q3K;
 
-impl Superblocks<1> for Q3K {
+impl SuperBlocks<1> for Q3K {
     type Block = [u8; 110];
     const ONE_FACTOR: bool = true;
 

@@ -5,13 +5,13 @@ use std::arch::aarch64::*;
 
 use super::{
     lanes::{load, nibbles, two_halves},
-    superblocks::{Head, Superblocks},
+    super_blocks::{Head, SuperBlocks},
 };
 use crate::blocks::six_bits;
 
 pub(super) struct Q4K;
 
-impl Superblocks<2> for Q4K {
+impl SuperBlocks<2> for Q4K {
     type Block = [u8; 144];
 
     fn blocks(row: &[u8]) -> &[Self::Block] {

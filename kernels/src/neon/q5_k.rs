@@ -5,12 +5,12 @@ use std::arch::aarch64::*;
 use super::{
     lanes::{load, signed},
     q4_k::six_bit_head,
-    superblocks::{Head, Superblocks},
+    super_blocks::{Head, SuperBlocks},
 };
 
 pub(super) struct Q5K;
 
-impl Superblocks<2> for Q5K {
+impl SuperBlocks<2> for Q5K {
     type Block = [u8; 176];
 
     fn blocks(row: &[u8]) -> &[Self::Block] {
@@ -39,7 +39,8 @@ impl Superblocks<2> for Q5K {
                 });
                 each(i, codes);
             };
-            // Not a loop, which the compiler would keep as one, with the sub-block to be found anew.
+            // Not a loop, which the compiler would keep as one, with the sub-block to be found
+            // anew.
             next(0);
             next(1);
             next(2);

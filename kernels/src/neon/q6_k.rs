@@ -6,12 +6,12 @@ use std::arch::aarch64::*;
 use super::{
     lanes::{load, one_half, signed},
     q2_k::two_bits,
-    superblocks::{Head, Superblocks},
+    super_blocks::{Head, SuperBlocks},
 };
 
 pub(super) struct Q6K;
 
-impl Superblocks<1> for Q6K {
+impl SuperBlocks<1> for Q6K {
     type Block = [u8; 210];
     const ONE_FACTOR: bool = true;
 

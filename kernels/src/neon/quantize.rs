@@ -3,18 +3,22 @@
 use std::arch::aarch64::*;
 
 use super::lanes::load_floats;
-use crate::input::{BLOCK, GROUP, Int8Group, SUM};
+use crate::input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
 
 /// Quantizes one row, to the same numbers as the scalar function that the course writes.
 #[target_feature(enable = "neon")]
-pub(crate) fn quantize_activations(x: &[f32], per_scale: usize, groups: &mut [Int8Group]) {
-    for (x, group) in x.chunks(GROUP).zip(groups) {
+pub(crate) fn quantize_activations(
+    x: &[f32],
+    per_scale: usize,
+    super_blocks: &mut [Int8SuperBlock],
+) {
+    for (x, super_block) in x.chunks(SUPER_BLOCK).zip(super_blocks) {
         match x.try_into() {
-            Ok(x) => quantize(x, per_scale, group),
+            Ok(x) => quantize(x, per_scale, super_block),
             Err(_) => {
-                let mut filled = [0.0; GROUP];
+                let mut filled = [0.0; SUPER_BLOCK];
                 filled[..x.len()].copy_from_slice(x);
-                quantize(&filled, per_scale, group);
+                quantize(&filled, per_scale, super_block);
             }
         }
     }
@@ -22,19 +26,19 @@ pub(crate) fn quantize_activations(x: &[f32], per_scale: usize, groups: &mut [In
 
 #[inline]
 #[target_feature(enable = "neon")]
-fn quantize(x: &[f32; GROUP], per_scale: usize, group: &mut Int8Group) {
+fn quantize(x: &[f32; SUPER_BLOCK], per_scale: usize, super_block: &mut Int8SuperBlock) {
     let blocks = x.as_chunks::<BLOCK>().0;
-    let mut absmax = [0.0; GROUP / BLOCK];
+    let mut absmax = [0.0; SUPER_BLOCK / BLOCK];
     for (absmax, x) in absmax.iter_mut().zip(blocks) {
         *absmax = largest(x);
     }
-    if per_scale == GROUP {
-        absmax = [absmax.into_iter().fold(0.0, f32::max); GROUP / BLOCK];
+    if per_scale == SUPER_BLOCK {
+        absmax = [absmax.into_iter().fold(0.0, f32::max); SUPER_BLOCK / BLOCK];
     }
-    let values = group.values.as_chunks_mut::<SUM>().0;
+    let values = super_block.values.as_chunks_mut::<SUM>().0;
     for (i, (x, values)) in x.as_chunks::<SUM>().0.iter().zip(values).enumerate() {
         let absmax = absmax[i * SUM / BLOCK];
-        group.scales[i * SUM / BLOCK] = absmax / 127.0;
+        super_block.scales[i * SUM / BLOCK] = absmax / 127.0;
         let inverse = if absmax > 0.0 { 127.0 / absmax } else { 0.0 };
         // Rounded to the nearest, ties to even.
         let four =
@@ -43,7 +47,7 @@ fn quantize(x: &[f32; GROUP], per_scale: usize, group: &mut Int8Group) {
         let sixteen = vqmovn_high_s16(vqmovn_s16(eight(0)), eight(2));
         // SAFETY: the reference is to 16 bytes.
         unsafe { vst1q_s8(values.as_mut_ptr(), sixteen) };
-        group.sums[i] = vaddlvq_s8(sixteen);
+        super_block.sums[i] = vaddlvq_s8(sixteen);
     }
 }
 

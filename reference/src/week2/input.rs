@@ -1,19 +1,21 @@
 //! Day 5. Rows of activations as small integers.
 
-pub use tiny_llm_kernels::input::{BLOCK, GROUP, Input, Int8Group, Prepared, SUM};
+pub use tiny_llm_kernels::input::{BLOCK, Input, Int8SuperBlock, Prepared, SUM, SUPER_BLOCK};
 
-/// Quantizes one row: a scale for each `per_scale` activations, [`BLOCK`] or [`GROUP`], is their
-/// `absmax / 127`; each is divided by it and rounded to the nearest. Where all are zeros the scale
-/// is 0. `x [cols]`, `groups [cols / 256, rounded up]`; what the last group has more than the row
-/// is zeros, values and scales. A scale that is shared by a whole group is written to all of its
-/// places. All of `groups` is written, whatever it held.
-pub fn quantize_activations(x: &[f32], per_scale: usize, groups: &mut [Int8Group]) {
+/// Quantizes one row: a scale for each `per_scale` activations, [`BLOCK`] or [`SUPER_BLOCK`], is
+/// their `absmax / 127`; each is divided by it and rounded to the nearest. Where all are zeros the
+/// scale is 0. `x [cols]`, `super_blocks [cols / 256, rounded up]`; what the last super-block has
+/// more than the row is zeros, values and scales. A scale that is shared by a whole super-block is
+/// written to all of its places. All of `super_blocks` is written, whatever it held.
+pub fn quantize_activations(x: &[f32], per_scale: usize, super_blocks: &mut [Int8SuperBlock]) {
     // SOLUTION week2-day5 task 2
-    for (x, group) in x.chunks(GROUP).zip(groups) {
-        group.values[x.len()..].fill(0);
-        group.scales.fill(0.0);
-        let parts =
-            group.values.chunks_mut(per_scale).zip(group.scales.chunks_mut(per_scale / BLOCK));
+    for (x, super_block) in x.chunks(SUPER_BLOCK).zip(super_blocks) {
+        super_block.values[x.len()..].fill(0);
+        super_block.scales.fill(0.0);
+        let parts = super_block
+            .values
+            .chunks_mut(per_scale)
+            .zip(super_block.scales.chunks_mut(per_scale / BLOCK));
         for (x, (values, scales)) in x.chunks(per_scale).zip(parts) {
             let absmax = x.iter().fold(0f32, |m, x| m.max(x.abs()));
             scales.fill(absmax / 127.0);
@@ -22,7 +24,7 @@ pub fn quantize_activations(x: &[f32], per_scale: usize, groups: &mut [Int8Group
                 *value = (x * inverse).round_ties_even() as i8;
             }
         }
-        for (sum, values) in group.sums.iter_mut().zip(group.values.chunks_exact(SUM)) {
+        for (sum, values) in super_block.sums.iter_mut().zip(super_block.values.chunks_exact(SUM)) {
             *sum = values.iter().map(|&q| i16::from(q)).sum();
         }
     }

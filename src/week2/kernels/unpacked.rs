@@ -9,33 +9,34 @@ use tiny_llm_kernels::unpacked::unpack_row;
 
 use super::integer;
 use crate::week2::{
-    input::{Input, Int8Group, SUM},
+    input::{Input, Int8SuperBlock, SUM},
     matrix::Matrix,
     parallel::Tile,
 };
 
 /// `out[r] = row r · x` for the weight rows that are given: each row is read once.
 ///
-/// `dot` is one of [`integer`]'s; `out [rows]`, `x [groups]`.
+/// `dot` is one of [`integer`]'s; `out [rows]`, `x [super_blocks]`.
 pub fn matrix_vector<'a>(
-    dot: impl Fn(&[u8], &[Int8Group]) -> f32,
+    dot: impl Fn(&[u8], &[Int8SuperBlock]) -> f32,
     rows: impl Iterator<Item = &'a [u8]>,
-    x: &[Int8Group],
+    x: &[Int8SuperBlock],
     out: &mut [f32],
 ) {
     todo!("week2-day5 task 4: matrix_vector")
 }
 
-/// `Σ w·x` for a weight row out of its blocks and a row of activations, both of as many groups.
+/// `Σ w·x` for a weight row out of its blocks and a row of activations, both of as many
+/// super-blocks.
 #[must_use]
-pub fn dot_unpacked(row: &[Unpacked], x: &[Int8Group]) -> f32 {
+pub fn dot_unpacked(row: &[Unpacked], x: &[Int8SuperBlock]) -> f32 {
     todo!("week2-day5 task 4: dot_unpacked")
 }
 
 /// `tile[t, r] = Σ weight[r, c] · x[t, c]` for the tile's rows `t` and columns `r`: each weight row
 /// is unpacked once, whatever the number of rows of activations.
 ///
-/// `unpack` takes a row's bytes out of their blocks, into as many groups as a row of `x` has.
+/// `unpack` takes a row's bytes out of their blocks, into as many super-blocks as a row of `x` has.
 pub fn matrix_matrix(
     mut unpack: impl FnMut(&[u8], &mut [Unpacked]),
     weight: &Matrix,

@@ -1,5 +1,5 @@
 //! function: dot_q8_0
-//! how: blocks one after the other; each finds its group
+//! how: blocks one after the other; each finds its super-block
 let mut sum = 0.0;
 for (b, block) in row.chunks_exact(34).enumerate() {
     let x = &x[b / 8];

@@ -3,7 +3,7 @@
 let unpacked: Vec<Vec<Unpacked>> = tile
     .cols()
     .map(|r| {
-        let mut row = vec![Unpacked::default(); x.groups()];
+        let mut row = vec![Unpacked::default(); x.super_blocks()];
         unpack(weight.row(r), &mut row);
         row
     })

@@ -3,20 +3,21 @@
 //!
 //! `Σ d·q · s·p = d · s · Σ q·p`, with the weights' `d` and codes `q`, and the activations' scale
 //! `s` and values `p`. A block of 32 weights meets 32 activations that may have a scale of their
-//! own; one of 256 meets a group with the same scale throughout, so that its own scales multiply as
-//! integers. What the fused rung needed `Σ x` for, comes from [`Int8Group::sums`]: it was added up
-//! once for all rows of all matrices.
+//! own; one of 256 meets a super-block with the same scale throughout, so that its own scales
+//! multiply as integers. What the fused rung needed `Σ x` for, comes from [`Int8SuperBlock::sums`]:
+//! it was added up once for all rows of all matrices.
 
 use tiny_llm_formats::gguf::TensorType;
 
 use crate::week2::{
     blocks::{f16_at, q4_k::scales_and_minimums},
-    input::Int8Group,
+    input::Int8SuperBlock,
 };
 
-/// The product of a row of blocks with as many values, [`GROUP`](crate::week2::input::GROUP) in a
-/// group, the last of which may be longer than the row.
-pub type Dot = fn(row: &[u8], x: &[Int8Group]) -> f32;
+/// The product of a row of blocks with as many values,
+/// [`SUPER_BLOCK`](crate::week2::input::SUPER_BLOCK) in a super-block, the last of which may be
+/// longer than the row.
+pub type Dot = fn(row: &[u8], x: &[Int8SuperBlock]) -> f32;
 
 /// This rung's kernel for a type, if it has one.
 #[must_use]
@@ -31,10 +32,10 @@ pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     })
 }
 
-/// [`super::fused::dot_q8_0`] with activations in int8: eight blocks meet a group, the last group
-/// of a row fewer.
+/// [`super::fused::dot_q8_0`] with activations in int8: eight blocks meet a super-block, the last
+/// super-block of a row fewer.
 #[must_use]
-pub fn dot_q8_0(row: &[u8], x: &[Int8Group]) -> f32 {
+pub fn dot_q8_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     // SOLUTION week2-day5 task 3
     let mut sum = 0.0;
     for (blocks, x) in row.chunks(8 * 34).zip(x) {
@@ -52,7 +53,7 @@ pub fn dot_q8_0(row: &[u8], x: &[Int8Group]) -> f32 {
 
 /// [`super::fused::dot_q4_0`] with activations in int8.
 #[must_use]
-pub fn dot_q4_0(row: &[u8], x: &[Int8Group]) -> f32 {
+pub fn dot_q4_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     // SOLUTION week2-day5 task 3
     let mut sum = 0.0;
     for (blocks, x) in row.chunks(8 * 18).zip(x) {
@@ -72,7 +73,7 @@ pub fn dot_q4_0(row: &[u8], x: &[Int8Group]) -> f32 {
 
 /// [`super::fused::dot_q5_0`] with activations in int8.
 #[must_use]
-pub fn dot_q5_0(row: &[u8], x: &[Int8Group]) -> f32 {
+pub fn dot_q5_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     // SOLUTION week2-day5 task 3
     let mut sum = 0.0;
     for (blocks, x) in row.chunks(8 * 22).zip(x) {
@@ -92,10 +93,10 @@ pub fn dot_q5_0(row: &[u8], x: &[Int8Group]) -> f32 {
     // END SOLUTION
 }
 
-/// [`super::fused::dot_q4_k`] with activations in int8: a block meets a group, and its scales are
-/// integers too.
+/// [`super::fused::dot_q4_k`] with activations in int8: a block meets a super-block, and its scales
+/// are integers too.
 #[must_use]
-pub fn dot_q4_k(row: &[u8], x: &[Int8Group]) -> f32 {
+pub fn dot_q4_k(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     // SOLUTION week2-day5 task 3
     let mut sum = 0.0;
     for (block, x) in row.chunks_exact(144).zip(x) {
@@ -116,7 +117,7 @@ pub fn dot_q4_k(row: &[u8], x: &[Int8Group]) -> f32 {
 
 /// [`super::fused::dot_q6_k`] with activations in int8.
 #[must_use]
-pub fn dot_q6_k(row: &[u8], x: &[Int8Group]) -> f32 {
+pub fn dot_q6_k(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     // SOLUTION week2-day5 task 3
     let mut sum = 0.0;
     for (block, x) in row.chunks_exact(210).zip(x) {
@@ -140,7 +141,7 @@ pub fn dot_q6_k(row: &[u8], x: &[Int8Group]) -> f32 {
 
 // SOLUTION week2-day5 task 3 (helper)
 /// The sum of the values that meet block or sub-block `b` of 32 weights.
-fn sum_of_32(x: &Int8Group, b: usize) -> i32 {
+fn sum_of_32(x: &Int8SuperBlock, b: usize) -> i32 {
     i32::from(x.sums[2 * b]) + i32::from(x.sums[2 * b + 1])
 }
 // END SOLUTION

@@ -9,18 +9,18 @@ use tiny_llm_kernels::unpacked::unpack_row;
 
 use super::integer;
 use crate::week2::{
-    input::{Input, Int8Group, SUM},
+    input::{Input, Int8SuperBlock, SUM},
     matrix::Matrix,
     parallel::Tile,
 };
 
 /// `out[r] = row r · x` for the weight rows that are given: each row is read once.
 ///
-/// `dot` is one of [`integer`]'s; `out [rows]`, `x [groups]`.
+/// `dot` is one of [`integer`]'s; `out [rows]`, `x [super_blocks]`.
 pub fn matrix_vector<'a>(
-    dot: impl Fn(&[u8], &[Int8Group]) -> f32,
+    dot: impl Fn(&[u8], &[Int8SuperBlock]) -> f32,
     rows: impl Iterator<Item = &'a [u8]>,
-    x: &[Int8Group],
+    x: &[Int8SuperBlock],
     out: &mut [f32],
 ) {
     // SOLUTION week2-day5 task 4
@@ -30,9 +30,10 @@ pub fn matrix_vector<'a>(
     // END SOLUTION
 }
 
-/// `Σ w·x` for a weight row out of its blocks and a row of activations, both of as many groups.
+/// `Σ w·x` for a weight row out of its blocks and a row of activations, both of as many
+/// super-blocks.
 #[must_use]
-pub fn dot_unpacked(row: &[Unpacked], x: &[Int8Group]) -> f32 {
+pub fn dot_unpacked(row: &[Unpacked], x: &[Int8SuperBlock]) -> f32 {
     // SOLUTION week2-day5 task 4
     let mut sum = 0.0;
     for (w, x) in row.iter().zip(x) {
@@ -48,7 +49,7 @@ pub fn dot_unpacked(row: &[Unpacked], x: &[Int8Group]) -> f32 {
 /// `tile[t, r] = Σ weight[r, c] · x[t, c]` for the tile's rows `t` and columns `r`: each weight row
 /// is unpacked once, whatever the number of rows of activations.
 ///
-/// `unpack` takes a row's bytes out of their blocks, into as many groups as a row of `x` has.
+/// `unpack` takes a row's bytes out of their blocks, into as many super-blocks as a row of `x` has.
 pub fn matrix_matrix(
     mut unpack: impl FnMut(&[u8], &mut [Unpacked]),
     weight: &Matrix,
@@ -56,7 +57,7 @@ pub fn matrix_matrix(
     tile: &mut Tile<'_, f32>,
 ) {
     // SOLUTION week2-day5 task 4
-    let mut row = vec![Unpacked::default(); x.groups()];
+    let mut row = vec![Unpacked::default(); x.super_blocks()];
     for (i, r) in tile.cols().enumerate() {
         unpack(weight.row(r), &mut row);
         for t in tile.rows() {

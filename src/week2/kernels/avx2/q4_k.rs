@@ -8,15 +8,15 @@ use tiny_llm_kernels::avx2::{
     q4_k::scales_and_mins,
 };
 
-use crate::week2::input::Int8Group;
+use crate::week2::input::Int8SuperBlock;
 
-/// The products of a block with a group, in eight lanes that are still to be added up. The
+/// The products of a block with a super-block, in eight lanes that are still to be added up. The
 /// activations' scale is not among them: the caller multiplies by it.
 ///
 /// A pair of products is at most 2 · 15 · 127, and 8 sub-blocks of scales up to 63 stay far within
 /// i32.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn dot(block: &[u8; 144], x: &Int8Group) -> __m256 {
+pub(super) fn dot(block: &[u8; 144], x: &Int8SuperBlock) -> __m256 {
     todo!("week2-day6 task 2: dot")
 }

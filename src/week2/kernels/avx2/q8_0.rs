@@ -5,14 +5,14 @@ use std::arch::x86_64::*;
 
 use tiny_llm_kernels::avx2::lanes::{halves, load, load_signed};
 
-use crate::week2::input::Int8Group;
+use crate::week2::input::Int8SuperBlock;
 
-/// The products of up to eight blocks with a group, with the scales of the blocks and of the
+/// The products of up to eight blocks with a super-block, with the scales of the blocks and of the
 /// activations, in eight lanes that are still to be added up.
 ///
 /// A pair of products is at most 2 · 128 · 127, which fits i16.
 #[inline]
 #[target_feature(enable = "avx2,fma,f16c")]
-pub(super) fn dot(blocks: &[[u8; 34]], x: &Int8Group) -> __m256 {
+pub(super) fn dot(blocks: &[[u8; 34]], x: &Int8SuperBlock) -> __m256 {
     todo!("week2-day6 task 1: dot")
 }

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use tiny_llm_formats::tensor::tensor;
 
-use super::rust::input::{self as rust, BLOCK, GROUP, Int8Group, SUM};
+use super::rust::input::{self as rust, BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
 use crate::{
     background::call,
     convert::{Count, Floats},
@@ -14,19 +14,21 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(quantize_activations, m)?)
 }
 
-/// Groups in arrays.
-pub(super) type Groups = (Floats, Floats, Floats);
+/// Super-blocks in arrays.
+pub(super) type SuperBlocks = (Floats, Floats, Floats);
 
-/// Values `[groups, 256]`, sums `[groups, 16]` and scales `[groups, 8]`.
-pub(super) fn arrays(groups: &[Int8Group]) -> Groups {
-    let values = groups.iter().flat_map(|group| group.values.map(f32::from)).collect();
-    let sums = groups.iter().flat_map(|group| group.sums.map(f32::from)).collect();
-    let scales = groups.iter().flat_map(|group| group.scales).collect();
-    let n = groups.len();
+/// Values `[super_blocks, 256]`, sums `[super_blocks, 16]` and scales `[super_blocks, 8]`.
+pub(super) fn arrays(super_blocks: &[Int8SuperBlock]) -> SuperBlocks {
+    let values =
+        super_blocks.iter().flat_map(|super_block| super_block.values.map(f32::from)).collect();
+    let sums =
+        super_blocks.iter().flat_map(|super_block| super_block.sums.map(f32::from)).collect();
+    let scales = super_blocks.iter().flat_map(|super_block| super_block.scales).collect();
+    let n = super_blocks.len();
     (
-        Floats(tensor(&[n, GROUP], values)),
-        Floats(tensor(&[n, GROUP / SUM], sums)),
-        Floats(tensor(&[n, GROUP / BLOCK], scales)),
+        Floats(tensor(&[n, SUPER_BLOCK], values)),
+        Floats(tensor(&[n, SUPER_BLOCK / SUM], sums)),
+        Floats(tensor(&[n, SUPER_BLOCK / BLOCK], scales)),
     )
 }
 
@@ -35,10 +37,10 @@ pub(super) fn arrays(groups: &[Int8Group]) -> Groups {
 /// # Errors
 /// A `ValueError` that names `per_scale`.
 pub(super) fn checked_per_scale(per_scale: Count) -> PyResult<usize> {
-    if [BLOCK, GROUP].contains(&per_scale.0) {
+    if [BLOCK, SUPER_BLOCK].contains(&per_scale.0) {
         return Ok(per_scale.0);
     }
-    Err(wrong("per_scale", &per_scale.0.to_string(), &format!("{BLOCK} or {GROUP}")))
+    Err(wrong("per_scale", &per_scale.0.to_string(), &format!("{BLOCK} or {SUPER_BLOCK}")))
 }
 
 /// Refuses activations of which integers could not say what they were.
@@ -49,23 +51,23 @@ pub(super) fn finite(x: &Floats) -> PyResult<()> {
     every("x", &x.0, "finite numbers", f32::is_finite)
 }
 
-/// `x [cols]`, a scale for each `per_scale`, 32 or 256 → values `[groups, 256]`, sums
-/// `[groups, 16]`, scales `[groups, 8]`
+/// `x [cols]`, a scale for each `per_scale`, 32 or 256 → values `[super_blocks, 256]`, sums
+/// `[super_blocks, 16]`, scales `[super_blocks, 8]`
 #[pyfunction]
-fn quantize_activations(py: Python<'_>, x: Floats, per_scale: Count) -> PyResult<Groups> {
+fn quantize_activations(py: Python<'_>, x: Floats, per_scale: Count) -> PyResult<SuperBlocks> {
     let per_scale = checked_per_scale(per_scale)?;
     Shapes::default().fit("x", "cols", &x)?;
     finite(&x)?;
     call(py, move || {
         let x = x.to_vec();
-        // The groups held other numbers before.
-        let used = Int8Group {
-            values: [99; GROUP],
-            sums: [99 * SUM as i16; GROUP / SUM],
-            scales: [99.0; GROUP / BLOCK],
+        // The super-blocks held other numbers before.
+        let used = Int8SuperBlock {
+            values: [99; SUPER_BLOCK],
+            sums: [99 * SUM as i16; SUPER_BLOCK / SUM],
+            scales: [99.0; SUPER_BLOCK / BLOCK],
         };
-        let mut groups = vec![used; x.len().div_ceil(GROUP)];
-        rust::quantize_activations(&x, per_scale, &mut groups);
-        arrays(&groups)
+        let mut super_blocks = vec![used; x.len().div_ceil(SUPER_BLOCK)];
+        rust::quantize_activations(&x, per_scale, &mut super_blocks);
+        arrays(&super_blocks)
     })
 }

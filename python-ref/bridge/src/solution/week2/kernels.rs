@@ -5,7 +5,7 @@ use tiny_llm_formats::tensor::tensor;
 
 use super::{
     blocks::{type_named, whole_blocks},
-    input::{Groups, arrays, checked_per_scale, finite},
+    input::{SuperBlocks, arrays, checked_per_scale, finite},
     rust::{
         input::{BLOCK, Input},
         kernels::{self as rust, Rung},
@@ -53,7 +53,7 @@ fn input(x: &Floats) -> PyResult<Input> {
 /// As `input.quantize_activations` for the rows of `x [T, C]`, one after the other, with a rung's
 /// instructions.
 #[pyfunction]
-fn quantize(py: Python<'_>, rung: &str, x: Floats, per_scale: Count) -> PyResult<Groups> {
+fn quantize(py: Python<'_>, rung: &str, x: Floats, per_scale: Count) -> PyResult<SuperBlocks> {
     let (rung, per_scale) = (rung_named(rung)?, checked_per_scale(per_scale)?);
     let mut input = input(&x)?;
     call(py, move || {

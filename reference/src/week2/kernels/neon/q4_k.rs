@@ -8,16 +8,16 @@ use tiny_llm_kernels::neon::{
     q4_k::scales_and_mins,
 };
 
-use crate::week2::input::Int8Group;
+use crate::week2::input::Int8SuperBlock;
 
-/// The products of a block with a group, in four lanes that are still to be added up. The
+/// The products of a block with a super-block, in four lanes that are still to be added up. The
 /// activations' scale is not among them: the caller multiplies by it.
 ///
 /// Four products are at most 4 · 15 · 127, which fits i16, and 8 sub-blocks of scales up to 63 stay
 /// far within i32.
 #[inline]
 #[target_feature(enable = "neon")]
-pub(super) fn dot(block: &[u8; 144], x: &Int8Group) -> float32x4_t {
+pub(super) fn dot(block: &[u8; 144], x: &Int8SuperBlock) -> float32x4_t {
     // SOLUTION week2-day6 task 5
     let (scales, mins) = scales_and_mins(block[4..16].try_into().expect("12 bytes"));
     let (bytes, p) = (block[16..].as_chunks().0, x.values.as_chunks().0);

@@ -5,15 +5,15 @@ use std::arch::aarch64::*;
 
 use tiny_llm_kernels::neon::lanes::{half, load, load_signed};
 
-use crate::week2::input::Int8Group;
+use crate::week2::input::Int8SuperBlock;
 
-/// The products of up to eight blocks with a group, with the scales of the blocks and of the
+/// The products of up to eight blocks with a super-block, with the scales of the blocks and of the
 /// activations, in four lanes that are still to be added up.
 ///
 /// Two products are at most 2 · 128 · 127, which fits i16; three do not.
 #[inline]
 #[target_feature(enable = "neon")]
-pub(super) fn dot(blocks: &[[u8; 34]], x: &Int8Group) -> float32x4_t {
+pub(super) fn dot(blocks: &[[u8; 34]], x: &Int8SuperBlock) -> float32x4_t {
     // SOLUTION week2-day6 task 4
     let mut acc = vdupq_n_f32(0.0);
     let values = x.values.as_chunks::<32>().0;

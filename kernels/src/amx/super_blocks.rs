@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     format::{Format, Zero},
-    input::GROUP,
+    input::SUPER_BLOCK,
 };
 
 /// How the products of codes and scales lie in bytes.
@@ -81,15 +81,15 @@ pub(crate) const fn place(fold: Fold, piece: usize) -> (usize, usize) {
 type BlockSums = [[Sums; 2]; 4];
 
 /// Activations in the order of [`place`].
-type Arranged = [[i8; ROW]; GROUP / 4];
+type Arranged = [[i8; ROW]; SUPER_BLOCK / 4];
 
 /// Blocks of 256 weights of this format.
-pub(super) struct Superblocks<F>(PhantomData<F>);
+pub(super) struct SuperBlocks<F>(PhantomData<F>);
 
-impl<F: Folded> Plan for Superblocks<F> {
+impl<F: Folded> Plan for SuperBlocks<F> {
     const SHAPES: Shapes = Shapes::of(ROW);
     type Space = ([BlockSums; 2], Arranged);
-    const SPACE: Self::Space = ([[[Sums::ZEROS; 2]; 4]; 2], [[0; ROW]; GROUP / 4]);
+    const SPACE: Self::Space = ([[[Sums::ZEROS; 2]; 4]; 2], [[0; ROW]; SUPER_BLOCK / 4]);
 
     #[inline(always)]
     fn add<V: Sixteen, U: Unit>(
@@ -112,7 +112,7 @@ impl<F: Folded> Plan for Superblocks<F> {
 /// Puts a tile's activations in order.
 #[inline(always)]
 fn arrange<F: Folded>(x: &Int8Tile, to: &mut Arranged) {
-    for piece in 0..GROUP / PIECE {
+    for piece in 0..SUPER_BLOCK / PIECE {
         let (quarter, place) = place(F::FOLD, piece);
         to[16 * quarter + 4 * place..][..4].copy_from_slice(&x.values[4 * piece..][..4]);
     }

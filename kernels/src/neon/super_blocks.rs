@@ -1,12 +1,12 @@
 //! Few rows of activations times blocks of 256 weights, whose scales are whole numbers: a product
-//! of codes and activations is multiplied by its scale while it is one too, and a block is converted
-//! once.
+//! of codes and activations is multiplied by its scale while it is one too, and a block is
+//! converted once.
 
 use std::arch::aarch64::*;
 
 use super::lanes::{Multiply, add_scaled, load_signed, load_sums};
 use crate::{
-    input::{Input, Int8Group},
+    input::{Input, Int8SuperBlock},
     matrix::Matrix,
     parallel::Tile,
     streams::{STREAMS, each_four},
@@ -14,7 +14,7 @@ use crate::{
 
 /// A format of blocks of 256 weights with `16 / N` scales of `16 N` weights: weight `i` is
 /// `d · scale · code − e · shift`.
-pub(super) trait Superblocks<const N: usize> {
+pub(super) trait SuperBlocks<const N: usize> {
     /// A block.
     type Block;
 
@@ -52,7 +52,7 @@ pub(super) struct Head {
 /// # Safety
 /// The machine has the instructions of `M`.
 #[target_feature(enable = "neon")]
-pub(super) unsafe fn few<M: Multiply, F: Superblocks<N>, const N: usize>(
+pub(super) unsafe fn few<M: Multiply, F: SuperBlocks<N>, const N: usize>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
@@ -75,15 +75,15 @@ pub(super) unsafe fn few<M: Multiply, F: Superblocks<N>, const N: usize>(
     });
 }
 
-/// `acc` and the product of a block with a group, which is still to be added up.
+/// `acc` and the product of a block with a super-block, which is still to be added up.
 ///
 /// # Safety
 /// The machine has the instructions of `M`.
 #[inline(always)]
-unsafe fn add<M: Multiply, F: Superblocks<N>, const N: usize>(
+unsafe fn add<M: Multiply, F: SuperBlocks<N>, const N: usize>(
     acc: float32x4_t,
     block: &F::Block,
-    x: &Int8Group,
+    x: &Int8SuperBlock,
 ) -> float32x4_t {
     let values: &[[i8; 16]] = x.values.as_chunks().0;
     // SAFETY: as for this function.
@@ -115,7 +115,7 @@ unsafe fn add<M: Multiply, F: Superblocks<N>, const N: usize>(
 
 /// `Σ shifts · sums of the activations`, still to be added up.
 #[inline(always)]
-fn shift<const N: usize>(shifts: [int16x8_t; 2], x: &Int8Group) -> int32x4_t {
+fn shift<const N: usize>(shifts: [int16x8_t; 2], x: &Int8SuperBlock) -> int32x4_t {
     let sums = x.sums.as_chunks().0;
     let sums = [load_sums(&sums[0]), load_sums(&sums[1])];
     // SAFETY: every processor of this architecture has these instructions.

@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 use super::lanes::{load_signed, load_sums};
 use crate::{
     format::{Format, Zero},
-    input::Int8Group,
+    input::Int8SuperBlock,
 };
 
 /// What a block has beside its codes. A weight is `d · scale · code − dmin · minimum`, or in a
@@ -22,9 +22,9 @@ pub(super) struct Head {
     pub(super) dmin: __m256,
 }
 
-/// `sum`, in its first lane, and the products of a block with a group, with both their scales: they
-/// are added up as integers and rounded once, so that their order does not matter. `codes(half)` are
-/// 128 codes of a block, its first or its second half.
+/// `sum`, in its first lane, and the products of a block with a super-block, with both their
+/// scales: they are added up as integers and rounded once, so that their order does not matter.
+/// `codes(half)` are 128 codes of a block, its first or its second half.
 ///
 /// A pair of products is at most 2 · 63 · 127, which fits i16.
 #[inline]
@@ -32,7 +32,7 @@ pub(super) struct Head {
 pub(super) fn dot<F: Format>(
     head: Head,
     codes: impl Fn(usize) -> [__m256i; 4],
-    x: &Int8Group,
+    x: &Int8SuperBlock,
     sum: __m128,
 ) -> __m128 {
     // The even scales in the lower half of a register, the odd ones in the upper: what two halves

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     format::{Format, Zero},
-    input::{Input, Int8Group},
+    input::{Input, Int8SuperBlock},
     matrix::Matrix,
     parallel::Tile,
     prefetch::{distance, prefetch},
@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// A block out of its bytes: a weight is `d · scale · code − dmin · minimum`.
-pub(crate) struct Superblock {
+pub(crate) struct SuperBlock {
     /// Unsigned, at most 63, in the format's [`Order`].
     pub(crate) codes: [__m512i; 4],
     /// 16-bit, one for each 16 columns.
@@ -33,7 +33,7 @@ pub(crate) struct Superblock {
     pub(crate) d: __m128,
 }
 
-impl Superblock {
+impl SuperBlock {
     /// With its scales as floats, its minimums in pairs, and `d` and `dmin` behind them.
     #[inline]
     #[target_feature(enable = "avx512bw")]
@@ -55,7 +55,7 @@ pub(super) fn multiply<F: Format, const BYTES: usize>(
     x: &Input,
     tile: &mut Tile<'_, f32>,
     order: &Order,
-    unpack: impl Fn(&[u8; BYTES]) -> Superblock + Copy,
+    unpack: impl Fn(&[u8; BYTES]) -> SuperBlock + Copy,
 ) {
     each_four(weight, tile, |rows, t| dot::<F, BYTES>(rows, x.int8_row(t), order, unpack));
 }
@@ -64,14 +64,14 @@ pub(super) fn multiply<F: Format, const BYTES: usize>(
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 fn dot<F: Format, const BYTES: usize>(
     rows: [&[u8]; STREAMS],
-    x: &[Int8Group],
+    x: &[Int8SuperBlock],
     order: &Order,
-    unpack: impl Fn(&[u8; BYTES]) -> Superblock,
+    unpack: impl Fn(&[u8; BYTES]) -> SuperBlock,
 ) -> [f32; STREAMS] {
     let ahead = distance();
     let zero = _mm512_setzero_si512();
     let mut sums = _mm_setzero_ps();
-    assert!(rows[0].len() == x.len() * BYTES, "a block for each group");
+    assert!(rows[0].len() == x.len() * BYTES, "a block for each super-block");
     for (g, x) in x.iter().enumerate() {
         let values = order.arrange(x);
         // What the offset takes off fours.
