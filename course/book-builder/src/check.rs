@@ -12,9 +12,9 @@ use pulldown_cmark::{Event, Tag, TagEnd};
 
 use crate::{
     chapters::{SOURCES, chapters, listed, located},
-    console,
+    console, live,
     markdown::{Problem, events, line_of},
-    live, math, stub,
+    math, stub,
 };
 
 /// All mistakes in all chapters, each with file and line.

@@ -15,7 +15,8 @@ const DESCRIPTION: usize = 160;
 pub(crate) fn pages(repository: &Path, built: &Path, hosted: Option<&str>) -> Result<()> {
     for chapter in chapters(repository)? {
         let source = fs::read_to_string(repository.join(&chapter))?;
-        let page = chapter.trim_start_matches(SOURCES).trim_start_matches('/').replace(".md", ".html");
+        let page =
+            chapter.trim_start_matches(SOURCES).trim_start_matches('/').replace(".md", ".html");
         let path = built.join(&page);
         let html =
             fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -29,7 +30,8 @@ fn finished(html: &str, source: &str, chapter: &str, hosted: Option<&str>) -> St
     if let Some(week) = week(chapter) {
         html = html.replacen("<title>", &format!("<title>{week}, "), 1);
     }
-    let described = format!("<meta name=\"description\" content=\"{}\">", escaped(&summary(source)));
+    let described =
+        format!("<meta name=\"description\" content=\"{}\">", escaped(&summary(source)));
     html = html.replacen("<meta name=\"description\" content=\"\">", &described, 1);
     // A corner of a table that says nothing heads nothing.
     html = html.replace("<th></th>", "<td></td>");

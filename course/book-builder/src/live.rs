@@ -76,12 +76,8 @@ mod tests {
 
     #[test]
     fn questions_become_a_quiz() {
-        let out = expand(
-            "**Predict.** What?\n",
-            Path::new("."),
-            Path::new("setup.md"),
-            &mut Vec::new(),
-        );
+        let out =
+            expand("**Predict.** What?\n", Path::new("."), Path::new("setup.md"), &mut Vec::new());
         assert!(out.ends_with("<script type=\"module\" src=\"live/predict.js\"></script>\n"));
     }
 }

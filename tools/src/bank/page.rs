@@ -37,11 +37,9 @@ What each changes is in `tests/wrong`; correct bodies of other shapes, which mus
 /// The whole text as it stands in the book, weeks after the introduction; empty where there is none.
 pub(super) fn read(root: &Path, curriculum: &Curriculum) -> String {
     let Ok(introduction) = fs::read_to_string(root.join(PATH)) else { return String::new() };
-    let mut text: String = introduction
-        .lines()
-        .filter(|line| !line.starts_with("- [Week "))
-        .flat_map(|line| [line, "\n"])
-        .collect();
+    let lines = introduction.lines().filter(|line| !line.starts_with("- [Week "));
+    let text: String = lines.flat_map(|line| [line, "\n"]).collect();
+    let mut text = format!("{}\n", text.trim_end());
     for week in weeks(curriculum) {
         let page = fs::read_to_string(root.join(path(&week))).unwrap_or_default();
         if let Some(start) = page.find("\n## ") {

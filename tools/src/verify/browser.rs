@@ -44,5 +44,8 @@ fn chromium() -> Option<PathBuf> {
     if let Some(program) = std::env::var_os("CHROMIUM") {
         return Some(program.into());
     }
-    PROGRAMS.into_iter().find(|name| run_quietly(Command::new(name).arg("--version")).is_ok()).map(PathBuf::from)
+    PROGRAMS
+        .into_iter()
+        .find(|name| run_quietly(Command::new(name).arg("--version")).is_ok())
+        .map(PathBuf::from)
 }
