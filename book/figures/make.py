@@ -50,6 +50,10 @@ plt.rcParams.update(
 
 FIGURES = {}
 
+# What the live pieces show, by its file in book/src/live.
+LIVE = REPOSITORY / "book" / "src" / "live"
+DATA = {}
+
 
 def figure(name):
     """Registers a function that draws the figure of that name and returns it."""
@@ -460,6 +464,36 @@ def attention_weights():
 # ---------------------------------------------------------------------------------------------------------------- day 7
 
 
+def sampling_logits():
+    """Every logit of the embedded model after one prompt, largest first: what the sliders of day 7 shape."""
+    import json
+
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    torch.set_num_threads(1)
+    folder = REPOSITORY / "models" / "tiny-story"
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+    prompt = "Once upon a time, Gus was a clever pony. Gus was very"
+    with torch.no_grad():
+        logits = model(**tokenizer(prompt, return_tensors="pt")).logits[0, -1].double()
+    order = torch.argsort(logits, descending=True, stable=True).tolist()
+    # Two digits: rounding on another machine does not disturb them, nor does the order depend on more.
+    rows = sorted(((-round(float(logits[i]), 2), i) for i in order))
+    values = [-value for value, _ in rows]
+    tokens = [tokenizer.decode([i]).replace("\n", "↵") for _, i in rows[:12]]
+    return (
+        "// Written by book/figures/make.py: logits of models/tiny-story, largest first, and its likeliest tokens.\n"
+        f"export const PROMPT = {json.dumps(prompt)};\n"
+        f"export const TOKENS = {json.dumps(tokens, ensure_ascii=False)};\n"
+        f"export const LOGITS = {json.dumps(values, separators=(',', ':'))};\n"
+    )
+
+
+DATA["sampling-logits.js"] = sampling_logits
+
+
 @figure("sampling-cutoffs")
 def sampling_cutoffs():
     """What each cut-off keeps of one distribution of twelve tokens."""
@@ -714,13 +748,13 @@ def main():
     parser.add_argument("names", nargs="*", help="figures to draw; default: all")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a committed figure differs")
     options = parser.parse_args()
-    unknown = sorted(set(options.names) - set(FIGURES))
+    unknown = sorted(set(options.names) - set(FIGURES) - set(DATA))
     if unknown:
-        parser.error(f"no figure {unknown[0]!r}; there are {', '.join(sorted(FIGURES))}")
+        parser.error(f"no figure {unknown[0]!r}; there are {', '.join(sorted([*FIGURES, *DATA]))}")
     stale = []
-    for name in options.names or FIGURES:
-        path = FOLDER / f"{name}.svg"
-        drawn = svg_of(name)
+    for name in options.names or [*FIGURES, *DATA]:
+        path = LIVE / name if name in DATA else FOLDER / f"{name}.svg"
+        drawn = DATA[name]() if name in DATA else svg_of(name)
         if not options.check:
             path.write_text(drawn, encoding="utf-8", newline="\n")
         elif not path.is_file() or path.read_text(encoding="utf-8") != drawn:
@@ -729,7 +763,7 @@ def main():
         stale += [f"{path.stem} (drawn by nothing)" for path in FOLDER.glob("*.svg") if path.stem not in FIGURES]
         if stale:
             sys.exit(f"not what make.py draws with matplotlib {matplotlib.__version__}: {', '.join(stale)}")
-        print(f"{len(FIGURES)} figures are as drawn")
+        print(f"{len(FIGURES)} figures and {len(DATA)} table of numbers are as drawn")
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ fn commands_of_block(
 fn on_reference(command: &str) -> String {
     let mut words: Vec<String> = command.split(' ').map(str::to_owned).collect();
     for i in 1..words.len() {
-        if words[i - 1] == "--features" {
+        if ["--features", "show"].contains(&words[i - 1].as_str()) {
             words[i].push_str(",reference");
         } else if words[i] == "llm" && words[i - 1] == "cargo" {
             words[i].push_str("-ref");
@@ -161,6 +161,7 @@ mod tests {
         assert_eq!(commands[0]["command"], "cargo test --features week1-day1,reference task_1");
         assert_eq!(commands[0]["shown"], "cargo test --features week1-day1 task_1");
         assert_eq!(commands[1]["command"], "cargo llm-ref logits");
+        assert_eq!(on_reference("cargo show week1-day1"), "cargo show week1-day1,reference");
     }
 
     #[test]

@@ -4,6 +4,8 @@ mod chapters;
 mod check;
 mod console;
 mod figure;
+mod finish;
+mod live;
 mod markdown;
 mod math;
 mod serve;
@@ -30,6 +32,10 @@ struct Options {
     /// Where to serve it, on 127.0.0.1.
     #[arg(long, default_value_t = 3000)]
     port: u16,
+    /// Where the repository lies on the network, as https://github.com/owner/name: each page then
+    /// leads to its source.
+    #[arg(long, value_name = "URL")]
+    repository: Option<String>,
     /// Print every command in the book as one line of JSON, and do nothing else.
     #[arg(long)]
     list_commands: bool,
@@ -56,7 +62,8 @@ fn run(options: &Options) -> Result<()> {
         return Ok(());
     }
     warnings::collect();
-    let built = build(&repository);
+    let hosted = options.repository.as_deref().map(|url| url.trim_end_matches('/'));
+    let built = build(&repository, hosted);
     if options.build {
         built?;
         println!("built book/book/index.html");
@@ -75,7 +82,7 @@ fn run(options: &Options) -> Result<()> {
                 repository.join("formats"),
             ],
             &repository.join("book/book"),
-            || match build(&repository) {
+            || match build(&repository, hosted) {
                 Ok(()) => println!("built again: reload the page"),
                 Err(error) => eprintln!("{error:#}"),
             },
@@ -84,7 +91,7 @@ fn run(options: &Options) -> Result<()> {
 }
 
 /// Checks the sources, then renders them into `book/book`.
-fn build(repository: &Path) -> Result<()> {
+fn build(repository: &Path, hosted: Option<&str>) -> Result<()> {
     let problems = check::problems(repository)?;
     if !problems.is_empty() {
         bail!("the book has {} mistakes:\n{}", problems.len(), problems.join("\n"));
@@ -96,10 +103,10 @@ fn build(repository: &Path) -> Result<()> {
     if !warnings.is_empty() {
         bail!("mdBook warns:\n{}", warnings.join("\n"));
     }
-    Ok(())
+    finish::pages(repository, &repository.join("book/book"), hosted)
 }
 
-/// Puts stubs, typeset formulas and drawings into every chapter.
+/// Puts stubs, typeset formulas, live pieces and drawings into every chapter.
 struct Course {
     repository: PathBuf,
 }
@@ -119,6 +126,8 @@ impl Preprocessor for Course {
         book.for_each_chapter_mut(|chapter| {
             let text = stub::expand(&chapter.content, &self.repository, &mut problems);
             let text = math::typeset(&text, &mut problems);
+            let path = chapter.path.as_deref().unwrap_or(Path::new(""));
+            let text = live::expand(&text, &sources, path, &mut problems);
             let folder = chapter.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
             chapter.content = figure::inline(&text, &sources.join(folder), &mut problems);
         });

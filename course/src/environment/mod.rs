@@ -16,7 +16,7 @@ mod python;
 mod repository;
 mod toolchain;
 
-pub use python::{Venv, python};
+pub use python::{Venv, extra, python};
 
 /// Prints one line for each part that the first story depends on.
 ///

@@ -53,28 +53,34 @@ pub struct Venv {
     pub packages: Vec<String>,
 }
 
+/// The packages that `pyproject.toml` pins under a name: `project.optional-dependencies`.
+///
+/// # Errors
+/// If the file cannot be read or pins nothing there.
+pub fn extra(root: &Path, name: &str) -> Result<Vec<String>> {
+    let manifest: toml::Table = fs::read_to_string(root.join("pyproject.toml"))
+        .context("pyproject.toml cannot be read")?
+        .parse()?;
+    let pinned = manifest
+        .get("project")
+        .and_then(|project| project.get("optional-dependencies")?.get(name)?.as_array())
+        .with_context(|| format!("pyproject.toml has no project.optional-dependencies.{name}"))?;
+    Ok(pinned.iter().filter_map(|package| package.as_str().map(str::to_owned)).collect())
+}
+
 impl Venv {
     /// Where it is or would be, and what belongs into it.
     ///
     /// # Errors
     /// If `pyproject.toml` cannot be read or pins nothing.
     pub fn of(root: &Path) -> Result<Self> {
-        let manifest: toml::Table = fs::read_to_string(root.join("pyproject.toml"))
-            .context("pyproject.toml cannot be read")?
-            .parse()?;
-        let pinned = manifest
-            .get("project")
-            .and_then(|project| project.get("optional-dependencies")?.get("dev")?.as_array());
-        let pinned = pinned.context("pyproject.toml has no project.optional-dependencies.dev")?;
+        let packages = extra(root, "dev")?;
         let folder = root.join(".venv");
         Ok(Self {
             python: folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" }),
             stamp: folder.join("packages.txt"),
             folder,
-            packages: pinned
-                .iter()
-                .filter_map(|package| package.as_str().map(str::to_owned))
-                .collect(),
+            packages,
         })
     }
 

@@ -81,7 +81,7 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
             matrix.add(tried(root, curriculum, entries, Some(emulation))?);
         }
     }
-    let old = fs::read_to_string(root.join(page::PATH)).unwrap_or_default();
+    let old = page::read(root, curriculum);
     let text = page::page(&matrix, curriculum, &entries, &left_out, &old);
     if options.check {
         // A file that also has answers of tasks for another processor is not what this one gives.
@@ -106,7 +106,11 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
             fs::rename(&temporary, &path)?;
         }
         if days.is_empty() && !options.elsewhere {
-            write_atomically(&root.join(page::PATH), &text)?;
+            for (path, text) in page::files(&text, curriculum) {
+                let path = root.join(path);
+                fs::create_dir_all(path.parent().unwrap_or(root))?;
+                write_atomically(&path, &text)?;
+            }
         }
     }
     finish(&mut matrix, &entries, options.check)

@@ -1,6 +1,6 @@
 //! The book's kill matrix.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, fs, path::Path};
 
 use super::{
     Entry, Kind,
@@ -8,8 +8,18 @@ use super::{
 };
 use crate::curriculum::{Curriculum, Day, TaskId};
 
-/// Where it stands, relative to the repository.
-pub(super) const PATH: &str = "book/src/kill-matrix.md";
+/// Where it stands, relative to the repository: an introduction, and beside it a folder with a page
+/// for each week.
+const PATH: &str = "book/src/kill-matrix.md";
+
+/// How a page of one week begins.
+const HEAD: &str = "\
+# The kill matrix of week {week}
+
+<!-- Written by `cargo course matrix`; checked by `cargo course verify`. -->
+
+What the columns mean is [on the page before](../kill-matrix.md).
+";
 
 const INTRODUCTION: &str = "\
 # The kill matrix
@@ -24,7 +34,61 @@ check that allows no deviation, and – where the answer is no tensor. Every dis
 What each changes is in `tests/wrong`; correct bodies of other shapes, which must all pass, are in `tests/alternate`.
 ";
 
-/// The page's text. Of the tasks that were `left_out`, because this machine cannot run them, it has
+/// The whole text as it stands in the book, weeks after the introduction; empty where there is none.
+pub(super) fn read(root: &Path, curriculum: &Curriculum) -> String {
+    let Ok(introduction) = fs::read_to_string(root.join(PATH)) else { return String::new() };
+    let lines = introduction.lines().filter(|line| !line.starts_with("- [Week "));
+    let text: String = lines.flat_map(|line| [line, "\n"]).collect();
+    let mut text = format!("{}\n", text.trim_end());
+    for week in weeks(curriculum) {
+        let page = fs::read_to_string(root.join(path(&week))).unwrap_or_default();
+        if let Some(start) = page.find("\n## ") {
+            text.push_str(&page[start..]);
+        }
+    }
+    text
+}
+
+/// The files, each with its text, that the whole text becomes.
+pub(super) fn files(text: &str, curriculum: &Curriculum) -> Vec<(String, String)> {
+    let days = text.find("\n## ").unwrap_or(text.len());
+    let mut introduction = format!("{}\n", text[..days].trim_end());
+    let mut files = Vec::new();
+    for week in weeks(curriculum) {
+        let of_week = format!("Week {week}, ");
+        let mut page = HEAD.replace("{week}", &week);
+        let mut mistakes = 0;
+        for part in text[days..].split("\n## ").filter(|part| part.starts_with(&of_week)) {
+            let _ = write!(page, "\n## {}\n", part.trim_end());
+            mistakes += part.matches("\n| `").count();
+        }
+        let link = if files.is_empty() { "\n" } else { "" };
+        let _ = writeln!(
+            introduction,
+            "{link}- [Week {week}](kill-matrix/week{week}.md): {mistakes} mistakes"
+        );
+        files.push((path(&week), page));
+    }
+    files.push((PATH.to_owned(), introduction));
+    files
+}
+
+/// Where a week's page lies.
+fn path(week: &str) -> String {
+    format!("{}/week{week}.md", PATH.trim_end_matches(".md"))
+}
+
+/// The numbers of the weeks that have days.
+fn weeks(curriculum: &Curriculum) -> Vec<String> {
+    let mut weeks: Vec<String> = curriculum
+        .days()
+        .filter_map(|day| Some(day.feature.strip_prefix("week")?.split_once('-')?.0.to_owned()))
+        .collect();
+    weeks.dedup();
+    weeks
+}
+
+/// The whole text. Of the tasks that were `left_out`, because this machine cannot run them, it has
 /// what the `old` one had.
 pub(super) fn page(
     matrix: &Matrix,
@@ -189,6 +253,27 @@ mod tests {
         assert_eq!(of(&other, &days[..1]), Some(said));
         assert_eq!(of(&other, &days[1..]), None);
         assert!(of("# The matrix\n", &[]).unwrap().ends_with("today  nothing"));
+    }
+
+    #[test]
+    fn a_page_for_each_week_says_the_same_as_the_whole() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let curriculum = Curriculum::load(root).unwrap();
+        let entries = bank::load(root, &curriculum).unwrap();
+        let whole = page(&made_up(&entries), &curriculum, &entries, &[], "");
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files(&whole, &curriculum) {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let again = read(folder.path(), &curriculum);
+        assert_eq!(difference(&whole, &again, &[]), None);
+        let days: Vec<&Day> = curriculum.days().collect();
+        assert_eq!(difference(&whole, &again, &days), None);
+        // As often as one likes.
+        assert_eq!(files(&again, &curriculum), files(&whole, &curriculum));
+        assert_eq!(read(&folder.path().join("none"), &curriculum), "");
     }
 
     #[test]

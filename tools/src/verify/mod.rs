@@ -21,6 +21,7 @@ use crate::curriculum::Curriculum;
 
 mod arm;
 mod book;
+mod browser;
 mod budget;
 mod context;
 mod cpu;
@@ -47,7 +48,7 @@ type Step = (&'static str, fn(&mut Verification) -> Result<Outcome>);
 
 /// Every step, in order. Later ones use what earlier ones made: the pristine copy, the Python
 /// environment.
-const STEPS: [Step; 36] = [
+const STEPS: [Step; 37] = [
     ("stubs: src/ is generated from reference/", rust::stubs),
     ("curriculum: features, tests, oracle, book agree", rust::curriculum),
     ("pristine copy", tree::copy),
@@ -81,6 +82,7 @@ const STEPS: [Step; 36] = [
     ("Python: environment", python::environment),
     ("Python: fixtures are what PyTorch gives today", python::oracle),
     ("server: clients, good and bad; curl and openai", server::server),
+    ("browser: the book's pages and the server's", browser::browser),
     ("Python: bridge, and pytest on the reference", python::bridge),
     ("Python: embedded models, figures", python::models),
     ("no tracked file was modified", tree::unmodified),

@@ -10,7 +10,10 @@ use super::{
     packages::make,
     rust::BRIDGE,
 };
-use crate::process::{forget_cargo, run_aloud};
+use crate::{
+    environment::Venv,
+    process::{forget_cargo, run_aloud},
+};
 
 /// Makes `.venv`, or takes the one that is there if it was made for the same packages.
 pub(super) fn environment(v: &mut Verification) -> Result<Outcome> {
@@ -27,6 +30,15 @@ pub(super) fn environment(v: &mut Verification) -> Result<Outcome> {
 }
 
 impl Verification {
+    /// Where only one step runs, the environment that is there will do.
+    pub(super) fn take_python(&mut self) {
+        let venv = Venv::of(&self.root).ok();
+        let venv = venv.filter(|venv| venv.is_current() && !self.options.no_python);
+        if let (Err(_), Some(venv)) = (&self.python, venv) {
+            self.python = Ok(venv.python);
+        }
+    }
+
     /// Python in a folder of the pristine copy, with the bridge that was built there.
     pub(super) fn python(&self, folder: &str) -> std::result::Result<Command, Outcome> {
         let python = self.python.as_ref().map_err(|reason| Outcome::NotVerified(reason.clone()))?;

@@ -13,18 +13,14 @@ use super::{
     context::{Outcome, Verification, succeeds},
     rust::count,
 };
-use crate::{environment::Venv, process::run_quietly};
+use crate::process::run_quietly;
 
 /// Clients at once with `--full`.
 const CLIENTS: &str = "1000";
 
 /// All of it.
 pub(super) fn server(v: &mut Verification) -> Result<Outcome> {
-    // Where only this step runs, the environment that is there will do.
-    let venv = Venv::of(&v.root).ok().filter(|venv| venv.is_current() && !v.options.no_python);
-    if let (Err(_), Some(venv)) = (&v.python, venv) {
-        v.python = Ok(venv.python);
-    }
+    v.take_python();
     let mut tests = v.cargo("test --no-fail-fast --test serve --features serve,reference");
     if v.options.full {
         tests.env("TINY_LLM_CLIENTS", CLIENTS);

@@ -1,0 +1,68 @@
+"""Headless Chromium for the tests of the book's pages and of the server's: a plugin of pytest.
+
+`cargo course verify --only browser` runs these tests; by hand, with `browser` of pyproject.toml installed:
+
+    cargo course book --build
+    PYTHONPATH=book/tests .venv/bin/python -m pytest -p browsing book/tests
+
+CHROMIUM names the browser where it is not found by itself.
+"""
+
+import functools
+import os
+import shutil
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+BOOK = Path(os.environ.get("BOOK", ROOT / "book/book"))
+# Without these, Chromium talks to hosts of its maker from the first second on.
+QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic", "--no-first-run"]
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="session")
+def site():
+    """The address of a server for the built book."""
+    assert (BOOK / "index.html").is_file(), f"{BOOK} has no book: run `cargo course book --build`"
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(BOOK))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=QUIET, chromium_sandbox=False)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium, site):
+    """A page that fails its test if the console reports an error or another host is asked."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    said = watched(page, site)
+    yield page
+    context.close()
+    assert said == []
+
+
+def watched(page, site):
+    """What is wrong with the pages that `page` shows from now on."""
+    said = []
+    page.on("console", lambda message: said.append(f"{page.url}: {message.text}") if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: said.append(f"{page.url}: {error}"))
+    page.on("request", lambda request: None if request.url.startswith((site, "data:")) else said.append(f"{page.url} asks {request.url}"))
+    return said

@@ -1,0 +1,128 @@
+"""Every page of the book, at the width of a phone and of a desk, light and dark."""
+
+import functools
+import gzip
+import html
+import re
+from urllib.parse import urldefrag, urljoin
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browsing import BOOK, watched
+from fontTools.ttLib import TTFont
+
+PAGES = sorted(str(path.relative_to(BOOK)).replace("\\", "/") for path in BOOK.rglob("*.html") if path.name not in ("print.html", "toc.html", "404.html"))
+THEMES = {"light": "light", "dark": "navy"}
+WIDTHS = [390, 1280]
+LARGEST = 300_000
+# Tables that prove something, of which a reader looks up a row.
+LONG = {"kill-matrix/week1.html", "kill-matrix/week2.html", "kill-matrix/week3.html", "kill-matrix/week4.html"}
+
+
+@pytest.fixture(scope="module", params=[(width, theme) for width in WIDTHS for theme in THEMES], ids=lambda p: f"{p[0]}-{p[1]}")
+def screen(request, chromium, site):
+    width, theme = request.param
+    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce")
+    context.add_init_script(f"localStorage.setItem('mdbook-theme', '{THEMES[theme]}')")
+    page = context.new_page()
+    page.said, page.asked = watched(page, site), []
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.size = {"width": width, "theme": theme}
+    yield page
+    context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_sound(screen, site, name):
+    screen.said.clear()
+    screen.asked.clear()
+    screen.goto(f"{site}/{name}", wait_until="load")
+    assert screen.said == []
+    # What sticks out of the window, but for what scrolls by itself.
+    wide = screen.evaluate(
+        """() => {
+            const room = document.documentElement.clientWidth;
+            const scrolls = (e) => { for (; e; e = e.parentElement) if (/auto|scroll|hidden/.test(getComputedStyle(e).overflowX)) return true; return false; };
+            return [...document.querySelectorAll("main *")]
+                .filter((e) => e.getBoundingClientRect().right > room + 1 && !scrolls(e.parentElement) && !e.closest("mjx-container, math, .MathJax"))
+                .slice(0, 3).map((e) => e.outerHTML.slice(0, 120));
+        }"""
+    )
+    assert wide == [], f"wider than {screen.size['width']} px"
+    assert screen.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"), "the page scrolls sideways"
+    # As a host sends it: text is compressed.
+    sizes = {url: sent(url.removeprefix(f"{site}/")) for url in screen.asked if url.startswith(site)}
+    if name not in LONG:
+        assert sum(sizes.values()) <= LARGEST, sorted(sizes.items(), key=lambda item: -item[1])[:6]
+        # Each theme once: colours don't depend on the width, and the phone has the menus folded.
+        if screen.size in ({"width": 390, "theme": "light"}, {"width": 1280, "theme": "dark"}):
+            assert violations(screen) == []
+
+
+@functools.cache
+def sent(name):
+    """The size of a file as it is sent."""
+    return len(gzip.compress((BOOK / urldefrag(name)[0]).read_bytes()))
+
+
+def violations(page):
+    """Where the page breaks a rule of accessibility."""
+    found = Axe().run(page, context="main", options={"resultTypes": ["violations"]})
+    return [f"{rule['id']}: {node['html'][:200]}: {node['any'][0]['message'] if node['any'] else ''}" for rule in found.response["violations"] for node in rule["nodes"][:2]]
+
+
+
+def test_formulas_are_set_in_their_font():
+    font = TTFont(BOOK / "math/latinmodern-math-subset.woff2").getBestCmap()
+    missing = {}
+    for name in PAGES:
+        for formula in re.findall(r"<math.*?</math>", (BOOK / name).read_text(encoding="utf-8"), re.DOTALL):
+            for c in html.unescape(re.sub(r"<[^>]*>", "", formula)):
+                if ord(c) not in font and not c.isspace():
+                    missing.setdefault(c, name)
+    assert missing == {}, "run book/figures/font.py"
+
+
+def test_every_link_leads_somewhere(page, site):
+    ids, links = {}, []
+    for name in PAGES:
+        page.goto(f"{site}/{name}", wait_until="domcontentloaded")
+        ids[f"{site}/{name}"] = set(page.evaluate("[...document.querySelectorAll('[id]')].map((e) => e.id)"))
+        links += [(name, urljoin(page.url, href)) for href in page.evaluate("[...document.querySelectorAll('main a[href]')].map((a) => a.getAttribute('href'))")]
+    broken = []
+    for name, link in links:
+        target, anchor = urldefrag(link)
+        if not target.startswith(site):
+            continue
+        target = target + "index.html" if target.endswith("/") else target
+        if target not in ids or (anchor and anchor not in ids[target]):
+            broken.append(f"{name}: {link}")
+    assert broken == []
+
+
+def test_titles_and_descriptions_tell_pages_apart(page, site):
+    titles, descriptions = {}, {}
+    for name in PAGES:
+        page.goto(f"{site}/{name}", wait_until="domcontentloaded")
+        titles.setdefault(page.title(), []).append(name)
+        if name != "index.html" and not name.startswith("kill-matrix/"):
+            description = page.locator('meta[name="description"]').get_attribute("content")
+            assert len(description) > 30, name
+            descriptions.setdefault(description, []).append(name)
+    # The first page is also the preface.
+    assert [names for names in titles.values() if len(names) > 1 and "index.html" not in names] == []
+    assert [names for names in descriptions.values() if len(names) > 1 and "index.html" not in names] == []
+
+
+def test_search_finds_a_word_and_not_the_kill_matrix(page, site):
+    page.goto(f"{site}/index.html")
+    page.keyboard.press("s")
+    page.locator("#mdbook-searchbar").press_sequentially("online softmax")
+    results = page.locator("#mdbook-searchresults a")
+    results.first.wait_for()
+    targets = [result.get_attribute("href") for result in results.all()]
+    assert any("week2/day7.html" in target for target in targets)
+    page.locator("#mdbook-searchbar").fill("")
+    page.locator("#mdbook-searchbar").press_sequentially("sentinel")
+    page.wait_for_timeout(600)
+    assert not any("kill-matrix" in result.get_attribute("href") for result in results.all())

@@ -1,0 +1,83 @@
+//! `{{#live q4-block}}`: a place that a reader can touch. The piece is `book/src/live/q4-block.js`, a
+//! module without framework or network; without JavaScript, and in print, the place stays empty.
+
+use std::path::Path;
+
+use crate::markdown::{Problem, fences, line_of};
+
+/// Where the pieces lie, relative to the book's sources.
+const FOLDER: &str = "live";
+
+/// A question with a folded answer, which the module of this name turns into a quiz.
+const QUESTION: &str = "**Predict.**";
+
+/// `text` with every directive that stands outside a code block replaced by a place and the module
+/// that fills it. `chapter` is relative to `sources`.
+pub(crate) fn expand(
+    text: &str,
+    sources: &Path,
+    chapter: &Path,
+    problems: &mut Vec<Problem>,
+) -> String {
+    let fences = fences(text);
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let name = line.trim().strip_prefix("{{#live ").and_then(|rest| rest.strip_suffix("}}"));
+        let Some(name) = name.filter(|_| !fences.iter().any(|f| f.range.contains(&start))) else {
+            out.push_str(line);
+            continue;
+        };
+        if !sources.join(FOLDER).join(name).with_extension("js").is_file() {
+            let problem = format!("live: there is no {FOLDER}/{name}.js");
+            problems.push((line_of(text, start), problem));
+            continue;
+        }
+        out.push_str(&format!("<div class=\"live\" data-live=\"{name}\"></div>\n\n"));
+        out.push_str(&module(name, chapter));
+    }
+    if text.contains(QUESTION) {
+        out.push_str("\n\n");
+        out.push_str(&module("predict", chapter));
+    }
+    out
+}
+
+/// The element that loads a piece.
+fn module(name: &str, chapter: &Path) -> String {
+    let up = "../".repeat(chapter.components().count().saturating_sub(1));
+    format!("<script type=\"module\" src=\"{up}{FOLDER}/{name}.js\"></script>\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_piece_has_a_place_and_a_module() {
+        let sources = tempfile::tempdir().unwrap();
+        fs::create_dir(sources.path().join("live")).unwrap();
+        fs::write(sources.path().join("live/dials.js"), "").unwrap();
+        let mut problems = Vec::new();
+        let text = "see\n\n{{#live dials}}\n\n```text\n{{#live dials}}\n```\n";
+        let chapter = Path::new("week1/day2.md");
+        let out = expand(text, sources.path(), chapter, &mut problems);
+        assert!(problems.is_empty());
+        assert_eq!(out.matches("data-live=\"dials\"").count(), 1);
+        assert!(out.contains("<script type=\"module\" src=\"../live/dials.js\">"), "{out}");
+        assert!(out.contains("```text\n{{#live dials}}\n```"), "{out}");
+        expand("a\n{{#live gone}}\n", sources.path(), chapter, &mut problems);
+        assert_eq!(problems, [(2, "live: there is no live/gone.js".to_owned())]);
+    }
+
+    #[test]
+    fn questions_become_a_quiz() {
+        let out =
+            expand("**Predict.** What?\n", Path::new("."), Path::new("setup.md"), &mut Vec::new());
+        assert!(out.ends_with("<script type=\"module\" src=\"live/predict.js\"></script>\n"));
+    }
+}

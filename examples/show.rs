@@ -1,0 +1,33 @@
+//! Something to see at the end of a day, drawn with your own functions: `cargo show week1-day1`.
+//!
+//! What a trained model hands to them lies in `tests/fixtures/show.safetensors`, written by
+//! `python-ref/oracle/show.py`.
+
+#[cfg(feature = "week1-day1")]
+#[path = "show/attention.rs"]
+mod attention;
+#[cfg(feature = "week1-day3")]
+#[path = "show/gqa.rs"]
+mod gqa;
+#[cfg(feature = "week1-day4")]
+#[path = "show/mlp.rs"]
+mod mlp;
+#[cfg(feature = "week1-day5")]
+#[path = "show/next.rs"]
+mod next;
+#[cfg(feature = "week1-day2")]
+#[path = "show/rope.rs"]
+mod rope;
+
+fn main() {
+    #[cfg(feature = "week1-day1")]
+    attention::show();
+    #[cfg(feature = "week1-day2")]
+    rope::show();
+    #[cfg(feature = "week1-day3")]
+    gqa::show();
+    #[cfg(feature = "week1-day4")]
+    mlp::show();
+    #[cfg(feature = "week1-day5")]
+    next::show();
+}
