@@ -49,7 +49,7 @@ impl Answers {
     }
 
     /// The first question that these answer otherwise than the reference does.
-    pub(crate) fn difference(&self, reference: &Self) -> Option<&str> {
+    pub(crate) fn difference<'a>(&self, reference: &'a Self) -> Option<&'a str> {
         let mut pairs = self.0.iter().zip(&reference.0);
         let differs = pairs.find(|(found, expected)| !expected.allows(found));
         let missing = || (self.0.len() != reference.0.len()).then_some("the number of answers");
