@@ -5,6 +5,8 @@
 
 use tiny_llm_harness::fixtures::Fixtures;
 
+#[path = "week1_day1/edges.rs"]
+mod edges;
 /// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week1_day1.rs"]

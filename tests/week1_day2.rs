@@ -16,6 +16,8 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures, random},
 };
 
+#[path = "week1_day2/edges.rs"]
+mod edges;
 /// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
 #[cfg(feature = "fresh")]
 #[path = "fresh/week1_day2.rs"]

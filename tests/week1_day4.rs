@@ -17,6 +17,8 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures, random},
 };
 
+#[path = "week1_day4/edges.rs"]
+mod edges;
 mod parts;
 
 fn fixtures() -> Fixtures {

@@ -27,6 +27,8 @@ use tiny_llm_harness::{
 
 use task_1::{task_1_as_output, task_1_embedding};
 
+#[path = "week1_day5/edges.rs"]
+mod edges;
 mod parts;
 
 #[path = "week1_day5/task_1.rs"]

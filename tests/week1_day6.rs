@@ -5,6 +5,8 @@ use std::{collections::HashSet, fmt, ops::ControlFlow, path::PathBuf};
 use tiny_llm::week1::generate::{FinishReason, Limits, generate};
 use tiny_llm_harness::fixtures::{Case, Fixtures};
 
+#[path = "week1_day6/edges.rs"]
+mod edges;
 #[path = "week1_day6/task_1.rs"]
 mod task_1;
 #[path = "week1_day6/task_2.rs"]

@@ -8,6 +8,8 @@ use tiny_llm_harness::{
     panics,
 };
 
+#[path = "week1_day7/edges.rs"]
+mod edges;
 #[path = "week1_day7/task_1.rs"]
 mod task_1;
 #[path = "week1_day7/task_2.rs"]

@@ -13,6 +13,8 @@ use tiny_llm_harness::{
     panics,
 };
 
+#[path = "week2_day2/messages.rs"]
+mod messages;
 #[path = "week2_day2/task_1.rs"]
 mod task_1;
 #[path = "week2_day2/task_2.rs"]

@@ -7,6 +7,10 @@ use tiny_llm_harness::allocations::CountingAllocator;
 #[path = "parts/serving.rs"]
 mod serving;
 
+#[path = "parts/drawn.rs"]
+mod drawn;
+#[path = "week3_day1/edges.rs"]
+mod edges;
 #[path = "week3_day1/task_1.rs"]
 mod task_1;
 #[path = "week3_day1/task_2.rs"]

@@ -36,6 +36,8 @@ use task_1::{
     task_1_pages_come_and_go,
 };
 
+#[path = "week3_day3/edges.rs"]
+mod edges;
 #[path = "week3_day3/task_1.rs"]
 mod task_1;
 #[path = "week3_day3/task_2.rs"]

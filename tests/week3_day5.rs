@@ -33,6 +33,8 @@ use tiny_llm_harness::{
 
 use task_1::{task_1_the_name_of_a_page, task_1_the_names_of_a_text};
 
+#[path = "week3_day5/edges.rs"]
+mod edges;
 #[path = "week3_day5/task_1.rs"]
 mod task_1;
 #[path = "week3_day5/task_2.rs"]

@@ -33,6 +33,8 @@ use tiny_llm_harness::{
 
 use task_2::{task_2_distribution, task_2_verdicts};
 
+#[path = "week3_day6/edges.rs"]
+mod edges;
 #[path = "week3_day6/task_1.rs"]
 mod task_1;
 #[path = "week3_day6/task_2.rs"]

@@ -11,4 +11,5 @@ pub mod fixtures;
 pub mod fresh;
 pub mod panics;
 mod stored;
+pub mod told;
 mod tolerance;

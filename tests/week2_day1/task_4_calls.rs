@@ -7,7 +7,7 @@ use tiny_llm::week2::{
     generate::Session,
     rope::RopeLayout,
 };
-use tiny_llm_harness::check;
+use tiny_llm_harness::{check, told::assert_not_exchanged};
 
 use super::{
     fixtures, model, plan,
@@ -145,5 +145,22 @@ fn task_4_generate_forgets_what_the_prompt_does_not_share() {
             "a session of {:?} that generates after {prompt:?}, {name}: its tokens then, and positions in its cache",
             &a[..6]
         );
+    }
+}
+
+#[test]
+fn task_4_generate_says_which_length_is_which() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let mut session = session(&case, 16);
+    for (length, context) in [(5, 4), (9, 3), (13, 12), (1, 0)] {
+        let prompt = vec![1; length];
+        let call = format!("generate after a prompt of {length} tokens in a context of {context}");
+        let go_on = |_| ControlFlow::Continue(());
+        let found = check::assert_accepts(&call, || {
+            session.generate(&prompt, 4, &limits(2, context), |_, _| 0, go_on)
+        });
+        let Err(error) = found else { panic!("{call}: it was accepted") };
+        assert_not_exchanged(&call, &error.to_string(), [("prompt", length), ("context", context)]);
     }
 }

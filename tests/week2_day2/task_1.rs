@@ -94,6 +94,7 @@ fn task_1_counts_are_justified_by_the_file() {
         (3, 1, 2, "an error"),
         (2, 8, 16, "2, then at 8"),
         (2, 8, 15, "an error"),
+        (3, 8, 15, "an error"),
         (0, 8, 0, "0, then at 8"),
         ((1 << 32) + 1, 1, 5, "an error"),
         (1 << 61, 8, 16, "an error"),
@@ -213,6 +214,7 @@ fn task_1_headers() {
             "Header { version: 3, tensors: 0, metadata: 3 }, then at 24",
         ),
         ("2 tensors in 40 bytes", header(&MAGIC, 3, 2, 0)[..24 + 40].to_vec(), "an error"),
+        ("3 tensors in 40 bytes", header(&MAGIC, 3, 3, 0)[..24 + 40].to_vec(), "an error"),
         ("version 0", header(&MAGIC, 0, 1, 1), "an error"),
     ];
     let made_up =

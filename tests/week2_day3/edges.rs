@@ -198,3 +198,32 @@ fn task_4_errors_are_shares_whatever_the_unit() {
         );
     }
 }
+
+/// As f32 these differences would be infinite, or lose the smaller number.
+#[test]
+fn task_4_errors_of_weights_far_apart() {
+    let largest = f64::from(f32::MAX);
+    for (x, y, expected) in [
+        (f32::MAX, f32::MIN, 2.0 * largest),
+        (f32::MIN, f32::MAX, 2.0 * largest),
+        (3e38, -3e38, 2.0 * f64::from(3e38f32)),
+        (1e8, 1.0, 99_999_999.0),
+        (-1.0, 16_777_216.0, 16_777_217.0),
+        (f32::from_bits(1), f32::from_bits(3), 2.0 * f64::from(f32::from_bits(1))),
+    ] {
+        for n in [1, 2, 33] {
+            let found = rms_error(&vec![x; n], &vec![y; n]);
+            assert!(
+                (found - expected).abs() <= 1e-12 * expected,
+                "rms_error of {n} times {x:e} and {y:e}: found {found:e}, expected {expected:e}: \
+                 the differences are taken in f64 too"
+            );
+            let found = relative_error(&vec![x; n], &vec![y; n]);
+            let expected = expected / f64::from(x).abs();
+            assert!(
+                (found - expected).abs() <= 1e-12 * expected,
+                "relative_error of {n} times {x:e} and {y:e}: found {found:e}, expected {expected:e}"
+            );
+        }
+    }
+}

@@ -1,5 +1,5 @@
 //! function: apply_temperature
-//! how: fills the row with −∞ and puts the best logit back; multiplies by the reciprocal
+//! how: fills the row with −∞ and puts the best logit back; multiplies by the reciprocal in f64
     if temperature == 0.0 {
         let best = argmax(logits) as usize;
         let logit = logits[best];
@@ -7,5 +7,5 @@
         logits[best] = logit;
         return;
     }
-    let factor = temperature.recip();
-    logits.iter_mut().for_each(|logit| *logit *= factor);
+    let factor = f64::from(temperature).recip();
+    logits.iter_mut().for_each(|logit| *logit = (f64::from(*logit) * factor) as f32);

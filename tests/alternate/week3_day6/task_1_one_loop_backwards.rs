@@ -13,4 +13,4 @@
         }
     }
     let (n, at) = best;
-    if n == 0 { &[] } else { &tokens[at..(at + k).min(len)] }
+    if n == 0 { &[] } else { &tokens[at..at.saturating_add(k).min(len)] }

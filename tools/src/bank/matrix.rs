@@ -22,7 +22,7 @@ use super::{
     data::{self, Answers},
     tree::Bank,
 };
-use crate::{curriculum::Curriculum, libtest::Report, process::start_piped};
+use crate::{curriculum::Curriculum, grade::fresh, libtest::Report, process::start_piped};
 
 /// How long the tests of one task may take with a wrong body, which may never end.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -81,7 +81,7 @@ pub(super) fn run<'a>(
     let command = |i: usize, entry: &Entry| {
         let module = entry.task.feature.replace('-', "_");
         let mut command = bank.command(&module, &filter(entry), i + 1)?;
-        command.args(skipped(entry));
+        command.args(["--skip", "fresh::"]).args(skipped(entry));
         anyhow::Ok(command)
     };
     let mut first = each(entries, |i, entry| {
@@ -119,6 +119,7 @@ pub(super) fn run<'a>(
         }
     }
     matrix.problems.extend(ambiguities(&answers));
+    matrix.problems.extend(refused_by_grading(bank, entries)?);
     let ran_once: BTreeSet<&str> =
         first.iter().flat_map(|(ran, _)| ran.report.passed.keys().map(String::as_str)).collect();
     for entry in entries {
@@ -157,6 +158,36 @@ pub(super) fn run<'a>(
         matrix.rows.push(Row { entry, wrong, tests, red, named, distance });
     }
     Ok(matrix)
+}
+
+/// The correct bodies whose answers on inputs that a grading draws are not the reference's: it would
+/// refuse them.
+fn refused_by_grading(bank: &Bank, entries: &[Entry]) -> Result<Vec<String>> {
+    let seed = fresh::seed();
+    let module = |entry: &Entry| entry.task.feature.replace('-', "_");
+    let of = |module: &str, number| fresh::Answers::of(&mut bank.program(module, number)?, &seed);
+    let alternates = |(_, entry): &(usize, &Entry)| matches!(entry.kind, Kind::Alternate);
+    let alternates: Vec<_> = (1..).zip(entries).filter(alternates).collect();
+    let modules: BTreeSet<String> = alternates.iter().map(|(_, entry)| module(entry)).collect();
+    let modules: Vec<String> = modules.into_iter().collect();
+    let reference = each(&modules, |_, module| of(module, 0))?;
+    let reference: BTreeMap<_, _> = modules.iter().zip(reference).collect();
+    let problems = each(&alternates, |_, (number, entry)| {
+        let expected = &reference[&module(entry)];
+        let answers = of(&module(entry), *number).map_err(|error| format!("{error:#}"));
+        let wrong = match &answers {
+            Ok(answers) => answers.difference(expected),
+            Err(error) => Some(error.as_str()),
+        };
+        Ok(wrong.map(|wrong| {
+            format!(
+                "{}: on inputs that a grading draws (from {seed}) it does not answer as the \
+                 reference: {wrong}",
+                entry.path
+            )
+        }))
+    })?;
+    Ok(problems.into_iter().flatten().collect())
 }
 
 /// Does something with every entry and its place, on all cores, and returns the results in order.

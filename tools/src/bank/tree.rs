@@ -60,12 +60,19 @@ impl Bank {
         let with_entries =
             |day: &&Day| entries.iter().any(|entry| entry.task.feature == day.feature);
         let days: Vec<_> = curriculum.days().filter(with_entries).collect();
-        let programs = build(root, &tree, &days, emulation.as_ref())?;
+        let programs = build(root, &tree, &days, emulation.as_ref(), Some("fresh"))?;
         Ok(Self { tree, programs, emulation })
     }
 
     /// A run of the tests of a day whose name contains `filter`, with the entry of that number.
     pub(super) fn command(&self, module: &str, filter: &str, number: usize) -> Result<Command> {
+        let mut command = self.program(module, number)?;
+        command.arg(filter);
+        Ok(command)
+    }
+
+    /// The test program of a day with the entry of that number; 0 is the reference's own.
+    pub(super) fn program(&self, module: &str, number: usize) -> Result<Command> {
         let program =
             self.programs.get(module).with_context(|| format!("{module} has no test program"))?;
         let mut command = match &self.emulation {
@@ -74,7 +81,6 @@ impl Bank {
         };
         command
             .current_dir(&self.tree)
-            .arg(filter)
             .env(VARIABLE, number.to_string())
             .env_remove("RUST_BACKTRACE");
         // Entries run side by side, and one test after the other, so that the answers always come
@@ -91,15 +97,16 @@ impl Bank {
     }
 }
 
-/// Builds the test programs and says where they are.
+/// Builds the test programs, with one `more` feature beside their own, and says where they are.
 pub(crate) fn build(
     root: &Path,
     tree: &Path,
     days: &[&Day],
     emulation: Option<&Emulation>,
+    more: Option<&str>,
 ) -> Result<BTreeMap<String, PathBuf>> {
     let features: Vec<&str> =
-        days.iter().map(|day| day.feature.as_str()).chain(["reference"]).collect();
+        days.iter().map(|day| day.feature.as_str()).chain(["reference"]).chain(more).collect();
     let mut command = match emulation {
         Some(emulation) => emulation.cargo(tree, "test", "max")?,
         None => {

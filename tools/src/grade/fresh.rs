@@ -11,6 +11,7 @@ use std::{
     fmt,
     hash::{BuildHasher, Hasher, RandomState},
     path::Path,
+    process::Command,
     time::Duration,
 };
 
@@ -22,7 +23,7 @@ use super::{
     limited::{self, Ended, Limits},
     verdict::Verdict,
 };
-use crate::curriculum::Day;
+use crate::{curriculum::Day, process::run_quietly};
 
 /// See `harness/src/fresh.rs`.
 pub(super) const VARIABLE: &str = "TINY_LLM_FRESH";
@@ -30,6 +31,38 @@ const ANSWER: &str = "fresh answer: ";
 
 /// Bytes of output that are kept: answers are numbers, written out.
 pub(super) const OUTPUT: usize = 16 << 20;
+
+/// What a day's test program answers to the questions of all its tasks.
+pub(crate) struct Answers(Vec<Answer>);
+
+impl Answers {
+    /// Asks a program that is built with the feature `fresh`; inputs are drawn from the seed.
+    ///
+    /// # Errors
+    /// If it cannot be run, or gives no answers.
+    pub(crate) fn of(program: &mut Command, seed: &str) -> Result<Self> {
+        program.env(VARIABLE, seed).args(["fresh::", "--test-threads=1"]);
+        let finished = run_quietly(program)?;
+        let answers = read(&finished.text);
+        ensure!(finished.status.success() && !answers.is_empty(), "{}", finished.text);
+        Ok(Self(answers))
+    }
+
+    /// The first question that these answer otherwise than the reference does.
+    pub(crate) fn difference<'a>(&self, reference: &'a Self) -> Option<&'a str> {
+        let mut pairs = self.0.iter().zip(&reference.0);
+        let differs = pairs.find(|(found, expected)| !expected.allows(found));
+        let missing = || (self.0.len() != reference.0.len()).then_some("the number of answers");
+        differs.map(|(_, expected)| expected.what.as_str()).or_else(missing)
+    }
+}
+
+/// 128 bits of the system's own randomness.
+pub(crate) fn seed() -> String {
+    // The standard library seeds these from there.
+    let random = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", random(), random())
+}
 
 /// The right answers of one grading.
 pub(super) struct Fresh {
@@ -67,9 +100,6 @@ impl Fresh {
     /// # Errors
     /// If the reference gives no answers, or the same whatever the seed.
     pub(super) fn draw(image: &Image, days: &[&Day]) -> Result<Self> {
-        // The standard library seeds these from the system's own source of randomness.
-        let random = || RandomState::new().build_hasher().finish();
-        let seed = || format!("{:016x}{:016x}", random(), random());
         let (seed, other) = (seed(), seed());
         let mut answers = BTreeMap::new();
         for day in days {

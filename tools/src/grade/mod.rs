@@ -30,7 +30,7 @@ mod allowed;
 mod build;
 mod day;
 mod filter;
-mod fresh;
+pub(crate) mod fresh;
 mod image;
 mod limited;
 mod report;

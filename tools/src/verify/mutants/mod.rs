@@ -62,7 +62,7 @@ pub(super) fn mutants(v: &mut Verification) -> Result<Outcome> {
     println!("{} do not compile", unviable.len());
 
     let days: Vec<&Day> = v.curriculum.days().collect();
-    let programs = build(copy.root, &copy.tree, &days, None)?;
+    let programs = build(copy.root, &copy.tree, &days, None, None)?;
     for day in &days {
         copy.without_mutant(day, &programs)?;
     }

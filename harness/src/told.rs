@@ -1,0 +1,127 @@
+//! Checks of messages: not only that a number is said, but that it is said of the right thing.
+
+/// The numbers of a text, as they are written: `a context of 12` has `12`.
+fn numbers(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty())
+}
+
+/// Whether `text` says `part`: a number as a whole (12 is not said by 120), anything else in
+/// whatever case.
+fn says(text: &str, part: &str) -> bool {
+    if part.bytes().all(|byte| byte.is_ascii_digit()) {
+        numbers(text).any(|number| number == part)
+    } else {
+        text.to_lowercase().contains(&part.to_lowercase())
+    }
+}
+
+/// What a message says was found, and what it says was expected; `None` if it has no such words.
+fn halves(message: &str) -> Option<(&str, &str)> {
+    let (found, expected) = (message.find("found ")?, message.rfind("expected ")?);
+    Some(if found < expected {
+        (&message[found..expected], &message[expected..])
+    } else {
+        (&message[found..], &message[expected..found])
+    })
+}
+
+/// Passes if a message of the form "found …, expected …" says each of these parts where it belongs.
+/// In one without these two words they may stand anywhere.
+///
+/// # Panics
+/// Otherwise, with the message, and with what is missing or stands in the other half.
+#[track_caller]
+pub fn assert_tells(what: &str, message: &str, found: &[&str], expected: &[&str]) {
+    let (of_found, of_expected) = halves(message).unwrap_or((message, message));
+    for (parts, half, other, name) in [
+        (found, of_found, of_expected, "was found"),
+        (expected, of_expected, of_found, "was expected"),
+    ] {
+        for part in parts {
+            let place = if says(other, part) { ", but says it in the other half" } else { "" };
+            assert!(
+                says(half, part),
+                "{what}: the message must say {part:?} of what {name}{place}\n  message  \
+                 {message:?}\n  first what was found, then what was expected: whoever reads it \
+                 looks for the one and changes the other"
+            );
+        }
+    }
+}
+
+/// Passes unless a message tells two numbers the wrong way round: each is taken for that of the
+/// thing whose name stands before it, or else of the one behind it.
+///
+/// # Panics
+/// If each number is told of the other thing.
+#[track_caller]
+pub fn assert_not_exchanged(what: &str, message: &str, [a, b]: [(&str, usize); 2]) {
+    let text = message.to_lowercase();
+    let of = |number: usize| {
+        let digits = number.to_string();
+        let at = text.match_indices(&digits).map(|(at, _)| at).find(|&at| {
+            let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+            !digit(text[..at].chars().next_back())
+                && !digit(text[at + digits.len()..].chars().next())
+        })?;
+        let before = |name: &str| text[..at].rfind(name);
+        let behind = |name: &str| text[at..].find(name);
+        [a.0, b.0]
+            .into_iter()
+            .filter(|name| before(name).is_some())
+            .max_by_key(|name| before(name))
+            .or_else(|| {
+                let names = [a.0, b.0].into_iter().filter(|name| behind(name).is_some());
+                names.min_by_key(|name| behind(name))
+            })
+    };
+    assert!(
+        !(of(a.1) == Some(b.0) && of(b.1) == Some(a.0)),
+        "{what}: the message tells the two numbers the wrong way round: the {} is {}, the {} is \
+         {}\n  message  {message:?}",
+        a.0,
+        a.1,
+        b.0,
+        b.1
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::panics;
+
+    fn passes(action: impl FnOnce()) -> bool {
+        panics::catch(action).is_ok()
+    }
+
+    #[test]
+    fn each_part_in_its_half() {
+        let message = "some.gguf: magic: found 3 bytes before the end of the file, expected 30";
+        assert!(passes(|| assert_tells("", message, &["3"], &["30"])));
+        assert!(!passes(|| assert_tells("", message, &["30"], &["3"])));
+        assert!(!passes(|| assert_tells("", message, &["30"], &[])));
+        assert!(passes(|| assert_tells("", "expected \"GGUF\", found \"PK\"", &["PK"], &["gguf"])));
+        assert!(!passes(|| assert_tells(
+            "",
+            "expected \"PK\", found \"GGUF\"",
+            &["PK"],
+            &["GGUF"]
+        )));
+        assert!(passes(|| assert_tells("", "no 3 among 30", &["30"], &["3"])));
+    }
+
+    #[test]
+    fn two_numbers_of_two_things() {
+        let fine = |message: &str| {
+            passes(|| assert_not_exchanged("", message, [("prompt", 13), ("context", 12)]))
+        };
+        assert!(fine("the prompt has 13 tokens, but the context holds 12"));
+        assert!(!fine("the prompt has 12 tokens, but the context holds 13"));
+        assert!(fine("a context of 12 has no room for a prompt of 13"));
+        assert!(!fine("a context of 13 has no room for a prompt of 12"));
+        assert!(fine("13 tokens do not fit into a context of 12"));
+        assert!(fine("context exceeded: the prompt has 13 tokens, the limit is 12"));
+        assert!(fine("too long"));
+    }
+}

@@ -1,0 +1,302 @@
+//! Week 1, day 1: numbers at the edges of what an f32 holds, arguments of one shape that are not
+//! the same, and rows that must not reach into others.
+
+use ndarray::{Axis, IxDyn};
+use tiny_llm::week1::attention::{
+    MultiHeadAttention, linear, scaled_dot_product_attention, softmax,
+};
+use tiny_llm_formats::{Tensor, tensor::tensor};
+use tiny_llm_harness::{
+    check::{assert_accepts, assert_agrees, compare, resting_on},
+    fixtures::random,
+};
+
+use super::{OFF, parts};
+
+/// Compares without diagnosis: at the edges many mistakes give the same.
+#[track_caller]
+fn check(what: &str, found: &Tensor, expected: &Tensor, tolerance: f32, why: &str) {
+    compare(what, found, expected, tolerance).unwrap_or_else(|text| panic!("{text}\n  {why}"));
+}
+
+/// Row `i` of what a function gives is NaN somewhere, and all others are what they were.
+#[track_caller]
+fn check_one_row_is_lost(what: &str, row: usize, found: &Tensor, before: &Tensor) {
+    for (i, (found, before)) in found.rows().into_iter().zip(before.rows()).enumerate() {
+        if i == row {
+            assert!(
+                found.iter().any(|x| x.is_nan()),
+                "{what}: row {i} is {found}, expected a NaN: a number that was lost must show"
+            );
+        } else {
+            let (found, before) = (found.to_owned().into_dyn(), before.to_owned().into_dyn());
+            let why = "a NaN in one row is nothing to the others";
+            check(&format!("{what}: row {i}"), &found, &before, 1e-6, why);
+        }
+    }
+}
+
+#[test]
+fn task_1_softmax_of_the_largest_and_the_least_numbers() {
+    const LEAST: f32 = f32::MIN;
+    const MOST: f32 = f32::MAX;
+    let e = 1f32.exp();
+    let rows: [([f32; 3], [f32; 3]); 8] = [
+        ([LEAST, OFF, OFF], [1.0, 0.0, 0.0]),
+        ([OFF, OFF, MOST], [0.0, 0.0, 1.0]),
+        ([LEAST, 0.0, OFF], [0.0, 1.0, 0.0]),
+        ([MOST, LEAST, OFF], [1.0, 0.0, 0.0]),
+        ([-1e30, OFF, OFF], [1.0, 0.0, 0.0]),
+        ([-20_001.0, -20_000.0, OFF], [1.0 / (1.0 + e), e / (1.0 + e), 0.0]),
+        ([20_000.0, 20_001.0, LEAST], [1.0 / (1.0 + e), e / (1.0 + e), 0.0]),
+        ([-0.0, 0.0, -0.0], [1.0 / 3.0; 3]),
+    ];
+    for (x, expected) in rows {
+        let found =
+            assert_accepts(&format!("softmax of {x:?}"), || softmax(&tensor(&[1, 3], x.to_vec())));
+        check(
+            &format!("softmax of {x:?}"),
+            &found,
+            &tensor(&[1, 3], expected.to_vec()),
+            // Out there numbers are 2⁻⁹ apart.
+            3e-3,
+            "−inf alone is hidden: any finite number has its share, however far down or up it is",
+        );
+    }
+}
+
+#[test]
+fn task_1_softmax_passes_a_nan_on_wherever_it_stands() {
+    let nan = f32::NAN;
+    let others = random(61, &[3, 3]);
+    for row in [[nan, 1.0, 2.0], [1.0, 2.0, nan], [nan, OFF, OFF], [OFF, OFF, nan], [nan; 3]] {
+        let mut x = others.clone();
+        x.index_axis_mut(Axis(0), 1).assign(&tensor(&[3], row.to_vec()));
+        let what = format!("softmax of three rows, of which row 1 is {row:?}");
+        check_one_row_is_lost(&what, 1, &softmax(&x), &softmax(&others));
+    }
+}
+
+#[test]
+fn task_1_linear_of_nothing() {
+    for (x, weight, shape) in [
+        (&[0, 4][..], &[3, 4], &[0, 3][..]),
+        (&[2, 0, 4], &[3, 4], &[2, 0, 3]),
+        (&[2, 4], &[0, 4], &[2, 0]),
+    ] {
+        let what = format!("linear of x {x:?} and a weight {weight:?}");
+        let found =
+            assert_accepts(&what, || linear(&Tensor::ones(x), &Tensor::ones(&weight[..]), None));
+        assert_eq!(found.shape(), shape, "{what}: the shape of the result");
+    }
+}
+
+/// Products and sums have no bound and no threshold; powers of two make all of it exact.
+#[test]
+fn task_1_linear_of_any_magnitude() {
+    let (x, weight) = (random(62, &[4, 5]), random(63, &[3, 5]));
+    let plain = linear(&x, &weight, None);
+    for factor in [2f32.powi(60), 2f32.powi(-60), -1.0, -2f32.powi(20), 0.0] {
+        let why = "every element is multiplied as it is, whatever its size or sign";
+        let what = format!("linear of {factor:e} · x, compared with {factor:e} · linear of x");
+        assert_agrees(&what, &linear(&(&x * factor), &weight, None), &(&plain * factor), 0.0, why);
+        let what = format!("linear by {factor:e} · weight, compared with {factor:e} · linear");
+        assert_agrees(&what, &linear(&x, &(&weight * factor), None), &(&plain * factor), 0.0, why);
+        let bias = random(64, &[3]) * factor;
+        let what = format!("linear of zeros, with the bias {factor:e} · b");
+        let zeros = Tensor::zeros(vec![4, 5]);
+        let expected = bias.broadcast(IxDyn(&[4, 3])).expect("four rows").to_owned();
+        check(
+            &what,
+            &linear(&zeros, &weight, Some(&bias)),
+            &expected,
+            0.0,
+            "it is the bias, in each row",
+        );
+    }
+    let mut lost = x.clone();
+    lost[[2, 1]] = f32::NAN;
+    check_one_row_is_lost(
+        "linear of x with a NaN in row 2",
+        2,
+        &linear(&lost, &weight, None),
+        &plain,
+    );
+}
+
+/// Queries of zeros have scores of 0 with all keys, so that the weights are softmax of the mask.
+#[test]
+fn task_2_attention_with_a_finite_mask_adds_it() {
+    let (q, k) = (Tensor::zeros(vec![2, 4]), random(65, &[3, 4]));
+    let v = Tensor::from_shape_fn(vec![3, 4], |at| f32::from(at[0] == at[1]));
+    let differences = [[0.0, -1.0, -0.5], [-2.0, 0.25, 0.0]];
+    let weights = |row: [f64; 3]| {
+        let sum: f64 = row.iter().map(|x| x.exp()).sum();
+        row.map(|x| (x.exp() / sum) as f32)
+    };
+    let expected = Tensor::from_shape_fn(vec![2, 4], |at| {
+        weights(differences[at[0]].map(f64::from)).get(at[1]).copied().unwrap_or(0.0)
+    });
+    for base in [0.0, -100.0, -9999.0, -10_000.0, -20_000.0, -1e5, 100.0, 30_000.0] {
+        let mask = Tensor::from_shape_fn(vec![2, 3], |at| base + differences[at[0]][at[1]]);
+        resting_on(&[parts::SOFTMAX], || {
+            check(
+                &format!("attention of queries of zeros with the mask {mask}"),
+                &scaled_dot_product_attention(&q, &k, &v, None, Some(&mask)),
+                &expected,
+                // Quarters are exact as far out as this, and scores 2⁻⁷ apart.
+                1e-2,
+                "a mask is added as it is: −inf alone hides, a finite number counts by how it \
+                 differs from its row's others",
+            );
+        });
+    }
+    // What other programs use for −inf: beside 0 it hides.
+    let least = f32::MIN;
+    let mask = tensor(&[2, 3], vec![least, 0.0, least, 0.0, least, OFF]);
+    let expected = Tensor::from_shape_fn(vec![2, 4], |at| f32::from(at[1] == 1 - at[0]));
+    resting_on(&[parts::SOFTMAX], || {
+        check(
+            "attention of queries of zeros with a mask of f32::MIN or −inf but for one 0 in a row",
+            &scaled_dot_product_attention(&q, &k, &v, None, Some(&mask)),
+            &expected,
+            0.0,
+            "e^f32::MIN is 0",
+        );
+    });
+}
+
+/// A scale is one number that all scores are multiplied by.
+#[test]
+fn task_2_attention_at_any_scale() {
+    let (q, k, v) = (random(66, &[2, 3, 4]), random(67, &[2, 5, 4]), random(68, &[2, 5, 4]));
+    let attend = |q: &Tensor, scale| scaled_dot_product_attention(q, &k, &v, Some(scale), None);
+    for scale in [0.5, 2.0, 0.125, 1.5, 2f32.powi(-40)] {
+        resting_on(&[parts::SOFTMAX], || {
+            assert_agrees(
+                &format!("attention at the scale −{scale}, compared with −q at the scale {scale}"),
+                &attend(&q, -scale),
+                &attend(&-&q, scale),
+                1e-6,
+                "the scores are the same, sign by sign",
+            );
+            assert_agrees(
+                &format!(
+                    "attention at the scale {scale}, compared with {scale} · q at the scale 1"
+                ),
+                &attend(&q, scale),
+                &attend(&(&q * scale), 1.0),
+                1e-5,
+                "the scores are the same",
+            );
+        });
+    }
+    let turned = attend(&q, -1.0);
+    assert!(turned != attend(&q, 1.0), "a negative scale turns the order of the keys round");
+}
+
+/// As many keys as queries, and they are not the queries.
+#[test]
+fn task_2_attention_of_as_many_keys_that_are_others() {
+    let place = [2, 0, 3, 1];
+    let q = Tensor::from_shape_fn(vec![4, 4], |at| if at[0] == at[1] { 400.0 } else { 0.0 });
+    let k = Tensor::from_shape_fn(vec![4, 4], |at| f32::from(place[at[1]] == at[0]));
+    let v = random(69, &[4, 4]);
+    resting_on(&[parts::SOFTMAX], || {
+        check(
+            "attention whose query i fits key [2, 0, 3, 1][i] alone, all of one shape",
+            &scaled_dot_product_attention(&q, &k, &v, None, None),
+            &v.select(Axis(0), &place),
+            0.0,
+            "each query returns the value of its key",
+        );
+    });
+    for scale in [2f32.powi(70), -2f32.powi(30), 2f32.powi(-70)] {
+        assert_agrees(
+            &format!("attention over {scale:e} · v, compared with {scale:e} times that over v"),
+            &scaled_dot_product_attention(&q, &k, &(&v * scale), Some(0.01), None),
+            &(scaled_dot_product_attention(&q, &k, &v, Some(0.01), None) * scale),
+            0.0,
+            "an answer is a sum of values, which have no bound",
+        );
+    }
+}
+
+#[test]
+fn task_2_attention_of_a_lost_query() {
+    let (q, k, v) = (random(66, &[3, 4]), random(67, &[5, 4]), random(68, &[5, 4]));
+    let mut lost = q.clone();
+    lost[[1, 2]] = f32::NAN;
+    let attend =
+        |q: &Tensor, mask: Option<&Tensor>| scaled_dot_product_attention(q, &k, &v, None, mask);
+    resting_on(&[parts::SOFTMAX], || {
+        let what = "attention of three queries, with a NaN in query 1";
+        check_one_row_is_lost(what, 1, &attend(&lost, None), &attend(&q, None));
+        let mask = Tensor::zeros(vec![3, 5]);
+        let what = "masked attention of three queries, with a NaN in query 1";
+        check_one_row_is_lost(what, 1, &attend(&lost, Some(&mask)), &attend(&q, Some(&mask)));
+    });
+}
+
+/// Projections that change nothing, in heads of four numbers.
+fn plain(n_heads: usize) -> MultiHeadAttention {
+    let size = 4 * n_heads;
+    let same = || Tensor::from_shape_fn(vec![size, size], |at| f32::from(at[0] == at[1]));
+    MultiHeadAttention { n_heads, q_proj: same(), k_proj: same(), v_proj: same(), o_proj: same() }
+}
+
+#[test]
+fn task_3_multi_head_attention_of_three_inputs_of_one_shape() {
+    for (batch, n_heads) in [(1, 1), (2, 1), (1, 3), (2, 2)] {
+        let width = 4 * n_heads;
+        // In each head another query fits another key.
+        let place = |b: usize, h: usize, i: usize| (3 * i + b + h + 1) % 4;
+        let query = Tensor::from_shape_fn(vec![batch, 4, width], |at| {
+            if at[1] == at[2] % 4 { 400.0 } else { 0.0 }
+        });
+        let key = Tensor::from_shape_fn(vec![batch, 4, width], |at| {
+            f32::from(place(at[0], at[2] / 4, at[2] % 4) == at[1])
+        });
+        let value = random(70, &[batch, 4, width]);
+        let expected = Tensor::from_shape_fn(vec![batch, 4, width], |at| {
+            value[[at[0], place(at[0], at[2] / 4, at[1]), at[2]]]
+        });
+        resting_on(&[parts::SOFTMAX, parts::ATTENTION, parts::HEADS], || {
+            check(
+                &format!(
+                    "multi-head attention of query, key and value [{batch}, 4, {width}] that are \
+                     three different tensors, n_heads {n_heads}, each query fitting one key"
+                ),
+                &plain(n_heads).forward(&query, &key, &value, None),
+                &expected,
+                0.0,
+                "one shape does not make them one tensor: scores are of queries and keys, and the \
+                 answer is of values",
+            );
+        });
+    }
+}
+
+#[test]
+fn task_3_multi_head_attention_with_a_finite_mask() {
+    let layer = plain(2);
+    let (query, key) = (random(71, &[2, 3, 8]), random(72, &[2, 5, 8]));
+    let value = random(73, &[2, 5, 8]);
+    // Eighths are exact as far out as this.
+    let mask = random(74, &[3, 5]).mapv(|x| (x * 8.0).round() / 8.0);
+    let attend = |mask: &Tensor| layer.forward(&query, &key, &value, Some(mask));
+    resting_on(&[parts::SOFTMAX, parts::ATTENTION, parts::HEADS], || {
+        for base in [-20_000.0, -1000.0, 1000.0] {
+            assert_agrees(
+                &format!(
+                    "multi-head attention with a finite mask, compared with {base} + that mask"
+                ),
+                &attend(&(&mask + base)),
+                &attend(&mask),
+                // Scores up to 8 are rounded to multiples of 2⁻⁹ out there.
+                2e-2,
+                "the same added to all of a row cancels: −inf alone hides a key",
+            );
+        }
+    });
+}

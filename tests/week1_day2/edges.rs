@@ -1,0 +1,217 @@
+//! Week 1, day 2: frequencies at their edges, tables that just reach, positions that no table has,
+//! and numbers that must not reach into others.
+
+use ndarray::{Array2, Axis, array};
+use tiny_llm::week1::rope::{
+    RopeForm, RopeTables, half_split_to_interleaved, inverse_frequencies, rope_at_positions,
+    rope_half_split, rope_interleaved,
+};
+use tiny_llm_formats::Tensor;
+use tiny_llm_harness::{
+    check::{assert_accepts, assert_panics, compare},
+    fixtures::random,
+};
+
+use super::{Form, long_tables};
+
+#[test]
+fn task_1_inverse_frequencies_at_the_edges() {
+    for (head_dim, base, expected) in [
+        (2, 10_000.0, vec![1.0]),
+        (8, 1.0, vec![1.0; 4]),
+        (4, 0.25, vec![1.0, 2.0]),
+        (4, 1e38, vec![1.0, 1e-19]),
+    ] {
+        let what = format!("inverse_frequencies({head_dim}, {base:e})");
+        let found = assert_accepts(&what, || inverse_frequencies(head_dim, base));
+        let near = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-5 * b.abs();
+        assert!(
+            found.len() == expected.len() && found.iter().zip(&expected).all(near),
+            "{what}: found {found:?}, expected {expected:?}, base^(−2i/D)"
+        );
+    }
+    for odd in [1, 3, 127] {
+        assert_panics(&format!("inverse_frequencies({odd}, 10000), an odd head size"), || {
+            inverse_frequencies(odd, 10_000.0)
+        });
+    }
+}
+
+#[test]
+fn task_1_tables_of_any_frequencies() {
+    // A frequency of 0 turns nothing, one below 0 turns the other way round.
+    let thetas = [0.0, 1.0, -1.0, -0.25, 3.0];
+    let tables = RopeTables::new(&thetas, 9);
+    for p in 0..9 {
+        for (i, theta) in thetas.into_iter().enumerate() {
+            let (sin, cos) = (p as f64 * f64::from(theta)).sin_cos();
+            let found = [tables.cos[[p, i]], tables.sin[[p, i]]].map(f64::from);
+            assert!(
+                (found[0] - cos).abs() < 1e-6 && (found[1] - sin).abs() < 1e-6,
+                "cos and sin of position {p} · θ {theta}: found {found:?}, expected {:?}",
+                [cos, sin]
+            );
+        }
+    }
+    let what = "tables of no frequencies for five positions";
+    let none = assert_accepts(what, || RopeTables::new(&[], 5));
+    assert_eq!((none.cos.shape(), none.sin.shape()), (&[5, 0][..], &[5, 0][..]), "{what}: shapes");
+}
+
+/// The first rows of the long tables.
+fn rows_of_tables(n: usize) -> RopeTables {
+    let long = long_tables();
+    let first = |table: &Tensor| table.slice_axis(Axis(0), (..n).into()).to_owned();
+    RopeTables { cos: first(&long.cos), sin: first(&long.sin) }
+}
+
+fn check_the_end_of_the_tables(form: Form) {
+    let (tables, long) = (rows_of_tables(5), long_tables());
+    for (length, offset) in [(5, 0), (1, 4), (3, 2)] {
+        let x = random(71, &[2, length, 8]);
+        let what = format!(
+            "{}: {length} rows at offset {offset}, with tables for positions 0 to 4",
+            form.name
+        );
+        let found = assert_accepts(&what, || (form.rope)(&x, &tables, offset));
+        let expected = (form.rope)(&x, &long, offset);
+        compare(&what, &found, &expected, 0.0).unwrap_or_else(|text| {
+            panic!("{text}\n  the tables just reach; with longer ones your answer was the other")
+        });
+    }
+    for (length, offset) in [(1, 5), (6, 0), (2, 4), (1, usize::MAX), (3, usize::MAX - 1)] {
+        let x = random(71, &[2, length, 8]);
+        let what = format!(
+            "{}: {length} rows at offset {offset}, with tables for positions 0 to 4",
+            form.name
+        );
+        assert_panics(&what, || (form.rope)(&x, &tables, offset));
+    }
+}
+
+/// A pair is turned by itself: what one holds is nothing to the others.
+fn check_pairs_are_alone(form: Form, pair: fn(usize) -> (usize, usize)) {
+    let (x, tables) = (random(72, &[2, 3, 8]), long_tables());
+    let before = (form.rope)(&x, &tables, 9);
+    for i in 0..4 {
+        let (first, second) = pair(i);
+        for at in [first, second] {
+            let mut lost = x.clone();
+            lost[[1, 2, at]] = f32::NAN;
+            let found = (form.rope)(&lost, &tables, 9);
+            for ((index, found), before) in found.indexed_iter().zip(&before) {
+                let of_pair = index[0] == 1 && index[1] == 2 && [first, second].contains(&index[2]);
+                assert!(
+                    if of_pair { found.is_nan() } else { found == before },
+                    "{} of x with a NaN at [1, 2, {at}]: at {:?} found {found}, expected {}: it is \
+                     half of the pair {first}, {second}, and of no other",
+                    form.name,
+                    ndarray::Dimension::slice(&index),
+                    if of_pair { "NaN".to_owned() } else { before.to_string() }
+                );
+            }
+        }
+    }
+    for factor in [2f32.powi(100), -2f32.powi(-100), -1.0] {
+        let what =
+            format!("{} of {factor:e} · x, compared with {factor:e} times that of x", form.name);
+        let found = (form.rope)(&(&x * factor), &tables, 9);
+        compare(&what, &found, &(&before * factor), 0.0)
+            .unwrap_or_else(|text| panic!("{text}\n  a turn keeps the size, whatever it is"));
+    }
+}
+
+#[test]
+fn task_2_interleaved_at_the_end_of_the_tables() {
+    check_the_end_of_the_tables(Form { name: "rope_interleaved", rope: rope_interleaved });
+}
+
+#[test]
+fn task_2_interleaved_pairs_are_alone() {
+    let form = Form { name: "rope_interleaved", rope: rope_interleaved };
+    check_pairs_are_alone(form, |i| (2 * i, 2 * i + 1));
+}
+
+#[test]
+fn task_3_half_split_at_the_end_of_the_tables() {
+    check_the_end_of_the_tables(Form { name: "rope_half_split", rope: rope_half_split });
+}
+
+#[test]
+fn task_3_half_split_pairs_are_alone() {
+    let form = Form { name: "rope_half_split", rope: rope_half_split };
+    check_pairs_are_alone(form, |i| (i, i + 4));
+}
+
+#[test]
+fn task_4_positions_in_any_order_up_to_the_end() {
+    let (tables, long) = (rows_of_tables(5), long_tables());
+    let x = random(73, &[2, 3, 4, 8]);
+    let positions = array![[4usize, 0, 4, 2], [3, 3, 1, 0]];
+    for (form, rope) in [
+        (RopeForm::Interleaved, rope_interleaved as super::Rope),
+        (RopeForm::HalfSplit, rope_half_split),
+    ] {
+        let what = format!("{form:?} at positions {positions}, with tables for positions 0 to 4");
+        let found = assert_accepts(&what, || rope_at_positions(&x, &tables, &positions, form));
+        for ((b, l), &p) in positions.indexed_iter() {
+            let row = |x: &Tensor| x.select(Axis(0), &[b]).select(Axis(2), &[l]);
+            compare(
+                &format!("{what}: row {l} of sequence {b}, compared with it alone at offset {p}"),
+                &row(&found),
+                &rope(&row(&x), &long, p),
+                1e-6,
+            )
+            .unwrap_or_else(|text| {
+                panic!("{text}\n  positions may repeat, go back and differ between sequences")
+            });
+        }
+        for bad in [5, usize::MAX] {
+            let mut positions = positions.clone();
+            positions[[1, 3]] = bad;
+            assert_panics(&format!("{form:?} at position {bad}, with tables up to 4"), || {
+                rope_at_positions(&x, &tables, &positions, form)
+            });
+        }
+        for shape in [(1, 4), (2, 1), (4, 2), (2, 5), (2, 3), (1, 8), (3, 4)] {
+            let what = format!("{form:?} of x [2, 3, 4, 8] with positions {shape:?}, not [B, L]");
+            assert_panics(&what, || rope_at_positions(&x, &tables, &Array2::zeros(shape), form));
+        }
+        for (batch, length) in [(0, 4), (2, 0)] {
+            let x = Tensor::zeros(vec![batch, 3, length, 8]);
+            let what =
+                format!("{form:?} of x [{batch}, 3, {length}, 8], in which there are no rows");
+            let positions = Array2::zeros((batch, length));
+            let found = assert_accepts(&what, || rope_at_positions(&x, &tables, &positions, form));
+            assert_eq!(found.shape(), x.shape(), "{what}: the shape of the result");
+        }
+    }
+}
+
+/// Bits, not values: a permutation computes nothing.
+#[test]
+fn task_4_permutation_moves_what_it_is_given() {
+    let strange = [-0.0, f32::NAN, f32::INFINITY, f32::from_bits(1), f32::MIN, 0.0, 7.0, -1e-30];
+    for (n_heads, width) in [(1, 1), (2, 3), (3, 5)] {
+        let weight =
+            Tensor::from_shape_fn(vec![8 * n_heads, width], |at| strange[(at[0] + 3 * at[1]) % 8]);
+        let found = half_split_to_interleaved(&weight, n_heads);
+        for head in 0..n_heads {
+            for (to, from) in [0, 4, 1, 5, 2, 6, 3, 7].into_iter().enumerate() {
+                for column in 0..width {
+                    let found = found[[8 * head + to, column]];
+                    let expected = weight[[8 * head + from, column]];
+                    assert!(
+                        found.to_bits() == expected.to_bits(),
+                        "half_split_to_interleaved of {n_heads} heads: row {to} of head {head}, \
+                         column {column} is {found:?}, expected {expected:?}, which stood in row \
+                         {from}"
+                    );
+                }
+            }
+        }
+    }
+    let what = "half_split_to_interleaved of a weight [16, 0]";
+    let empty = assert_accepts(what, || half_split_to_interleaved(&Tensor::zeros(vec![16, 0]), 2));
+    assert_eq!(empty.shape(), [16, 0], "{what}: the shape of the result");
+}

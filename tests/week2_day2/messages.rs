@@ -1,0 +1,314 @@
+//! Week 2, day 2: what each message says was found, and what was expected, in this order and of the
+//! right number; and what is kept as it is where a message shortens it.
+
+use std::fmt::Debug;
+
+use anyhow::Result;
+use tiny_llm::week2::gguf::{
+    metadata::{read_array, read_metadata, read_value},
+    reader::{Reader, shown},
+    table::{alignment, check_places, read_tensor},
+};
+use tiny_llm_formats::gguf::{MAGIC, Value};
+use tiny_llm_harness::told::assert_tells;
+
+use super::{
+    FILE, assert_says, calmly, entry, metadata,
+    task_3::{info, table_entry},
+};
+
+/// Reading these bytes must fail, and the message says the field, what was found and what was
+/// expected, each where it belongs.
+#[track_caller]
+fn check<'a, T: Debug>(
+    what: &str,
+    bytes: &'a [u8],
+    field: &str,
+    found: &[&str],
+    expected: &[&str],
+    read: impl FnOnce(&mut Reader<'a>) -> Result<T>,
+) {
+    match calmly(what, || read(&mut Reader::new(bytes, FILE))) {
+        Ok(value) => panic!("{what}: {value:?} was read, where an error is documented"),
+        Err(error) => {
+            assert_says(what, &error, &[field]);
+            // What is said of the place is no part of what was found there.
+            let message = format!("{error:#}");
+            let said = message.split_once(field).map_or(message.as_str(), |(_, said)| said);
+            assert_tells(what, said, found, expected);
+        }
+    }
+}
+
+#[test]
+fn task_1_take_says_how_many_there_are_and_how_many_were_asked_for() {
+    let bytes: Vec<u8> = (0..90).collect();
+    for (position, n) in [(0, 91), (80, 11), (90, 1), (57, 40), (89, 200), (0, usize::MAX)] {
+        let what = format!("take({n}) at {position} of 90");
+        let (left, wanted) = ((90 - position).to_string(), n.to_string());
+        check(&what, &bytes, "the field", &[&left], &[&wanted], |reader| {
+            reader.take(position, "before")?;
+            reader.take(n, "the field")
+        });
+    }
+    let what = "number::<8> at 3 of 5";
+    check(what, &[1; 5], "a number", &["2"], &["8"], |reader| {
+        reader.take(3, "before")?;
+        reader.number::<8>("a number")
+    });
+    check("u32 of 3 bytes", &[1; 3], "a number", &["3"], &["4"], |r| r.u32("a number"));
+    check("u64 of 7 bytes", &[1; 7], "a number", &["7"], &["8"], |r| r.u64("a number"));
+}
+
+/// As many as there is room for, or the bytes that are left: each is true, as what it is.
+#[test]
+fn task_1_count_says_for_how_many_there_is_room() {
+    for (count, each, follow) in
+        [(7, 1, 5), (4, 32, 70), (1000, 13, 600), (3, 8, 20), (1 << 40, 8, 33), (u64::MAX, 4, 41)]
+    {
+        let what =
+            format!("a count of {count}, each of at least {each} bytes, {follow} bytes follow");
+        let bytes = [&count.to_le_bytes()[..], &vec![7; follow]].concat();
+        let Err(error) = calmly(&what, || Reader::new(&bytes, FILE).count(each, "things")) else {
+            panic!("{what}: it was accepted")
+        };
+        let message = format!("{error:#}");
+        assert_tells(&what, &message, &[&count.to_string()], &[]);
+        let (room, bytes) = ((follow / each).to_string(), format!("{follow} byte"));
+        let (_, expected) = message.rsplit_once("expected").unwrap_or(("", &message));
+        let mut numbers = expected.split(|c: char| !c.is_ascii_digit());
+        let of_bytes = format!("{follow} of ");
+        assert!(
+            numbers.any(|number| number == room)
+                || expected.contains(&bytes)
+                || expected.contains(&of_bytes),
+            "{what}: there is room for {room} of them, in {follow} bytes; the message says neither \
+             of what was expected\n  message  {message:?}"
+        );
+    }
+    // A part of a thing is no thing.
+    for (count, each, follow, fits) in [
+        (2, 8, 15, false),
+        (2, 8, 16, true),
+        (2, 10, 15, false),
+        (1, 10, 15, true),
+        (3, 2, 5, false),
+    ] {
+        let what = format!("{count} things of at least {each} bytes, {follow} bytes follow");
+        let bytes = [&u64::to_le_bytes(count)[..], &vec![7; follow]].concat();
+        let found = calmly(&what, || Reader::new(&bytes, FILE).count(each, "things").is_ok());
+        assert!(found == fits, "{what}: accepted is {found}, expected {fits}: a part is no thing");
+    }
+}
+
+/// A header with these fields, and 600 bytes behind it.
+fn header(magic: &[u8], version: u32, tensors: u64, metadata: u64) -> Vec<u8> {
+    [magic, &version.to_le_bytes(), &tensors.to_le_bytes(), &metadata.to_le_bytes(), &[0; 600]]
+        .concat()
+}
+
+#[test]
+fn task_1_headers_say_what_they_are() {
+    for magic in [b"PK\x03\x04", b"GGML", b"gguf", b"FUGG"] {
+        let name = magic.escape_ascii().to_string();
+        let what = format!("a file that begins with {name:?}");
+        let letters: String = name.chars().take_while(char::is_ascii_alphabetic).collect();
+        let Err(error) =
+            calmly(&what, || Reader::new(&header(magic, 3, 0, 0), FILE).header().map(drop))
+        else {
+            panic!("{what}: it was accepted")
+        };
+        let message = format!("{error:#}");
+        // By letters as they are: `gguf` is not GGUF.
+        if let (Some(found), Some(expected)) = (message.find("found "), message.rfind("expected "))
+        {
+            let (first, second) = message.split_at(found.max(expected));
+            let (of_found, of_expected) =
+                if found < expected { (first, second) } else { (second, first) };
+            assert!(
+                of_found.contains(&letters) && of_expected.contains("GGUF"),
+                "{what}: the message must say {letters:?} of what was found and \"GGUF\" of what was \
+                 expected, each in its half\n  message  {message:?}"
+            );
+        }
+    }
+    for version in [0, 1, 4, 5, 258, 770, 65_539, u32::MAX] {
+        let what = format!("a file of version {version}");
+        let bytes = header(&MAGIC, version, 0, 0);
+        let found = version.to_string();
+        check(&what, &bytes, "version", &[&found], &["2", "3"], Reader::header);
+    }
+    for version in [2u32, 3] {
+        let what = format!("a big-endian file of version {version}");
+        let bytes = header(&MAGIC, version.swap_bytes(), 0, 0);
+        check(&what, &bytes, "version", &["big-endian"], &[], Reader::header);
+    }
+    // 600 bytes have room for 18 tensors of 32 bytes, and for 46 entries of 13.
+    for (tensors, entries, field, number) in
+        [(19, 0, "tensors", "19"), (0, 47, "metadata", "47"), (19, 47, "tensors", "19")]
+    {
+        let what = format!("{tensors} tensors and {entries} metadata entries in 600 bytes");
+        let bytes = header(&MAGIC, 3, tensors, entries);
+        // The eight bytes of the other count stand behind the first.
+        let bytes = if field == "tensors" { &bytes[..bytes.len() - 8] } else { &bytes[..] };
+        check(&what, bytes, field, &[number], &[], Reader::header);
+    }
+}
+
+#[test]
+fn task_1_strings_say_what_they_lack() {
+    let long = [&30u64.to_le_bytes()[..], b"abc"].concat();
+    check("30 bytes of a string, of which 3 are there", &long, "the key", &[], &[], |r| {
+        r.string("the key")
+    });
+    for bytes in [&b"ab\xffcd"[..], b"\xc3\x28", b"abcdefghi\xe6"] {
+        let what = format!("a string of the bytes {}", bytes.escape_ascii());
+        let file = [&(bytes.len() as u64).to_le_bytes()[..], bytes].concat();
+        check(&what, &file, "the key", &[], &["UTF-8"], |r| r.string("the key"));
+    }
+}
+
+#[test]
+fn task_2_values_say_their_type() {
+    for type_id in [13u32, 14, 99, 1 << 16, u32::MAX] {
+        let name = type_id.to_string();
+        check(&format!("a value of type {type_id}"), &[0; 64], "metadata k", &[&name], &[], |r| {
+            read_value(r, type_id, "metadata k")
+        });
+        let bytes = [&type_id.to_le_bytes()[..], &[0; 64]].concat();
+        check(
+            &format!("an array of elements of type {type_id}"),
+            &bytes,
+            "metadata k",
+            &[&name],
+            &[],
+            |r| read_array(r, "metadata k"),
+        );
+    }
+    for byte in [2u8, 7, 255] {
+        let what = format!("a truth value of {byte}");
+        let name = byte.to_string();
+        check(&what, &[byte; 8], "metadata k", &[&name], &["0", "1"], |r| {
+            read_value(r, 7, "metadata k")
+        });
+        let bytes = [&7u32.to_le_bytes()[..], &3u64.to_le_bytes(), &[1, 0, byte]].concat();
+        let what = format!("the truth values 1, 0, {byte}");
+        check(&what, &bytes, "metadata k", &[&name], &["0", "1"], |r| read_array(r, "metadata k"));
+    }
+    // Nobody says of an array of arrays that it was expected.
+    let nested = [&9u32.to_le_bytes()[..], &1u64.to_le_bytes(), &[0; 32]].concat();
+    let what = "an array of arrays";
+    check(what, &nested, "metadata k", &["array"], &[], |r| read_array(r, "metadata k"));
+    let error = calmly(what, || read_array(&mut Reader::new(&nested, FILE), "metadata k"))
+        .expect_err("it was refused above");
+    let message = format!("{error:#}").to_lowercase();
+    let expected = message.rsplit_once("expected ").map_or("", |(_, expected)| expected);
+    let expected = expected.split("found ").next().unwrap_or_default();
+    assert!(
+        !expected.contains("array of arrays") && !expected.contains("arrays of arrays"),
+        "{what}: the message says that it was expected\n  message  {message:?}"
+    );
+}
+
+#[test]
+fn task_2_metadata_says_which_key() {
+    let twice =
+        [entry("a.key", 0, &[1]), entry("b.key", 0, &[1]), entry("a.key", 0, &[2])].concat();
+    check("a.key twice", &twice, "a.key", &["twice"], &[], |r| read_metadata(r, 3, FILE));
+    let short = [entry("a.key", 0, &[1]), entry("b.key", 10, &[1; 5])].concat();
+    check("5 of the 8 bytes of b.key", &short, "b.key", &["5"], &["8"], |r| {
+        read_metadata(r, 2, FILE)
+    });
+    // A long key is shortened in messages, and nowhere else.
+    let (long, strange) = ("k".repeat(300), "a\nb\"c\\d\u{7f}é");
+    let bytes = [entry(&long, 0, &[1]), entry(strange, 0, &[2])].concat();
+    let what =
+        "metadata with a key of 300 letters and one with a line feed, a quote and a backslash";
+    let found = calmly(what, || read_metadata(&mut Reader::new(&bytes, FILE), 2, FILE))
+        .unwrap_or_else(|error| panic!("{what}: these are legal: {error}"));
+    for key in [long.as_str(), strange] {
+        assert!(
+            found.get(key).is_some(),
+            "{what}: {:?} is not among the keys as it is",
+            shown(key)
+        );
+    }
+}
+
+#[test]
+fn task_3_names_are_kept_as_they_are() {
+    let long = "blk.0.".repeat(40);
+    for name in [long.as_str(), "a\nb", "\"quoted\"", "back\\slash", "\t", "a\u{0}b", " ü 🙂 ", "'"]
+    {
+        let what = format!("a tensor called {:?}", shown(name));
+        let bytes = table_entry(name, &[32], 0, 64);
+        let found = calmly(&what, || read_tensor(&mut Reader::new(&bytes, FILE), 0))
+            .unwrap_or_else(|error| panic!("{what}: this is legal: {error}"));
+        assert!(
+            found.name == name,
+            "{what}: found the name {:?}, expected it as the file has it: `shown` is for messages",
+            found.name
+        );
+    }
+}
+
+#[test]
+fn task_3_entries_say_what_they_hold() {
+    /// What is wrong, the bytes, what was found, what was expected.
+    type Bad = (&'static str, Vec<u8>, &'static [&'static str], &'static [&'static str]);
+    let cases: [Bad; 7] = [
+        ("five axes", table_entry("a.weight", &[1; 5], 0, 0), &["5"], &["1", "4"]),
+        ("no axes", table_entry("a.weight", &[], 0, 0), &["0"], &["1", "4"]),
+        ("type 31", table_entry("a.weight", &[32], 31, 0), &["31"], &[]),
+        ("type 23", table_entry("a.weight", &[256], 23, 0), &["23"], &[]),
+        ("a row of 48 in blocks of 32", table_entry("a.weight", &[48, 2], 8, 0), &["48"], &["32"]),
+        (
+            "a row of 32 in blocks of 256",
+            table_entry("a.weight", &[32, 8], 12, 0),
+            &["32"],
+            &["256"],
+        ),
+        (
+            "the file ends in the offset",
+            table_entry("a.weight", &[32], 0, 0)[..35].to_vec(),
+            &["3"],
+            &["8"],
+        ),
+    ];
+    for (what, bytes, found, expected) in cases {
+        check(what, &bytes, "a.weight", found, expected, |r| read_tensor(r, 3));
+    }
+}
+
+#[test]
+fn task_3_places_say_where_tensors_are_and_should_be() {
+    let says =
+        |what: &str, tensors: &[_], alignment, len, name: &str, found: &str, expected: &[&str]| {
+            let error = calmly(what, || check_places(tensors, alignment, len, FILE))
+                .expect_err("the places are wrong");
+            assert_says(what, &error, &[name]);
+            assert_tells(what, &format!("{error:#}"), &[found], expected);
+        };
+    let two = [info("first", 0, 68), info("second", 64, 40)];
+    says("the second over the first", &two, 32, 300, "second", "64", &[]);
+    let two = [info("second", 160, 40), info("first", 0, 168)];
+    says("the second over the first, listed before it", &two, 32, 300, "second", "160", &[]);
+    says("an offset of 33", &[info("only", 33, 4)], 32, 300, "only", "33", &["32"]);
+    says(
+        "an offset of 40 where 64 is asked",
+        &[info("only", 40, 4)],
+        64,
+        300,
+        "only",
+        "40",
+        &["64"],
+    );
+    says("36 bytes at 192 of 200", &[info("only", 192, 36)], 32, 200, "only", "192", &["200"]);
+    for value in [24u32, 0, 33, u32::MAX] {
+        let what = format!("general.alignment = {value}");
+        let found = calmly(&what, || alignment(&metadata(Some(Value::U32(value)))));
+        let Err(error) = found else { panic!("{what}: it was accepted") };
+        assert_says(&what, &error, &["general.alignment"]);
+        assert_tells(&what, &format!("{error:#}"), &[&value.to_string()], &[]);
+    }
+}

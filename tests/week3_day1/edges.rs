@@ -1,0 +1,273 @@
+//! Week 3, day 1: limits at their edges, and whatever pieces, claims and rows may come.
+
+use tiny_llm::{
+    week1::generate::FinishReason,
+    week3::{
+        engine::append_rows,
+        request::{Phase, Request, RequestId, Sequence},
+        slots::Slots,
+        stop::StopTexts,
+    },
+};
+use tiny_llm_harness::check::{assert_accepts, assert_panics};
+
+use super::{drawn::below, serving::request};
+
+/// Writes tokens until the request is over; at most so many.
+fn write(sequence: &mut Sequence, most: usize, token: impl Fn(usize) -> u32) -> usize {
+    sequence.admit(0);
+    for written in 0..most {
+        if sequence.finished().is_some() {
+            return written;
+        }
+        let left = sequence.num_left();
+        assert!(sequence.computed(left), "all {left} tokens that were left have been computed");
+        sequence.accept(token(written), false);
+    }
+    most
+}
+
+#[test]
+fn task_1_every_limit_and_context() {
+    for prompt in 1..4usize {
+        for asked in [1, 2, 3, 5, usize::MAX] {
+            for context in [2, 3, 4, 6, 9, usize::MAX] {
+                if prompt >= context {
+                    continue;
+                }
+                let tokens: Vec<u32> = (0..prompt as u32).collect();
+                // A request for very many tokens makes room for those that fit.
+                if asked == usize::MAX && context == usize::MAX {
+                    continue;
+                }
+                let mut sequence = Sequence::new(3, request(&tokens, asked.min(40)), context);
+                sequence.limits.max_new_tokens = asked;
+                let what = format!(
+                    "a prompt of {prompt} tokens, {asked} asked for, a context of {context}"
+                );
+                let room = context - prompt;
+                let written = assert_accepts(&what, || write(&mut sequence, 30, |i| i as u32));
+                let (expected, reason) = if asked <= room {
+                    (asked, FinishReason::Length)
+                } else {
+                    (room, FinishReason::ContextFull)
+                };
+                if expected < 30 {
+                    assert_eq!(
+                        (written, sequence.finished()),
+                        (expected, Some(reason)),
+                        "{what}: tokens written, and why it ended"
+                    );
+                }
+                assert_eq!(sequence.tokens.len(), prompt + written, "{what}: tokens kept");
+            }
+        }
+    }
+}
+
+#[test]
+fn task_1_stop_tokens_where_they_are_written() {
+    for (stop, script, kept) in [
+        (&[][..], &[0, 0, u32::MAX, 0][..], 4),
+        (&[0], &[5, 0, 7, 7], 1),
+        (&[u32::MAX], &[5, 6, u32::MAX, 7], 2),
+        (&[1, 2, 3, 9], &[4, 4, 9, 4], 2),
+        (&[5, 5], &[5, 4, 4, 4], 0),
+        // Tokens of the prompt mean nothing.
+        (&[8, 6], &[1, 2, 3, 6], 3),
+    ] {
+        let request = Request { stop_tokens: stop.to_vec(), ..request(&[8, 8, 8], 4) };
+        let mut sequence = Sequence::new(0, request, 100);
+        write(&mut sequence, 4, |i| script[i]);
+        let reason = if kept < 4 { FinishReason::Stop } else { FinishReason::Length };
+        assert_eq!(
+            (&sequence.tokens[3..], sequence.finished()),
+            (&script[..kept], Some(reason)),
+            "stop tokens {stop:?}, the model writes {script:?}: what is kept, and why it ended"
+        );
+    }
+}
+
+#[test]
+fn task_1_rows_of_none_and_of_too_many() {
+    let mut sequence = Sequence::new(0, request(&[1, 2, 3], 4), 100);
+    sequence.admit(5);
+    for _ in 0..3 {
+        let found = assert_accepts("computed(0), in the prompt", || sequence.computed(0));
+        assert_eq!(
+            (found, sequence.phase, sequence.num_computed),
+            (false, Phase::Prefilling, 0),
+            "computed(0) before any of three tokens: what it returns, phase, number computed"
+        );
+    }
+    for rows in [4, 100, usize::MAX] {
+        assert_panics(&format!("computed({rows}) of three tokens"), || {
+            let mut sequence = Sequence::new(0, request(&[1, 2, 3], 4), 100);
+            sequence.admit(5);
+            sequence.computed(rows)
+        });
+        assert_panics(&format!("computed({rows}) where two of three are left"), || {
+            let mut sequence = Sequence::new(0, request(&[1, 2, 3], 4), 100);
+            sequence.admit(5);
+            sequence.computed(1);
+            sequence.computed(rows.max(3))
+        });
+    }
+    // Whoever was cancelled keeps what it has, and cancelling twice is as good as once.
+    assert!(sequence.computed(3), "all three tokens of the prompt have been computed");
+    sequence.accept(9, false);
+    for _ in 0..2 {
+        sequence.cancel();
+        assert_eq!(
+            (sequence.finished(), &sequence.tokens[..], sequence.num_computed, sequence.slot),
+            (Some(FinishReason::Interrupted), &[1, 2, 3, 9][..], 3, Some(5)),
+            "cancelled after one token: the reason, tokens, how many are computed, the slot"
+        );
+    }
+    for (stop, context, reason) in [(9, 100, FinishReason::Stop), (8, 4, FinishReason::ContextFull)]
+    {
+        let request = Request { stop_tokens: vec![stop], ..request(&[1, 2, 3], 4) };
+        let mut sequence = Sequence::new(0, request, context);
+        write(&mut sequence, 1, |_| 9);
+        sequence.cancel();
+        assert_eq!(sequence.finished(), Some(reason), "cancelled after its end: the reason stays");
+    }
+}
+
+/// Against all bytes so far, of which the first text that appears counts, wherever it began.
+#[test]
+fn task_2_any_texts_in_any_pieces() {
+    for seed in 0..3000 {
+        let mut below = below(seed);
+        // Few different bytes, those at the ends too.
+        let bytes = [[0, 255, 10], [b'a', b'b', b'c']][below(2)];
+        let mut word = |most: usize| -> Vec<u8> {
+            let n = below(most + 1);
+            (0..n).map(|_| bytes[below(3)]).collect()
+        };
+        let texts: Vec<Vec<u8>> = (0..1 + seed % 4).map(|_| word(6)).collect();
+        let pieces: Vec<Vec<u8>> = (0..12).map(|_| word(5)).collect();
+        let (mut stop, mut all) = (StopTexts::new(texts.clone()), Vec::new());
+        for (i, piece) in pieces.iter().enumerate() {
+            all.extend_from_slice(piece);
+            let within = |text: &Vec<u8>| {
+                !text.is_empty() && all.windows(text.len()).any(|part| part == text)
+            };
+            let expected = texts.iter().any(within);
+            let what = format!("texts {texts:?}, pieces {:?}: push of the last", &pieces[..=i]);
+            let found = assert_accepts(&what, || stop.push(piece));
+            assert!(found == expected, "{what}: found {found}, expected {expected}");
+            if found {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn task_2_long_texts_and_many() {
+    let long: Vec<u8> = (0..3000).map(|i| (i * 7 % 251) as u8).collect();
+    for step in [1, 7, 999, 2999, 3000] {
+        let mut stop = StopTexts::new(vec![long.clone(), b"never".to_vec()]);
+        let n = long.chunks(step).count();
+        for (i, piece) in long.chunks(step).enumerate() {
+            let found = stop.push(piece);
+            assert!(
+                found == (i + 1 == n),
+                "a text of 3000 bytes in pieces of {step}: push of piece {i} of {n} says {found}"
+            );
+        }
+    }
+    let texts: Vec<Vec<u8>> = (0..40).map(|i| format!("<{i}>").into_bytes()).collect();
+    for i in [0, 9, 10, 39, 40] {
+        let mut stop = StopTexts::new(texts.clone());
+        let found = stop.push(format!("a <4 <{i}> b").as_bytes());
+        assert!(found == (i < 40), "forty texts <0> to <39>, and <{i}> comes: found {found}");
+    }
+    let mut none = StopTexts::new(vec![Vec::new(), Vec::new()]);
+    assert!(!none.push(b"") && !none.push(b"anything"), "empty texts are left out");
+}
+
+/// Claims and releases in any order, held against a list.
+#[test]
+fn task_3_any_claims_and_releases() {
+    for seed in 0..400 {
+        let mut below = below(seed);
+        let n = below(6);
+        let (mut slots, mut owners) = (Slots::new(n), vec![None; n]);
+        let mut log = Vec::new();
+        for step in 0..40 {
+            let taken: Vec<usize> = (0..n).filter(|&i| owners[i].is_some()).collect();
+            if below(2) == 0 && !taken.is_empty() {
+                let slot = taken[below(taken.len())];
+                let id: RequestId = owners[slot].take().expect("it is taken");
+                log.push(format!("release({slot}, {id})"));
+                assert_accepts(&format!("{n} places: {log:?}"), || slots.release(slot, id));
+            } else {
+                let id = if below(5) == 0 { RequestId::MAX - step } else { step };
+                let expected = owners.iter().position(Option::is_none);
+                if let Some(slot) = expected {
+                    owners[slot] = Some(id);
+                }
+                let found = slots.claim(id);
+                log.push(format!("claim({id}) = {found:?}"));
+                assert!(found == expected, "{n} places: {log:?}: expected {expected:?}");
+            }
+            let found: Vec<_> = (0..n).map(|slot| slots.owner(slot)).collect();
+            assert!(found == owners, "{n} places: {log:?}: owners {found:?}, expected {owners:?}");
+        }
+    }
+    for n in [0, 300] {
+        let mut slots = Slots::new(n);
+        let claimed: Vec<_> = (0..=n).map(|i| slots.claim(i as RequestId)).collect();
+        let expected: Vec<_> = (0..n).map(Some).chain([None]).collect();
+        assert!(claimed == expected, "{n} places, claimed one more time than there are");
+    }
+    for slot in [0, 1, usize::MAX] {
+        assert_panics(&format!("release({slot}, 0) where no place is taken"), || {
+            Slots::new(2).release(slot, 0);
+        });
+    }
+}
+
+#[test]
+fn task_4_rows_go_behind_those_that_are_there() {
+    for seed in 0..300 {
+        let mut below = below(seed);
+        let n = 1 + below(9);
+        let tokens: Vec<u32> = (0..n).map(|_| below(1 << 20) as u32).collect();
+        let mut sequence = Sequence::new(0, request(&tokens, 3), 100);
+        let slot = below(7);
+        sequence.admit(slot);
+        let start = below(n);
+        sequence.computed(start);
+        let rows = below(n - start + 1);
+        let mut out = Vec::new();
+        append_rows(&sequence, below(n - start + 1), &mut out);
+        let before = out.clone();
+        let what = format!(
+            "append_rows of {n} tokens, {start} computed, in slot {slot}: {rows} rows behind {}",
+            before.len()
+        );
+        assert_accepts(&what, || append_rows(&sequence, rows, &mut out));
+        assert_eq!(out[..before.len()], before, "{what}: what was there stays");
+        let found: Vec<_> = out[before.len()..]
+            .iter()
+            .map(|row| (row.token, row.position, row.sequence, row.logits))
+            .collect();
+        let expected: Vec<_> =
+            (start..start + rows).map(|i| (tokens[i], i, slot, i + 1 == n)).collect();
+        assert_eq!(found, expected, "{what}: token, position, sequence, whether logits are wanted");
+    }
+    let mut sequence = Sequence::new(0, request(&[1, 2, 3], 3), 100);
+    assert_panics("append_rows of a request without a place", || {
+        append_rows(&Sequence::new(0, request(&[1], 3), 100), 1, &mut Vec::new());
+    });
+    sequence.admit(0);
+    sequence.computed(1);
+    for rows in [3, 4, usize::MAX] {
+        assert_panics(&format!("append_rows of {rows} rows where two tokens are left"), || {
+            append_rows(&sequence, rows, &mut Vec::new());
+        });
+    }
+}

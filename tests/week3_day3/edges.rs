@@ -1,0 +1,235 @@
+//! Week 3, day 3: pools of no pages and of pages with very many owners, and room that cannot be.
+
+use tiny_llm::{
+    week2::{
+        cache::{CacheShape, CacheType, Cells, KvCache},
+        kernels::vector::TILE,
+    },
+    week3::{paged::PagedCache, pool::BlockPool, room::EngineCache},
+};
+use tiny_llm_harness::check::{assert_accepts, assert_panics};
+
+#[test]
+fn task_1_pools_of_any_size() {
+    for pages in [0usize, 1, 2, 300, 70_000] {
+        let pool = BlockPool::new(pages);
+        for (asked, fits) in [
+            (0, true),
+            (pages.saturating_sub(1), true),
+            (pages, true),
+            (pages + 1, false),
+            (usize::MAX, false),
+        ] {
+            let found = pool.can_allocate(asked);
+            assert!(found == fits, "can_allocate({asked}) of {pages} free pages: found {found}");
+        }
+        let mut pool = pool;
+        let mut lent = Vec::new();
+        while let Some(page) = pool.allocate() {
+            assert!(
+                page.index() == lent.len(),
+                "allocate of {pages} new pages: page {} came as number {}, expected them in order",
+                page.index(),
+                lent.len()
+            );
+            lent.push(page);
+        }
+        assert_eq!(
+            (lent.len(), pool.num_free()),
+            (pages, 0),
+            "{pages} pages: lent, and still free"
+        );
+        assert!(!pool.can_allocate(1) && pool.can_allocate(0), "{pages} pages, all of them lent");
+        lent.into_iter().rev().for_each(|page| pool.release(page));
+        assert_eq!(pool.num_free(), pages, "{pages} pages, all given back: free");
+        let next = pool.allocate().map(|page| page.index());
+        assert_eq!(
+            next,
+            pages.checked_sub(1),
+            "{pages} pages, given back last to first: lent next"
+        );
+    }
+}
+
+#[test]
+fn task_1_pages_of_very_many_owners() {
+    for owners in [2usize, 255, 256, 257, 65_535, 65_536, 70_000] {
+        let mut pool = BlockPool::new(2);
+        let first = pool.allocate().expect("a free page");
+        let mut others: Vec<_> = (1..owners).map(|_| pool.retain(&first)).collect();
+        assert_eq!(
+            pool.num_owners(&first),
+            owners,
+            "a page that was retained {} times",
+            owners - 1
+        );
+        assert!(others.iter().all(|page| page.index() == first.index()), "all are the same page");
+        pool.release(first);
+        while let Some(page) = others.pop() {
+            assert_eq!(
+                (pool.num_owners(&page), pool.num_free()),
+                (others.len() + 1, 1),
+                "a page of {owners} owners, {} of which are left: owners, and free pages",
+                others.len() + 1
+            );
+            pool.release(page);
+        }
+        assert_eq!((pool.num_owners_of(0), pool.num_free()), (0, 2), "all {owners} have let go");
+    }
+}
+
+const SHAPE: CacheShape =
+    CacheShape { layers: 2, sequences: 3, kv_heads: 2, capacity: 5 * TILE, head_dim: 3 };
+
+fn write(cache: &mut PagedCache, sequence: usize, number: f32) {
+    let position = cache.len(sequence);
+    for layer in 0..SHAPE.layers {
+        let keys: Vec<f32> = (0..6).map(|i| number + (layer * 6 + i) as f32).collect();
+        let values: Vec<f32> = keys.iter().map(|x| -x).collect();
+        cache.write(layer, sequence, position, &keys, &values);
+    }
+    cache.advance(sequence, position);
+}
+
+#[test]
+fn task_2_room_at_the_edges() {
+    let mut cache = PagedCache::new(SHAPE, TILE, 6, CacheType::F32);
+    for (len, fits) in [
+        (0, true),
+        (usize::MAX, false),
+        (5 * TILE + 1, false),
+        (5 * TILE, true),
+        (3, true),
+        (5 * TILE, true),
+        (usize::MAX - 1, false),
+    ] {
+        let free = cache.pool().num_free();
+        let what = format!("reserve of {len} positions in a capacity of {}", 5 * TILE);
+        let found = assert_accepts(&what, || cache.reserve(0, len));
+        assert!(found == fits, "{what}: found {found}, expected {fits}");
+        if !fits {
+            assert_eq!(cache.pool().num_free(), free, "{what}: free pages, as before");
+        }
+    }
+    assert_eq!(cache.table(0).len(), 5, "pages of the sequence whose capacity was reserved");
+    // One page is left, for whoever comes.
+    for (sequence, len, fits) in [(1, TILE + 1, false), (1, TILE, true), (2, 1, false)] {
+        let found = cache.reserve(sequence, len);
+        assert!(found == fits, "one page free at most: reserve({sequence}, {len}) is {found}");
+    }
+    for len in [usize::MAX, 7, 0] {
+        let what = format!("truncate to {len} of a sequence that has no positions yet");
+        assert_accepts(&what, || cache.truncate(0, len));
+        assert_eq!((cache.len(0), cache.table(0).len()), (0, 0), "{what}: its length and pages");
+    }
+    assert_eq!(cache.pool().num_free(), 5, "five of six pages are free again");
+    assert_panics("write at the position behind the capacity", || {
+        let mut cache = PagedCache::new(SHAPE, TILE, 9, CacheType::F32);
+        cache.write(0, 0, 5 * TILE, &[0.0; 6], &[0.0; 6]);
+    });
+    assert_panics("a run of position 0 of a sequence without pages", || {
+        PagedCache::new(SHAPE, TILE, 9, CacheType::F32).runs(0, 0, 0, 0..1).count()
+    });
+    let none = cache.runs(0, 0, 0, 0..0).count();
+    assert_eq!(none, 0, "runs of no positions of a sequence without pages");
+}
+
+fn numbers(cells: Cells<'_>) -> Vec<f32> {
+    match cells {
+        Cells::F32(x) => x.to_vec(),
+        Cells::F16(x) => x.iter().map(|x| x.to_f32()).collect(),
+    }
+}
+
+/// Two sequences that grow in turns, so that their pages lie one between the other's.
+#[test]
+fn task_2_any_range_of_positions() {
+    for cache_type in [CacheType::F32, CacheType::F16] {
+        let mut cache = PagedCache::new(SHAPE, TILE, 10, cache_type);
+        let n = 3 * TILE + 5;
+        let number = |sequence: usize, position: usize| (sequence * 200 + position * 8) as f32;
+        for position in 0..n {
+            for sequence in [2, 0] {
+                write(&mut cache, sequence, number(sequence, position));
+            }
+        }
+        for (start, end) in [
+            (0, n),
+            (1, 2),
+            (TILE - 1, TILE + 1),
+            (TILE, 2 * TILE),
+            (TILE + 3, 3 * TILE + 5),
+            (n - 1, n),
+            (5, 5),
+        ] {
+            for (sequence, layer, head) in [(0, 0, 1), (2, 1, 0), (2, 0, 1), (0, 1, 1)] {
+                let what = format!(
+                    "positions {start}..{end} of sequence {sequence}, layer {layer}, head {head} in \
+                     {cache_type}"
+                );
+                let (mut keys, mut values, mut next) = (Vec::new(), Vec::new(), start);
+                for run in cache.runs(layer, sequence, head, start..end) {
+                    assert_eq!(run.start, next, "{what}: where a run begins");
+                    assert!(
+                        (run.start + run.len).is_multiple_of(TILE) || run.start + run.len == end,
+                        "{what}: a run ends at {}, within a page",
+                        run.start + run.len
+                    );
+                    next += run.len;
+                    keys.extend(numbers(run.keys));
+                    values.extend(numbers(run.values));
+                }
+                let expected: Vec<f32> = (start..end)
+                    .flat_map(|p| {
+                        (0..3).map(move |i| number(sequence, p) + (layer * 6 + head * 3 + i) as f32)
+                    })
+                    .collect();
+                let negative: Vec<f32> = expected.iter().map(|x| -x).collect();
+                assert!(
+                    keys == expected && values == negative,
+                    "{what}: found keys {keys:?} and values {values:?}, expected {expected:?} and \
+                     those negative"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn task_3_forks_of_none_and_of_forks() {
+    let mut cache = PagedCache::new(SHAPE, TILE, 8, CacheType::F32);
+    assert_accepts("fork of a sequence without positions", || cache.fork(0, 1));
+    assert_eq!(
+        (cache.len(1), cache.table(1).len(), cache.pool().num_free()),
+        (0, 0, 8),
+        "it has none"
+    );
+    for position in 0..TILE + 2 {
+        write(&mut cache, 0, position as f32);
+    }
+    cache.fork(0, 1);
+    cache.fork(1, 2);
+    let owners: Vec<usize> =
+        cache.table(0).iter().map(|page| cache.pool().num_owners(page)).collect();
+    assert_eq!(owners, [3, 3], "owners of two pages that a fork and a fork of the fork share");
+    // Each writes its own.
+    for (sequence, copied) in [(1, 1), (2, 2), (0, 2)] {
+        write(&mut cache, sequence, 500.0 + sequence as f32);
+        assert_eq!(
+            cache.copied(),
+            copied,
+            "three owners of a page that is half full, and sequence {sequence} writes: pages copied"
+        );
+    }
+    for sequence in 0..3 {
+        let all: Vec<f32> =
+            cache.runs(1, sequence, 1, 0..TILE + 3).flat_map(|run| numbers(run.keys)).collect();
+        let own = all[3 * (TILE + 2)];
+        let shared = all[3 * (TILE + 1)];
+        assert!(
+            own == 500.0 + sequence as f32 + 9.0 && shared == (TILE + 1) as f32 + 9.0,
+            "sequence {sequence} of three that shared a page: found {shared} and {own} at its last \
+             two positions"
+        );
+    }
+}

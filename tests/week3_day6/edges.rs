@@ -1,0 +1,206 @@
+//! Week 3, day 6: numbers at the edges of what an f32 holds, lengths as large as they can be, and
+//! settings held against their definitions.
+
+use tiny_llm::week1::sampling::Rng;
+use tiny_llm::week3::{
+    accept::{Draft, Verdict, accepts, draw_weighted, residual, verify},
+    draft_length::{Costs, DraftLength, best_length, expected_tokens},
+    lookup::draft_from_text,
+};
+use tiny_llm_harness::check::assert_accepts;
+
+#[test]
+fn task_1_lengths_as_large_as_they_can_be() {
+    let text = [1, 2, 3, 9, 1, 2, 3];
+    for longest in [3, 6, 7, 100, usize::MAX] {
+        for k in [1, 3, 4, 5, usize::MAX] {
+            let call = format!("draft_from_text({text:?}, {longest}, {k})");
+            let found = assert_accepts(&call, || draft_from_text(&text, longest, k));
+            let all = [9, 1, 2, 3];
+            let expected = &all[..k.min(4)];
+            assert!(found == expected, "{call}: found {found:?}, expected {expected:?}");
+        }
+    }
+    let long: Vec<u32> = (0..2000).map(|i| if i == 1999 { 7 } else { i }).collect();
+    let found = draft_from_text(&long, 4, 3);
+    assert!(
+        found == [8, 9, 10],
+        "2000 tokens, the last of which stood near the beginning: {found:?}"
+    );
+    let strange = [u32::MAX, 0, u32::MAX];
+    let found = draft_from_text(&strange, 2, 2);
+    assert!(found == [0, u32::MAX], "the tokens {strange:?}: found {found:?}");
+}
+
+#[test]
+fn task_2_accepts_at_the_edges() {
+    let least = f32::from_bits(1);
+    let below_1 = 1.0 - 2f64.powi(-53);
+    for (p, q, uniform, expected) in [
+        // As f32 these numbers would be 0.5 and 1.
+        (0.5, 1.0, 0.5 - 2f64.powi(-40), true),
+        (0.5, 1.0, 0.5, false),
+        (0.5, 1.0, 0.5 + 2f64.powi(-40), false),
+        (0.25, 0.5, 0.5 - 2f64.powi(-50), true),
+        (1.0, 1.0, below_1, true),
+        (0.125, 0.125, below_1, true),
+        (1.0 - f32::EPSILON, 1.0, below_1, false),
+        // So small that their product is 0 in f32.
+        (least, least, 0.99, true),
+        (least, 1.0, 1e-46, true),
+        (least, 1.0, 1e-44, false),
+        (least, 2.0 * least, 0.49, true),
+        (least, 2.0 * least, 0.51, false),
+        (0.0, least, 0.0, false),
+        (1.0, least, below_1, true),
+        (1e-30, 1e-20, 1e-11, true),
+        (1e-30, 1e-20, 1e-9, false),
+    ] {
+        let call = format!("accepts({p:e}, {q:e}, {uniform:?})");
+        let found = accepts(p, q, uniform);
+        assert!(
+            found == expected,
+            "{call}: found {found}, expected {expected}, as p / q is {:e}",
+            f64::from(p) / f64::from(q)
+        );
+    }
+}
+
+#[test]
+fn task_2_any_residual() {
+    let mut rng = Rng::new(62);
+    for round in 0..500 {
+        let n = 1 + (rng.next_u64() % 12) as usize;
+        let mut row = |sharp: i32| -> Vec<f32> {
+            let x: Vec<f64> = (0..n).map(|_| rng.uniform().powi(sharp)).collect();
+            let sum: f64 = x.iter().sum();
+            x.iter().map(|x| (x / sum) as f32).collect()
+        };
+        let sharp = [1, 4, 40][round % 3];
+        let (p, q) = (row(sharp), row(sharp));
+        let left: Vec<f64> =
+            p.iter().zip(&q).map(|(&p, &q)| (f64::from(p) - f64::from(q)).max(0.0)).collect();
+        let sum: f64 = left.iter().sum();
+        let expected: Vec<f64> = if sum == 0.0 {
+            p.iter().map(|&x| f64::from(x)).collect()
+        } else {
+            left.iter().map(|x| x / sum).collect()
+        };
+        let found = residual(&p, &q);
+        let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-5 && (*a == 0.0) == (*b == 0.0);
+        assert!(
+            found.len() == n && found.iter().zip(&expected).all(near),
+            "residual of p = {p:?}, q = {q:?}\n  found    {found:?}\n  expected {expected:?}"
+        );
+    }
+    // Of one token, and of the same twice: nothing is left, so it is p.
+    for p in [vec![1.0], vec![0.5, 0.5], vec![0.0, 1.0, 0.0]] {
+        let expected: Vec<f64> = p.iter().map(|&x| f64::from(x)).collect();
+        let found = residual(&p, &p);
+        assert!(found == expected, "residual of p = q = {p:?}: found {found:?}, expected p");
+    }
+    // However little is left.
+    let found = residual(&[0.5, f32::from_bits(3), 0.5], &[0.75, f32::from_bits(2), 0.75]);
+    assert!(found == [0.0, 1.0, 0.0], "1.4e-45 is left of one token: found {found:?}");
+}
+
+#[test]
+fn task_2_verdicts_on_drafts_that_are_certain() {
+    let vocabulary = 5;
+    let certain = |token: u32| Draft::certain(token, vocabulary);
+    let one = |token: usize| {
+        let mut p = vec![0.0; vocabulary];
+        p[token] = 1.0;
+        p
+    };
+    // What the target wants, draft by draft and behind them; what is kept, and what comes then.
+    for (drafts, wants, accepted, next) in [
+        (&[][..], &[3][..], 0, 3),
+        (&[2], &[2, 4], 1, 4),
+        (&[2], &[1, 4], 0, 1),
+        (&[0, 4, 0], &[0, 4, 0, 2], 3, 2),
+        (&[0, 4, 0], &[0, 3, 0, 2], 1, 3),
+        (&[0, 4, 0], &[0, 4, 1, 2], 2, 1),
+        (&[1; 9], &[1; 10], 9, 1),
+    ] {
+        for seed in 0..20 {
+            let all: Vec<Draft> = drafts.iter().map(|&token| certain(token)).collect();
+            let what = format!("drafts {drafts:?}, a target that wants {wants:?}, seed {seed}");
+            let found =
+                assert_accepts(&what, || verify(&all, |i| one(wants[i]), &mut Rng::new(seed)));
+            let expected = Verdict { accepted, next };
+            assert!(found == expected, "{what}: found {found:?}, expected {expected:?}");
+        }
+    }
+    // A last token with a little of the probability comes up, too.
+    let weights = [0.0, 1.0, 0.0, 1e-3];
+    assert_eq!([0.0, 0.999_9].map(|u| draw_weighted(&weights, u)), [1, 3], "the provided draw");
+}
+
+#[test]
+fn task_3_many_drafts() {
+    for (rate, k) in
+        [(0.0, 0), (0.0, 9), (1.0, 0), (1.0, 1000), (0.5, 1000), (0.999, 400), (0.25, 1)]
+    {
+        let expected = (0..=k).map(|i| f64::powi(rate, i)).sum::<f64>();
+        let call = format!("expected_tokens({rate}, {k})");
+        let found = assert_accepts(&call, || expected_tokens(rate, k as usize));
+        assert!(
+            (found - expected).abs() <= 1e-9 * expected,
+            "{call}: found {found}, expected {expected}, 1 + rate + … + rateᵏ"
+        );
+    }
+    let mut rng = Rng::new(63);
+    for _ in 0..2000 {
+        let (rate, max) = (rng.uniform(), (rng.next_u64() % 20) as usize);
+        let costs = Costs { row: rng.uniform() * 0.3, draft: rng.uniform() * 0.3 };
+        let call = format!("best_length({rate}, {costs:?}, {max})");
+        let found = assert_accepts(&call, || best_length(rate, costs, max));
+        let speed = |k: usize| {
+            let tokens: f64 = (0..=k as i32).map(|i| rate.powi(i)).sum();
+            tokens / (1.0 + k as f64 * (costs.row + costs.draft))
+        };
+        let best = (0..=max).map(speed).fold(0.0, f64::max);
+        assert!(
+            found <= max && speed(found) >= best * (1.0 - 1e-12),
+            "{call}: found {found}, with {} tokens for what a pass of one row costs; the best has \
+             {best}",
+            speed(found)
+        );
+    }
+    // Each draft that costs less than it brings is worth it, however many there may be.
+    let cheap = Costs { row: 1e-6, draft: 0.0 };
+    for max in [0, 1, 7, 50] {
+        let found = best_length(1.0, cheap, max);
+        assert!(
+            found == max,
+            "all are kept and cost next to nothing, at most {max}: found {found}"
+        );
+    }
+}
+
+#[test]
+fn task_3_counts_of_any_passes() {
+    let mut rng = Rng::new(64);
+    for round in 0..300 {
+        let mut length = DraftLength::new(8, Costs { row: 0.1, draft: 0.0 });
+        let (mut tested, mut kept, mut log) = (4.0, 3.0, Vec::new());
+        for _ in 0..12 {
+            let drafted = (rng.next_u64() % 9) as usize;
+            let accepted = (rng.next_u64() as usize) % (drafted + 1);
+            length.observe(drafted, accepted);
+            log.push((drafted, accepted));
+            if drafted > 0 {
+                // The refused one was looked at, those behind it were not.
+                let looked_at = if accepted == drafted { drafted } else { accepted + 1 };
+                tested = tested * 0.875 + looked_at as f64;
+                kept = kept * 0.875 + accepted as f64;
+            }
+            let (found, expected) = (length.rate(), kept / tested);
+            assert!(
+                (found - expected).abs() < 1e-12,
+                "round {round}: after (drafted, kept) {log:?}: a rate of {found}, expected {expected}"
+            );
+        }
+    }
+}
