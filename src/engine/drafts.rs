@@ -28,7 +28,8 @@ const ROW: f64 = 0.25;
 /// Who proposes tokens, and how it went.
 pub(super) struct Drafts {
     speculation: Speculation<Box<dyn Drafter>>,
-    costs: Costs,
+    /// How many tokens are proposed in the beginning of a text.
+    begin: DraftLength,
     name: String,
     /// Before the last request.
     before: Counts,
@@ -57,8 +58,12 @@ impl Drafts {
                 (Box::new(drafts), name.to_string_lossy().into_owned())
             }
         };
-        let speculation = Speculation::new(drafter, DraftLength::new(MOST, costs));
-        Ok(Self { speculation, costs, name, before: Counts::default() })
+        let begin = match draft {
+            Draft::Lookup => DraftLength::doubtful(MOST, costs),
+            Draft::Model(_) => DraftLength::new(MOST, costs),
+        };
+        let speculation = Speculation::new(drafter, begin.clone());
+        Ok(Self { speculation, begin, name, before: Counts::default() })
     }
 
     /// Behind the description of an engine.
@@ -92,7 +97,7 @@ impl Drafts {
         // A request's text must not depend on what was asked before, nor on time; a greedy one does
         // not depend on drafts.
         if !greedy {
-            speculation.length = DraftLength::new(MOST, self.costs);
+            speculation.length = self.begin.clone();
         }
         speculation.pace = greedy.then(|| speculation.pace.unwrap_or_default());
         speculation.generate(session, prompt, limits, (options, rng), on_token)

@@ -166,7 +166,9 @@ impl Week3 {
             Some(rows) => Some(rows).filter(|&rows| rows > 0),
             None => is_written(schedule).then_some(BUDGET),
         };
-        let others = EngineOptions { budget, records: is_written(record), ..Default::default() };
+        let gap = Some(options.gap).filter(|&gap| gap > 0 && is_written(schedule));
+        let records = is_written(record);
+        let others = EngineOptions { budget, gap, records, ..Default::default() };
         // In parts as soon as that is written: then answers do not depend on the company.
         let in_parts = plan.attention == AttentionKind::Streaming && open_task_of_parts().is_none();
         let engine = match options.pages {

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 
 use super::{
     accept::{distribution, verify},
-    draft_length::DraftLength,
+    draft_length::{DraftLength, best_length},
     drafter::Drafter,
     pace::Pace,
 };
@@ -159,6 +159,8 @@ impl<D: Drafter> Speculation<D> {
                 let drafts = self.counts.drafted - drafted;
                 pace.observe(drafts as usize, start.elapsed().as_secs_f64());
                 self.length.costs = pace.costs().unwrap_or(self.length.costs);
+                let DraftLength { max, costs, .. } = self.length;
+                pace.judge(drafts > 0, best_length(self.length.rate(), costs, max) > 0);
                 self.pace = Some(pace);
             }
             for (i, &token) in text.iter().enumerate().skip(known) {
