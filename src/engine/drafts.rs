@@ -8,7 +8,10 @@ use tiny_llm::{
         generate::Limits,
         sampling::{Rng, SamplerOptions},
     },
-    week2::{cache::CacheType, generate::Session, gguf::Gguf, load, model::Model},
+    week2::{
+        cache::CacheType, generate::Session, gguf::Gguf, load, model::Model, parallel::Team,
+        plan::Plan,
+    },
     week3::{
         draft_length::{Costs, DraftLength},
         drafter::{DraftModel, Drafter, LookupDrafter},
@@ -22,6 +25,8 @@ use tiny_llm_formats::FinishReason;
 pub(super) const MOST: usize = 8;
 /// The longest end of a text that is looked for further up.
 pub(super) const LONGEST: usize = 4;
+/// Bytes of weights that one thread has read before another has woken.
+const SMALL: u64 = 4 << 20;
 /// What a further row of a pass is taken to cost where it is not measured.
 const ROW: f64 = 0.25;
 
@@ -50,7 +55,7 @@ impl Drafts {
                 let weights = session.model.weight_bytes().max(1);
                 costs.draft = model.weight_bytes() as f64 / weights as f64;
                 let context = model.config.max_positions;
-                let plan = Arc::clone(&session.plan);
+                let plan = plan_for(&model, &session.plan);
                 let drafts = Session::new(Arc::new(model), plan, context, cache_type);
                 let drafts = DraftModel::new(drafts, vocabulary);
                 let drafts = drafts.with_context(|| path.display().to_string())?;
@@ -102,6 +107,15 @@ impl Drafts {
         speculation.pace = greedy.then(|| speculation.pace.unwrap_or_default());
         speculation.generate(session, prompt, limits, (options, rng), on_token)
     }
+}
+
+/// How a model that drafts is computed: as the other, but a small one on a single thread. Two spend
+/// more time on each other than its matrices take.
+pub(super) fn plan_for(drafts: &Model, plan: &Arc<Plan>) -> Arc<Plan> {
+    if drafts.weight_bytes() > SMALL {
+        return Arc::clone(plan);
+    }
+    Arc::new(Plan { kernels: plan.kernels, attention: plan.attention, team: Team::new(1) })
 }
 
 pub(super) fn open(path: &Path, context: usize) -> Result<Model> {

@@ -115,7 +115,7 @@ fn proposer(
         Draft::Model(path) => {
             let context = model.config.max_positions;
             let smaller = Arc::new(drafts::open(path, context)?);
-            let (plan, vocabulary) = (Arc::clone(plan), model.config.vocab_size);
+            let (plan, vocabulary) = (drafts::plan_for(&smaller, plan), model.config.vocab_size);
             let proposer =
                 ModelProposer::new(smaller, plan, (places, context), cache_type, vocabulary);
             Box::new(proposer.with_context(|| path.display().to_string())?)
