@@ -126,6 +126,10 @@ pub(super) struct Args {
     /// Rows a step at most, of prompts and answers together; 0 is no limit [default: 512 once day 2 is written]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
+    /// While somebody's answer is written, at most so many times the rows of all such answers a step (8 at least), so that a long prompt makes
+    /// nobody wait much longer for a token; 0 is no such limit
+    #[arg(long, value_name = "N", default_value = "3", value_parser = count, allow_negative_numbers = true)]
+    gap: usize,
     /// Keep keys and values in so many pages of 32 positions, instead of a whole context for each
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pages: Option<usize>,
@@ -216,11 +220,11 @@ pub(super) fn run<E: Engine + 'static>(args: Args, server: Server) -> Result<Exi
     let tokenizer = Arc::new(tokenizer);
     let template = Template::of(template, &path, &tokenizer);
     let bytes = Arc::clone(&tokenizer);
-    let Args { max_batch, budget, pages, share_prefixes, draft, .. } = args;
+    let Args { max_batch, budget, gap, pages, share_prefixes, draft, .. } = args;
     if let Some(Draft::Model(draft)) = &draft {
         check_draft::<E>(draft, &path, &tokenizer, vocabulary)?;
     }
-    let options = BatchOptions { max_batch, budget, pages, share_prefixes, draft };
+    let options = BatchOptions { max_batch, budget, gap, pages, share_prefixes, draft };
     let batch = engine.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
     let (words, meanings) = (Arc::clone(&tokenizer), Arc::clone(&tokenizer));
     let caught = Caught::new();

@@ -15,6 +15,8 @@ pub struct BatchOptions {
     pub max_batch: usize,
     /// At most this many rows a step; 0 is no limit, `None` the engine's own choice.
     pub budget: Option<usize>,
+    /// While somebody decodes, at most so many times the rows of those that do; 0 is no limit.
+    pub gap: usize,
     /// Keys and values lie in so many pages; if none is said, each request has room for the whole
     /// context.
     pub pages: Option<usize>,
@@ -201,6 +203,8 @@ pub struct SimulatedOptions {
     pub max_batch: usize,
     /// At most this many rows a step; 0 is no limit.
     pub budget: usize,
+    /// While somebody decodes, at most so many times the rows of those that do; 0 is no limit.
+    pub gap: usize,
     /// Pages for their keys and values.
     pub pages: usize,
     /// Pages are remembered: a request begins with those that hold its prompt's beginning.

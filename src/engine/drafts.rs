@@ -8,7 +8,10 @@ use tiny_llm::{
         generate::Limits,
         sampling::{Rng, SamplerOptions},
     },
-    week2::{cache::CacheType, generate::Session, gguf::Gguf, load, model::Model},
+    week2::{
+        cache::CacheType, generate::Session, gguf::Gguf, load, model::Model, parallel::Team,
+        plan::Plan,
+    },
     week3::{
         draft_length::{Costs, DraftLength},
         drafter::{DraftModel, Drafter, LookupDrafter},
@@ -22,13 +25,16 @@ use tiny_llm_formats::FinishReason;
 pub(super) const MOST: usize = 8;
 /// The longest end of a text that is looked for further up.
 pub(super) const LONGEST: usize = 4;
+/// Bytes of weights that one thread has read before another has woken.
+const SMALL: u64 = 4 << 20;
 /// What a further row of a pass is taken to cost where it is not measured.
 const ROW: f64 = 0.25;
 
 /// Who proposes tokens, and how it went.
 pub(super) struct Drafts {
     speculation: Speculation<Box<dyn Drafter>>,
-    costs: Costs,
+    /// How many tokens are proposed in the beginning of a text.
+    begin: DraftLength,
     name: String,
     /// Before the last request.
     before: Counts,
@@ -49,7 +55,7 @@ impl Drafts {
                 let weights = session.model.weight_bytes().max(1);
                 costs.draft = model.weight_bytes() as f64 / weights as f64;
                 let context = model.config.max_positions;
-                let plan = Arc::clone(&session.plan);
+                let plan = plan_for(&model, &session.plan);
                 let drafts = Session::new(Arc::new(model), plan, context, cache_type);
                 let drafts = DraftModel::new(drafts, vocabulary);
                 let drafts = drafts.with_context(|| path.display().to_string())?;
@@ -57,8 +63,12 @@ impl Drafts {
                 (Box::new(drafts), name.to_string_lossy().into_owned())
             }
         };
-        let speculation = Speculation::new(drafter, DraftLength::new(MOST, costs));
-        Ok(Self { speculation, costs, name, before: Counts::default() })
+        let begin = match draft {
+            Draft::Lookup => DraftLength::doubtful(MOST, costs),
+            Draft::Model(_) => DraftLength::new(MOST, costs),
+        };
+        let speculation = Speculation::new(drafter, begin.clone());
+        Ok(Self { speculation, begin, name, before: Counts::default() })
     }
 
     /// Behind the description of an engine.
@@ -92,11 +102,20 @@ impl Drafts {
         // A request's text must not depend on what was asked before, nor on time; a greedy one does
         // not depend on drafts.
         if !greedy {
-            speculation.length = DraftLength::new(MOST, self.costs);
+            speculation.length = self.begin.clone();
         }
         speculation.pace = greedy.then(|| speculation.pace.unwrap_or_default());
         speculation.generate(session, prompt, limits, (options, rng), on_token)
     }
+}
+
+/// How a model that drafts is computed: as the other, but a small one on a single thread. Two spend
+/// more time on each other than its matrices take.
+pub(super) fn plan_for(drafts: &Model, plan: &Arc<Plan>) -> Arc<Plan> {
+    if drafts.weight_bytes() > SMALL {
+        return Arc::clone(plan);
+    }
+    Arc::new(Plan { kernels: plan.kernels, attention: plan.attention, team: Team::new(1) })
 }
 
 pub(super) fn open(path: &Path, context: usize) -> Result<Model> {

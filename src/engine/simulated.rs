@@ -78,7 +78,7 @@ impl<C: KvCache> Pass<C> for CountingPass {
 
 impl SimulatedEngine {
     pub(crate) fn new(options: SimulatedOptions) -> Self {
-        let SimulatedOptions { max_batch, budget, pages, share_prefixes, context } = options;
+        let SimulatedOptions { max_batch, budget, gap, pages, share_prefixes, context } = options;
         let shape = CacheShape {
             layers: 0,
             sequences: max_batch,
@@ -90,7 +90,8 @@ impl SimulatedEngine {
         let pass = CountingPass::default();
         let no_text = Box::new(|_| Vec::new());
         let budget = Some(budget).filter(|&rows| rows > 0);
-        let others = EngineOptions { budget, ..EngineOptions::default() };
+        let gap = Some(gap).filter(|&gap| gap > 0);
+        let others = EngineOptions { budget, gap, ..EngineOptions::default() };
         let engine = if share_prefixes {
             let cache = SharedCache::new(cache, 0, hash_page);
             AnyEngine::Shared(Engine::with_pass(pass, cache, others, no_text))

@@ -115,7 +115,7 @@ fn proposer(
         Draft::Model(path) => {
             let context = model.config.max_positions;
             let smaller = Arc::new(drafts::open(path, context)?);
-            let (plan, vocabulary) = (Arc::clone(plan), model.config.vocab_size);
+            let (plan, vocabulary) = (drafts::plan_for(&smaller, plan), model.config.vocab_size);
             let proposer =
                 ModelProposer::new(smaller, plan, (places, context), cache_type, vocabulary);
             Box::new(proposer.with_context(|| path.display().to_string())?)
@@ -166,7 +166,9 @@ impl Week3 {
             Some(rows) => Some(rows).filter(|&rows| rows > 0),
             None => is_written(schedule).then_some(BUDGET),
         };
-        let others = EngineOptions { budget, records: is_written(record), ..Default::default() };
+        let gap = Some(options.gap).filter(|&gap| gap > 0 && is_written(schedule));
+        let records = is_written(record);
+        let others = EngineOptions { budget, gap, records, ..Default::default() };
         // In parts as soon as that is written: then answers do not depend on the company.
         let in_parts = plan.attention == AttentionKind::Streaming && open_task_of_parts().is_none();
         let engine = match options.pages {

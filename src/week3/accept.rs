@@ -79,7 +79,8 @@ pub fn verify(
 /// (in `[0, 1)`) of their sum. A token of weight 0 is never drawn.
 #[must_use]
 pub fn draw_weighted(weights: &[f64], uniform: f64) -> u32 {
-    let total: f64 = weights.iter().sum();
+    // Most tokens may have none, and what adds nothing is left out.
+    let total: f64 = weights.iter().filter(|weight| **weight > 0.0).sum();
     let (mut sum, mut last) = (0.0, 0);
     for (token, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
         last = token as u32;

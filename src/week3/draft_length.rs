@@ -51,6 +51,13 @@ impl DraftLength {
         Self { max, costs, tested: 4.0, accepted: 3.0, idle: 0 }
     }
 
+    /// Begins as if half of a single draft had been accepted, so that the first real one decides: for whoever
+    /// may have nothing to say.
+    #[must_use]
+    pub fn doubtful(max: usize, costs: Costs) -> Self {
+        Self { max, costs, tested: 1.0, accepted: 0.5, idle: 0 }
+    }
+
     /// The part of drafts that was kept, of those that were looked at.
     #[must_use]
     pub fn rate(&self) -> f64 {

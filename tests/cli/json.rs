@@ -85,3 +85,42 @@ fn each_line_of_a_batch_has_its_own_form() {
     assert_eq!(text(&all[2]), text(&plain[0]), "--json is for lines that say nothing");
     assert_eq!(text(&all[1]), text(&plain[1]), "a line may ask for text all the same");
 }
+
+/// Forms and drafts in one batch: whoever proposes, the file is the same to the byte, and every answer
+/// with a form parses.
+#[test]
+fn drafts_change_no_form() {
+    let files = Folder::empty();
+    let (requests, out) = (files.file("requests.jsonl"), files.file("answers.jsonl"));
+    let form = r#""response_format": {"type": "json_object"}"#;
+    let mut lines = Vec::new();
+    for i in 0..6 {
+        let own = ["Lily had a", "Tom saw a cat. Tom saw a"][i % 2];
+        let n = 12 + 9 * i;
+        let drawn =
+            if i < 3 { String::new() } else { format!(r#", "temperature": 1, "seed": {i}"#) };
+        lines.push(format!(r#"{{"prompt": "{own}", "max_tokens": {n}, {form}{drawn}}}"#));
+        lines.push(format!(r#"{{"prompt": "{own}", "max_tokens": {n}{drawn}}}"#));
+    }
+    fs::write(&requests, lines.join("\n")).expect("a file");
+    let answers = |more: &[&str]| {
+        let _ = fs::remove_file(&out);
+        let args = ["batch", &requests, "--out", &out, "-j", "2", "--max-batch", "4"];
+        let said = run(&[&args[..], more].concat()).succeeds(&format!("{more:?}"));
+        (fs::read_to_string(&out).expect("answers"), said.stderr)
+    };
+    let (expected, _) = answers(&[]);
+    for (i, line) in expected.lines().enumerate().step_by(2) {
+        let answer: Json = line.parse().expect("JSON");
+        object(answer["text"].as_str().unwrap_or_else(|| panic!("line {i}: {line}")));
+    }
+    let smaller = format!("{}/models/tiny-story-draft", env!("CARGO_MANIFEST_DIR"));
+    for draft in ["lookup", &smaller] {
+        for more in [&[][..], &["--budget", "7"], &["--pages", "6", "--share-prefixes"]] {
+            let options = [&["--draft", draft][..], more].concat();
+            let (found, said) = answers(&options);
+            assert_eq!(found, expected, "{options:?}");
+            assert!(said.contains("drafts "), "{options:?}: {said}");
+        }
+    }
+}

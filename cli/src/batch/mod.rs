@@ -59,6 +59,10 @@ pub(super) struct Args {
     /// Rows a step at most, of prompts and answers together; 0 is no limit [default: 512 once day 2 is written]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
+    /// While somebody's answer is written, at most so many times the rows of all such answers a step (8 at least), so that a long prompt makes
+    /// nobody wait much longer for a token; 0 is no such limit
+    #[arg(long, value_name = "N", default_value = "0", value_parser = count, allow_negative_numbers = true)]
+    gap: usize,
     /// Keep keys and values in so many pages of 32 positions, instead of a whole context for each
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pages: Option<usize>,
@@ -123,13 +127,13 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let (described, vocabulary) = (engine.described(), engine.config().vocab_size);
     let tokenizer = Arc::new(tokenizer);
     let bytes = Arc::clone(&tokenizer);
-    let (max_batch, budget, pages) = (args.max_batch, args.budget, args.pages);
+    let (max_batch, budget, gap, pages) = (args.max_batch, args.budget, args.gap, args.pages);
     let share_prefixes = args.share_prefixes;
     let draft = args.draft.clone();
     if let Some(Draft::Model(path)) = &draft {
         check_draft::<E>(path, &model.path(), &tokenizer, engine.config().vocab_size)?;
     }
-    let options = BatchOptions { max_batch, budget, pages, share_prefixes, draft };
+    let options = BatchOptions { max_batch, budget, gap, pages, share_prefixes, draft };
     let batch = engine.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
     let template = Template::of(template, &model.path(), &tokenizer);
     let places = if args.watch { args.max_batch } else { 0 };

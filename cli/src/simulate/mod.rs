@@ -65,6 +65,10 @@ pub(super) struct Args {
     /// Rows a step at most, of prompts and answers together; 0 is no limit: a LIST
     #[arg(long, value_name = "LIST", default_value = "512", value_delimiter = ',', value_parser = count)]
     budget: Vec<usize>,
+    /// While somebody's answer is written, at most so many times the rows of all such answers a step (8
+    /// at least); 0 is no such limit
+    #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
+    gap: usize,
     /// Pages for keys and values, of 32 positions each: a LIST
     #[arg(long, value_name = "LIST", default_value = "1024", value_delimiter = ',', value_parser = pages)]
     pages: Vec<usize>,
@@ -138,6 +142,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
                 let options = SimulatedOptions {
                     max_batch,
                     budget,
+                    gap: args.gap,
                     pages,
                     share_prefixes: args.share_prefixes,
                     context: args.context,
@@ -220,7 +225,7 @@ fn simulated<E: Engine>(
 
 /// The same with the model.
 fn really<E: Engine>(args: &Args, options: SimulatedOptions, rate: f64) -> Result<Case> {
-    let SimulatedOptions { max_batch, budget, pages, share_prefixes, context } = options;
+    let SimulatedOptions { max_batch, budget, gap, pages, share_prefixes, context } = options;
     let load = LoadOptions {
         week: Some(2),
         threads: args.threads,
@@ -233,6 +238,7 @@ fn really<E: Engine>(args: &Args, options: SimulatedOptions, rate: f64) -> Resul
     let batch = BatchOptions {
         max_batch,
         budget: Some(budget),
+        gap,
         pages: (pages > 0).then_some(pages),
         share_prefixes,
         draft: args.draft.clone(),
@@ -257,6 +263,7 @@ fn measured<E: Engine>(args: &Args) -> Result<Cost> {
     let batch = BatchOptions {
         max_batch: 16,
         budget: Some(0),
+        gap: 0,
         pages: None,
         share_prefixes: false,
         draft: None,

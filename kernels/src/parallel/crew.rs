@@ -1,8 +1,8 @@
 //! Threads that wait for a job, and how they are given one.
 //!
-//! Waking a sleeping thread costs more than a small matrix, so workers spin while a pass is on and
-//! sleep between passes. A job is a closure on the caller's stack: [`Turn::run`] lends it out and
-//! returns when every worker has given it back.
+//! Waking a sleeping thread costs more than a small matrix, so workers spin while a pass is on, and a
+//! moment longer; then they sleep until the next. A job is a closure on the caller's stack:
+//! [`Turn::run`] lends it out and returns when every worker has given it back.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -11,8 +11,8 @@ use std::{
 
 use super::{
     sync::{
-        Arc, AtomicBool, AtomicUsize, Condvar, JoinHandle, Mutex, MutexGuard, Ordering, UnsafeCell,
-        relax, spawn, wait_until,
+        Arc, AtomicBool, AtomicUsize, Condvar, JoinHandle, LINGER, Mutex, MutexGuard, Ordering,
+        UnsafeCell, relax, spawn, wait_until,
     },
     tile::Claims,
 };
@@ -160,7 +160,7 @@ impl Shared {
     fn work(&self) {
         let mut seen = 0;
         loop {
-            let mut spins = 0;
+            let (mut spins, mut looks) = (0, 0);
             loop {
                 if self.quit.load(Ordering::Acquire) {
                     return;
@@ -170,8 +170,13 @@ impl Shared {
                 }
                 if self.passes.load(Ordering::Acquire) > 0 {
                     relax(&mut spins);
+                    looks = 0;
+                } else if looks < LINGER {
+                    relax(&mut spins);
+                    looks += 1;
                 } else {
                     self.sleep(seen);
+                    looks = 0;
                 }
             }
             seen += 1;

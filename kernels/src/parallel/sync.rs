@@ -45,6 +45,11 @@ impl<T> UnsafeCell<T> {
 #[cfg(not(loom))]
 const SPINS: u32 = if cfg!(miri) { 1 } else { 1 << 10 };
 
+/// How often a thread looks for the next pass before it sleeps, some hundreds of microseconds:
+/// passes that follow each other, as steps mostly do, need not wake it, and a smaller model may draft
+/// in between.
+pub(super) const LINGER: u32 = if cfg!(any(loom, miri)) { 0 } else { 1 << 14 };
+
 /// Waits by looking.
 pub(super) fn wait_until(done: impl Fn() -> bool) {
     let mut spins = 0;

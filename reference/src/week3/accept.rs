@@ -44,6 +44,10 @@ pub fn distribution(options: &SamplerOptions, logits: &[f32], seen: &[u32]) -> V
     let mut logits = logits.to_vec();
     repetition_penalty(&mut logits, seen, options.repetition_penalty);
     apply_temperature(&mut logits, options.temperature);
+    if options.temperature == 0.0 {
+        // One is left, which no cut takes: no sum and no exponential is needed.
+        return logits.iter().map(|&x| f32::from(x > f32::NEG_INFINITY)).collect();
+    }
     top_k(&mut logits, options.top_k);
     top_p(&mut logits, options.top_p);
     min_p(&mut logits, options.min_p);
@@ -107,7 +111,8 @@ pub fn verify(
 /// (in `[0, 1)`) of their sum. A token of weight 0 is never drawn.
 #[must_use]
 pub fn draw_weighted(weights: &[f64], uniform: f64) -> u32 {
-    let total: f64 = weights.iter().sum();
+    // Most tokens may have none, and what adds nothing is left out.
+    let total: f64 = weights.iter().filter(|weight| **weight > 0.0).sum();
     let (mut sum, mut last) = (0.0, 0);
     for (token, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
         last = token as u32;

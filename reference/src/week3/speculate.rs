@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 
 use super::{
     accept::{distribution, verify},
-    draft_length::DraftLength,
+    draft_length::{DraftLength, best_length},
     drafter::Drafter,
     pace::Pace,
 };
@@ -134,6 +134,8 @@ impl<D: Drafter> Speculation<D> {
         );
         let mut text = prompt.to_vec();
         session.keep_prefix(prompt);
+        // Whoever drafts has to read the text first, which says little of what a draft costs.
+        let mut has_read = false;
         loop {
             let known = text.len();
             let left = limits.max_new_tokens - (known - prompt.len());
@@ -157,8 +159,13 @@ impl<D: Drafter> Speculation<D> {
             );
             if let Some(mut pace) = measured {
                 let drafts = self.counts.drafted - drafted;
-                pace.observe(drafts as usize, start.elapsed().as_secs_f64());
+                if drafts == 0 || has_read {
+                    pace.observe(drafts as usize, start.elapsed().as_secs_f64());
+                }
+                has_read |= drafts > 0;
                 self.length.costs = pace.costs().unwrap_or(self.length.costs);
+                let DraftLength { max, costs, .. } = self.length;
+                pace.judge(drafts > 0, best_length(self.length.rate(), costs, max) > 0);
                 self.pace = Some(pace);
             }
             for (i, &token) in text.iter().enumerate().skip(known) {

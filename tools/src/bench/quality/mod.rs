@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::{Args, value_parser};
 use serde::{Deserialize, Serialize};
 
@@ -127,7 +127,7 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     let folder = root.join("target/course-bench");
     fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     let out = options.out.clone().unwrap_or_else(|| folder.clone());
-    ensure!(out.is_dir(), "{}: found no such folder, expected one for the results", out.display());
+    fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
     let files = Files {
         plain: folder.join("plain.gguf"),
         written: folder.join("written.gguf"),

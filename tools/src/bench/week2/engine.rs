@@ -93,6 +93,8 @@ impl Run {
 #[derive(Debug)]
 pub(in crate::bench) struct Engine {
     program: PathBuf,
+    /// Whether it has to do without a matrix unit, if there is one.
+    without_amx: bool,
 }
 
 /// How the command line is built for either.
@@ -120,13 +122,19 @@ impl Engine {
         fs::copy(&built, &program).with_context(|| {
             format!("{} cannot be copied to {}", built.display(), program.display())
         })?;
-        Ok(Self { program })
+        Ok(Self { program, without_amx: false })
+    }
+
+    /// The same, as if the machine had no matrix unit.
+    pub(in crate::bench) fn without_amx(&self) -> Self {
+        Self { program: self.program.clone(), without_amx: true }
     }
 
     /// Runs a command, and returns what it printed.
     pub(in crate::bench) fn run(&self, arguments: &[&str]) -> Result<String> {
         let mut command = Command::new(&self.program);
         command.args(arguments);
+        command.envs(self.without_amx.then_some(("TINY_LLM_AMX", "hidden")));
         let finished = run_quietly(&mut command)?;
         if !finished.status.success() {
             bail!("`{}` failed: {}", shown(&command), finished.tail(3));

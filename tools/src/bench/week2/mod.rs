@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::{Args, value_parser};
 use serde::Serialize;
 use serde_json::json;
@@ -128,7 +128,7 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     }
     let yours = if options.reference_only { None } else { Engine::learners(root, &folder) };
     let out = options.out.clone().unwrap_or_else(|| folder.clone());
-    ensure!(out.is_dir(), "{}: found no such folder, expected one for the results", out.display());
+    fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
 
     let models = Models::write(&reference, &folder, options)?;
     let mut measuring =

@@ -52,6 +52,7 @@ pub(super) fn measure(
                 ours: median(runs.iter().map(|(with, _)| rate(with))),
                 theirs: None,
                 with_amx: None,
+                ours_with_amx: None,
                 note: format!("{ratio:.2} × without; {:.0} % of {drafts} accepted", 100.0 * share),
             });
         }

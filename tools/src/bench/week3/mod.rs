@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::{Args, value_parser};
 use serde::Serialize;
 use serde_json::json;
@@ -77,6 +77,17 @@ struct Report {
     figures: Vec<(String, Vec<Figure>)>,
 }
 
+impl Report {
+    /// Both files of results, in a folder.
+    fn write(&self, out: &Path) -> Result<[PathBuf; 2]> {
+        let [json, svg] = ["week3.json", "week3.svg"].map(|name| out.join(name));
+        let written = |path: &Path| format!("{} cannot be written", path.display());
+        fs::write(&json, format!("{:#}\n", json!(self))).with_context(|| written(&json))?;
+        fs::write(&svg, drawing::drawing(self)).with_context(|| written(&svg))?;
+        Ok([json, svg])
+    }
+}
+
 /// In the repository.
 const LLAMA_CPP: &str = "python-ref/peers/llama_cpp_batched.py";
 
@@ -88,7 +99,7 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     let folder = root.join("target/course-bench");
     fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
     let out = options.out.clone().unwrap_or_else(|| folder.clone());
-    ensure!(out.is_dir(), "{}: found no such folder, expected one for the results", out.display());
+    fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
     let reference = Engine::reference(root, &folder)?;
     let yours = if options.reference_only { None } else { Engine::learners(root, &folder) };
     let python = Peer::llama_cpp(root, options.python.as_deref())?.map(Peer::into_python);
@@ -110,38 +121,37 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     }
     let bench = Bench {
         engine: &reference,
+        has_amx: processor().contains("AMX"),
         peer: python.map(|python| [python, root.join(LLAMA_CPP)]),
         folder: &folder,
         threads: options.threads,
         new: usize::from(options.new),
         pairs: usize::from(options.times),
     };
-    let mut figures = Vec::new();
+    let model = format!("tiny-story, 24 requests at once, {} places", load::PLACES);
+    let mut report = Report { machine: processor(), model, ways, figures: Vec::new() };
     line.show("measuring: drafts for one reader");
     let how = (options.threads, usize::from(options.times));
     let told = drafts::measure(&reference, root, &folder, how)?;
-    figures.push(("tiny-story, one request at a time".to_owned(), told));
+    report.figures.push(("tiny-story, one request at a time".to_owned(), told));
     let small = folder.join("tiny-story-q8_0.gguf");
     let words =
         [&models.join("tiny-story"), &small].map(|path| path.to_string_lossy().into_owned());
     reference.run(&["quantize", &words[0], &words[1], "--type", "q8_0", "--force"])?;
-    figures.push(("tiny-story in Q8_0".to_owned(), bench.decode(&small, &mut line)?));
+    report.figures.push(("tiny-story in Q8_0".to_owned(), bench.decode(&small, &mut line)?));
     let shapes = if options.full { shapes::all() } else { options.shape.clone() };
     for shape in &shapes {
+        // A shape takes minutes: what has been measured is kept if a later one fails.
+        report.write(&out)?;
         line.show(&format!("writing a model of {}'s shape", shape.like));
         let model = Model::write(&reference, &folder, shape)?;
         let name = format!("{}'s shape in {}", shape.like, shape.file_type.to_uppercase());
-        figures.push((name, bench.measure(&model.0, &mut line)?));
+        report.figures.push((name, bench.measure(&model.0, &mut line)?));
     }
     line.clear();
 
-    let model = format!("tiny-story, 24 requests at once, {} places", load::PLACES);
-    let report = Report { machine: processor(), model, ways, figures };
     print!("{}", table::table(&report));
-    let (json, svg) = (out.join("week3.json"), out.join("week3.svg"));
-    let written = |path: &Path| format!("{} cannot be written", path.display());
-    fs::write(&json, format!("{:#}\n", json!(report))).with_context(|| written(&json))?;
-    fs::write(&svg, drawing::drawing(&report)).with_context(|| written(&svg))?;
+    let [json, svg] = report.write(&out)?;
     println!("\nwritten: {}, {}", json.display(), svg.display());
     Ok(())
 }

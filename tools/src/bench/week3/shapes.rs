@@ -44,8 +44,12 @@ pub(super) fn all() -> Vec<Shape> {
 const SEQUENCES: [usize; 4] = [1, 4, 8, 16];
 /// Requests that decode while a long prompt comes.
 const OTHERS: usize = 7;
-/// Rows a step while it does; and without a budget.
-const BUDGETS: [&str; 3] = ["0", "64", "24"];
+/// How: in one step, with so many rows a step, or as long as three times those that decode.
+const POLICIES: [(&str, [&str; 4]); 3] = [
+    ("no budget", ["--budget", "0", "--gap", "0"]),
+    ("64 rows", ["--budget", "64", "--gap", "0"]),
+    ("3 times the readers", ["--budget", "0", "--gap", "3"]),
+];
 
 /// One line of numbers.
 #[derive(Debug, Clone, Serialize)]
@@ -55,6 +59,8 @@ pub(super) struct Figure {
     /// llama.cpp's, without AMX and with it where it runs.
     pub(super) theirs: Option<f64>,
     pub(super) with_amx: Option<f64>,
+    /// Ours with it, where the comparison is without.
+    pub(super) ours_with_amx: Option<f64>,
     pub(super) note: String,
 }
 
@@ -74,6 +80,8 @@ struct Batches {
 /// How to measure.
 pub(super) struct Bench<'a> {
     pub(super) engine: &'a Engine,
+    /// Whether the machine has a matrix unit, which batches are measured without, too.
+    pub(super) has_amx: bool,
     /// A Python that has llama-cpp-python, and the program.
     pub(super) peer: Option<[PathBuf; 2]>,
     pub(super) folder: &'a Path,
@@ -100,11 +108,15 @@ impl Bench<'_> {
     }
 
     fn serve(&self, model: &Path, options: &[&str]) -> Result<Served> {
+        self.serve_with(self.engine, model, options)
+    }
+
+    fn serve_with(&self, engine: &Engine, model: &Path, options: &[&str]) -> Result<Served> {
         let trace = self.trace();
         let mut words: Vec<String> = options.iter().map(|&word| word.to_owned()).collect();
         words.extend(["--trace".to_owned(), trace.to_string_lossy().into_owned()]);
         words.extend(self.threads.map(|n| format!("-j{n}")));
-        serve(self.engine, model, &words)
+        serve(engine, model, &words)
     }
 
     /// 1, 4, 8 and 16 sequences, prompts of 128.
@@ -117,21 +129,31 @@ impl Bench<'_> {
             all.clone().find(|one| one.sequences == n).map(|one| one.decode_tokens_per_second)
         };
         let mut figures: Vec<Figure> = Vec::new();
+        let hidden = self.engine.without_amx();
         for n in SEQUENCES {
             line.show(&format!("measuring: {n} sequences"));
             load::alike(&self.trace(), n, 128, self.new)?;
             let places = n.to_string();
             let options = ["--max-batch", &places, "--pages", "0", "--budget", "512", "-c", "512"];
-            let rates = (0..self.pairs)
-                .map(|_| self.serve(model, &options)?.decode_rate(n).context("no gap"))
-                .collect::<Result<Vec<f64>>>()?;
-            let ours = median(rates.into_iter());
+            let rate = |engine: &Engine| {
+                self.serve_with(engine, model, &options)?.decode_rate(n).context("no gap")
+            };
+            let both = (0..self.pairs)
+                .map(|_| {
+                    let with = self.has_amx.then(|| rate(self.engine)).transpose()?;
+                    Ok((rate(&hidden)?, with))
+                })
+                .collect::<Result<Vec<_>>>()?;
+            let ours = median(both.iter().map(|(without, _)| *without));
+            let ours_with_amx =
+                self.has_amx.then(|| median(both.iter().filter_map(|(_, with)| *with)));
             let alone = figures.first().map(|one| ours / one.ours);
             figures.push(Figure {
                 what: format!("decode of {n} at once, tokens/s"),
                 ours,
                 theirs: of(&without, n),
                 with_amx: of(&with, n),
+                ours_with_amx,
                 note: alone.map(|x| format!("{x:.2} × one alone")).unwrap_or_default(),
             });
         }
@@ -162,18 +184,18 @@ impl Bench<'_> {
     /// The longest gap of those that decode, by their usual one.
     fn gaps(&self, model: &Path) -> Result<Vec<Figure>> {
         load::interrupted(&self.trace(), OTHERS, 4 * self.new, 1.0)?;
-        let figure = |budget: &&str| {
-            let options = ["--max-batch", "8", "--pages", "0", "--budget", budget, "-c", "1024"];
-            let served = self.serve(model, &options)?;
+        let figure = |(policy, options): &(&str, [&str; 4])| {
+            let always = ["--max-batch", "8", "--pages", "0", "-c", "1024"];
+            let served = self.serve(model, &[&always[..], options].concat())?;
             let usual = served.gap_s.median.context("no gap")?;
             let longest = served.longest_gap_s.p99.context("no gap")?;
             let first = served.first_token_s.p99.context("no first token")?;
-            let rows = if *budget == "0" { "no budget".into() } else { format!("{budget} rows") };
             Ok(Figure {
-                what: format!("longest gap / usual one, {rows}"),
+                what: format!("longest gap / usual one, {policy}"),
                 ours: longest / usual,
                 theirs: None,
                 with_amx: None,
+                ours_with_amx: None,
                 note: format!(
                     "{:.0} ms / {:.0} ms; first token {first:.2} s",
                     1e3 * longest,
@@ -181,7 +203,7 @@ impl Bench<'_> {
                 ),
             })
         };
-        BUDGETS.iter().map(figure).collect()
+        POLICIES.iter().map(figure).collect()
     }
 
     /// Decoding behind 1,000 tokens, in turns.
@@ -199,6 +221,7 @@ impl Bench<'_> {
             ours: median(pairs.iter().map(|(pages, dense)| pages / dense)),
             theirs: None,
             with_amx: None,
+            ours_with_amx: None,
             note: format!("{:.1} ms a token in pages", 1e3 * median(pairs.iter().map(|p| p.0))),
         })
     }
@@ -222,6 +245,7 @@ impl Bench<'_> {
             ours,
             theirs: None,
             with_amx: None,
+            ours_with_amx: None,
             note,
         };
         let rates = (one.tokens_per_second, many.tokens_per_second);

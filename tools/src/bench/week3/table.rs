@@ -20,7 +20,11 @@ pub(super) fn table(report: &Report) -> String {
     out += "Times are median / 99th percentile of all requests; rows are those of a step, used and held MB of keys and values\n";
     out += "when the requests had the most positions (shared ones counted for each), drafts the share that was accepted.\n";
     for (name, figures) in &report.figures {
-        let _ = writeln!(out, "\n{:<50} {:>9} {:>10} {:>9}", name, "ours", "llama.cpp", "with AMX");
+        let _ = writeln!(
+            out,
+            "\n{:<50} {:>9} {:>12} {:>9} {:>12}",
+            name, "ours", "llama.cpp", "with AMX", "llama.cpp"
+        );
         for figure in figures {
             out += &figure_line(figure);
         }
@@ -83,17 +87,17 @@ fn reasons(report: &Report) -> String {
 
 fn figure_line(figure: &Figure) -> String {
     let number = |x: f64| if x >= 100.0 { format!("{x:.0}") } else { format!("{x:.2}") };
-    let of = |theirs: Option<f64>| {
-        theirs.map_or(String::new(), |theirs| {
-            format!("{} ×{:.2}", number(theirs), figure.ours / theirs)
-        })
+    let of = |theirs: Option<f64>, ours: f64| {
+        theirs.map_or(String::new(), |theirs| format!("{} ×{:.2}", number(theirs), ours / theirs))
     };
+    let with_amx = figure.ours_with_amx;
     format!(
-        "{:<50} {:>9} {:>10} {:>9}  {}\n",
+        "{:<50} {:>9} {:>12} {:>9} {:>12}  {}\n",
         figure.what,
         number(figure.ours),
-        of(figure.theirs),
-        of(figure.with_amx),
+        of(figure.theirs, figure.ours),
+        with_amx.map(number).unwrap_or_default(),
+        of(figure.with_amx, with_amx.unwrap_or(figure.ours)),
         figure.note
     )
 }

@@ -1,0 +1,475 @@
+//! Everything at once: forms, drafts, budgets, pages that run out, beginnings that are found again,
+//! clients that go. Whatever the schedule, a request's answer is the one that it gets alone.
+#![cfg(feature = "engine")]
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use tiny_llm_harness::fixtures::Json as Value;
+use tiny_llm_reference::{
+    week1::{
+        generate::FinishReason,
+        sampling::{Rng, SamplerOptions},
+    },
+    week2::{
+        cache::{CacheShape, CacheType, DenseCache, KvCache},
+        kernels::{Choice, Rung, vector::TILE},
+        load::load_folder,
+        model::{Model, Workspace},
+        parallel::Team,
+        plan::{AttentionKind, Plan},
+        rows::Row,
+    },
+    week3::{
+        ahead::{Ahead, Pricing},
+        constraint::{Constraint, Rules, Vocabulary},
+        draft_length::Costs,
+        engine::{Counts, Engine, EngineOptions, Event},
+        extras::Extras,
+        json_grammar::Json,
+        paged::PagedCache,
+        parts::InParts,
+        pass::ModelPass,
+        prefix_hash::hash_page,
+        propose::{LookupProposer, ModelProposer, Proposer},
+        request::{Request, Sequence},
+        room::EngineCache,
+        shared::SharedCache,
+    },
+};
+
+const CONTEXT: usize = 128;
+const PLACES: usize = 4;
+/// What ends an answer.
+const STOP: u32 = 2;
+/// Tokens with a text; all others are none, as far as a form is concerned.
+const FIRST_TEXT: u32 = 300;
+
+struct Random(Rng);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        (self.0.next_u64() % n as u64) as usize
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+}
+
+/// A model, what its tokens mean here, and a smaller one.
+struct World {
+    model: Arc<Model>,
+    smaller: Arc<Model>,
+    rules: Arc<Rules<Json>>,
+    texts: Vec<Vec<u8>>,
+}
+
+impl World {
+    fn new() -> Self {
+        let load = |name: &str| {
+            let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models");
+            Arc::new(load_folder(&models.join(name), CONTEXT).expect("an embedded model"))
+        };
+        let model = load("tiny-story");
+        let mut texts = vec![Vec::new(); model.config.vocab_size];
+        let pieces = [
+            "{", "}", "[", "]", "\"", ":", ",", "{\"", "\":", "\",", "\"}", "}}", "],", " ", "\n",
+            "true", "null", "false", "1", "20", "-", ".5", "e3", "a", "b", "cat", "red", "é",
+            "\\n", "\\", "u00", "[{",
+        ];
+        // Each several times, as a vocabulary has a word with and without its blank.
+        for (text, i) in texts[FIRST_TEXT as usize..].iter_mut().zip(0..40 * pieces.len()) {
+            *text = pieces[i % pieces.len()].as_bytes().to_vec();
+        }
+        let vocabulary = Arc::new(Vocabulary::new(texts.clone()));
+        let rules = Arc::new(Rules::new(Json::Object, vocabulary));
+        Self { model, smaller: load("tiny-story-draft"), rules, texts }
+    }
+
+    fn shape(&self) -> CacheShape {
+        let c = &self.model.config;
+        CacheShape {
+            layers: c.n_layers,
+            sequences: PLACES,
+            kv_heads: c.n_kv_heads,
+            capacity: CONTEXT,
+            head_dim: c.head_dim,
+        }
+    }
+
+    fn plan(&self, threads: usize) -> Arc<Plan> {
+        Arc::new(Plan {
+            kernels: Choice::from(Rung::best()).alike(),
+            attention: AttentionKind::Streaming,
+            team: Team::new(threads),
+        })
+    }
+
+    fn engine<C: EngineCache>(&self, cache: C, threads: usize, budget: Option<usize>) -> Engine<C> {
+        let options = EngineOptions { budget, ..EngineOptions::default() };
+        let pass = ModelPass::new(Arc::clone(&self.model), self.plan(threads));
+        let texts = self.texts.clone();
+        Engine::with_pass(
+            pass,
+            cache,
+            options,
+            Box::new(move |token| texts[token as usize].clone()),
+        )
+    }
+
+    fn submit<C: EngineCache>(&self, engine: &mut Engine<C>, asked: &Asked) -> u64 {
+        let constraint = asked.json.then(|| Constraint::new(&self.rules));
+        let request = asked.request.clone();
+        engine.submit_with(request, constraint, asked.extras).expect("a good request")
+    }
+
+    fn text(&self, tokens: &[u32]) -> Vec<u8> {
+        tokens.iter().flat_map(|&token| self.texts[token as usize].clone()).collect()
+    }
+}
+
+/// What a client asks for.
+struct Asked {
+    request: Request,
+    json: bool,
+    extras: Extras,
+}
+
+/// Beginnings in common, texts that repeat themselves, one prompt asked for several times; greedy and
+/// drawn, with and without a form, penalties and texts that end an answer.
+fn requests(random: &mut Random) -> Vec<Asked> {
+    let beginnings: Vec<Vec<u32>> = (0..3)
+        .map(|i| (0..20 + 25 * i).map(|j| (350 + i * 100 + j * 7 % 90) as u32).collect())
+        .collect();
+    let mut all: Vec<Asked> = Vec::new();
+    for i in 0..9 {
+        let mut prompt = match random.below(4) {
+            0 => (0..24).map(|j| 400 + j % 5).collect(),
+            1 if i > 0 => all[random.below(i)].request.prompt.clone(),
+            _ => beginnings[random.below(3)].clone(),
+        };
+        prompt.truncate(80);
+        prompt.extend((0..random.below(4)).map(|_| random.0.next_u64() as u32 % 1500));
+        let json = random.below(2) == 0;
+        let temperature = random.one_of(&[0.0, 0.0, 0.7, 1.5]);
+        let request = Request {
+            prompt,
+            max_new_tokens: 4 + random.below(30),
+            stop_tokens: vec![STOP],
+            stop_texts: if !json && random.below(3) == 0 { vec![b"cat".to_vec()] } else { vec![] },
+            sampling: SamplerOptions {
+                temperature,
+                top_k: random.one_of(&[0, 0, 30]),
+                repetition_penalty: random.one_of(&[1.0, 1.0, 1.2]),
+                ..SamplerOptions::default()
+            },
+            seed: random.0.next_u64(),
+        };
+        let presence = random.one_of(&[0.0, 0.0, 0.5]);
+        all.push(Asked { request, json, extras: Extras { presence, ..Extras::default() } });
+    }
+    all
+}
+
+type Answer = (Vec<u32>, FinishReason);
+
+/// What each request gets when nobody else is there, from the plainest engine.
+fn alone(world: &World, asked: &Asked) -> Answer {
+    let dense = DenseCache::new(world.shape(), CacheType::F16);
+    let mut engine = world.engine(InParts::new(dense), 1, None);
+    world.submit(&mut engine, asked);
+    let (mut tokens, mut end) = (Vec::new(), None);
+    while end.is_none() {
+        engine.step(&mut |event| match event {
+            Event::Token { token, .. } => tokens.push(token),
+            Event::Finished { reason, .. } => end = Some(reason),
+        });
+    }
+    (tokens, end.expect("it has ended"))
+}
+
+/// Proposes the answers that are known, each token wrong now and then; and guests nonsense.
+struct Known {
+    texts: BTreeMap<u64, Vec<u32>>,
+    random: Random,
+}
+
+impl Proposer for Known {
+    fn propose(&mut self, requests: &[Sequence], most: &[usize], drafts: &mut [Vec<u32>]) {
+        for ((request, &most), drafts) in requests.iter().zip(most).zip(drafts) {
+            let text = self.texts.get(&request.id).map_or(&[][..], Vec::as_slice);
+            let rest = text.iter().skip(request.tokens.len()).copied();
+            for token in rest.chain([5, 6, 7]).take(self.random.below(most + 1)) {
+                drafts.push(if self.random.below(5) == 0 { 1 } else { token });
+            }
+        }
+    }
+}
+
+/// What schedules have met so far.
+#[derive(Debug, Default)]
+struct Met {
+    preempted: u64,
+    attached: u64,
+    accepted: u64,
+    refused: u64,
+    /// Drafts of requests with a form that were accepted.
+    accepted_in_forms: u64,
+    cancelled: usize,
+}
+
+/// How one schedule is run.
+struct Schedule {
+    name: String,
+    budget: Option<usize>,
+    drafts: usize,
+    threads: usize,
+}
+
+/// Drives the requests through an engine, and compares each with its answer alone.
+fn drive<C: EngineCache>(
+    world: &World,
+    (all, expected): (&[Asked], &[Answer]),
+    (schedule, cache): (&Schedule, C),
+    random: &mut Random,
+    met: &mut Met,
+) {
+    let mut engine = world.engine(cache, schedule.threads, schedule.budget);
+    // Guests come between them, so that ids are not known before; these are in the order below.
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    (1..order.len()).rev().for_each(|i| order.swap(i, random.below(i + 1)));
+    let guests: Vec<bool> = (0..2 * all.len()).map(|_| random.below(4) == 0).collect();
+    let mut ids: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut coming: Vec<Option<usize>> = Vec::new();
+    for (i, guest) in order.into_iter().zip(guests) {
+        coming.extend(guest.then_some(None));
+        coming.push(Some(i));
+    }
+    let texts = coming.iter().zip(0..).filter_map(|(one, id)| {
+        let i = (*one)?;
+        Some((id, [&all[i].request.prompt[..], &expected[i].0, &[STOP]].concat()))
+    });
+    let known = Known { texts: texts.collect(), random: Random(Rng::new(random.0.next_u64())) };
+    let free = Pricing::Fixed(Costs { row: 0.0, draft: 0.0 });
+    let vocabulary = world.model.config.vocab_size;
+    let drafts: Option<(Box<dyn Proposer>, Pricing)> = match schedule.drafts {
+        0 => None,
+        1 => Some((Box::new(known), free)),
+        2 => Some((Box::new(LookupProposer { longest: 3 }), free)),
+        3 => Some((Box::new(known), Pricing::Measured)),
+        _ => {
+            let (smaller, sizes) = (Arc::clone(&world.smaller), (PLACES, CONTEXT));
+            let kind = CacheType::F16;
+            let model = ModelProposer::new(smaller, world.plan(1), sizes, kind, vocabulary);
+            Some((Box::new(model.expect("one vocabulary")), free))
+        }
+    };
+    if let Some((proposer, pricing)) = drafts {
+        engine = engine.with_drafts(Ahead::new(proposer, PLACES, (5, pricing)));
+    }
+    let mut found: BTreeMap<u64, (Vec<u32>, Option<FinishReason>)> = BTreeMap::new();
+    let mut coming = coming.into_iter();
+    let mut guests: Vec<u64> = Vec::new();
+    let mut all_have_come = false;
+    for _ in 0..3000 {
+        while !all_have_come && random.below(3) > 0 {
+            match coming.next() {
+                Some(Some(i)) => {
+                    ids.insert(world.submit(&mut engine, &all[i]), i);
+                }
+                Some(None) => guests.push(world.submit(&mut engine, &all[random.below(all.len())])),
+                None => all_have_come = true,
+            }
+        }
+        if random.below(6) == 0
+            && let Some(id) = guests.pop()
+        {
+            met.cancelled += usize::from(engine.cancel(id));
+        }
+        let before = (engine.drafted().accepted, engine.counts());
+        let mut told: BTreeMap<u64, u64> = BTreeMap::new();
+        engine.step(&mut |event| match event {
+            Event::Token { id, token } => {
+                *told.entry(id).or_default() += 1;
+                found.entry(id).or_default().0.push(token);
+            }
+            Event::Finished { id, reason } => {
+                let before = found.entry(id).or_default().1.replace(reason);
+                assert_eq!(before, None, "{}: request {id} ended twice", schedule.name);
+            }
+        });
+        check_step(schedule, engine.counts(), before.1);
+        let form = |id: &u64| ids.get(id).is_some_and(|&i| all[i].json);
+        let in_forms = told.iter().filter(|(id, n)| **n > 1 && form(id)).map(|(_, n)| n - 1);
+        met.accepted_in_forms += in_forms.sum::<u64>();
+        if all_have_come && engine.is_idle() {
+            break;
+        }
+    }
+    assert!(engine.is_idle(), "{}: still at work after 3000 steps", schedule.name);
+    for (id, i) in ids {
+        let asked = &all[i];
+        let what = format!(
+            "{}: request {i}, {:?}, JSON {}: found the left, alone the right",
+            schedule.name, asked.request, asked.json
+        );
+        let (tokens, end) = found.remove(&id).unwrap_or_default();
+        assert_eq!((tokens, end), (expected[i].0.clone(), Some(expected[i].1)), "{what}");
+    }
+    met.preempted += engine.counts().preempted;
+    met.attached += engine.attached();
+    let drafted = engine.drafted();
+    met.accepted += drafted.accepted;
+    met.refused += drafted.drafted - drafted.accepted;
+}
+
+fn check_step(schedule: &Schedule, now: Counts, before: Counts) {
+    let rows = now.rows - before.rows;
+    let most = schedule.budget.unwrap_or(usize::MAX) as u64;
+    assert!(rows <= most, "{}: {rows} rows in a step", schedule.name);
+}
+
+/// Forms, drafts, prefixes and preemption in schedules that are drawn at random.
+#[test]
+fn whatever_the_schedule() {
+    let world = World::new();
+    let mut met = Met::default();
+    for round in 0..4 {
+        let mut random = Random(Rng::new(900 + round));
+        let all = requests(&mut random);
+        let expected: Vec<Answer> = all.iter().map(|asked| alone(&world, asked)).collect();
+        for (asked, (tokens, end)) in all.iter().zip(&expected).filter(|(asked, _)| asked.json) {
+            let text = String::from_utf8(world.text(tokens)).expect("UTF-8");
+            assert!(
+                text.parse::<Value>().is_ok_and(|value| value.is_object()),
+                "at most {} tokens, {end:?}: found {text:?}, expected an object",
+                asked.request.max_new_tokens
+            );
+        }
+        for turn in 0..6 {
+            let budget = random.one_of(&[None, Some(2), Some(5), Some(12), Some(40)]);
+            let page_len = TILE * random.one_of(&[1, 2]);
+            let pages = CONTEXT / page_len + random.below(3);
+            let kind = turn % 3;
+            let schedule = Schedule {
+                name: format!(
+                    "round {round}, turn {turn}: {}, {pages} pages of {page_len}, budget {budget:?}",
+                    ["one piece", "pages", "pages that are remembered"][kind]
+                ),
+                budget,
+                drafts: (round as usize + turn) % 5,
+                threads: 1 + random.below(2),
+            };
+            let requests = (&all[..], &expected[..]);
+            let paged = || PagedCache::new(world.shape(), page_len, pages, CacheType::F16);
+            match kind {
+                0 => {
+                    let cache = InParts::new(DenseCache::new(world.shape(), CacheType::F16));
+                    drive(&world, requests, (&schedule, cache), &mut random, &mut met);
+                }
+                1 => {
+                    let cache = InParts::new(paged());
+                    drive(&world, requests, (&schedule, cache), &mut random, &mut met);
+                }
+                _ => {
+                    let cache = InParts::new(SharedCache::new(paged(), 7, hash_page));
+                    drive(&world, requests, (&schedule, cache), &mut random, &mut met);
+                }
+            }
+        }
+    }
+    // Schedules that never meet a thing say nothing of it.
+    let Met { preempted, attached, accepted, refused, accepted_in_forms, cancelled } = met;
+    assert!(preempted > 5 && attached > 100 && cancelled > 5, "{met:?}");
+    assert!(accepted > 100 && refused > 100 && accepted_in_forms > 20, "{met:?}");
+}
+
+/// Sequences that fork in the middle of a page, go on with tokens of their own, forget their last
+/// ones and are dropped: logits are those of each text alone.
+#[test]
+fn forks_and_what_becomes_of_them() {
+    let world = World::new();
+    let plan = world.plan(2);
+    let vocabulary = world.model.config.vocab_size;
+    let alone = |text: &[u32]| -> Vec<f32> {
+        let mut cache = InParts::new(DenseCache::new(world.shape(), CacheType::F16));
+        let last = text.len() - 1;
+        let row =
+            |(position, &token)| Row { token, position, sequence: 0, logits: position == last };
+        let rows: Vec<Row> = text.iter().enumerate().map(row).collect();
+        let mut work = Workspace::default();
+        world.model.forward(&rows, &mut cache, &plan, &mut work).to_vec()
+    };
+    let (mut forks, mut copied) = (0, 0);
+    for seed in 0..3 {
+        let mut random = Random(Rng::new(700 + seed));
+        let paged = PagedCache::new(world.shape(), TILE, 13, CacheType::F16);
+        let mut cache = InParts::new(paged);
+        let mut work = Workspace::default();
+        let mut texts: Vec<Vec<u32>> = vec![Vec::new(); PLACES];
+        for step in 0..32 {
+            let (a, b) = (random.below(PLACES), random.below(PLACES));
+            match random.below(4) {
+                0 if a != b && !texts[a].is_empty() => {
+                    cache.truncate(b, 0);
+                    cache.inner_mut().fork(a, b);
+                    texts[b] = texts[a].clone();
+                    forks += 1;
+                }
+                1 => {
+                    let len = texts[a].len() - random.below(texts[a].len().min(12) + 1);
+                    cache.truncate(a, len);
+                    texts[a].truncate(len);
+                }
+                2 if random.below(3) == 0 => {
+                    cache.truncate(a, 0);
+                    texts[a].clear();
+                }
+                _ => {
+                    let mut rows = Vec::new();
+                    let mut who = Vec::new();
+                    for (sequence, text) in texts.iter_mut().enumerate() {
+                        let more = random.below(14).min(CONTEXT - text.len());
+                        if more == 0 || !cache.reserve(sequence, text.len() + more) {
+                            continue;
+                        }
+                        let start = text.len();
+                        text.extend((0..more).map(|_| (random.0.next_u64() % 1500) as u32));
+                        let last = text.len() - 1;
+                        let row = |(position, &token)| Row {
+                            token,
+                            position,
+                            sequence,
+                            logits: position == last,
+                        };
+                        rows.extend(text.iter().enumerate().skip(start).map(row));
+                        who.push(sequence);
+                    }
+                    if rows.is_empty() {
+                        continue;
+                    }
+                    let logits = world.model.forward(&rows, &mut cache, &plan, &mut work);
+                    // One of them: the text alone is as much work as all that the step saves.
+                    let all = who.iter().zip(logits.chunks_exact(vocabulary));
+                    for (&sequence, logits) in all.skip(random.below(who.len())).take(1) {
+                        let expected = alone(&texts[sequence]);
+                        let same = |(a, b): (&f32, &f32)| a.to_bits() == b.to_bits();
+                        assert!(
+                            logits.iter().zip(&expected).all(same),
+                            "seed {seed}, step {step}: sequence {sequence} of {} tokens",
+                            texts[sequence].len()
+                        );
+                    }
+                }
+            }
+        }
+        copied += cache.inner().copied();
+        (0..PLACES).for_each(|sequence| cache.truncate(sequence, 0));
+        assert_eq!(
+            cache.inner().pool().num_free(),
+            13,
+            "seed {seed}: pages that are free in the end"
+        );
+    }
+    assert!(forks > 8 && copied > 4, "{forks} forks, {copied} pages copied");
+}

@@ -1,0 +1,162 @@
+//! Speculation for one reader: the text of the embedded model is the same with and without drafts, and
+//! what drafts cost where nobody can guess the text is counted in rows.
+#![cfg(feature = "engine")]
+
+use std::{collections::HashSet, ops::ControlFlow, path::Path, sync::Arc};
+
+use tiny_llm_reference::{
+    week1::{
+        generate::{Limits, argmax},
+        sampling::{Rng, SamplerOptions},
+    },
+    week2::{
+        cache::CacheType,
+        generate::Session,
+        kernels::{Choice, Rung},
+        load::load_folder,
+        model::Model,
+        parallel::Team,
+        plan::{AttentionKind, Plan},
+    },
+    week3::{
+        accept::Draft,
+        draft_length::{Costs, DraftLength, PROBE},
+        drafter::{DraftModel, Drafter, LookupDrafter},
+        pace::Pace,
+        speculate::{Counts, Speculation},
+    },
+};
+
+const CONTEXT: usize = 256;
+const NEW: usize = 200;
+const MOST: usize = 8;
+const COSTS: Costs = Costs { row: 0.25, draft: 0.0 };
+
+fn model(name: &str) -> Arc<Model> {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models");
+    Arc::new(load_folder(&models.join(name), CONTEXT).expect("an embedded model"))
+}
+
+fn session(model: &Arc<Model>) -> Session {
+    let plan = Plan {
+        kernels: Choice::from(Rung::best()).alike(),
+        attention: AttentionKind::Streaming,
+        team: Team::new(1),
+    };
+    Session::new(Arc::clone(model), Arc::new(plan), CONTEXT, CacheType::F16)
+}
+
+/// No token ends the text.
+fn limits() -> Limits {
+    Limits { max_new_tokens: NEW, context: CONTEXT, stop_tokens: HashSet::new() }
+}
+
+fn prompts() -> [Vec<u32>; 2] {
+    [vec![700, 701, 15, 900], (0..30).map(|i| 400 + i % 6).collect()]
+}
+
+/// Always wrong: nothing that the model writes here is this token.
+struct Wrong(usize);
+
+impl Drafter for Wrong {
+    fn draft(
+        &mut self,
+        _: &[u32],
+        k: usize,
+        _: &SamplerOptions,
+        _: &mut Rng,
+    ) -> anyhow::Result<Vec<Draft>> {
+        Ok(vec![Draft::certain(1, self.0); k])
+    }
+}
+
+/// The text without drafts.
+fn alone(model: &Arc<Model>, prompt: &[u32]) -> Vec<u32> {
+    let mut text = Vec::new();
+    let on_token = |token| {
+        text.push(token);
+        ControlFlow::Continue(())
+    };
+    let choose = |logits: &[f32], _: &[u32]| argmax(logits);
+    session(model).generate(prompt, 64, &limits(), choose, on_token).expect("a good prompt");
+    text
+}
+
+/// The text with them, what was counted, and the rows that were computed behind the prompt.
+fn with<D: Drafter>(
+    model: &Arc<Model>,
+    prompt: &[u32],
+    mut speculation: Speculation<D>,
+) -> (Vec<u32>, Counts, usize) {
+    let (mut session, mut text) = (session(model), Vec::new());
+    let on_token = |token| {
+        text.push(token);
+        ControlFlow::Continue(())
+    };
+    let greedy = SamplerOptions { temperature: 0.0, ..SamplerOptions::default() };
+    let drawn = (&greedy, &mut Rng::new(0));
+    speculation
+        .generate(&mut session, (prompt, 64), &limits(), drawn, on_token)
+        .expect("a good prompt");
+    let rows = session.cache().computed() - prompt.len();
+    (text, speculation.counts(), rows)
+}
+
+#[test]
+fn the_same_text_whoever_drafts() {
+    let model = model("tiny-story");
+    let vocabulary = model.config.vocab_size;
+    for prompt in prompts() {
+        let expected = alone(&model, &prompt);
+        assert!(!expected.contains(&1), "the token that is always wrong");
+        let smaller = DraftModel::new(session(&self::model("tiny-story-draft")), vocabulary);
+        let drafters: [(&str, Box<dyn Drafter>); 3] = [
+            ("lookup", Box::new(LookupDrafter { longest: 4, vocabulary })),
+            ("a smaller model", Box::new(smaller.expect("one vocabulary"))),
+            ("nobody who knows", Box::new(Wrong(vocabulary))),
+        ];
+        for (who, drafter) in drafters {
+            let mut speculation = Speculation::new(drafter, DraftLength::new(MOST, COSTS));
+            speculation.pace = Some(Pace::default());
+            let (found, counts, rows) = with(&model, &prompt, speculation);
+            assert_eq!(found, expected, "drafts by {who}, behind {prompt:?}");
+            // Each pass has one row of its own, and those that were drafted; but the first has the
+            // prompt's.
+            assert_eq!(rows as u64, counts.passes - 1 + counts.drafted, "drafts by {who}");
+            assert_eq!(counts.passes + counts.accepted, NEW as u64, "drafts by {who}");
+        }
+    }
+}
+
+/// With costs that are known: one draft, which is refused, and then one in so many passes.
+#[test]
+fn rows_that_nobody_wanted() {
+    let model = model("tiny-story");
+    for prompt in prompts() {
+        let expected = alone(&model, &prompt);
+        let length = DraftLength::doubtful(MOST, COSTS);
+        let drafter = Wrong(model.config.vocab_size);
+        let (found, counts, rows) = with(&model, &prompt, Speculation::new(drafter, length));
+        assert_eq!(found, expected, "behind {prompt:?}");
+        // The last pass has no room for a draft.
+        let trials = (NEW - 2) / PROBE;
+        assert_eq!((counts.drafted, counts.accepted), (1 + trials as u64, 0), "{counts:?}");
+        assert_eq!(rows, NEW - 1 + 1 + trials, "behind {prompt:?}");
+    }
+}
+
+/// With costs that are measured, whatever the clock says: rests between trials grow, so that a long
+/// text pays for few of them.
+#[test]
+fn rests_keep_the_price_small() {
+    let model = model("tiny-story");
+    for prompt in prompts() {
+        let expected = alone(&model, &prompt);
+        let length = DraftLength::doubtful(MOST, COSTS);
+        let mut speculation = Speculation::new(Wrong(model.config.vocab_size), length);
+        speculation.pace = Some(Pace::default());
+        let (found, counts, _) = with(&model, &prompt, speculation);
+        assert_eq!(found, expected, "behind {prompt:?}");
+        assert!((1..=24).contains(&counts.drafted), "{counts:?}");
+    }
+}
