@@ -89,8 +89,8 @@ pub fn shape_of(config: &ModelConfig, vocabulary: Option<usize>) -> Result<Shape
 /// If the folder is no such model, or the file cannot be written; what was there is there still.
 pub fn pack(folder: &Path, vocabulary: Option<usize>, output: &Path) -> Result<Shape> {
     let config = ModelConfig::from_folder(folder)?;
-    let shape =
-        shape_of(&config, vocabulary).with_context(|| folder.join("config.json").display().to_string())?;
+    let shape = shape_of(&config, vocabulary)
+        .with_context(|| folder.join("config.json").display().to_string())?;
     let checkpoint = Checkpoint::open(folder)?;
     checkpoint.check_names(&config)?;
     let unfinished = Unfinished::new(output)?;
@@ -103,7 +103,10 @@ pub fn pack(folder: &Path, vocabulary: Option<usize>, output: &Path) -> Result<S
             let rows = if is_table { shape.tokens } else { rows };
             let size = if part.is_matrix() { vec![rows, cols] } else { vec![cols] };
             let weights = to_f32(&checkpoint.tensor(name, &size)?)?;
-            ensure!(weights.iter().all(|x| x.is_finite()), "{name}: found a weight that is no number");
+            ensure!(
+                weights.iter().all(|x| x.is_finite()),
+                "{name}: found a weight that is no number"
+            );
             Ok(weights.into_iter().collect())
         }
     })?;

@@ -20,6 +20,7 @@ use self::context::{Outcome, Verification};
 use crate::curriculum::Curriculum;
 
 mod arm;
+mod bare;
 mod book;
 mod budget;
 mod context;
@@ -47,7 +48,7 @@ type Step = (&'static str, fn(&mut Verification) -> Result<Outcome>);
 
 /// Every step, in order. Later ones use what earlier ones made: the pristine copy, the Python
 /// environment.
-const STEPS: [Step; 36] = [
+const STEPS: [Step; 37] = [
     ("stubs: src/ is generated from reference/", rust::stubs),
     ("curriculum: features, tests, oracle, book agree", rust::curriculum),
     ("pristine copy", tree::copy),
@@ -69,6 +70,7 @@ const STEPS: [Step; 36] = [
     ("Arm: NEON kernels, with and without dot product", arm::neon),
     ("targets: compiles for Apple, Windows and 32-bit Arm", targets::compile),
     ("targets: tests for Windows, under Wine", targets::windows),
+    ("bare: the streamed model on a chip, under QEMU", bare::bare),
     ("fuzz: no bytes break a reader", fuzz::fuzz),
     ("first day: cold build, edit to verdict", budget::first_day),
     ("runner: cold build, list, save to verdict", latency::runner),

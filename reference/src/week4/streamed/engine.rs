@@ -46,7 +46,7 @@ impl<'a, S: Storage> Engine<'a, S> {
     /// Takes from the arena what lives as long as the engine.
     ///
     /// # Errors
-    /// If the budget is too small: for that, or for what a token needs.
+    /// If the budget is too small.
     pub fn new(store: Store<S>, mut arena: Arena<'a>, options: Options) -> Result<Self, Error> {
         let shape = store.shape();
         let positions = options.positions.min(shape.positions);

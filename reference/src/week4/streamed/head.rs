@@ -60,8 +60,8 @@ impl<'a> TopK<'a> {
 }
 
 /// Offers every token's logit to `top`, which is empty. The rows of the whole vocabulary are read,
-/// from front to back, and [`OUTPUTS`] logits are there at once; rows that are no tokens are never
-/// offered.
+/// from front to back, and [`OUTPUTS`] logits are there at once, 4 bytes of `scratch` each; rows that
+/// are no tokens are never offered.
 ///
 /// # Errors
 /// If a read fails, or `scratch` is too small.

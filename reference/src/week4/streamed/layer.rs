@@ -93,19 +93,19 @@ impl<'a> Cache<'a> {
     /// each key/value head serves `H_q / H` query heads in a row. Queries, and attention weights times
     /// the values' scales, go into products as int16; the sums are whole numbers.
     ///
+    /// Of `scratch` it needs 6 bytes for each position that the cache has room for, whether it is
+    /// there or not, 10 for each number of a head, and what alignment takes: what fits the first
+    /// token fits the last.
+    ///
     /// # Errors
     /// If `scratch` is too small.
-    pub fn attend(
-        &self,
-        q: &[f32],
-        mut scratch: Arena<'_>,
-        out: &mut [f32],
-    ) -> Result<(), Error> {
+    pub fn attend(&self, q: &[f32], mut scratch: Arena<'_>, out: &mut [f32]) -> Result<(), Error> {
         // SOLUTION week4-day7 task 4
         let (dim, heads) = (self.head_dim, self.kv_heads);
         let group = q.len() / dim / heads;
-        let weights = scratch.take::<f32>("attention: weights", self.len)?;
-        let steps = scratch.take::<i16>("attention: weights in int16", self.len)?;
+        let weights = scratch.take::<f32>("attention: weights", self.positions())?;
+        let steps = scratch.take::<i16>("attention: weights in int16", self.positions())?;
+        let (weights, steps) = (&mut weights[..self.len], &mut steps[..self.len]);
         let query = scratch.take::<i16>("attention: a query in int16", dim)?;
         let sums = scratch.take::<i64>("attention: sums", dim)?;
         for (i, (q, out)) in q.chunks_exact(dim).zip(out.chunks_exact_mut(dim)).enumerate() {
@@ -145,6 +145,9 @@ impl<'a> Cache<'a> {
 
 /// The SwiGLU MLP of `x [E]`, `[E]`: the gate's and the second projection's weights are read from
 /// front to back, the latter [`OUTPUTS`] outputs at a time, and then the last projection's.
+///
+/// Of `scratch` it needs 6 bytes for each of the `I` numbers inside, 4 for each of [`OUTPUTS`], and
+/// what alignment takes.
 ///
 /// # Errors
 /// If a read fails, or `scratch` is too small.

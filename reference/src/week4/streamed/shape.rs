@@ -250,9 +250,17 @@ impl Shape {
             check(field, size as u64, size.clamp(1, MOST) as u64)?;
         }
         check("tokens", shape.tokens as u64, shape.tokens.min(shape.vocabulary) as u64)?;
-        check("query heads for a key/value head, left over", (shape.heads % shape.kv_heads) as u64, 0)?;
+        check(
+            "query heads for a key/value head, left over",
+            (shape.heads % shape.kv_heads) as u64,
+            0,
+        )?;
         check("head size, halved, left over", (shape.head_dim % 2) as u64, 0)?;
-        check("numbers in all query heads, at most 2^20", (shape.heads * shape.head_dim) as u64, (shape.heads * shape.head_dim).min(MOST) as u64)?;
+        check(
+            "numbers in all query heads, at most 2^20",
+            (shape.heads * shape.head_dim) as u64,
+            (shape.heads * shape.head_dim).min(MOST) as u64,
+        )?;
         check("bytes of the file", len, shape.file_bytes())?;
         Ok(shape)
     }

@@ -69,7 +69,8 @@ impl<S: Storage> Store<S> {
         let mut header = [0; HEADER];
         let mut got = 0;
         while got < HEADER {
-            let read = |code, got| Error::Read { part: "the header", at: 0, wanted: HEADER, got, code };
+            let read =
+                |code, got| Error::Read { part: "the header", at: 0, wanted: HEADER, got, code };
             match storage.read(got as u64, &mut header[got..]) {
                 Ok(0) => return Err(read(None, got)),
                 Ok(n) => got += n,
@@ -103,7 +104,11 @@ impl<S: Storage> Store<S> {
     pub fn read(&mut self, part: Component, row: usize, out: &mut [u8]) -> Result<(), Error> {
         // SOLUTION week4-day7 task 3
         let rows = out.len().div_ceil(self.shape.row_bytes(part));
-        assert!(row + rows <= self.shape.size(part).0, "{}: {rows} rows from {row} on", part.name());
+        assert!(
+            row + rows <= self.shape.size(part).0,
+            "{}: {rows} rows from {row} on",
+            part.name()
+        );
         let at = self.shape.place(part, row);
         self.counts.reads += 1;
         self.counts.seeks += u64::from(at != self.position);
