@@ -6,7 +6,7 @@ mod engine;
 use std::{ops::ControlFlow, path::Path, process::ExitCode};
 
 use anyhow::{Result, bail, ensure};
-use engine::{simulated, week1, week2, week3};
+use engine::{simulated, streamed, week1, week2, week3};
 use tiny_llm::{
     week1::{activations, chat::chatml, stream::TextStream},
     week2::{
@@ -16,8 +16,8 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{
-    Batch, BatchOptions, Engine, LoadOptions, QuantizeRequest, Request, Server, Simulated,
-    SimulatedOptions, TokenBytes, WriteRequest, WriteTensor,
+    Batch, BatchOptions, Engine, LoadOptions, PackRequest, QuantizeRequest, Request, Server,
+    Simulated, SimulatedOptions, StreamRequest, Streamed, TokenBytes, WriteRequest, WriteTensor,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,
@@ -211,6 +211,17 @@ impl Engine for Solution {
         write: &mut WriteTensor<'_>,
     ) -> Result<Vec<TensorInfo>> {
         week2::write_gguf(request, write)
+    }
+
+    fn stream(
+        request: &StreamRequest<'_>,
+        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<Streamed> {
+        streamed::stream(request, on_token)
+    }
+
+    fn stream_pack(request: &PackRequest<'_>) -> Result<u64> {
+        streamed::pack(request)
     }
 
     fn chatml(messages: &[Message]) -> String {

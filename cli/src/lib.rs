@@ -27,6 +27,7 @@ mod serving;
 mod session;
 mod simulate;
 mod speed;
+mod stream;
 mod synth;
 mod template;
 mod trace;
@@ -192,6 +193,22 @@ pub trait Engine: Sized {
         write: &mut WriteTensor<'_>,
     ) -> Result<Vec<TensorInfo>>;
 
+    /// Extends a prompt by a model whose weights stay in the file; `on_token` receives each new token
+    /// at once, and never a stop token.
+    ///
+    /// # Errors
+    /// If the file is none or cannot be read, the budget is too small, or the prompt is too long.
+    fn stream(
+        request: &StreamRequest<'_>,
+        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<Streamed>;
+
+    /// Writes a model folder as such a file, and returns how many bytes it has.
+    ///
+    /// # Errors
+    /// If the folder is no such model, or the file cannot be written.
+    fn stream_pack(request: &PackRequest<'_>) -> Result<u64>;
+
     /// The messages as one text in ChatML, ending where the assistant's answer begins.
     fn chatml(messages: &[Message]) -> String;
 }
@@ -260,6 +277,65 @@ pub struct WriteRequest<'a> {
     pub target: &'a str,
     /// Name and shape of each, in the order of the file.
     pub tensors: &'a [(String, Vec<usize>)],
+}
+
+/// What a streamed model is to do, and with how much memory.
+pub struct StreamRequest<'a> {
+    /// The model.
+    pub file: &'a Path,
+    /// Where to start from.
+    pub prompt: Vec<u32>,
+    /// At most this many new tokens.
+    pub max_new_tokens: usize,
+    /// Each of these ends the text.
+    pub stop_tokens: Vec<u32>,
+    /// Bytes of memory in all.
+    pub budget: usize,
+    /// Positions of the cache.
+    pub positions: usize,
+    /// Rows of weights that are in memory at once.
+    pub chunk_rows: usize,
+    /// 0 is greedy.
+    pub temperature: f32,
+    /// How many tokens are drawn from.
+    pub top_k: usize,
+    /// Of the generator that tokens are drawn with.
+    pub seed: u64,
+}
+
+/// What a streamed model has needed.
+pub struct Streamed {
+    /// The most bytes that were in use.
+    pub peak: usize,
+    /// What for, each at its most.
+    pub parts: Vec<(&'static str, usize)>,
+    /// What the prompt's tokens have cost, but for the last one.
+    pub prompt: StreamCounts,
+    /// What the new tokens have cost.
+    pub new: StreamCounts,
+}
+
+/// What some tokens have cost.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StreamCounts {
+    /// How many tokens.
+    pub tokens: u64,
+    /// Pieces that were read.
+    pub reads: u64,
+    /// Those that did not begin where the one before had ended.
+    pub seeks: u64,
+    /// Bytes of them all.
+    pub bytes: u64,
+}
+
+/// A model to be written as a file that is streamed.
+pub struct PackRequest<'a> {
+    /// Model folder.
+    pub input: &'a Path,
+    /// The file to write; what is there is replaced.
+    pub output: &'a Path,
+    /// Rows that the vocabulary is filled up to.
+    pub vocabulary: Option<usize>,
 }
 
 /// Appends a tensor's bytes to a file.
@@ -366,6 +442,10 @@ enum Command {
     Synth(synth::Args),
     /// Writes a model as a GGUF file in smaller types
     Quantize(quantize::Args),
+    /// Continues a prompt with a model whose weights stay in its file, within a budget of memory
+    Stream(stream::Args),
+    /// Writes a Llama of one layer as a file that is streamed: int8, a scale for each row
+    StreamPack(stream::PackArgs),
     /// Writes every activation to a file, or compares them with one: `cargo course trace`
     #[command(hide = true)]
     Trace(trace::Args),
@@ -393,6 +473,8 @@ pub fn main<E: Engine + 'static>(server: Server) -> ExitCode {
         Command::Inspect(args) => inspect::run::<E>(&args),
         Command::Synth(args) => synth::run::<E>(&args),
         Command::Quantize(args) => quantize::run::<E>(&args),
+        Command::Stream(args) => stream::run::<E>(args),
+        Command::StreamPack(args) => stream::pack::<E>(&args),
         Command::Trace(args) => trace::run::<E>(&args),
     };
     outcome.unwrap_or_else(|error| {

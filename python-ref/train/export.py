@@ -1,7 +1,7 @@
 """Writes a model in the layout of Hugging Face, in bf16, and checks that transformers computes the same logits."""
 
 import torch
-from transformers import AutoModelForCausalLM, GenerationConfig, Qwen3Config, Qwen3ForCausalLM
+from transformers import AutoModelForCausalLM, GenerationConfig, LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
 from transformers.utils import logging
 
 from tokenizer import save_tokenizer
@@ -14,7 +14,9 @@ def export(model, tokenizer, folder):
     folder.mkdir(parents=True, exist_ok=True)
     c = model.config
     end_of_text, im_end = (tokenizer.token_to_id(token) for token in ("<|endoftext|>", "<|im_end|>"))
-    config = Qwen3Config(
+    tied = c.family == "qwen3"
+    config_class, model_class = (Qwen3Config, Qwen3ForCausalLM) if tied else (LlamaConfig, LlamaForCausalLM)
+    config = config_class(
         vocab_size=c.vocab_size,
         hidden_size=c.hidden_size,
         intermediate_size=c.intermediate_size,
@@ -25,16 +27,17 @@ def export(model, tokenizer, folder):
         max_position_embeddings=c.max_position_embeddings,
         rms_norm_eps=c.rms_norm_eps,
         rope_parameters={"rope_type": "default", "rope_theta": c.rope_theta},
-        tie_word_embeddings=True,
+        tie_word_embeddings=tied,
         bos_token_id=None,
         eos_token_id=im_end,
         pad_token_id=end_of_text,
     )
-    shipped = Qwen3ForCausalLM(config)
+    shipped = model_class(config)
     weights = {name: weight.bfloat16() for name, weight in model.state_dict().items()}
     missing, unexpected = shipped.load_state_dict(weights, strict=False)
-    assert missing == ["lm_head.weight"] and not unexpected, (missing, unexpected)
-    shipped.tie_weights()
+    assert missing == (["lm_head.weight"] if tied else []) and not unexpected, (missing, unexpected)
+    if tied:
+        shipped.tie_weights()
     shipped.generation_config = GenerationConfig(
         do_sample=False, eos_token_id=[im_end, end_of_text], pad_token_id=end_of_text
     )

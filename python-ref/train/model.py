@@ -1,7 +1,7 @@
-"""The Qwen3 architecture in plain PyTorch, faster to train on a CPU than the class in transformers.
+"""The Qwen3 and Llama architectures in plain PyTorch, faster to train on a CPU than the classes in transformers.
 
-The modules carry the names of the Hugging Face checkpoint, so `state_dict()` is what is shipped. `train.py` checks that
-the logits equal those of `transformers.Qwen3ForCausalLM`.
+The modules carry the names of the Hugging Face checkpoint, so `state_dict()` is what is shipped. `export.py` checks that
+the logits equal those of transformers.
 """
 
 from dataclasses import dataclass
@@ -23,6 +23,8 @@ class Config:
     rope_theta: float = 10000.0
     rms_norm_eps: float = 1e-6
     max_position_embeddings: int = 512
+    family: str = "qwen3"
+    """`qwen3` norms query and key heads and ties the output to the embedding; `llama` does neither."""
 
 
 class RMSNorm(nn.Module):
@@ -56,14 +58,18 @@ class Attention(nn.Module):
         self.k_proj = nn.Linear(c.hidden_size, c.num_key_value_heads * c.head_dim, bias=False)
         self.v_proj = nn.Linear(c.hidden_size, c.num_key_value_heads * c.head_dim, bias=False)
         self.o_proj = nn.Linear(c.num_attention_heads * c.head_dim, c.hidden_size, bias=False)
-        self.q_norm = RMSNorm(c.head_dim, c.rms_norm_eps)
-        self.k_norm = RMSNorm(c.head_dim, c.rms_norm_eps)
+        if c.family == "qwen3":
+            self.q_norm = RMSNorm(c.head_dim, c.rms_norm_eps)
+            self.k_norm = RMSNorm(c.head_dim, c.rms_norm_eps)
 
     def forward(self, x, cos, sin):
         batch, length, _ = x.shape
         heads = lambda y: y.view(batch, length, -1, self.c.head_dim)  # (B, T, H, D)
-        q = rotate(self.q_norm(heads(self.q_proj(x))).transpose(1, 2), cos, sin)  # (B, H, T, D)
-        k = rotate(self.k_norm(heads(self.k_proj(x))).transpose(1, 2), cos, sin)
+        q, k = heads(self.q_proj(x)), heads(self.k_proj(x))
+        if self.c.family == "qwen3":
+            q, k = self.q_norm(q), self.k_norm(k)
+        q = rotate(q.transpose(1, 2), cos, sin)  # (B, H, T, D)
+        k = rotate(k.transpose(1, 2), cos, sin)
         v = heads(self.v_proj(x)).transpose(1, 2)
         group = self.c.num_attention_heads // self.c.num_key_value_heads
         k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
@@ -96,7 +102,7 @@ class Layer(nn.Module):
 
 
 class Trunk(nn.Module):
-    """Everything but the output matrix, which is the embedding again (tied)."""
+    """Everything but the output matrix, which in Qwen3 is the embedding again (tied)."""
 
     def __init__(self, c):
         super().__init__()
@@ -105,11 +111,13 @@ class Trunk(nn.Module):
         self.norm = RMSNorm(c.hidden_size, c.rms_norm_eps)
 
 
-class Qwen3(nn.Module):
+class Decoder(nn.Module):
     def __init__(self, config):
         super().__init__()
         self.config = config
         self.model = Trunk(config)
+        if config.family == "llama":
+            self.lm_head = nn.Linear(config.hidden_size, config.vocab_size, bias=False)
         cos, sin = rope_tables(config, config.max_position_embeddings)
         self.register_buffer("cos", cos, persistent=False)
         self.register_buffer("sin", sin, persistent=False)
@@ -133,4 +141,5 @@ class Qwen3(nn.Module):
         cos, sin = self.cos[: ids.shape[1]], self.sin[: ids.shape[1]]
         for layer in self.model.layers:
             x = layer(x, cos, sin)
-        return F.linear(self.model.norm(x), self.model.embed_tokens.weight)
+        head = self.lm_head if self.config.family == "llama" else self.model.embed_tokens
+        return F.linear(self.model.norm(x), head.weight)

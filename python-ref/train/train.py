@@ -1,4 +1,4 @@
-"""Trains the tokenizer, the main model and the draft model, end to end, from nothing but a seed.
+"""Trains the tokenizer, the main model, the draft model and the one-layer model, end to end, from nothing but a seed.
 
     python python-ref/train/train.py                     # everything, into models/
     python python-ref/train/train.py --resume            # goes on from the last checkpoint of an interrupted run
@@ -18,7 +18,7 @@ import torch.nn.functional as F
 
 import corpus
 from export import export
-from model import Config, Qwen3
+from model import Config, Decoder
 from muon import Muon
 from tokenizer import train_tokenizer
 
@@ -33,6 +33,8 @@ MAX_LENGTH = 512
 SHAPES = {
     "tiny-story": Config(VOCAB_SIZE, 256, 768, 5, 4, 2, 64),
     "tiny-story-draft": Config(VOCAB_SIZE, 128, 256, 2, 4, 2, 32),
+    # The shape of Tiny-LLM but for its vocabulary.
+    "tiny-llm": Config(VOCAB_SIZE, 192, 1024, 1, 2, 1, 96, rms_norm_eps=1e-5, max_position_embeddings=1024, family="llama"),
 }
 # The rows of each phase and the step where it ends. The schedule of the rates, as often as they start anew: the step where they
 # do, the step where they begin to fall, and the step where they would reach zero. The peak rates of Muon and of AdamW.
@@ -43,6 +45,7 @@ RECIPES = {
         "muon_lr": 0.02,
         "adam_lr": 1e-3,
     },
+    "tiny-llm": {"phases": [(1500, corpus.mixed_row)], "schedule": [(0, 600, 1500)], "muon_lr": 0.02, "adam_lr": 2e-3},
     "tiny-story-draft": {"phases": [(800, corpus.mixed_row)], "schedule": [(0, 300, 800)], "muon_lr": 0.02, "adam_lr": 2e-3},
 }
 WARMUP = 50
@@ -126,9 +129,9 @@ def rate(step, recipe):
 
 def train(name, recipe, tokenizer, out, resume):
     torch.manual_seed(SEED)
-    model = Qwen3(SHAPES[name])
-    matrices = [p for n, p in model.named_parameters() if p.ndim == 2 and "embed" not in n]
-    others = [p for n, p in model.named_parameters() if p.ndim != 2 or "embed" in n]
+    model = Decoder(SHAPES[name])
+    matrices = [p for n, p in model.named_parameters() if p.ndim == 2 and "model.layers" in n]
+    others = [p for n, p in model.named_parameters() if p.ndim != 2 or "model.layers" not in n]
     optimizers = [
         Muon(matrices, lr=recipe["muon_lr"]),
         torch.optim.AdamW(others, lr=recipe["adam_lr"], betas=(0.9, 0.98), weight_decay=0.0),
@@ -183,8 +186,9 @@ def main():
     parser.add_argument("--out", type=Path, default=MODELS)
     parser.add_argument("--only", choices=SHAPES, help="train only this model")
     parser.add_argument("--resume", action="store_true", help="go on from the checkpoints in --out")
+    parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
-    torch.set_num_threads(2)
+    torch.set_num_threads(args.threads)
     write_held_out(args.out / "eval")
     tokenizer = make_tokenizer()
     for name in [args.only] if args.only else SHAPES:

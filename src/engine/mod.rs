@@ -5,6 +5,7 @@ mod finite;
 mod forms;
 mod prompt_file;
 pub(crate) mod simulated;
+pub(crate) mod streamed;
 pub(crate) mod week1;
 pub(crate) mod week2;
 pub(crate) mod week3;

@@ -28,5 +28,7 @@ mod quantize;
 mod simulate;
 #[cfg(feature = "reference")]
 mod sooner;
+#[cfg(feature = "reference")]
+mod stream;
 #[cfg(not(feature = "reference"))]
 mod stubs;

@@ -20,6 +20,7 @@ use self::context::{Outcome, Verification};
 use crate::curriculum::Curriculum;
 
 mod arm;
+mod bare;
 mod book;
 mod browser;
 mod budget;
@@ -70,6 +71,7 @@ const STEPS: [Step; 37] = [
     ("Arm: NEON kernels, with and without dot product", arm::neon),
     ("targets: compiles for Apple, Windows and 32-bit Arm", targets::compile),
     ("targets: tests for Windows, under Wine", targets::windows),
+    ("bare: the streamed model on a chip, under QEMU", bare::bare),
     ("fuzz: no bytes break a reader", fuzz::fuzz),
     ("first day: cold build, edit to verdict", budget::first_day),
     ("runner: cold build, list, save to verdict", latency::runner),

@@ -2,6 +2,13 @@
 
 use pyo3::prelude::*;
 
-pub(crate) fn fill(_: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+pub(crate) use super::rust::week4 as rust;
+use crate::submodule;
+
+mod streamed;
+
+pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    let path = m.name()?;
+    let add = |name: &str, fill| submodule(m, name, &format!("{path}.{name}"), fill);
+    add("streamed", streamed::fill)
 }

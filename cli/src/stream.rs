@@ -1,0 +1,152 @@
+//! `stream` and `stream-pack`: a model whose weights stay in the file, within a budget of memory.
+
+use std::{ops::ControlFlow, path::PathBuf, process::ExitCode};
+
+use anyhow::{Result, ensure};
+
+use super::{
+    Engine, PackRequest, StreamCounts, StreamRequest, input,
+    interrupt::{self, Caught},
+    options::{at_least_one, count, embedded, seed, temperature},
+    output::{Output, note},
+};
+use tiny_llm_formats::text::Tokenizer;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// What stream-pack has written
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Folder with the tokenizer [default: the embedded model, models/tiny-llm]
+    #[arg(long, value_name = "FOLDER")]
+    tokenizer: Option<PathBuf>,
+    /// Text to continue [default: standard input]
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
+    prompt: Option<String>,
+    /// At most this many new tokens
+    #[arg(short = 'n', long, value_name = "N", default_value = "128", value_parser = count, allow_negative_numbers = true)]
+    max_new_tokens: usize,
+    /// Bytes of memory for everything: cache, weights in use, activations
+    #[arg(long, value_name = "BYTES", default_value = "532480", value_parser = at_least_one)]
+    budget: usize,
+    /// Positions that the cache has room for
+    #[arg(short = 'c', long, value_name = "N", default_value = "1024", value_parser = at_least_one)]
+    context: usize,
+    /// Rows of the MLP's weights that are in memory at once
+    #[arg(long, value_name = "N", default_value = "128", value_parser = at_least_one)]
+    rows: usize,
+    /// Divides the logits; 0 always takes the most probable token
+    #[arg(long, value_name = "T", default_value = "0", value_parser = temperature, allow_negative_numbers = true)]
+    temperature: f32,
+    /// Draw from the K most probable tokens
+    #[arg(long, value_name = "K", default_value = "40", value_parser = at_least_one)]
+    top_k: usize,
+    /// Of the random generator: the same seed gives the same text
+    #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
+    seed: u64,
+    /// List what the memory is for
+    #[arg(long)]
+    parts: bool,
+    /// Print the text alone
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
+    let folder = args.tokenizer.unwrap_or_else(|| embedded("tiny-llm"));
+    let tokenizer = Tokenizer::from_folder(&folder)?;
+    let prompt = tokenizer.encode_prompt(&input::prompt(args.prompt, false)?)?;
+    let mut stop_tokens = Vec::new();
+    for end in ["<|endoftext|>", "<|im_end|>", "</s>"] {
+        if let [id] = tokenizer.encode(end)?[..] {
+            stop_tokens.push(id);
+        }
+    }
+    let request = StreamRequest {
+        file: &args.file,
+        prompt,
+        max_new_tokens: args.max_new_tokens,
+        stop_tokens,
+        budget: args.budget,
+        positions: args.context,
+        chunk_rows: args.rows,
+        temperature: args.temperature,
+        top_k: args.top_k,
+        seed: args.seed,
+    };
+    let caught = Caught::new();
+    let mut output = Output::new();
+    let mut text = E::TextStream::default();
+    let streamed = E::stream(&request, &mut |token| {
+        let piece = E::push(&mut text, &tokenizer.token_bytes(token));
+        if output.write(&piece) && !caught.requested() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    })?;
+    output.write(&E::finish(&mut text));
+    output.end_line();
+    if !args.quiet {
+        note(&format!("memory   {} of {} bytes", streamed.peak, args.budget));
+        if args.parts {
+            for (what, bytes) in &streamed.parts {
+                note(&format!("         {bytes:>7}  {what}"));
+            }
+        }
+        for (what, counts) in [("prompt", streamed.prompt), ("new", streamed.new)] {
+            note(&format!("{what:<8} {}", described(counts)));
+        }
+    }
+    output.result()?;
+    Ok(interrupt::exit_code(caught.requested()))
+}
+
+/// What a token costs, and how many an SD card of 10 to 20 MB/s gives in a second.
+fn described(counts: StreamCounts) -> String {
+    let StreamCounts { tokens, reads, seeks, bytes } = counts;
+    if tokens == 0 {
+        return "no tokens".to_owned();
+    }
+    let per = |n: u64| n as f64 / tokens as f64;
+    let speed = |megabytes: f64| megabytes * 1e6 / per(bytes);
+    format!(
+        "{tokens} tokens, each {:.0} bytes in {:.1} reads, {:.1} of them seeks: from a card of 10 to \
+         20 MB/s {:.2} to {:.2} tokens/s",
+        per(bytes),
+        per(reads),
+        per(seeks),
+        speed(10.0),
+        speed(20.0)
+    )
+}
+
+#[derive(clap::Args)]
+pub(super) struct PackArgs {
+    /// Folder of a Llama with one layer
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// File to write
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// Fill the vocabulary up to so many rows, which are no tokens
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    vocabulary: Option<usize>,
+    /// Replace OUT if it is there
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn pack<E: Engine>(args: &PackArgs) -> Result<ExitCode> {
+    let output = &args.output;
+    ensure!(
+        args.force || output.symlink_metadata().is_err(),
+        "{}: found something there; --force replaces a file",
+        output.display()
+    );
+    ensure!(!output.is_dir(), "{}: found a folder, expected the name of a file", output.display());
+    let PackArgs { input, vocabulary, .. } = args;
+    let bytes = E::stream_pack(&PackRequest { input, output, vocabulary: *vocabulary })?;
+    Output::new().print(&format!("{}: {bytes} bytes", output.display()))?;
+    Ok(ExitCode::SUCCESS)
+}

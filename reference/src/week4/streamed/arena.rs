@@ -1,0 +1,121 @@
+//! Day 7. Memory under a hard budget. There is one piece of it; whoever wants some gets it here, and
+//! nowhere else.
+//!
+//! Nothing is ever given back by name. What was taken out of a [`Arena::scope`] is free again when
+//! that scope is gone, and the borrow checker sees to it that nobody still has it then.
+
+use core::{
+    cell::{Cell, RefCell},
+    mem,
+    panic::Location,
+};
+
+use bytemuck::Pod;
+
+use super::error::Error;
+
+/// Hands out a piece of memory from its beginning to its end.
+#[derive(Debug)]
+pub struct Arena<'a> {
+    /// What nobody has.
+    free: &'a mut [u8],
+    ledger: &'a Ledger,
+}
+
+impl<'a> Arena<'a> {
+    /// Provided. Over all of `memory`, which is the budget.
+    #[must_use]
+    pub fn new(memory: &'a mut [u8], ledger: &'a Ledger) -> Self {
+        ledger.budget.set(memory.len());
+        Self { free: memory, ledger }
+    }
+
+    /// Memory for `n` values of a type, all zero, for as long as the arena's memory lives.
+    ///
+    /// It takes `n` times the type's size, and before that the bytes up to the next address at which
+    /// such a value may stand; not one more.
+    ///
+    /// # Errors
+    /// If so much is not left: with the line that called, and the arena as it was.
+    #[track_caller]
+    pub fn take<T: Pod>(&mut self, what: &'static str, n: usize) -> Result<&'a mut [T], Error> {
+        // SOLUTION week4-day7 task 2
+        let pad = self.free.as_ptr().align_offset(align_of::<T>());
+        let wanted = n.saturating_mul(size_of::<T>()).saturating_add(pad);
+        let (free, budget) = (self.free.len(), self.ledger.budget());
+        if wanted > free {
+            return Err(Error::Full { what, wanted, free, budget, at: Location::caller() });
+        }
+        let (taken, rest) = mem::take(&mut self.free).split_at_mut(wanted);
+        self.free = rest;
+        self.ledger.note(what, wanted, self.free.len());
+        let taken = &mut taken[pad..];
+        taken.fill(0);
+        Ok(bytemuck::cast_slice_mut(taken))
+        // END SOLUTION
+    }
+
+    /// An arena over what is left. All that is taken from it is free again once it is gone.
+    pub fn scope(&mut self) -> Arena<'_> {
+        // SOLUTION week4-day7 task 2
+        Arena { free: &mut *self.free, ledger: self.ledger }
+        // END SOLUTION
+    }
+
+    /// Provided. Bytes that are left.
+    #[must_use]
+    pub fn free(&self) -> usize {
+        self.free.len()
+    }
+}
+
+/// How many different parts a ledger can list.
+pub const MOST_PARTS: usize = 32;
+
+/// What was taken and by whom.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    budget: Cell<usize>,
+    peak: Cell<usize>,
+    parts: RefCell<[Part; MOST_PARTS]>,
+}
+
+/// What somebody took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Part {
+    /// What for.
+    pub what: &'static str,
+    /// The most at once, alignment included.
+    pub bytes: usize,
+}
+
+impl Ledger {
+    /// Provided. Bytes that there are.
+    #[must_use]
+    pub fn budget(&self) -> usize {
+        self.budget.get()
+    }
+
+    /// Provided. The most that was in use at any time.
+    #[must_use]
+    pub fn peak(&self) -> usize {
+        self.peak.get()
+    }
+
+    /// Provided. Each part once, in the order in which they were first taken; those behind the last
+    /// are empty.
+    #[must_use]
+    pub fn parts(&self) -> [Part; MOST_PARTS] {
+        *self.parts.borrow()
+    }
+
+    /// Provided. `bytes` have been taken, and `free` are left.
+    pub fn note(&self, what: &'static str, bytes: usize, free: usize) {
+        self.peak.set(self.peak.get().max(self.budget.get() - free));
+        let mut parts = self.parts.borrow_mut();
+        let known = parts.iter_mut().find(|part| part.what == what || part.what.is_empty());
+        if let Some(part) = known {
+            *part = Part { what, bytes: part.bytes.max(bytes) };
+        }
+    }
+}

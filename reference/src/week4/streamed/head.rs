@@ -1,0 +1,90 @@
+//! Day 7. The best tokens of a vocabulary whose logits are never there all at once.
+
+use super::{
+    arena::Arena,
+    error::Error,
+    int8::Activations,
+    layer::OUTPUTS,
+    shape::Component,
+    store::{Storage, Store},
+};
+
+/// The best tokens so far, at most `k` of them.
+#[derive(Debug)]
+pub struct TopK<'a> {
+    /// `[k]`, largest first.
+    logits: &'a mut [f32],
+    /// `[k]`, whose they are.
+    tokens: &'a mut [u32],
+    len: usize,
+}
+
+impl<'a> TopK<'a> {
+    /// Provided. For the `k` best.
+    ///
+    /// # Errors
+    /// If the budget is too small.
+    pub fn new(arena: &mut Arena<'a>, k: usize) -> Result<Self, Error> {
+        let logits = arena.take("head: the best logits", k)?;
+        Ok(Self { logits, tokens: arena.take("head: the best tokens", k)?, len: 0 })
+    }
+
+    /// Provided. The best, with their logits, largest first.
+    pub fn best(&self) -> impl Iterator<Item = (u32, f32)> + Clone + '_ {
+        self.tokens[..self.len].iter().copied().zip(self.logits[..self.len].iter().copied())
+    }
+
+    /// Provided.
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// A token and its logit. It is kept if it is one of the `k` largest so far; of equal ones, those
+    /// that came first. What is no number is never kept.
+    pub fn offer(&mut self, token: u32, logit: f32) {
+        // SOLUTION week4-day7 task 5
+        if logit.is_nan() {
+            return;
+        }
+        let at = self.logits[..self.len].iter().take_while(|kept| **kept >= logit).count();
+        if at == self.logits.len() {
+            return;
+        }
+        self.len = (self.len + 1).min(self.logits.len());
+        self.logits[at..self.len].rotate_right(1);
+        self.tokens[at..self.len].rotate_right(1);
+        self.logits[at] = logit;
+        self.tokens[at] = token;
+        // END SOLUTION
+    }
+}
+
+/// Offers every token's logit to `top`, which is empty. The rows of the whole vocabulary are read,
+/// from front to back, and [`OUTPUTS`] logits are there at once, 4 bytes of `scratch` each; rows that
+/// are no tokens are never offered.
+///
+/// # Errors
+/// If a read fails, or `scratch` is too small.
+pub fn best_tokens<S: Storage>(
+    store: &mut Store<S>,
+    x: Activations<'_>,
+    chunk: &mut [u8],
+    mut scratch: Arena<'_>,
+    top: &mut TopK<'_>,
+) -> Result<(), Error> {
+    // SOLUTION week4-day7 task 5
+    let (vocabulary, tokens) = (store.shape().vocabulary, store.shape().tokens);
+    let logits = scratch.take::<f32>("head: some logits", OUTPUTS)?;
+    for first in (0..vocabulary).step_by(OUTPUTS) {
+        let rows = first..vocabulary.min(first + OUTPUTS);
+        let logits = &mut logits[..rows.len()];
+        store.product(Component::Head, rows.clone(), x, chunk, logits)?;
+        for (token, logit) in rows.zip(logits) {
+            if token < tokens {
+                top.offer(token as u32, *logit);
+            }
+        }
+    }
+    Ok(())
+    // END SOLUTION
+}

@@ -1,0 +1,85 @@
+//! Day 7. Rows of whole numbers with one scale, and their products without a float.
+
+use super::math::round;
+
+/// The most that a weight is: −128 has no counterpart above 0, so it is not used.
+pub const MOST_INT8: f32 = 127.0;
+
+/// The most that an activation is.
+pub const MOST_INT16: f32 = 32_767.0;
+
+/// `x [n]` as int8, with the scale that it returns: each `x` is about `out · scale`, and the largest
+/// in size is ±127. A row of zeros has the scale 0.
+///
+/// # Panics
+/// If the lengths differ.
+#[must_use]
+pub fn quantize_int8(x: &[f32], out: &mut [i8]) -> f32 {
+    // SOLUTION week4-day7 task 1
+    assert_eq!(x.len(), out.len(), "numbers, and room for them");
+    let scale = x.iter().fold(0.0f32, |most, x| most.max(x.abs())) / MOST_INT8;
+    if scale == 0.0 {
+        out.fill(0);
+        return 0.0;
+    }
+    for (out, x) in out.iter_mut().zip(x) {
+        *out = round(x / scale) as i8;
+    }
+    scale
+    // END SOLUTION
+}
+
+/// The same in 16 bits: the largest in size is ±32,767.
+///
+/// # Panics
+/// If the lengths differ.
+#[must_use]
+pub fn quantize_int16(x: &[f32], out: &mut [i16]) -> f32 {
+    // SOLUTION week4-day7 task 1
+    assert_eq!(x.len(), out.len(), "numbers, and room for them");
+    let scale = x.iter().fold(0.0f32, |most, x| most.max(x.abs())) / MOST_INT16;
+    if scale == 0.0 {
+        out.fill(0);
+        return 0.0;
+    }
+    for (out, x) in out.iter_mut().zip(x) {
+        *out = round(x / scale) as i16;
+    }
+    scale
+    // END SOLUTION
+}
+
+/// The sum of `weights [n]` times `x [n]`, exactly, whatever the numbers and however many they are.
+///
+/// # Panics
+/// If the lengths differ.
+#[must_use]
+pub fn dot(weights: &[i8], x: &[i16]) -> i64 {
+    // SOLUTION week4-day7 task 1
+    assert_eq!(weights.len(), x.len(), "weights and activations");
+    let mut sum = 0;
+    // 256 products of at most 2²² in size fit into 32 bits.
+    for (weights, x) in weights.chunks(256).zip(x.chunks(256)) {
+        let products = weights.iter().zip(x).map(|(&w, &x)| i32::from(w) * i32::from(x));
+        sum += i64::from(products.sum::<i32>());
+    }
+    sum
+    // END SOLUTION
+}
+
+/// Activations as they go into a product: each is about `values · scale`.
+#[derive(Debug, Clone, Copy)]
+pub struct Activations<'a> {
+    /// int16
+    pub values: &'a [i16],
+    /// What one step is worth.
+    pub scale: f32,
+}
+
+impl<'a> Activations<'a> {
+    /// Provided. Of `x [n]`, in the memory of `values [n]`.
+    pub fn of(x: &[f32], values: &'a mut [i16]) -> Self {
+        let scale = quantize_int16(x, values);
+        Self { values, scale }
+    }
+}

@@ -1,0 +1,176 @@
+//! Day 7. The two halves of a layer: attention over a cache of int8, and an MLP in chunks.
+
+use super::{
+    arena::Arena,
+    error::Error,
+    int8::{Activations, dot, quantize_int8},
+    math::{exp, silu, sqrt},
+    shape::{Component, Shape},
+    store::{Storage, Store},
+};
+
+/// Outputs of the MLP's second projection, or of the head, that are there at once.
+pub const OUTPUTS: usize = 128;
+
+/// Keys and values of one layer as int8, each head of each position with its own scale.
+#[derive(Debug)]
+pub struct Cache<'a> {
+    kv_heads: usize,
+    head_dim: usize,
+    /// `[positions, H, D]`
+    keys: &'a mut [i8],
+    values: &'a mut [i8],
+    /// `[positions, H]`
+    key_scales: &'a mut [f32],
+    value_scales: &'a mut [f32],
+    len: usize,
+}
+
+impl<'a> Cache<'a> {
+    /// Provided. For so many positions.
+    ///
+    /// # Errors
+    /// If the budget is too small.
+    pub fn new(arena: &mut Arena<'a>, shape: &Shape, positions: usize) -> Result<Self, Error> {
+        let (kv_heads, head_dim) = (shape.kv_heads, shape.head_dim);
+        let heads = positions * kv_heads;
+        Ok(Self {
+            kv_heads,
+            head_dim,
+            keys: arena.take("cache: keys", heads * head_dim)?,
+            values: arena.take("cache: values", heads * head_dim)?,
+            key_scales: arena.take("cache: the keys' scales", heads)?,
+            value_scales: arena.take("cache: the values' scales", heads)?,
+            len: 0,
+        })
+    }
+
+    /// Provided. Positions that it holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Provided.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Provided. Positions that it has room for.
+    #[must_use]
+    pub fn positions(&self) -> usize {
+        self.key_scales.len() / self.kv_heads
+    }
+
+    /// Provided. Forgets all positions from `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    /// Appends a position: `keys` and `values [H, D]`.
+    ///
+    /// # Errors
+    /// If it is full; the cache is then as it was.
+    pub fn push(&mut self, keys: &[f32], values: &[f32]) -> Result<(), Error> {
+        // SOLUTION week4-day7 task 4
+        if self.len == self.positions() {
+            return Err(Error::Context { positions: self.positions() });
+        }
+        let dim = self.head_dim;
+        for head in 0..self.kv_heads {
+            let at = self.len * self.kv_heads + head;
+            let (from, to) = (head * dim..(head + 1) * dim, at * dim..(at + 1) * dim);
+            self.key_scales[at] = quantize_int8(&keys[from.clone()], &mut self.keys[to.clone()]);
+            self.value_scales[at] = quantize_int8(&values[from], &mut self.values[to]);
+        }
+        self.len += 1;
+        Ok(())
+        // END SOLUTION
+    }
+
+    /// What `q [H_q, D]` reads from all positions, `[H_q, D]`: attention with the scale 1/√D, where
+    /// each key/value head serves `H_q / H` query heads in a row. Queries, and attention weights times
+    /// the values' scales, go into products as int16; the sums are whole numbers.
+    ///
+    /// Of `scratch` it needs 6 bytes for each position that the cache has room for, whether it is
+    /// there or not, 10 for each number of a head, and what alignment takes: what fits the first
+    /// token fits the last.
+    ///
+    /// # Errors
+    /// If `scratch` is too small.
+    pub fn attend(&self, q: &[f32], mut scratch: Arena<'_>, out: &mut [f32]) -> Result<(), Error> {
+        // SOLUTION week4-day7 task 4
+        let (dim, heads) = (self.head_dim, self.kv_heads);
+        let group = q.len() / dim / heads;
+        let weights = scratch.take::<f32>("attention: weights", self.positions())?;
+        let steps = scratch.take::<i16>("attention: weights in int16", self.positions())?;
+        let (weights, steps) = (&mut weights[..self.len], &mut steps[..self.len]);
+        let query = scratch.take::<i16>("attention: a query in int16", dim)?;
+        let sums = scratch.take::<i64>("attention: sums", dim)?;
+        for (i, (q, out)) in q.chunks_exact(dim).zip(out.chunks_exact_mut(dim)).enumerate() {
+            let head = i / group;
+            let q = Activations::of(q, query);
+            let scale = q.scale / sqrt(dim as f32);
+            let mut largest = f32::NEG_INFINITY;
+            for (t, score) in weights.iter_mut().enumerate() {
+                let at = t * heads + head;
+                let key = &self.keys[at * dim..(at + 1) * dim];
+                *score = dot(key, q.values) as f32 * (self.key_scales[at] * scale);
+                largest = largest.max(*score);
+            }
+            let mut sum = 0.0;
+            for (t, weight) in weights.iter_mut().enumerate() {
+                *weight = exp(*weight - largest);
+                sum += *weight;
+                *weight *= self.value_scales[t * heads + head];
+            }
+            let weights = Activations::of(weights, steps);
+            sums.fill(0);
+            for (t, weight) in weights.values.iter().enumerate() {
+                let at = t * heads + head;
+                let value = &self.values[at * dim..(at + 1) * dim];
+                for (sum, value) in sums.iter_mut().zip(value) {
+                    *sum += i64::from(i32::from(*weight) * i32::from(*value));
+                }
+            }
+            for (out, x) in out.iter_mut().zip(&*sums) {
+                *out = *x as f32 * weights.scale / sum;
+            }
+        }
+        Ok(())
+        // END SOLUTION
+    }
+}
+
+/// The SwiGLU MLP of `x [E]`, `[E]`: the gate's and the second projection's weights are read from
+/// front to back, the latter [`OUTPUTS`] outputs at a time, and then the last projection's.
+///
+/// Of `scratch` it needs 6 bytes for each of the `I` numbers inside, 4 for each of [`OUTPUTS`], and
+/// what alignment takes.
+///
+/// # Errors
+/// If a read fails, or `scratch` is too small.
+pub fn mlp<S: Storage>(
+    store: &mut Store<S>,
+    x: Activations<'_>,
+    chunk: &mut [u8],
+    mut scratch: Arena<'_>,
+    out: &mut [f32],
+) -> Result<(), Error> {
+    // SOLUTION week4-day7 task 4
+    let (inner, _) = store.shape().size(Component::Gate);
+    let gate = scratch.take::<f32>("MLP: gate", inner)?;
+    let up = scratch.take::<f32>("MLP: some outputs", OUTPUTS)?;
+    let steps = scratch.take::<i16>("MLP: gate in int16", inner)?;
+    store.product(Component::Gate, 0..inner, x, chunk, gate)?;
+    for (i, gate) in gate.chunks_mut(OUTPUTS).enumerate() {
+        let (first, up) = (i * OUTPUTS, &mut up[..gate.len()]);
+        store.product(Component::Up, first..first + up.len(), x, chunk, up)?;
+        for (gate, up) in gate.iter_mut().zip(up) {
+            *gate = silu(*gate) * *up;
+        }
+    }
+    store.product(Component::Down, 0..out.len(), Activations::of(gate, steps), chunk, out)
+    // END SOLUTION
+}

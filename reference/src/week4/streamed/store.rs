@@ -1,0 +1,185 @@
+//! Day 7. Weights come from a slow device, a few rows at a time, and each read is counted.
+
+use core::ops::Range;
+
+use super::{
+    error::Error,
+    int8::{Activations, dot},
+    shape::{Component, HEADER, Shape},
+};
+
+/// A device that has the file: an SD card, a disk, a piece of memory.
+pub trait Storage {
+    /// Bytes that it has.
+    fn len(&self) -> u64;
+
+    /// Whether it has none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Reads into `out`, from byte `at` on: at least one byte unless the file ends there, and as many
+    /// as it likes up to all of `out`. Returns how many.
+    ///
+    /// # Errors
+    /// The device's own number for what went wrong.
+    fn read(&mut self, at: u64, out: &mut [u8]) -> Result<usize, i32>;
+}
+
+impl Storage for &[u8] {
+    fn len(&self) -> u64 {
+        <[u8]>::len(self) as u64
+    }
+
+    fn read(&mut self, at: u64, out: &mut [u8]) -> Result<usize, i32> {
+        let rest = &self[<[u8]>::len(self).min(at as usize)..];
+        let n = rest.len().min(out.len());
+        out[..n].copy_from_slice(&rest[..n]);
+        Ok(n)
+    }
+}
+
+/// What was asked of the device.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Pieces that were asked for.
+    pub reads: u64,
+    /// Those of them that did not begin where the one before had ended.
+    pub seeks: u64,
+    /// Bytes of them all.
+    pub bytes: u64,
+}
+
+/// A model's file, of which nothing is kept.
+#[derive(Debug)]
+pub struct Store<S> {
+    storage: S,
+    shape: Shape,
+    /// Where the last piece ended.
+    position: u64,
+    counts: Counts,
+}
+
+impl<S: Storage> Store<S> {
+    /// Provided. Reads the header and checks the file's length against it.
+    ///
+    /// # Errors
+    /// What was found and what was expected.
+    pub fn open(mut storage: S) -> Result<Self, Error> {
+        let mut header = [0; HEADER];
+        let mut got = 0;
+        while got < HEADER {
+            let read =
+                |code, got| Error::Read { part: "the header", at: 0, wanted: HEADER, got, code };
+            match storage.read(got as u64, &mut header[got..]) {
+                Ok(0) => return Err(read(None, got)),
+                Ok(n) => got += n,
+                Err(code) => return Err(read(Some(code), got)),
+            }
+        }
+        let shape = Shape::from_header(&header, storage.len())?;
+        Ok(Self { storage, shape, position: HEADER as u64, counts: Counts::default() })
+    }
+
+    /// Provided.
+    #[must_use]
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Provided. Since the file was opened.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Fills `out` with the rows of a part from `row` on, in one piece: counted as one read, with all
+    /// its bytes, however many times the device has to be asked.
+    ///
+    /// # Errors
+    /// If the file ends or the device gives up before `out` is full.
+    ///
+    /// # Panics
+    /// If the part has not so many bytes from there on.
+    pub fn read(&mut self, part: Component, row: usize, out: &mut [u8]) -> Result<(), Error> {
+        // SOLUTION week4-day7 task 3
+        let rows = out.len().div_ceil(self.shape.row_bytes(part));
+        assert!(
+            row + rows <= self.shape.size(part).0,
+            "{}: {rows} rows from {row} on",
+            part.name()
+        );
+        let at = self.shape.place(part, row);
+        self.counts.reads += 1;
+        self.counts.seeks += u64::from(at != self.position);
+        self.counts.bytes += out.len() as u64;
+        let (wanted, mut got) = (out.len(), 0);
+        while got < wanted {
+            let failed = |code| Error::Read { part: part.name(), at, wanted, got, code };
+            match self.storage.read(at + got as u64, &mut out[got..]) {
+                Ok(0) => return Err(failed(None)),
+                Ok(n) => got += n,
+                Err(code) => return Err(failed(Some(code))),
+            }
+        }
+        self.position = at + wanted as u64;
+        Ok(())
+        // END SOLUTION
+    }
+
+    /// The products of some rows of a matrix `[rows, n]` with `x [n]`, one number for each row, in
+    /// `out`. Of the weights there is never more in memory than fits into `chunk`: whole rows, as
+    /// many as fit, one chunk after the other.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    ///
+    /// # Panics
+    /// If `out` has not a number for each row, `x` not one for each column, or not one row fits.
+    pub fn product(
+        &mut self,
+        part: Component,
+        rows: Range<usize>,
+        x: Activations<'_>,
+        chunk: &mut [u8],
+        out: &mut [f32],
+    ) -> Result<(), Error> {
+        // SOLUTION week4-day7 task 3
+        let row_bytes = self.shape.row_bytes(part);
+        assert_eq!(rows.len(), out.len(), "{}: rows, and room for their products", part.name());
+        assert!(row_bytes <= chunk.len(), "{}: a row has {row_bytes} bytes", part.name());
+        let at_once = chunk.len() / row_bytes;
+        let mut row = rows.start;
+        for out in out.chunks_mut(at_once) {
+            let bytes = &mut chunk[..out.len() * row_bytes];
+            self.read(part, row, bytes)?;
+            for (out, bytes) in out.iter_mut().zip(bytes.chunks_exact(row_bytes)) {
+                let (scale, weights) = split_row(bytes);
+                *out = dot(weights, x.values) as f32 * (scale * x.scale);
+            }
+            row += out.len();
+        }
+        Ok(())
+        // END SOLUTION
+    }
+
+    /// Provided. One row of a part that is f32: a norm's weights, a position's angles.
+    ///
+    /// # Errors
+    /// As [`Store::read`].
+    pub fn floats(&mut self, part: Component, row: usize, out: &mut [f32]) -> Result<(), Error> {
+        self.read(part, row, bytemuck::cast_slice_mut(out))?;
+        for x in out {
+            *x = f32::from_bits(u32::from_le(x.to_bits()));
+        }
+        Ok(())
+    }
+}
+
+/// Provided. A row of a matrix as it stands in the file: its scale, and its weights.
+#[must_use]
+pub fn split_row(bytes: &[u8]) -> (f32, &[i8]) {
+    let (scale, weights) = bytes.split_at(4);
+    let scale = f32::from_le_bytes([scale[0], scale[1], scale[2], scale[3]]);
+    (scale, bytemuck::cast_slice(weights))
+}

@@ -1,0 +1,110 @@
+//! Day 7. The two halves of a layer: attention over a cache of int8, and an MLP in chunks.
+
+use super::{
+    arena::Arena,
+    error::Error,
+    int8::{Activations, dot, quantize_int8},
+    math::{exp, silu, sqrt},
+    shape::{Component, Shape},
+    store::{Storage, Store},
+};
+
+/// Outputs of the MLP's second projection, or of the head, that are there at once.
+pub const OUTPUTS: usize = 128;
+
+/// Keys and values of one layer as int8, each head of each position with its own scale.
+#[derive(Debug)]
+pub struct Cache<'a> {
+    kv_heads: usize,
+    head_dim: usize,
+    /// `[positions, H, D]`
+    keys: &'a mut [i8],
+    values: &'a mut [i8],
+    /// `[positions, H]`
+    key_scales: &'a mut [f32],
+    value_scales: &'a mut [f32],
+    len: usize,
+}
+
+impl<'a> Cache<'a> {
+    /// Provided. For so many positions.
+    ///
+    /// # Errors
+    /// If the budget is too small.
+    pub fn new(arena: &mut Arena<'a>, shape: &Shape, positions: usize) -> Result<Self, Error> {
+        let (kv_heads, head_dim) = (shape.kv_heads, shape.head_dim);
+        let heads = positions * kv_heads;
+        Ok(Self {
+            kv_heads,
+            head_dim,
+            keys: arena.take("cache: keys", heads * head_dim)?,
+            values: arena.take("cache: values", heads * head_dim)?,
+            key_scales: arena.take("cache: the keys' scales", heads)?,
+            value_scales: arena.take("cache: the values' scales", heads)?,
+            len: 0,
+        })
+    }
+
+    /// Provided. Positions that it holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Provided.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Provided. Positions that it has room for.
+    #[must_use]
+    pub fn positions(&self) -> usize {
+        self.key_scales.len() / self.kv_heads
+    }
+
+    /// Provided. Forgets all positions from `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    /// Appends a position: `keys` and `values [H, D]`.
+    ///
+    /// # Errors
+    /// If it is full; the cache is then as it was.
+    pub fn push(&mut self, keys: &[f32], values: &[f32]) -> Result<(), Error> {
+        todo!("week4-day7 task 4: Cache::push")
+    }
+
+    /// What `q [H_q, D]` reads from all positions, `[H_q, D]`: attention with the scale 1/√D, where
+    /// each key/value head serves `H_q / H` query heads in a row. Queries, and attention weights times
+    /// the values' scales, go into products as int16; the sums are whole numbers.
+    ///
+    /// Of `scratch` it needs 6 bytes for each position that the cache has room for, whether it is
+    /// there or not, 10 for each number of a head, and what alignment takes: what fits the first
+    /// token fits the last.
+    ///
+    /// # Errors
+    /// If `scratch` is too small.
+    pub fn attend(&self, q: &[f32], mut scratch: Arena<'_>, out: &mut [f32]) -> Result<(), Error> {
+        todo!("week4-day7 task 4: Cache::attend")
+    }
+}
+
+/// The SwiGLU MLP of `x [E]`, `[E]`: the gate's and the second projection's weights are read from
+/// front to back, the latter [`OUTPUTS`] outputs at a time, and then the last projection's.
+///
+/// Of `scratch` it needs 6 bytes for each of the `I` numbers inside, 4 for each of [`OUTPUTS`], and
+/// what alignment takes.
+///
+/// # Errors
+/// If a read fails, or `scratch` is too small.
+pub fn mlp<S: Storage>(
+    store: &mut Store<S>,
+    x: Activations<'_>,
+    chunk: &mut [u8],
+    mut scratch: Arena<'_>,
+    out: &mut [f32],
+) -> Result<(), Error> {
+    todo!("week4-day7 task 4: mlp")
+}

@@ -1,0 +1,17 @@
+//! Provided. Day 7: a model that is never in memory, on a machine without an operating system.
+//!
+//! What stands here uses `core` and nothing of `std`, so that it builds for a chip as well: no
+//! heap, no files, no `f32::exp`. In reading order: `shape` (the file, and where each part of it
+//! lies), `error`, `math`, `int8` (rows of small integers), `arena` (who hands out memory), `store`
+//! (who hands out weights), `layer` (an int8 cache, attention, the MLP), `head` (the best tokens of
+//! a vocabulary), `engine` (all of it in order).
+
+pub mod arena;
+pub mod engine;
+pub mod error;
+pub mod head;
+pub mod int8;
+pub mod layer;
+pub mod math;
+pub mod shape;
+pub mod store;

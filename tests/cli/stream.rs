@@ -1,0 +1,105 @@
+//! `stream-pack` and `stream`: a model whose weights stay in its file.
+
+use std::path::Path;
+
+use crate::{
+    folder::Folder,
+    process::{Run, run},
+};
+
+fn embedded(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(name).display().to_string()
+}
+
+/// The embedded model as a file.
+fn packed(folder: &Folder, more: &[&str]) -> String {
+    let file = folder.file("tiny.stream");
+    run(&[&["stream-pack", &embedded("tiny-llm"), &file], more].concat()).succeeds("stream-pack");
+    file
+}
+
+fn story(file: &str, more: &[&str]) -> Run {
+    run(&[&["stream", file, "-p", "Once upon a time", "-n", "12"], more].concat())
+}
+
+/// `peak of budget` in the line about memory.
+fn peak(run: &Run) -> usize {
+    let line = run.stderr.lines().find(|line| line.starts_with("memory ")).expect("a line");
+    line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number of bytes")
+}
+
+#[test]
+fn a_text_does_not_depend_on_memory() {
+    let folder = Folder::empty();
+    let file = packed(&folder, &[]);
+    let whole = story(&file, &[]).succeeds("stream");
+    assert!(whole.stdout.contains("there"), "a story goes on: {:?}", whole.stdout);
+    let peak_of_all = peak(&whole);
+    assert!(peak_of_all <= 256 * 1024, "{peak_of_all} bytes");
+    // As many bytes are enough; one less is not, and the line that asked for it is named.
+    let budget = peak_of_all.to_string();
+    assert_eq!(story(&file, &["--budget", &budget]).succeeds("its own peak").stdout, whole.stdout);
+    story(&file, &["--budget", &(peak_of_all - 1).to_string()]).fails_in_one_line(
+        "a byte less",
+        1,
+        &["tiny.stream", "week4", "layer.rs:", " wants ", "are left"],
+    );
+    let small = story(&file, &["-c", "64", "--rows", "8", "--quiet"]).succeeds("little memory");
+    assert_eq!((small.stdout, small.stderr), (whole.stdout.clone(), String::new()));
+    // Rows that fill up change what is read, and no text.
+    let padded = packed(&folder, &["--vocabulary", "2000", "--force"]);
+    let found = story(&padded, &["--parts"]).succeeds("a filled vocabulary");
+    assert_eq!(found.stdout, whole.stdout);
+    assert!(found.stderr.contains("cache: keys"), "{}", found.stderr);
+    let seeks = found.stderr.lines().find(|line| line.starts_with("new ")).expect("a line");
+    assert!(seeks.contains(" 3.0 of them seeks"), "{seeks}");
+    let drawn = |seed: &str| {
+        story(&padded, &["--temperature", "2", "--seed", seed]).succeeds("drawn").stdout
+    };
+    assert_eq!(drawn("3"), drawn("3"));
+    assert_ne!(drawn("3"), drawn("4"));
+}
+
+#[test]
+fn files_that_are_none() {
+    let folder = Folder::empty();
+    let file = packed(&folder, &[]);
+    let bytes = std::fs::read(&file).unwrap();
+    folder.write("short.stream", &bytes[..bytes.len() - 1]);
+    story(&folder.file("short.stream"), &[]).fails_in_one_line(
+        "one byte short",
+        1,
+        &["short.stream", "bytes of the file: found", "expected"],
+    );
+    let mut other = bytes;
+    other[20] ^= 1;
+    folder.write("other.stream", &other);
+    story(&folder.file("other.stream"), &[]).fails_in_one_line(
+        "another header",
+        1,
+        &["other.stream", "checksum of the header"],
+    );
+    story(&folder.file("none.stream"), &[]).fails_in_one_line("no file", 1, &["none.stream"]);
+    story(&embedded("tiny-llm/tokenizer.json"), &[]).fails_in_one_line(
+        "another kind of file",
+        1,
+        &["tokenizer.json", "the first eight bytes"],
+    );
+    let out = folder.file("out.stream");
+    run(&["stream-pack", &embedded("tiny-story"), &out]).fails_in_one_line(
+        "five layers",
+        1,
+        &["config.json", "num_hidden_layers: found 5, expected 1"],
+    );
+    run(&["stream-pack", &embedded("tiny-llm"), &out, "--vocabulary", "100"]).fails_in_one_line(
+        "fewer rows than tokens",
+        1,
+        &["rows of the vocabulary: found 100, expected 1536 at least"],
+    );
+    assert!(!Path::new(&out).exists(), "nothing is written where it failed");
+    run(&["stream-pack", &embedded("tiny-llm"), &file]).fails_in_one_line(
+        "a file that is there",
+        1,
+        &["--force"],
+    );
+}

@@ -1,0 +1,199 @@
+//! Week 4, day 7: int8 rows, a budget, a slow device, a layer and a vocabulary within the budget.
+//!
+//! Expected values: `python-ref/oracle/week4_day7.py`.
+
+use std::cell::RefCell;
+
+use tiny_llm::week4::streamed::{
+    arena::{Arena, Ledger},
+    error::Error,
+    int8::{Activations, dot, quantize_int8, quantize_int16},
+    layer::Cache,
+    shape::{Component, HEADER, Shape},
+    store::{Storage, Store},
+};
+use tiny_llm_formats::{Tensor, tensor::tensor};
+use tiny_llm_harness::{
+    allocations::CountingAllocator,
+    check::{self, Part},
+    fixtures::{Case, Fixtures},
+};
+
+use task_1::{task_1_activations, task_1_products, task_1_rows};
+use task_2::{task_2_a_scope_gives_back, task_2_parts_of_the_budget};
+use task_3::{task_3_any_device, task_3_the_products_of_a_matrix};
+use task_4::{task_4_attention, task_4_the_mlp};
+
+#[path = "week4_day7/task_1.rs"]
+mod task_1;
+#[path = "week4_day7/task_2.rs"]
+mod task_2;
+#[path = "week4_day7/task_3.rs"]
+mod task_3;
+#[path = "week4_day7/task_4.rs"]
+mod task_4;
+#[path = "week4_day7/task_5.rs"]
+mod task_5;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+const INT8: &Part = &Part {
+    task: "week4-day7 task 1",
+    what: "rows and products of whole numbers",
+    check: || {
+        task_1_rows();
+        task_1_activations();
+        task_1_products();
+    },
+};
+const BUDGET: &Part = &Part {
+    task: "week4-day7 task 2",
+    what: "the arena",
+    check: || {
+        task_2_parts_of_the_budget();
+        task_2_a_scope_gives_back();
+    },
+};
+const STORE: &Part = &Part {
+    task: "week4-day7 task 3",
+    what: "the store",
+    check: || {
+        task_3_any_device();
+        task_3_the_products_of_a_matrix();
+    },
+};
+const LAYER: &Part = &Part {
+    task: "week4-day7 task 4",
+    what: "the layer",
+    check: || {
+        task_4_attention();
+        task_4_the_mlp();
+    },
+};
+
+fn fixtures() -> Fixtures {
+    Fixtures::open("week4_day7")
+}
+
+fn values(x: &Tensor) -> Vec<f32> {
+    x.iter().copied().collect()
+}
+
+/// Memory whose first byte has the address that any type likes.
+#[repr(align(16))]
+struct Memory<const N: usize>([u8; N]);
+
+impl<const N: usize> Memory<N> {
+    /// Full of what somebody has left there.
+    fn new() -> Box<Self> {
+        Box::new(Self([0xa5; N]))
+    }
+}
+
+/// The shape of the fixtures' model.
+fn shape() -> Shape {
+    let fixtures = fixtures();
+    let case = fixtures.case("model/weights");
+    Shape {
+        vocabulary: case.count("vocabulary"),
+        tokens: case.count("tokens"),
+        hidden: case.count("hidden"),
+        heads: case.count("heads"),
+        kv_heads: case.count("kv_heads"),
+        head_dim: case.count("head_dim"),
+        intermediate: case.count("intermediate"),
+        positions: case.count("positions"),
+        eps: case.scalar("eps") as f32,
+    }
+}
+
+/// What the fixtures call a part.
+fn name(part: Component) -> &'static str {
+    match part {
+        Component::Embedding => "embedding",
+        Component::Rope => "rope",
+        Component::AttentionNorm => "attention_norm",
+        Component::Query => "query",
+        Component::Key => "key",
+        Component::Value => "value",
+        Component::Output => "output",
+        Component::MlpNorm => "mlp_norm",
+        Component::Gate => "gate",
+        Component::Up => "up",
+        Component::Down => "down",
+        Component::FinalNorm => "final_norm",
+        Component::Head => "head",
+    }
+}
+
+/// The fixtures' model as a file.
+fn file() -> Vec<u8> {
+    let fixtures = fixtures();
+    let case = fixtures.case("model/weights");
+    let mut file = shape().header().to_vec();
+    for part in Component::ALL {
+        let numbers = case.tensor(name(part));
+        if !part.is_matrix() {
+            file.extend(numbers.iter().flat_map(|x| x.to_le_bytes()));
+            continue;
+        }
+        let scales = case.tensor(&format!("{}_scale", name(part)));
+        for (row, scale) in numbers.outer_iter().zip(&scales) {
+            file.extend(scale.to_le_bytes());
+            file.extend(row.iter().map(|x| *x as i8 as u8));
+        }
+    }
+    assert_eq!(file.len() as u64, shape().file_bytes(), "the fixtures' file");
+    file
+}
+
+/// A device with moods.
+struct Device<'a> {
+    file: &'a [u8],
+    /// The most that it gives at once.
+    at_once: usize,
+    /// From this byte on it gives nothing but `then`.
+    good: usize,
+    then: Result<usize, i32>,
+    /// Each call: where, and for how many bytes.
+    asked: &'a RefCell<Vec<(u64, usize)>>,
+}
+
+impl<'a> Device<'a> {
+    fn new(file: &'a [u8], asked: &'a RefCell<Vec<(u64, usize)>>) -> Self {
+        Self { file, at_once: usize::MAX, good: file.len(), then: Ok(0), asked }
+    }
+}
+
+impl Storage for Device<'_> {
+    fn len(&self) -> u64 {
+        self.file.len() as u64
+    }
+
+    fn read(&mut self, at: u64, out: &mut [u8]) -> Result<usize, i32> {
+        self.asked.borrow_mut().push((at, out.len()));
+        let at = at as usize;
+        if at >= self.good {
+            return self.then;
+        }
+        let n = out.len().min(self.at_once).min(self.good - at);
+        out[..n].copy_from_slice(&self.file[at..at + n]);
+        Ok(n)
+    }
+}
+
+#[track_caller]
+fn open(file: &[u8]) -> Store<&[u8]> {
+    Store::open(file).unwrap_or_else(|error| panic!("the fixtures' file: {error}"))
+}
+
+/// The bits of numbers, which say more than the numbers do.
+fn bits(x: &[f32]) -> Vec<u32> {
+    x.iter().map(|x| x.to_bits()).collect()
+}
+
+/// Inputs drawn anew for each grading, whose answers `cargo course grade` compares elsewhere.
+#[cfg(feature = "fresh")]
+#[path = "fresh/week4_day7.rs"]
+mod fresh;

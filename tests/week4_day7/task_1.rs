@@ -1,0 +1,81 @@
+//! Week 4, day 7, task 1: rows of whole numbers.
+
+use super::*;
+
+/// A row after the other through a function that quantizes.
+fn check_rows<T: Copy + Default + Into<f32>>(
+    case: &str,
+    name: &str,
+    quantize: fn(&[f32], &mut [T]) -> f32,
+) {
+    let fixtures = fixtures();
+    let case = fixtures.case(case);
+    let x = case.tensor("x");
+    let (mut q, mut scales) = (Vec::new(), Vec::new());
+    for row in x.outer_iter() {
+        let row: Vec<f32> = row.iter().copied().collect();
+        // What was in the memory before must not show.
+        let mut out = vec![T::default(); row.len()];
+        let scale = check::assert_accepts(&format!("{name}({row:?})"), || quantize(&row, &mut out));
+        q.extend(out.into_iter().map(Into::<f32>::into));
+        scales.push(scale);
+    }
+    case.check("scale", &tensor(&[scales.len()], scales));
+    case.check("q", &tensor(x.shape(), q));
+}
+
+#[test]
+pub(super) fn task_1_rows() {
+    check_rows::<i8>("task_1_int8/rows", "quantize_int8", quantize_int8);
+    let mut out = [7; 3];
+    let scale = quantize_int8(&[0.0, -0.0, 0.0], &mut out);
+    check::assert_answer("quantize_int8([0, -0, 0]) into [7, 7, 7]", &(scale, out), &(0.0, [0; 3]));
+    check::assert_panics("quantize_int8 of 3 numbers into 2", || {
+        quantize_int8(&[1.0; 3], &mut [0; 2])
+    });
+}
+
+#[test]
+pub(super) fn task_1_activations() {
+    check_rows::<i16>("task_1_int16/rows", "quantize_int16", quantize_int16);
+    let mut out = [7; 3];
+    let scale = quantize_int16(&[0.0, -0.0, 0.0], &mut out);
+    check::assert_answer(
+        "quantize_int16([0, -0, 0]) into [7, 7, 7]",
+        &(scale, out),
+        &(0.0, [0; 3]),
+    );
+    check::assert_panics("quantize_int16 of 2 numbers into 3", || {
+        quantize_int16(&[1.0; 2], &mut [0; 3])
+    });
+}
+
+#[test]
+pub(super) fn task_1_products() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_1_dot/numbers");
+    let (mut found, mut expected) = (Vec::new(), Vec::new());
+    for row in case.value("rows").as_array().expect("rows") {
+        let numbers = |i: usize| row[i].as_array().expect("numbers").iter();
+        let weights: Vec<i8> = numbers(0).map(|x| x.as_i64().expect("a number") as i8).collect();
+        let x: Vec<i16> = numbers(1).map(|x| x.as_i64().expect("a number") as i16).collect();
+        let shown = |list: &[i64]| match list {
+            [a, b, _, _, ..] => format!("[{a}, {b}, …; {} numbers]", list.len()),
+            few => format!("{few:?}"),
+        };
+        let call = format!(
+            "dot({}, {})",
+            shown(&weights.iter().map(|x| i64::from(*x)).collect::<Vec<_>>()),
+            shown(&x.iter().map(|x| i64::from(*x)).collect::<Vec<_>>())
+        );
+        found.push(check::assert_accepts(&call, || dot(&weights, &x)));
+        expected.push(row[2].as_i64().expect("a sum"));
+    }
+    check::assert_answer("dot of several rows", &found, &expected);
+    check::assert_panics("dot of 3 weights and 2 activations", || dot(&[1; 3], &[1; 2]));
+    // The most that can be in one sum: longer than any row here.
+    let n = 1 << 16;
+    let call = format!("dot of {n} times 127 and 32767");
+    let found = check::assert_accepts(&call, || dot(&vec![127; n], &vec![32_767; n]));
+    check::assert_answer(&call, &found, &(n as i64 * 127 * 32_767));
+}

@@ -1,0 +1,132 @@
+//! Week 4, day 7, task 2: a budget.
+
+use super::*;
+
+#[test]
+pub(super) fn task_2_parts_of_the_budget() {
+    let mut memory = Memory::<100>::new();
+    let start = memory.0.as_ptr() as usize;
+    let ledger = Ledger::default();
+    let mut arena = Arena::new(&mut memory.0, &ledger);
+    let bytes = arena.take::<u8>("bytes", 3).expect("3 of 100 bytes");
+    let floats = arena.take::<f32>("floats", 5).expect("20 of 97 bytes");
+    let longs = arena.take::<i64>("longs", 2).expect("16 of 76 bytes");
+    let last = arena.take::<i8>("the rest", 60).expect("60 of 60 bytes");
+    let place = |address: usize| address - start;
+    check::assert_answer(
+        "where 3 bytes, 5 f32, 2 i64 and 60 i8 begin in 100 bytes",
+        &[
+            place(bytes.as_ptr() as usize),
+            place(floats.as_ptr() as usize),
+            place(longs.as_ptr() as usize),
+            place(last.as_ptr() as usize),
+        ],
+        &[0, 4, 24, 40],
+    );
+    check::assert_answer("bytes that are left", &arena.free(), &0);
+    check::assert_answer(
+        "how many there are of each",
+        &[bytes.len(), floats.len(), longs.len(), last.len()],
+        &[3, 5, 2, 60],
+    );
+    let zero = bytes.iter().all(|x| *x == 0)
+        && floats.iter().all(|x| *x == 0.0)
+        && longs.iter().all(|x| *x == 0)
+        && last.iter().all(|x| *x == 0);
+    assert!(zero, "what `take` hands out must be zero, whatever was there before");
+    // They are different memory.
+    bytes.fill(1);
+    floats.fill(2.0);
+    longs.fill(3);
+    last.fill(4);
+    check::assert_answer(
+        "what was written to each",
+        &(bytes[2], floats[4], longs[1], last[59]),
+        &(1, 2.0, 3, 4),
+    );
+    check::assert_answer("the peak", &ledger.peak(), &100);
+    let parts: Vec<_> = ledger.parts().into_iter().take(5).map(|p| (p.what, p.bytes)).collect();
+    check::assert_answer(
+        "the ledger: each part, with what alignment takes",
+        &parts,
+        &vec![("bytes", 3), ("floats", 21), ("longs", 16), ("the rest", 60), ("", 0)],
+    );
+}
+
+#[test]
+fn task_2_one_byte_too_many() {
+    let mut memory = Memory::<62>::new();
+    let ledger = Ledger::default();
+    let mut arena = Arena::new(&mut memory.0, &ledger);
+    arena.take::<u8>("first", 41).expect("41 of 62 bytes");
+    let mut line = 0;
+    let found = check::assert_accepts("16 bytes, and 7 for alignment, of 21", || {
+        line = line!() + 1;
+        arena.take::<u64>("second", 2).map(|x| x.len())
+    });
+    match found.expect_err("16 + 7 bytes of 21") {
+        Error::Full { what, wanted, free, budget, at } => {
+            check::assert_answer(
+                "the error: what, bytes wanted with alignment, bytes free, budget",
+                &(what, wanted, free, budget),
+                &("second", 23, 21, 62),
+            );
+            let place = (at.file().ends_with("task_2.rs"), at.line());
+            check::assert_answer(
+                "the error's line is that of the call (`#[track_caller]`)",
+                &place,
+                &(true, line),
+            );
+            let text = Error::Full { what, wanted, free, budget, at }.to_string();
+            assert!(text.contains(&format!("task_2.rs:{line}: second wants 23")), "{text}");
+        }
+        other => panic!("expected Error::Full, found {other:?}"),
+    }
+    // Nothing has happened.
+    check::assert_answer("bytes left after an error", &arena.free(), &21);
+    check::assert_answer("the peak after an error", &ledger.peak(), &41);
+    assert!(arena.take::<u8>("too much", 22).is_err(), "22 bytes of 21");
+    arena.take::<u8>("just enough", 21).expect("21 of 21 bytes");
+    check::assert_answer("bytes left", &arena.free(), &0);
+}
+
+#[test]
+fn task_2_more_than_there_can_be() {
+    let mut memory = Memory::<64>::new();
+    let ledger = Ledger::default();
+    let mut arena = Arena::new(&mut memory.0, &ledger);
+    for n in [usize::MAX, usize::MAX / 4 + 1, usize::MAX / 2, 1 << (usize::BITS - 2)] {
+        let call = format!("take::<f32>({n}) of 64 bytes");
+        let found = check::assert_accepts(&call, || arena.take::<f32>("all", n).map(|x| x.len()));
+        assert!(matches!(found, Err(Error::Full { .. })), "{call}: found {found:?}");
+    }
+    check::assert_answer("bytes left", &arena.free(), &64);
+}
+
+#[test]
+pub(super) fn task_2_a_scope_gives_back() {
+    let mut memory = Memory::<200>::new();
+    let ledger = Ledger::default();
+    let mut arena = Arena::new(&mut memory.0, &ledger);
+    let kept = arena.take::<u8>("kept", 50).expect("50 of 200 bytes");
+    kept.fill(9);
+    for round in 0..3 {
+        let mut scope = arena.scope();
+        check::assert_answer("bytes left at the beginning of a scope", &scope.free(), &150);
+        let x = scope.take::<u8>("outer", 60).expect("60 of 150 bytes");
+        assert!(x.iter().all(|x| *x == 0), "round {round}: what an earlier scope left shows");
+        x.fill(7);
+        {
+            let mut inner = scope.scope();
+            inner.take::<u8>("inner", 70 + round).expect("at most 72 of 90 bytes").fill(8);
+        }
+        let y = scope.take::<u8>("behind", 40).expect("40 of 90 bytes");
+        assert!(y.iter().all(|y| *y == 0), "round {round}: what the inner scope left shows");
+        assert!(x.iter().all(|x| *x == 7), "the inner scope has written over the outer one");
+    }
+    check::assert_answer("bytes left when the scopes are gone", &arena.free(), &150);
+    check::assert_answer("the peak: kept, outer, and the largest inner one", &ledger.peak(), &182);
+    assert!(kept.iter().all(|x| *x == 9), "a scope has written over what was kept");
+    arena.take::<u8>("all the rest", 150).expect("150 of 150 bytes");
+    assert!(arena.scope().take::<u8>("one more", 1).is_err(), "1 byte of 0");
+}

@@ -1,0 +1,197 @@
+//! Week 4, day 7, task 4: a layer within the budget.
+
+use tiny_llm::week4::streamed::layer::{OUTPUTS, mlp};
+use tiny_llm_harness::fixtures::random;
+
+use super::*;
+
+/// What alignment may take of a scratch from which a few things are taken.
+const SLACK: usize = 24;
+
+fn cache_shape(kv_heads: usize, head_dim: usize) -> Shape {
+    Shape { kv_heads, head_dim, ..shape() }
+}
+
+/// Pushes all positions of a case and attends.
+fn attention(case: &Case, positions: usize) -> Tensor {
+    let (keys, values, q) = (case.tensor("keys"), case.tensor("values"), case.tensor("q"));
+    let [n, heads, dim] = *keys.shape() else { panic!("three axes") };
+    let mut memory = Memory::<40_000>::new();
+    let ledger = Ledger::default();
+    let mut arena = Arena::new(&mut memory.0, &ledger);
+    let mut cache = Cache::new(&mut arena, &cache_shape(heads, dim), positions).expect("room");
+    let row = |x: &Tensor, t: usize| -> Vec<f32> {
+        x.index_axis(ndarray::Axis(0), t).iter().copied().collect()
+    };
+    for t in 0..n {
+        let call = format!("push of position {t} of {n}");
+        let (keys, values) = (row(&keys, t), row(&values, t));
+        let pushed = check::assert_accepts(&call, || cache.push(&keys, &values));
+        assert_eq!(pushed, Ok(()), "{call}");
+        assert_eq!(cache.len(), t + 1, "positions after {call}");
+    }
+    // So much is promised, and no more.
+    let bytes = 6 * positions + 10 * dim + SLACK;
+    let mut scratch = Memory::<40_000>::new();
+    let mine = Ledger::default();
+    let mut scratch = Arena::new(&mut scratch.0[..bytes], &mine);
+    let mut out = vec![f32::NAN; q.len()];
+    let q: Vec<f32> = q.iter().copied().collect();
+    let call = format!("attend with {bytes} bytes of scratch, {n} of {positions} positions");
+    let done = check::assert_accepts(&call, || cache.attend(&q, scratch.scope(), &mut out));
+    assert_eq!(done, Ok(()), "{call}");
+    // A second time it is the same: the cache is only looked at.
+    let mut again = vec![f32::NAN; q.len()];
+    cache.attend(&q, scratch.scope(), &mut again).expect("as before");
+    assert_eq!(bits(&out), bits(&again), "{call}: another answer the second time");
+    tensor(case.tensor("q").shape(), out)
+}
+
+#[test]
+pub(super) fn task_4_attention() {
+    check::resting_on(&[INT8, BUDGET], || {
+        let fixtures = fixtures();
+        for name in fixtures.cases("task_4_attend/") {
+            let case = fixtures.case(&name);
+            case.check("output", &attention(&case, 12));
+        }
+        let case = fixtures.case("task_4_attend/varied");
+        case.check("output", &attention(&case, 9));
+    });
+}
+
+/// 600 equal positions: each value counts as much as the others, and the sums are as large as they
+/// can be.
+#[test]
+fn task_4_sums_of_many_positions() {
+    check::resting_on(&[INT8, BUDGET], || {
+        let mut memory = Memory::<40_000>::new();
+        let ledger = Ledger::default();
+        let mut arena = Arena::new(&mut memory.0, &ledger);
+        let mut cache = Cache::new(&mut arena, &cache_shape(1, 2), 600).expect("room");
+        for _ in 0..600 {
+            cache.push(&[0.5, 0.25], &[1.0, -1.0]).expect("room");
+        }
+        let mut out = [f32::NAN; 4];
+        let call = "attend to 600 equal positions with the values 1 and -1";
+        let done = check::assert_accepts(call, || {
+            cache.attend(&[1.0, 2.0, -1.0, 0.0], arena.scope(), &mut out)
+        });
+        assert_eq!(done, Ok(()), "{call}");
+        let near =
+            out.iter().zip([1.0, -1.0, 1.0, -1.0]).all(|(x, y): (&f32, f32)| (x - y).abs() < 1e-4);
+        assert!(near, "{call}: found {out:?}, expected the values themselves");
+    });
+}
+
+#[test]
+fn task_4_a_full_cache() {
+    check::resting_on(&[INT8, BUDGET], || {
+        let mut memory = Memory::<4000>::new();
+        let ledger = Ledger::default();
+        let mut arena = Arena::new(&mut memory.0, &ledger);
+        let mut cache = Cache::new(&mut arena, &cache_shape(2, 6), 3).expect("room");
+        let rows = random(5, &[4, 24]);
+        let row = |t: usize| values(&rows.index_axis(ndarray::Axis(0), t).to_owned());
+        for t in 0..3 {
+            cache.push(&row(t)[..12], &row(t)[12..]).expect("room for three");
+        }
+        let attend = |cache: &Cache<'_>, scratch: Arena<'_>| {
+            let mut out = [0.0; 24];
+            cache.attend(&row(3), scratch, &mut out).map(|()| bits(&out))
+        };
+        let before = attend(&cache, arena.scope());
+        let call = "a fourth position in a cache of three";
+        let found = check::assert_accepts(call, || cache.push(&row(3)[..12], &row(3)[12..]));
+        check::assert_answer(call, &found, &Err(Error::Context { positions: 3 }));
+        check::assert_answer("positions after that", &cache.len(), &3);
+        assert_eq!(attend(&cache, arena.scope()), before, "{call} has changed the others");
+        // What does not fit is an error and no panic.
+        let mut scratch = Memory::<16>::new();
+        let mine = Ledger::default();
+        let found = check::assert_accepts("attend with 16 bytes of scratch", || {
+            attend(&cache, Arena::new(&mut scratch.0, &mine))
+        });
+        assert!(
+            matches!(found, Err(Error::Full { budget: 16, .. })),
+            "16 bytes of scratch: {found:?}"
+        );
+    });
+}
+
+/// What fits the first token fits the last.
+#[test]
+fn task_4_the_first_token_needs_as_much_as_the_last() {
+    check::resting_on(&[INT8, BUDGET], || {
+        let mut memory = Memory::<40_000>::new();
+        let ledger = Ledger::default();
+        let mut arena = Arena::new(&mut memory.0, &ledger);
+        let mut cache = Cache::new(&mut arena, &cache_shape(1, 2), 100).expect("room");
+        let mut peaks = Vec::new();
+        for _ in 0..100 {
+            cache.push(&[0.5, 0.25], &[1.0, -1.0]).expect("room");
+            let mut scratch = Memory::<1000>::new();
+            let mine = Ledger::default();
+            let arena = Arena::new(&mut scratch.0, &mine);
+            let call = "attend with 1000 bytes of scratch";
+            let mut out = [0.0; 2];
+            let done = check::assert_accepts(call, || cache.attend(&[1.0, 2.0], arena, &mut out));
+            assert_eq!(done, Ok(()), "{call}");
+            peaks.push(mine.peak());
+        }
+        let call = "attend's peak at the first and at the last of 100 positions";
+        check::assert_answer(call, &peaks[0], &peaks[99]);
+    });
+}
+
+#[test]
+pub(super) fn task_4_the_mlp() {
+    check::resting_on(&[INT8, BUDGET, STORE], || {
+        let (file, fixtures, shape) = (file(), fixtures(), shape());
+        let case = fixtures.case("task_4_mlp/inner");
+        let x = values(&case.tensor("x"));
+        let mut steps = vec![0; x.len()];
+        let x = Activations::of(&x, &mut steps);
+        let parts = [Component::Gate, Component::Up, Component::Down];
+        let bytes = parts.map(|part| shape.size(part).0 * shape.row_bytes(part));
+        let mut first: Option<Vec<u32>> = None;
+        for chunk in [shape.row_bytes(Component::Down), 1000, 1 << 16] {
+            let asked = RefCell::default();
+            let mut store = Store::open(Device::new(&file, &asked)).expect("a good file");
+            // So much is promised, and no more.
+            let scratch_bytes = 6 * shape.intermediate + 4 * OUTPUTS + SLACK;
+            let mut scratch = Memory::<40_000>::new();
+            let mine = Ledger::default();
+            let scratch = Arena::new(&mut scratch.0[..scratch_bytes], &mine);
+            let mut chunk = vec![0; chunk];
+            let mut out = vec![f32::NAN; shape.hidden];
+            let call = format!(
+                "mlp with {} bytes of weights at once, {scratch_bytes} of scratch",
+                chunk.len()
+            );
+            let done =
+                check::assert_accepts(&call, || mlp(&mut store, x, &mut chunk, scratch, &mut out));
+            assert_eq!(done, Ok(()), "{call}");
+            case.check("output", &tensor(&[shape.hidden], out.clone()));
+            let first = first.get_or_insert_with(|| bits(&out));
+            assert_eq!(&bits(&out), first, "{call}: other bits than with another chunk");
+            let counts = store.counts();
+            check::assert_answer(
+                &format!("{call}: bytes read, and seeks: each weight once, from front to back"),
+                &(counts.bytes, counts.seeks),
+                &(bytes.iter().sum::<usize>() as u64, 1),
+            );
+        }
+        let mut scratch = Memory::<16>::new();
+        let mine = Ledger::default();
+        let scratch = Arena::new(&mut scratch.0, &mine);
+        let (mut chunk, mut out) = (vec![0; 1000], vec![0.0; shape.hidden]);
+        let found = check::assert_accepts("mlp with 16 bytes of scratch", || {
+            mlp(&mut open(&file), x, &mut chunk, scratch, &mut out)
+        });
+        assert!(
+            matches!(found, Err(Error::Full { budget: 16, .. })),
+            "16 bytes of scratch: {found:?}"
+        );
+    });
+}

@@ -1,0 +1,385 @@
+//! Week 4, day 7, task 5: the best of a vocabulary, and the whole model within its budget.
+
+use tiny_llm::week4::streamed::{
+    engine::{Engine, Options},
+    head::{TopK, best_tokens},
+    layer::OUTPUTS,
+    math::{rms_norm, rotate, silu},
+    shape::TINY_LLM,
+    store::{Counts, split_row},
+};
+use tiny_llm_harness::allocations;
+
+use super::*;
+
+/// What is kept of some offers, with `k` places.
+fn kept(k: usize, offers: &[(u32, f32)]) -> Vec<(u32, f32)> {
+    let mut memory = Memory::<256>::new();
+    let ledger = Ledger::default();
+    let mut arena = Arena::new(&mut memory.0, &ledger);
+    let mut top = TopK::new(&mut arena, k).expect("room");
+    for (token, logit) in offers {
+        top.offer(*token, *logit);
+    }
+    top.best().collect()
+}
+
+#[test]
+fn task_5_the_best_so_far() {
+    check::resting_on(&[BUDGET], || {
+        let offers: [(u32, f32); 9] = [
+            (0, 1.0),
+            (1, -2.0),
+            (2, 5.0),
+            (3, 1.0),
+            (4, 5.0),
+            (5, f32::NEG_INFINITY),
+            (6, -2.0),
+            (7, 4.5),
+            (8, 5.0),
+        ];
+        for k in [1, 2, 3, 5, 9, 12] {
+            for n in 0..=offers.len() {
+                let call = format!("the {k} best of {:?}", &offers[..n]);
+                let found = check::assert_accepts(&call, || kept(k, &offers[..n]));
+                let mut expected = offers[..n].to_vec();
+                // Stable: of equal logits, the first that came.
+                expected.sort_by(|a, b| b.1.total_cmp(&a.1));
+                expected.truncate(k);
+                check::assert_answer(&call, &found, &expected);
+            }
+        }
+        let nan = [(0, f32::NAN), (1, 2.0), (2, f32::NAN), (3, 3.0), (4, -f32::NAN)];
+        let found = check::assert_accepts("numbers and none", || kept(4, &nan));
+        check::assert_answer(
+            "the 4 best of NaN, 2, NaN, 3, NaN",
+            &found,
+            &vec![(3, 3.0), (1, 2.0)],
+        );
+    });
+}
+
+#[test]
+fn task_5_a_vocabulary_in_chunks() {
+    check::resting_on(&[INT8, BUDGET, STORE], || {
+        let (file, shape) = (file(), shape());
+        let row = shape.row_bytes(Component::Head);
+        let x: Vec<i16> = (0..shape.hidden).map(|i| (i as i16 * 37 % 19 - 9) * 1500).collect();
+        let x = Activations { values: &x, scale: 0.0001 };
+        // All of them at once, which the day is about not doing.
+        let mut all: Vec<(u32, f32)> = Vec::new();
+        for token in 0..shape.tokens {
+            let at = shape.place(Component::Head, token) as usize;
+            let (scale, weights) = split_row(&file[at..at + row]);
+            all.push((token as u32, dot(weights, x.values) as f32 * (scale * x.scale)));
+        }
+        all.sort_by(|a, b| b.1.total_cmp(&a.1));
+        for (chunk, k) in [(row, 1), (1000, 5), (128 * row, 20), (1 << 16, 40)] {
+            let mut memory = Memory::<4096>::new();
+            let ledger = Ledger::default();
+            let mut arena = Arena::new(&mut memory.0, &ledger);
+            let mut top = TopK::new(&mut arena, k).expect("room");
+            // So much is promised, and no more.
+            let mut scratch = Memory::<{ 4 * OUTPUTS }>::new();
+            let mine = Ledger::default();
+            let scratch = Arena::new(&mut scratch.0, &mine);
+            let mut store = open(&file);
+            let mut chunk = vec![0; chunk];
+            let call = format!(
+                "the {k} best of {} tokens, {} bytes of weights at once",
+                shape.tokens,
+                chunk.len()
+            );
+            let done = check::assert_accepts(&call, || {
+                best_tokens(&mut store, x, &mut chunk, scratch, &mut top)
+            });
+            assert_eq!(done, Ok(()), "{call}");
+            check::assert_answer(&call, &top.best().collect::<Vec<_>>(), &all[..k].to_vec());
+            let counts = store.counts();
+            check::assert_answer(
+                &format!("{call}: bytes read, and seeks"),
+                &(counts.bytes, counts.seeks),
+                &((shape.vocabulary * row) as u64, 1),
+            );
+        }
+    });
+}
+
+/// The best tokens after each of a text that goes on with its best token.
+#[test]
+fn task_5_the_model_of_the_oracle() {
+    check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
+        let (file, fixtures) = (file(), fixtures());
+        let case = fixtures.case("task_5_generate/greedy");
+        let list = |value: &tiny_llm_harness::fixtures::Json| -> Vec<u32> {
+            let list = value.as_array().expect("a list").iter();
+            list.map(|id| id.as_u64().expect("a token") as u32).collect()
+        };
+        let best: Vec<Vec<u32>> =
+            case.value("best").as_array().expect("a list").iter().map(list).collect();
+        let mut memory = Memory::<40_000>::new();
+        let ledger = Ledger::default();
+        let arena = Arena::new(&mut memory.0, &ledger);
+        let options = Options { positions: 12, chunk_rows: 30, top_k: 5 };
+        let mut engine = Engine::new(open(&file), arena, options).expect("room");
+        let (mut tokens, mut logits) = (Vec::new(), Vec::new());
+        let mut next = list(case.value("prompt")).into_iter();
+        let steps = next.len() - 1 + best.len();
+        let mut token = next.next();
+        for _ in 0..steps {
+            engine.feed(token.expect("a token")).expect("it is fed");
+            token = next.next();
+            if token.is_none() {
+                let found: Vec<(u32, f32)> = engine.best().expect("a best token").collect();
+                token = Some(found[0].0);
+                tokens.push(found.iter().map(|x| x.0).collect::<Vec<_>>());
+                logits.extend(found.iter().map(|x| x.1));
+            }
+        }
+        check::assert_answer("the five best tokens of each step", &tokens, &best);
+        check::assert_close(
+            "task_5_generate/greedy/logits",
+            &tensor(&[best.len(), 5], logits),
+            &case.tensor("logits"),
+            case.scalar("logit_tolerance") as f32,
+        );
+        check::assert_answer(
+            "a token more than the cache has positions",
+            &engine.feed(1),
+            &Err(Error::Context { positions: 12 }),
+        );
+    });
+}
+
+/// A model all of whose weights are in memory, and all of whose logits.
+struct Unstreamed<'a> {
+    shape: Shape,
+    file: &'a [u8],
+    cache: Cache<'a>,
+}
+
+impl Unstreamed<'_> {
+    fn product(&self, part: Component, x: &[f32]) -> Vec<f32> {
+        let mut steps = vec![0; x.len()];
+        let x = Activations::of(x, &mut steps);
+        let (rows, row) = (self.shape.size(part).0, self.shape.row_bytes(part));
+        let at = self.shape.place(part, 0) as usize;
+        let bytes = self.file[at..at + rows * row].chunks_exact(row);
+        bytes
+            .map(|bytes| {
+                let (scale, weights) = split_row(bytes);
+                dot(weights, x.values) as f32 * (scale * x.scale)
+            })
+            .collect()
+    }
+
+    fn floats(&self, part: Component, row: usize) -> Vec<f32> {
+        let at = self.shape.place(part, row) as usize;
+        let bytes = self.file[at..at + self.shape.row_bytes(part)].chunks_exact(4);
+        bytes.map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+    }
+
+    fn norm(&self, part: Component, x: &[f32]) -> Vec<f32> {
+        let mut out = vec![0.0; x.len()];
+        rms_norm(x, &self.floats(part, 0), self.shape.eps, &mut out);
+        out
+    }
+
+    /// The logits behind another token.
+    fn step(&mut self, token: u32) -> Vec<f32> {
+        let s = self.shape;
+        let at = s.place(Component::Embedding, token as usize) as usize;
+        let (scale, row) = split_row(&self.file[at..at + s.row_bytes(Component::Embedding)]);
+        let mut hidden: Vec<f32> = row.iter().map(|x| f32::from(*x) * scale).collect();
+
+        let x = self.norm(Component::AttentionNorm, &hidden);
+        let [mut q, mut k, v] =
+            [Component::Query, Component::Key, Component::Value].map(|part| self.product(part, &x));
+        let turn = self.floats(Component::Rope, self.cache.len());
+        rotate(&mut q, &turn);
+        rotate(&mut k, &turn);
+        self.cache.push(&k, &v).expect("room");
+        let mut memory = Memory::<4000>::new();
+        let ledger = Ledger::default();
+        let mut read = vec![0.0; q.len()];
+        self.cache.attend(&q, Arena::new(&mut memory.0, &ledger), &mut read).expect("room");
+        add(&mut hidden, &self.product(Component::Output, &read));
+
+        let x = self.norm(Component::MlpNorm, &hidden);
+        let (gate, up) = (self.product(Component::Gate, &x), self.product(Component::Up, &x));
+        let inner: Vec<f32> = gate.iter().zip(up).map(|(gate, up)| silu(*gate) * up).collect();
+        add(&mut hidden, &self.product(Component::Down, &inner));
+        self.product(Component::Head, &self.norm(Component::FinalNorm, &hidden))
+    }
+}
+
+fn add(x: &mut [f32], y: &[f32]) {
+    for (x, y) in x.iter_mut().zip(y) {
+        *x += y;
+    }
+}
+
+/// Any chunk, any device: the tokens and the bits of a model that has everything in memory.
+#[test]
+fn task_5_equal_to_the_unstreamed_model() {
+    check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
+        let (file, shape) = (file(), shape());
+        for (chunk_rows, at_once) in [(1, usize::MAX), (7, 5), (128, 1000), (1000, usize::MAX)] {
+            let mut memory = Memory::<4000>::new();
+            let ledger = Ledger::default();
+            let mut arena = Arena::new(&mut memory.0, &ledger);
+            let cache = Cache::new(&mut arena, &shape, 12).expect("room");
+            let mut whole = Unstreamed { shape, file: &file, cache };
+            let asked = RefCell::default();
+            let store =
+                Store::open(Device { at_once, ..Device::new(&file, &asked) }).expect("a good file");
+            let mut memory = Memory::<60_000>::new();
+            let ledger = Ledger::default();
+            let arena = Arena::new(&mut memory.0, &ledger);
+            let options = Options { positions: 12, chunk_rows, top_k: 40 };
+            let mut engine = Engine::new(store, arena, options).expect("room");
+            let mut token = 11;
+            for step in 0..12 {
+                let call = format!("step {step}, {chunk_rows} rows at a time");
+                let mut expected: Vec<(u32, f32)> =
+                    (0..).zip(whole.step(token)).take(shape.tokens).collect();
+                expected.sort_by(|a, b| b.1.total_cmp(&a.1));
+                check::assert_accepts(&call, || engine.feed(token)).expect("it is fed");
+                let best: Vec<(u32, f32)> = engine.best().expect("a best token").collect();
+                let found: Vec<_> = best.iter().map(|(token, x)| (*token, x.to_bits())).collect();
+                let expected: Vec<_> =
+                    expected[..40].iter().map(|(token, x)| (*token, x.to_bits())).collect();
+                assert!(
+                    found == expected,
+                    "{call}: not the tokens and bits of the unstreamed model"
+                );
+                token = best[step % 3].0;
+            }
+        }
+    });
+}
+
+/// A read that fails half-way leaves the cache as it was: the same token again, and all is well.
+#[test]
+fn task_5_a_read_that_fails() {
+    check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
+        /// Fails when a counter comes to 0.
+        struct Failing<'a>(&'a [u8], &'a std::cell::Cell<usize>);
+        impl Storage for Failing<'_> {
+            fn len(&self) -> u64 {
+                self.0.len() as u64
+            }
+            fn read(&mut self, at: u64, out: &mut [u8]) -> Result<usize, i32> {
+                let left = self.1.get();
+                self.1.set(left.wrapping_sub(1));
+                if left == 0 { Err(5) } else { Storage::read(&mut self.0, at, out) }
+            }
+        }
+        let file = file();
+        let run = |fail_at: usize| -> (usize, Vec<(u32, u32)>) {
+            let left = std::cell::Cell::new(usize::MAX);
+            let mut memory = Memory::<60_000>::new();
+            let ledger = Ledger::default();
+            let arena = Arena::new(&mut memory.0, &ledger);
+            let store = Store::open(Failing(&file, &left)).expect("a good file");
+            let options = Options { positions: 12, chunk_rows: 30, top_k: 5 };
+            let mut engine = Engine::new(store, arena, options).expect("room");
+            let (mut errors, mut found) = (0, Vec::new());
+            for token in [3, 1, 4] {
+                left.set(fail_at);
+                while let Err(error) = engine.feed(token) {
+                    assert!(matches!(error, Error::Read { code: Some(5), .. }), "{error}");
+                    assert_eq!(engine.len(), found.len() / 5, "positions after an error");
+                    errors += 1;
+                }
+                left.set(usize::MAX);
+                let best = engine.best().expect("a best token");
+                found.extend(best.map(|(token, x)| (token, x.to_bits())));
+            }
+            (errors, found)
+        };
+        let (_, expected) = run(usize::MAX);
+        for fail_at in 0..18 {
+            let (errors, found) = run(fail_at);
+            assert_eq!(errors, 3, "each token's read number {fail_at} fails once");
+            assert!(found == expected, "read number {fail_at} failed once, and the answers differ");
+        }
+    });
+}
+
+/// A file of the whole shape: 13 MB of rows of which no two are alike.
+fn tiny_llm() -> Vec<u8> {
+    let mut file = TINY_LLM.header().to_vec();
+    file.resize(TINY_LLM.file_bytes() as usize, 0);
+    let mut state = 1u64;
+    for bytes in file[HEADER..].chunks_mut(8) {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        // No number of these four bytes is large, wherever a scale may lie.
+        let [a, b, c, _, e, f, g, _] = (state >> 3).to_le_bytes();
+        bytes.copy_from_slice(&[a, b, c, 0x3b, e, f, g, 0xbb][..bytes.len()]);
+    }
+    file
+}
+
+/// What the chapter promises of the whole shape, to the byte.
+#[test]
+fn task_5_the_budget_of_tiny_llm() {
+    check::resting_on(&[INT8, BUDGET, STORE, LAYER], || {
+        let file = tiny_llm();
+        let mut memory = Memory::<{ 520 * 1024 }>::new();
+        let ledger = Ledger::default();
+        let (allocated, (counts, fed)) = allocations::count(|| {
+            let arena = Arena::new(&mut memory.0, &ledger);
+            let mut engine = Engine::new(open(&file), arena, Options::default()).expect("room");
+            engine.feed(31_999).expect("a token");
+            let before = engine.counts();
+            engine.feed(7).expect("another token");
+            let fed = engine.counts();
+            let best = engine.best().expect("a best token").count();
+            assert_eq!(best, 40, "the best tokens");
+            let all = engine.counts();
+            let since = |after: Counts| Counts {
+                reads: after.reads - before.reads,
+                seeks: after.seeks - before.seeks,
+                bytes: after.bytes - before.bytes,
+            };
+            (since(all), since(fed))
+        });
+        check::assert_answer("allocations on the heap", &allocated, &0);
+        let layer = 3 * 4 * 192 + 4 * 96 + 196 + 576 * 196 + 2048 * 196 + 192 * 1028 - 4 * 192;
+        check::assert_answer(
+            "a token through the layer: bytes, and seeks",
+            &(fed.bytes, fed.seeks),
+            &(layer, 3),
+        );
+        check::assert_answer(
+            "a token through layer and head: bytes, and seeks",
+            &(counts.bytes, counts.seeks),
+            &(layer + 4 * 192 + 32_000 * 196, 3),
+        );
+        let peak = ledger.peak();
+        assert!(peak <= 256 * 1024, "the peak is {peak} bytes, more than 256 KB");
+        let parts: Vec<_> =
+            ledger.parts().into_iter().filter(|part| !part.what.is_empty()).collect();
+        assert!(peak >= 236_000, "the peak is {peak} bytes, fewer than the parts have: {parts:?}");
+        // With a byte less somebody is told, and with not one more than the peak nobody is.
+        let run = |bytes: usize| {
+            let mut memory = Memory::<{ 520 * 1024 }>::new();
+            let ledger = Ledger::default();
+            let arena = Arena::new(&mut memory.0[..bytes], &ledger);
+            let mut engine = Engine::new(open(&file), arena, Options::default())?;
+            engine.feed(7)?;
+            engine.best().map(Iterator::count)
+        };
+        assert_eq!(run(peak), Ok(40), "a budget of {peak} bytes");
+        match run(peak - 1).expect_err("a budget of one byte less") {
+            Error::Full { budget, at, .. } => {
+                check::assert_answer("the budget in the error", &budget, &(peak - 1));
+                let file = at.file().replace('\\', "/");
+                assert!(file.contains("week4/streamed/"), "the error names {file}");
+            }
+            other => panic!("one byte less: found {other:?}, expected Error::Full"),
+        }
+    });
+}
