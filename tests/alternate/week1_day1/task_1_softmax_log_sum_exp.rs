@@ -3,7 +3,7 @@
     let mut out = x.clone();
     for mut row in out.lanes_mut(Axis(x.ndim() - 1)) {
         let max = row.fold(f32::NEG_INFINITY, |m, &v| m.max(v));
-        if max == f32::NEG_INFINITY {
+        if row.iter().all(|&v| v == f32::NEG_INFINITY) {
             row.fill(0.0);
             continue;
         }

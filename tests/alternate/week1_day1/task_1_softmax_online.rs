@@ -8,6 +8,6 @@
             sum = sum * (max - larger).exp() + (v - larger).exp();
             max = larger;
         }
-        row.mapv_inplace(|v| if sum == 0.0 { 0.0 } else { (v - max).exp() / sum });
+        row.mapv_inplace(|v| if sum == 0.0 && !v.is_nan() { 0.0 } else { (v - max).exp() / sum });
     }
     out

@@ -19,7 +19,7 @@ struct Lent {
 }
 
 impl Lent {
-    fn keep(&self, page: rust::Page) -> usize {
+    fn keep(&mut self, page: rust::Page) -> usize {
         self.handles.insert(self.next, page);
         self.next += 1;
         self.next - 1
