@@ -33,6 +33,8 @@ mod task_2;
 mod task_3;
 #[path = "week2_day1/task_3_edges.rs"]
 mod task_3_edges;
+#[path = "week2_day1/task_3_last_act.rs"]
+mod task_3_last_act;
 #[path = "week2_day1/task_4.rs"]
 mod task_4;
 #[path = "week2_day1/task_4_calls.rs"]

@@ -11,6 +11,8 @@ mod serving;
 mod drawn;
 #[path = "week3_day1/edges.rs"]
 mod edges;
+#[path = "week3_day1/order.rs"]
+mod order;
 #[path = "week3_day1/task_1.rs"]
 mod task_1;
 #[path = "week3_day1/task_2.rs"]

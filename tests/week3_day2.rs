@@ -3,6 +3,8 @@
 //! Expected tokens: `python-ref/oracle/week3_day2.py`. What the scheduler has to give is arithmetic of
 //! small whole numbers, held against its definition.
 
+#[path = "week3_day2/crowds.rs"]
+mod crowds;
 #[path = "week3_day2/edges.rs"]
 mod edges;
 #[path = "parts/serving.rs"]

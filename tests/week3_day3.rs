@@ -38,6 +38,8 @@ use task_1::{
 
 #[path = "week3_day3/edges.rs"]
 mod edges;
+#[path = "week3_day3/owners.rs"]
+mod owners;
 #[path = "week3_day3/task_1.rs"]
 mod task_1;
 #[path = "week3_day3/task_2.rs"]

@@ -33,6 +33,10 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures, Json, random},
 };
 
+#[path = "week3_day4/company.rs"]
+mod company;
+#[path = "parts/drawn.rs"]
+mod drawn;
 #[path = "week3_day4/task_1.rs"]
 mod task_1;
 #[path = "week3_day4/task_2.rs"]

@@ -35,6 +35,8 @@ use task_1::{task_1_the_name_of_a_page, task_1_the_names_of_a_text};
 
 #[path = "week3_day5/edges.rs"]
 mod edges;
+#[path = "week3_day5/moments.rs"]
+mod moments;
 #[path = "week3_day5/task_1.rs"]
 mod task_1;
 #[path = "week3_day5/task_2.rs"]

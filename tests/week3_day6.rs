@@ -35,6 +35,8 @@ use task_2::{task_2_distribution, task_2_verdicts};
 
 #[path = "week3_day6/edges.rs"]
 mod edges;
+#[path = "week3_day6/lost.rs"]
+mod lost;
 #[path = "week3_day6/task_1.rs"]
 mod task_1;
 #[path = "week3_day6/task_2.rs"]

@@ -45,6 +45,8 @@ use task_2::{task_2_an_object, task_2_equal_states, task_2_texts};
 use task_3::{NoDoubleB, own, task_3_a_small_vocabulary, task_3_any_vocabulary};
 use task_4::{task_4_the_fewest_tokens, task_4_the_shortest_end};
 
+#[path = "week3_day7/bytes.rs"]
+mod bytes;
 #[path = "parts/drawn.rs"]
 mod drawn;
 #[path = "week3_day7/edges.rs"]

@@ -1,0 +1,105 @@
+//! Week 2, day 1, task 3: what a cache is told of a row, and in which order.
+
+use std::ops::Range;
+
+use tiny_llm::week2::{
+    cache::{CacheShape, CacheType, DenseCache, KvCache, Run},
+    model::Workspace,
+    rope::RopeLayout,
+    rows::Row,
+};
+
+use super::{cache_of, fixtures, model, plan, tokens};
+
+/// Holds a model to what the trait says: a position is counted when all layers have written it, and
+/// nothing is written there afterwards.
+struct Strict {
+    cache: DenseCache,
+    /// `[layers]`, (sequence, position) of all that was written.
+    written: Vec<Vec<(usize, usize)>>,
+}
+
+impl KvCache for Strict {
+    fn shape(&self) -> CacheShape {
+        self.cache.shape()
+    }
+
+    fn len(&self, sequence: usize) -> usize {
+        self.cache.len(sequence)
+    }
+
+    fn write(
+        &mut self,
+        layer: usize,
+        sequence: usize,
+        position: usize,
+        keys: &[f32],
+        values: &[f32],
+    ) {
+        assert!(
+            position >= self.len(sequence),
+            "layer {layer} writes position {position} of sequence {sequence}, of which {} are \
+             counted already: `advance` is the last act on a row, behind all layers",
+            self.len(sequence)
+        );
+        self.written[layer].push((sequence, position));
+        self.cache.write(layer, sequence, position, keys, values);
+    }
+
+    fn runs(
+        &self,
+        layer: usize,
+        sequence: usize,
+        head: usize,
+        positions: Range<usize>,
+    ) -> impl Iterator<Item = Run<'_>> + Clone {
+        self.cache.runs(layer, sequence, head, positions)
+    }
+
+    fn advance(&mut self, sequence: usize, position: usize) {
+        let here = (sequence, position);
+        let times = |layer: &Vec<(usize, usize)>| layer.iter().filter(|at| **at == here).count();
+        let found: Vec<usize> = self.written.iter().map(times).collect();
+        assert!(
+            found.iter().all(|n| *n == 1),
+            "position {position} of sequence {sequence} is counted, and layer by layer it was \
+             written {found:?} times: `advance` says that every layer has written it, once"
+        );
+        self.cache.advance(sequence, position);
+    }
+
+    fn truncate(&mut self, sequence: usize, len: usize) {
+        self.written.iter_mut().for_each(|layer| layer.retain(|at| at.0 != sequence || at.1 < len));
+        self.cache.truncate(sequence, len);
+    }
+}
+
+#[test]
+fn task_3_a_position_is_counted_behind_all_layers() {
+    let fixtures = fixtures();
+    let case = fixtures.case("task_3_model/llama");
+    let (model, plan) = (model(&case, RopeLayout::HalfSplit), plan());
+    let a = tokens(&case, "a");
+    let row = |sequence: usize, position: usize| Row {
+        token: a[position],
+        position,
+        sequence,
+        logits: position.is_multiple_of(2),
+    };
+    let passes = [
+        vec![row(0, 0)],
+        vec![row(1, 0), row(0, 1), row(1, 1), row(1, 2)],
+        vec![row(0, 2), row(0, 3)],
+        vec![row(1, 3), row(1, 4), row(0, 4)],
+    ];
+    let layers = model.layers.len();
+    let mut dense = cache_of(&model, 2, 8, CacheType::F32);
+    let mut strict = Strict { cache: dense.clone(), written: vec![Vec::new(); layers] };
+    let mut work = Workspace::default();
+    for pass in &passes {
+        let expected = model.forward(pass, &mut dense, &plan, &mut work).to_vec();
+        let found = model.forward(pass, &mut strict, &plan, &mut work);
+        assert!(found == expected, "{pass:?}: other logits over a cache that only looks on");
+    }
+    assert_eq!((strict.len(0), strict.len(1)), (5, 5), "positions of both sequences");
+}

@@ -1,0 +1,40 @@
+//! Week 3, day 2, task 2: turns of very many requests.
+
+use tiny_llm::week3::scheduler::{Load, take_turns};
+use tiny_llm_harness::check::assert_accepts;
+
+use super::random;
+
+/// A sort that may exchange equal ones leaves up to twenty of them where they are, and others not.
+#[test]
+fn task_2_turns_of_very_many() {
+    let mut below = random(25);
+    for n in [20, 21, 22, 33, 50, 64, 100, 257, 1000] {
+        for kinds in [1, 2, 3, 5, n] {
+            let loads: Vec<Load> = (0..n)
+                .map(|_| {
+                    let decoding = below(8) > 0;
+                    Load { left: if decoding { 1 } else { 7 }, decoding, waited: below(kinds) }
+                })
+                .collect();
+            let rows = 1 + below(n);
+            let mut order: Vec<usize> = (0..n).filter(|&i| loads[i].decoding).collect();
+            order.sort_by(|&a, &b| loads[b].waited.cmp(&loads[a].waited).then(a.cmp(&b)));
+            let mut expected = vec![0; n];
+            order.iter().take(rows).for_each(|&i| expected[i] = 1);
+            let mut found = vec![0; n];
+            let what = format!("take_turns of {n} requests, {rows} rows, waited 0 to {kinds}");
+            assert_accepts(&what, || take_turns(&loads, rows, &mut found));
+            let wrong = (0..n).find(|&i| found[i] != expected[i]);
+            assert!(
+                wrong.is_none(),
+                "{what}: request {} of {:?} gets {} rows, expected {}: those that have waited \
+                 longest, of equals the oldest",
+                wrong.unwrap_or(0),
+                wrong.map(|i| loads[i]),
+                found[wrong.unwrap_or(0)],
+                expected[wrong.unwrap_or(0)]
+            );
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Week 3, day 3, task 2: in which order pages go back, and room where pages have other owners.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tiny_llm::{
+    week2::{cache::KvCache, kernels::vector::TILE},
+    week3::{paged::PagedCache, pool::Page, room::EngineCache},
+};
+use tiny_llm_harness::check::{assert_accepts, resting_on};
+
+use super::{POOL, SHAPE, append, cache, number, numbers, pages, row, values};
+
+/// The pool lends what has been free longest, so the order shows.
+#[test]
+fn task_2_the_last_page_goes_back_first() {
+    resting_on(&[POOL], || {
+        for (held, reserved, kept) in
+            [(5, 5, 0), (5, 5, 1), (5, 5, 33), (3, 5, 0), (3, 5, 40), (0, 5, 0), (4, 5, 200)]
+        {
+            let mut cache = cache(5);
+            append(&mut cache, 0, 0, held * TILE);
+            let what = format!(
+                "five pages: {held} full ones, room for {reserved}; truncate(0, {kept}), then all \
+                 that is free is reserved by another"
+            );
+            let room = assert_accepts(&what, || cache.reserve(0, reserved * TILE));
+            assert!(room, "{what}: there is room for it");
+            assert_accepts(&what, || cache.truncate(0, kept));
+            let stay = kept.min(held * TILE).div_ceil(TILE);
+            let free = 5 - stay;
+            assert!(cache.reserve(1, free * TILE), "{what}: {free} pages are free then");
+            let found: Vec<usize> = cache.table(1).iter().map(Page::index).collect();
+            let expected: Vec<usize> = (stay..5).rev().collect();
+            assert!(
+                found == expected,
+                "{what}: they are lent in the order {found:?}, expected {expected:?}: the last \
+                 page goes back first"
+            );
+        }
+    });
+}
+
+/// Makes sequence `to` an owner of the first pages of `from`, as an index of pages does.
+fn share(cache: &mut PagedCache, from: usize, to: usize, n: usize) {
+    let (pool, table) = cache.pool_and_table(from);
+    let shared = table[..n].iter().map(|page| pool.retain(page)).collect();
+    cache.attach(to, shared);
+}
+
+/// The copy of a page that is going to be written takes a page, and no other does. Nothing is
+/// copied here, so task 3 is not needed.
+#[test]
+fn task_2_room_beside_pages_of_other_owners() {
+    resting_on(&[POOL], || {
+        // Pages; how many of the 64 positions sequence 1 keeps; reserve(1, ..), and its answer.
+        for (count, kept, len, room) in [
+            (2, 64, 65, false),
+            (3, 64, 65, true),
+            (3, 64, 96, true),
+            (3, 64, 97, false),
+            (4, 64, 128, true),
+            (2, 64, 64, true),
+            (2, 40, 40, true),
+            (2, 40, 41, false),
+            (2, 40, 64, false),
+            (3, 40, 65, false),
+            (3, 32, 65, false),
+            (3, 32, 64, true),
+        ] {
+            let mut cache = cache(count);
+            append(&mut cache, 0, 0, 64);
+            share(&mut cache, 0, 1, 2);
+            cache.truncate(1, kept);
+            let before = pages(&cache);
+            let what = format!(
+                "{count} pages, two of them full and of sequence 0, shared by 1 as far as position \
+                 {kept}: reserve(1, {len})"
+            );
+            let found = assert_accepts(&what, || cache.reserve(1, len));
+            assert!(found == room, "{what}: found {found}, expected {room}");
+            assert_eq!(cache.copied(), 0, "{what}: pages copied; none of these is to be written");
+            assert!(
+                room || pages(&cache) == before,
+                "{what}: there is no room, and yet it changed"
+            );
+        }
+        // Whose own pages are shared further in front, and not where it goes on.
+        let mut cache = cache(3);
+        append(&mut cache, 0, 0, 64);
+        share(&mut cache, 0, 1, 1);
+        let found = assert_accepts("reserve(0, 96)", || cache.reserve(0, 96));
+        assert!(found, "three pages, the first of two shared: reserve(0, 96) takes the third");
+    });
+}
+
+/// Whatever becomes of the write, without task 3 or with it: the other owner's numbers stay.
+#[test]
+fn task_2_nothing_is_written_into_a_page_of_others() {
+    resting_on(&[POOL], || {
+        for position in [40, 41, 63] {
+            let mut cache = cache(4);
+            append(&mut cache, 0, 0, 64);
+            share(&mut cache, 0, 1, 2);
+            cache.truncate(1, position);
+            let keys = row(1, 0, position);
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                cache.write(0, 1, position, &keys, &values(&keys));
+            }));
+            let found: Vec<f32> =
+                cache.runs(0, 0, 1, 0..64).flat_map(|run| numbers(run.keys)).collect();
+            let expected: Vec<f32> = (0..64)
+                .flat_map(|p| (0..SHAPE.head_dim).map(move |d| number(0, 0, 1, p, d)))
+                .collect();
+            assert!(
+                found == expected,
+                "sequence 1 shares two pages with sequence 0, and has written its next position, \
+                 {position}: keys of sequence 0 have changed"
+            );
+        }
+    });
+}
