@@ -38,6 +38,7 @@ use std::{
     ops::ControlFlow,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 use anyhow::Result;
@@ -49,6 +50,8 @@ pub use serving::{
     Batch, BatchCounts, BatchEvent, BatchExtras, BatchOptions, BatchRequest, BatchRow, BatchWaits,
     CacheBytes, Chosen, PageCounts, PageUse, Simulated, SimulatedOptions, StepWork, TokenBytes,
 };
+
+pub use tiny_llm_schema::{Json, Refused, Shape, State as ShapeState, Style, Tool};
 
 use tiny_llm_formats::{
     FinishReason, Tensor,
@@ -281,10 +284,12 @@ pub struct Request {
 }
 
 /// What a text has to be, whatever the model would say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Form {
     /// A JSON object.
     Json,
+    /// A value of a schema, or a call of a tool.
+    Shape(Arc<Shape>),
 }
 
 /// How a token is chosen from its logits.

@@ -116,24 +116,22 @@ impl ModelOption {
         Err(WrongOption(problem).into())
     }
 
-    /// The same for answers that have a form, if they have one.
+    /// The same for answers that have a form, if an option asks for one.
     ///
     /// # Errors
     /// If a draft is asked for too, which would be proposed and verified without the form, or week
     /// 1's engine.
-    pub(super) fn formed(mut self, form: bool) -> Result<Self> {
-        if !form {
-            return Ok(self);
-        }
+    pub(super) fn formed(mut self, form: Option<&str>) -> Result<Self> {
+        let Some(option) = form else { return Ok(self) };
         let problem = if self.sooner.draft.is_some() {
-            "--draft: found with --json, expected one of them: drafts know no form"
+            format!("--draft: found with {option}, expected one of them: drafts know no form")
         } else if self.week == Some(1) {
-            "--week 1: --json needs week 2's engine"
+            format!("--week 1: {option} needs week 2's engine")
         } else {
             self.week = Some(2);
             return Ok(self);
         };
-        Err(WrongOption(problem.to_owned()).into())
+        Err(WrongOption(problem).into())
     }
 
     /// The model that proposes tokens, if one does.

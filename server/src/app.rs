@@ -158,7 +158,7 @@ impl App {
                     max_new_tokens: ask.max_tokens.unwrap_or(room).min(room),
                     stop_tokens: self.stop_tokens.clone(),
                     sampling: Sampling { seed, ..ask.sampling.clone() },
-                    form: ask.form,
+                    form: ask.form.clone(),
                 };
                 requests.push(BatchRequest {
                     request,

@@ -1,0 +1,593 @@
+//! From a schema's JSON to kinds of values. Every keyword is read or refused by its name and place.
+
+use std::{collections::HashMap, fmt};
+
+use crate::{
+    dfa::Raw,
+    json::Json,
+    nfa::{Nfa, TooLarge},
+    node::{Node, NodeId, Nodes, Object, Property},
+    number::{Bound, MOST_DIVISOR, Numbers},
+    pattern::Pattern,
+};
+
+/// Kinds of values in a schema, at most.
+const MOST_NODES: usize = 10_000;
+/// Schemas in each other, at most.
+const MOST_DEPTH: usize = 64;
+/// `minLength`, `minItems` and the like, at most.
+const MOST_COUNT: u64 = 1_000_000;
+
+/// What says nothing about which values fit.
+const ANNOTATIONS: [&str; 12] = [
+    "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly",
+    "$comment", "$schema", "$id", "$defs", "definitions",
+];
+/// Keywords that are read where no other stands above them.
+const READ: [&str; 17] = [
+    "type", "properties", "required", "additionalProperties", "items", "minItems", "maxItems",
+    "uniqueItems", "minLength", "maxLength", "pattern", "format", "minimum", "maximum",
+    "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+];
+
+/// A day that there is, from the year 1 to 9999.
+const DATE: &str = concat!(
+    "^(?:(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})-",
+    "(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|",
+    "02-(?:0[1-9]|1[0-9]|2[0-8]))|",
+    "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)-02-29)$"
+);
+const UUID: &str = "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$";
+
+/// Why a schema is not one, or is not supported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// The place in the schema, as a JSON pointer.
+    pub pointer: String,
+    /// What is wrong there.
+    pub problem: String,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if self.pointer.is_empty() { "its outermost level" } else { &self.pointer };
+        write!(f, "the schema at {place}: {}", self.problem)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+type Read<T> = Result<T, Refused>;
+type Fields<'a> = &'a [(String, Json)];
+
+/// Reads schemas, one document after the other.
+pub(crate) struct Reader {
+    pub(crate) nodes: Nodes,
+    /// Where each kind comes from.
+    pointers: Vec<String>,
+    /// Kinds of the document, by their places in it.
+    known: HashMap<String, NodeId>,
+    any: Option<NodeId>,
+    /// What may be one of several, and not two at once.
+    exclusive: Vec<(NodeId, Vec<NodeId>)>,
+    depth: usize,
+}
+
+/// A document, and what stands before the pointers into it in messages.
+#[derive(Clone, Copy)]
+struct Document<'a> {
+    root: &'a Json,
+    before: &'a str,
+}
+
+impl Reader {
+    pub(crate) fn new() -> Self {
+        Self {
+            nodes: Nodes::default(),
+            pointers: Vec::new(),
+            known: HashMap::new(),
+            any: None,
+            exclusive: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    /// Reads a document that stands at this pointer.
+    pub(crate) fn document(&mut self, root: &Json, before: &str) -> Read<NodeId> {
+        self.known.clear();
+        self.schema(Document { root, before }, root, "")
+    }
+
+    /// Settles what refers to what.
+    ///
+    /// # Errors
+    /// If something refers to itself and nothing else, or cannot be told from something else, or it
+    /// is all too large.
+    pub(crate) fn finish(mut self, root: NodeId) -> Read<Nodes> {
+        for id in 0..self.nodes.all.len() as u32 {
+            if matches!(self.nodes.node(id), Node::Union(_)) {
+                let mut all = Vec::new();
+                self.expand(id, &mut Vec::new(), &mut all)?;
+                self.nodes.all[id as usize] = Node::Union(all);
+            }
+        }
+        self.nodes.finish().map_err(|e| self.too_large(&e, root))?;
+        for (one, all) in &self.exclusive {
+            for (i, &a) in all.iter().enumerate() {
+                for &b in &all[..i] {
+                    if !self.nodes.disjoint(a, b) {
+                        let problem = "\"oneOf\" is supported where its branches differ in \
+                                       their type, or in a required property with \"const\" or \
+                                       \"enum\"; \"anyOf\" needs neither";
+                        return Err(self.refused(*one, problem));
+                    }
+                }
+            }
+        }
+        if self.nodes.shortest[root as usize].is_none() {
+            return Err(self.refused(root, "no value fits"));
+        }
+        Ok(self.nodes)
+    }
+
+    /// What a union may be, where unions in it are taken apart.
+    fn expand(&self, id: NodeId, way: &mut Vec<NodeId>, to: &mut Vec<NodeId>) -> Read<()> {
+        let Node::Union(all) = self.nodes.node(id) else {
+            if !to.contains(&id) {
+                to.push(id);
+            }
+            return Ok(());
+        };
+        if way.contains(&id) {
+            return Err(self.refused(id, "it refers to itself, and nothing stands between"));
+        }
+        way.push(id);
+        for &one in all {
+            self.expand(one, way, to)?;
+        }
+        way.pop();
+        Ok(())
+    }
+
+    fn refused(&self, id: NodeId, problem: &str) -> Refused {
+        Refused { pointer: self.pointers[id as usize].clone(), problem: problem.to_owned() }
+    }
+
+    fn too_large(&self, _: &TooLarge, id: NodeId) -> Refused {
+        self.refused(id, "its automaton, or its shortest value, becomes too large")
+    }
+
+    pub(crate) fn add(&mut self, node: Node, pointer: &str) -> NodeId {
+        self.nodes.all.push(node);
+        self.pointers.push(pointer.to_owned());
+        (self.nodes.all.len() - 1) as NodeId
+    }
+
+    fn schema(&mut self, document: Document<'_>, json: &Json, place: &str) -> Read<NodeId> {
+        if let Some(&id) = self.known.get(place) {
+            return Ok(id);
+        }
+        let pointer = format!("{}{place}", document.before);
+        let refuse = |problem: String| Refused { pointer: pointer.clone(), problem };
+        // Its number stands before what it holds is read, as that may refer to it.
+        let id = self.add(Node::Never, &pointer);
+        self.known.insert(place.to_owned(), id);
+        if self.nodes.all.len() > MOST_NODES {
+            return Err(refuse(format!("found more than {MOST_NODES} schemas")));
+        }
+        self.depth += 1;
+        if self.depth > MOST_DEPTH {
+            return Err(refuse(format!("found more than {MOST_DEPTH} schemas in each other")));
+        }
+        let node = match json {
+            Json::Bool(true) => Node::Union(vec![self.any()]),
+            Json::Bool(false) => Node::Never,
+            Json::Object(fields) => {
+                let mut one = One { reader: self, document, fields, place, id };
+                one.read()?
+            }
+            other => {
+                return Err(refuse(format!("found {}, expected a schema", other.kind())));
+            }
+        };
+        self.depth -= 1;
+        self.nodes.all[id as usize] = node;
+        Ok(id)
+    }
+
+    /// Any value.
+    pub(crate) fn any(&mut self) -> NodeId {
+        if let Some(any) = self.any {
+            return any;
+        }
+        let id = self.add(Node::Never, "");
+        self.any = Some(id);
+        let words = [Json::Null, Json::Bool(false), Json::Bool(true)];
+        let scalars = [
+            self.values(&words.iter().collect::<Vec<_>>()).expect("three words are small"),
+            self.number(&Numbers { divisor: 1, ..Numbers::default() }).expect("so is a number"),
+        ];
+        let object = Object { others: Some(id), ..Object::default() };
+        let nodes = scalars.into_iter().chain([
+            Node::Text { least: 0, most: None },
+            Node::Array { items: id, least: 0, most: None },
+            Node::Object(object),
+        ]);
+        let all = nodes.map(|node| self.add(node, "")).collect();
+        self.nodes.all[id as usize] = Node::Union(all);
+        id
+    }
+
+    /// One of these values.
+    pub(crate) fn values(&mut self, values: &[&Json]) -> Result<Node, TooLarge> {
+        let mut nfa = Nfa::new();
+        for value in values {
+            let end = nfa.value(0, value);
+            nfa.spots[end as usize].tag = Some(0);
+            nfa.check()?;
+        }
+        self.scalar(&Raw::of(&nfa)?)
+    }
+
+    fn number(&mut self, numbers: &Numbers) -> Result<Node, TooLarge> {
+        let (next, end) = (|s: &_, b| numbers.next(s, b), |s: &_| numbers.is_end(s));
+        self.scalar(&Raw::explore(numbers.start(), next, end)?)
+    }
+
+    fn scalar(&mut self, raw: &Raw) -> Result<Node, TooLarge> {
+        Ok(self.nodes.dfa.add(raw, |_| 0)?.map_or(Node::Never, Node::Scalar))
+    }
+
+    /// A string with a pattern, and of so many characters.
+    fn pattern(
+        &mut self,
+        pattern: &Pattern,
+        (least, most): (u32, Option<u32>),
+    ) -> Result<Node, TooLarge> {
+        let mut nfa = Nfa::new();
+        let quote = nfa.literal(0, b"\"");
+        let behind = pattern.add(&mut nfa, quote)?;
+        let end = nfa.literal(behind, b"\"");
+        nfa.spots[end as usize].tag = Some(0);
+        let mut raw = Raw::of(&nfa)?;
+        if least > 0 || most.is_some() {
+            let limit = most.unwrap_or(least);
+            let counted = |&(place, count): &(u32, u32), byte| {
+                let to = raw.next(place, byte)?;
+                let count = count + u32::from(raw.between[to as usize]);
+                if count > limit && most.is_some() {
+                    return None;
+                }
+                Some((to, count.min(limit)))
+            };
+            let end =
+                |&(place, n): &(u32, u32)| raw.tags[place as usize].is_some() && n >= least;
+            raw = Raw::explore((0, 0), counted, end)?;
+        }
+        self.scalar(&raw)
+    }
+}
+
+/// A schema that is an object, on the way to its kind of value.
+struct One<'r, 'a> {
+    reader: &'r mut Reader,
+    document: Document<'a>,
+    fields: Fields<'a>,
+    place: &'a str,
+    id: NodeId,
+}
+
+impl<'a> One<'_, 'a> {
+    fn get(&self, name: &str) -> Option<&'a Json> {
+        self.fields.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    fn refuse<T>(&self, below: &str, problem: impl Into<String>) -> Read<T> {
+        let pointer = format!("{}{}{below}", self.document.before, self.place);
+        Err(Refused { pointer, problem: problem.into() })
+    }
+
+    fn wrong<T>(&self, name: &str, found: &Json, expected: &str) -> Read<T> {
+        let found = found.kind();
+        self.refuse(&format!("/{name}"), format!("found {found}, expected {expected}"))
+    }
+
+    fn fit<T>(&self, name: &str, result: Result<T, TooLarge>) -> Read<T> {
+        let problem = "its automaton becomes too large";
+        let below = if name.is_empty() { String::new() } else { format!("/{name}") };
+        result.or_else(|_| self.refuse(&below, problem))
+    }
+
+    /// Refuses what does not go together with a keyword.
+    fn alone(&self, name: &str, with: &[&str]) -> Read<()> {
+        for (key, _) in self.fields {
+            let key = key.as_str();
+            if key != name && !with.contains(&key) && !ANNOTATIONS.contains(&key) {
+                let problem = format!("{key:?} beside {name:?} is not supported");
+                return self.refuse(&format!("/{}", escaped(key)), problem);
+            }
+        }
+        Ok(())
+    }
+
+    /// A schema within this one.
+    fn below(&mut self, json: &Json, steps: &str) -> Read<NodeId> {
+        let place = format!("{}/{steps}", self.place);
+        self.reader.schema(self.document, json, &place)
+    }
+
+    fn read(&mut self) -> Read<Node> {
+        const ABOVE: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "const", "enum"];
+        for (key, _) in self.fields {
+            let key = key.as_str();
+            let known = [&ANNOTATIONS[..], &READ, &ABOVE].iter().any(|all| all.contains(&key));
+            if !known || (key == "$id" && !self.place.is_empty()) {
+                let below = format!("/{}", escaped(key));
+                return self.refuse(&below, format!("{key:?} is not supported"));
+            }
+        }
+        let Some(&name) = ABOVE.iter().find(|name| self.get(name).is_some()) else {
+            return self.typed();
+        };
+        let value = self.get(name).expect("it was found");
+        let with: &[&str] = if matches!(name, "const" | "enum") { &["type"] } else { &[] };
+        self.alone(name, with)?;
+        match (name, value) {
+            ("$ref", Json::Text(to)) => self.reference(to),
+            ("$ref", other) => self.wrong(name, other, "a string"),
+            ("const", value) => self.values(name, &[value]),
+            ("enum", Json::List(all)) if !all.is_empty() => {
+                self.values(name, &all.iter().collect::<Vec<_>>())
+            }
+            ("allOf", Json::List(all)) if all.len() > 1 => {
+                self.refuse("/allOf", "\"allOf\" of more than one schema is not supported")
+            }
+            ("allOf" | "anyOf" | "oneOf", Json::List(all)) if !all.is_empty() => {
+                let mut nodes = Vec::new();
+                for (i, json) in all.iter().enumerate() {
+                    nodes.push(self.below(json, &format!("{name}/{i}"))?);
+                }
+                if name == "oneOf" {
+                    self.reader.exclusive.push((self.id, nodes.clone()));
+                }
+                Ok(Node::Union(nodes))
+            }
+            (name, other) => self.wrong(name, other, "an array with something in it"),
+        }
+    }
+
+    fn reference(&mut self, to: &str) -> Read<Node> {
+        let Some(place) = to.strip_prefix('#') else {
+            return self.refuse("/$ref", format!("found {to:?}, expected one that begins with #"));
+        };
+        let Some(json) = self.document.root.at(place) else {
+            return self.refuse("/$ref", format!("found {to:?}, where there is nothing"));
+        };
+        Ok(Node::Union(vec![self.reader.schema(self.document, json, place)?]))
+    }
+
+    fn values(&mut self, name: &str, values: &[&Json]) -> Read<Node> {
+        let types = self.types()?;
+        let fits = |value: &&&Json| types.iter().any(|one| is_of(value, one));
+        let values: Vec<&Json> = values.iter().filter(fits).copied().collect();
+        let node = self.reader.values(&values);
+        self.fit(name, node)
+    }
+
+    /// The types that a value may have.
+    fn types(&self) -> Read<Vec<&'a str>> {
+        const TYPES: [&str; 7] =
+            ["null", "boolean", "object", "array", "number", "string", "integer"];
+        let known = |name: &'a str| match TYPES.contains(&name) {
+            true => Ok(name),
+            false => self.refuse("/type", format!("found {name:?}, expected one of {TYPES:?}")),
+        };
+        match self.get("type") {
+            None => Ok(TYPES[..6].to_vec()),
+            Some(Json::Text(name)) => Ok(vec![known(name)?]),
+            Some(Json::List(all)) if !all.is_empty() => {
+                let mut types = Vec::new();
+                for value in all {
+                    let Json::Text(name) = value else {
+                        return self.wrong("type", value, "strings");
+                    };
+                    types.push(known(name)?);
+                }
+                if types.contains(&"number") {
+                    types.retain(|&name| name != "integer");
+                }
+                Ok(types)
+            }
+            Some(other) => self.wrong("type", other, "a string or an array of them"),
+        }
+    }
+
+    fn typed(&mut self) -> Read<Node> {
+        let types = self.types()?;
+        let mut all = Vec::new();
+        let without = self.fields.iter().all(|(key, _)| ANNOTATIONS.contains(&key.as_str()));
+        if without {
+            return Ok(Node::Union(vec![self.reader.any()]));
+        }
+        for name in types {
+            let node = match name {
+                "null" => self.words(&[Json::Null])?,
+                "boolean" => self.words(&[Json::Bool(false), Json::Bool(true)])?,
+                "integer" | "number" => self.number(name == "integer")?,
+                "string" => self.string()?,
+                "array" => self.array()?,
+                _ => self.object()?,
+            };
+            all.push(node);
+        }
+        if all.len() == 1 {
+            return Ok(all.remove(0));
+        }
+        let pointer = format!("{}{}", self.document.before, self.place);
+        Ok(Node::Union(all.into_iter().map(|node| self.reader.add(node, &pointer)).collect()))
+    }
+
+    fn words(&mut self, words: &[Json]) -> Read<Node> {
+        let node = self.reader.values(&words.iter().collect::<Vec<_>>());
+        self.fit("", node)
+    }
+
+    /// A count, if it is there.
+    fn count(&self, name: &str) -> Read<Option<u32>> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let count = match value {
+            Json::Number(number) => number.as_u64().or_else(|| {
+                let float = number.as_f64().filter(|x| x.fract() == 0.0 && *x >= 0.0);
+                float.map(|x| x as u64)
+            }),
+            _ => None,
+        };
+        match count {
+            Some(count) if count <= MOST_COUNT => Ok(Some(count as u32)),
+            Some(_) => {
+                let problem = format!("a count above {MOST_COUNT} is not supported");
+                self.refuse(&format!("/{name}"), problem)
+            }
+            None => self.wrong(name, value, "a whole number from 0 on"),
+        }
+    }
+
+    fn number(&mut self, whole: bool) -> Read<Node> {
+        let mut numbers = Numbers { whole, divisor: 1, ..Numbers::default() };
+        for (name, inclusive) in [
+            ("minimum", true), ("exclusiveMinimum", false),
+            ("maximum", true), ("exclusiveMaximum", false),
+        ] {
+            let bound = match self.get(name) {
+                None => continue,
+                Some(Json::Number(number)) => Bound::new(number, inclusive),
+                Some(other) => return self.wrong(name, other, "a number"),
+            };
+            let minimum = name.ends_with("inimum");
+            if minimum { &mut numbers.least } else { &mut numbers.most }.push(bound);
+        }
+        match self.get("multipleOf") {
+            None => {}
+            Some(Json::Number(number)) => {
+                let divisor = number.as_u64().filter(|&n| n > 0 && n <= MOST_DIVISOR.into());
+                let Some(divisor) = divisor.filter(|_| whole) else {
+                    let problem = format!(
+                        "\"multipleOf\" is supported for the type integer, and from 1 to \
+                         {MOST_DIVISOR}"
+                    );
+                    return self.refuse("/multipleOf", problem);
+                };
+                numbers.divisor = divisor as u32;
+            }
+            Some(other) => return self.wrong("multipleOf", other, "a number"),
+        }
+        let node = self.reader.number(&numbers);
+        self.fit("", node)
+    }
+
+    fn string(&mut self) -> Read<Node> {
+        let (least, most) = (self.count("minLength")?.unwrap_or(0), self.count("maxLength")?);
+        let (name, pattern) = match (self.get("pattern"), self.get("format")) {
+            (None, None) if most.is_some_and(|most| most < least) => return Ok(Node::Never),
+            (None, None) => return Ok(Node::Text { least, most }),
+            (Some(Json::Text(pattern)), None) => ("pattern", pattern.as_str()),
+            (None, Some(Json::Text(name))) => match name.as_str() {
+                "date" => ("format", DATE),
+                "uuid" => ("format", UUID),
+                _ => return self.refuse("/format", format!("{name:?} is not supported")),
+            },
+            (Some(_), Some(_)) => {
+                return self.refuse("/format", "\"format\" beside \"pattern\" is not supported");
+            }
+            (Some(other), _) => return self.wrong("pattern", other, "a string"),
+            (_, Some(other)) => return self.wrong("format", other, "a string"),
+        };
+        let pattern = match Pattern::parse(pattern) {
+            Ok(pattern) => pattern,
+            Err(problem) => return self.refuse(&format!("/{name}"), problem),
+        };
+        let node = self.reader.pattern(&pattern, (least, most));
+        self.fit(name, node)
+    }
+
+    fn array(&mut self) -> Read<Node> {
+        let (least, most) = (self.count("minItems")?.unwrap_or(0), self.count("maxItems")?);
+        match self.get("uniqueItems") {
+            None | Some(Json::Bool(false)) => {}
+            Some(_) => {
+                return self.refuse("/uniqueItems", "\"uniqueItems\" is not supported");
+            }
+        }
+        let items = match self.get("items") {
+            None => self.reader.any(),
+            Some(json) => self.below(json, "items")?,
+        };
+        let none = most.is_some_and(|most| most < least);
+        Ok(if none { Node::Never } else { Node::Array { items, least, most } })
+    }
+
+    fn object(&mut self) -> Read<Node> {
+        let mut object = Object {
+            others: match self.get("additionalProperties") {
+                None => Some(self.reader.any()),
+                Some(Json::Bool(false)) => None,
+                Some(json) => Some(self.below(json, "additionalProperties")?),
+            },
+            ..Object::default()
+        };
+        let mut required = Vec::new();
+        match self.get("required") {
+            None => {}
+            Some(Json::List(all)) => {
+                for value in all {
+                    let Json::Text(name) = value else {
+                        return self.wrong("required", value, "strings");
+                    };
+                    required.push(name.as_str());
+                }
+            }
+            Some(other) => return self.wrong("required", other, "an array of strings"),
+        }
+        let listed = match self.get("properties") {
+            None => &[][..],
+            Some(Json::Object(fields)) => fields,
+            Some(other) => return self.wrong("properties", other, "an object"),
+        };
+        for (name, json) in listed {
+            let value = self.below(json, &format!("properties/{}", escaped(name)))?;
+            let required = required.contains(&name.as_str());
+            object.properties.push(Property { name: name.clone(), value, required });
+        }
+        for name in required {
+            if object.properties.iter().any(|property| property.name == name) {
+                continue;
+            }
+            let pointer = format!("{}{}", self.document.before, self.place);
+            let value = match object.others {
+                Some(others) => others,
+                None => self.reader.add(Node::Never, &pointer),
+            };
+            object.properties.push(Property { name: name.to_owned(), value, required: true });
+        }
+        Ok(Node::Object(object))
+    }
+}
+
+/// A name as a step of a JSON pointer.
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+fn is_of(value: &Json, name: &str) -> bool {
+    match value {
+        Json::Null => name == "null",
+        Json::Bool(_) => name == "boolean",
+        Json::Number(number) => {
+            let whole = number.as_f64().is_some_and(|x| x.fract() == 0.0);
+            name == "number" || name == "integer" && whole
+        }
+        Json::Text(_) => name == "string",
+        Json::List(_) => name == "array",
+        Json::Object(_) => name == "object",
+    }
+}
