@@ -188,8 +188,7 @@ impl Nodes {
                 let possible = (at..last).contains(&i) && self.has(object.properties[i].value);
                 if possible || others {
                     let end = nfa.literal(0, name.as_bytes());
-                    nfa.spots[end as usize].tag =
-                        Some(if possible { i as u32 } else { forbidden });
+                    nfa.spots[end as usize].tag = Some(if possible { i as u32 } else { forbidden });
                 }
             }
             if others {

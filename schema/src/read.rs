@@ -20,14 +20,38 @@ const MOST_COUNT: u64 = 1_000_000;
 
 /// What says nothing about which values fit.
 const ANNOTATIONS: [&str; 12] = [
-    "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly",
-    "$comment", "$schema", "$id", "$defs", "definitions",
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "$comment",
+    "$schema",
+    "$id",
+    "$defs",
+    "definitions",
 ];
 /// Keywords that are read where no other stands above them.
 const READ: [&str; 17] = [
-    "type", "properties", "required", "additionalProperties", "items", "minItems", "maxItems",
-    "uniqueItems", "minLength", "maxLength", "pattern", "format", "minimum", "maximum",
-    "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
 ];
 
 /// A day that there is, from the year 1 to 9999.
@@ -260,8 +284,7 @@ impl Reader {
                 }
                 Some((to, count.min(limit)))
             };
-            let end =
-                |&(place, n): &(u32, u32)| raw.tags[place as usize].is_some() && n >= least;
+            let end = |&(place, n): &(u32, u32)| raw.tags[place as usize].is_some() && n >= least;
             raw = Raw::explore((0, 0), counted, end)?;
         }
         self.scalar(&raw)
@@ -455,8 +478,10 @@ impl<'a> One<'_, 'a> {
     fn number(&mut self, whole: bool) -> Read<Node> {
         let mut numbers = Numbers { whole, divisor: 1, ..Numbers::default() };
         for (name, inclusive) in [
-            ("minimum", true), ("exclusiveMinimum", false),
-            ("maximum", true), ("exclusiveMaximum", false),
+            ("minimum", true),
+            ("exclusiveMinimum", false),
+            ("maximum", true),
+            ("exclusiveMaximum", false),
         ] {
             let bound = match self.get(name) {
                 None => continue,

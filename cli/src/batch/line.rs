@@ -69,11 +69,7 @@ impl Line {
 }
 
 /// What the answer has to be, under OpenAI's names: `{"type": "json_object"}`, or `json_schema`.
-fn form(
-    line: &[u8],
-    fields: &Map<String, Value>,
-    default: Option<Form>,
-) -> Result<Option<Form>> {
+fn form(line: &[u8], fields: &Map<String, Value>, default: Option<Form>) -> Result<Option<Form>> {
     let Some(value) = fields.get("response_format").filter(|value| !value.is_null()) else {
         return Ok(default);
     };
@@ -87,12 +83,15 @@ fn form(
             let Some(schema) = ordered.at(place) else {
                 bail!("\"response_format\": found json_schema without {place:?}");
             };
-            let shape = Shape::of_schema(schema).map_err(|e| anyhow!("\"response_format\": {e}"))?;
+            let shape =
+                Shape::of_schema(schema).map_err(|e| anyhow!("\"response_format\": {e}"))?;
             Ok(Some(Form::Shape(Arc::new(shape))))
         }
         Some(other) => {
-            bail!("\"response_format\": found the type {other:?}, expected text, json_object or \
-                   json_schema")
+            bail!(
+                "\"response_format\": found the type {other:?}, expected text, json_object or \
+                   json_schema"
+            )
         }
         None => {
             bail!("\"response_format\": found {}, expected an object with a \"type\"", kind(value))
