@@ -49,8 +49,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
-    let form = args.form.form();
-    let model = args.model.sooner(args.sooner)?.formed(form.is_some())?;
+    let (form, option) = args.form.form()?.unzip();
+    let model = args.model.sooner(args.sooner)?.formed(option)?;
     let (mut session, template) = if args.raw {
         (Session::<E>::open(&model)?, None)
     } else {
@@ -89,7 +89,7 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
                     max_new_tokens: args.max_new_tokens,
                     stop_tokens: session.stop_tokens(),
                     sampling,
-                    form,
+                    form: form.clone(),
                 };
                 session.print(&request, &mut output)
             });

@@ -49,8 +49,8 @@ pub(super) struct Args {
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let prompt = input::prompt(args.prompt, args.raw)?;
-    let form = args.form.form();
-    let mut session = Session::<E>::open(&args.model.sooner(args.sooner)?.formed(form.is_some())?)?;
+    let (form, option) = args.form.form()?.unzip();
+    let mut session = Session::<E>::open(&args.model.sooner(args.sooner)?.formed(option)?)?;
     let tokens = if args.raw {
         session.tokenizer.encode(&prompt)?
     } else {

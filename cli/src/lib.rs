@@ -39,6 +39,7 @@ use std::{
     ops::ControlFlow,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 use anyhow::Result;
@@ -50,6 +51,8 @@ pub use serving::{
     Batch, BatchCounts, BatchEvent, BatchExtras, BatchOptions, BatchRequest, BatchRow, BatchWaits,
     CacheBytes, Chosen, PageCounts, PageUse, Simulated, SimulatedOptions, StepWork, TokenBytes,
 };
+
+pub use tiny_llm_schema::{Json, Refused, Shape, State as ShapeState, Style, Tool};
 
 use tiny_llm_formats::{
     FinishReason, Tensor,
@@ -357,10 +360,12 @@ pub struct Request {
 }
 
 /// What a text has to be, whatever the model would say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Form {
     /// A JSON object.
     Json,
+    /// A value of a schema, or a call of a tool.
+    Shape(Arc<Shape>),
 }
 
 /// How a token is chosen from its logits.

@@ -13,7 +13,7 @@ use clap::error::ErrorKind;
 use super::{Engine, LoadOptions, Sampling, WrongOption, output};
 
 /// Which model, and how it is run.
-#[derive(clap::Args)]
+#[derive(clap::Args, Clone)]
 pub(super) struct ModelOption {
     /// Model folder or GGUF file [default: the embedded model, models/tiny-story]
     #[arg(long, value_name = "PATH")]
@@ -45,7 +45,7 @@ pub(super) struct ModelOption {
 }
 
 /// What makes an answer come sooner, and changes nothing in it.
-#[derive(clap::Args, Default)]
+#[derive(clap::Args, Clone, Default)]
 pub(super) struct SoonerOptions {
     /// Keep the prompt's keys and values in this file, and begin with what is there of them
     #[arg(long, value_name = "FILE", help_heading = "Week 3")]
@@ -116,24 +116,22 @@ impl ModelOption {
         Err(WrongOption(problem).into())
     }
 
-    /// The same for answers that have a form, if they have one.
+    /// The same for answers that have a form, if an option asks for one.
     ///
     /// # Errors
     /// If a draft is asked for too, which would be proposed and verified without the form, or week
     /// 1's engine.
-    pub(super) fn formed(mut self, form: bool) -> Result<Self> {
-        if !form {
-            return Ok(self);
-        }
+    pub(super) fn formed(mut self, form: Option<&str>) -> Result<Self> {
+        let Some(option) = form else { return Ok(self) };
         let problem = if self.sooner.draft.is_some() {
-            "--draft: found with --json, expected one of them: drafts know no form"
+            format!("--draft: found with {option}, expected one of them: drafts know no form")
         } else if self.week == Some(1) {
-            "--week 1: --json needs week 2's engine"
+            format!("--week 1: {option} needs week 2's engine")
         } else {
             self.week = Some(2);
             return Ok(self);
         };
-        Err(WrongOption(problem.to_owned()).into())
+        Err(WrongOption(problem).into())
     }
 
     /// The model that proposes tokens, if one does.

@@ -5,6 +5,7 @@ use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Result, anyhow};
 use tiny_llm_formats::{chat::Message, text::Tokenizer};
+use tiny_llm_schema::{Json, Style};
 
 use super::{
     Batch, BatchOptions, Draft, Engine, WrongOption,
@@ -71,8 +72,9 @@ pub trait Text {
     fn finish(&mut self) -> String;
 }
 
-/// A conversation's tokens, ending where the answer begins.
-pub type Render = Box<dyn Fn(&[Message]) -> Result<Vec<u32>> + Send + Sync>;
+/// A conversation's tokens, ending where the answer begins, with tools that may be called, each as a
+/// request has it.
+pub type Render = Box<dyn Fn(&[Message], &[Json]) -> Result<Vec<u32>> + Send + Sync>;
 
 /// An engine, and what turns text into its tokens and back.
 pub struct Opened {
@@ -82,6 +84,8 @@ pub struct Opened {
     pub tokenizer: Arc<Tokenizer>,
     /// Conversations to tokens.
     pub render: Render,
+    /// How the model writes that it calls a tool.
+    pub style: Style,
     /// Tokens to text, for one answer.
     pub text: fn() -> Box<dyn Text>,
     /// Each of these ends an answer.
@@ -231,8 +235,9 @@ pub(super) fn run<E: Engine + 'static>(args: Args, server: Server) -> Result<Exi
     let opened = Opened {
         batch,
         tokenizer,
-        render: Box::new(move |messages| match &template {
-            Ok(template) => template.tokens::<E>(messages, &words),
+        style: template.as_ref().map_or(Style::PLAIN, Template::style),
+        render: Box::new(move |messages, tools| match &template {
+            Ok(template) => template.tokens_with::<E>(messages, tools, &words),
             Err(error) => Err(anyhow!("{error:#}")),
         }),
         text: || Box::new(TextOf::<E>(E::TextStream::default())),

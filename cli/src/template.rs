@@ -9,6 +9,7 @@ use tiny_llm_formats::{
     chat::Message,
     text::{ChatTemplate, Tokenizer},
 };
+use tiny_llm_schema::{Json, Style};
 
 /// Whose template it is.
 pub(super) enum Template {
@@ -48,6 +49,31 @@ impl Template {
         Ok(Self::ChatMl)
     }
 
+    /// How the model writes that it calls a tool.
+    pub(super) fn style(&self) -> Style {
+        match self {
+            Self::Own(own) if own.mentions("<tool_call>") => Style::TAGS,
+            Self::Own(_) | Self::ChatMl => Style::PLAIN,
+        }
+    }
+
+    /// The same where the model may call these tools. A template that knows none has them listed in
+    /// the system's message, as the embedded model was trained.
+    pub(super) fn tokens_with<E: Engine>(
+        &self,
+        messages: &[Message],
+        tools: &[Json],
+        tokenizer: &Tokenizer,
+    ) -> Result<Vec<u32>> {
+        match self {
+            _ if tools.is_empty() => self.tokens::<E>(messages, tokenizer),
+            Self::Own(own) if own.mentions("tools") => {
+                tokenizer.encode(&own.render_with(messages, &tools, true)?)
+            }
+            _ => self.tokens::<E>(&listed(messages, tools), tokenizer),
+        }
+    }
+
     /// The tokens of a conversation, ending where the answer begins.
     pub(super) fn tokens<E: Engine>(
         &self,
@@ -59,4 +85,30 @@ impl Template {
             Self::ChatMl => tokenizer.encode(&E::chatml(messages)),
         }
     }
+}
+
+/// The messages with a list of tools in the first one, the system's: the name of each and the names
+/// of what it takes, and what it does if that is said.
+fn listed(messages: &[Message], tools: &[Json]) -> Vec<Message> {
+    let mut text = "You can call these tools:".to_owned();
+    for tool in tools.iter().filter_map(|tool| tool.get("function")) {
+        let field = |name| tool.get(name).map_or_else(|| "null".to_owned(), Json::to_string);
+        text += &format!("\n{{\"name\": {}, ", field("name"));
+        if tool.get("description").is_some() {
+            text += &format!("\"description\": {}, ", field("description"));
+        }
+        let properties = tool.get("parameters").and_then(|schema| schema.get("properties"));
+        let names = match properties {
+            Some(Json::Object(fields)) => fields.iter().map(|(name, _)| name.clone()).collect(),
+            _ => Vec::new(),
+        };
+        let names: Vec<String> = names.into_iter().map(|n| Json::Text(n).to_string()).collect();
+        text += &format!("\"parameters\": [{}]}}", names.join(", "));
+    }
+    let mut messages = messages.to_vec();
+    match messages.first_mut().filter(|first| first.role == "system") {
+        Some(first) => first.content += &format!("\n{text}"),
+        None => messages.insert(0, Message::new("system", &text)),
+    }
+    messages
 }

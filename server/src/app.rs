@@ -9,7 +9,7 @@ use std::{
     time::{Instant, SystemTime, UNIX_EPOCH},
 };
 
-use tiny_llm_cli::{BatchRequest, Render, Request, Sampling, Settings};
+use tiny_llm_cli::{BatchRequest, Json, Render, Request, Sampling, Settings, Style};
 use tiny_llm_formats::text::Tokenizer;
 use tokio::sync::{Semaphore, mpsc as channel, watch};
 
@@ -30,6 +30,7 @@ pub(crate) struct App {
     pub(crate) settings: Settings,
     pub(crate) tokenizer: Arc<Tokenizer>,
     pub(crate) render: Render,
+    pub(crate) style: Style,
     pub(crate) stop_tokens: Vec<u32>,
     pub(crate) context: usize,
     pub(crate) vocabulary: usize,
@@ -51,6 +52,7 @@ pub(crate) struct Parts {
     pub(crate) settings: Settings,
     pub(crate) tokenizer: Arc<Tokenizer>,
     pub(crate) render: Render,
+    pub(crate) style: Style,
     pub(crate) stop_tokens: Vec<u32>,
     pub(crate) context: usize,
     pub(crate) vocabulary: usize,
@@ -62,19 +64,19 @@ pub(crate) struct Parts {
 
 impl App {
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts {
-            settings, tokenizer, render, stop_tokens, context, vocabulary, described, ..
-        } = parts;
+        let Parts { settings, tokenizer, render, style, stop_tokens, context, vocabulary, .. } =
+            parts;
         let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let places = Arc::new(Semaphore::new(settings.max_batch + settings.max_queue));
         Self {
             settings,
             tokenizer,
             render,
+            style,
             stop_tokens,
             context,
             vocabulary,
-            described,
+            described: parts.described,
             created,
             metrics: parts.metrics,
             views: parts.views,
@@ -88,7 +90,7 @@ impl App {
     /// What one request may ask for.
     pub(crate) fn bounds(&self) -> Bounds {
         let places = self.settings.max_batch + self.settings.max_queue;
-        Bounds { choices: self.settings.max_choices.min(places) }
+        Bounds { choices: self.settings.max_choices.min(places), style: self.style }
     }
 
     /// Tells the engine. If it is gone, that shows in the answers.
@@ -96,16 +98,21 @@ impl App {
         let _ = self.commands.send(command);
     }
 
-    /// A prompt's tokens, as many as there are.
+    /// A prompt's tokens, as many as there are, where these tools may be called.
     ///
     /// # Errors
     /// If the chat template refuses the messages.
-    pub(crate) fn encode(&self, prompt: &Prompt, field: &str) -> Result<Vec<u32>, ApiError> {
+    pub(crate) fn encode(
+        &self,
+        prompt: &Prompt,
+        tools: &[Json],
+        field: &str,
+    ) -> Result<Vec<u32>, ApiError> {
         let wrong = |e: anyhow::Error| ApiError::field(field, format!("{field:?}: {e:#}"));
         match prompt {
             Prompt::Text(text) => self.tokenizer.encode_prompt(text).map_err(wrong),
             Prompt::Tokens(ids) => Ok(ids.clone()),
-            Prompt::Messages(messages) => (self.render)(messages).map_err(wrong),
+            Prompt::Messages(messages) => (self.render)(messages, tools).map_err(wrong),
         }
     }
 
@@ -113,8 +120,8 @@ impl App {
     ///
     /// # Errors
     /// If there are more than the server takes, none, or one that is not in the vocabulary.
-    fn tokens(&self, prompt: &Prompt, field: &str) -> Result<Vec<u32>, ApiError> {
-        let tokens = self.encode(prompt, field)?;
+    fn tokens(&self, prompt: &Prompt, tools: &[Json], field: &str) -> Result<Vec<u32>, ApiError> {
+        let tokens = self.encode(prompt, tools, field)?;
         let (found, most) = (tokens.len(), self.settings.max_prompt.unwrap_or(self.context));
         if found == 0 {
             let message = format!("{field:?}: found no token to start from");
@@ -148,7 +155,7 @@ impl App {
         let mut requests = Vec::new();
         let mut prompt_tokens = 0;
         for prompt in &ask.prompts {
-            let tokens = self.tokens(prompt, field)?;
+            let tokens = self.tokens(prompt, &ask.tools, field)?;
             prompt_tokens += tokens.len();
             for _ in 0..ask.n {
                 let seed = ask.sampling.seed.wrapping_add(requests.len() as u64);
@@ -158,7 +165,7 @@ impl App {
                     max_new_tokens: ask.max_tokens.unwrap_or(room).min(room),
                     stop_tokens: self.stop_tokens.clone(),
                     sampling: Sampling { seed, ..ask.sampling.clone() },
-                    form: ask.form,
+                    form: ask.form.clone(),
                 };
                 requests.push(BatchRequest {
                     request,

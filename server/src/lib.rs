@@ -32,7 +32,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow};
-use tiny_llm_cli::{Opened, Sampling, Settings};
+use tiny_llm_cli::{Opened, Sampling, Settings, Style};
 
 use crate::{
     api::{
@@ -97,11 +97,12 @@ impl Server {
         let (commands, receiver) = mpsc::channel();
         let (metrics, live) = (Arc::new(Metrics::new()), Live::new());
         let stop = std::mem::replace(&mut opened.stop, Box::new(|| false));
-        let render = std::mem::replace(&mut opened.render, Box::new(|_| Err(anyhow!("moved"))));
+        let render = std::mem::replace(&mut opened.render, Box::new(|_, _| Err(anyhow!("moved"))));
         let app = App::new(Parts {
             settings,
             tokenizer: Arc::clone(&opened.tokenizer),
             render,
+            style: opened.style,
             stop_tokens: opened.stop_tokens.clone(),
             context: opened.context,
             vocabulary: opened.vocabulary,
@@ -158,7 +159,8 @@ pub struct Read {
 #[doc(hidden)]
 pub fn read_body(chat: bool, body: &[u8], choices: usize) -> Result<Read, serde_json::Value> {
     let kind = if chat { Kind::Chat } else { Kind::Completion };
-    let ask = Ask::read(kind, body, Bounds { choices }).map_err(|error| error.json())?;
+    let ask = Ask::read(kind, body, Bounds { choices, style: Style::PLAIN })
+        .map_err(|error| error.json())?;
     Ok(Read { answers: ask.answers(), stops: ask.stop, sampling: ask.sampling })
 }
 

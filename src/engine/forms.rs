@@ -7,16 +7,55 @@ use tiny_llm::{
     week1::generate::Limits,
     week3::{
         constraint::{Constraint, Rules, Vocabulary},
+        grammar::Grammar,
         json_grammar::Json,
     },
 };
-use tiny_llm_cli::{Form, Request};
+use tiny_llm_cli::{Form, Request, Shape, ShapeState};
+
+/// Of so many schemas and lists of tools it is known what has been computed of them.
+const MOST_SHAPES: usize = 8;
+/// Bytes of prices that are kept of each.
+const SHAPE_BYTES: usize = 32 << 20;
+
+/// A schema or a list of tools as a grammar.
+struct Shaped(Arc<Shape>);
+
+impl Grammar for Shaped {
+    type State = ShapeState;
+
+    fn start(&self) -> ShapeState {
+        self.0.start()
+    }
+
+    fn next(&self, state: &ShapeState, byte: u8) -> Option<ShapeState> {
+        self.0.next(state, byte)
+    }
+
+    fn is_complete(&self, state: &ShapeState) -> bool {
+        self.0.is_complete(state)
+    }
+
+    fn is_over(&self, state: &ShapeState) -> bool {
+        self.0.is_over(state)
+    }
+
+    fn closing_byte(&self, state: &ShapeState) -> Option<u8> {
+        self.0.closing_text(state).first().copied()
+    }
+
+    fn closing_text(&self, state: &ShapeState) -> Vec<u8> {
+        self.0.closing_text(state)
+    }
+}
 
 /// The forms that have been asked for. Answers of the same form share what has been computed of it.
 #[derive(Default)]
 pub(super) struct Forms {
     vocabulary: Option<Arc<Vocabulary>>,
     json: Option<Arc<Rules<Json>>>,
+    /// The one that was asked for last stands last.
+    shapes: Vec<(Arc<Shape>, Arc<Rules<Shaped>>)>,
 }
 
 impl Forms {
@@ -29,12 +68,27 @@ impl Forms {
     ///
     /// # Errors
     /// If nobody has said what the tokens mean.
-    pub(super) fn constraint(&mut self, form: Form) -> Result<Constraint> {
+    pub(super) fn constraint(&mut self, form: &Form) -> Result<Constraint> {
         let vocabulary = self.vocabulary.as_ref().context("the tokens have no texts")?;
         match form {
             Form::Json => {
                 let rules = || Arc::new(Rules::new(Json::Object, Arc::clone(vocabulary)));
                 Ok(Constraint::new(self.json.get_or_insert_with(rules)))
+            }
+            Form::Shape(shape) => {
+                let known = self.shapes.iter().position(|(known, _)| known == shape);
+                let found = known.map(|at| self.shapes.remove(at)).unwrap_or_else(|| {
+                    let states = (SHAPE_BYTES / 2 / vocabulary.trie().vocabulary().max(1)).max(32);
+                    let grammar = Shaped(Arc::clone(shape));
+                    let rules = Rules::keeping(grammar, Arc::clone(vocabulary), states);
+                    (Arc::clone(shape), Arc::new(rules))
+                });
+                if self.shapes.len() >= MOST_SHAPES {
+                    self.shapes.remove(0);
+                }
+                let constraint = Constraint::new(&found.1);
+                self.shapes.push(found);
+                Ok(constraint)
             }
         }
     }

@@ -241,7 +241,7 @@ impl Week2 {
             if greedy { argmax(logits) } else { sampler.choose(logits, seen, rng.uniform()) }
         };
         let watch = Watch::default();
-        let formed = request.form.map(|form| self.forms.constraint(form));
+        let formed = request.form.as_ref().map(|form| self.forms.constraint(form));
         let formed =
             formed.transpose()?.map(|constraint| Formed::new(constraint, request, &limits));
         let formed = RefCell::new(formed.transpose()?);

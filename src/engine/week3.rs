@@ -316,7 +316,7 @@ impl Batch for Week3 {
             sampling: SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty },
             seed,
         };
-        let constraint = form.map(|form| self.forms.constraint(form)).transpose()?;
+        let constraint = form.map(|form| self.forms.constraint(&form)).transpose()?;
         of_any!(&mut self.engine, engine => engine.submit_with(request, constraint, extras))
     }
 

@@ -1,4 +1,4 @@
-//! `--json` and `response_format`: answers that parse.
+//! `--json`, `--schema` and `response_format`: answers that parse, and fit.
 
 use std::fs;
 
@@ -46,6 +46,10 @@ fn each_line_of_a_batch_has_its_own_form() {
     let files = Folder::empty();
     let (requests, out) = (files.file("requests.jsonl"), files.file("answers.jsonl"));
     let form = |name: &str| format!(r#""response_format": {{"type": "{name}"}}"#);
+    let schema = |schema: &str| {
+        let inner = format!(r#"{{"name": "n", "schema": {}}}"#, schema.replace('\n', " "));
+        format!(r#""response_format": {{"type": "json_schema", "json_schema": {inner}}}"#)
+    };
     let lines = [
         format!(r#"{{"prompt": "Lily had a", "max_tokens": 9, {}}}"#, form("json_object")),
         format!(r#"{{"prompt": "Lily had a", "max_tokens": 9, {}}}"#, form("text")),
@@ -55,6 +59,8 @@ fn each_line_of_a_batch_has_its_own_form() {
         format!(r#"{{"prompt": "Lily", {}}}"#, form("json_schema")),
         format!(r#"{{"prompt": "Lily", {}}}"#, form("yaml")),
         r#"{"prompt": "Lily", "response_format": "json_object"}"#.to_owned(),
+        format!(r#"{{"prompt": "Lily", "max_tokens": 40, {}}}"#, schema(SCHEMA)),
+        format!(r#"{{"prompt": "Lily", {}}}"#, schema(r#"{"items": {"not": {}}}"#)),
     ];
     let answers = |more: &[&str]| -> Vec<Json> {
         fs::write(&requests, lines.join("\n")).expect("a file");
@@ -75,11 +81,13 @@ fn each_line_of_a_batch_has_its_own_form() {
         (4, &["stop text"]),
         (5, &["response_format", "json_schema"]),
         (6, &["response_format", "yaml", "json_object"]),
+        (9, &["response_format", "/items/not"]),
         (7, &["response_format", "an object"]),
     ] {
         let message = plain[i]["error"]["message"].as_str().unwrap_or_default();
         assert!(words.iter().all(|word| message.contains(word)), "line {}: {message:?}", i + 1);
     }
+    fits(&text(&plain[8]));
     let all = answers(&["--json", "--max-batch", "2"]);
     assert_eq!(text(&all[0]), text(&plain[0]), "in another company");
     assert_eq!(text(&all[2]), text(&plain[0]), "--json is for lines that say nothing");
@@ -123,4 +131,55 @@ fn drafts_change_no_form() {
             assert!(said.contains("drafts "), "{options:?}: {said}");
         }
     }
+}
+
+/// Not in the order of the alphabet.
+const SCHEMA: &str = r#"{"type": "object", "properties": {
+    "name": {"type": "string", "minLength": 1, "maxLength": 9},
+    "age": {"type": "integer", "minimum": 3, "maximum": 12}, "home": {"enum": ["cave", "tree"]}},
+    "required": ["name", "home"], "additionalProperties": false}"#;
+
+/// Whether a text is an object of that schema.
+#[track_caller]
+fn fits(text: &str) {
+    let value = object(text);
+    let fields = value.as_object().expect("an object");
+    let known = |name: &String| ["name", "age", "home"].contains(&name.as_str());
+    assert!(fields.keys().all(known), "{text}");
+    let name = value["name"].as_str().expect("a name").chars().count();
+    assert!((1..=9).contains(&name), "{text}");
+    assert!(value["home"] == "cave" || value["home"] == "tree", "{text}");
+    assert!(
+        value["age"].is_null() || (3..=12).contains(&value["age"].as_u64().expect("an age")),
+        "{text}"
+    );
+    assert!(text.find("\"name\"") < text.find("\"home\""), "{text}: the schema's order");
+}
+
+#[test]
+fn every_budget_gives_what_a_schema_asks_for() {
+    let files = Folder::empty();
+    let path = files.file("schema.json");
+    fs::write(&path, SCHEMA).expect("a file");
+    let story = |more: &[&str]| {
+        let mut args = vec!["generate", "-p", "Lily had a cat.", "-j", "1", "--schema", &path];
+        args.extend(more);
+        run(&args)
+    };
+    for n in ["24", "25", "27", "32", "60"] {
+        for more in [&["--temperature", "0"][..], &["--temperature", "1.5", "--seed", n]] {
+            let said = story(&[&["-n", n], more].concat()).succeeds(&format!("-n {n} {more:?}"));
+            fits(&said.stdout);
+        }
+    }
+    story(&["-n", "3"]).fails_in_one_line("too few", 1, &["budget of 3", "name", "home"]);
+    story(&["-n", "40", "--json"]).fails_in_one_line("both", 2, &["--json", "--schema"]);
+    story(&["-n", "40", "--week", "1"]).fails_in_one_line("week 1", 2, &["--schema"]);
+    fs::write(&path, r#"{"properties": {"a/b": {"if": true}}}"#).expect("a file");
+    let words = ["schema.json", "/properties/a~1b/if", "\"if\"", "not supported"];
+    story(&["-n", "40"]).fails_in_one_line("a keyword", 1, &words);
+    fs::write(&path, "{").expect("a file");
+    story(&["-n", "40"]).fails_in_one_line("no JSON", 1, &["schema.json", "not JSON"]);
+    fs::remove_file(&path).expect("a file");
+    story(&["-n", "40"]).fails_in_one_line("no file", 1, &["schema.json", "cannot be read"]);
 }

@@ -1,7 +1,10 @@
 //! A line of a file of requests, under OpenAI's names.
 
+use std::sync::Arc;
+
 use anyhow::{Result, anyhow, bail, ensure};
 use serde_json::{Map, Value};
+use tiny_llm_schema::{Json, Shape};
 
 use super::super::{Form, Sampling};
 use tiny_llm_formats::chat::Message;
@@ -59,14 +62,14 @@ impl Line {
             max_tokens: usize::try_from(whole(&fields, "max_tokens", defaults.max_tokens as u64)?)
                 .unwrap_or(usize::MAX),
             stop: stop(&fields)?,
-            form: form(&fields, defaults.form)?,
+            form: form(bytes, &fields, defaults.form.clone())?,
             sampling,
         })
     }
 }
 
-/// What the answer has to be, under OpenAI's names: `{"type": "json_object"}`.
-fn form(fields: &Map<String, Value>, default: Option<Form>) -> Result<Option<Form>> {
+/// What the answer has to be, under OpenAI's names: `{"type": "json_object"}`, or `json_schema`.
+fn form(line: &[u8], fields: &Map<String, Value>, default: Option<Form>) -> Result<Option<Form>> {
     let Some(value) = fields.get("response_format").filter(|value| !value.is_null()) else {
         return Ok(default);
     };
@@ -74,10 +77,21 @@ fn form(fields: &Map<String, Value>, default: Option<Form>) -> Result<Option<For
         Some("text") => Ok(None),
         Some("json_object") => Ok(Some(Form::Json)),
         Some("json_schema") => {
-            bail!("\"response_format\": found json_schema, which this engine doesn't know")
+            // Once more, in the order of the line.
+            let ordered = Json::parse(line).map_err(|e| anyhow!("not JSON: {e}"))?;
+            let place = "/response_format/json_schema/schema";
+            let Some(schema) = ordered.at(place) else {
+                bail!("\"response_format\": found json_schema without {place:?}");
+            };
+            let shape =
+                Shape::of_schema(schema).map_err(|e| anyhow!("\"response_format\": {e}"))?;
+            Ok(Some(Form::Shape(Arc::new(shape))))
         }
         Some(other) => {
-            bail!("\"response_format\": found the type {other:?}, expected text or json_object")
+            bail!(
+                "\"response_format\": found the type {other:?}, expected text, json_object or \
+                   json_schema"
+            )
         }
         None => {
             bail!("\"response_format\": found {}, expected an object with a \"type\"", kind(value))

@@ -99,7 +99,7 @@ pub(super) fn budget(text: &str) -> Result<usize, String> {
 }
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
-    let form = args.form.form();
+    let form = args.form.form()?.map(|(form, _)| form);
     let file = read(&args.requests)?;
     let lines = split(&file);
     ensure!(

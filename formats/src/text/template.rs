@@ -90,13 +90,34 @@ impl ChatTemplate {
     /// # Errors
     /// If the template refuses these messages (two from the same role in a row, for example).
     pub fn render(&self, messages: &[Message], add_generation_prompt: bool) -> Result<String> {
+        self.render_with(messages, &(), add_generation_prompt)
+    }
+
+    /// The same with tools that may be called, each as a request has it; `()` is none.
+    ///
+    /// # Errors
+    /// If the template refuses these messages.
+    pub fn render_with(
+        &self,
+        messages: &[Message],
+        tools: &impl serde::Serialize,
+        add_generation_prompt: bool,
+    ) -> Result<String> {
+        let tools = minijinja::Value::from_serialize(tools);
         let messages: Vec<_> =
             messages.iter().map(|m| context! { role => m.role, content => m.content }).collect();
         let special_tokens = minijinja::Value::from_serialize(&self.special_tokens);
-        let variables = context! { messages, add_generation_prompt, tools => (), documents => (), ..special_tokens };
+        let variables =
+            context! { messages, add_generation_prompt, tools, documents => (), ..special_tokens };
         let template =
             self.environment.template_from_str(&self.source).map_err(|e| self.wrong(&e))?;
         template.render(variables).map_err(|e| self.wrong(&e))
+    }
+
+    /// Whether this stands in its text.
+    #[must_use]
+    pub fn mentions(&self, text: &str) -> bool {
+        self.source.contains(text)
     }
 
     fn wrong(&self, error: &Error) -> anyhow::Error {

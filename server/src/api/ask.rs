@@ -3,11 +3,13 @@
 use std::hash::{BuildHasher, RandomState};
 
 use serde_json::Value;
-use tiny_llm_cli::{BatchExtras, Form, Sampling};
+use tiny_llm_cli::{BatchExtras, Form, Json, Sampling, Style};
 use tiny_llm_formats::chat::Message;
 
 use super::{
-    chat, constraint,
+    calls::Finder,
+    chat,
+    constraint::{self, Wanted},
     error::ApiError,
     fields::{Fields, kind},
     kind::Kind,
@@ -25,6 +27,8 @@ const MAX_USER: usize = 64;
 pub(crate) struct Bounds {
     /// Answers.
     pub(crate) choices: usize,
+    /// How the model writes that it calls a tool.
+    pub(crate) style: Style,
 }
 
 /// What to start from.
@@ -51,6 +55,10 @@ pub(crate) struct Ask {
     pub(crate) stop: Vec<String>,
     /// What each answer has to be, if anything.
     pub(crate) form: Option<Form>,
+    /// What may be called, each as the request has it.
+    pub(crate) tools: Vec<Json>,
+    /// How a call is found in an answer's text, if there may be one.
+    pub(crate) calls: Option<Finder>,
     /// Its seed is the first answer's; each further one has the next.
     pub(crate) sampling: Sampling,
     pub(crate) extras: BatchExtras,
@@ -76,10 +84,11 @@ impl Ask {
             return Err(ApiError::field("model", "\"model\" is missing"));
         }
         let prompts = match kind {
-            Kind::Chat => vec![Prompt::Messages(chat::messages(&mut fields)?)],
+            Kind::Chat => vec![Prompt::Messages(chat::messages(&mut fields, bounds.style)?)],
             Kind::Completion => prompts(&mut fields)?,
         };
-        let form = constraint::read(&mut fields)?;
+        let Wanted { form, tools, calls } =
+            constraint::read(&mut fields, kind, body, bounds.style)?;
         let choices = bounds.choices as u64;
         let n = fields.whole("n", 1..=choices)?.unwrap_or(1) as usize;
         if prompts.len() * n > bounds.choices {
@@ -105,6 +114,8 @@ impl Ask {
             max_tokens,
             stop: stop(&mut fields)?,
             form,
+            tools,
+            calls,
             sampling: sampling(&mut fields)?,
             extras,
             stream,
@@ -112,9 +123,14 @@ impl Ask {
             user: user(&mut fields)?,
         };
         if ask.form.is_some() && !ask.stop.is_empty() {
-            let message = "\"stop\" could end an answer before it has the form that \
-                           \"response_format\" asks for";
+            let by = if ask.calls.is_some() { "tools" } else { "response_format" };
+            let message =
+                format!("\"stop\" could end an answer before it has the form that {by:?} asks for");
             return Err(ApiError::field("stop", message));
+        }
+        if ask.calls.is_some() && ask.extras.logprobs.is_some() {
+            let why = "the tokens of a call are not shown; leave it out beside \"tools\"";
+            return Err(ApiError::unsupported("logprobs", why));
         }
         refuse(&mut fields)?;
         fields.end()?;

@@ -1,6 +1,7 @@
 //! The messages of a conversation.
 
 use serde_json::Value;
+use tiny_llm_cli::{Json, Style};
 use tiny_llm_formats::chat::Message;
 
 use super::{error::ApiError, fields::Fields};
@@ -10,7 +11,7 @@ use super::{error::ApiError, fields::Fields};
 /// # Errors
 /// If there are none, or one of them is not text by the system, the user or the assistant; the error
 /// names it by its place.
-pub(super) fn messages(fields: &mut Fields) -> Result<Vec<Message>, ApiError> {
+pub(super) fn messages(fields: &mut Fields, style: Style) -> Result<Vec<Message>, ApiError> {
     let all = match fields.take("messages") {
         Some(Value::Array(all)) if !all.is_empty() => all,
         Some(Value::Array(_)) => {
@@ -20,23 +21,30 @@ pub(super) fn messages(fields: &mut Fields) -> Result<Vec<Message>, ApiError> {
         Some(other) => return Err(fields.wrong("messages", &other, "an array")),
         None => return Err(ApiError::field("messages", "\"messages\" is missing")),
     };
-    all.into_iter().enumerate().map(|(i, value)| message(value, i)).collect()
+    // The names of calls so far, which answers of tools refer to.
+    let mut ids = Vec::new();
+    all.into_iter().enumerate().map(|(i, value)| message(value, i, style, &mut ids)).collect()
 }
 
-fn message(value: Value, i: usize) -> Result<Message, ApiError> {
+fn message(
+    value: Value,
+    i: usize,
+    style: Style,
+    ids: &mut Vec<String>,
+) -> Result<Message, ApiError> {
     let mut fields = Fields::of(value, &format!("messages[{i}]."))?;
     let role = fields.text("role")?;
     let role = match role.as_deref() {
-        Some(role @ ("system" | "user" | "assistant")) => role,
+        Some(role @ ("system" | "user" | "assistant" | "tool")) => role,
         // What OpenAI calls it today.
         Some("developer") => "system",
-        Some("tool" | "function") => {
-            let why = "models here call no tools";
+        Some("function") => {
+            let why = "it is the old form of \"tool\"";
             return Err(ApiError::unsupported(&fields.name("role"), why));
         }
         Some(other) => {
             let found = Value::from(format!("{other:.20}"));
-            let expected = "system, developer, user or assistant";
+            let expected = "system, developer, user, assistant or tool";
             return Err(fields.wrong("role", &found, expected));
         }
         None => {
@@ -44,7 +52,16 @@ fn message(value: Value, i: usize) -> Result<Message, ApiError> {
             return Err(ApiError::field(&name, format!("{name:?} is missing")));
         }
     };
+    let calls = if role == "assistant" { calls(&mut fields, style, ids)? } else { None };
+    if role == "tool" {
+        let (id, name) = (fields.text("tool_call_id")?, fields.name("tool_call_id"));
+        if id.is_none_or(|id| !ids.contains(&id)) {
+            let message = format!("{name:?}: expected the \"id\" of a call in a message before it");
+            return Err(ApiError::field(&name, message));
+        }
+    }
     let content = match fields.take("content") {
+        None if calls.is_some() => String::new(),
         Some(Value::String(text)) => text,
         Some(Value::Array(parts)) => parts
             .into_iter()
@@ -63,6 +80,8 @@ fn message(value: Value, i: usize) -> Result<Message, ApiError> {
             return Err(ApiError::unsupported(&fields.name(name), why));
         }
     }
+    // The openai package's own reading of the content, sent back with it.
+    fields.take("parsed");
     // An answer's own, sent back.
     match fields.take("annotations") {
         Some(Value::Array(all)) if all.is_empty() => {}
@@ -73,7 +92,47 @@ fn message(value: Value, i: usize) -> Result<Message, ApiError> {
         None => {}
     }
     fields.end()?;
-    Ok(Message::new(role, &content))
+    Ok(Message::new(role, &(content + &calls.unwrap_or_default())))
+}
+
+/// What an answer has called, as the model wrote it.
+fn calls(
+    fields: &mut Fields,
+    style: Style,
+    ids: &mut Vec<String>,
+) -> Result<Option<String>, ApiError> {
+    let all = match fields.take("tool_calls") {
+        None => return Ok(None),
+        Some(Value::Array(all)) if !all.is_empty() => all,
+        Some(other) => return Err(fields.wrong("tool_calls", &other, "an array of calls")),
+    };
+    let mut texts = Vec::new();
+    for (i, call) in all.into_iter().enumerate() {
+        let place = fields.name(&format!("tool_calls[{i}]."));
+        let mut call = Fields::of(call, &place)?;
+        let missing = |name: &str| ApiError::field(name, format!("{name:?} is missing"));
+        ids.push(call.text("id")?.ok_or_else(|| missing(&call.name("id")))?);
+        if call.text("type")?.as_deref() != Some("function") {
+            let name = call.name("type");
+            return Err(ApiError::field(&name, format!("{name:?}: expected \"function\"")));
+        }
+        let function = call.take("function").ok_or_else(|| missing(&call.name("function")))?;
+        let mut function = Fields::of(function, &call.name("function."))?;
+        let name = function.text("name")?.ok_or_else(|| missing(&function.name("name")))?;
+        let (arguments, place) = (function.text("arguments")?, function.name("arguments"));
+        let arguments = arguments.ok_or_else(|| missing(&place))?;
+        if Json::parse(arguments.as_bytes()).is_err() {
+            return Err(ApiError::field(&place, format!("{place:?}: expected JSON as a string")));
+        }
+        // The openai package's own reading of the arguments, sent back with them.
+        function.take("parsed_arguments");
+        let name = Value::from(name);
+        let Style { open, close } = style;
+        texts.push(format!("{open}{{\"name\": {name}, \"arguments\": {arguments}}}{close}"));
+        function.end()?;
+        call.end()?;
+    }
+    Ok(Some(texts.join("\n")))
 }
 
 /// One part of a message's content.

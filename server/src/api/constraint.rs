@@ -1,35 +1,215 @@
-//! What holds an answer to a form. JSON objects are there; schemas and calls of tools are not, and are
-//! refused by name.
+//! What holds an answer to a form: a JSON object, a schema, calls of tools.
 //!
-//! This is the one place where a form is read. It travels to the engine in [`tiny_llm_cli::Request`],
-//! and the engine refuses a budget in which no answer of that form fits.
+//! This is the one place where a form is read. It travels to the engine in
+//! [`tiny_llm_cli::Request`], and the engine refuses a budget in which no answer of that form fits.
 
+use std::sync::Arc;
+
+use axum::http::StatusCode;
 use serde_json::Value;
-use tiny_llm_cli::Form;
+use tiny_llm_cli::{Form, Json, Refused, Shape, Style, Tool};
 
-use super::{error::ApiError, fields::Fields};
+use super::{calls::Finder, error::ApiError, fields::Fields, kind::Kind};
 
-/// Takes `response_format`, `tools` and what belongs to them.
+/// Letters of a tool's or a schema's name, at most, as OpenAI has it.
+const MAX_NAME: usize = 64;
+
+/// What an answer has to be.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    pub(super) form: Option<Form>,
+    /// What may be called, each as the request has it.
+    pub(super) tools: Vec<Json>,
+    /// How a call is found in an answer's text.
+    pub(super) calls: Option<Finder>,
+}
+
+/// Takes `response_format`, `tools` and what belongs to them. The body is read once more where the
+/// order of keys matters: a schema's is the answer's.
 ///
 /// # Errors
-/// If they ask for anything but plain text or a JSON object.
-pub(super) fn read(fields: &mut Fields) -> Result<Option<Form>, ApiError> {
-    for name in ["tools", "functions", "function_call", "parallel_tool_calls"] {
+/// If they ask for what is not supported, or a schema is none.
+pub(super) fn read(
+    fields: &mut Fields,
+    kind: Kind,
+    body: &[u8],
+    style: Style,
+) -> Result<Wanted, ApiError> {
+    for name in ["functions", "function_call"] {
         if fields.take(name).is_some() {
-            return Err(ApiError::unsupported(name, "models here call no tools"));
+            let why = "they are the old form of \"tools\" and \"tool_choice\"";
+            return Err(ApiError::unsupported(name, why));
         }
     }
-    if fields.take("tool_choice").is_some_and(|choice| choice != "none") {
-        return Err(ApiError::unsupported("tool_choice", "models here call no tools"));
-    }
-    let Some(format) = fields.take("response_format") else { return Ok(None) };
-    let kind = format.get("type").and_then(Value::as_str);
-    match (kind, format.as_object().map(serde_json::Map::len)) {
-        (Some("text"), Some(1)) => Ok(None),
-        (Some("json_object"), Some(1)) => Ok(Some(Form::Json)),
+    let ordered =
+        || Json::parse(body).map_err(|e| ApiError::invalid(format!("the body is not JSON: {e}")));
+    let wanted = tools(fields, kind, &ordered, style)?;
+    let Some(format) = fields.take("response_format") else { return Ok(wanted) };
+    let mut inner = Fields::of(format, "response_format.")?;
+    let form = match inner.text("type")?.as_deref() {
+        Some("text") => None,
+        Some("json_object") => Some(Form::Json),
+        Some("json_schema") => Some(schema(&mut inner, &ordered()?)?),
         _ => {
-            let why = "answers are {\"type\": \"text\"} or {\"type\": \"json_object\"}";
-            Err(ApiError::unsupported("response_format", why))
+            let why = "answers are of the type text, json_object or json_schema";
+            return Err(ApiError::unsupported("response_format", why));
         }
+    };
+    if inner.end().is_err() {
+        let why = "it has a \"type\", and a \"json_schema\" where that is the type";
+        return Err(ApiError::unsupported("response_format", why));
     }
+    if form.is_some() && wanted.form.is_some() {
+        let why = "an answer calls a tool or has a form; leave it out beside \"tools\"";
+        return Err(ApiError::unsupported("response_format", why));
+    }
+    Ok(Wanted { form: form.or(wanted.form), ..wanted })
+}
+
+fn schema(format: &mut Fields, ordered: &Json) -> Result<Form, ApiError> {
+    let missing = |name: &str| ApiError::field(name, format!("{name:?} is missing"));
+    let name = format.name("json_schema");
+    let mut fields = Fields::of(
+        format.take("json_schema").ok_or_else(|| missing(&name))?,
+        "response_format.json_schema.",
+    )?;
+    named(&mut fields)?;
+    fields.text("description")?;
+    // Answers always keep to the schema, whether that is asked for or not.
+    fields.flag("strict")?;
+    let place = fields.name("schema");
+    fields.take("schema").ok_or_else(|| missing(&place))?;
+    fields.end()?;
+    let schema = ordered.at("/response_format/json_schema/schema");
+    let shape = Shape::of_schema(schema.ok_or_else(|| missing(&place))?);
+    let shape = shape.map_err(|refused| of_schema("response_format", &refused))?;
+    Ok(Form::Shape(Arc::new(shape)))
+}
+
+/// A schema that is none, or says what is not supported.
+fn of_schema(name: &str, refused: &Refused) -> ApiError {
+    let error = ApiError::field(name, format!("{name:?}: {refused}"));
+    error.with(StatusCode::BAD_REQUEST, "invalid_json_schema")
+}
+
+/// The name of a tool or a schema, as OpenAI has it.
+fn named(fields: &mut Fields) -> Result<String, ApiError> {
+    let (found, place) = (fields.text("name")?, fields.name("name"));
+    let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let valid = |name: &String| (1..=MAX_NAME).contains(&name.len()) && name.chars().all(letter);
+    found.filter(valid).ok_or_else(|| {
+        let expected = format!("expected 1 to {MAX_NAME} of the letters a-z, A-Z, 0-9, _ and -");
+        ApiError::field(&place, format!("{place:?}: {expected}"))
+    })
+}
+
+/// Which tools an answer may call, must call, or must not.
+enum Choice {
+    Auto,
+    None,
+    Required,
+    Named(String),
+}
+
+fn tools(
+    fields: &mut Fields,
+    kind: Kind,
+    ordered: &dyn Fn() -> Result<Json, ApiError>,
+    style: Style,
+) -> Result<Wanted, ApiError> {
+    let listed = fields.take("tools");
+    if kind == Kind::Completion && listed.is_some() {
+        return Err(ApiError::unsupported("tools", "a text that is continued calls none"));
+    }
+    let listed = match listed {
+        None => Vec::new(),
+        Some(Value::Array(all)) => all,
+        Some(other) => return Err(fields.wrong("tools", &other, "an array")),
+    };
+    let (choice, parallel) = (choice(fields)?, fields.flag("parallel_tool_calls")?);
+    if listed.is_empty() {
+        let name = match choice {
+            None | Some(Choice::None) if parallel.is_none() => return Ok(Wanted::default()),
+            None | Some(Choice::None) => "parallel_tool_calls",
+            Some(_) => "tool_choice",
+        };
+        return Err(ApiError::field(name, format!("{name:?} needs \"tools\"")));
+    }
+    let ordered = ordered()?;
+    let mut tools = Vec::new();
+    for (i, value) in listed.into_iter().enumerate() {
+        tools.push(tool(value, i, &ordered)?);
+    }
+    let shown = match ordered.at("/tools") {
+        Some(Json::List(all)) => all.clone(),
+        _ => Vec::new(),
+    };
+    let refused = |refused: Refused| of_schema("tools", &refused);
+    // All are read, whichever may be called.
+    let auto = Shape::of_calls(&tools, style, true).map_err(refused)?;
+    let (shape, free) = match choice.unwrap_or(Choice::Auto) {
+        Choice::None => return Ok(Wanted::default()),
+        Choice::Auto => (auto, true),
+        Choice::Required => (Shape::of_calls(&tools, style, false).map_err(refused)?, false),
+        Choice::Named(name) => {
+            tools.retain(|tool| tool.name == name);
+            if tools.is_empty() {
+                let message = format!("\"tool_choice\": found {name:?}, which is no tool");
+                return Err(ApiError::field("tool_choice", message));
+            }
+            (Shape::of_calls(&tools, style, false).map_err(refused)?, false)
+        }
+    };
+    let form = Some(Form::Shape(Arc::new(shape)));
+    Ok(Wanted { form, tools: shown, calls: Some(Finder::new(style, free)) })
+}
+
+fn choice(fields: &mut Fields) -> Result<Option<Choice>, ApiError> {
+    let value = match fields.take("tool_choice") {
+        None => return Ok(None),
+        Some(Value::String(word)) => {
+            return match word.as_str() {
+                "auto" => Ok(Some(Choice::Auto)),
+                "none" => Ok(Some(Choice::None)),
+                "required" => Ok(Some(Choice::Required)),
+                _ => {
+                    let message = "\"tool_choice\": expected auto, none, required or a function";
+                    Err(ApiError::field("tool_choice", message))
+                }
+            };
+        }
+        Some(value) => value,
+    };
+    let mut choice = Fields::of(value, "tool_choice.")?;
+    let kind = choice.text("type")?;
+    if kind.as_deref() != Some("function") {
+        let why = "a tool is chosen as {\"type\": \"function\", \"function\": {\"name\": …}}";
+        return Err(ApiError::unsupported("tool_choice", why));
+    }
+    let function = choice.take("function").unwrap_or_default();
+    let mut function = Fields::of(function, "tool_choice.function.")?;
+    let name = named(&mut function)?;
+    function.end()?;
+    choice.end()?;
+    Ok(Some(Choice::Named(name)))
+}
+
+fn tool(value: Value, i: usize, ordered: &Json) -> Result<Tool, ApiError> {
+    let mut fields = Fields::of(value, &format!("tools[{i}]."))?;
+    let kind = fields.text("type")?;
+    if kind.as_deref() != Some("function") {
+        let why = "tools are functions";
+        return Err(ApiError::unsupported(&fields.name("type"), why));
+    }
+    let function = fields.take("function").unwrap_or_default();
+    let mut function = Fields::of(function, &fields.name("function."))?;
+    let name = named(&mut function)?;
+    let description = function.text("description")?;
+    // A call always keeps to its schema, whether that is asked for or not.
+    function.flag("strict")?;
+    let given = function.take("parameters").is_some();
+    function.end()?;
+    fields.end()?;
+    let parameters = ordered.at(&format!("/tools/{i}/function/parameters")).cloned();
+    Ok(Tool { name, description, parameters: parameters.filter(|_| given) })
 }

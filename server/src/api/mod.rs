@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod ask;
+mod calls;
 mod chat;
 mod constraint;
 pub(crate) mod error;

@@ -17,7 +17,7 @@ use crate::app::App;
 pub(crate) fn tokenize(app: &App, body: &[u8]) -> Result<Value, ApiError> {
     let mut fields = read(body)?;
     let (prompt, field) = if fields.has("messages") {
-        (Prompt::Messages(chat::messages(&mut fields)?), "messages")
+        (Prompt::Messages(chat::messages(&mut fields, app.style)?), "messages")
     } else {
         match &prompts(&mut fields)?[..] {
             [Prompt::Text(text)] => (Prompt::Text(text.clone()), "prompt"),
@@ -25,7 +25,7 @@ pub(crate) fn tokenize(app: &App, body: &[u8]) -> Result<Value, ApiError> {
         }
     };
     fields.end()?;
-    let tokens = app.encode(&prompt, field)?;
+    let tokens = app.encode(&prompt, &[], field)?;
     Ok(json!({ "count": tokens.len(), "max_model_len": app.context, "tokens": tokens }))
 }
 

@@ -194,7 +194,7 @@ fn a_form_travels_to_the_engine() {
         assert_eq!(ask(server.address, "/v1/completions", &body).status, 200);
     }
     let seen = server.knobs.seen().clone();
-    let forms: Vec<_> = seen.requests.iter().map(|request| request.request.form).collect();
+    let forms: Vec<_> = seen.requests.iter().map(|request| request.request.form.clone()).collect();
     assert_eq!(forms, [None, Some(Form::Json), Some(Form::Json)]);
     assert_eq!(seen.vocabularies, [5], "told once, and only when it is needed");
     let body = json!({

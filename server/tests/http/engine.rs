@@ -15,8 +15,8 @@ use std::{
 
 use anyhow::{Result, bail};
 use tiny_llm_cli::{
-    Batch, BatchCounts, BatchEvent, BatchRequest, BatchRow, BatchWaits, Chosen, Opened, PageCounts,
-    PageUse, Settings, Text,
+    Batch, BatchCounts, BatchEvent, BatchRequest, BatchRow, BatchWaits, Chosen, Form, Opened,
+    PageCounts, PageUse, Settings, Style, Text,
 };
 use tiny_llm_formats::{FinishReason, text::Tokenizer};
 use tiny_llm_server::Server;
@@ -87,7 +87,19 @@ struct Fake {
 }
 
 impl Fake {
+    /// The shortest answer of a shape, if the request asks for one and doesn't leave it open.
+    fn shortest(&self, run: &Run) -> Option<Vec<u32>> {
+        let Some(Form::Shape(shape)) = &run.request.request.form else { return None };
+        let text = shape.closing_text(&shape.start());
+        let text = String::from_utf8(text).expect("text");
+        let tokens = self.tokenizer.encode(&text).expect("tokens");
+        Some(tokens).filter(|tokens| !tokens.is_empty())
+    }
+
     fn letter(&self, run: &Run) -> u32 {
+        if let Some(tokens) = self.shortest(run) {
+            return tokens[run.new.len()];
+        }
         let seed = run.request.request.sampling.seed;
         let seed = if run.request.request.sampling.temperature > 0.0 { seed } else { 0 };
         let prompt = run.request.request.prompt.iter();
@@ -143,12 +155,13 @@ impl Batch for Fake {
             }
             self.rows += 1;
             let token = self.letter(&self.runs[i]);
+            let whole = self.shortest(&self.runs[i]).map(|tokens| tokens.len());
             let run = &mut self.runs[i];
             run.new.push(token);
             run.text.extend(self.tokenizer.token_bytes(token));
             let stops = &run.request.stop_texts;
             let stopped = stops.iter().any(|stop| run.text.windows(stop.len()).any(|w| w == stop));
-            if stopped {
+            if stopped || whole == Some(run.new.len()) {
                 run.over = Some(FinishReason::Stop);
             } else if run.new.len() >= run.request.request.max_new_tokens {
                 run.over = Some(FinishReason::Length);
@@ -309,12 +322,14 @@ fn opened(knobs: &Arc<Knobs>) -> Opened {
         }),
         vocabulary: tokenizer.vocab_size(),
         tokenizer,
-        render: Box::new(move |messages| {
+        style: Style::PLAIN,
+        render: Box::new(move |messages, tools| {
             let line = |message: &tiny_llm_formats::chat::Message| {
                 assert!(message.content != "panic", "not yet implemented: chatml");
                 format!("{}:{}\n", message.role, message.content)
             };
-            words.encode(&messages.iter().map(line).collect::<String>())
+            let tools: String = tools.iter().map(|tool| format!("{tool}\n")).collect();
+            words.encode(&(tools + &messages.iter().map(line).collect::<String>()))
         }),
         text: || Box::new(Letters),
         stop_tokens: vec![2],

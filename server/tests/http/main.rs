@@ -5,6 +5,7 @@ mod answers;
 mod client;
 mod engine;
 mod faults;
+mod forms;
 mod limits;
 mod refused;
 mod streams;

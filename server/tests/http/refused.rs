@@ -24,11 +24,9 @@ fn a_field_that_is_not_supported_is_named() {
     let (chats, texts) = ("/v1/chat/completions", "/v1/completions");
     for (path, base, name, value) in [
         (chats, &chat, "response_format", json!({"type": "json_object", "strict": true})),
-        (chats, &chat, "response_format", json!({"type": "json_schema", "json_schema": {}})),
+        (chats, &chat, "response_format", json!({"type": "grammar"})),
         (chats, &chat, "response_format", json!({"type": "text", "more": 1})),
-        (chats, &chat, "tools", json!([{"type": "function"}])),
-        (chats, &chat, "tool_choice", json!("auto")),
-        (chats, &chat, "parallel_tool_calls", json!(true)),
+        (texts, &text, "tools", json!([{"type": "function", "function": {"name": "f"}}])),
         (chats, &chat, "functions", json!([])),
         (chats, &chat, "function_call", json!("none")),
         (chats, &chat, "logit_bias", json!({"5": 1})),
@@ -143,7 +141,21 @@ fn a_message_that_is_none_is_named_by_its_place() {
         (json!({"role": "user"}), "messages[1].content"),
         (json!({"role": "user", "content": null}), "messages[1].content"),
         (json!({"role": "king", "content": "a"}), "messages[1].role"),
-        (json!({"role": "tool", "content": "a"}), "messages[1].role"),
+        (json!({"role": "function", "content": "a"}), "messages[1].role"),
+        (json!({"role": "tool", "content": "a"}), "messages[1].tool_call_id"),
+        (json!({"role": "tool", "content": "a", "tool_call_id": "b"}), "messages[1].tool_call_id"),
+        (json!({"role": "user", "content": "a", "tool_call_id": "b"}), "messages[1].tool_call_id"),
+        (json!({"role": "assistant", "tool_calls": [{}]}), "messages[1].tool_calls[0].id"),
+        (
+            json!({"role": "assistant", "tool_calls": [{"id": "a", "type": "custom"}]}),
+            "messages[1].tool_calls[0].type",
+        ),
+        (
+            json!({"role": "assistant", "tool_calls": [
+                {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{"}},
+            ]}),
+            "messages[1].tool_calls[0].function.arguments",
+        ),
         (json!({"role": "user", "content": 5}), "messages[1].content"),
         (json!({"role": "user", "content": [5]}), "messages[1].content[0]"),
         (

@@ -1,9 +1,12 @@
 """The `openai` package as anybody uses it: only the address is ours."""
 
 import asyncio
+import datetime
 import json
+from typing import Literal
 
 import openai
+import pydantic
 import pytest
 
 MESSAGES = [{"role": "system", "content": "You tell stories."}, {"role": "user", "content": "Tell me one."}]
@@ -76,14 +79,15 @@ def test_stops_and_models(client):
 
 
 def test_what_is_not_supported_is_refused_by_name(client, address):
-    for more in [{"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {}}}}, {"logit_bias": {"5": 1}}, {"reasoning_effort": "low"}]:
+    for more in [{"response_format": {"type": "grammar"}}, {"logit_bias": {"5": 1}}, {"reasoning_effort": "low"}]:
         with pytest.raises(openai.BadRequestError) as refused:
             client.chat.completions.create(model=MODEL, messages=MESSAGES, **more)
         assert refused.value.param == next(iter(more))
         assert refused.value.code == "unsupported_parameter"
-    tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
-    with pytest.raises(openai.BadRequestError, match="tools"):
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string", "format": "email"}}}}}
+    with pytest.raises(openai.BadRequestError, match="/tools/0/function/parameters/properties/a/format") as refused:
         client.chat.completions.create(model=MODEL, messages=MESSAGES, tools=[tool])
+    assert (refused.value.param, refused.value.code) == ("tools", "invalid_json_schema")
     with pytest.raises(openai.BadRequestError, match="5000 tokens"):
         client.completions.create(model=MODEL, prompt=[5] * 5000)
     with pytest.raises(openai.AuthenticationError):
@@ -97,6 +101,78 @@ def test_a_json_object(client):
     for seed in range(4):
         answer = client.chat.completions.create(**asked, seed=seed).choices[0]
         assert isinstance(json.loads(answer.message.content), dict)
+
+
+class Home(pydantic.BaseModel):
+    """Where somebody lives."""
+
+    place: Literal["cave", "tree", "burrow"]
+    rooms: int = pydantic.Field(ge=1, le=12)
+
+
+class Animal(pydantic.BaseModel):
+    name: str = pydantic.Field(min_length=1, max_length=12)
+    born: datetime.date
+    homes: list[Home] = pydantic.Field(min_length=1, max_length=2)
+    colour: str | None
+    parent: "Animal | None"
+
+
+def test_structured_outputs(client):
+    asked = {"model": MODEL, "messages": MESSAGES, "response_format": Animal, "max_tokens": 150}
+    for seed in range(6):
+        answer = client.chat.completions.parse(**asked, seed=seed).choices[0]
+        assert answer.finish_reason == "stop"
+        assert isinstance(answer.message.parsed, Animal)
+        assert 1 <= len(answer.message.parsed.name) <= 12
+        assert list(json.loads(answer.message.content)) == ["name", "born", "homes", "colour", "parent"]
+    with client.chat.completions.stream(**asked, seed=1) as stream:
+        final = stream.get_final_completion()
+    assert isinstance(final.choices[0].message.parsed, Animal)
+    with pytest.raises(openai.BadRequestError, match="budget of 5 is too small"):
+        client.chat.completions.parse(**asked | {"max_tokens": 5})
+
+
+class BuyFood(pydantic.BaseModel):
+    count: int
+    food: str
+
+
+class GetWeather(pydantic.BaseModel):
+    city: str
+
+
+TOOLS = [openai.pydantic_function_tool(BuyFood, name="buy_food"), openai.pydantic_function_tool(GetWeather, name="get_weather")]
+BUY = [{"role": "user", "content": 'Buy 3 of "onions".'}]
+
+
+def test_tools(client):
+    # The embedded model has learned to call tools, so it does so by itself.
+    asked = {"model": MODEL, "messages": BUY, "tools": TOOLS, "temperature": 0}
+    for more in [{}, {"tool_choice": "required"}, {"tool_choice": {"type": "function", "function": {"name": "buy_food"}}}]:
+        answer = client.chat.completions.parse(**asked, **more).choices[0]
+        assert answer.finish_reason == "tool_calls"
+        (call,) = answer.message.tool_calls
+        assert (call.function.name, call.function.parsed_arguments) == ("buy_food", BuyFood(count=3, food="onions"))
+    with client.chat.completions.stream(**asked) as stream:
+        events = [event for event in stream if event.type.startswith("tool_calls")]
+        final = stream.get_final_completion().choices[0]
+    assert events[-1].type == "tool_calls.function.arguments.done"
+    assert final.finish_reason == "tool_calls"
+    assert final.message.tool_calls[0].function.parsed_arguments == BuyFood(count=3, food="onions")
+    # The call and its answer go back.
+    messages = [*BUY, answer.message, {"role": "tool", "tool_call_id": call.id, "content": "done"}]
+    assert client.chat.completions.create(model=MODEL, messages=messages, tools=TOOLS, max_tokens=20).choices[0].finish_reason
+
+
+def test_a_tool_whatever_the_model_would_say(client):
+    named = {"type": "function", "function": {"name": "get_weather"}}
+    for seed in range(6):
+        asked = {"model": MODEL, "messages": MESSAGES, "tools": TOOLS, "tool_choice": named, "seed": seed, "max_tokens": 40}
+        (call,) = client.chat.completions.parse(**asked).choices[0].message.tool_calls
+        assert isinstance(call.function.parsed_arguments, GetWeather)
+    answer = client.chat.completions.create(model=MODEL, messages=BUY, tools=TOOLS, tool_choice="none", temperature=0, max_tokens=20).choices[0]
+    assert answer.message.tool_calls is None
 
 
 def test_many_at_once(address):

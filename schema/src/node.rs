@@ -1,0 +1,305 @@
+//! What a schema is compiled to: kinds of values that refer to each other, and a shortest text of
+//! each.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::{
+    dfa::{Dfa, Raw},
+    nfa::{LAST, Nfa, TooLarge, spelled},
+};
+
+/// A kind of value, by its number.
+pub(crate) type NodeId = u32;
+
+/// The shortest answer is no longer than this.
+pub(crate) const MOST_SHORTEST: usize = 16_384;
+
+/// Looking for the shortest texts takes no more steps than this.
+const MOST_WORK: usize = 50_000_000;
+
+/// A kind of value.
+#[derive(Debug)]
+pub(crate) enum Node {
+    /// Nothing: no value is one.
+    Never,
+    /// What one automaton follows from here: a number, a word, one of a list of values, a string
+    /// with a pattern.
+    Scalar(u32),
+    /// Any string of so many characters.
+    Text { least: u32, most: Option<u32> },
+    /// So many values of a kind.
+    Array { items: NodeId, least: u32, most: Option<u32> },
+    /// Properties, each at most once, in this order.
+    Object(Object),
+    /// A value of any of these kinds.
+    Union(Vec<NodeId>),
+}
+
+/// What an object holds.
+#[derive(Debug, Default)]
+pub(crate) struct Object {
+    pub(crate) properties: Vec<Property>,
+    /// What other properties hold, which come behind those.
+    pub(crate) others: Option<NodeId>,
+    /// `keys[i]` follows a key, its quotation marks included, where the properties before `i` have
+    /// had their turn. Its tags are the properties' places, and their number for others.
+    pub(crate) keys: Vec<Option<u32>>,
+}
+
+/// A property of an object.
+#[derive(Debug)]
+pub(crate) struct Property {
+    pub(crate) name: String,
+    pub(crate) value: NodeId,
+    pub(crate) required: bool,
+}
+
+impl Object {
+    /// The first property from the place `at` on that must be there.
+    pub(crate) fn required(&self, at: usize) -> Option<usize> {
+        (at..self.properties.len()).find(|&i| self.properties[i].required)
+    }
+
+    /// What the property with this tag holds.
+    pub(crate) fn value(&self, tag: usize) -> NodeId {
+        match self.properties.get(tag) {
+            Some(property) => property.value,
+            None => self.others.expect("a key of others is only followed if there may be some"),
+        }
+    }
+
+    /// Which properties are left behind the one with this tag.
+    pub(crate) fn behind(&self, tag: usize) -> usize {
+        (tag + 1).min(self.properties.len())
+    }
+}
+
+/// The kinds of a schema.
+#[derive(Debug, Default)]
+pub(crate) struct Nodes {
+    pub(crate) all: Vec<Node>,
+    pub(crate) dfa: Dfa,
+    /// A shortest text of each kind, and of several the one with the smallest bytes.
+    pub(crate) shortest: Vec<Option<Vec<u8>>>,
+}
+
+impl Nodes {
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.all[id as usize]
+    }
+
+    /// A shortest text of a kind that has one.
+    pub(crate) fn shortest(&self, id: NodeId) -> &[u8] {
+        self.shortest[id as usize].as_deref().expect("kinds without a value were taken away")
+    }
+
+    fn has(&self, id: NodeId) -> bool {
+        self.shortest[id as usize].is_some()
+    }
+
+    /// Finds the shortest texts, takes away what no value can be, and makes the keys' automata.
+    ///
+    /// # Errors
+    /// If they become too large.
+    pub(crate) fn finish(&mut self) -> Result<(), TooLarge> {
+        self.shortest = vec![None; self.all.len()];
+        // Each round settles the kinds that need no more levels than it has had.
+        let mut work = 0;
+        loop {
+            let mut changed = false;
+            for id in (0..self.all.len()).rev() {
+                let found = self.find(id)?;
+                work += 1 + found.as_ref().map_or(0, Vec::len);
+                if work > MOST_WORK {
+                    return Err(TooLarge);
+                }
+                let better = match (&found, &self.shortest[id]) {
+                    (Some(new), Some(old)) => (new.len(), new) < (old.len(), old),
+                    (found, _) => found.is_some(),
+                };
+                if better {
+                    self.shortest[id] = found;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        for id in 0..self.all.len() {
+            let mut node = std::mem::replace(&mut self.all[id], Node::Never);
+            match &mut node {
+                Node::Array { items, most, .. } if !self.has(*items) => *most = Some(0),
+                Node::Union(all) => all.retain(|&one| self.has(one)),
+                Node::Object(object) if self.has(id as u32) => self.make_keys(object)?,
+                _ => {}
+            }
+            self.all[id] = node;
+        }
+        Ok(())
+    }
+
+    /// The shortest text of a kind, as far as those of others are known.
+    fn find(&self, id: usize) -> Result<Option<Vec<u8>>, TooLarge> {
+        let mut text = Vec::new();
+        match &self.all[id] {
+            Node::Never => return Ok(None),
+            Node::Scalar(start) => {
+                self.dfa.close(*start, &mut text);
+            }
+            Node::Text { least, .. } => {
+                text = format!("\"{}\"", " ".repeat(*least as usize)).into_bytes();
+            }
+            Node::Array { items, least, .. } => {
+                let item = match (&self.shortest[*items as usize], least) {
+                    (_, 0) => &Vec::new(),
+                    (Some(item), _) => item,
+                    (None, _) => return Ok(None),
+                };
+                if (item.len() + 1) * *least as usize > MOST_SHORTEST {
+                    return Err(TooLarge);
+                }
+                text = [b"[", &vec![&item[..]; *least as usize].join(&b","[..])[..], b"]"].concat();
+            }
+            Node::Object(object) => {
+                text.push(b'{');
+                for property in object.properties.iter().filter(|property| property.required) {
+                    let value = &self.shortest[property.value as usize];
+                    let Some(value) = value else { return Ok(None) };
+                    if text.len() > 1 {
+                        text.push(b',');
+                    }
+                    text.extend_from_slice(spelled(&property.name).as_bytes());
+                    text.push(b':');
+                    text.extend_from_slice(value);
+                }
+                text.push(b'}');
+            }
+            Node::Union(all) => {
+                let known = all.iter().filter_map(|&one| self.shortest[one as usize].as_ref());
+                return Ok(known.min_by_key(|text| (text.len(), *text)).cloned());
+            }
+        }
+        if text.len() > MOST_SHORTEST { Err(TooLarge) } else { Ok(Some(text)) }
+    }
+
+    fn make_keys(&mut self, object: &mut Object) -> Result<(), TooLarge> {
+        object.others = object.others.filter(|&others| self.has(others));
+        let names: Vec<String> = object.properties.iter().map(|one| spelled(&one.name)).collect();
+        let count = names.len();
+        // What may not come at all, and what comes when its turn is over.
+        let forbidden = count as u32 + 1;
+        for at in 0..=count {
+            let last = object.required(at).map_or(count, |last| last + 1);
+            let others = object.others.is_some() && object.required(at).is_none();
+            let mut nfa = Nfa::new();
+            for (i, name) in names.iter().enumerate() {
+                let possible = (at..last).contains(&i) && self.has(object.properties[i].value);
+                if possible || others {
+                    let end = nfa.literal(0, name.as_bytes());
+                    nfa.spots[end as usize].tag = Some(if possible { i as u32 } else { forbidden });
+                }
+            }
+            if others {
+                let (quote, end) = (nfa.literal(0, b"\""), nfa.spot());
+                let behind = nfa.character(quote, &[(0, LAST)]);
+                nfa.free(behind, quote);
+                nfa.edge(quote, (b'"', b'"'), end);
+                // The largest tag: one that a name has, too, is the name's.
+                nfa.spots[end as usize].tag = Some(u32::MAX);
+            }
+            let mut raw = Raw::of(&nfa)?;
+            for tag in &mut raw.tags {
+                *tag = match *tag {
+                    Some(u32::MAX) => Some(count as u32),
+                    Some(tag) if tag == forbidden => None,
+                    tag => tag,
+                };
+            }
+            let cost = |tag: usize| {
+                let mut rest = Vec::new();
+                self.close_object(object, object.behind(tag), true, &mut rest);
+                (1 + self.shortest(object.value(tag)).len() + rest.len()) as u32
+            };
+            let tags: BTreeSet<u32> = raw.tags.iter().copied().flatten().collect();
+            let costs: HashMap<u32, u32> =
+                tags.into_iter().map(|tag| (tag, cost(tag as usize))).collect();
+            let start = self.dfa.add(&raw, |tag| costs[&tag]);
+            object.keys.push(start?);
+        }
+        Ok(())
+    }
+
+    /// What an object still needs where the properties before `at` have had their turn, behind a
+    /// value or behind its brace.
+    pub(crate) fn close_object(
+        &self,
+        object: &Object,
+        at: usize,
+        mut comma: bool,
+        text: &mut Vec<u8>,
+    ) {
+        for property in object.properties[at..].iter().filter(|property| property.required) {
+            if std::mem::replace(&mut comma, true) {
+                text.push(b',');
+            }
+            text.extend_from_slice(spelled(&property.name).as_bytes());
+            text.push(b':');
+            text.extend_from_slice(self.shortest(property.value));
+        }
+        text.push(b'}');
+    }
+}
+
+impl Nodes {
+    /// Whether no value is certain to be of both kinds.
+    pub(crate) fn disjoint(&self, a: NodeId, b: NodeId) -> bool {
+        let (first, second) = (self.kinds(a), self.kinds(b));
+        first.iter().all(|&a| second.iter().all(|&b| self.apart(a, b)))
+    }
+
+    /// What a kind is, without unions.
+    fn kinds(&self, id: NodeId) -> Vec<NodeId> {
+        let one = if self.has(id) { vec![id] } else { Vec::new() };
+        if let Node::Union(all) = self.node(id) { all.clone() } else { one }
+    }
+
+    fn apart(&self, a: NodeId, b: NodeId) -> bool {
+        match (self.node(a), self.node(b)) {
+            (Node::Scalar(a), Node::Scalar(b)) => !self.dfa.meet(*a, *b),
+            (Node::Object(a), Node::Object(b)) => a.properties.iter().any(|mine| {
+                let other = b.properties.iter().find(|other| other.name == mine.name);
+                let both = other.filter(|other| mine.required && other.required);
+                both.is_some_and(|other| self.scalars_apart(mine.value, other.value))
+            }),
+            (a, b) => {
+                let (a, b) = (self.first_bytes(a), self.first_bytes(b));
+                a.iter().all(|byte| !b.contains(byte))
+            }
+        }
+    }
+
+    /// The same of kinds that hold no others, so that the question ends.
+    fn scalars_apart(&self, a: NodeId, b: NodeId) -> bool {
+        let (first, second) = (self.kinds(a), self.kinds(b));
+        first.iter().all(|&a| {
+            second.iter().all(|&b| match (self.node(a), self.node(b)) {
+                (Node::Object(_), Node::Object(_)) => false,
+                _ => self.apart(a, b),
+            })
+        })
+    }
+
+    fn first_bytes(&self, node: &Node) -> Vec<u8> {
+        match node {
+            Node::Never | Node::Union(_) => Vec::new(),
+            Node::Scalar(start) => {
+                let edges = self.dfa.edges(*start);
+                edges.iter().flat_map(|&(first, last, _)| first..=last).collect()
+            }
+            Node::Text { .. } => vec![b'"'],
+            Node::Array { .. } => vec![b'['],
+            Node::Object(_) => vec![b'{'],
+        }
+    }
+}

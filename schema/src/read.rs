@@ -1,0 +1,259 @@
+//! From a schema's JSON to kinds of values. Every keyword is read or refused by its name and place.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+};
+
+use crate::{
+    dfa::Raw,
+    json::Json,
+    keywords::One,
+    nfa::{Nfa, TooLarge},
+    node::{Node, NodeId, Nodes, Object},
+    number::Numbers,
+    pattern::Pattern,
+};
+
+/// Kinds of values in a schema, at most.
+const MOST_NODES: usize = 10_000;
+/// Schemas in each other, at most.
+const MOST_DEPTH: usize = 64;
+/// Why a schema is not one, or is not supported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// The place in the schema, as a JSON pointer.
+    pub pointer: String,
+    /// What is wrong there.
+    pub problem: String,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if self.pointer.is_empty() { "its outermost level" } else { &self.pointer };
+        write!(f, "the schema at {place}: {}", self.problem)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+pub(crate) type Read<T> = Result<T, Refused>;
+
+/// Reads schemas, one document after the other.
+pub(crate) struct Reader {
+    pub(crate) nodes: Nodes,
+    /// Where each kind comes from.
+    pointers: Vec<String>,
+    /// Kinds of the document, by their places in it.
+    known: HashMap<String, NodeId>,
+    any: Option<NodeId>,
+    /// What may be one of several, and not two at once.
+    pub(crate) exclusive: Vec<(NodeId, Vec<NodeId>)>,
+    depth: usize,
+}
+
+/// A document, and what stands before the pointers into it in messages.
+#[derive(Clone, Copy)]
+pub(crate) struct Document<'a> {
+    pub(crate) root: &'a Json,
+    pub(crate) before: &'a str,
+}
+
+impl Reader {
+    pub(crate) fn new() -> Self {
+        Self {
+            nodes: Nodes::default(),
+            pointers: Vec::new(),
+            known: HashMap::new(),
+            any: None,
+            exclusive: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    /// Reads a document that stands at this pointer.
+    pub(crate) fn document(&mut self, root: &Json, before: &str) -> Read<NodeId> {
+        self.known.clear();
+        self.schema(Document { root, before }, root, "")
+    }
+
+    /// Settles what refers to what.
+    ///
+    /// # Errors
+    /// If something refers to itself and nothing else, or cannot be told from something else, or it
+    /// is all too large.
+    pub(crate) fn finish(mut self, root: NodeId) -> Read<Nodes> {
+        for id in 0..self.nodes.all.len() as u32 {
+            if matches!(self.nodes.node(id), Node::Union(_)) {
+                let mut all = Vec::new();
+                self.expand(id, &mut Vec::new(), &mut HashSet::new(), &mut all)?;
+                self.nodes.all[id as usize] = Node::Union(all);
+            }
+        }
+        self.nodes.finish().map_err(|e| self.too_large(&e, root))?;
+        for (one, all) in &self.exclusive {
+            for (i, &a) in all.iter().enumerate() {
+                for &b in &all[..i] {
+                    if !self.nodes.disjoint(a, b) {
+                        let problem = "\"oneOf\" is supported where its branches differ in \
+                                       their type, or in a required property with \"const\" or \
+                                       \"enum\"; \"anyOf\" needs neither";
+                        return Err(self.refused(*one, problem));
+                    }
+                }
+            }
+        }
+        if self.nodes.shortest[root as usize].is_none() {
+            return Err(self.refused(root, "no value fits"));
+        }
+        Ok(self.nodes)
+    }
+
+    /// What a union may be, where unions in it are taken apart.
+    fn expand(
+        &self,
+        id: NodeId,
+        way: &mut Vec<NodeId>,
+        seen: &mut HashSet<NodeId>,
+        to: &mut Vec<NodeId>,
+    ) -> Read<()> {
+        if way.contains(&id) {
+            return Err(self.refused(id, "it refers to itself, and nothing stands between"));
+        }
+        if !seen.insert(id) {
+            return Ok(());
+        }
+        let Node::Union(all) = self.nodes.node(id) else {
+            to.push(id);
+            return Ok(());
+        };
+        way.push(id);
+        for &one in all {
+            self.expand(one, way, seen, to)?;
+        }
+        way.pop();
+        Ok(())
+    }
+
+    fn refused(&self, id: NodeId, problem: &str) -> Refused {
+        Refused { pointer: self.pointers[id as usize].clone(), problem: problem.to_owned() }
+    }
+
+    fn too_large(&self, _: &TooLarge, id: NodeId) -> Refused {
+        self.refused(id, "its automaton, or its shortest value, becomes too large")
+    }
+
+    pub(crate) fn add(&mut self, node: Node, pointer: &str) -> NodeId {
+        self.nodes.all.push(node);
+        self.pointers.push(pointer.to_owned());
+        (self.nodes.all.len() - 1) as NodeId
+    }
+
+    pub(crate) fn schema(
+        &mut self,
+        document: Document<'_>,
+        json: &Json,
+        place: &str,
+    ) -> Read<NodeId> {
+        if let Some(&id) = self.known.get(place) {
+            return Ok(id);
+        }
+        let pointer = format!("{}{place}", document.before);
+        let refuse = |problem: String| Refused { pointer: pointer.clone(), problem };
+        // Its number stands before what it holds is read, as that may refer to it.
+        let id = self.add(Node::Never, &pointer);
+        self.known.insert(place.to_owned(), id);
+        if self.nodes.all.len() > MOST_NODES {
+            return Err(refuse(format!("found more than {MOST_NODES} schemas")));
+        }
+        self.depth += 1;
+        if self.depth > MOST_DEPTH {
+            return Err(refuse(format!("found more than {MOST_DEPTH} schemas in each other")));
+        }
+        let node = match json {
+            Json::Bool(true) => Node::Union(vec![self.any()]),
+            Json::Bool(false) => Node::Never,
+            Json::Object(fields) => {
+                let mut one = One { reader: self, document, fields, place, id };
+                one.read()?
+            }
+            other => {
+                return Err(refuse(format!("found {}, expected a schema", other.kind())));
+            }
+        };
+        self.depth -= 1;
+        self.nodes.all[id as usize] = node;
+        Ok(id)
+    }
+
+    /// Any value.
+    pub(crate) fn any(&mut self) -> NodeId {
+        if let Some(any) = self.any {
+            return any;
+        }
+        let id = self.add(Node::Never, "");
+        self.any = Some(id);
+        let words = [Json::Null, Json::Bool(false), Json::Bool(true)];
+        let scalars = [
+            self.values(&words.iter().collect::<Vec<_>>()).expect("three words are small"),
+            self.number(&Numbers { divisor: 1, ..Numbers::default() }).expect("so is a number"),
+        ];
+        let object = Object { others: Some(id), ..Object::default() };
+        let nodes = scalars.into_iter().chain([
+            Node::Text { least: 0, most: None },
+            Node::Array { items: id, least: 0, most: None },
+            Node::Object(object),
+        ]);
+        let all = nodes.map(|node| self.add(node, "")).collect();
+        self.nodes.all[id as usize] = Node::Union(all);
+        id
+    }
+
+    /// One of these values.
+    pub(crate) fn values(&mut self, values: &[&Json]) -> Result<Node, TooLarge> {
+        let mut nfa = Nfa::new();
+        for value in values {
+            let end = nfa.value(0, value);
+            nfa.spots[end as usize].tag = Some(0);
+            nfa.check()?;
+        }
+        self.scalar(&Raw::of(&nfa)?)
+    }
+
+    pub(crate) fn number(&mut self, numbers: &Numbers) -> Result<Node, TooLarge> {
+        let (next, end) = (|s: &_, b| numbers.next(s, b), |s: &_| numbers.is_end(s));
+        self.scalar(&Raw::explore(numbers.start(), next, end)?)
+    }
+
+    fn scalar(&mut self, raw: &Raw) -> Result<Node, TooLarge> {
+        Ok(self.nodes.dfa.add(raw, |_| 0)?.map_or(Node::Never, Node::Scalar))
+    }
+
+    /// A string with a pattern, and of so many characters.
+    pub(crate) fn pattern(
+        &mut self,
+        pattern: &Pattern,
+        (least, most): (u32, Option<u32>),
+    ) -> Result<Node, TooLarge> {
+        let mut nfa = Nfa::new();
+        let quote = nfa.literal(0, b"\"");
+        let behind = pattern.add(&mut nfa, quote)?;
+        let end = nfa.literal(behind, b"\"");
+        nfa.spots[end as usize].tag = Some(0);
+        let mut raw = Raw::of(&nfa)?;
+        if least > 0 || most.is_some() {
+            let limit = most.unwrap_or(least);
+            let counted = |&(place, count): &(u32, u32), byte| {
+                let to = raw.next(place, byte)?;
+                let count = count + u32::from(raw.between[to as usize]);
+                if count > limit && most.is_some() {
+                    return None;
+                }
+                Some((to, count.min(limit)))
+            };
+            let end = |&(place, n): &(u32, u32)| raw.tags[place as usize].is_some() && n >= least;
+            raw = Raw::explore((0, 0), counted, end)?;
+        }
+        self.scalar(&raw)
+    }
+}

@@ -1,0 +1,289 @@
+//! Schemas that are drawn, and what a model that knows nothing writes under them: every answer is
+//! whole and fits, whatever the vocabulary, the logits and the budget.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tiny_llm_reference::{
+    week1::sampling::Rng,
+    week3::{
+        constraint::{Constraint, Rules, Vocabulary},
+        grammar::Grammar,
+    },
+};
+use tiny_llm_schema::{Json, Shape, State, Style, Tool};
+
+struct Shaped(Arc<Shape>);
+
+impl Grammar for Shaped {
+    type State = State;
+
+    fn start(&self) -> State {
+        self.0.start()
+    }
+
+    fn next(&self, state: &State, byte: u8) -> Option<State> {
+        self.0.next(state, byte)
+    }
+
+    fn is_complete(&self, state: &State) -> bool {
+        self.0.is_complete(state)
+    }
+
+    fn is_over(&self, state: &State) -> bool {
+        self.0.is_over(state)
+    }
+
+    fn closing_byte(&self, state: &State) -> Option<u8> {
+        self.0.closing_text(state).first().copied()
+    }
+
+    fn closing_text(&self, state: &State) -> Vec<u8> {
+        self.0.closing_text(state)
+    }
+}
+
+fn pick(rng: &mut Rng, n: usize) -> usize {
+    (rng.next_u64() % n as u64) as usize
+}
+
+/// Tokens: all bytes, and pieces that span several elements or split one.
+fn vocabulary(rng: &mut Rng) -> Arc<Vocabulary> {
+    let mut texts: Vec<Vec<u8>> = vec![Vec::new()];
+    texts.extend((0..=255).map(|byte| vec![byte]));
+    for piece in [
+        "{\"", "\"}", "\":", "\": ", "\",\"", "\", \"", "}}", "]}", "},{", "[{\"", "true", "null",
+        "false", "\"a\":", "12", "-0", "0.5", "é", "日", "ab", "a\",", "]]", "00", " {", "202",
+    ] {
+        texts.push(piece.into());
+    }
+    for _ in 0..30 {
+        let length = 1 + pick(rng, 3);
+        texts.push((0..length).map(|_| b"{}[]\":,a0 1-.e\\bu"[pick(rng, 17)]).collect());
+    }
+    Arc::new(Vocabulary::new(texts))
+}
+
+/// A schema of so many levels.
+fn schema(rng: &mut Rng, levels: usize) -> Value {
+    let bounded = |rng: &mut Rng, kind: &str| {
+        let least = pick(rng, 40) as i64 - 20;
+        let most = least + pick(rng, 300) as i64;
+        json!({"type": kind, "minimum": least, "maximum": most})
+    };
+    match pick(rng, if levels == 0 { 10 } else { 15 }) {
+        0 => json!({"type": "string"}),
+        1 => {
+            let least = pick(rng, 5);
+            json!({"type": "string", "minLength": least, "maxLength": least + pick(rng, 6)})
+        }
+        2 => json!({"type": "string", "pattern": "^[a-c]{2,4}(x|yé)?$"}),
+        3 => json!({"type": "string", "format": if pick(rng, 2) == 0 { "date" } else { "uuid" }}),
+        4 => json!({"type": ["boolean", "null", "integer"]}),
+        5 => bounded(rng, "integer"),
+        6 => bounded(rng, "number"),
+        7 => json!({"type": "integer", "minimum": 0, "multipleOf": 1 + pick(rng, 9)}),
+        8 => json!({"enum": ["a", "ab", 1, 12, null, [1, {"b": 2}]]}),
+        9 => json!({"type": "number"}),
+        10 | 11 => {
+            let least = pick(rng, 3);
+            let most = least + pick(rng, 4);
+            json!({"type": "array", "items": schema(rng, levels - 1), "minItems": least,
+                "maxItems": most})
+        }
+        12 => json!({"anyOf": [schema(rng, levels - 1), schema(rng, levels - 1)]}),
+        _ => {
+            let names = ["a", "ab", "b", "key", "é", "q\""];
+            let mut properties = serde_json::Map::new();
+            let mut required = Vec::new();
+            for name in &names[..1 + pick(rng, 5)] {
+                properties.insert((*name).to_owned(), schema(rng, levels - 1));
+                if pick(rng, 2) == 0 {
+                    required.push(*name);
+                }
+            }
+            let others = match pick(rng, 3) {
+                0 => json!(true),
+                1 => schema(rng, 0),
+                _ => json!(false),
+            };
+            json!({"type": "object", "properties": properties, "required": required,
+                "additionalProperties": others})
+        }
+    }
+}
+
+/// Whether a value fits, for what `schema` draws: by looking at the value, and no automaton.
+fn fits(schema: &Value, value: &Value) -> bool {
+    let Some(schema) = schema.as_object() else { return *schema == true };
+    let size = |name: &str, or: u64| schema.get(name).map_or(or, |n| n.as_u64().expect("a size"));
+    schema.iter().all(|(name, rule)| match name.as_str() {
+        "type" => {
+            let is = |rule: &Value| match rule.as_str().expect("a type") {
+                "string" => value.is_string(),
+                "boolean" => value.is_boolean(),
+                "null" => value.is_null(),
+                "integer" => value.as_f64().is_some_and(|x| x.fract() == 0.0),
+                "number" => value.is_number(),
+                "array" => value.is_array(),
+                _ => value.is_object(),
+            };
+            rule.as_array().map_or_else(|| is(rule), |all| all.iter().any(is))
+        }
+        "minLength" | "maxLength" => value.as_str().is_none_or(|text| {
+            let count = text.chars().count() as u64;
+            (size("minLength", 0)..=size("maxLength", u64::MAX)).contains(&count)
+        }),
+        "minItems" | "maxItems" => value.as_array().is_none_or(|all| {
+            (size("minItems", 0)..=size("maxItems", u64::MAX)).contains(&(all.len() as u64))
+        }),
+        "pattern" => value.as_str().is_none_or(|text| {
+            let start = text.trim_end_matches("yé").trim_end_matches('x');
+            let end = &text[start.len()..];
+            let letters = start.bytes().all(|byte| (b'a'..=b'c').contains(&byte));
+            letters && (2..=4).contains(&start.len()) && ["", "x", "yé"].contains(&end)
+        }),
+        "format" => value.as_str().is_none_or(|text| {
+            let dashes = text.bytes().filter(|&byte| byte == b'-').count();
+            if rule == "date" {
+                text.len() == 10 && dashes == 2
+            } else {
+                text.len() == 36 && dashes == 4
+            }
+        }),
+        "minimum" => value.as_f64().is_none_or(|x| x >= rule.as_f64().expect("a number")),
+        "maximum" => value.as_f64().is_none_or(|x| x <= rule.as_f64().expect("a number")),
+        "multipleOf" => value.as_i64().is_none_or(|n| n % rule.as_i64().expect("a number") == 0),
+        "enum" => rule.as_array().expect("values").contains(value),
+        "anyOf" => rule.as_array().expect("schemas").iter().any(|rule| fits(rule, value)),
+        "items" => value.as_array().is_none_or(|all| all.iter().all(|value| fits(rule, value))),
+        "properties" => value.as_object().is_none_or(|fields| {
+            fields.iter().all(|(name, value)| rule.get(name).is_none_or(|rule| fits(rule, value)))
+        }),
+        "required" => value.as_object().is_none_or(|fields| {
+            let names = rule.as_array().expect("names").iter();
+            names.map(|name| name.as_str().expect("a name")).all(|name| fields.contains_key(name))
+        }),
+        "additionalProperties" => value.as_object().is_none_or(|fields| {
+            let known = schema["properties"].as_object().expect("properties");
+            let others = fields.iter().filter(|(name, _)| !known.contains_key(*name));
+            others.into_iter().all(|(_, value)| fits(rule, value))
+        }),
+        other => unreachable!("{other} is never drawn"),
+    })
+}
+
+/// What random logits say within a budget; `None` if no answer fits into it.
+fn written(
+    rules: &Arc<Rules<Shaped>>,
+    vocabulary: &Vocabulary,
+    budget: usize,
+    rng: &mut Rng,
+) -> Option<Vec<u8>> {
+    let mut constraint = Constraint::new(rules);
+    constraint.fits(budget).ok()?;
+    let (count, mut text) = (vocabulary.trie().vocabulary(), Vec::new());
+    for left in (1..=budget).rev() {
+        let logits: Vec<f32> = (0..count).map(|_| rng.uniform() as f32).collect();
+        let mut masked = logits;
+        let token = constraint.choose(&mut masked, (left, &[0]), |masked| {
+            let best = (0..count).max_by(|&a, &b| masked[a].total_cmp(&masked[b]));
+            best.expect("a vocabulary") as u32
+        });
+        if token == 0 {
+            assert!(constraint.is_complete());
+            return Some(text);
+        }
+        text.extend_from_slice(vocabulary.text(token));
+        if constraint.accept(token) {
+            return Some(text);
+        }
+    }
+    assert!(constraint.is_complete(), "{}", String::from_utf8_lossy(&text));
+    Some(text)
+}
+
+#[test]
+fn whatever_is_written_under_a_schema_fits() {
+    let mut rng = Rng::new(20_260);
+    let (mut answers, mut schemas) = (0, 0);
+    for _ in 0..200 {
+        let schema = schema(&mut rng, 3);
+        let Ok(shape) = Shape::of_text(schema.to_string().as_bytes()) else {
+            panic!("{schema}: refused");
+        };
+        let (shape, vocabulary) = (Arc::new(shape), vocabulary(&mut rng));
+        let rules = Arc::new(Rules::new(Shaped(Arc::clone(&shape)), Arc::clone(&vocabulary)));
+        let needed = Constraint::new(&rules).needed().expect("all bytes are tokens");
+        schemas += 1;
+        assert!(written(&rules, &vocabulary, needed - 1, &mut rng).is_none(), "{schema}");
+        for budget in [needed, needed + 1 + pick(&mut rng, 5), needed + 30] {
+            let text = written(&rules, &vocabulary, budget, &mut rng).expect("it fits");
+            let shown = String::from_utf8_lossy(&text);
+            let value: Value =
+                serde_json::from_slice(&text).unwrap_or_else(|e| panic!("{schema}: {shown}: {e}"));
+            assert!(fits(&schema, &value), "{schema}: {shown}");
+            assert!(shape.accepts(&text), "{schema}: {shown}");
+            answers += 1;
+        }
+    }
+    assert!(schemas == 200 && answers == 600, "{schemas} schemas, {answers} answers");
+}
+
+fn tools() -> Vec<Tool> {
+    let schema = |text: &str| Some(Json::parse(text.as_bytes()).expect("JSON"));
+    let named =
+        |name: &str, parameters| Tool { name: name.to_owned(), description: None, parameters };
+    vec![
+        named("now", None),
+        named(
+            "weather",
+            schema(
+                r#"{"type": "object", "properties": {"city": {"enum": ["Oslo", "Rome"]}},
+                    "required": ["city"], "additionalProperties": false}"#,
+            ),
+        ),
+    ]
+}
+
+#[test]
+fn a_call_is_whole_once_it_begins() {
+    let mut rng = Rng::new(20_261);
+    for (style, free) in
+        [(Style::PLAIN, false), (Style::PLAIN, true), (Style::TAGS, false), (Style::TAGS, true)]
+    {
+        let shape = Arc::new(Shape::of_calls(&tools(), style, free).expect("tools"));
+        let vocabulary = vocabulary(&mut rng);
+        let rules = Arc::new(Rules::new(Shaped(Arc::clone(&shape)), Arc::clone(&vocabulary)));
+        let mut called = 0;
+        for i in 0..100 {
+            let budget = 60 + i % 7;
+            let text = written(&rules, &vocabulary, budget, &mut rng).expect("it fits");
+            assert!(shape.accepts(&text), "{}", String::from_utf8_lossy(&text));
+            let text = String::from_utf8_lossy(&text);
+            let begun = text.find(if style == Style::PLAIN { "{" } else { "<tool_call>" });
+            if free && begun != Some(0) {
+                continue;
+            }
+            let inner = text.strip_prefix(style.open).expect("what stands before it");
+            let inner = inner.strip_suffix(style.close).expect("what stands behind it");
+            let call: Value = serde_json::from_str(inner).expect("a call");
+            assert!(["now", "weather"].contains(&call["name"].as_str().expect("a name")));
+            assert_eq!(call["name"] == "now", call["arguments"] == json!({}), "{text}");
+            called += 1;
+        }
+        assert!(called == 100 || free, "{style:?} {called}");
+    }
+    // Whatever a text is, it is one; and what begins a call goes on as one.
+    let free = Shape::of_calls(&tools(), Style::TAGS, true).expect("tools");
+    for (text, is) in [
+        ("", true),
+        ("Hello <tool_cal", true),
+        ("Hello <tool_call>", false),
+        ("a<<tool_call>\n{\"name\":\"now\",\"arguments\":{}}\n</tool_call>", true),
+        ("<tool_call>\n{\"name\":\"then\"", false),
+        ("<tool_call>{", false),
+    ] {
+        assert_eq!(free.accepts(text.as_bytes()), is, "{text}");
+    }
+}

@@ -1,0 +1,199 @@
+//! Calls of tools in an answer's text, found as the text comes. The text keeps to its form, so that
+//! what begins like a call is one.
+
+use std::mem::take;
+
+use tiny_llm_cli::Style;
+
+/// Part of an answer that may be a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Text for whoever asked.
+    Content(String),
+    /// A call of the tool with this name begins.
+    Name(String),
+    /// More of its arguments, which are JSON.
+    Arguments(String),
+}
+
+/// Where a text stands.
+#[derive(Debug, Clone)]
+enum Place {
+    /// Before anything has come.
+    Begin,
+    /// In a text that may still begin a call.
+    Text,
+    /// In a text that begins none any more.
+    Content,
+    /// In a call, before its arguments.
+    Head,
+    /// In the arguments: how many brackets are open, and whether in a string, behind a backslash.
+    Arguments { open: usize, string: bool, escape: bool },
+    /// Behind them.
+    Behind,
+}
+
+/// Follows one text.
+#[derive(Debug, Clone)]
+pub(crate) struct Finder {
+    style: Style,
+    place: Place,
+    /// What is not certain yet.
+    held: String,
+}
+
+impl Finder {
+    /// Of a text that is a call, or, if `free`, may be one.
+    pub(crate) fn new(style: Style, free: bool) -> Self {
+        let place = if free { Place::Begin } else { Place::Head };
+        Self { style, place, held: String::new() }
+    }
+
+    /// Takes more text, and returns what is certain with it.
+    pub(crate) fn push(&mut self, text: &str) -> Vec<Part> {
+        let mut parts = Vec::new();
+        self.held += text;
+        while self.step(&mut parts) {}
+        parts
+    }
+
+    /// What was held back, when nothing more comes.
+    pub(crate) fn finish(&mut self) -> Vec<Part> {
+        let held = take(&mut self.held);
+        let text = matches!(self.place, Place::Begin | Place::Text | Place::Content);
+        if text && !held.is_empty() { vec![Part::Content(held)] } else { Vec::new() }
+    }
+
+    /// Goes on from one place to the next, if enough has come.
+    fn step(&mut self, parts: &mut Vec<Part>) -> bool {
+        let trigger = self.style.open.trim_end();
+        match &mut self.place {
+            _ if self.held.is_empty() => return false,
+            Place::Begin if trigger.is_empty() => {
+                let call = self.held.starts_with('{');
+                self.place = if call { Place::Head } else { Place::Content };
+            }
+            Place::Begin => self.place = Place::Text,
+            Place::Text => {
+                let found = self.held.find(trigger);
+                let begins = |&at: &usize| {
+                    self.held.is_char_boundary(at) && trigger.starts_with(&self.held[at..])
+                };
+                let end = found.or_else(|| (0..self.held.len()).find(begins));
+                let rest = self.held.split_off(end.unwrap_or(self.held.len()));
+                let content = std::mem::replace(&mut self.held, rest);
+                if !content.is_empty() {
+                    parts.push(Part::Content(content));
+                }
+                if found.is_none() {
+                    return false;
+                }
+                self.place = Place::Head;
+            }
+            Place::Content => {
+                parts.push(Part::Content(take(&mut self.held)));
+                return false;
+            }
+            Place::Head => {
+                // A tool's name has none of these letters.
+                let Some((head, rest)) = self.held.split_once("\"arguments\":") else {
+                    return false;
+                };
+                let rest = rest.trim_start().to_owned();
+                if rest.is_empty() {
+                    return false;
+                }
+                let name = head.split_once("\"name\":").map_or("", |(_, name)| name);
+                let name = name.split('"').nth(1).unwrap_or_default().to_owned();
+                parts.push(Part::Name(name));
+                self.held = rest;
+                self.place = Place::Arguments { open: 0, string: false, escape: false };
+            }
+            Place::Arguments { open, string, escape } => {
+                let mut end = None;
+                for (at, byte) in self.held.bytes().enumerate() {
+                    match byte {
+                        _ if *escape => *escape = false,
+                        b'\\' if *string => *escape = true,
+                        b'"' => *string = !*string,
+                        b'{' | b'[' if !*string => *open += 1,
+                        b'}' | b']' if !*string => *open -= 1,
+                        _ => {}
+                    }
+                    if *open == 0 {
+                        end = Some(at + 1);
+                        break;
+                    }
+                }
+                let rest = end.map(|end| self.held.split_off(end));
+                parts.push(Part::Arguments(take(&mut self.held)));
+                let Some(rest) = rest else { return false };
+                self.held = rest;
+                self.place = Place::Behind;
+            }
+            Place::Behind => {
+                self.held.clear();
+                return false;
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Finder, Part, Style};
+
+    /// The parts of a text that comes in pieces of so many letters.
+    fn parts(style: Style, free: bool, text: &str, letters: usize) -> Vec<Part> {
+        let mut finder = Finder::new(style, free);
+        let letters: Vec<String> =
+            text.chars().collect::<Vec<_>>().chunks(letters).map(|c| c.iter().collect()).collect();
+        let mut parts: Vec<Part> = letters.iter().flat_map(|piece| finder.push(piece)).collect();
+        parts.extend(finder.finish());
+        // Pieces of one kind as one.
+        parts.into_iter().fold(Vec::new(), |mut all, part| {
+            match (all.last_mut(), part) {
+                (Some(Part::Content(text)), Part::Content(more))
+                | (Some(Part::Arguments(text)), Part::Arguments(more)) => *text += &more,
+                (_, part) => all.push(part),
+            }
+            all
+        })
+    }
+
+    fn call(name: &str, arguments: &str) -> Vec<Part> {
+        vec![Part::Name(name.to_owned()), Part::Arguments(arguments.to_owned())]
+    }
+
+    #[test]
+    fn a_call_is_found_however_it_comes() {
+        let (arguments, text) = (r#"{"a": "}\"{", "b": [1, {"c": "\\"}]}"#, "Let me <too");
+        for letters in 1..40 {
+            let plain = format!("{{\"name\": \"get_it\", \"arguments\": {arguments}}}");
+            for free in [true, false] {
+                assert_eq!(parts(Style::PLAIN, free, &plain, letters), call("get_it", arguments));
+            }
+            let tags = format!("<tool_call>\n{plain}\n</tool_call>");
+            assert_eq!(parts(Style::TAGS, false, &tags, letters), call("get_it", arguments));
+            let both = format!("{text}{tags}");
+            let mut expected = vec![Part::Content(text.to_owned())];
+            expected.extend(call("get_it", arguments));
+            assert_eq!(parts(Style::TAGS, true, &both, letters), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_no_call_is_text() {
+        for letters in 1..20 {
+            for (style, text) in [
+                (Style::PLAIN, "No: {\"name\": 1}"),
+                (Style::TAGS, "a < b <tool <tool_cal"),
+                (Style::TAGS, "{\"name\": \"é\"} <<<"),
+            ] {
+                let expected = vec![Part::Content(text.to_owned())];
+                assert_eq!(parts(style, true, text, letters), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Answers with a form: schemas and calls of tools. The engine here writes the shortest answer
+//! there is.
+
+use serde_json::{Value, json};
+use tiny_llm_cli::{Form, Settings};
+
+use crate::{
+    client::ask,
+    engine::{Running, settings, start},
+};
+
+const CHATS: &str = "/v1/chat/completions";
+
+/// Lists of tools are long.
+fn roomy() -> Settings {
+    Settings { max_prompt: None, max_body: 1 << 20, ..settings() }
+}
+
+fn chat(more: &Value) -> Value {
+    let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "a"}]});
+    for (name, value) in more.as_object().expect("an object") {
+        body[name] = value.clone();
+    }
+    body
+}
+
+fn tool(name: &str, parameters: &Value) -> Value {
+    let function = json!({"name": name, "parameters": parameters, "strict": true});
+    json!({"type": "function", "function": function})
+}
+
+fn tools() -> Value {
+    let city = json!({
+        "type": "object", "properties": {"city": {"enum": ["Oslo", "Rome"]}},
+        "required": ["city"], "additionalProperties": false,
+    });
+    json!([tool("get_weather", &city), tool("now", &json!({"type": "object", "properties": {}}))])
+}
+
+fn shown(server: &Running) -> String {
+    let seen = server.knobs.seen().clone();
+    let form = seen.requests.last().and_then(|request| request.request.form.clone());
+    let Some(Form::Shape(shape)) = form else { return format!("{form:?}") };
+    String::from_utf8(shape.closing_text(&shape.start())).expect("text")
+}
+
+#[test]
+fn a_schema_travels_to_the_engine_in_its_order() {
+    let server = start(&roomy());
+    // Not in the order of the alphabet. The text, as a value would be sorted.
+    let schema = r##"{"type": "object", "properties": {
+        "z": {"type": "null"}, "a": {"$ref": "#/$defs/d"}
+    }, "required": ["a", "z"], "$defs": {"d": {"const": 5}}}"##;
+    let format = format!(
+        r#"{{"type":"json_schema","json_schema":{{"name":"n","strict":true,"schema":{schema}}}}}"#
+    );
+    for (path, prompt) in [
+        (CHATS, r#""messages":[{"role":"user","content":"a"}]"#),
+        ("/v1/completions", r#""prompt":"a""#),
+    ] {
+        let body = format!(r#"{{"model":"m",{prompt},"response_format":{format}}}"#);
+        let mut connection = crate::client::Connection::open(server.address);
+        connection.post(path, &body);
+        let answer = connection.answer();
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let choice = &answer.json()["choices"][0];
+        let text = choice["message"]["content"].as_str().or(choice["text"].as_str());
+        assert_eq!(text, Some(r#"{"z":null,"a":5}"#), "{answer:?}");
+        assert_eq!(choice["finish_reason"], "stop");
+    }
+}
+
+#[test]
+fn a_schema_that_is_none_is_refused_by_its_place() {
+    let server = start(&roomy());
+    let schema = |schema: Value| {
+        let format = json!({"name": "n", "schema": schema});
+        chat(&json!({"response_format": {"type": "json_schema", "json_schema": format}}))
+    };
+    for (value, place) in [
+        (json!({"type": "object", "properties": {"a": {"not": {}}}}), "/properties/a/not"),
+        (json!({"type": "string", "pattern": "(?=a)"}), "/pattern"),
+        (json!({"$ref": "#/$defs/none"}), "/$ref"),
+        (json!(5), "outermost"),
+        (json!({"enum": ["x".repeat(70_000)]}), "65536"),
+    ] {
+        let answer = ask(server.address, CHATS, &schema(value));
+        answer.is_error(400, Some("response_format"), Some("invalid_json_schema"));
+        assert!(answer.body.contains(place), "{answer:?}");
+    }
+    for (format, param) in [
+        (json!({}), "response_format.json_schema.name"),
+        (json!({"name": "a b", "schema": {}}), "response_format.json_schema.name"),
+        (json!({"name": "a"}), "response_format.json_schema.schema"),
+        (json!({"name": "a", "schema": {}, "more": 1}), "response_format.json_schema.more"),
+        (json!({"name": "a", "schema": {}, "strict": 1}), "response_format.json_schema.strict"),
+        (json!(5), "response_format.json_schema"),
+    ] {
+        let format = json!({"type": "json_schema", "json_schema": format});
+        let answer = ask(server.address, CHATS, &chat(&json!({"response_format": format})));
+        let error = answer.json()["error"].clone();
+        assert_eq!((answer.status, error["param"].as_str()), (400, Some(param)), "{answer:?}");
+    }
+    assert!(server.knobs.seen().requests.is_empty(), "none reaches the engine");
+}
+
+#[test]
+fn a_tool_is_called() {
+    let server = start(&roomy());
+    let named = json!({"type": "function", "function": {"name": "get_weather"}});
+    for (choice, name, arguments) in
+        [(json!("required"), "now", "{}"), (named, "get_weather", r#"{"city":"Oslo"}"#)]
+    {
+        let mut body = chat(&json!({
+            "tools": tools(), "tool_choice": choice, "parallel_tool_calls": false, "n": 2,
+        }));
+        let answer = ask(server.address, CHATS, &body).json();
+        assert_ne!(
+            answer["choices"][0]["message"]["tool_calls"][0]["id"],
+            answer["choices"][1]["message"]["tool_calls"][0]["id"]
+        );
+        for choice in answer["choices"].as_array().expect("choices") {
+            let call = &choice["message"]["tool_calls"][0];
+            assert_eq!(choice["finish_reason"], "tool_calls");
+            assert_eq!(choice["message"]["content"], Value::Null);
+            assert_eq!(call["type"], "function");
+            assert_eq!(call["function"], json!({"name": name, "arguments": arguments}));
+            assert!(call["id"].as_str().is_some_and(|id| id.starts_with("call_")));
+        }
+        body["stream"] = true.into();
+        let (mut names, mut text, mut reasons) = (0, String::new(), Vec::new());
+        let events = ask(server.address, CHATS, &body).events();
+        for event in events.iter().filter(|event| *event != "[DONE]") {
+            let event: Value = event.parse().expect("JSON");
+            let choice = &event["choices"][0];
+            if choice["index"] == 1 {
+                continue;
+            }
+            assert_eq!(choice["delta"].get("content").unwrap_or(&Value::Null), &Value::Null);
+            if let Some(call) = choice["delta"].get("tool_calls") {
+                assert_eq!(call[0]["index"], 0);
+                if call[0].get("id").is_some() {
+                    assert_eq!(call[0]["function"]["name"], name);
+                    names += 1;
+                }
+                text += call[0]["function"]["arguments"].as_str().expect("arguments");
+            }
+            reasons.extend(choice["finish_reason"].as_str().map(str::to_owned));
+        }
+        assert_eq!((names, text.as_str(), reasons), (1, arguments, vec!["tool_calls".to_owned()]));
+    }
+}
+
+#[test]
+fn an_answer_need_not_call() {
+    let server = start(&roomy());
+    for choice in [json!("auto"), Value::Null] {
+        let body = chat(&json!({"tools": tools(), "tool_choice": choice, "max_tokens": 3}));
+        let answer = ask(server.address, CHATS, &body).json();
+        let choice = &answer["choices"][0];
+        assert_eq!(choice["message"]["content"].as_str().map(str::len), Some(3));
+        assert_eq!(
+            (choice["message"].get("tool_calls"), &choice["finish_reason"]),
+            (None, &json!("length"))
+        );
+        assert_eq!(shown(&server), "", "an answer may be empty");
+    }
+    let none = ask(
+        server.address,
+        CHATS,
+        &chat(&json!({"tools": tools(), "tool_choice": "none", "max_tokens": 3})),
+    );
+    assert_eq!((none.status, shown(&server).as_str()), (200, "None"));
+    let seen = server.knobs.seen().clone();
+    let prompts: Vec<usize> = seen.requests.iter().map(|r| r.request.prompt.len()).collect();
+    assert!(
+        prompts[0] > prompts[2],
+        "tools that may be called are shown to the model: {prompts:?}"
+    );
+}
+
+#[test]
+fn what_tools_cannot_be_is_named() {
+    let server = start(&roomy());
+    let function = |function: Value| json!([{"type": "function", "function": function}]);
+    for (more, param) in [
+        (json!({"tools": 5}), "tools"),
+        (json!({"tools": [5]}), "tools[0]"),
+        (json!({"tools": [{"type": "web_search"}]}), "tools[0].type"),
+        (json!({"tools": [{"type": "function"}]}), "tools[0].function"),
+        (json!({"tools": function(json!({"name": "a b"}))}), "tools[0].function.name"),
+        (json!({"tools": function(json!({"name": "a", "more": 1}))}), "tools[0].function.more"),
+        (json!({"tools": function(json!({"name": "a", "parameters": {"not": {}}}))}), "tools"),
+        (
+            json!({"tools": function(json!({"name": "a", "parameters": {"type": "string"}}))}),
+            "tools",
+        ),
+        (json!({"tools": [tools()[1], tools()[1]]}), "tools"),
+        (json!({"tool_choice": "auto"}), "tool_choice"),
+        (json!({"tool_choice": "required"}), "tool_choice"),
+        (json!({"parallel_tool_calls": true}), "parallel_tool_calls"),
+        (json!({"tools": tools(), "tool_choice": "any"}), "tool_choice"),
+        (json!({"tools": tools(), "tool_choice": {"type": "allowed_tools"}}), "tool_choice"),
+        (
+            json!({
+                "tools": tools(),
+                "tool_choice": {"type": "function", "function": {"name": "x"}},
+            }),
+            "tool_choice",
+        ),
+        (json!({"tools": tools(), "response_format": {"type": "json_object"}}), "response_format"),
+        (json!({"tools": tools(), "stop": "a"}), "stop"),
+        (json!({"tools": tools(), "logprobs": true}), "logprobs"),
+    ] {
+        let answer = ask(server.address, CHATS, &chat(&more));
+        assert_eq!(answer.status, 400, "{more}: {answer:?}");
+        assert_eq!(answer.json()["error"]["param"], param, "{more}: {answer:?}");
+    }
+    assert!(server.knobs.seen().requests.is_empty(), "none reaches the engine");
+}
+
+#[test]
+fn what_was_called_goes_back_as_it_came() {
+    let server = start(&roomy());
+    let body = chat(&json!({"tools": tools(), "tool_choice": "required"}));
+    let message = ask(server.address, CHATS, &body).json()["choices"][0]["message"].clone();
+    let id = message["tool_calls"][0]["id"].clone();
+    let answer = json!({"role": "tool", "tool_call_id": id, "content": "noon"});
+    let messages = json!([body["messages"][0], message, answer]);
+    let body = chat(&json!({"messages": messages, "tools": tools(), "max_tokens": 2}));
+    assert_eq!(ask(server.address, CHATS, &body).status, 200);
+}
