@@ -6,7 +6,7 @@ mod engine;
 use std::{ops::ControlFlow, path::Path, process::ExitCode};
 
 use anyhow::{Result, bail, ensure};
-use engine::{simulated, week1, week2, week3};
+use engine::{simulated, week1, week2, week3, week4};
 use tiny_llm::{
     week1::{activations, chat::chatml, stream::TextStream},
     week2::{
@@ -16,7 +16,7 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{
-    Batch, BatchOptions, Engine, LoadOptions, QuantizeRequest, Request, Server, Simulated,
+    Batch, BatchOptions, Engine, LayoutRequest, LayoutSeen, LoadOptions, QuantizeRequest, Request, Server, Simulated,
     SimulatedOptions, TokenBytes, WriteRequest, WriteTensor,
 };
 use tiny_llm_formats::{
@@ -211,6 +211,10 @@ impl Engine for Solution {
         write: &mut WriteTensor<'_>,
     ) -> Result<Vec<TensorInfo>> {
         week2::write_gguf(request, write)
+    }
+
+    fn layouts(request: &LayoutRequest) -> Result<Vec<LayoutSeen>> {
+        week4::layouts(request)
     }
 
     fn chatml(messages: &[Message]) -> String {

@@ -22,7 +22,8 @@ fn main() {
         feature = "week3-day4",
         feature = "week3-day5",
         feature = "week3-day6",
-        feature = "week3-day7"
+        feature = "week3-day7",
+        feature = "week4-day1"
     ));
     if !day_chosen {
         println!("{HOW_TO_START}");

@@ -13,6 +13,7 @@ mod generate;
 mod input;
 mod inspect;
 mod interrupt;
+mod layout;
 mod lines;
 mod logits;
 mod memory;
@@ -43,6 +44,7 @@ use std::{
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 pub use inspect::Roofline;
+pub use layout::{LayoutRequest, LayoutSeen, Step, WIDTH};
 pub use options::Draft;
 pub use serve::{Opened, Render, Server, Settings, Text};
 pub use serving::{
@@ -191,6 +193,12 @@ pub trait Engine: Sized {
         request: &WriteRequest<'_>,
         write: &mut WriteTensor<'_>,
     ) -> Result<Vec<TensorInfo>>;
+
+    /// The layout of a tensor, and after each of the steps.
+    ///
+    /// # Errors
+    /// If there is no such tensor, or a step is none for what it comes to.
+    fn layouts(request: &LayoutRequest) -> Result<Vec<LayoutSeen>>;
 
     /// The messages as one text in ChatML, ending where the assistant's answer begins.
     fn chatml(messages: &[Message]) -> String;
@@ -362,6 +370,8 @@ enum Command {
     Perplexity(perplexity::Args),
     /// Lists the metadata and the tensors of a GGUF file.
     Inspect(inspect::Args),
+    /// Shows in which bytes the elements of a tensor lie, and of views of it.
+    Layout(layout::Args),
     /// Writes a model with random weights, to measure with.
     Synth(synth::Args),
     /// Writes a model as a GGUF file in smaller types
@@ -391,6 +401,7 @@ pub fn main<E: Engine + 'static>(server: Server) -> ExitCode {
         Command::Score(args) => score::run::<E>(&args),
         Command::Perplexity(args) => perplexity::run::<E>(&args),
         Command::Inspect(args) => inspect::run::<E>(&args),
+        Command::Layout(args) => layout::run::<E>(args),
         Command::Synth(args) => synth::run::<E>(&args),
         Command::Quantize(args) => quantize::run::<E>(&args),
         Command::Trace(args) => trace::run::<E>(&args),

@@ -2,6 +2,15 @@
 
 use pyo3::prelude::*;
 
-pub(crate) fn fill(_: &Bound<'_, PyModule>) -> PyResult<()> {
-    Ok(())
+pub(crate) use super::rust::week4 as rust;
+use crate::submodule;
+
+mod layout;
+mod product;
+
+pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    let path = m.name()?;
+    let add = |name: &str, fill| submodule(m, name, &format!("{path}.{name}"), fill);
+    add("layout", layout::fill)?;
+    add("product", product::fill)
 }

@@ -1,0 +1,2 @@
+from . import layout as layout
+from . import product as product
