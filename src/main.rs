@@ -16,8 +16,8 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{
-    Batch, BatchOptions, Engine, LayoutRequest, LayoutSeen, LoadOptions, QuantizeRequest, Request, Server, Simulated,
-    SimulatedOptions, TokenBytes, WriteRequest, WriteTensor,
+    Batch, BatchOptions, Engine, LayoutRequest, LayoutSeen, LoadOptions, QuantizeRequest, Request,
+    Server, Simulated, SimulatedOptions, TokenBytes, WriteRequest, WriteTensor,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,

@@ -143,7 +143,13 @@ fn steps(case: &Case, name: &str) -> Vec<Step> {
         let given = |i: usize| arguments.get(i).map(list).unwrap_or_default();
         let op = step["op"].as_str().expect("a name").to_owned();
         let text = format!("{op}{arguments}");
-        Step { text, op, ne: given(0), nb: given(1), offset: given(2).first().copied().unwrap_or(0) }
+        Step {
+            text,
+            op,
+            ne: given(0),
+            nb: given(1),
+            offset: given(2).first().copied().unwrap_or(0),
+        }
     });
     steps.collect()
 }

@@ -95,7 +95,8 @@ fn task_4() {
         let numbers = fresh.f32s(left.iter().product());
         let bytes: Vec<u8> = if q {
             // Blocks whose scale is 1/64.
-            let blocks = (0..numbers.len() / 32).map(|_| [&[0, 0x24][..], &fresh.bytes(32)].concat());
+            let blocks =
+                (0..numbers.len() / 32).map(|_| [&[0, 0x24][..], &fresh.bytes(32)].concat());
             blocks.flatten().collect()
         } else {
             numbers.iter().flat_map(|x| x.to_le_bytes()).collect()

@@ -31,7 +31,11 @@ fn task_2_how_far_a_tensor_reaches() {
         ("two columns of five, from the third on", layout([2, 6, 1, 1], [4, 20, 120, 120], 8), 116),
         ("one row for a thousand", layout([5, 1000, 1, 1], [4, 0, 20, 20], 40), 60),
         ("a single number", layout([1; 4], [4, 400, 400, 400], 12), 16),
-        ("rows of two blocks", Layout { tensor_type: Q8_0, ..layout([64, 3, 1, 1], [34, 68, 204, 204], 0) }, 204),
+        (
+            "rows of two blocks",
+            Layout { tensor_type: Q8_0, ..layout([64, 3, 1, 1], [34, 68, 204, 204], 0) },
+            204,
+        ),
     ] {
         let call = format!("{why}: {layout:?}, end");
         let found = assert_accepts(&call, || layout.end());
@@ -69,9 +73,8 @@ fn task_2_a_view_outside_its_source_is_refused() {
 #[test]
 fn task_2_a_block_stays_whole() {
     let table = Layout { tensor_type: Q4_0, ..layout([64, 4, 1, 1], [18, 36, 144, 144], 0) };
-    let second = good("the second block of each row", || {
-        table.view([32, 4, 1, 1], [18, 36, 144, 144], 18)
-    });
+    let second =
+        good("the second block of each row", || table.view([32, 4, 1, 1], [18, 36, 144, 144], 18));
     assert_answer(
         "the second block of each row: ne, nb, offset",
         &numbers(&second),

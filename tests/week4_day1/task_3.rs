@@ -87,7 +87,8 @@ fn task_3_blocks_are_copied_as_they_are() {
 #[test]
 fn task_3_other_sizes_of_the_same_elements() {
     each("task_3_reshape/", |case| resting_on(&[PACKED, VIEWS], || follow(case)));
-    let blocks = Layout { tensor_type: Q4_0, ne: [64, 4, 1, 1], nb: [18, 36, 144, 144], offset: 36 };
+    let blocks =
+        Layout { tensor_type: Q4_0, ne: [64, 4, 1, 1], nb: [18, 36, 144, 144], offset: 36 };
     let found = good("rows of four blocks from rows of two", || blocks.reshape(&[128, 2]));
     assert_answer(
         "reshape of blocks: ne, nb, offset",

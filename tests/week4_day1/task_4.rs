@@ -4,7 +4,9 @@ use tiny_llm::week4::{layout::Layout, product::mul_mat, strided::Strided};
 use tiny_llm_formats::gguf::TensorType::{F16, F32, Q8_0};
 use tiny_llm_harness::check::{assert_answer, resting_on};
 
-use super::{PACKED, ROWS, VIEWS, each, four, good, numbers, refused, stepped, steps, stored, vector};
+use super::{
+    PACKED, ROWS, VIEWS, each, four, good, numbers, refused, stepped, steps, stored, vector,
+};
 
 fn packed(ne: [usize; 4]) -> Layout {
     let [a, b, c, d] = ne;

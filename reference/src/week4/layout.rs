@@ -89,7 +89,9 @@ impl Layout {
             self.ne
         );
         let along_the_row = index[0] / self.tensor_type.block_len() * self.nb[0];
-        self.offset + along_the_row + (1..AXES).map(|axis| index[axis] * self.nb[axis]).sum::<usize>()
+        self.offset
+            + along_the_row
+            + (1..AXES).map(|axis| index[axis] * self.nb[axis]).sum::<usize>()
         // END SOLUTION
     }
 

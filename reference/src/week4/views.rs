@@ -9,21 +9,9 @@ impl Layout {
     #[must_use]
     pub fn end(&self) -> usize {
         // SOLUTION week4-day1 task 2
-        self.checked_end().expect("a layout was checked when it was made")
+        checked_end(self).expect("a layout was checked when it was made")
         // END SOLUTION
     }
-
-    // SOLUTION week4-day1 task 2 (helper)
-    /// The same for sizes that nobody has checked.
-    fn checked_end(&self) -> Option<usize> {
-        let mut steps = self.ne;
-        steps[0] = self.blocks_in_row();
-        let last = steps.iter().zip(&self.nb).try_fold(self.offset, |at, (n, stride)| {
-            at.checked_add((n - 1).checked_mul(*stride)?)
-        });
-        last?.checked_add(self.tensor_type.block_bytes())
-    }
-    // END SOLUTION
 
     /// A tensor of sizes `ne` and strides `nb` in the bytes of this one, `offset` bytes behind its
     /// first element.
@@ -51,7 +39,7 @@ impl Layout {
         );
         let from = self.offset.checked_add(offset);
         let view = Self { ne, nb, offset: from.with_context(what)?, ..*self };
-        let (end, room) = (view.checked_end(), self.end());
+        let (end, room) = (checked_end(&view), self.end());
         ensure!(
             end.is_some_and(|end| end <= room),
             "{}: found strides {nb:?}, which lead beyond its {} bytes",
@@ -123,3 +111,16 @@ impl Layout {
         // END SOLUTION
     }
 }
+
+// SOLUTION week4-day1 task 2 (helper)
+/// [`Layout::end`] of sizes that nobody has checked.
+fn checked_end(layout: &Layout) -> Option<usize> {
+    let mut steps = layout.ne;
+    steps[0] = layout.blocks_in_row();
+    let last = steps
+        .iter()
+        .zip(&layout.nb)
+        .try_fold(layout.offset, |at, (n, stride)| at.checked_add((n - 1).checked_mul(*stride)?));
+    last?.checked_add(layout.tensor_type.block_bytes())
+}
+// END SOLUTION
