@@ -75,6 +75,7 @@ fn task_4_shapes_that_do_not_fit_are_refused() {
     let bytes = vec![0; 2 * 3 * 4 * 5 * 4];
     let in_bytes = |layout| good("a tensor", || Strided::new(layout, &bytes));
     for (why, left, right) in [
+        ("rows of 1 and of 4", [1, 3, 1, 1], [4, 3, 1, 1]),
         ("rows of 4 and of 5", [4, 3, 1, 1], [5, 3, 1, 1]),
         ("three matrices and two", [4, 2, 3, 1], [4, 2, 2, 1]),
         ("two matrices and one", [4, 2, 2, 1], [4, 2, 1, 1]),
