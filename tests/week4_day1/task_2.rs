@@ -30,6 +30,7 @@ fn task_2_how_far_a_tensor_reaches() {
         ("transposed", layout([4, 2, 1, 1], [8, 4, 32, 32], 0), 32),
         ("two columns of five, from the third on", layout([2, 6, 1, 1], [4, 20, 120, 120], 8), 116),
         ("one row for a thousand", layout([5, 1000, 1, 1], [4, 0, 20, 20], 40), 60),
+        ("four axes", layout([2, 2, 2, 3], [4, 8, 16, 32], 0), 96),
         ("a single number", layout([1; 4], [4, 400, 400, 400], 12), 16),
         (
             "rows of two blocks",
