@@ -16,8 +16,8 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{
-    Batch, BatchOptions, Engine, LayoutRequest, LayoutSeen, LoadOptions, QuantizeRequest, Request,
-    Server, Simulated, SimulatedOptions, TokenBytes, WriteRequest, WriteTensor,
+    Batch, BatchOptions, Drawn, Engine, LayoutRequest, LayoutSeen, LoadOptions, QuantizeRequest,
+    Request, Server, Simulated, SimulatedOptions, TokenBytes, WriteRequest, WriteTensor,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,
@@ -46,7 +46,8 @@ impl Engine for Solution {
     type TextStream = TextStream;
 
     fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
-        let week = options.week.unwrap_or(if path.is_file() { 2 } else { 1 });
+        let graph = options.engine.as_deref() == Some("graph");
+        let week = options.week.unwrap_or(if path.is_file() || graph { 2 } else { 1 });
         ensure!(
             week == 2 || !path.is_file(),
             "{}: a GGUF file needs week 2's engine",
@@ -211,6 +212,13 @@ impl Engine for Solution {
         write: &mut WriteTensor<'_>,
     ) -> Result<Vec<TensorInfo>> {
         week2::write_gguf(request, write)
+    }
+
+    fn graph(&self, rows: usize) -> Result<Drawn> {
+        match self {
+            Self::Week1(_) => bail!("week 1's engine has no graph"),
+            Self::Week2(engine) => engine.drawn(rows),
+        }
     }
 
     fn layouts(request: &LayoutRequest) -> Result<Vec<LayoutSeen>> {

@@ -23,7 +23,8 @@ fn main() {
         feature = "week3-day5",
         feature = "week3-day6",
         feature = "week3-day7",
-        feature = "week4-day1"
+        feature = "week4-day1",
+        feature = "week4-day2"
     ));
     if !day_chosen {
         println!("{HOW_TO_START}");

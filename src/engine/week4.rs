@@ -1,8 +1,63 @@
 //! Week 4: what its days show.
 
+use std::sync::Arc;
+
 use anyhow::{Result, ensure};
-use tiny_llm::week4::{layout::Layout, strided::Strided};
-use tiny_llm_cli::{LayoutRequest, LayoutSeen, Step, WIDTH};
+use tiny_llm::{
+    week2::{cache::CacheType, generate::Session, model::Model},
+    week4::{
+        dot::dot,
+        engine::{Built, GraphSession},
+        layout::Layout,
+        llama::PassShape,
+        strided::Strided,
+        svg::svg,
+    },
+};
+use tiny_llm_cli::{Drawn, LayoutRequest, LayoutSeen, LoadOptions, Step, WIDTH, WrongOption};
+
+/// The model as a graph, if `--engine` asks for it.
+pub(crate) fn session(
+    options: &LoadOptions,
+    session: &Session,
+    cache_type: CacheType,
+) -> Result<Option<GraphSession>> {
+    let wrong = |problem: String| Err(WrongOption(problem).into());
+    match options.engine.as_deref() {
+        None | Some("direct") => return Ok(None),
+        Some("graph") => {}
+        Some(other) => {
+            return wrong(format!("--engine: found {other:?}, expected direct or graph"));
+        }
+    }
+    for (given, option) in [
+        (options.draft.is_some(), "--draft"),
+        (options.cache_file.is_some(), "--cache"),
+        (options.no_cache, "--no-cache"),
+    ] {
+        if given {
+            return wrong(format!("{option}: found with --engine graph, expected one of them"));
+        }
+    }
+    let (model, plan) = (Arc::clone(&session.model), Arc::clone(&session.plan));
+    let context = model.config.max_positions;
+    Ok(Some(GraphSession::new(model, plan, context, cache_type)))
+}
+
+/// The graph of a pass of so many rows, of which the last wants logits.
+pub(crate) fn drawn(model: &Model, rows: usize) -> Result<Drawn> {
+    let Built { graph, order, .. } = Built::new(model, PassShape { rows, wanted: 1 })?;
+    let mut operations: Vec<(&str, usize)> = Vec::new();
+    for &id in &order {
+        let name = graph.node(id).op.name();
+        match operations.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, n)) => *n += 1,
+            None => operations.push((name, 1)),
+        }
+    }
+    operations.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
+    Ok(Drawn { dot: dot(&graph, &order), svg: svg(&graph, &order), operations })
+}
 
 /// More bytes than that are not copied for a picture.
 const MOST: usize = 1 << 24;

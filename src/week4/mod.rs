@@ -2,9 +2,22 @@
 //!
 //! In reading order: `layout` (where elements lie), `views` (other tensors in the same bytes),
 //! `strided` (bytes and a layout), `contiguous` (when elements follow one another), `product`.
+//!
+//! Day 2: `graph` (nodes), `order` (in which they are computed), `execute` (how), `llama` (models
+//! as graphs), `dot` (drawn); provided: `op` (what a node can be), `kernels` (week 2's, by
+//! operation), `engine` (passes of one size share a graph), `svg`.
 
 pub mod contiguous;
+pub mod dot;
+pub mod engine;
+pub mod execute;
+pub mod graph;
+mod kernels;
 pub mod layout;
+pub mod llama;
+pub mod op;
+pub mod order;
 pub mod product;
 pub mod strided;
+pub mod svg;
 pub mod views;

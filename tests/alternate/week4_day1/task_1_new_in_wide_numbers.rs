@@ -8,7 +8,8 @@
         let ne = [at(0), at(1), at(2), at(3)];
         let row = tensor_type.row_bytes(ne[0]);
         let row = row.with_context(|| {
-            format!("{tensor_type}: found {}, expected blocks of {}", ne[0], tensor_type.block_len())
+            let block = tensor_type.block_len();
+            format!("{tensor_type}: found {}, expected blocks of {block}", ne[0])
         })?;
         let nb = [tensor_type.block_bytes(), row, row * ne[1], row * ne[1] * ne[2]];
         Ok(Self { tensor_type, ne, nb, offset: 0 })

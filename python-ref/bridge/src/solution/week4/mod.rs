@@ -5,6 +5,8 @@ use pyo3::prelude::*;
 pub(crate) use super::rust::week4 as rust;
 use crate::submodule;
 
+mod engine;
+mod graph;
 mod layout;
 mod product;
 
@@ -12,5 +14,7 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let path = m.name()?;
     let add = |name: &str, fill| submodule(m, name, &format!("{path}.{name}"), fill);
     add("layout", layout::fill)?;
-    add("product", product::fill)
+    add("product", product::fill)?;
+    add("graph", graph::fill)?;
+    add("engine", engine::fill)
 }

@@ -13,8 +13,8 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(mul_mat, m)?)
 }
 
-/// Every row of `a` times every row of `b`, each a layout and the bytes in which it lies. The product
-/// has PyTorch's order of axes.
+/// Every row of `a` times every row of `b`, each a layout and the bytes in which it lies. The
+/// product has PyTorch's order of axes.
 #[pyfunction]
 fn mul_mat(py: Python<'_>, a: (Layout, Vec<u8>), b: (Layout, Vec<u8>)) -> PyResult<Floats> {
     let (left, right) = (a.0.0, b.0.0);

@@ -1,2 +1,4 @@
+from . import engine as engine
+from . import graph as graph
 from . import layout as layout
 from . import product as product
