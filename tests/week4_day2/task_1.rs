@@ -24,6 +24,7 @@ pub(super) fn task_1_nodes_have_the_sizes_of_their_results() {
     let mut g = Graph::default();
     let a = leaf(&mut g, &[6, 4]);
     let b = leaf(&mut g, &[6, 3]);
+    assert_answer("the numbers of the first two nodes", &(a.index(), b.index()), &(0, 1));
     let ab = good("mul_mat of [6, 4] and [6, 3]", || g.mul_mat(a, b));
     let turned = good("permute", || g.permute(a, [1, 0, 2, 3]));
     let copy = good("contiguous", || g.contiguous(turned));

@@ -52,7 +52,7 @@ fn sound(what: &str, g: &Graph, results: &[NodeId], needed: &[usize]) {
 
 type Line = (&'static str, &'static [&'static [usize]], &'static [usize], &'static [usize]);
 
-const LINES: [Line; 9] = [
+const LINES: [Line; 10] = [
     ("a leaf alone", &[&[]], &[0], &[0]),
     ("a chain", &[&[], &[0], &[1]], &[2], &[0, 1, 2]),
     ("a node that two read", &[&[], &[0], &[0], &[1, 2]], &[3], &[0, 1, 2, 3]),
@@ -60,6 +60,7 @@ const LINES: [Line; 9] = [
     ("the guide's", &[&[], &[], &[0, 1], &[0], &[3], &[4, 2]], &[5], &[0, 1, 2, 3, 4, 5]),
     ("a node that nobody needs", &[&[], &[], &[0], &[1], &[2]], &[4], &[0, 2, 4]),
     ("a result in the middle", &[&[], &[0], &[1], &[2]], &[1], &[0, 1]),
+    ("two results with nothing in common", &[&[], &[], &[0], &[1]], &[2, 3], &[0, 1, 2, 3]),
     ("two results, of which one reads the other", &[&[], &[0], &[1]], &[2, 1], &[0, 1, 2]),
     (
         "a long way and a short one: a residual",
