@@ -9,4 +9,7 @@ def forward(
     passes: Sequence[Sequence[tuple[int, int, int, bool]]],
     sequences: int = 1,
     cache_type: CacheType = ...,
-) -> Array: ...
+) -> Array:
+    """Passes of rows `(token, position, sequence, wants logits)` on an empty cache, each as a graph →
+    `[n, V]` of the rows that want logits, at least one in each pass.
+    """
