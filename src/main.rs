@@ -18,6 +18,7 @@ use tiny_llm::{
 use tiny_llm_cli::{
     Batch, BatchOptions, Drawn, Engine, LayoutRequest, LayoutSeen, LoadOptions, QuantizeRequest,
     Request, Server, Simulated, SimulatedOptions, TokenBytes, WriteRequest, WriteTensor,
+    WrongOption,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,
@@ -47,6 +48,10 @@ impl Engine for Solution {
 
     fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
         let graph = options.engine.as_deref() == Some("graph");
+        if graph && options.week == Some(1) {
+            let problem = "--week 1: found with --engine graph, which stands on week 2's";
+            return Err(WrongOption(problem.to_owned()).into());
+        }
         let week = options.week.unwrap_or(if path.is_file() || graph { 2 } else { 1 });
         ensure!(
             week == 2 || !path.is_file(),
