@@ -47,9 +47,9 @@ impl Engine for Solution {
     type TextStream = TextStream;
 
     fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
-        let graph = options.engine.as_deref() == Some("graph");
+        let graph = matches!(options.engine.as_deref(), Some("graph" | "arena"));
         if graph && options.week == Some(1) {
-            let problem = "--week 1: found with --engine graph, which stands on week 2's";
+            let problem = "--week 1: found with --engine, which stands on week 2's";
             return Err(WrongOption(problem.to_owned()).into());
         }
         let week = options.week.unwrap_or(if path.is_file() || graph { 2 } else { 1 });
@@ -223,6 +223,13 @@ impl Engine for Solution {
         match self {
             Self::Week1(_) => bail!("week 1's engine has no graph"),
             Self::Week2(engine) => engine.drawn(rows),
+        }
+    }
+
+    fn graph_memory(&self, rows: usize) -> Result<Vec<(&'static str, usize)>> {
+        match self {
+            Self::Week1(_) => bail!("week 1's engine has no graph"),
+            Self::Week2(engine) => engine.graph_memory(rows),
         }
     }
 

@@ -24,7 +24,8 @@ fn main() {
         feature = "week3-day6",
         feature = "week3-day7",
         feature = "week4-day1",
-        feature = "week4-day2"
+        feature = "week4-day2",
+        feature = "week4-day3"
     ));
     if !day_chosen {
         println!("{HOW_TO_START}");

@@ -21,6 +21,9 @@ pub(super) struct Args {
     /// Writes it as Graphviz reads it, to a file or to - for the standard output
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
+    /// Says how many bytes its nodes need, each for itself and planned into one arena
+    #[arg(long)]
+    memory: bool,
     /// Writes it as a picture for any browser
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -39,6 +42,12 @@ pub struct Drawn {
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let engine: E = args.model.on_week_2()?.load()?;
+    if args.memory {
+        let lines = engine.graph_memory(args.rows)?;
+        let lines = lines.iter().map(|(what, bytes)| format!("{bytes:>12}  {what}"));
+        Output::new().print(&lines.collect::<Vec<_>>().join("\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let drawn = engine.graph(args.rows)?;
     for (path, text) in [(args.dot, &drawn.dot), (args.svg, &drawn.svg)] {
         let Some(path) = path else { continue };

@@ -202,6 +202,12 @@ pub trait Engine: Sized {
     /// If this week's engine has none.
     fn graph(&self, rows: usize) -> Result<Drawn>;
 
+    /// Bytes that the graph of such a pass needs, planned in several ways.
+    ///
+    /// # Errors
+    /// If this week's engine has none.
+    fn graph_memory(&self, rows: usize) -> Result<Vec<(&'static str, usize)>>;
+
     /// The layout of a tensor, and after each of the steps.
     ///
     /// # Errors
@@ -229,7 +235,7 @@ pub struct LoadOptions {
     pub cache_type: Option<String>,
     /// Compute every position again for every token.
     pub no_cache: bool,
-    /// `graph` for week 4's; names are the solution's to understand.
+    /// `graph` or `arena` for week 4's; names are the solution's to understand.
     pub engine: Option<String>,
     /// Who proposes tokens.
     pub draft: Option<Draft>,

@@ -37,7 +37,7 @@ pub(super) struct ModelOption {
     /// f32 or f16 [default: f16]
     #[arg(long, value_name = "TYPE", help_heading = "Week 2's engine")]
     cache_type: Option<String>,
-    /// How the model is run: direct, or graph, week 4's [default: direct]
+    /// How the model is run: direct, or as week 4's graph, or that in one arena [default: direct]
     #[arg(long, value_name = "ENGINE", help_heading = "Week 4")]
     engine: Option<String>,
     /// Compute every position again for every token
@@ -86,8 +86,8 @@ impl ModelOption {
     /// # Errors
     /// If the options ask for what it does not have.
     pub(super) fn for_batch(mut self) -> Result<Self> {
-        let problem = if self.engine.as_deref() == Some("graph") {
-            "--engine graph: runs one text at a time, expected none"
+        let problem = if self.engine.as_deref().is_some_and(|engine| engine != "direct") {
+            "--engine: a graph runs one text at a time, expected none or direct"
         } else if self.week == Some(1) {
             "--week 1: found week 1's engine, which computes one text at a time, expected none or 2"
         } else if self.no_cache {

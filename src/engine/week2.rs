@@ -126,6 +126,11 @@ impl Week2 {
         super::week4::drawn(&self.session.model, rows)
     }
 
+    /// What it needs of memory.
+    pub(crate) fn graph_memory(&self, rows: usize) -> Result<Vec<(&'static str, usize)>> {
+        super::week4::memory(&self.session.model, rows)
+    }
+
     pub(crate) fn config(&self) -> &ModelConfig {
         &self.session.model.config
     }

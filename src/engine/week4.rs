@@ -9,7 +9,9 @@ use tiny_llm::{
         dot::dot,
         engine::{Built, GraphSession},
         layout::Layout,
+        lifetimes::{lifetimes, lower_bound, without_reuse},
         llama::PassShape,
+        planner::MemoryPlan,
         strided::Strided,
         svg::svg,
     },
@@ -25,9 +27,9 @@ pub(crate) fn session(
     let wrong = |problem: String| Err(WrongOption(problem).into());
     match options.engine.as_deref() {
         None | Some("direct") => return Ok(None),
-        Some("graph") => {}
+        Some("graph" | "arena") => {}
         Some(other) => {
-            return wrong(format!("--engine: found {other:?}, expected direct or graph"));
+            return wrong(format!("--engine: found {other:?}, expected direct, graph or arena"));
         }
     }
     for (given, option) in [
@@ -41,7 +43,23 @@ pub(crate) fn session(
     }
     let (model, plan) = (Arc::clone(&session.model), Arc::clone(&session.plan));
     let context = model.config.max_positions;
-    Ok(Some(GraphSession::new(model, plan, context, cache_type)))
+    let session = GraphSession::new(model, plan, context, cache_type);
+    let arena = options.engine.as_deref() == Some("arena");
+    Ok(Some(if arena { session.in_an_arena() } else { session }))
+}
+
+/// What the graph of such a pass needs of memory.
+pub(crate) fn memory(model: &Model, rows: usize) -> Result<Vec<(&'static str, usize)>> {
+    let Built { graph, order, logits, .. } = Built::new(model, PassShape { rows, wanted: 1 })?;
+    let lives = lifetimes(&graph, &order, &[logits]);
+    let peak =
+        |in_place| MemoryPlan::new(&graph, &order, &[logits], in_place).map(|memory| memory.peak);
+    Ok(vec![
+        ("a buffer for each node", without_reuse(&lives)),
+        ("what no plan can do without", lower_bound(&lives)),
+        ("one arena, planned", peak(false)?),
+        ("the same, in place where that is legal", peak(true)?),
+    ])
 }
 
 /// The graph of a pass of so many rows, of which the last wants logits.

@@ -3,6 +3,7 @@
 use super::{
     execute::Step,
     graph::{Graph, NodeId},
+    layout::Layout,
     op::Op,
     strided::Strided,
 };
@@ -11,7 +12,7 @@ use crate::week2::{
     cache::KvCache,
     kernels::{
         naive::decode_row,
-        vector::{rms_norm, silu_gate},
+        vector::{rms_norm, rms_norm_in_place, silu_gate},
     },
     plan::ROWS,
     rows::Queries,
@@ -38,7 +39,11 @@ pub(super) fn values<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) 
 
 /// The numbers of a node in their order, wherever they lie.
 pub(super) fn copy(graph: &Graph, id: NodeId, buffers: &[Vec<f32>], out: &mut [f32]) {
-    let (layout, values) = (graph.layout(id), values(graph, id, buffers));
+    copy_from(graph.layout(id), values(graph, id, buffers), out);
+}
+
+/// The same with the numbers at hand.
+pub(super) fn copy_from(layout: Layout, values: &[f32], out: &mut [f32]) {
     if layout.is_contiguous() {
         out.copy_from_slice(values);
     } else {
@@ -55,9 +60,26 @@ pub(super) fn compute<C: KvCache>(
     step: &mut Step<'_, C>,
     out: &mut [f32],
 ) {
+    let mut sources = [&[][..]; 2];
+    for (i, &source) in graph.node(id).sources.iter().enumerate() {
+        if !matches!(graph.node(source).op, Op::Weight(_) | Op::Tokens) {
+            sources[i] = values(graph, source, buffers);
+        }
+    }
+    compute_from(graph, id, sources, step, out);
+}
+
+/// The same with the numbers of its sources at hand; weights and tokens have none.
+pub(super) fn compute_from<C: KvCache>(
+    graph: &Graph,
+    id: NodeId,
+    sources: [&[f32]; 2],
+    step: &mut Step<'_, C>,
+    out: &mut [f32],
+) {
     let node = graph.node(id);
     let (team, rows) = (&step.plan.team, step.rows);
-    let source = |i: usize| values(graph, node.sources[i], buffers);
+    let source = |i: usize| sources[i];
     let width = node.layout.ne[0];
     match &node.op {
         Op::Embed => {
@@ -124,9 +146,58 @@ pub(super) fn compute<C: KvCache>(
                 out.copy_from_slice(x);
             }
         }
-        Op::Contiguous => copy(graph, node.sources[0], buffers, out),
+        Op::Contiguous => copy_from(graph.layout(node.sources[0]), source(0), out),
         Op::Weight(_) | Op::Values(_) | Op::Tokens | Op::Reshape | Op::Permute | Op::MulMat => {
             unreachable!("{} is no kernel's", graph.told(id))
         }
+    }
+}
+
+/// Numbers of a row that are looked at together where a result overwrites its source.
+const PART: usize = 256;
+
+/// Computes a node over its first source: `out` holds that one's numbers, `other` the second's.
+pub(super) fn overwrite<C: KvCache>(
+    graph: &Graph,
+    id: NodeId,
+    other: &[f32],
+    step: &Step<'_, C>,
+    out: &mut [f32],
+) {
+    let (node, team) = (graph.node(id), &step.plan.team);
+    let width = node.layout.ne[0];
+    match &node.op {
+        Op::Add if other.len() == width || other.len() == out.len() => {
+            team.parallel_rows(out, width, ROWS, |t, out| {
+                let other = &other[t * width % other.len()..];
+                out.iter_mut().zip(other).for_each(|(x, y)| *x += y);
+            });
+        }
+        Op::Add => {
+            let wide = graph.layout(node.sources[1]).broadcast(node.layout.ne);
+            let wide = wide.expect("sizes were checked when the node was made");
+            let other = Strided::new(wide, bytemuck::cast_slice(other)).expect("as many bytes");
+            out.iter_mut().zip(other.to_f32()).for_each(|(x, y)| *x += y);
+        }
+        Op::RmsNorm { eps } => {
+            team.parallel_rows(out, width, ROWS, |_, out| rms_norm_in_place(out, other, *eps));
+        }
+        Op::Rope => {
+            let (table, layout) = step.rope;
+            team.parallel_rows(out, width * node.layout.ne[1], ROWS, |t, out| {
+                table.rotate(out, step.rows[t].position, layout);
+            });
+        }
+        Op::SiluGate => {
+            team.parallel_rows(out, width, ROWS, |t, out| {
+                let up = &other[t * width..][..width];
+                for (out, up) in out.chunks_mut(PART).zip(up.chunks(PART)) {
+                    let mut gate = [0.0; PART];
+                    gate[..out.len()].copy_from_slice(out);
+                    silu_gate(&gate[..out.len()], up, out);
+                }
+            });
+        }
+        _ => unreachable!("{} does not overwrite its source", graph.told(id)),
     }
 }

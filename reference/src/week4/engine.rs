@@ -9,6 +9,8 @@ use super::{
     execute::{Executor, Step},
     graph::{Graph, NodeId},
     llama::{PassShape, build},
+    planned::PlannedExecutor,
+    planner::MemoryPlan,
 };
 use crate::week2::{
     cache::{CacheShape, CacheType, DenseCache, KvCache},
@@ -46,10 +48,18 @@ impl Built {
 pub struct GraphEngine {
     built: Option<Built>,
     executor: Executor,
+    /// In an arena, and where each node lies there.
+    planned: Option<(PlannedExecutor, Option<MemoryPlan>)>,
     graphs: usize,
 }
 
 impl GraphEngine {
+    /// The same in one arena.
+    #[must_use]
+    pub fn planned() -> Self {
+        Self { planned: Some((PlannedExecutor::default(), None)), ..Self::default() }
+    }
+
     /// As [`Model::forward`]: logits `[n, V]` of the `n` rows that want them.
     ///
     /// # Errors
@@ -64,16 +74,25 @@ impl GraphEngine {
         let wanted = rows.iter().filter(|row| row.logits).count();
         let shape = PassShape { rows: rows.len(), wanted };
         if self.built.as_ref().is_none_or(|built| built.shape != shape) {
-            self.built = Some(Built::new(model, shape)?);
+            let built = Built::new(model, shape)?;
+            if let Some((_, memory)) = &mut self.planned {
+                let Built { graph, order, logits, .. } = &built;
+                *memory = Some(MemoryPlan::new(graph, order, &[*logits], true)?);
+            }
+            self.built = Some(built);
             self.graphs += 1;
         }
-        let Built { graph, order, logits, .. } = self.built.as_ref().expect("built above");
+        let Built { graph, order, .. } = self.built.as_ref().expect("built above");
         let rope = (&model.rope, model.rope_layout);
-        self.executor.run(graph, order, &mut Step { rows, cache: &mut *cache, plan, rope });
+        let mut step = Step { rows, cache: &mut *cache, plan, rope };
+        match &mut self.planned {
+            Some((executor, Some(memory))) => executor.run(graph, order, memory, &mut step),
+            _ => self.executor.run(graph, order, &mut step),
+        }
         for row in rows {
             cache.advance(row.sequence, row.position);
         }
-        Ok(self.executor.values(graph, *logits))
+        Ok(self.logits())
     }
 
     /// How many graphs have been built.
@@ -108,6 +127,13 @@ impl GraphSession {
         let cache = DenseCache::new(shape, cache_type);
         let (tokens, rows, engine) = (Vec::new(), Vec::new(), GraphEngine::default());
         Self { model, plan, cache, tokens, rows, engine }
+    }
+
+    /// The same in one arena.
+    #[must_use]
+    pub fn in_an_arena(mut self) -> Self {
+        self.engine = GraphEngine::planned();
+        self
     }
 
     /// The logits `[V]` after the last of these tokens. What they have in common with the last
@@ -147,6 +173,9 @@ impl GraphEngine {
     #[must_use]
     pub fn logits(&self) -> &[f32] {
         let Built { graph, logits, .. } = self.built.as_ref().expect("a pass came before");
-        self.executor.values(graph, *logits)
+        match &self.planned {
+            Some((executor, Some(memory))) => executor.values(graph, memory, *logits),
+            _ => self.executor.values(graph, *logits),
+        }
     }
 }

@@ -6,7 +6,11 @@
 //! Day 2: `graph` (nodes), `order` (in which they are computed), `execute` (how), `llama` (models
 //! as graphs), `dot` (drawn); provided: `op` (what a node can be), `kernels` (week 2's, by
 //! operation), `engine` (passes of one size share a graph), `svg`.
+//!
+//! Day 3: `lifetimes` (when bytes are needed), `arena` (which are free), `planner` (where each
+//! node's lie); provided: `planned` (a graph that runs in one arena).
 
+pub mod arena;
 pub mod contiguous;
 pub mod dot;
 pub mod engine;
@@ -14,9 +18,12 @@ pub mod execute;
 pub mod graph;
 mod kernels;
 pub mod layout;
+pub mod lifetimes;
 pub mod llama;
 pub mod op;
 pub mod order;
+pub mod planned;
+pub mod planner;
 pub mod product;
 pub mod strided;
 pub mod svg;
