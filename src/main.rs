@@ -6,7 +6,11 @@ mod engine;
 use std::{ops::ControlFlow, path::Path, process::ExitCode};
 
 use anyhow::{Result, bail, ensure};
+<<<<<<< HEAD
 use engine::{simulated, streamed, week1, week2, week3};
+=======
+use engine::{simulated, week1, week2, week3, week4};
+>>>>>>> w4a
 use tiny_llm::{
     week1::{activations, chat::chatml, stream::TextStream},
     week2::{
@@ -16,8 +20,14 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{
+<<<<<<< HEAD
     Batch, BatchOptions, Engine, LoadOptions, PackRequest, QuantizeRequest, Request, Server,
     Simulated, SimulatedOptions, StreamRequest, Streamed, TokenBytes, WriteRequest, WriteTensor,
+=======
+    Batch, BatchOptions, Drawn, Engine, LayoutRequest, LayoutSeen, LoadOptions, QuantizeRequest,
+    Request, Server, Simulated, SimulatedOptions, TokenBytes, WriteRequest, WriteTensor,
+    WrongOption,
+>>>>>>> w4a
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,
@@ -46,7 +56,12 @@ impl Engine for Solution {
     type TextStream = TextStream;
 
     fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
-        let week = options.week.unwrap_or(if path.is_file() { 2 } else { 1 });
+        let graph = matches!(options.engine.as_deref(), Some("graph" | "arena"));
+        if graph && options.week == Some(1) {
+            let problem = "--week 1: found with --engine, which stands on week 2's";
+            return Err(WrongOption(problem.to_owned()).into());
+        }
+        let week = options.week.unwrap_or(if path.is_file() || graph { 2 } else { 1 });
         ensure!(
             week == 2 || !path.is_file(),
             "{}: a GGUF file needs week 2's engine",
@@ -213,6 +228,7 @@ impl Engine for Solution {
         week2::write_gguf(request, write)
     }
 
+<<<<<<< HEAD
     fn stream(
         request: &StreamRequest<'_>,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
@@ -222,6 +238,24 @@ impl Engine for Solution {
 
     fn stream_pack(request: &PackRequest<'_>) -> Result<u64> {
         streamed::pack(request)
+=======
+    fn graph(&self, rows: usize) -> Result<Drawn> {
+        match self {
+            Self::Week1(_) => bail!("week 1's engine has no graph"),
+            Self::Week2(engine) => engine.drawn(rows),
+        }
+    }
+
+    fn graph_memory(&self, rows: usize) -> Result<Vec<(&'static str, usize)>> {
+        match self {
+            Self::Week1(_) => bail!("week 1's engine has no graph"),
+            Self::Week2(engine) => engine.graph_memory(rows),
+        }
+    }
+
+    fn layouts(request: &LayoutRequest) -> Result<Vec<LayoutSeen>> {
+        week4::layouts(request)
+>>>>>>> w4a
     }
 
     fn chatml(messages: &[Message]) -> String {

@@ -10,9 +10,11 @@ mod chat;
 mod files;
 mod form;
 mod generate;
+mod graph;
 mod input;
 mod inspect;
 mod interrupt;
+mod layout;
 mod lines;
 mod logits;
 mod memory;
@@ -44,7 +46,9 @@ use std::{
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+pub use graph::Drawn;
 pub use inspect::Roofline;
+pub use layout::{LayoutRequest, LayoutSeen, Step, WIDTH};
 pub use options::Draft;
 pub use serve::{Opened, Render, Server, Settings, Text};
 pub use serving::{
@@ -196,6 +200,7 @@ pub trait Engine: Sized {
         write: &mut WriteTensor<'_>,
     ) -> Result<Vec<TensorInfo>>;
 
+<<<<<<< HEAD
     /// Extends a prompt by a model whose weights stay in the file; `on_token` receives each new token
     /// at once, and never a stop token.
     ///
@@ -211,6 +216,25 @@ pub trait Engine: Sized {
     /// # Errors
     /// If the folder is no such model, or the file cannot be written.
     fn stream_pack(request: &PackRequest<'_>) -> Result<u64>;
+=======
+    /// The graph of a pass of so many rows.
+    ///
+    /// # Errors
+    /// If this week's engine has none.
+    fn graph(&self, rows: usize) -> Result<Drawn>;
+
+    /// Bytes that the graph of such a pass needs, planned in several ways.
+    ///
+    /// # Errors
+    /// If this week's engine has none.
+    fn graph_memory(&self, rows: usize) -> Result<Vec<(&'static str, usize)>>;
+
+    /// The layout of a tensor, and after each of the steps.
+    ///
+    /// # Errors
+    /// If there is no such tensor, or a step is none for what it comes to.
+    fn layouts(request: &LayoutRequest) -> Result<Vec<LayoutSeen>>;
+>>>>>>> w4a
 
     /// The messages as one text in ChatML, ending where the assistant's answer begins.
     fn chatml(messages: &[Message]) -> String;
@@ -233,6 +257,8 @@ pub struct LoadOptions {
     pub cache_type: Option<String>,
     /// Compute every position again for every token.
     pub no_cache: bool,
+    /// `graph` or `arena` for week 4's; names are the solution's to understand.
+    pub engine: Option<String>,
     /// Who proposes tokens.
     pub draft: Option<Draft>,
     /// Where a prompt's keys and values are kept.
@@ -443,6 +469,10 @@ enum Command {
     Perplexity(perplexity::Args),
     /// Lists the metadata and the tensors of a GGUF file.
     Inspect(inspect::Args),
+    /// Draws a model's forward pass as a graph, for Graphviz or a browser.
+    Graph(graph::Args),
+    /// Shows in which bytes the elements of a tensor lie, and of views of it.
+    Layout(layout::Args),
     /// Writes a model with random weights, to measure with.
     Synth(synth::Args),
     /// Writes a model as a GGUF file in smaller types
@@ -476,6 +506,8 @@ pub fn main<E: Engine + 'static>(server: Server) -> ExitCode {
         Command::Score(args) => score::run::<E>(&args),
         Command::Perplexity(args) => perplexity::run::<E>(&args),
         Command::Inspect(args) => inspect::run::<E>(&args),
+        Command::Graph(args) => graph::run::<E>(args),
+        Command::Layout(args) => layout::run::<E>(args),
         Command::Synth(args) => synth::run::<E>(&args),
         Command::Quantize(args) => quantize::run::<E>(&args),
         Command::Stream(args) => stream::run::<E>(args),

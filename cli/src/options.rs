@@ -37,6 +37,9 @@ pub(super) struct ModelOption {
     /// f32 or f16 [default: f16]
     #[arg(long, value_name = "TYPE", help_heading = "Week 2's engine")]
     cache_type: Option<String>,
+    /// How the model is run: direct, or as week 4's graph, or that in one arena [default: direct]
+    #[arg(long, value_name = "ENGINE", help_heading = "Week 4")]
+    engine: Option<String>,
     /// Compute every position again for every token
     #[arg(long, help_heading = "Week 2's engine")]
     no_cache: bool,
@@ -83,7 +86,9 @@ impl ModelOption {
     /// # Errors
     /// If the options ask for what it does not have.
     pub(super) fn for_batch(mut self) -> Result<Self> {
-        let problem = if self.week == Some(1) {
+        let problem = if self.engine.as_deref().is_some_and(|engine| engine != "direct") {
+            "--engine: a graph runs one text at a time, expected none or direct"
+        } else if self.week == Some(1) {
             "--week 1: found week 1's engine, which computes one text at a time, expected none or 2"
         } else if self.no_cache {
             "--no-cache: requests that are computed together need the cache"
@@ -92,6 +97,19 @@ impl ModelOption {
             return Ok(self);
         };
         Err(WrongOption(problem.to_owned()).into())
+    }
+
+    /// The same on week 2's engine, which is what is drawn.
+    ///
+    /// # Errors
+    /// If week 1's is asked for.
+    pub(super) fn on_week_2(mut self) -> Result<Self> {
+        if self.week == Some(1) {
+            let problem = "--week 1: found week 1's engine, expected none or 2";
+            return Err(WrongOption(problem.to_owned()).into());
+        }
+        self.week = Some(2);
+        Ok(self)
     }
 
     /// The same with what makes it sooner, which stands on week 2's engine and its cache.
@@ -162,6 +180,7 @@ impl ModelOption {
             attention: self.attention.clone(),
             cache_type: self.cache_type.clone(),
             no_cache: self.no_cache,
+            engine: self.engine.clone(),
             draft: self.sooner.draft.clone(),
             cache_file: self.sooner.cache.clone(),
         }

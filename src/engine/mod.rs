@@ -9,6 +9,7 @@ pub(crate) mod streamed;
 pub(crate) mod week1;
 pub(crate) mod week2;
 pub(crate) mod week3;
+pub(crate) mod week4;
 mod written;
 
 use std::collections::HashSet;

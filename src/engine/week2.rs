@@ -31,9 +31,10 @@ use tiny_llm::{
         roofline::{self, Machine},
     },
     week3::speculate::NotFinite,
+    week4::engine::GraphSession,
 };
 use tiny_llm_cli::{
-    LoadOptions, QuantizeRequest, Request, Roofline, Sampling, WriteRequest, WriteTensor,
+    Drawn, LoadOptions, QuantizeRequest, Request, Roofline, Sampling, WriteRequest, WriteTensor,
     WrongOption,
 };
 use tiny_llm_formats::{
@@ -61,6 +62,8 @@ pub(crate) struct Week2 {
     /// What a GGUF file says beside its tensors.
     pub(crate) metadata: Option<Metadata>,
     session: Session,
+    /// The same model as a graph, if that is to run.
+    graph: Option<GraphSession>,
     path: PathBuf,
     /// Of the matrices.
     types: Vec<TensorType>,
@@ -92,6 +95,7 @@ impl Week2 {
         }
         let cache_type = named("--cache-type", options.cache_type.as_deref(), CacheType::default)?;
         let session = Session::new(Arc::new(model), Arc::new(plan), context, cache_type);
+        let graph = super::week4::session(options, &session, cache_type)?;
         let drafts = options.draft.as_ref().map(|draft| Drafts::new(draft, &session, cache_type));
         let prompt_file = options.cache_file.as_ref().map(|path| {
             let Plan { kernels, attention, .. } = &*session.plan;
@@ -103,6 +107,7 @@ impl Week2 {
             drafts: drafts.transpose()?,
             metadata,
             session,
+            graph,
             path: path.to_owned(),
             types,
             cache_type,
@@ -114,6 +119,16 @@ impl Week2 {
     /// The model, how it is run, how keys and values are stored, and where it comes from.
     pub(crate) fn into_parts(self) -> (Arc<Model>, Arc<Plan>, CacheType, PathBuf) {
         (self.session.model, self.session.plan, self.cache_type, self.path)
+    }
+
+    /// The graph of a pass.
+    pub(crate) fn drawn(&self, rows: usize) -> Result<Drawn> {
+        super::week4::drawn(&self.session.model, rows)
+    }
+
+    /// What it needs of memory.
+    pub(crate) fn graph_memory(&self, rows: usize) -> Result<Vec<(&'static str, usize)>> {
+        super::week4::memory(&self.session.model, rows)
     }
 
     pub(crate) fn config(&self) -> &ModelConfig {
@@ -138,7 +153,8 @@ impl Week2 {
         let (threads, s) = (team.threads(), if team.threads() == 1 { "" } else { "s" });
         let kernels = written::described(kernels, &self.types);
         let drafts = self.drafts.as_ref().map(Drafts::described).unwrap_or_default();
-        format!("{kernels}, {threads} thread{s}, {attention} attention, {cache}{drafts}")
+        let graph = if self.graph.is_some() { ", as a graph" } else { "" };
+        format!("{kernels}, {threads} thread{s}, {attention} attention, {cache}{drafts}{graph}")
     }
 
     /// What the last request had of a file, and of drafts.
@@ -179,8 +195,12 @@ impl Week2 {
         self.session.clear();
         let width = self.config().vocab_size;
         let mut logits = Vec::with_capacity(tokens.len() * width);
-        for token in tokens {
-            logits.extend_from_slice(self.session.feed(&[*token], 1).expect("tokens were checked"));
+        for (i, token) in tokens.iter().enumerate() {
+            let next = match &mut self.graph {
+                Some(graph) => graph.logits_after(&tokens[..=i], 1),
+                None => self.session.feed(&[*token], 1),
+            };
+            logits.extend_from_slice(next.expect("tokens were checked"));
         }
         if !logits.iter().all(|x| x.is_finite()) {
             return Err(explained(&self.path));
@@ -261,7 +281,12 @@ impl Week2 {
             }
         };
         let session = &mut self.session;
-        let finish = if self.keep_cache {
+        let finish = if let Some(graph) = &mut self.graph {
+            let next_logits = |tokens: &[u32]| {
+                graph.logits_after(tokens, CHUNK).expect("tokens were checked").to_vec()
+            };
+            week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token)?
+        } else if self.keep_cache {
             session.generate(&request.prompt, CHUNK, &limits, choose, on_token)?
         } else {
             let next_logits = |tokens: &[u32]| {

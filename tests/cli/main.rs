@@ -17,6 +17,8 @@ mod batch;
 mod commands;
 mod folder;
 #[cfg(feature = "reference")]
+mod graph;
+#[cfg(feature = "reference")]
 mod hardening;
 #[cfg(feature = "reference")]
 mod json;

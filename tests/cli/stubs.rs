@@ -32,6 +32,7 @@ fn every_command_works_or_says_which_task_is_missing() {
         &["generate", "-p", "abc", "-n", "4", "--draft", "lookup"],
         &["generate", "-p", "abc", "-n", "4", "--cache", &cache],
         &["chat", "-n", "2"],
+        &["generate", "-p", "abc", "-n", "4", "--engine", "graph"],
         &["logits", "--tokens", "1,2", "--out", &out],
         &["bench", "--prompt-tokens", "4", "-n", "2"],
     ] {

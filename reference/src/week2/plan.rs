@@ -56,16 +56,21 @@ impl Plan {
     /// Brings the input into the form that the kernels want for these matrices. What it returns is
     /// for [`Plan::product`]; whoever writes into the input again must prepare it again.
     pub(super) fn prepare<'a>(&self, input: &'a mut Input, weights: &[&Matrix]) -> Prepared<'a> {
+        // As many activations may share a scale as there are weights in the longest block.
+        let blocks = weights.iter().map(|weight| weight.tensor_type.block_len());
+        self.prepare_for(input, blocks.fold(BLOCK, usize::max))
+    }
+
+    /// The same for weights whose longest block has so many.
+    pub fn prepare_for<'a>(&self, input: &'a mut Input, block: usize) -> Prepared<'a> {
         let Some(rung) = self.kernels.quantizer() else {
             return input.without_int8();
         };
-        // As many activations may share a scale as there are weights in the longest block.
-        let blocks = weights.iter().map(|weight| weight.tensor_type.block_len());
-        quantize(rung, &self.team, input, blocks.fold(BLOCK, usize::max))
+        quantize(rung, &self.team, input, block.max(BLOCK))
     }
 
     /// `out = input · weightᵀ`. Several matrices can share an input that is prepared for them.
-    pub(super) fn product(&self, weight: &Matrix, input: Prepared<'_>, out: &mut [f32]) {
+    pub fn product(&self, weight: &Matrix, input: Prepared<'_>, out: &mut [f32]) {
         let rung = self.kernels.rung(weight.tensor_type);
         let matmul = if self.kernels.is_alike() { matmul_alike } else { matmul };
         matmul(rung, &self.team, weight, input, out);
@@ -88,4 +93,4 @@ impl Plan {
 }
 
 /// Rows that a thread takes at a time where a row is little work.
-pub(super) const ROWS: usize = 8;
+pub(crate) const ROWS: usize = 8;

@@ -23,7 +23,7 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 ///
 /// # Errors
 /// A `ValueError` that names the argument `tensor_type`.
-pub(super) fn type_named(name: &str) -> PyResult<TensorType> {
+pub(crate) fn type_named(name: &str) -> PyResult<TensorType> {
     name.parse().map_err(|error| PyValueError::new_err(format!("tensor_type: {error}")))
 }
 

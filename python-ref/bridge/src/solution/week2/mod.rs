@@ -6,7 +6,7 @@ pub(crate) use super::rust::week2 as rust;
 use crate::submodule;
 
 mod attention;
-mod blocks;
+pub(crate) mod blocks;
 pub(crate) mod cache;
 mod generate;
 mod gguf;

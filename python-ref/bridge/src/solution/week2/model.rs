@@ -44,7 +44,7 @@ pub(crate) fn plan() -> Plan {
 pub(crate) struct Model(pub Arc<rust::Model>);
 
 /// Token, position, sequence, and whether logits are wanted.
-type Asked = (Count, Count, Count, bool);
+pub(crate) type Asked = (Count, Count, Count, bool);
 
 #[pymethods]
 impl Model {
@@ -132,7 +132,7 @@ impl Model {
     }
 }
 
-fn row((token, position, sequence, logits): Asked) -> PyResult<Row> {
+pub(crate) fn row((token, position, sequence, logits): Asked) -> PyResult<Row> {
     let Ok(token) = u32::try_from(token.0) else {
         let problem = format!("passes: found token {}, expected at most {}", token.0, u32::MAX);
         return Err(PyValueError::new_err(problem));

@@ -1,0 +1,168 @@
+//! Day 2: graphs of numbers, computed, and drawn.
+
+use pyo3::prelude::*;
+use tiny_llm_formats::tensor::tensor;
+
+use super::{
+    super::{
+        rust::week2::{
+            cache::{CacheShape, CacheType, DenseCache},
+            rope::{RopeLayout, RopeTable},
+            rows::Row,
+        },
+        week2::model::plan,
+    },
+    layout::Layout,
+    rust::{dot, execute, graph as rust},
+};
+use crate::{
+    background::Kept,
+    convert::{Count, Floats},
+    memory::room,
+    panics::value_error,
+    shapes::wrong,
+};
+
+pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<Graph>()
+}
+
+/// Nodes, each a number. Nothing is computed before somebody asks.
+#[pyclass]
+pub(crate) struct Graph {
+    graph: Kept<rust::Graph>,
+    nodes: usize,
+}
+
+#[pymethods]
+impl Graph {
+    #[new]
+    fn new() -> Self {
+        Self { graph: Kept::new(rust::Graph::default()), nodes: 0 }
+    }
+
+    /// A leaf with these numbers; axes in PyTorch's order.
+    fn values(&mut self, py: Python<'_>, x: Floats) -> PyResult<usize> {
+        let sizes: Vec<usize> = x.0.shape().iter().rev().copied().collect();
+        let numbers = x.to_vec();
+        self.made(py, move |graph| graph.values(&sizes, &numbers))
+    }
+
+    /// Every row of `a` times every row of `b`.
+    fn mul_mat(&mut self, py: Python<'_>, a: Count, b: Count) -> PyResult<usize> {
+        let [a, b] = self.ids([a, b])?;
+        self.made(py, move |graph| {
+            let [a, b] = [a, b].map(|i| node(graph, i));
+            graph.mul_mat(a, b)
+        })
+    }
+
+    /// `a + b`, where `b` broadcasts.
+    fn add(&mut self, py: Python<'_>, a: Count, b: Count) -> PyResult<usize> {
+        let [a, b] = self.ids([a, b])?;
+        self.made(py, move |graph| {
+            let [a, b] = [a, b].map(|i| node(graph, i));
+            graph.add(a, b)
+        })
+    }
+
+    /// Other sizes of the same elements.
+    fn reshape(&mut self, py: Python<'_>, x: Count, sizes: Vec<Count>) -> PyResult<usize> {
+        let [x] = self.ids([x])?;
+        let sizes: Vec<usize> = sizes.iter().map(|n| n.0).collect();
+        self.made(py, move |graph| {
+            let x = node(graph, x);
+            graph.reshape(x, &sizes)
+        })
+    }
+
+    /// A contiguous copy of `x` with its axes 0 and 1 exchanged.
+    fn transposed(&mut self, py: Python<'_>, x: Count) -> PyResult<usize> {
+        let [x] = self.ids([x])?;
+        self.made(py, move |graph| {
+            let x = node(graph, x);
+            let turned = graph.permute(x, [1, 0, 2, 3])?;
+            graph.contiguous(turned)
+        })
+    }
+
+    /// The layout of a node.
+    fn layout(&self, py: Python<'_>, x: Count) -> PyResult<Layout> {
+        let [x] = self.ids([x])?;
+        self.graph.call(py, move |graph| Layout(graph.layout(node(graph, x))))
+    }
+
+    /// The nodes that a result needs, each behind what it reads.
+    fn order(&self, py: Python<'_>, result: Count) -> PyResult<Vec<usize>> {
+        let [result] = self.ids([result])?;
+        self.graph.call(py, move |graph| {
+            let result = node(graph, result);
+            graph.order(&[result]).iter().map(|id| id.index()).collect()
+        })
+    }
+
+    /// What a node comes to, in PyTorch's order of axes.
+    fn compute(&self, py: Python<'_>, result: Count) -> PyResult<Floats> {
+        let [result] = self.ids([result])?;
+        let sizes = self.graph.call(py, |graph| {
+            graph.ids().map(|id| graph.layout(id).elements()).collect::<Vec<_>>()
+        })?;
+        room("the nodes", &[sizes.iter().fold(0usize, |n, size| n.saturating_add(*size))])?;
+        self.graph.call(py, move |graph| {
+            let result = node(graph, result);
+            let order = graph.order(&[result]);
+            let shape =
+                CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 1, head_dim: 2 };
+            let mut cache = DenseCache::new(shape, CacheType::F32);
+            let rows = [Row { token: 0, position: 0, sequence: 0, logits: true }];
+            let (table, plan) = (RopeTable::new(&[1.0], 1), plan());
+            let mut executor = execute::Executor::default();
+            executor.run(
+                graph,
+                &order,
+                &mut execute::Step {
+                    rows: &rows,
+                    cache: &mut cache,
+                    plan: &plan,
+                    rope: (&table, RopeLayout::HalfSplit),
+                },
+            );
+            let shape: Vec<usize> = graph.layout(result).ne.iter().rev().copied().collect();
+            Floats(tensor(&shape, executor.values(graph, result).to_vec()))
+        })
+    }
+
+    /// What a result needs, as Graphviz reads it.
+    fn dot(&self, py: Python<'_>, result: Count) -> PyResult<String> {
+        let [result] = self.ids([result])?;
+        self.graph.call(py, move |graph| {
+            let result = node(graph, result);
+            dot::dot(graph, &graph.order(&[result]))
+        })
+    }
+}
+
+/// The node of a number that has been looked at.
+fn node(graph: &rust::Graph, i: usize) -> rust::NodeId {
+    graph.ids().nth(i).expect("a node of this number")
+}
+
+impl Graph {
+    fn ids<const N: usize>(&self, given: [Count; N]) -> PyResult<[usize; N]> {
+        if let Some(Count(id)) = given.iter().find(|id| id.0 >= self.nodes) {
+            return Err(wrong("node", &id.to_string(), &format!("one below {}", self.nodes)));
+        }
+        Ok(given.map(|id| id.0))
+    }
+
+    fn made(
+        &mut self,
+        py: Python<'_>,
+        make: impl FnOnce(&mut rust::Graph) -> anyhow::Result<rust::NodeId> + Send + 'static,
+    ) -> PyResult<usize> {
+        let id = self.graph.call(py, move |graph| make(graph).map(rust::NodeId::index))?;
+        let id = id.map_err(value_error)?;
+        self.nodes = self.nodes.max(id + 1);
+        Ok(id)
+    }
+}

@@ -1,0 +1,45 @@
+//! Day 3. One piece of memory, of which parts are lent and come back.
+
+/// Which parts of an arena are free. It has no bytes itself: places are counted from 0.
+///
+/// Two free parts never touch: they would be one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Arena {
+    /// Where free parts begin, and how long they are, from front to back. What lies behind the last
+    /// one in use belongs to no part.
+    free: Vec<(usize, usize)>,
+    /// Where the last part that was ever in use ends.
+    end: usize,
+}
+
+impl Arena {
+    /// How long the arena has to be for all that it has lent so far.
+    #[must_use]
+    pub fn peak(&self) -> usize {
+        self.end
+    }
+
+    /// The free parts, from front to back: where each begins, and how long it is.
+    #[must_use]
+    pub fn free_parts(&self) -> &[(usize, usize)] {
+        &self.free
+    }
+
+    /// Lends so many bytes, and says where: at the beginning of the shortest free part that is long
+    /// enough, the first of several; where there is none, the arena grows, and a free part at its end
+    /// is used.
+    ///
+    /// # Panics
+    /// If no bytes are asked for.
+    pub fn allocate(&mut self, bytes: usize) -> usize {
+        todo!("week4-day3 task 2: Arena::allocate")
+    }
+
+    /// Takes back what was lent, and joins it with free parts that it touches.
+    ///
+    /// # Panics
+    /// If a byte of it is free, or lies beyond the arena.
+    pub fn release(&mut self, start: usize, bytes: usize) {
+        todo!("week4-day3 task 2: Arena::release")
+    }
+}

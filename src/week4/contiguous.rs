@@ -1,0 +1,40 @@
+//! Day 1. When a tensor's elements follow one another, and a copy in which they do.
+
+use anyhow::{Result, ensure};
+
+use super::{
+    layout::{AXES, Layout},
+    strided::Strided,
+};
+
+impl Layout {
+    /// Whether the elements lie one after the other, axis 0 first, without a gap. How far it would
+    /// be to a next one along an axis of one element does not matter.
+    #[must_use]
+    pub fn is_contiguous(&self) -> bool {
+        todo!("week4-day1 task 3: Layout::is_contiguous")
+    }
+
+    /// Whether each row, by itself, lies in one piece.
+    #[must_use]
+    pub fn has_whole_rows(&self) -> bool {
+        todo!("week4-day1 task 3: Layout::has_whole_rows")
+    }
+
+    /// The same elements, in the same order and in the same bytes, with other sizes.
+    ///
+    /// # Errors
+    /// If the number of elements is another, or they do not lie one after the other; and as
+    /// [`Layout::new`].
+    pub fn reshape(&self, sizes: &[usize]) -> Result<Self> {
+        todo!("week4-day1 task 3: Layout::reshape")
+    }
+}
+
+impl Strided<'_> {
+    /// A copy of the elements in the order of [`Layout::new`], without a gap.
+    #[must_use]
+    pub fn contiguous(&self) -> Vec<u8> {
+        todo!("week4-day1 task 3: Strided::contiguous")
+    }
+}

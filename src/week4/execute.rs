@@ -1,0 +1,88 @@
+//! Day 2. Computing a graph, node by node, with week 2's kernels. Every node has a buffer of its
+//! own.
+
+use std::mem;
+
+use super::{
+    graph::{Graph, NodeId},
+    kernels,
+    op::Op,
+    product::mul_mat,
+    strided::Strided,
+};
+use crate::week2::{
+    cache::KvCache,
+    input::Input,
+    plan::Plan,
+    rope::{RopeLayout, RopeTable},
+    rows::Row,
+};
+
+/// What a pass over a graph has beside the graph.
+pub struct Step<'a, C> {
+    /// What is asked for.
+    pub rows: &'a [Row],
+    /// Where keys and values are.
+    pub cache: &'a mut C,
+    /// How it is computed.
+    pub plan: &'a Plan,
+    /// By what heads are turned.
+    pub rope: (&'a RopeTable, RopeLayout),
+}
+
+/// Computes graphs, and keeps its buffers from one pass to the next.
+#[derive(Debug, Default)]
+pub struct Executor {
+    /// `[nodes]`, what has been computed.
+    buffers: Vec<Vec<f32>>,
+    /// The last input of a product with a weight, as its kernels want it.
+    input: Input,
+    /// Whose values these are, and how many of them share a scale.
+    prepared: Option<(NodeId, Option<usize>)>,
+}
+
+impl Executor {
+    /// Computes what stands in the order, which begins with nothing computed: what an earlier pass
+    /// has left in the buffers is written over.
+    pub fn run<C: KvCache>(&mut self, graph: &Graph, order: &[NodeId], step: &mut Step<'_, C>) {
+        todo!("week4-day2 task 3: Executor::run")
+    }
+
+    /// What a node has come to, or the node whose bytes it is a view of.
+    ///
+    /// # Panics
+    /// If it has not been computed, or is a weight.
+    #[must_use]
+    pub fn values<'a>(&'a self, graph: &'a Graph, id: NodeId) -> &'a [f32] {
+        kernels::values(graph, id, &self.buffers)
+    }
+
+    /// A product. With a weight, week 2's kernels multiply: their input is prepared once for all
+    /// products that read it, for the longest block among their weights ([`Graph::longest_block`]).
+    fn product(&mut self, graph: &Graph, id: NodeId, plan: &Plan, out: &mut [f32]) {
+        todo!("week4-day2 task 3: Executor::product")
+    }
+
+    /// Day 1's product of two nodes that are no weights.
+    fn product_of_values(&self, graph: &Graph, sources: [NodeId; 2], out: &mut [f32]) {
+        let [a, b] = sources.map(|id| {
+            let bytes = bytemuck::cast_slice(kernels::values(graph, id, &self.buffers));
+            Strided::new(graph.layout(id), bytes).expect("a view was checked when it was made")
+        });
+        let (_, found) = mul_mat(a, b).expect("sizes were checked when the node was made");
+        out.copy_from_slice(&found);
+    }
+}
+
+impl Graph {
+    /// The most elements in a block of those weights that are multiplied with this node.
+    #[must_use]
+    pub fn longest_block(&self, input: NodeId) -> usize {
+        let weights =
+            self.ids().filter_map(|id| match (&self.node(id).op, &*self.node(id).sources) {
+                (Op::MulMat, &[a, b]) if b == input => Some(self.layout(a)),
+                _ => None,
+            });
+        weights.map(|layout| layout.tensor_type.block_len()).max().unwrap_or(1)
+    }
+}

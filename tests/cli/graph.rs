@@ -1,0 +1,90 @@
+//! Week 4: `layout`, `graph` and `--engine graph`.
+
+use std::fs;
+
+use crate::{
+    folder::Folder,
+    process::{Run, run},
+};
+
+#[test]
+fn a_transposed_table_lies_in_the_same_bytes() {
+    let said = run(&["layout", "4,2", "transpose", "contiguous"]).succeeds("layout");
+    let expected = "\
+F32, PyTorch's shape [4, 2]
+  ne [2, 4, 1, 1]  nb [4, 8, 32, 32]  contiguous
+       0     4
+       8    12
+      16    20
+      24    28
+transpose
+  ne [4, 2, 1, 1]  nb [8, 4, 32, 32]  not contiguous
+       0     8    16    24
+       4    12    20    28
+contiguous
+  ne [4, 2, 1, 1]  nb [4, 16, 32, 32]  contiguous
+       0     4     8    12
+      16    20    24    28
+";
+    assert_eq!(said.stdout, expected);
+}
+
+#[test]
+fn steps_that_do_not_fit_are_refused() {
+    for (args, code, words) in [
+        (&["layout", "4,64", "transpose", "--type", "q4_0"][..], 1, &["Q4_0", "[64, 4, 1, 1]"][..]),
+        (&["layout", "4,48", "--type", "q4_0"], 1, &["48", "32"]),
+        (&["layout", "4,2", "view:2,5,1,1"], 1, &["[2, 5, 1, 1]", "32 bytes"]),
+        (&["layout", "4,2", "transpose", "reshape:8"], 1, &["contiguous"]),
+        (&["layout", "4,2", "--type", "q9"], 2, &["--type", "q9"]),
+        (&["layout", "4,2", "turn"], 2, &["turn"]),
+        (&["layout", "4,x"], 2, &["4,x"]),
+        (&["generate", "--engine", "other", "-p", "a", "--week", "2"], 2, &["--engine", "other"]),
+        (&["generate", "--engine", "graph", "-p", "a", "--draft", "lookup"], 2, &["--draft"]),
+        (&["generate", "--engine", "graph", "-p", "a", "--no-cache"], 2, &["--no-cache"]),
+        (&["generate", "--engine", "graph", "-p", "a", "--week", "1"], 2, &["--engine"]),
+        (&["graph", "--week", "1"], 2, &["--week 1"]),
+    ] {
+        run(args).fails_in_one_line(&args.join(" "), code, words);
+    }
+}
+
+/// Words of the embedded model, with these options.
+fn story(more: &[&str]) -> Run {
+    let prompt = "Once upon a time there was a girl named Lily.";
+    let mut args = vec!["generate", "-p", prompt, "-n", "30", "--week", "2"];
+    args.extend(more);
+    run(&args).succeeds(&format!("generate {more:?}"))
+}
+
+#[test]
+fn a_graph_writes_the_same_text() {
+    for more in [&["-j", "1"][..], &["-j", "2", "--temperature", "0.8", "--seed", "5"]] {
+        let with = [more, &["--engine", "graph"]].concat();
+        assert_eq!(story(&with).stdout, story(more).stdout, "{more:?}");
+    }
+}
+
+#[test]
+fn a_graph_gives_the_same_logits() {
+    let folder = Folder::empty();
+    let [ours, theirs] = [&["--engine", "graph"][..], &[]].map(|more| {
+        let out = folder.file(if more.is_empty() { "direct" } else { "graph" });
+        let args = ["logits", "--tokens", "5,9,200,7,7,31", "--week", "2", "--out", &out];
+        run(&[&args[..], more].concat()).succeeds("logits");
+        fs::read(out).expect("a file")
+    });
+    assert!(ours == theirs, "the logits differ");
+}
+
+#[test]
+fn a_model_is_drawn() {
+    let folder = Folder::empty();
+    let svg = folder.file("graph.svg");
+    let said = run(&["graph", "--rows", "3", "--dot", "-", "--svg", &svg]).succeeds("graph");
+    let picture = fs::read_to_string(svg).expect("a file");
+    let arrows = said.stdout.matches(" -> ").count();
+    assert!(said.stdout.starts_with("digraph") && arrows > 100, "{arrows} arrows");
+    assert_eq!(picture.matches("<line ").count(), arrows);
+    assert!(said.stderr.contains(" mul_mat"), "{}", said.stderr);
+}

@@ -1,0 +1,129 @@
+//! Week 4, day 2, on fresh inputs.
+
+use tiny_llm::{
+    week2::{
+        kernels::Rung,
+        load::{Rope, build},
+        matrix::Matrix,
+        rope::RopeLayout,
+        rows::Row,
+    },
+    week4::{
+        dot::dot,
+        engine::GraphEngine,
+        execute::Executor,
+        graph::{Graph, NodeId},
+    },
+};
+use tiny_llm_formats::config::ModelConfig;
+use tiny_llm_harness::fresh::Fresh;
+
+use super::{as_made, cache_of, plan, run};
+
+/// A graph of sums, products and views of small numbers.
+fn random_graph(fresh: &Fresh) -> (Graph, Vec<NodeId>) {
+    let mut g = Graph::default();
+    let mut ids = vec![g.values(&[3, 3], &fresh.f32s(9)).expect("nine numbers")];
+    for _ in 0..fresh.from_to(5, 25) {
+        let [a, b] = [0; 2].map(|_| ids[fresh.below(ids.len())]);
+        let made = match fresh.below(5) {
+            0 => g.values(&[3, 3], &fresh.f32s(9)),
+            1 => g.permute(a, [1, 0, 2, 3]).and_then(|turned| g.contiguous(turned)),
+            2 => g.reshape(a, &[3, 3]),
+            3 => g.mul_mat(a, b),
+            _ => g.add(a, b),
+        };
+        ids.push(made.expect("all are three by three"));
+    }
+    (g, ids)
+}
+
+#[test]
+fn task_1() {
+    let fresh = Fresh::new("week4-day2 task 1");
+    for _ in 0..40 {
+        let mut g = Graph::default();
+        let sizes: Vec<[usize; 2]> =
+            (0..4).map(|_| [fresh.from_to(1, 3), fresh.from_to(1, 3)]).collect();
+        let ids: Vec<NodeId> =
+            sizes.iter().map(|s| g.values(s, &fresh.f32s(s[0] * s[1])).expect("numbers")).collect();
+        let [a, b] = [0; 2].map(|_| ids[fresh.below(4)]);
+        let made = [g.mul_mat(a, b).ok(), g.add(a, b).ok(), g.reshape(a, &[1, 6]).ok()];
+        fresh.says("layouts", &(&sizes, made.map(|id| id.map(|id| g.layout(id)))));
+    }
+}
+
+#[test]
+fn task_2() {
+    let fresh = Fresh::new("week4-day2 task 2");
+    for _ in 0..30 {
+        let (g, ids) = random_graph(&fresh);
+        let result = ids[fresh.below(ids.len())];
+        let mut order = g.order(&[result]);
+        let behind = |id: &NodeId| order.iter().position(|other| other == id);
+        let sound = order.iter().enumerate().all(|(at, &id)| {
+            g.node(id).sources.iter().all(|source| behind(source).is_some_and(|place| place < at))
+        });
+        fresh.says("leaves", &g.leaves(&order).len());
+        order.sort_unstable();
+        fresh.says("an order", &(sound, order));
+    }
+}
+
+#[test]
+fn task_3() {
+    let fresh = Fresh::new("week4-day2 task 3");
+    let mut executor = Executor::default();
+    for _ in 0..20 {
+        let (g, ids) = random_graph(&fresh);
+        run(&mut executor, &g, &as_made(&g), &plan(Rung::Naive, 1));
+        let last = executor.values(&g, ids[ids.len() - 1]);
+        let size = last.iter().fold(1f32, |m, x| m.max(x.abs()));
+        let scaled: Vec<f32> = last.iter().map(|x| x / size).collect();
+        fresh.answers("its result over its size", &scaled, 1e-3);
+    }
+}
+
+const QWEN3: &str = r#"{"model_type": "qwen3", "hidden_size": 8, "num_hidden_layers": 2,
+    "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 4, "intermediate_size": 12,
+    "vocab_size": 20, "hidden_act": "silu", "max_position_embeddings": 32, "rms_norm_eps": 1e-5,
+    "rope_theta": 500.0, "tie_word_embeddings": true, "attention_bias": false}"#;
+
+#[test]
+fn task_4() {
+    let fresh = Fresh::new("week4-day2 task 4");
+    let config = ModelConfig::from_json(QWEN3, "config.json").expect("a configuration");
+    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
+    let mut weight = |_: &str, shape: &[usize]| {
+        let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
+        Ok(Matrix::from_f32(rows, cols, &fresh.f32s(rows * cols)))
+    };
+    let model = build(config, &rope, usize::MAX, &mut weight).expect("all weights are there");
+    let (mut engine, mut cache) = (GraphEngine::default(), cache_of(&model, 1));
+    let mut position = 0;
+    for _ in 0..6 {
+        let n = fresh.from_to(1, 4);
+        let row = |i: usize| Row {
+            token: fresh.below(20) as u32,
+            position: position + i,
+            sequence: 0,
+            logits: i + 1 == n,
+        };
+        let rows: Vec<Row> = (0..n).map(row).collect();
+        position += n;
+        let logits = engine.forward(&model, &rows, &mut cache, &plan(Rung::Naive, 1));
+        fresh.answers("logits", logits.expect("a model"), 1e-2);
+    }
+}
+
+#[test]
+fn task_5() {
+    let fresh = Fresh::new("week4-day2 task 5");
+    for _ in 0..10 {
+        let (g, _) = random_graph(&fresh);
+        let text = dot(&g, &as_made(&g));
+        let arrows = text.lines().filter(|line| line.contains("->")).map(str::trim).count();
+        let nodes = text.lines().filter(|line| line.contains("label=")).count();
+        fresh.says("nodes and arrows", &(nodes, arrows));
+    }
+}

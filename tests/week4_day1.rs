@@ -1,0 +1,169 @@
+//! Week 4, day 1: sizes and strides, views that move no byte, contiguous copies, a product of views.
+//!
+//! Expected layouts and elements are PyTorch's: `python-ref/oracle/week4_day1.py`.
+
+use std::fmt;
+
+use anyhow::Result;
+use tiny_llm::week4::{layout::Layout, strided::Strided};
+use tiny_llm_formats::{Tensor, gguf::TensorType, tensor::tensor};
+use tiny_llm_harness::{
+    check::{Part, assert_accepts, assert_answer},
+    fixtures::{Case, Fixtures},
+};
+
+use task_1::task_1_strides_of_packed_tensors;
+use task_2::task_2_views_are_pytorchs;
+use task_3::task_3_contiguous_or_not;
+
+#[cfg(feature = "fresh")]
+#[path = "fresh/week4_day1.rs"]
+mod fresh;
+#[path = "week4_day1/task_1.rs"]
+mod task_1;
+#[path = "week4_day1/task_2.rs"]
+mod task_2;
+#[path = "week4_day1/task_3.rs"]
+mod task_3;
+#[path = "week4_day1/task_4.rs"]
+mod task_4;
+
+const PACKED: &Part = &Part {
+    task: "week4-day1 task 1",
+    what: "sizes and strides",
+    check: task_1_strides_of_packed_tensors,
+};
+const VIEWS: &Part =
+    &Part { task: "week4-day1 task 2", what: "views", check: task_2_views_are_pytorchs };
+const ROWS: &Part =
+    &Part { task: "week4-day1 task 3", what: "contiguity", check: task_3_contiguous_or_not };
+
+/// Every case whose name begins with `prefix`.
+fn each(prefix: &str, check: impl Fn(&Case)) {
+    let fixtures = Fixtures::open("week4_day1");
+    for name in fixtures.cases(prefix) {
+        check(&fixtures.case(&name));
+    }
+}
+
+fn kind(name: &str) -> TensorType {
+    let named = TensorType::ALL.into_iter().find(|kind| kind.name() == name);
+    named.unwrap_or_else(|| panic!("no type {name}"))
+}
+
+/// Sizes, strides and offset, as a case has them.
+type Numbers = ([usize; 4], [usize; 4], usize);
+
+fn numbers(layout: &Layout) -> Numbers {
+    (layout.ne, layout.nb, layout.offset)
+}
+
+/// Whole numbers of a case: a list, or one alone.
+fn list(value: &impl ToString) -> Vec<usize> {
+    let text = value.to_string();
+    let numbers = text.trim_matches(['[', ']']).split(',').filter(|n| !n.is_empty());
+    numbers.map(|n| n.trim().parse().expect("a number")).collect()
+}
+
+fn four(value: &impl ToString) -> [usize; 4] {
+    list(value).try_into().expect("four numbers")
+}
+
+/// Takes the steps of a case, each of which must come to the layout that PyTorch has.
+fn follow(case: &Case) {
+    let (mut layout, _) = stored(&case.tensor("x"));
+    let expected = case.value("layouts").as_array().expect("a list");
+    for (step, expected) in steps(case, "steps").iter().zip(expected) {
+        let what = format!("{} of {layout:?}: {}: ne, nb, offset", case.name(), step.text);
+        layout = good(&what, || step.take(&layout));
+        let [ne, nb] = ["ne", "nb"].map(|name| four(&expected[name]));
+        assert_answer(&what, &numbers(&layout), &(ne, nb, list(&expected["offset"])[0]));
+    }
+}
+
+/// What must be accepted and come out well.
+#[track_caller]
+fn good<T>(what: &str, make: impl FnOnce() -> Result<T>) -> T {
+    assert_accepts(what, make)
+        .unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e:#}"))
+}
+
+/// What must be refused, with an error in one line that names what it is about.
+#[track_caller]
+fn refused<T: fmt::Debug>(what: &str, parts: &[&str], make: impl FnOnce() -> Result<T>) {
+    match assert_accepts(what, make) {
+        Ok(value) => panic!(
+            "{what}: {value:?} came back, but this must be refused with a message that names {}",
+            parts.join(", ")
+        ),
+        Err(error) => {
+            let text = format!("{error:#}");
+            let missing = parts.iter().find(|part| !text.contains(*part));
+            if let Some(part) = missing.copied().or(text.contains('\n').then_some("one line")) {
+                panic!("{what}: the message should have {part:?}, but it says\n  {text}");
+            }
+        }
+    }
+}
+
+/// A case's tensor in bytes, and its packed layout.
+fn stored(x: &Tensor) -> (Layout, Vec<u8>) {
+    let layout = good(&format!("F32, PyTorch's shape {:?}", x.shape()), || {
+        Layout::from_torch(TensorType::F32, x.shape())
+    });
+    (layout, x.iter().flat_map(|x| x.to_le_bytes()).collect())
+}
+
+/// A step of a case's script: what it is, and what it makes of a layout.
+struct Step {
+    text: String,
+    op: String,
+    ne: Vec<usize>,
+    nb: Vec<usize>,
+    offset: usize,
+}
+
+impl Step {
+    fn take(&self, from: &Layout) -> Result<Layout> {
+        let four = |list: &[usize]| <[usize; 4]>::try_from(list).expect("four numbers");
+        match &*self.op {
+            "permute" => from.permute(four(&self.ne)),
+            "broadcast" => from.broadcast(four(&self.ne)),
+            "reshape" => from.reshape(&self.ne),
+            _ => from.view(four(&self.ne), four(&self.nb), self.offset),
+        }
+    }
+}
+
+/// The steps of a case's list `name`, none if it has no such list.
+fn steps(case: &Case, name: &str) -> Vec<Step> {
+    let found = case.value(name).as_array();
+    let steps = found.into_iter().flatten().map(|step| {
+        let arguments = &step["arguments"];
+        let given = |i: usize| arguments.get(i).map(list).unwrap_or_default();
+        let op = step["op"].as_str().expect("a name").to_owned();
+        let text = format!("{op}{arguments}");
+        Step {
+            text,
+            op,
+            ne: given(0),
+            nb: given(1),
+            offset: given(2).first().copied().unwrap_or(0),
+        }
+    });
+    steps.collect()
+}
+
+/// The tensor after a case's steps.
+fn stepped<'a>(case: &Case, steps: &[Step], layout: Layout, bytes: &'a [u8]) -> Strided<'a> {
+    let mut layout = layout;
+    for step in steps {
+        let what = format!("{} of {}: {}", case.name(), layout, step.text);
+        layout = good(&what, || step.take(&layout));
+    }
+    good(case.name(), || Strided::new(layout, bytes))
+}
+
+fn vector(values: &[f32]) -> Tensor {
+    tensor(&[values.len()], values.to_vec())
+}

@@ -1,0 +1,71 @@
+//! Week 4, day 1, task 1: sizes, strides, and where an element lies.
+
+use tiny_llm::week4::layout::Layout;
+use tiny_llm_formats::gguf::TensorType::{F16, F32, Q4_0, Q4_K, Q8_0};
+use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics};
+
+use super::{each, four, good, kind, list, numbers, refused};
+
+#[test]
+pub(super) fn task_1_strides_of_packed_tensors() {
+    each("task_1_packed/", |case| {
+        let (shape, name) = (list(case.value("shape")), case.value("type").as_str());
+        let tensor_type = kind(name.expect("a name"));
+        let reversed: Vec<usize> = shape.iter().rev().copied().collect();
+        let expected = (four(case.value("ne")), four(case.value("nb")), 0);
+        let call = format!("{}: Layout::new({tensor_type}, {reversed:?})", case.name());
+        let found = good(&call, || Layout::new(tensor_type, &reversed));
+        assert_answer(&format!("{call}: ne, nb, offset"), &numbers(&found), &expected);
+        let call = format!("{}: Layout::from_torch({tensor_type}, {shape:?})", case.name());
+        let found = good(&call, || Layout::from_torch(tensor_type, &shape));
+        assert_answer(&format!("{call}: ne, nb, offset"), &numbers(&found), &expected);
+    });
+}
+
+/// On layouts that are written out here, so that nothing else need be right.
+#[test]
+pub(super) fn task_1_where_an_element_lies() {
+    each("task_1_packed/", |case| {
+        let tensor_type = kind(case.value("type").as_str().expect("a name"));
+        let (ne, nb) = (four(case.value("ne")), four(case.value("nb")));
+        for offset in [0, 36 * tensor_type.block_bytes()] {
+            let layout = Layout { tensor_type, ne, nb, offset };
+            for at in case.value("at").as_array().expect("a list") {
+                let (index, byte) = (four(&at[0]), list(&at[1])[0]);
+                let call = format!("{}: {layout:?}, byte_of({index:?})", case.name());
+                let found = assert_accepts(&call, || layout.byte_of(index));
+                assert_answer(&call, &found, &(byte + offset));
+            }
+        }
+    });
+    let odd = Layout { tensor_type: F32, ne: [3, 2, 1, 1], nb: [40, 4, 80, 80], offset: 8 };
+    let call = format!("strides in no order: {odd:?}");
+    let found: Vec<usize> = (0..6).map(|i| odd.byte_of([i % 3, i / 3, 0, 0])).collect();
+    assert_answer(&format!("{call}, byte_of all six"), &found, &vec![8, 48, 88, 12, 52, 92]);
+}
+
+#[test]
+fn task_1_what_is_no_tensor_is_refused() {
+    refused("Layout::new(F32, [1, 2, 3, 4, 5])", &["5"], || Layout::new(F32, &[1, 2, 3, 4, 5]));
+    refused("Layout::new(F32, [3, 0])", &["[3, 0]"], || Layout::new(F32, &[3, 0]));
+    refused("Layout::new(Q4_0, [48, 2])", &["48", "32", "Q4_0"], || Layout::new(Q4_0, &[48, 2]));
+    refused("Layout::new(Q4_K, [32, 8])", &["32", "256", "Q4_K"], || Layout::new(Q4_K, &[32, 8]));
+    refused("Layout::from_torch(Q8_0, [32, 3]), whose rows have 3", &["3", "32"], || {
+        Layout::from_torch(Q8_0, &[32, 3])
+    });
+    let half = 1 << (usize::BITS / 2);
+    for sizes in [vec![half, half], vec![half, half / 4, 1, 1], vec![2, half, half, half]] {
+        refused(&format!("Layout::new(F32, {sizes:?}), more bytes than there are"), &[], || {
+            Layout::new(F32, &sizes)
+        });
+    }
+    good("Layout::new(F16, []), a single number", || Layout::new(F16, &[]));
+}
+
+#[test]
+fn task_1_an_index_beyond_its_axis_panics() {
+    let layout = Layout { tensor_type: F32, ne: [2, 4, 1, 1], nb: [4, 8, 32, 32], offset: 0 };
+    for index in [[2, 0, 0, 0], [0, 4, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]] {
+        assert_panics(&format!("{layout:?}, byte_of({index:?})"), || layout.byte_of(index));
+    }
+}

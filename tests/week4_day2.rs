@@ -1,0 +1,153 @@
+//! Week 4, day 2: nodes, their order, how they are computed, models as graphs, and a drawing.
+//!
+//! Expected numbers are PyTorch's: `python-ref/oracle/week4_day2.py`. That a model gives the same as
+//! a graph, bit for bit, is held against week 2's engine.
+
+use std::fmt;
+
+use anyhow::Result;
+use tiny_llm::{
+    week2::{
+        cache::{CacheShape, CacheType, DenseCache},
+        kernels::Rung,
+        load::{self, Rope},
+        matrix::Matrix,
+        model::Model,
+        parallel::Team,
+        plan::{AttentionKind, Plan},
+        rope::{RopeLayout, RopeTable},
+        rows::Row,
+    },
+    week4::{
+        execute::{Executor, Step},
+        graph::{Graph, NodeId},
+    },
+};
+use tiny_llm_formats::{Tensor, config::ModelConfig};
+use tiny_llm_harness::{
+    check::{Part, assert_accepts},
+    fixtures::Case,
+};
+
+use task_1::task_1_nodes_have_the_sizes_of_their_results;
+use task_2::task_2_sources_come_first;
+use task_3::task_3_graphs_are_pytorchs;
+
+#[cfg(feature = "fresh")]
+#[path = "fresh/week4_day2.rs"]
+mod fresh;
+#[path = "week4_day2/task_1.rs"]
+mod task_1;
+#[path = "week4_day2/task_2.rs"]
+mod task_2;
+#[path = "week4_day2/task_3.rs"]
+mod task_3;
+#[path = "week4_day2/task_4.rs"]
+mod task_4;
+#[path = "week4_day2/task_5.rs"]
+mod task_5;
+
+const NODES: &Part = &Part {
+    task: "week4-day2 task 1",
+    what: "nodes",
+    check: task_1_nodes_have_the_sizes_of_their_results,
+};
+const ORDER: &Part =
+    &Part { task: "week4-day2 task 2", what: "the order", check: task_2_sources_come_first };
+const EXECUTION: &Part =
+    &Part { task: "week4-day2 task 3", what: "execution", check: task_3_graphs_are_pytorchs };
+
+/// What must be accepted and come out well.
+#[track_caller]
+fn good<T>(what: &str, make: impl FnOnce() -> Result<T>) -> T {
+    assert_accepts(what, make)
+        .unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e:#}"))
+}
+
+/// What must be refused, with an error in one line that names what it is about.
+#[track_caller]
+fn refused<T: fmt::Debug>(what: &str, parts: &[&str], make: impl FnOnce() -> Result<T>) {
+    match assert_accepts(what, make) {
+        Ok(value) => panic!(
+            "{what}: {value:?} came back, but this must be refused with a message that names {}",
+            parts.join(", ")
+        ),
+        Err(error) => {
+            let text = format!("{error:#}");
+            let missing = parts.iter().find(|part| !text.contains(*part));
+            if let Some(part) = missing.copied().or(text.contains('\n').then_some("one line")) {
+                panic!("{what}: the message should have {part:?}, but it says\n  {text}");
+            }
+        }
+    }
+}
+
+/// Numbers of small whole values, of which no two in a row are alike.
+fn numbers(n: usize) -> Vec<f32> {
+    (0..n).map(|i| (i * 7 % 11) as f32 - 4.0).collect()
+}
+
+/// A leaf of such numbers.
+fn leaf(graph: &mut Graph, sizes: &[usize]) -> NodeId {
+    let values = numbers(sizes.iter().product());
+    good(&format!("values of {sizes:?}"), || graph.values(sizes, &values))
+}
+
+/// A leaf with a tensor of PyTorch's shape.
+fn given(graph: &mut Graph, x: &Tensor) -> NodeId {
+    let sizes: Vec<usize> = x.shape().iter().rev().copied().collect();
+    let values: Vec<f32> = x.iter().copied().collect();
+    good(&format!("values of {sizes:?}"), || graph.values(&sizes, &values))
+}
+
+/// The same as a weight.
+fn weight(graph: &mut Graph, x: &Tensor) -> NodeId {
+    let values: Vec<f32> = x.iter().copied().collect();
+    let matrix = Matrix::from_f32(x.shape()[0], x.shape()[1], &values);
+    good("a weight", || graph.weight(&matrix))
+}
+
+fn plan(kernels: Rung, threads: usize) -> Plan {
+    Plan { kernels: kernels.into(), attention: AttentionKind::TwoPass, team: Team::new(threads) }
+}
+
+/// Computes what stands in the order, in a pass of one row on an empty cache.
+fn run(executor: &mut Executor, graph: &Graph, order: &[NodeId], plan: &Plan) {
+    let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 4, head_dim: 2 };
+    let mut cache = DenseCache::new(shape, CacheType::F32);
+    let rows = [Row { token: 0, position: 0, sequence: 0, logits: true }];
+    let table = RopeTable::new(&[1.0], 4);
+    let rope = (&table, RopeLayout::HalfSplit);
+    executor.run(graph, order, &mut Step { rows: &rows, cache: &mut cache, plan, rope });
+}
+
+/// Every node in the order in which they were made: an order in which sources come first.
+fn as_made(graph: &Graph) -> Vec<NodeId> {
+    graph.ids().collect()
+}
+
+/// The whole model of a case; `matrix` stores each weight of more than one row.
+fn model(case: &Case, matrix: impl Fn(&str, usize, usize, &[f32]) -> Matrix) -> Model {
+    let config = case.value("config").to_string();
+    let config = ModelConfig::from_json(&config, "config.json of the fixture");
+    let rope = Rope { layout: RopeLayout::HalfSplit, factors: Vec::new() };
+    let model =
+        load::build(config.expect("a configuration"), &rope, usize::MAX, &mut |name, shape| {
+            let values: Vec<f32> = case.tensor(name).iter().copied().collect();
+            let (rows, cols) = if let [rows, cols] = *shape { (rows, cols) } else { (1, shape[0]) };
+            Ok(matrix(name, rows, cols, &values))
+        });
+    model.expect("all weights are there")
+}
+
+fn cache_of(model: &Model, sequences: usize) -> DenseCache {
+    let c = &model.config;
+    let shape = CacheShape {
+        layers: c.n_layers,
+        sequences,
+        kv_heads: c.n_kv_heads,
+        capacity: c.max_positions,
+        head_dim: c.head_dim,
+    };
+    DenseCache::new(shape, CacheType::F16)
+}

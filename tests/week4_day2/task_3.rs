@@ -1,0 +1,214 @@
+//! Week 4, day 2, task 3: computing a graph.
+
+use tiny_llm::{
+    week2::{
+        input::GROUP,
+        kernels::{Choice, Rung},
+        matrix::Matrix,
+        plan::Plan,
+    },
+    week4::{
+        execute::Executor,
+        graph::{Graph, NodeId},
+    },
+};
+use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
+use tiny_llm_harness::{
+    check::{assert_accepts, assert_answer, resting_on},
+    fixtures::{Case, Fixtures},
+};
+
+use super::{NODES, as_made, given, good, leaf, plan, run, weight};
+
+/// The graph of a case, and its result.
+fn graph_of(case: &Case) -> (Graph, NodeId) {
+    let mut g = Graph::default();
+    let result = match case.name() {
+        "task_3_graph/guide" => {
+            let [a, b] = ["a", "b"].map(|name| given(&mut g, &case.tensor(name)));
+            let ab = good("A B", || g.mul_mat(a, b));
+            let turned = good("Aᵀ", || g.permute(a, [1, 0, 2, 3]));
+            let copy = good("a copy of Aᵀ", || g.contiguous(turned));
+            good("Aᵀ(AB)", || g.mul_mat(copy, ab))
+        }
+        "task_3_graph/shared" => {
+            let [x, y] = ["x", "y"].map(|name| given(&mut g, &case.tensor(name)));
+            let w = weight(&mut g, &case.tensor("w"));
+            let s = good("s = x + y", || g.add(x, y));
+            let once = good("w s", || g.mul_mat(w, s));
+            let double = good("s + s", || g.add(s, s));
+            let twice = good("w (s + s)", || g.mul_mat(w, double));
+            let t = good("t", || g.add(once, twice));
+            good("t + t", || g.add(t, t))
+        }
+        _ => {
+            let x = given(&mut g, &case.tensor("x"));
+            let w = weight(&mut g, &case.tensor("w"));
+            let norm: Vec<f32> = case.tensor("weight").iter().copied().collect();
+            let h = good("norm", || g.rms_norm(x, &norm, 1e-5));
+            let product = good("w h", || g.mul_mat(w, h));
+            good("x + w h", || g.add(x, product))
+        }
+    };
+    (g, result)
+}
+
+#[test]
+pub(super) fn task_3_graphs_are_pytorchs() {
+    let fixtures = Fixtures::open("week4_day2");
+    for name in fixtures.cases("task_3_graph/") {
+        let case = fixtures.case(&name);
+        resting_on(&[NODES], || {
+            let (g, result) = graph_of(&case);
+            let mut executor = Executor::default();
+            assert_accepts(&name, || run(&mut executor, &g, &as_made(&g), &plan(Rung::Naive, 1)));
+            let found = assert_accepts(&name, || executor.values(&g, result).to_vec());
+            case.check("output", &tensor(case.tensor("output").shape(), found));
+        });
+    }
+}
+
+/// Only what stands in the order is computed: what nobody needs may be nonsense.
+#[test]
+fn task_3_what_is_not_in_the_order_is_left_alone() {
+    let mut g = Graph::default();
+    let x = leaf(&mut g, &[3]);
+    let tokens = good("tokens", || g.tokens(1));
+    good("an embedding whose table is no weight", || g.embed(x, tokens));
+    let sum = good("a sum", || g.add(x, x));
+    let mut executor = Executor::default();
+    assert_accepts("a graph with a node that nobody needs and nobody could compute", || {
+        run(&mut executor, &g, &[x, sum], &plan(Rung::Naive, 1));
+    });
+    assert_answer("the sum", &executor.values(&g, sum).to_vec(), &vec![-8.0, 6.0, -2.0]);
+}
+
+fn rows(n: usize, cols: usize, seed: u64) -> Vec<f32> {
+    let mut state = seed;
+    let draw = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+    };
+    std::iter::repeat_with(draw).take(n * cols).collect()
+}
+
+/// A weight of blocks, stored as Q8_0 or as Q6_K: any bytes are blocks, but their scales are small.
+fn blocks(tensor_type: TensorType, outputs: usize, seed: u64) -> Matrix {
+    let bytes = outputs * tensor_type.row_bytes(GROUP).expect("whole blocks");
+    let mut bytes: Vec<u8> = rows(bytes, 1, seed).iter().map(|x| (x * 127.0) as i8 as u8).collect();
+    let scale = if tensor_type == TensorType::Q8_0 { 0 } else { 208 };
+    for block in bytes.chunks_exact_mut(tensor_type.block_bytes()) {
+        block[scale..scale + 2].copy_from_slice(&[0, 0x1c]);
+    }
+    Matrix::new(outputs, GROUP, tensor_type, bytes.into()).expect("whole blocks")
+}
+
+fn int8_plan() -> Plan {
+    let mut plan = plan(Rung::Naive, 1);
+    plan.kernels = Choice::from(Rung::Integer);
+    plan
+}
+
+/// What week 2 computes: one row, prepared for both weights at once.
+fn by_hand(weights: &[Matrix; 2], x: &[f32], plan: &Plan) -> [Vec<f32>; 2] {
+    let mut input = tiny_llm::week2::input::Input::default();
+    input.resize(x.len() / GROUP, GROUP);
+    input.values.copy_from_slice(x);
+    let blocks = weights.iter().map(|w| w.tensor_type.block_len()).max().expect("two");
+    let prepared = plan.prepare_for(&mut input, blocks);
+    weights.each_ref().map(|weight| {
+        let mut out = vec![0.0; x.len() / GROUP * weight.rows];
+        plan.product(weight, prepared, &mut out);
+        out
+    })
+}
+
+/// Q8_0 wants a scale for each 32 activations, Q6_K one for each 256. Both read one node, so week 2
+/// quantizes it once, with the coarser scales; a graph that prepares it for each gets other
+/// numbers.
+#[test]
+fn task_3_an_input_is_prepared_once_for_all_that_read_it() {
+    let plan = int8_plan();
+    let weights = [blocks(TensorType::Q8_0, 3, 5), blocks(TensorType::Q6_K, 4, 6)];
+    let x = rows(2, GROUP, 7);
+    let mut g = Graph::default();
+    let input = given(&mut g, &tensor(&[2, GROUP], x.clone()));
+    let nodes = weights.each_ref().map(|weight| {
+        let weight = good("a weight", || g.weight(weight));
+        good("a product", || g.mul_mat(weight, input))
+    });
+    let mut executor = Executor::default();
+    assert_accepts("two products", || run(&mut executor, &g, &as_made(&g), &plan));
+    let expected = by_hand(&weights, &x, &plan);
+    for ((node, expected), kind) in nodes.into_iter().zip(&expected).zip(["Q8_0", "Q6_K"]) {
+        let what = format!("{kind} beside another weight on the same input");
+        assert_answer(&what, &executor.values(&g, node).to_vec(), expected);
+    }
+}
+
+/// An input that was prepared is another one in the next pass, and with another node.
+#[test]
+fn task_3_what_was_prepared_is_not_kept_too_long() {
+    let plan = int8_plan();
+    let weights = [blocks(TensorType::Q8_0, 3, 15), blocks(TensorType::Q8_0, 3, 16)];
+    let mut executor = Executor::default();
+    for pass in 0..3 {
+        let xs = [rows(1, GROUP, 20 + pass), rows(1, GROUP, 30 + pass)];
+        let mut g = Graph::default();
+        let inputs = xs.each_ref().map(|x| given(&mut g, &tensor(&[1, GROUP], x.clone())));
+        let [a, b] = weights.each_ref().map(|weight| good("a weight", || g.weight(weight)));
+        let mut products = Vec::new();
+        for (weight, input) in [(a, 0), (b, 1), (b, 0), (a, 1), (b, 0)] {
+            products.push((input, weight, good("a product", || g.mul_mat(weight, inputs[input]))));
+        }
+        assert_accepts("five products", || run(&mut executor, &g, &as_made(&g), &plan));
+        for (input, weight, node) in products {
+            let [of_a, of_b] = by_hand(&weights, &xs[input], &plan);
+            let expected = if weight == a { of_a } else { of_b };
+            let what = format!("pass {pass}: input {input}, node {}", node.index());
+            assert_answer(&what, &executor.values(&g, node).to_vec(), &expected);
+        }
+    }
+}
+
+/// Heads that lie apart in memory, as the rows of a product with a weight and of one without.
+#[test]
+fn task_3_rows_that_lie_apart() {
+    let mut g = Graph::default();
+    let x = leaf(&mut g, &[4, 3, 2]);
+    let turned = good("[4, 3, 2] to [4, 2, 3]", || g.permute(x, [0, 2, 1, 3]));
+    let copy = good("a copy of it", || g.contiguous(turned));
+    let w = weight(&mut g, &tensor(&[5, 4], super::numbers(20)));
+    let values = leaf(&mut g, &[4, 5]);
+    let products = [(w, turned), (w, copy), (values, turned), (values, copy)]
+        .map(|(a, b)| good("a product", || g.mul_mat(a, b)));
+    let mut executor = Executor::default();
+    assert_accepts("four products", || {
+        run(&mut executor, &g, &as_made(&g), &plan(Rung::Naive, 1));
+    });
+    let [found, expected, by_values, too] = products.map(|id| executor.values(&g, id).to_vec());
+    assert_answer("a weight times rows that lie apart", &found, &expected);
+    assert_answer("numbers times rows that lie apart", &by_values, &too);
+}
+
+/// One executor, first with a large graph, then with a small one, then with the large one again.
+#[test]
+fn task_3_buffers_are_kept_and_written_over() {
+    let mut executor = Executor::default();
+    for n in [5, 2, 7, 2] {
+        let mut g = Graph::default();
+        let x = leaf(&mut g, &[n]);
+        let double = good("a sum", || g.add(x, x));
+        let four = good("a sum", || g.add(double, double));
+        assert_accepts(&format!("four times {n} numbers"), || {
+            run(&mut executor, &g, &as_made(&g), &plan(Rung::Naive, 2));
+        });
+        let expected: Vec<f32> = super::numbers(n).iter().map(|x| 4.0 * x).collect();
+        assert_answer(
+            &format!("four times {n} numbers"),
+            &executor.values(&g, four).to_vec(),
+            &expected,
+        );
+    }
+}

@@ -1,0 +1,224 @@
+//! Week 4, day 2, task 4: models as graphs.
+
+use tiny_llm::{
+    week2::{
+        cache::{DenseCache, KvCache as _},
+        kernels::{Choice, Rung},
+        matrix::Matrix,
+        model::{Model, Workspace},
+        plan::{AttentionKind, Plan},
+        rows::Row,
+    },
+    week4::{
+        engine::GraphEngine,
+        llama::{PassShape, build},
+        op::Op,
+    },
+};
+use tiny_llm_formats::{Tensor, gguf::TensorType, tensor::tensor};
+use tiny_llm_harness::{
+    check::{assert_accepts, assert_answer, resting_on},
+    fixtures::{Case, Fixtures},
+};
+
+use super::{EXECUTION, NODES, ORDER, cache_of, good, model, plan};
+
+const PARTS: [&super::Part; 3] = [NODES, ORDER, EXECUTION];
+
+fn f32s(_: &str, rows: usize, cols: usize, values: &[f32]) -> Matrix {
+    Matrix::from_f32(rows, cols, values)
+}
+
+/// Rows of sequence 0 from a position on, all of which want logits.
+fn rows(tokens: &[u32], start: usize) -> Vec<Row> {
+    let row = |(i, &token)| Row { token, position: start + i, sequence: 0, logits: true };
+    tokens.iter().enumerate().map(row).collect()
+}
+
+fn tokens(case: &Case) -> Vec<u32> {
+    case.integers("tokens").iter().map(|&token| token as u32).collect()
+}
+
+#[test]
+fn task_4_models_are_pytorchs() {
+    let fixtures = Fixtures::open("week4_day2");
+    for name in fixtures.cases("task_4_model/") {
+        let case = fixtures.case(&name);
+        resting_on(&PARTS, || {
+            let model = model(&case, f32s);
+            let tokens = tokens(&case);
+            let mut engine = GraphEngine::default();
+            let (mut cache, mut found) = (f32_cache(&model), Vec::new());
+            for (start, end) in [(0, 3), (3, 4), (4, 7)] {
+                let rows = rows(&tokens[start..end], start);
+                let logits = good(&name, || {
+                    let plan = plan(Rung::Naive, 1);
+                    Ok(engine.forward(&model, &rows, &mut cache, &plan)?.to_vec())
+                });
+                found.extend(logits);
+            }
+            let found: Tensor = tensor(&[tokens.len(), model.config.vocab_size], found);
+            case.check("logits", &found);
+        });
+    }
+}
+
+fn f32_cache(model: &Model) -> DenseCache {
+    DenseCache::new(cache_of(model, 1).shape(), tiny_llm::week2::cache::CacheType::F32)
+}
+
+/// Rows of several sequences, of which some want logits.
+fn passes() -> Vec<Vec<Row>> {
+    let row = |token, position, sequence, logits| Row { token, position, sequence, logits };
+    vec![
+        vec![row(3, 0, 0, false), row(5, 1, 0, false), row(7, 2, 0, true), row(2, 0, 1, true)],
+        vec![row(1, 3, 0, true), row(9, 1, 1, true)],
+        vec![row(4, 4, 0, true), row(6, 2, 1, true)],
+        vec![row(8, 5, 0, true)],
+        vec![row(2, 3, 1, false), row(3, 4, 1, true), row(1, 6, 0, false)],
+    ]
+}
+
+/// Bit for bit what week 2's engine gives.
+#[track_caller]
+fn same_as_week_2(what: &str, model: &Model, plan: &Plan) {
+    let (mut ours, mut theirs) = (cache_of(model, 2), cache_of(model, 2));
+    let (mut engine, mut work) = (GraphEngine::default(), Workspace::default());
+    for (i, rows) in passes().iter().enumerate() {
+        let expected: Vec<u32> =
+            model.forward(rows, &mut theirs, plan, &mut work).iter().map(|x| x.to_bits()).collect();
+        let found =
+            good(what, || engine.forward(model, rows, &mut ours, plan).map(<[f32]>::to_vec));
+        let found: Vec<u32> = found.iter().map(|x| x.to_bits()).collect();
+        let differ = found.iter().zip(&expected).filter(|(a, b)| a != b).count();
+        assert!(
+            found.len() == expected.len() && differ == 0,
+            "{what}, pass {i}: {differ} of {} logits differ in a bit from week 2's engine, which \
+             computes the same sums in the same order",
+            expected.len()
+        );
+    }
+}
+
+#[test]
+fn task_4_bit_for_bit_as_week_2() {
+    let fixtures = Fixtures::open("week4_day2");
+    for name in fixtures.cases("task_4_model/") {
+        let case = fixtures.case(&name);
+        resting_on(&PARTS, || {
+            let model = model(&case, f32s);
+            for threads in [1, 2] {
+                for attention in [AttentionKind::TwoPass, AttentionKind::Streaming] {
+                    let plan = Plan { attention, ..plan(Rung::Naive, threads) };
+                    same_as_week_2(
+                        &format!("{name}, {attention}, {threads} threads"),
+                        &model,
+                        &plan,
+                    );
+                }
+            }
+        });
+    }
+}
+
+/// The same on kernels of integers: what is prepared for whom decides about the last bits.
+#[test]
+fn task_4_bit_for_bit_on_integers() {
+    let fixtures = Fixtures::open("week4_day2");
+    for name in fixtures.cases("task_4_model/") {
+        let case = fixtures.case(&name);
+        resting_on(&PARTS, || {
+            let model = model(&case, |_, rows, cols, values| {
+                if rows == 1 || cols % 32 != 0 {
+                    return Matrix::from_f32(rows, cols, values);
+                }
+                let bytes: Vec<u8> = values.chunks_exact(32).flat_map(q8_0).collect();
+                Matrix::new(rows, cols, TensorType::Q8_0, bytes.into()).expect("whole blocks")
+            });
+            let mut plan = plan(Rung::Naive, 1);
+            plan.kernels = Choice::from(Rung::Integer);
+            same_as_week_2(&name, &model, &plan);
+        });
+    }
+}
+
+/// A block, its scale a power of two.
+fn q8_0(values: &[f32]) -> Vec<u8> {
+    let scale = half(values.iter().fold(0f32, |m, x| m.max(x.abs())) / 127.0);
+    let mut bytes = scale.0.to_vec();
+    bytes.extend(values.iter().map(|x| (x / scale.1).round().clamp(-127.0, 127.0) as i8 as u8));
+    bytes
+}
+
+/// A power of two at or above `x`, as f16 and as it is.
+fn half(x: f32) -> ([u8; 2], f32) {
+    let exponent = x.max(1e-4).log2().ceil() as i32;
+    (((exponent + 15) as u16 * 1024).to_le_bytes(), (exponent as f32).exp2())
+}
+
+/// As long as the size of a pass stays, the graph does.
+#[test]
+fn task_4_passes_of_one_size_share_a_graph() {
+    let fixtures = Fixtures::open("week4_day2");
+    let case = fixtures.case("task_4_model/qwen3");
+    resting_on(&PARTS, || {
+        let model = model(&case, f32s);
+        let (mut engine, mut cache) = (GraphEngine::default(), cache_of(&model, 1));
+        let (all, plan) = (tokens(&case), plan(Rung::Naive, 1));
+        for (i, part) in [&all[..2], &all[2..4], &all[4..5], &all[5..6]].into_iter().enumerate() {
+            let start = cache.len(0);
+            good("a pass", || {
+                engine.forward(&model, &rows(part, start), &mut cache, &plan).map(<[f32]>::len)
+            });
+            assert_answer(
+                &format!("graphs built after pass {i}, of {} rows", part.len()),
+                &engine.graphs(),
+                &if i < 2 { 1 } else { 2 },
+            );
+        }
+    });
+}
+
+/// A layer stores its keys and values before its attention, whatever order is taken.
+#[test]
+fn task_4_attention_waits_for_the_cache() {
+    let fixtures = Fixtures::open("week4_day2");
+    for name in fixtures.cases("task_4_model/") {
+        let case = fixtures.case(&name);
+        let model = model(&case, f32s);
+        let shape = PassShape { rows: 3, wanted: 1 };
+        let (g, logits) = good(&name, || build(&model, shape));
+        assert_answer(
+            &format!("{name}: sizes of the logits"),
+            &g.layout(logits).ne,
+            &[model.config.vocab_size, 1, 1, 1],
+        );
+        let order = assert_accepts(&name, || g.order(&[logits]));
+        for layer in 0..model.config.n_layers {
+            let place = |found: &dyn Fn(&Op) -> bool| {
+                let mut places = (0..order.len()).filter(|&at| found(&g.node(order[at]).op));
+                (places.next(), places.next())
+            };
+            let stored = place(&|op| matches!(op, Op::Store { layer: other } if *other == layer));
+            let attended =
+                place(&|op| matches!(op, Op::Attend { layer: other } if *other == layer));
+            assert!(
+                stored.0.is_some()
+                    && stored.0 < attended.0
+                    && stored.1.is_none()
+                    && attended.1.is_none(),
+                "{name}, layer {layer}: found its store at {stored:?} of the order and its \
+                 attention at {attended:?}; expected one of each, the store first"
+            );
+        }
+    }
+}
+
+#[test]
+fn task_4_a_pass_without_rows_is_refused() {
+    let fixtures = Fixtures::open("week4_day2");
+    let model = model(&fixtures.case("task_4_model/qwen2"), f32s);
+    for shape in [PassShape { rows: 0, wanted: 0 }, PassShape { rows: 2, wanted: 3 }] {
+        super::refused(&format!("{shape:?}"), &[], || build(&model, shape).map(|(_, id)| id));
+    }
+}

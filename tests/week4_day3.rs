@@ -1,0 +1,112 @@
+//! Week 4, day 3: lifetimes, an arena, and a plan that puts a graph's nodes into it.
+//!
+//! Expected lifetimes, places and numbers: `python-ref/oracle/week4_day3.py`.
+
+use tiny_llm::{
+    week2::{
+        cache::{CacheShape, CacheType, DenseCache},
+        kernels::Rung,
+        parallel::Team,
+        plan::{AttentionKind, Plan},
+        rope::{RopeLayout, RopeTable},
+        rows::Row,
+    },
+    week4::{
+        execute::{Executor, Step},
+        graph::{Graph, NodeId},
+        planned::PlannedExecutor,
+        planner::MemoryPlan,
+    },
+};
+use tiny_llm_harness::{
+    check::Part,
+    fixtures::{Case, Fixtures},
+};
+
+use task_1::task_1_from_when_to_when;
+use task_2::task_2_parts_come_and_go;
+
+#[cfg(feature = "fresh")]
+#[path = "fresh/week4_day3.rs"]
+mod fresh;
+#[path = "week4_day3/task_1.rs"]
+mod task_1;
+#[path = "week4_day3/task_2.rs"]
+mod task_2;
+#[path = "week4_day3/task_3.rs"]
+mod task_3;
+
+const LIVES: &Part =
+    &Part { task: "week4-day3 task 1", what: "lifetimes", check: task_1_from_when_to_when };
+const ARENA: &Part =
+    &Part { task: "week4-day3 task 2", what: "the arena", check: task_2_parts_come_and_go };
+
+/// Every case whose name begins with `prefix`.
+fn each(prefix: &str, check: impl Fn(&Case)) {
+    let fixtures = Fixtures::open("week4_day3");
+    for name in fixtures.cases(prefix) {
+        check(&fixtures.case(&name));
+    }
+}
+
+/// Whole numbers of a case: a list, or one alone.
+fn list(value: &impl ToString) -> Vec<usize> {
+    let text = value.to_string();
+    let numbers = text.trim_matches(['[', ']']).split(',').filter(|n| !n.is_empty());
+    numbers.map(|n| n.trim().parse().expect("a number")).collect()
+}
+
+/// The graph of a case, whose order is that of its nodes, and its results.
+fn graph_of(case: &Case) -> (Graph, Vec<NodeId>, Vec<NodeId>) {
+    let mut g = Graph::default();
+    let mut ids: Vec<NodeId> = Vec::new();
+    for node in case.value("nodes").as_array().expect("a list") {
+        let sources: Vec<NodeId> = list(&node["sources"]).into_iter().map(|i| ids[i]).collect();
+        let shape = list(&node["shape"]);
+        let made = match (node["op"].as_str().expect("a name"), &sources[..]) {
+            ("values", _) => {
+                let x = case.tensor(&format!("x{}", node["numbers"]));
+                g.values(&shape, &x.iter().copied().collect::<Vec<_>>())
+            }
+            ("add", &[a, b]) => g.add(a, b),
+            ("mul_mat", &[a, b]) => g.mul_mat(a, b),
+            ("reshape", &[a]) => g.reshape(a, &shape),
+            ("permute", &[a]) => g.permute(a, [1, 0, 2, 3]),
+            ("contiguous", &[a]) => g.contiguous(a),
+            other => panic!("no operation {other:?}"),
+        };
+        ids.push(made.expect("a sound graph"));
+    }
+    let results = list(case.value("results")).into_iter().map(|i| ids[i]).collect();
+    (g, ids, results)
+}
+
+fn plan() -> Plan {
+    Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
+}
+
+/// A pass of one row on an empty cache.
+fn pass(run: impl FnOnce(&mut Step<'_, DenseCache>)) {
+    let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 4, head_dim: 2 };
+    let mut cache = DenseCache::new(shape, CacheType::F32);
+    let rows = [Row { token: 0, position: 0, sequence: 0, logits: true }];
+    let (table, plan) = (RopeTable::new(&[1.0], 4), plan());
+    let rope = (&table, RopeLayout::HalfSplit);
+    run(&mut Step { rows: &rows, cache: &mut cache, plan: &plan, rope });
+}
+
+/// The results of a graph with a buffer for each node.
+fn unplanned(g: &Graph, order: &[NodeId], results: &[NodeId]) -> Vec<f32> {
+    let mut executor = Executor::default();
+    pass(|step| executor.run(g, order, step));
+    results.iter().flat_map(|&id| executor.values(g, id).to_vec()).collect()
+}
+
+/// The same in one arena that is full of NaN before, twice.
+fn planned(g: &Graph, order: &[NodeId], results: &[NodeId], memory: &MemoryPlan) -> Vec<f32> {
+    let mut executor = PlannedExecutor::default();
+    pass(|step| executor.run(g, order, memory, step));
+    executor.poison();
+    pass(|step| executor.run(g, order, memory, step));
+    results.iter().flat_map(|&id| executor.values(g, memory, id).to_vec()).collect()
+}

@@ -1,0 +1,84 @@
+//! Week 4, day 3, task 1: lifetimes.
+
+use tiny_llm::week4::{
+    graph::Graph,
+    lifetimes::{Lifetime, lifetimes, lower_bound, without_reuse},
+};
+use tiny_llm_harness::check::{assert_accepts, assert_answer};
+
+use super::{each, graph_of, list};
+
+/// Node, bytes, first and last step.
+fn seen(lives: &[Lifetime]) -> Vec<[usize; 4]> {
+    lives.iter().map(|life| [life.node.index(), life.bytes, life.first, life.last]).collect()
+}
+
+#[test]
+pub(super) fn task_1_from_when_to_when() {
+    each("task_3_graph/", |case| {
+        let (g, order, results) = graph_of(case);
+        let expected: Vec<[usize; 4]> = case
+            .value("lives")
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|life| list(life).try_into().expect("four numbers"))
+            .collect();
+        let lives = assert_accepts(case.name(), || lifetimes(&g, &order, &results));
+        let what = format!(
+            "{}: node, bytes, first and last step of each buffer of the {} nodes",
+            case.name(),
+            g.len()
+        );
+        assert_answer(&what, &seen(&lives), &expected);
+    });
+}
+
+/// On lifetimes that are written out, so that nothing else need be right.
+#[test]
+fn task_1_what_no_plan_can_do_without() {
+    let mut g = Graph::default();
+    let node = g.values(&[1], &[0.0]).expect("a number");
+    let life = |bytes, first, last| Lifetime { node, bytes, first, last };
+    for (why, lives, expected) in [
+        ("one", vec![life(64, 3, 5)], 64),
+        ("one after the other", vec![life(64, 0, 1), life(128, 2, 3)], 128),
+        ("one is written while the other is read", vec![life(64, 0, 1), life(128, 1, 2)], 192),
+        ("written and never read", vec![life(64, 0, 4), life(128, 2, 2), life(64, 3, 4)], 192),
+        (
+            "the most in the middle",
+            vec![life(64, 0, 9), life(256, 1, 3), life(128, 3, 6), life(512, 7, 8)],
+            576,
+        ),
+        ("none", vec![], 0),
+    ] {
+        let found = assert_accepts(why, || lower_bound(&lives));
+        assert_answer(&format!("{why}: lower bound of {:?}", seen(&lives)), &found, &expected);
+    }
+    each("task_3_graph/", |case| {
+        let (g, order, results) = graph_of(case);
+        let lives = assert_accepts(case.name(), || lifetimes(&g, &order, &results));
+        let found = assert_accepts(case.name(), || lower_bound(&lives));
+        let expected = list(case.value("bound"))[0];
+        assert_answer(&format!("{}: lower bound", case.name()), &found, &expected);
+        let sum: usize = seen(&lives).iter().map(|life| life[1]).sum();
+        assert_answer("the sum without reuse", &without_reuse(&lives), &sum);
+    });
+}
+
+/// Of an order, only what it holds.
+#[test]
+fn task_1_nodes_outside_of_the_order_have_no_lifetime() {
+    let mut g = Graph::default();
+    let x = g.values(&[20], &[1.0; 20]).expect("numbers");
+    let y = g.add(x, x).expect("a sum");
+    let other = g.add(y, y).expect("a sum");
+    let z = g.add(y, x).expect("a sum");
+    let lives = assert_accepts("an order without node 2", || lifetimes(&g, &[x, y, z], &[z]));
+    let expected = vec![[y.index(), 128, 1, 2], [z.index(), 128, 2, 3]];
+    assert_answer(
+        &format!("node, bytes, first and last step, without node {}", other.index()),
+        &seen(&lives),
+        &expected,
+    );
+}
