@@ -6,11 +6,7 @@ mod engine;
 use std::{ops::ControlFlow, path::Path, process::ExitCode};
 
 use anyhow::{Result, bail, ensure};
-<<<<<<< HEAD
-use engine::{simulated, streamed, week1, week2, week3};
-=======
-use engine::{simulated, week1, week2, week3, week4};
->>>>>>> w4a
+use engine::{simulated, streamed, week1, week2, week3, week4};
 use tiny_llm::{
     week1::{activations, chat::chatml, stream::TextStream},
     week2::{
@@ -20,14 +16,9 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{
-<<<<<<< HEAD
-    Batch, BatchOptions, Engine, LoadOptions, PackRequest, QuantizeRequest, Request, Server,
-    Simulated, SimulatedOptions, StreamRequest, Streamed, TokenBytes, WriteRequest, WriteTensor,
-=======
-    Batch, BatchOptions, Drawn, Engine, LayoutRequest, LayoutSeen, LoadOptions, QuantizeRequest,
-    Request, Server, Simulated, SimulatedOptions, TokenBytes, WriteRequest, WriteTensor,
-    WrongOption,
->>>>>>> w4a
+    Batch, BatchOptions, Drawn, Engine, LayoutRequest, LayoutSeen, LoadOptions, PackRequest,
+    QuantizeRequest, Request, Server, Simulated, SimulatedOptions, StreamRequest, Streamed, TokenBytes,
+    WriteRequest, WriteTensor, WrongOption,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,
@@ -228,17 +219,6 @@ impl Engine for Solution {
         week2::write_gguf(request, write)
     }
 
-<<<<<<< HEAD
-    fn stream(
-        request: &StreamRequest<'_>,
-        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
-    ) -> Result<Streamed> {
-        streamed::stream(request, on_token)
-    }
-
-    fn stream_pack(request: &PackRequest<'_>) -> Result<u64> {
-        streamed::pack(request)
-=======
     fn graph(&self, rows: usize) -> Result<Drawn> {
         match self {
             Self::Week1(_) => bail!("week 1's engine has no graph"),
@@ -255,7 +235,17 @@ impl Engine for Solution {
 
     fn layouts(request: &LayoutRequest) -> Result<Vec<LayoutSeen>> {
         week4::layouts(request)
->>>>>>> w4a
+    }
+
+    fn stream(
+        request: &StreamRequest<'_>,
+        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<Streamed> {
+        streamed::stream(request, on_token)
+    }
+
+    fn stream_pack(request: &PackRequest<'_>) -> Result<u64> {
+        streamed::pack(request)
     }
 
     fn chatml(messages: &[Message]) -> String {

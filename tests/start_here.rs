@@ -23,13 +23,10 @@ fn main() {
         feature = "week3-day5",
         feature = "week3-day6",
         feature = "week3-day7",
-<<<<<<< HEAD
-        feature = "week4-day7"
-=======
         feature = "week4-day1",
         feature = "week4-day2",
-        feature = "week4-day3"
->>>>>>> w4a
+        feature = "week4-day3",
+        feature = "week4-day7"
     ));
     if !day_chosen {
         println!("{HOW_TO_START}");

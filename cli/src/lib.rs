@@ -200,23 +200,6 @@ pub trait Engine: Sized {
         write: &mut WriteTensor<'_>,
     ) -> Result<Vec<TensorInfo>>;
 
-<<<<<<< HEAD
-    /// Extends a prompt by a model whose weights stay in the file; `on_token` receives each new token
-    /// at once, and never a stop token.
-    ///
-    /// # Errors
-    /// If the file is none or cannot be read, the budget is too small, or the prompt is too long.
-    fn stream(
-        request: &StreamRequest<'_>,
-        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
-    ) -> Result<Streamed>;
-
-    /// Writes a model folder as such a file, and returns how many bytes it has.
-    ///
-    /// # Errors
-    /// If the folder is no such model, or the file cannot be written.
-    fn stream_pack(request: &PackRequest<'_>) -> Result<u64>;
-=======
     /// The graph of a pass of so many rows.
     ///
     /// # Errors
@@ -234,7 +217,22 @@ pub trait Engine: Sized {
     /// # Errors
     /// If there is no such tensor, or a step is none for what it comes to.
     fn layouts(request: &LayoutRequest) -> Result<Vec<LayoutSeen>>;
->>>>>>> w4a
+
+    /// Extends a prompt by a model whose weights stay in the file; `on_token` receives each new token
+    /// at once, and never a stop token.
+    ///
+    /// # Errors
+    /// If the file is none or cannot be read, the budget is too small, or the prompt is too long.
+    fn stream(
+        request: &StreamRequest<'_>,
+        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<Streamed>;
+
+    /// Writes a model folder as such a file, and returns how many bytes it has.
+    ///
+    /// # Errors
+    /// If the folder is no such model, or the file cannot be written.
+    fn stream_pack(request: &PackRequest<'_>) -> Result<u64>;
 
     /// The messages as one text in ChatML, ending where the assistant's answer begins.
     fn chatml(messages: &[Message]) -> String;

@@ -2,7 +2,7 @@
 
 use tiny_llm::{
     week2::{
-        input::GROUP,
+        input::SUPER_BLOCK,
         kernels::{Choice, Rung},
         matrix::Matrix,
         plan::Plan,
@@ -95,13 +95,13 @@ fn rows(n: usize, cols: usize, seed: u64) -> Vec<f32> {
 
 /// A weight of blocks, stored as Q8_0 or as Q6_K: any bytes are blocks, but their scales are small.
 fn blocks(tensor_type: TensorType, outputs: usize, seed: u64) -> Matrix {
-    let bytes = outputs * tensor_type.row_bytes(GROUP).expect("whole blocks");
+    let bytes = outputs * tensor_type.row_bytes(SUPER_BLOCK).expect("whole blocks");
     let mut bytes: Vec<u8> = rows(bytes, 1, seed).iter().map(|x| (x * 127.0) as i8 as u8).collect();
     let scale = if tensor_type == TensorType::Q8_0 { 0 } else { 208 };
     for block in bytes.chunks_exact_mut(tensor_type.block_bytes()) {
         block[scale..scale + 2].copy_from_slice(&[0, 0x1c]);
     }
-    Matrix::new(outputs, GROUP, tensor_type, bytes.into()).expect("whole blocks")
+    Matrix::new(outputs, SUPER_BLOCK, tensor_type, bytes.into()).expect("whole blocks")
 }
 
 fn int8_plan() -> Plan {
@@ -113,12 +113,12 @@ fn int8_plan() -> Plan {
 /// What week 2 computes: one row, prepared for both weights at once.
 fn by_hand(weights: &[Matrix; 2], x: &[f32], plan: &Plan) -> [Vec<f32>; 2] {
     let mut input = tiny_llm::week2::input::Input::default();
-    input.resize(x.len() / GROUP, GROUP);
+    input.resize(x.len() / SUPER_BLOCK, SUPER_BLOCK);
     input.values.copy_from_slice(x);
     let blocks = weights.iter().map(|w| w.tensor_type.block_len()).max().expect("two");
     let prepared = plan.prepare_for(&mut input, blocks);
     weights.each_ref().map(|weight| {
-        let mut out = vec![0.0; x.len() / GROUP * weight.rows];
+        let mut out = vec![0.0; x.len() / SUPER_BLOCK * weight.rows];
         plan.product(weight, prepared, &mut out);
         out
     })
@@ -131,9 +131,9 @@ fn by_hand(weights: &[Matrix; 2], x: &[f32], plan: &Plan) -> [Vec<f32>; 2] {
 fn task_3_an_input_is_prepared_once_for_all_that_read_it() {
     let plan = int8_plan();
     let weights = [blocks(TensorType::Q8_0, 3, 5), blocks(TensorType::Q6_K, 4, 6)];
-    let x = rows(2, GROUP, 7);
+    let x = rows(2, SUPER_BLOCK, 7);
     let mut g = Graph::default();
-    let input = given(&mut g, &tensor(&[2, GROUP], x.clone()));
+    let input = given(&mut g, &tensor(&[2, SUPER_BLOCK], x.clone()));
     let nodes = weights.each_ref().map(|weight| {
         let weight = good("a weight", || g.weight(weight));
         good("a product", || g.mul_mat(weight, input))
@@ -154,9 +154,9 @@ fn task_3_what_was_prepared_is_not_kept_too_long() {
     let weights = [blocks(TensorType::Q8_0, 3, 15), blocks(TensorType::Q8_0, 3, 16)];
     let mut executor = Executor::default();
     for pass in 0..3 {
-        let xs = [rows(1, GROUP, 20 + pass), rows(1, GROUP, 30 + pass)];
+        let xs = [rows(1, SUPER_BLOCK, 20 + pass), rows(1, SUPER_BLOCK, 30 + pass)];
         let mut g = Graph::default();
-        let inputs = xs.each_ref().map(|x| given(&mut g, &tensor(&[1, GROUP], x.clone())));
+        let inputs = xs.each_ref().map(|x| given(&mut g, &tensor(&[1, SUPER_BLOCK], x.clone())));
         let [a, b] = weights.each_ref().map(|weight| good("a weight", || g.weight(weight)));
         let mut products = Vec::new();
         for (weight, input) in [(a, 0), (b, 1), (b, 0), (a, 1), (b, 0)] {

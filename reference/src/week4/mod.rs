@@ -1,12 +1,5 @@
 //! Provided. Week 4: under the hood. The same model as tensors with strides, and as a graph.
 //!
-<<<<<<< HEAD
-//! Day 7 stands alone: `streamed` (a model whose weights never fit into memory), and `packed`, which is
-//! provided (its file).
-
-pub mod packed;
-pub mod streamed;
-=======
 //! In reading order: `layout` (where elements lie), `views` (other tensors in the same bytes),
 //! `strided` (bytes and a layout), `contiguous` (when elements follow one another), `product`.
 //!
@@ -16,6 +9,9 @@ pub mod streamed;
 //!
 //! Day 3: `lifetimes` (when bytes are needed), `arena` (which are free), `planner` (where each
 //! node's lie); provided: `planned` (a graph that runs in one arena).
+//!
+//! Day 7 stands alone: `streamed` (a model whose weights never fit into memory), and `packed`, which is
+//! provided (its file).
 
 pub mod arena;
 pub mod contiguous;
@@ -29,10 +25,11 @@ pub mod lifetimes;
 pub mod llama;
 pub mod op;
 pub mod order;
+pub mod packed;
 pub mod planned;
 pub mod planner;
 pub mod product;
+pub mod streamed;
 pub mod strided;
 pub mod svg;
 pub mod views;
->>>>>>> w4a

@@ -5,24 +5,18 @@ use pyo3::prelude::*;
 pub(crate) use super::rust::week4 as rust;
 use crate::submodule;
 
-<<<<<<< HEAD
-mod streamed;
-=======
 mod engine;
 mod graph;
 mod layout;
 mod product;
->>>>>>> w4a
+mod streamed;
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let path = m.name()?;
     let add = |name: &str, fill| submodule(m, name, &format!("{path}.{name}"), fill);
-<<<<<<< HEAD
-    add("streamed", streamed::fill)
-=======
     add("layout", layout::fill)?;
     add("product", product::fill)?;
     add("graph", graph::fill)?;
-    add("engine", engine::fill)
->>>>>>> w4a
+    add("engine", engine::fill)?;
+    add("streamed", streamed::fill)
 }

@@ -1,8 +1,5 @@
-<<<<<<< HEAD
-from . import streamed as streamed
-=======
 from . import engine as engine
 from . import graph as graph
 from . import layout as layout
 from . import product as product
->>>>>>> w4a
+from . import streamed as streamed
