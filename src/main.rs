@@ -17,8 +17,8 @@ use tiny_llm::{
 };
 use tiny_llm_cli::{
     Batch, BatchOptions, Drawn, Engine, LayoutRequest, LayoutSeen, LoadOptions, PackRequest,
-    QuantizeRequest, Request, Server, Simulated, SimulatedOptions, StreamRequest, Streamed, TokenBytes,
-    WriteRequest, WriteTensor, WrongOption,
+    QuantizeRequest, Request, Server, Simulated, SimulatedOptions, StreamRequest, Streamed,
+    TokenBytes, WriteRequest, WriteTensor, WrongOption,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,

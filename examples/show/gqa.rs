@@ -23,8 +23,7 @@ pub(crate) fn show() {
     let ones = |heads| ArrayD::ones(vec![1, heads, 1, 4]);
     // Values that say whose they are: what comes out tells which head was read.
     let values = ArrayD::from_shape_fn(vec![1, KV_HEADS, 1, 4], |at| at[1] as f32);
-    let out =
-        grouped_query_attention(&ones(QUERY_HEADS), &ones(KV_HEADS), &values, None, None);
+    let out = grouped_query_attention(&ones(QUERY_HEADS), &ones(KV_HEADS), &values, None, None);
     println!("{QUERY_HEADS} query heads on {KV_HEADS} heads of keys and values:\n");
     for head in 0..QUERY_HEADS {
         println!("  query head {head} reads key/value head {}", out[[0, head, 0, 0]]);

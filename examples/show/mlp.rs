@@ -3,7 +3,12 @@
 use std::{fs, path::Path};
 
 use tiny_llm::week1::{attention::softmax, mlp::SwiGlu, norm::RmsNorm};
-use tiny_llm_formats::{Tensor, header::Header, matmul, tensor::{tensor, transpose}};
+use tiny_llm_formats::{
+    Tensor,
+    header::Header,
+    matmul,
+    tensor::{tensor, transpose},
+};
 use tiny_llm_harness::fixtures::Fixtures;
 
 /// The five likeliest next tokens without the last MLP and with it.

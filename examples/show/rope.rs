@@ -11,9 +11,8 @@ const ARROWS: [char; 8] = ['→', '↗', '↑', '↖', '←', '↙', '↓', '↘
 pub(crate) fn show() {
     let tables = RopeTables::new(&inverse_frequencies(HEAD_DIM, 10_000.0), 1200);
     // Every pair is (1, 0), an arrow to the right.
-    let rights = |rows| {
-        ArrayD::from_shape_fn(vec![1, 1, rows, HEAD_DIM], |at| 1.0 - (at[3] % 2) as f32)
-    };
+    let rights =
+        |rows| ArrayD::from_shape_fn(vec![1, 1, rows, HEAD_DIM], |at| 1.0 - (at[3] % 2) as f32);
     let turned = rope_interleaved(&rights(POSITIONS), &tables, 0);
     println!("An arrow to the right, turned at positions 0 to {}:\n", POSITIONS - 1);
     for pair in 0..HEAD_DIM / 2 {
