@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 
 use super::rust::stop as rust;
-use crate::background::Kept;
+use crate::{background::Kept, convert::Octets};
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<StopTexts>()
@@ -16,13 +16,14 @@ pub(crate) struct StopTexts(Kept<rust::StopTexts>);
 #[pymethods]
 impl StopTexts {
     #[new]
-    fn new(texts: Vec<Vec<u8>>) -> Self {
+    fn new(texts: Vec<Octets>) -> Self {
+        let texts = texts.into_iter().map(|text| text.0).collect();
         Self(Kept::new(rust::StopTexts::new(texts)))
     }
 
     /// Takes the next bytes, and says whether one of the texts has now appeared.
-    fn push(&mut self, py: Python<'_>, piece: Vec<u8>) -> PyResult<bool> {
-        self.0.call(py, move |stop| stop.push(&piece))
+    fn push(&self, py: Python<'_>, piece: Octets) -> PyResult<bool> {
+        self.0.call(py, move |stop| stop.push(&piece.0))
     }
 
     fn __repr__(&self) -> &'static str {
