@@ -41,6 +41,13 @@ def listed(x):
     return list(x)
 
 
+def sequence(x):
+    """What a script of this file goes through itself, before any binding sees it."""
+    if not isinstance(x, (list, tuple)):
+        raise TypeError(f"found {type(x)}")
+    return x
+
+
 def yes(x):
     need(isinstance(x, (bool, np.bool_)))
     return bool(x)
@@ -68,15 +75,17 @@ def o_life(id, prompt, new, stop, context, slot, rows, token):
 
 def out_of_turn(prompt, acts):
     """Whatever is asked of a request, in whatever order: what cannot happen is a ValueError, and changes nothing."""
-    sequence = W3.request.Sequence(1, W3.request.Request(prompt, 3), 30)
-    for act, n in acts:
-        before = sequence.phase(), sequence.tokens(), sequence.num_computed()
+    asked = W3.request.Sequence(1, W3.request.Request(prompt, 3), 30)
+    for act, n in sequence(acts):
+        if act not in ("admit", "computed", "accept", "cancel", "rows"):
+            raise TypeError(f"found {act!r}")
+        before = asked.phase(), asked.tokens(), asked.num_computed()
         try:
-            getattr(sequence, act)(*([n, False] if act == "accept" else [] if act == "cancel" else [n]))
+            getattr(asked, act)(*([n, False] if act == "accept" else [] if act == "cancel" else [n]))
         except ValueError as error:
             assert re.match(r"(self|rows|n|token|slot): |expected a whole number", str(error)), error
-            assert before == (sequence.phase(), sequence.tokens(), sequence.num_computed()), (act, n)
-    return len(sequence.tokens()) >= sequence.num_computed()
+            assert before == (asked.phase(), asked.tokens(), asked.num_computed()), (act, n)
+    return len(asked.tokens()) >= asked.num_computed()
 
 
 def o_out_of_turn(prompt, acts):
@@ -193,9 +202,10 @@ def o_quantile(values, q):
 def lent(pages, releases, handle):
     """All pages are lent, some are given back, and one more is asked for."""
     pool = W3.pool.BlockPool(pages)
-    handles = [pool.allocate() for _ in range(min(pages, 9))]
-    for i in releases:
-        pool.release(handles[i])
+    for _ in range(min(pages, 9)):
+        pool.allocate()
+    for i in sequence(releases):
+        pool.release(i)
     other = pool.retain(handle)
     return pool.num_free(), pool.page(other), pool.can_allocate(pages)
 
@@ -203,7 +213,7 @@ def lent(pages, releases, handle):
 def o_lent(pages, releases, handle):
     pages = whole(pages, 1)
     first = min(pages, 9)
-    releases = [whole(i, 0, first) for i in releases]
+    releases = [whole(i, 0, first) for i in listed(releases)]
     need(len(set(releases)) == len(releases))
     handle = whole(handle, 0, first)
     need(handle not in releases)
@@ -451,7 +461,7 @@ def o_engine(sizes, prompt, new, budget):
 
 def paged_engine(sizes, prompts, new):
     engine = W3.paged.PagedEngine(MODEL2, *sizes)
-    answers, _ = engine.run([W3.request.Request(prompt, new) for prompt in prompts])
+    answers, _ = engine.run([W3.request.Request(prompt, new) for prompt in sequence(prompts)])
     return answers
 
 
@@ -474,7 +484,7 @@ def speculate(prompt, new, drafts, temperature, seed):
 
 
 def o_speculate(prompt, new, drafts, temperature, seed):
-    whole(drafts, 0, 4097), whole(seed, 0, MOST), need(finite(temperature) == 0)
+    whole(drafts, 0, 4097), whole(seed, 0, MOST), need(real(temperature) == 0)
     return [spoken(prompt, new)]
 
 
