@@ -19,3 +19,5 @@ pub mod week1;
 pub mod week2;
 #[cfg(all(not(feature = "reference"), feature = "engine"))]
 pub mod week3;
+#[cfg(all(not(feature = "reference"), feature = "engine"))]
+pub mod week4;

@@ -25,6 +25,8 @@ pub struct Week {
     pub title: String,
     /// In order.
     pub days: Vec<Day>,
+    /// Days that are not written yet, as `week2-day3`.
+    pub coming: Vec<String>,
 }
 
 /// One day: one Cargo feature, one chapter, one test file, one oracle file.
@@ -167,6 +169,7 @@ impl Week {
             days: days.collect::<Result<_>>()?,
             number: fields.number("number")?,
             title: fields.text("title")?,
+            coming: fields.texts("coming")?,
         };
         unknown.extend(fields.rest());
         Ok(week)
@@ -243,6 +246,11 @@ impl Curriculum {
             );
             let mut last = 0;
             for day in &week.days {
+                ensure!(
+                    !week.coming.contains(&day.feature),
+                    "{PATH}: {} is there, and coming",
+                    day.feature
+                );
                 let number = day
                     .feature
                     .strip_prefix(&format!("week{}-day", week.number))
@@ -274,8 +282,8 @@ impl Curriculum {
         Ok((curriculum, unknown))
     }
 
-    /// Days that a later one of the same week says must be there, as `week2-day3`: while a week is
-    /// written they come as they are ready.
+    /// Days that a later one of the same week says must be there, as `week2-day3`, and that are not
+    /// said to be coming: while a week is written they come as they are ready.
     pub fn gaps(&self) -> Vec<String> {
         let last = |week: &Week| {
             week.days
@@ -287,7 +295,10 @@ impl Curriculum {
             .weeks
             .iter()
             .flat_map(|week| (1..=last(week)).map(|day| format!("week{}-day{day}", week.number)));
-        names.filter(|name| !self.days().any(|day| day.feature == *name)).collect()
+        names
+            .filter(|name| !self.days().any(|day| day.feature == *name))
+            .filter(|name| !self.weeks.iter().any(|week| week.coming.contains(name)))
+            .collect()
     }
 
     /// All days, in order.
@@ -365,6 +376,15 @@ mod tests {
             Curriculum::parse(&text.replacen("week1-day7", "week1-day8", 1)).unwrap().gaps()[0],
             "week1-day7"
         );
+        let text = text.replacen("week1-day7", "week1-day8", 1).replacen(
+            "number = 1\n",
+            "number = 1\ncoming = [\"week1-day7\"]\n",
+            1,
+        );
+        assert!(Curriculum::parse(&text).unwrap().gaps().is_empty(), "it is said to be coming");
+        let text = text.replacen("coming = [\"week1-day7\"", "coming = [\"week1-day6\"", 1);
+        let error = Curriculum::parse(&text).unwrap_err().to_string();
+        assert!(error.contains("week1-day6 is there, and coming"), "{error}");
     }
 
     #[test]

@@ -60,7 +60,7 @@ def write(lines, node, doc):
 
 def stubs():
     """Every stub that follows from something else, and its text."""
-    for week in ("week1", "week2", "week3"):
+    for week in ("week1", "week2", "week3", "week4"):
         for stub in sorted(PACKAGE.glob(f"reference/{week}/*.pyi")):
             text = stub.read_text(encoding="utf-8")
             if stub.stem != "__init__":

@@ -44,6 +44,11 @@ def week3(solution):
 
 
 @pytest.fixture
+def week4(solution):
+    return solution.week4
+
+
+@pytest.fixture
 def draws(request):
     """Sources of fresh shapes and inputs; a test runs once for each."""
 

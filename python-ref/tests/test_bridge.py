@@ -71,7 +71,7 @@ def test_bridge_reports_files_by_name(tmp_path):
         tiny_llm.reference.load(tmp_path)
 
 
-@pytest.mark.parametrize("week", ["week1", "week2", "week3"])
+@pytest.mark.parametrize("week", ["week1", "week2", "week3", "week4"])
 def test_bridge_modules_have_type_stubs(week):
     modules = {name for name, item in vars(getattr(tiny_llm.reference, week)).items() if inspect.ismodule(item)}
     for solution in ("reference", "student"):

@@ -6,3 +6,5 @@ pub mod week1;
 pub mod week2;
 #[cfg(feature = "engine")]
 pub mod week3;
+#[cfg(feature = "engine")]
+pub mod week4;

@@ -21,6 +21,7 @@ mod student {
     pub(crate) mod week1;
     pub(crate) mod week2;
     pub(crate) mod week3;
+    pub(crate) mod week4;
 }
 
 #[path = "solution"]
@@ -30,6 +31,7 @@ mod reference {
     pub(crate) mod week1;
     pub(crate) mod week2;
     pub(crate) mod week3;
+    pub(crate) mod week4;
 }
 
 #[pymodule]
@@ -42,12 +44,14 @@ fn _bridge(m: &Bound<'_, PyModule>) -> PyResult<()> {
     submodule(m, "student", "tiny_llm.student", |m| {
         submodule(m, "week1", "tiny_llm.student.week1", student::week1::fill)?;
         submodule(m, "week2", "tiny_llm.student.week2", student::week2::fill)?;
-        submodule(m, "week3", "tiny_llm.student.week3", student::week3::fill)
+        submodule(m, "week3", "tiny_llm.student.week3", student::week3::fill)?;
+        submodule(m, "week4", "tiny_llm.student.week4", student::week4::fill)
     })?;
     submodule(m, "reference", "tiny_llm.reference", |m| {
         submodule(m, "week1", "tiny_llm.reference.week1", reference::week1::fill)?;
         submodule(m, "week2", "tiny_llm.reference.week2", reference::week2::fill)?;
-        submodule(m, "week3", "tiny_llm.reference.week3", reference::week3::fill)
+        submodule(m, "week3", "tiny_llm.reference.week3", reference::week3::fill)?;
+        submodule(m, "week4", "tiny_llm.reference.week4", reference::week4::fill)
     })
 }
 
@@ -69,7 +73,9 @@ fn submodule(
     let module = PyModule::new(py, path)?;
     fill(&module)?;
     // What `import *` takes is what stands there, as in a module of Python.
-    module.delattr("__all__")?;
+    if module.hasattr("__all__")? {
+        module.delattr("__all__")?;
+    }
     // A class is compiled for two modules, so its own is only known here.
     for item in module.dict().values() {
         if let Ok(class) = item.cast::<PyType>() {
