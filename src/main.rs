@@ -119,6 +119,13 @@ impl Engine for Solution {
         }
     }
 
+    fn measure_matrix_units(&self) -> Option<f64> {
+        match self {
+            Self::Week1(_) => None,
+            Self::Week2(engine) => engine.measure_matrix_units(),
+        }
+    }
+
     fn check(&self, tokens: &[u32]) -> Result<()> {
         match self {
             Self::Week1(engine) => engine.model.check(tokens),

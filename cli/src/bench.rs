@@ -34,7 +34,7 @@ pub(super) struct Args {
     /// Generate so many times and report the fastest
     #[arg(long, value_name = "N", default_value = "1", value_parser = at_least_one, allow_negative_numbers = true)]
     repeat: usize,
-    /// Measure how fast this machine reads memory, too
+    /// Measure how fast this machine reads memory, too, and how fast its matrix units multiply
     #[arg(long)]
     bandwidth: bool,
     /// Measure every rung of the kernel ladder, slowest first
@@ -76,6 +76,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
         loaded,
         end: Memory::now(),
         bandwidth: args.bandwidth.then(|| engine.measure_bandwidth()),
+        units: args.bandwidth.then(|| engine.measure_matrix_units()).flatten(),
     };
     Output::new().print(&if args.json { report.json() } else { report.text() })?;
     Ok(ExitCode::SUCCESS)
@@ -181,6 +182,8 @@ struct Report {
     operations: u64,
     /// Bytes per second.
     bandwidth: Option<f64>,
+    /// Operations per second of the matrix units.
+    units: Option<f64>,
     load: Duration,
     speed: Speed,
     loaded: Option<Memory>,
@@ -191,6 +194,11 @@ impl Report {
     /// The part of the machine's bandwidth that decoding uses.
     fn share(&self) -> Option<f64> {
         Some(self.speed.decode_rate()? * self.weight_bytes as f64 / self.bandwidth?)
+    }
+
+    /// The part of the matrix units' rate that a prompt uses, attention and all.
+    fn share_of_units(&self) -> Option<f64> {
+        Some(self.speed.prefill_rate() * self.operations as f64 / self.units?)
     }
 
     fn text(&self) -> String {
@@ -220,6 +228,13 @@ impl Report {
             });
             format!("bandwidth  {:.1} GB/s{share}", bandwidth / 1e9)
         }))
+        .chain(self.units.zip(self.share_of_units()).map(|(units, share)| {
+            format!(
+                "units      {:.0} GOP/s, of which a prompt uses {:.0} %",
+                units / 1e9,
+                100.0 * share
+            )
+        }))
         .collect::<Vec<_>>()
         .join("\n")
     }
@@ -237,6 +252,8 @@ impl Report {
             "threads": self.threads,
             "bandwidth_bytes_per_second": self.bandwidth,
             "bandwidth_share": self.share(),
+            "matrix_unit_operations_per_second": self.units,
+            "matrix_unit_share": self.share_of_units(),
             "decode_seconds": self.speed.decode.as_secs_f64(),
             "load_seconds": self.load.as_secs_f64(),
             "prompt_tokens": self.speed.prompt_tokens,

@@ -108,6 +108,10 @@ pub trait Engine: Sized {
     /// Bytes that this machine reads from memory in a second, with the engine's number of threads.
     fn measure_bandwidth(&self) -> f64;
 
+    /// Operations that this machine's matrix units do in a second, with the engine's number of
+    /// threads; `None` if it has none, or the engine does not use them.
+    fn measure_matrix_units(&self) -> Option<f64>;
+
     /// Whether the model can run on these tokens.
     ///
     /// # Errors

@@ -53,9 +53,12 @@ pub struct Input {
     /// input was prepared last.
     pub int8: Vec<Int8SuperBlock>,
     /// `[rows / 16, super_blocks]`, the same once more for a matrix unit, if there is one and the
-    /// integers were made for its rung; empty otherwise.
+    /// integers were made for its rung. They are kept, to be written again.
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) tiles: Vec<Int8Tile>,
+    /// Whether they are those of the integers.
+    #[cfg(any(target_arch = "x86_64", test))]
+    pub(crate) has_tiles: bool,
 }
 
 /// An input that can be multiplied: as long as this is there, nobody writes into the input, so its
@@ -107,7 +110,9 @@ impl Input {
         (self.rows, self.cols) = (rows, cols);
         self.values.resize(rows * cols, 0.0);
         #[cfg(any(target_arch = "x86_64", test))]
-        self.tiles.clear();
+        {
+            self.has_tiles = false;
+        }
     }
 
     /// Super-blocks in a row.
@@ -145,7 +150,9 @@ impl Input {
         let (cols, super_blocks) = (self.cols, self.super_blocks());
         self.int8.resize_with(self.rows * super_blocks, Int8SuperBlock::default);
         #[cfg(any(target_arch = "x86_64", test))]
-        self.tiles.clear();
+        {
+            self.has_tiles = false;
+        }
         team.parallel_rows(&mut self.int8, super_blocks, 1, |r, row| {
             quantize_activations(&self.values[r * cols..][..cols], per_scale, row);
         });
@@ -157,6 +164,7 @@ impl Input {
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) fn make_tiles<S: Schedule>(&mut self, team: &Team<S>) {
         let (rows, super_blocks) = (self.rows, self.super_blocks());
+        self.has_tiles = true;
         self.tiles.resize_with(rows.div_ceil(16) * super_blocks, Int8Tile::default);
         team.parallel_rows(&mut self.tiles, super_blocks, 1, |t, tiles| {
             for (g, tile) in tiles.iter_mut().enumerate() {

@@ -59,6 +59,7 @@ pub mod matrix;
 #[cfg(target_arch = "aarch64")]
 pub mod neon;
 pub mod parallel;
+pub mod peak;
 #[cfg(target_arch = "x86_64")]
 mod prefetch;
 pub mod provided;

@@ -18,8 +18,8 @@ use std::{
 
 use tiny_llm_formats::{bytes::Bytes, gguf::TensorType};
 use tiny_llm_reference::week2::{
-    input::{Input, SUPER_BLOCK, quantize_activations},
-    kernels::{Rung, matmul},
+    input::{Input, SUPER_BLOCK},
+    kernels::{Rung, matmul, quantize},
     matrix::Matrix,
     parallel::Team,
 };
@@ -47,7 +47,7 @@ fn main() {
             "\n{rung}, {threads} threads; the highest int8 rate is {:.0} GOP/s",
             peak(&team) / 1e9
         );
-        if let Some(rate) = peak_of_unit(&team) {
+        if let Some(rate) = tiny_llm_kernels::peak::of_matrix_units(threads) {
             println!("the matrix unit's is {:.0} GOP/s", rate / 1e9);
         }
         println!(
@@ -110,7 +110,7 @@ fn decode(rung: Rung, team: &Team, tensor_type: TensorType, rows: usize, cols: u
             .expect("a matrix")
         })
         .collect();
-    let x = input(team, 1, cols);
+    let x = input(rung, team, 1, cols);
     let x = x.with_int8(SUPER_BLOCK);
     let mut out = vec![0.0; rows];
     let _pass = team.enter();
@@ -148,7 +148,7 @@ fn prefill(
 ) {
     let bytes = blocks(tensor_type, rows * tensor_type.row_bytes(cols).expect("whole blocks"));
     let matrix = Matrix::new(rows, cols, tensor_type, bytes).expect("a matrix");
-    let x = input(team, tokens, cols);
+    let x = input(rung, team, tokens, cols);
     let x = x.with_int8(SUPER_BLOCK);
     let mut out = vec![0.0; tokens * rows];
     let _pass = team.enter();
@@ -163,14 +163,14 @@ fn prefill(
     print!(" {:6.0} ({:6.0})", rate(10), rate(50));
 }
 
-fn input(team: &Team, tokens: usize, cols: usize) -> Input {
+fn input(rung: Rung, team: &Team, tokens: usize, cols: usize) -> Input {
     let mut x = Input::default();
     x.resize(tokens, cols);
     for (i, x) in x.values.iter_mut().enumerate() {
         *x = (i as f32 * 0.37).sin();
     }
     // As for the types with the longest blocks: all can be multiplied with it.
-    x.quantize_with(team, SUPER_BLOCK, quantize_activations);
+    let _ = quantize(rung, team, &mut x, SUPER_BLOCK);
     x
 }
 
@@ -215,30 +215,6 @@ fn peak(team: &Team) -> f64 {
     let _pass = team.enter();
     let best = (0..200).map(|_| time(run)).min().expect("some runs");
     (TURNS * 16 * 64 * 2 * team.threads()) as f64 / best.as_secs_f64()
-}
-
-/// The same of the matrix units, if there are any.
-#[cfg(target_arch = "x86_64")]
-fn peak_of_unit(team: &Team) -> Option<f64> {
-    const TURNS: usize = 20_000;
-    if !Rung::Amx.is_available() {
-        return None;
-    }
-    let threads = team.threads();
-    let mut operations = vec![0; threads];
-    let mut run = || {
-        team.parallel_tiles(&mut operations, threads, (1, 1), |tile| {
-            tile.row_mut(0)[0] = tiny_llm_kernels::amx::multiply_in_place(TURNS);
-        });
-    };
-    let _pass = team.enter();
-    let best = (0..200).map(|_| time(&mut run)).min().expect("some runs");
-    Some(operations.iter().sum::<usize>() as f64 / best.as_secs_f64())
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn peak_of_unit(_: &Team) -> Option<f64> {
-    None
 }
 
 #[cfg(target_arch = "x86_64")]

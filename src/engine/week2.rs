@@ -143,6 +143,13 @@ impl Week2 {
         self.session.plan.team.threads()
     }
 
+    /// Of as many threads as it has, if it multiplies with them.
+    pub(crate) fn measure_matrix_units(&self) -> Option<f64> {
+        let kernels = &self.session.plan.kernels;
+        let used = self.types.iter().any(|&one| kernels.rung(one) == Rung::Amx);
+        used.then(|| tiny_llm_kernels::peak::of_matrix_units(self.threads())).flatten()
+    }
+
     pub(crate) fn described(&self) -> String {
         let Plan { kernels, attention, team } = &*self.session.plan;
         let cache = if self.keep_cache {

@@ -32,11 +32,25 @@ impl Default for Int8Tile {
     }
 }
 
+/// What stands in the place of a row that is not there.
+static NOTHING: Int8SuperBlock =
+    Int8SuperBlock { values: [0; SUPER_BLOCK], sums: [0; 16], scales: [0.0; 8] };
+
 impl Int8Tile {
     /// Takes up to 16 rows.
     pub(crate) fn fill<'a>(&mut self, rows: impl Iterator<Item = &'a Int8SuperBlock>) {
-        let mut count = 0;
-        for (n, x) in rows.take(SIDE).enumerate() {
+        let mut all = [&NOTHING; SIDE];
+        all.iter_mut().zip(rows).for_each(|(to, row)| *to = row);
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx512bw") {
+            // SAFETY: the instructions were found.
+            return unsafe { turned::fill(self, all) };
+        }
+        self.fill_one_by_one(all);
+    }
+
+    fn fill_one_by_one(&mut self, rows: [&Int8SuperBlock; SIDE]) {
+        for (n, x) in rows.into_iter().enumerate() {
             for (line, four) in self.values.iter_mut().zip(x.values.as_chunks::<4>().0) {
                 line.as_chunks_mut::<4>().0[n] = *four;
             }
@@ -49,14 +63,6 @@ impl Int8Tile {
             for (line, four) in self.sums.iter_mut().zip(x.sums.as_chunks::<4>().0) {
                 line[n] = two(four[0] + four[1], four[2] + four[3]);
             }
-            count = n + 1;
-        }
-        for n in count..SIDE {
-            self.values.iter_mut().for_each(|line| line.as_chunks_mut::<4>().0[n] = [0; 4]);
-            self.scales.iter_mut().for_each(|line| line[n] = 0.0);
-            self.totals.iter_mut().for_each(|line| line[n] = 0.0);
-            self.sums.iter_mut().for_each(|line| line[n] = 0);
-            self.finer_sums.iter_mut().for_each(|line| line[n] = 0);
         }
     }
 }
@@ -67,3 +73,101 @@ fn two(a: i16, b: i16) -> i32 {
 }
 
 const _: () = assert!(BLOCK == 2 * SUM, "a block's sum of activations is that of two");
+
+/// With 512-bit instructions: rows of 32-bit numbers become columns.
+#[cfg(target_arch = "x86_64")]
+mod turned {
+    use std::{arch::x86_64::*, mem::offset_of};
+
+    use super::{Int8SuperBlock, Int8Tile, ROW, SIDE, SUPER_BLOCK};
+    use crate::avx512::lanes::transpose;
+
+    // Sums, two in each 32-bit number, and scales behind them are 64 bytes more.
+    const _: () = assert!(offset_of!(Int8SuperBlock, sums) == SUPER_BLOCK);
+    const _: () = assert!(offset_of!(Int8SuperBlock, scales) == SUPER_BLOCK + ROW / 2);
+    const _: () = assert!(size_of::<Int8SuperBlock>() == SUPER_BLOCK + ROW);
+
+    #[target_feature(enable = "avx512bw")]
+    pub(super) fn fill(tile: &mut Int8Tile, rows: [&Int8SuperBlock; SIDE]) {
+        for quarter in 0..4 {
+            let turned = transpose(sixty_four_bytes(rows, ROW * quarter));
+            for (line, turned) in tile.values[SIDE * quarter..][..SIDE].iter_mut().zip(turned) {
+                // SAFETY: a line is 64 bytes.
+                unsafe { _mm512_storeu_si512(line.as_mut_ptr().cast(), turned) };
+            }
+        }
+        let turned = transpose(sixty_four_bytes(rows, SUPER_BLOCK));
+        let mut sums = [_mm512_setzero_si512(); 8];
+        for block in 0..8 {
+            let (finer, scales) = (turned[block], _mm512_castsi512_ps(turned[8 + block]));
+            sums[block] = _mm512_madd_epi16(finer, _mm512_set1_epi16(1));
+            let totals = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[block]), scales);
+            // SAFETY: 16 numbers of 32 bits are 64 bytes.
+            unsafe {
+                _mm512_storeu_si512(tile.finer_sums[block].as_mut_ptr().cast(), finer);
+                _mm512_storeu_ps(tile.scales[block].as_mut_ptr(), scales);
+                _mm512_storeu_ps(tile.totals[block].as_mut_ptr(), totals);
+            }
+        }
+        for (i, to) in tile.sums.iter_mut().enumerate() {
+            let upper = _mm512_slli_epi32::<16>(sums[2 * i + 1]);
+            let both = _mm512_mask_blend_epi16(0x5555_5555, upper, sums[2 * i]);
+            // SAFETY: 16 numbers of 32 bits are 64 bytes.
+            unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), both) };
+        }
+    }
+
+    /// 64 bytes of each row.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn sixty_four_bytes(rows: [&Int8SuperBlock; SIDE], at: usize) -> [__m512i; SIDE] {
+        assert!(at + ROW <= size_of::<Int8SuperBlock>(), "bytes of a super-block");
+        let mut v = [_mm512_setzero_si512(); SIDE];
+        for i in 0..SIDE {
+            // SAFETY: as many bytes are there, and all of them are initialized: nothing is left
+            // between the fields, see above.
+            v[i] = unsafe {
+                _mm512_loadu_si512(std::ptr::from_ref(rows[i]).cast::<u8>().add(at).cast())
+            };
+        }
+        v
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::amx::tests::Random;
+
+    #[test]
+    fn rows_turned_at_once_are_those_turned_one_by_one() {
+        let mut random = Random(11);
+        for count in [0, 1, 7, 15, 16] {
+            let rows: Vec<Int8SuperBlock> = (0..count)
+                .map(|_| {
+                    let values = std::array::from_fn(|_| (random.next() as i8).max(-127));
+                    let scales = std::array::from_fn(|_| (random.next() % 999) as f32 / 7e4);
+                    let sum = |s: usize| values[16 * s..][..16].iter().map(|&x: &i8| i16::from(x));
+                    let sums = std::array::from_fn(|s| sum(s).sum());
+                    Int8SuperBlock { values, sums, scales }
+                })
+                .collect();
+            let mut found = Int8Tile::default();
+            // What a tile held before is not to be seen.
+            found.fill([&rows[..], &rows[..]].concat().iter().chain(&vec![
+                Int8SuperBlock {
+                    values: [9; SUPER_BLOCK],
+                    sums: [9; 16],
+                    scales: [9.0; 8]
+                };
+                SIDE
+            ]));
+            found.fill(rows.iter());
+            let mut expected = Int8Tile::default();
+            let mut all = [&NOTHING; SIDE];
+            all.iter_mut().zip(&rows).for_each(|(to, row)| *to = row);
+            expected.fill_one_by_one(all);
+            assert!(found == expected, "{count} rows");
+        }
+    }
+}

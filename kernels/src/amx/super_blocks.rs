@@ -65,6 +65,10 @@ folded! {
 /// Columns that are next to each other in a row of weights.
 pub(crate) const PIECE: usize = 16;
 
+/// The order in which 64 columns of activations are multiplied, where each quarter of them is a
+/// tile as it lies.
+const QUARTERS: [usize; 4] = [0, 2, 1, 3];
+
 /// Where the 16 columns of a number stand: a quarter, which is a tile, and a place in it. Quarters
 /// are numbered part by part.
 pub(crate) const fn place(fold: Fold, piece: usize) -> (usize, usize) {
@@ -72,7 +76,7 @@ pub(crate) const fn place(fold: Fold, piece: usize) -> (usize, usize) {
         // The parts that kernels for few rows round are each fourth piece.
         Fold::Bytes => (piece % 4, piece / 4),
         // First and third 64 columns, second and fourth.
-        Fold::Eights => ([0, 2, 1, 3][piece / 4], piece % 4),
+        Fold::Eights => (QUARTERS[piece / 4], piece % 4),
         Fold::Whole | Fold::Minus => (piece / 4, piece % 4),
     }
 }
@@ -80,7 +84,7 @@ pub(crate) const fn place(fold: Fold, piece: usize) -> (usize, usize) {
 /// The sums of a block, lower and upper, of each part.
 type BlockSums = [[Sums; 2]; 4];
 
-/// Activations in the order of [`place`].
+/// Activations in the order of [`place`], where it mixes quarters.
 type Arranged = [[i8; ROW]; SUPER_BLOCK / 4];
 
 /// Blocks of 256 weights of this format.
@@ -101,8 +105,13 @@ impl<F: Folded> Plan for SuperBlocks<F> {
         out: &mut Outputs,
         soon: Option<Soon<'_>>,
     ) {
-        arrange::<F>(x, arranged);
-        multiply::<F, V, U>(unit, panels, arranged, sums, soon);
+        let lines = if F::FOLD == Fold::Bytes {
+            arrange(x, arranged);
+            arranged
+        } else {
+            &x.values
+        };
+        multiply::<F, V, U>(unit, panels, lines, sums, soon);
         for h in 0..2 {
             scale::<F, V>(&sums[h], &panels[h], x, &mut out.0[h]);
         }
@@ -111,9 +120,9 @@ impl<F: Folded> Plan for SuperBlocks<F> {
 
 /// Puts a tile's activations in order.
 #[inline(always)]
-fn arrange<F: Folded>(x: &Int8Tile, to: &mut Arranged) {
+fn arrange(x: &Int8Tile, to: &mut Arranged) {
     for piece in 0..SUPER_BLOCK / PIECE {
-        let (quarter, place) = place(F::FOLD, piece);
+        let (quarter, place) = place(Fold::Bytes, piece);
         to[16 * quarter + 4 * place..][..4].copy_from_slice(&x.values[4 * piece..][..4]);
     }
 }
@@ -139,7 +148,8 @@ fn multiply<F: Folded, V: Sixteen, U: Unit>(
         for quarter in part * quarters..(part + 1) * quarters {
             fetch::<V>(soon, quarter);
             let tile = quarter * SIDE * ROW..(quarter + 1) * SIDE * ROW;
-            unit.load::<6>(bytemuck::cast_slice(&x[SIDE * quarter..][..SIDE]), ROW);
+            let lies = if F::FOLD == Fold::Eights { QUARTERS[quarter] } else { quarter };
+            unit.load::<6>(bytemuck::cast_slice(&x[SIDE * lies..][..SIDE]), ROW);
             unit.load::<4>(&panels[0].codes[tile.clone()], ROW);
             unit.load::<5>(&panels[1].codes[tile.clone()], ROW);
             if matches!(F::FOLD, Fold::Minus) {

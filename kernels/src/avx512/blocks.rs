@@ -1,15 +1,16 @@
 //! Formats whose blocks have 32 weights of 4 or 5 bits and scales in half precision, times few rows
 //! of activations.
 //!
-//! Eight blocks at a time, 256 columns. Every vector of codes holds eight weights of each block,
-//! always in the same place: so all 256 products end up in one vector of sums. Those of four rows
-//! of weights are added up side by side ([`fours`](super::fours)).
+//! Eight blocks at a time, 256 columns. Every lane of a vector of codes holds sixteen of one block,
+//! so all 256 products end up in two vectors of sums. Those of four rows of weights are added up
+//! side by side ([`fours`](super::fours)).
 
 use std::arch::x86_64::*;
 
 use super::{
-    columns::{Activations, Eight},
     fours::stored,
+    heads::Heads,
+    sixteens::{Activations, codes},
 };
 use crate::{
     format::Format,
@@ -23,24 +24,22 @@ use crate::{
 /// Bytes of eight of the longest blocks.
 const LONGEST: usize = 8 * 24;
 
-/// A [`Kernel`](crate::Kernel): `unpack` is given the bytes of eight blocks.
+/// A [`Kernel`](crate::Kernel) for blocks of `BYTES`, whose codes follow after `HEAD` bytes.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
-pub(super) fn multiply<F: Format, const BYTES: usize>(
+pub(super) fn multiply<F: Format, const BYTES: usize, const HEAD: usize>(
     weight: &Matrix,
     x: &Input,
     tile: &mut Tile<'_, f32>,
-    unpack: impl Fn(&[u8]) -> Eight + Copy,
 ) {
-    each_four(weight, tile, |rows, t| dot::<F, BYTES>(rows, x.int8_row(t), unpack));
+    each_four(weight, tile, |rows, t| dot::<F, BYTES, HEAD>(rows, x.int8_row(t)));
 }
 
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
-fn dot<F: Format, const BYTES: usize>(
+fn dot<F: Format, const BYTES: usize, const HEAD: usize>(
     rows: [&[u8]; STREAMS],
     x: &[Int8SuperBlock],
-    unpack: impl Fn(&[u8]) -> Eight,
 ) -> [f32; STREAMS] {
     let ahead = distance();
     let mut sums = _mm_setzero_ps();
@@ -61,18 +60,16 @@ fn dot<F: Format, const BYTES: usize>(
             start = start.min(len - 8 * BYTES);
         }
         let x = Activations::of::<F>(x, missing);
-        let mut products = [_mm512_setzero_si512(); STREAMS];
-        let (mut scales, mut minimums) =
-            ([_mm512_setzero_ps(); STREAMS], [_mm512_setzero_ps(); STREAMS]);
+        let mut heads = [Heads::<BYTES, HEAD>::none(); STREAMS];
+        let mut products = [[_mm512_setzero_si512(); 2]; STREAMS];
         for s in 0..STREAMS {
-            // So many as the compiler knows: nothing is to be checked in `unpack`.
+            // So many as the compiler knows: nothing is to be checked where they are unpacked.
             let bytes = &eights[s][start..start + 8 * BYTES];
             prefetch(bytes, ahead);
-            let eight = unpack(bytes);
-            products[s] = x.times(eight.codes);
-            (scales[s], minimums[s]) = (eight.scales, eight.minimums);
+            heads[s] = Heads::of(bytes);
+            products[s] = x.times(codes(bytes, heads[s]));
         }
-        sums = x.add::<F>(products, scales, minimums, sums);
+        sums = x.add::<F, BYTES, HEAD>(products, heads, sums);
     }
     stored(sums)
 }

@@ -5,9 +5,9 @@
 use std::arch::x86_64::*;
 
 use super::{
+    eights::{Eights, add_in_order, floats, same_for_all, scales_later, values_later},
     fours::{add_lanes, stored},
-    lanes::{load64, part, twice},
-    pairs::{Pairs, add_pairs, same_for_all},
+    lanes::{load64, part, sixteen_bits},
     q8_0::{BYTES, codes},
 };
 use crate::{
@@ -63,7 +63,7 @@ struct Activations {
     values: [__m512i; 4],
     /// What the offset takes off.
     starts: [__m512i; 4],
-    scales: Pairs<__m512>,
+    scales: Eights<__m512>,
 }
 
 impl Activations {
@@ -71,22 +71,13 @@ impl Activations {
     #[inline]
     #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
     fn of(x: &Int8SuperBlock, places: usize) -> Self {
-        let (mut values, mut starts) = ([_mm512_setzero_si512(); 4], [_mm512_setzero_si512(); 4]);
+        let (values, mut starts) = (values_later(x, places), [_mm512_setzero_si512(); 4]);
         for v in 0..4 {
-            // One bit for each number: places of 32.
-            let before = (32 * places).saturating_sub(64 * v);
-            let there = u64::MAX.checked_shl(before as u32).unwrap_or(0);
-            let from = x.values.as_ptr().wrapping_add(64 * v).wrapping_sub(32 * places);
-            // SAFETY: numbers that the mask does not name are not read; the others are in `x`.
-            values[v] = unsafe { _mm512_maskz_loadu_epi8(there, from) };
             let offset =
                 _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(-128), values[v]);
             starts[v] = _mm512_sub_epi32(_mm512_setzero_si512(), offset);
         }
-        let from = x.scales.as_ptr().wrapping_sub(places);
-        // SAFETY: as above.
-        let scales = unsafe { _mm256_maskz_loadu_ps(u8::MAX << places, from) };
-        Self { values, starts, scales: same_for_all(twice(scales)) }
+        Self { values, starts, scales: same_for_all(scales_later(x, places)) }
     }
 
     /// Adds the products with eight blocks of four rows of weights to `sums`.
@@ -96,30 +87,39 @@ impl Activations {
         let mut products = [_mm512_setzero_si512(); 4];
         for v in 0..4 {
             // Two lanes of block 2v, two of block 2v + 1, in each a sum of each row.
-            products[v] =
-                add_lanes(rows.map(|bytes| {
-                    _mm512_dpbusd_epi32(self.starts[v], codes(bytes, v), self.values[v])
-                }));
+            let mut of_rows = [_mm512_setzero_si512(); STREAMS];
+            for s in 0..STREAMS {
+                of_rows[s] = _mm512_dpbusd_epi32(self.starts[v], codes(rows[s], v), self.values[v]);
+            }
+            products[v] = add_lanes(of_rows);
         }
         let [a, b, c, d] = products;
-        // Lanes two by two, so that the even ones and the odd ones of them can be added.
         let add = |a, b| {
             _mm512_add_epi32(
                 _mm512_shuffle_i32x4::<0b10_00_10_00>(a, b),
                 _mm512_shuffle_i32x4::<0b11_01_11_01>(a, b),
             )
         };
-        let even = |a, b| _mm512_shuffle_i32x4::<0b01_00_01_00>(a, b);
-        let odd = |a, b| _mm512_shuffle_i32x4::<0b11_10_11_10>(a, b);
-        let products = [add(even(a, b), even(c, d)), add(odd(a, b), odd(c, d))];
-        add_pairs(sums, products, self.scales, scales(rows), None)
+        add_in_order(sums, [add(a, b), add(c, d)], self.scales, scales(rows), None)
     }
 }
+
+/// Which words of both are the scales, block after block, four rows of each: see [`scales`].
+const SCALES: [i16; 32] = {
+    let (mut words, mut i) = ([0; 32], 0);
+    while i < 32 {
+        let (block, row) = (i / STREAMS, i % STREAMS);
+        let number = 4 * (block / 2) + 2 * (block % 2) + row % 2;
+        words[i] = (32 * (row / 2) + 2 * number + block % 2) as i16;
+        i += 1;
+    }
+    words
+};
 
 /// The scales of eight blocks of each row.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
-fn scales(rows: [&[u8; EIGHT]; STREAMS]) -> Pairs<__m512> {
+fn scales(rows: [&[u8; EIGHT]; STREAMS]) -> Eights<__m512> {
     // In the 64 bytes from an even block on, its own scale is in the lower half of 32-bit number 0,
     // that of the next in the upper half of number 8.
     let two = |s: usize, v: usize| load64(part(rows[s], 2 * v * BYTES));
@@ -131,8 +131,5 @@ fn scales(rows: [&[u8; EIGHT]; STREAMS]) -> Pairs<__m512> {
         let second = _mm512_mask_blend_epi32(0xf000, of_both(s, 2), of_both(s, 3));
         _mm512_mask_blend_epi32(0xff00, first, second)
     };
-    let (a, b) = (of_all(0), of_all(2));
-    let floats = |halves: __m512i| _mm512_cvtph_ps(_mm512_cvtepi32_epi16(halves));
-    let odd = _mm512_srli_epi32::<16>(_mm512_unpackhi_epi64(a, b));
-    [floats(_mm512_unpacklo_epi64(a, b)), floats(odd)]
+    floats(_mm512_permutex2var_epi16(of_all(0), sixteen_bits(&SCALES), of_all(2)))
 }

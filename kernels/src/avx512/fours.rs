@@ -5,8 +5,8 @@
 //! exact in any order: whatever shares a scale is added up as integers, across lanes too. Then:
 //!
 //! - Blocks of 32 are added one after the other, as they stand in the row, each with one rounding:
-//!   `sum = sum + (x_scale · products) · d`, and where there are minimums,
-//!   `sum = sum + min · total` ([`pairs`](super::pairs)).
+//!   `sum = sum + (x_scale · products) · d`, and where there are minimums, `sum = sum + min · total`
+//!   ([`eights`](super::eights)).
 //! - Of a block of 256 a sum of integers may need more bits than a float has. It comes in four
 //!   parts, each rounded once, `(L0 + L1) + (L2 + L3)` ([`total`]); the scales of the block and of
 //!   the activations follow ([`add_block`]).

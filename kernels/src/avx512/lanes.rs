@@ -72,14 +72,6 @@ pub(crate) fn twice(numbers: __m256) -> __m512 {
     _mm512_permutexvar_ps(index, _mm512_castps256_ps512(numbers))
 }
 
-/// The scales of a super-block of activations.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn scales_of(x: &Int8SuperBlock) -> __m256 {
-    // SAFETY: eight numbers of 32 bits are 32 bytes.
-    unsafe { _mm256_loadu_ps(x.scales.as_ptr()) }
-}
-
 /// 64 activations of a super-block, from `at` on.
 #[inline]
 #[target_feature(enable = "avx512f")]

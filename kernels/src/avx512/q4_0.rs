@@ -16,11 +16,13 @@ use crate::{format::Q4_0, input::Input, matrix::Matrix, parallel::Tile, prefetch
 
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q4_0.block_bytes();
+/// Of these, before the codes.
+const HEAD: usize = 2;
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    blocks::multiply::<Q4_0, BYTES>(weight, x, tile, |bytes| unpack(bytes));
+    blocks::multiply::<Q4_0, BYTES, HEAD>(weight, x, tile);
 }
 
 /// For many rows of activations.
@@ -32,7 +34,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 #[inline]
 #[target_feature(enable = "avx512bw")]
 pub(crate) fn unpack(bytes: &[u8]) -> Eight {
-    let blocks = Blocks::<BYTES, 2>(bytes);
+    let blocks = Blocks::<BYTES, HEAD>(bytes);
     Eight { codes: blocks.nibbles(), scales: blocks.scales(), minimums: _mm512_setzero_ps() }
 }
 
@@ -48,7 +50,7 @@ fn fill(panel: &mut Panel, rows: &Rows<'_>) {
     for i in 0..LANES {
         let row = &rows.rows[i][..8 * BYTES];
         prefetch(row, rows.ahead);
-        [bytes[0][i], bytes[1][i]] = Blocks::<BYTES, 2>(row).codes();
+        [bytes[0][i], bytes[1][i]] = Blocks::<BYTES, HEAD>(row).codes();
     }
     panel.set_nibbles(&COLUMNS, (0, 2), transpose(bytes[0]));
     panel.set_nibbles(&COLUMNS, (1, 3), transpose(bytes[1]));

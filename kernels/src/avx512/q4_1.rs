@@ -10,10 +10,13 @@ use super::{
 };
 use crate::{blocks::q4_1::BYTES, format::Q4_1, input::Input, matrix::Matrix, parallel::Tile};
 
+/// Bytes of a block before its codes.
+const HEAD: usize = 4;
+
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    blocks::multiply::<Q4_1, BYTES>(weight, x, tile, |bytes| unpack(bytes));
+    blocks::multiply::<Q4_1, BYTES, HEAD>(weight, x, tile);
 }
 
 /// For many rows of activations.
@@ -27,7 +30,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 #[inline]
 #[target_feature(enable = "avx512bw")]
 pub(crate) fn unpack(bytes: &[u8]) -> Eight {
-    let blocks = Blocks::<BYTES, 4>(bytes);
+    let blocks = Blocks::<BYTES, HEAD>(bytes);
     let (scales, minimums) = blocks.scales_and::<2, 0>();
     Eight { codes: blocks.nibbles(), scales, minimums: _mm512_cvtph_ps(minimums) }
 }

@@ -15,11 +15,13 @@ use crate::{format::Q5_0, input::Input, matrix::Matrix, parallel::Tile};
 
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q5_0.block_bytes();
+/// Of these, before the codes.
+const HEAD: usize = 6;
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    blocks::multiply::<Q5_0, BYTES>(weight, x, tile, |bytes| unpack(bytes));
+    blocks::multiply::<Q5_0, BYTES, HEAD>(weight, x, tile);
 }
 
 /// For many rows of activations.
@@ -33,7 +35,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(crate) fn unpack(bytes: &[u8]) -> Eight {
-    let blocks = Blocks::<BYTES, 6>(bytes);
+    let blocks = Blocks::<BYTES, HEAD>(bytes);
     let (scales, bits) = blocks.scales_and::<2, 2>();
     Eight { codes: blocks.nibbles_and(bits), scales, minimums: _mm512_setzero_ps() }
 }

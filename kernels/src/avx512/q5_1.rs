@@ -10,10 +10,13 @@ use super::{
 };
 use crate::{blocks::q5_1::BYTES, format::Q5_1, input::Input, matrix::Matrix, parallel::Tile};
 
+/// Bytes of a block before its codes.
+const HEAD: usize = 8;
+
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
-    blocks::multiply::<Q5_1, BYTES>(weight, x, tile, |bytes| unpack(bytes));
+    blocks::multiply::<Q5_1, BYTES, HEAD>(weight, x, tile);
 }
 
 /// For many rows of activations.
@@ -27,7 +30,7 @@ pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl")]
 pub(crate) fn unpack(bytes: &[u8]) -> Eight {
-    let blocks = Blocks::<BYTES, 8>(bytes);
+    let blocks = Blocks::<BYTES, HEAD>(bytes);
     let (_, bits) = blocks.scales_and::<4, 2>();
     let (scales, minimums) = blocks.scales_and::<2, 0>();
     Eight { codes: blocks.nibbles_and(bits), scales, minimums: _mm512_cvtph_ps(minimums) }

@@ -170,12 +170,14 @@ fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
         rows.flat_map(|(i, row)| points(i + 1, row.reference.measured())).collect();
     let x = Axis::around(points.iter().map(|point| point.intensity), 60.0, WIDTH - 20.0);
     let (height, bottom) = (260.0, top + 280.0);
+    let units = report.finished().and_then(|m| m.matrix_unit_operations_per_second);
     // The roof above decoding belongs into the picture.
     let roof = points.iter().map(|point| point.intensity).fold(f64::INFINITY, f64::min) * bandwidth;
     let heights = points
         .iter()
         .map(|point| point.operations)
         .chain([roof])
+        .chain(units)
         .map(|operations| operations / 1e9);
     let y = Axis::around(heights, bottom, bottom - height);
 
@@ -195,7 +197,8 @@ fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
     }
     // The roof within the frame: from the left edge, or where it comes in from below.
     let at = |intensity: f64| (x.at(intensity), y.at(intensity * bandwidth / 1e9));
-    let (from, to) = (x.from.max(y.from * 1e9 / bandwidth), x.to.min(y.to * 1e9 / bandwidth));
+    let highest = units.unwrap_or(y.to * 1e9);
+    let (from, to) = (x.from.max(y.from * 1e9 / bandwidth), x.to.min(highest / bandwidth));
     svg.line(at(from), at(to), "currentColor", "none");
     let middle = at((from * to).sqrt());
     svg.text(
@@ -203,6 +206,11 @@ fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
         "start",
         &format!("memory: {:.1} GB/s", bandwidth / 1e9),
     );
+    if let Some(units) = units {
+        let y = y.at(units / 1e9);
+        svg.line((x.at(to), y), (x.end, y), "currentColor", "none");
+        svg.text((x.end, y - 6.0), "end", &format!("matrix units: {:.1} TOP/s", units / 1e12));
+    }
     for Point { step, intensity, operations, colour } in points {
         let place = (x.at(intensity), y.at(operations / 1e9));
         svg.dot(place, colour);

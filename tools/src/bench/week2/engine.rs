@@ -31,6 +31,8 @@ pub(super) struct Measured {
     pub(super) operations_per_token: Option<f64>,
     /// What this machine's memory gives to as many threads, measured at the end of the run.
     pub(super) bandwidth_bytes_per_second: Option<f64>,
+    /// What this machine's matrix units do on as many threads, if it has any that the engine uses.
+    pub(super) matrix_unit_operations_per_second: Option<f64>,
     pub(super) threads: Option<usize>,
     /// In words: kernels, threads, attention, cache.
     pub(super) engine: Option<String>,
@@ -39,6 +41,8 @@ pub(super) struct Measured {
     /// llama.cpp's own choices.
     pub(super) prefill_settings: Option<String>,
     pub(super) decode_settings: Option<String>,
+    /// What it found in this machine, in its own words.
+    pub(super) system: Option<String>,
     /// From the opening of the file to the first token, for programs that do not start as fast as
     /// they load.
     pub(super) first_token_seconds: Option<f64>,
@@ -62,6 +66,21 @@ impl Measured {
         Some(
             self.decode_tokens_per_second? * self.weight_bytes_per_token?
                 / self.bandwidth_bytes_per_second?,
+        )
+    }
+
+    /// Whether another engine uses matrix units with these settings: llama.cpp does so on weights
+    /// that it has laid out anew.
+    pub(super) fn has_matrix_units(&self, settings: &str) -> bool {
+        let found = self.system.as_ref().is_some_and(|system| system.contains("AMX_INT8 = 1"));
+        found && settings.split(',').any(|one| one == "repack")
+    }
+
+    /// How much of the matrix units' rate a prompt uses, attention and all.
+    pub(super) fn share_of_matrix_units(&self) -> Option<f64> {
+        Some(
+            self.prefill_tokens_per_second * self.operations_per_token?
+                / self.matrix_unit_operations_per_second?,
         )
     }
 }
@@ -229,21 +248,23 @@ impl Peer {
         Ok(Self { name: name.to_owned(), command: vec![program.into()], has_settings: false })
     }
 
-    /// The settings with which it is fastest on this file, in prefill and in decoding; `None` if it
-    /// has no settings.
+    /// The settings with which it is fastest on this file, in prefill and in decoding, and what else
+    /// it said; `None` if it has no settings.
     pub(super) fn best_settings(
         &self,
         model: &Path,
         threads: u16,
-    ) -> Result<Option<(String, String)>> {
+    ) -> Result<Option<(String, String, Measured)>> {
         if !self.has_settings {
             return Ok(None);
         }
         let arguments = vec![format!("-j{threads}"), "--settings=best".to_owned()];
         let measured =
             self.measure(&Run { prompt: 256, new: 33, repeat: 2, ..Run::new(model, arguments) })?;
-        let both = measured.prefill_settings.zip(measured.decode_settings);
-        both.with_context(|| format!("{} does not say its settings", self.name)).map(Some)
+        let both = measured.prefill_settings.clone().zip(measured.decode_settings.clone());
+        let (prefill, decode) =
+            both.with_context(|| format!("{} does not say its settings", self.name))?;
+        Ok(Some((prefill, decode, measured)))
     }
 
     pub(super) fn measure(&self, run: &Run) -> Result<Measured> {
@@ -288,6 +309,14 @@ mod tests {
         assert_eq!(
             (measured.share_of_bandwidth(), measured.memory.unwrap().own),
             (Some(0.25), 7.0)
+        );
+        assert!(!measured.has_matrix_units("repack,flash"), "it does not say so");
+        let with_unit =
+            Measured { system: Some("AVX = 1 | AMX_INT8 = 1 |".to_owned()), ..measured };
+        assert_eq!(
+            ["repack,flash", "no-repack,flash", ""]
+                .map(|settings| with_unit.has_matrix_units(settings)),
+            [true, false, false]
         );
         let peer = r#"{"prompt_tokens": 8, "new_tokens": 1, "prefill_tokens_per_second": 2.5, "decode_tokens_per_second": null, "memory": {}}"#;
         assert!(serde_json::from_str::<Measured>(peer).is_err(), "memory is whole or missing");

@@ -220,8 +220,8 @@ struct Pair<'a> {
     peer: &'a Peer,
     model: &'a Path,
     threads: u16,
-    /// The peer's settings for prefill and for decoding, if it has any.
-    best: Option<(String, String)>,
+    /// The peer's settings for prefill and for decoding, if it has any, and what else it said.
+    best: Option<(String, String, Measured)>,
 }
 
 impl Pair<'_> {
@@ -233,11 +233,15 @@ impl Pair<'_> {
         let arguments = vec![format!("-j{}", self.threads), format!("-c{context}")];
         let ours = Run { prompt: work.prompt, new: work.new, ..Run::new(self.model, arguments) };
         let mut theirs = ours.clone();
-        let settings = self.best.as_ref().map_or("", |(prefill, decode)| match work.settings {
+        let settings = self.best.as_ref().map_or("", |(prefill, decode, _)| match work.settings {
             Settings::Prefill => prefill,
             Settings::Decode => decode,
             Settings::Default => "default",
         });
+        // Its defaults lay weights out anew.
+        let laid_out = if settings == "default" { "repack" } else { settings };
+        let units = self.best.as_ref().is_some_and(|(.., said)| said.has_matrix_units(laid_out));
+        let peer = format!("{}{}", self.peer.name, if units { " with matrix units" } else { "" });
         theirs.arguments.extend((!settings.is_empty()).then(|| format!("--settings={settings}")));
 
         let file = self.model.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -276,7 +280,7 @@ impl Pair<'_> {
                 file: file.clone(),
                 threads: self.threads,
                 task: task.name,
-                peer: self.peer.name.clone(),
+                peer: peer.clone(),
                 settings: settings.to_owned(),
                 ours: median(pairs.iter().map(|(a, _)| *a)),
                 theirs: median(pairs.iter().map(|(_, b)| *b)),

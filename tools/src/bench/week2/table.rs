@@ -17,6 +17,9 @@ pub(super) fn table(report: &Report) -> String {
     if let Some(bandwidth) = report.bandwidth() {
         let _ = writeln!(out, "memory bandwidth, measured beside it: {:.1} GB/s", bandwidth / 1e9);
     }
+    if let Some(line) = report.finished().and_then(matrix_units) {
+        out += &line;
+    }
     let _ = writeln!(out, "\n{}", heading("One after the other", with_yours));
     for row in &report.cumulative {
         out += &line(row, with_yours);
@@ -42,6 +45,18 @@ pub(super) fn table(report: &Report) -> String {
     }
     out += &reasons(report);
     out
+}
+
+/// What the matrix units could do, and how much of that a prompt is.
+fn matrix_units(measured: &Measured) -> Option<String> {
+    let rate = measured.matrix_unit_operations_per_second?;
+    let share = measured.share_of_matrix_units()?;
+    Some(format!(
+        "matrix units, measured beside it: {:.1} TOP/s, of which a prompt of {} uses {:.1} %\n",
+        rate / 1e12,
+        measured.prompt_tokens,
+        100.0 * share
+    ))
 }
 
 fn heading(title: &str, with_yours: bool) -> String {
@@ -120,4 +135,31 @@ fn reasons(report: &Report) -> String {
     let which =
         |rows: Vec<&str>| if rows.len() == all { "every row".to_owned() } else { rows.join("; ") };
     reasons.into_iter().map(|(reason, rows)| format!("\n{reason}\n  ({})\n", which(rows))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(unit: &str) -> Measured {
+        let json = format!(
+            r#"{{"prompt_tokens": 512, "new_tokens": 1, "prefill_tokens_per_second": 500.0,
+                 "decode_tokens_per_second": null, "operations_per_token": 4e8{unit}}}"#
+        );
+        serde_json::from_str(&json).expect("a measurement")
+    }
+
+    #[test]
+    fn a_matrix_unit_has_a_line_of_its_own_where_there_is_one() {
+        let unit = r#", "matrix_unit_operations_per_second": 8e12"#;
+        assert_eq!(
+            matrix_units(&measured(unit)).as_deref(),
+            Some(
+                "matrix units, measured beside it: 8.0 TOP/s, of which a prompt of 512 uses 2.5 %\n"
+            )
+        );
+        for none in ["", r#", "matrix_unit_operations_per_second": null"#] {
+            assert_eq!(matrix_units(&measured(none)), None);
+        }
+    }
 }

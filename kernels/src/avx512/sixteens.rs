@@ -1,0 +1,113 @@
+//! Codes of 4 or 5 bits as few rows of activations meet them, and activations in the same order:
+//! in each lane sixteen columns of one block.
+
+use std::arch::x86_64::*;
+
+use super::{
+    eights::{Eights, add_in_order, same_for_all, scales_later, sums_later, values_later},
+    fours::add_lanes,
+    heads::Heads,
+    lanes::{load_lanes, part},
+};
+use crate::{
+    format::{Format, Zero},
+    input::Int8SuperBlock,
+    streams::STREAMS,
+};
+
+/// The codes of eight blocks, unsigned: the first sixteen columns of blocks 0 to 3 and of blocks 4
+/// to 7, then the other sixteen.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+pub(super) fn codes<const BYTES: usize, const HEAD: usize>(
+    bytes: &[u8],
+    heads: Heads<BYTES, HEAD>,
+) -> [__m512i; 4] {
+    let block = |i: usize| part(bytes, i * BYTES + HEAD);
+    let low = |bytes| _mm512_and_si512(bytes, _mm512_set1_epi8(15));
+    let a = load_lanes([block(0), block(1), block(2), block(3)]);
+    let b = load_lanes([block(4), block(5), block(6), block(7)]);
+    let (c, d) = (_mm512_srli_epi16::<4>(a), _mm512_srli_epi16::<4>(b));
+    let mut codes = [low(a), low(b), low(c), low(d)];
+    if Heads::<BYTES, HEAD>::FIFTH_BITS {
+        let bits = heads.bits();
+        for v in 0..4 {
+            codes[v] = _mm512_mask_add_epi8(codes[v], bits[v], codes[v], _mm512_set1_epi8(16));
+        }
+    }
+    codes
+}
+
+/// A super-block of activations, and what is the same for all rows of weights.
+pub(super) struct Activations {
+    /// In the order of [`codes`].
+    values: [__m512i; 4],
+    /// What the offset takes off. It matters only for a block as a whole, which has four of these
+    /// numbers.
+    starts: Eights<__m512i>,
+    /// What minimums are multiplied with.
+    totals: Eights<__m512>,
+    scales: Eights<__m512>,
+}
+
+impl Activations {
+    /// For blocks that stand so many places later; zeros for those before them.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512vl")]
+    pub(super) fn of<F: Format>(x: &Int8SuperBlock, places: usize) -> Self {
+        let [a, b, c, d] = values_later(x, places);
+        let first = |a, b| _mm512_shuffle_i32x4::<0b10_00_10_00>(a, b);
+        let second = |a, b| _mm512_shuffle_i32x4::<0b11_01_11_01>(a, b);
+        let (scales, sums) = (same_for_all(scales_later(x, places)), sums_later(x, places));
+        let offset = match F::ZERO {
+            Zero::Offset(offset) => i32::from(offset),
+            Zero::Minimum => 0,
+        };
+        let taken_off = _mm512_mullo_epi32(sums, _mm512_set1_epi32(-offset));
+        let both = _mm512_add_epi32(sums, _mm512_shuffle_epi32::<0b10_11_00_01>(sums));
+        let (mut starts, mut totals) = ([_mm512_setzero_si512(); 2], [_mm512_setzero_ps(); 2]);
+        // Two numbers for each block.
+        let two = _mm512_setr_epi32(0, 1, 0, 0, 2, 3, 2, 2, 4, 5, 4, 4, 6, 7, 6, 6);
+        for i in 0..2 {
+            let index = _mm512_add_epi32(two, _mm512_set1_epi32(8 * i as i32));
+            starts[i] = _mm512_maskz_permutexvar_epi32(0x3333, index, taken_off);
+            let both = _mm512_permutexvar_epi32(index, both);
+            totals[i] = _mm512_mul_ps(_mm512_cvtepi32_ps(both), scales[i]);
+        }
+        Self {
+            values: [first(a, b), first(c, d), second(a, b), second(c, d)],
+            starts,
+            totals,
+            scales,
+        }
+    }
+
+    /// The products with eight blocks of a row of weights: in each lane those of a block.
+    #[inline]
+    #[target_feature(enable = "avx512vnni")]
+    pub(super) fn times(&self, codes: [__m512i; 4]) -> Eights<__m512i> {
+        let mut products = self.starts;
+        for v in 0..4 {
+            products[v % 2] = _mm512_dpbusd_epi32(products[v % 2], codes[v], self.values[v]);
+        }
+        products
+    }
+
+    /// Adds eight blocks of four rows of weights to `sums`.
+    #[inline]
+    #[target_feature(enable = "avx512bw,avx512vl")]
+    pub(super) fn add<F: Format, const BYTES: usize, const HEAD: usize>(
+        &self,
+        [a, b, c, d]: [Eights<__m512i>; STREAMS],
+        heads: [Heads<BYTES, HEAD>; STREAMS],
+        sums: __m128,
+    ) -> __m128 {
+        let products = [add_lanes([a[0], b[0], c[0], d[0]]), add_lanes([a[1], b[1], c[1], d[1]])];
+        let scales = Heads::numbers::<0>(heads);
+        let minimums = match F::ZERO {
+            Zero::Minimum => Some((Heads::numbers::<2>(heads), self.totals)),
+            Zero::Offset(_) => None,
+        };
+        add_in_order(sums, products, self.scales, scales, minimums)
+    }
+}
