@@ -113,7 +113,7 @@ fn drafts_change_no_form() {
     fs::write(&requests, lines.join("\n")).expect("a file");
     let answers = |more: &[&str]| {
         let _ = fs::remove_file(&out);
-        let args = ["batch", &requests, "--out", &out, "-j", "2", "--max-batch", "4"];
+        let args = ["batch", &requests, "--out", &out, "-j", "1", "--max-batch", "4"];
         let said = run(&[&args[..], more].concat()).succeeds(&format!("{more:?}"));
         (fs::read_to_string(&out).expect("answers"), said.stderr)
     };
