@@ -13,7 +13,7 @@ use clap::error::ErrorKind;
 use super::{Engine, LoadOptions, Sampling, WrongOption, output};
 
 /// Which model, and how it is run.
-#[derive(clap::Args)]
+#[derive(clap::Args, Clone)]
 pub(super) struct ModelOption {
     /// Model folder or GGUF file [default: the embedded model, models/tiny-story]
     #[arg(long, value_name = "PATH")]
@@ -45,7 +45,7 @@ pub(super) struct ModelOption {
 }
 
 /// What makes an answer come sooner, and changes nothing in it.
-#[derive(clap::Args, Default)]
+#[derive(clap::Args, Clone, Default)]
 pub(super) struct SoonerOptions {
     /// Keep the prompt's keys and values in this file, and begin with what is there of them
     #[arg(long, value_name = "FILE", help_heading = "Week 3")]

@@ -7,13 +7,15 @@ use std::{
     ops::ControlFlow,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 use anyhow::{Result, anyhow};
 use serde_json::{Value, json};
+use tiny_llm_schema::{Json, Shape, Style, Tool};
 
 use super::{
-    Engine, Request, Sampling, interrupt,
+    Engine, Form, Request, Sampling, interrupt,
     lines::read_lines,
     options::{ModelOption, at_least_one, embedded},
     output::{Output, note},
@@ -43,6 +45,9 @@ pub(super) struct Args {
     /// At most this many questions of each kind, and this many stories
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
+    /// Only tool calls: how many are exact, and how many fit, with the model alone and with a schema
+    #[arg(long, conflicts_with_all = ["stories", "json"])]
+    tools: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -53,13 +58,16 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let stories_file = args.stories.clone().unwrap_or_else(|| embedded("eval/stories.jsonl"));
     let limit = args.limit.unwrap_or(usize::MAX);
     let questions = read_questions(&questions_file, limit)?;
+    if args.tools {
+        return tool_calls::<E>(args, &questions);
+    }
     let stories = perplexity::stories(&stories_file, limit)?;
     let levels = levels(&questions_file.with_file_name("scores.json"))?;
 
     let mut session = Session::<E>::open(&args.model)?;
     let mut marks: BTreeMap<&str, Marks> = BTreeMap::new();
     for (i, question) in questions.iter().enumerate() {
-        let Some(answer) = answer(&mut session, &question.prompt)? else {
+        let Some(answer) = answer(&mut session, &question.prompt, None, Sampling::greedy())? else {
             return Ok(interrupt::exit_code(true));
         };
         let of_kind = marks.entry(&question.kind).or_default();
@@ -100,19 +108,84 @@ impl Marks {
 }
 
 /// What the model says until the end of the line; `None` if Ctrl-C ended it.
-fn answer<E: Engine>(session: &mut Session<E>, prompt: &str) -> Result<Option<String>> {
+fn answer<E: Engine>(
+    session: &mut Session<E>,
+    prompt: &str,
+    form: Option<Form>,
+    sampling: Sampling,
+) -> Result<Option<String>> {
     let request = Request {
         prompt: session.tokenizer.encode_prompt(prompt)?,
         max_new_tokens: MAX_ANSWER,
         stop_tokens: session.stop_tokens(),
-        sampling: Sampling::greedy(),
-        form: None,
+        sampling,
+        form,
     };
     let generated = session.stream(&request, |piece| {
         if piece.contains('\n') { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     let line = generated.text.split('\n').next().unwrap_or_default().trim().to_owned();
     Ok((!generated.interrupted).then_some(line))
+}
+
+/// Answers those questions that list tools, as the model would and as a call of one of them.
+fn tool_calls<E: Engine>(args: &Args, questions: &[Question]) -> Result<ExitCode> {
+    let mut session = Session::<E>::open(&args.model.clone().formed(Some("--tools"))?)?;
+    let drawn = |seed: u64| Sampling { temperature: 1.0, seed, ..Sampling::greedy() };
+    // Of each row, the answers that are exact, and those that fit.
+    let (mut asked, mut marks) = (0, [[0; 2]; 4]);
+    for question in questions.iter().filter(|question| question.kind == "tool_call") {
+        let tools = listed(&question.prompt);
+        let shape = Shape::of_calls(&tools, Style::PLAIN, false)
+            .map_err(|refused| anyhow!("{:?}: {refused}", question.prompt))?;
+        let shape = Arc::new(shape);
+        asked += 1;
+        for (i, marks) in marks.iter_mut().enumerate() {
+            let form = (i % 2 == 1).then(|| Form::Shape(Arc::clone(&shape)));
+            let form = if asked == 1 && i == 1 { session.prepare(form) } else { form };
+            let sampling = if i < 2 { Sampling::greedy() } else { drawn(asked as u64) };
+            let Some(answer) = answer(&mut session, &question.prompt, form, sampling)? else {
+                return Ok(interrupt::exit_code(true));
+            };
+            marks[0] += usize::from(answer == question.answer);
+            marks[1] += usize::from(shape.accepts(answer.as_bytes()));
+        }
+    }
+    let mut table = format!("{:<34}{:>8}{:>8}", "tool calls", "exact", "fit");
+    let names = [
+        "the likeliest token",
+        "the same, with a schema",
+        "drawn at temperature 1",
+        "the same, with a schema",
+    ];
+    for (name, marks) in names.iter().zip(marks) {
+        let [exact, fit] = marks.map(|right| format!("{right}/{asked}"));
+        let _ = write!(table, "\n{name:<34}{exact:>8}{fit:>8}");
+    }
+    Output::new().print(&table)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The tools that a prompt lists, a line each: `{"name": …, "parameters": ["city"]}`. It says nothing
+/// of types: what they take are texts or whole numbers.
+fn listed(prompt: &str) -> Vec<Tool> {
+    let lines = prompt.lines().map(|line| line.trim_end_matches("<|im_end|>"));
+    let tools = lines.filter(|line| line.starts_with("{\"name\""));
+    let tool = |line: &str| {
+        let value: Value = serde_json::from_str(line).ok()?;
+        let names: Vec<&str> =
+            value["parameters"].as_array()?.iter().filter_map(Value::as_str).collect();
+        let each = |name: &&str| format!("{name:?}: {{\"type\": [\"string\", \"integer\"]}}");
+        let schema = format!(
+            "{{\"type\": \"object\", \"properties\": {{{}}}, \"required\": {}, \
+             \"additionalProperties\": false}}",
+            names.iter().map(each).collect::<Vec<_>>().join(", "),
+            json!(names)
+        );
+        let parameters = Some(Json::parse(schema.as_bytes()).ok()?);
+        Some(Tool { name: value["name"].as_str()?.to_owned(), description: None, parameters })
+    };
+    tools.filter_map(tool).collect()
 }
 
 fn read_questions(path: &Path, limit: usize) -> Result<Vec<Question>> {

@@ -80,6 +80,8 @@ fn message(
             return Err(ApiError::unsupported(&fields.name(name), why));
         }
     }
+    // The openai package's own reading of the content, sent back with it.
+    fields.take("parsed");
     // An answer's own, sent back.
     match fields.take("annotations") {
         Some(Value::Array(all)) if all.is_empty() => {}
@@ -122,6 +124,8 @@ fn calls(
         if Json::parse(arguments.as_bytes()).is_err() {
             return Err(ApiError::field(&place, format!("{place:?}: expected JSON as a string")));
         }
+        // The openai package's own reading of the arguments, sent back with them.
+        function.take("parsed_arguments");
         let name = Value::from(name);
         let Style { open, close } = style;
         texts.push(format!("{open}{{\"name\": {name}, \"arguments\": {arguments}}}{close}"));

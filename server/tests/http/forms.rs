@@ -1,7 +1,7 @@
 //! Answers with a form: schemas and calls of tools. The engine here writes the shortest answer there is.
 
 use serde_json::{Value, json};
-use tiny_llm_cli::Form;
+use tiny_llm_cli::{Form, Settings};
 
 use crate::{
     client::ask,
@@ -9,6 +9,11 @@ use crate::{
 };
 
 const CHATS: &str = "/v1/chat/completions";
+
+/// Lists of tools are long.
+fn roomy() -> Settings {
+    Settings { max_prompt: None, max_body: 1 << 20, ..settings() }
+}
 
 fn chat(more: &Value) -> Value {
     let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "a"}]});
@@ -39,7 +44,7 @@ fn shown(server: &Running) -> String {
 
 #[test]
 fn a_schema_travels_to_the_engine_in_its_order() {
-    let server = start(&settings());
+    let server = start(&roomy());
     // Not in the order of the alphabet. The text, as a value would be sorted.
     let schema = r##"{"type":"object","properties":{"z":{"type":"null"},"a":{"$ref":"#/$defs/d"}},"required":["a","z"],"$defs":{"d":{"const":5}}}"##;
     let format = format!(
@@ -63,7 +68,7 @@ fn a_schema_travels_to_the_engine_in_its_order() {
 
 #[test]
 fn a_schema_that_is_none_is_refused_by_its_place() {
-    let server = start(&settings());
+    let server = start(&roomy());
     let schema = |schema: Value| {
         let format = json!({"name": "n", "schema": schema});
         chat(&json!({"response_format": {"type": "json_schema", "json_schema": format}}))
@@ -97,7 +102,7 @@ fn a_schema_that_is_none_is_refused_by_its_place() {
 
 #[test]
 fn a_tool_is_called() {
-    let server = start(&settings());
+    let server = start(&roomy());
     let named = json!({"type": "function", "function": {"name": "get_weather"}});
     for (choice, name, arguments) in
         [(json!("required"), "now", "{}"), (named, "get_weather", r#"{"city":"Oslo"}"#)]
@@ -144,7 +149,7 @@ fn a_tool_is_called() {
 
 #[test]
 fn an_answer_need_not_call() {
-    let server = start(&settings());
+    let server = start(&roomy());
     for choice in [json!("auto"), Value::Null] {
         let body = chat(&json!({"tools": tools(), "tool_choice": choice, "max_tokens": 3}));
         let answer = ask(server.address, CHATS, &body).json();
@@ -172,7 +177,7 @@ fn an_answer_need_not_call() {
 
 #[test]
 fn what_tools_cannot_be_is_named() {
-    let server = start(&settings());
+    let server = start(&roomy());
     let function = |function: Value| json!([{"type": "function", "function": function}]);
     for (more, param) in [
         (json!({"tools": 5}), "tools"),
@@ -209,7 +214,7 @@ fn what_tools_cannot_be_is_named() {
 
 #[test]
 fn what_was_called_goes_back_as_it_came() {
-    let server = start(&settings());
+    let server = start(&roomy());
     let body = chat(&json!({"tools": tools(), "tool_choice": "required"}));
     let message = ask(server.address, CHATS, &body).json()["choices"][0]["message"].clone();
     let id = message["tool_calls"][0]["id"].clone();

@@ -65,7 +65,7 @@ pub(super) fn documentation(v: &mut Verification) -> Result<Outcome> {
 
 /// The crates that are not the learner's.
 pub(super) fn unit_tests(v: &mut Verification) -> Result<Outcome> {
-    let packages = ["formats", "kernels", "harness", "cli", "server", "reference"];
+    let packages = ["formats", "kernels", "schema", "harness", "cli", "server", "reference"];
     let packages = packages.map(|name| format!("--package tiny-llm-{name}")).join(" ");
     let features = "tiny-llm-formats/text,tiny-llm-reference/engine,tiny-llm-reference/text";
     let debug =

@@ -1,0 +1,166 @@
+//! What a mask costs a token under a schema, for a vocabulary of 49,152.
+//!
+//! `cargo bench --package tiny-llm-schema --bench masks`; with `-- --write FILE` also what was written,
+//! so that `python-ref/peers/llguidance_masks.py FILE` times the same steps of the same answers.
+
+use std::{sync::Arc, time::Instant};
+
+use serde_json::json;
+use tiny_llm_reference::{
+    week1::sampling::Rng,
+    week3::{
+        constraint::{Constraint, Rules, Vocabulary},
+        grammar::Grammar,
+    },
+};
+use tiny_llm_schema::{Shape, State};
+
+/// As SmolLM's.
+const TOKENS: usize = 49_152;
+/// Answers, of so many tokens each.
+const ANSWERS: usize = 20;
+const LENGTH: usize = 120;
+
+const SCHEMAS: [(&str, &str); 4] = [
+    (
+        "a person",
+        r#"{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer","minimum":0,"maximum":150},"email":{"type":"string"},"role":{"enum":["admin","user","guest"]}},"required":["name","age","email","role"],"additionalProperties":false}"#,
+    ),
+    (
+        "bounded texts",
+        r#"{"type":"object","properties":{"title":{"type":"string","minLength":1,"maxLength":60},"day":{"type":"string","format":"date"},"id":{"type":"string","format":"uuid"},"code":{"type":"string","pattern":"^[A-Z]{3}-[0-9]{4}$"}},"required":["title","day","id","code"],"additionalProperties":false}"#,
+    ),
+    (
+        "a list of shapes",
+        r#"{"type":"array","minItems":1,"maxItems":20,"items":{"anyOf":[{"type":"object","properties":{"kind":{"const":"circle"},"radius":{"type":"number"},"note":{"type":"string"}},"required":["kind","radius","note"],"additionalProperties":false},{"type":"object","properties":{"kind":{"const":"box"},"sides":{"type":"array","items":{"type":"integer","minimum":1,"maximum":99},"minItems":3,"maxItems":3}},"required":["kind","sides"],"additionalProperties":false}]}}"#,
+    ),
+    (
+        "a tree",
+        r##"{"$ref":"#/$defs/node","$defs":{"node":{"type":"object","properties":{"text":{"type":"string"},"children":{"type":"array","items":{"$ref":"#/$defs/node"}}},"required":["text","children"],"additionalProperties":false}}}"##,
+    ),
+];
+
+struct Shaped(Shape);
+
+impl Grammar for Shaped {
+    type State = State;
+
+    fn start(&self) -> State {
+        self.0.start()
+    }
+
+    fn next(&self, state: &State, byte: u8) -> Option<State> {
+        self.0.next(state, byte)
+    }
+
+    fn is_complete(&self, state: &State) -> bool {
+        self.0.is_complete(state)
+    }
+
+    fn is_over(&self, state: &State) -> bool {
+        self.0.is_over(state)
+    }
+
+    fn closing_byte(&self, state: &State) -> Option<u8> {
+        self.0.closing_text(state).first().copied()
+    }
+
+    fn closing_text(&self, state: &State) -> Vec<u8> {
+        self.0.closing_text(state)
+    }
+}
+
+/// Bytes, pieces of JSON, and made-up words with and without a blank, as long as a vocabulary's.
+fn texts(rng: &mut Rng) -> Vec<Vec<u8>> {
+    let mut texts: Vec<Vec<u8>> = vec![Vec::new()];
+    texts.extend((0..=255).map(|byte| vec![byte]));
+    for piece in [
+        "{\"", "\"}", "\":", "\",", "\": ", "\": \"", "\", \"", "}}", "]}", "},", " {", " [", " \"",
+    ] {
+        texts.push(piece.as_bytes().to_vec());
+    }
+    while texts.len() < TOKENS {
+        let mut text = if rng.uniform() < 0.6 { b" ".to_vec() } else { Vec::new() };
+        let letters = 2 + (rng.next_u64() % 8) as usize;
+        text.extend(
+            (0..letters).map(|_| b"etaoinshrdlucmfwypvbgk"[(rng.next_u64() % 22) as usize]),
+        );
+        texts.push(text);
+    }
+    texts
+}
+
+/// Answers, and the time of each mask in millionths of a second.
+fn answers(rules: &Arc<Rules<Shaped>>) -> (Vec<Vec<u32>>, Vec<f64>) {
+    let mut rng = Rng::new(8);
+    let (mut answers, mut times) = (Vec::new(), Vec::new());
+    for _ in 0..ANSWERS {
+        let mut constraint = Constraint::new(rules);
+        let mut answer = Vec::new();
+        for left in (1..=LENGTH).rev() {
+            let logits: Vec<f32> = (0..TOKENS).map(|_| rng.uniform() as f32).collect();
+            let mut masked = logits.clone();
+            // Choosing is no part of the mask: an allowed token, found from a random place on. One
+            // time in five from the beginning, where the bytes are that end strings.
+            let from =
+                if rng.uniform() < 0.2 { 0 } else { (rng.next_u64() % TOKENS as u64) as usize };
+            let start = Instant::now();
+            let mut end = start;
+            let token = constraint.choose(&mut masked, (left, &[0]), |masked| {
+                end = Instant::now();
+                let ids = (from..TOKENS).chain(0..from);
+                let allowed = |id: &usize| masked[*id] > f32::NEG_INFINITY;
+                ids.into_iter().find(allowed).expect("some token is allowed") as u32
+            });
+            times.push((end - start).as_secs_f64() * 1e6);
+            if token == 0 {
+                break;
+            }
+            answer.push(token);
+            if constraint.accept(token) {
+                break;
+            }
+        }
+        answers.push(answer);
+    }
+    (answers, times)
+}
+
+fn main() {
+    let mut rng = Rng::new(7);
+    let texts = texts(&mut rng);
+    let vocabulary = Arc::new(Vocabulary::new(texts.clone()));
+    println!("{TOKENS} tokens, a tree of {} nodes", vocabulary.trie().num_nodes());
+    let mut written = Vec::new();
+    for (name, schema) in SCHEMAS {
+        let start = Instant::now();
+        let shape = Shape::of_text(schema.as_bytes()).expect("a schema");
+        let (compiled, places) = (start.elapsed(), shape.places());
+        println!("{name}: compiled in {:.2} ms, {places} places", compiled.as_secs_f64() * 1e3);
+        let rules = Arc::new(Rules::new(Shaped(shape), Arc::clone(&vocabulary)));
+        for what in ["at first", "the same again"] {
+            let (answers, mut times) = answers(&rules);
+            times.sort_by(f64::total_cmp);
+            let of = |q: f64| times[((times.len() - 1) as f64 * q) as usize];
+            // A state that has no prices yet is walked, which takes far longer than a mask.
+            let walked = times.len() - times.partition_point(|&time| time < 200.0);
+            println!(
+                "{name}, {what}: {} masks, {walked} of them walked; median {:.1} µs, p90 {:.1} µs, \
+                 p99 {:.0} µs, mean {:.0} µs",
+                times.len(),
+                of(0.5),
+                of(0.9),
+                of(0.99),
+                times.iter().sum::<f64>() / times.len() as f64
+            );
+            if what == "at first" {
+                written.push(json!({"name": name, "schema": schema, "answers": answers}));
+            }
+        }
+    }
+    let mut arguments = std::env::args().skip_while(|argument| argument != "--write").skip(1);
+    if let Some(path) = arguments.next() {
+        let all = json!({"vocabulary": texts, "schemas": written});
+        std::fs::write(path, all.to_string()).expect("the file can be written");
+    }
+}
