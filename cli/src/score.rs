@@ -45,7 +45,8 @@ pub(super) struct Args {
     /// At most this many questions of each kind, and this many stories
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Only tool calls: how many are exact, and how many fit, with the model alone and with a schema
+    /// Only tool calls: how many are exact, and how many fit, with the model alone and with a
+    /// schema
     #[arg(long, conflicts_with_all = ["stories", "json"])]
     tools: bool,
     /// Print one JSON object
@@ -166,8 +167,8 @@ fn tool_calls<E: Engine>(args: &Args, questions: &[Question]) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// The tools that a prompt lists, a line each: `{"name": …, "parameters": ["city"]}`. It says nothing
-/// of types: what they take are texts or whole numbers.
+/// The tools that a prompt lists, a line each: `{"name": …, "parameters": ["city"]}`. It says
+/// nothing of types: what they take are texts or whole numbers.
 fn listed(prompt: &str) -> Vec<Tool> {
     let lines = prompt.lines().map(|line| line.trim_end_matches("<|im_end|>"));
     let tools = lines.filter(|line| line.starts_with("{\"name\""));

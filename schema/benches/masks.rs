@@ -1,7 +1,8 @@
 //! What a mask costs a token under a schema, for a vocabulary of 49,152.
 //!
-//! `cargo bench --package tiny-llm-schema --bench masks`; with `-- --write FILE` also what was written,
-//! so that `python-ref/peers/llguidance_masks.py FILE` times the same steps of the same answers.
+//! `cargo bench --package tiny-llm-schema --bench masks`; with `-- --write FILE` also what was
+//! written, so that `python-ref/peers/llguidance_masks.py FILE` times the same steps of the same
+//! answers. `ONLY=tree` takes the schemas with that in their name alone.
 
 use std::{sync::Arc, time::Instant};
 
@@ -24,19 +25,42 @@ const LENGTH: usize = 120;
 const SCHEMAS: [(&str, &str); 4] = [
     (
         "a person",
-        r#"{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer","minimum":0,"maximum":150},"email":{"type":"string"},"role":{"enum":["admin","user","guest"]}},"required":["name","age","email","role"],"additionalProperties":false}"#,
+        r#"{"type": "object", "properties": {
+            "name": {"type": "string"},
+            "age": {"type": "integer", "minimum": 0, "maximum": 150},
+            "email": {"type": "string"},
+            "role": {"enum": ["admin", "user", "guest"]}
+        }, "required": ["name", "age", "email", "role"], "additionalProperties": false}"#,
     ),
     (
         "bounded texts",
-        r#"{"type":"object","properties":{"title":{"type":"string","minLength":1,"maxLength":60},"day":{"type":"string","format":"date"},"id":{"type":"string","format":"uuid"},"code":{"type":"string","pattern":"^[A-Z]{3}-[0-9]{4}$"}},"required":["title","day","id","code"],"additionalProperties":false}"#,
+        r#"{"type": "object", "properties": {
+            "title": {"type": "string", "minLength": 1, "maxLength": 60},
+            "day": {"type": "string", "format": "date"},
+            "id": {"type": "string", "format": "uuid"},
+            "code": {"type": "string", "pattern": "^[A-Z]{3}-[0-9]{4}$"}
+        }, "required": ["title", "day", "id", "code"], "additionalProperties": false}"#,
     ),
     (
         "a list of shapes",
-        r#"{"type":"array","minItems":1,"maxItems":20,"items":{"anyOf":[{"type":"object","properties":{"kind":{"const":"circle"},"radius":{"type":"number"},"note":{"type":"string"}},"required":["kind","radius","note"],"additionalProperties":false},{"type":"object","properties":{"kind":{"const":"box"},"sides":{"type":"array","items":{"type":"integer","minimum":1,"maximum":99},"minItems":3,"maxItems":3}},"required":["kind","sides"],"additionalProperties":false}]}}"#,
+        r#"{"type": "array", "minItems": 1, "maxItems": 20, "items": {"anyOf": [
+            {"type": "object", "properties": {
+                "kind": {"const": "circle"}, "radius": {"type": "number"},
+                "note": {"type": "string"}
+            }, "required": ["kind", "radius", "note"], "additionalProperties": false},
+            {"type": "object", "properties": {
+                "kind": {"const": "box"},
+                "sides": {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 99},
+                    "minItems": 3, "maxItems": 3}
+            }, "required": ["kind", "sides"], "additionalProperties": false}
+        ]}}"#,
     ),
     (
         "a tree",
-        r##"{"$ref":"#/$defs/node","$defs":{"node":{"type":"object","properties":{"text":{"type":"string"},"children":{"type":"array","items":{"$ref":"#/$defs/node"}}},"required":["text","children"],"additionalProperties":false}}}"##,
+        r##"{"$ref": "#/$defs/node", "$defs": {"node": {"type": "object", "properties": {
+            "text": {"type": "string"},
+            "children": {"type": "array", "items": {"$ref": "#/$defs/node"}}
+        }, "required": ["text", "children"], "additionalProperties": false}}}"##,
     ),
 ];
 
@@ -132,7 +156,8 @@ fn main() {
     let vocabulary = Arc::new(Vocabulary::new(texts.clone()));
     println!("{TOKENS} tokens, a tree of {} nodes", vocabulary.trie().num_nodes());
     let mut written = Vec::new();
-    for (name, schema) in SCHEMAS {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    for (name, schema) in SCHEMAS.into_iter().filter(|(name, _)| name.contains(&only)) {
         let start = Instant::now();
         let shape = Shape::of_text(schema.as_bytes()).expect("a schema");
         let (compiled, places) = (start.elapsed(), shape.places());

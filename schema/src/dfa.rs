@@ -15,8 +15,8 @@ const MOST_WORK: usize = 20_000_000;
 /// Farther than any end.
 const NEVER: u32 = u32::MAX;
 
-/// An automaton, as it is found: the ways from each place, and what it means if a text may end there.
-/// The first place is the start.
+/// An automaton, as it is found: the ways from each place, and what it means if a text may end
+/// there. The first place is the start.
 #[derive(Debug, Default)]
 pub(crate) struct Raw {
     pub(crate) edges: Vec<Vec<(u8, u8, u32)>>,

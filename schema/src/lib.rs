@@ -1,28 +1,29 @@
-//! What an answer has to be: a value of a JSON Schema, or a call of one of several tools. Which bytes
-//! may follow, and the shortest way to an end.
+//! What an answer has to be: a value of a JSON Schema, or a call of one of several tools. Which
+//! bytes may follow, and the shortest way to an end.
 //!
 //! A schema is read ([`read`](Refused) says what is refused, by its name and place) into kinds of
-//! values that refer to each other (`node`). Scalars, strings with a pattern and keys become automata
-//! without a choice (`pattern`, `number`, by way of `nfa` and `dfa`); objects, arrays and what refers
-//! to itself take a stack (`automaton`).
+//! values that refer to each other (`node`). Scalars, strings with a pattern and keys become
+//! automata without a choice (`pattern`, `number`, by way of `nfa` and `dfa`); objects, arrays and
+//! what refers to itself take a stack (`automaton`).
 //!
 //! **How answers are written.** Properties in the order of the schema, those that it doesn't name
 //! behind them. No space, but that one blank may stand behind a comma and behind a colon. Keys,
 //! values of `enum` and `const`, and strings with a pattern or a format in their shortest spelling;
 //! other strings in any. Numbers as everywhere here: 15 digits on each side of the point and two in
-//! the exponent; with a bound, 15 altogether and no exponent; whole ones without a point. An array or
-//! object within 64 others takes the shortest way out.
+//! the exponent; with a bound, 15 altogether and no exponent; whole ones without a point. An array
+//! or object within 64 others takes the shortest way out.
 //!
-//! **What is read.** `type`, also several; `properties`, `required`, `additionalProperties`; `items`,
-//! `minItems`, `maxItems`; `minLength` and `maxLength`, in characters; `pattern`; `format` date and
-//! uuid; `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf` of whole numbers;
-//! `enum`, `const`; `anyOf`; `oneOf` where its branches cannot both fit; `allOf` of one; `$ref` within
-//! the document, `$defs`. What only describes (`title`, `default` and the like) is passed over.
-//! Everything else is refused.
+//! **What is read.** `type`, also several; `properties`, `required`, `additionalProperties`;
+//! `items`, `minItems`, `maxItems`; `minLength` and `maxLength`, in characters; `pattern`; `format`
+//! date and uuid; `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf` of
+//! whole numbers; `enum`, `const`; `anyOf`; `oneOf` where its branches cannot both fit; `allOf` of
+//! one; `$ref` within the document, `$defs`. What only describes (`title`, `default` and the like)
+//! is passed over. Everything else is refused.
 
 mod automaton;
 mod dfa;
 mod json;
+mod keywords;
 mod nfa;
 mod node;
 mod number;
@@ -138,8 +139,8 @@ impl Shape {
     /// A call of one of these tools; if `free`, or any text that is none.
     ///
     /// # Errors
-    /// If there are none or too many, two have one name, or the schema of one is refused; its pointer
-    /// then begins with `/tools/0/function/parameters`, as requests have it.
+    /// If there are none or too many, two have one name, or the schema of one is refused; its
+    /// pointer then begins with `/tools/0/function/parameters`, as requests have it.
     pub fn of_calls(tools: &[Tool], style: Style, free: bool) -> Result<Self, Refused> {
         if tools.is_empty() || tools.len() > MOST_TOOLS {
             let problem = format!("found {} tools, expected 1 to {MOST_TOOLS}", tools.len());

@@ -1,5 +1,5 @@
-//! Texts as graphs of bytes, in which several ways may lead on: what is written down first, and made
-//! an automaton by `dfa`.
+//! Texts as graphs of bytes, in which several ways may lead on: what is written down first, and
+//! made an automaton by `dfa`.
 
 use regex_syntax::utf8::Utf8Sequences;
 

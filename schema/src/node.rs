@@ -1,4 +1,5 @@
-//! What a schema is compiled to: kinds of values that refer to each other, and a shortest text of each.
+//! What a schema is compiled to: kinds of values that refer to each other, and a shortest text of
+//! each.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,8 +19,8 @@ pub(crate) const MOST_SHORTEST: usize = 16_384;
 pub(crate) enum Node {
     /// Nothing: no value is one.
     Never,
-    /// What one automaton follows from here: a number, a word, one of a list of values, a string with
-    /// a pattern.
+    /// What one automaton follows from here: a number, a word, one of a list of values, a string
+    /// with a pattern.
     Scalar(u32),
     /// Any string of so many characters.
     Text { least: u32, most: Option<u32> },

@@ -1,8 +1,8 @@
 //! Numbers, digit by digit.
 //!
-//! A number has at most 15 digits before its point and 15 behind it, and two in its exponent, as any
-//! JSON here. One with a bound has 15 digits altogether, as many as a double keeps apart, and no
-//! exponent; a whole number has neither point nor exponent.
+//! A number has at most 15 digits before its point and 15 behind it, and two in its exponent, as
+//! any JSON here. One with a bound has 15 digits altogether, as many as a double keeps apart, and
+//! no exponent; a whole number has neither point nor exponent.
 
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 

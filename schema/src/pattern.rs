@@ -1,10 +1,10 @@
 //! Regular expressions, as far as an automaton can follow them.
 //!
-//! Characters, `.`, classes (`[a-z]`, `[^"]`, `\d`, `\w`, `\s` and their opposites), groups, `|`, the
-//! counts `*`, `+`, `?`, `{2}`, `{2,}` and `{2,5}`, and `^` and `$` at the ends of what stands between
-//! the outermost `|`. They mean what ECMAScript means by them, so `\d` is ten digits. As JSON Schema
-//! has it, a pattern without `^` and `$` may stand anywhere in the string. What looks around or back
-//! is refused by name.
+//! Characters, `.`, classes (`[a-z]`, `[^"]`, `\d`, `\w`, `\s` and their opposites), groups, `|`,
+//! the counts `*`, `+`, `?`, `{2}`, `{2,}` and `{2,5}`, and `^` and `$` at the ends of what stands
+//! between the outermost `|`. They mean what ECMAScript means by them, so `\d` is ten digits. As
+//! JSON Schema has it, a pattern without `^` and `$` may stand anywhere in the string. What looks
+//! around or back is refused by name.
 
 use crate::nfa::{LAST, Nfa, TooLarge};
 

@@ -5,9 +5,10 @@ use std::{collections::HashMap, fmt};
 use crate::{
     dfa::Raw,
     json::Json,
+    keywords::One,
     nfa::{Nfa, TooLarge},
-    node::{Node, NodeId, Nodes, Object, Property},
-    number::{Bound, MOST_DIVISOR, Numbers},
+    node::{Node, NodeId, Nodes, Object},
+    number::Numbers,
     pattern::Pattern,
 };
 
@@ -15,54 +16,6 @@ use crate::{
 const MOST_NODES: usize = 10_000;
 /// Schemas in each other, at most.
 const MOST_DEPTH: usize = 64;
-/// `minLength`, `minItems` and the like, at most.
-const MOST_COUNT: u64 = 1_000_000;
-
-/// What says nothing about which values fit.
-const ANNOTATIONS: [&str; 12] = [
-    "title",
-    "description",
-    "default",
-    "examples",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "$comment",
-    "$schema",
-    "$id",
-    "$defs",
-    "definitions",
-];
-/// Keywords that are read where no other stands above them.
-const READ: [&str; 17] = [
-    "type",
-    "properties",
-    "required",
-    "additionalProperties",
-    "items",
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "format",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-];
-
-/// A day that there is, from the year 1 to 9999.
-const DATE: &str = concat!(
-    "^(?:(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})-",
-    "(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|",
-    "02-(?:0[1-9]|1[0-9]|2[0-8]))|",
-    "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)-02-29)$"
-);
-const UUID: &str = "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$";
-
 /// Why a schema is not one, or is not supported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
@@ -81,8 +34,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-type Read<T> = Result<T, Refused>;
-type Fields<'a> = &'a [(String, Json)];
+pub(crate) type Read<T> = Result<T, Refused>;
 
 /// Reads schemas, one document after the other.
 pub(crate) struct Reader {
@@ -93,15 +45,15 @@ pub(crate) struct Reader {
     known: HashMap<String, NodeId>,
     any: Option<NodeId>,
     /// What may be one of several, and not two at once.
-    exclusive: Vec<(NodeId, Vec<NodeId>)>,
+    pub(crate) exclusive: Vec<(NodeId, Vec<NodeId>)>,
     depth: usize,
 }
 
 /// A document, and what stands before the pointers into it in messages.
 #[derive(Clone, Copy)]
-struct Document<'a> {
-    root: &'a Json,
-    before: &'a str,
+pub(crate) struct Document<'a> {
+    pub(crate) root: &'a Json,
+    pub(crate) before: &'a str,
 }
 
 impl Reader {
@@ -187,7 +139,12 @@ impl Reader {
         (self.nodes.all.len() - 1) as NodeId
     }
 
-    fn schema(&mut self, document: Document<'_>, json: &Json, place: &str) -> Read<NodeId> {
+    pub(crate) fn schema(
+        &mut self,
+        document: Document<'_>,
+        json: &Json,
+        place: &str,
+    ) -> Read<NodeId> {
         if let Some(&id) = self.known.get(place) {
             return Ok(id);
         }
@@ -253,7 +210,7 @@ impl Reader {
         self.scalar(&Raw::of(&nfa)?)
     }
 
-    fn number(&mut self, numbers: &Numbers) -> Result<Node, TooLarge> {
+    pub(crate) fn number(&mut self, numbers: &Numbers) -> Result<Node, TooLarge> {
         let (next, end) = (|s: &_, b| numbers.next(s, b), |s: &_| numbers.is_end(s));
         self.scalar(&Raw::explore(numbers.start(), next, end)?)
     }
@@ -263,7 +220,7 @@ impl Reader {
     }
 
     /// A string with a pattern, and of so many characters.
-    fn pattern(
+    pub(crate) fn pattern(
         &mut self,
         pattern: &Pattern,
         (least, most): (u32, Option<u32>),
@@ -288,331 +245,5 @@ impl Reader {
             raw = Raw::explore((0, 0), counted, end)?;
         }
         self.scalar(&raw)
-    }
-}
-
-/// A schema that is an object, on the way to its kind of value.
-struct One<'r, 'a> {
-    reader: &'r mut Reader,
-    document: Document<'a>,
-    fields: Fields<'a>,
-    place: &'a str,
-    id: NodeId,
-}
-
-impl<'a> One<'_, 'a> {
-    fn get(&self, name: &str) -> Option<&'a Json> {
-        self.fields.iter().find(|(key, _)| key == name).map(|(_, value)| value)
-    }
-
-    fn refuse<T>(&self, below: &str, problem: impl Into<String>) -> Read<T> {
-        let pointer = format!("{}{}{below}", self.document.before, self.place);
-        Err(Refused { pointer, problem: problem.into() })
-    }
-
-    fn wrong<T>(&self, name: &str, found: &Json, expected: &str) -> Read<T> {
-        let found = found.kind();
-        self.refuse(&format!("/{name}"), format!("found {found}, expected {expected}"))
-    }
-
-    fn fit<T>(&self, name: &str, result: Result<T, TooLarge>) -> Read<T> {
-        let problem = "its automaton becomes too large";
-        let below = if name.is_empty() { String::new() } else { format!("/{name}") };
-        result.or_else(|_| self.refuse(&below, problem))
-    }
-
-    /// Refuses what does not go together with a keyword.
-    fn alone(&self, name: &str, with: &[&str]) -> Read<()> {
-        for (key, _) in self.fields {
-            let key = key.as_str();
-            if key != name && !with.contains(&key) && !ANNOTATIONS.contains(&key) {
-                let problem = format!("{key:?} beside {name:?} is not supported");
-                return self.refuse(&format!("/{}", escaped(key)), problem);
-            }
-        }
-        Ok(())
-    }
-
-    /// A schema within this one.
-    fn below(&mut self, json: &Json, steps: &str) -> Read<NodeId> {
-        let place = format!("{}/{steps}", self.place);
-        self.reader.schema(self.document, json, &place)
-    }
-
-    fn read(&mut self) -> Read<Node> {
-        const ABOVE: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "const", "enum"];
-        for (key, _) in self.fields {
-            let key = key.as_str();
-            let known = [&ANNOTATIONS[..], &READ, &ABOVE].iter().any(|all| all.contains(&key));
-            if !known || (key == "$id" && !self.place.is_empty()) {
-                let below = format!("/{}", escaped(key));
-                return self.refuse(&below, format!("{key:?} is not supported"));
-            }
-        }
-        let Some(&name) = ABOVE.iter().find(|name| self.get(name).is_some()) else {
-            return self.typed();
-        };
-        let value = self.get(name).expect("it was found");
-        let with: &[&str] = if matches!(name, "const" | "enum") { &["type"] } else { &[] };
-        self.alone(name, with)?;
-        match (name, value) {
-            ("$ref", Json::Text(to)) => self.reference(to),
-            ("$ref", other) => self.wrong(name, other, "a string"),
-            ("const", value) => self.values(name, &[value]),
-            ("enum", Json::List(all)) if !all.is_empty() => {
-                self.values(name, &all.iter().collect::<Vec<_>>())
-            }
-            ("allOf", Json::List(all)) if all.len() > 1 => {
-                self.refuse("/allOf", "\"allOf\" of more than one schema is not supported")
-            }
-            ("allOf" | "anyOf" | "oneOf", Json::List(all)) if !all.is_empty() => {
-                let mut nodes = Vec::new();
-                for (i, json) in all.iter().enumerate() {
-                    nodes.push(self.below(json, &format!("{name}/{i}"))?);
-                }
-                if name == "oneOf" {
-                    self.reader.exclusive.push((self.id, nodes.clone()));
-                }
-                Ok(Node::Union(nodes))
-            }
-            (name, other) => self.wrong(name, other, "an array with something in it"),
-        }
-    }
-
-    fn reference(&mut self, to: &str) -> Read<Node> {
-        let Some(place) = to.strip_prefix('#') else {
-            return self.refuse("/$ref", format!("found {to:?}, expected one that begins with #"));
-        };
-        let Some(json) = self.document.root.at(place) else {
-            return self.refuse("/$ref", format!("found {to:?}, where there is nothing"));
-        };
-        Ok(Node::Union(vec![self.reader.schema(self.document, json, place)?]))
-    }
-
-    fn values(&mut self, name: &str, values: &[&Json]) -> Read<Node> {
-        let types = self.types()?;
-        let fits = |value: &&&Json| types.iter().any(|one| is_of(value, one));
-        let values: Vec<&Json> = values.iter().filter(fits).copied().collect();
-        let node = self.reader.values(&values);
-        self.fit(name, node)
-    }
-
-    /// The types that a value may have.
-    fn types(&self) -> Read<Vec<&'a str>> {
-        const TYPES: [&str; 7] =
-            ["null", "boolean", "object", "array", "number", "string", "integer"];
-        let known = |name: &'a str| match TYPES.contains(&name) {
-            true => Ok(name),
-            false => self.refuse("/type", format!("found {name:?}, expected one of {TYPES:?}")),
-        };
-        match self.get("type") {
-            None => Ok(TYPES[..6].to_vec()),
-            Some(Json::Text(name)) => Ok(vec![known(name)?]),
-            Some(Json::List(all)) if !all.is_empty() => {
-                let mut types = Vec::new();
-                for value in all {
-                    let Json::Text(name) = value else {
-                        return self.wrong("type", value, "strings");
-                    };
-                    types.push(known(name)?);
-                }
-                if types.contains(&"number") {
-                    types.retain(|&name| name != "integer");
-                }
-                Ok(types)
-            }
-            Some(other) => self.wrong("type", other, "a string or an array of them"),
-        }
-    }
-
-    fn typed(&mut self) -> Read<Node> {
-        let types = self.types()?;
-        let mut all = Vec::new();
-        let without = self.fields.iter().all(|(key, _)| ANNOTATIONS.contains(&key.as_str()));
-        if without {
-            return Ok(Node::Union(vec![self.reader.any()]));
-        }
-        for name in types {
-            let node = match name {
-                "null" => self.words(&[Json::Null])?,
-                "boolean" => self.words(&[Json::Bool(false), Json::Bool(true)])?,
-                "integer" | "number" => self.number(name == "integer")?,
-                "string" => self.string()?,
-                "array" => self.array()?,
-                _ => self.object()?,
-            };
-            all.push(node);
-        }
-        if all.len() == 1 {
-            return Ok(all.remove(0));
-        }
-        let pointer = format!("{}{}", self.document.before, self.place);
-        Ok(Node::Union(all.into_iter().map(|node| self.reader.add(node, &pointer)).collect()))
-    }
-
-    fn words(&mut self, words: &[Json]) -> Read<Node> {
-        let node = self.reader.values(&words.iter().collect::<Vec<_>>());
-        self.fit("", node)
-    }
-
-    /// A count, if it is there.
-    fn count(&self, name: &str) -> Read<Option<u32>> {
-        let Some(value) = self.get(name) else { return Ok(None) };
-        let count = match value {
-            Json::Number(number) => number.as_u64().or_else(|| {
-                let float = number.as_f64().filter(|x| x.fract() == 0.0 && *x >= 0.0);
-                float.map(|x| x as u64)
-            }),
-            _ => None,
-        };
-        match count {
-            Some(count) if count <= MOST_COUNT => Ok(Some(count as u32)),
-            Some(_) => {
-                let problem = format!("a count above {MOST_COUNT} is not supported");
-                self.refuse(&format!("/{name}"), problem)
-            }
-            None => self.wrong(name, value, "a whole number from 0 on"),
-        }
-    }
-
-    fn number(&mut self, whole: bool) -> Read<Node> {
-        let mut numbers = Numbers { whole, divisor: 1, ..Numbers::default() };
-        for (name, inclusive) in [
-            ("minimum", true),
-            ("exclusiveMinimum", false),
-            ("maximum", true),
-            ("exclusiveMaximum", false),
-        ] {
-            let bound = match self.get(name) {
-                None => continue,
-                Some(Json::Number(number)) => Bound::new(number, inclusive),
-                Some(other) => return self.wrong(name, other, "a number"),
-            };
-            let minimum = name.ends_with("inimum");
-            if minimum { &mut numbers.least } else { &mut numbers.most }.push(bound);
-        }
-        match self.get("multipleOf") {
-            None => {}
-            Some(Json::Number(number)) => {
-                let divisor = number.as_u64().filter(|&n| n > 0 && n <= MOST_DIVISOR.into());
-                let Some(divisor) = divisor.filter(|_| whole) else {
-                    let problem = format!(
-                        "\"multipleOf\" is supported for the type integer, and from 1 to \
-                         {MOST_DIVISOR}"
-                    );
-                    return self.refuse("/multipleOf", problem);
-                };
-                numbers.divisor = divisor as u32;
-            }
-            Some(other) => return self.wrong("multipleOf", other, "a number"),
-        }
-        let node = self.reader.number(&numbers);
-        self.fit("", node)
-    }
-
-    fn string(&mut self) -> Read<Node> {
-        let (least, most) = (self.count("minLength")?.unwrap_or(0), self.count("maxLength")?);
-        let (name, pattern) = match (self.get("pattern"), self.get("format")) {
-            (None, None) if most.is_some_and(|most| most < least) => return Ok(Node::Never),
-            (None, None) => return Ok(Node::Text { least, most }),
-            (Some(Json::Text(pattern)), None) => ("pattern", pattern.as_str()),
-            (None, Some(Json::Text(name))) => match name.as_str() {
-                "date" => ("format", DATE),
-                "uuid" => ("format", UUID),
-                _ => return self.refuse("/format", format!("{name:?} is not supported")),
-            },
-            (Some(_), Some(_)) => {
-                return self.refuse("/format", "\"format\" beside \"pattern\" is not supported");
-            }
-            (Some(other), _) => return self.wrong("pattern", other, "a string"),
-            (_, Some(other)) => return self.wrong("format", other, "a string"),
-        };
-        let pattern = match Pattern::parse(pattern) {
-            Ok(pattern) => pattern,
-            Err(problem) => return self.refuse(&format!("/{name}"), problem),
-        };
-        let node = self.reader.pattern(&pattern, (least, most));
-        self.fit(name, node)
-    }
-
-    fn array(&mut self) -> Read<Node> {
-        let (least, most) = (self.count("minItems")?.unwrap_or(0), self.count("maxItems")?);
-        match self.get("uniqueItems") {
-            None | Some(Json::Bool(false)) => {}
-            Some(_) => {
-                return self.refuse("/uniqueItems", "\"uniqueItems\" is not supported");
-            }
-        }
-        let items = match self.get("items") {
-            None => self.reader.any(),
-            Some(json) => self.below(json, "items")?,
-        };
-        let none = most.is_some_and(|most| most < least);
-        Ok(if none { Node::Never } else { Node::Array { items, least, most } })
-    }
-
-    fn object(&mut self) -> Read<Node> {
-        let mut object = Object {
-            others: match self.get("additionalProperties") {
-                None => Some(self.reader.any()),
-                Some(Json::Bool(false)) => None,
-                Some(json) => Some(self.below(json, "additionalProperties")?),
-            },
-            ..Object::default()
-        };
-        let mut required = Vec::new();
-        match self.get("required") {
-            None => {}
-            Some(Json::List(all)) => {
-                for value in all {
-                    let Json::Text(name) = value else {
-                        return self.wrong("required", value, "strings");
-                    };
-                    required.push(name.as_str());
-                }
-            }
-            Some(other) => return self.wrong("required", other, "an array of strings"),
-        }
-        let listed = match self.get("properties") {
-            None => &[][..],
-            Some(Json::Object(fields)) => fields,
-            Some(other) => return self.wrong("properties", other, "an object"),
-        };
-        for (name, json) in listed {
-            let value = self.below(json, &format!("properties/{}", escaped(name)))?;
-            let required = required.contains(&name.as_str());
-            object.properties.push(Property { name: name.clone(), value, required });
-        }
-        for name in required {
-            if object.properties.iter().any(|property| property.name == name) {
-                continue;
-            }
-            let pointer = format!("{}{}", self.document.before, self.place);
-            let value = match object.others {
-                Some(others) => others,
-                None => self.reader.add(Node::Never, &pointer),
-            };
-            object.properties.push(Property { name: name.to_owned(), value, required: true });
-        }
-        Ok(Node::Object(object))
-    }
-}
-
-/// A name as a step of a JSON pointer.
-fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
-}
-
-fn is_of(value: &Json, name: &str) -> bool {
-    match value {
-        Json::Null => name == "null",
-        Json::Bool(_) => name == "boolean",
-        Json::Number(number) => {
-            let whole = number.as_f64().is_some_and(|x| x.fract() == 0.0);
-            name == "number" || name == "integer" && whole
-        }
-        Json::Text(_) => name == "string",
-        Json::List(_) => name == "array",
-        Json::Object(_) => name == "object",
     }
 }

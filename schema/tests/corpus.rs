@@ -1,5 +1,5 @@
-//! Who takes a text: `jsonschema`, `llguidance`, and this crate. The schemas, the texts and the first
-//! two's verdicts are those of `python-ref/oracle/schemas.py`.
+//! Who takes a text: `jsonschema`, `llguidance`, and this crate. The schemas, the texts and the
+//! first two's verdicts are those of `python-ref/oracle/schemas.py`.
 
 use serde_json::Value;
 use tiny_llm_schema::{Json, Shape};

@@ -1,5 +1,5 @@
-//! Schemas that are drawn, and what a model that knows nothing writes under them: every answer is whole
-//! and fits, whatever the vocabulary, the logits and the budget.
+//! Schemas that are drawn, and what a model that knows nothing writes under them: every answer is
+//! whole and fits, whatever the vocabulary, the logits and the budget.
 
 use std::sync::Arc;
 
@@ -239,7 +239,8 @@ fn tools() -> Vec<Tool> {
         named(
             "weather",
             schema(
-                r#"{"type":"object","properties":{"city":{"enum":["Oslo","Rome"]}},"required":["city"],"additionalProperties":false}"#,
+                r#"{"type": "object", "properties": {"city": {"enum": ["Oslo", "Rome"]}},
+                    "required": ["city"], "additionalProperties": false}"#,
             ),
         ),
     ]

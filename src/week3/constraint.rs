@@ -55,7 +55,17 @@ impl<G: Grammar> Rules<G> {
     /// Nothing has been computed yet.
     #[must_use]
     pub fn new(grammar: G, vocabulary: Arc<Vocabulary>) -> Self {
-        Self { grammar, vocabulary, prices: Mutex::new(Prices::new(MOST_STATES)) }
+        Self::keeping(grammar, vocabulary, MOST_STATES)
+    }
+
+    /// The same, where prices of fewer states are kept.
+    ///
+    /// # Panics
+    /// If of none are.
+    #[must_use]
+    pub fn keeping(grammar: G, vocabulary: Arc<Vocabulary>, states: usize) -> Self {
+        let prices = Mutex::new(Prices::new(states.min(MOST_STATES)));
+        Self { grammar, vocabulary, prices }
     }
 }
 

@@ -47,7 +47,7 @@ fn each_line_of_a_batch_has_its_own_form() {
     let (requests, out) = (files.file("requests.jsonl"), files.file("answers.jsonl"));
     let form = |name: &str| format!(r#""response_format": {{"type": "{name}"}}"#);
     let schema = |schema: &str| {
-        let inner = format!(r#"{{"name": "n", "schema": {schema}}}"#);
+        let inner = format!(r#"{{"name": "n", "schema": {}}}"#, schema.replace('\n', " "));
         format!(r#""response_format": {{"type": "json_schema", "json_schema": {inner}}}"#)
     };
     let lines = [
@@ -95,7 +95,8 @@ fn each_line_of_a_batch_has_its_own_form() {
 }
 
 /// Not in the order of the alphabet.
-const SCHEMA: &str = r#"{"type": "object", "properties": {"name": {"type": "string", "minLength": 1, "maxLength": 9},
+const SCHEMA: &str = r#"{"type": "object", "properties": {
+    "name": {"type": "string", "minLength": 1, "maxLength": 9},
     "age": {"type": "integer", "minimum": 3, "maximum": 12}, "home": {"enum": ["cave", "tree"]}},
     "required": ["name", "home"], "additionalProperties": false}"#;
 

@@ -1,7 +1,7 @@
 //! What holds an answer to a form: a JSON object, a schema, calls of tools.
 //!
-//! This is the one place where a form is read. It travels to the engine in [`tiny_llm_cli::Request`],
-//! and the engine refuses a budget in which no answer of that form fits.
+//! This is the one place where a form is read. It travels to the engine in
+//! [`tiny_llm_cli::Request`], and the engine refuses a budget in which no answer of that form fits.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Answers with a form: schemas and calls of tools. The engine here writes the shortest answer there is.
+//! Answers with a form: schemas and calls of tools. The engine here writes the shortest answer
+//! there is.
 
 use serde_json::{Value, json};
 use tiny_llm_cli::{Form, Settings};
@@ -24,7 +25,8 @@ fn chat(more: &Value) -> Value {
 }
 
 fn tool(name: &str, parameters: &Value) -> Value {
-    json!({"type": "function", "function": {"name": name, "parameters": parameters, "strict": true}})
+    let function = json!({"name": name, "parameters": parameters, "strict": true});
+    json!({"type": "function", "function": function})
 }
 
 fn tools() -> Value {
@@ -46,7 +48,9 @@ fn shown(server: &Running) -> String {
 fn a_schema_travels_to_the_engine_in_its_order() {
     let server = start(&roomy());
     // Not in the order of the alphabet. The text, as a value would be sorted.
-    let schema = r##"{"type":"object","properties":{"z":{"type":"null"},"a":{"$ref":"#/$defs/d"}},"required":["a","z"],"$defs":{"d":{"const":5}}}"##;
+    let schema = r##"{"type": "object", "properties": {
+        "z": {"type": "null"}, "a": {"$ref": "#/$defs/d"}
+    }, "required": ["a", "z"], "$defs": {"d": {"const": 5}}}"##;
     let format = format!(
         r#"{{"type":"json_schema","json_schema":{{"name":"n","strict":true,"schema":{schema}}}}}"#
     );
@@ -78,7 +82,7 @@ fn a_schema_that_is_none_is_refused_by_its_place() {
         (json!({"type": "string", "pattern": "(?=a)"}), "/pattern"),
         (json!({"$ref": "#/$defs/none"}), "/$ref"),
         (json!(5), "outermost"),
-        (json!({"enum": ["x".repeat(70_000)]}), "65536 bytes"),
+        (json!({"enum": ["x".repeat(70_000)]}), "65536"),
     ] {
         let answer = ask(server.address, CHATS, &schema(value));
         answer.is_error(400, Some("response_format"), Some("invalid_json_schema"));
@@ -198,7 +202,10 @@ fn what_tools_cannot_be_is_named() {
         (json!({"tools": tools(), "tool_choice": "any"}), "tool_choice"),
         (json!({"tools": tools(), "tool_choice": {"type": "allowed_tools"}}), "tool_choice"),
         (
-            json!({"tools": tools(), "tool_choice": {"type": "function", "function": {"name": "x"}}}),
+            json!({
+                "tools": tools(),
+                "tool_choice": {"type": "function", "function": {"name": "x"}},
+            }),
             "tool_choice",
         ),
         (json!({"tools": tools(), "response_format": {"type": "json_object"}}), "response_format"),
