@@ -169,7 +169,7 @@ REFUSED = [
     ({"$ref": "#"}, ""), ({"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}, I]}}}, "/$defs/a"), ({"$ref": "#/$defs/a", "type": "string", "$defs": {"a": S}}, "/type"), ({"anyOf": [S, I], "minLength": 3}, "/minLength"),
     ({"enum": []}, "/enum"), ({"anyOf": []}, "/anyOf"), ({"type": "integer", "minimum": "1"}, "/minimum"), ({"type": "string", "minLength": -1}, "/minLength"), ({"type": "object", "required": "a"}, "/required"),
     ({"type": "object", "properties": []}, "/properties"), ({"type": "object", "properties": {"a": 1}}, "/properties/a"), (False, ""), ({"type": "integer", "minimum": 5, "maximum": 4}, ""), (obj({"a": False}), ""),
-    ({"$ref": "#/$defs/a", "$defs": {"a": obj({"a": {"$ref": "#/$defs/a"}})}}, ""), ({"type": "string", "minLength": 20_000}, ""), ({"type": "array", "items": I, "minItems": 100_000}, ""), ({"const": 1, "enum": [1]}, "/enum"),
+    ({"$ref": "#/$defs/a", "$defs": {"a": obj({"a": {"$ref": "#/$defs/a"}})}}, ""), ({"type": "string", "minLength": 20_000}, ""), ({"type": "array", "items": I, "minItems": 100_000}, ""), ({"const": 1, "enum": [1]}, "/enum"), ({"type": "string", "pattern": "a.{20}$"}, "/pattern"), ({"type": "string", "pattern": "^(a{1000}){1000}$"}, "/pattern"),
     ({"type": []}, "/type"), ({"type": "object", "properties": {"a": {"$id": "x", "type": "string"}}}, "/properties/a/$id"), ({"$anchor": "a"}, "/$anchor"), ({"type": "string", "contentEncoding": "base64"}, "/contentEncoding"),
 ]
 """What is refused, and where."""

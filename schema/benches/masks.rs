@@ -50,8 +50,8 @@ const SCHEMAS: [(&str, &str); 4] = [
             }, "required": ["kind", "radius", "note"], "additionalProperties": false},
             {"type": "object", "properties": {
                 "kind": {"const": "box"},
-                "sides": {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 99},
-                    "minItems": 3, "maxItems": 3}
+                "sides": {"type": "array", "minItems": 3, "maxItems": 3,
+                    "items": {"type": "integer", "minimum": 1, "maximum": 99}}
             }, "required": ["kind", "sides"], "additionalProperties": false}
         ]}}"#,
     ),

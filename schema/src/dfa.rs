@@ -10,7 +10,7 @@ use crate::nfa::{Nfa, TooLarge};
 /// All automata of a schema together have no more places.
 pub(crate) const MOST_PLACES: usize = 250_000;
 /// Making one of a graph takes no more steps than this.
-const MOST_WORK: usize = 20_000_000;
+const MOST_WORK: usize = 5_000_000;
 
 /// Farther than any end.
 const NEVER: u32 = u32::MAX;

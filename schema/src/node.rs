@@ -14,6 +14,9 @@ pub(crate) type NodeId = u32;
 /// The shortest answer is no longer than this.
 pub(crate) const MOST_SHORTEST: usize = 16_384;
 
+/// Looking for the shortest texts takes no more steps than this.
+const MOST_WORK: usize = 50_000_000;
+
 /// A kind of value.
 #[derive(Debug)]
 pub(crate) enum Node {
@@ -101,10 +104,15 @@ impl Nodes {
     pub(crate) fn finish(&mut self) -> Result<(), TooLarge> {
         self.shortest = vec![None; self.all.len()];
         // Each round settles the kinds that need no more levels than it has had.
+        let mut work = 0;
         loop {
             let mut changed = false;
             for id in (0..self.all.len()).rev() {
                 let found = self.find(id)?;
+                work += 1 + found.as_ref().map_or(0, Vec::len);
+                if work > MOST_WORK {
+                    return Err(TooLarge);
+                }
                 let better = match (&found, &self.shortest[id]) {
                     (Some(new), Some(old)) => (new.len(), new) < (old.len(), old),
                     (found, _) => found.is_some(),

@@ -1,6 +1,9 @@
 //! From a schema's JSON to kinds of values. Every keyword is read or refused by its name and place.
 
-use std::{collections::HashMap, fmt};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+};
 
 use crate::{
     dfa::Raw,
@@ -83,7 +86,7 @@ impl Reader {
         for id in 0..self.nodes.all.len() as u32 {
             if matches!(self.nodes.node(id), Node::Union(_)) {
                 let mut all = Vec::new();
-                self.expand(id, &mut Vec::new(), &mut all)?;
+                self.expand(id, &mut Vec::new(), &mut HashSet::new(), &mut all)?;
                 self.nodes.all[id as usize] = Node::Union(all);
             }
         }
@@ -107,19 +110,26 @@ impl Reader {
     }
 
     /// What a union may be, where unions in it are taken apart.
-    fn expand(&self, id: NodeId, way: &mut Vec<NodeId>, to: &mut Vec<NodeId>) -> Read<()> {
-        let Node::Union(all) = self.nodes.node(id) else {
-            if !to.contains(&id) {
-                to.push(id);
-            }
-            return Ok(());
-        };
+    fn expand(
+        &self,
+        id: NodeId,
+        way: &mut Vec<NodeId>,
+        seen: &mut HashSet<NodeId>,
+        to: &mut Vec<NodeId>,
+    ) -> Read<()> {
         if way.contains(&id) {
             return Err(self.refused(id, "it refers to itself, and nothing stands between"));
         }
+        if !seen.insert(id) {
+            return Ok(());
+        }
+        let Node::Union(all) = self.nodes.node(id) else {
+            to.push(id);
+            return Ok(());
+        };
         way.push(id);
         for &one in all {
-            self.expand(one, way, to)?;
+            self.expand(one, way, seen, to)?;
         }
         way.pop();
         Ok(())

@@ -2,7 +2,7 @@
 //! first two's verdicts are those of `python-ref/oracle/schemas.py`.
 
 use serde_json::Value;
-use tiny_llm_schema::{Json, Shape};
+use tiny_llm_schema::{Json, MOST_DEPTH, Shape};
 
 const CORPUS: &str = include_str!("../../tests/fixtures/schemas.json");
 
@@ -104,4 +104,65 @@ fn keys_keep_their_order() {
     let json = Json::parse(br#"{"z":1,"a":{"y":2,"b":[]}}"#).expect("JSON");
     assert_eq!(json.to_string(), r#"{"z":1,"a":{"y":2,"b":[]}}"#);
     assert!(Json::parse(br#"{"a":1,"a":2}"#).expect_err("twice").contains("twice"));
+}
+
+/// However deep a schema lets one go, the way out is left in time.
+#[test]
+fn deep_down_only_the_way_out_is_left() {
+    let schema = r##"{"$ref": "#/$defs/n", "$defs": {"n": {
+        "type": "object", "properties": {"a": {"type": "array", "items": {"$ref": "#/$defs/n"}}}
+    }}}"##;
+    let shape = Shape::of_text(schema.as_bytes()).expect("a schema");
+    let mut state = shape.start();
+    let mut depth = 0;
+    'deeper: loop {
+        for &byte in br#"{"a":["# {
+            let Some(next) = shape.next(&state, byte) else { break 'deeper };
+            state = next;
+            depth += usize::from(matches!(byte, b'{' | b'['));
+            assert!(depth < 80, "no end of it");
+        }
+    }
+    assert!(depth > MOST_DEPTH, "{depth}");
+    let closing = shape.closing_text(&state);
+    for &byte in &closing {
+        for other in [b'{', b'[', b'"', b',', b' '] {
+            assert!(other == byte || shape.next(&state, other).is_none() || depth <= MOST_DEPTH);
+        }
+        state = shape.next(&state, byte).expect("a closing byte may follow");
+        depth -= usize::from(matches!(byte, b'}' | b']'));
+    }
+    assert!(shape.is_over(&state));
+}
+
+/// What would take long to read is refused, and what only looks so is read.
+#[test]
+fn a_schema_cannot_be_a_burden() {
+    // Each level refers to the one below twice.
+    let level = |i: usize| {
+        let below = format!("{{\"$ref\": \"#/$defs/{}\"}}", i + 1);
+        format!("\"{i}\": {{\"anyOf\": [{below}, {below}]}}")
+    };
+    let levels: Vec<String> = (0..300).map(level).collect();
+    let schema = format!(
+        "{{\"$ref\": \"#/$defs/0\", \"$defs\": {{{}, \"300\": {{\"const\": 1}}}}}}",
+        levels.join(", ")
+    );
+    // Schemas in each other, by reference, are too many.
+    assert!(Shape::of_text(schema.as_bytes()).is_err());
+    let levels: Vec<String> = (272..300).map(level).collect();
+    let schema = format!(
+        "{{\"$ref\": \"#/$defs/272\", \"$defs\": {{{}, \"300\": {{\"const\": 1}}}}}}",
+        levels.join(", ")
+    );
+    assert!(Shape::of_text(schema.as_bytes()).expect("a schema").accepts(b"1"));
+    // Every level holds ten of the one below.
+    let mut schema = "{\"const\": 1}".to_owned();
+    for _ in 0..8 {
+        schema = format!("{{\"type\": \"array\", \"minItems\": 10, \"items\": {schema}}}");
+    }
+    let refused = Shape::of_text(schema.as_bytes()).expect_err("a shortest text of 100 MB");
+    assert!(refused.problem.contains("too large"), "{refused}");
+    let open = "[".repeat(100_000);
+    assert!(Shape::of_text(open.as_bytes()).is_err());
 }
