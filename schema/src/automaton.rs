@@ -299,14 +299,12 @@ impl Automaton {
             }
             Place::End => match (stack.as_ref().map(|link| link.frame), byte) {
                 (Some(Frame::Object(id, from)), b',') => {
-                    if self.object(id).keys[from as usize].is_some() {
-                        to.push(at(Place::Key(true)));
-                    }
+                    let more = self.object(id).keys[from as usize].is_some();
+                    to.extend(more.then(|| at(Place::Key(true))));
                 }
                 (Some(Frame::Object(id, from)), b'}') => {
-                    if self.object(id).required(from as usize).is_none() {
-                        to.push(close(stack));
-                    }
+                    let missing = self.object(id).required(from as usize).is_some();
+                    to.extend((!missing).then(|| close(stack)));
                 }
                 (Some(Frame::Array(id, count)), b',') => {
                     let (items, _, most) = self.array(id);
@@ -380,12 +378,16 @@ impl Automaton {
     fn closing(&self, thread: &Thread) -> Vec<u8> {
         let mut text = Vec::new();
         let mut frames = &thread.stack;
-        // Behind a brace or a comma, what is missing ends the innermost.
-        let mut inner = None;
+        // Whether what is missing ends the innermost of what is open, too.
+        let mut inner = true;
         match thread.place {
-            Place::Value(node, _) => text.extend_from_slice(self.nodes.shortest(node)),
+            Place::Value(node, _) => {
+                text.extend_from_slice(self.nodes.shortest(node));
+                inner = false;
+            }
             Place::Scalar(place) => {
                 self.nodes.dfa.close(place, &mut text);
+                inner = false;
             }
             Place::Text(node, place, count) => {
                 let mut count = count;
@@ -396,11 +398,11 @@ impl Automaton {
                 let missing = self.text(node).0.saturating_sub(count) as usize;
                 text.resize(text.len() + missing, b' ');
                 text.push(b'"');
+                inner = false;
             }
             Place::FirstKey => {
                 let (object, _, at) = self.inner(thread);
                 self.nodes.close_object(object, at, false, &mut text);
-                inner = Some(());
             }
             Place::Key(_) | Place::KeyText(_) => {
                 let (object, _, at) = self.inner(thread);
@@ -411,20 +413,18 @@ impl Automaton {
                 let end = self.nodes.dfa.close(key, &mut text);
                 let tag = self.nodes.dfa.tag(end).expect("a key's end") as usize;
                 self.close_property(object, tag, &mut text);
-                inner = Some(());
             }
             Place::Colon(tag) => {
                 self.close_property(self.inner(thread).0, tag as usize, &mut text);
-                inner = Some(());
             }
-            Place::FirstItem => self.close_frame(frames, false, &mut text, &mut inner),
-            Place::End => {}
+            Place::FirstItem => self.close_frame(frames, false, &mut text),
+            Place::End => inner = false,
         }
-        if inner.is_some() {
+        if inner {
             frames = frames.as_ref().map_or(frames, |link| &link.outer);
         }
         while let Some(link) = frames {
-            self.close_frame(frames, true, &mut text, &mut None);
+            self.close_frame(frames, true, &mut text);
             frames = &link.outer;
         }
         text
@@ -438,14 +438,7 @@ impl Automaton {
     }
 
     /// What ends the innermost of what is open.
-    fn close_frame(
-        &self,
-        stack: &Stack,
-        mut comma: bool,
-        text: &mut Vec<u8>,
-        closed: &mut Option<()>,
-    ) {
-        *closed = Some(());
+    fn close_frame(&self, stack: &Stack, mut comma: bool, text: &mut Vec<u8>) {
         match stack.as_ref().map(|link| link.frame) {
             Some(Frame::Object(id, at)) => {
                 self.nodes.close_object(self.object(id), at as usize, comma, text);
