@@ -14,7 +14,7 @@ from oracle.fixtures import Fixtures  # noqa: E402
 
 
 def main():
-    days = [*sorted(path.stem for path in Path(__file__).parent.glob("week*_day*.py")), "show", "text", "gguf_text"]
+    days = [*sorted(path.stem for path in Path(__file__).parent.glob("week*_day*.py")), "show", "text", "gguf_text", "schemas"]
     parser = argparse.ArgumentParser(prog="python -m oracle", description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare with the committed files instead of writing them")
     parser.add_argument("day", nargs="*", help=f"one of {', '.join(days)}; default: all")
