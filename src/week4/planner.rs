@@ -76,8 +76,7 @@ pub fn can_overwrite(op: &Op) -> bool {
     matches!(op, Op::Add | Op::SiluGate | Op::Rope | Op::RmsNorm { .. })
 }
 
-/// The node whose part this buffer's node may take over: the operation allows it, the sizes are the
-/// same, and nobody needs the source's bytes any more, nor reads them in this step in another place.
+/// The node whose part this buffer's node may take over: the operation allows it, and nobody needs the source's bytes any more, nor reads them in this step in another place.
 fn overwritten(graph: &Graph, life: &Lifetime, lives: &[Lifetime]) -> Option<NodeId> {
     todo!("week4-day3 task 3: overwritten")
 }

@@ -60,8 +60,10 @@ fn story(more: &[&str]) -> Run {
 #[test]
 fn a_graph_writes_the_same_text() {
     for more in [&["-j", "1"][..], &["-j", "2", "--temperature", "0.8", "--seed", "5"]] {
-        let with = [more, &["--engine", "graph"]].concat();
-        assert_eq!(story(&with).stdout, story(more).stdout, "{more:?}");
+        for engine in ["graph", "arena"] {
+            let with = [more, &["--engine", engine]].concat();
+            assert_eq!(story(&with).stdout, story(more).stdout, "{engine} {more:?}");
+        }
     }
 }
 
@@ -87,4 +89,19 @@ fn a_model_is_drawn() {
     assert!(said.stdout.starts_with("digraph") && arrows > 100, "{arrows} arrows");
     assert_eq!(picture.matches("<line ").count(), arrows);
     assert!(said.stderr.contains(" mul_mat"), "{}", said.stderr);
+}
+
+/// What each node for itself would take, what no plan can do without, and the two plans.
+#[test]
+fn a_plan_takes_less() {
+    for rows in ["1", "40"] {
+        let said = run(&["graph", "--memory", "--rows", rows]).succeeds("graph --memory");
+        let bytes: Vec<usize> = said
+            .stdout
+            .lines()
+            .map(|line| line.split_whitespace().next().and_then(|n| n.parse().ok()).expect("bytes"))
+            .collect();
+        let [sum, bound, apart, over] = bytes[..] else { panic!("{}", said.stdout) };
+        assert!(bound <= apart && apart < sum / 4 && over <= bound, "{}", said.stdout);
+    }
 }

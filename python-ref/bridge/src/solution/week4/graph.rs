@@ -13,7 +13,7 @@ use super::{
         week2::model::plan,
     },
     layout::Layout,
-    rust::{dot, execute, graph as rust},
+    rust::{dot, execute, graph as rust, lifetimes, planned, planner},
 };
 use crate::{
     background::Kept,
@@ -111,25 +111,53 @@ impl Graph {
         self.graph.call(py, move |graph| {
             let result = node(graph, result);
             let order = graph.order(&[result]);
-            let shape =
-                CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 1, head_dim: 2 };
-            let mut cache = DenseCache::new(shape, CacheType::F32);
-            let rows = [Row { token: 0, position: 0, sequence: 0, logits: true }];
-            let (table, plan) = (RopeTable::new(&[1.0], 1), plan());
             let mut executor = execute::Executor::default();
-            executor.run(
-                graph,
-                &order,
-                &mut execute::Step {
-                    rows: &rows,
-                    cache: &mut cache,
-                    plan: &plan,
-                    rope: (&table, RopeLayout::HalfSplit),
-                },
-            );
+            pass(|step| executor.run(graph, &order, step));
             let shape: Vec<usize> = graph.layout(result).ne.iter().rev().copied().collect();
             Floats(tensor(&shape, executor.values(graph, result).to_vec()))
         })
+    }
+
+    /// Node, bytes, first and last step of every buffer, in the order of the nodes.
+    fn lifetimes(&self, py: Python<'_>, result: Count) -> PyResult<Vec<[usize; 4]>> {
+        let [result] = self.ids([result])?;
+        self.graph.call(py, move |graph| {
+            let order = graph.order(&[node(graph, result)]);
+            let lives = lifetimes::lifetimes(graph, &order, &[node(graph, result)]);
+            lives
+                .iter()
+                .map(|life| [life.node.index(), life.bytes, life.first, life.last])
+                .collect()
+        })
+    }
+
+    /// What a node comes to in one planned arena, how long that is, and how many bytes no plan without
+    /// in-place nodes can do without.
+    fn planned(
+        &self,
+        py: Python<'_>,
+        result: Count,
+        in_place: bool,
+    ) -> PyResult<(Floats, usize, usize)> {
+        let [result] = self.ids([result])?;
+        let sizes = self.graph.call(py, |graph| {
+            graph.ids().map(|id| graph.layout(id).elements()).collect::<Vec<_>>()
+        })?;
+        room("the nodes", &[sizes.iter().fold(0usize, |n, size| n.saturating_add(*size))])?;
+        let found = self.graph.call(py, move |graph| {
+            let result = node(graph, result);
+            let order = graph.order(&[result]);
+            let op = &graph.node(graph.root(result)).op;
+            anyhow::ensure!(!op.is_leaf(), "node: found a leaf, expected one that is computed");
+            let memory = planner::MemoryPlan::new(graph, &order, &[result], in_place)?;
+            let mut executor = planned::PlannedExecutor::default();
+            pass(|step| executor.run(graph, &order, &memory, step));
+            let shape: Vec<usize> = graph.layout(result).ne.iter().rev().copied().collect();
+            let bound = lifetimes::lower_bound(&lifetimes::lifetimes(graph, &order, &[result]));
+            let values = executor.values(graph, &memory, result).to_vec();
+            anyhow::Ok((Floats(tensor(&shape, values)), memory.peak, bound))
+        })?;
+        found.map_err(value_error)
     }
 
     /// What a result needs, as Graphviz reads it.
@@ -140,6 +168,16 @@ impl Graph {
             dot::dot(graph, &graph.order(&[result]))
         })
     }
+}
+
+/// A pass of one row on an empty cache.
+fn pass(run: impl FnOnce(&mut execute::Step<'_, DenseCache>)) {
+    let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 1, head_dim: 2 };
+    let mut cache = DenseCache::new(shape, CacheType::F32);
+    let rows = [Row { token: 0, position: 0, sequence: 0, logits: true }];
+    let (table, plan) = (RopeTable::new(&[1.0], 1), plan());
+    let rope = (&table, RopeLayout::HalfSplit);
+    run(&mut execute::Step { rows: &rows, cache: &mut cache, plan: &plan, rope });
 }
 
 /// The node of a number that has been looked at.

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 pub(crate) use super::rust::week4 as rust;
 use crate::submodule;
 
+mod arena;
 mod engine;
 mod graph;
 mod layout;
@@ -18,5 +19,6 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add("product", product::fill)?;
     add("graph", graph::fill)?;
     add("engine", engine::fill)?;
+    add("arena", arena::fill)?;
     add("streamed", streamed::fill)
 }

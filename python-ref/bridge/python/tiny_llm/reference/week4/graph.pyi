@@ -33,5 +33,13 @@ class Graph:
     def compute(self, result: int) -> Array:
         """What a node comes to, in PyTorch's order of axes."""
 
+    def lifetimes(self, result: int) -> list[list[int]]:
+        """Node, bytes, first and last step of every buffer, in the order of the nodes."""
+
+    def planned(self, result: int, in_place: bool) -> tuple[Array, int, int]:
+        """What a node comes to in one planned arena, how long that is, and how many bytes no plan without
+        in-place nodes can do without.
+        """
+
     def dot(self, result: int) -> str:
         """What a result needs, as Graphviz reads it."""

@@ -1,3 +1,4 @@
+from . import arena as arena
 from . import engine as engine
 from . import graph as graph
 from . import layout as layout
