@@ -1076,7 +1076,7 @@ def limit_memory():
         resource.setrlimit(resource.RLIMIT_AS, (used + (6 << 30),) * 2)
 
 
-def main(bindings=bindings):
+def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--calls", type=int, default=2000)

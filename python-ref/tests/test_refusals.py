@@ -150,15 +150,15 @@ def test_refusals_leave_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("script, seed, calls", [("odd_calls.py", 1, 1200), ("odd_calls.py", 2, 1200), ("odd_calls_week3.py", 1, 800), ("odd_calls_week3.py", 2, 800)])
-def test_refusals_odd_calls(script, seed, calls):
+@pytest.mark.parametrize("seed", [1, 2])
+def test_refusals_odd_calls(seed):
     """The trial: calls by the hundred that make no sense, in a process of its own."""
-    command = [sys.executable, Path(__file__).with_name(script), "--seed", str(seed), "--calls", str(calls)]
+    command = [sys.executable, Path(__file__).with_name("odd_calls.py"), "--seed", str(seed), "--calls", "1200"]
     finished = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
     last = finished.stderr.rstrip().rpartition("\n")[2]
     assert finished.stdout, f"the process ended with {finished.returncode} in {last}"
     *wrong, counts = finished.stdout.strip().split("\n")
     assert finished.returncode == 0 and not wrong, "\n".join(wrong)
     counts = json.loads(counts)
-    assert counts["calls"] >= calls and counts["refused"] + counts["answered"] == counts["calls"], counts
-    assert counts["answered"] >= calls // 6, counts
+    assert counts["calls"] >= 1200 and counts["refused"] + counts["answered"] == counts["calls"], counts
+    assert counts["answered"] >= 200, counts

@@ -190,59 +190,6 @@ pub(crate) fn whole(object: &Bound<'_, PyAny>, most: u64) -> PyResult<u64> {
     }
 }
 
-/// A token's id.
-#[derive(Clone, Copy)]
-pub(crate) struct Token(pub u32);
-
-impl FromPyObject<'_, '_> for Token {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        whole(&object, u32::MAX.into()).map(|n| Self(n as u32))
-    }
-}
-
-/// A whole number of 64 bits.
-#[derive(Clone, Copy)]
-pub(crate) struct Long(pub u64);
-
-impl FromPyObject<'_, '_> for Long {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        whole(&object, u64::MAX).map(Self)
-    }
-}
-
-/// `bytes`, and no list of numbers.
-pub(crate) struct Octets(pub Vec<u8>);
-
-impl FromPyObject<'_, '_> for Octets {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        object.extract::<&[u8]>().map(|bytes| Self(bytes.to_vec())).map_err(|_| {
-            let found = object.get_type().name().map_or_else(|_| String::new(), |n| n.to_string());
-            PyTypeError::new_err(format!("expected bytes, got {found}"))
-        })
-    }
-}
-
-/// A number that f32 can hold, or −∞: a maximum of which nothing has been seen.
-#[derive(Clone, Copy)]
-pub(crate) struct Lowest(pub f32);
-
-impl FromPyObject<'_, '_> for Lowest {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        match object.extract::<f64>() {
-            Ok(f64::NEG_INFINITY) => Ok(Self(f32::NEG_INFINITY)),
-            _ => finite(&object, f32::MAX.into()).map(|x| Self(x as f32)),
-        }
-    }
-}
-
 /// A finite number of double precision.
 #[derive(Clone, Copy)]
 pub(crate) struct Double(pub f64);

@@ -68,7 +68,7 @@ impl DraftLength {
     }
 
     /// Takes what became of the drafts of a pass.
-    fn observe(&self, py: Python<'_>, drafted: Count, accepted: Count) -> PyResult<()> {
+    fn observe(&mut self, py: Python<'_>, drafted: Count, accepted: Count) -> PyResult<()> {
         let (drafted, accepted) = (few("drafted", drafted)?, accepted.0);
         if accepted > drafted {
             let expected = format!("at most {drafted}, as many as were drafted");
@@ -78,7 +78,7 @@ impl DraftLength {
     }
 
     /// How many tokens to draft for the next pass.
-    fn choose(&self, py: Python<'_>) -> PyResult<usize> {
+    fn choose(&mut self, py: Python<'_>) -> PyResult<usize> {
         self.length.call(py, rust::DraftLength::choose)
     }
 

@@ -66,19 +66,19 @@ impl Engine {
     }
 
     /// Takes a request and gives it a number.
-    fn submit(&self, py: Python<'_>, request: Request) -> PyResult<u64> {
+    fn submit(&mut self, py: Python<'_>, request: Request) -> PyResult<u64> {
         let id = self.engine.call(py, move |engine| engine.submit(request.0))?;
         id.map_err(wrong_argument("request"))
     }
 
     /// Ends a request whose client has gone; returns whether there was such a request.
-    fn cancel(&self, py: Python<'_>, id: Count) -> PyResult<bool> {
+    fn cancel(&mut self, py: Python<'_>, id: Count) -> PyResult<bool> {
         self.engine.call(py, move |engine| engine.cancel(id.0 as u64))
     }
 
     /// One forward pass. Of each request that something became of: its number, and its next token
     /// or why it ended.
-    fn step(&self, py: Python<'_>) -> PyResult<Vec<Event>> {
+    fn step(&mut self, py: Python<'_>) -> PyResult<Vec<Event>> {
         self.engine.call(py, |engine| {
             let mut events = Vec::new();
             engine.step(&mut |event| {

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 
 use super::rust::{json::JsonState, scalar};
-use crate::{background::call, convert::Octets};
+use crate::background::call;
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(string, m)?)?;
@@ -27,8 +27,7 @@ pub(super) fn walk<S: Copy>(
 
 /// How many of the bytes behind a quotation mark may follow, and whether they end the string.
 #[pyfunction]
-fn string(py: Python<'_>, text: Octets) -> PyResult<(usize, bool)> {
-    let Octets(text) = text;
+fn string(py: Python<'_>, text: Vec<u8>) -> PyResult<(usize, bool)> {
     call(py, move || {
         let (state, alive) = walk(scalar::Text::Plain, &text, scalar::Text::next);
         (alive, state == scalar::Text::Closed)
@@ -37,8 +36,7 @@ fn string(py: Python<'_>, text: Octets) -> PyResult<(usize, bool)> {
 
 /// How many bytes may follow as parts of one number, and whether all of them are one.
 #[pyfunction]
-fn number(py: Python<'_>, text: Octets) -> PyResult<(usize, bool)> {
-    let Octets(text) = text;
+fn number(py: Python<'_>, text: Vec<u8>) -> PyResult<(usize, bool)> {
     call(py, move || {
         let (state, alive) = walk(scalar::Number::Start, &text, scalar::Number::next);
         (alive, alive == text.len() && state.is_complete())
@@ -47,8 +45,7 @@ fn number(py: Python<'_>, text: Octets) -> PyResult<(usize, bool)> {
 
 /// How many bytes of a text of JSON may follow, and whether all of them are one.
 #[pyfunction]
-fn follow(py: Python<'_>, text: Octets) -> PyResult<(usize, bool)> {
-    let Octets(text) = text;
+fn follow(py: Python<'_>, text: Vec<u8>) -> PyResult<(usize, bool)> {
     call(py, move || {
         let (state, alive) = walk(JsonState::value(), &text, JsonState::next);
         (alive, alive == text.len() && state.is_complete())

@@ -91,7 +91,7 @@ impl PagedCache {
     }
 
     /// Makes room for a sequence's positions up to `len`; returns whether there is room.
-    fn reserve(&self, py: Python<'_>, sequence: Count, len: Count) -> PyResult<bool> {
+    fn reserve(&mut self, py: Python<'_>, sequence: Count, len: Count) -> PyResult<bool> {
         let sequence = self.sequence(sequence)?;
         self.cache.call(py, move |cache| cache.inner_mut().reserve(sequence, len.0))
     }
@@ -99,7 +99,7 @@ impl PagedCache {
     /// Appends a position to a sequence: `keys [layers, H, D]` and `values [layers, H, D]`. Returns
     /// whether there was room.
     fn append(
-        &self,
+        &mut self,
         py: Python<'_>,
         sequence: Count,
         keys: Floats,
@@ -135,13 +135,13 @@ impl PagedCache {
     }
 
     /// Forgets the positions of a sequence from `len` on.
-    fn truncate(&self, py: Python<'_>, sequence: Count, len: Count) -> PyResult<()> {
+    fn truncate(&mut self, py: Python<'_>, sequence: Count, len: Count) -> PyResult<()> {
         let sequence = self.sequence(sequence)?;
         self.cache.call(py, move |cache| cache.inner_mut().truncate(sequence, len.0))
     }
 
     /// Gives the empty sequence `to` all positions of `source`, without a copy.
-    fn fork(&self, py: Python<'_>, source: Count, to: Count) -> PyResult<()> {
+    fn fork(&mut self, py: Python<'_>, source: Count, to: Count) -> PyResult<()> {
         let (source, to) = (self.sequence(source)?, self.sequence(to)?);
         let done = self.cache.call(py, move |cache| {
             let cache = cache.inner_mut();
@@ -182,8 +182,6 @@ impl PagedCache {
         let sequence = self.sequence(sequence)?;
         below("layer", layer, layers, "the layers of the cache")?;
         below("head", head, kv_heads, "the heads of the cache")?;
-        let len = self.cache.call(py, move |cache| cache.len(sequence))?;
-        below("start", start, len.saturating_add(1), "as many positions as the sequence has")?;
         self.cache.call(py, move |cache| {
             let (mut keys, mut values) = (Vec::new(), Vec::new());
             for run in cache.runs(layer, sequence, head, start..cache.len(sequence)) {
@@ -293,7 +291,7 @@ impl PagedEngine {
 
     /// The answers to all requests, in their order, and how often what had been computed of one was
     /// given up.
-    fn run(&self, py: Python<'_>, requests: Vec<Request>) -> PyResult<(Vec<Vec<u32>>, u64)> {
+    fn run(&mut self, py: Python<'_>, requests: Vec<Request>) -> PyResult<(Vec<Vec<u32>>, u64)> {
         let answers = self.engine.call(py, move |engine| {
             let before = engine.counts().preempted;
             let mut answers = BTreeMap::new();

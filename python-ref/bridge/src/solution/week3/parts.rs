@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use super::{super::rust::week2::streaming::OnlineSoftmax, rust::parts as rust};
 use crate::{
     background::call,
-    convert::{Count, Floats, Lowest, Real, vector},
+    convert::{Count, Floats, vector},
     shapes::{at_least_one, every, wrong},
 };
 
@@ -37,8 +37,8 @@ fn in_part(
 #[pyfunction]
 fn join(
     py: Python<'_>,
-    first: (Lowest, Real, Floats),
-    second: (Lowest, Real, Floats),
+    first: (f32, f32, Floats),
+    second: (f32, f32, Floats),
 ) -> PyResult<(f32, f32, Floats)> {
     for (sums, name) in [(&first.2, "first"), (&second.2, "second")] {
         every(name, &sums.0, "finite numbers", f32::is_finite)?;
@@ -47,9 +47,14 @@ fn join(
             return Err(wrong(name, &shape, "sums [D], as many in both"));
         }
     }
-    let softmax = |max: Lowest, total: Real| OnlineSoftmax { max: max.0, total: total.0 };
-    let (mut sums, values) = (first.2.to_vec(), second.2.to_vec());
-    let (mut softmax, part) = (softmax(first.0, first.1), softmax(second.0, second.1));
+    for (max, total, name) in [(first.0, first.1, "first"), (second.0, second.1, "second")] {
+        if max.is_nan() || max == f32::INFINITY || !total.is_finite() {
+            return Err(wrong(name, &format!("({max}, {total})"), "a maximum and a total"));
+        }
+    }
+    let (mut softmax, mut sums) =
+        (OnlineSoftmax { max: first.0, total: first.1 }, first.2.to_vec());
+    let (part, values) = (OnlineSoftmax { max: second.0, total: second.1 }, second.2.to_vec());
     call(py, move || {
         rust::join(&mut softmax, &mut sums, part, &values);
         (softmax.max, softmax.total, vector(&sums))

@@ -59,7 +59,7 @@ impl BlockPool {
     }
 
     /// A handle of a page that was free, if there is one.
-    fn allocate(&self, py: Python<'_>) -> PyResult<Option<usize>> {
+    fn allocate(&mut self, py: Python<'_>) -> PyResult<Option<usize>> {
         self.lent.call(py, |lent| {
             let page = lent.pool.allocate();
             page.map(|page| lent.keep(page))
@@ -67,7 +67,7 @@ impl BlockPool {
     }
 
     /// Another handle of the same page.
-    fn retain(&self, py: Python<'_>, handle: Count) -> PyResult<usize> {
+    fn retain(&mut self, py: Python<'_>, handle: Count) -> PyResult<usize> {
         let handle = handle.0;
         let other = self.lent.call(py, move |lent| {
             let page = lent.handles.get(&handle)?;
@@ -78,7 +78,7 @@ impl BlockPool {
     }
 
     /// Gives a handle back.
-    fn release(&self, py: Python<'_>, handle: Count) -> PyResult<()> {
+    fn release(&mut self, py: Python<'_>, handle: Count) -> PyResult<()> {
         let handle = handle.0;
         let found = self.lent.call(py, move |lent| {
             let page = lent.handles.remove(&handle)?;

@@ -50,7 +50,7 @@ impl PrefixIndex {
 
     /// A sequence computes `tokens [L]` in pages of its own, tells the index, and goes. The numbers of
     /// its pages, or None if too few are free.
-    fn compute(&self, py: Python<'_>, tokens: Ids<1>) -> PyResult<Option<Vec<usize>>> {
+    fn compute(&mut self, py: Python<'_>, tokens: Ids<1>) -> PyResult<Option<Vec<usize>>> {
         let (tokens, page_len) = (tokens.to_vec(), self.page_len);
         self.shelf.call(py, move |Shelf { index, pool }| {
             let n = tokens.len() / page_len;
@@ -66,14 +66,14 @@ impl PrefixIndex {
     }
 
     /// The numbers of the pages that hold the beginning of `tokens [L]`.
-    fn find(&self, py: Python<'_>, tokens: Ids<1>) -> PyResult<Vec<usize>> {
+    fn find(&mut self, py: Python<'_>, tokens: Ids<1>) -> PyResult<Vec<usize>> {
         let tokens = tokens.to_vec();
         self.shelf
             .call(py, move |shelf| shelf.index.find(&tokens).into_iter().map(Page::index).collect())
     }
 
     /// Gives up the page that was used longest ago; whether there was one.
-    fn evict(&self, py: Python<'_>) -> PyResult<bool> {
+    fn evict(&mut self, py: Python<'_>) -> PyResult<bool> {
         self.shelf.call(py, |Shelf { index, pool }| index.evict(pool))
     }
 

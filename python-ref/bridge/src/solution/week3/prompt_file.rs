@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     background::call,
-    convert::{Count, Floats, Ids, Octets},
+    convert::{Count, Floats, Ids},
     panics::value_error,
     shapes::{Shapes, every},
 };
@@ -77,7 +77,7 @@ type Decoded = (Vec<u32>, Floats, Floats);
 #[pyfunction]
 fn decode(
     py: Python<'_>,
-    file: Octets,
+    file: Vec<u8>,
     fingerprint: Seed,
     cache_type: CacheType,
     layers: Count,
@@ -89,7 +89,7 @@ fn decode(
     check(shape, cache_type)?;
     let decoded = call(py, move || {
         let key = rust::PromptKey::new(fingerprint.number(), cache_type.into(), shape);
-        let prompt = rust::decode(&file.0, key)?;
+        let prompt = rust::decode(&file, key)?;
         let n = prompt.tokens.len();
         let shape = CacheShape { capacity: n, ..shape };
         let mut cache = DenseCache::new(shape, cache_type.into());

@@ -8,9 +8,7 @@ use super::{
 };
 use crate::{
     background::Kept,
-    convert::{Count, Ids, Long, Octets, Real, Token},
-    memory::room,
-    shapes::wrong,
+    convert::{Count, Ids},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -26,37 +24,29 @@ pub(crate) struct Request(pub rust::Request);
 #[pymethods]
 impl Request {
     #[new]
-    #[pyo3(
-        signature = (
-            prompt, max_new_tokens, *, stop_tokens=vec![], stop_texts=vec![], temperature=Real(0.0),
-            seed=Long(0)
-        ),
-        text_signature = "(prompt, max_new_tokens, *, stop_tokens=..., stop_texts=..., temperature=0.0, seed=0)"
-    )]
+    #[pyo3(signature = (
+        prompt, max_new_tokens, *, stop_tokens=vec![], stop_texts=vec![], temperature=0.0, seed=0
+    ))]
     fn new(
         prompt: Ids<1>,
         max_new_tokens: Count,
-        stop_tokens: Vec<Token>,
-        stop_texts: Vec<Octets>,
-        temperature: Real,
-        seed: Long,
-    ) -> PyResult<Self> {
-        let Real(temperature) = temperature;
-        if temperature < 0.0 {
-            return Err(wrong("temperature", &temperature.to_string(), "a number from 0 on"));
-        }
+        stop_tokens: Vec<u32>,
+        stop_texts: Vec<Vec<u8>>,
+        temperature: f32,
+        seed: u64,
+    ) -> Self {
         let sampling = super::super::rust::week1::sampling::SamplerOptions {
             temperature,
             ..Default::default()
         };
-        Ok(Self(rust::Request {
+        Self(rust::Request {
             prompt: prompt.to_vec(),
             max_new_tokens: max_new_tokens.0,
-            stop_tokens: stop_tokens.into_iter().map(|token| token.0).collect(),
-            stop_texts: stop_texts.into_iter().map(|text| text.0).collect(),
+            stop_tokens,
+            stop_texts,
             sampling,
-            seed: seed.0,
-        }))
+            seed,
+        })
     }
 
     fn __repr__(&self) -> String {
@@ -78,47 +68,6 @@ pub(super) fn reason(reason: week1::FinishReason) -> FinishReason {
 /// Token, position, sequence, and whether logits are wanted.
 type Row = (u32, usize, usize, bool);
 
-fn name(phase: rust::Phase) -> &'static str {
-    match phase {
-        rust::Phase::Waiting => "waiting",
-        rust::Phase::Prefilling => "prefilling",
-        rust::Phase::Decoding => "decoding",
-        rust::Phase::Finished(_) => "finished",
-    }
-}
-
-/// An argument, what was found and what was expected.
-type Problem = (&'static str, String, String);
-
-/// Whether a request stands where it can be asked for something.
-fn stands(
-    expected: &'static str,
-    phases: &'static [&'static str],
-) -> impl Fn(&rust::Sequence) -> Result<(), Problem> {
-    move |sequence| {
-        let found = name(sequence.phase);
-        if phases.contains(&found) {
-            return Ok(());
-        }
-        Err(("self", format!("one that is {found}"), expected.to_owned()))
-    }
-}
-
-/// Whether a request has a place in the cache and so many tokens that have not been computed.
-fn has_left(
-    argument: &'static str,
-    rows: usize,
-) -> impl Fn(&rust::Sequence) -> Result<(), Problem> {
-    move |sequence| {
-        stands("a request that runs", &["prefilling", "decoding"])(sequence)?;
-        let left = sequence.num_left();
-        if rows <= left {
-            return Ok(());
-        }
-        Err((argument, rows.to_string(), format!("at most {left}, which are left")))
-    }
-}
-
 /// A request in the engine.
 #[pyclass]
 pub(crate) struct Sequence(Kept<rust::Sequence>);
@@ -130,41 +79,34 @@ impl Sequence {
         if request.0.prompt.is_empty() {
             return Err(PyValueError::new_err("request: found no prompt, expected a token"));
         }
-        // All of it is asked for at once.
-        let prompt = request.0.prompt.len();
-        let new = request.0.max_new_tokens.min(context.0.saturating_sub(prompt));
-        room("max_new_tokens, as many as the context allows,", &[prompt.saturating_add(new)])?;
         Ok(Self(Kept::new(rust::Sequence::new(id.0 as u64, request.0, context.0))))
     }
 
     /// Gives a waiting request its place in the cache.
-    fn admit(&self, py: Python<'_>, slot: Count) -> PyResult<()> {
-        self.act(py, stands("a request that waits", &["waiting"]), move |sequence| {
-            sequence.admit(slot.0);
-        })
+    fn admit(&mut self, py: Python<'_>, slot: Count) -> PyResult<()> {
+        self.0.call(py, move |sequence| sequence.admit(slot.0))
     }
 
     /// Says that the model has computed `rows` more of the tokens; returns whether the next token can
     /// be chosen now.
-    fn computed(&self, py: Python<'_>, rows: Count) -> PyResult<bool> {
-        self.act(py, has_left("rows", rows.0), move |sequence| sequence.computed(rows.0))
+    fn computed(&mut self, py: Python<'_>, rows: Count) -> PyResult<bool> {
+        self.0.call(py, move |sequence| sequence.computed(rows.0))
     }
 
     /// Takes the token that was chosen, and whether its text completes a stop text; returns whether it
     /// is part of the answer.
-    fn accept(&self, py: Python<'_>, token: Token, completes_stop_text: bool) -> PyResult<bool> {
-        let check = stands("a request that decodes", &["decoding"]);
-        self.act(py, check, move |sequence| sequence.accept(token.0, completes_stop_text))
+    fn accept(&mut self, py: Python<'_>, token: u32, completes_stop_text: bool) -> PyResult<bool> {
+        self.0.call(py, move |sequence| sequence.accept(token, completes_stop_text))
     }
 
     /// Ends a request whose client has gone.
-    fn cancel(&self, py: Python<'_>) -> PyResult<()> {
+    fn cancel(&mut self, py: Python<'_>) -> PyResult<()> {
         self.0.call(py, rust::Sequence::cancel)
     }
 
     /// The next `n` rows of it: token, position, slot, and whether logits are wanted.
     fn rows(&self, py: Python<'_>, n: Count) -> PyResult<Vec<Row>> {
-        self.act(py, has_left("n", n.0), move |sequence| {
+        self.0.call(py, move |sequence| {
             let mut rows = Vec::new();
             append_rows(sequence, n.0, &mut rows);
             rows.iter().map(|row| (row.token, row.position, row.sequence, row.logits)).collect()
@@ -173,7 +115,12 @@ impl Sequence {
 
     /// `waiting`, `prefilling`, `decoding` or `finished`.
     fn phase(&self, py: Python<'_>) -> PyResult<&'static str> {
-        self.0.call(py, |sequence| name(sequence.phase))
+        self.0.call(py, |sequence| match sequence.phase {
+            rust::Phase::Waiting => "waiting",
+            rust::Phase::Prefilling => "prefilling",
+            rust::Phase::Decoding => "decoding",
+            rust::Phase::Finished(_) => "finished",
+        })
     }
 
     /// Why it ended, if it did.
@@ -193,18 +140,5 @@ impl Sequence {
 
     fn __repr__(&self) -> &'static str {
         "Sequence(...)"
-    }
-}
-
-impl Sequence {
-    /// Changes the request if it passes the check.
-    fn act<R: Send + 'static>(
-        &self,
-        py: Python<'_>,
-        check: impl FnOnce(&rust::Sequence) -> Result<(), Problem> + Send + 'static,
-        act: impl FnOnce(&mut rust::Sequence) -> R + Send + 'static,
-    ) -> PyResult<R> {
-        let done = self.0.call(py, move |sequence| check(sequence).map(|()| act(sequence)))?;
-        done.map_err(|(argument, found, expected)| wrong(argument, &found, &expected))
     }
 }

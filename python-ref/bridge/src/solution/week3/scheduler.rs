@@ -14,19 +14,13 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Tokens left, whether it decodes, and the steps since it had a row.
 type Loads = Vec<(Count, bool, Count)>;
 
-fn loads(loads: Loads) -> PyResult<Vec<Load>> {
+fn loads(loads: Loads) -> Vec<Load> {
     let load = |(left, decoding, waited): (Count, bool, Count)| Load {
         left: left.0,
         decoding,
         waited: waited.0,
     };
-    let loads: Vec<Load> = loads.into_iter().map(load).collect();
-    let left = loads.iter().try_fold(0usize, |sum, load| sum.checked_add(load.left));
-    if left.is_none() {
-        let expected = "as many tokens left, in all, as can be counted";
-        return Err(wrong("loads", "more than 64 bits hold", expected));
-    }
-    Ok(loads)
+    loads.into_iter().map(load).collect()
 }
 
 /// Shares a budget of rows among the requests of a step.
@@ -50,7 +44,7 @@ impl Scheduler {
 
     /// How many rows each request gets, the oldest first; a load is `(left, decoding, waited)`.
     fn shares(&self, py: Python<'_>, loads: Loads) -> PyResult<Vec<usize>> {
-        let (scheduler, loads) = (self.0, self::loads(loads)?);
+        let (scheduler, loads) = (self.0, self::loads(loads));
         call(py, move || {
             let mut out = Vec::new();
             scheduler.shares(&loads, &mut out);
@@ -60,7 +54,7 @@ impl Scheduler {
 
     /// How many rows of the step go to requests that decode.
     fn decoding_rows(&self, py: Python<'_>, loads: Loads) -> PyResult<usize> {
-        let (scheduler, loads) = (self.0, self::loads(loads)?);
+        let (scheduler, loads) = (self.0, self::loads(loads));
         call(py, move || scheduler.decoding_rows(&loads))
     }
 
@@ -73,7 +67,7 @@ impl Scheduler {
 /// The shares when `rows` rows go to prompts, the oldest first.
 #[pyfunction]
 fn share_prompts(py: Python<'_>, loads: Loads, rows: Count) -> PyResult<Vec<usize>> {
-    let loads = self::loads(loads)?;
+    let loads = self::loads(loads);
     call(py, move || {
         let mut out = vec![0; loads.len()];
         rust::share_prompts(&loads, rows.0, &mut out);
@@ -84,7 +78,7 @@ fn share_prompts(py: Python<'_>, loads: Loads, rows: Count) -> PyResult<Vec<usiz
 /// The shares when `rows` of the requests that decode get a row each, those that have waited longest.
 #[pyfunction]
 fn take_turns(py: Python<'_>, loads: Loads, rows: Count) -> PyResult<Vec<usize>> {
-    let loads = self::loads(loads)?;
+    let loads = self::loads(loads);
     call(py, move || {
         let mut out = vec![0; loads.len()];
         rust::take_turns(&loads, rows.0, &mut out);

@@ -7,7 +7,7 @@ use crate::{
     background::Kept,
     convert::Count,
     memory::room,
-    shapes::{at_least_one, below, wrong},
+    shapes::{at_least_one, below},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -32,28 +32,15 @@ impl Slots {
     }
 
     /// Gives a request the free place with the lowest number, if there is one.
-    fn claim(&self, py: Python<'_>, id: Count) -> PyResult<Option<usize>> {
+    fn claim(&mut self, py: Python<'_>, id: Count) -> PyResult<Option<usize>> {
         self.slots.call(py, move |slots| slots.claim(id.0 as u64))
     }
 
     /// Takes a request's place back.
-    fn release(&self, py: Python<'_>, slot: Count, id: Count) -> PyResult<()> {
+    fn release(&mut self, py: Python<'_>, slot: Count, id: Count) -> PyResult<()> {
         let slot = slot.0;
         below("slot", slot, self.sequences, "the places of the cache")?;
-        let id = id.0 as u64;
-        let other = self.slots.call(py, move |slots| match slots.owner(slot) {
-            Some(owner) if owner == id => {
-                slots.release(slot, id);
-                None
-            }
-            other => Some(other),
-        })?;
-        let Some(other) = other else { return Ok(()) };
-        let expected = match other {
-            Some(owner) => format!("{owner}, whose place {slot} is"),
-            None => format!("the owner of a place that is taken; place {slot} is free"),
-        };
-        Err(wrong("id", &id.to_string(), &expected))
+        self.slots.call(py, move |slots| slots.release(slot, id.0 as u64))
     }
 
     /// Whose a place is.

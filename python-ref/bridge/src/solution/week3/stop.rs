@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 
 use super::rust::stop as rust;
-use crate::{background::Kept, convert::Octets};
+use crate::background::Kept;
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<StopTexts>()
@@ -16,14 +16,13 @@ pub(crate) struct StopTexts(Kept<rust::StopTexts>);
 #[pymethods]
 impl StopTexts {
     #[new]
-    fn new(texts: Vec<Octets>) -> Self {
-        let texts = texts.into_iter().map(|text| text.0).collect();
+    fn new(texts: Vec<Vec<u8>>) -> Self {
         Self(Kept::new(rust::StopTexts::new(texts)))
     }
 
     /// Takes the next bytes, and says whether one of the texts has now appeared.
-    fn push(&self, py: Python<'_>, piece: Octets) -> PyResult<bool> {
-        self.0.call(py, move |stop| stop.push(&piece.0))
+    fn push(&mut self, py: Python<'_>, piece: Vec<u8>) -> PyResult<bool> {
+        self.0.call(py, move |stop| stop.push(&piece))
     }
 
     fn __repr__(&self) -> &'static str {

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use super::rust::timeline::{self as rust, Moment};
 use crate::{
     background::{Kept, call},
-    convert::{Count, Double, Long},
+    convert::{Count, Double},
     shapes::wrong,
 };
 
@@ -17,8 +17,8 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
 /// When what happened to a request. A moment is a pair: steps and rows so far.
 #[pyclass]
 pub(crate) struct Record {
-    /// And the moment of the latest token.
-    record: Kept<(rust::Record, Moment)>,
+    record: Kept<rust::Record>,
+    now: Moment,
 }
 
 fn pair(moment: Moment) -> (u64, u64) {
@@ -30,37 +30,28 @@ impl Record {
     #[new]
     fn new(steps: Count, rows: Count) -> Self {
         let now = Moment { steps: steps.0 as u64, rows: rows.0 as u64 };
-        Self { record: Kept::new((rust::Record::new(now), now)) }
+        Self { record: Kept::new(rust::Record::new(now)), now }
     }
 
     /// A token was chosen at this moment, which is not before the one before.
-    fn token(&self, py: Python<'_>, steps: Count, rows: Count) -> PyResult<()> {
+    fn token(&mut self, py: Python<'_>, steps: Count, rows: Count) -> PyResult<()> {
         let now = Moment { steps: steps.0 as u64, rows: rows.0 as u64 };
-        let before = self.record.call(py, move |(record, latest)| {
-            if now.steps < latest.steps || now.rows < latest.rows {
-                return Some(*latest);
-            }
-            *latest = now;
-            record.token(now);
-            None
-        })?;
-        let Some(before) = before else { return Ok(()) };
-        let (argument, found, least) = if now.steps < before.steps {
-            ("steps", now.steps, before.steps)
-        } else {
-            ("rows", now.rows, before.rows)
-        };
-        Err(wrong(argument, &found.to_string(), &format!("{least} or more, as at the last token")))
+        if now.steps < self.now.steps || now.rows < self.now.rows {
+            let expected = format!("a moment from {:?} on", pair(self.now));
+            return Err(wrong("steps, rows", &format!("{:?}", pair(now)), &expected));
+        }
+        self.now = now;
+        self.record.call(py, move |record| record.token(now))
     }
 
     /// Steps and rows from its coming to its first token.
     fn time_to_first_token(&self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
-        self.record.call(py, |(record, _)| record.time_to_first_token().map(pair))
+        self.record.call(py, |record| record.time_to_first_token().map(pair))
     }
 
     /// The most steps and the most rows between a token and the next.
     fn longest_gap(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
-        self.record.call(py, |(record, _)| pair(record.longest_gap))
+        self.record.call(py, |record| pair(record.longest_gap))
     }
 
     fn __repr__(&self) -> &'static str {
@@ -70,13 +61,13 @@ impl Record {
 
 /// The `q`-quantile of whole numbers, by nearest rank.
 #[pyfunction]
-fn quantile(py: Python<'_>, values: Vec<Long>, q: Double) -> PyResult<Option<u64>> {
+fn quantile(py: Python<'_>, values: Vec<u64>, q: Double) -> PyResult<Option<u64>> {
     let q = q.0;
     if !(0.0..=1.0).contains(&q) {
         return Err(wrong("q", &q.to_string(), "0 to 1"));
     }
     call(py, move || {
-        let mut values: Vec<u64> = values.into_iter().map(|value| value.0).collect();
+        let mut values = values;
         rust::quantile(&mut values, q)
     })
 }

@@ -17,11 +17,7 @@ use super::{
         whole as rust,
     },
 };
-use crate::{
-    background::call,
-    convert::{Count, Long, Octets, Real},
-    shapes::{at_least_one, wrong},
-};
+use crate::{background::call, convert::Count, shapes::wrong};
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(tokens, m)?)?;
@@ -31,13 +27,8 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(random_answer, m)?)
 }
 
-fn texts(vocabulary: Vec<Octets>) -> Vec<Vec<u8>> {
-    vocabulary.into_iter().map(|text| text.0).collect()
-}
-
 /// The state behind a text that is the beginning of JSON.
-fn behind(py: Python<'_>, text: Octets) -> PyResult<JsonState> {
-    let Octets(text) = text;
+fn behind(py: Python<'_>, text: Vec<u8>) -> PyResult<JsonState> {
     let shown = text.escape_ascii().to_string();
     let n = text.len();
     let (state, alive) = call(py, move || walk(JsonState::value(), &text, JsonState::next))?;
@@ -46,8 +37,7 @@ fn behind(py: Python<'_>, text: Octets) -> PyResult<JsonState> {
 
 /// The tokens of `vocabulary` that may follow behind `text`, by a walk of their tree.
 #[pyfunction]
-fn tokens(py: Python<'_>, vocabulary: Vec<Octets>, text: Octets) -> PyResult<Vec<u32>> {
-    let vocabulary = texts(vocabulary);
+fn tokens(py: Python<'_>, vocabulary: Vec<Vec<u8>>, text: Vec<u8>) -> PyResult<Vec<u32>> {
     let state = behind(py, text)?;
     call(py, move || {
         let mut tokens = Vec::new();
@@ -60,22 +50,24 @@ fn tokens(py: Python<'_>, vocabulary: Vec<Octets>, text: Octets) -> PyResult<Vec
 
 /// The shortest text that makes JSON of `text`.
 #[pyfunction]
-fn closing_text(py: Python<'_>, text: Octets) -> PyResult<Vec<u8>> {
+fn closing_text(py: Python<'_>, text: Vec<u8>) -> PyResult<Vec<u8>> {
     let state = behind(py, text)?;
     call(py, move || Json::Value.closing_text(&state))
 }
 
 /// The fewest tokens of `vocabulary` that `text` is made of; `None` if it can't be made of them.
 #[pyfunction]
-fn fewest_tokens(py: Python<'_>, vocabulary: Vec<Octets>, text: Octets) -> PyResult<Option<usize>> {
-    let (vocabulary, text) = (texts(vocabulary), text.0);
+fn fewest_tokens(
+    py: Python<'_>,
+    vocabulary: Vec<Vec<u8>>,
+    text: Vec<u8>,
+) -> PyResult<Option<usize>> {
     call(py, move || rust::fewest_tokens(&TokenTrie::new(&vocabulary), &text))
 }
 
 /// How many tokens the text needs behind each token that follows `text`; `None` if it may not follow.
 #[pyfunction]
-fn prices(py: Python<'_>, vocabulary: Vec<Octets>, text: Octets) -> PyResult<Vec<Option<u16>>> {
-    let vocabulary = texts(vocabulary);
+fn prices(py: Python<'_>, vocabulary: Vec<Vec<u8>>, text: Vec<u8>) -> PyResult<Vec<Option<u16>>> {
     let state = behind(py, text)?;
     call(py, move || {
         let trie = TokenTrie::new(&vocabulary);
@@ -89,17 +81,13 @@ fn prices(py: Python<'_>, vocabulary: Vec<Octets>, text: Octets) -> PyResult<Vec
 #[pyfunction]
 fn random_answer(
     py: Python<'_>,
-    vocabulary: Vec<Octets>,
+    vocabulary: Vec<Vec<u8>>,
     budget: Count,
-    temperature: Real,
-    seed: Long,
+    temperature: f32,
+    seed: u64,
 ) -> PyResult<Vec<u8>> {
-    let (vocabulary, temperature, seed) = (texts(vocabulary), temperature.0, seed.0);
-    at_least_one("vocabulary", vocabulary.len())?;
-    // The logits are 10 at most.
-    if temperature != 0.0 && !(temperature > 0.0 && (10.0 / temperature).is_finite()) {
-        let expected = "0, or a number above 0 that logits of 10 stay finite with";
-        return Err(wrong("temperature", &format!("{temperature:e}"), expected));
+    if !(temperature >= 0.0 && temperature.is_finite()) {
+        return Err(wrong("temperature", &temperature.to_string(), "a number from 0 on"));
     }
     let answer = call(py, move || {
         let rules =
