@@ -1,10 +1,10 @@
 //! What an answer has to be: a value of a JSON Schema, or a call of one of several tools. Which
 //! bytes may follow, and the shortest way to an end.
 //!
-//! A schema is read ([`read`](Refused) says what is refused, by its name and place) into kinds of
-//! values that refer to each other (`node`). Scalars, strings with a pattern and keys become
-//! automata without a choice (`pattern`, `number`, by way of `nfa` and `dfa`); objects, arrays and
-//! what refers to itself take a stack (`automaton`).
+//! A schema is read (`read`, `keywords`) into kinds of values that refer to each other (`node`);
+//! what is not supported is [`Refused`] by its name and place. Scalars, strings with a pattern and
+//! keys become automata without a choice (`pattern`, `number`, by way of `nfa` and `dfa`); objects,
+//! arrays and what refers to itself take a stack (`automaton`).
 //!
 //! **How answers are written.** Properties in the order of the schema, those that it doesn't name
 //! behind them. No space, but that one blank may stand behind a comma and behind a colon. Keys,
