@@ -60,7 +60,12 @@ fn task_1_what_no_plan_can_do_without() {
         let lives = assert_accepts(case.name(), || lifetimes(&g, &order, &results));
         let found = assert_accepts(case.name(), || lower_bound(&lives));
         let expected = list(case.value("bound"))[0];
-        assert_answer(&format!("{}: lower bound", case.name()), &found, &expected);
+        // A number alone tells no mistake: lifetimes may be wrong as well.
+        assert!(
+            found == expected,
+            "{}: lower bound\n  found    {found}\n  expected {expected}",
+            case.name()
+        );
         let sum: usize = seen(&lives).iter().map(|life| life[1]).sum();
         assert_answer("the sum without reuse", &without_reuse(&lives), &sum);
     });
