@@ -32,7 +32,7 @@ struct Options {
     /// Where to serve it, on 127.0.0.1.
     #[arg(long, default_value_t = 3000)]
     port: u16,
-    /// Where the repository lies on the network, as https://github.com/owner/name: each page then
+    /// Where the repository lies on the network, as `https://github.com/owner/name`: each page then
     /// leads to its source.
     #[arg(long, value_name = "URL")]
     repository: Option<String>,

@@ -56,7 +56,8 @@ pub(super) fn clippy(v: &mut Verification) -> Result<Outcome> {
 
 /// `cargo doc`, with warnings as errors: links that lead nowhere, above all.
 pub(super) fn documentation(v: &mut Verification) -> Result<Outcome> {
-    let features = "week1,week2,serve,tiny-llm-reference/engine,tiny-llm-reference/text";
+    let features =
+        "week1,week2,week3,week4,serve,tiny-llm-reference/engine,tiny-llm-reference/text";
     let mut doc = v.cargo(&format!("doc --no-deps --workspace --exclude {BRIDGE}"));
     doc.args(["--features", features]);
     succeeds(doc.env("RUSTDOCFLAGS", "-D warnings"))?;
