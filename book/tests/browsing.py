@@ -41,7 +41,9 @@ def site():
 
 @pytest.fixture(scope="session")
 def chromium():
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    names = [os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"]
+    program = next((found for name in names if name and (found := shutil.which(name))), None)
+    assert program, "no Chromium: CHROMIUM may name it"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=QUIET, chromium_sandbox=False)
         yield browser
