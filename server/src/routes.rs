@@ -30,7 +30,7 @@ use crate::{
 
 /// What a page may do: nothing but what comes from here.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+                      img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 type Shared = State<Arc<App>>;
 
