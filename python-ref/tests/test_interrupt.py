@@ -11,7 +11,9 @@ AT_ONCE = 1.0
 """Seconds that Ctrl-C may take: a fraction of a second, on a machine that is busy with something else too."""
 
 HEAD = """
-import _thread, json, threading, time
+import _thread, json, signal, threading, time
+# A shell that starts a program in the background lets it ignore Ctrl-C, and its children as well.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 import tiny_llm
 from tiny_llm.reference import week1, week2
