@@ -19,8 +19,9 @@ use tiny_llm::{
         rows::Row,
     },
     week4::{
-        execute::{Executor, Step},
+        execute::Executor,
         graph::{Graph, NodeId},
+        step::Step,
     },
 };
 use tiny_llm_formats::{Tensor, config::ModelConfig};

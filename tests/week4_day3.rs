@@ -12,10 +12,11 @@ use tiny_llm::{
         rows::Row,
     },
     week4::{
-        execute::{Executor, Step},
+        execute::Executor,
         graph::{Graph, NodeId},
         planned::PlannedExecutor,
         planner::MemoryPlan,
+        step::Step,
     },
 };
 use tiny_llm_harness::{

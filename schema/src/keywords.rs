@@ -1,4 +1,4 @@
-//! The keywords of one schema. Each is read or refused by its name and place.
+//! From a schema's JSON to kinds of values. Every keyword is read or refused by its name and place.
 
 use crate::{
     json::Json,
@@ -6,11 +6,15 @@ use crate::{
     node::{Node, NodeId, Object, Property},
     number::{Bound, MOST_DIVISOR, Numbers},
     pattern::Pattern,
-    read::{Document, Read, Reader, Refused},
+    read::{Read, Reader, Refused},
 };
 
 type Fields<'a> = &'a [(String, Json)];
 
+/// Kinds of values in a schema, at most.
+const MOST_NODES: usize = 10_000;
+/// Schemas in each other, at most.
+const MOST_DEPTH: usize = 64;
 /// `minLength`, `minItems` and the like, at most.
 const MOST_COUNT: u64 = 1_000_000;
 
@@ -59,13 +63,61 @@ const DATE: &str = concat!(
 );
 const UUID: &str = "^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$";
 
+/// A document, and what stands before the pointers into it in messages.
+#[derive(Clone, Copy)]
+struct Document<'a> {
+    pub(crate) root: &'a Json,
+    pub(crate) before: &'a str,
+}
+
+impl Reader {
+    /// Reads a document that stands at this pointer.
+    pub(crate) fn document(&mut self, root: &Json, before: &str) -> Read<NodeId> {
+        self.known.clear();
+        self.schema(Document { root, before }, root, "")
+    }
+
+    /// Reads the schema at a place of a document, if it has not been read yet.
+    fn schema(&mut self, document: Document<'_>, json: &Json, place: &str) -> Read<NodeId> {
+        if let Some(&id) = self.known.get(place) {
+            return Ok(id);
+        }
+        let pointer = format!("{}{place}", document.before);
+        let refuse = |problem: String| Refused { pointer: pointer.clone(), problem };
+        // Its number stands before what it holds is read, as that may refer to it.
+        let id = self.add(Node::Never, &pointer);
+        self.known.insert(place.to_owned(), id);
+        if self.nodes.all.len() > MOST_NODES {
+            return Err(refuse(format!("found more than {MOST_NODES} schemas")));
+        }
+        self.depth += 1;
+        if self.depth > MOST_DEPTH {
+            return Err(refuse(format!("found more than {MOST_DEPTH} schemas in each other")));
+        }
+        let node = match json {
+            Json::Bool(true) => Node::Union(vec![self.any()]),
+            Json::Bool(false) => Node::Never,
+            Json::Object(fields) => {
+                let mut one = One { reader: self, document, fields, place, id };
+                one.read()?
+            }
+            other => {
+                return Err(refuse(format!("found {}, expected a schema", other.kind())));
+            }
+        };
+        self.depth -= 1;
+        self.nodes.all[id as usize] = node;
+        Ok(id)
+    }
+}
+
 /// A schema that is an object, on the way to its kind of value.
-pub(crate) struct One<'r, 'a> {
-    pub(crate) reader: &'r mut Reader,
-    pub(crate) document: Document<'a>,
-    pub(crate) fields: Fields<'a>,
-    pub(crate) place: &'a str,
-    pub(crate) id: NodeId,
+struct One<'r, 'a> {
+    reader: &'r mut Reader,
+    document: Document<'a>,
+    fields: Fields<'a>,
+    place: &'a str,
+    id: NodeId,
 }
 
 impl<'a> One<'_, 'a> {
@@ -107,7 +159,7 @@ impl<'a> One<'_, 'a> {
         self.reader.schema(self.document, json, &place)
     }
 
-    pub(crate) fn read(&mut self) -> Read<Node> {
+    fn read(&mut self) -> Read<Node> {
         const ABOVE: [&str; 6] = ["$ref", "allOf", "anyOf", "oneOf", "const", "enum"];
         for (key, _) in self.fields {
             let key = key.as_str();

@@ -1,4 +1,4 @@
-//! From a schema's JSON to kinds of values. Every keyword is read or refused by its name and place.
+//! Kinds of values as they are collected from schemas, and why one is refused.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -8,17 +8,12 @@ use std::{
 use crate::{
     dfa::Raw,
     json::Json,
-    keywords::One,
     nfa::{Nfa, TooLarge},
     node::{Node, NodeId, Nodes, Object},
     number::Numbers,
     pattern::Pattern,
 };
 
-/// Kinds of values in a schema, at most.
-const MOST_NODES: usize = 10_000;
-/// Schemas in each other, at most.
-const MOST_DEPTH: usize = 64;
 /// Why a schema is not one, or is not supported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
@@ -45,18 +40,11 @@ pub(crate) struct Reader {
     /// Where each kind comes from.
     pointers: Vec<String>,
     /// Kinds of the document, by their places in it.
-    known: HashMap<String, NodeId>,
+    pub(crate) known: HashMap<String, NodeId>,
     any: Option<NodeId>,
     /// What may be one of several, and not two at once.
     pub(crate) exclusive: Vec<(NodeId, Vec<NodeId>)>,
-    depth: usize,
-}
-
-/// A document, and what stands before the pointers into it in messages.
-#[derive(Clone, Copy)]
-pub(crate) struct Document<'a> {
-    pub(crate) root: &'a Json,
-    pub(crate) before: &'a str,
+    pub(crate) depth: usize,
 }
 
 impl Reader {
@@ -69,12 +57,6 @@ impl Reader {
             exclusive: Vec::new(),
             depth: 0,
         }
-    }
-
-    /// Reads a document that stands at this pointer.
-    pub(crate) fn document(&mut self, root: &Json, before: &str) -> Read<NodeId> {
-        self.known.clear();
-        self.schema(Document { root, before }, root, "")
     }
 
     /// Settles what refers to what.
@@ -147,43 +129,6 @@ impl Reader {
         self.nodes.all.push(node);
         self.pointers.push(pointer.to_owned());
         (self.nodes.all.len() - 1) as NodeId
-    }
-
-    pub(crate) fn schema(
-        &mut self,
-        document: Document<'_>,
-        json: &Json,
-        place: &str,
-    ) -> Read<NodeId> {
-        if let Some(&id) = self.known.get(place) {
-            return Ok(id);
-        }
-        let pointer = format!("{}{place}", document.before);
-        let refuse = |problem: String| Refused { pointer: pointer.clone(), problem };
-        // Its number stands before what it holds is read, as that may refer to it.
-        let id = self.add(Node::Never, &pointer);
-        self.known.insert(place.to_owned(), id);
-        if self.nodes.all.len() > MOST_NODES {
-            return Err(refuse(format!("found more than {MOST_NODES} schemas")));
-        }
-        self.depth += 1;
-        if self.depth > MOST_DEPTH {
-            return Err(refuse(format!("found more than {MOST_DEPTH} schemas in each other")));
-        }
-        let node = match json {
-            Json::Bool(true) => Node::Union(vec![self.any()]),
-            Json::Bool(false) => Node::Never,
-            Json::Object(fields) => {
-                let mut one = One { reader: self, document, fields, place, id };
-                one.read()?
-            }
-            other => {
-                return Err(refuse(format!("found {}, expected a schema", other.kind())));
-            }
-        };
-        self.depth -= 1;
-        self.nodes.all[id as usize] = node;
-        Ok(id)
     }
 
     /// Any value.

@@ -1,14 +1,15 @@
-//! Blocks of 32 whole bytes ([`Q8_0`](super::q8_0)), times few rows of activations: eight blocks of
+//! Blocks of 32 whole bytes (`Q8_0`), times few rows of activations: eight blocks of
 //! four rows of weights at a time, whose sums and scales are brought side by side
 //! ([`fours`](super::fours)).
 
 use std::arch::x86_64::*;
 
+use tiny_llm_formats::gguf::TensorType;
+
 use super::{
     eights::{Eights, add_in_order, floats, same_for_all, scales_later, values_later},
     fours::{add_lanes, stored},
-    lanes::{load64, part, sixteen_bits},
-    q8_0::{BYTES, codes},
+    lanes::{load32, load64, part, sixteen_bits},
 };
 use crate::{
     input::{Input, Int8SuperBlock},
@@ -18,6 +19,8 @@ use crate::{
     streams::{STREAMS, each_four},
 };
 
+/// Bytes in a block.
+pub(super) const BYTES: usize = TensorType::Q8_0.block_bytes();
 /// Bytes of eight blocks.
 const EIGHT: usize = 8 * BYTES;
 
@@ -132,4 +135,16 @@ fn scales(rows: [&[u8; EIGHT]; STREAMS]) -> Eights<__m512> {
         _mm512_mask_blend_epi32(0xff00, first, second)
     };
     floats(_mm512_permutex2var_epi16(of_all(0), sixteen_bits(&SCALES), of_all(2)))
+}
+
+/// The codes of blocks 2v and 2v + 1, or zeros where there are none.
+#[inline]
+#[target_feature(enable = "avx512bw")]
+pub(super) fn codes(bytes: &[u8], v: usize) -> __m512i {
+    let block = |b: usize| match (b + 1) * BYTES <= bytes.len() {
+        true => load32(part(bytes, b * BYTES + 2)),
+        false => _mm256_setzero_si256(),
+    };
+    let two = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(block(2 * v)), block(2 * v + 1));
+    _mm512_xor_si512(two, _mm512_set1_epi8(-128))
 }

@@ -2,8 +2,6 @@
 
 use std::arch::x86_64::*;
 
-use crate::input::Int8SuperBlock;
-
 /// 32 numbers of 16 bits.
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -72,11 +70,11 @@ pub(crate) fn twice(numbers: __m256) -> __m512 {
     _mm512_permutexvar_ps(index, _mm512_castps256_ps512(numbers))
 }
 
-/// 64 activations of a super-block, from `at` on.
+/// 64 numbers of 8 bits, from `at` on.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn values_at(x: &Int8SuperBlock, at: usize) -> __m512i {
-    load64(part(bytemuck::cast_slice(&x.values), at))
+pub(super) fn values_at(values: &[i8], at: usize) -> __m512i {
+    load64(part(bytemuck::cast_slice(values), at))
 }
 
 /// Two half-precision numbers, one after the other.

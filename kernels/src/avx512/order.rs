@@ -80,8 +80,11 @@ impl Order {
             let [first, second] = self.from[v];
             // SAFETY: eight numbers of 64 bits are 64 bytes.
             let numbers = unsafe { _mm512_loadu_si512(self.numbers[v].as_ptr().cast()) };
-            values[v] =
-                _mm512_permutex2var_epi64(values_at(x, first), numbers, values_at(x, second));
+            values[v] = _mm512_permutex2var_epi64(
+                values_at(&x.values, first),
+                numbers,
+                values_at(&x.values, second),
+            );
         }
         values
     }

@@ -3,19 +3,14 @@
 
 use std::arch::x86_64::*;
 
-use tiny_llm_formats::gguf::TensorType;
-
 use super::{
-    bytes,
-    lanes::{load32, part, transpose, twice},
+    bytes::{self, BYTES, codes},
+    lanes::{part, transpose, twice},
     many,
     panel::{LANES, Panel, Row, Rows},
     q6_k,
 };
 use crate::{format::Q8_0, input::Input, matrix::Matrix, parallel::Tile, prefetch::prefetch};
-
-/// Bytes in a block.
-pub(super) const BYTES: usize = TensorType::Q8_0.block_bytes();
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
@@ -43,18 +38,6 @@ fn row(bytes: &[u8]) -> Row {
     }
     row.scales = twice(scales(bytes));
     row
-}
-
-/// The codes of blocks 2v and 2v + 1, or zeros where there are none.
-#[inline]
-#[target_feature(enable = "avx512bw")]
-pub(super) fn codes(bytes: &[u8], v: usize) -> __m512i {
-    let block = |b: usize| match (b + 1) * BYTES <= bytes.len() {
-        true => load32(part(bytes, b * BYTES + 2)),
-        false => _mm256_setzero_si256(),
-    };
-    let two = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(block(2 * v)), block(2 * v + 1));
-    _mm512_xor_si512(two, _mm512_set1_epi8(-128))
 }
 
 /// The scales of eight blocks, or zeros where there are none.

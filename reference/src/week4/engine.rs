@@ -6,11 +6,12 @@ use std::sync::Arc;
 use anyhow::{Result, ensure};
 
 use super::{
-    execute::{Executor, Step},
+    execute::Executor,
     graph::{Graph, NodeId},
     llama::{PassShape, build},
     planned::PlannedExecutor,
     planner::MemoryPlan,
+    step::Step,
 };
 use crate::week2::{
     cache::{CacheShape, CacheType, DenseCache, KvCache},

@@ -8,27 +8,10 @@ use super::{
     kernels,
     op::Op,
     product::mul_mat,
+    step::Step,
     strided::Strided,
 };
-use crate::week2::{
-    cache::KvCache,
-    input::Input,
-    plan::Plan,
-    rope::{RopeLayout, RopeTable},
-    rows::Row,
-};
-
-/// What a pass over a graph has beside the graph.
-pub struct Step<'a, C> {
-    /// What is asked for.
-    pub rows: &'a [Row],
-    /// Where keys and values are.
-    pub cache: &'a mut C,
-    /// How it is computed.
-    pub plan: &'a Plan,
-    /// By what heads are turned.
-    pub rope: (&'a RopeTable, RopeLayout),
-}
+use crate::week2::{cache::KvCache, input::Input, plan::Plan};
 
 /// Computes graphs, and keeps its buffers from one pass to the next.
 #[derive(Debug, Default)]

@@ -1,10 +1,10 @@
 //! Day 2, provided. What each operation is in week 2's kernels.
 
 use super::{
-    execute::Step,
     graph::{Graph, NodeId},
     layout::Layout,
     op::Op,
+    step::Step,
     strided::Strided,
 };
 use crate::week2::{

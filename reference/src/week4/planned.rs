@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::{
-    execute::Step,
     graph::{Graph, NodeId},
     kernels::{compute_from, copy_from, overwrite},
     op::Op,
     planner::MemoryPlan,
     product::mul_mat,
+    step::Step,
     strided::Strided,
 };
 use crate::week2::{cache::KvCache, input::Input};

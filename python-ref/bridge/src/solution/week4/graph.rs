@@ -13,7 +13,7 @@ use super::{
         week2::model::plan,
     },
     layout::Layout,
-    rust::{dot, execute, graph as rust, lifetimes, planned, planner},
+    rust::{dot, execute, graph as rust, lifetimes, planned, planner, step},
 };
 use crate::{
     background::Kept,
@@ -171,13 +171,13 @@ impl Graph {
 }
 
 /// A pass of one row on an empty cache.
-fn pass(run: impl FnOnce(&mut execute::Step<'_, DenseCache>)) {
+fn pass(run: impl FnOnce(&mut step::Step<'_, DenseCache>)) {
     let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 1, head_dim: 2 };
     let mut cache = DenseCache::new(shape, CacheType::F32);
     let rows = [Row { token: 0, position: 0, sequence: 0, logits: true }];
     let (table, plan) = (RopeTable::new(&[1.0], 1), plan());
     let rope = (&table, RopeLayout::HalfSplit);
-    run(&mut execute::Step { rows: &rows, cache: &mut cache, plan: &plan, rope });
+    run(&mut step::Step { rows: &rows, cache: &mut cache, plan: &plan, rope });
 }
 
 /// The node of a number that has been looked at.
