@@ -2,13 +2,12 @@
 //!
 //! Expected layouts and elements are PyTorch's: `python-ref/oracle/week4_day1.py`.
 
-use std::fmt;
-
 use anyhow::Result;
 use tiny_llm::week4::{layout::Layout, strided::Strided};
 use tiny_llm_formats::{Tensor, gguf::TensorType, tensor::tensor};
+use tiny_llm_harness::told::assert_good;
 use tiny_llm_harness::{
-    check::{Part, assert_accepts, assert_answer},
+    check::{Part, assert_answer},
     fixtures::{Case, Fixtures},
 };
 
@@ -75,40 +74,15 @@ fn follow(case: &Case) {
     let expected = case.value("layouts").as_array().expect("a list");
     for (step, expected) in steps(case, "steps").iter().zip(expected) {
         let what = format!("{} of {layout:?}: {}: ne, nb, offset", case.name(), step.text);
-        layout = good(&what, || step.take(&layout));
+        layout = assert_good(&what, || step.take(&layout));
         let [ne, nb] = ["ne", "nb"].map(|name| four(&expected[name]));
         assert_answer(&what, &numbers(&layout), &(ne, nb, list(&expected["offset"])[0]));
     }
 }
 
-/// What must be accepted and come out well.
-#[track_caller]
-fn good<T>(what: &str, make: impl FnOnce() -> Result<T>) -> T {
-    assert_accepts(what, make)
-        .unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e:#}"))
-}
-
-/// What must be refused, with an error in one line that names what it is about.
-#[track_caller]
-fn refused<T: fmt::Debug>(what: &str, parts: &[&str], make: impl FnOnce() -> Result<T>) {
-    match assert_accepts(what, make) {
-        Ok(value) => panic!(
-            "{what}: {value:?} came back, but this must be refused with a message that names {}",
-            parts.join(", ")
-        ),
-        Err(error) => {
-            let text = format!("{error:#}");
-            let missing = parts.iter().find(|part| !text.contains(*part));
-            if let Some(part) = missing.copied().or(text.contains('\n').then_some("one line")) {
-                panic!("{what}: the message should have {part:?}, but it says\n  {text}");
-            }
-        }
-    }
-}
-
 /// A case's tensor in bytes, and its packed layout.
 fn stored(x: &Tensor) -> (Layout, Vec<u8>) {
-    let layout = good(&format!("F32, PyTorch's shape {:?}", x.shape()), || {
+    let layout = assert_good(&format!("F32, PyTorch's shape {:?}", x.shape()), || {
         Layout::from_torch(TensorType::F32, x.shape())
     });
     (layout, x.iter().flat_map(|x| x.to_le_bytes()).collect())
@@ -159,9 +133,9 @@ fn stepped<'a>(case: &Case, steps: &[Step], layout: Layout, bytes: &'a [u8]) -> 
     let mut layout = layout;
     for step in steps {
         let what = format!("{} of {}: {}", case.name(), layout, step.text);
-        layout = good(&what, || step.take(&layout));
+        layout = assert_good(&what, || step.take(&layout));
     }
-    good(case.name(), || Strided::new(layout, bytes))
+    assert_good(case.name(), || Strided::new(layout, bytes))
 }
 
 fn vector(values: &[f32]) -> Tensor {

@@ -3,9 +3,6 @@
 //! Expected numbers are PyTorch's: `python-ref/oracle/week4_day2.py`. That a model gives the same as
 //! a graph, bit for bit, is held against week 2's engine.
 
-use std::fmt;
-
-use anyhow::Result;
 use tiny_llm::{
     week2::{
         cache::{CacheShape, CacheType, DenseCache},
@@ -25,10 +22,8 @@ use tiny_llm::{
     },
 };
 use tiny_llm_formats::{Tensor, config::ModelConfig};
-use tiny_llm_harness::{
-    check::{Part, assert_accepts},
-    fixtures::Case,
-};
+use tiny_llm_harness::told::assert_good;
+use tiny_llm_harness::{check::Part, fixtures::Case};
 
 use task_1::task_1_nodes_have_the_sizes_of_their_results;
 use task_2::task_2_sources_come_first;
@@ -37,6 +32,9 @@ use task_3::task_3_graphs_are_pytorchs;
 #[cfg(feature = "fresh")]
 #[path = "fresh/week4_day2.rs"]
 mod fresh;
+#[cfg(feature = "fresh")]
+#[path = "parts/graphs.rs"]
+mod graphs;
 #[path = "week4_day2/task_1.rs"]
 mod task_1;
 #[path = "week4_day2/task_2.rs"]
@@ -58,31 +56,6 @@ const ORDER: &Part =
 const EXECUTION: &Part =
     &Part { task: "week4-day2 task 3", what: "execution", check: task_3_graphs_are_pytorchs };
 
-/// What must be accepted and come out well.
-#[track_caller]
-fn good<T>(what: &str, make: impl FnOnce() -> Result<T>) -> T {
-    assert_accepts(what, make)
-        .unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e:#}"))
-}
-
-/// What must be refused, with an error in one line that names what it is about.
-#[track_caller]
-fn refused<T: fmt::Debug>(what: &str, parts: &[&str], make: impl FnOnce() -> Result<T>) {
-    match assert_accepts(what, make) {
-        Ok(value) => panic!(
-            "{what}: {value:?} came back, but this must be refused with a message that names {}",
-            parts.join(", ")
-        ),
-        Err(error) => {
-            let text = format!("{error:#}");
-            let missing = parts.iter().find(|part| !text.contains(*part));
-            if let Some(part) = missing.copied().or(text.contains('\n').then_some("one line")) {
-                panic!("{what}: the message should have {part:?}, but it says\n  {text}");
-            }
-        }
-    }
-}
-
 /// Numbers of small whole values, of which no two in a row are alike.
 fn numbers(n: usize) -> Vec<f32> {
     (0..n).map(|i| (i * 7 % 11) as f32 - 4.0).collect()
@@ -91,21 +64,21 @@ fn numbers(n: usize) -> Vec<f32> {
 /// A leaf of such numbers.
 fn leaf(graph: &mut Graph, sizes: &[usize]) -> NodeId {
     let values = numbers(sizes.iter().product());
-    good(&format!("values of {sizes:?}"), || graph.values(sizes, &values))
+    assert_good(&format!("values of {sizes:?}"), || graph.values(sizes, &values))
 }
 
 /// A leaf with a tensor of PyTorch's shape.
 fn given(graph: &mut Graph, x: &Tensor) -> NodeId {
     let sizes: Vec<usize> = x.shape().iter().rev().copied().collect();
     let values: Vec<f32> = x.iter().copied().collect();
-    good(&format!("values of {sizes:?}"), || graph.values(&sizes, &values))
+    assert_good(&format!("values of {sizes:?}"), || graph.values(&sizes, &values))
 }
 
 /// The same as a weight.
 fn weight(graph: &mut Graph, x: &Tensor) -> NodeId {
     let values: Vec<f32> = x.iter().copied().collect();
     let matrix = Matrix::from_f32(x.shape()[0], x.shape()[1], &values);
-    good("a weight", || graph.weight(&matrix))
+    assert_good("a weight", || graph.weight(&matrix))
 }
 
 fn plan(kernels: Rung, threads: usize) -> Plan {

@@ -30,6 +30,9 @@ use task_2::task_2_parts_come_and_go;
 #[cfg(feature = "fresh")]
 #[path = "fresh/week4_day3.rs"]
 mod fresh;
+#[cfg(feature = "fresh")]
+#[path = "parts/graphs.rs"]
+mod graphs;
 #[path = "week4_day3/task_1.rs"]
 mod task_1;
 #[path = "week4_day3/task_2.rs"]

@@ -1,5 +1,44 @@
 //! Checks of messages: not only that a number is said, but that it is said of the right thing.
 
+use std::fmt::{Debug, Display};
+
+use crate::check::assert_accepts;
+
+/// Passes, and returns what came of it, if `make` neither panics nor returns an error.
+///
+/// # Panics
+/// Otherwise, with the message.
+#[track_caller]
+pub fn assert_good<T, E: Display>(what: &str, make: impl FnOnce() -> Result<T, E>) -> T {
+    assert_accepts(what, make)
+        .unwrap_or_else(|e| panic!("{what}: this must be accepted, but it was refused: {e:#}"))
+}
+
+/// Passes if `make` returns an error of one line that has all of these parts.
+///
+/// # Panics
+/// Otherwise, with the message, or what came back.
+#[track_caller]
+pub fn assert_refused<T: Debug, E: Display>(
+    what: &str,
+    parts: &[&str],
+    make: impl FnOnce() -> Result<T, E>,
+) {
+    match assert_accepts(what, make) {
+        Ok(value) => panic!(
+            "{what}: {value:?} came back, but this must be refused with a message that names {}",
+            parts.join(", ")
+        ),
+        Err(error) => {
+            let text = format!("{error:#}");
+            let missing = parts.iter().find(|part| !text.contains(*part));
+            if let Some(part) = missing.copied().or(text.contains('\n').then_some("one line")) {
+                panic!("{what}: the message should have {part:?}, but it says\n  {text}");
+            }
+        }
+    }
+}
+
 /// The numbers of a text, as they are written: `a context of 12` has `12`.
 fn numbers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty())

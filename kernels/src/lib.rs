@@ -54,6 +54,7 @@ pub mod choice;
 pub mod format;
 pub mod fused;
 pub mod input;
+mod int8;
 mod loops;
 pub mod matrix;
 #[cfg(target_arch = "aarch64")]

@@ -18,6 +18,12 @@ use crate::week2::{cache::KvCache, input::Input, plan::Plan};
 pub struct Executor {
     /// `[nodes]`, what has been computed.
     buffers: Vec<Vec<f32>>,
+    products: Products,
+}
+
+/// Products, and the input that several of them share.
+#[derive(Debug, Default)]
+pub struct Products {
     /// The last input of a product with a weight, as its kernels want it.
     input: Input,
     /// Whose values these are, and how many of them share a scale.
@@ -39,22 +45,37 @@ impl Executor {
     pub fn values<'a>(&'a self, graph: &'a Graph, id: NodeId) -> &'a [f32] {
         kernels::values(graph, id, &self.buffers)
     }
+}
 
-    /// A product. With a weight, week 2's kernels multiply: their input is prepared once for all
-    /// products that read it, for the longest block among their weights ([`Graph::longest_block`]).
-    fn product(&mut self, graph: &Graph, id: NodeId, plan: &Plan, out: &mut [f32]) {
-        todo!("week4-day2 task 3: Executor::product")
+impl Products {
+    /// A pass begins: what was prepared belongs to another.
+    pub fn forget(&mut self) {
+        self.prepared = None;
     }
 
-    /// Day 1's product of two nodes that are no weights.
-    fn product_of_values(&self, graph: &Graph, sources: [NodeId; 2], out: &mut [f32]) {
-        let [a, b] = sources.map(|id| {
-            let bytes = bytemuck::cast_slice(kernels::values(graph, id, &self.buffers));
-            Strided::new(graph.layout(id), bytes).expect("a view was checked when it was made")
-        });
-        let (_, found) = mul_mat(a, b).expect("sizes were checked when the node was made");
-        out.copy_from_slice(&found);
+    /// The product of a node's two sources, whose numbers are at hand; a weight has none. With a
+    /// weight, week 2's kernels multiply: their input is prepared once for all products that read
+    /// it, for the longest block among their weights ([`Graph::longest_block`]).
+    pub fn multiply(
+        &mut self,
+        graph: &Graph,
+        id: NodeId,
+        sources: [&[f32]; 2],
+        plan: &Plan,
+        out: &mut [f32],
+    ) {
+        todo!("week4-day2 task 3: Products::multiply")
     }
+}
+
+/// Day 1's product of two nodes that are no weights.
+fn product_of_values(graph: &Graph, nodes: [NodeId; 2], sources: [&[f32]; 2], out: &mut [f32]) {
+    let side = |i: usize| {
+        Strided::new(graph.layout(nodes[i]), bytemuck::cast_slice(sources[i]))
+            .expect("a view was checked when it was made")
+    };
+    let (_, found) = mul_mat(side(0), side(1)).expect("sizes were checked when the node was made");
+    out.copy_from_slice(&found);
 }
 
 impl Graph {

@@ -37,13 +37,22 @@ pub(super) fn values<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) 
     found
 }
 
-/// The numbers of a node in their order, wherever they lie.
-pub(super) fn copy(graph: &Graph, id: NodeId, buffers: &[Vec<f32>], out: &mut [f32]) {
-    copy_from(graph.layout(id), values(graph, id, buffers), out);
+/// The numbers of a node's sources; weights and tokens have none.
+///
+/// # Panics
+/// If they have not been computed.
+pub(super) fn sources<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) -> [&'a [f32]; 2] {
+    let mut sources = [&[][..]; 2];
+    for (numbers, &source) in sources.iter_mut().zip(&graph.node(id).sources) {
+        if !matches!(graph.node(source).op, Op::Weight(_) | Op::Tokens) {
+            *numbers = values(graph, source, buffers);
+        }
+    }
+    sources
 }
 
-/// The same with the numbers at hand.
-pub(super) fn copy_from(layout: Layout, values: &[f32], out: &mut [f32]) {
+/// Numbers in the order of their indices, wherever they lie.
+pub(super) fn copy(layout: Layout, values: &[f32], out: &mut [f32]) {
     if layout.is_contiguous() {
         out.copy_from_slice(values);
     } else {
@@ -52,25 +61,9 @@ pub(super) fn copy_from(layout: Layout, values: &[f32], out: &mut [f32]) {
     }
 }
 
-/// Computes a node other than a product: `out` has as many numbers as come out of it.
+/// Computes a node other than a product from its [`sources`]: `out` has as many numbers as come out
+/// of it.
 pub(super) fn compute<C: KvCache>(
-    graph: &Graph,
-    id: NodeId,
-    buffers: &[Vec<f32>],
-    step: &mut Step<'_, C>,
-    out: &mut [f32],
-) {
-    let mut sources = [&[][..]; 2];
-    for (i, &source) in graph.node(id).sources.iter().enumerate() {
-        if !matches!(graph.node(source).op, Op::Weight(_) | Op::Tokens) {
-            sources[i] = values(graph, source, buffers);
-        }
-    }
-    compute_from(graph, id, sources, step, out);
-}
-
-/// The same with the numbers of its sources at hand; weights and tokens have none.
-pub(super) fn compute_from<C: KvCache>(
     graph: &Graph,
     id: NodeId,
     sources: [&[f32]; 2],
@@ -146,7 +139,7 @@ pub(super) fn compute_from<C: KvCache>(
                 out.copy_from_slice(x);
             }
         }
-        Op::Contiguous => copy_from(graph.layout(node.sources[0]), source(0), out),
+        Op::Contiguous => copy(graph.layout(node.sources[0]), source(0), out),
         Op::Weight(_) | Op::Values(_) | Op::Tokens | Op::Reshape | Op::Permute | Op::MulMat => {
             unreachable!("{} is no kernel's", graph.told(id))
         }

@@ -3,22 +3,20 @@
 use std::ops::Range;
 
 use super::{
+    execute::Products,
     graph::{Graph, NodeId},
-    kernels::{compute_from, copy_from, overwrite},
+    kernels::{compute, overwrite},
     op::Op,
     planner::MemoryPlan,
-    product::mul_mat,
     step::Step,
-    strided::Strided,
 };
-use crate::week2::{cache::KvCache, input::Input};
+use crate::week2::cache::KvCache;
 
 /// Computes graphs in one piece of memory.
 #[derive(Debug, Default)]
 pub struct PlannedExecutor {
     arena: Vec<f32>,
-    input: Input,
-    prepared: Option<(NodeId, Option<usize>)>,
+    products: Products,
 }
 
 impl PlannedExecutor {
@@ -34,7 +32,7 @@ impl PlannedExecutor {
         memory: &MemoryPlan,
         step: &mut Step<'_, C>,
     ) {
-        self.prepared = None;
+        self.products.forget();
         if self.arena.len() < memory.peak / 4 {
             self.arena.resize(memory.peak / 4, 0.0);
         }
@@ -90,29 +88,10 @@ impl PlannedExecutor {
         for (source, lent) in sources.iter_mut().zip(lent) {
             *source = lent.unwrap_or(*source);
         }
-        let (Op::MulMat, &[a, b]) = (&node.op, &*node.sources) else {
-            return compute_from(graph, id, sources, step, out);
-        };
-        let Op::Weight(weight) = &graph.node(a).op else {
-            let side = |id, values| Strided::new(graph.layout(id), bytemuck::cast_slice(values));
-            let (a, b) = (side(a, sources[0]), side(b, sources[1]));
-            let found = mul_mat(a.expect("a view"), b.expect("a view"));
-            out.copy_from_slice(&found.expect("sizes were checked").1);
-            return;
-        };
-        let prepared = match self.prepared {
-            Some((other, Some(per_scale))) if other == b => self.input.with_int8(per_scale),
-            Some((other, None)) if other == b => self.input.without_int8(),
-            _ => {
-                let layout = graph.layout(b);
-                self.input.resize(layout.elements() / layout.ne[0], layout.ne[0]);
-                copy_from(layout, sources[1], &mut self.input.values);
-                let prepared = step.plan.prepare_for(&mut self.input, graph.longest_block(b));
-                self.prepared = Some((b, prepared.per_scale()));
-                prepared
-            }
-        };
-        step.plan.product(weight, prepared, out);
+        match node.op {
+            Op::MulMat => self.products.multiply(graph, id, sources, step.plan, out),
+            _ => compute(graph, id, sources, step, out),
+        }
     }
 }
 

@@ -18,25 +18,7 @@ use tiny_llm::{
 use tiny_llm_formats::config::ModelConfig;
 use tiny_llm_harness::fresh::Fresh;
 
-use super::{as_made, cache_of, plan, run};
-
-/// A graph of sums, products and views of small numbers.
-fn random_graph(fresh: &Fresh) -> (Graph, Vec<NodeId>) {
-    let mut g = Graph::default();
-    let mut ids = vec![g.values(&[3, 3], &fresh.f32s(9)).expect("nine numbers")];
-    for _ in 0..fresh.from_to(5, 25) {
-        let [a, b] = [0; 2].map(|_| ids[fresh.below(ids.len())]);
-        let made = match fresh.below(5) {
-            0 => g.values(&[3, 3], &fresh.f32s(9)),
-            1 => g.permute(a, [1, 0, 2, 3]).and_then(|turned| g.contiguous(turned)),
-            2 => g.reshape(a, &[3, 3]),
-            3 => g.mul_mat(a, b),
-            _ => g.add(a, b),
-        };
-        ids.push(made.expect("all are three by three"));
-    }
-    (g, ids)
-}
+use super::{as_made, cache_of, graphs::random_graph, plan, run};
 
 #[test]
 fn task_1() {

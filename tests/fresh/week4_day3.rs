@@ -8,22 +8,11 @@ use tiny_llm::week4::{
 };
 use tiny_llm_harness::fresh::Fresh;
 
-use super::planned;
+use super::{graphs::random_graph, planned};
 
-fn random_graph(fresh: &Fresh) -> (Graph, NodeId) {
-    let mut g = Graph::default();
-    let mut ids = vec![g.values(&[3, 3], &fresh.f32s(9)).expect("nine numbers")];
-    for _ in 0..fresh.from_to(5, 25) {
-        let [a, b] = [0; 2].map(|_| ids[fresh.below(ids.len())]);
-        let made = match fresh.below(5) {
-            0 => g.values(&[3, 3], &fresh.f32s(9)),
-            1 => g.permute(a, [1, 0, 2, 3]).and_then(|turned| g.contiguous(turned)),
-            2 => g.reshape(a, &[3, 3]),
-            3 => g.mul_mat(a, b),
-            _ => g.add(a, b),
-        };
-        ids.push(made.expect("all are three by three"));
-    }
+/// A graph of [`random_graph`], and twice its last node.
+fn with_a_result(fresh: &Fresh) -> (Graph, NodeId) {
+    let (mut g, ids) = random_graph(fresh);
     let last = ids[ids.len() - 1];
     let result = g.add(last, last).expect("a sum");
     (g, result)
@@ -33,7 +22,7 @@ fn random_graph(fresh: &Fresh) -> (Graph, NodeId) {
 fn task_1() {
     let fresh = Fresh::new("week4-day3 task 1");
     for _ in 0..20 {
-        let (g, result) = random_graph(&fresh);
+        let (g, result) = with_a_result(&fresh);
         let all: Vec<NodeId> = g.ids().collect();
         let lives = lifetimes(&g, &all, &[result]);
         fresh.says("lifetimes", &(lower_bound(&lives), &lives));
@@ -60,7 +49,7 @@ fn task_2() {
 fn task_3() {
     let fresh = Fresh::new("week4-day3 task 3");
     for _ in 0..20 {
-        let (g, result) = random_graph(&fresh);
+        let (g, result) = with_a_result(&fresh);
         let all: Vec<NodeId> = g.ids().collect();
         for over in [false, true] {
             let memory = MemoryPlan::new(&g, &all, &[result], over).expect("a sound plan");

@@ -4,7 +4,8 @@ use tiny_llm::week4::layout::Layout;
 use tiny_llm_formats::gguf::TensorType::{F16, F32, Q4_0, Q4_K, Q8_0};
 use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics};
 
-use super::{each, four, good, kind, list, numbers, refused};
+use super::{each, four, kind, list, numbers};
+use tiny_llm_harness::told::{assert_good, assert_refused};
 
 #[test]
 pub(super) fn task_1_strides_of_packed_tensors() {
@@ -14,10 +15,10 @@ pub(super) fn task_1_strides_of_packed_tensors() {
         let reversed: Vec<usize> = shape.iter().rev().copied().collect();
         let expected = (four(case.value("ne")), four(case.value("nb")), 0);
         let call = format!("{}: Layout::new({tensor_type}, {reversed:?})", case.name());
-        let found = good(&call, || Layout::new(tensor_type, &reversed));
+        let found = assert_good(&call, || Layout::new(tensor_type, &reversed));
         assert_answer(&format!("{call}: ne, nb, offset"), &numbers(&found), &expected);
         let call = format!("{}: Layout::from_torch({tensor_type}, {shape:?})", case.name());
-        let found = good(&call, || Layout::from_torch(tensor_type, &shape));
+        let found = assert_good(&call, || Layout::from_torch(tensor_type, &shape));
         assert_answer(&format!("{call}: ne, nb, offset"), &numbers(&found), &expected);
     });
 }
@@ -46,20 +47,28 @@ pub(super) fn task_1_where_an_element_lies() {
 
 #[test]
 fn task_1_what_is_no_tensor_is_refused() {
-    refused("Layout::new(F32, [1, 2, 3, 4, 5])", &["5"], || Layout::new(F32, &[1, 2, 3, 4, 5]));
-    refused("Layout::new(F32, [3, 0])", &["[3, 0]"], || Layout::new(F32, &[3, 0]));
-    refused("Layout::new(Q4_0, [48, 2])", &["48", "32", "Q4_0"], || Layout::new(Q4_0, &[48, 2]));
-    refused("Layout::new(Q4_K, [32, 8])", &["32", "256", "Q4_K"], || Layout::new(Q4_K, &[32, 8]));
-    refused("Layout::from_torch(Q8_0, [32, 3]), whose rows have 3", &["3", "32"], || {
+    assert_refused("Layout::new(F32, [1, 2, 3, 4, 5])", &["5"], || {
+        Layout::new(F32, &[1, 2, 3, 4, 5])
+    });
+    assert_refused("Layout::new(F32, [3, 0])", &["[3, 0]"], || Layout::new(F32, &[3, 0]));
+    assert_refused("Layout::new(Q4_0, [48, 2])", &["48", "32", "Q4_0"], || {
+        Layout::new(Q4_0, &[48, 2])
+    });
+    assert_refused("Layout::new(Q4_K, [32, 8])", &["32", "256", "Q4_K"], || {
+        Layout::new(Q4_K, &[32, 8])
+    });
+    assert_refused("Layout::from_torch(Q8_0, [32, 3]), whose rows have 3", &["3", "32"], || {
         Layout::from_torch(Q8_0, &[32, 3])
     });
     let half = 1 << (usize::BITS / 2);
     for sizes in [vec![half, half], vec![half, half / 4, 1, 1], vec![2, half, half, half]] {
-        refused(&format!("Layout::new(F32, {sizes:?}), more bytes than there are"), &[], || {
-            Layout::new(F32, &sizes)
-        });
+        assert_refused(
+            &format!("Layout::new(F32, {sizes:?}), more bytes than there are"),
+            &[],
+            || Layout::new(F32, &sizes),
+        );
     }
-    good("Layout::new(F16, []), a single number", || Layout::new(F16, &[]));
+    assert_good("Layout::new(F16, []), a single number", || Layout::new(F16, &[]));
 }
 
 #[test]

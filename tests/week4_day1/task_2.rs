@@ -4,7 +4,8 @@ use tiny_llm::week4::layout::Layout;
 use tiny_llm_formats::gguf::TensorType::{F32, Q4_0, Q8_0};
 use tiny_llm_harness::check::{assert_accepts, assert_answer, resting_on};
 
-use super::{PACKED, each, follow, good, numbers, refused, stepped, steps, stored, vector};
+use super::{PACKED, each, follow, numbers, stepped, steps, stored, vector};
+use tiny_llm_harness::told::{assert_good, assert_refused};
 
 #[test]
 pub(super) fn task_2_views_are_pytorchs() {
@@ -49,9 +50,9 @@ fn task_2_how_far_a_tensor_reaches() {
 fn task_2_a_view_outside_its_source_is_refused() {
     let table = layout([5, 6, 1, 1], [4, 20, 120, 120], 400);
     let rows = |ne, nb, offset| move || table.view(ne, nb, offset);
-    good("all of it", rows([5, 6, 1, 1], [4, 20, 120, 120], 0));
-    good("its last number", rows([1; 4], [4; 4], 116));
-    good("its last number, a thousand times", rows([1000, 1, 1, 1], [0, 4, 4, 4], 116));
+    assert_good("all of it", rows([5, 6, 1, 1], [4, 20, 120, 120], 0));
+    assert_good("its last number", rows([1; 4], [4; 4], 116));
+    assert_good("its last number, a thousand times", rows([1000, 1, 1, 1], [0, 4, 4, 4], 116));
     for (why, ne, nb, offset) in [
         ("the number behind the last", [1, 1, 1, 1], [4, 4, 4, 4], 120),
         ("seven rows", [5, 7, 1, 1], [4, 20, 140, 140], 0),
@@ -65,35 +66,36 @@ fn task_2_a_view_outside_its_source_is_refused() {
     ] {
         let parts = [format!("{ne:?}"), "[5, 6, 1, 1]".to_owned()];
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-        refused(&format!("{why} of {table:?}"), &parts, rows(ne, nb, offset));
+        assert_refused(&format!("{why} of {table:?}"), &parts, rows(ne, nb, offset));
     }
-    refused("a view of no elements", &["0"], rows([5, 0, 1, 1], [4, 20, 120, 120], 0));
-    refused("a view from the middle of a number", &["4"], rows([1; 4], [4; 4], 2));
+    assert_refused("a view of no elements", &["0"], rows([5, 0, 1, 1], [4, 20, 120, 120], 0));
+    assert_refused("a view from the middle of a number", &["4"], rows([1; 4], [4; 4], 2));
 }
 
 #[test]
 fn task_2_a_block_stays_whole() {
     let table = Layout { tensor_type: Q4_0, ..layout([64, 4, 1, 1], [18, 36, 144, 144], 0) };
-    let second =
-        good("the second block of each row", || table.view([32, 4, 1, 1], [18, 36, 144, 144], 18));
+    let second = assert_good("the second block of each row", || {
+        table.view([32, 4, 1, 1], [18, 36, 144, 144], 18)
+    });
     assert_answer(
         "the second block of each row: ne, nb, offset",
         &numbers(&second),
         &([32, 4, 1, 1], [18, 36, 144, 144], 18),
     );
-    refused("half a block of each row", &["16", "32"], || {
+    assert_refused("half a block of each row", &["16", "32"], || {
         table.view([16, 4, 1, 1], [18, 36, 144, 144], 0)
     });
-    refused("from the middle of a block on", &["18"], || {
+    assert_refused("from the middle of a block on", &["18"], || {
         table.view([32, 4, 1, 1], [18, 36, 144, 144], 9)
     });
-    refused("rows that begin inside a block", &["18"], || {
+    assert_refused("rows that begin inside a block", &["18"], || {
         table.view([32, 2, 1, 1], [18, 40, 80, 80], 0)
     });
-    refused("transposed: the elements of a block lie along axis 0", &["Q4_0"], || {
+    assert_refused("transposed: the elements of a block lie along axis 0", &["Q4_0"], || {
         table.permute([1, 0, 2, 3])
     });
-    let turned = good("axes 1 and 2 change places", || table.permute([0, 2, 1, 3]));
+    let turned = assert_good("axes 1 and 2 change places", || table.permute([0, 2, 1, 3]));
     assert_answer(
         "axes 1 and 2 of blocks change places: ne, nb, offset",
         &numbers(&turned),
@@ -108,10 +110,10 @@ fn task_2_shapes_that_do_not_fit_are_refused() {
     {
         let parts = ["[5, 1, 3, 1]".to_owned(), format!("{ne:?}")];
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-        refused(&format!("{row:?}, broadcast({ne:?})"), &parts, || row.broadcast(ne));
+        assert_refused(&format!("{row:?}, broadcast({ne:?})"), &parts, || row.broadcast(ne));
     }
     for axes in [[0, 0, 1, 2], [0, 1, 2, 4], [3, 3, 3, 3]] {
-        refused(&format!("{row:?}, permute({axes:?})"), &[&format!("{axes:?}")], || {
+        assert_refused(&format!("{row:?}, permute({axes:?})"), &[&format!("{axes:?}")], || {
             row.permute(axes)
         });
     }

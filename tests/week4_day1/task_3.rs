@@ -4,7 +4,8 @@ use tiny_llm::week4::{layout::Layout, strided::Strided};
 use tiny_llm_formats::gguf::TensorType::{F16, F32, Q4_0};
 use tiny_llm_harness::check::{assert_accepts, assert_answer, resting_on};
 
-use super::{PACKED, VIEWS, each, follow, good, numbers, refused, stepped, steps, stored, vector};
+use super::{PACKED, VIEWS, each, follow, numbers, stepped, steps, stored, vector};
+use tiny_llm_harness::told::{assert_good, assert_refused};
 
 /// Why, sizes, strides, whether all elements follow one another, and whether those of a row do.
 type Line = (&'static str, [usize; 4], [usize; 4], bool, bool);
@@ -73,13 +74,13 @@ fn task_3_blocks_are_copied_as_they_are() {
     let bytes: Vec<u8> = (0..108).collect();
     let table = Layout { tensor_type: Q4_0, ne: [64, 3, 1, 1], nb: [18, 36, 108, 108], offset: 0 };
     let second = Layout { ne: [32, 3, 1, 1], offset: 18, ..table };
-    let whole = good("the table", || Strided::new(table, &bytes));
+    let whole = assert_good("the table", || Strided::new(table, &bytes));
     assert_answer("a copy of a packed table", &whole.contiguous(), &bytes);
-    let second = good("the second block of each row", || Strided::new(second, &bytes));
+    let second = assert_good("the second block of each row", || Strided::new(second, &bytes));
     let expected: Vec<u8> = [18..36, 54..72, 90..108].into_iter().flatten().collect();
     assert_answer("a copy of the second block of each row", &second.contiguous(), &expected);
     let halves = Layout { tensor_type: F16, ne: [2, 3, 1, 1], nb: [36, 2, 6, 6], offset: 4 };
-    let halves = good("two columns of f16", || Strided::new(halves, &bytes));
+    let halves = assert_good("two columns of f16", || Strided::new(halves, &bytes));
     let expected = [[4, 5], [40, 41], [6, 7], [42, 43], [8, 9], [44, 45]].concat();
     assert_answer("a copy of numbers of two bytes", &halves.contiguous(), &expected);
 }
@@ -89,7 +90,7 @@ fn task_3_other_sizes_of_the_same_elements() {
     each("task_3_reshape/", |case| resting_on(&[PACKED, VIEWS], || follow(case)));
     let blocks =
         Layout { tensor_type: Q4_0, ne: [64, 4, 1, 1], nb: [18, 36, 144, 144], offset: 36 };
-    let found = good("rows of four blocks from rows of two", || blocks.reshape(&[128, 2]));
+    let found = assert_good("rows of four blocks from rows of two", || blocks.reshape(&[128, 2]));
     assert_answer(
         "reshape of blocks: ne, nb, offset",
         &numbers(&found),
@@ -101,15 +102,15 @@ fn task_3_other_sizes_of_the_same_elements() {
 fn task_3_a_reshape_that_would_have_to_copy_is_refused() {
     let table = Layout { tensor_type: F32, ne: [12, 6, 1, 1], nb: [4, 48, 288, 288], offset: 0 };
     let parts = ["[12, 6, 1, 1]", "[5, 15]"];
-    refused("75 numbers of 72", &parts, || table.reshape(&[5, 15]));
+    assert_refused("75 numbers of 72", &parts, || table.reshape(&[5, 15]));
     let turned = Layout { ne: [6, 12, 1, 1], nb: [48, 4, 288, 288], ..table };
-    refused("a transposed table in one row", &["[6, 12, 1, 1]", "contiguous"], || {
+    assert_refused("a transposed table in one row", &["[6, 12, 1, 1]", "contiguous"], || {
         turned.reshape(&[72])
     });
     let shared = Layout { ne: [12, 6, 1, 1], nb: [4, 0, 48, 48], ..table };
-    refused("one row for six, in one row", &["[12, 6, 1, 1]", "contiguous"], || {
+    assert_refused("one row for six, in one row", &["[12, 6, 1, 1]", "contiguous"], || {
         shared.reshape(&[72])
     });
     let blocks = Layout { tensor_type: Q4_0, ne: [64, 4, 1, 1], nb: [18, 36, 144, 144], offset: 0 };
-    refused("rows of half a block", &["16", "32"], || blocks.reshape(&[16, 16]));
+    assert_refused("rows of half a block", &["16", "32"], || blocks.reshape(&[16, 16]));
 }

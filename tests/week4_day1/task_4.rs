@@ -4,9 +4,8 @@ use tiny_llm::week4::{layout::Layout, product::mul_mat, strided::Strided};
 use tiny_llm_formats::gguf::TensorType::{F16, F32, Q8_0};
 use tiny_llm_harness::check::{assert_answer, resting_on};
 
-use super::{
-    PACKED, ROWS, VIEWS, each, four, good, numbers, refused, stepped, steps, stored, vector,
-};
+use super::{PACKED, ROWS, VIEWS, each, four, numbers, stepped, steps, stored, vector};
+use tiny_llm_harness::told::{assert_good, assert_refused};
 
 fn packed(ne: [usize; 4]) -> Layout {
     let [a, b, c, d] = ne;
@@ -29,15 +28,15 @@ fn task_4_products_are_pytorchs() {
                     offset: 0,
                 };
                 let (rows, right) = stored(&case.tensor("rows"));
-                let a = good(case.name(), || Strided::new(blocks, &bytes));
-                let b = good(case.name(), || Strided::new(rows, &right));
-                good(case.name(), || mul_mat(a, b))
+                let a = assert_good(case.name(), || Strided::new(blocks, &bytes));
+                let b = assert_good(case.name(), || Strided::new(rows, &right));
+                assert_good(case.name(), || mul_mat(a, b))
             } else {
                 let (left, left_bytes) = stored(&case.tensor("a"));
                 let (right, right_bytes) = stored(&case.tensor("b"));
                 let a = stepped(case, &steps(case, "a_steps"), left, &left_bytes);
                 let b = stepped(case, &steps(case, "b_steps"), right, &right_bytes);
-                good(&format!("{}: {:?} and {:?}", case.name(), a.layout, b.layout), || {
+                assert_good(&format!("{}: {:?} and {:?}", case.name(), a.layout, b.layout), || {
                     mul_mat(a, b)
                 })
             };
@@ -58,22 +57,24 @@ fn task_4_a_transposed_matrix_has_no_rows() {
     let a = packed([6, 4, 1, 1]);
     let turned = Layout { ne: [4, 6, 1, 1], nb: [24, 4, 96, 96], ..a };
     let rows = Layout { ne: [4, 3, 1, 1], nb: [4, 16, 48, 48], ..a };
-    let in_bytes = |layout| good("a tensor", || Strided::new(layout, &bytes));
+    let in_bytes = |layout| assert_good("a tensor", || Strided::new(layout, &bytes));
     let parts = ["[4, 6, 1, 1]", "[24, 4, 96, 96]"];
-    refused("a transposed matrix on the left", &parts, || {
+    assert_refused("a transposed matrix on the left", &parts, || {
         mul_mat(in_bytes(turned), in_bytes(rows))
     });
-    refused("a transposed matrix on the right", &parts, || {
+    assert_refused("a transposed matrix on the right", &parts, || {
         mul_mat(in_bytes(rows), in_bytes(turned))
     });
     let wide = Layout { ne: [4, 3, 1, 1], nb: [0, 4, 12, 12], ..a };
-    refused("one number for a row", &["[4, 3, 1, 1]"], || mul_mat(in_bytes(wide), in_bytes(rows)));
+    assert_refused("one number for a row", &["[4, 3, 1, 1]"], || {
+        mul_mat(in_bytes(wide), in_bytes(rows))
+    });
 }
 
 #[test]
 fn task_4_shapes_that_do_not_fit_are_refused() {
     let bytes = vec![0; 2 * 3 * 4 * 5 * 4];
-    let in_bytes = |layout| good("a tensor", || Strided::new(layout, &bytes));
+    let in_bytes = |layout| assert_good("a tensor", || Strided::new(layout, &bytes));
     for (why, left, right) in [
         ("rows of 1 and of 4", [1, 3, 1, 1], [4, 3, 1, 1]),
         ("rows of 4 and of 5", [4, 3, 1, 1], [5, 3, 1, 1]),
@@ -82,12 +83,12 @@ fn task_4_shapes_that_do_not_fit_are_refused() {
         ("two matrices for four: only one serves for all", [4, 1, 2, 1], [4, 1, 4, 1]),
     ] {
         let parts = [format!("{left:?}"), format!("{right:?}")];
-        refused(&format!("{why}: {left:?} and {right:?}"), &[&parts[0]], || {
+        assert_refused(&format!("{why}: {left:?} and {right:?}"), &[&parts[0]], || {
             mul_mat(in_bytes(packed(left)), in_bytes(packed(right)))
         });
     }
     let halves = Layout { tensor_type: F16, ne: [4, 3, 1, 1], nb: [2, 8, 24, 24], offset: 0 };
-    refused("f16 on the right", &["F16", "F32"], || {
+    assert_refused("f16 on the right", &["F16", "F32"], || {
         mul_mat(in_bytes(packed([4, 3, 1, 1])), in_bytes(halves))
     });
 }

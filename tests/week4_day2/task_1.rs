@@ -4,7 +4,8 @@ use tiny_llm::week4::{graph::Graph, layout::Layout, op::Op};
 use tiny_llm_formats::{gguf::TensorType::F32, tensor::tensor};
 use tiny_llm_harness::check::assert_answer;
 
-use super::{good, leaf, refused, weight};
+use super::{leaf, weight};
+use tiny_llm_harness::told::{assert_good, assert_refused};
 
 /// A node's operation, its sources, and its layout.
 fn seen(graph: &Graph, i: usize) -> (String, Vec<usize>, Layout) {
@@ -25,18 +26,18 @@ pub(super) fn task_1_nodes_have_the_sizes_of_their_results() {
     let a = leaf(&mut g, &[6, 4]);
     let b = leaf(&mut g, &[6, 3]);
     assert_answer("the numbers of the first two nodes", &(a.index(), b.index()), &(0, 1));
-    let ab = good("mul_mat of [6, 4] and [6, 3]", || g.mul_mat(a, b));
-    let turned = good("permute", || g.permute(a, [1, 0, 2, 3]));
-    let copy = good("contiguous", || g.contiguous(turned));
-    let all = good("mul_mat of [4, 6] and [4, 3]", || g.mul_mat(copy, ab));
-    let twice = good("add of a node to itself", || g.add(all, all));
+    let ab = assert_good("mul_mat of [6, 4] and [6, 3]", || g.mul_mat(a, b));
+    let turned = assert_good("permute", || g.permute(a, [1, 0, 2, 3]));
+    let copy = assert_good("contiguous", || g.contiguous(turned));
+    let all = assert_good("mul_mat of [4, 6] and [4, 3]", || g.mul_mat(copy, ab));
+    let twice = assert_good("add of a node to itself", || g.add(all, all));
     let bias = leaf(&mut g, &[6]);
-    let biased = good("add of [6] to [6, 3]", || g.add(twice, bias));
-    let heads = good("reshape of [6, 3]", || g.reshape(biased, &[3, 2, 3]));
+    let biased = assert_good("add of [6] to [6, 3]", || g.add(twice, bias));
+    let heads = assert_good("reshape of [6, 3]", || g.reshape(biased, &[3, 2, 3]));
     let batch = leaf(&mut g, &[3, 5, 1, 1]);
-    let shared = good("mul_mat of [3, 5] and [3, 2, 3]", || g.mul_mat(batch, heads));
+    let shared = assert_good("mul_mat of [3, 5] and [3, 2, 3]", || g.mul_mat(batch, heads));
     let w = weight(&mut g, &tensor(&[7, 5], vec![0.5; 35]));
-    good("mul_mat of a weight [5, 7] and [5, 2, 3]", || g.mul_mat(w, shared));
+    assert_good("mul_mat of a weight [5, 7] and [5, 2, 3]", || g.mul_mat(w, shared));
     let expected: [(usize, &str, Vec<usize>, [usize; 4]); 8] = [
         (2, "mul_mat", vec![0, 1], [4, 3, 1, 1]),
         (5, "mul_mat", vec![4, 2], [6, 3, 1, 1]),
@@ -63,7 +64,7 @@ fn task_1_nodes_have_names() {
     let mut g = Graph::default();
     g.prefix("layer 3: ");
     let x = leaf(&mut g, &[4, 2]);
-    let y = good("add", || g.add(x, x));
+    let y = assert_good("add", || g.add(x, x));
     g.named(y, "twice");
     let names: Vec<&str> = g.ids().map(|id| &*g.node(id).name).collect();
     assert_answer("names", &names, &vec!["layer 3: ", "layer 3: twice"]);
@@ -73,29 +74,35 @@ fn task_1_nodes_have_names() {
 fn task_1_shapes_that_do_not_fit_are_refused() {
     let mut g = Graph::default();
     let [a, b] = [[6, 4], [5, 3]].map(|sizes| leaf(&mut g, &sizes));
-    let turned = good("permute", || g.permute(a, [1, 0, 2, 3]));
+    let turned = assert_good("permute", || g.permute(a, [1, 0, 2, 3]));
     let four = leaf(&mut g, &[4, 3]);
     let stack = leaf(&mut g, &[6, 4, 2]);
     let w = weight(&mut g, &tensor(&[4, 6], vec![0.5; 24]));
     let nodes = g.len();
     let both = ["node 0", "node 1", "[6, 4, 1, 1]", "[5, 3, 1, 1]"];
-    refused("mul_mat of rows of 6 and of 5", &both, || g.mul_mat(a, b));
+    assert_refused("mul_mat of rows of 6 and of 5", &both, || g.mul_mat(a, b));
     let strided = ["node 2", "[4, 6, 1, 1]", "contiguous"];
-    refused("mul_mat of a transposed node", &strided, || g.mul_mat(turned, four));
-    refused("mul_mat behind a transposed node", &strided, || g.mul_mat(four, turned));
-    refused("mul_mat of two matrices and one", &["node 4", "[6, 4, 2, 1]", "node 0"], || {
-        g.mul_mat(stack, a)
-    });
-    refused("add of [5, 3] to [6, 4]", &both, || g.add(a, b));
-    refused("add of [6, 4] to [5, 3]", &both, || g.add(b, a));
-    refused("add of three axes to two: the sum would be larger", &["node 4", "node 0"], || {
-        g.add(a, stack)
-    });
-    refused("add of a transposed node to itself", &strided[..1], || g.add(turned, turned));
-    refused("reshape of 24 numbers to 25", &["node 0", "[6, 4, 1, 1]", "[5, 5]"], || {
+    assert_refused("mul_mat of a transposed node", &strided, || g.mul_mat(turned, four));
+    assert_refused("mul_mat behind a transposed node", &strided, || g.mul_mat(four, turned));
+    assert_refused(
+        "mul_mat of two matrices and one",
+        &["node 4", "[6, 4, 2, 1]", "node 0"],
+        || g.mul_mat(stack, a),
+    );
+    assert_refused("add of [5, 3] to [6, 4]", &both, || g.add(a, b));
+    assert_refused("add of [6, 4] to [5, 3]", &both, || g.add(b, a));
+    assert_refused(
+        "add of three axes to two: the sum would be larger",
+        &["node 4", "node 0"],
+        || g.add(a, stack),
+    );
+    assert_refused("add of a transposed node to itself", &strided[..1], || g.add(turned, turned));
+    assert_refused("reshape of 24 numbers to 25", &["node 0", "[6, 4, 1, 1]", "[5, 5]"], || {
         g.reshape(a, &[5, 5])
     });
-    refused("reshape of a transposed node", &["node 2", "contiguous"], || g.reshape(turned, &[24]));
+    assert_refused("reshape of a transposed node", &["node 2", "contiguous"], || {
+        g.reshape(turned, &[24])
+    });
     let _ = w;
     assert_answer("what was refused leaves no nodes", &g.len(), &nodes);
 }
@@ -111,10 +118,10 @@ fn task_1_a_stranger_is_no_source() {
     let mut small = Graph::default();
     let x = leaf(&mut small, &[2]);
     let layout = small.layout(x);
-    refused("a source that is no node of the graph", &["4"], || {
+    assert_refused("a source that is no node of the graph", &["4"], || {
         small.push(Op::Add, &[x, stranger], layout)
     });
-    refused("the same in front", &["4"], || small.push(Op::Add, &[stranger, x], layout));
+    assert_refused("the same in front", &["4"], || small.push(Op::Add, &[stranger, x], layout));
 }
 
 /// Nothing is computed while a graph is built: products of a million times a million numbers.
@@ -122,9 +129,9 @@ fn task_1_a_stranger_is_no_source() {
 fn task_1_nothing_is_computed() {
     let mut g = Graph::default();
     let column = leaf(&mut g, &[1, 50_000]);
-    let mut x = good("a huge product", || g.mul_mat(column, column));
+    let mut x = assert_good("a huge product", || g.mul_mat(column, column));
     for _ in 0..100 {
-        x = good("a huge sum", || g.add(x, x));
+        x = assert_good("a huge sum", || g.add(x, x));
     }
     assert_answer("sizes of the last of them", &g.layout(x).ne, &[50_000, 50_000, 1, 1]);
 }

@@ -18,7 +18,8 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures},
 };
 
-use super::{NODES, as_made, given, good, leaf, plan, run, weight};
+use super::{NODES, as_made, given, leaf, plan, run, weight};
+use tiny_llm_harness::told::assert_good;
 
 /// The graph of a case, and its result.
 fn graph_of(case: &Case) -> (Graph, NodeId) {
@@ -26,28 +27,28 @@ fn graph_of(case: &Case) -> (Graph, NodeId) {
     let result = match case.name() {
         "task_3_graph/guide" => {
             let [a, b] = ["a", "b"].map(|name| given(&mut g, &case.tensor(name)));
-            let ab = good("A B", || g.mul_mat(a, b));
-            let turned = good("Aᵀ", || g.permute(a, [1, 0, 2, 3]));
-            let copy = good("a copy of Aᵀ", || g.contiguous(turned));
-            good("Aᵀ(AB)", || g.mul_mat(copy, ab))
+            let ab = assert_good("A B", || g.mul_mat(a, b));
+            let turned = assert_good("Aᵀ", || g.permute(a, [1, 0, 2, 3]));
+            let copy = assert_good("a copy of Aᵀ", || g.contiguous(turned));
+            assert_good("Aᵀ(AB)", || g.mul_mat(copy, ab))
         }
         "task_3_graph/shared" => {
             let [x, y] = ["x", "y"].map(|name| given(&mut g, &case.tensor(name)));
             let w = weight(&mut g, &case.tensor("w"));
-            let s = good("s = x + y", || g.add(x, y));
-            let once = good("w s", || g.mul_mat(w, s));
-            let double = good("s + s", || g.add(s, s));
-            let twice = good("w (s + s)", || g.mul_mat(w, double));
-            let t = good("t", || g.add(once, twice));
-            good("t + t", || g.add(t, t))
+            let s = assert_good("s = x + y", || g.add(x, y));
+            let once = assert_good("w s", || g.mul_mat(w, s));
+            let double = assert_good("s + s", || g.add(s, s));
+            let twice = assert_good("w (s + s)", || g.mul_mat(w, double));
+            let t = assert_good("t", || g.add(once, twice));
+            assert_good("t + t", || g.add(t, t))
         }
         _ => {
             let x = given(&mut g, &case.tensor("x"));
             let w = weight(&mut g, &case.tensor("w"));
             let norm: Vec<f32> = case.tensor("weight").iter().copied().collect();
-            let h = good("norm", || g.rms_norm(x, &norm, 1e-5));
-            let product = good("w h", || g.mul_mat(w, h));
-            good("x + w h", || g.add(x, product))
+            let h = assert_good("norm", || g.rms_norm(x, &norm, 1e-5));
+            let product = assert_good("w h", || g.mul_mat(w, h));
+            assert_good("x + w h", || g.add(x, product))
         }
     };
     (g, result)
@@ -73,9 +74,9 @@ pub(super) fn task_3_graphs_are_pytorchs() {
 fn task_3_what_is_not_in_the_order_is_left_alone() {
     let mut g = Graph::default();
     let x = leaf(&mut g, &[3]);
-    let tokens = good("tokens", || g.tokens(1));
-    good("an embedding whose table is no weight", || g.embed(x, tokens));
-    let sum = good("a sum", || g.add(x, x));
+    let tokens = assert_good("tokens", || g.tokens(1));
+    assert_good("an embedding whose table is no weight", || g.embed(x, tokens));
+    let sum = assert_good("a sum", || g.add(x, x));
     let mut executor = Executor::default();
     assert_accepts("a graph with a node that nobody needs and nobody could compute", || {
         run(&mut executor, &g, &[x, sum], &plan(Rung::Naive, 1));
@@ -135,8 +136,8 @@ fn task_3_an_input_is_prepared_once_for_all_that_read_it() {
     let mut g = Graph::default();
     let input = given(&mut g, &tensor(&[2, SUPER_BLOCK], x.clone()));
     let nodes = weights.each_ref().map(|weight| {
-        let weight = good("a weight", || g.weight(weight));
-        good("a product", || g.mul_mat(weight, input))
+        let weight = assert_good("a weight", || g.weight(weight));
+        assert_good("a product", || g.mul_mat(weight, input))
     });
     let mut executor = Executor::default();
     assert_accepts("two products", || run(&mut executor, &g, &as_made(&g), &plan));
@@ -157,10 +158,14 @@ fn task_3_what_was_prepared_is_not_kept_too_long() {
         let xs = [rows(1, SUPER_BLOCK, 20 + pass), rows(1, SUPER_BLOCK, 30 + pass)];
         let mut g = Graph::default();
         let inputs = xs.each_ref().map(|x| given(&mut g, &tensor(&[1, SUPER_BLOCK], x.clone())));
-        let [a, b] = weights.each_ref().map(|weight| good("a weight", || g.weight(weight)));
+        let [a, b] = weights.each_ref().map(|weight| assert_good("a weight", || g.weight(weight)));
         let mut products = Vec::new();
         for (weight, input) in [(a, 0), (b, 1), (b, 0), (a, 1), (b, 0)] {
-            products.push((input, weight, good("a product", || g.mul_mat(weight, inputs[input]))));
+            products.push((
+                input,
+                weight,
+                assert_good("a product", || g.mul_mat(weight, inputs[input])),
+            ));
         }
         assert_accepts("five products", || run(&mut executor, &g, &as_made(&g), &plan));
         for (input, weight, node) in products {
@@ -177,12 +182,12 @@ fn task_3_what_was_prepared_is_not_kept_too_long() {
 fn task_3_rows_that_lie_apart() {
     let mut g = Graph::default();
     let x = leaf(&mut g, &[4, 3, 2]);
-    let turned = good("[4, 3, 2] to [4, 2, 3]", || g.permute(x, [0, 2, 1, 3]));
-    let copy = good("a copy of it", || g.contiguous(turned));
+    let turned = assert_good("[4, 3, 2] to [4, 2, 3]", || g.permute(x, [0, 2, 1, 3]));
+    let copy = assert_good("a copy of it", || g.contiguous(turned));
     let w = weight(&mut g, &tensor(&[5, 4], super::numbers(20)));
     let values = leaf(&mut g, &[4, 5]);
     let products = [(w, turned), (w, copy), (values, turned), (values, copy)]
-        .map(|(a, b)| good("a product", || g.mul_mat(a, b)));
+        .map(|(a, b)| assert_good("a product", || g.mul_mat(a, b)));
     let mut executor = Executor::default();
     assert_accepts("four products", || {
         run(&mut executor, &g, &as_made(&g), &plan(Rung::Naive, 1));
@@ -199,8 +204,8 @@ fn task_3_buffers_are_kept_and_written_over() {
     for n in [5, 2, 7, 2] {
         let mut g = Graph::default();
         let x = leaf(&mut g, &[n]);
-        let double = good("a sum", || g.add(x, x));
-        let four = good("a sum", || g.add(double, double));
+        let double = assert_good("a sum", || g.add(x, x));
+        let four = assert_good("a sum", || g.add(double, double));
         assert_accepts(&format!("four times {n} numbers"), || {
             run(&mut executor, &g, &as_made(&g), &plan(Rung::Naive, 2));
         });

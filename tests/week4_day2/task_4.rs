@@ -21,7 +21,8 @@ use tiny_llm_harness::{
     fixtures::{Case, Fixtures},
 };
 
-use super::{EXECUTION, NODES, ORDER, cache_of, good, model, plan};
+use super::{EXECUTION, NODES, ORDER, cache_of, model, plan};
+use tiny_llm_harness::told::{assert_good, assert_refused};
 
 const PARTS: [&super::Part; 3] = [NODES, ORDER, EXECUTION];
 
@@ -51,9 +52,9 @@ fn task_4_models_are_pytorchs() {
             let (mut cache, mut found) = (f32_cache(&model), Vec::new());
             for (start, end) in [(0, 3), (3, 4), (4, 7)] {
                 let rows = rows(&tokens[start..end], start);
-                let logits = good(&name, || {
+                let logits = assert_good(&name, || {
                     let plan = plan(Rung::Naive, 1);
-                    Ok(engine.forward(&model, &rows, &mut cache, &plan)?.to_vec())
+                    engine.forward(&model, &rows, &mut cache, &plan).map(<[f32]>::to_vec)
                 });
                 found.extend(logits);
             }
@@ -88,7 +89,7 @@ fn same_as_week_2(what: &str, model: &Model, plan: &Plan) {
         let expected: Vec<u32> =
             model.forward(rows, &mut theirs, plan, &mut work).iter().map(|x| x.to_bits()).collect();
         let found =
-            good(what, || engine.forward(model, rows, &mut ours, plan).map(<[f32]>::to_vec));
+            assert_good(what, || engine.forward(model, rows, &mut ours, plan).map(<[f32]>::to_vec));
         let found: Vec<u32> = found.iter().map(|x| x.to_bits()).collect();
         let differ = found.iter().zip(&expected).filter(|(a, b)| a != b).count();
         assert!(
@@ -167,7 +168,7 @@ fn task_4_passes_of_one_size_share_a_graph() {
         let (all, plan) = (tokens(&case), plan(Rung::Naive, 1));
         for (i, part) in [&all[..2], &all[2..4], &all[4..5], &all[5..6]].into_iter().enumerate() {
             let start = cache.len(0);
-            good("a pass", || {
+            assert_good("a pass", || {
                 engine.forward(&model, &rows(part, start), &mut cache, &plan).map(<[f32]>::len)
             });
             assert_answer(
@@ -187,7 +188,7 @@ fn task_4_attention_waits_for_the_cache() {
         let case = fixtures.case(&name);
         let model = model(&case, f32s);
         let shape = PassShape { rows: 3, wanted: 1 };
-        let (g, logits) = good(&name, || build(&model, shape));
+        let (g, logits) = assert_good(&name, || build(&model, shape));
         assert_answer(
             &format!("{name}: sizes of the logits"),
             &g.layout(logits).ne,
@@ -219,6 +220,6 @@ fn task_4_a_pass_without_rows_is_refused() {
     let fixtures = Fixtures::open("week4_day2");
     let model = model(&fixtures.case("task_4_model/qwen2"), f32s);
     for shape in [PassShape { rows: 0, wanted: 0 }, PassShape { rows: 2, wanted: 3 }] {
-        super::refused(&format!("{shape:?}"), &[], || build(&model, shape).map(|(_, id)| id));
+        assert_refused(&format!("{shape:?}"), &[], || build(&model, shape).map(|(_, id)| id));
     }
 }

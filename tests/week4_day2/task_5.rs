@@ -3,7 +3,8 @@
 use tiny_llm::week4::{dot::dot, graph::Graph, svg::svg};
 use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_picture, resting_on};
 
-use super::{NODES, good, leaf};
+use super::{NODES, leaf};
+use tiny_llm_harness::told::assert_good;
 
 /// The guide's `Aᵀ(AB)`, one node that nobody needs, and a name with quotes.
 fn guide() -> (Graph, Vec<tiny_llm::week4::graph::NodeId>) {
@@ -13,11 +14,11 @@ fn guide() -> (Graph, Vec<tiny_llm::week4::graph::NodeId>) {
     let b = leaf(&mut g, &[6, 3]);
     g.named(b, "\"B\" \\");
     let other = leaf(&mut g, &[2]);
-    let ab = good("AB", || g.mul_mat(a, b));
-    let turned = good("Aᵀ", || g.permute(a, [1, 0, 2, 3]));
-    let copy = good("a copy of Aᵀ", || g.contiguous(turned));
-    let all = good("Aᵀ(AB)", || g.mul_mat(copy, ab));
-    let twice = good("twice", || g.add(all, all));
+    let ab = assert_good("AB", || g.mul_mat(a, b));
+    let turned = assert_good("Aᵀ", || g.permute(a, [1, 0, 2, 3]));
+    let copy = assert_good("a copy of Aᵀ", || g.contiguous(turned));
+    let all = assert_good("Aᵀ(AB)", || g.mul_mat(copy, ab));
+    let twice = assert_good("twice", || g.add(all, all));
     assert!(other != twice, "two nodes");
     (g, vec![a, b, ab, turned, copy, all, twice])
 }

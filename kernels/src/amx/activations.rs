@@ -1,7 +1,7 @@
 //! Activations as tiles want them: 16 rows of them side by side.
 
 use super::unit::{ROW, SIDE};
-use crate::input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
+use crate::int8::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
 
 /// 256 columns of 16 rows of activations. Where there are fewer rows, the others are zeros.
 #[derive(Debug, Clone, PartialEq)]

@@ -18,6 +18,12 @@ use crate::week2::{cache::KvCache, input::Input, plan::Plan};
 pub struct Executor {
     /// `[nodes]`, what has been computed.
     buffers: Vec<Vec<f32>>,
+    products: Products,
+}
+
+/// Products, and the input that several of them share.
+#[derive(Debug, Default)]
+pub struct Products {
     /// The last input of a product with a weight, as its kernels want it.
     input: Input,
     /// Whose values these are, and how many of them share a scale.
@@ -29,7 +35,7 @@ impl Executor {
     /// has left in the buffers is written over.
     pub fn run<C: KvCache>(&mut self, graph: &Graph, order: &[NodeId], step: &mut Step<'_, C>) {
         // SOLUTION week4-day2 task 3
-        self.prepared = None;
+        self.products.forget();
         let nodes = graph.len().max(self.buffers.len());
         self.buffers.resize_with(nodes, Vec::new);
         let _pass = step.plan.team.enter();
@@ -41,9 +47,10 @@ impl Executor {
             // The buffer is taken out, so that the others can be read while it is written.
             let mut out = mem::take(&mut self.buffers[id.index()]);
             out.resize(node.layout.elements(), 0.0);
+            let sources = kernels::sources(graph, id, &self.buffers);
             match node.op {
-                Op::MulMat => self.product(graph, id, step.plan, &mut out),
-                _ => kernels::compute(graph, id, &self.buffers, step, &mut out),
+                Op::MulMat => self.products.multiply(graph, id, sources, step.plan, &mut out),
+                _ => kernels::compute(graph, id, sources, step, &mut out),
             }
             self.buffers[id.index()] = out;
         }
@@ -58,14 +65,29 @@ impl Executor {
     pub fn values<'a>(&'a self, graph: &'a Graph, id: NodeId) -> &'a [f32] {
         kernels::values(graph, id, &self.buffers)
     }
+}
 
-    /// A product. With a weight, week 2's kernels multiply: their input is prepared once for all
-    /// products that read it, for the longest block among their weights ([`Graph::longest_block`]).
-    fn product(&mut self, graph: &Graph, id: NodeId, plan: &Plan, out: &mut [f32]) {
+impl Products {
+    /// A pass begins: what was prepared belongs to another.
+    pub fn forget(&mut self) {
+        self.prepared = None;
+    }
+
+    /// The product of a node's two sources, whose numbers are at hand; a weight has none. With a
+    /// weight, week 2's kernels multiply: their input is prepared once for all products that read
+    /// it, for the longest block among their weights ([`Graph::longest_block`]).
+    pub fn multiply(
+        &mut self,
+        graph: &Graph,
+        id: NodeId,
+        sources: [&[f32]; 2],
+        plan: &Plan,
+        out: &mut [f32],
+    ) {
         // SOLUTION week4-day2 task 3
         let [a, b] = graph.node(id).sources[..] else { unreachable!("a product reads two nodes") };
         let Op::Weight(weight) = &graph.node(a).op else {
-            return self.product_of_values(graph, [a, b], out);
+            return product_of_values(graph, [a, b], sources, out);
         };
         let prepared = match self.prepared {
             Some((other, Some(per_scale))) if other == b => self.input.with_int8(per_scale),
@@ -73,7 +95,7 @@ impl Executor {
             _ => {
                 let layout = graph.layout(b);
                 self.input.resize(layout.elements() / layout.ne[0], layout.ne[0]);
-                kernels::copy(graph, b, &self.buffers, &mut self.input.values);
+                kernels::copy(layout, sources[1], &mut self.input.values);
                 let blocks = graph.longest_block(b);
                 let prepared = plan.prepare_for(&mut self.input, blocks);
                 self.prepared = Some((b, prepared.per_scale()));
@@ -83,16 +105,16 @@ impl Executor {
         plan.product(weight, prepared, out);
         // END SOLUTION
     }
+}
 
-    /// Day 1's product of two nodes that are no weights.
-    fn product_of_values(&self, graph: &Graph, sources: [NodeId; 2], out: &mut [f32]) {
-        let [a, b] = sources.map(|id| {
-            let bytes = bytemuck::cast_slice(kernels::values(graph, id, &self.buffers));
-            Strided::new(graph.layout(id), bytes).expect("a view was checked when it was made")
-        });
-        let (_, found) = mul_mat(a, b).expect("sizes were checked when the node was made");
-        out.copy_from_slice(&found);
-    }
+/// Day 1's product of two nodes that are no weights.
+fn product_of_values(graph: &Graph, nodes: [NodeId; 2], sources: [&[f32]; 2], out: &mut [f32]) {
+    let side = |i: usize| {
+        Strided::new(graph.layout(nodes[i]), bytemuck::cast_slice(sources[i]))
+            .expect("a view was checked when it was made")
+    };
+    let (_, found) = mul_mat(side(0), side(1)).expect("sizes were checked when the node was made");
+    out.copy_from_slice(&found);
 }
 
 impl Graph {

@@ -1,0 +1,34 @@
+//! Activations as small integers, in super-blocks.
+
+/// Activations of which a row is made: as many as weights in the longest blocks, the super-blocks
+/// of K-quants.
+pub const SUPER_BLOCK: usize = 256;
+/// The fewest activations that share a scale: as many as weights in the shortest blocks.
+pub const BLOCK: usize = 32;
+/// Sums are kept of so many: the finest division of weights (`Q6_K` has a scale for every 16).
+pub const SUM: usize = 16;
+
+/// [`SUPER_BLOCK`] activations as int8: each is its block's scale times its value. Where a row is
+/// no multiple of [`SUPER_BLOCK`], its last super-block is filled up with zeros.
+#[derive(Debug, Clone, PartialEq)]
+#[repr(C, align(64))]
+pub struct Int8SuperBlock {
+    /// In −127…127.
+    pub values: [i8; SUPER_BLOCK],
+    /// The sum of each [`SUM`] values: formats whose weights are stored with an offset or a
+    /// minimum need it.
+    pub sums: [i16; SUPER_BLOCK / SUM],
+    /// What a value of 1 stands for, in each [`BLOCK`]. Where the whole super-block shares a scale,
+    /// it stands here eight times.
+    pub scales: [f32; SUPER_BLOCK / BLOCK],
+}
+
+impl Default for Int8SuperBlock {
+    fn default() -> Self {
+        Self {
+            values: [0; SUPER_BLOCK],
+            sums: [0; SUPER_BLOCK / SUM],
+            scales: [0.0; SUPER_BLOCK / BLOCK],
+        }
+    }
+}
