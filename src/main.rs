@@ -6,7 +6,9 @@ mod engine;
 use std::{ops::ControlFlow, path::Path, process::ExitCode};
 
 use anyhow::{Result, bail, ensure};
-use engine::{simulated, streamed, week1, week2, week3, week4};
+#[cfg(feature = "gpu")]
+use engine::gpu;
+use engine::{mixture, simulated, streamed, week1, week2, week3, week4};
 use tiny_llm::{
     week1::{activations, chat::chatml, stream::TextStream},
     week2::{
@@ -16,9 +18,9 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{
-    Batch, BatchOptions, Drawn, Engine, LayoutRequest, LayoutSeen, LoadOptions, PackRequest,
-    QuantizeRequest, Request, Server, Simulated, SimulatedOptions, StreamRequest, Streamed,
-    TokenBytes, WriteRequest, WriteTensor, WrongOption,
+    Batch, BatchOptions, Divided, Drawn, Engine, ExpertsSeen, LayoutRequest, LayoutSeen,
+    LoadOptions, PackRequest, QuantizeRequest, Request, Server, Simulated, SimulatedOptions,
+    StreamRequest, Streamed, TokenBytes, WriteRequest, WriteTensor, WrongOption,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,
@@ -38,15 +40,19 @@ pub(crate) fn main() -> ExitCode {
 }
 
 /// The engine of one week.
-enum Solution {
+pub(crate) enum Solution {
     Week1(Box<week1::Week1>),
     Week2(Box<week2::Week2>),
+    Mixture(Box<mixture::Mixture>),
 }
 
 impl Engine for Solution {
     type TextStream = TextStream;
 
     fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
+        if mixture::is_mixture(path) {
+            return Ok(Self::Mixture(Box::new(mixture::Mixture::load(path, options)?)));
+        }
         let graph = matches!(options.engine.as_deref(), Some("graph" | "arena"));
         if graph && options.week == Some(1) {
             let problem = "--week 1: found with --engine, which stands on week 2's";
@@ -75,6 +81,7 @@ impl Engine for Solution {
         match self {
             Self::Week1(_) => None,
             Self::Week2(engine) => engine.metadata.take(),
+            Self::Mixture(engine) => engine.metadata.take(),
         }
     }
 
@@ -91,6 +98,7 @@ impl Engine for Solution {
         match self {
             Self::Week1(engine) => &engine.model.config,
             Self::Week2(engine) => engine.config(),
+            Self::Mixture(engine) => engine.config(),
         }
     }
 
@@ -98,6 +106,7 @@ impl Engine for Solution {
         match self {
             Self::Week1(engine) => engine.weight_bytes(),
             Self::Week2(engine) => engine.weight_bytes(),
+            Self::Mixture(engine) => engine.weight_bytes(),
         }
     }
 
@@ -109,6 +118,7 @@ impl Engine for Solution {
         match self {
             Self::Week1(_) => "week 1: f32, nothing cached".to_owned(),
             Self::Week2(engine) => engine.described(),
+            Self::Mixture(engine) => engine.described().to_owned(),
         }
     }
 
@@ -116,12 +126,15 @@ impl Engine for Solution {
         match self {
             Self::Week1(_) => bandwidth::measure(1, bandwidth::ENOUGH, 5),
             Self::Week2(engine) => bandwidth::measure(engine.threads(), bandwidth::ENOUGH, 5),
+            Self::Mixture(engine) => {
+                bandwidth::measure(engine.plan().team.threads(), bandwidth::ENOUGH, 5)
+            }
         }
     }
 
     fn measure_matrix_units(&self) -> Option<f64> {
         match self {
-            Self::Week1(_) => None,
+            Self::Week1(_) | Self::Mixture(_) => None,
             Self::Week2(engine) => engine.measure_matrix_units(),
         }
     }
@@ -130,18 +143,21 @@ impl Engine for Solution {
         match self {
             Self::Week1(engine) => engine.model.check(tokens),
             Self::Week2(engine) => engine.check(tokens),
+            Self::Mixture(engine) => engine.check(tokens),
         }
     }
 
     fn forget(&mut self) {
-        if let Self::Week2(engine) = self {
-            engine.forget();
+        match self {
+            Self::Week1(_) => {}
+            Self::Week2(engine) => engine.forget(),
+            Self::Mixture(engine) => engine.forget(),
         }
     }
 
     fn sooner(&self) -> Vec<(&'static str, String)> {
         match self {
-            Self::Week1(_) => Vec::new(),
+            Self::Week1(_) | Self::Mixture(_) => Vec::new(),
             Self::Week2(engine) => engine.sooner(),
         }
     }
@@ -150,6 +166,7 @@ impl Engine for Solution {
         match self {
             Self::Week1(_) => 1,
             Self::Week2(engine) => engine.threads(),
+            Self::Mixture(engine) => engine.plan().team.threads(),
         }
     }
 
@@ -157,6 +174,7 @@ impl Engine for Solution {
         match self {
             Self::Week1(engine) => engine.logits(tokens),
             Self::Week2(engine) => engine.logits(tokens),
+            Self::Mixture(engine) => engine.logits(tokens),
         }
     }
 
@@ -165,7 +183,7 @@ impl Engine for Solution {
             Self::Week1(engine) => {
                 activations::activations(&engine.model, &week1::batch_of_one(tokens), each);
             }
-            Self::Week2(_) => {
+            Self::Week2(_) | Self::Mixture(_) => {
                 bail!("activations are compared on week 1's engine; give a model folder")
             }
         }
@@ -190,14 +208,17 @@ impl Engine for Solution {
         match self {
             Self::Week1(engine) => engine.answer(request, on_token),
             Self::Week2(engine) => engine.answer(request, on_token),
+            Self::Mixture(engine) => engine.answer(request, on_token),
         }
     }
 
     fn into_batch(self, options: BatchOptions, token_bytes: TokenBytes) -> Result<Box<dyn Batch>> {
-        match self {
+        let loaded = match self {
             Self::Week1(_) => bail!("week 1's engine computes one text at a time"),
-            Self::Week2(engine) => Ok(Box::new(week3::Week3::new(*engine, options, token_bytes)?)),
-        }
+            Self::Mixture(engine) => engine.into_loaded(),
+            Self::Week2(engine) => engine.into_loaded(),
+        };
+        Ok(Box::new(week3::Week3::new(loaded, options, token_bytes)?))
     }
 
     fn simulated(options: SimulatedOptions) -> Result<Box<dyn Simulated>> {
@@ -229,6 +250,7 @@ impl Engine for Solution {
     fn graph(&self, rows: usize) -> Result<Drawn> {
         match self {
             Self::Week1(_) => bail!("week 1's engine has no graph"),
+            Self::Mixture(_) => bail!("a model with experts has no graph here"),
             Self::Week2(engine) => engine.drawn(rows),
         }
     }
@@ -236,7 +258,30 @@ impl Engine for Solution {
     fn graph_memory(&self, rows: usize) -> Result<Vec<(&'static str, usize)>> {
         match self {
             Self::Week1(_) => bail!("week 1's engine has no graph"),
+            Self::Mixture(_) => bail!("a model with experts has no graph here"),
             Self::Week2(engine) => engine.graph_memory(rows),
+        }
+    }
+
+    fn graph_splits(&mut self, rows: usize) -> Result<Divided> {
+        match self {
+            Self::Week1(_) => bail!("week 1's engine has no graph"),
+            Self::Week2(engine) => engine.divided(rows),
+            Self::Mixture(_) => bail!("a model with experts has no graph here"),
+        }
+    }
+
+    fn gpu() -> Result<Vec<String>> {
+        #[cfg(feature = "gpu")]
+        return gpu::seen();
+        #[cfg(not(feature = "gpu"))]
+        bail!("found a program built without graphics processors, expected `cargo llm-gpu gpu`");
+    }
+
+    fn experts(&mut self, tokens: &[u32]) -> Result<ExpertsSeen> {
+        match self {
+            Self::Mixture(engine) => engine.experts(tokens),
+            _ => bail!("this model has no experts: expected a Qwen3-MoE or gpt-oss model"),
         }
     }
 

@@ -26,6 +26,9 @@ fn main() {
         feature = "week4-day1",
         feature = "week4-day2",
         feature = "week4-day3",
+        feature = "week4-day4",
+        feature = "week4-day5",
+        feature = "week4-day6",
         feature = "week4-day7"
     ));
     if !day_chosen {

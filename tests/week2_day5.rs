@@ -53,9 +53,9 @@ fn columns(name: &str, row: &[u8]) -> usize {
     row.len() / tensor_type.block_bytes() * tensor_type.block_len()
 }
 
-/// Sixty-four blocks of 32 ones, at a scale of 1.
+/// Sixty-four blocks of 32 ones in Q4_0: codes 9, at a scale of 1.
 fn ones() -> Vec<u8> {
-    [[0x00, 0x3c].as_slice(), &[1; 32]].concat().repeat(64)
+    [[0x00, 0x3c].as_slice(), &[0x99; 16]].concat().repeat(64)
 }
 
 /// Activations that are all 0 in one block of 32, whose scale is then 0, and not in the others.

@@ -22,8 +22,9 @@ use tiny_llm::{
     },
 };
 use tiny_llm_formats::{Tensor, config::ModelConfig};
-use tiny_llm_harness::told::assert_good;
-use tiny_llm_harness::{check::Part, fixtures::Case};
+use tiny_llm_harness::{
+    allocations::CountingAllocator, check::Part, fixtures::Case, told::assert_good,
+};
 
 use task_1::task_1_nodes_have_the_sizes_of_their_results;
 use task_2::task_2_sources_come_first;
@@ -45,6 +46,9 @@ mod task_3;
 mod task_4;
 #[path = "week4_day2/task_5.rs"]
 mod task_5;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 const NODES: &Part = &Part {
     task: "week4-day2 task 1",

@@ -20,6 +20,7 @@ use tiny_llm::{
     },
 };
 use tiny_llm_harness::{
+    allocations::CountingAllocator,
     check::Part,
     fixtures::{Case, Fixtures},
 };
@@ -33,12 +34,17 @@ mod fresh;
 #[cfg(feature = "fresh")]
 #[path = "parts/graphs.rs"]
 mod graphs;
+#[path = "parts/story.rs"]
+mod story;
 #[path = "week4_day3/task_1.rs"]
 mod task_1;
 #[path = "week4_day3/task_2.rs"]
 mod task_2;
 #[path = "week4_day3/task_3.rs"]
 mod task_3;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 const LIVES: &Part =
     &Part { task: "week4-day3 task 1", what: "lifetimes", check: task_1_from_when_to_when };

@@ -15,6 +15,10 @@ PAGES = sorted(str(path.relative_to(BOOK)).replace("\\", "/") for path in BOOK.r
 THEMES = {"light": "light", "dark": "navy"}
 WIDTHS = [390, 1280]
 LARGEST = 300_000
+# When the first letters stand there, in milliseconds; they may come after everything is loaded.
+PAINTED = """new Promise((told) => new PerformanceObserver((list) => {
+    for (const { name, startTime } of list.getEntries()) if (name === "first-contentful-paint") told(startTime);
+}).observe({ type: "paint", buffered: true }))"""
 # Tables that prove something, of which a reader looks up a row.
 LONG = {"kill-matrix/week1.html", "kill-matrix/week2.html", "kill-matrix/week3.html", "kill-matrix/week4.html"}
 
@@ -112,6 +116,19 @@ def test_titles_and_descriptions_tell_pages_apart(page, site):
     # The first page is also the preface.
     assert [names for names in titles.values() if len(names) > 1 and "index.html" not in names] == []
     assert [names for names in descriptions.values() if len(names) > 1 and "index.html" not in names] == []
+
+
+def test_pages_show_something_soon(page, site, capsys):
+    """Of pages with much in them, the best of three each: `cargo course verify` reads the line."""
+    slowest = 0
+    for name in ("index.html", "week1/day1.html", "week2/day4.html", "week3/day2.html"):
+        paints = []
+        for _ in range(3):
+            page.goto(f"{site}/{name}", wait_until="load")
+            paints.append(page.evaluate(PAINTED))
+        slowest = max(slowest, min(paints))
+    with capsys.disabled():
+        print(f"\n{slowest:.0f} ms to the first paint")
 
 
 def test_search_finds_a_word_and_not_the_kill_matrix(page, site):

@@ -9,6 +9,7 @@ use super::{
     files::cannot_be_written,
     options::{ModelOption, at_least_one},
     output::{Output, note},
+    splits,
 };
 
 #[derive(clap::Args)]
@@ -24,6 +25,9 @@ pub(super) struct Args {
     /// Says how many bytes its nodes need, each for itself and planned into one arena
     #[arg(long)]
     memory: bool,
+    /// Shows which backend computes what, and what is copied between them
+    #[arg(long, conflicts_with = "memory")]
+    splits: bool,
     /// Writes it as a picture for any browser
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -41,6 +45,11 @@ pub struct Drawn {
 }
 
 pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
+    if args.splits {
+        let mut engine: E = args.model.on_backends()?.load()?;
+        Output::new().print(&splits::shown(&engine.graph_splits(args.rows)?))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let engine: E = args.model.on_week_2()?.load()?;
     if args.memory {
         let lines = engine.graph_memory(args.rows)?;

@@ -7,9 +7,11 @@
 mod batch;
 mod bench;
 mod chat;
+mod experts;
 mod files;
 mod form;
 mod generate;
+mod gpu;
 mod graph;
 mod input;
 mod inspect;
@@ -29,6 +31,7 @@ mod serving;
 mod session;
 mod simulate;
 mod speed;
+mod splits;
 mod stream;
 mod synth;
 mod template;
@@ -46,17 +49,22 @@ use std::{
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+pub use experts::ExpertsSeen;
 pub use graph::Drawn;
 pub use inspect::Roofline;
 pub use layout::{LayoutRequest, LayoutSeen, Step, WIDTH};
 pub use options::Draft;
-pub use serve::{Opened, Render, Server, Settings, Text};
+pub use serve::{Opened, Render, Server, Settings, Text, open_for_server};
 pub use serving::{
     Batch, BatchCounts, BatchEvent, BatchExtras, BatchOptions, BatchRequest, BatchRow, BatchWaits,
     CacheBytes, Chosen, PageCounts, PageUse, Simulated, SimulatedOptions, StepWork, TokenBytes,
 };
-
-pub use tiny_llm_schema::{Json, Refused, Shape, State as ShapeState, Style, Tool};
+pub use simulate::StepCost;
+pub use splits::{Divided, Holds, SplitSeen};
+pub use tiny_llm_schema::{
+    Json, Refused, Shape, State as ShapeState, Style, Tool,
+    prices::{Follow, Prices as TokenPrices, Tree as TokenTree},
+};
 
 use tiny_llm_formats::{
     FinishReason, Tensor,
@@ -216,6 +224,23 @@ pub trait Engine: Sized {
     /// If this week's engine has none.
     fn graph_memory(&self, rows: usize) -> Result<Vec<(&'static str, usize)>>;
 
+    /// How the backends divide the graph of such a pass among them, once it is ready to run.
+    ///
+    /// # Errors
+    /// If this week's engine has none, or there is something that no backend supports.
+    fn graph_splits(&mut self, rows: usize) -> Result<Divided>;
+
+    /// What graphics processor there is, and how fast it is: lines to print.
+    ///
+    /// # Errors
+    /// If there is none, or the program was built without.
+    fn gpu() -> Result<Vec<String>>;
+    /// Where each token goes in a model with experts.
+    ///
+    /// # Errors
+    /// If the model has none, or a token is not in the vocabulary.
+    fn experts(&mut self, tokens: &[u32]) -> Result<ExpertsSeen>;
+
     /// The layout of a tensor, and after each of the steps.
     ///
     /// # Errors
@@ -261,6 +286,8 @@ pub struct LoadOptions {
     pub no_cache: bool,
     /// `graph` or `arena` for week 4's; names are the solution's to understand.
     pub engine: Option<String>,
+    /// Who computes the graph; names are the solution's to understand.
+    pub backend: Option<String>,
     /// Who proposes tokens.
     pub draft: Option<Draft>,
     /// Where a prompt's keys and values are kept.
@@ -473,6 +500,10 @@ enum Command {
     Inspect(inspect::Args),
     /// Draws a model's forward pass as a graph, for Graphviz or a browser.
     Graph(graph::Args),
+    /// Shows which graphics processor there is, its limits, and how fast your kernels are on it.
+    Gpu,
+    /// Shows to which experts the tokens of a text go, and what is read for them.
+    Experts(experts::Args),
     /// Shows in which bytes the elements of a tensor lie, and of views of it.
     Layout(layout::Args),
     /// Writes a model with random weights, to measure with.
@@ -509,6 +540,8 @@ pub fn main<E: Engine + 'static>(server: Server) -> ExitCode {
         Command::Perplexity(args) => perplexity::run::<E>(&args),
         Command::Inspect(args) => inspect::run::<E>(&args),
         Command::Graph(args) => graph::run::<E>(args),
+        Command::Gpu => gpu::run::<E>(),
+        Command::Experts(args) => experts::run::<E>(&args),
         Command::Layout(args) => layout::run::<E>(args),
         Command::Synth(args) => synth::run::<E>(&args),
         Command::Quantize(args) => quantize::run::<E>(&args),

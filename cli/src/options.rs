@@ -40,6 +40,10 @@ pub(super) struct ModelOption {
     /// How the model is run: direct, or as week 4's graph, or that in one arena [default: direct]
     #[arg(long, value_name = "ENGINE", help_heading = "Week 4")]
     engine: Option<String>,
+    /// Who computes the graph: cpu, gpu or auto (the gpu if there is one); or twin:OP,OP…, a second
+    /// processor with memory of its own that lacks these operations
+    #[arg(long, value_name = "BACKEND", help_heading = "Week 4")]
+    backend: Option<String>,
     /// Compute every position again for every token
     #[arg(long, help_heading = "Week 2's engine")]
     no_cache: bool,
@@ -81,6 +85,12 @@ impl ModelOption {
         self.model.clone().unwrap_or_else(|| embedded("tiny-story"))
     }
 
+    /// The same, with another embedded model where none was named.
+    pub(super) fn or(mut self, path: PathBuf) -> Self {
+        self.model.get_or_insert(path);
+        self
+    }
+
     /// The same for an engine that computes many requests at once, which stands on week 2's.
     ///
     /// # Errors
@@ -88,6 +98,8 @@ impl ModelOption {
     pub(super) fn for_batch(mut self) -> Result<Self> {
         let problem = if self.engine.as_deref().is_some_and(|engine| engine != "direct") {
             "--engine: a graph runs one text at a time, expected none or direct"
+        } else if self.backend.is_some() {
+            "--backend: a graph runs one text at a time, expected none"
         } else if self.week == Some(1) {
             "--week 1: found week 1's engine, which computes one text at a time, expected none or 2"
         } else if self.no_cache {
@@ -97,6 +109,16 @@ impl ModelOption {
             return Ok(self);
         };
         Err(WrongOption(problem.to_owned()).into())
+    }
+
+    /// The same as week 4's graph on backends: those that are named, or the processor.
+    ///
+    /// # Errors
+    /// If week 1's engine is asked for.
+    pub(super) fn on_backends(mut self) -> Result<Self> {
+        self.engine.get_or_insert_with(|| "graph".to_owned());
+        self.backend.get_or_insert_with(|| "auto".to_owned());
+        self.on_week_2()
     }
 
     /// The same on week 2's engine, which is what is drawn.
@@ -181,6 +203,7 @@ impl ModelOption {
             cache_type: self.cache_type.clone(),
             no_cache: self.no_cache,
             engine: self.engine.clone(),
+            backend: self.backend.clone(),
             draft: self.sooner.draft.clone(),
             cache_file: self.sooner.cache.clone(),
         }

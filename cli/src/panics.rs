@@ -8,9 +8,18 @@ use std::{
 
 use super::output;
 
-/// Replaces the standard message, and with it the backtrace that `RUST_BACKTRACE` asks for.
+/// Replaces the standard message, and with it the backtrace that `RUST_BACKTRACE` asks for. Threads
+/// that panic at the same place say so once.
 pub(super) fn install() {
-    std::panic::set_hook(Box::new(|panic| output::note(&one_line(panic))));
+    let last = Mutex::new(String::new());
+    std::panic::set_hook(Box::new(move |panic| {
+        let line = one_line(panic);
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+        if *last != line {
+            output::note(&line);
+            *last = line;
+        }
+    }));
 }
 
 /// As [`install`], but prints nothing: the function that is returned tells the first panic's line.

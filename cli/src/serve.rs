@@ -4,6 +4,7 @@
 use std::{path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use anyhow::{Result, anyhow};
+use clap::Parser as _;
 use tiny_llm_formats::{chat::Message, text::Tokenizer};
 use tiny_llm_schema::{Json, Style};
 
@@ -130,8 +131,8 @@ pub(super) struct Args {
     /// Rows a step at most, of prompts and answers together; 0 is no limit [default: 512 once day 2 is written]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// While somebody's answer is written, at most so many times the rows of all such answers a step (8 at least), so that a long prompt makes
-    /// nobody wait much longer for a token; 0 is no such limit
+    /// While somebody's answer is written, a step takes at most so many times as long as one of all such answers alone, as measured here, so that
+    /// a long prompt makes nobody wait much longer for a token; 0 is no such limit
     #[arg(long, value_name = "N", default_value = "3", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
     /// Keep keys and values in so many pages of 32 positions, instead of a whole context for each
@@ -210,12 +211,46 @@ impl Args {
 }
 
 pub(super) fn run<E: Engine + 'static>(args: Args, server: Server) -> Result<ExitCode> {
-    let settings = args.settings()?;
-    let model = args.model.for_batch()?;
     let serve = match server {
         Server::Here(serve) => serve,
-        Server::Built(features) => return become_server(features),
+        Server::Built(features) => {
+            // What is wrong with the options is said before anything is built.
+            args.settings()?;
+            args.model.for_batch()?;
+            return become_server(features);
+        }
     };
+    let (opened, settings) = open::<E>(args)?;
+    serve(opened, &settings)
+}
+
+/// An engine and what a server of it keeps to, from the options that `serve` has: for programs that
+/// have no command line.
+///
+/// # Errors
+/// If an option is wrong, or the model cannot be opened.
+pub fn open_for_server<E: Engine + 'static>(arguments: &[String]) -> Result<(Opened, Settings)> {
+    let words = std::iter::once("serve").chain(arguments.iter().map(String::as_str));
+    let Alone { args } = Alone::try_parse_from(words).map_err(|error| {
+        // The usage that follows is the command's.
+        let text = error.to_string();
+        let problem: Vec<&str> =
+            text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
+        anyhow!("{}", problem.join(" ").trim_start_matches("error: "))
+    })?;
+    open::<E>(args)
+}
+
+/// The options without the command.
+#[derive(clap::Parser)]
+struct Alone {
+    #[command(flatten)]
+    args: Args,
+}
+
+fn open<E: Engine + 'static>(args: Args) -> Result<(Opened, Settings)> {
+    let settings = args.settings()?;
+    let model = args.model.for_batch()?;
     let path = model.path();
     let (session, template) = Session::<E>::open_for_chat(&model)?;
     let (engine, tokenizer, stop_tokens) = session.into_parts();
@@ -248,7 +283,7 @@ pub(super) fn run<E: Engine + 'static>(args: Args, server: Server) -> Result<Exi
         described,
         stop: Box::new(move || caught.requested()),
     };
-    serve(opened, &settings)
+    Ok((opened, settings))
 }
 
 /// A solution's stream.

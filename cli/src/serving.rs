@@ -3,7 +3,7 @@
 use anyhow::Result;
 use tiny_llm_formats::FinishReason;
 
-use super::{Draft, Request};
+use super::{Draft, Request, StepCost};
 
 /// The bytes of a token's text.
 pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
@@ -15,7 +15,8 @@ pub struct BatchOptions {
     pub max_batch: usize,
     /// At most this many rows a step; 0 is no limit, `None` the engine's own choice.
     pub budget: Option<usize>,
-    /// While somebody decodes, at most so many times the rows of those that do; 0 is no limit.
+    /// While somebody decodes, a step takes at most so many times as long as one of those that do; 0
+    /// is no limit.
     pub gap: usize,
     /// Keys and values lie in so many pages; if none is said, each request has room for the whole
     /// context.
@@ -203,7 +204,8 @@ pub struct SimulatedOptions {
     pub max_batch: usize,
     /// At most this many rows a step; 0 is no limit.
     pub budget: usize,
-    /// While somebody decodes, at most so many times the rows of those that do; 0 is no limit.
+    /// While somebody decodes, a step takes at most so many times as long as one of those that do; 0
+    /// is no limit.
     pub gap: usize,
     /// Pages for their keys and values.
     pub pages: usize,
@@ -211,6 +213,8 @@ pub struct SimulatedOptions {
     pub share_prefixes: bool,
     /// Longest sequence, prompt and answer together.
     pub context: usize,
+    /// What a step costs.
+    pub cost: StepCost,
 }
 
 /// What a step has to do.

@@ -80,6 +80,11 @@ impl<E: Engine> Session<E> {
             }
             return Ok((Self { engine, tokenizer, stop_tokens, load }, Some(metadata)));
         }
+        ensure!(
+            path.extension().is_none_or(|name| name != "gguf") || path.exists(),
+            "{}: there is no such file",
+            path.display()
+        );
         // The tokenizer first: if it is missing, that is soon said.
         let tokenizer = Tokenizer::from_folder(&path)?;
         let (engine, load) = timed::<E>(model)?;

@@ -92,7 +92,9 @@ fn command() -> Command {
     Command::new("cargo course")
         .bin_name("cargo course")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("Guides through the course. Without a command: where you stand, and what is next.")
+        .about(
+            "Guides you through the course. Without a command: where you stand, and what is next.",
+        )
         .allow_external_subcommands(true)
         .subcommand_value_name("COMMAND")
         .subcommands(every_day())
@@ -109,9 +111,9 @@ fn every_day() -> [Command; 8] {
         Command::new("status")
             .about("Where you stand; as `cargo course` alone")
             .arg(flag("json", "For programs; the book's page on the runner has the schema")),
-        Command::new("next").about("The task that you are at: goal, file, functions, chapter"),
+        Command::new("next").about("The current task: goal, file, functions, chapter"),
         Command::new("test")
-            .about("Run the tests of a task, a day, a week, or of the task that you are at")
+            .about("Run the tests of a task, a day, a week, or of the current task")
             .arg(place("week1-day1 2, week1-day1, day1, week1, softmax; without it, your task")),
         Command::new("watch")
             .about(
@@ -122,7 +124,7 @@ fn every_day() -> [Command; 8] {
             .arg(flag("poll", "").hide(true)),
         Command::new("hint")
             .about("A task's next hint; there are three")
-            .arg(place("week1-day1 2, or softmax; without it, the task that you are at"))
+            .arg(place("week1-day1 2, or softmax; without it, the current task"))
             .arg(
                 Arg::new("level")
                     .long("level")

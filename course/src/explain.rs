@@ -26,8 +26,29 @@ impl Failure {
                 message.push(line);
             }
         }
-        Self { message: message.join("\n").trim_matches('\n').to_owned(), place }
+        let message = match &place {
+            Some(place) if place.starts_with("tests/") => in_words(&message),
+            _ => message.join("\n"),
+        };
+        Self { message: message.trim_matches('\n').to_owned(), place }
     }
+}
+
+/// An `assert_eq!` of the course's tests says *left* and *right*; left is what was found.
+fn in_words(message: &[&str]) -> String {
+    let mut lines = Vec::new();
+    for line in message {
+        if let Some(said) = line.strip_prefix("assertion `left == right` failed") {
+            lines.push(said.strip_prefix(": ").unwrap_or(said).to_owned());
+        } else if let Some(found) = line.strip_prefix("  left: ") {
+            lines.push(format!("  found    {found}"));
+        } else if let Some(expected) = line.strip_prefix(" right: ") {
+            lines.push(format!("  expected {expected}"));
+        } else {
+            lines.push((*line).to_owned());
+        }
+    }
+    lines.join("\n")
 }
 
 /// `src/week1/a.rs:5:9:` → `src/week1/a.rs:5`.
@@ -109,6 +130,13 @@ mod tests {
     fn names_are_words() {
         assert_eq!(words("task_12_top_k_keeps_ties"), "top k keeps ties");
         assert_eq!(words("loads"), "loads");
+    }
+
+    #[test]
+    fn an_equality_is_told_in_the_words_of_all_other_messages() {
+        let message =
+            ["assertion `left == right` failed: pages that are free", "  left: 1", " right: 2"];
+        assert_eq!(in_words(&message), "pages that are free\n  found    1\n  expected 2");
     }
 
     #[test]

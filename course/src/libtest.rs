@@ -50,6 +50,12 @@ impl Report {
         report
     }
 
+    /// Why tests could not check what they are for, if they say so: this machine lacks something.
+    pub fn not_verified(&self) -> Option<&str> {
+        let mut panics = self.output.keys().filter_map(|name| self.first_panic(name));
+        panics.find_map(|panic| panic.strip_prefix("not verified: "))
+    }
+
     /// What a failed test printed: its panic's message, place and notes.
     pub fn output(&self, name: &str) -> Option<&str> {
         self.output.get(name).map(String::as_str)
@@ -123,6 +129,10 @@ test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
             Some("not yet implemented: week1-day1 task 2: scale")
         );
         assert_eq!(report.closing.len(), 1);
+        assert_eq!(report.not_verified(), None);
+        let lacking =
+            TEXT.replace("not yet implemented: week1-day1 task 2", "not verified: no card");
+        assert_eq!(Report::parse(&lacking).not_verified(), Some("no card: scale"));
         assert!(report.repeated.is_empty());
         assert!(Report::parse("test a ... ok\ntest a ... ok\n").repeated.contains("a"));
         let modules = Report::parse(&TEXT.replace("task_2_scales", "task_2::task_2_scales"));

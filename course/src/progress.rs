@@ -12,7 +12,10 @@ use std::{
 
 use anyhow::{Result, bail};
 
-use crate::process::{cargo, run_quietly, shown, start_piped};
+use crate::{
+    estimate,
+    process::{cargo, run_quietly, shown, start_piped},
+};
 
 /// A build of one of the repository's programs.
 #[derive(Debug, Clone, Copy)]
@@ -46,9 +49,6 @@ impl Build<'_> {
         let (mut child, lines) = start_piped(&mut command)?;
         let mut total = None;
         let (mut text, mut packages, mut now) = (Vec::new(), 0, String::from("starting"));
-        let of_about = self.estimate.map_or(String::new(), |time| {
-            format!(" of about {} s", time.as_secs().next_multiple_of(10))
-        });
         let mut line = Line::default();
         loop {
             match lines.recv_timeout(Duration::from_millis(250)) {
@@ -80,7 +80,13 @@ impl Build<'_> {
             }
             // A build with nothing to do is over before there is anything to say.
             if start.elapsed() > Duration::from_millis(500) {
-                let seconds = start.elapsed().as_secs();
+                let elapsed = start.elapsed();
+                let of_about = match self.estimate {
+                    Some(time) if elapsed > time.mul_f64(1.1) => ", longer than estimated".into(),
+                    Some(time) => format!(" of {}", estimate::words(time)),
+                    None => String::new(),
+                };
+                let seconds = elapsed.as_secs();
                 line.show(&format!("building {}: {now}, {seconds} s{of_about}", self.what));
             }
         }

@@ -18,7 +18,7 @@ pub(crate) fn start(root: &Path, curriculum: &Curriculum) -> Result<()> {
     let estimate = if built_before { None } else { estimate::first_build(root) };
     if let Some(time) = estimate {
         println!(
-            "\nThe engine is built once: {} on this machine, by a measurement of it just now.",
+            "\nThe engine is built once: {} (estimated from a quick measurement of this machine).",
             estimate::words(time)
         );
     }
@@ -43,6 +43,9 @@ pub(crate) fn start(root: &Path, curriculum: &Curriculum) -> Result<()> {
          fails by its own message.\n"
     );
     status::print_next(root, curriculum)?;
-    println!("\n`cargo course` shows where you stand.");
+    println!(
+        "\nNew to ndarray? book/src/week1/arrays.md first, ten minutes. `cargo course` shows where \
+         you stand."
+    );
     Ok(())
 }

@@ -1,11 +1,16 @@
 //! The programs beside the runner: the tools of maintainers and instructors, and the book's
 //! builder. Each is built when it is first called.
 
-use std::{ffi::OsString, path::Path, process::ExitCode};
+use std::{
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
-use crate::{process, progress};
+use crate::{process, processor::Compiler, progress};
 
 /// The commands of `tools/`, and what each does.
 pub(crate) const TOOLS: [(&str, &str); 5] = [
@@ -45,7 +50,48 @@ pub(crate) fn run(root: &Path, name: &str, arguments: &[OsString]) -> Result<Exi
 /// # Errors
 /// If it does not build.
 pub(crate) fn book(root: &Path, arguments: &[OsString]) -> Result<ExitCode> {
-    become_program(root, "the book's builder", &BOOK_BUILD, arguments)
+    let mut arguments = arguments.to_vec();
+    if arguments.iter().any(|argument| argument == "--list-commands") {
+        return become_program(root, "the book's builder", &BOOK_BUILD, &arguments);
+    }
+    match engine(root) {
+        Ok(folder) => arguments.extend(["--engine".into(), folder.into()]),
+        Err(why) => {
+            eprintln!("The book's pages get pictures in place of a running engine: {why:#}");
+        }
+    }
+    become_program(root, "the book's builder", &BOOK_BUILD, &arguments)
+}
+
+/// What the book's pages run the engine on.
+const WEB: &str = "wasm32-unknown-unknown";
+
+/// How the engine is built for them, and what makes its model's file.
+const WEB_BUILD: &str = "--quiet --profile web --package tiny-llm-web --lib";
+const WEB_PACK: &str = "run --quiet --package tiny-llm-web --features pack --bin pack --";
+
+/// Makes what the book's pages fetch; returns its folder.
+fn engine(root: &Path) -> Result<PathBuf> {
+    let compiler = Compiler::find(WEB).with_context(|| {
+        format!("there is no compiler for it; missing: {}", Compiler::missing(WEB))
+    })?;
+    let target = process::target(root);
+    let (folder, module) =
+        (target.join("web/book"), target.join(WEB).join("web/tiny_llm_web.wasm"));
+    if !module.exists() {
+        eprintln!("building the engine for the book's pages: about a minute, once");
+    }
+    let mut build = compiler.cargo(root, "build");
+    build.env("CARGO_TARGET_DIR", &target).args(WEB_BUILD.split(' '));
+    let mut pack = process::cargo(root);
+    pack.args(WEB_PACK.split(' ')).arg(&folder);
+    for mut command in [build, pack] {
+        let status = command.status().context("cargo cannot be started")?;
+        ensure!(status.success(), "it does not build: {}", process::shown(&command));
+    }
+    let copy = folder.join("engine.wasm");
+    fs::copy(&module, &copy).with_context(|| format!("{} cannot be written", copy.display()))?;
+    Ok(folder)
 }
 
 fn become_program(

@@ -26,7 +26,8 @@ pub(crate) struct TaskTrial<'a> {
     pub(crate) verdict: Verdict,
     /// Tests that ran.
     ran: usize,
-    /// Those of them that failed, in the order of the test file.
+    /// Those of them that failed: those with a diagnosis before all others, and each in the order
+    /// of the test files.
     failing: Vec<String>,
 }
 
@@ -55,7 +56,10 @@ impl<'a> Trial<'a> {
                 .filter(|(_, passed)| !passed)
                 .map(|(name, _)| (*name).clone())
                 .collect();
-            failing.sort_by_key(|name| place(name));
+            let is_named = |name: &str| {
+                explain::diagnosis(&Failure::of(&judged.report, name).message).is_some()
+            };
+            failing.sort_by_cached_key(|name| (!is_named(name), place(name)));
             TaskTrial { verdict: judged.of_task(id.task), ran: mine.len(), failing, id, task }
         });
         Self { day, tasks: tasks.collect(), judged }
@@ -342,6 +346,13 @@ also failed:
             told(None, OUTPUT),
             format!("{of_day}not started: week1-day1 task 2: Two::two\n0.8 s in all\n")
         );
+    }
+
+    #[test]
+    fn one_with_a_diagnosis_comes_first() {
+        let told = told(Some(1), &OUTPUT.replace("  diagnosis You count twice.\n", ""));
+        assert!(told.contains("\nalpha\nalpha is wrong\n"), "{told}");
+        assert!(told.contains("also failed:\n  zeta\n"), "{told}");
     }
 
     #[test]

@@ -70,6 +70,18 @@ impl Bytes {
             range: self.range.start + range.start..self.range.start + range.end,
         })
     }
+
+    /// All bytes of the owner: the whole file of which these are a part.
+    #[must_use]
+    pub fn whole(&self) -> Self {
+        Self::of(Arc::clone(&self.owner))
+    }
+
+    /// Where these bytes begin among all of the owner's.
+    #[must_use]
+    pub fn start(&self) -> usize {
+        self.range.start
+    }
 }
 
 impl Deref for Bytes {

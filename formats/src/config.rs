@@ -5,7 +5,9 @@
 //! refused here, by field, before any weight is read.
 
 mod gguf;
+pub mod mixture;
 mod tensors;
+mod yarn;
 
 use std::{f64::consts::TAU, path::Path};
 
@@ -115,7 +117,10 @@ impl ModelConfig {
     /// # Errors
     /// One line: the file, the field, what was found and what was expected.
     pub fn from_json(json: &str, file: &str) -> Result<Self> {
-        let f = Fields::parse(json, file)?;
+        Self::from_fields(&Fields::parse(json, file)?)
+    }
+
+    fn from_fields(f: &Fields) -> Result<Self> {
         let family = match f.get("model_type").and_then(Value::as_str) {
             Some("llama") => Family::Llama,
             Some("qwen2") => Family::Qwen2,

@@ -25,6 +25,7 @@ fuzz_target!(|data: &[u8]| {
     for free in [true, false] {
         if let Ok(shape) = Shape::of_calls(std::slice::from_ref(&tool), Style::TAGS, free) {
             follow(&shape, bytes);
+            follow(&shape.several(), bytes);
         }
     }
 });

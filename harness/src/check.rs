@@ -246,7 +246,7 @@ pub fn assert_accepts<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
         Ok(value) => value,
         Err(panic) if panic.is_todo() => panic.go_on(),
         Err(panic) => panic!(
-            "{arguments}: this must be accepted, but it panicked at {}: {}{}",
+            "{arguments}: this input is allowed, but your function panicked at {}: {}{}",
             panic.place,
             panic.message(),
             panics::meaning(panic.message())

@@ -132,7 +132,7 @@ fn a_panic_on_arguments_that_must_be_accepted_names_them() {
         catch_unwind(|| assert_accepts("f(1)", || -> i32 { panic!("index {}", 7) })).unwrap_err();
     let panicked = panicked.downcast_ref::<String>().unwrap();
     assert!(
-        panicked.starts_with("f(1): this must be accepted, but it panicked at ")
+        panicked.starts_with("f(1): this input is allowed, but your function panicked at ")
             && panicked.contains("check.rs:")
             && panicked.ends_with(": index 7"),
         "{panicked}"

@@ -7,8 +7,8 @@ use crate::rung::Rung;
 /// A rung for each format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
-    /// In the order of [`TensorType::ALL`].
-    rungs: [Rung; TensorType::ALL.len()],
+    /// In the order of [`TensorType::READ`].
+    rungs: [Rung; TensorType::READ.len()],
     alike: bool,
 }
 
@@ -16,7 +16,7 @@ impl Choice {
     /// The rung that `of` names for each format.
     #[must_use]
     pub fn new(of: impl FnMut(TensorType) -> Rung) -> Self {
-        Self { rungs: TensorType::ALL.map(of), alike: false }
+        Self { rungs: TensorType::READ.map(of), alike: false }
     }
 
     /// The same, for requests that are computed together: a row's result is to the last bit what it
@@ -76,7 +76,7 @@ impl Choice {
     /// as soon as one kernel of that rung is written.
     pub fn written_first(mut status: impl FnMut(Rung, TensorType) -> Status) -> (Self, Vec<Next>) {
         let rungs: Vec<Rung> = Rung::available().into_iter().rev().collect();
-        let mut statuses = |rung| TensorType::ALL.map(|tensor_type| status(rung, tensor_type));
+        let mut statuses = |rung| TensorType::READ.map(|tensor_type| status(rung, tensor_type));
         let ladder: Vec<(Rung, _)> = rungs.iter().map(|&rung| (rung, statuses(rung))).collect();
         let mut next = Vec::new();
         let choice = Self::new(|tensor_type| {
@@ -113,10 +113,10 @@ mod tests {
 
     #[test]
     fn each_format_has_its_own_rung() {
-        for one in TensorType::ALL {
+        for one in TensorType::READ {
             let choice =
                 Choice::new(|other| if other == one { Rung::Integer } else { Rung::Fused });
-            for other in TensorType::ALL {
+            for other in TensorType::READ {
                 let expected = if other == one { Rung::Integer } else { Rung::Fused };
                 assert_eq!(choice.rung(other), expected, "{one}, {other}");
             }

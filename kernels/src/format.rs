@@ -32,6 +32,13 @@ pub const fn scale_per_block<F: Format>() -> bool {
     F::TYPE.block_len() == 32
 }
 
+/// Whether a block's scale is a power of two in one byte, as `MXFP4` has it; in all other formats
+/// it is a number in half precision.
+#[must_use]
+pub const fn power_of_two<F: Format>() -> bool {
+    matches!(F::TYPE, TensorType::MXFP4)
+}
+
 macro_rules! formats {
     ($($name:ident: $per_scale:literal, $zero:expr, $highest:literal;)*) => {
         $(
@@ -57,6 +64,8 @@ formats! {
     Q5_1: 32, Zero::Minimum, 31;
     // As the kernels for many rows take them; in the file they have signs.
     Q8_0: 32, Zero::Offset(128), 255;
+    // What its codes stand for, in halves, 12 too high.
+    MXFP4: 32, Zero::Offset(12), 24;
     Q2_K: 16, Zero::Minimum, 3;
     Q3_K: 16, Zero::Offset(4), 7;
     Q4_K: 32, Zero::Minimum, 15;

@@ -1,15 +1,15 @@
-//! The fused rung for the formats that no day teaches: a block is decoded into registers, or what
-//! the compiler makes of a small array, and multiplied at once.
+//! The fused rung for the formats whose product no day teaches: a block is decoded into registers, or
+//! what the compiler makes of a small array, and multiplied at once.
 
 use half::{bf16, f16};
 use tiny_llm_formats::gguf::TensorType;
 
-use crate::blocks::{q2_k, q3_k, q4_1, q5_1, q5_k};
+use crate::blocks::{f16_at, mxfp4, q2_k, q3_k, q4_1, q5_1, q5_k};
 
 /// The product of a row of blocks with as many values.
 pub type Dot = fn(row: &[u8], x: &[f32]) -> f32;
 
-/// This rung's kernel for a type that no day teaches.
+/// This rung's kernel for a type whose product no day teaches.
 #[must_use]
 pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     Some(match tensor_type {
@@ -17,10 +17,12 @@ pub fn dot(tensor_type: TensorType) -> Option<Dot> {
         TensorType::F16 => |row, x| each(row, x, |b, [w]| *w = f16::from_le_bytes(*b).to_f32()),
         TensorType::BF16 => |row, x| each(row, x, |b, [w]| *w = bf16::from_le_bytes(*b).to_f32()),
         TensorType::Q4_1 => |row, x| each(row, x, q4_1::dequantize),
+        TensorType::Q5_0 => dot_q5_0,
         TensorType::Q5_1 => |row, x| each(row, x, q5_1::dequantize),
         TensorType::Q2_K => |row, x| each(row, x, q2_k::dequantize),
         TensorType::Q3_K => |row, x| each(row, x, q3_k::dequantize),
         TensorType::Q5_K => |row, x| each(row, x, q5_k::dequantize),
+        TensorType::MXFP4 => |row, x| each(row, x, mxfp4::dequantize),
         _ => return None,
     })
 }
@@ -36,6 +38,25 @@ fn each<const BYTES: usize, const LEN: usize>(
     for (block, x) in row.as_chunks().0.iter().zip(x.as_chunks::<LEN>().0) {
         dequantize(block, &mut weights);
         sum += weights.iter().zip(x).map(|(w, x)| w * x).sum::<f32>();
+    }
+    sum
+}
+
+/// `Σ w·x` for a row of Q5_0 blocks: `d` (f16), 32 fifth bits, 16 bytes of two low parts each;
+/// `w = d·(q − 16)`. `x [32 · blocks]`.
+#[must_use]
+pub fn dot_q5_0(row: &[u8], x: &[f32]) -> f32 {
+    let mut sum = 0.0;
+    for (block, x) in row.chunks_exact(22).zip(x.chunks_exact(32)) {
+        let fifth = u32::from_le_bytes([block[2], block[3], block[4], block[5]]);
+        let (mut qx, mut x_sum) = (0.0, 0.0);
+        for (j, byte) in block[6..].iter().enumerate() {
+            let low = u32::from(byte & 15) | (fifth >> j & 1) << 4;
+            let high = u32::from(byte >> 4) | (fifth >> (j + 16) & 1) << 4;
+            qx += low as f32 * x[j] + high as f32 * x[j + 16];
+            x_sum += x[j] + x[j + 16];
+        }
+        sum += f16_at(block, 0) * (qx - 16.0 * x_sum);
     }
     sum
 }

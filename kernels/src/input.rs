@@ -8,6 +8,9 @@ use crate::amx::activations::Int8Tile;
 pub use crate::int8::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
 use crate::parallel::{Schedule, Team};
 
+/// Rows that a thread copies at a time.
+const GRAIN: usize = 8;
+
 /// The input of a layer's matrices: computed once, used by all of them.
 #[derive(Debug, Default)]
 pub struct Input {
@@ -27,6 +30,17 @@ pub struct Input {
     /// Whether they are those of the integers.
     #[cfg(any(target_arch = "x86_64", test))]
     pub(crate) has_tiles: bool,
+}
+
+/// Room for `n` numbers that are to be written; what is in it is not said. New memory comes empty
+/// from the system, page by page, to whoever writes there first: nothing is filled with zeros
+/// before.
+pub fn room(values: &mut Vec<f32>, n: usize) {
+    if values.capacity() < n {
+        *values = vec![0.0; n];
+    } else {
+        values.resize(n, 0.0);
+    }
 }
 
 /// An input that can be multiplied: as long as this is there, nobody writes into the input, so its
@@ -76,7 +90,7 @@ impl Input {
     /// is allocated if there was as much room before.
     pub fn resize(&mut self, rows: usize, cols: usize) {
         (self.rows, self.cols) = (rows, cols);
-        self.values.resize(rows * cols, 0.0);
+        room(&mut self.values, rows * cols);
         #[cfg(any(target_arch = "x86_64", test))]
         {
             self.has_tiles = false;
@@ -124,6 +138,31 @@ impl Input {
         team.parallel_rows(&mut self.int8, super_blocks, 1, |r, row| {
             quantize_activations(&self.values[r * cols..][..cols], per_scale, row);
         });
+        self.with_int8(per_scale)
+    }
+
+    /// Rows of another input, in its form: row `i` is its row `of(i)`. Nothing is quantized again.
+    pub fn gather<S: Schedule>(
+        &mut self,
+        team: &Team<S>,
+        from: Prepared<'_>,
+        rows: usize,
+        of: impl Fn(usize) -> usize + Sync,
+    ) -> Prepared<'_> {
+        let (cols, super_blocks) = (from.cols, from.super_blocks());
+        self.resize(rows, cols);
+        team.parallel_rows(&mut self.values, cols, GRAIN, |i, row| {
+            row.copy_from_slice(from.row(of(i)));
+        });
+        let Some(per_scale) = from.per_scale() else { return self.without_int8() };
+        self.int8.resize_with(rows * super_blocks, Int8SuperBlock::default);
+        team.parallel_rows(&mut self.int8, super_blocks, GRAIN, |i, row| {
+            row.clone_from_slice(from.int8_row(of(i)));
+        });
+        #[cfg(any(target_arch = "x86_64", test))]
+        if from.has_tiles && rows >= crate::amx::FROM {
+            self.make_tiles(team);
+        }
         self.with_int8(per_scale)
     }
 

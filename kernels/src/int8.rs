@@ -8,8 +8,8 @@ pub const BLOCK: usize = 32;
 /// Sums are kept of so many: the finest division of weights (`Q6_K` has a scale for every 16).
 pub const SUM: usize = 16;
 
-/// [`SUPER_BLOCK`] activations as int8: each is its block's scale times its value. Where a row is
-/// no multiple of [`SUPER_BLOCK`], its last super-block is filled up with zeros.
+/// [`SUPER_BLOCK`] activations as int8: each is its block's scale times its value. Where a row's
+/// length is not a multiple of [`SUPER_BLOCK`], its last super-block is filled up with zeros.
 #[derive(Debug, Clone, PartialEq)]
 #[repr(C, align(64))]
 pub struct Int8SuperBlock {
@@ -29,6 +29,31 @@ impl Default for Int8SuperBlock {
             values: [0; SUPER_BLOCK],
             sums: [0; SUPER_BLOCK / SUM],
             scales: [0.0; SUPER_BLOCK / BLOCK],
+        }
+    }
+}
+
+/// Calls `quantize` with each [`SUPER_BLOCK`] values of a row, behind whose end there are zeros.
+///
+/// Part of whatever calls it, so that `quantize` may use that one's instructions.
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+#[inline(always)]
+pub(crate) fn each_super_block(
+    x: &[f32],
+    super_blocks: &mut [Int8SuperBlock],
+    quantize: impl Fn(&[f32; SUPER_BLOCK], &mut Int8SuperBlock),
+) {
+    for (x, super_block) in x.chunks(SUPER_BLOCK).zip(super_blocks) {
+        if let Ok(x) = x.try_into() {
+            quantize(x, super_block);
+        } else {
+            let mut filled = [0.0; SUPER_BLOCK];
+            filled[..x.len()].copy_from_slice(x);
+            quantize(&filled, super_block);
         }
     }
 }

@@ -10,8 +10,8 @@
 //! | `rung` | the ladder: names, and which rungs this machine can run |
 //! | `blocks` | formats that no day teaches: their bytes, and how they are read and written |
 //! | `provided` | the one table: which kernel of this crate serves a rung, a format, a number of rows |
-//! | `fused`, `unpacked` | the same for the taught rungs' formats that no day teaches |
-//! | `avx2`, `avx512`, `neon` | the rungs with vector instructions |
+//! | `fused`, `integer`, `unpacked` | the same for the taught rungs' formats that no day teaches |
+//! | `avx2`, `avx512`, `neon`, `simd128` | the rungs with vector instructions |
 //! | `amx` | the rung with a matrix unit, for many rows of activations; it has a list of its own |
 //! | `loops`, `vector` | the small work between the matrices: norms, the gate, attention's tiles |
 //! | `sampling` | choosing a token without sorting the vocabulary |
@@ -32,6 +32,9 @@
 //!   activations;
 //! - `float.rs`: weights that are floats already;
 //! - `quantize.rs`: activations to integers.
+//!
+//! `simd128` has as much of this as the book's page needs: two formats, and one kernel for all
+//! numbers of rows.
 //!
 //! A format's `few` and `many` are [`Kernel`]s. A kernel for a number of rows between the two, or
 //! for another unit of the processor, is one more file beside `panel.rs` and one more entry in the
@@ -55,6 +58,7 @@ pub mod format;
 pub mod fused;
 pub mod input;
 mod int8;
+pub mod integer;
 mod loops;
 pub mod matrix;
 #[cfg(target_arch = "aarch64")]
@@ -66,7 +70,13 @@ mod prefetch;
 pub mod provided;
 pub mod rung;
 pub mod sampling;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
+#[cfg(any(
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 mod streams;
 pub mod unpacked;
 pub mod vector;

@@ -83,6 +83,12 @@ impl Matrix {
         &self.bytes[r * self.row_bytes()..][..self.row_bytes()]
     }
 
+    /// The same bytes as [`Matrix::bytes`], with whoever else holds them.
+    #[must_use]
+    pub fn shared_bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
     /// All bytes, row after row.
     #[must_use]
     #[inline]

@@ -18,7 +18,7 @@ const AHEAD: usize = 4096;
 const AHEAD_AMD: usize = 1024;
 
 /// Bytes that memory gives at a time.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 
 /// How far ahead memory is asked for; 0 for not at all. The same for the whole run.
 pub(super) fn distance() -> usize {
@@ -44,6 +44,13 @@ pub(super) fn fetch(from: *const u8, len: usize) {
         // SAFETY: a prefetch reads nothing, and the address may be any.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(from.wrapping_add(line * LINE).cast()) };
     }
+}
+
+/// Asks for a line.
+#[inline(always)]
+pub(super) fn fetch_line(at: *const u8) {
+    // SAFETY: a prefetch reads nothing, and the address may be any.
+    unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) };
 }
 
 /// The name that the processor gives of its maker, four letters in each of three registers.

@@ -7,6 +7,8 @@
 
 #[cfg(target_arch = "aarch64")]
 use crate::neon;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+use crate::simd128;
 use crate::{
     Kernel,
     input::Input,
@@ -30,6 +32,8 @@ pub fn kernel(rung: Rung, tensor_type: TensorType, rows: usize) -> Option<Kernel
         Rung::Amx => Some(amx::kernel(tensor_type, rows)),
         #[cfg(target_arch = "aarch64")]
         Rung::Neon | Rung::NeonDot | Rung::NeonI8mm => neon::kernel(rung, tensor_type, rows),
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        Rung::Simd128 => simd128::kernel(tensor_type),
         _ => None,
     }
 }
@@ -66,6 +70,10 @@ pub fn quantize<S: Schedule>(rung: Rung, team: &Team<S>, x: &mut Input, per_scal
                 // SAFETY: the machine has the rung's instructions.
                 unsafe { neon::quantize_activations(x, per_scale, super_blocks) }
             });
+        }
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        Rung::Simd128 => {
+            x.quantize_with(team, per_scale, simd128::quantize_activations);
         }
         _ => return false,
     }

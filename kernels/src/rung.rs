@@ -26,11 +26,13 @@ pub enum Rung {
     NeonDot,
     /// And one for products of matrices of bytes (64-bit Arm).
     NeonI8mm,
+    /// With 128-bit instructions (WebAssembly).
+    Simd128,
 }
 
 impl Rung {
     /// Every rung, on whatever machine.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Naive,
         Self::Fused,
         Self::Integer,
@@ -40,6 +42,7 @@ impl Rung {
         Self::Neon,
         Self::NeonDot,
         Self::NeonI8mm,
+        Self::Simd128,
     ];
 
     /// Whether this machine can run it.
@@ -74,6 +77,8 @@ impl Rung {
             Self::NeonI8mm => {
                 Self::NeonDot.is_available() && std::arch::is_aarch64_feature_detected!("i8mm")
             }
+            // A module has them or not: it is compiled so, and no browser runs half of it.
+            Self::Simd128 => cfg!(all(target_arch = "wasm32", target_feature = "simd128")),
             #[allow(unreachable_patterns, reason = "the other architecture's rungs")]
             _ => false,
         }
@@ -132,6 +137,7 @@ impl Rung {
             Self::Neon => "neon",
             Self::NeonDot => "neon-dot",
             Self::NeonI8mm => "neon-i8mm",
+            Self::Simd128 => "simd128",
         }
     }
 
@@ -141,7 +147,7 @@ impl Rung {
         match self {
             Self::Naive | Self::Fused => Self::Naive,
             Self::Integer => Self::Fused,
-            Self::Avx2 | Self::Neon => Self::Integer,
+            Self::Avx2 | Self::Neon | Self::Simd128 => Self::Integer,
             Self::Avx512Vnni => Self::Avx2,
             Self::Amx => Self::Avx512Vnni,
             Self::NeonDot => Self::Neon,

@@ -9,6 +9,10 @@ pub(super) const STREAMS: usize = 4;
 /// Fills a tile: `dot(rows, t)` multiplies four rows of weights with row `t` of the activations.
 /// The tile's rows of weights are cut into four parts, one for each stream. Where a part is shorter
 /// than the others, the last row takes the place of those that it lacks.
+///
+/// Part of whatever calls it: only then is `dot`, which uses instructions that this file may not,
+/// more than a call for each four rows.
+#[inline(always)]
 pub(super) fn each_four(
     weight: &Matrix,
     tile: &mut Tile<'_, f32>,
@@ -23,6 +27,7 @@ pub(super) fn each_four(
 
 /// The same, where `several(rows, t)` multiplies them with `N` rows of the activations, from row `t`
 /// on, so that weights are unpacked once for all; `dot` takes those that are left.
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn each_four_by<const N: usize>(
     weight: &Matrix,

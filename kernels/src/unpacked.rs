@@ -4,7 +4,7 @@
 use tiny_llm_formats::gguf::TensorType;
 
 use crate::{
-    blocks::{f16_at, q3_k, six_bits},
+    blocks::{f16_at, mxfp4, q3_k, six_bits},
     input::{SUM, SUPER_BLOCK},
 };
 
@@ -12,7 +12,7 @@ use crate::{
 /// `scales[i / 16] · codes[i] − mins[i / 16]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Unpacked {
-    /// Signed codes: what a format subtracts from all codes alike is subtracted.
+    /// Signed codes: the offset that a format subtracts from all of them has been subtracted.
     pub codes: [i8; SUPER_BLOCK],
     /// One for each 16 weights, as in the finest format.
     pub scales: [f32; SUPER_BLOCK / SUM],
@@ -46,6 +46,7 @@ fn unpack(tensor_type: TensorType) -> Option<Unpack> {
         TensorType::Q4_K => unpack_q4_k,
         TensorType::Q5_K => unpack_q5_k,
         TensorType::Q6_K => unpack_q6_k,
+        TensorType::MXFP4 => unpack_mxfp4,
     })
 }
 
@@ -158,6 +159,13 @@ fn unpack_q5_k(block: &[u8], super_block: &mut Unpacked, _: usize) {
         *code = (low | fifth << 4) as i8;
     }
     set_six_bits(block, super_block);
+}
+
+fn unpack_mxfp4(block: &[u8], super_block: &mut Unpacked, b: usize) {
+    for (i, code) in super_block.codes[b * 32..][..32].iter_mut().enumerate() {
+        *code = mxfp4::TWICE[usize::from(block[1 + i % 16] >> (i / 16 * 4) & 15)];
+    }
+    super_block.scales[2 * b..][..2].fill(mxfp4::half_of_scale(block[0]));
 }
 
 /// Scales and minimums of a block that begins as those of Q4_K do.

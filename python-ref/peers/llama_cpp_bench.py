@@ -164,8 +164,13 @@ def main():
     parser.add_argument("-c", "--context", type=number, help="positions of the cache [default: as many as are used]")
     parser.add_argument("--repeat", type=number, default=1, help="measure so many times and report the fastest")
     parser.add_argument("--settings", type=chosen, default="default", help=f"best, default, or one of {', '.join(map(str, ALL))}")
+    parser.add_argument("--without-amx", action="store_true", help="give AMX up, as `llama_cpp_batched.py` does")
     args = parser.parse_args()
 
+    if args.without_amx:
+        from llama_cpp_batched import refuse_amx
+
+        refuse_amx()
     ll.llama_log_set(silent, c_void_p(0))
     ll.llama_backend_init()
     tried = [measure(args, settings) for settings in args.settings]

@@ -51,7 +51,6 @@ CALLS = {
     "week1 linear": "x, w = normal((16000, 4000)), normal((4000, 4000)); call = lambda: week1.attention.linear(x, w)",
     "week1 model": "m = model(week1); call = lambda: m.forward([[7] * 3000])",
     "week1 next token": "m = model(week1); call = lambda: week1.generate.next_token_logits(m, [7] * 3000)",
-    "week1 text stream": "bad = b'\\xff' * 3_000_000; call = lambda: week1.stream.TextStream().push(bad)",
     "week1 sampling": "x = normal(60_000_000); call = lambda: week1.sampling.top_k(x, 7)",
     "week1 generate": (
         "m = model(week1, 64, 1); next = lambda t: week1.generate.next_token_logits(m, t);"

@@ -9,8 +9,10 @@ use tiny_llm_reference::week2::blocks::dequantize_row;
 #[test]
 fn every_format_is_decoded_bit_for_bit_at_any_address() {
     let fixtures = Fixtures::open("week2_day3_formats");
-    for tensor_type in TensorType::ALL {
-        let case = fixtures.case(&format!("formats/{tensor_type}"));
+    let other = Fixtures::open("week4_day6");
+    let cases = TensorType::ALL.map(|one| (one, fixtures.case(&format!("formats/{one}"))));
+    let mxfp4 = (TensorType::MXFP4, other.case("mxfp4/blocks"));
+    for (tensor_type, case) in cases.into_iter().chain([mxfp4]) {
         let expected = case.tensor("weights");
         let row: Vec<u8> = case.integers("blocks").iter().map(|&byte| byte as u8).collect();
         assert_eq!(tensor_type.row_bytes(expected.len()), Some(row.len()), "{tensor_type}");

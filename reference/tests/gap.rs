@@ -1,5 +1,5 @@
-//! How long those who read wait while a long prompt comes, counted in rows: at most so many times what
-//! they wait usually, however long the prompt is.
+//! How long those who read wait while a long prompt comes: at most so many times what they wait
+//! usually, however long the prompt is. A step's time is counted, not measured.
 #![cfg(feature = "engine")]
 
 use tiny_llm_reference::{
@@ -21,9 +21,12 @@ const PLACES: usize = 16;
 const CONTEXT: usize = 4096;
 const VOCABULARY: usize = 4;
 
-/// Answers every row with the same logits.
+/// Answers every row with the same logits, and takes this long for it: so much for a step, and 1 for
+/// each row.
 #[derive(Default)]
 struct Nothing {
+    step: f64,
+    rows: usize,
     logits: Vec<f32>,
 }
 
@@ -40,19 +43,25 @@ impl<C: KvCache> Pass<C> for Nothing {
         rows.iter().for_each(|row| cache.advance(row.sequence, row.position));
         let wanted = rows.iter().filter(|row| row.logits).count();
         self.logits.resize(wanted * VOCABULARY, 0.0);
+        self.rows = rows.len();
     }
 
     fn logits(&self) -> &[f32] {
         &self.logits
     }
+
+    fn seconds(&self) -> Option<f64> {
+        Some(self.step + self.rows as f64)
+    }
 }
 
-fn engine(budget: Option<usize>, gap: Option<usize>) -> Engine<PagedCache, Nothing> {
+fn engine(step: f64, budget: Option<usize>, gap: Option<usize>) -> Engine<PagedCache, Nothing> {
     let shape =
         CacheShape { layers: 0, sequences: PLACES, kv_heads: 0, capacity: CONTEXT, head_dim: 0 };
     let cache = PagedCache::new(shape, TILE, PLACES * CONTEXT / TILE, CacheType::F16);
     let options = EngineOptions { budget, gap, records: true, ..EngineOptions::default() };
-    Engine::with_pass(Nothing::default(), cache, options, Box::new(|_| Vec::new()))
+    let pass = Nothing { step, ..Nothing::default() };
+    Engine::with_pass(pass, cache, options, Box::new(|_| Vec::new()))
 }
 
 fn request(prompt: usize, max_new_tokens: usize) -> Request {
@@ -68,12 +77,17 @@ fn request(prompt: usize, max_new_tokens: usize) -> Request {
 
 /// The most rows of a step in which `readers` get their tokens while a prompt of 1,000 comes, and the
 /// steps until it is answered.
-fn beside_a_prompt(readers: usize, budget: Option<usize>, gap: Option<usize>) -> (u64, u64) {
-    let mut engine = engine(budget, gap);
+fn beside_a_prompt(
+    readers: usize,
+    step: f64,
+    budget: Option<usize>,
+    gap: Option<usize>,
+) -> (u64, u64) {
+    let mut engine = engine(step, budget, gap);
     for _ in 0..readers {
         engine.submit(request(4, 2000)).expect("a good request");
     }
-    while engine.running().iter().filter(|one| one.tokens.len() > 4).count() < readers {
+    while engine.running().iter().filter(|one| one.tokens.len() > 6).count() < readers {
         engine.step(&mut |_| ());
     }
     let id = engine.submit(request(1000, 2)).expect("a good request");
@@ -94,25 +108,48 @@ fn beside_a_prompt(readers: usize, budget: Option<usize>, gap: Option<usize>) ->
     (most, steps)
 }
 
+/// Where a step costs nothing but its rows, three times the time is three times the rows.
 #[test]
 fn readers_wait_three_times_as_long_at_most() {
     // Without it, all of the prompt lies between two tokens.
-    assert_eq!(beside_a_prompt(7, None, None), (1007, 1));
+    assert_eq!(beside_a_prompt(7, 0.0, None, None), (1007, 1));
     for (readers, most, steps) in [(1, 8, 143), (2, 8, 167), (3, 9, 167), (7, 21, 72), (15, 45, 34)]
     {
-        let found = beside_a_prompt(readers, None, Some(3));
+        let found = beside_a_prompt(readers, 0.0, None, Some(3));
         assert_eq!(found, (most, steps), "{readers} readers");
         assert!(found.0 <= (3 * readers as u64).max(FEWEST as u64), "{readers} readers");
-        assert_eq!(beside_a_prompt(readers, Some(512), Some(3)), found, "and a larger budget");
+        assert_eq!(beside_a_prompt(readers, 0.0, Some(512), Some(3)), found, "a larger budget");
     }
     // The smaller of the two counts.
-    assert_eq!(beside_a_prompt(7, Some(16), Some(3)), (16, 112));
+    assert_eq!(beside_a_prompt(7, 0.0, Some(16), Some(3)), (16, 112));
+}
+
+/// Where reading the weights takes as long as so many rows, more of the prompt fits into a step that
+/// takes three times as long.
+#[test]
+fn a_step_has_as_many_rows_as_fit_into_the_time() {
+    for step in [1.0, 16.0, 100.0] {
+        for readers in [1u32, 2, 3, 7, 15] {
+            let (most, steps) = beside_a_prompt(readers as usize, step, None, Some(3));
+            let (usual, longest) = (step + f64::from(readers), step + most as f64);
+            let told = format!("{readers} readers, {step} a step: {most} rows, {steps} steps");
+            assert!(longest <= (3.0 * usual).max(step + FEWEST as f64), "{told}");
+            // Of the rows that would fit, it finds nearly all, after a few steps.
+            let fit = (3.0 * usual - step).floor().max(FEWEST as f64);
+            assert!(most as f64 >= 0.85 * fit, "{told}");
+            if step == 16.0 && readers == 1 {
+                assert_eq!((most, steps), (34, 33), "as the book says");
+            }
+            let fewest = (1000.0 / (fit - f64::from(readers))).ceil();
+            assert!((steps as f64) < 1.4 * fewest + 8.0, "{told}, at least {fewest}");
+        }
+    }
 }
 
 /// Nobody reads: there is nobody to be spared.
 #[test]
 fn a_prompt_alone_goes_through_at_once() {
-    let mut engine = engine(None, Some(3));
+    let mut engine = engine(16.0, None, Some(3));
     engine.submit(request(1000, 3)).expect("a good request");
     engine.submit(request(900, 3)).expect("a good request");
     engine.step(&mut |_| ());
@@ -122,7 +159,7 @@ fn a_prompt_alone_goes_through_at_once() {
 /// Prompts that come while others decode get on in every step, so that nobody starves.
 #[test]
 fn prompts_get_on() {
-    let mut engine = engine(Some(512), Some(3));
+    let mut engine = engine(16.0, Some(512), Some(3));
     for i in 0..40 {
         engine.submit(request(1 + 90 * i % 700, 30)).expect("a good request");
     }

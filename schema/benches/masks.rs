@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --package tiny-llm-schema --bench masks`; with `-- --write FILE` also what was
 //! written, so that `python-ref/peers/llguidance_masks.py FILE` times the same steps of the same
-//! answers. `ONLY=tree` takes the schemas with that in their name alone.
+//! answers. `ONLY=tree` takes the schemas with that in their name alone; `PLAIN=1` finds prices by the
+//! walk that week 3's day 7 teaches, as a learner's engine does.
 
 use std::{sync::Arc, time::Instant};
 
@@ -10,11 +11,15 @@ use serde_json::json;
 use tiny_llm_reference::{
     week1::sampling::Rng,
     week3::{
-        constraint::{Constraint, Rules, Vocabulary},
+        constraint::{Constraint, Priced, Rules, Vocabulary},
         grammar::Grammar,
+        token_trie::TokenTrie,
     },
 };
-use tiny_llm_schema::{Shape, State};
+use tiny_llm_schema::{
+    Shape, State,
+    prices::{Prices, Tree},
+};
 
 /// As SmolLM's.
 const TOKENS: usize = 49_152;
@@ -94,6 +99,15 @@ impl Grammar for Shaped {
     }
 }
 
+/// Prices as the engine finds them.
+struct Walked(Arc<Tree>, Prices<State>);
+
+impl Priced<Shaped> for Walked {
+    fn of(&mut self, grammar: &Shaped, _: &TokenTrie, state: &State) -> Arc<[u16]> {
+        self.1.of(&grammar.0, &self.0, state)
+    }
+}
+
 /// Bytes, pieces of JSON, and made-up words with and without a blank, as long as a vocabulary's.
 fn texts(rng: &mut Rng) -> Vec<Vec<u8>> {
     let mut texts: Vec<Vec<u8>> = vec![Vec::new()];
@@ -157,22 +171,34 @@ fn main() {
     println!("{TOKENS} tokens, a tree of {} nodes", vocabulary.trie().num_nodes());
     let mut written = Vec::new();
     let only = std::env::var("ONLY").unwrap_or_default();
+    let plain = std::env::var_os("PLAIN").is_some();
+    let start = Instant::now();
+    let tree = Arc::new(Tree::new(&texts));
+    println!("the tree of the walk: {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
     for (name, schema) in SCHEMAS.into_iter().filter(|(name, _)| name.contains(&only)) {
         let start = Instant::now();
         let shape = Shape::of_text(schema.as_bytes()).expect("a schema");
         let (compiled, places) = (start.elapsed(), shape.places());
         println!("{name}: compiled in {:.2} ms, {places} places", compiled.as_secs_f64() * 1e3);
-        let rules = Arc::new(Rules::new(Shaped(shape), Arc::clone(&vocabulary)));
+        let (shape, words) = (Shaped(shape), Arc::clone(&vocabulary));
+        let rules = Arc::new(if plain {
+            Rules::new(shape, words)
+        } else {
+            Rules::priced(shape, words, Box::new(Walked(Arc::clone(&tree), Prices::new(512))))
+        });
         for what in ["at first", "the same again"] {
             let (answers, mut times) = answers(&rules);
             times.sort_by(f64::total_cmp);
             let of = |q: f64| times[((times.len() - 1) as f64 * q) as usize];
             // A state that has no prices yet is walked, which takes far longer than a mask.
-            let walked = times.len() - times.partition_point(|&time| time < 200.0);
+            let walked = &times[times.partition_point(|&time| time < 200.0)..];
+            let longest = walked.last().map_or(0.0, |time| time / 1e3);
             println!(
-                "{name}, {what}: {} masks, {walked} of them walked; median {:.1} µs, p90 {:.1} µs, \
-                 p99 {:.0} µs, mean {:.0} µs",
+                "{name}, {what}: {} masks, {} of them walked ({:.2} ms, {longest:.2} at most); \
+                 median {:.1} µs, p90 {:.1} µs, p99 {:.0} µs, mean {:.0} µs",
                 times.len(),
+                walked.len(),
+                walked.get(walked.len() / 2).map_or(0.0, |time| time / 1e3),
                 of(0.5),
                 of(0.9),
                 of(0.99),

@@ -19,6 +19,8 @@
 //! whole numbers; `enum`, `const`; `anyOf`; `oneOf` where its branches cannot both fit; `allOf` of
 //! one; `$ref` within the document, `$defs`. What only describes (`title`, `default` and the like)
 //! is passed over. Everything else is refused.
+//!
+//! [`prices`] says what each token of a vocabulary costs behind a state, of these automata or any.
 
 mod automaton;
 mod dfa;
@@ -28,6 +30,7 @@ mod nfa;
 mod node;
 mod number;
 mod pattern;
+pub mod prices;
 mod read;
 
 use std::fmt;
@@ -78,6 +81,8 @@ pub struct Shape {
     style: Style,
     /// Whether the answer may be any text that does not begin a call.
     free: bool,
+    /// Whether another call may follow a call, in the next line.
+    several: bool,
     name: String,
 }
 
@@ -113,6 +118,8 @@ enum At {
     Value(Position),
     /// In what stands behind a call.
     Close(usize),
+    /// Behind the line feed between two calls.
+    Between,
 }
 
 impl Shape {
@@ -195,7 +202,15 @@ impl Shape {
         let nodes = reader.finish(root)?;
         let automaton = Automaton::new(nodes, root)
             .ok_or_else(|| outermost("its automaton becomes too large".to_owned()))?;
-        Ok(Self { automaton, style, free, name })
+        Ok(Self { automaton, style, free, several: false, name })
+    }
+
+    /// The same, where calls may follow a call, each in a line of its own.
+    #[must_use]
+    pub fn several(mut self) -> Self {
+        self.several = true;
+        self.name.push_str("\nseveral");
+        self
     }
 
     /// What it is made of: shapes of one name are the same.
@@ -246,6 +261,7 @@ impl Shape {
             At::Open(count) => {
                 (self.style.open.as_bytes()[*count] == byte).then(|| self.opened(count + 1))?
             }
+            At::Value(_) | At::Close(_) if self.may_repeat(state) && byte == b'\n' => At::Between,
             At::Value(position) => {
                 let position = self.automaton.next(position, byte)?;
                 if self.automaton.is_over(&position) && !self.style.close.is_empty() {
@@ -254,6 +270,7 @@ impl Shape {
                     At::Value(position)
                 }
             }
+            At::Between => self.next(&State(self.opened(0)), byte)?.0,
             At::Close(count) => {
                 let right = self.style.close.as_bytes().get(*count) == Some(&byte);
                 right.then(|| At::Close(count + 1))?
@@ -272,11 +289,25 @@ impl Shape {
         if count == trigger.len() { self.opened(count) } else { At::Free(count) }
     }
 
+    /// Whether these are calls behind which another one may come.
+    fn may_repeat(&self, state: &State) -> bool {
+        self.several && self.is_ended(state)
+    }
+
+    /// Whether a call ends here, or a value that nothing may follow.
+    fn is_ended(&self, state: &State) -> bool {
+        match &state.0 {
+            At::Value(position) => self.automaton.is_over(position),
+            At::Close(count) => *count == self.style.close.len(),
+            _ => false,
+        }
+    }
+
     /// Whether the bytes so far are an answer.
     #[must_use]
     pub fn is_complete(&self, state: &State) -> bool {
         match &state.0 {
-            At::Begin | At::Free(_) | At::Text => true,
+            At::Begin | At::Free(_) | At::Text | At::Between => true,
             At::Open(_) => false,
             At::Value(position) => self.automaton.is_complete(position),
             At::Close(count) => *count == self.style.close.len(),
@@ -286,11 +317,7 @@ impl Shape {
     /// Whether they are one, and nothing may follow.
     #[must_use]
     pub fn is_over(&self, state: &State) -> bool {
-        match &state.0 {
-            At::Begin | At::Free(_) | At::Text | At::Open(_) => false,
-            At::Value(position) => self.automaton.is_over(position),
-            At::Close(count) => *count == self.style.close.len(),
-        }
+        !self.several && self.is_ended(state)
     }
 
     /// A shortest text that makes an answer of the bytes so far. Behind its first byte, it is the
@@ -299,7 +326,7 @@ impl Shape {
     pub fn closing_text(&self, state: &State) -> Vec<u8> {
         let Style { open, close } = self.style;
         match &state.0 {
-            At::Begin | At::Free(_) | At::Text => Vec::new(),
+            At::Begin | At::Free(_) | At::Text | At::Between => Vec::new(),
             At::Open(count) => {
                 let value = self.automaton.closing_text(&self.automaton.start());
                 [&open.as_bytes()[*count..], &value, close.as_bytes()].concat()
@@ -323,6 +350,18 @@ impl Shape {
             state = next;
         }
         self.is_complete(&state)
+    }
+}
+
+impl prices::Follow for Shape {
+    type State = State;
+
+    fn next(&self, state: &State, byte: u8) -> Option<State> {
+        self.next(state, byte)
+    }
+
+    fn closing_text(&self, state: &State) -> Vec<u8> {
+        self.closing_text(state)
     }
 }
 

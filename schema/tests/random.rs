@@ -3,115 +3,15 @@
 
 use std::sync::Arc;
 
+use drawn::{Shaped, pick, schema, vocabulary};
 use serde_json::{Value, json};
 use tiny_llm_reference::{
     week1::sampling::Rng,
-    week3::{
-        constraint::{Constraint, Rules, Vocabulary},
-        grammar::Grammar,
-    },
+    week3::constraint::{Constraint, Rules, Vocabulary},
 };
-use tiny_llm_schema::{Json, Shape, State, Style, Tool};
+use tiny_llm_schema::{Json, Shape, Style, Tool};
 
-struct Shaped(Arc<Shape>);
-
-impl Grammar for Shaped {
-    type State = State;
-
-    fn start(&self) -> State {
-        self.0.start()
-    }
-
-    fn next(&self, state: &State, byte: u8) -> Option<State> {
-        self.0.next(state, byte)
-    }
-
-    fn is_complete(&self, state: &State) -> bool {
-        self.0.is_complete(state)
-    }
-
-    fn is_over(&self, state: &State) -> bool {
-        self.0.is_over(state)
-    }
-
-    fn closing_byte(&self, state: &State) -> Option<u8> {
-        self.0.closing_text(state).first().copied()
-    }
-
-    fn closing_text(&self, state: &State) -> Vec<u8> {
-        self.0.closing_text(state)
-    }
-}
-
-fn pick(rng: &mut Rng, n: usize) -> usize {
-    (rng.next_u64() % n as u64) as usize
-}
-
-/// Tokens: all bytes, and pieces that span several elements or split one.
-fn vocabulary(rng: &mut Rng) -> Arc<Vocabulary> {
-    let mut texts: Vec<Vec<u8>> = vec![Vec::new()];
-    texts.extend((0..=255).map(|byte| vec![byte]));
-    for piece in [
-        "{\"", "\"}", "\":", "\": ", "\",\"", "\", \"", "}}", "]}", "},{", "[{\"", "true", "null",
-        "false", "\"a\":", "12", "-0", "0.5", "é", "日", "ab", "a\",", "]]", "00", " {", "202",
-    ] {
-        texts.push(piece.into());
-    }
-    for _ in 0..30 {
-        let length = 1 + pick(rng, 3);
-        texts.push((0..length).map(|_| b"{}[]\":,a0 1-.e\\bu"[pick(rng, 17)]).collect());
-    }
-    Arc::new(Vocabulary::new(texts))
-}
-
-/// A schema of so many levels.
-fn schema(rng: &mut Rng, levels: usize) -> Value {
-    let bounded = |rng: &mut Rng, kind: &str| {
-        let least = pick(rng, 40) as i64 - 20;
-        let most = least + pick(rng, 300) as i64;
-        json!({"type": kind, "minimum": least, "maximum": most})
-    };
-    match pick(rng, if levels == 0 { 10 } else { 15 }) {
-        0 => json!({"type": "string"}),
-        1 => {
-            let least = pick(rng, 5);
-            json!({"type": "string", "minLength": least, "maxLength": least + pick(rng, 6)})
-        }
-        2 => json!({"type": "string", "pattern": "^[a-c]{2,4}(x|yé)?$"}),
-        3 => json!({"type": "string", "format": if pick(rng, 2) == 0 { "date" } else { "uuid" }}),
-        4 => json!({"type": ["boolean", "null", "integer"]}),
-        5 => bounded(rng, "integer"),
-        6 => bounded(rng, "number"),
-        7 => json!({"type": "integer", "minimum": 0, "multipleOf": 1 + pick(rng, 9)}),
-        8 => json!({"enum": ["a", "ab", 1, 12, null, [1, {"b": 2}]]}),
-        9 => json!({"type": "number"}),
-        10 | 11 => {
-            let least = pick(rng, 3);
-            let most = least + pick(rng, 4);
-            json!({"type": "array", "items": schema(rng, levels - 1), "minItems": least,
-                "maxItems": most})
-        }
-        12 => json!({"anyOf": [schema(rng, levels - 1), schema(rng, levels - 1)]}),
-        _ => {
-            let names = ["a", "ab", "b", "key", "é", "q\""];
-            let mut properties = serde_json::Map::new();
-            let mut required = Vec::new();
-            for name in &names[..1 + pick(rng, 5)] {
-                properties.insert((*name).to_owned(), schema(rng, levels - 1));
-                if pick(rng, 2) == 0 {
-                    required.push(*name);
-                }
-            }
-            let others = match pick(rng, 3) {
-                0 => json!(true),
-                1 => schema(rng, 0),
-                _ => json!(false),
-            };
-            json!({"type": "object", "properties": properties, "required": required,
-                "additionalProperties": others})
-        }
-    }
-}
+mod drawn;
 
 /// Whether a value fits, for what `schema` draws: by looking at the value, and no automaton.
 fn fits(schema: &Value, value: &Value) -> bool {
@@ -273,6 +173,30 @@ fn a_call_is_whole_once_it_begins() {
             called += 1;
         }
         assert!(called == 100 || free, "{style:?} {called}");
+    }
+    // With several, a call may follow in the next line, and each is a call.
+    for (style, free) in
+        [(Style::PLAIN, false), (Style::PLAIN, true), (Style::TAGS, false), (Style::TAGS, true)]
+    {
+        let one = Shape::of_calls(&tools(), style, free).expect("tools");
+        let several = Shape::of_calls(&tools(), style, free).expect("tools").several();
+        assert_ne!(one, several);
+        let call = |inner: &str| format!("{}{inner}{}", style.open, style.close);
+        let now = call("{\"name\":\"now\",\"arguments\":{}}");
+        let rome = call("{\"name\":\"weather\",\"arguments\":{\"city\":\"Rome\"}}");
+        for (text, is, also) in [
+            (now.clone(), true, true),
+            (format!("{now}\n{rome}"), false, true),
+            (format!("{now}\n{rome}\n{now}"), false, true),
+            (format!("{now}\n"), false, true),
+            (format!("{now}\n\n{rome}"), false, false),
+            (format!("{now}{rome}"), false, false),
+            (format!("{now}\n{}", &rome[..rome.len() - 1]), false, false),
+            (format!("{now}\nAnd now?"), false, false),
+        ] {
+            assert_eq!(one.accepts(text.as_bytes()), is, "{style:?} {free}: one: {text}");
+            assert_eq!(several.accepts(text.as_bytes()), also, "{style:?} {free}: several: {text}");
+        }
     }
     // Whatever a text is, it is one; and what begins a call goes on as one.
     let free = Shape::of_calls(&tools(), Style::TAGS, true).expect("tools");

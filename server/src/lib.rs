@@ -6,12 +6,16 @@
 //! (`routes`), requests and answers (`api`). Between them are queues with limits: a place for each
 //! answer that is computed or waits (`app`), and for each client so many tokens as it may leave
 //! unread. The engine tells how it is in numbers (`metrics`) and pictures (`live`, `watch`).
+//!
+//! Where another program has the network, as Ray has that of a cluster, its requests come by a call
+//! (`local`), and the rest is the same.
 
 mod api;
 mod app;
 mod engine;
 mod guard;
 mod live;
+mod local;
 mod metrics;
 mod network;
 mod patient;
@@ -20,6 +24,7 @@ mod watch;
 
 use std::{
     any::Any,
+    io,
     net::{SocketAddr, TcpListener},
     panic::{AssertUnwindSafe, catch_unwind},
     process::ExitCode,
@@ -34,6 +39,7 @@ use std::{
 use anyhow::{Context, Result, anyhow};
 use tiny_llm_cli::{Opened, Sampling, Settings, Style};
 
+pub use crate::local::{Local, LocalAnswer, LocalHead, Piece};
 use crate::{
     api::{
         ask::{Ask, Bounds},
@@ -93,51 +99,61 @@ impl Server {
     /// # Errors
     /// If the engine fails; every client that waits has been told.
     pub fn run(self) -> Result<ExitCode> {
-        let Self { mut opened, settings, listener, .. } = self;
-        let (commands, receiver) = mpsc::channel();
-        let (metrics, live) = (Arc::new(Metrics::new()), Live::new());
-        let stop = std::mem::replace(&mut opened.stop, Box::new(|| false));
-        let render = std::mem::replace(&mut opened.render, Box::new(|_, _| Err(anyhow!("moved"))));
-        let app = App::new(Parts {
-            settings,
-            tokenizer: Arc::clone(&opened.tokenizer),
-            render,
-            style: opened.style,
-            stop_tokens: opened.stop_tokens.clone(),
-            context: opened.context,
-            vocabulary: opened.vocabulary,
-            described: opened.described.clone(),
-            metrics: Arc::clone(&metrics),
-            views: live.views(),
-            commands,
-        });
-        let fallen = Arc::new(AtomicBool::new(false));
-        let fell = Arc::clone(&fallen);
-        let network = thread::Builder::new().name("network".to_owned()).spawn(move || {
-            let app = Arc::new(app);
-            network::run(listener, &app, &stop, &fell)
-        });
-        let network = network.context("the system gives no thread")?;
-        let mut desk = Desk::new(opened, metrics, live);
-        let ran = catch_unwind(AssertUnwindSafe(|| desk.run(&receiver)));
-        let result = match ran {
-            Ok(Ok(())) => Ok(ExitCode::SUCCESS),
-            Ok(Err(error)) => {
-                desk.cut_all(&Cut::Failed(format!("{error:#}")));
-                Err(error)
-            }
-            Err(panic) => {
-                desk.cut_all(&Cut::Failed(said(&*panic)));
-                Ok(ExitCode::from(PANICKED))
-            }
-        };
-        // Nobody takes commands any more: whoever still comes learns that at once.
-        drop(receiver);
-        fallen.store(true, Relaxed);
-        let ended = network.join().map_err(|panic| anyhow!("the network: {}", said(&*panic)))?;
-        ended.context("the network cannot be used")?;
-        result
+        let Self { opened, settings, listener, .. } = self;
+        run_beside(opened, settings, move |app, stop, fallen| {
+            network::run(listener, app, stop, fallen)
+        })
     }
+}
+
+/// Runs the engine on the thread that calls this, and beside it, on a thread of its own, `clients`:
+/// it is given whether the server is to end, and whether the engine has fallen.
+fn run_beside<C>(mut opened: Opened, settings: Settings, clients: C) -> Result<ExitCode>
+where
+    C: FnOnce(&Arc<App>, &dyn Fn() -> bool, &AtomicBool) -> io::Result<()> + Send + 'static,
+{
+    let (commands, receiver) = mpsc::channel();
+    let (metrics, live) = (Arc::new(Metrics::new()), Live::new());
+    let stop = std::mem::replace(&mut opened.stop, Box::new(|| false));
+    let render = std::mem::replace(&mut opened.render, Box::new(|_, _| Err(anyhow!("moved"))));
+    let app = App::new(Parts {
+        settings,
+        tokenizer: Arc::clone(&opened.tokenizer),
+        render,
+        style: opened.style,
+        stop_tokens: opened.stop_tokens.clone(),
+        context: opened.context,
+        vocabulary: opened.vocabulary,
+        described: opened.described.clone(),
+        metrics: Arc::clone(&metrics),
+        views: live.views(),
+        commands,
+    });
+    let fallen = Arc::new(AtomicBool::new(false));
+    let fell = Arc::clone(&fallen);
+    let network = thread::Builder::new()
+        .name("network".to_owned())
+        .spawn(move || clients(&Arc::new(app), &stop, &fell));
+    let network = network.context("the system gives no thread")?;
+    let mut desk = Desk::new(opened, metrics, live);
+    let ran = catch_unwind(AssertUnwindSafe(|| desk.run(&receiver)));
+    let result = match ran {
+        Ok(Ok(())) => Ok(ExitCode::SUCCESS),
+        Ok(Err(error)) => {
+            desk.cut_all(&Cut::Failed(format!("{error:#}")));
+            Err(error)
+        }
+        Err(panic) => {
+            desk.cut_all(&Cut::Failed(said(&*panic)));
+            Ok(ExitCode::from(PANICKED))
+        }
+    };
+    // Nobody takes commands any more: whoever still comes learns that at once.
+    drop(receiver);
+    fallen.store(true, Relaxed);
+    let ended = network.join().map_err(|panic| anyhow!("the network: {}", said(&*panic)))?;
+    ended.context("the network cannot be used")?;
+    result
 }
 
 /// What a request asks for, as far as a fuzzer looks at it.

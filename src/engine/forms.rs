@@ -1,17 +1,21 @@
 //! What an answer has to be: week 3, day 7.
+//!
+//! A learner's engine asks the learner's `Prices` what a token costs. Ours, which has nothing to
+//! learn any more, asks those of the crate `schema`, which are the same and found sooner.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Error, Result};
 use tiny_llm::{
     week1::generate::Limits,
     week3::{
-        constraint::{Constraint, Rules, Vocabulary},
+        constraint::{Constraint, MOST_STATES, Priced, Rules, Vocabulary},
         grammar::Grammar,
         json_grammar::Json,
+        token_trie::TokenTrie,
     },
 };
-use tiny_llm_cli::{Form, Request, Shape, ShapeState};
+use tiny_llm_cli::{Follow, Form, Request, Shape, ShapeState, TokenPrices, TokenTree};
 
 /// Of so many schemas and lists of tools it is known what has been computed of them.
 const MOST_SHAPES: usize = 8;
@@ -49,10 +53,57 @@ impl Grammar for Shaped {
     }
 }
 
+/// A grammar for the walk of the crate `schema`.
+struct Followed<'a, G>(&'a G);
+
+impl<G: Grammar> Follow for Followed<'_, G> {
+    type State = G::State;
+
+    fn next(&self, state: &G::State, byte: u8) -> Option<G::State> {
+        self.0.next(state, byte)
+    }
+
+    fn closing_text(&self, state: &G::State) -> Vec<u8> {
+        self.0.closing_text(state)
+    }
+}
+
+/// Prices that are found by that walk.
+struct Walked<G: Grammar> {
+    tree: Arc<TokenTree>,
+    prices: TokenPrices<G::State>,
+}
+
+impl<G: Grammar> Priced<G> for Walked<G> {
+    fn of(&mut self, grammar: &G, _: &TokenTrie, state: &G::State) -> Arc<[u16]> {
+        self.prices.of(&Followed(grammar), &self.tree, state)
+    }
+}
+
+/// The tokens of a model, and what answers in them are held to.
+struct Tokens {
+    vocabulary: Arc<Vocabulary>,
+    tree: OnceLock<Arc<TokenTree>>,
+}
+
+impl Tokens {
+    /// Rules that keep prices of so many states at most.
+    fn rules<G: Grammar>(&self, grammar: G, states: usize) -> Arc<Rules<G>> {
+        let vocabulary = Arc::clone(&self.vocabulary);
+        if !cfg!(feature = "reference") {
+            return Arc::new(Rules::keeping(grammar, vocabulary, states));
+        }
+        let tree = self.tree.get_or_init(|| Arc::new(TokenTree::new(vocabulary.texts())));
+        let prices = TokenPrices::new(states.min(MOST_STATES));
+        let prices = Walked { tree: Arc::clone(tree), prices };
+        Arc::new(Rules::priced(grammar, vocabulary, Box::new(prices)))
+    }
+}
+
 /// The forms that have been asked for. Answers of the same form share what has been computed of it.
 #[derive(Default)]
 pub(super) struct Forms {
-    vocabulary: Option<Arc<Vocabulary>>,
+    tokens: Option<Tokens>,
     json: Option<Arc<Rules<Json>>>,
     /// The one that was asked for last stands last.
     shapes: Vec<(Arc<Shape>, Arc<Rules<Shaped>>)>,
@@ -61,7 +112,9 @@ pub(super) struct Forms {
 impl Forms {
     /// What the tokens mean.
     pub(super) fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>) {
-        *self = Self { vocabulary: Some(Arc::new(Vocabulary::new(texts))), ..Self::default() };
+        let vocabulary = Arc::new(Vocabulary::new(texts));
+        let tokens = Tokens { vocabulary, tree: OnceLock::new() };
+        *self = Self { tokens: Some(tokens), ..Self::default() };
     }
 
     /// What an answer of this form keeps to.
@@ -69,19 +122,18 @@ impl Forms {
     /// # Errors
     /// If nobody has said what the tokens mean.
     pub(super) fn constraint(&mut self, form: &Form) -> Result<Constraint> {
-        let vocabulary = self.vocabulary.as_ref().context("the tokens have no texts")?;
+        let tokens = self.tokens.as_ref().context("the tokens have no texts")?;
         match form {
             Form::Json => {
-                let rules = || Arc::new(Rules::new(Json::Object, Arc::clone(vocabulary)));
+                let rules = || tokens.rules(Json::Object, MOST_STATES);
                 Ok(Constraint::new(self.json.get_or_insert_with(rules)))
             }
             Form::Shape(shape) => {
                 let known = self.shapes.iter().position(|(known, _)| known == shape);
                 let found = known.map(|at| self.shapes.remove(at)).unwrap_or_else(|| {
-                    let states = (SHAPE_BYTES / 2 / vocabulary.trie().vocabulary().max(1)).max(32);
-                    let grammar = Shaped(Arc::clone(shape));
-                    let rules = Rules::keeping(grammar, Arc::clone(vocabulary), states);
-                    (Arc::clone(shape), Arc::new(rules))
+                    let count = tokens.vocabulary.trie().vocabulary().max(1);
+                    let states = (SHAPE_BYTES / 2 / count).max(32);
+                    (Arc::clone(shape), tokens.rules(Shaped(Arc::clone(shape)), states))
                 });
                 if self.shapes.len() >= MOST_SHAPES {
                     self.shapes.remove(0);

@@ -3,6 +3,10 @@
 mod drafts;
 mod finite;
 mod forms;
+#[cfg(feature = "gpu")]
+pub(crate) mod gpu;
+pub(crate) mod mixture;
+pub(crate) mod model;
 mod prompt_file;
 pub(crate) mod simulated;
 pub(crate) mod streamed;

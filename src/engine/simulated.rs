@@ -18,7 +18,7 @@ use tiny_llm::{
         shared::SharedCache,
     },
 };
-use tiny_llm_cli::{BatchEvent, PageCounts, Simulated, SimulatedOptions, StepWork};
+use tiny_llm_cli::{BatchEvent, PageCounts, Simulated, SimulatedOptions, StepCost, StepWork};
 
 /// An engine whose pages have no bytes.
 pub(crate) struct SimulatedEngine {
@@ -43,8 +43,8 @@ macro_rules! of_any {
 }
 
 /// Adds up what the rows of a step would cost, and has no opinion on the next token.
-#[derive(Default)]
 struct CountingPass {
+    cost: StepCost,
     work: StepWork,
     logits: Vec<f32>,
 }
@@ -74,11 +74,16 @@ impl<C: KvCache> Pass<C> for CountingPass {
     fn logits(&self) -> &[f32] {
         &self.logits
     }
+
+    fn seconds(&self) -> Option<f64> {
+        Some(self.cost.of(self.work))
+    }
 }
 
 impl SimulatedEngine {
     pub(crate) fn new(options: SimulatedOptions) -> Self {
-        let SimulatedOptions { max_batch, budget, gap, pages, share_prefixes, context } = options;
+        let SimulatedOptions { max_batch, budget, gap, pages, share_prefixes, context, cost } =
+            options;
         let shape = CacheShape {
             layers: 0,
             sequences: max_batch,
@@ -87,7 +92,7 @@ impl SimulatedEngine {
             head_dim: 0,
         };
         let cache = PagedCache::new(shape, TILE, pages, CacheType::F16);
-        let pass = CountingPass::default();
+        let pass = CountingPass { cost, work: StepWork::default(), logits: Vec::new() };
         let no_text = Box::new(|_| Vec::new());
         let budget = Some(budget).filter(|&rows| rows > 0);
         let gap = Some(gap).filter(|&gap| gap > 0);

@@ -23,7 +23,6 @@ use tiny_llm::{
         },
         kernels::{Rung, VARIABLE, vector},
         load,
-        model::Model,
         parallel::Team,
         plan::{AttentionKind, Plan},
         quantize::Source,
@@ -34,8 +33,8 @@ use tiny_llm::{
     week4::engine::GraphSession,
 };
 use tiny_llm_cli::{
-    Drawn, LoadOptions, QuantizeRequest, Request, Roofline, Sampling, WriteRequest, WriteTensor,
-    WrongOption,
+    Divided, Drawn, LoadOptions, QuantizeRequest, Request, Roofline, Sampling, WriteRequest,
+    WriteTensor, WrongOption,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,
@@ -48,6 +47,7 @@ use super::{
     drafts::Drafts,
     finite::{Watch, explained},
     forms::{Formed, Forms},
+    model::{AnyModel, Loaded},
     prompt_file::PromptFile,
     written::{self, Written},
 };
@@ -93,7 +93,7 @@ impl Week2 {
             // Drafts stand in one pass with the row before them: each has to be what it is alone.
             plan.kernels = plan.kernels.alike();
         }
-        let cache_type = named("--cache-type", options.cache_type.as_deref(), CacheType::default)?;
+        let cache_type = cache_type(options)?;
         let session = Session::new(Arc::new(model), Arc::new(plan), context, cache_type);
         let graph = super::week4::session(options, &session, cache_type)?;
         let drafts = options.draft.as_ref().map(|draft| Drafts::new(draft, &session, cache_type));
@@ -116,9 +116,10 @@ impl Week2 {
         })
     }
 
-    /// The model, how it is run, how keys and values are stored, and where it comes from.
-    pub(crate) fn into_parts(self) -> (Arc<Model>, Arc<Plan>, CacheType, PathBuf) {
-        (self.session.model, self.session.plan, self.cache_type, self.path)
+    /// What another engine takes over.
+    pub(crate) fn into_loaded(self) -> Loaded {
+        let model = AnyModel::Dense(self.session.model);
+        Loaded { model, plan: self.session.plan, cache_type: self.cache_type, path: self.path }
     }
 
     /// The graph of a pass.
@@ -129,6 +130,12 @@ impl Week2 {
     /// What it needs of memory.
     pub(crate) fn graph_memory(&self, rows: usize) -> Result<Vec<(&'static str, usize)>> {
         super::week4::memory(&self.session.model, rows)
+    }
+
+    /// How its backends divide it among them.
+    pub(crate) fn divided(&mut self, rows: usize) -> Result<Divided> {
+        let graph = self.graph.as_mut().expect("week 4's graph was asked for");
+        super::week4::divided(graph, rows)
     }
 
     pub(crate) fn config(&self) -> &ModelConfig {
@@ -151,17 +158,15 @@ impl Week2 {
     }
 
     pub(crate) fn described(&self) -> String {
-        let Plan { kernels, attention, team } = &*self.session.plan;
         let cache = if self.keep_cache {
             format!("{} cache", self.cache_type)
         } else {
             "no cache".to_owned()
         };
-        let (threads, s) = (team.threads(), if team.threads() == 1 { "" } else { "s" });
-        let kernels = written::described(kernels, &self.types);
+        let plan = described(&self.session.plan, &self.types);
         let drafts = self.drafts.as_ref().map(Drafts::described).unwrap_or_default();
-        let graph = if self.graph.is_some() { ", as a graph" } else { "" };
-        format!("{kernels}, {threads} thread{s}, {attention} attention, {cache}{drafts}{graph}")
+        let graph = self.graph.as_ref().map(super::week4::described).unwrap_or_default();
+        format!("{plan}, {cache}{drafts}{graph}")
     }
 
     /// What the last request had of a file, and of drafts.
@@ -204,10 +209,10 @@ impl Week2 {
         let mut logits = Vec::with_capacity(tokens.len() * width);
         for (i, token) in tokens.iter().enumerate() {
             let next = match &mut self.graph {
-                Some(graph) => graph.logits_after(&tokens[..=i], 1),
-                None => self.session.feed(&[*token], 1),
+                Some(graph) => graph.logits_after(&tokens[..=i], 1)?,
+                None => self.session.feed(&[*token], 1).expect("tokens were checked"),
             };
-            logits.extend_from_slice(next.expect("tokens were checked"));
+            logits.extend_from_slice(next);
         }
         if !logits.iter().all(|x| x.is_finite()) {
             return Err(explained(&self.path));
@@ -272,13 +277,13 @@ impl Week2 {
         let formed =
             formed.transpose()?.map(|constraint| Formed::new(constraint, request, &limits));
         let formed = RefCell::new(formed.transpose()?);
-        let choose = |logits: &[f32], seen: &[u32]| {
+        let mut choose = |logits: &[f32], seen: &[u32]| {
             watch.choose(logits, || match &mut *formed.borrow_mut() {
                 Some(formed) => formed.choose(logits, seen, &mut choose),
                 None => choose(logits, seen),
             })
         };
-        let on_token = |token| {
+        let mut on_token = |token| {
             watch.pass_on(token, on_token)?;
             // Nothing more can be said.
             if formed.borrow_mut().as_mut().is_some_and(|formed| formed.accept(token)) {
@@ -289,10 +294,27 @@ impl Week2 {
         };
         let session = &mut self.session;
         let finish = if let Some(graph) = &mut self.graph {
-            let next_logits = |tokens: &[u32]| {
-                graph.logits_after(tokens, CHUNK).expect("tokens were checked").to_vec()
+            let failed = RefCell::new(None);
+            let next_logits = |tokens: &[u32]| match graph.logits_after(tokens, CHUNK) {
+                Ok(logits) => logits.to_vec(),
+                Err(error) => {
+                    *failed.borrow_mut() = Some(error);
+                    vec![0.0]
+                }
             };
-            week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token)?
+            // Whatever is chosen behind an error is nobody's answer.
+            let choose = |logits: &[f32], seen: &[u32]| {
+                if failed.borrow().is_some() { 0 } else { choose(logits, seen) }
+            };
+            let on_token = |token| {
+                if failed.borrow().is_some() { ControlFlow::Break(()) } else { on_token(token) }
+            };
+            let finish =
+                week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token);
+            if let Some(error) = failed.into_inner() {
+                return Err(error);
+            }
+            finish?
         } else if self.keep_cache {
             session.generate(&request.prompt, CHUNK, &limits, choose, on_token)?
         } else {
@@ -317,7 +339,13 @@ pub(crate) fn quantize(
         Some(metadata) => Source::folder(request.input, metadata.clone())?,
         None => Source::gguf(request.input)?,
     };
-    let team = Team::new(request.threads.unwrap_or_else(physical_cores));
+    let team = Team::new(request.threads.unwrap_or_else(|| {
+        let open = if cfg!(feature = "reference") { None } else { Written::probe().threads };
+        if let Some(task) = &open {
+            eprintln!("not written yet: {task}; one thread is used instead");
+        }
+        if open.is_some() { 1 } else { physical_cores() }
+    }));
     source.write(request.output, target, request.override_for, &team, progress)
 }
 
@@ -346,7 +374,7 @@ pub(crate) fn write_gguf(
 }
 
 /// What was asked for; else, in the learner's engine, what is written, and in ours the best.
-fn plan(options: &LoadOptions, types: &[TensorType]) -> Result<Plan> {
+pub(super) fn plan(options: &LoadOptions, types: &[TensorType]) -> Result<Plan> {
     let rung = match &options.kernels {
         Some(name) => Some(option("--kernels", name)?),
         None if std::env::var_os(VARIABLE).is_some() => {
@@ -385,6 +413,18 @@ fn plan(options: &LoadOptions, types: &[TensorType]) -> Result<Plan> {
     }
     plan.team = Team::new(threads);
     Ok(plan)
+}
+
+/// How keys and values are stored.
+pub(super) fn cache_type(options: &LoadOptions) -> Result<CacheType> {
+    named("--cache-type", options.cache_type.as_deref(), CacheType::default)
+}
+
+/// A plan in a few words.
+pub(super) fn described(plan: &Plan, types: &[TensorType]) -> String {
+    let Plan { kernels, attention, team } = plan;
+    let (threads, s) = (team.threads(), if team.threads() == 1 { "" } else { "s" });
+    format!("{}, {threads} thread{s}, {attention} attention", written::described(kernels, types))
 }
 
 /// What an option's value stands for.

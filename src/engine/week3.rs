@@ -8,7 +8,6 @@ use tiny_llm::{
     week2::{
         cache::{CacheShape, CacheType, DenseCache, KvCache},
         kernels::vector::TILE,
-        model::Model,
         plan::{AttentionKind, Plan},
     },
     week3::{
@@ -18,7 +17,6 @@ use tiny_llm::{
         paged::PagedCache,
         parts::InParts,
         prefix_hash::hash_page,
-        prompt_file::fingerprint,
         propose::{LookupProposer, ModelProposer, Proposer},
         request::{Request, Sequence},
         scheduler::{Load, Scheduler},
@@ -30,12 +28,13 @@ use tiny_llm_cli::{
     Batch, BatchCounts, BatchEvent, BatchExtras, BatchOptions, BatchRequest, BatchRow, BatchWaits,
     CacheBytes, Chosen, Draft, PageCounts, PageUse, Sampling, TokenBytes,
 };
+use tiny_llm_formats::config::ModelConfig;
 
 use super::{
     drafts,
     finite::explained,
     forms::Forms,
-    week2::Week2,
+    model::{AnyPass, Loaded},
     written::{is_written, open_task_of_parts},
 };
 
@@ -61,17 +60,17 @@ pub(crate) struct Week3 {
 /// An engine, and where its keys and values lie.
 enum AnyEngine {
     /// In one piece for each place.
-    Dense(Engine<DenseCache>),
+    Dense(Engine<DenseCache, AnyPass>),
     /// In pages.
-    Paged(Engine<PagedCache>),
+    Paged(Engine<PagedCache, AnyPass>),
     /// In one piece for each place, read in parts.
-    DenseInParts(Engine<InParts<DenseCache>>),
+    DenseInParts(Engine<InParts<DenseCache>, AnyPass>),
     /// In pages, read in parts.
-    PagedInParts(Engine<InParts<PagedCache>>),
+    PagedInParts(Engine<InParts<PagedCache>, AnyPass>),
     /// In pages that are remembered.
-    Shared(Engine<SharedCache>),
+    Shared(Engine<SharedCache, AnyPass>),
     /// In pages that are remembered, read in parts.
-    SharedInParts(Engine<InParts<SharedCache>>),
+    SharedInParts(Engine<InParts<SharedCache>, AnyPass>),
 }
 
 /// The same of either engine.
@@ -106,16 +105,16 @@ impl AnyEngine {
 /// Who proposes tokens for so many places.
 fn proposer(
     draft: &Draft,
-    model: &Model,
+    config: &ModelConfig,
     plan: &Arc<Plan>,
     (places, cache_type): (usize, CacheType),
 ) -> Result<Box<dyn Proposer>> {
     Ok(match draft {
         Draft::Lookup => Box::new(LookupProposer { longest: drafts::LONGEST }),
         Draft::Model(path) => {
-            let context = model.config.max_positions;
+            let context = config.max_positions;
             let smaller = Arc::new(drafts::open(path, context)?);
-            let (plan, vocabulary) = (drafts::plan_for(&smaller, plan), model.config.vocab_size);
+            let (plan, vocabulary) = (drafts::plan_for(&smaller, plan), config.vocab_size);
             let proposer =
                 ModelProposer::new(smaller, plan, (places, context), cache_type, vocabulary);
             Box::new(proposer.with_context(|| path.display().to_string())?)
@@ -124,24 +123,25 @@ fn proposer(
 }
 
 impl Week3 {
-    /// Of a model that week 2's engine has loaded.
+    /// Of a model that another engine has loaded.
     pub(crate) fn new(
-        loaded: Week2,
+        loaded: Loaded,
         options: BatchOptions,
         token_bytes: TokenBytes,
     ) -> Result<Self> {
-        let (model, mut plan, cache_type, path) = loaded.into_parts();
+        let Loaded { model, mut plan, cache_type, path } = loaded;
+        let config = model.config();
         // A row is multiplied the same way in any company, by kernels that are provided where those
         // of week 2 have an order of their own for few rows.
         let own = Arc::get_mut(&mut plan).expect("nobody else has the plan");
         own.kernels = own.kernels.alike();
-        let context = model.config.max_positions;
+        let context = config.max_positions;
         let (sequences, positions) = match options.pages {
             Some(pages) => (1, pages.checked_mul(PAGE_LEN)),
             None => (options.max_batch, Some(context)),
         };
         let bytes =
-            positions.and_then(|positions| cache_bytes(&model, sequences, positions, cache_type));
+            positions.and_then(|positions| cache_bytes(config, sequences, positions, cache_type));
         let room = bytes.is_some_and(|n| Vec::<u8>::new().try_reserve_exact(n).is_ok());
         if !room {
             return Err(match options.pages {
@@ -153,10 +153,10 @@ impl Week3 {
                 ),
             });
         }
-        let position_bytes = cache_bytes(&model, 1, 1, cache_type).unwrap_or(0) as u64;
-        let shape = shape(&model, options.max_batch, context);
+        let position_bytes = cache_bytes(config, 1, 1, cache_type).unwrap_or(0) as u64;
+        let shape = shape(config, options.max_batch, context);
         let ahead = options.draft.as_ref().map(|draft| {
-            let proposer = proposer(draft, &model, &plan, (options.max_batch, cache_type))?;
+            let proposer = proposer(draft, config, &plan, (options.max_batch, cache_type))?;
             let limits = (drafts::MOST, Pricing::Measured);
             anyhow::Ok(Ahead::new(proposer, options.max_batch, limits))
         });
@@ -171,38 +171,38 @@ impl Week3 {
         let others = EngineOptions { budget, gap, records, ..Default::default() };
         // In parts as soon as that is written: then answers do not depend on the company.
         let in_parts = plan.attention == AttentionKind::Streaming && open_task_of_parts().is_none();
+        let pass = model.pass(Arc::clone(&plan));
         let engine = match options.pages {
             None => {
                 let cache = DenseCache::new(shape, cache_type);
                 if in_parts {
                     let cache = InParts::new(cache);
-                    AnyEngine::DenseInParts(Engine::new(model, plan, cache, others, token_bytes))
+                    AnyEngine::DenseInParts(Engine::with_pass(pass, cache, others, token_bytes))
                 } else {
-                    AnyEngine::Dense(Engine::new(model, plan, cache, others, token_bytes))
+                    AnyEngine::Dense(Engine::with_pass(pass, cache, others, token_bytes))
                 }
             }
             Some(pages) => {
                 let cache = PagedCache::new(shape, PAGE_LEN, pages, cache_type);
                 if options.share_prefixes {
                     let how = format!("{:?} {}", plan.kernels, plan.attention);
-                    let cache = SharedCache::new(cache, fingerprint(&model, &how), hash_page);
+                    let cache = SharedCache::new(cache, model.fingerprint(&how), hash_page);
                     if in_parts {
                         let cache = InParts::new(cache);
-                        AnyEngine::SharedInParts(Engine::new(
-                            model,
-                            plan,
+                        AnyEngine::SharedInParts(Engine::with_pass(
+                            pass,
                             cache,
                             others,
                             token_bytes,
                         ))
                     } else {
-                        AnyEngine::Shared(Engine::new(model, plan, cache, others, token_bytes))
+                        AnyEngine::Shared(Engine::with_pass(pass, cache, others, token_bytes))
                     }
                 } else if in_parts {
                     let cache = InParts::new(cache);
-                    AnyEngine::PagedInParts(Engine::new(model, plan, cache, others, token_bytes))
+                    AnyEngine::PagedInParts(Engine::with_pass(pass, cache, others, token_bytes))
                 } else {
-                    AnyEngine::Paged(Engine::new(model, plan, cache, others, token_bytes))
+                    AnyEngine::Paged(Engine::with_pass(pass, cache, others, token_bytes))
                 }
             }
         };
@@ -277,8 +277,7 @@ fn record() {
     let _ = (record.time_to_first_token(), quantile(&mut [1], 0.5));
 }
 
-fn shape(model: &Model, sequences: usize, capacity: usize) -> CacheShape {
-    let c = &model.config;
+fn shape(c: &ModelConfig, sequences: usize, capacity: usize) -> CacheShape {
     CacheShape {
         layers: c.n_layers,
         sequences,
@@ -289,8 +288,12 @@ fn shape(model: &Model, sequences: usize, capacity: usize) -> CacheShape {
 }
 
 /// What a cache takes.
-fn cache_bytes(model: &Model, sequences: usize, context: usize, kind: CacheType) -> Option<usize> {
-    let c = &model.config;
+fn cache_bytes(
+    c: &ModelConfig,
+    sequences: usize,
+    context: usize,
+    kind: CacheType,
+) -> Option<usize> {
     let size = match kind {
         CacheType::F32 => 4,
         CacheType::F16 => 2,

@@ -6,17 +6,27 @@ use anyhow::{Result, ensure};
 use tiny_llm::{
     week2::{cache::CacheType, generate::Session, model::Model},
     week4::{
+        backend::Backend,
+        by_size::lifetimes_of_parts,
+        cpu::Cpu,
         dot::dot,
         engine::{Built, GraphSession},
+        graph::NodeId,
         layout::Layout,
         lifetimes::{lifetimes, lower_bound, without_reuse},
         llama::PassShape,
+        op::Op,
         planner::MemoryPlan,
+        scheduler::{Ready, Scheduler},
         strided::Strided,
         svg::svg,
+        twin::Twin,
     },
 };
-use tiny_llm_cli::{Drawn, LayoutRequest, LayoutSeen, LoadOptions, Step, WIDTH, WrongOption};
+use tiny_llm_cli::{
+    Divided, Drawn, Holds, LayoutRequest, LayoutSeen, LoadOptions, SplitSeen, Step, WIDTH,
+    WrongOption,
+};
 
 /// The model as a graph, if `--engine` asks for it.
 pub(crate) fn session(
@@ -25,7 +35,11 @@ pub(crate) fn session(
     cache_type: CacheType,
 ) -> Result<Option<GraphSession>> {
     let wrong = |problem: String| Err(WrongOption(problem).into());
-    match options.engine.as_deref() {
+    let engine = options.engine.as_deref();
+    match engine {
+        None | Some("direct") if options.backend.is_some() => {
+            return wrong("--backend: expected --engine graph, which runs on backends".to_owned());
+        }
         None | Some("direct") => return Ok(None),
         Some("graph" | "arena") => {}
         Some(other) => {
@@ -44,21 +58,107 @@ pub(crate) fn session(
     let (model, plan) = (Arc::clone(&session.model), Arc::clone(&session.plan));
     let context = model.config.max_positions;
     let session = GraphSession::new(model, plan, context, cache_type);
-    let arena = options.engine.as_deref() == Some("arena");
-    Ok(Some(if arena { session.in_an_arena() } else { session }))
+    Ok(Some(match (engine, options.backend.as_deref()) {
+        (Some("arena"), Some(_)) => {
+            return wrong(
+                "--backend: found with --engine arena, expected --engine graph".to_owned(),
+            );
+        }
+        (Some("arena"), None) => session.in_an_arena(),
+        (_, Some(name)) => session.on(Scheduler::new(backends(name)?)),
+        (_, None) => session,
+    }))
+}
+
+/// Backends of this name, the preferred one first.
+fn backends(name: &str) -> Result<Vec<Box<dyn Backend>>> {
+    let cpu = || Box::new(Cpu::default());
+    match (name, name.split_once(':')) {
+        ("cpu", _) => Ok(vec![cpu()]),
+        ("gpu", _) => Ok(vec![gpu()?, cpu()]),
+        ("auto", _) => Ok(match gpu() {
+            Ok(gpu) => vec![gpu, cpu()],
+            Err(_) => vec![cpu()],
+        }),
+        ("twin", _) => Ok(vec![Box::new(Twin::default()), cpu()]),
+        (_, Some(("twin", operations))) => {
+            let lacks: Vec<&str> = operations.split(',').collect();
+            if let Some(other) = lacks.iter().find(|name| !Op::NAMES.contains(name)) {
+                let names = Op::NAMES.join(", ");
+                let problem = format!("--backend: found the operation {other:?}, expected {names}");
+                return Err(WrongOption(problem).into());
+            }
+            Ok(vec![Box::new(Twin::without(&lacks)), cpu()])
+        }
+        _ => {
+            let problem =
+                format!("--backend: found {name:?}, expected cpu, gpu, auto, twin or twin:OP,OP…");
+            Err(WrongOption(problem).into())
+        }
+    }
+}
+
+/// The graphics processor (day 5).
+fn gpu() -> Result<Box<dyn Backend>> {
+    #[cfg(feature = "gpu")]
+    return Ok(Box::new(tiny_llm::week4::gpu::backend::GpuBackend::open()?));
+    #[cfg(not(feature = "gpu"))]
+    anyhow::bail!(
+        "--backend gpu: found a program built without graphics processors, expected cargo llm-gpu"
+    )
+}
+
+/// On what a graph runs, for people.
+pub(crate) fn described(session: &GraphSession) -> String {
+    let Some(scheduler) = session.scheduler() else { return ", as a graph".to_owned() };
+    format!(", as a graph on {}", scheduler.names().collect::<Vec<_>>().join(" and "))
+}
+
+/// How the backends of a session divide a pass of so many rows.
+pub(crate) fn divided(session: &mut GraphSession, rows: usize) -> Result<Divided> {
+    let ready = session.divided(rows)?.expect("it runs on backends");
+    let Ready { schedule, arenas, .. } = ready;
+    let arenas = arenas.clone();
+    let name = |&id: &NodeId| {
+        let node = schedule.graph.node(id);
+        let source = &schedule.graph.node(node.sources[0]).op;
+        let name = format!("{}{}", node.name, source.name());
+        (name, 4 * node.layout.elements())
+    };
+    let splits = schedule.splits.iter().map(|split| SplitSeen {
+        backend: split.backend,
+        copies: split.copies.iter().map(name).collect(),
+        operations: split.nodes.iter().map(|&id| schedule.graph.node(id).op.name()).collect(),
+    });
+    let splits = splits.collect();
+    let scheduler = session.scheduler().expect("it runs on backends");
+    let holds = scheduler.names().zip(scheduler.weights()).zip(arenas);
+    let holds = holds.map(|((name, weights), arena)| Holds {
+        name: name.to_owned(),
+        in_place: weights.in_place,
+        copied: weights.copied,
+        arena,
+    });
+    Ok(Divided { backends: holds.collect(), splits })
 }
 
 /// What the graph of such a pass needs of memory.
 pub(crate) fn memory(model: &Model, rows: usize) -> Result<Vec<(&'static str, usize)>> {
     let Built { graph, order, logits, .. } = Built::new(model, PassShape { rows, wanted: 1 })?;
     let lives = lifetimes(&graph, &order, &[logits]);
-    let peak =
-        |in_place| MemoryPlan::new(&graph, &order, &[logits], in_place).map(|memory| memory.peak);
+    let step_by_step = |in_place| MemoryPlan::of_some(&graph, &order, &lives, in_place);
+    let by_size = |in_place| MemoryPlan::by_size(&graph, &lives, in_place);
     Ok(vec![
         ("a buffer for each node", without_reuse(&lives)),
-        ("what no plan can do without", lower_bound(&lives)),
-        ("one arena, planned", peak(false)?),
-        ("the same, in place where that is legal", peak(true)?),
+        ("needed at once: no plan can do without", lower_bound(&lives)),
+        ("one arena, by best fit", step_by_step(false)?.peak),
+        ("one arena, the largest first", by_size(false)?.peak),
+        (
+            "needed at once if nodes are written in place where that is legal",
+            lower_bound(&lifetimes_of_parts(&graph, &lives)),
+        ),
+        ("in place, by best fit", step_by_step(true)?.peak),
+        ("in place, the largest first", by_size(true)?.peak),
     ])
 }
 

@@ -66,7 +66,13 @@ fn status(rung: Rung, tensor_type: TensorType) -> Status {
     if !ROWS.iter().any(|&rows| kernels::is_written(rung, tensor_type, rows)) {
         return Status::Provided;
     }
-    missing(|| multiply(rung, tensor_type)).map_or(Status::Written, Status::Missing)
+    // Day 5 gives the products of Q8_0 and Q5_0 away; they serve once the first of a learner's does.
+    let given = matches!(tensor_type, TensorType::Q8_0 | TensorType::Q5_0);
+    let tried = match rung {
+        Rung::Fused | Rung::Integer if given => TensorType::Q4_0,
+        _ => tensor_type,
+    };
+    missing(|| multiply(rung, tried)).map_or(Status::Written, Status::Missing)
 }
 
 /// The open task that `run` comes upon: `week2-day6 task 1`. A body that panics in another way is

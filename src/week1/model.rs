@@ -39,7 +39,7 @@ impl Embedding {
     }
 }
 
-/// One layer: attention and MLP, each behind a norm and beside a residual connection.
+/// One layer: attention and MLP, each with a norm before it and a residual connection around it.
 pub struct TransformerBlock {
     /// Before attention.
     pub input_norm: RmsNorm,

@@ -20,7 +20,7 @@ pub fn top_k(logits: &mut [f32], k: usize) {
 }
 
 /// Nucleus sampling: keeps the most probable tokens until their probabilities sum to at least `p`;
-/// of equally probable ones, the first come first. The token that crosses `p` stays, so at least
+/// among equally probable ones, lower ids come first. The token that crosses `p` stays, so at least
 /// one always does. `p ≥ 1` keeps all. The sum is taken in f64: a vocabulary is large.
 ///
 /// Source: Holtzman et al. 2020, "The Curious Case of Neural Text Degeneration".

@@ -11,7 +11,7 @@ pub struct TextStream {
 
 impl TextStream {
     /// Takes the bytes of the next token and returns all text that is now certain. Bytes that can
-    /// still become a character are held back; bytes that cannot become U+FFFD.
+    /// still become a character are held back; bytes that no longer can are replaced by U+FFFD.
     pub fn push(&mut self, bytes: &[u8]) -> String {
         todo!("week1-day6 task 3: TextStream::push")
     }

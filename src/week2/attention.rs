@@ -75,7 +75,7 @@ pub fn attend(
 
 /// Runs of these positions, cut so that every tile but the first begins at a multiple of [`TILE`]:
 /// then a row's tiles are the same whatever its cache's pages are, and wherever its window begins.
-fn tiled_runs(
+pub(crate) fn tiled_runs(
     cache: &impl KvCache,
     layer: usize,
     sequence: usize,

@@ -81,8 +81,8 @@ impl<C: KvCache> Session<C> {
     /// 1), and returns the logits `[V]` after the last one. They are then part of the sequence.
     ///
     /// # Errors
-    /// If there are no tokens, or one of them or its position is out of range; the sequence then
-    /// ends before that chunk.
+    /// If there are no tokens, or a token or its position is out of range. The chunks before the
+    /// one with that token are then part of the sequence; that one is not.
     pub fn feed(&mut self, tokens: &[u32], chunk: usize) -> Result<&[f32]> {
         todo!("week2-day1 task 4: Session::feed")
     }

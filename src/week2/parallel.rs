@@ -2,9 +2,9 @@
 //!
 //! The team of threads itself is provided, by the crate `tiny_llm_kernels`.
 //! [`Team::parallel_tiles`](parallel::Team::parallel_tiles) is the only seam: it cuts an output
-//! into rectangles and has every thread call [`take_tiles`], which hands each to one of them,
-//! whichever is free. Two threads never see the same rectangle, so a worker writes its part through
-//! an ordinary `&mut` slice.
+//! into rectangles and has every thread call [`take_tiles`], which hands each rectangle to a thread
+//! that is free. Two threads never see the same rectangle, so a worker writes its part through an
+//! ordinary `&mut` slice.
 
 use std::{ops::Range, sync::atomic::Ordering};
 

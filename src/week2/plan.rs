@@ -54,14 +54,14 @@ impl FromStr for AttentionKind {
 
 impl Plan {
     /// Brings the input into the form that the kernels want for these matrices. What it returns is
-    /// for [`Plan::product`]; whoever writes into the input again must prepare it again.
-    pub(super) fn prepare<'a>(&self, input: &'a mut Input, weights: &[&Matrix]) -> Prepared<'a> {
+    /// for [`Plan::product`]; an input that is written again must be prepared again.
+    pub(crate) fn prepare<'a>(&self, input: &'a mut Input, weights: &[&Matrix]) -> Prepared<'a> {
         // As many activations may share a scale as there are weights in the longest block.
         let blocks = weights.iter().map(|weight| weight.tensor_type.block_len());
         self.prepare_for(input, blocks.fold(BLOCK, usize::max))
     }
 
-    /// The same for weights whose longest block has so many.
+    /// The same for weights whose longest block has `block` elements.
     pub fn prepare_for<'a>(&self, input: &'a mut Input, block: usize) -> Prepared<'a> {
         let Some(rung) = self.kernels.quantizer() else {
             return input.without_int8();
@@ -77,13 +77,13 @@ impl Plan {
     }
 
     /// The same for an input of one matrix alone: prepares it and multiplies.
-    pub(super) fn matmul(&self, weight: &Matrix, input: &mut Input, out: &mut [f32]) {
+    pub(crate) fn matmul(&self, weight: &Matrix, input: &mut Input, out: &mut [f32]) {
         let input = self.prepare(input, &[weight]);
         self.product(weight, input, out);
     }
 
     /// Adds the layer's bias to each row of `out`, if it has one.
-    pub(super) fn add_bias(&self, linear: &Linear, out: &mut [f32]) {
+    pub(crate) fn add_bias(&self, linear: &Linear, out: &mut [f32]) {
         if let Some(bias) = &linear.bias {
             self.team.parallel_rows(out, bias.len(), ROWS, |_, out| {
                 out.iter_mut().zip(bias).for_each(|(x, b)| *x += b);

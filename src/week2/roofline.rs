@@ -2,8 +2,8 @@
 
 use tiny_llm_formats::gguf::TensorInfo;
 
-/// What one forward pass needs for its weights. The cache, activations and norms are small beside
-/// them and not counted.
+/// What one forward pass needs for its weights. The cache, activations and norms are small in
+/// comparison and not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
     /// Bytes of weights that are read, once for all rows of the pass.

@@ -10,7 +10,7 @@ use super::{
     kernels::vector::{TILE, exp_sum, tile_scores, tile_scores_transposed, tile_sum},
 };
 
-/// The largest head that is taken: a tile of keys and one of values lie on the stack.
+/// The largest supported head size, because a tile of keys and one of values lie on the stack.
 pub const MAX_HEAD_DIM: usize = 256;
 
 /// The most query heads that [`attend_streaming`] takes at once.
@@ -33,10 +33,10 @@ impl Default for OnlineSoftmax {
 
 impl OnlineSoftmax {
     /// Takes in more scores, if there are any: each becomes its weight `e^(score − max)`, with the
-    /// maximum of all scores so far, these included. Returns `e^(old max − new max)`, by which
-    /// every sum of values weighted before must be multiplied: 0 at the first scores, for then
-    /// there is nothing yet. A score of −∞ gets weight 0; as long as there has been no other, the
-    /// maximum stays −∞ and the factor is 1.
+    /// maximum of all scores so far, these included. Returns `e^(old max − new max)`. Whatever the
+    /// caller has added up so far with the old maximum must be multiplied by it. It is 0 at the
+    /// first scores, when there is nothing yet. A score of −∞ gets weight 0; as long as there has
+    /// been no other, the maximum stays −∞ and the factor is 1.
     pub fn absorb(&mut self, scores: &mut [f32]) -> f32 {
         todo!("week2-day7 task 1: OnlineSoftmax::absorb")
     }

@@ -33,7 +33,7 @@ pub struct Ahead {
     proposer: Box<dyn Proposer>,
     pricing: Pricing,
     tempo: Tempo,
-    /// At most so many drafts for a request in a step.
+    /// At most this many drafts for a request in a step.
     most: usize,
     /// `[sequences]`, what was accepted in each place.
     lengths: Vec<DraftLength>,
@@ -44,7 +44,8 @@ pub struct Ahead {
     counts: Drafted,
     /// When the pass began, if its time tells what rows cost.
     start: Option<Instant>,
-    /// Steps until drafts are tried again, where they do not pay; and how many it will be next time.
+    /// Steps until drafts are tried again, where they do not pay; and how many it will be next
+    /// time.
     rest: usize,
     next_rest: usize,
 }
@@ -69,7 +70,7 @@ fn decodes(sequence: &Sequence, rows: usize) -> bool {
 }
 
 impl Ahead {
-    /// For an engine with so many places; at most `most` drafts for a request in a step.
+    /// For an engine with this many places; at most `most` drafts for a request in a step.
     #[must_use]
     pub fn new(
         proposer: Box<dyn Proposer>,
@@ -196,7 +197,7 @@ impl Ahead {
         had
     }
 
-    /// Appends the rows of request `i`'s drafts, behind those of its tokens.
+    /// Appends the rows of request `i`'s drafts, after those of its tokens.
     pub fn append_rows(&self, i: usize, sequence: &Sequence, out: &mut Vec<Row>) {
         let slot = place(sequence);
         let rows = self.drafts(i).iter().zip(sequence.tokens.len()..);
@@ -208,7 +209,7 @@ impl Ahead {
         }));
     }
 
-    /// Says that the pass over so many rows has ended.
+    /// Says that a pass over this many rows has ended.
     pub fn passed(&mut self, rows: usize) {
         if let Some(start) = self.start.take() {
             self.tempo.observe(rows, start.elapsed().as_secs_f64());

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::week1::generate::argmax;
 
-/// Prices of at most so many states are kept: 2 bytes for each token of the vocabulary and state.
-const MOST_STATES: usize = 512;
+/// Prices of at most this many states are kept: 2 bytes for each token of the vocabulary and state.
+pub const MOST_STATES: usize = 512;
 
 /// What the tokens mean: the bytes of each, and none for one that is no text.
 #[derive(Debug)]
@@ -37,6 +37,12 @@ impl Vocabulary {
         &self.trie
     }
 
+    /// The bytes of each token, by their ids.
+    #[must_use]
+    pub fn texts(&self) -> &[Vec<u8>] {
+        &self.texts
+    }
+
     /// The bytes of a token.
     #[must_use]
     pub fn text(&self, token: u32) -> &[u8] {
@@ -44,11 +50,23 @@ impl Vocabulary {
     }
 }
 
+/// What says, of a state, the price of each token: [`Prices`], or whatever finds the same ones.
+pub trait Priced<G: Grammar>: Send {
+    /// The prices `[V]` in this state, as [`Prices::of`] has them.
+    fn of(&mut self, grammar: &G, trie: &TokenTrie, state: &G::State) -> Arc<[u16]>;
+}
+
+impl<G: Grammar> Priced<G> for Prices<G::State> {
+    fn of(&mut self, grammar: &G, trie: &TokenTrie, state: &G::State) -> Arc<[u16]> {
+        self.of(grammar, trie, state)
+    }
+}
+
 /// A grammar over a vocabulary, for any number of answers. What one has computed, all know.
 pub struct Rules<G: Grammar> {
     grammar: G,
     vocabulary: Arc<Vocabulary>,
-    prices: Mutex<Prices<G::State>>,
+    prices: Mutex<Box<dyn Priced<G>>>,
 }
 
 impl<G: Grammar> Rules<G> {
@@ -64,8 +82,14 @@ impl<G: Grammar> Rules<G> {
     /// If of none are.
     #[must_use]
     pub fn keeping(grammar: G, vocabulary: Arc<Vocabulary>, states: usize) -> Self {
-        let prices = Mutex::new(Prices::new(states.min(MOST_STATES)));
-        Self { grammar, vocabulary, prices }
+        let prices = Prices::new(states.min(MOST_STATES));
+        Self::priced(grammar, vocabulary, Box::new(prices))
+    }
+
+    /// The same, where something else says the prices.
+    #[must_use]
+    pub fn priced(grammar: G, vocabulary: Arc<Vocabulary>, prices: Box<dyn Priced<G>>) -> Self {
+        Self { grammar, vocabulary, prices: Mutex::new(prices) }
     }
 }
 
@@ -111,7 +135,7 @@ impl Constraint {
         self.0.is_over()
     }
 
-    /// Whether `left` more tokens suffice, where at most so many may come.
+    /// Whether `left` more tokens suffice, where at most that many may come.
     ///
     /// # Errors
     /// If they don't, with the number that would.

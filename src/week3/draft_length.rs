@@ -26,19 +26,19 @@ pub struct DraftLength {
 
 /// What an observation counts after another one.
 pub const FADES: f64 = 0.875;
-/// One token is drafted in every so many passes where drafting does not pay, to see whether it still
-/// does not.
+/// Where drafting does not pay, one token is drafted in one of this many passes, to see whether it
+/// still does not.
 pub const PROBE: usize = 16;
 
-/// How many tokens a pass with `k` drafts gives in the mean, if each draft is accepted with
+/// How many tokens a pass with `k` drafts gives on average, if each draft is accepted with
 /// probability `rate` as long as those before it are: `1 + rate + rate² + … + rateᵏ`.
 #[must_use]
 pub fn expected_tokens(rate: f64, k: usize) -> f64 {
     todo!("week3-day6 task 3: expected_tokens")
 }
 
-/// The number of drafts, from 0 to `max`, with the most tokens for what a pass costs; of equally good
-/// ones the smallest.
+/// The number of drafts, from 0 to `max`, with the most tokens for what a pass costs; of equally
+/// good ones the smallest.
 #[must_use]
 pub fn best_length(rate: f64, costs: Costs, max: usize) -> usize {
     todo!("week3-day6 task 3: best_length")
@@ -51,21 +51,21 @@ impl DraftLength {
         Self { max, costs, tested: 4.0, accepted: 3.0, idle: 0 }
     }
 
-    /// Begins as if half of a single draft had been accepted, so that the first real one decides: for whoever
-    /// may have nothing to say.
+    /// Begins as if half of a single draft had been accepted, so that the first real one decides:
+    /// for a proposer that may have nothing to say.
     #[must_use]
     pub fn doubtful(max: usize, costs: Costs) -> Self {
         Self { max, costs, tested: 1.0, accepted: 0.5, idle: 0 }
     }
 
-    /// The part of drafts that was kept, of those that were looked at.
+    /// The share of the drafts looked at that was kept.
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.accepted / self.tested
     }
 
-    /// Takes what became of the drafts of a pass. Older counts are multiplied by [`FADES`] before the
-    /// new ones are added. A draft behind one that was refused was never looked at, so it counts
+    /// Takes what became of the drafts of a pass. Older counts are multiplied by [`FADES`] before
+    /// the new ones are added. A draft after one that was refused was never looked at, so it counts
     /// neither way; a pass without drafts says nothing.
     pub fn observe(&mut self, drafted: usize, accepted: usize) {
         todo!("week3-day6 task 3: DraftLength::observe")

@@ -8,7 +8,7 @@ pub struct Extras {
     pub presence: f32,
     /// Taken from the logit of every token, as often as the answer has it.
     pub frequency: f32,
-    /// Report each token's log-probability, and those of so many of the most probable ones.
+    /// Report each token's log-probability, and those of this many of the most probable ones.
     pub logprobs: Option<usize>,
 }
 
@@ -36,7 +36,7 @@ pub struct Shaper {
 }
 
 impl Shaper {
-    /// For a request whose prompt has so many tokens; `None` if it asks for nothing.
+    /// For a request whose prompt has `prompt` tokens; `None` if it asks for nothing.
     #[must_use]
     pub fn new(extras: Extras, prompt: usize) -> Option<Box<Self>> {
         let wanted = extras != Extras::default();

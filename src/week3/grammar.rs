@@ -20,7 +20,7 @@ pub trait Grammar: Send + Sync + 'static {
     fn is_over(&self, state: &Self::State) -> bool;
 
     /// The first byte of a shortest text that makes a whole of the bytes so far; `None` if they are
-    /// one. Behind that byte, what is asked for next is the rest of the same text.
+    /// one. After that byte, what is asked for next is the rest of the same text.
     fn closing_byte(&self, state: &Self::State) -> Option<u8>;
 
     /// A shortest text that makes a whole of the bytes so far.

@@ -11,7 +11,7 @@ use super::{
 pub enum Json {
     /// Any value.
     Value,
-    /// An object, as whoever asks for JSON expects.
+    /// An object, as clients that ask for JSON expect.
     Object,
 }
 

@@ -2,10 +2,10 @@
 
 /// What followed the end of the text where it occurred before: at most `k` tokens.
 ///
-/// Of all ends of the text with 1 to `longest` tokens, the longest counts that occurs earlier in the
-/// text and has a token behind it there; of its earlier occurrences, the last. (Such an occurrence may
-/// overlap the end itself.) The draft is what follows it, up to the end of the text. Empty if no end
-/// occurs earlier.
+/// Of all ends of the text with 1 to `longest` tokens, what counts is the longest that occurs
+/// earlier in the text with a token after it; of its earlier occurrences, the last. (Such an
+/// occurrence may overlap the end itself.) The draft is what follows it, up to the end of the text.
+/// Empty if no end occurs earlier.
 ///
 /// Source: Saxena 2023, "Prompt Lookup Decoding".
 #[must_use]

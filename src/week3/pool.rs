@@ -19,7 +19,8 @@ impl Page {
 
 /// A fixed number of pages, lent to owners. It knows nothing of what lies in them.
 ///
-/// At any time, each page is either free, once, or counted as often as there are handles to it.
+/// At any time, each page is either in the free list, once, or has as many owners as there are
+/// handles to it.
 #[derive(Debug)]
 pub struct BlockPool {
     /// `[pages]`, how many owners each page has.
@@ -29,7 +30,7 @@ pub struct BlockPool {
 }
 
 impl BlockPool {
-    /// So many pages, all free, in the order of their numbers.
+    /// `pages` pages, all free, in the order of their numbers.
     #[must_use]
     pub fn new(pages: usize) -> Self {
         Self { counts: vec![0; pages], free: (0..pages).collect() }
@@ -65,7 +66,7 @@ impl BlockPool {
         self.counts[index] as usize
     }
 
-    /// Whether so many pages can be allocated.
+    /// Whether this many pages can be allocated.
     #[must_use]
     pub fn can_allocate(&self, pages: usize) -> bool {
         todo!("week3-day3 task 1: BlockPool::can_allocate")
@@ -77,7 +78,7 @@ impl BlockPool {
         todo!("week3-day3 task 1: BlockPool::allocate")
     }
 
-    /// Gives a page one owner more, and the new owner a handle of its own.
+    /// Gives a page one more owner, and the new owner a handle of its own.
     ///
     /// # Panics
     /// If the page has no owner: then the handle is another pool's.
@@ -85,7 +86,7 @@ impl BlockPool {
         todo!("week3-day3 task 1: BlockPool::retain")
     }
 
-    /// Takes an owner's handle. The page of a last owner is free from then on.
+    /// Takes an owner's handle. When the last owner's handle comes back, the page is free.
     ///
     /// # Panics
     /// If the page has no owner: then the handle is another pool's.

@@ -1,10 +1,10 @@
 //! Day 5. A name for a beginning of a text: a chain of hashes over full pages of tokens.
 
-/// Makes a name of a page's tokens and of the name of all that comes before them.
+/// Makes a page's name from its tokens and from the name of all that comes before them.
 pub type HashPage = fn(before: u64, tokens: &[u32]) -> u64;
 
-/// FNV-1a over the eight bytes of `before` and then the four of each token, each number's lowest byte
-/// first: begin with `0xcbf29ce484222325`; for each byte, XOR it in, then multiply by
+/// FNV-1a over the eight bytes of `before` and then the four of each token, each number's lowest
+/// byte first: begin with `0xcbf29ce484222325`; for each byte, XOR it in, then multiply by
 /// `0x100000001b3`, modulo 2⁶⁴.
 ///
 /// Source: Fowler, Noll and Vo, RFC 9923.

@@ -54,7 +54,7 @@ pub struct ModelProposer {
 }
 
 impl ModelProposer {
-    /// For an engine with so many places, whose model has `vocabulary` tokens.
+    /// For an engine with this many places, whose model has `vocabulary` tokens.
     ///
     /// # Errors
     /// If the draft model has another number of tokens: its ids would mean something else.

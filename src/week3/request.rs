@@ -21,7 +21,7 @@ pub struct Request {
     /// How tokens are chosen. Every request has a generator of its own: its draws do not depend on
     /// who else is there.
     pub sampling: SamplerOptions,
-    /// Of that generator.
+    /// The seed of that generator.
     pub seed: u64,
 }
 
@@ -30,9 +30,9 @@ pub struct Request {
 pub enum Phase {
     /// It has no place in the cache yet.
     Waiting,
-    /// Some of its prompt is not in the cache yet; nothing has been chosen.
+    /// Some of its tokens are not in the cache yet; nothing can be chosen.
     Prefilling,
-    /// It gets a new token in every step.
+    /// All its tokens so far are in the cache but the last: its next row gives it a new one.
     Decoding,
     /// It is done, and its place belongs to others.
     Finished(FinishReason),
@@ -41,7 +41,7 @@ pub enum Phase {
 /// A request in the engine: the tokens so far, and how far they have been computed.
 #[derive(Debug, Clone)]
 pub struct Sequence {
-    /// Whose it is.
+    /// The request's id.
     pub id: RequestId,
     /// Prompt and answer.
     pub tokens: Vec<u32>,
@@ -63,7 +63,7 @@ pub struct Sequence {
     pub constraint: Option<Constraint>,
     /// Steps since it last had a row.
     pub waited: usize,
-    /// When what happened to it, if the engine keeps records.
+    /// When each thing happened to it, if the engine keeps records.
     pub record: Option<Record>,
 }
 
@@ -79,8 +79,8 @@ pub struct Limits {
 }
 
 impl Sequence {
-    /// A request that waits, with a context of so many tokens. One that asks for no tokens, or whose
-    /// prompt fills the context, is finished at once.
+    /// A request that waits, with a context of `context` tokens. One that asks for no tokens, or
+    /// whose prompt fills the context, is finished at once.
     #[must_use]
     pub fn new(id: RequestId, request: Request, context: usize) -> Self {
         let Request { mut prompt, max_new_tokens, stop_tokens, stop_texts, sampling, seed } =
@@ -122,14 +122,15 @@ impl Sequence {
     /// can be chosen now: whether all tokens so far have been computed.
     ///
     /// # Panics
-    /// If it has no place in the cache, or not so many tokens are left to be computed.
+    /// If it has no place in the cache, or fewer tokens than that are left to be computed.
     pub fn computed(&mut self, rows: usize) -> bool {
         todo!("week3-day1 task 1: Sequence::computed")
     }
 
-    /// Takes the token that was chosen, and whether its text completes a stop text. A stop token is not
-    /// kept. Otherwise the token is kept, and may be the last: because it completes a stop text,
-    /// because no more were asked for, or because the context is full, looked at in this order.
+    /// Takes the token that was chosen, and whether its text completes a stop text. A stop token is
+    /// not kept. Otherwise the token is kept, and may be the last: because it completes a stop
+    /// text, because no more were asked for, or because the context is full, looked at in this
+    /// order. A stop text ends an answer as a stop token does, with [`FinishReason::Stop`].
     ///
     /// Returns whether the token is part of the answer.
     ///
@@ -139,7 +140,8 @@ impl Sequence {
         todo!("week3-day1 task 1: Sequence::accept")
     }
 
-    /// Ends a request whose client has gone, wherever it stands. One that is done stays as it is.
+    /// Ends a request whose client has gone ([`FinishReason::Interrupted`]), wherever it stands. One
+    /// that is done stays as it is.
     pub fn cancel(&mut self) {
         todo!("week3-day1 task 1: Sequence::cancel")
     }

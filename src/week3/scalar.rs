@@ -17,26 +17,26 @@ pub const SECOND_HALF: [Bytes; 6] = [
     HEX,
 ];
 
-/// The most digits before a number's point, and behind it. A double holds any 15 digits exactly, and
-/// so every reader of JSON reads the same number.
+/// The most digits before a number's point, and after it: few enough for every reader of JSON to take
+/// the number, and for all that read doubles to get the same one.
 pub const MOST_DIGITS: u8 = 15;
-/// The most digits of an exponent: 10⁹⁹ is a double, 10⁹⁹⁹ is none.
+/// The most digits of an exponent: 10⁹⁹ fits into a double, 10⁹⁹⁹ doesn't.
 pub const MOST_EXPONENT_DIGITS: u8 = 2;
 
-/// Where a string stands, from behind its first quotation mark on.
+/// Where a string stands, once its first quotation mark has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Text {
     /// Between two characters.
     Plain,
-    /// Behind a backslash.
+    /// After a backslash.
     Escape,
-    /// Behind `\u`.
+    /// After `\u`.
     Unicode,
-    /// Behind `\ud`: the second digit says whether this is half a character.
+    /// After `\ud`: the second digit says whether this is half a character.
     UnicodeD,
     /// In the middle of a character, of which exactly these bytes are missing, one of each set.
     Missing(&'static [Bytes]),
-    /// Behind the last quotation mark.
+    /// After the last quotation mark.
     Closed,
 }
 
@@ -46,7 +46,7 @@ impl Text {
     /// A string is UTF-8 (RFC 3629: in the shortest form, no half characters U+D800 to U+DFFF, none
     /// above U+10FFFF), without control characters (below 0x20). After a backslash comes one of
     /// `"\/bfnrt`, or `u` and four hexadecimal digits; an escaped half character (`\ud83d`) is
-    /// followed at once by its other half (`\ude00`), and never stands behind it.
+    /// followed at once by its other half (`\ude00`), and never comes second.
     #[must_use]
     pub fn next(self, byte: u8) -> Option<Self> {
         todo!("week3-day7 task 1: Text::next")
@@ -64,30 +64,30 @@ pub fn contains(bytes: Bytes, byte: u8) -> bool {
 pub enum Number {
     /// Before its first byte.
     Start,
-    /// Behind the minus.
+    /// After the minus.
     Minus,
-    /// Behind a 0 that it begins with.
+    /// After a 0 that it begins with.
     Zero,
-    /// Behind so many digits, of which the first isn't 0.
+    /// After this many digits, of which the first isn't 0.
     Whole(u8),
-    /// Behind the point.
+    /// After the point.
     Point,
-    /// Behind so many digits after the point.
+    /// After this many digits of the fraction.
     Fraction(u8),
-    /// Behind the e.
+    /// After the e.
     Exponent,
-    /// Behind the exponent's sign.
+    /// After the exponent's sign.
     Sign,
-    /// Behind so many digits of the exponent.
+    /// After this many digits of the exponent.
     Power(u8),
 }
 
 impl Number {
     /// Where it stands after another byte; `None` if the byte isn't part of it.
     ///
-    /// `-`, if there is one; `0`, or digits of which the first isn't 0; a point and digits, if there
-    /// are some; `e` or `E`, a sign if there is one, and digits, if there are some. At most
-    /// [`MOST_DIGITS`] before the point and behind it, and [`MOST_EXPONENT_DIGITS`] in the exponent.
+    /// `-`, if there is one; `0`, or digits of which the first isn't 0; a point and digits, if
+    /// there are some; `e` or `E`, a sign if there is one, and digits, if there are some. At most
+    /// [`MOST_DIGITS`] before the point and after it, and [`MOST_EXPONENT_DIGITS`] in the exponent.
     #[must_use]
     pub fn next(self, byte: u8) -> Option<Self> {
         todo!("week3-day7 task 1: Number::next")

@@ -18,45 +18,45 @@ impl Moment {
     }
 }
 
-/// When what happened to a request.
+/// When each thing happened to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Record {
-    /// It came.
+    /// When it arrived.
     pub submitted: Moment,
-    /// It got a place in the cache, the first time.
+    /// When it got a place in the cache, the first time.
     pub admitted: Option<Moment>,
-    /// Its first token was chosen.
+    /// When its first token was chosen.
     pub first_token: Option<Moment>,
-    /// The latest was.
+    /// When its latest token was chosen.
     pub last_token: Option<Moment>,
-    /// It was over.
+    /// When it ended.
     pub finished: Option<Moment>,
     /// The most steps, and the most rows, between a token and the next.
     pub longest_gap: Moment,
 }
 
 impl Record {
-    /// Of a request that comes now.
+    /// The record of a request that arrives now.
     #[must_use]
     pub fn new(now: Moment) -> Self {
         Self { submitted: now, ..Self::default() }
     }
 
-    /// A token was chosen; `now` counts the step that it came from.
+    /// A token was chosen; `now` includes the step that it came from.
     pub fn token(&mut self, now: Moment) {
         todo!("week3-day2 task 3: Record::token")
     }
 
-    /// What was computed from its coming to its first token; `None` if there was none.
+    /// What was computed between its arrival and its first token; `None` if there was none.
     #[must_use]
     pub fn time_to_first_token(&self) -> Option<Moment> {
         todo!("week3-day2 task 3: Record::time_to_first_token")
     }
 }
 
-/// The `q`-quantile by nearest rank: the smallest of the values that at least the share `q` of them,
-/// and at least one, does not exceed. `q` is in 0..=1; 0.5 is the median, 0.99 is called p99. `None`
-/// of no values. Sorts the values.
+/// The `q`-quantile by nearest rank: the smallest value `v` such that at least a share `q` of all
+/// values, and at least one, is ≤ `v`. `q` is in 0..=1; 0.5 is the median, 0.99 is called p99.
+/// `None` if there are no values. Sorts the values.
 #[must_use]
 pub fn quantile(values: &mut [u64], q: f64) -> Option<u64> {
     todo!("week3-day2 task 3: quantile")

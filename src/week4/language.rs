@@ -89,7 +89,7 @@ impl Graph {
         self.push(Op::Store { layer }, &[keys, values], done)
     }
 
-    /// Attention of queries `[D, H_q, T]` over a layer of the cache, behind what stores the rows'
+    /// Attention of queries `[D, H_q, T]` over a layer of the cache, after what stores the rows'
     /// own keys and values there: `[H_q·D, T]`.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl Graph {
             matches!(self.node(stored).op, Op::Store { layer: other } if other == layer);
         ensure!(
             from.is_plain() && is_stored,
-            "attend of {} behind {}: expected contiguous f32, and a store of layer {layer}",
+            "attend of {} after {}: expected contiguous f32, and a store of layer {layer}",
             self.told(queries),
             self.told(stored)
         );
@@ -109,7 +109,7 @@ impl Graph {
         self.push(Op::Attend { layer }, &[queries, stored], fresh)
     }
 
-    /// Of the rows `[E, T]`, those whose logits are wanted, so many.
+    /// Of the rows `[E, T]`, those whose logits are wanted; how many that is, is known.
     ///
     /// # Errors
     /// If they are more than there are, or `x` is not contiguous f32.

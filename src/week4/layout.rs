@@ -24,7 +24,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of so many elements along each axis, stored one after the other from byte 0 on,
+    /// The layout of `ne` elements along each axis, stored one after the other from byte 0 on,
     /// without a gap. Axes that are not given have one element.
     ///
     /// # Errors

@@ -17,7 +17,8 @@ pub struct PassShape {
     pub wanted: usize,
 }
 
-/// The graph of a pass, and the node of its logits `[V, wanted]`.
+/// The graph of a pass, and the node of its logits `[V, wanted]`. The names of layer `i`'s nodes begin
+/// with `layer i: ` ([`Graph::prefix`]), so that errors and drawings say where they belong.
 ///
 /// # Errors
 /// If a weight has sizes that do not fit, or there are no rows.
@@ -25,12 +26,12 @@ pub fn build(model: &Model, shape: PassShape) -> Result<(Graph, NodeId)> {
     todo!("week4-day2 task 4: build")
 }
 
-/// Attention of layer `index`, behind its norm: `[E, T]` → `[E, T]`.
+/// Attention of layer `index`; `x` has been normed: `[E, T]` → `[E, T]`.
 fn attention(g: &mut Graph, model: &Model, index: usize, x: NodeId) -> Result<NodeId> {
     todo!("week4-day2 task 4: attention")
 }
 
-/// The MLP of a layer, behind its norm: `[E, T]` → `[E, T]`.
+/// The MLP of a layer; `x` has been normed: `[E, T]` → `[E, T]`.
 fn mlp(g: &mut Graph, layer: &Layer, x: NodeId) -> Result<NodeId> {
     match &layer.mlp {
         Mlp::Dense(mlp) => dense_mlp(g, mlp, x),

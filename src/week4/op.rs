@@ -44,9 +44,25 @@ pub enum Op {
     },
     /// The rows whose logits are wanted.
     Wanted,
+    /// The same numbers in another backend's memory.
+    Copy,
 }
 
 impl Op {
+    /// What a backend may be asked to compute, as it is drawn.
+    pub const NAMES: [&str; 10] = [
+        "contiguous",
+        "embed",
+        "mul_mat",
+        "add",
+        "rms_norm",
+        "rope",
+        "silu_gate",
+        "store",
+        "attend",
+        "wanted",
+    ];
+
     /// As it is drawn.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -66,6 +82,7 @@ impl Op {
             Self::Store { .. } => "store",
             Self::Attend { .. } => "attend",
             Self::Wanted => "wanted",
+            Self::Copy => "copy",
         }
     }
 

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use super::{
     arena::Arena,
     graph::{Graph, NodeId},
-    lifetimes::{Lifetime, lifetimes},
+    lifetimes::{ALIGNMENT, Lifetime, lifetimes},
     op::Op,
 };
 
@@ -29,38 +29,106 @@ impl MemoryPlan {
     /// source where [`can_overwrite`] says that it may.
     ///
     /// # Errors
-    /// Never for a sound graph; a plan in which two live buffers overlap is refused.
+    /// If all buffers together have more bytes than a program can have; a plan in which two live
+    /// buffers overlap is refused.
     pub fn new(
         graph: &Graph,
         order: &[NodeId],
         results: &[NodeId],
         in_place: bool,
     ) -> Result<Self> {
-        let lives = lifetimes(graph, order, results);
-        let plan = place(graph, order, &lives, in_place);
-        plan.check(graph, &lives)?;
+        check_size(graph, order)?;
+        Self::of_some(graph, order, &lifetimes(graph, order, results), in_place)
+    }
+
+    /// The same for some of an order's buffers: those that lie in the memory of one backend
+    /// (day 4).
+    ///
+    /// # Errors
+    /// As [`MemoryPlan::new`].
+    pub fn of_some(
+        graph: &Graph,
+        order: &[NodeId],
+        lives: &[Lifetime],
+        in_place: bool,
+    ) -> Result<Self> {
+        let plan = place(graph, order, lives, in_place);
+        plan.check(graph, lives)?;
         Ok(plan)
     }
 
     /// That no two buffers that are needed in the same step overlap, but where one takes over the
     /// other's part.
-    fn check(&self, graph: &Graph, lives: &[Lifetime]) -> Result<()> {
+    pub(super) fn check(&self, graph: &Graph, lives: &[Lifetime]) -> Result<()> {
         let part = |life: &Lifetime| self.parts[life.node.index()].clone().unwrap_or(0..0);
-        for (i, one) in lives.iter().enumerate() {
-            for other in &lives[i + 1..] {
-                let (a, b) = (part(one), part(other));
-                let together = one.first <= other.last && other.first <= one.last;
-                let heir = one.last == other.first && a.start == b.start;
+        let mut alive: Vec<(&Lifetime, Range<usize>)> = Vec::new();
+        for one in lives {
+            alive.retain(|(other, _)| one.first <= other.last);
+            let a = part(one);
+            for (other, b) in &alive {
+                let heir = other.last == one.first && a.start == b.start;
                 ensure!(
-                    !together || heir || a.end <= b.start || b.end <= a.start,
-                    "{} and {} are needed in the same step, but lie at bytes {a:?} and {b:?}",
-                    graph.told(one.node),
-                    graph.told(other.node)
+                    heir || a.end <= b.start || b.end <= a.start,
+                    "{} and {} are needed in the same step, but lie at bytes {b:?} and {a:?}",
+                    graph.told(other.node),
+                    graph.told(one.node)
                 );
             }
+            alive.push((one, a));
         }
         Ok(())
     }
+}
+
+/// That all buffers together have no more bytes than a program can have, so that no sum of them is
+/// too large for its type.
+///
+/// # Errors
+/// One line that names the node with which they do.
+pub fn check_size(graph: &Graph, order: &[NodeId]) -> Result<()> {
+    let mut left = isize::MAX as usize;
+    for &id in order {
+        let bytes = graph.layout(id).elements().checked_mul(4);
+        let bytes = bytes.and_then(|bytes| bytes.checked_next_multiple_of(ALIGNMENT));
+        let rest = bytes.and_then(|bytes| left.checked_sub(bytes));
+        left = rest.with_context(|| {
+            format!("{}: the buffers have more bytes than a program can have", graph.told(id))
+        })?;
+    }
+    Ok(())
+}
+
+/// Buffers that have one part of the arena in turn: each is written over the one before.
+#[derive(Debug)]
+pub(super) struct Tenants {
+    /// In order, each with its bytes.
+    pub(super) nodes: Vec<(NodeId, usize)>,
+    /// Of the largest.
+    pub(super) bytes: usize,
+    /// The step that writes the first of them.
+    pub(super) first: usize,
+    /// The last step that reads the last of them.
+    pub(super) last: usize,
+}
+
+/// Who shares a part with whom; without `in_place`, nobody.
+pub(super) fn tenants(graph: &Graph, lives: &[Lifetime], in_place: bool) -> Vec<Tenants> {
+    let mut all: Vec<Tenants> = Vec::with_capacity(lives.len());
+    let mut part_of = vec![None; graph.len()];
+    for (i, life) in lives.iter().enumerate() {
+        let &Lifetime { node, bytes, first, last } = life;
+        let source = overwritten(graph, life, &lives[..i]).filter(|_| in_place);
+        let at = source.and_then(|source| part_of[source.index()]).unwrap_or(all.len());
+        part_of[node.index()] = Some(at);
+        match all.get_mut(at) {
+            Some(part) => {
+                part.nodes.push((node, bytes));
+                (part.bytes, part.last) = (part.bytes.max(bytes), last);
+            }
+            None => all.push(Tenants { nodes: vec![(node, bytes)], bytes, first, last }),
+        }
+    }
+    all
 }
 
 /// Walks through the order: a node's part is lent before those that it reads for the last time are
@@ -76,7 +144,9 @@ pub fn can_overwrite(op: &Op) -> bool {
     matches!(op, Op::Add | Op::SiluGate | Op::Rope | Op::RmsNorm { .. })
 }
 
-/// The node whose part this buffer's node may take over: the operation allows it, and nobody needs the source's bytes any more, nor reads them in this step in another place.
+/// The node whose part this buffer's node may take over, if there is one: the operation may
+/// overwrite ([`can_overwrite`]), the root of its first source is a buffer whose last step is this
+/// one, and no other source of the node has the same root.
 fn overwritten(graph: &Graph, life: &Lifetime, lives: &[Lifetime]) -> Option<NodeId> {
     todo!("week4-day3 task 3: overwritten")
 }

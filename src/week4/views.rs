@@ -5,13 +5,13 @@ use anyhow::{Context, Result, ensure};
 use super::layout::{AXES, Layout};
 
 impl Layout {
-    /// The byte behind the last one that an element lies in.
+    /// The byte after the last one that an element lies in.
     #[must_use]
     pub fn end(&self) -> usize {
         todo!("week4-day1 task 2: Layout::end")
     }
 
-    /// A tensor of sizes `ne` and strides `nb` in the bytes of this one, `offset` bytes behind its
+    /// A tensor of sizes `ne` and strides `nb` in the bytes of this one, `offset` bytes after its
     /// first element.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Layout {
     /// and again.
     ///
     /// # Errors
-    /// If an axis has another size than `ne` says, and not one element.
+    /// If an axis has neither the size that `ne` says nor a single element.
     pub fn broadcast(&self, ne: [usize; AXES]) -> Result<Self> {
         todo!("week4-day1 task 2: Layout::broadcast")
     }

@@ -138,6 +138,12 @@ fn tokens_that_do_not_fit_get_one_line() {
 }
 
 #[test]
+fn a_gguf_file_that_is_not_there_is_no_folder_without_a_tokenizer() {
+    let run = run(&["generate", "--model", "nowhere/model.gguf", "-p", "Once"]);
+    run.fails_in_one_line("no such file", 1, &["nowhere/model.gguf", "no such file"]);
+}
+
+#[test]
 fn an_output_that_cannot_be_written_gets_one_line() {
     let folder = Folder::model();
     for out in [

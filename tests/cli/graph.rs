@@ -91,7 +91,7 @@ fn a_model_is_drawn() {
     assert!(said.stderr.contains(" mul_mat"), "{}", said.stderr);
 }
 
-/// What each node for itself would take, what no plan can do without, and the two plans.
+/// What each node for itself would take, what is needed at once, and two plans; the same in place.
 #[test]
 fn a_plan_takes_less() {
     for rows in ["1", "40"] {
@@ -101,7 +101,62 @@ fn a_plan_takes_less() {
             .lines()
             .map(|line| line.split_whitespace().next().and_then(|n| n.parse().ok()).expect("bytes"))
             .collect();
-        let [sum, bound, apart, over] = bytes[..] else { panic!("{}", said.stdout) };
-        assert!(bound <= apart && apart < sum / 4 && over <= bound, "{}", said.stdout);
+        let [sum, bound, apart, ahead, least, over, both] = bytes[..] else {
+            panic!("{}", said.stdout)
+        };
+        let apart = [bound, ahead, apart, sum / 4];
+        let in_place = [least, both, over, bound];
+        assert!(apart.is_sorted() && in_place.is_sorted(), "{}", said.stdout);
+    }
+}
+
+/// On whatever backends, the same text; and what is copied between them is counted.
+#[test]
+fn backends_write_the_same_text() {
+    let expected = story(&[]).stdout;
+    for backend in ["cpu", "twin", "twin:embed,attend", "twin:silu_gate,mul_mat"] {
+        let found = story(&["--engine", "graph", "--backend", backend]).stdout;
+        assert_eq!(found, expected, "--backend {backend}");
+    }
+}
+
+#[test]
+fn splits_are_shown() {
+    for (backend, words) in [
+        (
+            "cpu",
+            &["1 split; 0 copies, 0 bytes a pass\n", "cpu: 8650752 bytes of weights in place, 0 "]
+                [..],
+        ),
+        (
+            "twin:silu_gate",
+            &["twin  ", "  cpu\n", " silu_gate\n", " copies, ", "twin: 0 bytes of weights"],
+        ),
+    ] {
+        let said = run(&["graph", "--splits", "--backend", backend]).succeeds("graph --splits");
+        for word in words {
+            assert!(said.stdout.contains(word), "{backend}: no {word:?} in\n{}", said.stdout);
+        }
+    }
+}
+
+#[test]
+fn backends_that_cannot_be_are_refused() {
+    for (args, code, words) in [
+        (
+            &["generate", "-p", "a", "--week", "2", "--backend", "cpu"][..],
+            2,
+            &["--engine graph"][..],
+        ),
+        (
+            &["generate", "-p", "a", "--week", "2", "--engine", "arena", "--backend", "cpu"],
+            2,
+            &["--engine arena"],
+        ),
+        (&["graph", "--splits", "--backend", "abacus"], 2, &["abacus", "twin"]),
+        (&["graph", "--splits", "--backend", "twin:add,divide"], 2, &["divide", "mul_mat"]),
+        (&["graph", "--splits", "--week", "1"], 2, &["--week 1"]),
+    ] {
+        run(args).fails_in_one_line(&args.join(" "), code, words);
     }
 }

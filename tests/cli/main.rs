@@ -15,6 +15,8 @@ mod bad_files;
 mod batch;
 #[cfg(feature = "reference")]
 mod commands;
+#[cfg(feature = "reference")]
+mod experts;
 mod folder;
 #[cfg(feature = "reference")]
 mod graph;

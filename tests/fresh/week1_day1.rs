@@ -21,10 +21,12 @@ fn task_1() {
     let fresh = Fresh::new("week1-day1 task 1");
     let x = fresh.tensor(&[2, 3, 5]);
     fresh.answer("softmax", &softmax(&x), 1e-5);
+    // One may subtract the logarithm of the sum together with the maximum: then a result may be off
+    // by as much as the last bit of the maximum is worth.
     let large = &x * 300.0;
-    fresh.answer("softmax of large numbers", &softmax(&large), 1e-5);
+    fresh.answer("softmax of large numbers", &softmax(&large), 1e-4);
     let far = &x - 500.0;
-    fresh.answer("softmax of numbers far below 0", &softmax(&far), 1e-5);
+    fresh.answer("softmax of numbers far below 0", &softmax(&far), 1e-4);
     let rows = fresh.tensor(&[3, 6]) + mask(&fresh, &[3, 6]);
     let hidden = Tensor::from_elem(vec![1, 6], OFF);
     let rows = concatenate(Axis(0), &[rows.view(), hidden.view()]).expect("rows of one width");

@@ -15,8 +15,7 @@ use tiny_llm_harness::fresh::Fresh;
 
 use super::products::input;
 
-const TYPES: [TensorType; 5] =
-    [TensorType::Q8_0, TensorType::Q4_0, TensorType::Q5_0, TensorType::Q4_K, TensorType::Q6_K];
+const TYPES: [TensorType; 3] = [TensorType::Q4_0, TensorType::Q4_K, TensorType::Q6_K];
 
 /// Blocks with any codes, and scales of which none is infinite or NaN.
 fn blocks(fresh: &Fresh, tensor_type: TensorType, n: usize) -> Vec<u8> {
@@ -47,13 +46,9 @@ fn super_block(fresh: &Fresh, shared: bool) -> Int8SuperBlock {
 #[test]
 fn task_1() {
     let fresh = Fresh::new("week2-day5 task 1");
-    for (tensor_type, dot) in TYPES.into_iter().zip([
-        fused::dot_q8_0,
-        fused::dot_q4_0,
-        fused::dot_q5_0,
-        fused::dot_q4_k,
-        fused::dot_q6_k,
-    ]) {
+    for (tensor_type, dot) in
+        TYPES.into_iter().zip([fused::dot_q4_0, fused::dot_q4_k, fused::dot_q6_k])
+    {
         let n = fresh.from_to(1, 4);
         let row = blocks(&fresh, tensor_type, n);
         let x = fresh.f32s(n * tensor_type.block_len());
@@ -81,13 +76,9 @@ fn task_2() {
 #[test]
 fn task_3() {
     let fresh = Fresh::new("week2-day5 task 3");
-    for (tensor_type, dot) in TYPES.into_iter().zip([
-        integer::dot_q8_0,
-        integer::dot_q4_0,
-        integer::dot_q5_0,
-        integer::dot_q4_k,
-        integer::dot_q6_k,
-    ]) {
+    for (tensor_type, dot) in
+        TYPES.into_iter().zip([integer::dot_q4_0, integer::dot_q4_k, integer::dot_q6_k])
+    {
         let super_blocks = fresh.from_to(1, 3);
         let row = blocks(&fresh, tensor_type, super_blocks * SUPER_BLOCK / tensor_type.block_len());
         let shared = tensor_type.block_len() == SUPER_BLOCK;

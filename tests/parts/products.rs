@@ -129,7 +129,7 @@ fn compare(what: &str, name: &str, found: f32, weights: &[f64], x: &[f32]) {
     let difference = (f64::from(found) - expected).abs();
     assert!(
         difference <= 1e-5 * size,
-        "{what} of {} weights with {name}: found {found:e}, expected {expected:e}, the sum of the products with one activation at a time\n  zeros add nothing, and take nothing away from what stands beside them; sums of 0 may be sums of anything",
+        "{what} of {} weights with {name}: found {found:e}, expected {expected:e}, the sum of the products with one activation at a time\n  activations of 0 add nothing and take nothing away, so products with one activation at a time have to add up to the whole",
         weights.len()
     );
 }

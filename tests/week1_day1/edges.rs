@@ -26,7 +26,7 @@ fn check_one_row_is_lost(what: &str, row: usize, found: &Tensor, before: &Tensor
         if i == row {
             assert!(
                 found.iter().any(|x| x.is_nan()),
-                "{what}: row {i} is {found}, expected a NaN: a number that was lost must show"
+                "{what}: row {i} is {found}, expected a NaN: where a number got lost, the result has to show it"
             );
         } else {
             let (found, before) = (found.to_owned().into_dyn(), before.to_owned().into_dyn());
@@ -146,8 +146,8 @@ fn task_2_attention_with_a_finite_mask_adds_it() {
                 &expected,
                 // Quarters are exact as far out as this, and scores 2⁻⁷ apart.
                 1e-2,
-                "a mask is added as it is: −inf alone hides, a finite number counts by how it \
-                 differs from its row's others",
+                "a mask is added to the scores: only −inf hides a key; any other number makes it \
+                 weigh more or less than the others of its row",
             );
         });
     }

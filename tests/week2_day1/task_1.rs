@@ -113,6 +113,24 @@ fn task_1_a_position_can_be_written_again() {
 }
 
 #[test]
+fn task_1_a_counted_position_can_be_written_again() {
+    let shape = CacheShape { layers: 1, sequences: 1, kv_heads: 1, capacity: 3, head_dim: 2 };
+    let mut cache = DenseCache::new(shape, CacheType::F32);
+    for position in 0..2 {
+        cache.write(0, 0, position, &[1.0, 2.0], &[3.0, 4.0]);
+        cache.advance(0, position);
+    }
+    cache.write(0, 0, 0, &[5.0, 6.0], &[7.0, 8.0]);
+    let run = cache.run(0, 0, 0, 0..1);
+    let found = (numbers(run.keys), numbers(run.values));
+    assert!(
+        found == (vec![5.0, 6.0], vec![7.0, 8.0]),
+        "position 0 was written and counted, then written again with the keys [5, 6] and the values \
+         [7, 8]: found {found:?}"
+    );
+}
+
+#[test]
 fn task_1_places_whatever_the_size() {
     let shape = CacheShape { layers: 3, sequences: 2, kv_heads: 12, capacity: 200, head_dim: 5 };
     let mut cache = DenseCache::new(shape, CacheType::F32);

@@ -148,7 +148,9 @@ fn task_2_heads_far_apart() {
         let near = |head: usize| (f64::from(out[head]) - expected[head]).abs() <= 1e-3;
         assert!(
             near(0) && near(1),
-            "two heads with the queries {q:?} over the keys {keys:?} and values {values:?}: found {out:?}, expected {expected:?}\n  each head has a softmax of its own: neither the largest score nor the total of another may enter it"
+            "two heads with the queries {q:?} over the keys {keys:?} and values {values:?}: found \
+             {out:?}, expected {expected:?}\n  each head has a softmax of its own, with the largest \
+             of its own scores, even where all are below 0, and its own total"
         );
     }
 }

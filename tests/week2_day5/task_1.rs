@@ -30,18 +30,8 @@ fn check_dot(name: &str, dot: fused::Dot) {
 }
 
 #[test]
-fn task_1_q8_0() {
-    check_dot("Q8_0", fused::dot_q8_0);
-}
-
-#[test]
 fn task_1_q4_0() {
     check_dot("Q4_0", fused::dot_q4_0);
-}
-
-#[test]
-fn task_1_q5_0() {
-    check_dot("Q5_0", fused::dot_q5_0);
 }
 
 #[test]
@@ -55,7 +45,16 @@ fn task_1_q6_k() {
 }
 
 #[test]
-fn task_1_q8_0_of_64_blocks() {
-    let found = fused::dot_q8_0(&ones(), &[1.0; 2048]);
-    assert!(found == 2048.0, "2048 ones times ones in Q8_0: found {found}, expected 2048");
+fn task_1_q4_0_of_64_blocks() {
+    let found = fused::dot_q4_0(&ones(), &[1.0; 2048]);
+    assert!(found == 2048.0, "2048 ones times ones in Q4_0: found {found}, expected 2048");
+}
+
+/// The two that are provided: an example stays right while somebody tries things out with it.
+#[test]
+fn task_1_provided_q8_0_and_q5_0() {
+    // Like all tests of a task, this one waits for the task.
+    let _ = fused::dot_q4_0(&ones(), &[1.0; 2048]);
+    check_dot("Q8_0", fused::dot_q8_0);
+    check_dot("Q5_0", fused::dot_q5_0);
 }

@@ -162,7 +162,7 @@ fn task_4_counts() {
         "{} rows of {} weights in Q8_0, {} rows of activations",
         weight.rows, weight.cols, x.rows
     );
-    println!("{:15}  bytes of weights read  rows unpacked", "");
+    println!("{:15}  bytes of weights read  rows read", "");
     for (name, (bytes, rows)) in [("matrix–vector", vector), ("matrix–matrix", matrix)] {
         println!("{name:15}  {bytes:21}  {rows:13}");
     }
@@ -174,7 +174,7 @@ fn task_4_counts() {
         let (bytes, rows) = found;
         assert!(
             found == expected,
-            "{name}: found {bytes} bytes and {rows} rows unpacked, expected {} and {}",
+            "{name}: found {bytes} bytes and {rows} rows read, expected {} and {}",
             expected.0,
             expected.1
         );

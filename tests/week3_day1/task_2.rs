@@ -27,6 +27,25 @@ const PIECES: [Pieces; 13] = [
     ("no texts at all", &[], &["stop"], None),
 ];
 
+/// A token may hold a part of a character, and a text is looked for byte by byte.
+#[test]
+fn task_2_bytes_that_are_no_text() {
+    let mut stop = StopTexts::new(vec![vec![0xc3, 0xa9]]);
+    for (i, (piece, expected)) in
+        [(&[0xc3, 0xff][..], false), (&[0xa9], false), (&[0xc3], false), (&[0xa9], true)]
+            .into_iter()
+            .enumerate()
+    {
+        let call = format!("the text [c3, a9]: piece number {i}, {piece:02x?}");
+        let found = check::assert_accepts(&call, || stop.push(piece));
+        check::assert_answer(&call, &found, &expected);
+    }
+    let mut stop = StopTexts::new(vec![vec![0xff, b'!']]);
+    let call = "the text [ff, 21]: a piece [fe, 21]";
+    let found = check::assert_accepts(call, || stop.push(&[0xfe, b'!']));
+    check::assert_answer(call, &found, &false);
+}
+
 #[test]
 fn task_2_texts_over_pieces() {
     for (why, texts, pieces, expected) in PIECES {

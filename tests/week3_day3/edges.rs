@@ -224,12 +224,11 @@ fn task_3_forks_of_none_and_of_forks() {
     for sequence in 0..3 {
         let all: Vec<f32> =
             cache.runs(1, sequence, 1, 0..TILE + 3).flat_map(|run| numbers(run.keys)).collect();
-        let own = all[3 * (TILE + 2)];
-        let shared = all[3 * (TILE + 1)];
-        assert!(
-            own == 500.0 + sequence as f32 + 9.0 && shared == (TILE + 1) as f32 + 9.0,
-            "sequence {sequence} of three that shared a page: found {shared} and {own} at its last \
-             two positions"
+        assert_eq!(
+            [all[3 * (TILE + 1)], all[3 * (TILE + 2)]],
+            [(TILE + 1) as f32 + 9.0, 500.0 + sequence as f32 + 9.0],
+            "sequence {sequence} of three that shared a page: its first key at the position that \
+             all share, and at its own"
         );
     }
 }

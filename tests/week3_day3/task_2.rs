@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tiny_llm::{
     week2::{
-        cache::{CacheType, DenseCache, KvCache, Run},
+        cache::{CacheType, Cells, DenseCache, KvCache, Run},
         kernels::vector::TILE,
         model::{Model, Workspace},
         plan::Plan,
@@ -16,7 +16,7 @@ use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics, rest
 
 use super::{
     Draws, POOL, SHAPE, append, cache, check_script, holds, model, number, numbers, pages, plan,
-    shape_of,
+    row, shape_of, values,
 };
 
 #[test]
@@ -35,8 +35,51 @@ pub(super) fn task_2_pages_that_are_given_back() {
 }
 
 #[test]
-fn task_2_cut_at_the_edge_of_a_page() {
+pub(super) fn task_2_cut_at_the_edge_of_a_page() {
     check_script("task_2_script/to_the_edge");
+}
+
+/// What is copied when a shared page is written, task 3, is one piece of memory.
+#[test]
+fn task_2_a_page_lies_in_one_piece() {
+    resting_on(&[POOL], || {
+        let mut cache = cache(3);
+        let address = |run: Run| match run.keys {
+            Cells::F32(keys) => keys.as_ptr().addr(),
+            Cells::F16(keys) => keys.as_ptr().addr(),
+        };
+        (0..3).for_each(|sequence| append(&mut cache, sequence, sequence, 2));
+        for sequence in [0, 2] {
+            let all = places().filter(|place| place.0 == sequence);
+            let mut found: Vec<usize> = all
+                .flat_map(|(_, layer, head)| cache.runs(layer, sequence, head, 0..1).map(address))
+                .collect();
+            found.sort_unstable();
+            let (apart, page) = (found[found.len() - 1] - found[0], cache.page_bytes() / 2);
+            assert!(
+                apart < page,
+                "keys of all layers and heads in the page of sequence {sequence}: the last lie \
+                 {apart} bytes behind the first, but the keys of a page have {page} bytes: a page \
+                 lies in one piece, since it is copied as one"
+            );
+        }
+    });
+}
+
+#[test]
+fn task_2_a_counted_position_can_be_written_again() {
+    resting_on(&[POOL], || {
+        let mut cache = cache(2);
+        append(&mut cache, 0, 0, 3);
+        let (keys, before) = (row(7, 1, 1), row(0, 1, 2));
+        cache.write(1, 0, 1, &keys, &values(&keys));
+        let found: Vec<f32> = cache.runs(1, 0, 1, 1..3).flat_map(|run| numbers(run.keys)).collect();
+        assert_answer(
+            "keys of positions 1 and 2, of which the first was counted and then written again",
+            &found,
+            &[&keys[5..], &before[5..]].concat(),
+        );
+    });
 }
 
 /// All layers and heads, in both types, and pages of one tile and of two.

@@ -18,14 +18,15 @@ use tiny_llm_harness::check::{Part, assert_accepts, assert_answer, resting_on};
 use super::{
     POOL, model, plan, requests, run, run_with, shape_of,
     task_2::{
-        task_2_pages_that_are_given_back, task_2_reserve_takes_what_is_missing,
-        task_2_the_model_says_what_it_says_over_one_piece,
+        task_2_cut_at_the_edge_of_a_page, task_2_pages_that_are_given_back,
+        task_2_reserve_takes_what_is_missing, task_2_the_model_says_what_it_says_over_one_piece,
     },
 };
 
 const CACHE: &Part = &Part { task: "week3-day3 task 2", what: "the cache", check: check_cache };
 
 fn check_cache() {
+    task_2_cut_at_the_edge_of_a_page();
     task_2_pages_that_are_given_back();
     task_2_reserve_takes_what_is_missing();
     task_2_the_model_says_what_it_says_over_one_piece();
@@ -34,6 +35,10 @@ fn check_cache() {
 /// The answers are those of a cache that has room for all, whatever the number of pages.
 #[test]
 fn task_4_nobodys_answer_changes_when_pages_run_out() {
+    resting_on(&[POOL, CACHE], over_few_pages);
+}
+
+fn over_few_pages() {
     let model = model();
     let shape = shape_of(&model, 4);
     let (expected, _) = run("over the dense cache", &model, DenseCache::new(shape, CacheType::F16));
@@ -42,7 +47,7 @@ fn task_4_nobodys_answer_changes_when_pages_run_out() {
         let what =
             format!("four requests of 80, 93, 70 and 65 positions over {count} pages of {TILE}");
         let cache = PagedCache::new(shape, TILE, count, CacheType::F16);
-        let (came, engine) = resting_on(&[POOL, CACHE], || run(&what, &model, cache));
+        let (came, engine) = run(&what, &model, cache);
         for id in 0..4 {
             assert_answer(
                 &format!("{what}: the answer of request {id}"),
@@ -69,6 +74,10 @@ fn task_4_nobodys_answer_changes_when_pages_run_out() {
 /// pieces, among those that go on. How long it waited stands in its record.
 #[test]
 fn task_4_preempted_under_a_budget() {
+    resting_on(&[POOL, CACHE], under_a_budget);
+}
+
+fn under_a_budget() {
     let model = model();
     let shape = shape_of(&model, 4);
     let (expected, _) = run("over the dense cache", &model, DenseCache::new(shape, CacheType::F16));
@@ -78,8 +87,7 @@ fn task_4_preempted_under_a_budget() {
         let cache = PagedCache::new(shape, TILE, count, CacheType::F16);
         let options =
             EngineOptions { budget: Some(budget), records: true, ..EngineOptions::default() };
-        let (came, mut engine) =
-            resting_on(&[POOL, CACHE], || run_with(&what, &model, cache, options));
+        let (came, mut engine) = run_with(&what, &model, cache, options);
         for id in 0..4 {
             assert_answer(
                 &format!("{what}: the answer of request {id}"),

@@ -281,6 +281,7 @@ fn task_4_of_something_else() {
             vec!["magic|keys and values"],
         ),
         ("version 2", with(8, 2), key, vec!["version", "2", "1"]),
+        ("version 0", with(8, 0), key, vec!["version", "0", "1"]),
         ("a third cache type", with(12, 2), key, vec!["cache type", "2"]),
         (
             "an f32 cache",
@@ -293,6 +294,18 @@ fn task_4_of_something_else() {
             file.clone(),
             PromptKey { fingerprint: 3, ..key },
             vec!["fingerprint", "0123456789abcdef"],
+        ),
+        (
+            "a model whose fingerprint begins with another bit",
+            file.clone(),
+            PromptKey { fingerprint: key.fingerprint ^ 1 << 63, ..key },
+            vec!["fingerprint", "0123456789abcdef", "8123456789abcdef"],
+        ),
+        (
+            "a model whose fingerprint ends with another bit",
+            file.clone(),
+            PromptKey { fingerprint: key.fingerprint ^ 1, ..key },
+            vec!["fingerprint", "0123456789abcdef", "0123456789abcdee"],
         ),
         (
             "another number of layers",

@@ -61,7 +61,14 @@ fn task_1_what_is_no_tensor_is_refused() {
         Layout::from_torch(Q8_0, &[32, 3])
     });
     let half = 1 << (usize::BITS / 2);
-    for sizes in [vec![half, half], vec![half, half / 4, 1, 1], vec![2, half, half, half]] {
+    let too_large = [
+        vec![half, half],
+        vec![half, half / 4, 1, 1],
+        vec![2, half, half, half],
+        // Every stride fits, and the whole does not.
+        vec![1, half, half / 8, 8],
+    ];
+    for sizes in too_large {
         assert_refused(
             &format!("Layout::new(F32, {sizes:?}), more bytes than there are"),
             &[],

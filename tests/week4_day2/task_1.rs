@@ -78,6 +78,7 @@ fn task_1_shapes_that_do_not_fit_are_refused() {
     let four = leaf(&mut g, &[4, 3]);
     let stack = leaf(&mut g, &[6, 4, 2]);
     let w = weight(&mut g, &tensor(&[4, 6], vec![0.5; 24]));
+    let plain = leaf(&mut g, &[4, 6]);
     let nodes = g.len();
     let both = ["node 0", "node 1", "[6, 4, 1, 1]", "[5, 3, 1, 1]"];
     assert_refused("mul_mat of rows of 6 and of 5", &both, || g.mul_mat(a, b));
@@ -97,6 +98,9 @@ fn task_1_shapes_that_do_not_fit_are_refused() {
         || g.add(a, stack),
     );
     assert_refused("add of a transposed node to itself", &strided[..1], || g.add(turned, turned));
+    let one_strided = ["node 2", "node 6", "[4, 6, 1, 1]"];
+    assert_refused("add of a transposed node to another", &one_strided, || g.add(plain, turned));
+    assert_refused("add of another to a transposed node", &one_strided, || g.add(turned, plain));
     assert_refused("reshape of 24 numbers to 25", &["node 0", "[6, 4, 1, 1]", "[5, 5]"], || {
         g.reshape(a, &[5, 5])
     });
@@ -122,6 +126,28 @@ fn task_1_a_stranger_is_no_source() {
         small.push(Op::Add, &[x, stranger], layout)
     });
     assert_refused("the same in front", &["4"], || small.push(Op::Add, &[stranger, x], layout));
+}
+
+/// Not every node is numbers. What reads a weight as such, or tokens, is refused where it is built,
+/// and not when it is computed; a view of a weight can be multiplied.
+#[test]
+fn task_1_what_is_no_numbers_is_not_added() {
+    let mut g = Graph::default();
+    let x = leaf(&mut g, &[5, 2]);
+    let w = weight(&mut g, &tensor(&[2, 5], vec![0.5; 10]));
+    let tokens = assert_good("tokens", || g.tokens(5));
+    let view = assert_good("a view of a weight", || g.reshape(w, &[5, 1, 2]));
+    let nodes = g.len();
+    let both = ["node 0", "node 1", "[5, 2, 1, 1]"];
+    assert_refused("a sum with a weight", &both, || g.add(x, w));
+    assert_refused("a weight to which something is added", &both, || g.add(w, x));
+    assert_refused("a product with a weight on the right", &both, || g.mul_mat(x, w));
+    assert_refused("a sum with tokens", &["node 0", "node 2"], || g.add(x, tokens));
+    assert_refused("a copy of a view of a weight", &["node 3"], || g.contiguous(view));
+    assert_refused("rows of a view of a table", &["node 3", "node 2"], || g.embed(view, tokens));
+    assert_answer("what was refused leaves no nodes", &g.len(), &nodes);
+    let stack = leaf(&mut g, &[5, 3, 2]);
+    assert_good("mul_mat of a view of a weight", || g.mul_mat(view, stack));
 }
 
 /// Nothing is computed while a graph is built: products of a million times a million numbers.

@@ -54,6 +54,21 @@ fn graph_of(case: &Case) -> (Graph, NodeId) {
     (g, result)
 }
 
+/// A column has as many numbers as a row of a square, and is none.
+#[test]
+fn task_3_a_column_is_added_to_a_square() {
+    let mut g = Graph::default();
+    let square = assert_good("a square", || g.values(&[3, 3], &[0.0; 9]));
+    let column = assert_good("a column", || g.values(&[1, 3], &[1.0, 2.0, 3.0]));
+    let sum = assert_good("their sum", || g.add(square, column));
+    let mut executor = Executor::default();
+    assert_accepts("a column added to a square", || {
+        run(&mut executor, &g, &[square, column, sum], &plan(Rung::Naive, 1));
+    });
+    let expected = vec![1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 3.0, 3.0, 3.0];
+    assert_answer("the sum", &executor.values(&g, sum).to_vec(), &expected);
+}
+
 #[test]
 pub(super) fn task_3_graphs_are_pytorchs() {
     let fixtures = Fixtures::open("week4_day2");
@@ -74,8 +89,9 @@ pub(super) fn task_3_graphs_are_pytorchs() {
 fn task_3_what_is_not_in_the_order_is_left_alone() {
     let mut g = Graph::default();
     let x = leaf(&mut g, &[3]);
-    let tokens = assert_good("tokens", || g.tokens(1));
-    assert_good("an embedding whose table is no weight", || g.embed(x, tokens));
+    let table = weight(&mut g, &tensor(&[2, 3], vec![0.5; 6]));
+    let tokens = assert_good("tokens", || g.tokens(5));
+    assert_good("an embedding of more rows than there are", || g.embed(table, tokens));
     let sum = assert_good("a sum", || g.add(x, x));
     let mut executor = Executor::default();
     assert_accepts("a graph with a node that nobody needs and nobody could compute", || {

@@ -17,6 +17,7 @@ use tiny_llm::{
 };
 use tiny_llm_formats::{Tensor, gguf::TensorType, tensor::tensor};
 use tiny_llm_harness::{
+    allocations::count,
     check::{assert_accepts, assert_answer, resting_on},
     fixtures::{Case, Fixtures},
 };
@@ -157,7 +158,7 @@ fn half(x: f32) -> ([u8; 2], f32) {
     (((exponent + 15) as u16 * 1024).to_le_bytes(), (exponent as f32).exp2())
 }
 
-/// As long as the size of a pass stays, the graph does.
+/// As long as the size of a pass stays, the graph does, and nothing is allocated.
 #[test]
 fn task_4_passes_of_one_size_share_a_graph() {
     let fixtures = Fixtures::open("week4_day2");
@@ -165,16 +166,25 @@ fn task_4_passes_of_one_size_share_a_graph() {
     resting_on(&PARTS, || {
         let model = model(&case, f32s);
         let (mut engine, mut cache) = (GraphEngine::default(), cache_of(&model, 1));
-        let (all, plan) = (tokens(&case), plan(Rung::Naive, 1));
+        // Attention in one pass, which sets nothing aside.
+        let plan = Plan { attention: AttentionKind::Streaming, ..plan(Rung::Fused, 1) };
+        let all = tokens(&case);
         for (i, part) in [&all[..2], &all[2..4], &all[4..5], &all[5..6]].into_iter().enumerate() {
-            let start = cache.len(0);
-            assert_good("a pass", || {
-                engine.forward(&model, &rows(part, start), &mut cache, &plan).map(<[f32]>::len)
+            let rows = rows(part, cache.len(0));
+            let (allocations, _) = count(|| {
+                assert_good("a pass", || {
+                    engine.forward(&model, &rows, &mut cache, &plan).map(<[f32]>::len)
+                })
             });
             assert_answer(
                 &format!("graphs built after pass {i}, of {} rows", part.len()),
                 &engine.graphs(),
                 &if i < 2 { 1 } else { 2 },
+            );
+            assert!(
+                i < 3 || allocations == 0,
+                "a second pass of one row: found {allocations} heap allocations, expected none: \
+                 buffers are kept from pass to pass"
             );
         }
     });

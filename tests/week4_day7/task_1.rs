@@ -30,6 +30,13 @@ pub(super) fn task_1_rows() {
     let mut out = [7; 3];
     let scale = quantize_int8(&[0.0, -0.0, 0.0], &mut out);
     check::assert_answer("quantize_int8([0, -0, 0]) into [7, 7, 7]", &(scale, out), &(0.0, [0; 3]));
+    // 1 / scale is more than an f32 can be.
+    let step = f32::from_bits(1 << 19);
+    let mut out = [7; 4];
+    let tiny = [50.0, -127.0, 0.0, -3.0].map(|x| x * step);
+    let scale = quantize_int8(&tiny, &mut out);
+    let call = format!("quantize_int8 of [50, -127, 0, -3] times {step:e}");
+    check::assert_answer(&call, &(scale, out), &(step, [50, -127, 0, -3]));
     check::assert_panics("quantize_int8 of 3 numbers into 2", || {
         quantize_int8(&[1.0; 3], &mut [0; 2])
     });
@@ -45,6 +52,12 @@ pub(super) fn task_1_activations() {
         &(scale, out),
         &(0.0, [0; 3]),
     );
+    let step = f32::from_bits(1 << 9);
+    let mut out = [7; 4];
+    let tiny = [-1000.0, 32_767.0, 0.0, -3.0].map(|x| x * step);
+    let scale = quantize_int16(&tiny, &mut out);
+    let call = format!("quantize_int16 of [-1000, 32767, 0, -3] times {step:e}");
+    check::assert_answer(&call, &(scale, out), &(step, [-1000, 32_767, 0, -3]));
     check::assert_panics("quantize_int16 of 2 numbers into 3", || {
         quantize_int16(&[1.0; 2], &mut [0; 3])
     });
@@ -75,7 +88,9 @@ pub(super) fn task_1_products() {
     check::assert_panics("dot of 3 weights and 2 activations", || dot(&[1; 3], &[1; 2]));
     // The most that can be in one sum: longer than any row here.
     let n = 1 << 16;
-    let call = format!("dot of {n} times 127 and 32767");
-    let found = check::assert_accepts(&call, || dot(&vec![127; n], &vec![32_767; n]));
-    check::assert_answer(&call, &found, &(n as i64 * 127 * 32_767));
+    for (w, x) in [(127, 32_767), (-128, -32_768), (-128, 32_767), (127, -32_768)] {
+        let call = format!("dot of {n} times {w} and {x}");
+        let found = check::assert_accepts(&call, || dot(&vec![w; n], &vec![x; n]));
+        check::assert_answer(&call, &found, &(n as i64 * i64::from(w) * i64::from(x)));
+    }
 }

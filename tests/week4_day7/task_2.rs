@@ -53,6 +53,20 @@ pub(super) fn task_2_parts_of_the_budget() {
     );
 }
 
+/// Two f32 stand wherever one may.
+#[test]
+fn task_2_no_more_than_a_type_asks_for() {
+    let mut memory = Memory::<24>::new();
+    let ledger = Ledger::default();
+    let mut arena = Arena::new(&mut memory.0, &ledger);
+    arena.take::<u8>("a byte", 1).expect("1 of 24 bytes");
+    let pairs = check::assert_accepts("take two pairs of f32 behind a byte", || {
+        arena.take::<[f32; 2]>("pairs", 2)
+    });
+    assert_eq!(pairs.map(|pairs| pairs.to_vec()), Ok(vec![[0.0; 2]; 2]), "two pairs of f32");
+    check::assert_answer("24 bytes less 1, 3 of alignment and 16", &arena.free(), &4);
+}
+
 #[test]
 fn task_2_one_byte_too_many() {
     let mut memory = Memory::<62>::new();

@@ -60,6 +60,30 @@ pub(super) fn task_4_attention() {
     });
 }
 
+/// Scores so far below 0 that e to the power of them is 0.
+#[test]
+fn task_4_scores_far_below_zero() {
+    check::resting_on(&[INT8, BUDGET], || {
+        let mut memory = Memory::<4000>::new();
+        let ledger = Ledger::default();
+        let mut arena = Arena::new(&mut memory.0, &ledger);
+        let mut cache = Cache::new(&mut arena, &cache_shape(1, 2), 3).expect("room");
+        for _ in 0..3 {
+            cache.push(&[-40.0, -40.0], &[1.0, -1.0]).expect("room");
+        }
+        let mut out = [f32::NAN; 2];
+        let call = "attend to three equal positions with scores of about -2263";
+        let done =
+            check::assert_accepts(call, || cache.attend(&[40.0, 40.0], arena.scope(), &mut out));
+        assert_eq!(done, Ok(()), "{call}");
+        let [a, b] = out;
+        assert!(
+            (a - 1.0).abs() < 1e-4 && (b + 1.0).abs() < 1e-4,
+            "{call}: found {out:?}, expected [1, -1], the value of all three"
+        );
+    });
+}
+
 /// 600 equal positions: each value counts as much as the others, and the sums are as large as they
 /// can be.
 #[test]

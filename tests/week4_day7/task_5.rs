@@ -49,6 +49,13 @@ fn task_5_the_best_so_far() {
                 check::assert_answer(&call, &found, &expected);
             }
         }
+        for zeros in [[0.0, -0.0], [-0.0, 0.0]] {
+            let [a, b] = zeros;
+            let call = format!("the better of token 0 with {a:?}, then token 1 with {b:?}");
+            let found = check::assert_accepts(&call, || kept(1, &[(0, a), (1, b)]));
+            let tokens: Vec<u32> = found.iter().map(|kept| kept.0).collect();
+            check::assert_answer(&format!("{call}, which are equal"), &tokens, &vec![0]);
+        }
         let nan = [(0, f32::NAN), (1, 2.0), (2, f32::NAN), (3, 3.0), (4, -f32::NAN)];
         let found = check::assert_accepts("numbers and none", || kept(4, &nan));
         check::assert_answer(
@@ -102,6 +109,38 @@ fn task_5_a_vocabulary_in_chunks() {
                 &((shape.vocabulary * row) as u64, 1),
             );
         }
+    });
+}
+
+/// Whole chunks of rows that are no tokens: they are read, and none is offered.
+#[test]
+fn task_5_rows_that_are_no_tokens() {
+    check::resting_on(&[INT8, BUDGET, STORE], || {
+        let shape = Shape { vocabulary: 2 * OUTPUTS + 44, tokens: OUTPUTS - 28, ..shape() };
+        let mut file = shape.header().to_vec();
+        file.resize(shape.file_bytes() as usize, 0);
+        let row = shape.row_bytes(Component::Head);
+        let x = vec![1; shape.hidden];
+        let mut memory = Memory::<2048>::new();
+        let ledger = Ledger::default();
+        let mut arena = Arena::new(&mut memory.0, &ledger);
+        let mut top = TopK::new(&mut arena, OUTPUTS).expect("room");
+        let mut scratch = Memory::<{ 4 * OUTPUTS }>::new();
+        let mine = Ledger::default();
+        let scratch = Arena::new(&mut scratch.0, &mine);
+        let mut store = open(&file);
+        let mut chunk = vec![0; 10 * row];
+        let call = format!("a vocabulary of {}, {} of them tokens", shape.vocabulary, shape.tokens);
+        let x = Activations { values: &x, scale: 1.0 };
+        let done = check::assert_accepts(&call, || {
+            best_tokens(&mut store, x, &mut chunk, scratch, &mut top)
+        });
+        assert_eq!(done, Ok(()), "{call}");
+        check::assert_answer(
+            &format!("{call}: tokens that are kept, and bytes that are read"),
+            &(top.best().count(), store.counts().bytes),
+            &(shape.tokens, (shape.vocabulary * row) as u64),
+        );
     });
 }
 

@@ -48,12 +48,6 @@ pub(crate) fn problems(root: &Path, curriculum: &Curriculum) -> Result<Vec<Strin
             ));
         }
     }
-    problems.extend(
-        curriculum
-            .gaps()
-            .iter()
-            .map(|day| format!("{}: no {day}, and a later day is there", curriculum::PATH)),
-    );
     match stubs::generated(root, curriculum) {
         Ok(files) => {
             for file in &files {
@@ -92,7 +86,8 @@ fn features(manifest: &Table, curriculum: &Curriculum, problems: &mut Vec<String
             .map(|name| format!("Cargo.toml: feature {name} is not in the curriculum")),
     );
     for (week, umbrella) in curriculum.weeks.iter().zip(&weeks) {
-        let days: Vec<&str> = week.days.iter().map(|day| day.feature.as_str()).collect();
+        let together = week.days.iter().filter(|day| day.apart.is_none());
+        let days: Vec<&str> = together.map(|day| day.feature.as_str()).collect();
         if features.get(umbrella).is_some_and(|listed| strings(listed) != days) {
             problems
                 .push(format!("Cargo.toml: feature {umbrella} should list {}", days.join(", ")));

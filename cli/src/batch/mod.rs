@@ -59,8 +59,8 @@ pub(super) struct Args {
     /// Rows a step at most, of prompts and answers together; 0 is no limit [default: 512 once day 2 is written]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// While somebody's answer is written, at most so many times the rows of all such answers a step (8 at least), so that a long prompt makes
-    /// nobody wait much longer for a token; 0 is no such limit
+    /// While somebody's answer is written, a step takes at most so many times as long as one of all such answers alone, as measured here, so that
+    /// a long prompt makes nobody wait much longer for a token; 0 is no such limit
     #[arg(long, value_name = "N", default_value = "0", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
     /// Keep keys and values in so many pages of 32 positions, instead of a whole context for each
@@ -321,9 +321,10 @@ impl<E: Engine> Run<E> {
             let found = found.map(|(found, all)| {
                 format!("\nprefixes {found} of {all} tokens found in pages of other requests")
             });
+            let times = if preempted == 1 { "once".into() } else { format!("{preempted} times") };
             format!(
                 "\npages    {most_used} of {pages} in use at most, of {page_len} positions each; \
-                 {preempted} times a request had to wait again{}",
+                 {times} a request had to wait again{}",
                 found.unwrap_or_default()
             )
         });

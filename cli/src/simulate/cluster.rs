@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Result;
 
-use super::{cost::Cost, histogram::Histogram, load::Arrival};
+use super::{cost::StepCost, histogram::Histogram, load::Arrival};
 use crate::{BatchEvent, CacheBytes, Simulated};
 
 /// Which replica gets a request.
@@ -156,7 +156,7 @@ pub(super) struct Cluster {
     replicas: Vec<Replica>,
     routing: Routing,
     turn: usize,
-    cost: Cost,
+    cost: StepCost,
     /// Requests that an engine is handed at most, those that it computes included.
     handed: usize,
     outcome: Outcome,
@@ -168,7 +168,7 @@ impl Cluster {
         engines: Vec<Box<dyn Simulated>>,
         max_batch: usize,
         routing: Routing,
-        cost: Cost,
+        cost: StepCost,
     ) -> Self {
         let replica =
             |engine| Replica { engine, free_at: 0.0, open: HashMap::new(), queue: VecDeque::new() };

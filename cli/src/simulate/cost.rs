@@ -7,8 +7,8 @@ use anyhow::{Result, anyhow, ensure};
 use crate::{Batch, BatchEvent, BatchExtras, BatchRequest, Request, Sampling, StepWork};
 
 /// Seconds of a step.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Cost {
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct StepCost {
     /// Of every step: the weights are read once.
     pub step: f64,
     /// Of each row.
@@ -17,8 +17,10 @@ pub(super) struct Cost {
     pub position: f64,
 }
 
-impl Cost {
-    pub(super) fn of(&self, work: StepWork) -> f64 {
+impl StepCost {
+    /// Seconds of a step that has this to do.
+    #[must_use]
+    pub fn of(&self, work: StepWork) -> f64 {
         self.step + self.row * work.rows as f64 + self.position * work.positions as f64
     }
 
@@ -29,7 +31,7 @@ impl Cost {
     }
 }
 
-impl FromStr for Cost {
+impl FromStr for StepCost {
     type Err = String;
 
     /// Milliseconds a step, microseconds a row, nanoseconds a position.
@@ -61,7 +63,7 @@ struct Sample {
 /// What measured steps say, and how far they are from it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fit {
-    pub cost: Cost,
+    pub cost: StepCost,
     /// Median of the relative errors, without sign.
     pub median_error: f64,
     /// The error that 9 of 10 steps do not exceed.
@@ -170,7 +172,7 @@ fn fit(samples: &[Sample]) -> Option<Fit> {
             None => break x,
         }
     };
-    let cost = Cost { step: x[0], row: x[1], position: x[2] };
+    let cost = StepCost { step: x[0], row: x[1], position: x[2] };
     let mut errors: Vec<f64> =
         samples.iter().map(|sample| (cost.of(sample.work) / sample.seconds - 1.0).abs()).collect();
     errors.sort_unstable_by(f64::total_cmp);
@@ -207,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_cost_behind_the_samples_is_found() {
-        let cost = Cost { step: 5e-3, row: 1e-3, position: 2e-8 };
+        let cost = StepCost { step: 5e-3, row: 1e-3, position: 2e-8 };
         let works = [(1, 10), (1, 900), (4, 100), (16, 16_000), (200, 20_100), (3, 7)];
         let mut samples: Vec<Sample> = works
             .map(|(rows, positions)| StepWork { rows, positions })
@@ -232,17 +234,17 @@ mod tests {
         let step =
             |rows, positions, seconds| Sample { work: StepWork { rows, positions }, seconds };
         let samples = [step(1, 10, 1.0), step(1, 900, 0.9), step(8, 80, 1.2), step(16, 200, 1.6)];
-        let Cost { step, row, position } = fit(&samples).expect("four steps").cost;
+        let StepCost { step, row, position } = fit(&samples).expect("four steps").cost;
         assert!(step > 0.0 && row > 0.0 && position == 0.0, "{step} {row} {position}");
     }
 
     #[test]
     fn spelled_and_read() {
-        let cost: Cost = "5,1000,20".parse().expect("three numbers");
-        assert_eq!(cost, Cost { step: 5e-3, row: 1e-3, position: 2e-8 });
+        let cost: StepCost = "5,1000,20".parse().expect("three numbers");
+        assert_eq!(cost, StepCost { step: 5e-3, row: 1e-3, position: 2e-8 });
         assert_eq!(cost.spelled(), "5.0000,1000.000,20.000");
         for wrong in ["", "1,2", "1,2,3,4", "1,x,3", "-1,2,3", "0,0,1", "nan,1,1"] {
-            assert!(wrong.parse::<Cost>().is_err(), "{wrong}");
+            assert!(wrong.parse::<StepCost>().is_err(), "{wrong}");
         }
     }
 }

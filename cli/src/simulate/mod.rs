@@ -20,7 +20,7 @@ use super::{
     output::{Output, note},
 };
 use cluster::{Cluster, Routing};
-use cost::Cost;
+pub use cost::StepCost;
 use load::{Arrival, Arrivals, Load, LogNormal};
 use real::Admission;
 use report::Case;
@@ -65,8 +65,8 @@ pub(super) struct Args {
     /// Rows a step at most, of prompts and answers together; 0 is no limit: a LIST
     #[arg(long, value_name = "LIST", default_value = "512", value_delimiter = ',', value_parser = count)]
     budget: Vec<usize>,
-    /// While somebody's answer is written, at most so many times the rows of all such answers a step (8
-    /// at least); 0 is no such limit
+    /// While somebody's answer is written, a step takes at most so many times as long as one of all
+    /// such answers alone; 0 is no such limit
     #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
     gap: usize,
     /// Pages for keys and values, of 32 positions each: a LIST
@@ -86,7 +86,7 @@ pub(super) struct Args {
     routing: Vec<Routing>,
     /// What a step costs
     #[arg(long, value_name = "A,B,C", conflicts_with = "model")]
-    cost: Option<Cost>,
+    cost: Option<StepCost>,
     /// Measure the cost with this model folder or GGUF file [default: the embedded model]
     #[arg(long, value_name = "PATH")]
     model: Option<PathBuf>,
@@ -146,16 +146,19 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
                     pages,
                     share_prefixes: args.share_prefixes,
                     context: args.context,
+                    cost: cost.unwrap_or_default(),
                 };
                 for &rate in &args.rate {
                     if args.real || args.real_only {
                         cases.push(really::<E>(args, options, rate)?);
                     }
-                    let Some(cost) = cost else { continue };
+                    if args.real_only {
+                        continue;
+                    }
                     for &replicas in &args.replicas {
                         for &routing in &args.routing {
                             let how = (replicas, routing);
-                            cases.push(simulated::<E>(args, options, how, rate, cost)?);
+                            cases.push(simulated::<E>(args, options, how, rate)?);
                         }
                     }
                 }
@@ -203,7 +206,6 @@ fn simulated<E: Engine>(
     options: SimulatedOptions,
     (replicas, routing): (usize, Routing),
     rate: f64,
-    cost: Cost,
 ) -> Result<Case> {
     let engines: Result<Vec<_>> = (0..replicas).map(|_| E::simulated(options)).collect();
     // A request that fits no page has nowhere to go, so none is longer than all of them.
@@ -213,7 +215,7 @@ fn simulated<E: Engine>(
     let start = Instant::now();
     let mut submitted = 0usize;
     let outcome =
-        Cluster::new(engines?, options.max_batch, routing, cost).serve(arrivals, || {
+        Cluster::new(engines?, options.max_batch, routing, options.cost).serve(arrivals, || {
             submitted += 1;
             if submitted.is_multiple_of(100_000) {
                 let seconds = start.elapsed().as_secs_f64();
@@ -225,7 +227,7 @@ fn simulated<E: Engine>(
 
 /// The same with the model.
 fn really<E: Engine>(args: &Args, options: SimulatedOptions, rate: f64) -> Result<Case> {
-    let SimulatedOptions { max_batch, budget, gap, pages, share_prefixes, context } = options;
+    let SimulatedOptions { max_batch, budget, gap, pages, share_prefixes, context, .. } = options;
     let load = LoadOptions {
         week: Some(2),
         threads: args.threads,
@@ -254,7 +256,7 @@ fn really<E: Engine>(args: &Args, options: SimulatedOptions, rate: f64) -> Resul
 }
 
 /// What a step of a model costs here.
-fn measured<E: Engine>(args: &Args) -> Result<Cost> {
+fn measured<E: Engine>(args: &Args) -> Result<StepCost> {
     let path = args.path();
     let options = LoadOptions { week: Some(2), threads: args.threads, ..LoadOptions::default() };
     let engine = E::load(&path, &options)?;

@@ -119,7 +119,7 @@ pub(super) fn as_table(cases: &[Case]) -> String {
             _ => {}
         }
     }
-    text.push_str("Two times are median / 99th percentile; a gap is between two tokens of a request, the longest is each request's own;\nrows are those of a step on average, hits\nthe share of the prompts' tokens that a cache had already.\n");
+    text.push_str("A pair of times is median / 99th percentile. A gap lies between two tokens of a request; the longest is\neach request's own. Rows are a step's, on average; hits are the share of the prompts' tokens that a cache\nhad already.\n");
     text
 }
 

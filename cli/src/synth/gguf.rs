@@ -49,8 +49,9 @@ pub(super) fn write<E: Engine>(
     ))
 }
 
-/// A token for the end, one for each byte, and names for the rest, which no text contains: enough
-/// for `generate` to run. A vocabulary that is too small for the bytes gets none.
+/// A token for the end, one for each byte, and a number for each of the rest: enough for `generate`
+/// to run, and for whoever reads to see every token. A vocabulary that is too small for the bytes
+/// gets none.
 fn insert_tokenizer(metadata: &mut Metadata, vocab_size: usize) {
     const BYTES: usize = 256;
     if vocab_size <= BYTES {
@@ -59,12 +60,11 @@ fn insert_tokenizer(metadata: &mut Metadata, vocab_size: usize) {
     let text = |id: usize| match id {
         0 => "<|end|>".to_owned(),
         1..=BYTES => byte_letter((id - 1) as u8).to_string(),
-        _ => format!("<|unused {id}|>"),
+        _ => format!("{}{id}", byte_letter(b' ')),
     };
     let kind = |id: usize| match id {
         0 => token_type::CONTROL,
-        1..=BYTES => token_type::NORMAL,
-        _ => token_type::UNUSED,
+        _ => token_type::NORMAL,
     };
     for (key, value) in [
         ("model", Value::String("gpt2".to_owned())),

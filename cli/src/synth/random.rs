@@ -100,6 +100,8 @@ fn tame(tensor_type: TensorType, block: &mut [u8]) {
     let (rms_u4, rms_u6, rms_i6, rms_i8) = (8.803, 36.52, 18.48, 73.90);
     match tensor_type {
         TensorType::F32 | TensorType::F16 | TensorType::BF16 => {}
+        // Codes of 4 bits have a mean square of 8.5.
+        TensorType::MXFP4 => block[0] = (127.0 + (DEVIATION / 2.93).log2()).round() as u8,
         // d · (code - half)
         TensorType::Q4_0 => put(0, DEVIATION / of_codes(16.0)),
         TensorType::Q5_0 => put(0, DEVIATION / of_codes(32.0)),

@@ -35,7 +35,7 @@ pub(crate) fn problems(repository: &Path) -> Result<Vec<String>> {
         }
         stub::expand(&text, repository, &mut here);
         math::typeset(&text, &mut here);
-        live::expand(&text, &repository.join(SOURCES), Path::new(chapter), &mut here);
+        live::expand(&text, &repository.join(SOURCES), Path::new(chapter), true, &mut here);
         console::commands_of(&text, &mut here);
         includes(&text, &repository.join(chapter), &mut here);
         links(&text, chapter, repository, &headings, &mut here);

@@ -1,22 +1,32 @@
 //! `{{#live q4-block}}`: a place that a reader can touch. The piece is `book/src/live/q4-block.js`, a
 //! module without framework or network; without JavaScript, and in print, the place stays empty.
 
-use std::path::Path;
+use std::{fs, path::Path};
+
+use anyhow::{Context, Result};
 
 use crate::markdown::{Problem, fences, line_of};
 
 /// Where the pieces lie, relative to the book's sources.
 const FOLDER: &str = "live";
 
+/// What a piece imports that runs the engine.
+const ENGINE: &str = "\"./engine.js\"";
+
+/// What such pieces fetch, and what the native engine says, to compare.
+const FETCHED: [&str; 3] = ["engine.wasm", "tiny-story.gguf", "native.json"];
+
 /// A question with a folded answer, which the module of this name turns into a quiz.
 const QUESTION: &str = "**Predict.**";
 
 /// `text` with every directive that stands outside a code block replaced by a place and the module
-/// that fills it. `chapter` is relative to `sources`.
+/// that fills it. `chapter` is relative to `sources`. Pieces that run the engine have no place in a
+/// book that is built without it.
 pub(crate) fn expand(
     text: &str,
     sources: &Path,
     chapter: &Path,
+    with_engine: bool,
     problems: &mut Vec<Problem>,
 ) -> String {
     let fences = fences(text);
@@ -30,9 +40,13 @@ pub(crate) fn expand(
             out.push_str(line);
             continue;
         };
-        if !sources.join(FOLDER).join(name).with_extension("js").is_file() {
+        let path = sources.join(FOLDER).join(name).with_extension("js");
+        let Ok(script) = fs::read_to_string(path) else {
             let problem = format!("live: there is no {FOLDER}/{name}.js");
             problems.push((line_of(text, start), problem));
+            continue;
+        };
+        if script.contains(ENGINE) && !with_engine {
             continue;
         }
         out.push_str(&format!("<div class=\"live\" data-live=\"{name}\"></div>\n\n"));
@@ -43,6 +57,16 @@ pub(crate) fn expand(
         out.push_str(&module("predict", chapter));
     }
     out
+}
+
+/// Puts the engine beside the pieces of a built book.
+pub(crate) fn add_engine(engine: &Path, built: &Path) -> Result<()> {
+    for name in FETCHED {
+        let from = engine.join(name);
+        fs::copy(&from, built.join(FOLDER).join(name))
+            .with_context(|| format!("cannot copy {}", from.display()))?;
+    }
+    Ok(())
 }
 
 /// The element that loads a piece.
@@ -65,19 +89,45 @@ mod tests {
         let mut problems = Vec::new();
         let text = "see\n\n{{#live dials}}\n\n```text\n{{#live dials}}\n```\n";
         let chapter = Path::new("week1/day2.md");
-        let out = expand(text, sources.path(), chapter, &mut problems);
+        let out = expand(text, sources.path(), chapter, false, &mut problems);
         assert!(problems.is_empty());
         assert_eq!(out.matches("data-live=\"dials\"").count(), 1);
         assert!(out.contains("<script type=\"module\" src=\"../live/dials.js\">"), "{out}");
         assert!(out.contains("```text\n{{#live dials}}\n```"), "{out}");
-        expand("a\n{{#live gone}}\n", sources.path(), chapter, &mut problems);
+        expand("a\n{{#live gone}}\n", sources.path(), chapter, false, &mut problems);
         assert_eq!(problems, [(2, "live: there is no live/gone.js".to_owned())]);
     }
 
     #[test]
+    fn a_piece_that_runs_the_engine_needs_one() {
+        let sources = tempfile::tempdir().unwrap();
+        fs::create_dir(sources.path().join("live")).unwrap();
+        fs::write(sources.path().join("live/story.js"), format!("import {{ a }} from {ENGINE};"))
+            .unwrap();
+        let places = |with_engine| {
+            let (text, chapter) = ("{{#live story}}\n", Path::new("preface.md"));
+            let out = expand(text, sources.path(), chapter, with_engine, &mut Vec::new());
+            out.matches("data-live").count()
+        };
+        assert_eq!((places(false), places(true)), (0, 1));
+        let (engine, built) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir(built.path().join("live")).unwrap();
+        let missing = add_engine(engine.path(), built.path()).unwrap_err();
+        assert!(missing.to_string().contains("engine.wasm"), "{missing}");
+        FETCHED.iter().for_each(|name| fs::write(engine.path().join(name), name).unwrap());
+        add_engine(engine.path(), built.path()).unwrap();
+        assert_eq!(fs::read(built.path().join("live/native.json")).unwrap(), b"native.json");
+    }
+
+    #[test]
     fn questions_become_a_quiz() {
-        let out =
-            expand("**Predict.** What?\n", Path::new("."), Path::new("setup.md"), &mut Vec::new());
+        let out = expand(
+            "**Predict.** What?\n",
+            Path::new("."),
+            Path::new("setup.md"),
+            false,
+            &mut Vec::new(),
+        );
         assert!(out.ends_with("<script type=\"module\" src=\"live/predict.js\"></script>\n"));
     }
 }

@@ -36,6 +36,10 @@ struct Options {
     /// leads to its source.
     #[arg(long, value_name = "URL")]
     repository: Option<String>,
+    /// A folder with the engine that pages run, as `cargo course book` makes it; without one, its
+    /// pieces are left out.
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    engine: Option<PathBuf>,
     /// Print every command in the book as one line of JSON, and do nothing else.
     #[arg(long)]
     list_commands: bool,
@@ -62,8 +66,11 @@ fn run(options: &Options) -> Result<()> {
         return Ok(());
     }
     warnings::collect();
-    let hosted = options.repository.as_deref().map(|url| url.trim_end_matches('/'));
-    let built = build(&repository, hosted);
+    let extra = Extra {
+        hosted: options.repository.as_deref().map(|url| url.trim_end_matches('/')),
+        engine: options.engine.as_deref(),
+    };
+    let built = build(&repository, extra);
     if options.build {
         built?;
         println!("built book/book/index.html");
@@ -82,7 +89,7 @@ fn run(options: &Options) -> Result<()> {
                 repository.join("formats"),
             ],
             &repository.join("book/book"),
-            || match build(&repository, hosted) {
+            || match build(&repository, extra) {
                 Ok(()) => println!("built again: reload the page"),
                 Err(error) => eprintln!("{error:#}"),
             },
@@ -90,25 +97,40 @@ fn run(options: &Options) -> Result<()> {
     })
 }
 
+/// What not every copy of the book has.
+#[derive(Clone, Copy)]
+struct Extra<'a> {
+    /// Where the repository lies on the network.
+    hosted: Option<&'a str>,
+    /// See [`Options::engine`].
+    engine: Option<&'a Path>,
+}
+
 /// Checks the sources, then renders them into `book/book`.
-fn build(repository: &Path, hosted: Option<&str>) -> Result<()> {
+fn build(repository: &Path, extra: Extra<'_>) -> Result<()> {
     let problems = check::problems(repository)?;
     if !problems.is_empty() {
         bail!("the book has {} mistakes:\n{}", problems.len(), problems.join("\n"));
     }
     let mut book = MDBook::load(repository.join("book"))?;
-    book.with_preprocessor(Course { repository: repository.to_owned() });
+    let with_engine = extra.engine.is_some();
+    book.with_preprocessor(Course { repository: repository.to_owned(), with_engine });
     book.build()?;
     let warnings = warnings::take();
     if !warnings.is_empty() {
         bail!("mdBook warns:\n{}", warnings.join("\n"));
     }
-    finish::pages(repository, &repository.join("book/book"), hosted)
+    let built = repository.join("book/book");
+    if let Some(folder) = extra.engine {
+        live::add_engine(folder, &built)?;
+    }
+    finish::pages(repository, &built, extra.hosted)
 }
 
 /// Puts stubs, typeset formulas, live pieces and drawings into every chapter.
 struct Course {
     repository: PathBuf,
+    with_engine: bool,
 }
 
 impl Preprocessor for Course {
@@ -127,7 +149,7 @@ impl Preprocessor for Course {
             let text = stub::expand(&chapter.content, &self.repository, &mut problems);
             let text = math::typeset(&text, &mut problems);
             let path = chapter.path.as_deref().unwrap_or(Path::new(""));
-            let text = live::expand(&text, &sources, path, &mut problems);
+            let text = live::expand(&text, &sources, path, self.with_engine, &mut problems);
             let folder = chapter.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
             chapter.content = figure::inline(&text, &sources.join(folder), &mut problems);
         });

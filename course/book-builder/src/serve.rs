@@ -93,6 +93,7 @@ fn content_type(file: &Path) -> &'static str {
         Some("js") => "text/javascript; charset=utf-8",
         Some("svg") => "image/svg+xml",
         Some("png") => "image/png",
+        Some("wasm") => "application/wasm",
         Some("woff2") => "font/woff2",
         _ => "application/octet-stream",
     }

@@ -46,7 +46,7 @@ pub(crate) fn borrow_before(root: &Path, curriculum: &Curriculum, words: &Words)
     ensure!(!before.is_empty(), "{} is the first day; nothing was borrowed", asked.typed());
     let tasks: Vec<_> = before.iter().flat_map(|day| day.tasks()).collect();
     fill_in(root, curriculum, &tasks, &format!("the days before {}", asked.typed()))?;
-    println!("`cargo course return {}` takes that day's out again, and so on.", before[0].feature);
+    println!("`cargo course return DAY` takes our code for a day out again.");
     Ok(())
 }
 
@@ -59,13 +59,16 @@ fn fill_in(
 ) -> Result<()> {
     let files = generated(root, curriculum)?;
     let mut transaction = Transaction::new(root, &format!("borrow {name}"));
-    let (mut borrowed, mut left) = (Vec::new(), Vec::new());
+    let (mut borrowed, mut left, mut before) = (Vec::new(), Vec::new(), 0);
     for (id, task) in tasks {
         let file = file_of(&files, task)?;
         for function in &task.functions {
             let why = match file.state(function) {
                 State::Untouched | State::Stale => continue,
-                State::Borrowed => "is borrowed already",
+                State::Borrowed => {
+                    before += 1;
+                    continue;
+                }
                 State::Begun => "is begun, and so yours",
                 State::Written => "is yours",
                 State::Missing => "is not there, or not laid out as rustfmt has it",
@@ -88,6 +91,9 @@ fn fill_in(
     }
     for line in &left {
         println!("{line}");
+    }
+    if before > 0 {
+        println!("borrowed before: {before} functions of {name}; they stay as they are");
     }
     ensure!(!borrowed.is_empty(), "nothing is open in {name}; nothing was borrowed");
     for line in transaction.commit()?.left.iter().chain(&borrowed) {

@@ -3,8 +3,8 @@
 //!
 //! Before the merge the stubs' `todo!` lines are made equal in all three, so that a renumbered task
 //! is no difference; and what is borrowed is returned, and borrowed anew afterwards from the newer
-//! reference. A function that the learner has touched keeps its body; if the newer course gives it
-//! another signature, there is no merge.
+//! reference. A function that the learner has touched keeps its body, even where the newer course
+//! provides it; if that one gives it another signature, there is no merge.
 
 use std::collections::HashMap;
 
@@ -61,6 +61,9 @@ pub(crate) fn merge(present: &Generated, newer: &Template) -> Result<String, Vec
         .iter()
         .filter(|function| function_state(&present.stub, &ours, function).is_work())
         .collect();
+    for function in touched.iter().filter(|function| !new_names.contains(function)) {
+        texts.keep_body(function);
+    }
     let conflicts: Vec<Conflict> = touched
         .iter()
         .filter_map(|function| texts.changed_under(&present.path, function))
@@ -124,6 +127,22 @@ impl Texts {
             None
         } else {
             conflict("the newer course changes its signature", yours, newer)
+        }
+    }
+
+    /// What was a task and is provided now, as if it still were one: so the learner's body stays, if
+    /// it fits.
+    fn keep_body(&mut self, function: &str) {
+        let base: Vec<&str> = self.base.lines().collect();
+        let newer: Vec<&str> = self.newer.lines().collect();
+        let (Some(old), Some(new)) = (place(&base, function), place(&newer, function)) else {
+            return;
+        };
+        if part(&self.ours, function, Part::Signature)
+            == part(&self.newer, function, Part::Signature)
+        {
+            let lines = [&newer[..new.body.start], &base[old.body], &newer[new.body.end..]];
+            self.newer = lines.concat().join("\n") + "\n";
         }
     }
 

@@ -207,6 +207,35 @@ fn a_touched_function_with_a_new_signature_stops_everything() {
 }
 
 #[test]
+fn a_learners_body_stays_in_a_function_that_the_newer_course_provides() {
+    let provided = "pub fn one() -> u32 {\n    1\n}\n";
+    let zero = "\npub fn zero() -> u32 {\n    // SOLUTION week1-day1 task 1\n    0\n    // END \
+                SOLUTION\n}\n";
+    let (_, rest) = A.split_once("}\n").unwrap();
+    let list = CURRICULUM.replace("[\"one\"]", "[\"zero\"]");
+    for written in [true, false] {
+        let (learner, newer) = pair();
+        let root = learner.path();
+        let stub = "    todo!(\"week1-day1 task 1: one\")";
+        if written {
+            edit(root, PATH, stub, "    // mine\n    2 - 1");
+        }
+        write(newer.path(), REFERENCE, &format!("/// Provided.\n{provided}{rest}{zero}"));
+        write(newer.path(), "course/curriculum.toml", &list);
+        run(&learner, &newer).unwrap();
+        let expected = if written {
+            provided.replace("    1", "    // mine\n    2 - 1")
+        } else {
+            provided.to_owned()
+        };
+        assert!(text(root, PATH).starts_with(&format!("/// Provided.\n{expected}\npub struct")));
+        let after = snapshot(root);
+        run(&learner, &newer).unwrap();
+        assert_eq!(snapshot(root), after, "a second update changes nothing");
+    }
+}
+
+#[test]
 fn both_versions_are_shown() {
     let (learner, newer) = pair();
     edit(

@@ -25,6 +25,18 @@ impl ModelConfig {
             _ => return Err(metadata.wrong(ARCHITECTURE, "\"llama\", \"qwen2\" or \"qwen3\"")),
         };
         let keys = Keys { metadata, architecture };
+        let config = Self::from_keys(&keys, family, tensors)?;
+        keys.refuse_what_only_mixtures_do(config.max_positions)?;
+        Ok(config)
+    }
+
+    /// The same of an architecture whose attention is that of `family`, but for what
+    /// [`Keys::refuse_what_only_mixtures_do`] names.
+    pub(super) fn from_keys(
+        keys: &Keys<'_>,
+        family: Family,
+        tensors: &[TensorInfo],
+    ) -> Result<Self> {
         let tensor = |name: &str| tensors.iter().find(|tensor| tensor.name == name);
 
         let hidden_size = keys.size("embedding_length", MAX_SIZE)?;
@@ -60,7 +72,7 @@ impl ModelConfig {
             );
         }
         let max_positions = keys.size("context_length", MAX_POSITIONS)?;
-        keys.refuse_what_no_decoder_here_does(head_dim, max_positions)?;
+        keys.refuse_what_no_decoder_here_does(head_dim)?;
 
         let vocab_size = keys.vocab_size(tensor("token_embd.weight"), hidden_size)?;
         let mut eos_token_ids = Vec::new();
@@ -75,7 +87,7 @@ impl ModelConfig {
             n_heads,
             n_kv_heads,
             head_dim,
-            intermediate_size: keys.size("feed_forward_length", MAX_SIZE)?,
+            intermediate_size: keys.intermediate_size()?,
             vocab_size,
             max_positions,
             rope_theta: keys
@@ -94,25 +106,25 @@ impl ModelConfig {
 }
 
 /// The keys of one architecture: `llama.block_count` and so on.
-struct Keys<'a> {
-    metadata: &'a Metadata,
-    architecture: &'a str,
+pub(super) struct Keys<'a> {
+    pub(super) metadata: &'a Metadata,
+    pub(super) architecture: &'a str,
 }
 
 impl Keys<'_> {
-    fn key(&self, name: &str) -> String {
+    pub(super) fn key(&self, name: &str) -> String {
         format!("{}.{name}", self.architecture)
     }
 
-    fn has(&self, name: &str) -> bool {
+    pub(super) fn has(&self, name: &str) -> bool {
         self.metadata.get(&self.key(name)).is_some()
     }
 
-    fn wrong<T>(&self, name: &str, expected: &str) -> Result<T> {
+    pub(super) fn wrong<T>(&self, name: &str, expected: &str) -> Result<T> {
         Err(self.metadata.wrong(&self.key(name), expected))
     }
 
-    fn size(&self, name: &str, max: u64) -> Result<usize> {
+    pub(super) fn size(&self, name: &str, max: u64) -> Result<usize> {
         let size = self.metadata.size(&self.key(name));
         match size? {
             Some(n) if (1..=max).contains(&(n as u64)) => Ok(n),
@@ -120,11 +132,11 @@ impl Keys<'_> {
         }
     }
 
-    fn size_or(&self, name: &str, max: u64, otherwise: usize) -> Result<usize> {
+    pub(super) fn size_or(&self, name: &str, max: u64, otherwise: usize) -> Result<usize> {
         if self.has(name) { self.size(name, max) } else { Ok(otherwise) }
     }
 
-    fn number(
+    pub(super) fn number(
         &self,
         name: &str,
         expected: &str,
@@ -135,6 +147,13 @@ impl Keys<'_> {
             Some(x) if valid(x) && x.is_normal() => Ok(Some(x)),
             Some(_) => self.wrong(name, expected),
         }
+    }
+
+    /// A file of experts alone need not say how large an MLP without any would be.
+    fn intermediate_size(&self) -> Result<usize> {
+        let both = ["feed_forward_length", "expert_feed_forward_length"];
+        let name = both.into_iter().find(|name| self.has(name)).unwrap_or(both[0]);
+        self.size(name, MAX_SIZE)
     }
 
     fn rms_norm_eps(&self) -> Result<f32> {
@@ -187,16 +206,18 @@ impl Keys<'_> {
         Ok(vocab_size)
     }
 
-    fn refuse_what_no_decoder_here_does(
-        &self,
-        head_dim: usize,
-        max_positions: usize,
-    ) -> Result<()> {
+    fn refuse_what_no_decoder_here_does(&self, head_dim: usize) -> Result<()> {
         for name in ["attention.value_length", "rope.dimension_count"] {
             if self.size_or(name, MAX_HEAD_DIM, head_dim)? != head_dim {
                 return self.wrong(name, &format!("{head_dim}, the size of a head"));
             }
         }
+        Ok(())
+    }
+
+    /// Experts, windows and positions that are stretched by a rule: what
+    /// [`super::mixture::MixtureConfig`] reads.
+    fn refuse_what_only_mixtures_do(&self, max_positions: usize) -> Result<()> {
         if self.metadata.size(&self.key("expert_count"))?.is_some_and(|n| n > 0) {
             return self.wrong("expert_count", "0 or nothing: the MLP has no experts here");
         }

@@ -32,10 +32,12 @@ pub enum TensorType {
     Q5_K,
     /// 256 weights of 6 bits; 16 scales of 8 bits.
     Q6_K,
+    /// 32 floats of 4 bits, one power of two: the experts of gpt-oss. Read, never written.
+    MXFP4,
 }
 
 impl TensorType {
-    /// Every type, plain ones first.
+    /// Every type that is read and written, plain ones first: all but [`TensorType::MXFP4`].
     pub const ALL: [Self; 13] = [
         Self::F32,
         Self::F16,
@@ -51,6 +53,16 @@ impl TensorType {
         Self::Q5_K,
         Self::Q6_K,
     ];
+
+    /// Every type that is read, in the order of the numbers that the compiler gives them.
+    pub const READ: [Self; 14] = {
+        let (mut read, mut i) = ([Self::MXFP4; 14], 0);
+        while i < Self::ALL.len() {
+            read[i] = Self::ALL[i];
+            i += 1;
+        }
+        read
+    };
 
     /// The number that stands for it in a file (`ggml_type`).
     #[must_use]
@@ -69,13 +81,14 @@ impl TensorType {
             Self::Q5_K => 13,
             Self::Q6_K => 14,
             Self::BF16 => 30,
+            Self::MXFP4 => 39,
         }
     }
 
     /// The type that this number stands for, if this engine runs it.
     #[must_use]
     pub fn from_id(id: u32) -> Option<Self> {
-        Self::ALL.into_iter().find(|tensor_type| tensor_type.id() == id)
+        Self::READ.into_iter().find(|tensor_type| tensor_type.id() == id)
     }
 
     /// What the field calls the type that this number stands for, whether or not this engine runs
@@ -101,7 +114,6 @@ impl TensorType {
             29 => "IQ1_M",
             34 => "TQ1_0",
             35 => "TQ2_0",
-            39 => "MXFP4",
             _ => return Self::from_id(id).map(Self::name),
         })
     }
@@ -111,7 +123,7 @@ impl TensorType {
     pub const fn block_len(self) -> usize {
         match self {
             Self::F32 | Self::F16 | Self::BF16 => 1,
-            Self::Q4_0 | Self::Q4_1 | Self::Q5_0 | Self::Q5_1 | Self::Q8_0 => 32,
+            Self::Q4_0 | Self::Q4_1 | Self::Q5_0 | Self::Q5_1 | Self::Q8_0 | Self::MXFP4 => 32,
             Self::Q2_K | Self::Q3_K | Self::Q4_K | Self::Q5_K | Self::Q6_K => 256,
         }
     }
@@ -132,6 +144,7 @@ impl TensorType {
             Self::Q4_K => 2 + 2 + 12 + 128,
             Self::Q5_K => 2 + 2 + 12 + 32 + 128,
             Self::Q6_K => 128 + 64 + 16 + 2,
+            Self::MXFP4 => 1 + 16,
         }
     }
 
@@ -161,6 +174,7 @@ impl TensorType {
             Self::Q4_K => "Q4_K",
             Self::Q5_K => "Q5_K",
             Self::Q6_K => "Q6_K",
+            Self::MXFP4 => "MXFP4",
         }
     }
 }

@@ -7,8 +7,9 @@
 //!
 //! One would expect the two units to work side by side. On the processor that this was written on
 //! (an Intel Xeon of 2023's generation) they don't: products, stores of tiles and vector
-//! operations, taken turn about, need as long as one after the other, and somewhat longer. So the
-//! kernel does the sums of a whole super-block, then scales them.
+//! operations, taken turn about, need as long as one after the other, and somewhat longer. Only a
+//! store and the products that follow it share some of their time. So the kernel does the sums of a
+//! whole super-block, each stored behind the next one's products, then scales them.
 
 use std::marker::PhantomData;
 
@@ -26,8 +27,6 @@ use crate::{
 
 /// Blocks in a super-block.
 const BLOCKS: usize = SUPER_BLOCK / BLOCK;
-/// Rows of weights that are scaled at once.
-const ROWS: usize = 4;
 
 /// The sums of all blocks of a super-block, of two panels.
 type BlockSums = [[Sums; 2]; BLOCKS];
@@ -50,19 +49,54 @@ impl<F: Format> Plan for Blocks<F> {
         out: &mut Outputs,
         soon: Option<Soon<'_>>,
     ) {
-        if blocks == BLOCKS {
-            // So many as the compiler knows.
-            for block in 0..BLOCKS {
-                fetch::<V>(soon, block);
-                multiply(unit, panels, x, block, sums);
+        // So many as the compiler knows, where rows end as they mostly do.
+        match blocks {
+            8 => add::<F, V, U>(unit, panels, x, 8, sums, out, soon),
+            6 => add::<F, V, U>(unit, panels, x, 6, sums, out, soon),
+            4 => add::<F, V, U>(unit, panels, x, 4, sums, out, soon),
+            2 => add::<F, V, U>(unit, panels, x, 2, sums, out, soon),
+            _ => add::<F, V, U>(unit, panels, x, blocks, sums, out, soon),
+        }
+    }
+}
+
+/// The products of so many blocks, then what follows.
+#[inline(always)]
+fn add<F: Format, V: Sixteen, U: Unit>(
+    unit: &mut U,
+    panels: &[Panel; 2],
+    x: &Int8Tile,
+    blocks: usize,
+    sums: &mut BlockSums,
+    out: &mut Outputs,
+    soon: Option<Soon<'_>>,
+) {
+    // A block's sums leave while the next one's are made: its products need not be waited for.
+    for block in 0..blocks {
+        fetch::<V>(soon, block);
+        if block.is_multiple_of(2) {
+            multiply::<0, 1, 6, U>(unit, panels, x, block);
+            if block > 0 {
+                store::<2, 3, U>(unit, &mut sums[block - 1]);
             }
-            scale::<F, V>(sums, panels, x, BLOCKS, out);
         } else {
-            for block in 0..blocks {
-                fetch::<V>(soon, block);
-                multiply(unit, panels, x, block, sums);
-            }
-            scale::<F, V>(sums, panels, x, blocks, out);
+            multiply::<2, 3, 7, U>(unit, panels, x, block);
+            store::<0, 1, U>(unit, &mut sums[block - 1]);
+        }
+    }
+    if blocks.is_multiple_of(2) {
+        store::<2, 3, U>(unit, &mut sums[blocks - 1]);
+    } else {
+        store::<0, 1, U>(unit, &mut sums[blocks - 1]);
+    }
+    let mut scales = [V::all(0.0); BLOCKS];
+    for block in 0..blocks {
+        scales[block] = V::load(&x.scales[block]);
+    }
+    for h in 0..2 {
+        for row in 0..SIDE {
+            let out = &mut out.0[h][row];
+            scale::<F, V>(sums, &panels[h], (&scales, x), blocks, (h, row), out);
         }
     }
 }
@@ -80,82 +114,59 @@ fn fetch<V: Sixteen>(soon: Option<Soon<'_>>, block: usize) {
     }
 }
 
-/// The sums of a block: two panels times 16 rows of activations.
+/// The sums of a block, two panels times 16 rows of activations, in tiles `A` and `B`. Neighbours
+/// have tiles of their own, so that neither waits for the other.
 #[inline(always)]
-fn multiply<U: Unit>(
+fn multiply<const A: usize, const B: usize, const X: usize, U: Unit>(
     unit: &mut U,
     panels: &[Panel; 2],
     x: &Int8Tile,
     block: usize,
-    sums: &mut BlockSums,
 ) {
     let weights = |h: usize| &panels[h].codes[SIDE * BLOCK * block..][..SIDE * BLOCK];
     let x = &x.values[BLOCK / 4 * block..][..BLOCK / 4];
-    let [first, second] = &mut sums[block];
-    // Neighbours have tiles of their own, so that neither waits for the other.
-    macro_rules! multiply {
-        ($a:literal, $b:literal, $x:literal) => {
-            unit.load::<$x>(bytemuck::cast_slice(x), ROW);
-            unit.load::<4>(weights(0), BLOCK);
-            unit.load::<5>(weights(1), BLOCK);
-            unit.zero::<$a>();
-            unit.zero::<$b>();
-            unit.dot::<$a, 4, $x>();
-            unit.dot::<$b, 5, $x>();
-            unit.store::<$a>(first);
-            unit.store::<$b>(second);
-        };
-    }
-    if block.is_multiple_of(2) {
-        multiply!(0, 1, 6);
-    } else {
-        multiply!(2, 3, 7);
-    }
+    unit.load::<X>(bytemuck::cast_slice(x), ROW);
+    unit.load::<4>(weights(0), BLOCK);
+    unit.load::<5>(weights(1), BLOCK);
+    unit.zero::<A>();
+    unit.zero::<B>();
+    unit.dot::<A, 4, X>();
+    unit.dot::<B, 5, X>();
 }
 
-/// Scales the sums of `blocks` blocks and adds them to the outputs, one block after the other: the
-/// order of all kernels for few and for many rows.
+#[inline(always)]
+fn store<const A: usize, const B: usize, U: Unit>(unit: &mut U, [first, second]: &mut [Sums; 2]) {
+    unit.store::<A>(first);
+    unit.store::<B>(second);
+}
+
+/// Scales the sums of a row's blocks and adds them to its outputs, in the order of all kernels for
+/// few and for many rows: see `avx512/fours.rs`.
+///
+/// One row after the other: where this was measured, four at a time were slower.
 #[inline(always)]
 fn scale<F: Format, V: Sixteen>(
     sums: &BlockSums,
-    panels: &[Panel; 2],
-    x: &Int8Tile,
+    panel: &Panel,
+    (scales, x): (&[V; BLOCKS], &Int8Tile),
     blocks: usize,
-    out: &mut Outputs,
+    (h, row): (usize, usize),
+    out: &mut [f32; SIDE],
 ) {
-    for (h, rows) in (0..2).flat_map(|h| (0..SIDE).step_by(ROWS).map(move |rows| (h, rows))) {
-        scale_rows::<F, V>(sums, panels, x, blocks, (h, rows), out);
-    }
-}
-
-/// The same for some rows of a panel.
-#[inline(always)]
-fn scale_rows<F: Format, V: Sixteen>(
-    sums: &BlockSums,
-    panels: &[Panel; 2],
-    x: &Int8Tile,
-    blocks: usize,
-    (h, rows): (usize, usize),
-    out: &mut Outputs,
-) {
-    let (panel, out) = (&panels[h], &mut out.0[h]);
-    let mut totals = [V::all(0.0); ROWS];
-    for r in 0..ROWS {
-        totals[r] = V::load(&out[rows + r]);
-    }
-    for block in 0..blocks {
-        let (scale, total) = (V::load(&x.scales[block]), V::load(&x.totals[block]));
-        for r in 0..ROWS {
-            let row = rows + r;
-            let sums = V::of_integers(&sums[block][h].0[row]).times(scale);
-            totals[r] = sums.times_plus(V::all(panel.scales[row][2 * block]), totals[r]);
+    let mut pairs = [V::all(0.0); BLOCKS / 2];
+    for i in 0..BLOCKS / 2 {
+        for block in [i, i + BLOCKS / 2] {
+            if block >= blocks {
+                break;
+            }
+            let scaled = V::of_integers(&sums[block][h].0[row]).times(scales[block]);
+            pairs[i] = scaled.times_plus(V::all(panel.scales[row][2 * block]), pairs[i]);
             if F::ZERO == Zero::Minimum {
                 let minimum = V::all(panel.minimums[row][2 * block]);
-                totals[r] = minimum.times_plus(total, totals[r]);
+                pairs[i] = minimum.times_plus(V::load(&x.totals[block]), pairs[i]);
             }
         }
     }
-    for r in 0..ROWS {
-        totals[r].store(&mut out[rows + r]);
-    }
+    let eight = pairs[0].plus(pairs[2]).plus(pairs[1].plus(pairs[3]));
+    V::load(out).plus(eight).store(out);
 }

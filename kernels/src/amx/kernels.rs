@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Kernel,
     avx512::{self, lanes::part, order::Order},
-    format::{Q2_K, Q3_K, Q4_0, Q4_1, Q4_K, Q5_0, Q5_1, Q5_K, Q6_K, Q8_0},
+    format::{MXFP4, Q2_K, Q3_K, Q4_0, Q4_1, Q4_K, Q5_0, Q5_1, Q5_K, Q6_K, Q8_0},
     input::Input,
     matrix::Matrix,
     parallel::Tile,
@@ -41,6 +41,7 @@ pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
         TensorType::Q4_K => q4_k,
         TensorType::Q5_K => q5_k,
         TensorType::Q6_K => q6_k,
+        TensorType::MXFP4 => mxfp4,
     }
 }
 
@@ -93,6 +94,7 @@ kernels! {
     q4_1: Blocks<Q4_1>, |to, i, row| eight::<Q4_1>(to, i, avx512::q4_1::unpack(row));
     q5_0: Blocks<Q5_0>, |to, i, row| eight::<Q5_0>(to, i, avx512::q5_0::unpack(row));
     q5_1: Blocks<Q5_1>, |to, i, row| eight::<Q5_1>(to, i, avx512::q5_1::unpack(row));
+    mxfp4: Blocks<MXFP4>, |to, i, row| eight::<MXFP4>(to, i, avx512::mxfp4::unpack(row));
     q8_0: Blocks<Q8_0>, |to, i, row| bytes::<{ TensorType::Q8_0.block_bytes() }>(to, i, row);
     q2_k: SuperBlocks<Q2_K>, |to, i, row| {
         super_block::<Q2_K>(to, i, avx512::q2_k::unpack(part(row, 0)));

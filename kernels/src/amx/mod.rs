@@ -55,4 +55,5 @@ pub use self::{
 
 /// Rows of activations from which on the unit is faster than `vpdpbusd`. A tile with fewer than 16
 /// takes as long as a full one.
+#[cfg(any(target_arch = "x86_64", test))]
 pub(crate) const FROM: usize = 12;

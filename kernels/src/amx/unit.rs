@@ -20,6 +20,7 @@ impl Shapes {
     }
 
     /// As `ldtilecfg` reads them.
+    #[cfg(target_arch = "x86_64")]
     pub(crate) const fn bytes(&self) -> [u8; ROW] {
         let mut bytes = [0; ROW];
         // The only palette that there is.

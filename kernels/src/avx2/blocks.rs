@@ -8,9 +8,9 @@
 
 use std::arch::x86_64::*;
 
-use super::lanes::{halves_in_pairs, load_scales, load_sums};
+use super::lanes::{halves_in_pairs, load_scales, load_sums, powers_in_pairs};
 use crate::{
-    format::{Format, Zero},
+    format::{Format, Zero, power_of_two},
     input::Int8SuperBlock,
 };
 
@@ -73,8 +73,13 @@ impl Scales {
             let sums = _mm256_madd_epi16(load_sums(&x.sums), _mm256_set1_epi16(by));
             _mm256_permutevar8x32_epi32(sums, pairs)
         };
+        let scales = if const { power_of_two::<F>() } {
+            powers_in_pairs(blocks)
+        } else {
+            halves_in_pairs::<0, BYTES>(blocks)
+        };
         Self {
-            factors: _mm256_mul_ps(halves_in_pairs::<0, BYTES>(blocks), x_scales),
+            factors: _mm256_mul_ps(scales, x_scales),
             offsets: match F::ZERO {
                 Zero::Offset(offset) if offset > 0 => Some(sums(-i16::from(offset))),
                 _ => None,

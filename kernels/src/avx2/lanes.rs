@@ -2,6 +2,8 @@
 
 use std::arch::x86_64::*;
 
+use crate::blocks::mxfp4;
+
 /// 32 bytes, from any address.
 ///
 /// # Safety
@@ -91,6 +93,15 @@ pub(super) fn halves_in_pairs<const AT: usize, const BYTES: usize>(
     let four =
         |b: usize| (word(b) | word(b + 2) << 16 | word(b + 4) << 32 | word(b + 6) << 48) as i64;
     _mm256_cvtph_ps(_mm_set_epi64x(four(1), four(0)))
+}
+
+/// Half the powers of two that up to eight blocks begin with, the even ones first; zeros where
+/// there are fewer.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn powers_in_pairs<const BYTES: usize>(blocks: &[[u8; BYTES]]) -> __m256 {
+    let power = |b: usize| blocks.get(b).map_or(0.0, |block| mxfp4::half_of_scale(block[0]));
+    _mm256_setr_ps(power(0), power(2), power(4), power(6), power(1), power(3), power(5), power(7))
 }
 
 /// The low halves of 16 bytes, then the high ones.

@@ -8,6 +8,7 @@ pub mod few;
 mod float;
 pub mod lanes;
 mod many;
+mod mxfp4;
 mod panel;
 mod product;
 mod q2_k;
@@ -44,6 +45,7 @@ pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
         TensorType::Q4_K => (q4_k::few, q4_k::many),
         TensorType::Q5_K => (q5_k::few, q5_k::many),
         TensorType::Q6_K => (q6_k::few, q6_k::many),
+        TensorType::MXFP4 => (mxfp4::few, mxfp4::many),
     };
     if rows >= MANY { pair.1 } else { pair.0 }
 }

@@ -6,7 +6,8 @@ use std::arch::x86_64::*;
 
 use super::{lanes::half, super_blocks::Head};
 use crate::{
-    format::{Format, Zero},
+    blocks::mxfp4,
+    format::{Format, Zero, power_of_two},
     input::SUPER_BLOCK,
     prefetch::prefetch,
 };
@@ -80,7 +81,11 @@ impl Panel {
         };
         for b in 0..8 {
             for (r, blocks) in rows.iter().enumerate() {
-                self.scales[b][r] = number(blocks, b, 0);
+                self.scales[b][r] = if const { power_of_two::<F>() } {
+                    blocks.get(b).map_or(0.0, |block| mxfp4::half_of_scale(block[0]))
+                } else {
+                    number(blocks, b, 0)
+                };
                 if F::ZERO == Zero::Minimum {
                     self.minimums[b][r] = number(blocks, b, 2);
                 }

@@ -8,13 +8,14 @@
 use std::arch::x86_64::*;
 
 use super::{
+    eights::later,
     fours::stored,
-    heads::Heads,
-    sixteens::{Activations, codes},
+    ready::{Ready, STRETCH},
+    sixteens::Activations,
 };
 use crate::{
     format::Format,
-    input::{Input, Int8SuperBlock},
+    input::Input,
     matrix::Matrix,
     parallel::Tile,
     prefetch::{distance, prefetch},
@@ -32,44 +33,62 @@ pub(super) fn multiply<F: Format, const BYTES: usize, const HEAD: usize>(
     x: &Input,
     tile: &mut Tile<'_, f32>,
 ) {
-    each_four(weight, tile, |rows, t| dot::<F, BYTES, HEAD>(rows, x.int8_row(t)));
+    let len = weight.row_bytes();
+    // What is left behind whole eights: the last eight blocks again, of which those that were
+    // counted before meet zeros; or zeros behind what there is.
+    let (whole, left) = (len / (8 * BYTES), len % (8 * BYTES) / BYTES);
+    let mut filled = [[0; LONGEST]; STREAMS];
+    let mut ready = Ready::new();
+    each_four(weight, tile, |rows, t| {
+        let (mut last, all) = (rows, x.int8_row(t));
+        if whole == 0 {
+            for s in 0..STREAMS {
+                filled[s][..len].copy_from_slice(rows[s]);
+            }
+            last = [&filled[0], &filled[1], &filled[2], &filled[3]];
+        } else if left > 0 {
+            for s in 0..STREAMS {
+                last[s] = &rows[s][len - 8 * BYTES..];
+            }
+        }
+        let mut sums = _mm_setzero_ps();
+        for first in (0..all.len()).step_by(STRETCH) {
+            let x = ready.of(
+                t,
+                first,
+                (first..all.len()).map(|g| match g < whole || whole == 0 {
+                    true => Activations::of::<F>(&all[g]),
+                    false => Activations::of::<F>(&later(&all[g], 8 - left)),
+                }),
+            );
+            let there = x.len().min(whole.saturating_sub(first));
+            let at = first * 8 * BYTES;
+            let from = [&rows[0][at..], &rows[1][at..], &rows[2][at..], &rows[3][at..]];
+            sums = add::<F, BYTES, HEAD>(from, &x[..there], sums);
+            sums = add::<F, BYTES, HEAD>(last, &x[there..], sums);
+        }
+        stored(sums)
+    });
 }
 
+/// Adds the products with so many eights of blocks of each row to `sums`.
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
-fn dot<F: Format, const BYTES: usize, const HEAD: usize>(
+fn add<F: Format, const BYTES: usize, const HEAD: usize>(
     rows: [&[u8]; STREAMS],
-    x: &[Int8SuperBlock],
-) -> [f32; STREAMS] {
+    x: &[Activations],
+    mut sums: __m128,
+) -> __m128 {
     let ahead = distance();
-    let mut sums = _mm_setzero_ps();
-    let mut filled = [[0; LONGEST]; STREAMS];
-    let len = rows[0].len();
+    let len = x.len() * 8 * BYTES;
+    let rows = [&rows[0][..len], &rows[1][..len], &rows[2][..len], &rows[3][..len]];
     for (g, x) in x.iter().enumerate() {
-        let mut start = g * 8 * BYTES;
-        let mut missing = (start + 8 * BYTES).saturating_sub(len) / BYTES;
-        let mut eights = rows;
-        if len < 8 * BYTES {
-            for s in 0..STREAMS {
-                filled[s][..len - start].copy_from_slice(&rows[s][start..]);
-            }
-            eights = [&filled[0], &filled[1], &filled[2], &filled[3]];
-            (start, missing) = (0, 0);
-        } else {
-            // The last eight blocks again; those that were counted before meet zeros.
-            start = start.min(len - 8 * BYTES);
-        }
-        let x = Activations::of::<F>(x, missing);
-        let mut heads = [Heads::<BYTES, HEAD>::none(); STREAMS];
-        let mut products = [[_mm512_setzero_si512(); 2]; STREAMS];
-        for s in 0..STREAMS {
-            // So many as the compiler knows: nothing is to be checked where they are unpacked.
-            let bytes = &eights[s][start..start + 8 * BYTES];
+        let eight = |s: usize| &rows[s][g * 8 * BYTES..][..8 * BYTES];
+        let eights = [eight(0), eight(1), eight(2), eight(3)];
+        for bytes in eights {
             prefetch(bytes, ahead);
-            heads[s] = Heads::of(bytes);
-            products[s] = x.times(codes(bytes, heads[s]));
         }
-        sums = x.add::<F, BYTES, HEAD>(products, heads, sums);
+        sums = x.add::<F, BYTES, HEAD>(eights, sums);
     }
-    stored(sums)
+    sums
 }

@@ -4,12 +4,11 @@
 
 use std::arch::x86_64::*;
 
-use tiny_llm_formats::gguf::TensorType;
-
 use super::{
-    eights::{Eights, add_in_order, floats, same_for_all, scales_later, values_later},
+    byte_scales::{BYTES, EIGHT, scales},
+    eights::{self, Eights, add_eight, later, same_for_all},
     fours::{add_lanes, stored},
-    lanes::{load32, load64, part, sixteen_bits},
+    lanes::{load32, part, values_at},
 };
 use crate::{
     input::{Input, Int8SuperBlock},
@@ -18,11 +17,6 @@ use crate::{
     prefetch::{distance, prefetch},
     streams::{STREAMS, each_four},
 };
-
-/// Bytes in a block.
-pub(super) const BYTES: usize = TensorType::Q8_0.block_bytes();
-/// Bytes of eight blocks.
-const EIGHT: usize = 8 * BYTES;
 
 /// A [`Kernel`](crate::Kernel).
 #[inline]
@@ -47,16 +41,23 @@ pub(super) fn multiply(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 fn dot(rows: [&[u8]; STREAMS], x: &[Int8SuperBlock]) -> [f32; STREAMS] {
     let ahead = distance();
     let mut sums = _mm_setzero_ps();
+    let len = rows[0].len();
+    assert!(rows.iter().all(|row| row.len() == len), "rows of one matrix");
+    // What is left behind whole eights: the last eight blocks again, of which those that were
+    // counted before meet zeros.
+    let (whole, left) = (len / EIGHT, len % EIGHT / BYTES);
+    let last = if left > 0 { Some(later(&x[whole], 8 - left)) } else { None };
     for (g, x) in x.iter().enumerate() {
-        // The last eight blocks again; those that were counted before meet zeros.
-        let missing = ((g + 1) * EIGHT).saturating_sub(rows[0].len()) / BYTES;
-        let x = Activations::of(x, missing);
+        let (at, x) = match &last {
+            Some(last) if g == whole => (len - EIGHT, last),
+            _ => (g * EIGHT, x),
+        };
         // So many as the compiler knows: nothing is to be checked in `codes` and `scales`.
-        let eights = rows.map(|row| part(row, g * EIGHT - missing * BYTES));
+        let eights = [part(rows[0], at), part(rows[1], at), part(rows[2], at), part(rows[3], at)];
         for eight in eights {
             prefetch(eight, ahead);
         }
-        sums = x.times(eights, sums);
+        sums = Activations::of(x).times(eights, sums);
     }
     stored(sums)
 }
@@ -70,17 +71,18 @@ struct Activations {
 }
 
 impl Activations {
-    /// For blocks that stand so many places later; zeros for those before them.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512vl,avx512vnni")]
-    fn of(x: &Int8SuperBlock, places: usize) -> Self {
-        let (values, mut starts) = (values_later(x, places), [_mm512_setzero_si512(); 4]);
+    fn of(x: &Int8SuperBlock) -> Self {
+        let value = |v: usize| values_at(&x.values, 64 * v);
+        let values = [value(0), value(1), value(2), value(3)];
+        let mut starts = [_mm512_setzero_si512(); 4];
         for v in 0..4 {
             let offset =
                 _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(-128), values[v]);
             starts[v] = _mm512_sub_epi32(_mm512_setzero_si512(), offset);
         }
-        Self { values, starts, scales: same_for_all(scales_later(x, places)) }
+        Self { values, starts, scales: same_for_all(eights::scales(x)) }
     }
 
     /// Adds the products with eight blocks of four rows of weights to `sums`.
@@ -103,38 +105,8 @@ impl Activations {
                 _mm512_shuffle_i32x4::<0b11_01_11_01>(a, b),
             )
         };
-        add_in_order(sums, [add(a, b), add(c, d)], self.scales, scales(rows), None)
+        add_eight(sums, [add(a, b), add(c, d)], self.scales, scales(rows), None)
     }
-}
-
-/// Which words of both are the scales, block after block, four rows of each: see [`scales`].
-const SCALES: [i16; 32] = {
-    let (mut words, mut i) = ([0; 32], 0);
-    while i < 32 {
-        let (block, row) = (i / STREAMS, i % STREAMS);
-        let number = 4 * (block / 2) + 2 * (block % 2) + row % 2;
-        words[i] = (32 * (row / 2) + 2 * number + block % 2) as i16;
-        i += 1;
-    }
-    words
-};
-
-/// The scales of eight blocks of each row.
-#[inline]
-#[target_feature(enable = "avx512bw,avx512vl,f16c")]
-fn scales(rows: [&[u8; EIGHT]; STREAMS]) -> Eights<__m512> {
-    // In the 64 bytes from an even block on, its own scale is in the lower half of 32-bit number 0,
-    // that of the next in the upper half of number 8.
-    let two = |s: usize, v: usize| load64(part(rows[s], 2 * v * BYTES));
-    let index = _mm512_setr_epi32(0, 16, 8, 24, 0, 16, 8, 24, 0, 16, 8, 24, 0, 16, 8, 24);
-    let of_both = |s: usize, v: usize| _mm512_permutex2var_epi32(two(s, v), index, two(s + 1, v));
-    // Two blocks in each lane: first of rows s and s + 1 the even one, then the odd one.
-    let of_all = |s: usize| {
-        let first = _mm512_mask_blend_epi32(0x00f0, of_both(s, 0), of_both(s, 1));
-        let second = _mm512_mask_blend_epi32(0xf000, of_both(s, 2), of_both(s, 3));
-        _mm512_mask_blend_epi32(0xff00, first, second)
-    };
-    floats(_mm512_permutex2var_epi16(of_all(0), sixteen_bits(&SCALES), of_all(2)))
 }
 
 /// The codes of blocks 2v and 2v + 1, or zeros where there are none.

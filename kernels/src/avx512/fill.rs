@@ -4,43 +4,10 @@
 use std::arch::x86_64::*;
 
 use super::{
-    lanes::{load_lanes, load64, part, transpose},
     order::Columns,
-    panel::{LANES, Panel, Rows},
+    panel::{Panel, Whole},
+    turn::turned_heads,
 };
-use crate::prefetch::prefetch;
-
-/// 64 bytes of each row, turned: number `i` holds bytes 4i to 4i + 3 of all rows.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn turned(rows: &Rows<'_>, at: usize) -> [__m512i; 16] {
-    let mut v = [_mm512_setzero_si512(); 16];
-    for i in 0..LANES {
-        let bytes = part(rows.rows[i], at);
-        prefetch(bytes, rows.ahead);
-        v[i] = load64(bytes);
-    }
-    transpose(v)
-}
-
-/// 16 bytes of each row, turned.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn turned_heads(rows: &Rows<'_>, at: usize) -> [__m512i; 4] {
-    let mut v = [_mm512_setzero_si512(); 4];
-    for i in 0..4 {
-        let head = |lane: usize| part(rows.rows[4 * lane + i], at);
-        v[i] = load_lanes([head(0), head(1), head(2), head(3)]);
-    }
-    let (a, b) = (_mm512_unpacklo_epi32(v[0], v[1]), _mm512_unpackhi_epi32(v[0], v[1]));
-    let (c, d) = (_mm512_unpacklo_epi32(v[2], v[3]), _mm512_unpackhi_epi32(v[2], v[3]));
-    [
-        _mm512_unpacklo_epi64(a, c),
-        _mm512_unpackhi_epi64(a, c),
-        _mm512_unpacklo_epi64(b, d),
-        _mm512_unpackhi_epi64(b, d),
-    ]
-}
 
 /// Numbers in half precision, one of each row, in the lower halves of 32 bits.
 #[inline]
@@ -68,10 +35,23 @@ impl Panel {
         }
     }
 
+    /// Two codes in each of 16 turned bytes a row: those of a block of 32, its first half in lower
+    /// halves of bytes.
+    #[inline]
+    #[target_feature(enable = "avx512bw")]
+    pub(super) fn set_block_nibbles(&mut self, block: usize, bytes: [__m512i; 4]) {
+        let four = _mm512_set1_epi8(15);
+        for i in 0..4 {
+            self.codes[8 * block + i] = _mm512_and_si512(bytes[i], four);
+            self.codes[8 * block + 4 + i] =
+                _mm512_and_si512(_mm512_srli_epi16::<4>(bytes[i]), four);
+        }
+    }
+
     /// What `Q4_K` and `Q5_K` have in their first 16 bytes.
     #[inline]
     #[target_feature(enable = "avx512bw")]
-    pub(super) fn set_sub_blocks(&mut self, rows: &Rows<'_>) {
+    pub(super) fn set_sub_blocks<const BYTES: usize>(&mut self, rows: &Whole<'_, BYTES>) {
         let [d, scales, minimums, last] = turned_heads(rows, 0);
         (self.minimums[8], self.minimums[9]) = (floats(d), floats(_mm512_srli_epi32::<16>(d)));
         let bits = |v: __m512i, by: usize, mask: i32| {
@@ -99,7 +79,12 @@ impl Panel {
     /// Signed bytes at `at` that are scales of 16 columns each, and `d`.
     #[inline]
     #[target_feature(enable = "avx512bw")]
-    pub(super) fn set_signed_scales(&mut self, rows: &Rows<'_>, at: usize, d: usize) {
+    pub(super) fn set_signed_scales<const BYTES: usize>(
+        &mut self,
+        rows: &Whole<'_, BYTES>,
+        at: usize,
+        d: usize,
+    ) {
         for (i, four) in turned_heads(rows, at).into_iter().enumerate() {
             let up = [
                 _mm512_slli_epi32::<24>(four),
@@ -112,29 +97,20 @@ impl Panel {
                 self.scales[4 * i + j] = _mm512_castps_si512(scale);
             }
         }
-        self.minimums[8] = halves(rows, d);
+        // With the 14 bytes before it.
+        self.minimums[8] = floats(_mm512_srli_epi32::<16>(turned_heads(rows, d - 14)[3]));
     }
 
-    /// The number in half precision that each of eight blocks of `BYTES` begins with.
+    /// The number in half precision that a block begins with, at `at`.
     #[inline]
     #[target_feature(enable = "avx512bw")]
-    pub(super) fn set_block_scales<const BYTES: usize>(&mut self, rows: &Rows<'_>) {
-        for b in 0..8 {
-            let scale = halves(rows, b * BYTES);
-            (self.scales[2 * b], self.scales[2 * b + 1]) = (scale, scale);
-        }
+    pub(super) fn set_block_scale<const BYTES: usize>(
+        &mut self,
+        block: usize,
+        rows: &Whole<'_, BYTES>,
+        at: usize,
+    ) {
+        let scale = floats(turned_heads(rows, at)[0]);
+        (self.scales[2 * block], self.scales[2 * block + 1]) = (scale, scale);
     }
-}
-
-/// The number in half precision at `at` of each row.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn halves(rows: &Rows<'_>, at: usize) -> __m512i {
-    let mut words = [0u16; LANES];
-    for i in 0..LANES {
-        words[i] = u16::from_le_bytes(*part(rows.rows[i], at));
-    }
-    // SAFETY: 16 numbers of 16 bits are 32 bytes.
-    let words = unsafe { _mm256_loadu_si256(words.as_ptr().cast()) };
-    _mm512_castps_si512(_mm512_cvtph_ps(words))
 }

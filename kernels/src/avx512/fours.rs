@@ -4,9 +4,13 @@
 //! to the last bit, so few and many ([`product`](super::product)) add in one order. Integers are
 //! exact in any order: whatever shares a scale is added up as integers, across lanes too. Then:
 //!
-//! - Blocks of 32 are added one after the other, as they stand in the row, each with one rounding:
-//!   `sum = sum + (x_scale · products) · d`, and where there are minimums, `sum = sum + min · total`
-//!   ([`eights`](super::eights)).
+//! - Blocks of 32 are added eight at a time: block `l` and block `l + 4` first,
+//!   `pair = pair + (x_scale · products) · d`, and where there are minimums,
+//!   `pair = pair + min · total`, each with one rounding; then `(p0 + p2) + (p1 + p3)`, and the row's
+//!   sum gets the whole ([`eights`](super::eights)). One after the other they would be a chain in
+//!   which each addition waits for the one before, longer than all else that is done with eight
+//!   blocks. Blocks that stand some places later, with zeros before them, have the same sum: the
+//!   pairs only trade places. That is how the end of a row is added where it is no whole eight.
 //! - Of a block of 256 a sum of integers may need more bits than a float has. It comes in four
 //!   parts, each rounded once, `(L0 + L1) + (L2 + L3)` ([`total`]); the scales of the block and of
 //!   the activations follow ([`add_block`]).

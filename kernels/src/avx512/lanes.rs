@@ -1,6 +1,6 @@
 //! Loads and stores on slices, and vectors put together from 16-byte pieces.
 
-use std::arch::x86_64::*;
+use std::arch::{asm, x86_64::*};
 
 /// 32 numbers of 16 bits.
 #[inline]
@@ -46,14 +46,29 @@ pub(super) fn load16(bytes: &[u8; 16]) -> __m128i {
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// Four times 16 bytes, one in each lane.
+/// Four times 16 bytes, one in each lane: straight from memory, which takes no place in the unit
+/// that moves bytes between lanes. Left to itself, a compiler loads halves of them and puts them
+/// together there.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(super) fn load_lanes(pieces: [&[u8; 16]; 4]) -> __m512i {
-    let v = _mm512_castsi128_si512(load16(pieces[0]));
-    let v = _mm512_inserti32x4::<1>(v, load16(pieces[1]));
-    let v = _mm512_inserti32x4::<2>(v, load16(pieces[2]));
-    _mm512_inserti32x4::<3>(v, load16(pieces[3]))
+    let mut v;
+    // SAFETY: 16 bytes are there, four times.
+    unsafe {
+        asm!(
+            "vbroadcasti32x4 {v}, [{a}]",
+            "vinserti32x4 {v}, {v}, [{b}], 1",
+            "vinserti32x4 {v}, {v}, [{c}], 2",
+            "vinserti32x4 {v}, {v}, [{d}], 3",
+            v = out(zmm_reg) v,
+            a = in(reg) pieces[0],
+            b = in(reg) pieces[1],
+            c = in(reg) pieces[2],
+            d = in(reg) pieces[3],
+            options(pure, readonly, nostack, preserves_flags)
+        );
+    };
+    v
 }
 
 /// The `N` bytes, or numbers, at `at`.

@@ -4,7 +4,7 @@
 use std::arch::x86_64::*;
 
 use super::{
-    panel::{LANES, Panel, Rows},
+    panel::{LANES, Panel, Rows, Soon},
     product::{add, fetch, store},
 };
 use crate::{
@@ -12,6 +12,7 @@ use crate::{
     input::{Input, SUPER_BLOCK},
     matrix::Matrix,
     parallel::Tile,
+    prefetch::LINE,
 };
 
 /// Rows of activations whose sums are in registers at once.
@@ -40,14 +41,17 @@ pub(super) fn multiply<F: Format>(
         SUPER_BLOCK / weight.tensor_type.block_len() * weight.tensor_type.block_bytes();
     for first in tile.rows().step_by(CHUNK) {
         let tokens = first..tile.rows().end.min(first + CHUNK);
-        // What is asked for while a panel is filled: with few rows of activations, the same columns
-        // of the next rows of weights, since memory takes longer than a panel's products; with
-        // many, the next columns of these, since what comes too early is lost again.
-        let ahead = |g: usize| match tokens.len() > SOON && g + 1 < x.super_blocks() {
-            true => super_block_bytes,
-            false => {
-                2 * LANES * row_bytes - if tokens.len() > SOON { g * super_block_bytes } else { 0 }
+        // What is asked for while a panel is filled: with few rows of activations, the next rows of
+        // weights as they lie in memory, which takes longer than a panel's products; with many, the
+        // next columns of these, since what comes too early is lost again.
+        let soon = |rows: &[&[u8]; LANES], row: usize, (g, h): (usize, usize)| {
+            if tokens.len() > SOON && g + 1 < x.super_blocks() {
+                let from = rows[0].as_ptr().wrapping_add(super_block_bytes);
+                return Soon { from, apart: row_bytes, sixteen_apart: LINE };
             }
+            let at = (row + 2 * LANES) * row_bytes + (2 * g + h) * LANES * super_block_bytes;
+            let from = bytes.as_ptr().wrapping_add(at);
+            Soon { from, apart: LINE, sixteen_apart: LANES * LINE }
         };
         for col in tile.cols().step_by(2 * LANES) {
             let cols = col..tile.cols().end.min(col + 2 * LANES);
@@ -65,7 +69,7 @@ pub(super) fn multiply<F: Format>(
                     for i in 0..LANES {
                         rows[i] = slice(row(i), g);
                     }
-                    fill(panel, &Rows { rows, ahead: ahead(g) });
+                    fill(panel, &Rows { rows, soon: soon(&rows, cols.start, (g, h)) });
                 }
                 let blocks = SUPER_BLOCK.min(weight.cols - g * SUPER_BLOCK) / F::PER_SCALE;
                 for t in tokens.clone().step_by(TOKENS) {

@@ -13,6 +13,7 @@
 #![allow(unsafe_code, reason = "vector instructions load and store through pointers")]
 
 mod blocks;
+mod byte_scales;
 mod bytes;
 pub(crate) mod columns;
 mod eights;
@@ -23,6 +24,7 @@ mod heads;
 pub(crate) mod lanes;
 mod many;
 pub(crate) mod minimums;
+pub(crate) mod mxfp4;
 pub(crate) mod order;
 mod panel;
 mod product;
@@ -37,12 +39,14 @@ pub(crate) mod q5_k;
 pub(crate) mod q6_k;
 pub(crate) mod q8_0;
 mod quantize;
+mod ready;
 mod sixteens;
 pub(crate) mod sub_blocks;
 mod sums;
 pub(crate) mod super_blocks;
 mod superproduct;
 pub(crate) mod tiles;
+mod turn;
 mod words;
 
 use tiny_llm_formats::gguf::TensorType;
@@ -68,6 +72,7 @@ pub(crate) fn kernel(tensor_type: TensorType, rows: usize) -> Kernel {
         TensorType::Q4_K => (q4_k::few, q4_k::many),
         TensorType::Q5_K => (q5_k::few, q5_k::many),
         TensorType::Q6_K => (q6_k::few, q6_k::many),
+        TensorType::MXFP4 => (mxfp4::few, mxfp4::many),
     };
     if many { pair.1 } else { pair.0 }
 }

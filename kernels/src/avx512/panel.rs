@@ -10,7 +10,7 @@ use std::arch::x86_64::*;
 use super::{lanes::transpose, order::Columns};
 use crate::{
     input::{SUM, SUPER_BLOCK},
-    prefetch::prefetch,
+    prefetch::{LINE, fetch_line},
 };
 
 /// Rows of weights in a panel.
@@ -31,8 +31,58 @@ pub(super) struct Row {
 /// The bytes of 256 columns of 16 rows of weights, or of as many as are left in a row.
 pub(super) struct Rows<'a> {
     pub(super) rows: [&'a [u8]; LANES],
-    /// How far ahead lies what will be needed soon.
-    pub(super) ahead: usize,
+    pub(super) soon: Soon,
+}
+
+/// The same of whole super-blocks, whose length a compiler knows: nothing is checked where a piece
+/// of them is loaded.
+pub(super) struct Whole<'a, const BYTES: usize> {
+    pub(super) rows: [&'a [u8; BYTES]; LANES],
+    pub(super) soon: Soon,
+}
+
+impl<'a> Rows<'a> {
+    /// `None` at the end of rows that are no multiple of a super-block.
+    #[inline]
+    pub(super) fn whole<const BYTES: usize>(&self) -> Option<Whole<'a, BYTES>> {
+        let mut rows = [&[0; BYTES]; LANES];
+        for i in 0..LANES {
+            rows[i] = self.rows[i].first_chunk()?;
+        }
+        Some(Whole { rows, soon: self.soon })
+    }
+}
+
+impl<const BYTES: usize> Whole<'_, BYTES> {
+    /// Lines of 64 bytes in a panel.
+    const LINES: usize = (LANES * BYTES).div_ceil(LINE);
+
+    /// Asks for the last lines of what will be needed soon, from line `first` on.
+    #[inline(always)]
+    pub(super) fn fetch_rest(&self, first: usize) {
+        for line in first..Self::LINES {
+            self.soon.fetch(line);
+        }
+    }
+}
+
+/// What will be needed soon, in lines of 64 bytes. A core waits for no more than a dozen or so,
+/// therefore they are asked for one by one, while others are worked on.
+#[derive(Clone, Copy)]
+pub(super) struct Soon {
+    pub(super) from: *const u8,
+    /// From one line to the next, and after each 16 of them.
+    pub(super) apart: usize,
+    pub(super) sixteen_apart: usize,
+}
+
+impl Soon {
+    /// Asks for a line.
+    #[inline(always)]
+    pub(super) fn fetch(self, line: usize) {
+        let at = line % LANES * self.apart + line / LANES * self.sixteen_apart;
+        fetch_line(self.from.wrapping_add(at));
+    }
 }
 
 /// 256 columns of 16 rows of weights.
@@ -70,7 +120,9 @@ impl Panel {
         unpack: impl Fn(&[u8]) -> Row,
     ) {
         for i in 0..LANES {
-            prefetch(rows.rows[i], rows.ahead);
+            for line in 0..rows.rows[i].len().div_ceil(LINE) {
+                rows.soon.fetch(LANES * line + i);
+            }
             let row = unpack(rows.rows[i]);
             for j in 0..4 {
                 self.rows[j][i] = row.codes[j];

@@ -58,26 +58,48 @@ fn add_blocks<F: Format, const N: usize>(
             }
         }
     }
-    let mut out = *all;
-    for block in 0..blocks {
-        let sums = integers!(F, N, panels, x, block, starts);
-        let piece = block * F::PER_SCALE / SUM;
+    // Blocks l and l + 4. Not a function: the sums must stay in registers.
+    macro_rules! pair {
+        ($first:expr) => {{
+            let mut pair = [[_mm512_setzero_ps(); 2]; N];
+            for block in [$first, $first + 4] {
+                if block >= blocks {
+                    break;
+                }
+                let sums = integers!(F, N, panels, x, block, starts);
+                let piece = block * F::PER_SCALE / SUM;
+                for n in 0..N {
+                    for h in 0..2 {
+                        let (sum, scale) =
+                            (_mm512_cvtepi32_ps(sums[n][h]), _mm512_set1_ps(x[n].scales[block]));
+                        let scaled = _mm512_mul_ps(sum, scale);
+                        let scale = _mm512_castsi512_ps(panels[h].scales[piece]);
+                        pair[n][h] = _mm512_fmadd_ps(scaled, scale, pair[n][h]);
+                        if F::ZERO == Zero::Minimum {
+                            let minimum = _mm512_castsi512_ps(panels[h].minimums[piece]);
+                            let total = _mm512_set1_ps(totals[n][block]);
+                            pair[n][h] = _mm512_fmadd_ps(minimum, total, pair[n][h]);
+                        }
+                    }
+                }
+            }
+            pair
+        }};
+    }
+    let mut eights = [[_mm512_setzero_ps(); 2]; N];
+    for half in 0..2 {
+        let (a, b) = (pair!(half), pair!(half + 2));
         for n in 0..N {
             for h in 0..2 {
-                let (sum, scale) =
-                    (_mm512_cvtepi32_ps(sums[n][h]), _mm512_set1_ps(x[n].scales[block]));
-                let scaled = _mm512_mul_ps(sum, scale);
-                let scale = _mm512_castsi512_ps(panels[h].scales[piece]);
-                out[n][h] = _mm512_fmadd_ps(scaled, scale, out[n][h]);
-                if F::ZERO == Zero::Minimum {
-                    let minimum = _mm512_castsi512_ps(panels[h].minimums[piece]);
-                    let total = _mm512_set1_ps(totals[n][block]);
-                    out[n][h] = _mm512_fmadd_ps(minimum, total, out[n][h]);
-                }
+                eights[n][h] = _mm512_add_ps(eights[n][h], _mm512_add_ps(a[n][h], b[n][h]));
             }
         }
     }
-    *all = out;
+    for n in 0..N {
+        for h in 0..2 {
+            all[n][h] = _mm512_add_ps(all[n][h], eights[n][h]);
+        }
+    }
 }
 
 /// The first of 32 numbers, as many as there is room for.

@@ -7,12 +7,12 @@ use tiny_llm_formats::gguf::TensorType;
 use super::{
     blocks,
     columns::{COLUMNS, Eight},
-    lanes::transpose,
     many,
-    panel::{LANES, Panel, Rows},
+    panel::{Panel, Rows},
+    turn::turned_heads,
     words::Blocks,
 };
-use crate::{format::Q4_0, input::Input, matrix::Matrix, parallel::Tile, prefetch::prefetch};
+use crate::{format::Q4_0, input::Input, matrix::Matrix, parallel::Tile};
 
 /// Bytes in a block.
 const BYTES: usize = TensorType::Q4_0.block_bytes();
@@ -41,17 +41,16 @@ pub(crate) fn unpack(bytes: &[u8]) -> Eight {
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 fn fill(panel: &mut Panel, rows: &Rows<'_>) {
-    if rows.rows[0].len() < 8 * BYTES {
+    let Some(rows) = rows.whole::<{ 8 * BYTES }>() else {
         panel.fill(&COLUMNS, rows, |bytes| unpack(bytes).row());
         return;
+    };
+    rows.fetch_rest(32);
+    for block in 0..8 {
+        for line in 4 * block..4 * (block + 1) {
+            rows.soon.fetch(line);
+        }
+        panel.set_block_scale(block, &rows, block * BYTES);
+        panel.set_block_nibbles(block, turned_heads(&rows, block * BYTES + HEAD));
     }
-    panel.set_block_scales::<BYTES>(rows);
-    let mut bytes = [[_mm512_setzero_si512(); LANES]; 2];
-    for i in 0..LANES {
-        let row = &rows.rows[i][..8 * BYTES];
-        prefetch(row, rows.ahead);
-        [bytes[0][i], bytes[1][i]] = Blocks::<BYTES, HEAD>(row).codes();
-    }
-    panel.set_nibbles(&COLUMNS, (0, 2), transpose(bytes[0]));
-    panel.set_nibbles(&COLUMNS, (1, 3), transpose(bytes[1]));
 }

@@ -5,11 +5,12 @@ use std::arch::x86_64::*;
 use tiny_llm_formats::gguf::TensorType;
 
 use super::{
-    fill::turned,
     lanes::{load64, part, two_halves},
     many,
+    panel::LANES,
     sub_blocks::{self, ORDER},
     super_blocks::SuperBlock,
+    turn::turned,
 };
 use crate::{format::Q4_K, input::Input, matrix::Matrix, parallel::Tile};
 
@@ -26,9 +27,11 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q4_K>(weight, x, tile, |panel, rows| {
-        panel.set_sub_blocks(rows);
-        panel.set_nibbles(&ORDER.columns, (0, 1), turned(rows, 16));
-        panel.set_nibbles(&ORDER.columns, (2, 3), turned(rows, 80));
+        let rows = rows.whole::<BYTES>().expect("whole blocks");
+        rows.fetch_rest(2 * LANES);
+        panel.set_sub_blocks(&rows);
+        panel.set_nibbles(&ORDER.columns, (0, 1), turned(&rows, 16, 0));
+        panel.set_nibbles(&ORDER.columns, (2, 3), turned(&rows, 80, LANES));
     });
 }
 

@@ -22,7 +22,8 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<Q5_K>(weight, x, tile, |panel, rows| {
         panel.fill(&ORDER.columns, rows, |block| unpack(part(block, 0)).row());
-        panel.set_sub_blocks(rows);
+        let rows = rows.whole::<BYTES>().expect("whole blocks");
+        panel.set_sub_blocks(&rows);
     });
 }
 

@@ -6,12 +6,12 @@ use std::arch::x86_64::*;
 use tiny_llm_formats::gguf::TensorType;
 
 use super::{
-    fill::turned,
     lanes::{load16, load32, load64, one_half, part},
     many,
     order::Order,
-    panel::{Panel, Rows},
+    panel::{LANES, Panel, Rows},
     super_blocks::{self, SuperBlock},
+    turn::turned,
 };
 use crate::{format::Q6_K, input::Input, matrix::Matrix, parallel::Tile};
 
@@ -56,14 +56,16 @@ pub(crate) fn unpack(block: &[u8; BYTES]) -> SuperBlock {
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,f16c")]
 fn fill(panel: &mut Panel, rows: &Rows<'_>) {
-    panel.set_signed_scales(rows, 192, 208);
-    let bits = turned(rows, 128);
+    let rows = rows.whole::<BYTES>().expect("whole blocks");
+    rows.fetch_rest(3 * LANES);
+    panel.set_signed_scales(&rows, 192, 208);
+    let bits = turned(&rows, 128, 0);
     let (low, upper) = (_mm512_set1_epi8(15), _mm512_set1_epi8(48));
     let with = |codes: __m512i, bits: __m512i| {
         _mm512_or_si512(_mm512_and_si512(codes, low), _mm512_and_si512(bits, upper))
     };
     for half in 0..2 {
-        let codes = turned(rows, 64 * half);
+        let codes = turned(&rows, 64 * half, LANES * (1 + half));
         for i in 0..16 {
             // Two bits for weights in low halves of bytes, then for those in high halves four bits
             // above; of the second 32 weights two bits above.

@@ -4,13 +4,14 @@
 use std::arch::x86_64::*;
 
 use super::{
-    bytes::{self, BYTES, codes},
+    byte_scales::BYTES,
+    bytes::{self, codes},
     lanes::{part, transpose, twice},
     many,
     panel::{LANES, Panel, Row, Rows},
     q6_k,
 };
-use crate::{format::Q8_0, input::Input, matrix::Matrix, parallel::Tile, prefetch::prefetch};
+use crate::{format::Q8_0, input::Input, matrix::Matrix, parallel::Tile};
 
 /// For few rows of activations.
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
@@ -63,17 +64,19 @@ fn scale(bytes: &[u8], b: usize) -> u64 {
 #[inline]
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 fn fill(panel: &mut Panel, rows: &Rows<'_>) {
-    if rows.rows[0].len() < 8 * BYTES {
+    let Some(rows) = rows.whole::<{ 8 * BYTES }>() else {
         panel.fill(&q6_k::ORDER.columns, rows, |bytes| row(bytes));
         return;
+    };
+    rows.fetch_rest(4 * LANES);
+    for block in 0..8 {
+        panel.set_block_scale(block, &rows, block * BYTES);
     }
-    panel.set_block_scales::<BYTES>(rows);
     for v in 0..4 {
         let mut bytes = [_mm512_setzero_si512(); LANES];
         for i in 0..LANES {
-            let row = &rows.rows[i][..8 * BYTES];
-            prefetch(&row[64 * v..64 * (v + 1)], rows.ahead);
-            bytes[i] = codes(row, v);
+            rows.soon.fetch(LANES * v + i);
+            bytes[i] = codes(rows.rows[i], v);
         }
         panel.codes[16 * v..][..LANES].copy_from_slice(&transpose(bytes));
     }

@@ -2,7 +2,10 @@
 
 use std::arch::x86_64::*;
 
-use crate::input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
+use crate::{
+    input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK},
+    int8::each_super_block,
+};
 
 /// [`crate::input::quantize_activations`], to the same numbers.
 ///
@@ -15,16 +18,7 @@ pub(crate) fn quantize_activations(
     per_scale: usize,
     super_blocks: &mut [Int8SuperBlock],
 ) {
-    for (x, super_block) in x.chunks(SUPER_BLOCK).zip(super_blocks) {
-        match x.try_into() {
-            Ok(x) => quantize(x, per_scale, super_block),
-            Err(_) => {
-                let mut filled = [0.0; SUPER_BLOCK];
-                filled[..x.len()].copy_from_slice(x);
-                quantize(&filled, per_scale, super_block);
-            }
-        }
-    }
+    each_super_block(x, super_blocks, |x, super_block| quantize(x, per_scale, super_block));
 }
 
 #[inline]

@@ -4,13 +4,14 @@
 use std::arch::x86_64::*;
 
 use super::{
-    eights::{Eights, add_in_order, same_for_all, scales_later, sums_later, values_later},
+    eights::{Eights, add_eight, same_for_all, scales, sums},
     fours::add_lanes,
     heads::Heads,
-    lanes::{load_lanes, part},
+    lanes::{load_lanes, part, values_at},
+    mxfp4,
 };
 use crate::{
-    format::{Format, Zero},
+    format::{Format, Zero, power_of_two},
     input::Int8SuperBlock,
     streams::STREAMS,
 };
@@ -19,7 +20,7 @@ use crate::{
 /// to 7, then the other sixteen.
 #[inline]
 #[target_feature(enable = "avx512bw")]
-pub(super) fn codes<const BYTES: usize, const HEAD: usize>(
+fn codes<F: Format, const BYTES: usize, const HEAD: usize>(
     bytes: &[u8],
     heads: Heads<BYTES, HEAD>,
 ) -> [__m512i; 4] {
@@ -29,6 +30,11 @@ pub(super) fn codes<const BYTES: usize, const HEAD: usize>(
     let b = load_lanes([block(4), block(5), block(6), block(7)]);
     let (c, d) = (_mm512_srli_epi16::<4>(a), _mm512_srli_epi16::<4>(b));
     let mut codes = [low(a), low(b), low(c), low(d)];
+    if const { power_of_two::<F>() } {
+        for v in 0..4 {
+            codes[v] = mxfp4::looked_up(codes[v]);
+        }
+    }
     if Heads::<BYTES, HEAD>::FIFTH_BITS {
         let bits = heads.bits();
         for v in 0..4 {
@@ -39,6 +45,7 @@ pub(super) fn codes<const BYTES: usize, const HEAD: usize>(
 }
 
 /// A super-block of activations, and what is the same for all rows of weights.
+#[derive(Clone, Copy)]
 pub(super) struct Activations {
     /// In the order of [`codes`].
     values: [__m512i; 4],
@@ -51,14 +58,14 @@ pub(super) struct Activations {
 }
 
 impl Activations {
-    /// For blocks that stand so many places later; zeros for those before them.
     #[inline]
     #[target_feature(enable = "avx512bw,avx512vl")]
-    pub(super) fn of<F: Format>(x: &Int8SuperBlock, places: usize) -> Self {
-        let [a, b, c, d] = values_later(x, places);
+    pub(super) fn of<F: Format>(x: &Int8SuperBlock) -> Self {
+        let values = |v: usize| values_at(&x.values, 64 * v);
+        let (a, b, c, d) = (values(0), values(1), values(2), values(3));
         let first = |a, b| _mm512_shuffle_i32x4::<0b10_00_10_00>(a, b);
         let second = |a, b| _mm512_shuffle_i32x4::<0b11_01_11_01>(a, b);
-        let (scales, sums) = (same_for_all(scales_later(x, places)), sums_later(x, places));
+        let (scales, sums) = (same_for_all(scales(x)), sums(x));
         let offset = match F::ZERO {
             Zero::Offset(offset) => i32::from(offset),
             Zero::Minimum => 0,
@@ -85,7 +92,7 @@ impl Activations {
     /// The products with eight blocks of a row of weights: in each lane those of a block.
     #[inline]
     #[target_feature(enable = "avx512vnni")]
-    pub(super) fn times(&self, codes: [__m512i; 4]) -> Eights<__m512i> {
+    fn times(&self, codes: [__m512i; 4]) -> Eights<__m512i> {
         let mut products = self.starts;
         for v in 0..4 {
             products[v % 2] = _mm512_dpbusd_epi32(products[v % 2], codes[v], self.values[v]);
@@ -93,21 +100,31 @@ impl Activations {
         products
     }
 
-    /// Adds eight blocks of four rows of weights to `sums`.
+    /// Adds the products with eight blocks of four rows of weights to `sums`.
     #[inline]
-    #[target_feature(enable = "avx512bw,avx512vl")]
+    #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
     pub(super) fn add<F: Format, const BYTES: usize, const HEAD: usize>(
         &self,
-        [a, b, c, d]: [Eights<__m512i>; STREAMS],
-        heads: [Heads<BYTES, HEAD>; STREAMS],
+        rows: [&[u8]; STREAMS],
         sums: __m128,
     ) -> __m128 {
+        let mut heads = [Heads::<BYTES, HEAD>::none(); STREAMS];
+        let mut products = [[_mm512_setzero_si512(); 2]; STREAMS];
+        for s in 0..STREAMS {
+            heads[s] = Heads::of(rows[s]);
+            products[s] = self.times(codes::<F, BYTES, HEAD>(rows[s], heads[s]));
+        }
+        let [a, b, c, d] = products;
         let products = [add_lanes([a[0], b[0], c[0], d[0]]), add_lanes([a[1], b[1], c[1], d[1]])];
-        let scales = Heads::numbers::<0>(heads);
+        let scales = if const { power_of_two::<F>() } {
+            mxfp4::scales(rows)
+        } else {
+            Heads::numbers::<0>(heads)
+        };
         let minimums = match F::ZERO {
             Zero::Minimum => Some((Heads::numbers::<2>(heads), self.totals)),
             Zero::Offset(_) => None,
         };
-        add_in_order(sums, products, self.scales, scales, minimums)
+        add_eight(sums, products, self.scales, scales, minimums)
     }
 }

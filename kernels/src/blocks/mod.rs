@@ -3,6 +3,7 @@
 //! One file per format. A block is read from bytes, wherever they lie: in a mapped file a block
 //! begins at any address.
 
+pub mod mxfp4;
 pub mod q2_k;
 pub mod q3_k;
 pub mod q4_1;

@@ -30,6 +30,16 @@ pub(super) trait Blocks {
     /// # Safety
     /// Four blocks lie there.
     unsafe fn codes(four: *const u8, own: &mut *const u8) -> [int8x16_t; 8];
+
+    /// The scales of four blocks, the first at `four`, and where the next block begins.
+    ///
+    /// # Safety
+    /// Four blocks lie there.
+    #[inline(always)]
+    unsafe fn scales(four: *const u8) -> (float32x4_t, *const u8) {
+        // SAFETY: as for this function; each begins with its scale.
+        unsafe { four_halves(four, Self::BYTES) }
+    }
 }
 
 /// Bytes of eight of the longest blocks.
@@ -198,7 +208,7 @@ impl<const N: usize> Products<N> {
                 self.acc[s] = vfmaq_f32(self.acc[s], m, x.minimums);
             }
             let scales;
-            (scales, self.at[s]) = four_halves(self.at[s], F::BYTES);
+            (scales, self.at[s]) = F::scales(self.at[s]);
             let factors = vmulq_f32(scales, x.scales);
             if F::OFFSET != 0.0 {
                 self.acc[s] = vfmaq_f32(self.acc[s], factors, x.offsets);

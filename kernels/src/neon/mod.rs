@@ -14,6 +14,7 @@ pub mod few;
 mod float;
 pub mod lanes;
 mod matrices;
+mod mxfp4;
 mod panel;
 mod product;
 mod q2_k;
@@ -35,6 +36,7 @@ pub(crate) use self::quantize::quantize_activations;
 use self::{
     lanes::{DotProduct, Multiply, Widening},
     matrices::Matrices,
+    mxfp4::Mxfp4,
     panel::{OfBlocks, OfSuperBlocks, Unit, many},
     product::Vectors,
     q2_k::Q2K,
@@ -78,6 +80,7 @@ fn for_few<M: Multiply>(tensor_type: TensorType) -> Kernel {
         TensorType::Q4_K => super_blocks::few::<M, Q4K, 2>,
         TensorType::Q5_K => super_blocks::few::<M, Q5K, 2>,
         TensorType::Q6_K => super_blocks::few::<M, Q6K, 1>,
+        TensorType::MXFP4 => blocks::few::<M, Mxfp4>,
     }
 }
 
@@ -96,5 +99,6 @@ fn for_many<U: Unit>(tensor_type: TensorType) -> Kernel {
         TensorType::Q4_K => many::<U, OfSuperBlocks<Q4K>>,
         TensorType::Q5_K => many::<U, OfSuperBlocks<Q5K>>,
         TensorType::Q6_K => many::<U, OfSuperBlocks<Q6K>>,
+        TensorType::MXFP4 => many::<U, OfBlocks<Mxfp4>>,
     }
 }

@@ -215,7 +215,7 @@ impl<F: Blocks> Unpack for OfBlocks<F> {
                 for (to, codes) in row.codes[8 * half..].iter_mut().zip(codes) {
                     vst1q_s8(to.as_mut_ptr(), codes);
                 }
-                let (scales, _) = four_halves(four, F::BYTES);
+                let (scales, _) = F::scales(four);
                 let mut minimums = vmulq_n_f32(scales, -F::OFFSET);
                 if F::MINIMUM {
                     minimums = vsubq_f32(minimums, four_halves(four.add(2), F::BYTES).0);

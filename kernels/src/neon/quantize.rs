@@ -3,7 +3,10 @@
 use std::arch::aarch64::*;
 
 use super::lanes::load_floats;
-use crate::input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK};
+use crate::{
+    input::{BLOCK, Int8SuperBlock, SUM, SUPER_BLOCK},
+    int8::each_super_block,
+};
 
 /// Quantizes one row, to the same numbers as the scalar function that the course writes.
 #[target_feature(enable = "neon")]
@@ -12,16 +15,7 @@ pub(crate) fn quantize_activations(
     per_scale: usize,
     super_blocks: &mut [Int8SuperBlock],
 ) {
-    for (x, super_block) in x.chunks(SUPER_BLOCK).zip(super_blocks) {
-        match x.try_into() {
-            Ok(x) => quantize(x, per_scale, super_block),
-            Err(_) => {
-                let mut filled = [0.0; SUPER_BLOCK];
-                filled[..x.len()].copy_from_slice(x);
-                quantize(&filled, per_scale, super_block);
-            }
-        }
-    }
+    each_super_block(x, super_blocks, |x, super_block| quantize(x, per_scale, super_block));
 }
 
 #[inline]

@@ -21,7 +21,7 @@ use pyo3::{exceptions::PyRuntimeError, prelude::*};
 use crate::panics::{Abandoned, catch};
 
 /// How long Ctrl-C may have to wait.
-const PATIENCE: Duration = Duration::from_millis(50);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 
 /// As much as the main thread of a program has on most systems.
 const STACK: usize = 8 << 20;

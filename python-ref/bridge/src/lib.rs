@@ -18,6 +18,10 @@ mod shapes;
 #[path = "solution"]
 mod student {
     pub(crate) use tiny_llm as rust;
+    #[cfg(feature = "serve")]
+    pub(crate) use tiny_llm_engine_student::open;
+    #[cfg(feature = "serve")]
+    pub(crate) mod engine;
     pub(crate) mod week1;
     pub(crate) mod week2;
     pub(crate) mod week3;
@@ -27,7 +31,11 @@ mod student {
 #[path = "solution"]
 #[allow(clippy::duplicate_mod, reason = "one binding for two crates with the same paths")]
 mod reference {
+    #[cfg(feature = "serve")]
+    pub(crate) use tiny_llm_engine_reference::open;
     pub(crate) use tiny_llm_reference as rust;
+    #[cfg(feature = "serve")]
+    pub(crate) mod engine;
     pub(crate) mod week1;
     pub(crate) mod week2;
     pub(crate) mod week3;
@@ -42,12 +50,16 @@ fn _bridge(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(_panic, m)?)?;
     submodule(m, "kit", "tiny_llm.kit", kit::fill)?;
     submodule(m, "student", "tiny_llm.student", |m| {
+        #[cfg(feature = "serve")]
+        student::engine::fill(m)?;
         submodule(m, "week1", "tiny_llm.student.week1", student::week1::fill)?;
         submodule(m, "week2", "tiny_llm.student.week2", student::week2::fill)?;
         submodule(m, "week3", "tiny_llm.student.week3", student::week3::fill)?;
         submodule(m, "week4", "tiny_llm.student.week4", student::week4::fill)
     })?;
     submodule(m, "reference", "tiny_llm.reference", |m| {
+        #[cfg(feature = "serve")]
+        reference::engine::fill(m)?;
         submodule(m, "week1", "tiny_llm.reference.week1", reference::week1::fill)?;
         submodule(m, "week2", "tiny_llm.reference.week2", reference::week2::fill)?;
         submodule(m, "week3", "tiny_llm.reference.week3", reference::week3::fill)?;

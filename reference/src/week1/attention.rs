@@ -11,8 +11,8 @@ use tiny_llm_formats::{
 /// Softmax over the last axis: `exp(xᵢ) / Σⱼ exp(xⱼ)`, computed without overflow. Shape in = shape
 /// out.
 ///
-/// A row that is `−inf` throughout has nothing to choose from; its result is all zeros. A NaN in a
-/// row shows in its result: it is a number that was lost, and must not pass for one that is hidden.
+/// A row that is `−inf` throughout has nothing to choose from; its result is all zeros. If a row
+/// contains a NaN, so does its result: never turn it into zeros, as if all of it were `−inf`.
 pub fn softmax(x: &Tensor) -> Tensor {
     // SOLUTION week1-day1 task 1
     let mut out = x.clone();
@@ -76,7 +76,8 @@ pub fn scaled_dot_product_attention(
     // END SOLUTION
 }
 
-/// Attention in `n_heads` independent heads of size `D`, between four projections without bias.
+/// Attention in `n_heads` independent heads of size `D`, with three projections before it and one
+/// after it, all without bias.
 pub struct MultiHeadAttention {
     /// Number of heads, `H`.
     pub n_heads: usize,
@@ -91,8 +92,9 @@ pub struct MultiHeadAttention {
 }
 
 impl MultiHeadAttention {
-    /// `query [B, L, E]`, `key [B, S, E]`, `value [B, S, E]` → `[B, L, E]`.
-    /// `mask` broadcasts to `[B, H, L, S]`. The head size is `H·D / H`; it need not be `E / H`.
+    /// `query [B, L, E]`, `key [B, S, E]`, `value [B, S, E]` → `[B, L, E]`. `mask` broadcasts to
+    /// `[B, H, L, S]`. The head size `D` is the number of rows of `q_proj` divided by `n_heads`; it
+    /// need not be `E / H`.
     pub fn forward(
         &self,
         query: &Tensor,

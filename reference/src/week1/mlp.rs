@@ -7,7 +7,7 @@ use tiny_llm_formats::Tensor;
 use super::attention::linear;
 
 /// `x · σ(x) = x / (1 + e^(−x))`, element by element, for any finite x: no overflow, no
-/// cancellation for large negative x, and no 0 before `e^x` has left the range of an f32.
+/// cancellation for large negative x, and a result of 0 only where `e^x` is too small for an f32.
 pub fn silu(x: &Tensor) -> Tensor {
     // SOLUTION week1-day4 task 2
     x.mapv(|x| {

@@ -11,20 +11,22 @@ pub struct TextStream {
 
 impl TextStream {
     /// Takes the bytes of the next token and returns all text that is now certain. Bytes that can
-    /// still become a character are held back; bytes that cannot become U+FFFD.
+    /// still become a character are held back; bytes that no longer can are replaced by U+FFFD.
     pub fn push(&mut self, bytes: &[u8]) -> String {
         // SOLUTION week1-day6 task 3
         self.pending.extend_from_slice(bytes);
-        let mut text = String::new();
+        // A slice that gets shorter: to move what follows each broken place would take as many
+        // steps as there are broken places times bytes.
+        let all = std::mem::take(&mut self.pending);
+        let (mut text, mut left) = (String::new(), &all[..]);
         loop {
-            match str::from_utf8(&self.pending) {
+            match str::from_utf8(left) {
                 Ok(valid) => {
                     text.push_str(valid);
-                    self.pending.clear();
                     return text;
                 }
                 Err(error) => {
-                    let (valid, rest) = self.pending.split_at(error.valid_up_to());
+                    let (valid, rest) = left.split_at(error.valid_up_to());
                     text.push_str(str::from_utf8(valid).expect("valid up to here"));
                     // `None` means that the bytes end within a character: wait.
                     let Some(invalid) = error.error_len() else {
@@ -32,7 +34,7 @@ impl TextStream {
                         return text;
                     };
                     text.push(char::REPLACEMENT_CHARACTER);
-                    self.pending = rest[invalid..].to_vec();
+                    left = &rest[invalid..];
                 }
             }
         }

@@ -19,12 +19,12 @@ use super::{
 ///   cache has one run for a range, a paged one has a run for each page.
 /// - **A run may end at a multiple of the attention tile** ([`TILE`](super::kernels::vector::TILE)
 ///   positions), or where the range ends, and nowhere else. So a page holds a multiple of a tile.
-///   Attention takes whole tiles of a run, and rounds once for each: with this rule its answer does
-///   not depend on how memory is cut up, to the last bit.
-/// - **Positions are ranges, not lengths**: a model with a sliding window looks at the last
-///   positions alone, and a cache may give back what lies before them.
+///   Attention takes a run in such tiles (day 7) and rounds once for each, so its answer is the same
+///   to the last bit, however memory is cut up.
+/// - **Positions are ranges, not lengths**: a model with a sliding window looks only at the last
+///   positions, and a cache may give back what lies before them.
 pub trait KvCache: Sync {
-    /// Its sizes. `capacity` is what a single sequence can have at most.
+    /// Its sizes. `capacity` is the most positions that a sequence can have.
     fn shape(&self) -> CacheShape;
 
     /// Positions of a sequence that are in the cache: 0 to `len` − 1.
@@ -57,8 +57,8 @@ pub trait KvCache: Sync {
         positions: Range<usize>,
     ) -> impl Iterator<Item = Run<'_>> + Clone;
 
-    /// Says that a position has been written in every layer: the model's last act on each row, in
-    /// their order.
+    /// Says that a position has been written in every layer: the model's last act on each row, one
+    /// row after the other.
     ///
     /// # Panics
     /// If it is not the next position of its sequence.
@@ -275,7 +275,7 @@ impl DenseCache {
 }
 
 impl Store {
-    /// So many zeros. The system gives memory for them as they are written.
+    /// `n` zeros. The system gives memory for them as they are written.
     pub(crate) fn new(numbers: usize, cache_type: CacheType) -> Self {
         match cache_type {
             CacheType::F32 => Self::F32(vec![0.0; numbers]),

@@ -83,50 +83,18 @@ impl Model {
     /// # Errors
     /// If there are none, or a row's token, position or sequence is out of range or out of order.
     pub fn check(&self, rows: &[Row], cache: &impl KvCache) -> anyhow::Result<()> {
-        ensure!(!rows.is_empty(), "there are no tokens to start from");
-        let capacity = cache.shape().capacity.min(self.config.max_positions);
-        for (i, row) in rows.iter().enumerate() {
-            let vocabulary = self.config.vocab_size;
-            if row.token as usize >= vocabulary {
-                bail!(
-                    "token {} at position {} is not in the vocabulary: ids run from 0 to {}",
-                    row.token,
-                    row.position,
-                    vocabulary - 1
-                );
-            }
-            ensure!(
-                row.position < capacity,
-                "position {} does not fit into the context of {capacity}",
-                row.position
-            );
-            ensure!(
-                row.sequence < cache.shape().sequences,
-                "sequence {} is not in the cache of {}",
-                row.sequence,
-                cache.shape().sequences
-            );
-            let before = rows[..i].iter().rev().find(|other| other.sequence == row.sequence);
-            let next = before.map_or_else(|| cache.len(row.sequence), |other| other.position + 1);
-            ensure!(
-                row.position == next,
-                "sequence {}: found position {}, expected {next}",
-                row.sequence,
-                row.position
-            );
-        }
-        Ok(())
+        check(&self.config, rows, cache)
     }
 
-    /// Runs the rows, at least one, and stores their keys and values. Returns logits `[n, V]` of the
-    /// `n` rows that want them, in their order.
+    /// Runs the rows, at least one, and stores their keys and values. Returns logits `[n, V]` of
+    /// the `n` rows that want them, in their order.
     ///
     /// Rows of one sequence stand in the order of their positions, without a gap, from the first
     /// that is not in the cache.
     ///
     /// # Panics
     /// If a row's position is not the next of its sequence, or its token or sequence is out of
-    /// range: [`Model::check`] tells beforehand.
+    /// range: [`Model::check`] finds that out beforehand.
     pub fn forward<'w>(
         &self,
         rows: &[Row],
@@ -223,7 +191,7 @@ impl Model {
         // END SOLUTION
     }
 
-    /// The MLP of a layer, behind its norm: `work.x [T, E]` → `work.delta [T, E]`.
+    /// The MLP of a layer, with its norm before it: `work.x [T, E]` → `work.delta [T, E]`.
     fn mlp(&self, layer: &Layer, plan: &Plan, work: &mut Workspace) {
         match &layer.mlp {
             Mlp::Dense(mlp) => self.dense_mlp(mlp, &layer.mlp_norm, plan, work),
@@ -266,8 +234,49 @@ impl Model {
     }
 }
 
+/// What [`Model::check`] asks, of any model with these sizes.
+pub(crate) fn check(
+    config: &ModelConfig,
+    rows: &[Row],
+    cache: &impl KvCache,
+) -> anyhow::Result<()> {
+    ensure!(!rows.is_empty(), "there are no tokens to start from");
+    let capacity = cache.shape().capacity.min(config.max_positions);
+    for (i, row) in rows.iter().enumerate() {
+        let vocabulary = config.vocab_size;
+        if row.token as usize >= vocabulary {
+            bail!(
+                "token {} at position {} is not in the vocabulary: ids run from 0 to {}",
+                row.token,
+                row.position,
+                vocabulary - 1
+            );
+        }
+        ensure!(
+            row.position < capacity,
+            "position {} does not fit into the context of {capacity}",
+            row.position
+        );
+        ensure!(
+            row.sequence < cache.shape().sequences,
+            "sequence {} is not in the cache of {}",
+            row.sequence,
+            cache.shape().sequences
+        );
+        let before = rows[..i].iter().rev().find(|other| other.sequence == row.sequence);
+        let next = before.map_or_else(|| cache.len(row.sequence), |other| other.position + 1);
+        ensure!(
+            row.position == next,
+            "sequence {}: found position {}, expected {next}",
+            row.sequence,
+            row.position
+        );
+    }
+    Ok(())
+}
+
 /// `x += delta`, both `[T, E]`.
-fn add_rows(x: &mut [f32], delta: &[f32], e: usize, plan: &Plan) {
+pub(crate) fn add_rows(x: &mut [f32], delta: &[f32], e: usize, plan: &Plan) {
     plan.team.parallel_rows(x, e, ROWS, |t, x| {
         x.iter_mut().zip(&delta[t * e..]).for_each(|(x, d)| *x += d);
     });

@@ -157,8 +157,8 @@ pub fn use_more_bits(layer: usize, n_layers: usize) -> bool {
 }
 
 /// The type of a matrix in the mix `Q4_K_M`, before it is known whether its rows are whole blocks.
-/// `Q6_K` are the output head (the embedding, if that is tied), and `attn_v` and `ffn_down` of the
-/// layers that [`use_more_bits`]; all else is `Q4_K`.
+/// The output head (the embedding, if that is tied) is `Q6_K`, and so are `attn_v` and `ffn_down`
+/// of the layers for which [`use_more_bits`] is true; all else is `Q4_K`.
 #[must_use]
 pub fn q4_k_m(name: &str, dimensions: &Dimensions) -> TensorType {
     // SOLUTION week2-day4 task 5
@@ -172,8 +172,8 @@ pub fn q4_k_m(name: &str, dimensions: &Dimensions) -> TensorType {
 
 /// The type in which rows of `cols` weights can be stored. If they are whole blocks of
 /// `tensor_type`, that; else the type of blocks of 32 that comes closest from above: `Q4_0` for
-/// `Q2_K` and `Q3_K`, `Q5_0` for `Q4_K`, `Q5_1` for `Q5_K`, `Q8_0` for `Q6_K`; if they are no whole
-/// blocks of 32 either, `F16`.
+/// `Q2_K` and `Q3_K`, `Q5_0` for `Q4_K`, `Q5_1` for `Q5_K`, `Q8_0` for `Q6_K`; if they are not
+/// whole blocks of 32 either, `F16`.
 #[must_use]
 pub fn fitting(tensor_type: TensorType, cols: usize) -> TensorType {
     // SOLUTION week2-day4 task 5

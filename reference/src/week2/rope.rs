@@ -31,6 +31,36 @@ impl RopeTable {
         Self { half: inverse_frequencies.len(), turns: (0..positions).flat_map(turn).collect() }
     }
 
+    /// `D`, numbers of a head.
+    #[must_use]
+    pub fn head_dim(&self) -> usize {
+        2 * self.half
+    }
+
+    /// How many positions there are.
+    #[must_use]
+    pub fn positions(&self) -> usize {
+        self.turns.len() / self.half.max(1)
+    }
+
+    /// The cosines and sines of a position, `D/2` of them.
+    ///
+    /// # Panics
+    /// If it is beyond the table.
+    #[must_use]
+    pub fn turns(&self, position: usize) -> &[(f32, f32)] {
+        &self.turns[position * self.half..][..self.half]
+    }
+
+    /// The same with cosines and sines multiplied by a factor, as YaRN wants them.
+    #[must_use]
+    pub fn scaled(mut self, factor: f32) -> Self {
+        for (cos, sin) in &mut self.turns {
+            (*cos, *sin) = (*cos * factor, *sin * factor);
+        }
+        self
+    }
+
     /// Turns each head of `x [heads, D]` to `position`, in place.
     pub fn rotate(&self, x: &mut [f32], position: usize, layout: RopeLayout) {
         let turns = &self.turns[position * self.half..][..self.half];

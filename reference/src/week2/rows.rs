@@ -6,8 +6,8 @@
 pub struct Row {
     /// The token at this position.
     pub token: u32,
-    /// Its place in its sequence, from 0; so many tokens of the sequence are in the cache already,
-    /// or in earlier rows.
+    /// Its place in its sequence, from 0: that many tokens of the sequence are in the cache
+    /// already, or in earlier rows.
     pub position: usize,
     /// Which sequence of the cache.
     pub sequence: usize,

@@ -1,5 +1,5 @@
-//! Day 6. The exact rule: which drafts are kept, and what is drawn where one is not, so that the text
-//! has the distribution that the model alone would give it.
+//! Day 6. The exact rule: which drafts are kept, and what is drawn where one is not, so that the
+//! text has the distribution that the model alone would give it.
 
 use tiny_llm_formats::tensor::tensor;
 
@@ -18,7 +18,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// A token that was not drawn: whoever proposes it proposes nothing else.
+    /// A token that was not drawn: its proposer was sure of it.
     #[must_use]
     pub fn certain(token: u32, vocabulary: usize) -> Self {
         let mut q = vec![0.0; vocabulary];
@@ -30,9 +30,9 @@ impl Draft {
 /// What became of the drafts of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// So many drafts are part of the text, from the first on.
+    /// How many drafts are part of the text, from the first on.
     pub accepted: usize,
-    /// The token behind them.
+    /// The token after them.
     pub next: u32,
 }
 
@@ -82,7 +82,7 @@ pub fn residual(p: &[f32], q: &[f32]) -> Vec<f64> {
 }
 
 /// Goes over the drafts from the first on, as long as they are kept. `target(i)` is the target's
-/// distribution `[V]` behind the first `i` of them; it is asked for no more than is needed.
+/// distribution `[V]` after the first `i` of them; it is asked for no more than is needed.
 ///
 /// Each draft that is looked at takes one number from `rng`, and so does the token that is drawn in
 /// the end: from the residual where a draft was refused, from `target(k)` where all `k` were kept.
@@ -107,8 +107,8 @@ pub fn verify(
     // END SOLUTION
 }
 
-/// Provided. The token at which the running sum of the weights, in id order, first exceeds `uniform`
-/// (in `[0, 1)`) of their sum. A token of weight 0 is never drawn.
+/// Provided. The token at which the running sum of the weights, in id order, first exceeds
+/// `uniform` (in `[0, 1)`) of their sum. A token of weight 0 is never drawn.
 #[must_use]
 pub fn draw_weighted(weights: &[f64], uniform: f64) -> u32 {
     // Most tokens may have none, and what adds nothing is left out.

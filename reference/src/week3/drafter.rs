@@ -45,7 +45,7 @@ impl<D: Drafter + ?Sized> Drafter for Box<D> {
 /// Proposes what followed the end of the text where it occurred before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LookupDrafter {
-    /// The longest end of the text that is looked for.
+    /// The most tokens of the text's end that are looked for.
     pub longest: usize,
     /// `V`
     pub vocabulary: usize,
@@ -95,9 +95,9 @@ impl<C: KvCache> DraftModel<C> {
 }
 
 impl<C: KvCache> Drafter for DraftModel<C> {
-    /// Draws each token from this model's distribution, under the same options, behind those before
-    /// it. What its cache holds beyond the text is forgotten first; nothing is computed that the cache
-    /// has already. Where its context ends, so do the drafts.
+    /// Draws each token from this model's distribution, under the same options, given those before
+    /// it. What its cache holds beyond the text is forgotten first; nothing is computed that the
+    /// cache has already. Where its context ends, so do the drafts.
     fn draft(
         &mut self,
         text: &[u32],

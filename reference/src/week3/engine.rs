@@ -1,4 +1,5 @@
-//! Day 1. The engine: requests come at any time, and every step runs the model once for all of them.
+//! Day 1. The engine: requests come at any time, and every step runs the model once for all of
+//! them.
 //!
 //! What a step does stands here; the parts that are provided are in the folder: how requests come
 //! (`submit`), whose rows go into a step (`shares`), what its logits mean (`choose`), what is noted
@@ -14,6 +15,7 @@ use super::{
     room::EngineCache,
     scheduler::{Load, Scheduler},
     slots::Slots,
+    step_times::StepTimes,
     timeline::Record,
 };
 use crate::{
@@ -34,8 +36,10 @@ pub struct EngineOptions {
     pub context: usize,
     /// At most this many rows a step, 2 or more; without a budget, every request gets all its rows.
     pub budget: Option<usize>,
-    /// While somebody decodes, at most so many times the rows of those that do, though [`FEWEST`] at
-    /// least: whoever reads doesn't wait much longer for a token because others have long prompts.
+    /// While somebody decodes, a step has no more rows than it can compute in this many times the
+    /// time of a step of those that do, as far as measurements tell; though always [`FEWEST`] rows,
+    /// or this many for each who decodes. So other people's long prompts hardly make a reader wait
+    /// longer for a token.
     pub gap: Option<usize>,
     /// Whether to keep a record of every request, for [`Engine::take_records`].
     pub records: bool,
@@ -58,14 +62,14 @@ pub const FEWEST: usize = 8;
 pub enum Event {
     /// The next token of its answer.
     Token {
-        /// Whose.
+        /// The request it belongs to.
         id: RequestId,
         /// Which.
         token: u32,
     },
     /// Nothing more comes.
     Finished {
-        /// Whose end.
+        /// The request that ended.
         id: RequestId,
         /// Why.
         reason: FinishReason,
@@ -81,7 +85,8 @@ pub struct Counts {
     pub rows: u64,
     /// The most rows of one pass.
     pub most_rows: usize,
-    /// How often what had been computed of a request was given up, because the cache had no more room.
+    /// How often what had been computed of a request was given up, because the cache had no more
+    /// room.
     pub preempted: u64,
 }
 
@@ -92,13 +97,14 @@ pub struct Engine<C = DenseCache, P = ModelPass> {
     context: usize,
     scheduler: Option<Scheduler>,
     gap: Option<usize>,
+    step_times: StepTimes,
     cache: C,
     slots: Slots,
     waiting: VecDeque<Sequence>,
     running: Vec<Sequence>,
     next_id: RequestId,
     counts: Counts,
-    /// Positions that were in the cache already when a request was let in.
+    /// Positions that were in the cache already when a request was admitted.
     attached: u64,
     /// Whether logits came that are no numbers.
     broken: bool,
@@ -140,7 +146,7 @@ impl<C: EngineCache> Engine<C> {
 }
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
-    /// The same for whatever answers its rows.
+    /// The same with any [`Pass`] to answer its rows.
     #[must_use]
     pub fn with_pass(pass: P, cache: C, options: EngineOptions, token_bytes: TokenBytes) -> Self {
         let shape = cache.shape();
@@ -148,6 +154,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             context: options.context.min(shape.capacity).min(pass.max_positions()),
             scheduler: options.budget.map(Scheduler::new),
             gap: options.gap,
+            step_times: StepTimes::default(),
             slots: Slots::new(shape.sequences),
             waiting: VecDeque::new(),
             running: Vec::with_capacity(shape.sequences),
@@ -176,7 +183,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         Self { ahead: Some(ahead), ..self }
     }
 
-    /// One forward pass for all requests that have a place, with those that it lets in. Tells what
+    /// One forward pass for all requests that have a place, with those that it admits. Tells what
     /// became of each; does nothing if there is nothing to do.
     pub fn step(&mut self, on_event: &mut dyn FnMut(Event)) {
         self.chosen.clear();
@@ -200,7 +207,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.counts.steps += 1;
         self.counts.rows += self.rows.len() as u64;
         self.counts.most_rows = self.counts.most_rows.max(self.rows.len());
-        self.pass.run(&self.rows, &mut self.cache);
+        self.run();
         if let Some(ahead) = &mut self.ahead {
             ahead.passed(self.rows.len());
         }
@@ -213,8 +220,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         self.retire(on_event);
     }
 
-    /// Makes room in the cache for what the step will write, for the oldest request first. Where there
-    /// is none, drafts are left out first; then the youngest has to give its place back, until there is.
+    /// Makes room in the cache for what the step will write, for the oldest request first. Where
+    /// there is none, drafts are left out first; then the youngest has to give its place back,
+    /// until there is.
     fn reserve(&mut self) {
         let mut ready = 0;
         while ready < self.running.len() {
@@ -284,9 +292,9 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     }
 }
 
-/// Appends the rows of a request: `rows` of its tokens that have not been computed, from the first of
-/// them on, each at its own position. Only the last row of all its tokens wants logits: what follows a
-/// token in the middle of the prompt is known.
+/// Appends the rows of a request: `rows` of its tokens that have not been computed, from the first
+/// of them on, each at its own position. Only the last row of all its tokens wants logits: what
+/// follows a token in the middle of the prompt is known.
 ///
 /// # Panics
 /// If the request has no place in the cache, or fewer tokens are left.

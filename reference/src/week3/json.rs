@@ -2,8 +2,8 @@
 
 use super::scalar::{Number, Text};
 
-/// The most objects and arrays in each other. A stack of so many is one number, and no reader of
-/// JSON refuses them.
+/// How deep objects and arrays may be nested. A stack of this depth is one number, and no reader
+/// of JSON refuses it.
 pub const MOST_DEPTH: usize = 64;
 
 /// What stands in brackets.
@@ -22,15 +22,15 @@ pub enum Place {
     Root,
     /// Before a value.
     Value,
-    /// Behind `[`: a value, or the end of the array.
+    /// After `[`: a value, or the end of the array.
     FirstValue,
-    /// Behind `{`: a key, or the end of the object.
+    /// After `{`: a key, or the end of the object.
     FirstKey,
-    /// Behind the comma of an object: a key.
+    /// After the comma of an object: a key.
     Key,
     /// In a key.
     KeyText(Text),
-    /// Behind a key: a colon.
+    /// After a key: a colon.
     Colon,
     /// In a string that is a value.
     ValueText(Text),
@@ -38,7 +38,7 @@ pub enum Place {
     Number(Number),
     /// In `true`, `false` or `null`: these bytes are missing, one at least.
     Word(&'static [u8]),
-    /// Behind a value: a comma or a closing bracket; behind the outermost value, space alone.
+    /// After a value: a comma or a closing bracket; after the outermost value, only space.
     End,
 }
 
@@ -87,7 +87,7 @@ impl JsonState {
         Self { place, ..self }
     }
 
-    /// Behind an opening bracket; `None` if too many are open.
+    /// After an opening bracket; `None` if too many are open.
     #[must_use]
     pub fn open(self, container: Container) -> Option<Self> {
         let (object, place) = match container {
@@ -101,7 +101,7 @@ impl JsonState {
         })
     }
 
-    /// Behind the closing bracket of the innermost that is open.
+    /// After the closing bracket of the innermost that is open.
     ///
     /// # Panics
     /// If none is.
@@ -113,8 +113,8 @@ impl JsonState {
 
     /// Where the text stands after one more byte; `None` if no JSON goes on like this.
     ///
-    /// Space (blank, tab, line feed, carriage return) may stand before and behind every value, key,
-    /// comma and colon, but not in the middle of a string, a number or a word.
+    /// Space (a blank, tab, line feed, carriage return) may stand before and after every value,
+    /// key, comma and colon, but not in the middle of a string, a number or a word.
     #[must_use]
     pub fn next(self, byte: u8) -> Option<Self> {
         // SOLUTION week3-day7 task 2

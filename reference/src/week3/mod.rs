@@ -4,7 +4,7 @@
 //! an answer), `slots` (who has which place in the cache), `engine` (the loop around them);
 //! `scheduler` (whose rows go into a step), `timeline` (how long requests wait); and what is
 //! provided: `room` (what the engine asks of a cache), `pass` (what it asks of a model), `sampler`
-//! (how tokens are chosen), `ahead` (drafts in a batch, by `propose`, as many as pay by `tempo`),
+//! (how tokens are chosen), `step_times` (how many rows fit into a time), `ahead` (drafts in a batch, by `propose`, as many as pay by `tempo`),
 //! `extras` (what else a request may ask for).
 //!
 //! Day 7: `scalar` and `json` (which bytes may follow), `token_trie` (which tokens), `whole` (which of
@@ -40,6 +40,7 @@ pub mod scheduler;
 pub mod shared;
 pub mod slots;
 pub mod speculate;
+pub mod step_times;
 pub mod stop;
 pub mod tempo;
 pub mod timeline;

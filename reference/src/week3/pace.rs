@@ -5,7 +5,7 @@ use super::draft_length::Costs;
 
 /// Passes without a draft in the beginning, so that there is something to compare with.
 const ALONE: u32 = 2;
-/// What a new measurement counts beside the mean of those before.
+/// How much a new measurement counts, compared with the mean of those before.
 const WEIGHT: f64 = 0.25;
 /// What a draft costs at least, in passes of a single row: a pass may be quicker with it by chance.
 const LEAST: f64 = 1.0 / 64.0;
@@ -20,8 +20,8 @@ pub struct Pace {
     passes_alone: u32,
     /// What a draft adds to a pass, with its drafting.
     draft: Option<f64>,
-    /// Passes until drafts are tried again; and how many it will be after the next trial that brings
-    /// nothing.
+    /// Passes until drafts are tried again; and how many it will be after the next trial that
+    /// brings nothing.
     rest: usize,
     next_rest: usize,
 }
@@ -33,9 +33,9 @@ impl Pace {
         self.passes_alone < ALONE || self.rest > 0
     }
 
-    /// Says whether the last pass had drafts, and whether more of them would pay. A trial after which
-    /// they don't is followed by a rest, each twice as long as the one before: a text that nobody
-    /// can guess pays for a few trials, however long it becomes.
+    /// Says whether the last pass had drafts, and whether more of them would pay. A trial after
+    /// which they don't is followed by a rest, each twice as long as the one before: a text that
+    /// nobody can guess pays for a few trials, however long it becomes.
     pub fn judge(&mut self, drafted: bool, pays: bool) {
         if !drafted {
             self.rest = self.rest.saturating_sub(1);
@@ -47,8 +47,8 @@ impl Pace {
         }
     }
 
-    /// Takes the time of a pass of a single row and so many drafts. Far more than before is taken for
-    /// another program's time, and counts as twice as much.
+    /// Takes the time of a pass of a single row and this many drafts. Far more than before is taken
+    /// for another program's time, and counts as twice as much.
     pub fn observe(&mut self, drafts: usize, seconds: f64) {
         let mean = |before: f64, new: f64| before + WEIGHT * (new.min(2.0 * before) - before);
         if drafts == 0 {
@@ -114,8 +114,8 @@ mod tests {
         assert_eq!(rests, [0, 16, 32, 0, 0, 16]);
     }
 
-    /// Drafts and time of a text of so many passes that nobody can guess, where a draft costs `c`
-    /// passes.
+    /// Drafts and time of a text that nobody can guess, of this many passes, where a draft costs
+    /// `c` passes.
     fn unguessable(passes: usize, c: f64) -> (usize, f64) {
         let mut length = DraftLength::doubtful(8, Costs { row: 0.25, draft: 0.0 });
         let (mut pace, mut drafts, mut time) = (Pace::default(), 0, 0.0);

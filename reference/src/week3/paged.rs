@@ -127,9 +127,9 @@ impl Pages for PagedCache {
 
 impl EngineCache for PagedCache {
     /// Makes room for a sequence's positions up to `len`: each has a page, and of the pages that
-    /// are going to be written, from the sequence's next position on, none is shared. Returns false
-    /// if the pool has too few pages for that, or `len` is beyond the capacity; then nothing has
-    /// changed.
+    /// are going to be written, from the sequence's next position on, none is shared. Nothing has to
+    /// be done if `len` isn't beyond the sequence's positions. Returns false if the pool has too few
+    /// pages for that, or `len` is beyond the capacity; then nothing has changed.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         // SOLUTION week3-day3 task 2
         let (next, held) = (self.lengths[sequence], self.tables[sequence].len());
@@ -154,7 +154,7 @@ impl EngineCache for PagedCache {
 }
 
 impl PagedCache {
-    /// An empty cache of so many pages, each of `page_len` positions. However many sequences the
+    /// An empty cache of `pages` pages, each of `page_len` positions. However many sequences the
     /// shape has, there is no more memory than these pages; a sequence's capacity is at most theirs.
     ///
     /// # Panics
@@ -230,8 +230,8 @@ impl PagedCache {
     }
 
     /// Gives the empty sequence `to` all positions of `from`, without a copy: every page that holds
-    /// some of them has one owner more, the last one, which may be half full, too. Whoever writes
-    /// there first gets a page of its own.
+    /// some of them gets one more owner, including the last one, which may be only partly full. The
+    /// first that writes there gets a page of its own.
     ///
     /// # Panics
     /// If `to` has pages already.
@@ -246,7 +246,7 @@ impl PagedCache {
         // END SOLUTION
     }
 
-    /// Puts a copy of page `i` in its place in a sequence's table. The other owners keep the page.
+    /// Puts a copy of page `i` in its place in a sequence's table, and counts it in `copied`. The other owners keep the page.
     ///
     /// # Panics
     /// If no page is free.

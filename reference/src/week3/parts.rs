@@ -19,12 +19,12 @@ use crate::week2::{
     streaming::{MAX_BLOCK_QUERIES, MAX_HEAD_DIM, OnlineSoftmax},
 };
 
-/// Positions of a part. Parts begin at its multiples, whoever reads them, on however many threads:
-/// so the order of every sum is fixed.
+/// Positions of a part. Parts begin at its multiples, whatever thread reads them, however many
+/// there are: so the order of every sum is fixed.
 pub const PART: usize = 512;
 
-/// Those of the `visible` positions that lie in part `i` of parts of so many positions. There may
-/// be none.
+/// Those of the `visible` positions that lie in part `i`, where each part has `part_len` positions.
+/// There may be none.
 #[must_use]
 pub fn in_part(visible: &Range<usize>, i: usize, part_len: usize) -> Range<usize> {
     // SOLUTION week3-day4 task 3
@@ -33,9 +33,10 @@ pub fn in_part(visible: &Range<usize>, i: usize, part_len: usize) -> Range<usize
     // END SOLUTION
 }
 
-/// Joins what two readers have seen: `softmax` and `sums [D]`, not divided, become those of one
-/// reader that has seen first what they saw, then what the `part` saw. One that has seen nothing
-/// changes nothing.
+/// Joins what two readers have seen: `softmax` and `sums [D]` are the first's, `part` and `values [D]`
+/// (its sums, too) the second's, and none is divided. The first's become those of one reader that has
+/// seen first what the first saw, then what the second saw. One that has seen nothing changes
+/// nothing.
 pub fn join(softmax: &mut OnlineSoftmax, sums: &mut [f32], part: OnlineSoftmax, values: &[f32]) {
     // SOLUTION week3-day4 task 3
     if part.max == f32::NEG_INFINITY {
@@ -52,7 +53,7 @@ pub fn join(softmax: &mut OnlineSoftmax, sums: &mut [f32], part: OnlineSoftmax, 
 }
 
 /// A cache whose attention goes page by page and part by part. Over any cache its answers are the
-/// same, to the last bit: over pages or in one piece, alone or in company, on one thread or more.
+/// same, to the last bit: over pages or in one piece, alone or among others, on one thread or more.
 #[derive(Debug)]
 pub struct InParts<C> {
     cache: C,
@@ -60,7 +61,7 @@ pub struct InParts<C> {
     room: Mutex<Room>,
 }
 
-/// What a pass needs beside its output, kept for the next one.
+/// What a pass needs besides its output, kept for the next one.
 #[derive(Debug, Default)]
 struct Room {
     /// Rows, so that those which share pages are neighbours.
@@ -80,7 +81,7 @@ impl<C: Pages> InParts<C> {
         Self::with_part_len(cache, PART)
     }
 
-    /// In parts of so many positions. Answers depend on their number.
+    /// Parts have this many positions. Answers depend on that number.
     ///
     /// # Panics
     /// If it is no multiple of [`TILE`], or 0.

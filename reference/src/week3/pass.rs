@@ -9,7 +9,7 @@ use crate::week2::{
     rows::Row,
 };
 
-/// Whoever answers a step's rows with logits. [`ModelPass`] runs a model; a simulation of an engine
+/// What answers a step's rows with logits. [`ModelPass`] runs a model; a simulation of an engine
 /// only adds up what the rows would cost.
 pub trait Pass<C> {
     /// `V`
@@ -23,6 +23,11 @@ pub trait Pass<C> {
 
     /// Logits `[n, V]` of the `n` rows of the last pass that wanted them, in their order.
     fn logits(&self) -> &[f32];
+
+    /// Seconds that the last pass would have taken, if it was only counted; `None` if a clock tells.
+    fn seconds(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// A model and how it is computed.

@@ -8,14 +8,14 @@ use super::{
 };
 
 /// Full pages that may be shared, by the name of the text that ends in them. The index is an owner
-/// of each of its pages: a page stays when the last sequence has let it go, until room is needed.
+/// of each of its pages: when the last sequence has let a page go, it stays until room is needed.
 #[derive(Debug)]
 pub struct PrefixIndex {
     fingerprint: u64,
     page_len: usize,
     hash: HashPage,
     entries: HashMap<u64, Entry>,
-    /// Of the next entry; never used twice.
+    /// The next entry's id. Ids are never used twice.
     next_id: u64,
     /// Counts uses, so that each has a moment of its own.
     clock: u64,
@@ -25,7 +25,7 @@ pub struct PrefixIndex {
 /// A page of the index.
 #[derive(Debug)]
 struct Entry {
-    /// Its own.
+    /// This entry's id.
     id: u64,
     /// The entry of the page before; [`ROOT`] for a text's first page.
     parent: u64,
@@ -83,14 +83,16 @@ impl PrefixIndex {
         self.counts
     }
 
-    /// The pages that hold the beginning of a text, as many as follow each other without a gap from
-    /// its first. The text's last token is never among them: somebody wants its logits, so it has to
-    /// be computed.
+    /// The pages that hold the beginning of a text: from its first page on, as many as are there
+    /// without a gap. The text's last token is never among them: somebody wants its logits, so it
+    /// has to be computed.
     ///
-    /// A name that is found proves nothing, since two texts may have the same one: a page counts only
-    /// if its tokens are the text's, and if the page before it is the one that was found before it.
+    /// A name that is found proves nothing, since two texts may have the same one: a page counts
+    /// only if its tokens are the text's, and if the page before it is the one that was found
+    /// before it.
     ///
-    /// What is found has been used now; of a text's pages the first is the one that was used last.
+    /// Finding counts as using. Mark a text's pages from the last to the first, so that its first
+    /// page is the one used most recently.
     pub fn find(&mut self, tokens: &[u32]) -> Vec<&Page> {
         // SOLUTION week3-day5 task 2
         let wanted = &tokens[..tokens.len().saturating_sub(1)];
@@ -124,9 +126,10 @@ impl PrefixIndex {
         // END SOLUTION
     }
 
-    /// Takes the full pages of a text whose keys and values have been computed: `table[i]` holds the
-    /// tokens from `i · page_len` on. The index becomes an owner of those that it does not have yet.
-    /// Where it has another text under the same name, that one stays, and what follows is not taken.
+    /// Takes the full pages of a text whose keys and values have been computed: `table[i]` holds
+    /// the tokens from `i · page_len` on. The index becomes an owner of those that it does not have
+    /// yet. Where it has another text under the same name, that one stays, and what follows is not
+    /// taken.
     pub fn insert(&mut self, tokens: &[u32], table: &[Page], pool: &mut BlockPool) {
         // SOLUTION week3-day5 task 2
         let known = self.matching(tokens);

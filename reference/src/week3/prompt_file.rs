@@ -1,5 +1,5 @@
-//! Day 5. A prompt's keys and values in a file, so that the next run of the program need not compute
-//! them.
+//! Day 5. A prompt's keys and values in a file, so that the next run of the program need not
+//! compute them.
 //!
 //! All numbers have their lowest byte first:
 //!
@@ -29,7 +29,7 @@ use crate::week2::{
 /// text.
 pub const MAGIC: [u8; 8] = *b"TINYKV\r\n";
 
-/// Of the format.
+/// The version of the file format.
 pub const VERSION: u32 = 1;
 
 /// Bytes before the tokens.
@@ -38,7 +38,7 @@ pub const HEADER: usize = 40;
 /// What must be the same for keys and values to be of use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptKey {
-    /// Of the model, and of how it is run.
+    /// The fingerprint of the model, and of how it is run.
     pub fingerprint: u64,
     /// How numbers are stored.
     pub cache_type: CacheType,
@@ -51,7 +51,7 @@ pub struct PromptKey {
 }
 
 impl PromptKey {
-    /// Of a cache.
+    /// The form that a cache's keys and values have.
     #[must_use]
     pub fn new(fingerprint: u64, cache_type: CacheType, shape: CacheShape) -> Self {
         let CacheShape { layers, kv_heads, head_dim, .. } = shape;
@@ -188,8 +188,8 @@ pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
 }
 
 impl Prompt<'_> {
-    /// How many positions are of use for a text that begins with these tokens: those that the file has
-    /// in common with it, and never that of the last one.
+    /// How many positions are of use for a text that begins with these tokens: those that the file
+    /// has in common with it, and never that of the last one.
     #[must_use]
     pub fn in_common(&self, tokens: &[u32]) -> usize {
         // SOLUTION week3-day5 task 4
@@ -244,8 +244,8 @@ impl Prompt<'_> {
     }
 }
 
-/// Provided. Writes a file: under another name first, which becomes this one when all is written. So
-/// whoever looks, whenever, finds the old file, the new one or none.
+/// Provided. Writes a file: under another name first, which becomes this one when all is written.
+/// So at any moment there is the old file, the new one or none.
 ///
 /// # Errors
 /// If it cannot be written; what was there before is there still.
@@ -279,7 +279,7 @@ pub fn open<T>(
     Ok(Some(use_it(&prompt)))
 }
 
-/// Provided. A sum of bytes that is another one if any of them changes: eight at a time, each XORed
+/// Provided. A sum of bytes that changes if any of them does: eight at a time, each XORed
 /// into the sum and multiplied, so that no step loses anything.
 #[must_use]
 pub fn checksum(bytes: &[u8]) -> u64 {
@@ -293,7 +293,7 @@ pub fn checksum(bytes: &[u8]) -> u64 {
     mix(sum, u64::from_le_bytes(rest))
 }
 
-/// Provided. A number for a model and how it is run: any other weight makes another one.
+/// Provided. A number for a model and how it is run: any change of a weight changes it.
 #[must_use]
 pub fn fingerprint(model: &Model, how: &str) -> u64 {
     let mut sums = vec![checksum(format!("{:?} {how}", model.config).as_bytes())];

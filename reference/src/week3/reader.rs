@@ -14,8 +14,8 @@ pub trait Pages: KvCache {
     /// Positions of a page, a multiple of [`TILE`].
     fn page_len(&self) -> usize;
 
-    /// Names page `i` of a sequence: the one that holds its positions from `i · page_len` on. Two
-    /// sequences whose pages have one name have the same keys and values there.
+    /// Names page `i` of a sequence: the one that holds its positions from `i · page_len` on. If
+    /// two sequences' pages have the same name, they have the same keys and values there.
     ///
     /// # Panics
     /// If the sequence has no such page.
@@ -66,10 +66,10 @@ impl Default for Desk {
 }
 
 impl Desk {
-    /// So many queries make up for the work of transposing a tile of keys.
+    /// From this many queries on it pays to transpose a tile of keys.
     const MANY: usize = 32;
 
-    /// For so many queries that meet a tile. Their scores do not depend on it, to the last bit.
+    /// For this many queries that meet a tile. Their scores do not depend on it, to the last bit.
     #[must_use]
     pub fn for_queries(queries: usize) -> Self {
         Self {
@@ -81,7 +81,7 @@ impl Desk {
         }
     }
 
-    /// Puts keys there: `n` positions of a run, from place `from` of it on.
+    /// Puts a tile of keys on the desk: `n` positions of the run, from its place `from` on.
     pub fn put_keys(&mut self, run: Run<'_>, from: usize, n: usize, dim: usize) {
         widen(run.keys, from, n, dim, &mut self.tile[..n * dim]);
         if self.transposes {
@@ -93,14 +93,14 @@ impl Desk {
         }
     }
 
-    /// Puts values there: `n` positions of a run, from place `from` of it on.
+    /// Puts a tile of values on the desk: `n` positions of the run, from its place `from` on.
     pub fn put_values(&mut self, run: Run<'_>, from: usize, n: usize, dim: usize) {
         widen(run.values, from, n, dim, &mut self.tile[..n * dim]);
     }
 
     /// Scores of the queries `q [G, D]` with the `n` keys that lie there. They are the queries
-    /// number `at` to `at` + G − 1 of all that meet this tile. Returns their scores, `[G, TILE]`, of
-    /// which the first `n` of each row are written, and room for their factors, `[G]`: both are
+    /// number `at` to `at` + G − 1 of all that meet this tile. Returns their scores, `[G, TILE]`,
+    /// of which the first `n` of each row are written, and room for their factors, `[G]`: both are
     /// kept for [`Desk::add`].
     pub fn score(
         &mut self,
@@ -127,8 +127,8 @@ impl Desk {
     }
 
     /// `sums[g] = factor[g] · sums[g] + Σⱼ weight[g, j] · value[j]` over the `n` values that lie
-    /// there: `sums [G, D]`, of the queries number `at` and following. The weights are what became of
-    /// their scores.
+    /// there: `sums [G, D]`, of the queries number `at` and following. The weights are what became
+    /// of their scores.
     pub fn add(&self, n: usize, dim: usize, at: usize, sums: &mut [f32]) {
         let heads = sums.len() / dim;
         let weights = &self.scores[at * TILE..(at + heads) * TILE];
@@ -196,7 +196,8 @@ pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
 }
 
 /// Shows readers what they may see of these positions, page by page. A page is read once for all
-/// neighbours that have it; of a page, the positions that one of them sees are read, in whole tiles.
+/// neighbours that have it; of a page, the positions that one of them sees are read, in whole
+/// tiles.
 pub fn read_pages(
     cache: &impl Pages,
     (layer, head): (usize, usize),

@@ -1,4 +1,4 @@
-//! Provided. What the engine asks of a cache beside what the model asks of it: room.
+//! Provided. What the engine asks of a cache besides what the model asks of it: room.
 
 use crate::week2::{
     cache::{CacheShape, CacheType, DenseCache, KvCache},
@@ -12,8 +12,8 @@ pub trait EngineCache: KvCache {
     fn reserve(&mut self, sequence: usize, len: usize) -> bool;
 
     /// Gives the empty sequence what the cache already holds of the beginning of `tokens`. Returns
-    /// how many positions those are: not all, since the last token's logits are wanted. A cache that
-    /// does not remember has none.
+    /// how many positions those are: not all, since the last token's logits are wanted. A cache
+    /// that does not remember has none.
     fn attach_prefix(&mut self, _sequence: usize, _tokens: &[u32]) -> usize {
         0
     }

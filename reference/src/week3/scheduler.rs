@@ -16,13 +16,13 @@ pub struct Load {
     pub waited: usize,
 }
 
-/// Shares a budget of rows among the requests of a step: those that decode first, one row each, then
-/// prompts.
+/// Shares a budget of rows among the requests of a step: those that decode first, one row each,
+/// then prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scheduler {
     /// At most this many rows a step.
     pub budget: usize,
-    /// So many of them are kept for prompts, however many requests decode.
+    /// How many of them are reserved for prompts, however many requests decode.
     pub reserved: usize,
 }
 
@@ -46,8 +46,8 @@ impl Scheduler {
         share_prompts(loads, self.budget - decoding, out);
     }
 
-    /// How many rows of the step go to requests that decode: one each, as far as the budget goes. Of
-    /// the reserved rows, as many are kept back as the prompts can use.
+    /// How many rows of the step go to requests that decode: one each, as far as the budget goes.
+    /// Of the reserved rows, as many are kept back as the prompts can use.
     #[must_use]
     pub fn decoding_rows(&self, loads: &[Load]) -> usize {
         // SOLUTION week3-day2 task 1
@@ -58,8 +58,8 @@ impl Scheduler {
     }
 }
 
-/// Gives `rows` rows to requests that have some of their prompt left: the oldest gets all that it can
-/// use, then the next. The shares of others stay as they are.
+/// Gives `rows` rows to requests that have some of their prompt left: the oldest gets all that it
+/// can use, then the next. The shares of others stay as they are.
 pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
     // SOLUTION week3-day2 task 1
     let mut rows = rows;
@@ -72,11 +72,12 @@ pub fn share_prompts(loads: &[Load], rows: usize, out: &mut [usize]) {
     // END SOLUTION
 }
 
-/// Gives a row each to `rows` of the requests that decode, those that have waited longest; of several
-/// that have waited equally long, the oldest. The shares of others stay as they are.
+/// Gives a row each to `rows` of the requests that decode, those that have waited longest; of
+/// several that have waited equally long, the oldest. The shares of others stay as they are.
 ///
-/// Whoever is passed over has waited longer than whoever was served, so with `n` requests each gets a
-/// row in at least one of `⌈n / rows⌉` steps.
+/// A request that's passed over has, from the next step on, waited longer than those that were
+/// served, so with `n` requests each gets a row in at least one of any `⌈n / rows⌉` consecutive
+/// steps.
 pub fn take_turns(loads: &[Load], rows: usize, out: &mut [usize]) {
     // SOLUTION week3-day2 task 2
     for _ in 0..rows {

@@ -5,12 +5,12 @@ use super::request::RequestId;
 /// The places of a cache that keeps room for a fixed number of sequences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slots {
-    /// `[sequences]`, whose each place is.
+    /// `[sequences]`, the owner of each place.
     owners: Vec<Option<RequestId>>,
 }
 
 impl Slots {
-    /// So many free places.
+    /// `sequences` places, all free.
     #[must_use]
     pub fn new(sequences: usize) -> Self {
         Self { owners: vec![None; sequences] }
@@ -22,7 +22,7 @@ impl Slots {
         self.owners.iter().filter(|owner| owner.is_none()).count()
     }
 
-    /// Whose a place is.
+    /// The owner of a place.
     #[must_use]
     pub fn owner(&self, slot: usize) -> Option<RequestId> {
         self.owners[slot]
@@ -40,8 +40,8 @@ impl Slots {
     /// Takes a request's place back.
     ///
     /// # Panics
-    /// If the place is not this request's: whoever gives back another's place would let two
-    /// requests write over each other.
+    /// If the place is not this request's: giving back another's place would let two requests
+    /// write over each other.
     pub fn release(&mut self, slot: usize, id: RequestId) {
         // SOLUTION week3-day1 task 3
         assert_eq!(self.owners[slot], Some(id), "slot {slot} is given back by request {id}");

@@ -31,14 +31,15 @@ pub struct Counts {
     pub refused: u64,
 }
 
-/// Somebody who proposes tokens, and a number of them that follows what is accepted.
+/// Somebody who proposes tokens, and how many: that number adapts to how many are accepted.
 pub struct Speculation<D> {
     /// Who proposes.
     pub drafter: D,
-    /// How many.
+    /// How many tokens it proposes.
     pub length: DraftLength,
-    /// Measures what drafts cost, for `length`, if it is there. How many are drafted then depends on
-    /// time: at temperature 0 no text does, but a seed's text would.
+    /// Measures what drafts cost, for `length`, if it is there. How many are drafted then depends
+    /// on time. At temperature 0 the text does not; with sampling, a seed would no longer give the
+    /// same text each time.
     pub pace: Option<Pace>,
     counts: Counts,
 }
@@ -68,14 +69,14 @@ impl<D: Drafter> Speculation<D> {
     }
 
     /// One pass of the session's model: appends one token to the text at least, and at most `room`
-    /// (1 or more). What the session has not computed of the text, and the drafts behind it, are rows
-    /// of that pass. Afterwards the session holds the text up to its last token but one, and nothing
+    /// (1 or more). What the session has not computed of the text, and the drafts after it, are
+    /// rows of that pass. Afterwards the session holds the text without its last token, and nothing
     /// else.
     ///
     /// `chunk` is the most rows of a prompt in one pass.
     ///
     /// # Errors
-    /// If the text is empty or longer than the session's context, or a logit is no number.
+    /// If the text is empty or longer than the session's context, or a logit is not a number.
     pub fn step<C: KvCache>(
         &mut self,
         session: &mut Session<C>,
@@ -111,12 +112,12 @@ impl<D: Drafter> Speculation<D> {
         // END SOLUTION
     }
 
-    /// Provided. [`Session::generate`] with drafts: the same limits, looked at in the same order, and
-    /// a text with the same distribution; at temperature 0, the same text.
+    /// Provided. [`Session::generate`] with drafts: the same limits, looked at in the same order,
+    /// and a text with the same distribution; at temperature 0, the same text.
     ///
     /// # Errors
-    /// If the prompt is empty, too long, or holds a token that is not in the vocabulary; if a logit is
-    /// no number ([`NotFinite`]).
+    /// If the prompt is empty, too long, or holds a token that is not in the vocabulary; if a logit
+    /// is no number ([`NotFinite`]).
     pub fn generate<C: KvCache>(
         &mut self,
         session: &mut Session<C>,

@@ -22,7 +22,7 @@ pub struct Tempo {
 }
 
 impl Tempo {
-    /// Takes the time of a step of so many rows.
+    /// Takes the time of a step of this many rows.
     pub fn observe(&mut self, rows: usize, seconds: f64) {
         let rows = rows as f64;
         let new = [1.0, rows, seconds, rows * rows, rows * seconds];
@@ -38,7 +38,7 @@ impl Tempo {
         }
     }
 
-    /// Takes the time in which so many drafts were made.
+    /// Takes the time in which this many drafts were made.
     pub fn observe_drafts(&mut self, drafts: usize, seconds: f64) {
         self.drafting = self.drafting * FADES + seconds;
         self.drafts = self.drafts * FADES + drafts as f64;

@@ -5,8 +5,8 @@ use super::grammar::Grammar;
 /// A node's number.
 pub type NodeId = usize;
 
-/// The texts of a vocabulary as a tree of bytes, a *trie*: what two of them begin with in common is
-/// there once. A node stands for the bytes on the way to it.
+/// The texts of a vocabulary as a tree of bytes, a *trie*: a beginning that several have in common
+/// is stored once. A node stands for the bytes on the way to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenTrie {
     nodes: Vec<Node>,
@@ -26,8 +26,8 @@ impl TokenTrie {
     /// The node of no bytes at all.
     pub const ROOT: NodeId = 0;
 
-    /// Of the texts of all tokens, by their ids. A token with an empty text is no text (it ends one,
-    /// or begins a turn, or pads the vocabulary): it is left out.
+    /// The tree of all tokens' texts, which stand in the order of their ids. A token with an empty
+    /// text is no text (it ends one, or begins a turn, or pads the vocabulary): it is left out.
     #[must_use]
     pub fn new(texts: &[Vec<u8>]) -> Self {
         let mut trie = Self { nodes: vec![Node::default()], vocabulary: texts.len() };
@@ -55,7 +55,7 @@ impl TokenTrie {
         &self.nodes[id]
     }
 
-    /// The node that lies behind a node on this byte.
+    /// The node that a byte leads to from a node.
     #[must_use]
     pub fn child(&self, id: NodeId, byte: u8) -> Option<NodeId> {
         let children = &self.nodes[id].children;
@@ -78,9 +78,10 @@ impl TokenTrie {
         // END SOLUTION
     }
 
-    /// Calls `each(token, state)` for every token whose whole text may follow `state`, in any order,
-    /// with the state behind it. The grammar is asked once for each beginning of texts, however many
-    /// tokens have it in common, and not at all about what begins with something impossible.
+    /// Calls `each(token, state)` for every token whose whole text may follow `state`, in any
+    /// order, with the state after it. The grammar is asked once for each beginning of texts,
+    /// however many tokens have it in common, and not at all about what begins with something
+    /// impossible.
     pub fn walk<G: Grammar>(
         &self,
         grammar: &G,

@@ -1,14 +1,14 @@
-//! Day 3. One piece of memory, of which parts are lent and come back.
+//! Day 3. One piece of memory, whose parts are lent and come back.
 
 /// Which parts of an arena are free. It has no bytes itself: places are counted from 0.
 ///
 /// Two free parts never touch: they would be one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arena {
-    /// Where free parts begin, and how long they are, from front to back. What lies behind the last
-    /// one in use belongs to no part.
+    /// Where free parts begin, and how long they are, from front to back. All of them lie before
+    /// `end`.
     free: Vec<(usize, usize)>,
-    /// Where the last part that was ever in use ends.
+    /// The end of the part that reached furthest, of all that were ever lent.
     end: usize,
 }
 
@@ -25,9 +25,9 @@ impl Arena {
         &self.free
     }
 
-    /// Lends so many bytes, and says where: at the beginning of the shortest free part that is long
-    /// enough, the first of several; where there is none, the arena grows, and a free part at its end
-    /// is used.
+    /// Lends `bytes` bytes, and says where: at the beginning of the shortest free part that is long
+    /// enough, the first of several; where there is none, the arena grows, and a free part at its
+    /// end is used.
     ///
     /// # Panics
     /// If no bytes are asked for.

@@ -9,9 +9,12 @@ use super::{
     execute::Executor,
     graph::{Graph, NodeId},
     llama::{PassShape, build},
+    placement::Wishes,
     planned::PlannedExecutor,
     planner::MemoryPlan,
-    step::Step,
+    scheduler::{Ready, Scheduler},
+    split::Schedule,
+    step::{AnyStep, Step},
 };
 use crate::week2::{
     cache::{CacheShape, CacheType, DenseCache, KvCache},
@@ -51,7 +54,18 @@ pub struct GraphEngine {
     executor: Executor,
     /// In an arena, and where each node lies there.
     planned: Option<(PlannedExecutor, Option<MemoryPlan>)>,
+    /// On backends (day 4).
+    scheduled: Option<Scheduled>,
     graphs: usize,
+}
+
+/// A graph on backends, and what came out of it last, if its backend does not lend it.
+#[derive(Debug)]
+struct Scheduled {
+    scheduler: Scheduler,
+    wishes: Wishes,
+    ready: Option<Ready>,
+    logits: Vec<f32>,
 }
 
 impl GraphEngine {
@@ -61,10 +75,24 @@ impl GraphEngine {
         Self { planned: Some((PlannedExecutor::default(), None)), ..Self::default() }
     }
 
+    /// The same on backends.
+    #[must_use]
+    pub fn on(scheduler: Scheduler, wishes: Wishes) -> Self {
+        let scheduled = Scheduled { scheduler, wishes, ready: None, logits: Vec::new() };
+        Self { scheduled: Some(scheduled), ..Self::default() }
+    }
+
+    /// The backends, if it runs on such.
+    #[must_use]
+    pub fn scheduler(&self) -> Option<&Scheduler> {
+        self.scheduled.as_ref().map(|scheduled| &scheduled.scheduler)
+    }
+
     /// As [`Model::forward`]: logits `[n, V]` of the `n` rows that want them.
     ///
     /// # Errors
-    /// As [`build`], and if no row wants logits.
+    /// As [`build`] and [`Step::check`], and if no row wants logits; on backends as [`Scheduler::prepare`] and
+    /// [`Scheduler::run`].
     pub fn forward(
         &mut self,
         model: &Model,
@@ -73,33 +101,99 @@ impl GraphEngine {
         plan: &Plan,
     ) -> Result<&[f32]> {
         let wanted = rows.iter().filter(|row| row.logits).count();
-        let shape = PassShape { rows: rows.len(), wanted };
-        if self.built.as_ref().is_none_or(|built| built.shape != shape) {
-            let built = Built::new(model, shape)?;
-            if let Some((_, memory)) = &mut self.planned {
-                let Built { graph, order, logits, .. } = &built;
-                *memory = Some(MemoryPlan::new(graph, order, &[*logits], true)?);
-            }
+        let is_new = self.prepare(model, PassShape { rows: rows.len(), wanted })?;
+        let rope = (&model.rope, model.rope_layout);
+        if is_new {
+            let step: AnyStep<'_> = Step { rows, cache: &mut *cache, plan, rope };
+            let built = self.built.take().expect("built above");
+            step.check(&built.graph, &built.order)?;
             self.built = Some(built);
-            self.graphs += 1;
+        }
+        if let Some(scheduled) = &mut self.scheduled {
+            let mut step: AnyStep<'_> = Step { rows, cache: &mut *cache, plan, rope };
+            scheduled.run(&mut step)?;
+            return Ok(self.logits_behind(rows, cache));
         }
         let Built { graph, order, .. } = self.built.as_ref().expect("built above");
-        let rope = (&model.rope, model.rope_layout);
         let mut step = Step { rows, cache: &mut *cache, plan, rope };
         match &mut self.planned {
             Some((executor, Some(memory))) => executor.run(graph, order, memory, &mut step),
             _ => self.executor.run(graph, order, &mut step),
         }
+        Ok(self.logits_behind(rows, cache))
+    }
+
+    /// Builds the graph of a pass of this size, if the last pass was of another, and finds a place
+    /// for everything; says whether it did.
+    fn prepare(&mut self, model: &Model, shape: PassShape) -> Result<bool> {
+        if self.built.as_ref().is_some_and(|built| built.shape == shape) {
+            return Ok(false);
+        }
+        self.built = None;
+        let built = Built::new(model, shape)?;
+        if let Some((_, memory)) = &mut self.planned {
+            let Built { graph, order, logits, .. } = &built;
+            *memory = Some(MemoryPlan::smaller(graph, order, &[*logits], true)?);
+        }
+        if let Some(scheduled) = &mut self.scheduled {
+            scheduled.prepare(&built)?;
+        }
+        self.built = Some(built);
+        self.graphs += 1;
+        Ok(true)
+    }
+
+    /// Who computes what in a pass of this size, once it is ready to run; `None` if this engine
+    /// does not run on backends.
+    ///
+    /// # Errors
+    /// As [`Scheduler::prepare`].
+    pub fn divided(&mut self, model: &Model, shape: PassShape) -> Result<Option<&Ready>> {
+        self.prepare(model, shape)?;
+        Ok(self.scheduled.as_ref().and_then(|scheduled| scheduled.ready.as_ref()))
+    }
+
+    /// Counts the positions of a pass that is over.
+    fn logits_behind(&self, rows: &[Row], cache: &mut impl KvCache) -> &[f32] {
         for row in rows {
             cache.advance(row.sequence, row.position);
         }
-        Ok(self.logits())
+        self.logits()
     }
 
     /// How many graphs have been built.
     #[must_use]
     pub fn graphs(&self) -> usize {
         self.graphs
+    }
+}
+
+impl Scheduled {
+    /// A graph of another size.
+    fn prepare(&mut self, built: &Built) -> Result<()> {
+        if let Some(ready) = self.ready.take() {
+            self.scheduler.release(ready);
+        }
+        let Built { graph, order, logits, .. } = built;
+        self.ready = Some(self.scheduler.prepare(graph, order, &[*logits], &self.wishes)?);
+        self.logits.clear();
+        Ok(())
+    }
+
+    fn run(&mut self, step: &mut AnyStep<'_>) -> Result<()> {
+        let ready = self.ready.as_ref().expect("prepared for this size");
+        self.scheduler.run(ready, step)?;
+        if self.scheduler.lent(ready, 0).is_some() {
+            return Ok(());
+        }
+        let Schedule { graph, results, .. } = &ready.schedule;
+        self.logits.resize(graph.layout(results[0]).elements(), 0.0);
+        self.scheduler.read(ready, 0, &mut self.logits)
+    }
+
+    fn logits(&self) -> &[f32] {
+        let ready = self.ready.as_ref().expect("a pass came before");
+        self.scheduler.lent(ready, 0).unwrap_or(&self.logits)
     }
 }
 
@@ -135,6 +229,27 @@ impl GraphSession {
     pub fn in_an_arena(mut self) -> Self {
         self.engine = GraphEngine::planned();
         self
+    }
+
+    /// The same on backends, the preferred one first.
+    #[must_use]
+    pub fn on(mut self, scheduler: Scheduler) -> Self {
+        self.engine = GraphEngine::on(scheduler, Wishes::default());
+        self
+    }
+
+    /// The backends, if it runs on such.
+    #[must_use]
+    pub fn scheduler(&self) -> Option<&Scheduler> {
+        self.engine.scheduler()
+    }
+
+    /// As [`GraphEngine::divided`], of a pass of this many rows of which the last wants logits.
+    ///
+    /// # Errors
+    /// As [`GraphEngine::divided`].
+    pub fn divided(&mut self, rows: usize) -> Result<Option<&Ready>> {
+        self.engine.divided(&self.model, PassShape { rows, wanted: 1 })
     }
 
     /// The logits `[V]` after the last of these tokens. What they have in common with the last
@@ -173,6 +288,9 @@ impl GraphEngine {
     /// If there was none.
     #[must_use]
     pub fn logits(&self) -> &[f32] {
+        if let Some(scheduled) = &self.scheduled {
+            return scheduled.logits();
+        }
         let Built { graph, logits, .. } = self.built.as_ref().expect("a pass came before");
         match &self.planned {
             Some((executor, Some(memory))) => executor.values(graph, memory, *logits),

@@ -31,8 +31,8 @@ pub struct Products {
 }
 
 impl Executor {
-    /// Computes what stands in the order, which begins with nothing computed: what an earlier pass
-    /// has left in the buffers is written over.
+    /// Computes the nodes of the order, all of them anew: what an earlier pass has left in the
+    /// buffers is written over.
     pub fn run<C: KvCache>(&mut self, graph: &Graph, order: &[NodeId], step: &mut Step<'_, C>) {
         // SOLUTION week4-day2 task 3
         self.products.forget();
@@ -57,7 +57,7 @@ impl Executor {
         // END SOLUTION
     }
 
-    /// What a node has come to, or the node whose bytes it is a view of.
+    /// A node's numbers; for a view, those of its root.
     ///
     /// # Panics
     /// If it has not been computed, or is a weight.
@@ -95,7 +95,7 @@ impl Products {
             _ => {
                 let layout = graph.layout(b);
                 self.input.resize(layout.elements() / layout.ne[0], layout.ne[0]);
-                kernels::copy(layout, sources[1], &mut self.input.values);
+                kernels::copy_rows(&plan.team, layout, sources[1], &mut self.input.values);
                 let blocks = graph.longest_block(b);
                 let prepared = plan.prepare_for(&mut self.input, blocks);
                 self.prepared = Some((b, prepared.per_scale()));
@@ -107,11 +107,14 @@ impl Products {
     }
 }
 
-/// Day 1's product of two nodes that are no weights.
+/// Day 1's product of two nodes of which none is a weight; the first may be a view of one.
 fn product_of_values(graph: &Graph, nodes: [NodeId; 2], sources: [&[f32]; 2], out: &mut [f32]) {
     let side = |i: usize| {
-        Strided::new(graph.layout(nodes[i]), bytemuck::cast_slice(sources[i]))
-            .expect("a view was checked when it was made")
+        let bytes = match &graph.node(graph.root(nodes[i])).op {
+            Op::Weight(weight) => weight.bytes(),
+            _ => bytemuck::cast_slice(sources[i]),
+        };
+        Strided::new(graph.layout(nodes[i]), bytes).expect("a view was checked when it was made")
     };
     let (_, found) = mul_mat(side(0), side(1)).expect("sizes were checked when the node was made");
     out.copy_from_slice(&found);
@@ -121,11 +124,23 @@ impl Graph {
     /// The most elements in a block of those weights that are multiplied with this node.
     #[must_use]
     pub fn longest_block(&self, input: NodeId) -> usize {
-        let weights =
-            self.ids().filter_map(|id| match (&self.node(id).op, &*self.node(id).sources) {
-                (Op::MulMat, &[a, b]) if b == input => Some(self.layout(a)),
-                _ => None,
-            });
-        weights.map(|layout| layout.tensor_type.block_len()).max().unwrap_or(1)
+        let known = self.blocks.get_or_init(|| self.longest_blocks());
+        // A graph that has grown since is looked at again.
+        if known.len() == self.len() {
+            known[input.index()]
+        } else {
+            self.longest_blocks()[input.index()]
+        }
+    }
+
+    fn longest_blocks(&self) -> Vec<usize> {
+        let mut longest = vec![1; self.len()];
+        for id in self.ids() {
+            if let (Op::MulMat, &[a, b]) = (&self.node(id).op, &*self.node(id).sources) {
+                let one = &mut longest[b.index()];
+                *one = self.layout(a).tensor_type.block_len().max(*one);
+            }
+        }
+        longest
     }
 }

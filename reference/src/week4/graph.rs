@@ -1,6 +1,8 @@
 //! Day 2. A computation as data: nodes, each with an operation and the nodes that it reads. Nothing
 //! is computed while a graph is built.
 
+use std::sync::OnceLock;
+
 use anyhow::{Context, Result, ensure};
 use tiny_llm_formats::gguf::TensorType;
 
@@ -10,8 +12,8 @@ use super::{
 };
 use crate::week2::matrix::Matrix;
 
-/// A node of a graph. Whoever has one got it from the graph, so it is there already: a node can
-/// only read nodes that are older than itself, and no cycle can be built.
+/// A node of a graph. Only the graph makes them, so a node that has an id is there already: a node
+/// can only read nodes that are older than itself, and no cycle can be built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(usize);
 
@@ -40,6 +42,9 @@ pub struct Node {
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     nodes: Vec<Node>,
+    /// [`Graph::longest_block`] of each node, once somebody has asked; of the nodes that there were
+    /// then.
+    pub(super) blocks: OnceLock<Vec<usize>>,
     /// What nodes are called until another name is given.
     prefix: String,
 }
@@ -60,7 +65,7 @@ impl Graph {
     /// One of them.
     ///
     /// # Panics
-    /// If it is a larger graph's.
+    /// If the id comes from a larger graph.
     #[must_use]
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0]
@@ -85,7 +90,7 @@ impl Graph {
         prefix.clone_into(&mut self.prefix);
     }
 
-    /// Gives the last node a name, behind the prefix.
+    /// Gives a node a name, after the prefix.
     pub fn named(&mut self, id: NodeId, name: &str) -> NodeId {
         self.nodes[id.0].name = format!("{}{name}", self.prefix);
         id
@@ -94,14 +99,21 @@ impl Graph {
     /// The node whose bytes these are: that of a view is where its source's are.
     #[must_use]
     pub fn root(&self, id: NodeId) -> NodeId {
-        let node = self.node(id);
-        if node.op.is_view() { self.root(node.sources[0]) } else { id }
+        let mut root = id;
+        loop {
+            let Node { op, sources, .. } = self.node(root);
+            match sources.first() {
+                Some(&source) if op.is_view() => root = source,
+                _ => return root,
+            }
+        }
     }
 
-    /// A new node.
+    /// A new node, named by the prefix alone. What comes out of it is taken on trust: the functions
+    /// below know the layout.
     ///
     /// # Errors
-    /// If a source is no node of this graph.
+    /// If a source is no node of this graph; and as [`Graph::check_sources`], which is provided.
     pub fn push(&mut self, op: Op, sources: &[NodeId], layout: Layout) -> Result<NodeId> {
         // SOLUTION week4-day2 task 1
         for source in sources {
@@ -113,6 +125,7 @@ impl Graph {
                 self.nodes.len()
             );
         }
+        self.check_sources(&op, sources)?;
         let name = self.prefix.clone();
         self.nodes.push(Node { name, op, sources: sources.to_vec(), layout });
         Ok(NodeId(self.nodes.len() - 1))
@@ -148,7 +161,7 @@ impl Graph {
     ///
     /// # Errors
     /// As day 1's `mul_mat` would return when it computes. One line that names both nodes and their
-    /// sizes.
+    /// sizes, and asks for a contiguous copy where a row does not lie in one piece.
     pub fn mul_mat(&mut self, a: NodeId, b: NodeId) -> Result<NodeId> {
         // SOLUTION week4-day2 task 1
         let (left, right) = (self.layout(a), self.layout(b));

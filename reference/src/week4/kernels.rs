@@ -4,16 +4,15 @@ use super::{
     graph::{Graph, NodeId},
     layout::Layout,
     op::Op,
-    step::Step,
+    step::{Step, StepCache},
     strided::Strided,
 };
 use crate::week2::{
-    attention::attend,
-    cache::KvCache,
     kernels::{
         naive::decode_row,
         vector::{rms_norm, rms_norm_in_place, silu_gate},
     },
+    parallel::Team,
     plan::ROWS,
     rows::Queries,
 };
@@ -37,14 +36,14 @@ pub(super) fn values<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) 
     found
 }
 
-/// The numbers of a node's sources; weights and tokens have none.
+/// The numbers of a node's sources; weights, views of them, and tokens have none.
 ///
 /// # Panics
 /// If they have not been computed.
 pub(super) fn sources<'a>(graph: &'a Graph, id: NodeId, buffers: &'a [Vec<f32>]) -> [&'a [f32]; 2] {
     let mut sources = [&[][..]; 2];
     for (numbers, &source) in sources.iter_mut().zip(&graph.node(id).sources) {
-        if !matches!(graph.node(source).op, Op::Weight(_) | Op::Tokens) {
+        if !matches!(graph.node(graph.root(source)).op, Op::Weight(_) | Op::Tokens) {
             *numbers = values(graph, source, buffers);
         }
     }
@@ -61,9 +60,20 @@ pub(super) fn copy(layout: Layout, values: &[f32], out: &mut [f32]) {
     }
 }
 
+/// The same, shared among threads if rows follow one another.
+pub(super) fn copy_rows(team: &Team, layout: Layout, values: &[f32], out: &mut [f32]) {
+    if !layout.is_contiguous() {
+        return copy(layout, values, out);
+    }
+    let width = layout.ne[0];
+    team.parallel_rows(out, width, ROWS, |t, out| {
+        out.copy_from_slice(&values[t * width..][..width]);
+    });
+}
+
 /// Computes a node other than a product from its [`sources`]: `out` has as many numbers as come out
 /// of it.
-pub(super) fn compute<C: KvCache>(
+pub(super) fn compute<C: StepCache + ?Sized>(
     graph: &Graph,
     id: NodeId,
     sources: [&[f32]; 2],
@@ -85,7 +95,7 @@ pub(super) fn compute<C: KvCache>(
         }
         Op::Add => {
             let (x, y) = (source(0), source(1));
-            if y.len() == width || y.len() == x.len() {
+            if is_by_rows(graph, id, y) {
                 team.parallel_rows(out, width, ROWS, |t, out| {
                     let y = &y[t * width % y.len()..];
                     let sums = x[t * width..].iter().zip(y).map(|(x, y)| x + y);
@@ -124,14 +134,14 @@ pub(super) fn compute<C: KvCache>(
             let size = graph.layout(node.sources[0]).elements() / rows.len();
             let (keys, values) = (source(0).chunks_exact(size), source(1).chunks_exact(size));
             for ((row, k), v) in rows.iter().zip(keys).zip(values) {
-                step.cache.write(*layer, row.sequence, row.position, k, v);
+                step.cache.put(*layer, row, k, v);
             }
         }
         Op::Attend { layer } => {
             let [head_dim, heads, ..] = graph.layout(node.sources[0]).ne;
-            let group = heads / step.cache.shape().kv_heads;
+            let group = heads / step.cache.sizes().kv_heads;
             let queries = Queries { rows, q: source(0), group, head_dim };
-            attend(step.plan, &*step.cache, *layer, queries, out);
+            step.cache.answer(step.plan, *layer, queries, out);
         }
         Op::Wanted => {
             let wanted = source(0).chunks_exact(width).zip(rows).filter(|(_, row)| row.logits);
@@ -139,18 +149,27 @@ pub(super) fn compute<C: KvCache>(
                 out.copy_from_slice(x);
             }
         }
-        Op::Contiguous => copy(graph.layout(node.sources[0]), source(0), out),
+        Op::Contiguous | Op::Copy => copy(graph.layout(node.sources[0]), source(0), out),
         Op::Weight(_) | Op::Values(_) | Op::Tokens | Op::Reshape | Op::Permute | Op::MulMat => {
             unreachable!("{} is no kernel's", graph.told(id))
         }
     }
 }
 
+/// Whether a sum's second side, these numbers, is a single row, or has all of the first's: a column
+/// of as many numbers as a row has is neither.
+fn is_by_rows(graph: &Graph, id: NodeId, y: &[f32]) -> bool {
+    let node = graph.node(id);
+    let b = graph.layout(node.sources[1]);
+    b.ne[0] == node.layout.ne[0]
+        && (y.len() == node.layout.ne[0] || y.len() == node.layout.elements())
+}
+
 /// Numbers of a row that are looked at together where a result overwrites its source.
 const PART: usize = 256;
 
 /// Computes a node over its first source: `out` holds that one's numbers, `other` the second's.
-pub(super) fn overwrite<C: KvCache>(
+pub(super) fn overwrite<C: StepCache + ?Sized>(
     graph: &Graph,
     id: NodeId,
     other: &[f32],
@@ -160,7 +179,7 @@ pub(super) fn overwrite<C: KvCache>(
     let (node, team) = (graph.node(id), &step.plan.team);
     let width = node.layout.ne[0];
     match &node.op {
-        Op::Add if other.len() == width || other.len() == out.len() => {
+        Op::Add if is_by_rows(graph, id, other) => {
             team.parallel_rows(out, width, ROWS, |t, out| {
                 let other = &other[t * width % other.len()..];
                 out.iter_mut().zip(other).for_each(|(x, y)| *x += y);

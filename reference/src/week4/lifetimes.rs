@@ -8,20 +8,20 @@ pub const ALIGNMENT: usize = 64;
 /// The buffer of one node: how large it is, and in which steps of the order it is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lifetime {
-    /// Whose it is: neither a leaf nor a view.
+    /// The node it belongs to: neither a leaf nor a view.
     pub node: NodeId,
     /// A multiple of [`ALIGNMENT`].
     pub bytes: usize,
     /// The step that writes it.
     pub first: usize,
-    /// The last step that reads it; of a result the step behind the last one, the order's length;
+    /// The last step that reads it; for a result the order's length, one after the last step;
     /// where nobody reads it, the step that writes it.
     pub last: usize,
 }
 
-/// The buffers that an order needs, as their nodes stand in it. Steps are places in the order.
+/// The buffers that an order needs, in the sequence of their nodes. Steps are places in the order.
 ///
-/// Whoever reads a view reads the bytes of the node that it is a view of, at whatever distance.
+/// A node that reads a view reads the bytes of the view's root, however many views lie between.
 #[must_use]
 pub fn lifetimes(graph: &Graph, order: &[NodeId], results: &[NodeId]) -> Vec<Lifetime> {
     // SOLUTION week4-day3 task 1
@@ -56,7 +56,7 @@ pub fn without_reuse(lifetimes: &[Lifetime]) -> usize {
     lifetimes.iter().map(|life| life.bytes).sum()
 }
 
-/// Bytes that no plan can do without: in some step, so many are needed at once.
+/// Bytes that no plan can do without: the most that are needed at once, in any step.
 #[must_use]
 pub fn lower_bound(lifetimes: &[Lifetime]) -> usize {
     // SOLUTION week4-day3 task 1

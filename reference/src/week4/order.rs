@@ -3,7 +3,7 @@
 use super::graph::{Graph, NodeId};
 
 impl Graph {
-    /// What has to be there for the results, each node once, behind all that it reads. Nodes that
+    /// What has to be there for the results, each node once, after everything it reads. Nodes that
     /// no result needs are left out.
     ///
     /// # Panics

@@ -51,7 +51,7 @@ impl Storage for FileStorage {
 }
 
 /// The sizes of a model folder, if it is of the kind that can be streamed; its vocabulary is filled
-/// up to so many rows.
+/// up to that many rows.
 ///
 /// # Errors
 /// What it has and should not have.
@@ -83,7 +83,7 @@ pub fn shape_of(config: &ModelConfig, vocabulary: Option<usize>) -> Result<Shape
     })
 }
 
-/// Writes a model folder as the file of a streamed model, with rows of zeros behind the tokens.
+/// Writes a model folder as the file of a streamed model, with rows of zeros after the tokens.
 ///
 /// # Errors
 /// If the folder is no such model, or the file cannot be written; what was there is there still.

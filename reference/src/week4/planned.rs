@@ -104,13 +104,17 @@ fn numbers(graph: &Graph, memory: &MemoryPlan, id: NodeId) -> Range<usize> {
 }
 
 /// A part to write, and up to two to read.
-type Lent<'a> = (&'a mut [f32], [Option<&'a [f32]>; 2]);
+pub(super) type Lent<'a> = (&'a mut [f32], [Option<&'a [f32]>; 2]);
 
 /// Lends them all at once.
 ///
 /// # Panics
 /// If what is written is read in another place.
-fn lend(arena: &mut [f32], own: Range<usize>, read: [Option<Range<usize>>; 2]) -> Lent<'_> {
+pub(super) fn lend(
+    arena: &mut [f32],
+    own: Range<usize>,
+    read: [Option<Range<usize>>; 2],
+) -> Lent<'_> {
     let apart = "a plan keeps what is written and what is read apart";
     match read {
         [None, None] => (&mut arena[own], [None, None]),

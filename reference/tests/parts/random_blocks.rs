@@ -23,7 +23,7 @@ impl Random {
 /// Where a block of this type has numbers in half precision.
 fn halves(tensor_type: TensorType) -> &'static [usize] {
     match tensor_type {
-        TensorType::F32 | TensorType::BF16 => &[],
+        TensorType::F32 | TensorType::BF16 | TensorType::MXFP4 => &[],
         TensorType::F16 | TensorType::Q4_0 | TensorType::Q5_0 | TensorType::Q8_0 => &[0],
         TensorType::Q4_1 | TensorType::Q5_1 | TensorType::Q4_K | TensorType::Q5_K => &[0, 2],
         TensorType::Q2_K => &[80, 82],
@@ -48,6 +48,8 @@ pub(crate) fn matrix(
             TensorType::BF16 => {
                 block.copy_from_slice(&half::bf16::from_f32(random.signed()).to_le_bytes());
             }
+            // 2⁻¹⁷ to 2⁻².
+            TensorType::MXFP4 => block[0] = 110 + random.next() as u8 % 16,
             _ => {
                 for &at in halves(tensor_type) {
                     block[at..][..2].copy_from_slice(

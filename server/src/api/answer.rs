@@ -35,10 +35,10 @@ pub(crate) struct Head {
 #[derive(Default)]
 struct Choice {
     text: Holdback,
-    /// Finds a call in it, if there may be one.
+    /// Finds calls in it, if there may be any.
     finder: Option<Finder>,
-    /// Whether there was one.
-    called: bool,
+    /// How many there were.
+    called: usize,
     /// Letters that have been handed out.
     letters: usize,
     /// Of tokens that no piece has told of yet.
@@ -58,14 +58,21 @@ pub(crate) struct Answers {
 pub(crate) struct Piece {
     choice: usize,
     text: String,
-    /// The tool that is called from here on.
-    name: Option<String>,
-    /// More of a call's arguments.
-    arguments: String,
+    calls: Vec<Call>,
     /// Where the piece begins, in letters.
     start: usize,
     chosen: Vec<Chosen>,
     reason: Option<&'static str>,
+}
+
+/// What it adds to a call.
+struct Call {
+    /// The call's number in its answer.
+    index: usize,
+    /// The tool that is called, if the call begins here.
+    name: Option<String>,
+    /// More of its arguments.
+    arguments: String,
 }
 
 impl Answers {
@@ -113,17 +120,17 @@ impl Answers {
             }
         };
         let place = &mut self.choices[choice];
-        let (text, name, arguments) = place.parts(text, reason.is_some());
+        let (text, calls) = place.parts(text, reason.is_some());
         // What was called is whole, however the answer ended.
-        let reason = reason.map(|reason| if place.called { "tool_calls" } else { reason });
+        let reason = reason.map(|reason| if place.called > 0 { "tool_calls" } else { reason });
         place.reason = reason;
-        if text.is_empty() && name.is_none() && arguments.is_empty() && reason.is_none() {
+        if text.is_empty() && calls.is_empty() && reason.is_none() {
             return None;
         }
         let start = place.letters;
         place.letters += text.chars().count();
         let chosen = std::mem::take(&mut place.chosen);
-        Some(Piece { choice, text, name, arguments, start, chosen, reason })
+        Some(Piece { choice, text, calls, start, chosen, reason })
     }
 
     /// Whether nothing more comes.
@@ -147,32 +154,40 @@ impl Answers {
 }
 
 impl Choice {
-    /// What more text means: text for whoever asked, the tool that it begins to call, and more of
-    /// the arguments.
-    fn parts(&mut self, text: String, last: bool) -> (String, Option<String>, String) {
-        let Some(finder) = &mut self.finder else { return (text, None, String::new()) };
+    /// What more text means: text for whoever asked, and what it adds to calls, a call after the
+    /// other.
+    fn parts(&mut self, text: String, last: bool) -> (String, Vec<Call>) {
+        let Some(finder) = &mut self.finder else { return (text, Vec::new()) };
         let mut parts = finder.push(&text);
         if last {
             parts.extend(finder.finish());
         }
-        let (mut text, mut name, mut arguments) = (String::new(), None, String::new());
+        let (mut text, mut calls) = (String::new(), Vec::<Call>::new());
         for part in parts {
             match part {
                 Part::Content(more) => text += &more,
-                Part::Name(found) => name = Some(found),
-                Part::Arguments(more) => arguments += &more,
+                Part::Name(name) => {
+                    let arguments = String::new();
+                    calls.push(Call { index: self.called, name: Some(name), arguments });
+                    self.called += 1;
+                }
+                Part::Arguments(more) => match calls.last_mut() {
+                    Some(call) => call.arguments += &more,
+                    None => {
+                        calls.push(Call { index: self.called - 1, name: None, arguments: more });
+                    }
+                },
             }
         }
-        self.called |= name.is_some();
-        (text, name, arguments)
+        (text, calls)
     }
 }
 
 impl Head {
     /// A call's name, so that what it brought can be told from others.
-    fn call_id(&self, choice: usize) -> String {
+    fn call_id(&self, choice: usize, index: usize) -> String {
         let own = self.id.split_once('-').map_or("", |(_, own)| own);
-        format!("call_{own}{choice:02x}")
+        format!("call_{own}{choice:02x}{index:02x}")
     }
 
     /// The outermost object, with these choices.
@@ -197,7 +212,7 @@ impl Head {
 
     /// A piece of a stream.
     pub(crate) fn piece(&self, piece: &Piece) -> Value {
-        let Piece { choice, text, name, arguments, start, chosen, reason } = piece;
+        let Piece { choice, text, calls, start, chosen, reason } = piece;
         let logprobs = self.logprobs(chosen, *start);
         match self.kind {
             Kind::Chat => {
@@ -205,14 +220,9 @@ impl Head {
                 if !text.is_empty() {
                     delta["content"] = text.as_str().into();
                 }
-                if name.is_some() || !arguments.is_empty() {
-                    let mut call = json!({ "index": 0, "function": { "arguments": arguments } });
-                    if let Some(name) = name {
-                        call["id"] = self.call_id(*choice).into();
-                        call["type"] = "function".into();
-                        call["function"]["name"] = name.as_str().into();
-                    }
-                    delta["tool_calls"] = json!([call]);
+                if !calls.is_empty() {
+                    let calls = calls.iter().map(|call| self.call(*choice, call));
+                    delta["tool_calls"] = calls.collect();
                 }
                 json!({ "index": choice, "delta": delta, "logprobs": logprobs, "finish_reason": reason })
             }
@@ -220,6 +230,18 @@ impl Head {
                 "index": choice, "text": text, "logprobs": logprobs, "finish_reason": reason,
             }),
         }
+    }
+
+    /// What a piece adds to a call.
+    fn call(&self, choice: usize, call: &Call) -> Value {
+        let Call { index, name, arguments } = call;
+        let mut value = json!({ "index": index, "function": { "arguments": arguments } });
+        if let Some(name) = name {
+            value["id"] = self.call_id(choice, *index).into();
+            value["type"] = "function".into();
+            value["function"]["name"] = name.as_str().into();
+        }
+        value
     }
 
     fn logprobs(&self, chosen: &[Chosen], start: usize) -> Value {
@@ -234,8 +256,8 @@ impl Head {
 #[derive(Default)]
 pub(crate) struct Whole {
     text: String,
-    /// The tool that was called, and with what.
-    call: Option<(String, String)>,
+    /// The tools that were called, and with what.
+    calls: Vec<(String, String)>,
     chosen: Vec<Chosen>,
     reason: Option<&'static str>,
 }
@@ -244,31 +266,34 @@ impl Whole {
     pub(crate) fn add(wholes: &mut [Self], piece: Piece) {
         let whole = &mut wholes[piece.choice];
         whole.text += &piece.text;
-        if let Some(name) = piece.name {
-            whole.call = Some((name, String::new()));
-        }
-        if let Some((_, arguments)) = &mut whole.call {
-            *arguments += &piece.arguments;
+        for call in piece.calls {
+            whole.calls.extend(call.name.map(|name| (name, String::new())));
+            if let Some((_, arguments)) = whole.calls.last_mut() {
+                *arguments += &call.arguments;
+            }
         }
         whole.chosen.extend(piece.chosen);
         whole.reason = piece.reason.or(whole.reason);
     }
 
     pub(crate) fn json(self, index: usize, head: &Head) -> Value {
-        let Self { text, call, chosen, reason } = self;
+        let Self { text, calls, chosen, reason } = self;
         let logprobs = head.logprobs(&chosen, 0);
         match head.kind {
             Kind::Chat => {
                 let mut message = json!({ "role": "assistant", "content": text, "refusal": null });
-                if let Some((name, arguments)) = call {
+                if !calls.is_empty() {
                     if text.is_empty() {
                         message["content"] = Value::Null;
                     }
-                    message["tool_calls"] = json!([{
-                        "id": head.call_id(index),
-                        "type": "function",
-                        "function": { "name": name, "arguments": arguments },
-                    }]);
+                    let call = |(i, (name, arguments))| {
+                        json!({
+                            "id": head.call_id(index, i),
+                            "type": "function",
+                            "function": { "name": name, "arguments": arguments },
+                        })
+                    };
+                    message["tool_calls"] = calls.into_iter().enumerate().map(call).collect();
                 }
                 json!({
                     "index": index, "message": message, "logprobs": logprobs,

@@ -25,7 +25,7 @@ enum Place {
     Text,
     /// In a text that begins none any more.
     Content,
-    /// In a call, before its arguments.
+    /// In a call, before its arguments; or before one.
     Head,
     /// In the arguments: how many brackets are open, and whether in a string, behind a backslash.
     Arguments { open: usize, string: bool, escape: bool },
@@ -37,16 +37,18 @@ enum Place {
 #[derive(Debug, Clone)]
 pub(crate) struct Finder {
     style: Style,
+    /// Whether another call may follow a call.
+    several: bool,
     place: Place,
     /// What is not certain yet.
     held: String,
 }
 
 impl Finder {
-    /// Of a text that is a call, or, if `free`, may be one.
-    pub(crate) fn new(style: Style, free: bool) -> Self {
+    /// Of a text that is a call, or, if `free`, may be one; and of several calls, if that may be.
+    pub(crate) fn new(style: Style, free: bool, several: bool) -> Self {
         let place = if free { Place::Begin } else { Place::Head };
-        Self { style, place, held: String::new() }
+        Self { style, several, place, held: String::new() }
     }
 
     /// Takes more text, and returns what is certain with it.
@@ -129,7 +131,8 @@ impl Finder {
                 parts.push(Part::Arguments(take(&mut self.held)));
                 let Some(rest) = rest else { return false };
                 self.held = rest;
-                self.place = Place::Behind;
+                // What stands between two calls is passed over as what stands before one.
+                self.place = if self.several { Place::Head } else { Place::Behind };
             }
             Place::Behind => {
                 self.held.clear();
@@ -145,8 +148,8 @@ mod tests {
     use super::{Finder, Part, Style};
 
     /// The parts of a text that comes in pieces of so many letters.
-    fn parts(style: Style, free: bool, text: &str, letters: usize) -> Vec<Part> {
-        let mut finder = Finder::new(style, free);
+    fn parts(style: Style, (free, several): (bool, bool), text: &str, letters: usize) -> Vec<Part> {
+        let mut finder = Finder::new(style, free, several);
         let letters: Vec<String> =
             text.chars().collect::<Vec<_>>().chunks(letters).map(|c| c.iter().collect()).collect();
         let mut parts: Vec<Part> = letters.iter().flat_map(|piece| finder.push(piece)).collect();
@@ -171,15 +174,38 @@ mod tests {
         let (arguments, text) = (r#"{"a": "}\"{", "b": [1, {"c": "\\"}]}"#, "Let me <too");
         for letters in 1..40 {
             let plain = format!("{{\"name\": \"get_it\", \"arguments\": {arguments}}}");
-            for free in [true, false] {
-                assert_eq!(parts(Style::PLAIN, free, &plain, letters), call("get_it", arguments));
+            for may in [(true, false), (false, false), (true, true), (false, true)] {
+                assert_eq!(parts(Style::PLAIN, may, &plain, letters), call("get_it", arguments));
             }
             let tags = format!("<tool_call>\n{plain}\n</tool_call>");
-            assert_eq!(parts(Style::TAGS, false, &tags, letters), call("get_it", arguments));
+            assert_eq!(
+                parts(Style::TAGS, (false, false), &tags, letters),
+                call("get_it", arguments)
+            );
             let both = format!("{text}{tags}");
             let mut expected = vec![Part::Content(text.to_owned())];
             expected.extend(call("get_it", arguments));
-            assert_eq!(parts(Style::TAGS, true, &both, letters), expected);
+            assert_eq!(parts(Style::TAGS, (true, false), &both, letters), expected);
+        }
+    }
+
+    #[test]
+    fn calls_are_told_apart() {
+        let all = [("get_it", r#"{"name": "}\n{"}"#), ("now", "{}"), ("now", r#"{"a":{"b":[]}}"#)];
+        for style in [Style::PLAIN, Style::TAGS] {
+            let Style { open, close } = style;
+            let texts = all.map(|(name, arguments)| {
+                format!("{open}{{\"name\": \"{name}\", \"arguments\": {arguments}}}{close}")
+            });
+            let calls: Vec<Part> = all.iter().flat_map(|(name, with)| call(name, with)).collect();
+            for letters in 1..60 {
+                for free in [true, false] {
+                    let text = texts.join("\n");
+                    assert_eq!(parts(style, (free, true), &text, letters), calls);
+                    // A line feed behind the last is nothing yet.
+                    assert_eq!(parts(style, (free, true), &(text + "\n"), letters), calls);
+                }
+            }
         }
     }
 
@@ -192,7 +218,7 @@ mod tests {
                 (Style::TAGS, "{\"name\": \"é\"} <<<"),
             ] {
                 let expected = vec![Part::Content(text.to_owned())];
-                assert_eq!(parts(style, true, text, letters), expected);
+                assert_eq!(parts(style, (true, true), text, letters), expected);
             }
         }
     }

@@ -147,6 +147,9 @@ fn tools(
     let refused = |refused: Refused| of_schema("tools", &refused);
     // All are read, whichever may be called.
     let auto = Shape::of_calls(&tools, style, true).map_err(refused)?;
+    // A function that is asked for by its name is called once.
+    let named = matches!(choice, Some(Choice::Named(_)));
+    let several = parallel.unwrap_or(true) && !named;
     let (shape, free) = match choice.unwrap_or(Choice::Auto) {
         Choice::None => return Ok(Wanted::default()),
         Choice::Auto => (auto, true),
@@ -160,8 +163,9 @@ fn tools(
             (Shape::of_calls(&tools, style, false).map_err(refused)?, false)
         }
     };
+    let shape = if several { shape.several() } else { shape };
     let form = Some(Form::Shape(Arc::new(shape)));
-    Ok(Wanted { form, tools: shown, calls: Some(Finder::new(style, free)) })
+    Ok(Wanted { form, tools: shown, calls: Some(Finder::new(style, free, several)) })
 }
 
 fn choice(fields: &mut Fields) -> Result<Option<Choice>, ApiError> {

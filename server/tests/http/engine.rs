@@ -87,11 +87,17 @@ struct Fake {
 }
 
 impl Fake {
-    /// The shortest answer of a shape, if the request asks for one and doesn't leave it open.
+    /// The shortest answer of a shape, if the request asks for one and doesn't leave it open. Where
+    /// more may follow it in the next line, twice.
     fn shortest(&self, run: &Run) -> Option<Vec<u32>> {
         let Some(Form::Shape(shape)) = &run.request.request.form else { return None };
         let text = shape.closing_text(&shape.start());
-        let text = String::from_utf8(text).expect("text");
+        let end = text.iter().try_fold(shape.start(), |state, &byte| shape.next(&state, byte));
+        let several = end.and_then(|end| shape.next(&end, b'\n')).is_some() && !text.is_empty();
+        let mut text = String::from_utf8(text).expect("text");
+        if several {
+            text = format!("{text}\n{text}");
+        }
         let tokens = self.tokenizer.encode(&text).expect("tokens");
         Some(tokens).filter(|tokens| !tokens.is_empty())
     }
@@ -303,7 +309,8 @@ pub(crate) fn start(settings: &Settings) -> Running {
     Running { address, knobs, thread: Some(thread) }
 }
 
-fn opened(knobs: &Arc<Knobs>) -> Opened {
+/// An engine as a server gets it.
+pub(crate) fn opened(knobs: &Arc<Knobs>) -> Opened {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tiny-story");
     let tokenizer = Arc::new(Tokenizer::from_folder(&folder).expect("the embedded model"));
     let letter = |letter: char| tokenizer.encode(&letter.to_string()).expect("text")[0];

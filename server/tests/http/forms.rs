@@ -151,6 +151,70 @@ fn a_tool_is_called() {
     }
 }
 
+/// What a stream tells of calls, put together as OpenAI's clients do: by their numbers.
+fn collected(events: &[String]) -> Vec<Value> {
+    let mut calls: Vec<Value> = Vec::new();
+    for event in events.iter().filter(|event| *event != "[DONE]") {
+        let event: Value = event.parse().expect("JSON");
+        for more in event["choices"][0]["delta"]["tool_calls"].as_array().into_iter().flatten() {
+            let index = more["index"].as_u64().expect("a number") as usize;
+            assert!(index <= calls.len(), "calls begin in their order: {more}");
+            if index == calls.len() {
+                assert!(more["id"].is_string() && more["type"] == "function", "{more}");
+                calls.push(more.clone());
+                continue;
+            }
+            assert_eq!((more.get("id"), more["function"].get("name")), (None, None), "{more}");
+            let text = calls[index]["function"]["arguments"].as_str().expect("arguments");
+            let text = text.to_owned() + more["function"]["arguments"].as_str().expect("arguments");
+            calls[index]["function"]["arguments"] = text.into();
+        }
+    }
+    calls
+}
+
+#[test]
+fn several_tools_are_called() {
+    let server = start(&roomy());
+    let named = json!({"type": "function", "function": {"name": "now"}});
+    for (more, count) in [
+        (json!({}), 2),
+        (json!({"parallel_tool_calls": true}), 2),
+        (json!({"parallel_tool_calls": null}), 2),
+        (json!({"parallel_tool_calls": false}), 1),
+        (json!({"tool_choice": named}), 1),
+        (json!({"tool_choice": named, "parallel_tool_calls": true}), 1),
+    ] {
+        let mut body = chat(&json!({"tools": tools(), "tool_choice": "required"}));
+        for (name, value) in more.as_object().expect("an object") {
+            body[name] = value.clone();
+        }
+        let answer = ask(server.address, CHATS, &body).json();
+        let choice = &answer["choices"][0];
+        assert_eq!(choice["finish_reason"], "tool_calls", "{more}");
+        let calls = choice["message"]["tool_calls"].as_array().expect("calls");
+        assert_eq!(calls.len(), count, "{more}: {answer}");
+        for call in calls {
+            assert_eq!(call["function"], json!({"name": "now", "arguments": "{}"}), "{more}");
+        }
+        assert!(calls.windows(2).all(|pair| pair[0]["id"] != pair[1]["id"]), "{answer}");
+        body["stream"] = true.into();
+        let streamed = collected(&ask(server.address, CHATS, &body).events());
+        assert_eq!(streamed.len(), count, "{more}: {streamed:?}");
+        for call in streamed {
+            assert_eq!(call["function"], json!({"name": "now", "arguments": "{}"}), "{more}");
+        }
+        // All of them go back, and an answer to each.
+        let answers = calls
+            .iter()
+            .map(|call| json!({"role": "tool", "tool_call_id": call["id"], "content": "noon"}));
+        let before = [body["messages"][0].clone(), choice["message"].clone()];
+        let messages: Vec<Value> = before.into_iter().chain(answers).collect();
+        let body = chat(&json!({"messages": messages, "tools": tools(), "max_tokens": 2}));
+        assert_eq!(ask(server.address, CHATS, &body).status, 200, "{more}");
+    }
+}
+
 #[test]
 fn an_answer_need_not_call() {
     let server = start(&roomy());

@@ -7,6 +7,7 @@ mod engine;
 mod faults;
 mod forms;
 mod limits;
+mod local;
 mod refused;
 mod streams;
 mod watched;

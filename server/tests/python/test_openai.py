@@ -165,6 +165,27 @@ def test_tools(client):
     assert client.chat.completions.create(model=MODEL, messages=messages, tools=TOOLS, max_tokens=20).choices[0].finish_reason
 
 
+def test_several_tools_in_one_answer(client):
+    # However many calls a model makes at a high temperature, each is whole and told as one.
+    asked = {"model": MODEL, "messages": BUY, "tools": TOOLS, "tool_choice": "required", "temperature": 2, "max_tokens": 200}
+    for seed in range(4):
+        answer = client.chat.completions.parse(**asked, seed=seed).choices[0]
+        calls = answer.message.tool_calls
+        assert answer.finish_reason == "tool_calls"
+        assert all(isinstance(call.function.parsed_arguments, BuyFood | GetWeather) for call in calls)
+        assert len({call.id for call in calls}) == len(calls)
+        with client.chat.completions.stream(**asked, seed=seed) as stream:
+            done = [event for event in stream if event.type == "tool_calls.function.arguments.done"]
+            final = stream.get_final_completion().choices[0].message.tool_calls
+        told = [(call.function.name, call.function.arguments) for call in calls]
+        assert [(call.function.name, call.function.arguments) for call in final] == told
+        assert [(event.name, event.arguments) for event in done] == told
+        assert [event.index for event in done] == list(range(len(calls)))
+    for seed in range(4):
+        answer = client.chat.completions.parse(**asked, seed=seed, parallel_tool_calls=False).choices[0]
+        assert len(answer.message.tool_calls) == 1
+
+
 def test_a_tool_whatever_the_model_would_say(client):
     named = {"type": "function", "function": {"name": "get_weather"}}
     for seed in range(6):

@@ -11,7 +11,8 @@ use std::ops::RangeInclusive;
 use tiny_llm_kernels::blocks::share::largest_magnitude;
 pub use tiny_llm_kernels::blocks::share::{code, nearest, share, share_signed};
 
-/// By how many quarters of a step a trial spreads the codes over more than from end to end.
+/// Which trials there are. Trial `t` divides the range of the weights into `top + t / 4` steps
+/// instead of `top`.
 pub const TRIALS: RangeInclusive<i8> = -4..=4;
 /// How often a trial takes codes from its scale, and then its scale from the codes.
 pub const ROUNDS: usize = 4;
@@ -71,8 +72,8 @@ pub fn search_scale<const N: usize>(x: &[f32; N], half: u8) -> f32 {
 /// that are given.
 ///
 /// Where the best minimum is negative it is 0, since it cannot be stored otherwise, and the scale
-/// is the best one for that. So it is where all codes are equal, as they then determine only the
-/// sum of both; where all are 0, the scale is 0 too.
+/// is the best one for that. The same holds where all codes are equal, because then only `scale ·
+/// code − min` is determined and not each of the two; where all are 0, the scale is 0 too.
 #[must_use]
 pub fn fit_scale_and_min<const N: usize>(
     x: &[f32; N],

@@ -41,7 +41,7 @@ pub fn alignment(metadata: &Metadata) -> Result<usize> {
 }
 
 /// Where the data section begins: at the first multiple of `alignment` at or after `position`,
-/// where the table ends. `None` if no number is large enough.
+/// where the table ends. `None` if that does not fit into a `usize`.
 #[must_use]
 pub fn data_start(position: usize, alignment: usize) -> Option<usize> {
     todo!("week2-day2 task 3: data_start")

@@ -1,5 +1,5 @@
-//! Against the naive rung: each weight is multiplied as soon as it is decoded. No row is written
-//! down in between.
+//! Compared with the naive rung, each weight is multiplied as soon as it is decoded; no row is
+//! written down in between.
 //!
 //! A scale belongs to many weights, so it is taken out of the sum: `Σ d·q·x = d · Σ q·x`, one
 //! multiplication a block. An offset or a minimum belongs to all of them:
@@ -39,10 +39,17 @@ pub fn kernel(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     }
 }
 
-/// `Σ w·x` for a row of Q8_0 blocks: `d` (f16), 32 codes in −128…127; `w = d·q`. `x [32 · blocks]`.
+/// Provided, as an example: `Σ w·x` for a row of Q8_0 blocks: `d` (f16), 32 codes in −128…127;
+/// `w = d·q`. `x [32 · blocks]`.
 #[must_use]
 pub fn dot_q8_0(row: &[u8], x: &[f32]) -> f32 {
-    todo!("week2-day5 task 1: dot_q8_0")
+    let mut sum = 0.0;
+    for (block, x) in row.chunks_exact(34).zip(x.chunks_exact(32)) {
+        let codes = block[2..].iter().map(|&q| f32::from(q as i8));
+        let qx: f32 = codes.zip(x).map(|(q, x)| q * x).sum();
+        sum += f16_at(block, 0) * qx;
+    }
+    sum
 }
 
 /// `Σ w·x` for a row of Q4_0 blocks: `d` (f16), 16 bytes of two codes each, low halves first;
@@ -52,11 +59,10 @@ pub fn dot_q4_0(row: &[u8], x: &[f32]) -> f32 {
     todo!("week2-day5 task 1: dot_q4_0")
 }
 
-/// `Σ w·x` for a row of Q5_0 blocks: `d` (f16), 32 fifth bits, 16 bytes of two low parts each;
-/// `w = d·(q − 16)`. `x [32 · blocks]`.
+/// Provided: [`dot_q4_0`] with one bit more, `w = d·(q − 16)`. `x [32 · blocks]`.
 #[must_use]
 pub fn dot_q5_0(row: &[u8], x: &[f32]) -> f32 {
-    todo!("week2-day5 task 1: dot_q5_0")
+    fused::dot_q5_0(row, x)
 }
 
 /// `Σ w·x` for a row of Q4_K blocks: `d`, `dmin` (f16), 12 bytes of scales and minimums, 128 bytes

@@ -1,6 +1,6 @@
 //! One matrix, one or many rows of activations: matrix–vector (decode) and matrix–matrix (prefill).
 //!
-//! Against the integer dots: with many rows of activations, taking codes out of their blocks is
+//! What changes from the integer dots: with many rows of activations, taking codes out of their blocks is
 //! most of the work, and is the same for all of them. So each weight row is unpacked once, into
 //! codes of one byte, and multiplied with every row of activations.
 
@@ -26,8 +26,8 @@ pub fn matrix_vector<'a>(
     todo!("week2-day5 task 4: matrix_vector")
 }
 
-/// `Σ w·x` for a weight row out of its blocks and a row of activations, both of as many
-/// super-blocks.
+/// `Σ w·x` for an unpacked weight row and a row of activations, both of as many super-blocks. The
+/// 16 codes of group `g` meet the scale `x.scales[g / 2]` and the sum `x.sums[g]`.
 #[must_use]
 pub fn dot_unpacked(row: &[Unpacked], x: &[Int8SuperBlock]) -> f32 {
     todo!("week2-day5 task 4: dot_unpacked")

@@ -9,7 +9,7 @@ use super::{
     store::{Storage, Store},
 };
 
-/// Outputs of the MLP's second projection, or of the head, that are there at once.
+/// Outputs of the MLP's up projection, or of the head, that are in memory at once.
 pub const OUTPUTS: usize = 128;
 
 /// Keys and values of one layer as int8, each head of each position with its own scale.
@@ -27,7 +27,7 @@ pub struct Cache<'a> {
 }
 
 impl<'a> Cache<'a> {
-    /// Provided. For so many positions.
+    /// Provided. A cache for this many positions.
     ///
     /// # Errors
     /// If the budget is too small.
@@ -77,8 +77,8 @@ impl<'a> Cache<'a> {
     }
 
     /// What `q [H_q, D]` reads from all positions, `[H_q, D]`: attention with the scale 1/√D, where
-    /// each key/value head serves `H_q / H` query heads in a row. Queries, and attention weights times
-    /// the values' scales, go into products as int16; the sums are whole numbers.
+    /// each key/value head serves `H_q / H` query heads in a row. Queries, and attention weights
+    /// times the values' scales, go into products as int16; the sums are whole numbers.
     ///
     /// Of `scratch` it needs 6 bytes for each position that the cache has room for, whether it is
     /// there or not, 10 for each number of a head, and what alignment takes: what fits the first

@@ -11,7 +11,7 @@
 //! | 48 | 0, twelve times |
 //! | 60 | FNV-1a of 32 bits of the bytes before |
 //!
-//! Behind it stand the parts in the order of [`Component`], one row after the other. A row of a
+//! After it come the parts in the order of [`Component`], one row after the other. A row of a
 //! matrix is its scale (f32) and its int8 weights; the others are f32 alone.
 
 use super::error::Error;

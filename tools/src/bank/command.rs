@@ -81,6 +81,7 @@ pub(crate) fn run(root: &Path, curriculum: &Curriculum, options: &Options) -> Re
             matrix.add(tried(root, curriculum, entries, Some(emulation))?);
         }
     }
+    left_out.extend(matrix.left_out.iter().cloned());
     let old = page::read(root, curriculum);
     let text = page::page(&matrix, curriculum, &entries, &left_out, &old);
     if options.check {

@@ -3,14 +3,23 @@
 use std::ops::Range;
 
 /// What the text holds apart from blanks and comments, as places in it. A comma before a closing
-/// bracket is left out, since rustfmt writes one where it breaks a line.
+/// bracket is left out, since rustfmt writes one where it breaks a line. A raw string that begins
+/// with a line feed is code of another language, whose tokens are near enough to Rust's.
 pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     while at < text.len() {
         let length = length_of(&text[at..]);
         let piece = &text[at..at + length];
-        if !piece.starts_with(char::is_whitespace) && !is_comment(piece) {
+        if let Some(inside) = other_code(piece) {
+            let all = [0..inside.start, inside.end..length];
+            let [opening, closing] = all.map(|part| at + part.start..at + part.end);
+            found.push(opening);
+            let tokens = tokens(&piece[inside.clone()]).into_iter();
+            let start = at + inside.start;
+            found.extend(tokens.map(|token| start + token.start..start + token.end));
+            found.push(closing);
+        } else if !piece.starts_with(char::is_whitespace) && !is_comment(piece) {
             let closes = matches!(piece, ")" | "]" | "}");
             if closes && found.last().is_some_and(|last| &text[last.clone()] == ",") {
                 found.pop();
@@ -20,6 +29,14 @@ pub(super) fn tokens(text: &str) -> Vec<Range<usize>> {
         at += length;
     }
     found
+}
+
+/// Where the lines of a raw string are that begins with a line feed.
+fn other_code(piece: &str) -> Option<Range<usize>> {
+    let marks = piece.strip_prefix('r')?.split('"').next()?.len();
+    let (start, end) = (marks + 2, piece.len().checked_sub(marks + 1)?);
+    let lines = piece.get(start..end)?;
+    lines.starts_with('\n').then_some(start..end)
 }
 
 fn is_comment(piece: &str) -> bool {
@@ -122,6 +139,14 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_another_language_have_tokens_too() {
+        let text = "f(r#\"\n  let a = b[ i ]; // so\n\"#) + 1";
+        let expected =
+            ["f", "(", "r#\"", "let", "a", "=", "b", "[", "i", "]", ";", "\"#", ")", "+", "1"];
+        assert_eq!(of(text), expected);
+    }
+
+    #[test]
     fn numbers_and_literals_are_whole() {
         assert_eq!(of("1.5e-3 - x.0.abs()"), ["1.5e-3", "-", "x", ".", "0", ".", "abs", "(", ")"]);
         assert_eq!(of("1e-1"), ["1e-1"]);
@@ -129,6 +154,7 @@ mod tests {
             of(r##"r#"a " b"# + b"\"//" + '\'' + 'x'"##),
             [r##"r#"a " b"#"##, "+", r#"b"\"//""#, "+", r"'\''", "+", "'x'"]
         );
+        assert_eq!(of("r\"a b\""), ["r\"a b\""]);
         assert_eq!(of("&'a str"), ["&", "'a", "str"]);
         assert_eq!(of("\"→ ü\"x"), ["\"→ ü\"", "x"]);
     }

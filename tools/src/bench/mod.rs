@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::Subcommand;
 
 mod quality;
+mod serve;
 mod week1;
 mod week2;
 mod week3;
@@ -21,6 +22,8 @@ pub(crate) enum Week {
     /// Ways to serve many requests: your engine beside the reference, and llama.cpp where it is
     /// installed
     Week3(Box<week3::Options>),
+    /// The server beside llama-server: the same file, the same clients
+    Serve(Box<serve::Options>),
     /// What each format of `quantize` costs in quality: size, error of the weights, perplexity,
     /// exact answers
     Quality(quality::Options),
@@ -35,6 +38,7 @@ pub(crate) fn run(root: &Path, week: &Week) -> Result<()> {
         Week::Week1 => week1::bench(root),
         Week::Week2(options) => week2::bench(root, options),
         Week::Week3(options) => week3::bench(root, options),
+        Week::Serve(options) => serve::bench(root, options),
         Week::Quality(options) => quality::bench(root, options),
     }
 }

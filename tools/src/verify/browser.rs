@@ -5,10 +5,19 @@ use std::{path::PathBuf, process::Command};
 use anyhow::{Context, Result, ensure};
 
 use super::context::{Outcome, Verification, succeeds};
-use crate::{environment, process::run_quietly};
+use crate::{environment, process::run_quietly, processor::Compiler};
 
 /// What the browser is called.
 const PROGRAMS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// What the engine in the book's pages is built for.
+const WEB: &str = "wasm32-unknown-unknown";
+/// How tests tell a speed and a time, and what is promised of them: the page's model writes at least
+/// so fast, and pages show something after so many milliseconds.
+const SPEED: &str = " tokens/s written in the page";
+const PAINT: &str = " ms to the first paint";
+const LEAST: f64 = 30.0;
+const LONGEST: f64 = 1000.0;
 
 /// All of it.
 pub(super) fn browser(v: &mut Verification) -> Result<Outcome> {
@@ -26,17 +35,40 @@ pub(super) fn browser(v: &mut Verification) -> Result<Outcome> {
     }
     v.cargo_succeeds("course book --build")?;
     v.cargo_succeeds("build --features serve,reference --bin tiny-llm-serve")?;
+    let compiler = Compiler::find(WEB);
     let mut pytest = v.python("").map_err(|_| anyhow::anyhow!("there was one above"))?;
     pytest
         .env("PYTHONPATH", v.tree.join("book/tests"))
         .env("CHROMIUM", program)
         .env("TINY_LLM_SERVE", v.root.join("target/verify/build/debug/tiny-llm-serve"))
         .args(["-m", "pytest", "-p", "browsing", "-q", "book/tests", "server/tests/browser"]);
+    if compiler.is_none() {
+        pytest.args(["-m", "not engine"]);
+    }
     let finished = succeeds(&mut pytest)?;
     let closing = finished.text.lines().rev().find(|line| line.contains(" passed"));
     let closing = closing.context("pytest ran no test")?;
     ensure!(!closing.contains("skipped"), "pytest left tests out: {closing}");
-    Ok(Outcome::Passed(closing.trim_matches(['=', ' ']).to_owned()))
+    let closing = closing.trim_matches(['=', ' ']);
+    if compiler.is_none() {
+        let missing = Compiler::missing(WEB);
+        return Ok(Outcome::NotVerified(format!(
+            "the engine in the pages; missing: {missing}; of the rest: {closing}"
+        )));
+    }
+    let (rate, paint) = (told(&finished.text, SPEED)?, told(&finished.text, PAINT)?);
+    let note = format!("{closing}; {rate}{SPEED}; {paint}{PAINT}");
+    Ok(if rate < LEAST || paint > LONGEST {
+        Outcome::Missed(format!("{note}; promised: {LEAST} tokens/s, {LONGEST} ms"))
+    } else {
+        Outcome::Passed(note)
+    })
+}
+
+/// The number that a test told before these words.
+fn told(text: &str, words: &str) -> Result<f64> {
+    let line = text.lines().find_map(|line| line.trim().strip_suffix(words));
+    line.and_then(|number| number.parse().ok()).with_context(|| format!("no test told{words}"))
 }
 
 /// Where the browser is, if anywhere: CHROMIUM says so, or the path.
@@ -48,4 +80,19 @@ fn chromium() -> Option<PathBuf> {
         .into_iter()
         .find(|name| run_quietly(Command::new(name).arg("--version")).is_ok())
         .map(PathBuf::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_tests_told_is_found_between_their_dots() {
+        let text = "book/tests/test_engine.py \n136 tokens/s written in the page\n.....\n\
+                    180 ms to the first paint\n.  [100%]\n7 passed in 46.50s\n";
+        assert_eq!(told(text, SPEED).unwrap(), 136.0);
+        assert_eq!(told(text, PAINT).unwrap(), 180.0);
+        let error = told("7 passed", SPEED).unwrap_err().to_string();
+        assert!(error.contains("tokens/s"), "{error}");
+    }
 }

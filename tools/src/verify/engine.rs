@@ -1,5 +1,7 @@
 //! The finished engine, from the command line.
 
+use std::fs;
+
 use anyhow::{Context, Result, ensure};
 
 use super::{
@@ -13,6 +15,8 @@ use super::{
 /// built.
 pub(super) fn start(v: &mut Verification) -> Result<Outcome> {
     let cold = !v.root.join("target/verify/build").exists();
+    // What other steps left of a learner's state, where only some steps are run.
+    let _ = fs::remove_dir_all(v.tree.join(".course"));
     let (mut durations, before) = (Vec::new(), cpu::spent());
     let mut processor = None;
     for _ in 0..2 {

@@ -24,6 +24,7 @@ mod bare;
 mod book;
 mod browser;
 mod budget;
+mod cluster;
 mod context;
 mod cpu;
 mod elsewhere;
@@ -49,7 +50,7 @@ type Step = (&'static str, fn(&mut Verification) -> Result<Outcome>);
 
 /// Every step, in order. Later ones use what earlier ones made: the pristine copy, the Python
 /// environment.
-const STEPS: [Step; 38] = [
+const STEPS: [Step; 39] = [
     ("stubs: src/ is generated from reference/", rust::stubs),
     ("curriculum: features, tests, oracle, book agree", rust::curriculum),
     ("pristine copy", tree::copy),
@@ -86,6 +87,7 @@ const STEPS: [Step; 38] = [
     ("server: clients, good and bad; curl and openai", server::server),
     ("browser: the book's pages and the server's", browser::browser),
     ("Python: bridge, and pytest on the reference", python::bridge),
+    ("cluster: replicas on two nodes, by Ray", cluster::cluster),
     ("Python: embedded models, figures", python::models),
     ("no tracked file was modified", tree::unmodified),
 ];

@@ -60,6 +60,7 @@ fn stages(v: &Verification, files: &[Generated], library: &str) -> Result<Outcom
     write_if_changed(&v.tree.join("src/lib.rs"), library.as_bytes())?;
 
     let (mut solved, mut problems, mut tests) = (0, Vec::new(), 0);
+    let mut lacking = Vec::new();
     for day in v.curriculum.days() {
         let program = programs.get(&day.module());
         let program = program.with_context(|| format!("{} has no tests", day.feature))?;
@@ -74,6 +75,9 @@ fn stages(v: &Verification, files: &[Generated], library: &str) -> Result<Outcom
                 write_if_changed(&v.tree.join(&file.path), text.as_bytes())?;
             }
             let report = run(v, program, solved)?;
+            if let Some(reason) = report.not_verified() {
+                lacking.push(format!("{place}: {reason}"));
+            }
             println!("{place}: {}", report.closing.join(" "));
             problems.extend(judge(day, n, &report).iter().map(|what| format!("{place}: {what}")));
             let check = format!("check --quiet --lib --features {}", day.feature);
@@ -93,7 +97,9 @@ fn stages(v: &Verification, files: &[Generated], library: &str) -> Result<Outcom
     }
     let here = v.curriculum.tasks().filter(|(_, task)| task.is_for_here()).count();
     let note = format!("{here} tasks, {tests} tests");
-    Ok(if problems.is_empty() {
+    Ok(if problems.is_empty() && !lacking.is_empty() {
+        Outcome::NotVerified(format!("{}; {note}", lacking.join("; ")))
+    } else if problems.is_empty() {
         Outcome::Passed(note)
     } else {
         Outcome::Failed(format!("{} problems; {}", problems.len(), problems[0]))
@@ -102,10 +108,8 @@ fn stages(v: &Verification, files: &[Generated], library: &str) -> Result<Outcom
 
 /// Builds the tests of all days and says where they are, by module.
 fn build(v: &Verification) -> Result<BTreeMap<String, PathBuf>> {
-    let weeks: Vec<String> =
-        v.curriculum.weeks.iter().map(|week| format!("week{}", week.number)).collect();
     let mut command = v.cargo("test --no-run --message-format json-render-diagnostics --features");
-    command.arg(weeks.join(","));
+    command.arg(v.curriculum.features().join(","));
     for day in v.curriculum.days() {
         command.args(["--test", &day.module()]);
     }
@@ -153,6 +157,9 @@ fn judge(day: &Day, n: usize, report: &Report) -> Vec<String> {
         }
         for (name, &passed) in tests {
             let panic = report.first_panic(name).unwrap_or("no message");
+            if panic.starts_with("not verified: ") {
+                continue;
+            }
             if task.number < n && !passed {
                 problems.push(format!("{name} fails although its task is solved: {panic}"));
             } else if task.number >= n && passed {

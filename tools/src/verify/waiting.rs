@@ -79,9 +79,10 @@ fn answered(command: &mut Command) -> Result<Duration> {
 }
 
 /// Every library has the same features in every day and in the command line: with others it would
-/// be built anew.
+/// be built anew. Days that are apart may ask for more: beside what they build, that is little.
 pub(super) fn libraries(v: &mut Verification) -> Result<Outcome> {
-    let mut sets: Vec<String> = v.curriculum.days().map(|day| day.feature.clone()).collect();
+    let together = v.curriculum.days().filter(|day| day.apart.is_none());
+    let mut sets: Vec<String> = together.map(|day| day.feature.clone()).collect();
     sets.extend(v.curriculum.weeks.iter().map(|week| format!("week{}", week.number)));
     sets.push("cli".to_owned());
     sets.push("cli,reference".to_owned());

@@ -16,13 +16,13 @@ pub mod search;
 
 use tiny_llm_formats::gguf::TensorType;
 pub use tiny_llm_kernels::blocks::{f16_at, put_f16};
-use tiny_llm_kernels::blocks::{q2_k, q3_k, q4_1, q5_1, q5_k};
+use tiny_llm_kernels::blocks::{mxfp4, q2_k, q3_k, q4_1, q5_1, q5_k};
 
 use self::search::{search_scale, search_scale_and_min};
 
 /// Decodes a row of blocks: `out [cols]`, `bytes [cols / block_len · block_bytes]`. Any bytes are
 /// blocks: a scale that is infinite or NaN makes weights that are, as f32 arithmetic has it. Bit
-/// for bit what the `gguf` package gives, but for which NaN it is.
+/// for bit what the `gguf` package gives, except that a NaN may be another NaN.
 ///
 /// # Panics
 /// If `out` is no whole number of blocks, or `bytes` are not as many.
@@ -47,6 +47,7 @@ pub fn dequantize_row(tensor_type: TensorType, bytes: &[u8], out: &mut [f32]) {
         TensorType::Q4_K => read_each(bytes, out, q4_k::dequantize),
         TensorType::Q5_K => read_each(bytes, out, q5_k::dequantize),
         TensorType::Q6_K => read_each(bytes, out, q6_k::dequantize),
+        TensorType::MXFP4 => read_each(bytes, out, mxfp4::dequantize),
     }
 }
 
@@ -85,6 +86,7 @@ pub fn quantize_row(tensor_type: TensorType, x: &[f32], out: &mut [u8]) {
         TensorType::Q4_K => write_each(x, out, q4_k::quantize),
         TensorType::Q5_K => write_each(x, out, |x| q5_k::quantize(x, scale_and_min)),
         TensorType::Q6_K => write_each(x, out, q6_k::quantize),
+        TensorType::MXFP4 => panic!("{tensor_type} is read, and not written"),
     }
 }
 

@@ -28,9 +28,10 @@ pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
 }
 
 /// A block of 32 finite weights. `d` is the weight of largest magnitude (the first of them), with
-/// its sign, divided by −8: it becomes the integer 0, the only end of the range that stands alone.
-/// Each weight is multiplied by `1 / d`, or by 0 where `d` is 0; 8.5 is added, the fraction
-/// dropped, and 16 becomes 15. The integers come from `d` before it is rounded to f16.
+/// its sign, divided by −8: it becomes the integer 0, which stands for −8, the end of the range
+/// that has no counterpart: there is no +8. Each weight is multiplied by `1 / d`, or by 0 where `d`
+/// is 0; 8.5 is added, the fraction dropped, and 16 becomes 15. The integers come from `d` before
+/// it is rounded to f16.
 #[must_use]
 pub fn quantize(x: &[f32; 32]) -> [u8; BYTES] {
     // SOLUTION week2-day3 task 2

@@ -15,8 +15,8 @@ const TENSOR_BYTES: usize = 8 + 4 + 8 + 4 + 8;
 
 /// A place in a file, which moves forward as the file is read.
 ///
-/// `field` is, in each function, what is being read, for the message if it cannot be: `"version"`,
-/// `"metadata general.name"`.
+/// Each function takes a `field`, the name of what is being read, for its error message:
+/// `"version"`, `"metadata general.name"`.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
     /// returns may be allocated for.
     ///
     /// # Errors
-    /// If the rest of the file has no room for that many; the position is then of no account.
+    /// If the rest of the file has no room for that many; the position is then unspecified.
     pub fn count(&mut self, bytes_each: usize, field: &str) -> Result<usize> {
         // SOLUTION week2-day2 task 1
         let count = self.u64(field)?;

@@ -78,11 +78,11 @@ fn put_all<T>(out: &mut Vec<u8>, type_id: u32, all: &[T], put: impl Fn(&mut Vec<
 }
 
 /// The table of a file whose tensors stand one after the other in this order: name, shape (slowest
-/// axis first), type. Each begins at the first multiple of `alignment` behind the one before.
+/// axis first), type. Each begins at the first multiple of `alignment` after the one before.
 ///
 /// # Errors
-/// If a tensor has no axes, a row is no whole number of blocks, or a size or a place is more than a
-/// number can hold; the message names the tensor.
+/// If a tensor has no axes, a row is not a whole number of blocks, or a size or an offset
+/// overflows; the message names the tensor.
 pub fn lay_out(
     tensors: &[(String, Vec<usize>, TensorType)],
     alignment: usize,

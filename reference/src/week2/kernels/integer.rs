@@ -1,4 +1,4 @@
-//! Against the fused rung: the activations are small integers too, so codes meet codes in integer
+//! What changes from the fused rung: the activations are small integers too, so codes meet codes in integer
 //! arithmetic, exactly; a float appears once for each scale.
 //!
 //! `Σ d·q · s·p = d · s · Σ q·p`, with the weights' `d` and codes `q`, and the activations' scale
@@ -8,16 +8,13 @@
 //! it was added up once for all rows of all matrices.
 
 use tiny_llm_formats::gguf::TensorType;
+use tiny_llm_kernels::integer;
+pub use tiny_llm_kernels::integer::Dot;
 
 use crate::week2::{
     blocks::{f16_at, q4_k::scales_and_minimums},
     input::Int8SuperBlock,
 };
-
-/// The product of a row of blocks with as many values,
-/// [`SUPER_BLOCK`](crate::week2::input::SUPER_BLOCK) in a super-block, the last of which may be
-/// longer than the row.
-pub type Dot = fn(row: &[u8], x: &[Int8SuperBlock]) -> f32;
 
 /// This rung's kernel for a type, if it has one.
 #[must_use]
@@ -32,11 +29,10 @@ pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     })
 }
 
-/// [`super::fused::dot_q8_0`] with activations in int8: eight blocks meet a super-block, the last
-/// super-block of a row fewer.
+/// Provided, as an example: [`super::fused::dot_q8_0`] with activations in int8. Eight blocks meet a
+/// super-block, the last super-block of a row fewer.
 #[must_use]
 pub fn dot_q8_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
-    // SOLUTION week2-day5 task 3
     let mut sum = 0.0;
     for (blocks, x) in row.chunks(8 * 34).zip(x) {
         for ((block, p), scale) in
@@ -48,7 +44,6 @@ pub fn dot_q8_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
         }
     }
     sum
-    // END SOLUTION
 }
 
 /// [`super::fused::dot_q4_0`] with activations in int8.
@@ -71,26 +66,10 @@ pub fn dot_q4_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     // END SOLUTION
 }
 
-/// [`super::fused::dot_q5_0`] with activations in int8.
+/// Provided: [`super::fused::dot_q5_0`] with activations in int8.
 #[must_use]
 pub fn dot_q5_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
-    // SOLUTION week2-day5 task 3
-    let mut sum = 0.0;
-    for (blocks, x) in row.chunks(8 * 22).zip(x) {
-        for (b, block) in blocks.chunks_exact(22).enumerate() {
-            let p = &x.values[b * 32..][..32];
-            let fifth = u32::from_le_bytes([block[2], block[3], block[4], block[5]]);
-            let mut qp = -16 * sum_of_32(x, b);
-            for (j, byte) in block[6..].iter().enumerate() {
-                let low = u32::from(byte & 15) | (fifth >> j & 1) << 4;
-                let high = u32::from(byte >> 4) | (fifth >> (j + 16) & 1) << 4;
-                qp += low as i32 * i32::from(p[j]) + high as i32 * i32::from(p[j + 16]);
-            }
-            sum += x.scales[b] * f16_at(block, 0) * qp as f32;
-        }
-    }
-    sum
-    // END SOLUTION
+    integer::dot_q5_0(row, x)
 }
 
 /// [`super::fused::dot_q4_k`] with activations in int8: a block meets a super-block, and its scales

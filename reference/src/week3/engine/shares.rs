@@ -1,5 +1,7 @@
 //! Provided. Whose rows go into a step, and how many.
 
+use std::time::Instant;
+
 use super::{
     super::{
         pass::Pass,
@@ -69,11 +71,24 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     fn scheduler_now(&self) -> Option<Scheduler> {
         let decoding = self.loads.iter().filter(|load| load.decoding).count();
         let most = match self.gap {
-            Some(gap) if decoding > 0 => gap.saturating_mul(decoding).max(FEWEST),
+            Some(gap) if decoding > 0 => {
+                let within = self.step_times.rows_within(gap as f64, decoding);
+                gap.saturating_mul(decoding).max(FEWEST).max(within.unwrap_or(0))
+            }
             _ => return self.scheduler,
         };
         let budget = self.scheduler.map_or(most, |scheduler| scheduler.budget.min(most));
         Some(Scheduler::new(budget))
+    }
+
+    /// Runs the model, and notes how long it takes where somebody asks for that.
+    pub(super) fn run(&mut self) {
+        let start = self.gap.map(|_| Instant::now());
+        self.pass.run(&self.rows, &mut self.cache);
+        if let Some(start) = start {
+            let seconds = self.pass.seconds().unwrap_or_else(|| start.elapsed().as_secs_f64());
+            self.step_times.observe(self.rows.len(), seconds);
+        }
     }
 
     /// Drafts, in the rows that the budget has left.

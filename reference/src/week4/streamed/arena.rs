@@ -1,5 +1,5 @@
-//! Day 7. Memory under a hard budget. There is one piece of it; whoever wants some gets it here, and
-//! nowhere else.
+//! Day 7. Memory under a hard budget. There is one piece of it, and this is the only place to
+//! get some.
 //!
 //! Nothing is ever given back by name. What was taken out of a [`Arena::scope`] is free again when
 //! that scope is gone, and the borrow checker sees to it that nobody still has it then.
@@ -17,7 +17,7 @@ use super::error::Error;
 /// Hands out a piece of memory from its beginning to its end.
 #[derive(Debug)]
 pub struct Arena<'a> {
-    /// What nobody has.
+    /// The part that nobody has.
     free: &'a mut [u8],
     ledger: &'a Ledger,
 }
@@ -32,11 +32,12 @@ impl<'a> Arena<'a> {
 
     /// Memory for `n` values of a type, all zero, for as long as the arena's memory lives.
     ///
-    /// It takes `n` times the type's size, and before that the bytes up to the next address at which
-    /// such a value may stand; not one more.
+    /// It takes `n` times the type's size, and before that the bytes up to the next address at
+    /// which such a value may stand; not one more. All of these bytes are noted in the ledger
+    /// ([`Ledger::note`]).
     ///
     /// # Errors
-    /// If so much is not left: with the line that called, and the arena as it was.
+    /// If less than that is left: with the line that called, and the arena as it was.
     #[track_caller]
     pub fn take<T: Pod>(&mut self, what: &'static str, n: usize) -> Result<&'a mut [T], Error> {
         // SOLUTION week4-day7 task 2
@@ -80,10 +81,10 @@ pub struct Ledger {
     parts: RefCell<[Part; MOST_PARTS]>,
 }
 
-/// What somebody took.
+/// A part that was taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Part {
-    /// What for.
+    /// Its name.
     pub what: &'static str,
     /// The most at once, alignment included.
     pub bytes: usize,
@@ -102,7 +103,7 @@ impl Ledger {
         self.peak.get()
     }
 
-    /// Provided. Each part once, in the order in which they were first taken; those behind the last
+    /// Provided. Each part once, in the order in which they were first taken; those after the last
     /// are empty.
     #[must_use]
     pub fn parts(&self) -> [Part; MOST_PARTS] {

@@ -145,7 +145,7 @@ impl<'a, S: Storage> Engine<'a, S> {
         Ok(())
     }
 
-    /// The best tokens behind those that were fed, with their logits, largest first.
+    /// The best tokens to follow those that were fed, with their logits, largest first.
     ///
     /// # Errors
     /// If a read fails, the budget is too small, or no logit is a number.
@@ -187,7 +187,8 @@ fn add(x: &mut [f32], y: &[f32]) {
     }
 }
 
-/// Draws one of the best tokens: `draw` is a number in 0..1, and a temperature of 0 takes the first.
+/// Draws one of the best tokens: `draw` is a number in 0..1, and a temperature of 0 takes the
+/// first.
 ///
 /// # Panics
 /// If there are none.

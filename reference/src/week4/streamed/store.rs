@@ -18,8 +18,8 @@ pub trait Storage {
         self.len() == 0
     }
 
-    /// Reads into `out`, from byte `at` on: at least one byte unless the file ends there, and as many
-    /// as it likes up to all of `out`. Returns how many.
+    /// Reads into `out`, from byte `at` on: at least one byte unless the file ends there, and as
+    /// many as it likes up to all of `out`. Returns how many.
     ///
     /// # Errors
     /// The device's own number for what went wrong.
@@ -93,14 +93,14 @@ impl<S: Storage> Store<S> {
         self.counts
     }
 
-    /// Fills `out` with the rows of a part from `row` on, in one piece: counted as one read, with all
-    /// its bytes, however many times the device has to be asked.
+    /// Fills `out` with the rows of a part from `row` on, in one piece: counted as one read, with
+    /// all its bytes, however many times the device has to be asked.
     ///
     /// # Errors
     /// If the file ends or the device gives up before `out` is full.
     ///
     /// # Panics
-    /// If the part has not so many bytes from there on.
+    /// If the part has fewer bytes from there on.
     pub fn read(&mut self, part: Component, row: usize, out: &mut [u8]) -> Result<(), Error> {
         // SOLUTION week4-day7 task 3
         let rows = out.len().div_ceil(self.shape.row_bytes(part));

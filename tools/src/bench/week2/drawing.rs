@@ -211,10 +211,23 @@ fn roofline(svg: &mut Svg, report: &Report, top: f64) -> f64 {
         svg.line((x.at(to), y), (x.end, y), "currentColor", "none");
         svg.text((x.end, y - 6.0), "end", &format!("matrix units: {:.1} TOP/s", units / 1e12));
     }
+    // Labels that would lie on one another become one.
+    let mut labels: Vec<((f64, f64), String)> = Vec::new();
     for Point { step, intensity, operations, colour } in points {
         let place = (x.at(intensity), y.at(operations / 1e9));
         svg.dot(place, colour);
-        svg.text((place.0 + 6.0, place.1 + 4.0), "start", &step.to_string());
+        let near = |(to, _): &&mut ((f64, f64), String)| {
+            (to.0 - place.0).abs() < 4.0 && (to.1 - place.1).abs() < 11.0
+        };
+        match labels.iter_mut().find(near) {
+            Some((_, label)) => label.push_str(&format!(", {step}")),
+            None => labels.push((place, step.to_string())),
+        }
+    }
+    for (place, label) in labels {
+        // Near the right edge there is only room on the left.
+        let (aside, anchor) = if place.0 > x.end - 60.0 { (-6.0, "end") } else { (6.0, "start") };
+        svg.text((place.0 + aside, place.1 + 4.0), anchor, &label);
     }
     svg.text(
         (0.0, bottom + 34.0),

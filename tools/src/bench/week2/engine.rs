@@ -99,7 +99,7 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn new(model: &Path, arguments: Vec<String>) -> Self {
-        Self { model: model.to_owned(), arguments, prompt: 16, new: 3, repeat: 1 }
+        Self { model: model.to_owned(), arguments, prompt: 32, new: 9, repeat: 1 }
     }
 
     fn sizes(&self) -> [String; 6] {
@@ -115,6 +115,9 @@ pub(in crate::bench) struct Engine {
     /// Whether it has to do without a matrix unit, if there is one.
     without_amx: bool,
 }
+
+/// More often than this nothing is repeated.
+const MOST_REPEATS: f64 = 30.0;
 
 /// How the command line is built for either.
 const BUILD: [&str; 4] = ["--release", "--bin", "tiny-llm", "--features"];
@@ -172,28 +175,20 @@ impl Engine {
         measured(&mut command)
     }
 
-    /// Measures each rate for about `seconds`, with as many tokens as that takes: a slow rung would
-    /// need minutes for what a fast one does in a second.
+    /// Measures for about `seconds`, by repeating what is measured: what a slow rung does once, a fast
+    /// one does often, and the fastest counts.
     pub(super) fn measure_for(&self, run: &Run, seconds: f64, cached: bool) -> Result<Measured> {
-        let probe = self.measure(run)?;
-        let decode = probe.decode_tokens_per_second.unwrap_or(probe.prefill_tokens_per_second);
-        let prompt = fitting(seconds * probe.prefill_tokens_per_second, 16, 512);
+        let probe = self.measure(&Run { prompt: 8, new: 3, repeat: 1, ..run.clone() })?;
+        let (prompt, new) = (run.prompt as f64, run.new as f64);
         // Without a cache each new token costs a prefill of all before it.
-        let decode = if cached { decode } else { probe.prefill_tokens_per_second / prompt as f64 };
-        let mut run =
-            Run { prompt, new: 1 + fitting(seconds * decode, 4, 128), repeat: 2, ..run.clone() };
+        let rows = if cached { prompt } else { prompt + new * (prompt + new / 2.0) };
+        let decode = probe.decode_tokens_per_second.filter(|_| cached);
+        let once = rows / probe.prefill_tokens_per_second + decode.map_or(0.0, |rate| new / rate);
+        let repeat = (seconds / once).clamp(1.0, MOST_REPEATS) as usize;
+        let mut run = Run { repeat, ..run.clone() };
         run.arguments.push("--bandwidth".to_owned());
         self.measure(&run)
     }
-}
-
-/// The largest power of two that is not above `tokens`, between `least` and `most`.
-fn fitting(tokens: f64, least: usize, most: usize) -> usize {
-    let mut n = least;
-    while 2 * n <= most && 2.0 * n as f64 <= tokens {
-        n *= 2;
-    }
-    n
 }
 
 /// Another engine. Its program is given the model, `-j`, `--prompt-tokens`, `-n`, `--repeat`, and
@@ -292,14 +287,6 @@ fn measured(command: &mut Command) -> Result<Measured> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_fit_the_time() {
-        assert_eq!(
-            [3.0, 16.0, 33.0, 100.0, 1e9].map(|tokens| fitting(tokens, 16, 512)),
-            [16, 16, 32, 64, 512]
-        );
-    }
 
     #[test]
     fn a_measurement_may_lack_what_a_program_does_not_know() {

@@ -40,8 +40,14 @@ pub(crate) struct Options {
     /// Threads of the engine that uses them [default: as many as it takes by itself]
     #[arg(short = 'j', long, value_name = "N", value_parser = value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// About how long each rate is measured
-    #[arg(long, value_name = "SECONDS", default_value = "3", value_parser = value_parser!(u16).range(1..))]
+    /// Tokens of the prompt, the same in every row
+    #[arg(long, value_name = "N", default_value = "32", value_parser = value_parser!(u16).range(1..))]
+    prompt_tokens: u16,
+    /// New tokens after it, the same in every row
+    #[arg(short = 'n', long, value_name = "N", default_value = "9", value_parser = value_parser!(u16).range(2..))]
+    new: u16,
+    /// About how long each row is measured, by repeating it; a slow one takes as long as it takes
+    #[arg(long, value_name = "SECONDS", default_value = "6", value_parser = value_parser!(u16).range(1..))]
     seconds: u16,
     /// Leave your engine out
     #[arg(long)]
@@ -89,6 +95,8 @@ struct Report {
     like: String,
     file_type: String,
     threads: usize,
+    prompt_tokens: u16,
+    new_tokens: u16,
     machine: String,
     /// Each step on top of those before it.
     cumulative: Vec<Row>,
@@ -138,12 +146,19 @@ pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
     let cumulative = measuring.rows(&Setup::cumulative());
     let mut without = vec![full];
     without.extend(measuring.rows(&Setup::all_but_one()));
-    let llama_cpp = measuring.llama_cpp(root, &without[0])?;
+    // What was measured before is not lost if it crashes.
+    let llama_cpp = measuring.llama_cpp(root, &without[0]);
     measuring.line.clear();
+    let llama_cpp = llama_cpp.unwrap_or_else(|error| {
+        eprintln!("llama.cpp is left out, its run failed: {error:#}");
+        None
+    });
     let report = Report {
         like: options.like.clone(),
         file_type: options.file_type.clone(),
         threads: measuring.threads,
+        prompt_tokens: options.prompt_tokens,
+        new_tokens: options.new,
         machine: machine(),
         cumulative,
         without,
@@ -214,10 +229,16 @@ impl Measuring<'_> {
         setups.iter().map(|(name, setup)| self.row(name, *setup)).collect()
     }
 
+    /// Of the sizes that all rows have.
+    fn run(&self, model: &Path, arguments: Vec<String>) -> Run {
+        let [prompt, new] = [self.options.prompt_tokens, self.options.new].map(usize::from);
+        Run { prompt, new, ..Run::new(model, arguments) }
+    }
+
     fn row(&mut self, name: &'static str, setup: Setup) -> Row {
         self.line.show(&format!("measuring: {name}"));
         let model = if setup.quantized { &self.models.quantized } else { &self.models.plain };
-        let run = Run::new(model, setup.arguments(self.options.threads));
+        let run = self.run(model, setup.arguments(self.options.threads));
         let measure = |engine: &Engine| match engine.measure_for(
             &run,
             f64::from(self.options.seconds),
@@ -242,8 +263,7 @@ impl Measuring<'_> {
         };
         self.line.show("measuring: llama.cpp");
         let arguments = vec![format!("-j{}", self.threads), "--settings=best".to_owned()];
-        let run =
-            Run { prompt: 512, new: 33, repeat: 2, ..Run::new(&self.models.quantized, arguments) };
+        let run = Run { repeat: 8, ..self.run(&self.models.quantized, arguments) };
         let measured = peer.measure(&run)?;
         // It reads the same weights on the same machine.
         let same = full.reference.measured();

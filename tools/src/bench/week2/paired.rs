@@ -143,11 +143,12 @@ struct Compared {
     settings: String,
     /// Of every pair: ours, the peer's.
     pairs: Vec<(f64, f64)>,
+    /// Medians, and their quotient.
     ours: f64,
     theirs: f64,
+    ratio: f64,
     /// Of every pair, how many times as good we are; above 1 we are better.
     ratios: Vec<f64>,
-    ratio: f64,
 }
 
 /// Compares, prints each line as it is done, and writes `peers.json` into `folder`.
@@ -276,15 +277,17 @@ impl Pair<'_> {
                 .iter()
                 .map(|(a, b)| if task.more_is_better { a / b } else { b / a })
                 .collect();
+            let ours = median(pairs.iter().map(|(a, _)| *a));
+            let theirs = median(pairs.iter().map(|(_, b)| *b));
             Ok(Compared {
                 file: file.clone(),
                 threads: self.threads,
                 task: task.name,
                 peer: peer.clone(),
                 settings: settings.to_owned(),
-                ours: median(pairs.iter().map(|(a, _)| *a)),
-                theirs: median(pairs.iter().map(|(_, b)| *b)),
-                ratio: median(ratios.iter().copied()),
+                ours,
+                theirs,
+                ratio: if task.more_is_better { ours / theirs } else { theirs / ours },
                 ratios,
                 pairs,
             })

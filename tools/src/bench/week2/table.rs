@@ -8,9 +8,12 @@ use super::{Outcome, Report, Row, engine::Measured};
 pub(super) fn table(report: &Report) -> String {
     let with_yours = report.cumulative.iter().any(|row| row.yours.is_some());
     let mut out = format!(
-        "\n{}'s shape, {}, random weights; {}\nfinished: {}\n",
+        "\n{}'s shape, {}, random weights; a prompt of {} tokens and {} new ones; {}\n\
+         finished: {}\n",
         report.like,
         report.file_type.to_uppercase(),
+        report.prompt_tokens,
+        report.new_tokens,
         report.machine,
         report.engine().unwrap_or("not measured")
     );
@@ -26,12 +29,7 @@ pub(super) fn table(report: &Report) -> String {
     }
     if let Some(peer) = &report.llama_cpp {
         let settings = |s: &Option<String>| s.clone().unwrap_or_default();
-        let _ = writeln!(
-            out,
-            "{}  {}",
-            cells("llama.cpp at its best", Ok(peer), None, false),
-            sizes(peer)
-        );
+        let _ = writeln!(out, "{}", cells("llama.cpp at its best", Ok(peer), None, false));
         let _ = writeln!(
             out,
             "  (prefill: {}; decode: {})",
@@ -63,7 +61,7 @@ fn heading(title: &str, with_yours: bool) -> String {
     let (prefill, decode) =
         if with_yours { ("prefill / yours", "decode / yours") } else { ("prefill", "decode") };
     format!(
-        "{title:<30} {prefill:>16} {decode:>16} {:>9} {:>6} {:>8} {:>8}  prompt + new",
+        "{title:<30} {prefill:>16} {decode:>16} {:>9} {:>6} {:>8} {:>8}",
         "MB/token", "share", "own MiB", "mapped"
     )
 }
@@ -71,12 +69,7 @@ fn heading(title: &str, with_yours: bool) -> String {
 fn line(row: &Row, with_yours: bool) -> String {
     let reference = row.reference.measured();
     let yours = row.yours.as_ref().map(|outcome| outcome.measured());
-    let sizes = reference.map(sizes).unwrap_or_default();
-    format!("{}  {sizes}\n", cells(row.name, reference.ok_or(()), yours, with_yours))
-}
-
-fn sizes(measured: &Measured) -> String {
-    format!("{} + {}", measured.prompt_tokens, measured.new_tokens)
+    format!("{}\n", cells(row.name, reference.ok_or(()), yours, with_yours))
 }
 
 fn cells(

@@ -27,7 +27,7 @@ mod drafts;
 mod drawing;
 mod load;
 mod served;
-mod shapes;
+pub(super) mod shapes;
 mod table;
 
 /// What to measure, and where the results go.

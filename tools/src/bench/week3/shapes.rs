@@ -19,7 +19,7 @@ use crate::{process::run_quietly, progress::Line};
 
 /// A model's shape and a file type, as `tinyllama-1.1b:q4_k_m`.
 #[derive(Debug, Clone)]
-pub(super) struct Shape {
+pub(in crate::bench) struct Shape {
     pub(super) like: String,
     pub(super) file_type: String,
 }
@@ -217,7 +217,7 @@ impl Bench<'_> {
             .map(|_| Ok((gap("36")?, gap("0")?)))
             .collect::<Result<Vec<_>>>()?;
         Ok(Figure {
-            what: "pages / one piece, a token behind 1,000".to_owned(),
+            what: "pages / one piece, a token after 1,000".to_owned(),
             ours: median(pairs.iter().map(|(pages, dense)| pages / dense)),
             theirs: None,
             with_amx: None,
@@ -265,10 +265,10 @@ impl Bench<'_> {
 }
 
 /// A file with random weights of a shape; it is gone at the end.
-pub(super) struct Model(pub(super) PathBuf);
+pub(in crate::bench) struct Model(pub(in crate::bench) PathBuf);
 
 impl Model {
-    pub(super) fn write(engine: &Engine, folder: &Path, shape: &Shape) -> Result<Self> {
+    pub(in crate::bench) fn write(engine: &Engine, folder: &Path, shape: &Shape) -> Result<Self> {
         let path = folder.join(format!("{}-{}.gguf", shape.like, shape.file_type));
         let _ = fs::remove_file(&path);
         let out = path.to_string_lossy();

@@ -12,6 +12,7 @@ use super::{
         },
         week2::model::plan,
     },
+    backends,
     layout::Layout,
     rust::{dot, execute, graph as rust, lifetimes, planned, planner, step},
 };
@@ -20,7 +21,7 @@ use crate::{
     convert::{Count, Floats},
     memory::room,
     panics::value_error,
-    shapes::wrong,
+    shapes::{at_least_one, wrong},
 };
 
 pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -160,6 +161,51 @@ impl Graph {
         found.map_err(value_error)
     }
 
+    /// Which backend has to compute each node, where they lack these operations.
+    fn pinned(
+        &self,
+        py: Python<'_>,
+        result: Count,
+        lacks: Vec<Vec<String>>,
+    ) -> PyResult<backends::Backends> {
+        let [result] = self.ids([result])?;
+        at_least_one("backends", lacks.len())?;
+        let pinned = self
+            .graph
+            .call(py, move |graph| backends::pinned(graph, node(graph, result), &lacks))?;
+        pinned.map_err(value_error)
+    }
+
+    /// Which of two backends computes each node, if some are pinned and as little as possible is to
+    /// be copied.
+    fn fewest_copies(
+        &self,
+        py: Python<'_>,
+        result: Count,
+        pinned: backends::Backends,
+    ) -> PyResult<backends::Backends> {
+        let [result] = self.ids([result])?;
+        backends::checked(&pinned, self.graph.call(py, |graph| graph.len())?, 2)?;
+        self.graph
+            .call(py, move |graph| backends::fewest_copies(graph, node(graph, result), &pinned))
+    }
+
+    /// What a node comes to if backends compute what is placed with them, and backend, copies and
+    /// nodes of each split.
+    fn on_twins(
+        &self,
+        py: Python<'_>,
+        result: Count,
+        placed: backends::Backends,
+    ) -> PyResult<(Floats, backends::Splits)> {
+        let [result] = self.ids([result])?;
+        backends::checked(&placed, self.graph.call(py, |graph| graph.len())?, 4)?;
+        let found = self.graph.call(py, move |graph| {
+            backends::on_twins(graph, node(graph, result), &placed, |run| pass_on_any(run))
+        })?;
+        found.map_err(value_error)
+    }
+
     /// What a result needs, as Graphviz reads it.
     fn dot(&self, py: Python<'_>, result: Count) -> PyResult<String> {
         let [result] = self.ids([result])?;
@@ -178,6 +224,14 @@ fn pass(run: impl FnOnce(&mut step::Step<'_, DenseCache>)) {
     let (table, plan) = (RopeTable::new(&[1.0], 1), plan());
     let rope = (&table, RopeLayout::HalfSplit);
     run(&mut step::Step { rows: &rows, cache: &mut cache, plan: &plan, rope });
+}
+
+/// The same for whoever does not know the cache.
+fn pass_on_any(run: &mut dyn FnMut(&mut step::AnyStep<'_>)) {
+    pass(|step| {
+        let step::Step { rows, plan, rope, .. } = *step;
+        run(&mut step::Step { rows, cache: &mut *step.cache, plan, rope });
+    });
 }
 
 /// The node of a number that has been looked at.

@@ -6,9 +6,11 @@ pub(crate) use super::rust::week4 as rust;
 use crate::submodule;
 
 mod arena;
+mod backends;
 mod engine;
 mod graph;
 mod layout;
+mod mixture;
 mod product;
 mod streamed;
 
@@ -20,5 +22,7 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add("graph", graph::fill)?;
     add("engine", engine::fill)?;
     add("arena", arena::fill)?;
+    add("backends", backends::fill)?;
+    add("mixture", mixture::fill)?;
     add("streamed", streamed::fill)
 }

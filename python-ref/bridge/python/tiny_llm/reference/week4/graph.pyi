@@ -41,5 +41,20 @@ class Graph:
         in-place nodes can do without.
         """
 
+    def pinned(self, result: int, lacks: Sequence[Sequence[str]]) -> list[int | None]:
+        """Which backend has to compute each node, where they lack these operations."""
+
+    def fewest_copies(self, result: int, pinned: Sequence[int | None]) -> list[int | None]:
+        """Which of two backends computes each node, if some are pinned and as little as possible is to
+        be copied.
+        """
+
+    def on_twins(
+        self, result: int, placed: Sequence[int | None]
+    ) -> tuple[Array, list[tuple[int, int, int]]]:
+        """What a node comes to if backends compute what is placed with them, and backend, copies and
+        nodes of each split.
+        """
+
     def dot(self, result: int) -> str:
         """What a result needs, as Graphviz reads it."""

@@ -1,0 +1,121 @@
+//! `experts`: where each token of a text goes, and what is read for it.
+
+use std::{fmt::Write as _, process::ExitCode};
+
+use anyhow::Result;
+
+use super::{
+    Engine,
+    options::{ModelOption, embedded},
+    output::Output,
+    session::Session,
+};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    model: ModelOption,
+    /// The text
+    #[arg(
+        short,
+        long,
+        value_name = "TEXT",
+        default_value = "Once upon a time there was a little fox."
+    )]
+    prompt: String,
+    /// Lists every token with its experts and their weights
+    #[arg(long)]
+    tokens: bool,
+}
+
+/// Where the tokens of a text went.
+#[derive(Debug, Clone, Default)]
+pub struct ExpertsSeen {
+    /// Of a layer.
+    pub experts: usize,
+    /// That a token goes to.
+    pub per_token: usize,
+    /// `[tokens][layers][per_token]`: an expert and its weight, the one with the largest first.
+    pub tokens: Vec<Vec<Vec<(usize, f32)>>>,
+    /// Bytes of experts that all of them read, one token at a time.
+    pub expert_bytes: u64,
+    /// Bytes of all other matrices that they read.
+    pub shared_bytes: u64,
+    /// Bytes of all matrices of the model.
+    pub all_bytes: u64,
+    /// Pages of the cache at the end.
+    pub pages: usize,
+}
+
+pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+    let model = args.model.clone().or(embedded("tiny-mixture"));
+    let mut session: Session<E> = Session::open(&model)?;
+    let ids = session.tokenizer.encode(&args.prompt)?;
+    let seen = session.engine.experts(&ids)?;
+    let texts: Vec<String> = ids
+        .iter()
+        .map(|&id| String::from_utf8_lossy(&session.tokenizer.token_bytes(id)).replace('\n', "↵"))
+        .collect();
+    let mut out = String::new();
+    if args.tokens {
+        list(&seen, &texts, &mut out);
+    }
+    loads(&seen, &texts, &mut out);
+    let n = seen.tokens.len().max(1) as u64;
+    let _ = write!(
+        out,
+        "a token reads {} bytes of experts and {} of the rest, of {} in all; {} pages of cache",
+        seen.expert_bytes / n,
+        seen.shared_bytes / n,
+        seen.all_bytes,
+        seen.pages
+    );
+    Output::new().print(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A line for each token.
+fn list(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
+    for (text, layers) in texts.iter().zip(&seen.tokens) {
+        let _ = write!(out, "{:<12}", format!("{text:?}"));
+        for chosen in layers {
+            let each = chosen.iter().map(|(e, weight)| format!("{e:>3} {:>3.0} %", 100.0 * weight));
+            let _ = write!(out, "  {}", each.collect::<Vec<_>>().join(" "));
+        }
+        out.push('\n');
+    }
+}
+
+/// How many tokens each expert of each layer had, and whose first choice it was most often.
+fn loads(seen: &ExpertsSeen, texts: &[String], out: &mut String) {
+    const BAR: usize = 24;
+    const SHOWN: usize = 6;
+    let layers = seen.tokens.first().map_or(0, Vec::len);
+    for layer in 0..layers {
+        let mut loads = vec![0; seen.experts];
+        let mut first: Vec<Vec<(&str, usize)>> = vec![Vec::new(); seen.experts];
+        for (text, chosen) in texts.iter().zip(&seen.tokens) {
+            for (j, &(expert, _)) in chosen[layer].iter().enumerate() {
+                loads[expert] += 1;
+                if j > 0 {
+                    continue;
+                }
+                match first[expert].iter_mut().find(|(other, _)| other == text) {
+                    Some((_, n)) => *n += 1,
+                    None => first[expert].push((text, 1)),
+                }
+            }
+        }
+        let most = loads.iter().copied().max().unwrap_or(1).max(1);
+        let _ =
+            writeln!(out, "layer {layer}: tokens of each expert, and whose first choice it was");
+        for (expert, (load, first)) in loads.iter().zip(&mut first).enumerate() {
+            first.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
+            let shown = first.iter().take(SHOWN).map(|(text, n)| format!("{text:?} {n}"));
+            let bar = "█".repeat((load * BAR).div_ceil(most));
+            let shown = shown.collect::<Vec<_>>().join("  ");
+            let line = format!("{expert:>4} {load:>5}  {bar:<BAR$}  {shown}");
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! `graph --splits`: who computes what, a column for each backend.
+
+use std::fmt::Write;
+
+/// How backends divide a graph among them.
+#[derive(Debug, Clone)]
+pub struct Divided {
+    /// The preferred one first.
+    pub backends: Vec<Holds>,
+    /// One after the other.
+    pub splits: Vec<SplitSeen>,
+}
+
+/// What is in the memory of a backend.
+#[derive(Debug, Clone)]
+pub struct Holds {
+    /// As it is called.
+    pub name: String,
+    /// Bytes of weights that are used where the file has them.
+    pub in_place: usize,
+    /// Bytes of weights that have been copied.
+    pub copied: usize,
+    /// Bytes of its arena.
+    pub arena: usize,
+}
+
+/// A run of nodes on one backend.
+#[derive(Debug, Clone)]
+pub struct SplitSeen {
+    /// Which.
+    pub backend: usize,
+    /// Name and bytes of each copy that it begins with.
+    pub copies: Vec<(String, usize)>,
+    /// The operations of its nodes.
+    pub operations: Vec<&'static str>,
+}
+
+/// Letters of a column.
+const WIDTH: usize = 40;
+
+/// As text.
+pub(super) fn shown(divided: &Divided) -> String {
+    let Divided { backends, splits } = divided;
+    let mut text = String::new();
+    let in_column = |backend: usize, what: &str| format!("{:1$}{what}\n", "", backend * WIDTH);
+    for (i, holds) in backends.iter().enumerate() {
+        let space = if i + 1 < backends.len() { WIDTH } else { 0 };
+        let _ = write!(text, "{:space$}", holds.name);
+    }
+    text.push('\n');
+    for split in splits {
+        if !split.copies.is_empty() {
+            let bytes: usize = split.copies.iter().map(|(_, bytes)| bytes).sum();
+            let names: Vec<&str> = split.copies.iter().map(|(name, _)| name.as_str()).collect();
+            let (arrow, names) = (if split.backend == 0 { "<─" } else { "─>" }, names.join(" · "));
+            let _ = writeln!(text, "    {arrow} {bytes} bytes: {names}");
+        }
+        for line in wrapped(&counted(&split.operations)) {
+            text += &in_column(split.backend, &line);
+        }
+    }
+    let (copies, bytes) = splits
+        .iter()
+        .flat_map(|split| &split.copies)
+        .fold((0, 0), |(n, all), (_, bytes)| (n + 1, all + bytes));
+    let s = |n: usize| if n == 1 { "" } else { "s" };
+    let n = splits.len();
+    let _ = writeln!(text, "{n} split{}; {copies} copies, {bytes} bytes a pass", s(n));
+    for Holds { name, in_place, copied, arena } in backends {
+        let _ = writeln!(
+            text,
+            "{name}: {in_place} bytes of weights in place, {copied} copied; an arena of {arena} bytes"
+        );
+    }
+    text.pop();
+    text
+}
+
+/// `2 rope`: what follows on the same is counted.
+fn counted(operations: &[&str]) -> Vec<String> {
+    let runs = operations.chunk_by(|a, b| a == b);
+    runs.map(|run| match run.len() {
+        1 => run[0].to_owned(),
+        n => format!("{n} {}", run[0]),
+    })
+    .collect()
+}
+
+/// Lines of a column.
+fn wrapped(words: &[String]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if line.len() + word.len() + 4 < WIDTH => {
+                *line += ", ";
+                *line += word;
+            }
+            _ => lines.push(word.clone()),
+        }
+    }
+    lines
+}

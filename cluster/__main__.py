@@ -1,0 +1,59 @@
+"""`python -m cluster`: the application on this machine, until Ctrl-C."""
+
+import argparse
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import ray
+from ray import serve
+
+from . import HERE, ROOT
+from .app import Options, app
+from .routing import CLASSES
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="python -m cluster", description=__doc__.splitlines()[0])
+    parser.add_argument("--model", type=Path, default=ROOT / "models/tiny-story", help="folder or GGUF file (default: the embedded model)")
+    parser.add_argument("--solution", choices=["reference", "student"], default="student", help="whose engine (default: yours)")
+    parser.add_argument("--replicas", type=int, help="so many, always (default: as many as the queue asks for, --max-replicas at most)")
+    parser.add_argument("--max-replicas", type=int, default=2)
+    parser.add_argument("--routing", choices=sorted(CLASSES), default="prefix")
+    parser.add_argument("--max-batch", type=int, default=16, help="requests that each replica computes at once")
+    parser.add_argument("--pages", type=int, default=512, help="pages of each replica's cache, which are shared by prompts that begin alike")
+    parser.add_argument("-j", "--threads", type=int, default=1, help="of each replica")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--address", help="of a cluster that runs already (default: start one here)")
+    return parser.parse_args()
+
+
+def main():
+    args = arguments()
+    options = Options(
+        model=str(args.model.resolve()),
+        solution=args.solution,
+        replicas=args.replicas,
+        max_replicas=args.max_replicas,
+        routing=args.routing,
+        max_batch=args.max_batch,
+        engine={"pages": args.pages, "share_prefixes": True, "threads": args.threads},
+    )
+    # Replicas share this machine's processors, however many it has.
+    own = {} if args.address else {"num_cpus": 1 + (args.replicas or args.max_replicas), "include_dashboard": False}
+    ray.init(args.address, runtime_env=HERE, log_to_driver=True, **own)
+    serve.start(http_options={"host": args.host, "port": args.port})
+    serve.run(app(options), name="tiny-llm", route_prefix="/")
+    print(f"serving  http://{args.host}:{args.port}", file=sys.stderr, flush=True)
+    ended = threading.Event()
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, lambda *_: ended.set())
+    ended.wait()
+    serve.shutdown()
+    ray.shutdown()
+
+
+if __name__ == "__main__":
+    main()

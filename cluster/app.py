@@ -1,0 +1,227 @@
+"""The application: fronts, which speak HTTP, and replicas, each with an engine.
+
+`app` is what a cluster's configuration names (`cluster.app:app`); its arguments are those of `Options`.
+"""
+
+import asyncio
+import importlib
+import json
+import logging
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Optional
+
+import ray
+from pydantic import BaseModel, ConfigDict, Field
+from ray import serve
+from ray.exceptions import ActorDiedError, ActorUnavailableError, RayActorError
+from ray.serve.config import AutoscalingConfig, RequestRouterConfig
+from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError, ReplicaUnavailableError
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from .figures import reported
+from .request import Cut, Differs, Resumed, is_leaving, look
+from .routing import CLASSES
+
+GONE = (ActorDiedError, ActorUnavailableError, RayActorError, ReplicaUnavailableError, DeploymentUnavailableError)
+"""What a call ends with when its replica does."""
+
+FORWARDED = ("authorization", "content-type")
+MAX_BODY = 1 << 20
+"""Bytes; what is longer is cut off there, and the replica refuses it."""
+
+LOG = logging.getLogger("ray.serve")
+
+
+class Options(BaseModel):
+    """How the application is built."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    model: str
+    """Folder or GGUF file, at the same path on every machine."""
+    solution: str = "reference"
+    """Whose engine: `reference` or `student`."""
+    replicas: Optional[int] = Field(1, ge=1)
+    """So many, always; `None` is as many as the queue asks for, from `min_replicas` to `max_replicas`."""
+    min_replicas: int = Field(1, ge=1)
+    max_replicas: int = Field(4, ge=1)
+    fronts: int = Field(1, ge=1)
+    routing: str = "prefix"
+    max_batch: int = Field(16, ge=1)
+    """Requests that a replica computes at once. It is handed twice as many, so that nobody's place stays empty."""
+    max_queue: int = Field(256, ge=1)
+    """Requests that wait in a front for a replica, at most; more are told to come again."""
+    attempts: int = Field(4, ge=1)
+    """Replicas that may die under one request."""
+    cpus: float = Field(1.0, gt=0)
+    """Processors that Ray sets aside for each replica."""
+    scale_delay_s: float = Field(10.0, ge=0)
+    """How long the queue has to be long before a replica is added; it has to be short thirty times as long before one goes."""
+    engine: dict[str, Any] = {}
+    """More of the engine's options, as `{"pages": 512, "share_prefixes": true, "threads": 2}`."""
+
+
+class Replica:
+    """One engine."""
+
+    def __init__(self, options):
+        options = Options(**options)
+        # The bridge's module has no path of its own, but its parent's attribute.
+        solution = getattr(importlib.import_module("tiny_llm"), options.solution)
+        self.engine = solution.Engine(options.model, max_batch=options.max_batch, **options.engine)
+        # A thread waits for each answer, and computes nothing.
+        self.threads = ThreadPoolExecutor(2 * options.max_batch + 4)
+
+    async def answer(self, method, path, headers, body, beginning=""):
+        """Status and headers, then the body as it comes. Whoever stops listening ends it."""
+        answer = self.engine.submit(path, body, method=method, headers=headers)
+        run = asyncio.get_running_loop().run_in_executor
+        try:
+            yield await run(self.threads, lambda: (answer.status, answer.headers))
+            while (piece := await run(self.threads, next, answer, None)) is not None:
+                yield piece
+        finally:
+            self.threads.submit(answer.cancel)
+
+    def check_health(self):
+        """Ray asks now and then, and starts another replica where this fails."""
+        if self.engine.submit("/health", method="GET").status != 200:
+            raise RuntimeError("the engine does not answer")
+
+    def record_routing_stats(self):
+        """The engine's own figures, for whoever routes."""
+        metrics = self.engine.submit("/metrics", method="GET").read().decode()
+        where = f'tiny_llm_replica{{node="{ray.get_runtime_context().get_node_id()}",pid="{os.getpid()}"}} 1'
+        return {"metrics": f"{metrics}{where}\n"}
+
+
+class Front:
+    """Takes requests, and sees to it that each is answered once: if a replica dies under an answer, another one goes on with it."""
+
+    async def __init__(self, replicas, options):
+        self.replicas = replicas.options(stream=True)
+        self.attempts = Options(**options).attempts
+        # The first call makes the handle's router, which knows the replicas from then on.
+        await anext(self.ask(("GET", "/health", [], None, "")))
+
+    async def __call__(self, request):
+        path, method = request.url.path, request.method
+        if path == "/metrics":
+            return Response(reported(), media_type="text/plain; version=0.0.4")
+        headers = [(name, request.headers[name]) for name in FORWARDED if name in request.headers]
+        body = bytearray()
+        async for piece in request.stream():
+            body += piece
+            if len(body) > MAX_BODY:
+                break
+        # A request without a body has none there, either.
+        looked = look(bytes(body))
+        call = (method, path, headers, looked.body if body else None, looked.beginning)
+        return await self.answered(call, looked.stream)
+
+    async def answered(self, call, stream):
+        """From the replica that begins to answer, or from the next one if that dies first."""
+        for left in reversed(range(self.attempts)):
+            try:
+                parts = self.ask(call)
+                status, headers = await anext(parts)
+                if stream and status == 200:
+                    return StreamingResponse(self.events(call, parts, left), status, dict(headers))
+                body = b"".join([piece async for piece in parts])
+                if status >= 500 and left and is_leaving(json.loads(body)):
+                    continue
+                return Response(body, status, dict(headers))
+            except BackPressureError:
+                message = "every replica has as much as it can take; come again soon"
+                return refusal(429, message, "rate_limit_error", "queue_full", {"retry-after": "1"})
+            except GONE as error:
+                LOG.warning("a replica is gone, asking another: %s", type(error).__name__)
+        return refusal(503, "the replicas that were asked are gone", "server_error", "replicas_gone", {"retry-after": "5"})
+
+    def ask(self, call):
+        method, path, headers, body, beginning = call
+        return aiter(self.replicas.answer.remote(method, path, headers, body, beginning=beginning))
+
+    async def events(self, call, parts, left):
+        """What the client has not had yet, whoever it comes from."""
+        resumed = Resumed()
+        while True:
+            try:
+                async for piece in parts:
+                    for event in resumed.take(piece):
+                        yield event
+                if resumed.buffer == b"":
+                    return
+                why = "the answer broke off"
+            except (*GONE, Cut) as error:
+                why = type(error).__name__
+            except Differs:
+                why, left = "another replica's answer is a different one", 0
+            if not left:
+                yield b"data: " + json.dumps(error_body(why, "server_error", "replicas_gone")).encode() + b"\n\n"
+                return
+            left -= 1
+            LOG.warning("a replica is gone in the middle of an answer (%s), another one goes on", why)
+            try:
+                parts = self.ask(call)
+                status, _ = await anext(parts)
+                resumed.again()
+            except GONE:
+                parts = nothing()
+
+
+async def nothing():
+    """The parts of an answer that nobody gives."""
+    raise Cut
+    yield
+
+
+def error_body(message, kind, code):
+    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+def refusal(status, message, kind, code, headers):
+    return JSONResponse(error_body(message, kind, code), status, headers)
+
+
+def app(options: Options):
+    """Builds the application from its arguments."""
+    handed = 2 * options.max_batch
+    scaling = None
+    if options.replicas is None:
+        scaling = AutoscalingConfig(
+            min_replicas=options.min_replicas,
+            max_replicas=options.max_replicas,
+            target_ongoing_requests=options.max_batch,
+            upscale_delay_s=options.scale_delay_s,
+            downscale_delay_s=30 * options.scale_delay_s,
+            # The queue is looked at as often as something may follow from it.
+            metrics_interval_s=max(0.2, options.scale_delay_s / 2),
+            look_back_period_s=max(1.0, 2 * options.scale_delay_s),
+        )
+    given = options.model_dump()
+    replicas = serve.deployment(
+        Replica,
+        name="replica",
+        num_replicas=options.replicas,
+        autoscaling_config=scaling,
+        max_ongoing_requests=handed,
+        max_queued_requests=options.max_queue,
+        ray_actor_options={"num_cpus": options.cpus},
+        health_check_period_s=2,
+        graceful_shutdown_timeout_s=30,
+        request_router_config=RequestRouterConfig(
+            request_router_class=CLASSES[options.routing],
+            request_routing_stats_period_s=0.5,
+        ),
+    ).bind(given)
+    fronts = serve.deployment(
+        Front,
+        name="front",
+        num_replicas=options.fronts,
+        # Each answer that is on its way is one, and those that are too many are refused by name.
+        max_ongoing_requests=4096,
+        ray_actor_options={"num_cpus": 0.1},
+    )
+    return fronts.bind(replicas, given)

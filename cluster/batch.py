@@ -1,0 +1,159 @@
+"""Answers a file of requests on a cluster, by Ray Data: as `cargo llm batch` does on one machine.
+
+    python -m cluster.batch requests.jsonl --out answers --replicas 2
+
+The file is cut into parts, and each part's answers are a file of their own, which is there as a whole or not at all. Whoever runs the
+command again after a stop goes on with the parts that are missing; at the end `answers.jsonl` stands beside the folder, in the order of the
+requests. Neither the requests nor the answers are ever in memory as a whole, and the folder must be one that all machines see.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import ray
+
+from . import HERE, ROOT
+
+LINES = 256
+"""Requests of a part: many times as many as are computed at once, so that few places stay empty at its end."""
+
+
+def parts(file, lines=LINES):
+    """Where each part of the file lies, and which requests are in it."""
+    found = []
+    start = position = number = count = 0
+    with open(file, "rb") as source:
+        for line in source:
+            position += len(line)
+            count += 1
+            if count == lines:
+                found.append({"number": number, "start": start, "bytes": position - start, "requests": count})
+                start, number, count = position, number + count, 0
+    if count:
+        found.append({"number": number, "start": start, "bytes": position - start, "requests": count})
+    return found
+
+
+class Answering:
+    """One engine, which answers parts."""
+
+    def __init__(self, model, solution, options):
+        self.engine = getattr(importlib.import_module("tiny_llm"), solution).Engine(model, max_queue=LINES, **options)
+
+    def __call__(self, row):
+        target = Path(row["target"])
+        if not target.exists():
+            with open(row["file"], "rb") as source:
+                source.seek(row["start"])
+                lines = source.read(row["bytes"]).splitlines()
+            written = target.with_suffix(f".{os.getpid()}.unfinished")
+            with open(written, "w", encoding="utf-8") as out:
+                for line in self.answers(lines, row["number"]):
+                    out.write(line + "\n")
+                out.flush()
+                os.fsync(out.fileno())
+            os.replace(written, target)
+        return {"number": row["number"], "requests": row["requests"]}
+
+    def answers(self, lines, number):
+        """All of a part are handed to the engine at once, and it has as many under way as it has places for."""
+        asked = [self.ask(line, index) for index, line in enumerate(lines, number)]
+        for index, answer in enumerate(asked, number):
+            yield json.dumps({"index": index, **said(answer)}, ensure_ascii=False)
+
+    def ask(self, line, index):
+        try:
+            asked = json.loads(line)
+        except ValueError as error:
+            return f"not JSON: {error}"
+        if not isinstance(asked, dict) or ("prompt" in asked) == ("messages" in asked):
+            return 'expected an object with either "prompt" or "messages"'
+        if asked.get("stream"):
+            return '"stream": nobody reads along, expected none or false'
+        # What is computed once more after a stop is the same again.
+        asked = {"model": "any", "seed": index, **asked}
+        path = "/v1/chat/completions" if "messages" in asked else "/v1/completions"
+        return self.engine.submit(path, json.dumps(asked).encode())
+
+
+def said(answer):
+    """What stands in an answer's line."""
+    if isinstance(answer, str):
+        return {"error": answer}
+    found = json.loads(answer.read())
+    if "error" in found:
+        return {"error": found["error"]["message"]}
+    choices = [{**text(choice), "finish_reason": choice["finish_reason"]} for choice in found["choices"]]
+    return {**(choices[0] if len(choices) == 1 else {"choices": choices}), "usage": found["usage"]}
+
+
+def text(choice):
+    """Of either path."""
+    if "text" in choice:
+        return {"text": choice["text"]}
+    message = choice["message"]
+    calls = {"tool_calls": message["tool_calls"]} if message.get("tool_calls") else {}
+    return {"text": message["content"], **calls}
+
+
+def answer(file, out, model, solution="reference", replicas=1, lines=LINES, engine=None):
+    """Answers all that has no answer yet; returns how many requests that were, and how many there are."""
+    file, out = Path(file).resolve(), Path(out).resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    rows = [{**part, "file": str(file), "target": str(out / f"part-{part['number']:012}.jsonl")} for part in parts(file, lines)]
+    check(out, file, lines)
+    missing = [row for row in rows if not Path(row["target"]).exists()]
+    done = 0
+    if missing:
+        options = {"max_batch": 16, "threads": 1} | (engine or {})
+        data = ray.data.from_items(missing, override_num_blocks=len(missing))
+        data = data.map(Answering, fn_constructor_args=(str(model), solution, options), concurrency=replicas, num_cpus=1, max_restarts=-1, max_task_retries=-1)
+        for row in data.iter_rows():
+            done += row["requests"]
+            print(f"\r{done} of {sum(row['requests'] for row in missing)} requests", end="", file=sys.stderr, flush=True)
+        print(file=sys.stderr)
+    whole = out.with_suffix(".jsonl")
+    unfinished = whole.with_suffix(".jsonl.unfinished")
+    with open(unfinished, "wb") as target:
+        for row in rows:
+            with open(row["target"], "rb") as source:
+                shutil.copyfileobj(source, target)
+    os.replace(unfinished, whole)
+    # Of machines that stopped in the middle of a part.
+    for rest in out.glob("*.unfinished"):
+        rest.unlink(missing_ok=True)
+    return done, sum(row["requests"] for row in rows)
+
+
+def check(out, file, lines):
+    """Parts of another file, or cut in another way, are no answers to this one."""
+    status = file.stat()
+    now = {"file": str(file), "bytes": status.st_size, "changed": status.st_mtime_ns, "lines": lines}
+    note = out / "requests.json"
+    if note.exists() and json.loads(note.read_text()) != now:
+        raise SystemExit(f"{out}: found answers to another file, or to another state of it; expected an empty folder or {now}")
+    note.write_text(json.dumps(now))
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m cluster.batch", description=__doc__.splitlines()[0])
+    parser.add_argument("requests", type=Path, help="a JSON object a line, with OpenAI's names: prompt or messages, max_tokens, …")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the answers' parts; FOLDER.jsonl is the whole")
+    parser.add_argument("--model", type=Path, default=ROOT / "models/tiny-story")
+    parser.add_argument("--solution", choices=["reference", "student"], default="student")
+    parser.add_argument("--replicas", type=int, default=1)
+    parser.add_argument("--address", help="of a cluster that runs already (default: start one here)")
+    args = parser.parse_args()
+    own = {} if args.address else {"num_cpus": max(args.replicas + 1, os.cpu_count() or 1), "include_dashboard": False}
+    ray.init(args.address, log_to_driver=False, runtime_env=HERE, **own)
+    done, of = answer(args.requests, args.out, args.model.resolve(), args.solution, args.replicas)
+    print(f"{args.out.with_suffix('.jsonl')}: {of} answers, {of - done} of them from before", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

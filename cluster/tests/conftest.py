@@ -1,0 +1,88 @@
+"""A cluster of two machines inside this one. `cargo course verify --only cluster` runs these tests; by hand:
+
+    maturin develop --release --features serve --extras cluster
+    cargo build --release --features cli,reference
+    TINY_LLM=target/release/tiny-llm python -m pytest cluster/tests
+"""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MODEL = ROOT / "models/tiny-story"
+os.environ.update(PYTHONPATH=os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+# Neither a report of use to Ray's makers, nor a question about it.
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+
+import ray  # noqa: E402
+from ray import serve  # noqa: E402
+from ray.cluster_utils import Cluster  # noqa: E402
+
+from cluster.app import Options, app  # noqa: E402
+
+PORT = 8341
+
+
+@pytest.fixture(scope="session")
+def machines():
+    """Two nodes, with room for one replica each; Ray starts as many idle workers as a node has processors."""
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+    cluster.add_node(num_cpus=2)
+    ray.init(address=cluster.address, log_to_driver=False)
+    serve.start(http_options={"host": "127.0.0.1", "port": PORT})
+    yield cluster
+    serve.shutdown()
+    ray.shutdown()
+    cluster.shutdown()
+
+
+@pytest.fixture
+def served(machines):
+    """Serves with these options, and returns the address."""
+
+    def run(**options):
+        engine = {"threads": 1, "pages": 512, "share_prefixes": True} | options.pop("engine", {})
+        options = {"model": str(MODEL), "replicas": 2, "cpus": 1.5} | options
+        serve.run(app(Options(engine=engine, **options)), name="tiny-llm", route_prefix="/")
+        return f"http://127.0.0.1:{PORT}"
+
+    yield run
+    serve.delete("tiny-llm")
+
+
+@pytest.fixture(scope="session")
+def alone():
+    """The answer that a request gets from one engine, with nobody else there."""
+    from tiny_llm import reference
+
+    engine = reference.Engine(MODEL, threads=1)
+    yield lambda path, body: engine.submit(path, body).read()
+    engine.close()
+
+
+@pytest.fixture
+def together():
+    """Calls a function for each of several things, on so many threads."""
+
+    def run(call, things, threads=16):
+        things, results, lock = list(enumerate(things)), {}, threading.Lock()
+
+        def work():
+            while True:
+                with lock:
+                    if not things:
+                        return
+                    number, thing = things.pop(0)
+                results[number] = call(thing)
+
+        workers = [threading.Thread(target=work) for _ in range(threads)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        return [results[number] for number in sorted(results)]
+
+    return run

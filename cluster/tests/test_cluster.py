@@ -1,0 +1,197 @@
+"""The application on two machines: the server's interface, answers that survive their replica, prompts that find their pages."""
+
+import json
+import os
+import re
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import openai
+import pytest
+import ray
+from conftest import PORT
+from ray import serve
+from ray.util import list_named_actors
+
+from cluster import compare
+from cluster.app import app
+
+WORDS = "cat dog hen fox owl pig cow bee ant bat".split()
+
+
+def post(address, path, body, headers=()):
+    """Status and body."""
+    request = urllib.request.Request(address + path, body, {"content-type": "application/json", **dict(headers)})
+    try:
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+
+
+def completion(number, **more):
+    asked = {"model": "tiny-story", "prompt": f"There was a {WORDS[number % 10]} who had {number}", "max_tokens": 40, "temperature": 0.8, "seed": number}
+    return json.dumps({**asked, **more}).encode()
+
+
+def text_of(answer):
+    """What it says, streamed or whole: texts and reasons of its choices."""
+    if not answer.startswith(b"data: "):
+        return [(choice["text"], choice["finish_reason"]) for choice in json.loads(answer)["choices"]]
+    events = answer.decode().split("\n\n")
+    assert events[-2:] == ["data: [DONE]", ""], answer[-300:]
+    said = [json.loads(event.removeprefix("data: ")) for event in events[:-2]]
+    assert len({event["id"] for event in said}) == 1
+    found = {}
+    for event in said:
+        for choice in event["choices"]:
+            text, _ = found.get(choice["index"], ("", None))
+            found[choice["index"]] = (text + choice["text"], choice["finish_reason"])
+    return [found[index] for index in sorted(found)]
+
+
+def replicas():
+    """The names of the actors with an engine."""
+    return sorted(actor["name"] for actor in list_named_actors(all_namespaces=True) if "#replica#" in actor["name"])
+
+
+def figures(address, name):
+    """A figure of each replica, once they have told it."""
+    found = {}
+    _, text = post_nothing(address, "/metrics")
+    for line in text.decode().splitlines():
+        if match := re.match(rf'{name}\{{replica="(\w+)"(,.*)?\}} (\S+)', line):
+            found[match[1]] = found.get(match[1], 0) + float(match[3])
+    return found
+
+
+def post_nothing(address, path):
+    with urllib.request.urlopen(address + path, timeout=60) as answer:
+        return answer.status, answer.read()
+
+
+def settled(address, name, total):
+    """The figures, once they have the sum that is expected."""
+    for _ in range(100):
+        found = figures(address, name)
+        if found and sum(found.values()) == total:
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"{name}: found {found}, expected {total} in all")
+
+
+def test_the_interface_is_the_servers(served, alone):
+    address = served()
+    client = openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0)
+    assert [model.id for model in client.models.list()] == ["tiny-story"]
+    body = completion(1)
+    status, answer = post(address, "/v1/completions", body)
+    assert (status, text_of(answer)) == (200, text_of(alone("/v1/completions", body)))
+    stream = client.chat.completions.create(model="m", messages=[{"role": "user", "content": "Hello"}], stream=True, max_tokens=12, temperature=0)
+    streamed = "".join(chunk.choices[0].delta.content or "" for chunk in stream)
+    whole = client.chat.completions.create(model="m", messages=[{"role": "user", "content": "Hello"}], max_tokens=12, temperature=0)
+    assert streamed == whole.choices[0].message.content != ""
+    with pytest.raises(openai.BadRequestError) as refused:
+        client.completions.create(model="m", prompt="a", logit_bias={"5": 1})
+    assert (refused.value.param, refused.value.code) == ("logit_bias", "unsupported_parameter")
+    with pytest.raises(openai.NotFoundError):
+        client.embeddings.create(model="m", input="a")
+    assert post(address, "/v1/completions", b"{" + b" " * (1 << 20))[0] == 413
+    assert post(address, "/v1/completions", b"x", {"content-type": "text/plain"})[0] == 415
+
+
+def test_replicas_map_one_file_and_stand_on_two_machines(served):
+    address = served()
+    settled(address, "tiny_llm_replica", 2)
+    found = re.findall(r'tiny_llm_replica\{.*node="(\w+)",pid="(\d+)"', post_nothing(address, "/metrics")[1].decode())
+    assert len({node for node, _ in found}) == 2
+    for _, pid in found:
+        mapped = Path(f"/proc/{pid}/maps").read_text()
+        assert "tiny-story/model.safetensors" in mapped, "it has a copy"
+
+
+@pytest.mark.parametrize("when", [5, 40])
+def test_a_replica_that_is_killed_loses_no_answer_and_none_comes_twice(served, alone, together, when):
+    """Half of the requests stream, some have several answers, and the replica is gone while all of its places are taken."""
+    address = served(max_batch=8, routing="round-robin")
+    bodies = [completion(number, stream=number % 2 == 0, n=1 + (number % 10 == 4)) for number in range(100)]
+    done, lock, killed = [], threading.Lock(), []
+
+    def ask(body):
+        status, answer = post(address, "/v1/completions", body)
+        with lock:
+            done.append(status)
+            if len(done) == when:
+                victim = replicas()[0]
+                killed.append(victim)
+                ray.kill(ray.get_actor(victim, namespace="serve"), no_restart=True)
+        return status, answer
+
+    answers = together(ask, bodies, threads=24)
+    assert killed and [status for status, _ in answers] == [200] * 100
+    # An engine of its own says what each must be.
+    assert [text_of(answer) for _, answer in answers] == [text_of(alone("/v1/completions", body)) for body in bodies]
+
+
+def test_a_client_that_leaves_frees_its_row(served):
+    address = served(replicas=1)
+    request = urllib.request.Request(address + "/v1/completions", completion(1, max_tokens=480, stream=True), {"content-type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        answer.readline()
+    settled(address, "tiny_llm_requests_running", 0)
+    assert sum(figures(address, "tiny_llm_new_tokens_total").values()) < 480
+
+
+def test_the_queue_asks_for_replicas(served, together):
+    address = served(replicas=None, max_replicas=2, max_batch=2, scale_delay_s=0.1)
+    assert len(replicas()) == 1
+    enough = time.monotonic() + 120
+
+    def ask(number):
+        # Requests keep coming until somebody comes to help.
+        if len(replicas()) > 1 or time.monotonic() > enough:
+            return 200
+        return post(address, "/v1/completions", completion(number, max_tokens=200))[0]
+
+    assert set(together(ask, range(5000), threads=12)) == {200}
+    assert len(replicas()) == 2, "the queue was long, and nobody came"
+
+
+def test_more_than_can_wait_are_told_to_come_again(served, together):
+    address = served(replicas=1, max_batch=1, max_queue=1)
+    statuses = together(lambda number: post(address, "/v1/completions", completion(number, max_tokens=200)), range(16))
+    kinds = {status for status, _ in statuses}
+    assert kinds == {200, 429}
+    refused = next(json.loads(answer) for status, answer in statuses if status == 429)
+    assert refused["error"]["code"] == "queue_full"
+
+
+def test_prompts_find_their_pages_as_often_as_simulated(machines, capsys):
+    """Hits by prefix and in turn, measured and simulated. Nothing is asserted about time."""
+    program = Path(os.environ["TINY_LLM"]).resolve()
+    sent = compare.load(requests=240, beginnings=24, rate=4.0, new=4)
+    # A server that is not busy, as this one is not.
+    cost, address = "2,50,10", f"http://127.0.0.1:{PORT}"
+    simulated, measured = {}, {}
+    for routing in ("round-robin", "prefix"):
+        simulated[routing] = compare.simulated(sent, 2, routing, cost, program).hits
+        serve.run(app(compare.options(2, routing, cpus=1.5)), name="tiny-llm", route_prefix="/")
+        measured[routing] = compare.measured(sent, address, at_most=4).hits
+        if routing == "prefix":
+            homes = compare.homes(sent, address)
+        serve.delete("tiny-llm")
+    # Where a beginning is at home is drawn, here and in the simulator, and halves differ in size.
+    drawn = compare.simulated_homes(homes, cost, program)
+    numbers = " and ".join(str(compare.beginnings(load)) for load in homes)
+    told = {"simulated": simulated, f"simulated with homes of {numbers}": {**simulated, "prefix": drawn}, "measured": measured}
+    with capsys.disabled():
+        for kind, hits in told.items():
+            factor = hits["prefix"] / hits["round-robin"]
+            print(f"\n{kind}: hits in turn {hits['round-robin']:.3f}, by prefix {hits['prefix']:.3f}, {factor:.2f} times as many", end="")
+        print()
+    assert len(homes) == 2 and measured["prefix"] > measured["round-robin"]
+    factors = measured["prefix"] / measured["round-robin"], drawn / simulated["round-robin"]
+    assert 0.85 < factors[0] / factors[1] < 1.18, factors

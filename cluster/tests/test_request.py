@@ -1,0 +1,108 @@
+"""What a front does with a request and with an answer that breaks off: no cluster is needed."""
+
+import json
+
+import pytest
+
+from cluster.request import Cut, Differs, Resumed, look
+from cluster.routing import draw
+
+
+def test_a_request_without_a_seed_gets_one_and_all_else_stays():
+    body = b' {"prompt": "a",  "schema": {"b": 1.50, "a": 2}}'
+    looked = look(body)
+    asked = json.loads(looked.body)
+    assert asked.pop("seed") >= 0 and asked == json.loads(body)
+    assert looked.body.endswith(b'"prompt": "a",  "schema": {"b": 1.50, "a": 2}}')
+    assert look(body).body != looked.body, "each gets one of its own"
+    given = b'{"seed": 5, "stream": true, "prompt": "a"}'
+    assert look(given) == (given, "a", True)
+    assert json.loads(look(b'{"seed": null}').body)["seed"] is not None
+    assert json.loads(look(b"{}").body)["seed"] is not None
+
+
+@pytest.mark.parametrize("body", [b"", b"[1]", b"{", b"null", b"\xff", b'"text"'])
+def test_what_is_no_request_is_the_replicas_to_refuse(body):
+    assert look(body).body == body
+
+
+def test_beginnings():
+    system = {"role": "system", "content": "x" * 300}
+    one, other = ({"messages": [system, {"role": "user", "content": text}]} for text in "ab")
+    assert look(json.dumps(one).encode()).beginning == look(json.dumps(other).encode()).beginning != ""
+    assert look(b'{"prompt": "abc"}').beginning == "abc"
+    assert look(b'{"prompt": [1, 2]}').beginning == "[1, 2]"
+    assert look(b'{"prompt": 7}').beginning == ""
+
+
+def test_a_key_has_one_home_and_keeps_it_when_another_replica_goes():
+    replicas = ["a", "b", "c"]
+    home = lambda key, among: max(among, key=lambda replica: draw(key, replica))
+    homes = {key: home(key, replicas) for key in map(str, range(300))}
+    assert all(70 < list(homes.values()).count(replica) < 130 for replica in replicas)
+    assert all(home(key, "ab") == before for key, before in homes.items() if before != "c")
+
+
+def event(text, choice=0, id="one", **more):
+    return b"data: " + json.dumps({"id": id, "created": 1, "choices": [{"index": choice, "text": text}], **more}).encode() + b"\n\n"
+
+
+DONE = b"data: [DONE]\n\n"
+
+
+def texts(events):
+    found = {}
+    for one in events:
+        if one == DONE:
+            continue
+        said = json.loads(one.removeprefix(b"data: "))
+        assert said["id"] == "one", "all are one answer"
+        for choice in said["choices"]:
+            found[choice["index"]] = found.get(choice["index"], "") + choice["text"]
+    return found
+
+
+def test_an_answer_goes_on_where_it_stopped():
+    resumed = Resumed()
+    # The second event is cut off in its middle.
+    got = list(resumed.take(event("a") + event("b", 1) + event("c")[:20]))
+    resumed.again()
+    again = event("b", 1, "two") + event("a", 0, "two") + event("c", 0, "two") + event("d", 1, "two") + DONE
+    for at in range(0, len(again), 7):
+        got += resumed.take(again[at : at + 7])
+    assert texts(got) == {0: "ac", 1: "bd"}
+    assert got[-1] == DONE
+
+
+def test_another_answer_is_not_taken_for_the_rest_of_one():
+    resumed = Resumed()
+    list(resumed.take(event("a")))
+    resumed.again()
+    with pytest.raises(Differs):
+        list(resumed.take(event("x", 0, "two")))
+
+
+def test_a_replica_that_leaves_is_no_answer():
+    leaving = b'data: {"error": {"message": "m", "type": "server_error", "param": null, "code": "shutting_down"}}\n\n'
+    with pytest.raises(Cut):
+        list(Resumed().take(leaving))
+    slow = leaving.replace(b"shutting_down", b"too_slow")
+    assert list(Resumed().take(slow)) == [slow]
+
+
+def test_the_example_for_kubernetes_is_an_application():
+    import yaml
+    from ray.serve.schema import ServeDeploySchema
+
+    from cluster import ROOT
+    from cluster.app import Options
+
+    service = yaml.safe_load((ROOT / "cluster/kuberay.yaml").read_text())
+    config = ServeDeploySchema(**yaml.safe_load(service["spec"]["serveConfigV2"]))
+    [application] = config.applications
+    assert application.import_path == "cluster.app:app"
+    options = Options(**application.args)
+    workers = service["spec"]["rayClusterConfig"]["workerGroupSpecs"][0]
+    [container] = workers["template"]["spec"]["containers"]
+    assert options.replicas is None and options.max_replicas <= workers["maxReplicas"]
+    assert options.cpus <= float(container["resources"]["limits"]["cpu"])

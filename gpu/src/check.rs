@@ -1,0 +1,38 @@
+//! WGSL is read and validated by naga, with no device at all.
+
+use anyhow::{Result, anyhow};
+use wgpu::naga::{
+    front::wgsl,
+    valid::{Capabilities, ValidationFlags, Validator},
+};
+
+/// Whether this is sound WGSL.
+///
+/// # Errors
+/// What naga says, with the line.
+pub fn check(name: &str, text: &str) -> Result<()> {
+    let found = |said: String| anyhow!("{name}: this is no sound WGSL\n{}", said.trim_end());
+    let module = wgsl::parse_str(text).map_err(|e| found(e.emit_to_string(text)))?;
+    let mut validator =
+        Validator::new(ValidationFlags::all(), Capabilities::SHADER_FLOAT16_IN_FLOAT32);
+    validator.validate(&module).map_err(|e| found(e.emit_to_string(text)))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    fn refused(body: &str) -> String {
+        let text = format!("@compute @workgroup_size(64)\nfn main() {{\n    {body}\n}}\n");
+        check("a kernel", &text).expect_err("it is wrong").to_string()
+    }
+
+    #[test]
+    fn the_line_is_shown() {
+        let text = refused("let x = 1.0 + y;");
+        assert!(text.contains("wgsl:3:") && text.contains("let x = 1.0 + y;"), "{text}");
+        let text = refused("let x: u32 = 1.0;");
+        assert!(text.contains("wgsl:3:"), "{text}");
+    }
+}

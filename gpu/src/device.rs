@@ -1,0 +1,380 @@
+//! An adapter is found and opened.
+
+use std::{
+    any::Any,
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::pin,
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context as Task, Poll, Waker},
+    time::Duration,
+};
+
+use anyhow::{Context, Result, anyhow, bail, ensure};
+use wgpu::{
+    Backends, DeviceDescriptor, DeviceType, ErrorFilter, Instance, InstanceDescriptor, Limits,
+    PollError, PollStatus, PollType,
+};
+
+/// The variable that chooses an adapter: a part of its name, `software`, or nothing.
+const VARIABLE: &str = "TINY_LLM_GPU";
+
+/// How long a submission may take: a kernel with a loop that never ends must not hang a test. (Mesa's
+/// software ends every loop after 65,536 steps by itself, and knows no limit of time.)
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What an adapter has to have, at least, and what is used of it, at most.
+#[derive(Debug, Clone, Copy)]
+pub struct Needs {
+    /// Threads of a workgroup.
+    pub invocations: u32,
+    /// Bytes that a workgroup shares.
+    pub workgroup_bytes: u32,
+    /// Buffers of a kernel.
+    pub storage_buffers: u32,
+    /// Workgroups along an axis.
+    pub groups: u32,
+    /// The longest buffer, at most: a device is opened as if it had no longer ones.
+    pub buffer_bytes: u64,
+}
+
+/// What kernels of this course need, and any buffer that the adapter can have.
+impl Default for Needs {
+    fn default() -> Self {
+        Self {
+            invocations: 256,
+            workgroup_bytes: 16 << 10,
+            storage_buffers: 4,
+            groups: Limits::default().max_compute_workgroups_per_dimension,
+            buffer_bytes: u64::MAX,
+        }
+    }
+}
+
+/// No room in the device's memory.
+#[derive(Debug)]
+pub struct OutOfMemory {
+    /// Bytes that were asked for; 0 if that is not known.
+    pub wanted: usize,
+}
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.wanted {
+            0 => f.write_str("out of memory"),
+            wanted => write!(f, "out of memory: found no room for {wanted} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for OutOfMemory {}
+
+/// What an adapter is and can do.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// `llvmpipe (LLVM 15.0.6, 256 bits)`
+    pub name: String,
+    /// `Vulkan`, `Metal`, `Dx12`
+    pub backend: String,
+    /// What kind of device it is, in words.
+    pub kind: &'static str,
+    /// The longest buffer that a kernel can be given, in bytes.
+    pub buffer_bytes: u64,
+    /// Threads of a workgroup, at most.
+    pub invocations: u32,
+    /// Memory that a workgroup shares, in bytes.
+    pub workgroup_bytes: u32,
+    /// Workgroups along one axis, at most.
+    pub groups: u32,
+}
+
+impl fmt::Display for About {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {} ({})", self.name, self.kind, self.backend)
+    }
+}
+
+/// An open device and its queue (Metal: `MTLDevice`, `MTLCommandQueue`).
+#[derive(Debug)]
+pub struct Gpu {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    about: About,
+    /// Why nothing works any more.
+    lost: Arc<Mutex<Option<String>>>,
+    pub(crate) submissions: AtomicUsize,
+}
+
+impl Gpu {
+    /// Opens the fastest adapter, or the one that the environment variable `TINY_LLM_GPU` names a
+    /// part of; `software` is Mesa's or Windows' own, which computes on the processor.
+    ///
+    /// # Errors
+    /// If there is none, or it lacks a limit.
+    pub fn open() -> Result<Self> {
+        Self::open_for(&Needs::default())
+    }
+
+    /// The same for other needs than this course's.
+    ///
+    /// # Errors
+    /// As [`Gpu::open`].
+    pub fn open_for(needs: &Needs) -> Result<Self> {
+        let asked = std::env::var(VARIABLE).unwrap_or_default().to_lowercase();
+        let mut descriptor = InstanceDescriptor::new_without_display_handle();
+        descriptor.backends = Backends::VULKAN | Backends::METAL | Backends::DX12;
+        let instance = Instance::new(descriptor);
+        let mut adapters = now(instance.enumerate_adapters(Backends::all()))?;
+        adapters.retain(|adapter| {
+            let info = adapter.get_info();
+            let is_software = info.device_type == DeviceType::Cpu;
+            info.name.to_lowercase().contains(&asked) || (asked == "software" && is_software)
+        });
+        adapters.sort_by_key(|adapter| rank(adapter.get_info().device_type));
+        let adapter = adapters.into_iter().next().with_context(|| match asked.as_str() {
+            "" => "no graphics processor: found no adapter of Vulkan, Metal or DX12; Mesa's \
+                   software Vulkan serves too (Debian: mesa-vulkan-drivers)"
+                .to_owned(),
+            asked => format!("no graphics processor: found no adapter for {VARIABLE}={asked}"),
+        })?;
+        let (info, mut limits) = (adapter.get_info(), adapter.limits());
+        for bytes in [&mut limits.max_storage_buffer_binding_size, &mut limits.max_buffer_size] {
+            *bytes = needs.buffer_bytes.min(*bytes);
+        }
+        let about = About {
+            name: info.name,
+            backend: format!("{:?}", info.backend),
+            kind: kind(info.device_type),
+            buffer_bytes: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
+            invocations: limits.max_compute_invocations_per_workgroup,
+            workgroup_bytes: limits.max_compute_workgroup_storage_size,
+            groups: limits.max_compute_workgroups_per_dimension,
+        };
+        about.check(needs, limits.max_storage_buffers_per_shader_stage)?;
+        let asked = DeviceDescriptor { required_limits: limits, ..DeviceDescriptor::default() };
+        let (device, queue) = now(adapter.request_device(&asked))?
+            .with_context(|| format!("{about}: the device cannot be opened"))?;
+        let lost = Arc::new(Mutex::new(None));
+        let write = Arc::clone(&lost);
+        device.set_device_lost_callback(move |reason, said| {
+            let mut lost = write.lock().unwrap_or_else(PoisonError::into_inner);
+            let text = format!("the device is lost ({reason:?}): {said}");
+            lost.get_or_insert_with(|| text.trim_end_matches([':', ' ']).to_owned());
+        });
+        let write = Arc::clone(&lost);
+        // What no scope catches, as a lack of memory while a submission is under way.
+        device.on_uncaptured_error(Arc::new(move |error| {
+            let mut lost = write.lock().unwrap_or_else(PoisonError::into_inner);
+            lost.get_or_insert_with(|| format!("the device fails: {error}"));
+        }));
+        Ok(Self { device, queue, about, lost, submissions: AtomicUsize::new(0) })
+    }
+
+    /// The device that the program shares, opened when it is first asked for.
+    ///
+    /// # Errors
+    /// As [`Gpu::open`].
+    pub fn shared() -> Result<&'static Self> {
+        static SHARED: OnceLock<Result<Gpu, String>> = OnceLock::new();
+        let shared = SHARED.get_or_init(|| Self::open().map_err(|error| format!("{error:#}")));
+        shared.as_ref().map_err(|why| anyhow!("{why}"))
+    }
+
+    /// What was opened.
+    #[must_use]
+    pub fn about(&self) -> &About {
+        &self.about
+    }
+
+    /// How often work was handed to the queue.
+    #[must_use]
+    pub fn submissions(&self) -> usize {
+        self.submissions.load(Ordering::Relaxed)
+    }
+
+    /// Waits until all that was submitted is done.
+    ///
+    /// # Errors
+    /// If the device is lost, or a kernel does not end.
+    pub fn wait(&self) -> Result<()> {
+        self.usable()?;
+        self.poll(PollType::Wait { submission_index: None, timeout: Some(PATIENCE) })
+    }
+
+    /// Whether nothing works on it any more.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.usable().is_err()
+    }
+
+    /// Gives the device up, whoever still uses it, as if somebody had pulled it out. What is asked
+    /// of it from now on is refused.
+    pub fn give_up(&self) {
+        self.device.destroy();
+    }
+
+    /// Asks the device how far it is, without waiting: a loss shows there, and nowhere else; while
+    /// work is under way, only once that is over.
+    pub(crate) fn look(&self) -> Result<()> {
+        self.poll(PollType::Poll)
+    }
+
+    fn poll(&self, how: PollType) -> Result<()> {
+        if let Err(said) = polled(|| self.device.poll(how)) {
+            let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+            lost.get_or_insert(said);
+        }
+        self.usable()
+    }
+
+    /// What was lost stays lost.
+    pub(crate) fn usable(&self) -> Result<()> {
+        match &*self.lost.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(why) => bail!("{}: {why}", self.about),
+            None => Ok(()),
+        }
+    }
+
+    /// Does something on the device, and says what it complains of.
+    pub(crate) fn scoped<T>(&self, what: &str, action: impl FnOnce() -> T) -> Result<T> {
+        self.allocating(what, 0, action)
+    }
+
+    /// The same for what takes so many bytes.
+    pub(crate) fn allocating<T>(
+        &self,
+        what: &str,
+        wanted: usize,
+        action: impl FnOnce() -> T,
+    ) -> Result<T> {
+        self.usable()?;
+        let memory = self.device.push_error_scope(ErrorFilter::OutOfMemory);
+        let internal = self.device.push_error_scope(ErrorFilter::Internal);
+        let validation = self.device.push_error_scope(ErrorFilter::Validation);
+        let done = action();
+        for scope in [validation, internal, memory] {
+            if let Some(error) = now(scope.pop())? {
+                // On a device that is lost, everything else is wrong too; it says so once all that
+                // was submitted is over.
+                self.wait().with_context(|| what.to_owned())?;
+                if let wgpu::Error::OutOfMemory { .. } = error {
+                    let error = anyhow!(OutOfMemory { wanted });
+                    return Err(error.context(format!("{}: {what}", self.about)));
+                }
+                return Err(anyhow!("{what}: {error}").context(self.about.to_string()));
+            }
+        }
+        Ok(done)
+    }
+}
+
+impl About {
+    /// # Errors
+    /// If it lacks a limit.
+    fn check(&self, needs: &Needs, buffers: u32) -> Result<()> {
+        for (name, found, expected) in [
+            ("threads of a workgroup", self.invocations, needs.invocations),
+            ("bytes that a workgroup shares", self.workgroup_bytes, needs.workgroup_bytes),
+            ("buffers of a kernel", buffers, needs.storage_buffers),
+            ("workgroups along an axis", self.groups, needs.groups),
+        ] {
+            ensure!(
+                found >= expected,
+                "{self}: {name}: found a limit of {found}, expected {expected} at least"
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Why a device does not go on, if it does not. The graphics library panics where a device is lost
+/// while it is waited for.
+fn polled(poll: impl FnOnce() -> Result<PollStatus, PollError>) -> Result<(), String> {
+    match catch_unwind(AssertUnwindSafe(poll)) {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(PollError::Timeout)) => {
+            let seconds = PATIENCE.as_secs();
+            Err(format!("found no end of a kernel after {seconds} s; does each of its loops end?"))
+        }
+        Ok(Err(error)) => Err(format!("the device fails: {error}")),
+        Err(panic) => Err(format!("the device fails: {}", said(&*panic))),
+    }
+}
+
+/// What a panic says, on one line.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or(panic.downcast_ref().copied()).unwrap_or("a panic");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The faster, the lower.
+fn rank(kind: DeviceType) -> usize {
+    match kind {
+        DeviceType::DiscreteGpu => 0,
+        DeviceType::IntegratedGpu => 1,
+        DeviceType::VirtualGpu => 2,
+        DeviceType::Other => 3,
+        DeviceType::Cpu => 4,
+    }
+}
+
+fn kind(kind: DeviceType) -> &'static str {
+    match kind {
+        DeviceType::DiscreteGpu => "a card with memory of its own",
+        DeviceType::IntegratedGpu => "part of the processor, with its memory",
+        DeviceType::VirtualGpu => "a virtual machine's",
+        DeviceType::Other => "of an unknown kind",
+        DeviceType::Cpu => "software, on the processor",
+    }
+}
+
+/// The result of what is only formally waited for: outside of a browser it is there at once.
+pub(crate) fn now<T>(future: impl Future<Output = T>) -> Result<T> {
+    match pin!(future).poll(&mut Task::from_waker(Waker::noop())) {
+        Poll::Ready(value) => Ok(value),
+        Poll::Pending => {
+            bail!("the graphics library answers later, which is known of browsers alone")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_is_missing_is_named() {
+        let about = About {
+            name: "a card".to_owned(),
+            backend: "Vulkan".to_owned(),
+            kind: "old",
+            buffer_bytes: 1 << 27,
+            invocations: 128,
+            workgroup_bytes: 16 << 10,
+            groups: 65_535,
+        };
+        let said = about.check(&Needs::default(), 8).expect_err("too few").to_string();
+        assert_eq!(
+            said,
+            "a card, old (Vulkan): threads of a workgroup: found a limit of 128, expected 256 at \
+             least"
+        );
+        About { invocations: 256, ..about }.check(&Needs::default(), 4).expect("enough");
+    }
+
+    #[test]
+    fn a_device_that_does_not_go_on_is_no_panic() {
+        assert_eq!(polled(|| Ok(PollStatus::Poll)), Ok(()));
+        let said = polled(|| Err(PollError::Timeout)).expect_err("no end");
+        assert!(said.contains("after 20 s"), "{said}");
+        let said = polled(|| panic!("Error in Device::poll:\n    Parent device is lost"));
+        assert_eq!(
+            said.expect_err("a panic"),
+            "the device fails: Error in Device::poll: Parent device is lost"
+        );
+    }
+}

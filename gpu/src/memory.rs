@@ -1,0 +1,132 @@
+//! Buffers, and bytes on their way there and back.
+
+use anyhow::{Context, Error, Result, ensure};
+use wgpu::{BufferDescriptor, BufferUsages, MapMode};
+
+use crate::{Gpu, OutOfMemory};
+
+/// Bytes that the device has (Metal: `MTLBuffer`).
+#[derive(Debug, Clone)]
+pub struct Buffer {
+    pub(crate) inner: wgpu::Buffer,
+    /// Where it begins in the device's.
+    pub(crate) offset: usize,
+    /// As asked for; the device's is filled up to a multiple of 4.
+    bytes: usize,
+}
+
+impl Buffer {
+    /// How many there are.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// A part of it, which begins at a multiple of [`ALIGNMENT`].
+    ///
+    /// # Errors
+    /// If it does not, or is not within the buffer.
+    pub fn part(&self, offset: usize, bytes: usize) -> Result<Self> {
+        let end = offset.checked_add(bytes);
+        ensure!(
+            offset.is_multiple_of(ALIGNMENT) && end.is_some_and(|end| end <= self.bytes),
+            "found {bytes} bytes from {offset} on, expected a part of a buffer of {} bytes that \
+             begins at a multiple of {ALIGNMENT}",
+            self.bytes
+        );
+        Ok(Self { inner: self.inner.clone(), offset: self.offset + offset, bytes })
+    }
+}
+
+/// A part of a buffer begins at a multiple of this, on every device.
+pub const ALIGNMENT: usize = 256;
+
+/// Numbers as they are uploaded.
+#[must_use]
+pub fn bytes_of(numbers: &[f32]) -> &[u8] {
+    bytemuck::cast_slice(numbers)
+}
+
+impl Gpu {
+    /// Room for so many bytes, all 0.
+    ///
+    /// # Errors
+    /// If no kernel of this device could be given as many, or there is no memory.
+    pub fn buffer(&self, bytes: usize) -> Result<Buffer> {
+        let size = (bytes.max(4) as u64).next_multiple_of(4);
+        if size > self.about().buffer_bytes {
+            let longest = self.about().buffer_bytes;
+            let why = format!("{}: a buffer has at most {longest} bytes", self.about());
+            return Err(Error::new(OutOfMemory { wanted: bytes }).context(why));
+        }
+        let usage = BufferUsages::STORAGE | BufferUsages::COPY_DST | BufferUsages::COPY_SRC;
+        let descriptor = BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+        let inner =
+            self.allocating("a buffer", bytes, || self.device.create_buffer(&descriptor))?;
+        self.look().with_context(|| format!("a buffer of {bytes} bytes"))?;
+        Ok(Buffer { inner, offset: 0, bytes })
+    }
+
+    /// A buffer of these bytes; what fills it up to a multiple of 4 is 0.
+    ///
+    /// # Errors
+    /// As [`Gpu::buffer`].
+    pub fn upload(&self, bytes: &[u8]) -> Result<Buffer> {
+        let buffer = self.buffer(bytes.len())?;
+        self.write(&buffer, bytes)?;
+        Ok(buffer)
+    }
+
+    /// Writes over the beginning of a buffer, before all that is submitted from now on.
+    ///
+    /// # Errors
+    /// If it is shorter, or the device is lost.
+    pub fn write(&self, buffer: &Buffer, bytes: &[u8]) -> Result<()> {
+        ensure!(
+            bytes.len() <= buffer.bytes,
+            "found {} bytes for a buffer of {}",
+            bytes.len(),
+            buffer.bytes
+        );
+        let whole = bytes.len() / 4 * 4;
+        let mut rest = [0; 4];
+        rest[..bytes.len() - whole].copy_from_slice(&bytes[whole..]);
+        self.scoped("bytes for a buffer", || {
+            let start = buffer.offset as u64;
+            self.queue.write_buffer(&buffer.inner, start, &bytes[..whole]);
+            if whole < bytes.len() {
+                self.queue.write_buffer(&buffer.inner, start + whole as u64, &rest);
+            }
+        })
+    }
+
+    /// What is in a buffer once all that was submitted is done.
+    ///
+    /// # Errors
+    /// If the device is lost, or a kernel does not end.
+    pub fn download(&self, buffer: &Buffer) -> Result<Vec<u8>> {
+        let size = (buffer.bytes.max(4) as u64).next_multiple_of(4);
+        let usage = BufferUsages::MAP_READ | BufferUsages::COPY_DST;
+        let descriptor = BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+        // A kernel's buffer lies where the device likes it; the processor reads another.
+        let copy = self.scoped("bytes of a buffer", || {
+            let copy = self.device.create_buffer(&descriptor);
+            let mut encoder = self.device.create_command_encoder(&Default::default());
+            encoder.copy_buffer_to_buffer(&buffer.inner, buffer.offset as u64, &copy, 0, size);
+            self.queue.submit([encoder.finish()]);
+            copy.map_async(MapMode::Read, .., |_| {});
+            copy
+        })?;
+        self.wait()?;
+        let view = copy.get_mapped_range(..).context("bytes of a buffer")?;
+        Ok(view[..buffer.bytes].to_vec())
+    }
+
+    /// The same as numbers.
+    ///
+    /// # Errors
+    /// As [`Gpu::download`].
+    pub fn numbers(&self, buffer: &Buffer) -> Result<Vec<f32>> {
+        Ok(bytemuck::pod_collect_to_vec(&self.download(buffer)?))
+    }
+}

@@ -1,0 +1,138 @@
+//! Kernels recorded one after the other, submitted at once.
+
+use std::{num::NonZero, sync::atomic::Ordering};
+
+use anyhow::{Context, Result, ensure};
+use wgpu::{
+    BindGroupDescriptor, BindGroupEntry, BindingResource, BufferBinding, BufferDescriptor,
+    BufferUsages, CommandEncoder,
+};
+
+use crate::{Buffer, Gpu, Kernel};
+
+/// Numbers that are the same for all threads of a kernel, at most.
+const UNIFORMS: usize = 8;
+
+/// Work that is written down, and not done before it is submitted (Metal: an `MTLCommandBuffer` and
+/// its `MTLComputeCommandEncoder`). A kernel sees what those before it have written.
+#[derive(Debug)]
+pub struct Pass<'a> {
+    gpu: &'a Gpu,
+    encoder: CommandEncoder,
+    kernels: usize,
+}
+
+impl Gpu {
+    /// Begins to record.
+    #[must_use]
+    pub fn pass(&self) -> Pass<'_> {
+        let encoder = self.device.create_command_encoder(&Default::default());
+        Pass { gpu: self, encoder, kernels: 0 }
+    }
+}
+
+impl Pass<'_> {
+    /// Records a kernel over `groups` workgroups. `uniforms` are the numbers of binding 0, f32 as
+    /// their bits; `reads` the bindings from 1 on, `writes` the last.
+    ///
+    /// # Errors
+    /// If these are not the bindings that it has, or the device cannot take as many workgroups.
+    pub fn run(
+        &mut self,
+        kernel: &Kernel,
+        uniforms: &[u32],
+        reads: &[&Buffer],
+        writes: &Buffer,
+        groups: [u32; 3],
+    ) -> Result<()> {
+        let (gpu, name) = (self.gpu, &kernel.name);
+        ensure!(
+            reads.len() == kernel.reads && uniforms.len() <= UNIFORMS,
+            "{name}: found {} buffers to read and {} numbers, expected {} and at most {UNIFORMS}",
+            reads.len(),
+            uniforms.len(),
+            kernel.reads
+        );
+        let most = gpu.about().groups;
+        ensure!(
+            groups.iter().all(|&n| n <= most),
+            "{name}: {groups:?} workgroups: {} takes at most {most} along an axis",
+            gpu.about()
+        );
+        let mut numbers = [0; UNIFORMS];
+        numbers[..uniforms.len()].copy_from_slice(uniforms);
+        let (size, usage) = (4 * UNIFORMS as u64, BufferUsages::UNIFORM | BufferUsages::COPY_DST);
+        let descriptor = BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
+        gpu.scoped(name, || {
+            let uniform = gpu.device.create_buffer(&descriptor);
+            gpu.queue.write_buffer(&uniform, 0, bytemuck::cast_slice(&numbers));
+            let buffers = reads.iter().copied().chain([writes]).map(|buffer| {
+                BindingResource::Buffer(BufferBinding {
+                    buffer: &buffer.inner,
+                    offset: buffer.offset as u64,
+                    size: NonZero::new((buffer.bytes().max(4) as u64).next_multiple_of(4)),
+                })
+            });
+            let entries: Vec<BindGroupEntry<'_>> = [uniform.as_entire_binding()]
+                .into_iter()
+                .chain(buffers)
+                .zip(0..)
+                .map(|(resource, binding)| BindGroupEntry { binding, resource })
+                .collect();
+            let group = gpu.device.create_bind_group(&BindGroupDescriptor {
+                label: Some(name),
+                layout: &kernel.layout,
+                entries: &entries,
+            });
+            let mut pass = self.encoder.begin_compute_pass(&Default::default());
+            pass.set_pipeline(&kernel.pipeline);
+            pass.set_bind_group(0, &group, &[]);
+            pass.dispatch_workgroups(groups[0], groups[1], groups[2]);
+        })?;
+        self.kernels += 1;
+        Ok(())
+    }
+
+    /// Records a copy of bytes from one buffer to another, all multiples of 4 (Metal: an
+    /// `MTLBlitCommandEncoder`).
+    ///
+    /// # Errors
+    /// If they are not within the buffers.
+    pub fn copy(
+        &mut self,
+        from: &Buffer,
+        start: usize,
+        to: &Buffer,
+        at: usize,
+        bytes: usize,
+    ) -> Result<()> {
+        ensure!(
+            start + bytes <= from.bytes() && at + bytes <= to.bytes(),
+            "a copy of {bytes} bytes from {start} on to {at} on: found buffers of {} and {} bytes",
+            from.bytes(),
+            to.bytes()
+        );
+        let (start, at) = ((from.offset + start) as u64, (to.offset + at) as u64);
+        self.gpu.scoped("a copy", || {
+            self.encoder.copy_buffer_to_buffer(&from.inner, start, &to.inner, at, bytes as u64);
+        })
+    }
+
+    /// How many kernels are recorded.
+    #[must_use]
+    pub fn kernels(&self) -> usize {
+        self.kernels
+    }
+
+    /// Hands all of it to the queue (Metal: `commit`). Returns at once.
+    ///
+    /// # Errors
+    /// What the device says of it.
+    pub fn submit(self) -> Result<()> {
+        let Self { gpu, encoder, .. } = self;
+        gpu.scoped("a submission", || gpu.queue.submit([encoder.finish()]))?;
+        gpu.look().context("a submission")?;
+        gpu.submissions.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! `MXFP4`: two codes in a byte, each looked up in a table of 16, and a power of two as the scale.
+
+use std::arch::x86_64::*;
+
+use tiny_llm_formats::gguf::TensorType;
+
+use super::{
+    blocks::{self, fours},
+    few,
+    lanes::{load_half, load_signed, nibbles, part},
+    many,
+};
+use crate::{
+    blocks::mxfp4::ABOVE_ZERO, format::MXFP4, input::Input, matrix::Matrix, parallel::Tile,
+};
+
+/// Bytes in a block.
+const BYTES: usize = TensorType::MXFP4.block_bytes();
+
+/// For few rows of activations.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    few::in_order::<BYTES, 8>(weight, x, tile, |row, x, sum| {
+        blocks::dot::<MXFP4, BYTES>(row, x, sum, |block, p| fours(codes(block), load_signed(p)))
+    });
+}
+
+/// For many rows of activations.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
+    many::blocks::<MXFP4, BYTES, 1>(weight, x, tile, |block| [codes(block)]);
+}
+
+/// 32 codes of a block, each looked up.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn codes(block: &[u8; BYTES]) -> __m256i {
+    let table = _mm256_broadcastsi128_si256(load_half(&ABOVE_ZERO));
+    _mm256_shuffle_epi8(table, nibbles(part(block, 1)))
+}

@@ -1,0 +1,46 @@
+//! The scales of blocks of 32 whole bytes (`Q8_0`), of four rows of weights side by side.
+
+use std::arch::x86_64::*;
+
+use tiny_llm_formats::gguf::TensorType;
+
+use super::{
+    eights::{Eights, floats},
+    lanes::{load64, part, sixteen_bits},
+};
+use crate::streams::STREAMS;
+
+/// Bytes in a block.
+pub(super) const BYTES: usize = TensorType::Q8_0.block_bytes();
+/// Bytes of eight blocks.
+pub(super) const EIGHT: usize = 8 * BYTES;
+
+/// Which words of both are the scales, block after block, four rows of each: see [`scales`].
+const SCALES: [i16; 32] = {
+    let (mut words, mut i) = ([0; 32], 0);
+    while i < 32 {
+        let (block, row) = (i / STREAMS, i % STREAMS);
+        let number = 4 * (block / 2) + 2 * (block % 2) + row % 2;
+        words[i] = (32 * (row / 2) + 2 * number + block % 2) as i16;
+        i += 1;
+    }
+    words
+};
+
+/// The scales of eight blocks of each row.
+#[inline]
+#[target_feature(enable = "avx512bw,avx512vl,f16c")]
+pub(super) fn scales(rows: [&[u8; EIGHT]; STREAMS]) -> Eights<__m512> {
+    // In the 64 bytes from an even block on, its own scale is in the lower half of 32-bit number 0,
+    // that of the next in the upper half of number 8.
+    let two = |s: usize, v: usize| load64(part(rows[s], 2 * v * BYTES));
+    let index = _mm512_setr_epi32(0, 16, 8, 24, 0, 16, 8, 24, 0, 16, 8, 24, 0, 16, 8, 24);
+    let of_both = |s: usize, v: usize| _mm512_permutex2var_epi32(two(s, v), index, two(s + 1, v));
+    // Two blocks in each lane: first of rows s and s + 1 the even one, then the odd one.
+    let of_all = |s: usize| {
+        let first = _mm512_mask_blend_epi32(0x00f0, of_both(s, 0), of_both(s, 1));
+        let second = _mm512_mask_blend_epi32(0xf000, of_both(s, 2), of_both(s, 3));
+        _mm512_mask_blend_epi32(0xff00, first, second)
+    };
+    floats(_mm512_permutex2var_epi16(of_all(0), sixteen_bits(&SCALES), of_all(2)))
+}

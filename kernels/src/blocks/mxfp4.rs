@@ -1,0 +1,59 @@
+//! `MXFP4`: 32 floats of 4 bits, one power of two for all. 4.25 bits a weight.
+//!
+//! ```text
+//! byte  0   1                         17
+//!       │ e │ b0 b1 b2 …          b15 │
+//!        2^(e−127)  low half of bj: weight j, high half: weight j + 16
+//! ```
+//!
+//! A weight is one of ±0, 0.5, 1, 1.5, 2, 3, 4, 6: a bit for the sign, two for the exponent, one
+//! for the fraction. Source: OCP Microscaling Formats (MX) Specification, 2023.
+
+use tiny_llm_formats::gguf::TensorType;
+
+/// Bytes in a block.
+pub const BYTES: usize = 1 + 16;
+const _: () = assert!(BYTES == TensorType::MXFP4.block_bytes());
+
+/// What the 16 codes stand for, twice as large.
+pub const TWICE: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12];
+
+/// The same, [`OFFSET`] too high, so that none is below zero.
+pub const ABOVE_ZERO: [u8; 16] = {
+    let (mut above, mut i) = ([0; 16], 0);
+    while i < 16 {
+        above[i] = (TWICE[i] + OFFSET as i8) as u8;
+        i += 1;
+    }
+    above
+};
+/// See [`ABOVE_ZERO`].
+pub const OFFSET: u8 = 12;
+
+/// The 32 weights of a block.
+pub fn dequantize(block: &[u8; BYTES], out: &mut [f32; 32]) {
+    let half = half_of_scale(block[0]);
+    for (j, &byte) in block[1..].iter().enumerate() {
+        out[j] = half * f32::from(TWICE[usize::from(byte & 15)]);
+        out[j + 16] = half * f32::from(TWICE[usize::from(byte >> 4)]);
+    }
+}
+
+/// `2^(e−127) / 2`. The two smallest are no normal numbers.
+#[must_use]
+pub fn half_of_scale(e: u8) -> f32 {
+    f32::from_bits(if e < 2 { 0x0020_0000 << e } else { u32::from(e - 1) << 23 })
+}
+
+/// A block of a Hugging Face checkpoint, which has codes of neighbours in one byte and the scale
+/// elsewhere, as it is here.
+#[must_use]
+pub fn from_neighbours(scale: u8, codes: &[u8; 16]) -> [u8; BYTES] {
+    let code = |i: usize| if i.is_multiple_of(2) { codes[i / 2] & 15 } else { codes[i / 2] >> 4 };
+    let mut block = [0; BYTES];
+    block[0] = scale;
+    for j in 0..16 {
+        block[1 + j] = code(j) | code(j + 16) << 4;
+    }
+    block
+}

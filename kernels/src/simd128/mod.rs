@@ -1,0 +1,27 @@
+//! 128-bit integer arithmetic (WebAssembly). Against the integer rung: 8 products and 4 of their
+//! additions in one instruction.
+//!
+//! A format without a kernel here is served by the rung below.
+
+#![allow(unsafe_code, reason = "loads and stores through pointers")]
+
+mod blocks;
+mod lanes;
+mod q4_0;
+mod q8_0;
+mod quantize;
+
+use tiny_llm_formats::gguf::TensorType;
+
+pub(crate) use self::quantize::quantize_activations;
+use self::{blocks::product, q4_0::Q4_0, q8_0::Q8_0};
+use crate::Kernel;
+
+/// The kernel for a type, if there is one here; the same for all numbers of rows.
+pub(crate) fn kernel(tensor_type: TensorType) -> Option<Kernel> {
+    match tensor_type {
+        TensorType::Q4_0 => Some(product::<18, Q4_0>),
+        TensorType::Q8_0 => Some(product::<34, Q8_0>),
+        _ => None,
+    }
+}

@@ -1,0 +1,207 @@
+//! An engine that answers as the server does, for programs that have a network of their own.
+
+use std::{
+    path::PathBuf,
+    sync::{Mutex, MutexGuard, PoisonError, TryLockError},
+};
+
+use anyhow::{Result, anyhow};
+use pyo3::{exceptions::PyRuntimeError, prelude::*, types::PyBytes};
+use tiny_llm_server::{Local, LocalAnswer, Piece};
+
+use crate::{
+    background::{PATIENCE, call},
+    convert::{Count, Octets},
+    panics::{value_error, wrong_argument},
+};
+
+pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<Engine>()?;
+    m.add_class::<Answer>()
+}
+
+/// Many requests at once, each answered as `cargo llm serve` answers it: the same paths, parameters
+/// and errors. Computes on threads of its own, whatever Python does meanwhile.
+#[pyclass(frozen)]
+pub(crate) struct Engine {
+    local: Mutex<Option<Local>>,
+    shown: String,
+}
+
+#[pymethods]
+impl Engine {
+    #[new]
+    #[pyo3(signature = (
+        model, *, threads=None, context=None, max_batch=None, max_queue=None, budget=None, gap=None,
+        pages=None, share_prefixes=false, draft=None, name=None
+    ))]
+    #[allow(clippy::too_many_arguments, reason = "keywords in Python")]
+    fn new(
+        py: Python<'_>,
+        model: PathBuf,
+        threads: Option<Count>,
+        context: Option<Count>,
+        max_batch: Option<Count>,
+        max_queue: Option<Count>,
+        budget: Option<Count>,
+        gap: Option<Count>,
+        pages: Option<Count>,
+        share_prefixes: bool,
+        draft: Option<PathBuf>,
+        name: Option<String>,
+    ) -> PyResult<Self> {
+        let shown = format!("Engine({:?})", model.display().to_string());
+        let text = |path: PathBuf| path.to_string_lossy().into_owned();
+        let mut words = vec![format!("--model={}", text(model))];
+        for (option, value) in [
+            ("threads", threads),
+            ("context", context),
+            ("max-batch", max_batch),
+            ("max-queue", max_queue),
+            ("budget", budget),
+            ("gap", gap),
+            ("pages", pages),
+        ] {
+            words.extend(value.map(|n| format!("--{option}={}", n.0)));
+        }
+        words.extend(share_prefixes.then(|| "--share-prefixes".to_owned()));
+        words.extend(draft.map(|draft| format!("--draft={}", text(draft))));
+        words.extend(name.map(|name| format!("--name={name}")));
+        let started = call(py, move || Local::start(move || super::open(&words)))?;
+        Ok(Self { local: Mutex::new(Some(started.map_err(value_error)?)), shown })
+    }
+
+    /// Hands a request to the engine, and does not wait for its answer. `path` is one of the
+    /// server's, as /v1/chat/completions, and `body` what a client would send there.
+    #[pyo3(signature = (path, body=None, *, method="POST", headers=None))]
+    fn submit(
+        &self,
+        path: &str,
+        body: Option<Octets>,
+        method: &str,
+        headers: Option<Vec<(String, String)>>,
+    ) -> PyResult<Answer> {
+        let local = self.local.lock().unwrap_or_else(PoisonError::into_inner);
+        let local = local.as_ref().ok_or_else(|| ended(anyhow!("the engine was closed")))?;
+        let mut headers = headers.unwrap_or_default();
+        if body.is_some()
+            && headers.iter().all(|(name, _)| !name.eq_ignore_ascii_case("content-type"))
+        {
+            headers.push(("content-type".to_owned(), "application/json".to_owned()));
+        }
+        let body = body.map_or_else(Vec::new, |body| body.0);
+        let answer = local.ask(method, path, &headers, body).map_err(wrong_argument("request"))?;
+        Ok(Answer { answer: Mutex::new(Some(answer)) })
+    }
+
+    /// Ends the engine, and what it is still answering.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let local = self.local.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut local) = local else { return Ok(()) };
+        call(py, move || local.close())?.map_err(ended)
+    }
+
+    fn __repr__(&self) -> &str {
+        &self.shown
+    }
+}
+
+/// An answer as it comes. Where it is forgotten, or cancelled, the engine stops computing it before
+/// its next step.
+#[pyclass(frozen)]
+pub(crate) struct Answer {
+    answer: Mutex<Option<LocalAnswer>>,
+}
+
+#[pymethods]
+impl Answer {
+    /// The status of HTTP, as 200; waits until it is known.
+    #[getter]
+    fn status(&self, py: Python<'_>) -> PyResult<u16> {
+        self.wait(py, |answer| Ok(answer.head(PATIENCE)?.map(|head| head.status)))
+    }
+
+    /// Names and values; waits until they are known.
+    #[getter]
+    fn headers(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
+        self.wait(py, |answer| Ok(answer.head(PATIENCE)?.map(|head| head.headers.clone())))
+    }
+
+    /// All of the body that has not been read yet.
+    fn read<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut all = Vec::new();
+        while let Some(bytes) = self.more(py)? {
+            all.extend(bytes);
+        }
+        Ok(PyBytes::new(py, &all))
+    }
+
+    /// Ends it; what comes afterwards is nothing.
+    fn cancel(&self, py: Python<'_>) {
+        // A thread that waits for more of it looks up every now and then.
+        drop(py.detach(|| self.answer.lock().unwrap_or_else(PoisonError::into_inner).take()));
+    }
+
+    fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        this
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        Ok(self.more(py)?.map(|bytes| PyBytes::new(py, &bytes)))
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "Answer()"
+    }
+}
+
+impl Answer {
+    fn more(&self, py: Python<'_>) -> PyResult<Option<Vec<u8>>> {
+        if self.lock()?.is_none() {
+            return Ok(None);
+        }
+        self.wait(py, |answer| {
+            Ok(match answer.more(PATIENCE)? {
+                Piece::Later => None,
+                Piece::Bytes(bytes) => Some(Some(bytes)),
+                Piece::End => Some(None),
+            })
+        })
+    }
+
+    /// Asks again and again, without the interpreter's lock, and hears Ctrl-C in between.
+    fn wait<T: Send>(
+        &self,
+        py: Python<'_>,
+        ask: impl Fn(&mut LocalAnswer) -> Result<Option<T>> + Send + Sync,
+    ) -> PyResult<T> {
+        loop {
+            let asked = py.detach(|| -> PyResult<Option<T>> {
+                let mut answer = self.lock()?;
+                let Some(answer) = answer.as_mut() else {
+                    return Err(ended(anyhow!("the answer was cancelled")));
+                };
+                ask(answer).map_err(ended)
+            })?;
+            py.check_signals()?;
+            if let Some(found) = asked {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// One thread at a time may wait.
+    fn lock(&self) -> PyResult<MutexGuard<'_, Option<LocalAnswer>>> {
+        match self.answer.try_lock() {
+            Ok(answer) => Ok(answer),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                Err(PyRuntimeError::new_err("another thread waits for this answer"))
+            }
+        }
+    }
+}
+
+fn ended(error: anyhow::Error) -> PyErr {
+    PyRuntimeError::new_err(format!("{error:#}"))
+}

@@ -1,0 +1,188 @@
+//! Day 4: the processor as a backend, weights in a backend's memory, and graphs on several.
+
+use pyo3::prelude::*;
+use tiny_llm_formats::{bytes::Bytes, tensor::tensor};
+
+use super::rust::{
+    backend::{Backend, BufferId, Place},
+    cpu, cut,
+    graph::{Graph, NodeId},
+    placement, scheduler, split,
+    step::AnyStep,
+    twin::Twin,
+    weights,
+};
+use crate::{
+    background::Kept,
+    convert::{Count, Floats, Octets},
+    memory::room,
+    panics::value_error,
+    shapes::{at_least_one, wrong},
+};
+
+pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<Cpu>()?;
+    m.add_class::<Weights>()
+}
+
+fn refused(fault: impl Into<anyhow::Error>) -> PyErr {
+    value_error(fault.into())
+}
+
+/// The processor with its buffers.
+#[pyclass(frozen)]
+pub(crate) struct Cpu(Kept<cpu::Cpu>);
+
+#[pymethods]
+impl Cpu {
+    #[new]
+    fn new() -> Self {
+        Self(Kept::new(cpu::Cpu::default()))
+    }
+
+    /// The number of a new buffer.
+    fn allocate(&self, py: Python<'_>, bytes: Count) -> PyResult<usize> {
+        room("the buffer", &[bytes.0])?;
+        let buffer = self.0.call(py, move |cpu| cpu.allocate(bytes.0))?;
+        buffer.map(|id| id.0).map_err(refused)
+    }
+
+    /// Gives one back.
+    fn release(&self, py: Python<'_>, buffer: Count) -> PyResult<()> {
+        self.0.call(py, move |cpu| cpu.release(BufferId(buffer.0)))?.map_err(refused)
+    }
+
+    /// Writes bytes from `offset` on.
+    fn upload(&self, py: Python<'_>, buffer: Count, offset: Count, bytes: Octets) -> PyResult<()> {
+        let (buffer, offset, bytes) = (BufferId(buffer.0), offset.0, bytes.0);
+        let place = Place { buffer, offset, bytes: bytes.len() };
+        self.0.call(py, move |cpu| cpu.upload(place, &bytes))?.map_err(refused)
+    }
+
+    /// So many bytes from `offset` on.
+    fn download(
+        &self,
+        py: Python<'_>,
+        buffer: Count,
+        offset: Count,
+        bytes: Count,
+    ) -> PyResult<Vec<u8>> {
+        room("the bytes", &[bytes.0])?;
+        let place = Place { buffer: BufferId(buffer.0), offset: offset.0, bytes: bytes.0 };
+        let found = self.0.call(py, move |cpu| {
+            let mut found = vec![0; place.bytes];
+            cpu.download(place, &mut found).map(|()| found)
+        })?;
+        found.map_err(refused)
+    }
+}
+
+/// The weights of one file in the memory of a twin.
+#[pyclass(frozen)]
+pub(crate) struct Weights(Kept<(weights::Weights, Twin, Bytes)>);
+
+#[pymethods]
+impl Weights {
+    #[new]
+    fn new(file: Octets, reads_host: bool, alignment: Count) -> PyResult<Self> {
+        at_least_one("alignment", alignment.0)?;
+        let twin = Twin::default().with_alignment(alignment.0);
+        let twin = if reads_host { twin.with_host_pointers() } else { twin };
+        Ok(Self(Kept::new((weights::Weights::default(), twin, Bytes::from(file.0)))))
+    }
+
+    /// Where the weight of these bytes of the file begins in its buffer, what is there, and how many
+    /// bytes are in place and copied by now.
+    fn place(
+        &self,
+        py: Python<'_>,
+        start: Count,
+        bytes: Count,
+    ) -> PyResult<(usize, Vec<u8>, usize, usize)> {
+        let found = self.0.call(py, move |(weights, twin, file)| {
+            let end = start.0.saturating_add(bytes.0);
+            let place = weights.place(twin, &file.slice(start.0..end)?)?;
+            let mut there = vec![0; place.bytes];
+            twin.download(place, &mut there)?;
+            anyhow::Ok((place.offset, there, weights.in_place, weights.copied))
+        })?;
+        found.map_err(refused)
+    }
+}
+
+/// For each node of a graph a backend, or none.
+pub(crate) type Backends = Vec<Option<usize>>;
+
+/// Who has no choice, where the backends lack these operations.
+pub(crate) fn pinned(
+    graph: &Graph,
+    result: NodeId,
+    lacks: &[Vec<String>],
+) -> anyhow::Result<Backends> {
+    let twin =
+        |lacks: &Vec<String>| Twin::without(&lacks.iter().map(String::as_str).collect::<Vec<_>>());
+    let twins: Vec<Twin> = lacks.iter().map(twin).collect();
+    let all: Vec<&dyn Backend> = twins.iter().map(|twin| twin as &dyn Backend).collect();
+    placement::pin(graph, &graph.order(&[result]), &all, &placement::Wishes::default())
+}
+
+/// The placement with the fewest copies.
+pub(crate) fn fewest_copies(graph: &Graph, result: NodeId, pinned: &[Option<usize>]) -> Backends {
+    cut::fewest_copies(graph, &graph.order(&[result]), pinned)
+}
+
+/// Backends of the nodes, each below `most`.
+///
+/// # Errors
+/// If there are not as many as nodes, or one is out of range.
+pub(crate) fn checked(given: &[Option<usize>], nodes: usize, most: usize) -> PyResult<()> {
+    if given.len() != nodes {
+        let found = format!("{} of them", given.len());
+        return Err(wrong("backends", &found, &format!("{nodes}, one for each node")));
+    }
+    match given.iter().flatten().find(|&&b| b >= most) {
+        Some(b) => Err(wrong("backend", &b.to_string(), &format!("one below {most}"))),
+        None => Ok(()),
+    }
+}
+
+/// Backend, copies and nodes of each split.
+pub(crate) type Splits = Vec<(usize, usize, usize)>;
+
+/// What a node comes to on twins, placed like this; and the splits.
+pub(crate) fn on_twins(
+    graph: &Graph,
+    result: NodeId,
+    placed: &[Option<usize>],
+    pass: impl FnOnce(&mut dyn FnMut(&mut AnyStep<'_>)),
+) -> anyhow::Result<(Floats, Splits)> {
+    let order = graph.order(&[result]);
+    for &id in &order {
+        let op = &graph.node(id).op;
+        let has_none = op.is_leaf() || op.is_view();
+        anyhow::ensure!(
+            has_none == placed[id.index()].is_none(),
+            "{}: expected a backend for each node that is neither leaf nor view",
+            graph.told(id)
+        );
+    }
+    anyhow::ensure!(
+        placed[graph.root(result).index()].is_some(),
+        "node: found a leaf, expected one that is computed"
+    );
+    let schedule = split::Schedule::new(graph, &order, placed, &[result])?;
+    let splits = schedule.splits.iter();
+    let splits = splits.map(|s| (s.backend, s.copies.len(), s.nodes.len())).collect();
+    let n = placed.iter().flatten().max().map_or(1, |b| b + 1);
+    let twins = (0..n).map(|_| Box::new(Twin::default()) as Box<dyn Backend>);
+    let mut scheduler = scheduler::Scheduler::new(twins.collect());
+    let ready = scheduler.load(schedule)?;
+    let mut done = Ok(());
+    pass(&mut |step| done = scheduler.run(&ready, step));
+    done?;
+    let layout = graph.layout(result);
+    let mut found = vec![0.0; layout.elements()];
+    scheduler.read(&ready, 0, &mut found)?;
+    let shape: Vec<usize> = layout.ne.iter().rev().copied().collect();
+    Ok((Floats(tensor(&shape, found)), splits))
+}

@@ -1,0 +1,180 @@
+//! Day 6: routers, groups, sinks and windows.
+
+use pyo3::prelude::*;
+use tiny_llm_formats::tensor::tensor;
+
+use super::{
+    super::rust::week2::{
+        cache::{Cells, Run},
+        kernels::{Rung, vector::TILE},
+        matrix::Matrix,
+        parallel::Team,
+        plan::{AttentionKind, Plan},
+        streaming::{MAX_HEAD_DIM, MAX_QUERIES},
+    },
+    rust::mixture::{grouped, route as router, sinks, windows},
+};
+use crate::{
+    background::call,
+    convert::{Count, Floats},
+    panics::value_error,
+    shapes::{Shapes, at_least_one, divides, every, wrong},
+};
+
+pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(route, m)?)?;
+    m.add_function(wrap_pyfunction!(group, m)?)?;
+    m.add_function(wrap_pyfunction!(indexed_matmul, m)?)?;
+    m.add_function(wrap_pyfunction!(attend, m)?)?;
+    m.add_function(wrap_pyfunction!(visible, m)?)?;
+    m.add_function(wrap_pyfunction!(pages_out, m)?)
+}
+
+fn finite(argument: &str, x: &Floats) -> PyResult<()> {
+    every(argument, &x.0, "numbers of at most 1e30 in size", |x| x.abs() <= 1e30)
+}
+
+/// The `k` experts and their weights for each row of `logits [T, n]`; `order` is "softmax",
+/// "renormalized" or "top_k".
+#[pyfunction]
+fn route(
+    py: Python<'_>,
+    logits: Floats,
+    k: Count,
+    order: &str,
+) -> PyResult<(Vec<Vec<usize>>, Floats)> {
+    let (k, mut shapes) = (k.0, Shapes::default());
+    shapes.fit("logits", "T n", &logits)?;
+    finite("logits", &logits)?;
+    at_least_one("k", k)?;
+    let n = shapes.size("n");
+    if k > n {
+        return Err(wrong("k", &k.to_string(), &format!("at most {n}, as many as there are")));
+    }
+    let routing = match order {
+        "softmax" => router::Routing::SoftmaxFirst { renormalize: false },
+        "renormalized" => router::Routing::SoftmaxFirst { renormalize: true },
+        "top_k" => router::Routing::TopKFirst,
+        _ => return Err(wrong("order", order, "\"softmax\", \"renormalized\" or \"top_k\"")),
+    };
+    let logits = logits.to_vec();
+    call(py, move || {
+        let mut all = (Vec::new(), Vec::new());
+        for logits in logits.chunks_exact(n) {
+            let (mut chosen, mut weights) = (vec![0; k], vec![0.0; k]);
+            router::route(logits, routing, &mut chosen, &mut weights);
+            all.0.push(chosen);
+            all.1.extend(weights);
+        }
+        let rows = all.0.len();
+        (all.0, Floats(tensor(&[rows, k], all.1)))
+    })
+}
+
+fn of_experts(chosen: &[usize], experts: usize) -> PyResult<()> {
+    match chosen.iter().find(|&&expert| expert >= experts) {
+        None => Ok(()),
+        Some(expert) => {
+            Err(wrong("chosen", &expert.to_string(), &format!("experts below {experts}")))
+        }
+    }
+}
+
+/// Where each expert's assignments begin, and their numbers by expert.
+#[pyfunction]
+fn group(py: Python<'_>, chosen: Vec<usize>, experts: Count) -> PyResult<(Vec<usize>, Vec<usize>)> {
+    of_experts(&chosen, experts.0.min(1 << 16))?;
+    call(py, move || {
+        let groups = grouped::group(&chosen, experts.0.min(1 << 16));
+        (groups.starts, groups.members)
+    })
+}
+
+/// Each assignment's row of `x [T or A, K]` times its expert's matrix of `stack [n, M, K]`, for the
+/// `A` experts in `chosen`, and how many bytes were read.
+#[pyfunction]
+fn indexed_matmul(
+    py: Python<'_>,
+    stack: Floats,
+    chosen: Vec<usize>,
+    x: Floats,
+) -> PyResult<(Floats, usize)> {
+    let mut shapes = Shapes::default();
+    shapes.fit("stack", "n M K", &stack)?;
+    shapes.fit("x", "T K", &x)?;
+    let [n, rows, cols, inputs] = ["n", "M", "K", "T"].map(|x| shapes.size(x));
+    for size in [n, rows, cols] {
+        at_least_one("stack", size)?;
+    }
+    at_least_one("x", inputs)?;
+    divides("x", inputs, chosen.len(), "assignments")?;
+    of_experts(&chosen, n)?;
+    let (stack, x) = (stack.to_vec(), x.to_vec());
+    let found = call(py, move || {
+        let stack = Matrix::from_f32(n * rows, cols, &stack).split(n)?;
+        let groups = grouped::group(&chosen, n);
+        let (kernels, team) = (Rung::Naive.into(), Team::new(1));
+        let plan = Plan { kernels, attention: AttentionKind::Streaming, team };
+        let mut out = vec![0.0; chosen.len() * rows];
+        let mut work = grouped::Gathered::default();
+        let bytes = grouped::indexed_matmul(&stack, &groups, &x, &plan, &mut work, &mut out);
+        anyhow::Ok((Floats(tensor(&[chosen.len(), rows], out)), bytes))
+    })?;
+    found.map_err(value_error)
+}
+
+/// Attention of `q [G, D]` over `keys` and `values [n, D]`, with `sinks [G]`.
+#[pyfunction]
+fn attend(
+    py: Python<'_>,
+    q: Floats,
+    keys: Floats,
+    values: Floats,
+    sinks: Floats,
+) -> PyResult<Floats> {
+    let mut shapes = Shapes::default();
+    shapes.fit("q", "G D", &q)?;
+    shapes.fit("keys", "n D", &keys)?;
+    shapes.fit("values", "n D", &values)?;
+    shapes.fit("sinks", "G", &sinks)?;
+    let [group, d, n] = ["G", "D", "n"].map(|x| shapes.size(x));
+    at_least_one("q", d)?;
+    at_least_one("q", group)?;
+    if d > MAX_HEAD_DIM || group > MAX_QUERIES {
+        let expected = format!("at most {MAX_QUERIES} heads of at most {MAX_HEAD_DIM}");
+        return Err(wrong("q", &format!("{group} heads of {d}"), &expected));
+    }
+    for (name, x) in [("q", &q), ("keys", &keys), ("values", &values), ("sinks", &sinks)] {
+        every(name, &x.0, "numbers of at most 1e6 in size", |x| x.abs() <= 1e6)?;
+    }
+    let [q, keys, values, sinks] = [q, keys, values, sinks].map(|x| x.to_vec());
+    call(py, move || {
+        let runs = (0..n).step_by(2 * TILE).map(|start| {
+            let len = (2 * TILE).min(n - start);
+            let cells = |x| Cells::F32(x);
+            let at = start * d..(start + len) * d;
+            Run { start, len, keys: cells(&keys[at.clone()]), values: cells(&values[at]) }
+        });
+        let mut out = vec![0.0; group * d];
+        sinks::attend_with_sinks(&q, runs, d, 1.0 / (d as f32).sqrt(), &sinks, &mut out);
+        Floats(tensor(&[group, d], out))
+    })
+}
+
+/// The first position that a row sees, and the one behind the last; a window of 0 is none.
+#[pyfunction]
+fn visible(py: Python<'_>, position: Count, window: Count) -> PyResult<(usize, usize)> {
+    let window = Some(window.0).filter(|&n| n > 0);
+    call(py, move || {
+        let seen = windows::visible(position.0, window);
+        (seen.start, seen.end)
+    })
+}
+
+/// How many pages nobody sees from row `next` on; a window of 0 is none.
+#[pyfunction]
+fn pages_out(py: Python<'_>, next: Count, window: Count, page_len: Count) -> PyResult<usize> {
+    at_least_one("page_len", page_len.0)?;
+    let window = Some(window.0).filter(|&n| n > 0);
+    call(py, move || windows::pages_out(next.0, window, page_len.0))
+}

@@ -1,0 +1,81 @@
+//! Day 5. One thread for each number, and how many workgroups that takes.
+
+use anyhow::{Result, ensure};
+
+/// Threads of a workgroup, in kernels that do not say otherwise.
+pub const THREADS: u32 = 64;
+
+/// Workgroups along one axis, at most, on every device.
+pub const GROUPS: u32 = 65_535;
+
+/// What kernels of two inputs are given.
+pub const BINDINGS: &str = "
+struct Sizes { n: u32 }
+@group(0) @binding(0) var<uniform> sizes: Sizes;
+@group(0) @binding(1) var<storage, read_write> a: array<f32>;
+@group(0) @binding(2) var<storage, read_write> b: array<f32>;
+@group(0) @binding(3) var<storage, read_write> result: array<f32>;
+";
+
+/// The workgroups `[x, y, 1]` that have a thread for each of `n` items, with `per_group` threads to
+/// a workgroup. `y` is the smallest number of rows if none has more than [`GROUPS`] workgroups; `x`
+/// is the smallest that is enough with this `y`. For no items, one workgroup.
+///
+/// # Errors
+/// If they are more than `GROUPS` rows hold. One line with the number of items.
+pub fn dispatch_size(n: usize, per_group: u32) -> Result<[u32; 3]> {
+    // SOLUTION week4-day5 task 1
+    let groups = n.div_ceil(per_group as usize).max(1);
+    let rows = groups.div_ceil(GROUPS as usize);
+    ensure!(
+        rows <= GROUPS as usize,
+        "found {n} items, {per_group} in a workgroup: expected at most {GROUPS} rows of {GROUPS} \
+         workgroups"
+    );
+    Ok([groups.div_ceil(rows) as u32, rows as u32, 1])
+    // END SOLUTION
+}
+
+/// WGSL that follows [`BINDINGS`]: `main`, [`THREADS`] threads a workgroup, which may stand in
+/// several rows. `result = a + b`, for the first `sizes.n` numbers; what comes after them is
+/// somebody else's.
+#[must_use]
+pub fn add() -> &'static str {
+    // SOLUTION week4-day5 task 1
+    r"
+    @compute @workgroup_size(64)
+    fn main(
+        @builtin(global_invocation_id) id: vec3<u32>,
+        @builtin(num_workgroups) groups: vec3<u32>,
+    ) {
+        let i = id.y * groups.x * 64u + id.x;
+        if i < sizes.n {
+            result[i] = a[i] + b[i];
+        }
+    }
+    "
+    // END SOLUTION
+}
+
+/// The same for `result = silu(a) · b`: `a` are the gates, `b` what passes through them. `exp` must
+/// not overflow, whatever the gate: a device need not know infinity.
+#[must_use]
+pub fn silu_gate() -> &'static str {
+    // SOLUTION week4-day5 task 1
+    r"
+    @compute @workgroup_size(64)
+    fn main(
+        @builtin(global_invocation_id) id: vec3<u32>,
+        @builtin(num_workgroups) groups: vec3<u32>,
+    ) {
+        let i = id.y * groups.x * 64u + id.x;
+        if i < sizes.n {
+            let gate = a[i];
+            let e = exp(-abs(gate));
+            let sigmoid = select(e, 1.0, gate >= 0.0) / (1.0 + e);
+            result[i] = gate * sigmoid * b[i];
+        }
+    }
+    "
+    // END SOLUTION
+}

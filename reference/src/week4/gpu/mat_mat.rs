@@ -1,0 +1,60 @@
+//! Day 5. A matrix in blocks times many columns: what is unpacked once serves sixteen of them.
+
+/// Rows and columns of a tile. A workgroup has a thread for each of its results.
+pub const TILE: u32 = 16;
+
+/// WGSL that follows the bindings, the reading and a format of [`mat_vec`](super::mat_vec): `main`,
+/// 16 × 16 threads a workgroup, which computes the tile of results of the rows `16 · group.x` to
+/// `+ 15` and the columns `16 · group.y` to `+ 15`, as far as these are there. A group unpacks each
+/// element of its sixteen rows once, into memory that its threads share.
+#[must_use]
+pub fn mat_mat() -> &'static str {
+    // SOLUTION week4-day5 task 4
+    r"
+    var<workgroup> weights: array<vec4<f32>, 128>;
+    var<workgroup> inputs: array<vec4<f32>, 128>;
+
+    @compute @workgroup_size(16, 16)
+    fn main(
+        @builtin(workgroup_id) group: vec3<u32>,
+        @builtin(local_invocation_id) local: vec3<u32>,
+        @builtin(local_invocation_index) thread: u32,
+    ) {
+        let row = group.x * 16u + local.x;
+        let column = group.y * 16u + local.y;
+        let blocks = sizes.k / 32u;
+        var sum = 0.0;
+        for (var b = 0u; b < blocks; b += 1u) {
+            // A block of each row, a quarter of a thread's work for each four elements of it.
+            let line = thread % 128u / 8u;
+            let i = thread % 8u;
+            if thread < 128u {
+                let of_line = group.x * 16u + line;
+                var unpacked = vec4<f32>();
+                if of_line < sizes.rows {
+                    let block = of_line * blocks + b;
+                    unpacked = scale(block) * four(block, i);
+                }
+                weights[thread] = unpacked;
+            } else {
+                let of_line = group.y * 16u + line;
+                var read = vec4<f32>();
+                if of_line < sizes.columns {
+                    let at = of_line * sizes.k + b * 32u + i * 4u;
+                    read = vec4<f32>(x[at], x[at + 1u], x[at + 2u], x[at + 3u]);
+                }
+                inputs[thread - 128u] = read;
+            }
+            workgroupBarrier();
+            for (var i = 0u; i < 8u; i += 1u) {
+                sum += dot(weights[local.x * 8u + i], inputs[local.y * 8u + i]);
+            }
+            workgroupBarrier();
+        }
+        if row < sizes.rows && column < sizes.columns {
+            result[column * sizes.rows + row] = sum;
+        }
+    }
+    "
+    // END SOLUTION
+}

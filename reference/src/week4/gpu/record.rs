@@ -1,0 +1,120 @@
+//! Day 5. Several kernels, one submission.
+
+use anyhow::Result;
+use tiny_llm_formats::gguf::TensorType;
+use tiny_llm_gpu::{Buffer, Pass};
+
+use super::{
+    elementwise::{THREADS, dispatch_size},
+    kernels::{Kernels, Which},
+    mat_mat::TILE,
+};
+
+/// A matrix on the device, in the blocks of its file.
+#[derive(Debug)]
+pub struct DeviceMatrix {
+    /// Q8_0 or Q4_0.
+    pub tensor_type: TensorType,
+    /// Rows, of which each makes a result.
+    pub rows: usize,
+    /// Elements of a row, a multiple of 32.
+    pub k: usize,
+    /// As they lie in the file.
+    pub bytes: Buffer,
+}
+
+/// From how many columns on [`mat_mat`](super::mat_mat::mat_mat) multiplies.
+pub const MANY: usize = 5;
+
+/// Records a product: `x [columns, k]` → `result [columns, rows]`. Fewer than [`MANY`] columns go
+/// through `mat_vec`, a workgroup for each row and column; others through `mat_mat`, a workgroup
+/// for each tile.
+///
+/// # Errors
+/// As [`Kernels::get`] and [`Pass::run`].
+pub fn product(
+    pass: &mut Pass<'_>,
+    kernels: &Kernels<'_>,
+    weight: &DeviceMatrix,
+    x: &Buffer,
+    columns: usize,
+    result: &Buffer,
+) -> Result<()> {
+    // SOLUTION week4-day5 task 6
+    let sizes = [weight.k as u32, weight.rows as u32, columns as u32];
+    let (which, groups) = if columns < MANY {
+        let [across, down, _] = dispatch_size(weight.rows, 1)?;
+        (Which::MatVec(weight.tensor_type), [across, down, columns as u32])
+    } else {
+        let tiles = |n: usize| n.div_ceil(TILE as usize) as u32;
+        (Which::MatMat(weight.tensor_type), [tiles(weight.rows), tiles(columns), 1])
+    };
+    let kernel = kernels.get(which)?;
+    pass.run(&kernel, &sizes, &[&weight.bytes, x], result, groups)
+    // END SOLUTION
+}
+
+/// The buffers of an MLP for `rows` rows: `x`, `out [rows, E]`, `normed [rows, E]`, `gate`, `up`
+/// and `gated [rows, I]`, `down [rows, E]`.
+#[derive(Debug)]
+pub struct MlpBuffers {
+    /// What comes in.
+    pub x: Buffer,
+    /// After the norm.
+    pub normed: Buffer,
+    /// The gate's product.
+    pub gate: Buffer,
+    /// What passes through it.
+    pub up: Buffer,
+    /// Both together.
+    pub gated: Buffer,
+    /// Back at `E`.
+    pub down: Buffer,
+    /// What goes out.
+    pub out: Buffer,
+}
+
+/// The weights of an MLP and of its norm.
+#[derive(Debug)]
+pub struct DeviceMlp {
+    /// `[E]`
+    pub norm: Buffer,
+    /// Added to the mean square.
+    pub eps: f32,
+    /// `[I, E]`
+    pub gate: DeviceMatrix,
+    /// `[I, E]`
+    pub up: DeviceMatrix,
+    /// `[E, I]`
+    pub down: DeviceMatrix,
+}
+
+/// Records `out = x + down(silu(gate(n)) · up(n))` with `n = rms_norm(x)`, for `rows` rows. Nothing
+/// is submitted and nothing waited for: the caller, who began the pass, ends it.
+///
+/// # Errors
+/// As [`product`].
+pub fn mlp(
+    pass: &mut Pass<'_>,
+    kernels: &Kernels<'_>,
+    weights: &DeviceMlp,
+    buffers: &MlpBuffers,
+    rows: usize,
+) -> Result<()> {
+    // SOLUTION week4-day5 task 6
+    let (e, i) = (weights.gate.k, weights.gate.rows);
+    let b = buffers;
+    let norm = kernels.get(Which::RmsNorm)?;
+    let sizes = [e as u32, rows as u32, weights.eps.to_bits()];
+    pass.run(&norm, &sizes, &[&b.x, &weights.norm], &b.normed, dispatch_size(rows, 1)?)?;
+    product(pass, kernels, &weights.gate, &b.normed, rows, &b.gate)?;
+    product(pass, kernels, &weights.up, &b.normed, rows, &b.up)?;
+    let silu_gate = kernels.get(Which::SiluGate)?;
+    let groups = dispatch_size(rows * i, THREADS)?;
+    pass.run(&silu_gate, &[(rows * i) as u32], &[&b.gate, &b.up], &b.gated, groups)?;
+    product(pass, kernels, &weights.down, &b.gated, rows, &b.down)?;
+    let add = kernels.get(Which::Add)?;
+    let groups = dispatch_size(rows * e, THREADS)?;
+    pass.run(&add, &[(rows * e) as u32], &[&b.x, &b.down], &b.out, groups)
+    // END SOLUTION
+}

@@ -1,0 +1,151 @@
+//! Day 6. Tokens grouped by expert, so that an expert's weights are read once for all that go to
+//! it.
+//!
+//! A pass of `T` tokens with `k` experts each has `T · k` *assignments*. They are numbered token by
+//! token: assignment `a` is choice `a % k` of token `a / k`.
+
+use crate::week2::{
+    input::Input,
+    matrix::Matrix,
+    plan::{Plan, ROWS},
+};
+
+/// Assignments by expert.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Groups {
+    /// `[experts + 1]`: those of expert `e` stand at `starts[e]` to `starts[e + 1]` − 1 of
+    /// `members`.
+    pub starts: Vec<usize>,
+    /// `[T · k]`, numbers of assignments: by expert, and those of one expert in ascending order.
+    pub members: Vec<usize>,
+}
+
+impl Groups {
+    /// The assignments of an expert.
+    #[must_use]
+    pub fn of(&self, expert: usize) -> &[usize] {
+        &self.members[self.starts[expert]..self.starts[expert + 1]]
+    }
+}
+
+/// Sorts assignments by expert. `chosen [T · k]`, each an expert below `experts`.
+///
+/// # Panics
+/// If one of them is not.
+#[must_use]
+pub fn group(chosen: &[usize], experts: usize) -> Groups {
+    // SOLUTION week4-day6 task 2
+    let mut starts = vec![0; experts + 1];
+    for &expert in chosen {
+        assert!(expert < experts, "expert {expert} of {experts}");
+        starts[expert + 1] += 1;
+    }
+    for expert in 0..experts {
+        starts[expert + 1] += starts[expert];
+    }
+    let mut next = starts.clone();
+    let mut members = vec![0; chosen.len()];
+    for (assignment, &expert) in chosen.iter().enumerate() {
+        members[next[expert]] = assignment;
+        next[expert] += 1;
+    }
+    Groups { starts, members }
+    // END SOLUTION
+}
+
+/// Rows of one expert, gathered, and what comes of those of all; kept from one product to the next.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    /// The rows as they came, where several experts read one.
+    pub rows: Input,
+    /// The rows that go to the expert.
+    pub input: Input,
+    /// `[T · k, M]`, expert by expert, or more.
+    pub output: Vec<f32>,
+}
+
+/// Each assignment's row times its own expert's matrix. `experts` are `[M, K]` each.
+///
+/// `x` has either a row `[K]` for each token, which all its experts read, or one for each
+/// assignment. `out [T · k, M]` has a row for each assignment. Returns how many bytes of weights
+/// were read: an expert's matrix once if anything goes to it, and not at all if nothing does.
+///
+/// # Panics
+/// If `x` or `out` has any other number of rows.
+pub fn indexed_matmul(
+    experts: &[Matrix],
+    groups: &Groups,
+    x: &[f32],
+    plan: &Plan,
+    work: &mut Gathered,
+    out: &mut [f32],
+) -> usize {
+    // SOLUTION week4-day6 task 2
+    let (rows, cols) = (experts[0].rows, experts[0].cols);
+    let assignments = groups.members.len();
+    assert_eq!(out.len(), assignments * rows, "room for {assignments} rows of {rows}");
+    let (inputs, left) = (x.len() / cols, x.len() % cols);
+    assert!(
+        left == 0 && (inputs == assignments || inputs > 0 && assignments.is_multiple_of(inputs)),
+        "{} numbers for {assignments} assignments of rows of {cols}",
+        x.len()
+    );
+    let share = assignments.checked_div(inputs).unwrap_or(1);
+    let block = experts.iter().map(|matrix| matrix.tensor_type.block_len()).fold(1, usize::max);
+    // What several experts read is brought into the kernels' form once.
+    let shared = (share > 1).then(|| {
+        work.rows.resize(inputs, cols);
+        work.rows.values.copy_from_slice(x);
+        plan.prepare_for(&mut work.rows, block)
+    });
+    let mut bytes = 0;
+    if work.output.len() < out.len() {
+        work.output = vec![0.0; out.len()];
+    }
+    for (expert, matrix) in experts.iter().enumerate() {
+        let members = groups.of(expert);
+        if members.is_empty() {
+            continue;
+        }
+        let input = match shared {
+            Some(rows) => {
+                work.input.gather(&plan.team, rows, members.len(), |i| members[i] / share)
+            }
+            None => {
+                work.input.resize(members.len(), cols);
+                plan.team.parallel_rows(&mut work.input.values, cols, ROWS, |i, row| {
+                    row.copy_from_slice(&x[members[i] * cols..][..cols]);
+                });
+                plan.prepare_for(&mut work.input, block)
+            }
+        };
+        let mine = groups.starts[expert] * rows..groups.starts[expert + 1] * rows;
+        plan.product(matrix, input, &mut work.output[mine]);
+        bytes += matrix.bytes().len();
+    }
+    let mut places = vec![0; assignments];
+    for (place, &member) in groups.members.iter().enumerate() {
+        places[member] = place;
+    }
+    plan.team.parallel_rows(out, rows, ROWS, |a, row| {
+        row.copy_from_slice(&work.output[places[a] * rows..][..rows]);
+    });
+    bytes
+    // END SOLUTION
+}
+
+/// The sum of what a token's experts have made of it: `outputs [T · k, E]`, each times its weight
+/// of `weights [T · k]`, added up into `out [T, E]`, whatever that held.
+pub fn combine(outputs: &[f32], weights: &[f32], out: &mut [f32]) {
+    // SOLUTION week4-day6 task 2
+    let width = outputs.len() / weights.len();
+    let k = weights.len() * width / out.len();
+    for (t, out) in out.chunks_exact_mut(width).enumerate() {
+        out.fill(0.0);
+        for a in t * k..(t + 1) * k {
+            let row = &outputs[a * width..][..width];
+            out.iter_mut().zip(row).for_each(|(out, x)| *out += weights[a] * x);
+        }
+    }
+    // END SOLUTION
+}

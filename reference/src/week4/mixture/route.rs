@@ -1,0 +1,57 @@
+//! Day 6. Which experts a token goes to, and how much each of them counts.
+
+/// How a model turns its router's logits into weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Routing {
+    /// Qwen3-MoE: softmax over all experts first, then the best of them.
+    SoftmaxFirst {
+        /// Whether the weights of the chosen are then divided by their sum (`norm_topk_prob`).
+        renormalize: bool,
+    },
+    /// gpt-oss: the best experts first, then softmax over their logits alone.
+    TopKFirst,
+}
+
+/// The experts with the largest logits, as many as `chosen` has room for; the largest comes first,
+/// and among equals the expert with the lower number. `logits [n]`.
+///
+/// # Panics
+/// If there are fewer experts than `chosen` wants.
+pub fn top_k(logits: &[f32], chosen: &mut [usize]) {
+    // SOLUTION week4-day6 task 1
+    assert!(
+        chosen.len() <= logits.len(),
+        "{} experts are wanted of {}",
+        chosen.len(),
+        logits.len()
+    );
+    for j in 0..chosen.len() {
+        let (taken, rest) = chosen.split_at_mut(j);
+        let left = (0..logits.len()).filter(|expert| !taken.contains(expert));
+        let best = left.reduce(|a, b| if logits[b] > logits[a] { b } else { a });
+        rest[0] = best.expect("there are as many experts");
+    }
+    // END SOLUTION
+}
+
+/// Where a token goes: its best experts into `chosen [k]`, the best first, and what each counts
+/// into `weights [k]`. `logits [n]` may be as large as floats are.
+///
+/// # Panics
+/// As [`top_k`].
+pub fn route(logits: &[f32], routing: Routing, chosen: &mut [usize], weights: &mut [f32]) {
+    // SOLUTION week4-day6 task 1
+    top_k(logits, chosen);
+    let max = logits[chosen[0]];
+    for (weight, &expert) in weights.iter_mut().zip(&*chosen) {
+        *weight = (logits[expert] - max).exp();
+    }
+    let total: f32 = match routing {
+        Routing::SoftmaxFirst { renormalize: false } => {
+            logits.iter().map(|logit| (logit - max).exp()).sum()
+        }
+        _ => weights.iter().sum(),
+    };
+    weights.iter_mut().for_each(|weight| *weight /= total);
+    // END SOLUTION
+}

@@ -1,0 +1,78 @@
+//! Day 6. Attention with a sink: a logit for each head that takes its share of the attention, and
+//! has no value.
+//!
+//! Source: Xiao et al. 2023, "Efficient Streaming Language Models with Attention Sinks"; gpt-oss's
+//! form of it, in which the sink is a learned number.
+
+use crate::week2::{
+    cache::{Run, widen},
+    kernels::vector::{TILE, tile_scores, tile_sum},
+    streaming::{MAX_HEAD_DIM, MAX_QUERIES, OnlineSoftmax},
+};
+
+/// Scores become attention weights: `e^score` over the sum of all of them and `e^sink`. So they add
+/// up to less than 1. Scores may be −∞, and as large as floats are.
+pub fn softmax_with_sink(scores: &mut [f32], sink: f32) {
+    // SOLUTION week4-day6 task 3
+    let max = scores.iter().fold(sink, |max, &score| max.max(score));
+    let mut total = (sink - max).exp();
+    for score in &mut *scores {
+        *score = (*score - max).exp();
+        total += *score;
+    }
+    scores.iter_mut().for_each(|score| *score /= total);
+    // END SOLUTION
+}
+
+/// An online softmax before its first score, in a head with this sink.
+#[must_use]
+pub fn begin(sink: f32) -> OnlineSoftmax {
+    // SOLUTION week4-day6 task 3
+    OnlineSoftmax { max: sink, total: 1.0 }
+    // END SOLUTION
+}
+
+/// Attention of the query heads that share one key and value head, in one pass, as week 2's
+/// `attend_streaming`; head `g` has the sink `sinks[g]`.
+///
+/// `q [G, D]`, `sinks [G]`, `out [G, D]`; `runs` are the keys and values of all positions that this
+/// row may see, in order. A score is `scale · q·k`; the sink is not scaled.
+///
+/// # Panics
+/// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].
+pub fn attend_with_sinks<'a>(
+    q: &[f32],
+    runs: impl Iterator<Item = Run<'a>>,
+    head_dim: usize,
+    scale: f32,
+    sinks: &[f32],
+    out: &mut [f32],
+) {
+    // SOLUTION week4-day6 task 3
+    let heads = sinks.len();
+    assert!(heads <= MAX_QUERIES, "{heads} query heads; at most {MAX_QUERIES} are taken at once");
+    let mut tile = [0f32; TILE * MAX_HEAD_DIM];
+    let tile = &mut tile[..TILE * head_dim];
+    let mut softmax = [OnlineSoftmax::default(); MAX_QUERIES];
+    softmax.iter_mut().zip(sinks).for_each(|(softmax, &sink)| *softmax = begin(sink));
+    let mut factors = [0f32; MAX_QUERIES];
+    let mut scores = [0f32; MAX_QUERIES * TILE];
+    out.fill(0.0);
+    for run in runs {
+        for from in (0..run.len).step_by(TILE) {
+            let n = TILE.min(run.len - from);
+            widen(run.keys, from, n, head_dim, tile);
+            tile_scores(q, &tile[..n * head_dim], head_dim, scale, &mut scores[..heads * TILE]);
+            for (g, softmax) in softmax[..heads].iter_mut().enumerate() {
+                factors[g] = softmax.absorb(&mut scores[g * TILE..][..n]);
+            }
+            widen(run.values, from, n, head_dim, tile);
+            let scores = &scores[..heads * TILE];
+            tile_sum(scores, &factors[..heads], &tile[..n * head_dim], head_dim, out);
+        }
+    }
+    for (out, softmax) in out.chunks_exact_mut(head_dim).zip(&softmax) {
+        out.iter_mut().for_each(|x| *x /= softmax.total);
+    }
+    // END SOLUTION
+}

@@ -1,0 +1,176 @@
+//! Models with experts in week 3's engine: whoever comes when, and wherever keys and values lie,
+//! nobody's answer depends on the company.
+#![cfg(feature = "engine")]
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use tiny_llm_reference::{
+    week1::sampling::{Rng, SamplerOptions},
+    week2::{
+        cache::{CacheShape, CacheType, DenseCache},
+        kernels::{Choice, Rung, vector::TILE},
+        parallel::Team,
+        plan::{AttentionKind, Plan},
+    },
+    week3::{
+        engine::{Engine, EngineOptions, Event},
+        paged::PagedCache,
+        parts::InParts,
+        prefix_hash::hash_page,
+        request::Request,
+        room::EngineCache,
+        shared::SharedCache,
+    },
+    week4::mixture::{
+        load::load_folder, model::MixtureModel, pass::MixturePass, session::MixtureSession,
+    },
+};
+
+const CONTEXT: usize = 160;
+
+/// The embedded model; with what gpt-oss has besides, if `sinks`.
+fn model(sinks: bool) -> Arc<MixtureModel> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/tiny-mixture");
+    let mut model = load_folder(&folder, CONTEXT).expect("the embedded model");
+    if sinks {
+        let heads = model.config.base.n_heads;
+        for (i, layer) in model.layers.iter_mut().enumerate() {
+            layer.sinks = Some((0..heads).map(|h| h as f32 * 0.5 - 1.0).collect());
+            layer.window = (i % 2 == 0).then_some(24);
+            model.config.windows[i] = layer.window;
+        }
+    }
+    Arc::new(model)
+}
+
+fn plan(threads: usize) -> Arc<Plan> {
+    Arc::new(Plan {
+        kernels: Choice::from(Rung::best()).alike(),
+        attention: AttentionKind::Streaming,
+        team: Team::new(threads),
+    })
+}
+
+fn shape(model: &MixtureModel, sequences: usize) -> CacheShape {
+    let c = &model.config.base;
+    CacheShape {
+        layers: c.n_layers,
+        sequences,
+        kv_heads: c.n_kv_heads,
+        capacity: CONTEXT,
+        head_dim: c.head_dim,
+    }
+}
+
+/// Greedy ones and drawn ones; two of three begin alike.
+fn requests(model: &MixtureModel, rng: &mut Rng) -> Vec<Request> {
+    let vocabulary = model.config.base.vocab_size as u64;
+    let mut token = || (rng.next_u64() % vocabulary) as u32;
+    let beginning: Vec<u32> = (0..40).map(|_| token()).collect();
+    let lengths = [3, 44, 1, 70, 12, 50, 2, 45];
+    let request = |(i, &len): (usize, &usize)| {
+        let own: Vec<u32> = (0..len).map(|_| token()).collect();
+        let prompt = if i % 3 == 0 { own } else { [&beginning[..], &own].concat() };
+        Request {
+            prompt: prompt[..prompt.len().min(90)].to_vec(),
+            max_new_tokens: 8 + 6 * i,
+            stop_tokens: Vec::new(),
+            stop_texts: Vec::new(),
+            sampling: SamplerOptions {
+                temperature: if i % 2 == 0 { 0.0 } else { 0.8 },
+                ..SamplerOptions::default()
+            },
+            seed: i as u64,
+        }
+    };
+    lengths.iter().enumerate().map(request).collect()
+}
+
+/// The answers to `requests`, each of which comes at a step of its own.
+fn answers<C: EngineCache>(
+    model: &Arc<MixtureModel>,
+    cache: C,
+    (threads, budget): (usize, Option<usize>),
+    requests: &[(usize, Request)],
+    what: &str,
+) -> BTreeMap<usize, Vec<u32>> {
+    let options = EngineOptions { budget, ..EngineOptions::default() };
+    let pass = MixturePass::new(Arc::clone(model), plan(threads));
+    let mut engine = Engine::with_pass(pass, cache, options, Box::new(|_| Vec::new()));
+    let (mut answers, mut numbers) = (BTreeMap::new(), BTreeMap::new());
+    for step in 0..2000 {
+        for (i, (_, request)) in requests.iter().enumerate().filter(|(_, (at, _))| *at == step) {
+            numbers.insert(engine.submit(request.clone()).expect("a good request"), i);
+        }
+        engine.step(&mut |event| {
+            if let Event::Token { id, token } = event {
+                answers.entry(numbers[&id]).or_insert_with(Vec::new).push(token);
+            }
+        });
+        if numbers.len() == requests.len() && engine.is_idle() {
+            return answers;
+        }
+    }
+    panic!("{what}: still at work after 2000 steps");
+}
+
+#[test]
+fn a_request_alone_and_in_random_company() {
+    for sinks in [false, true] {
+        let (model, mut rng) = (model(sinks), Rng::new(6));
+        let requests = requests(&model, &mut rng);
+        let dense =
+            |sequences| InParts::new(DenseCache::new(shape(&model, sequences), CacheType::F16));
+        let alone: Vec<Vec<u32>> = requests
+            .iter()
+            .map(|request| {
+                let mut one =
+                    answers(&model, dense(1), (1, None), &[(0, request.clone())], "alone");
+                one.remove(&0).expect("an answer")
+            })
+            .collect();
+        for round in 0..8 {
+            let mut below = |n: u64| (rng.next_u64() % n) as usize;
+            let schedule: Vec<(usize, Request)> =
+                requests.iter().map(|request| (below(30), request.clone())).collect();
+            let how = (1 + round % 2, [None, Some(5), Some(16), Some(33)][below(4)]);
+            let places = 2 + below(4);
+            let what = format!("sinks {sinks}, round {round}, {places} places, {how:?}");
+            // So few pages that somebody must be sent away now and then.
+            let pages = || PagedCache::new(shape(&model, places), TILE, 9, CacheType::F16);
+            let found = match round % 3 {
+                0 => answers(&model, dense(places), how, &schedule, &what),
+                1 => answers(&model, InParts::new(pages()), how, &schedule, &what),
+                _ => {
+                    let shared = InParts::new(SharedCache::new(pages(), 0, hash_page));
+                    answers(&model, shared, how, &schedule, &what)
+                }
+            };
+            for (i, alone) in alone.iter().enumerate() {
+                assert_eq!(&found[&i], alone, "{what}: request {i}");
+            }
+        }
+    }
+}
+
+/// The engine writes what one text at a time would be.
+#[test]
+fn greedy_answers_are_those_of_a_session() {
+    for sinks in [false, true] {
+        let model = model(sinks);
+        let requests = requests(&model, &mut Rng::new(7));
+        for request in requests.into_iter().filter(|request| request.sampling.temperature == 0.0) {
+            let mut session = MixtureSession::new(Arc::clone(&model), plan(1), 32, CacheType::F16);
+            let (mut tokens, new) = (request.prompt.clone(), request.max_new_tokens);
+            for _ in 0..new {
+                let logits = session.logits_after(&tokens, |_| {}).expect("good tokens");
+                let best = (0..logits.len()).rev().max_by(|&a, &b| logits[a].total_cmp(&logits[b]));
+                tokens.push(best.expect("logits") as u32);
+            }
+            let cache = InParts::new(DenseCache::new(shape(&model, 1), CacheType::F16));
+            let prompt = request.prompt.len();
+            let found = answers(&model, cache, (1, None), &[(0, request)], "alone");
+            assert_eq!(found[&0], tokens[prompt..], "sinks {sinks}, a prompt of {prompt}");
+        }
+    }
+}

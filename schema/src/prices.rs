@@ -1,0 +1,347 @@
+//! What each token of a vocabulary costs behind a state, found in one walk of a tree.
+//!
+//! These are the prices that week 3's day 7 computes, to the last one, for whoever has no time to
+//! walk as it does. Three things make the difference:
+//!
+//! - The tree's nodes lie in the order of the walk, one behind the other, and each says where what
+//!   follows from it ends: what may not follow is passed over in one step, and nothing is looked up.
+//! - A grammar is asked once what a byte does to a state, and its answer stands in a table from then
+//!   on. In a string, nearly every byte leads back to the same state.
+//! - How many tokens a text takes depends on its end alone, and texts that make an answer whole have
+//!   long ends in common: each is counted from where it differs from the one before.
+
+use std::{collections::HashMap, hash::Hash, sync::Arc};
+
+/// The price of a token that may not follow.
+pub const NEVER: u16 = u16::MAX;
+
+/// More states than this are not told apart at once.
+const MOST_STATES: usize = 2048;
+/// Nobody has asked yet what a byte leads to.
+const UNKNOWN: u32 = u32::MAX;
+/// It leads nowhere.
+const NOWHERE: u32 = u32::MAX - 1;
+
+/// What has to be known of a set of texts.
+pub trait Follow {
+    /// All that matters of the bytes so far.
+    type State: Clone + Eq + Hash;
+
+    /// After one more byte; `None` if no text of the set goes on like this.
+    fn next(&self, state: &Self::State, byte: u8) -> Option<Self::State>;
+
+    /// A shortest text that makes a whole of the bytes so far.
+    fn closing_text(&self, state: &Self::State) -> Vec<u8>;
+}
+
+/// The texts of a vocabulary as a tree of bytes, in the order of a walk.
+#[derive(Debug)]
+pub struct Tree {
+    nodes: Vec<Node>,
+    /// By their texts. Those of a node begin where it says, and end where the next node's begin.
+    tokens: Vec<u32>,
+    vocabulary: usize,
+    deepest: usize,
+    /// The node of each text of one byte, and of no text where there is none.
+    first: Box<[Option<u32>; 256]>,
+}
+
+/// Bytes with which texts begin: this one, behind those of the nodes that it is beneath.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    byte: u8,
+    /// How many bytes stand before it.
+    depth: u32,
+    /// The first node that isn't beneath this one.
+    end: u32,
+    tokens: u32,
+}
+
+impl Tree {
+    /// Of the texts of all tokens, by their ids; a token with an empty text is left out.
+    ///
+    /// # Panics
+    /// If the texts have more than 2³² bytes.
+    #[must_use]
+    pub fn new(texts: &[Vec<u8>]) -> Self {
+        let mut tokens: Vec<u32> = (0..).zip(texts).map(|(token, _)| token).collect();
+        let text = |token: u32| &texts[token as usize][..];
+        tokens.retain(|&token| !text(token).is_empty());
+        tokens.sort_by_key(|&token| text(token));
+        let (mut nodes, mut open): (Vec<Node>, Vec<usize>) = (Vec::new(), Vec::new());
+        let mut first = Box::new([None; 256]);
+        let number = |n: usize| u32::try_from(n).expect("so many nodes have numbers");
+        let (mut before, mut deepest): (&[u8], _) = (&[], 0);
+        for (at, &token) in tokens.iter().enumerate() {
+            let text = text(token);
+            let same = before.iter().zip(text).take_while(|(a, b)| a == b).count();
+            for node in open.drain(same..) {
+                nodes[node].end = number(nodes.len());
+            }
+            for (depth, &byte) in text.iter().enumerate().skip(same) {
+                if depth == 0 {
+                    first[usize::from(byte)] = Some(number(nodes.len()));
+                }
+                open.push(nodes.len());
+                // A node that no token ends at has none: the next node's begin where its own do.
+                let depth = number(depth);
+                nodes.push(Node { byte, depth, end: 0, tokens: number(at) });
+            }
+            (before, deepest) = (text, deepest.max(text.len()));
+        }
+        for node in open {
+            nodes[node].end = number(nodes.len());
+        }
+        Self { nodes, tokens, vocabulary: texts.len(), deepest, first }
+    }
+
+    /// `V`: how many tokens there are, those without a text included.
+    #[must_use]
+    pub fn vocabulary(&self) -> usize {
+        self.vocabulary
+    }
+
+    /// The tokens that are this node's text as a whole.
+    fn tokens(&self, node: usize) -> &[u32] {
+        let end = self.nodes.get(node + 1).map_or(self.tokens.len(), |next| next.tokens as usize);
+        &self.tokens[self.nodes[node].tokens as usize..end]
+    }
+
+    /// The node behind another one, on this byte.
+    fn child(&self, node: usize, byte: u8) -> Option<usize> {
+        let (mut at, end) = (node + 1, self.nodes[node].end as usize);
+        while at < end && self.nodes[at].byte < byte {
+            at = self.nodes[at].end as usize;
+        }
+        (at < end && self.nodes[at].byte == byte).then_some(at)
+    }
+}
+
+/// The fewest tokens that texts are made of. What it knows is of the last text that it was asked
+/// about, from the end.
+#[derive(Debug, Default)]
+struct Fewest {
+    /// That text, its last byte first.
+    text: Vec<u8>,
+    /// Of as many of its last bytes as come before: none at first, which take no tokens.
+    counts: Vec<Option<u32>>,
+}
+
+impl Fewest {
+    fn of(&mut self, tree: &Tree, text: &[u8]) -> Option<u32> {
+        let pairs = self.text.iter().zip(text.iter().rev());
+        let same = pairs.take_while(|(a, b)| a == b).count();
+        self.text.truncate(same);
+        self.counts.truncate(same + 1);
+        if self.counts.is_empty() {
+            self.counts.push(Some(0));
+        }
+        for start in (0..text.len() - same).rev() {
+            self.text.push(text[start]);
+            let mut fewest: Option<u32> = None;
+            let mut node = tree.first[usize::from(text[start])].map(|node| node as usize);
+            for (end, byte) in (start + 1..).zip(text[start + 1..].iter().map(Some).chain([None])) {
+                let Some(at) = node else { break };
+                if !tree.tokens(at).is_empty()
+                    && let Some(rest) = self.counts[text.len() - end]
+                {
+                    fewest = Some(fewest.map_or(rest + 1, |n| n.min(rest + 1)));
+                }
+                node = byte.and_then(|&byte| tree.child(at, byte));
+            }
+            self.counts.push(fewest);
+        }
+        self.counts[text.len()]
+    }
+}
+
+/// States with numbers, and what each byte makes of them.
+#[derive(Debug)]
+struct Table<S> {
+    numbers: HashMap<S, u32>,
+    states: Vec<S>,
+    /// `next[256 · state + byte]`
+    next: Vec<u32>,
+    /// How many tokens each still needs, where that has been asked for.
+    needed: Vec<Option<u16>>,
+}
+
+impl<S: Clone + Eq + Hash> Table<S> {
+    fn new() -> Self {
+        Self { numbers: HashMap::new(), states: Vec::new(), next: Vec::new(), needed: Vec::new() }
+    }
+
+    fn number(&mut self, state: S) -> u32 {
+        *self.numbers.entry(state).or_insert_with_key(|state| {
+            self.states.push(state.clone());
+            self.next.resize(256 * self.states.len(), UNKNOWN);
+            self.needed.push(None);
+            (self.states.len() - 1) as u32
+        })
+    }
+
+    /// Forgets all states but these, which get other numbers.
+    fn forget(&mut self, kept: &mut [u32]) {
+        let states: Vec<S> =
+            kept.iter().map(|&number| self.states[number as usize].clone()).collect();
+        *self = Self::new();
+        for (number, state) in kept.iter_mut().zip(states) {
+            *number = self.number(state);
+        }
+    }
+}
+
+/// The prices of a grammar's states, kept for the next time.
+#[derive(Debug)]
+pub struct Prices<S> {
+    known: HashMap<S, Arc<[u16]>>,
+    most: usize,
+    table: Table<S>,
+    most_states: usize,
+    fewest: Fewest,
+}
+
+impl<S: Clone + Eq + Hash> Prices<S> {
+    /// Nothing is known yet; prices of at most `most` states will be kept.
+    ///
+    /// # Panics
+    /// If that is none.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
+        assert!(most > 0, "prices are kept of one state at least");
+        Self {
+            known: HashMap::new(),
+            most,
+            table: Table::new(),
+            most_states: MOST_STATES,
+            fewest: Fewest::default(),
+        }
+    }
+
+    /// The prices `[V]` in this state: how many tokens the text still needs behind each token, and
+    /// [`NEVER`] if the token may not follow, or if no tokens would make it whole.
+    pub fn of<F: Follow<State = S>>(&mut self, rules: &F, tree: &Tree, state: &S) -> Arc<[u16]> {
+        if let Some(prices) = self.known.get(state) {
+            return Arc::clone(prices);
+        }
+        let prices: Arc<[u16]> = self.walked(rules, tree, state).into();
+        if self.known.len() >= self.most {
+            self.known.clear();
+        }
+        self.known.insert(state.clone(), Arc::clone(&prices));
+        prices
+    }
+
+    fn walked<F: Follow<State = S>>(&mut self, rules: &F, tree: &Tree, state: &S) -> Vec<u16> {
+        let mut prices = vec![NEVER; tree.vocabulary];
+        // The state behind each byte of the text that the walk is at.
+        let mut behind = vec![0; tree.deepest + 1];
+        behind[0] = self.table.number(state.clone());
+        let mut at = 0;
+        while let Some(node) = tree.nodes.get(at) {
+            let depth = node.depth as usize;
+            // As many again as are kept, so that a long text isn't forgotten at each of its bytes.
+            if self.table.states.len() >= self.most_states.max(2 * (depth + 1)) {
+                self.table.forget(&mut behind[..=depth]);
+            }
+            let from = 256 * behind[depth] as usize + usize::from(node.byte);
+            let mut to = self.table.next[from];
+            if to == UNKNOWN {
+                let state = &self.table.states[behind[depth] as usize];
+                let next = rules.next(state, node.byte);
+                to = next.map_or(NOWHERE, |next| self.table.number(next));
+                self.table.next[from] = to;
+            }
+            if to == NOWHERE {
+                at = node.end as usize;
+                continue;
+            }
+            behind[depth + 1] = to;
+            let tokens = tree.tokens(at);
+            if !tokens.is_empty() {
+                let price = self.needed(rules, tree, to);
+                for &token in tokens {
+                    prices[token as usize] = price;
+                }
+            }
+            at += 1;
+        }
+        prices
+    }
+
+    /// The fewest tokens that make a whole of a state, by its number.
+    fn needed<F: Follow<State = S>>(&mut self, rules: &F, tree: &Tree, number: u32) -> u16 {
+        let number = number as usize;
+        *self.table.needed[number].get_or_insert_with(|| {
+            let text = rules.closing_text(&self.table.states[number]);
+            let fewest = self.fewest.of(tree, &text);
+            fewest.and_then(|n| u16::try_from(n).ok()).unwrap_or(NEVER)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Texts of `a`, `b` and `c` without a `b` behind a `c`, that end with `cc`; and how often it was
+    /// asked.
+    struct Letters(std::cell::Cell<usize>);
+
+    impl Follow for Letters {
+        /// How many letters there are, and how many of the last are a `c`.
+        type State = (usize, usize);
+
+        fn next(&self, &(count, last): &(usize, usize), byte: u8) -> Option<(usize, usize)> {
+            self.0.set(self.0.get() + 1);
+            match byte {
+                b'a' => Some((count + 1, 0)),
+                b'b' if last == 0 => Some((count + 1, 0)),
+                b'c' if last < 2 => Some((count + 1, last + 1)),
+                _ => None,
+            }
+        }
+
+        fn closing_text(&self, &(_, last): &(usize, usize)) -> Vec<u8> {
+            b"cc"[last..].to_vec()
+        }
+    }
+
+    fn texts(all: &[&str]) -> Vec<Vec<u8>> {
+        all.iter().map(|text| text.as_bytes().to_vec()).collect()
+    }
+
+    #[test]
+    fn each_token_costs_what_is_still_needed_behind_it() {
+        let words = ["", "a", "c", "cb", "acc", "ac", "ccc", "acb", "c", "x", "ba", "cca", "cc"];
+        let tree = Tree::new(&texts(&words));
+        let rules = Letters(0.into());
+        for most_states in [MOST_STATES, 1, 2, 5] {
+            let mut prices = Prices { most_states, ..Prices::new(1) };
+            let start = prices.of(&rules, &tree, &(0, 0));
+            let never = NEVER;
+            let expected = [never, 1, 1, never, 0, 1, never, never, 1, never, 1, 1, 0];
+            assert_eq!(start[..], expected, "{most_states}: at the start");
+            let behind = prices.of(&rules, &tree, &(7, 1));
+            let expected = [never, 1, 0, never, 0, 1, never, never, 0, never, never, never, never];
+            assert_eq!(behind[..], expected, "{most_states}: behind a c");
+            assert_eq!(prices.known.len(), 1, "as many are kept as there may be");
+            assert_eq!(prices.of(&rules, &tree, &(0, 0)), start, "{most_states}: again");
+        }
+    }
+
+    #[test]
+    fn a_state_is_asked_once_what_a_byte_does() {
+        let words: Vec<Vec<u8>> = (0..4000u32)
+            .map(|n| (0..8).map(|i| b"ab"[(n >> i & 1) as usize]).chain([b'a']).collect())
+            .collect();
+        let tree = Tree::new(&words);
+        let rules = Letters(0.into());
+        let mut prices = Prices::new(4);
+        prices.of(&rules, &tree, &(0, 0));
+        // A state for each length; from each, two bytes, and from the last but one, one.
+        assert_eq!(rules.0.get(), 17);
+        prices.of(&rules, &tree, &(1, 0));
+        assert_eq!(rules.0.get(), 17 + 2, "nearly all of it was known");
+    }
+}

@@ -1,0 +1,297 @@
+//! A server without a network: requests come by a call, and pass the same paths, limits and queues
+//! as those of clients.
+
+use std::{
+    io,
+    pin::{Pin, pin},
+    process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+        mpsc as system,
+    },
+    task::{Context, Poll, Wake, Waker},
+    thread::{self, JoinHandle, Thread},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, anyhow, ensure};
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    http::{HeaderName, HeaderValue, Method, Request, Uri},
+};
+use http_body_util::BodyExt;
+use hyper::service::Service;
+use hyper_util::service::TowerToHyperService;
+use tiny_llm_cli::{Opened, Settings};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinSet,
+    time::{interval, timeout},
+};
+
+use crate::{app::App, engine::Command, routes::router, run_beside};
+
+/// How often it is looked whether the engine has fallen.
+const PERIOD: Duration = Duration::from_millis(50);
+/// Pieces of an answer that wait for the caller, beside the tokens that the engine holds for it.
+const PIECES: usize = 8;
+
+/// An engine on a thread of its own, and who brings requests to it on another. When it is dropped,
+/// answers that are not whole end.
+pub struct Local {
+    requests: Option<mpsc::UnboundedSender<Job>>,
+    engine: Option<JoinHandle<Result<ExitCode>>>,
+}
+
+/// A request, and where the head of its answer goes.
+struct Job {
+    request: Request<Body>,
+    head: oneshot::Sender<Head>,
+}
+
+/// An answer before its body.
+pub struct LocalHead {
+    /// As 200.
+    pub status: u16,
+    /// Names and values.
+    pub headers: Vec<(String, String)>,
+}
+
+/// The same with its body.
+struct Head {
+    head: LocalHead,
+    pieces: mpsc::Receiver<Bytes>,
+}
+
+/// An answer on its way. When it is dropped, the engine stops computing it before its next step.
+pub struct LocalAnswer(State);
+
+enum State {
+    Asked(oneshot::Receiver<Head>),
+    Answered(Head),
+}
+
+/// What waiting for more of an answer brought.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// More of it.
+    Bytes(Vec<u8>),
+    /// Nothing within the time.
+    Later,
+    /// There is no more.
+    End,
+}
+
+impl Local {
+    /// Opens an engine on the thread that will have it.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn start<O>(open: O) -> Result<Self>
+    where
+        O: FnOnce() -> Result<(Opened, Settings)> + Send + 'static,
+    {
+        let (requests, jobs) = mpsc::unbounded_channel();
+        let (say, hear) = system::channel();
+        let work = move || {
+            let opened = open().and_then(|opened| Ok((opened, runtime()?)));
+            let ((opened, settings), runtime) = match opened {
+                Ok(opened) => opened,
+                Err(error) => {
+                    let _ = say.send(Err(error));
+                    return Ok(ExitCode::FAILURE);
+                }
+            };
+            let _ = say.send(Ok(()));
+            run_beside(opened, settings, move |app, _, fallen| {
+                runtime.block_on(run(jobs, app, fallen));
+                Ok(())
+            })
+        };
+        let engine = thread::Builder::new().name("engine".to_owned()).stack_size(8 << 20);
+        let engine = engine.spawn(work).context("the system gives no thread")?;
+        match hear.recv() {
+            Ok(Ok(())) => Ok(Self { requests: Some(requests), engine: Some(engine) }),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(match engine.join() {
+                Err(panic) => anyhow!("{}", crate::said(&*panic)),
+                Ok(_) => anyhow!("the engine ended before it began"),
+            }),
+        }
+    }
+
+    /// Brings a request to the engine, and does not wait for it.
+    ///
+    /// # Errors
+    /// If it is no request, or the engine has ended.
+    pub fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(String, String)],
+        body: Vec<u8>,
+    ) -> Result<LocalAnswer> {
+        let method: Method =
+            method.parse().with_context(|| format!("method: {method:?} is none"))?;
+        let uri: Uri = path.parse().with_context(|| format!("path: {path:?} is none"))?;
+        ensure!(path.starts_with('/'), "path: expected one that begins with /, got {path:?}");
+        let mut request = Request::new(Body::from(body));
+        (*request.method_mut(), *request.uri_mut()) = (method, uri);
+        for (name, value) in headers {
+            let (Ok(name), Ok(value)) =
+                (HeaderName::try_from(name), HeaderValue::try_from(value.as_str()))
+            else {
+                return Err(anyhow!("headers: {name:?} cannot be sent"));
+            };
+            request.headers_mut().append(name, value);
+        }
+        let (head, asked) = oneshot::channel();
+        let sender = self.requests.as_ref().context("the engine was closed")?;
+        sender.send(Job { request, head }).map_err(|_| anyhow!("the engine has ended"))?;
+        Ok(LocalAnswer(State::Asked(asked)))
+    }
+
+    /// Ends it, with all that is still being answered.
+    ///
+    /// # Errors
+    /// If the engine has failed.
+    pub fn close(&mut self) -> Result<()> {
+        self.requests = None;
+        let Some(engine) = self.engine.take() else { return Ok(()) };
+        let ended = engine.join().map_err(|panic| anyhow!("{}", crate::said(&*panic)))?;
+        ended.map(|_| ())
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        let _ = self.close();
+    }
+}
+
+impl LocalAnswer {
+    /// Waits for the head of the answer, so long at most: its status and headers.
+    ///
+    /// # Errors
+    /// If the engine has ended.
+    pub fn head(&mut self, patience: Duration) -> Result<Option<&LocalHead>> {
+        if let State::Asked(asked) = &mut self.0 {
+            match wait(patience, asked) {
+                None => return Ok(None),
+                Some(Err(_)) => return Err(anyhow!("the engine has ended")),
+                Some(Ok(head)) => self.0 = State::Answered(head),
+            }
+        }
+        let State::Answered(answered) = &self.0 else { return Ok(None) };
+        Ok(Some(&answered.head))
+    }
+
+    /// Waits for more of the body, so long at most; what there is comes in one piece.
+    ///
+    /// # Errors
+    /// If the engine has ended before the answer began.
+    pub fn more(&mut self, patience: Duration) -> Result<Piece> {
+        if self.head(patience)?.is_none() {
+            return Ok(Piece::Later);
+        }
+        let State::Answered(head) = &mut self.0 else { return Ok(Piece::Later) };
+        let pieces = &mut head.pieces;
+        let first = match pieces.try_recv() {
+            Ok(first) => Some(Some(first)),
+            Err(_) => wait(patience, pin!(pieces.recv())),
+        };
+        Ok(match first {
+            None => Piece::Later,
+            Some(None) => Piece::End,
+            Some(Some(first)) => {
+                let mut bytes = first.to_vec();
+                while let Ok(next) = pieces.try_recv() {
+                    bytes.extend_from_slice(&next);
+                }
+                Piece::Bytes(bytes)
+            }
+        })
+    }
+}
+
+/// What wakes a thread that waits.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Waits for it on this thread, so long at most. No runtime is asked, as it may have ended already.
+fn wait<F: Future + Unpin>(patience: Duration, mut future: F) -> Option<F::Output> {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let deadline = Instant::now() + patience;
+    loop {
+        let polled = Pin::new(&mut future).poll(&mut Context::from_waker(&waker));
+        if let Poll::Ready(output) = polled {
+            return Some(output);
+        }
+        let left = deadline.checked_duration_since(Instant::now())?;
+        thread::park_timeout(left);
+    }
+}
+
+fn runtime() -> io::Result<tokio::runtime::Runtime> {
+    // One thread: it has little to do, and the engine wants the others.
+    tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(2).build()
+}
+
+/// Answers requests until nobody can send any more, or the engine has fallen.
+async fn run(mut jobs: mpsc::UnboundedReceiver<Job>, app: &Arc<App>, fallen: &AtomicBool) {
+    let service = TowerToHyperService::new(router(Arc::clone(app)));
+    let mut running = JoinSet::new();
+    let mut period = interval(PERIOD);
+    while !fallen.load(Relaxed) {
+        tokio::select! {
+            job = jobs.recv() => match job {
+                Some(job) => { running.spawn(answer(service.clone(), job)); }
+                None => break,
+            },
+            Some(_) = running.join_next() => {}
+            _ = period.tick() => {}
+        }
+    }
+    app.ending.store(true, Relaxed);
+    app.tell(Command::End);
+    // What was cut says why, to whoever still listens.
+    let last_words = async { while running.join_next().await.is_some() {} };
+    let _ = timeout(Duration::from_secs(2), last_words).await;
+}
+
+/// One request's, until it is answered or nobody waits for it any more.
+async fn answer(service: TowerToHyperService<Router>, job: Job) {
+    let Job { request, mut head } = job;
+    let response = tokio::select! {
+        response = service.call(request) => response,
+        () = head.closed() => return,
+    };
+    let Ok(response) = response;
+    let (parts, mut body) = response.into_parts();
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let headers = parts.headers.iter().map(|(name, value)| (name.to_string(), text(value)));
+    let (sender, pieces) = mpsc::channel(PIECES);
+    let status = parts.status.as_u16();
+    let answered = LocalHead { status, headers: headers.collect() };
+    if head.send(Head { head: answered, pieces }).is_err() {
+        return;
+    }
+    loop {
+        let frame = tokio::select! {
+            frame = body.frame() => frame,
+            () = sender.closed() => return,
+        };
+        let Some(Ok(frame)) = frame else { return };
+        let Ok(bytes) = frame.into_data() else { continue };
+        if sender.send(bytes).await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Requests that come by a call, and no network.
+
+use std::{
+    sync::{Arc, atomic::Ordering::SeqCst},
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use tiny_llm_server::{Local, LocalAnswer, Piece};
+
+use crate::engine::{Knobs, ROWS, opened, settings, until};
+
+const PATIENCE: Duration = Duration::from_millis(20);
+
+fn start() -> (Local, Arc<Knobs>) {
+    let knobs = Arc::new(Knobs::default());
+    let own = Arc::clone(&knobs);
+    let local = Local::start(move || Ok((opened(&own), settings())));
+    (local.expect("it opens"), knobs)
+}
+
+fn post(local: &Local, body: &Value) -> LocalAnswer {
+    let headers = [("content-type".to_owned(), "application/json".to_owned())];
+    local
+        .ask("POST", "/v1/completions", &headers, body.to_string().into_bytes())
+        .expect("a request")
+}
+
+/// Status and body.
+fn whole(mut answer: LocalAnswer) -> (u16, String) {
+    let status = loop {
+        if let Some(head) = answer.head(PATIENCE).expect("the engine lives") {
+            break head.status;
+        }
+    };
+    let mut body = Vec::new();
+    loop {
+        match answer.more(PATIENCE).expect("the engine lives") {
+            Piece::Bytes(bytes) => body.extend(bytes),
+            Piece::Later => {}
+            Piece::End => break,
+        }
+    }
+    (status, String::from_utf8(body).expect("text"))
+}
+
+#[test]
+fn a_call_is_answered_as_a_client_is() {
+    let (local, _knobs) = start();
+    let (status, body) = whole(post(&local, &json!({"model":"m","prompt":"a","max_tokens":3})));
+    let answer: Value = serde_json::from_str(&body).expect("JSON");
+    assert_eq!((status, &answer["usage"]["completion_tokens"]), (200, &json!(3)));
+    let asked = json!({"model":"m","prompt":"a","max_tokens":3,"stream":true});
+    let (_, events) = whole(post(&local, &asked));
+    assert!(events.starts_with("data: {") && events.ends_with("data: [DONE]\n\n"), "{events}");
+    let (status, body) = whole(post(&local, &json!({"model":"m","prompt":"a","echo":true})));
+    assert!(status == 400 && body.contains("unsupported_parameter"), "{body}");
+    let nowhere = local.ask("GET", "/nowhere", &[], Vec::new()).expect("a request");
+    assert_eq!(whole(nowhere).0, 404);
+    for (method, path) in [("G T", "/"), ("GET", "nowhere"), ("GET", "")] {
+        assert!(local.ask(method, path, &[], Vec::new()).is_err(), "{method} {path}");
+    }
+}
+
+#[test]
+fn an_answer_that_is_dropped_frees_its_row() {
+    let (local, knobs) = start();
+    knobs.step_time.store(1000, SeqCst);
+    let long = json!({"model":"m","prompt":"a","max_tokens":90000,"stream":true});
+    let mut answers: Vec<_> = (0..=ROWS).map(|_| post(&local, &long)).collect();
+    until("all rows are taken, and one waits", || {
+        knobs.seen().rows == ROWS && knobs.seen().waiting == 1
+    });
+    // One that has begun, and one that nobody has looked at.
+    while !matches!(answers[0].more(PATIENCE).expect("it lives"), Piece::Bytes(_)) {}
+    drop(answers.drain(..2));
+    until("two are gone", || knobs.seen().rows == ROWS - 1 && knobs.seen().waiting == 0);
+}
+
+#[test]
+fn nobody_waits_for_an_engine_that_has_ended() {
+    let (mut local, knobs) = start();
+    knobs.step_time.store(1000, SeqCst);
+    let mut answer =
+        post(&local, &json!({"model":"m","prompt":"a","max_tokens":90000,"stream":true}));
+    while !matches!(answer.more(PATIENCE).expect("it lives"), Piece::Bytes(_)) {}
+    local.close().expect("it ends well");
+    assert!(local.ask("GET", "/health", &[], Vec::new()).is_err());
+    let (_, rest) = whole(answer);
+    assert!(rest.contains("shutting_down"), "{rest}");
+    let (local, knobs) = start();
+    knobs.panics.store(true, SeqCst);
+    let asked = json!({"model":"m","prompt":"a","max_tokens":3});
+    let (status, body) = whole(post(&local, &asked));
+    assert!(status == 500 && body.contains("engine_failed"), "{status} {body}");
+    let failed = Local::start(|| anyhow::bail!("no such file"));
+    assert_eq!(failed.err().map(|error| error.to_string()).as_deref(), Some("no such file"));
+}

@@ -1,0 +1,27 @@
+//! Week 4, day 5: what the graphics processor is and does.
+
+use anyhow::Result;
+use tiny_llm::week4::gpu::measure::measure;
+use tiny_llm_gpu::Gpu;
+
+/// The device, its limits, and what share of its reading each kernel has.
+pub(crate) fn seen() -> Result<Vec<String>> {
+    let gpu = Gpu::shared()?;
+    let about = gpu.about();
+    let mut lines = vec![
+        about.to_string(),
+        format!("{:>10}  threads of a workgroup", about.invocations),
+        format!("{:>10}  bytes that a workgroup shares", about.workgroup_bytes),
+        format!("{:>10}  MB in the longest buffer", about.buffer_bytes >> 20),
+    ];
+    let all = measure(gpu)?;
+    let most = all.first().map_or(1.0, |reading| reading.bytes);
+    for one in &all {
+        let (gigabytes, share) = (one.bytes / 1e9, 100.0 * one.bytes / most);
+        let giga = one.multiply_adds / 1e9;
+        let adds =
+            if giga > 0.0 { format!(", {giga:.1} G multiply-adds/s") } else { String::new() };
+        lines.push(format!("{gigabytes:>10.2}  GB/s, {share:>3.0} %: {}{adds}", one.what));
+    }
+    Ok(lines)
+}

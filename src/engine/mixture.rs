@@ -1,0 +1,200 @@
+//! Week 4's engine for models with experts.
+
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use anyhow::{Result, bail, ensure};
+use ndarray::IxDyn;
+use tiny_llm::{
+    week1::{self, generate::argmax, sampling::Rng},
+    week2::{cache::CacheType, gguf::Gguf, plan::Plan},
+    week4::mixture::{load, model::Seen, session::MixtureSession},
+};
+use tiny_llm_cli::{ExpertsSeen, LoadOptions, Request, Sampling, WrongOption};
+use tiny_llm_formats::{
+    FinishReason, Tensor,
+    config::{ModelConfig, mixture::MixtureConfig},
+    gguf::Metadata,
+};
+use tiny_llm_kernels::sampling::{Sampler, SamplerOptions};
+
+use super::{
+    finite::Watch,
+    model::{AnyModel, Loaded},
+    week2,
+};
+
+/// Longer contexts must be asked for.
+const DEFAULT_CONTEXT: usize = 4096;
+/// Rows of a prompt that go through the model at once.
+const CHUNK: usize = 512;
+
+/// A model with experts, and its cache.
+pub(crate) struct Mixture {
+    /// What a GGUF file says beside its tensors.
+    pub(crate) metadata: Option<Metadata>,
+    session: MixtureSession,
+    cache_type: CacheType,
+    path: PathBuf,
+    described: String,
+}
+
+/// Whether a file or folder is a model with experts; what cannot be read is none.
+pub(crate) fn is_mixture(path: &Path) -> bool {
+    if path.is_file() {
+        return Gguf::open(path).is_ok_and(|gguf| MixtureConfig::is_gguf(&gguf.metadata));
+    }
+    MixtureConfig::is_folder(path)
+}
+
+impl Mixture {
+    pub(crate) fn load(path: &Path, options: &LoadOptions) -> Result<Self> {
+        for (given, option) in [
+            (options.week.is_some_and(|week| week != 2), "--week"),
+            (options.engine.as_deref().is_some_and(|engine| engine != "direct"), "--engine"),
+            (options.draft.is_some(), "--draft"),
+            (options.cache_file.is_some(), "--cache"),
+            (options.no_cache, "--no-cache"),
+            (options.attention.is_some(), "--attention"),
+        ] {
+            if given {
+                let problem =
+                    format!("{option}: found with a model that has experts, expected none");
+                return Err(WrongOption(problem).into());
+            }
+        }
+        let context = options.context.unwrap_or(DEFAULT_CONTEXT);
+        let (model, metadata) = if path.is_file() {
+            let gguf = Gguf::open(path)?;
+            (load::load_gguf(&gguf, context)?, Some(gguf.metadata))
+        } else {
+            (load::load_folder(path, context)?, None)
+        };
+        let mut types: Vec<_> = model.matrices().map(|matrix| matrix.tensor_type).collect();
+        types.sort_unstable();
+        types.dedup();
+        let plan = week2::plan(options, &types)?;
+        let cache_type = week2::cache_type(options)?;
+        let described = format!(
+            "{} of {} experts a token, {}, {cache_type} cache",
+            model.config.per_token,
+            model.config.experts,
+            week2::described(&plan, &types)
+        );
+        let session = MixtureSession::new(Arc::new(model), Arc::new(plan), CHUNK, cache_type);
+        Ok(Self { metadata, session, cache_type, path: path.to_owned(), described })
+    }
+
+    /// What another engine takes over.
+    pub(crate) fn into_loaded(self) -> Loaded {
+        let (model, plan) = (AnyModel::Experts(self.session.model), self.session.plan);
+        Loaded { model, plan, cache_type: self.cache_type, path: self.path }
+    }
+
+    pub(crate) fn config(&self) -> &ModelConfig {
+        &self.session.model.config.base
+    }
+
+    /// That a token reads.
+    pub(crate) fn weight_bytes(&self) -> u64 {
+        self.session.model.token_bytes()
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.session.plan
+    }
+
+    pub(crate) fn described(&self) -> &str {
+        &self.described
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.session.clear();
+    }
+
+    pub(crate) fn check(&self, tokens: &[u32]) -> Result<()> {
+        let (context, vocabulary) = (self.config().max_positions, self.config().vocab_size);
+        ensure!(!tokens.is_empty(), "there are no tokens to start from");
+        ensure!(
+            tokens.len() <= context,
+            "{} tokens do not fit into the model's context of {context}",
+            tokens.len()
+        );
+        match tokens.iter().position(|&token| token as usize >= vocabulary) {
+            None => Ok(()),
+            Some(at) => bail!(
+                "token {} at position {at} is not in the vocabulary: ids run from 0 to {}",
+                tokens[at],
+                vocabulary - 1
+            ),
+        }
+    }
+
+    pub(crate) fn logits(&mut self, tokens: &[u32]) -> Result<Tensor> {
+        self.session.clear();
+        let width = self.config().vocab_size;
+        let mut logits = Vec::with_capacity(tokens.len() * width);
+        for end in 1..=tokens.len() {
+            logits.extend_from_slice(self.session.logits_after(&tokens[..end], |_| {})?);
+        }
+        Ok(Tensor::from_shape_vec(IxDyn(&[tokens.len(), width]), logits)?)
+    }
+
+    pub(crate) fn answer(
+        &mut self,
+        request: &Request,
+        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
+    ) -> Result<FinishReason> {
+        if request.form.is_some() {
+            bail!("a model with experts: found an answer with a form, expected one without");
+        }
+        let limits = super::limits(request, self.config().max_positions);
+        let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
+            request.sampling;
+        let options = SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
+        let (mut sampler, mut rng) = (Sampler::new(options), Rng::new(seed));
+        let greedy = request.sampling.is_greedy();
+        let mut choose = |logits: &[f32], seen: &[u32]| {
+            if greedy { argmax(logits) } else { sampler.choose(logits, seen, rng.uniform()) }
+        };
+        let watch = Watch::default();
+        let choose = |logits: &[f32], seen: &[u32]| watch.choose(logits, || choose(logits, seen));
+        let on_token = |token| watch.pass_on(token, on_token);
+        let session = &mut self.session;
+        let next_logits = |tokens: &[u32]| {
+            session.logits_after(tokens, |_| {}).expect("tokens were checked").to_vec()
+        };
+        let finish =
+            week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token)?;
+        watch.end(finish, &self.path)
+    }
+
+    /// Where each token of a text goes, one token after the other.
+    pub(crate) fn experts(&mut self, tokens: &[u32]) -> Result<ExpertsSeen> {
+        self.check(tokens)?;
+        self.session.clear();
+        let config = &self.session.model.config;
+        let mut seen = ExpertsSeen {
+            experts: config.experts,
+            per_token: config.per_token,
+            all_bytes: self.session.model.weight_bytes(),
+            ..ExpertsSeen::default()
+        };
+        for end in 1..=tokens.len() {
+            let mut pass = Seen::default();
+            self.session.logits_after(&tokens[..end], |found| pass = found.clone())?;
+            seen.expert_bytes += pass.expert_bytes as u64;
+            seen.shared_bytes += pass.shared_bytes as u64;
+            let each = pass.chosen.into_iter().zip(pass.weights);
+            let both = |(chosen, weights): (Vec<usize>, Vec<f32>)| {
+                chosen.into_iter().zip(weights).collect()
+            };
+            seen.tokens.push(each.map(both).collect());
+        }
+        seen.pages = self.session.cache().pages_in_use();
+        Ok(seen)
+    }
+}

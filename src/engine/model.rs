@@ -1,0 +1,96 @@
+//! A model of either kind, as week 3's engine takes it over from the engine that has loaded it.
+
+use std::{path::PathBuf, sync::Arc};
+
+use tiny_llm::{
+    week2::{
+        cache::{CacheType, KvCache},
+        model::Model,
+        plan::Plan,
+        rows::Row,
+    },
+    week3::{
+        pass::{ModelPass, Pass},
+        prompt_file,
+    },
+    week4::mixture::{model::MixtureModel, pass::MixturePass},
+};
+use tiny_llm_formats::config::ModelConfig;
+
+/// A model, how it is run, how keys and values are stored, and where it comes from.
+pub(crate) struct Loaded {
+    pub(crate) model: AnyModel,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) cache_type: CacheType,
+    pub(crate) path: PathBuf,
+}
+
+/// Week 2's, or one with experts.
+pub(crate) enum AnyModel {
+    Dense(Arc<Model>),
+    Experts(Arc<MixtureModel>),
+}
+
+impl AnyModel {
+    pub(crate) fn config(&self) -> &ModelConfig {
+        match self {
+            Self::Dense(model) => &model.config,
+            Self::Experts(model) => &model.config.base,
+        }
+    }
+
+    /// What tells this model, computed so, from others.
+    pub(crate) fn fingerprint(&self, how: &str) -> u64 {
+        match self {
+            Self::Dense(model) => prompt_file::fingerprint(model, how),
+            // Its pages are remembered by this process alone, which has one model.
+            Self::Experts(_) => 0,
+        }
+    }
+
+    /// As a step runs it.
+    pub(crate) fn pass(&self, plan: Arc<Plan>) -> AnyPass {
+        match self {
+            Self::Dense(model) => AnyPass::Dense(Box::new(ModelPass::new(Arc::clone(model), plan))),
+            Self::Experts(model) => {
+                AnyPass::Experts(Box::new(MixturePass::new(Arc::clone(model), plan)))
+            }
+        }
+    }
+}
+
+/// The pass of either.
+pub(crate) enum AnyPass {
+    Dense(Box<ModelPass>),
+    Experts(Box<MixturePass>),
+}
+
+impl<C: KvCache> Pass<C> for AnyPass {
+    fn vocab_size(&self) -> usize {
+        match self {
+            Self::Dense(pass) => Pass::<C>::vocab_size(pass.as_ref()),
+            Self::Experts(pass) => Pass::<C>::vocab_size(pass.as_ref()),
+        }
+    }
+
+    fn max_positions(&self) -> usize {
+        match self {
+            Self::Dense(pass) => Pass::<C>::max_positions(pass.as_ref()),
+            Self::Experts(pass) => Pass::<C>::max_positions(pass.as_ref()),
+        }
+    }
+
+    fn run(&mut self, rows: &[Row], cache: &mut C) {
+        match self {
+            Self::Dense(pass) => pass.run(rows, cache),
+            Self::Experts(pass) => pass.run(rows, cache),
+        }
+    }
+
+    fn logits(&self) -> &[f32] {
+        match self {
+            Self::Dense(pass) => Pass::<C>::logits(pass.as_ref()),
+            Self::Experts(pass) => Pass::<C>::logits(pass.as_ref()),
+        }
+    }
+}

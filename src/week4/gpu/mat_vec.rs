@@ -1,0 +1,54 @@
+//! Day 5. A matrix in blocks, read as it lies in the file, times vectors.
+
+/// What products are given. The bytes of the weights come as words of 32 bits, the lowest byte
+/// first; a device knows nothing shorter. `x [columns, k]`, `result [columns, rows]`.
+pub const BINDINGS: &str = "
+struct Sizes { k: u32, rows: u32, columns: u32 }
+@group(0) @binding(0) var<uniform> sizes: Sizes;
+@group(0) @binding(1) var<storage, read_write> words: array<u32>;
+@group(0) @binding(2) var<storage, read_write> x: array<f32>;
+@group(0) @binding(3) var<storage, read_write> result: array<f32>;
+";
+
+/// The bytes `at` to `at + 3`, the lowest in the lowest bits, where `at` is even; and two bytes as
+/// f16.
+pub const READING: &str = "
+fn four_bytes(at: u32) -> u32 {
+    let word = words[at / 4u];
+    if at % 4u == 0u {
+        return word;
+    }
+    return (word >> 16u) | (words[at / 4u + 1u] << 16u);
+}
+fn half_float(at: u32) -> f32 {
+    return unpack2x16float(words[at / 4u] >> (8u * (at % 4u))).x;
+}
+";
+
+/// WGSL that follows [`BINDINGS`] and [`READING`], for Q8_0, whose blocks have 34 bytes: an f16
+/// scale, then 32 signed bytes.
+///
+/// - `fn scale(block: u32) -> f32`: the scale of block number `block` of the whole matrix.
+/// - `fn four(block: u32, i: u32) -> vec4<f32>`: its elements `4 · i` to `4 · i + 3`, before they
+///   are scaled; `i` is below 8.
+#[must_use]
+pub fn q8_0() -> &'static str {
+    todo!("week4-day5 task 3: q8_0")
+}
+
+/// The same functions for Q4_0, whose blocks have 18 bytes: an f16 scale, then 16 bytes. The low
+/// half of byte `j` is element `j`, the high half is element `j + 16`, each plus 8.
+#[must_use]
+pub fn q4_0() -> &'static str {
+    todo!("week4-day5 task 3: q4_0")
+}
+
+/// WGSL that follows [`BINDINGS`], [`READING`] and a format's functions: `main`, 64 threads a
+/// workgroup, one workgroup for each row of the matrix; workgroups may stand in several rows, and
+/// be more than `sizes.rows`. Along `z` they are the columns. `result[column, row]` is the product
+/// of that row of weights and that column of `x`; a row has `sizes.k / 32` blocks. Every block is
+/// read once.
+#[must_use]
+pub fn mat_vec() -> &'static str {
+    todo!("week4-day5 task 3: mat_vec")
+}

@@ -1,0 +1,19 @@
+//! Day 5. A workgroup for each row: threads that add up together.
+
+/// What the kernel is given. `sizes.eps` is added to the mean square.
+pub const BINDINGS: &str = "
+struct Sizes { width: u32, rows: u32, eps: f32 }
+@group(0) @binding(0) var<uniform> sizes: Sizes;
+@group(0) @binding(1) var<storage, read_write> x: array<f32>;
+@group(0) @binding(2) var<storage, read_write> weight: array<f32>;
+@group(0) @binding(3) var<storage, read_write> result: array<f32>;
+";
+
+/// WGSL that follows [`BINDINGS`]: `main`, 64 threads a workgroup, one workgroup a row; workgroups
+/// may stand in several rows themselves, and be more than `sizes.rows`. Divides each row of
+/// `x [rows, width]` by its root mean square, and multiplies it by `weight [width]`. A row may be
+/// of any length.
+#[must_use]
+pub fn rms_norm() -> &'static str {
+    todo!("week4-day5 task 2: rms_norm")
+}

@@ -1,0 +1,74 @@
+//! Day 6. Tokens grouped by expert, so that an expert's weights are read once for all that go to
+//! it.
+//!
+//! A pass of `T` tokens with `k` experts each has `T · k` *assignments*. They are numbered token by
+//! token: assignment `a` is choice `a % k` of token `a / k`.
+
+use crate::week2::{
+    input::Input,
+    matrix::Matrix,
+    plan::{Plan, ROWS},
+};
+
+/// Assignments by expert.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Groups {
+    /// `[experts + 1]`: those of expert `e` stand at `starts[e]` to `starts[e + 1]` − 1 of
+    /// `members`.
+    pub starts: Vec<usize>,
+    /// `[T · k]`, numbers of assignments: by expert, and those of one expert in ascending order.
+    pub members: Vec<usize>,
+}
+
+impl Groups {
+    /// The assignments of an expert.
+    #[must_use]
+    pub fn of(&self, expert: usize) -> &[usize] {
+        &self.members[self.starts[expert]..self.starts[expert + 1]]
+    }
+}
+
+/// Sorts assignments by expert. `chosen [T · k]`, each an expert below `experts`.
+///
+/// # Panics
+/// If one of them is not.
+#[must_use]
+pub fn group(chosen: &[usize], experts: usize) -> Groups {
+    todo!("week4-day6 task 2: group")
+}
+
+/// Rows of one expert, gathered, and what comes of those of all; kept from one product to the next.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    /// The rows as they came, where several experts read one.
+    pub rows: Input,
+    /// The rows that go to the expert.
+    pub input: Input,
+    /// `[T · k, M]`, expert by expert, or more.
+    pub output: Vec<f32>,
+}
+
+/// Each assignment's row times its own expert's matrix. `experts` are `[M, K]` each.
+///
+/// `x` has either a row `[K]` for each token, which all its experts read, or one for each
+/// assignment. `out [T · k, M]` has a row for each assignment. Returns how many bytes of weights
+/// were read: an expert's matrix once if anything goes to it, and not at all if nothing does.
+///
+/// # Panics
+/// If `x` or `out` has any other number of rows.
+pub fn indexed_matmul(
+    experts: &[Matrix],
+    groups: &Groups,
+    x: &[f32],
+    plan: &Plan,
+    work: &mut Gathered,
+    out: &mut [f32],
+) -> usize {
+    todo!("week4-day6 task 2: indexed_matmul")
+}
+
+/// The sum of what a token's experts have made of it: `outputs [T · k, E]`, each times its weight
+/// of `weights [T · k]`, added up into `out [T, E]`, whatever that held.
+pub fn combine(outputs: &[f32], weights: &[f32], out: &mut [f32]) {
+    todo!("week4-day6 task 2: combine")
+}

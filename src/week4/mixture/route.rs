@@ -1,0 +1,31 @@
+//! Day 6. Which experts a token goes to, and how much each of them counts.
+
+/// How a model turns its router's logits into weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Routing {
+    /// Qwen3-MoE: softmax over all experts first, then the best of them.
+    SoftmaxFirst {
+        /// Whether the weights of the chosen are then divided by their sum (`norm_topk_prob`).
+        renormalize: bool,
+    },
+    /// gpt-oss: the best experts first, then softmax over their logits alone.
+    TopKFirst,
+}
+
+/// The experts with the largest logits, as many as `chosen` has room for; the largest comes first,
+/// and among equals the expert with the lower number. `logits [n]`.
+///
+/// # Panics
+/// If there are fewer experts than `chosen` wants.
+pub fn top_k(logits: &[f32], chosen: &mut [usize]) {
+    todo!("week4-day6 task 1: top_k")
+}
+
+/// Where a token goes: its best experts into `chosen [k]`, the best first, and what each counts
+/// into `weights [k]`. `logits [n]` may be as large as floats are.
+///
+/// # Panics
+/// As [`top_k`].
+pub fn route(logits: &[f32], routing: Routing, chosen: &mut [usize], weights: &mut [f32]) {
+    todo!("week4-day6 task 1: route")
+}

@@ -1,0 +1,42 @@
+//! Day 6. Attention with a sink: a logit for each head that takes its share of the attention, and
+//! has no value.
+//!
+//! Source: Xiao et al. 2023, "Efficient Streaming Language Models with Attention Sinks"; gpt-oss's
+//! form of it, in which the sink is a learned number.
+
+use crate::week2::{
+    cache::{Run, widen},
+    kernels::vector::{TILE, tile_scores, tile_sum},
+    streaming::{MAX_HEAD_DIM, MAX_QUERIES, OnlineSoftmax},
+};
+
+/// Scores become attention weights: `e^score` over the sum of all of them and `e^sink`. So they add
+/// up to less than 1. Scores may be −∞, and as large as floats are.
+pub fn softmax_with_sink(scores: &mut [f32], sink: f32) {
+    todo!("week4-day6 task 3: softmax_with_sink")
+}
+
+/// An online softmax before its first score, in a head with this sink.
+#[must_use]
+pub fn begin(sink: f32) -> OnlineSoftmax {
+    todo!("week4-day6 task 3: begin")
+}
+
+/// Attention of the query heads that share one key and value head, in one pass, as week 2's
+/// `attend_streaming`; head `g` has the sink `sinks[g]`.
+///
+/// `q [G, D]`, `sinks [G]`, `out [G, D]`; `runs` are the keys and values of all positions that this
+/// row may see, in order. A score is `scale · q·k`; the sink is not scaled.
+///
+/// # Panics
+/// If `D` is above [`MAX_HEAD_DIM`] or `G` above [`MAX_QUERIES`].
+pub fn attend_with_sinks<'a>(
+    q: &[f32],
+    runs: impl Iterator<Item = Run<'a>>,
+    head_dim: usize,
+    scale: f32,
+    sinks: &[f32],
+    out: &mut [f32],
+) {
+    todo!("week4-day6 task 3: attend_with_sinks")
+}

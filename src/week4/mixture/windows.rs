@@ -1,0 +1,70 @@
+//! Day 6. Sliding windows: what a position sees, and which pages of the cache nobody will look at
+//! again.
+
+use std::{collections::VecDeque, ops::Range};
+
+use crate::week3::pool::{BlockPool, Page};
+
+/// The positions that the row at `position` sees: all up to its own, or the last `window` of them,
+/// its own included.
+#[must_use]
+pub fn visible(position: usize, window: Option<usize>) -> Range<usize> {
+    todo!("week4-day6 task 4: visible")
+}
+
+/// How many pages, counted from the first, hold only positions that neither the row at `next` nor
+/// any later row sees. A page holds `page_len` positions.
+#[must_use]
+pub fn pages_out(next: usize, window: Option<usize>, page_len: usize) -> usize {
+    todo!("week4-day6 task 4: pages_out")
+}
+
+/// The pages of one layer.
+#[derive(Debug)]
+pub struct PageTable {
+    /// Positions that a row of this layer sees; all, if there is none.
+    pub window: Option<usize>,
+    /// Positions of a page.
+    pub page_len: usize,
+    /// How many pages have been given back.
+    pub gone: usize,
+    /// Those that it still has, in the order of their positions.
+    pub pages: VecDeque<Page>,
+}
+
+impl PageTable {
+    /// One without pages.
+    #[must_use]
+    pub fn new(window: Option<usize>, page_len: usize) -> Self {
+        Self { window, page_len, gone: 0, pages: VecDeque::new() }
+    }
+
+    /// The page of a position, by its number in the pool, and the position's place in it; none if
+    /// it has no page yet, or not any more.
+    #[must_use]
+    pub fn find(&self, position: usize) -> Option<(usize, usize)> {
+        todo!("week4-day6 task 4: PageTable::find")
+    }
+
+    /// Makes sure that a position has a page, and all pages before it that are not gone; false if
+    /// the pool has none left.
+    pub fn reserve(&mut self, position: usize, pool: &mut BlockPool) -> bool {
+        while self.gone + self.pages.len() <= position / self.page_len {
+            let Some(page) = pool.allocate() else { return false };
+            self.pages.push_back(page);
+        }
+        true
+    }
+
+    /// Gives back every page that no row from `next` on looks at, as far as the table still has it.
+    /// A `next` before an earlier one gives back nothing: what is gone stays gone.
+    pub fn slide(&mut self, next: usize, pool: &mut BlockPool) {
+        todo!("week4-day6 task 4: PageTable::slide")
+    }
+
+    /// Gives back all pages.
+    pub fn clear(&mut self, pool: &mut BlockPool) {
+        self.pages.drain(..).for_each(|page| pool.release(page));
+        self.gone = 0;
+    }
+}

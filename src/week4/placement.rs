@@ -1,0 +1,53 @@
+//! Day 4. Which backend computes which node: first those nodes for which there is no choice.
+
+use anyhow::{Result, bail};
+
+use super::{
+    backend::Backend,
+    graph::{Graph, NodeId},
+    op::Op,
+};
+
+/// What is known of where nodes are computed before anybody counts copies. Backends are numbers
+/// here: places in the list, which begins with the one that is preferred.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wishes {
+    /// Weights that lie in a backend's memory already, and which backend that is.
+    pub homes: Vec<(NodeId, usize)>,
+    /// The backend that has the cache, if that is settled.
+    pub cache: Option<usize>,
+}
+
+/// For every node of the order the backend that has to compute it, or `None` where it may be any
+/// one: leaves and views have none either. `[nodes of the graph]`.
+///
+/// - No backend computes what it does not support.
+/// - A node that reads a weight is computed where the weight is at home; if it has no home, or not
+///   among those that support the node, by the first that does. Weights are what is large.
+/// - All that stores and attends is computed by one backend, which has the cache: by the wished
+///   one, or else by the first that supports all of it.
+/// - Any other node is settled only if a single backend supports it.
+///
+/// # Errors
+/// If no backend supports a node, or none supports all that stores and attends. One line that names
+/// the node, its operation, what it reads, and the backends.
+pub fn pin(
+    graph: &Graph,
+    order: &[NodeId],
+    backends: &[&dyn Backend],
+    wishes: &Wishes,
+) -> Result<Vec<Option<usize>>> {
+    todo!("week4-day4 task 2: pin")
+}
+
+/// Whether it reads or writes keys and values.
+fn touches_cache(op: &Op) -> bool {
+    matches!(op, Op::Store { .. } | Op::Attend { .. })
+}
+
+/// Why a graph cannot be computed.
+fn unsupported(graph: &Graph, id: NodeId, backends: &[&dyn Backend]) -> String {
+    let names: Vec<&str> = backends.iter().map(|backend| backend.name()).collect();
+    let [names, what] = [names.join(", "), graph.told_with_sources(id)];
+    format!("{what}: found no backend that supports it among {names}")
+}

@@ -1,0 +1,40 @@
+//! The model that comes with the course, and what its passes are given.
+
+use std::path::Path;
+
+use tiny_llm::week2::{
+    cache::{CacheShape, CacheType, DenseCache},
+    load::load_folder,
+    model::Model,
+    rows::Row,
+};
+
+/// With a context of 64 positions.
+pub(crate) fn story() -> Model {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/tiny-story");
+    load_folder(&folder, 64).expect("the model that comes with the course")
+}
+
+/// An empty cache of one sequence.
+pub(crate) fn cache_for(model: &Model) -> DenseCache {
+    let c = &model.config;
+    let shape = CacheShape {
+        layers: c.n_layers,
+        sequences: 1,
+        kv_heads: c.n_kv_heads,
+        capacity: c.max_positions,
+        head_dim: c.head_dim,
+    };
+    DenseCache::new(shape, CacheType::F16)
+}
+
+/// Rows from a position on, of which the last wants logits.
+pub(crate) fn rows(model: &Model, start: usize, n: usize) -> Vec<Row> {
+    let row = |i: usize| Row {
+        token: (97 * (start + i) % model.config.vocab_size) as u32,
+        position: start + i,
+        sequence: 0,
+        logits: i + 1 == n,
+    };
+    (0..n).map(row).collect()
+}

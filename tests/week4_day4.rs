@@ -1,0 +1,224 @@
+//! Week 4, day 4: backends, who computes what, copies, and weights in place.
+//!
+//! Expected placements, splits and numbers: `python-ref/oracle/week4_day4.py`.
+
+use tiny_llm::{
+    week2::{
+        cache::{CacheShape, CacheType, DenseCache},
+        kernels::Rung,
+        matrix::Matrix,
+        parallel::Team,
+        plan::{AttentionKind, Plan},
+        rope::{RopeLayout, RopeTable},
+        rows::Row,
+    },
+    week4::{
+        backend::Backend,
+        execute::Executor,
+        graph::{Graph, NodeId},
+        layout::Layout,
+        op::Op,
+        scheduler::{Ready, Scheduler},
+        split::Schedule,
+        step::{AnyStep, Step},
+        twin::Twin,
+    },
+};
+use tiny_llm_formats::gguf::TensorType;
+use tiny_llm_harness::{
+    allocations::CountingAllocator,
+    check::Part,
+    fixtures::{Case, Fixtures, Json as Value},
+};
+
+use task_1::task_1_graphs_in_buffers;
+use task_2::task_2_who_has_no_choice;
+use task_3::task_3_fewest_copies;
+use task_4::task_4_splits;
+
+#[cfg(feature = "fresh")]
+#[path = "fresh/week4_day4.rs"]
+mod fresh;
+#[path = "parts/story.rs"]
+mod story;
+#[path = "week4_day4/task_1.rs"]
+mod task_1;
+#[path = "week4_day4/task_2.rs"]
+mod task_2;
+#[path = "week4_day4/task_3.rs"]
+mod task_3;
+#[path = "week4_day4/task_4.rs"]
+mod task_4;
+#[path = "week4_day4/task_5.rs"]
+mod task_5;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+const CPU: &Part = &Part {
+    task: "week4-day4 task 1",
+    what: "the processor as a backend",
+    check: task_1_graphs_in_buffers,
+};
+const PINS: &Part =
+    &Part { task: "week4-day4 task 2", what: "who has no choice", check: task_2_who_has_no_choice };
+const CUT: &Part =
+    &Part { task: "week4-day4 task 3", what: "the fewest copies", check: task_3_fewest_copies };
+const SPLITS: &Part =
+    &Part { task: "week4-day4 task 4", what: "splits and copies", check: task_4_splits };
+
+/// Every case whose name begins with `prefix`.
+fn each(prefix: &str, check: impl Fn(&Case)) {
+    let fixtures = Fixtures::open("week4_day4");
+    for name in fixtures.cases(prefix) {
+        check(&fixtures.case(&name));
+    }
+}
+
+/// Whole numbers of a list.
+fn list(value: &Value) -> Vec<usize> {
+    let numbers = value.as_array().expect("a list").iter();
+    numbers.map(|n| n.as_u64().expect("a whole number") as usize).collect()
+}
+
+/// Numbers of backends, where −1 stands for none.
+fn backends(value: &Value) -> Vec<Option<usize>> {
+    let numbers = value.as_array().expect("a list").iter();
+    numbers.map(|n| n.as_u64().map(|n| n as usize)).collect()
+}
+
+/// Numbers that differ, none of them 0.
+fn numbers(n: usize, seed: usize) -> Vec<f32> {
+    (0..n).map(|i| ((i * 5 + seed * 3) % 13) as f32 / 8.0 - 0.8).collect()
+}
+
+/// The graph of a case; node `i` is called `ni`.
+fn graph_of(case: &Case) -> (Graph, Vec<NodeId>) {
+    let mut g = Graph::default();
+    let mut ids: Vec<NodeId> = Vec::new();
+    for node in case.value("nodes").as_array().expect("a list") {
+        let sources: Vec<NodeId> = list(&node["sources"]).into_iter().map(|i| ids[i]).collect();
+        let shape = node.get("shape").map(list);
+        let (seed, layer) = (ids.len(), node["layer"].as_u64().unwrap_or(0) as usize);
+        let made = match (node["op"].as_str().expect("a name"), &sources[..]) {
+            ("values", _) => {
+                let shape = shape.unwrap_or(vec![4, 2]);
+                let given = node["numbers"].as_u64().map(|i| case.tensor(&format!("x{i}")));
+                let given = given.map(|x| x.iter().copied().collect());
+                g.values(&shape, &given.unwrap_or_else(|| numbers(shape.iter().product(), seed)))
+            }
+            ("weight", _) => {
+                let [cols, rows] = shape.map_or([4, 4], |s| [s[0], s[1]]);
+                g.weight(&Matrix::from_f32(rows, cols, &numbers(rows * cols, seed)))
+            }
+            ("tokens", _) => g.tokens(2),
+            ("embed", &[table, tokens]) => g.embed(table, tokens),
+            ("add", &[a, b]) => g.add(a, b),
+            ("mul_mat", &[a, b]) => g.mul_mat(a, b),
+            ("reshape", &[a]) => g.reshape(a, &shape.expect("sizes")),
+            ("permute", &[a]) => g.permute(a, [1, 0, 2, 3]),
+            ("contiguous", &[a]) => g.contiguous(a),
+            ("rms_norm", &[x, weight]) => {
+                let layout = Layout::new(TensorType::F32, &g.layout(x).ne).expect("sizes");
+                g.push(Op::RmsNorm { eps: 1e-3 }, &[x, weight], layout)
+            }
+            ("rope", &[x]) => g.rope(x),
+            ("silu_gate", &[gate, up]) => g.silu_gate(gate, up),
+            ("store", &[k, v]) => g.store(layer, k, v),
+            ("attend", &[q, stored]) => g.attend(layer, q, stored),
+            ("wanted", &[x]) => g.wanted(x, 1),
+            (other, _) => panic!("no operation {other:?}"),
+        };
+        let id = made.expect("a sound graph");
+        ids.push(g.named(id, &format!("n{seed}")));
+    }
+    (g, ids)
+}
+
+fn plan() -> Plan {
+    Plan { kernels: Rung::Naive.into(), attention: AttentionKind::TwoPass, team: Team::new(1) }
+}
+
+/// A pass of two rows on an empty cache of two layers.
+fn pass<T>(run: impl FnOnce(&mut AnyStep<'_>) -> T) -> T {
+    let shape = CacheShape { layers: 2, sequences: 1, kv_heads: 2, capacity: 4, head_dim: 2 };
+    let mut cache = DenseCache::new(shape, CacheType::F32);
+    let row = |i: usize| Row { token: i as u32 + 3, position: i, sequence: 0, logits: i == 1 };
+    let (rows, table, plan) = ([row(0), row(1)], RopeTable::new(&[1.0], 4), plan());
+    let rope = (&table, RopeLayout::HalfSplit);
+    run(&mut Step { rows: &rows, cache: &mut cache, plan: &plan, rope })
+}
+
+/// The results with a buffer for each node: day 2's executor.
+fn unplanned(g: &Graph, results: &[NodeId]) -> Vec<f32> {
+    let shape = CacheShape { layers: 2, sequences: 1, kv_heads: 2, capacity: 4, head_dim: 2 };
+    let mut cache = DenseCache::new(shape, CacheType::F32);
+    let row = |i: usize| Row { token: i as u32 + 3, position: i, sequence: 0, logits: i == 1 };
+    let (rows, table, plan) = ([row(0), row(1)], RopeTable::new(&[1.0], 4), plan());
+    let rope = (&table, RopeLayout::HalfSplit);
+    let mut executor = Executor::default();
+    let mut step = Step { rows: &rows, cache: &mut cache, plan: &plan, rope };
+    executor.run(g, &g.order(results), &mut step);
+    results.iter().flat_map(|&id| executor.values(g, id).to_vec()).collect()
+}
+
+/// The results of a schedule, run twice on as many twins as it needs.
+fn on_twins(schedule: Schedule) -> (Vec<f32>, Scheduler, Ready) {
+    let n = schedule.splits.iter().map(|split| split.backend + 1).max().unwrap_or(1);
+    let twins = (0..n).map(|_| Box::new(Twin::default()) as Box<dyn Backend>);
+    let mut scheduler = Scheduler::new(twins.collect());
+    let ready = scheduler.load(schedule).expect("a sound schedule");
+    let found = results_of(&mut scheduler, &ready);
+    (found, scheduler, ready)
+}
+
+fn results_of(scheduler: &mut Scheduler, ready: &Ready) -> Vec<f32> {
+    pass(|step| scheduler.run(ready, step)).unwrap_or_else(|e| panic!("a pass fails: {e:#}"));
+    let Schedule { graph, results, .. } = &ready.schedule;
+    let mut found = Vec::new();
+    for (i, &result) in results.iter().enumerate() {
+        let mut one = vec![0.0; graph.layout(result).elements()];
+        scheduler.read(ready, i, &mut one).expect("it has been computed");
+        found.extend(one);
+    }
+    found
+}
+
+fn bits(numbers: &[f32]) -> Vec<u32> {
+    numbers.iter().map(|x| x.to_bits()).collect()
+}
+
+/// A graph of four-by-four numbers that nobody has thought of, and two results.
+fn random_graph(seed: u64) -> (Graph, Vec<NodeId>, impl FnMut(usize) -> usize) {
+    let mut state = seed;
+    let mut below = move |n: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((state >> 33) as usize) % n
+    };
+    let mut g = Graph::default();
+    let mut ids = vec![g.values(&[4, 4], &numbers(16, (seed % 97) as usize)).expect("numbers")];
+    for i in 0..below(12) + 5 {
+        let [a, b] = [0; 2].map(|_| ids[ids.len() - 1 - below(ids.len().min(6))]);
+        let made = match below(8) {
+            0 => g.values(&[4, 4], &numbers(16, (seed % 97) as usize + i)),
+            1 => g.permute(a, [1, 0, 2, 3]).and_then(|turned| g.contiguous(turned)),
+            2 => g.reshape(a, &[4, 4]),
+            3 => g.mul_mat(a, b),
+            4 => g.rms_norm(a, &[0.5, 1.0, -2.0, 1.5], 1e-3),
+            5 => g
+                .weight(&Matrix::from_f32(4, 4, &numbers(16, i)))
+                .and_then(|weight| g.mul_mat(weight, a)),
+            _ => g.add(a, b),
+        };
+        ids.push(made.expect("all are four by four"));
+    }
+    let results = vec![ids[ids.len() - 1], ids[below(ids.len())]];
+    let results = results.into_iter().filter(|&id| is_computed(&g, g.root(id))).collect();
+    (g, results, below)
+}
+
+fn is_computed(g: &Graph, id: NodeId) -> bool {
+    let op = &g.node(id).op;
+    !op.is_leaf() && !op.is_view()
+}

@@ -1,0 +1,292 @@
+//! Week 4, day 4, task 1: the processor as a backend.
+
+use tiny_llm::week4::{
+    backend::{Backend, BufferId, Failed, Fault, Place, Work},
+    cpu::Cpu,
+    graph::{Graph, NodeId},
+    op::Op,
+    planner::MemoryPlan,
+};
+use tiny_llm_formats::{bytes::Bytes, tensor::tensor};
+use tiny_llm_harness::{
+    check::{assert_accepts, assert_answer},
+    fixtures::Case,
+};
+
+use super::{bits, each, graph_of, is_computed, list, pass, unplanned};
+
+/// What the buffer holds, all of it.
+fn all(cpu: &mut Cpu, buffer: BufferId, bytes: usize) -> Vec<u8> {
+    let mut found = vec![0; bytes];
+    cpu.download(Place { buffer, offset: 0, bytes }, &mut found).expect("the whole buffer");
+    found
+}
+
+#[test]
+fn task_1_bytes_lie_where_they_were_put() {
+    let mut cpu = Cpu::default();
+    let [one, two] = [12, 16].map(|bytes| cpu.allocate(bytes).expect("a few bytes"));
+    let upload = |cpu: &mut Cpu, buffer, offset, bytes: &[u8]| {
+        let place = Place { buffer, offset, bytes: bytes.len() };
+        let what = format!("upload to {place:?}");
+        assert_accepts(&what, || cpu.upload(place, bytes))
+            .unwrap_or_else(|e| panic!("{what}: {e}"));
+    };
+    upload(&mut cpu, one, 0, &[1; 12]);
+    upload(&mut cpu, two, 0, &[2; 16]);
+    upload(&mut cpu, two, 5, &[3, 4, 5]);
+    upload(&mut cpu, two, 12, &[6, 7, 8, 9]);
+    upload(&mut cpu, two, 16, &[]);
+    let expected = vec![2, 2, 2, 2, 2, 3, 4, 5, 2, 2, 2, 2, 6, 7, 8, 9];
+    assert_answer("all of the buffer after four uploads", &all(&mut cpu, two, 16), &expected);
+    assert_answer("the other buffer", &all(&mut cpu, one, 12), &vec![1; 12]);
+    let mut part = [0; 4];
+    let place = Place { buffer: two, offset: 6, bytes: 4 };
+    assert_accepts("download", || cpu.download(place, &mut part)).expect("it is there");
+    assert_answer("bytes 6 to 9", &part, &[4, 5, 2, 2]);
+}
+
+#[test]
+fn task_1_nothing_beyond_the_end() {
+    let mut cpu = Cpu::default();
+    let [buffer, gone] = [64, 64].map(|bytes| cpu.allocate(bytes).expect("a few bytes"));
+    cpu.release(gone).expect("it is there");
+    assert_answer("released twice", &cpu.release(gone), &Err(Fault::NoBuffer(gone)));
+    let host = cpu.host_pointer(&Bytes::from(vec![7; 64])).expect("it is the program's memory");
+    let beyond = BufferId(17);
+    let at = |buffer, offset, bytes| Place { buffer, offset, bytes };
+    let outside = |place| Err(Fault::OutOfBounds { place, len: 64 });
+    for (why, place, given, expected) in [
+        ("the whole buffer", at(buffer, 0, 64), 64, Ok(())),
+        ("the last byte", at(buffer, 63, 1), 1, Ok(())),
+        ("no byte at its end", at(buffer, 64, 0), 0, Ok(())),
+        ("one byte too many", at(buffer, 0, 65), 65, outside(at(buffer, 0, 65))),
+        ("a byte behind its end", at(buffer, 64, 1), 1, outside(at(buffer, 64, 1))),
+        ("no byte behind its end", at(buffer, 65, 0), 0, outside(at(buffer, 65, 0))),
+        ("an end that no number holds", at(buffer, 8, usize::MAX), 8, {
+            outside(at(buffer, 8, usize::MAX))
+        }),
+        ("fewer bytes than the place has", at(buffer, 0, 8), 4, {
+            Err(Fault::WrongLength { place: at(buffer, 0, 8), found: 4 })
+        }),
+        ("more bytes than the place has", at(buffer, 0, 8), 9, {
+            Err(Fault::WrongLength { place: at(buffer, 0, 8), found: 9 })
+        }),
+        ("a buffer that was given back", at(gone, 0, 8), 8, Err(Fault::NoBuffer(gone))),
+        ("a buffer that never was", at(beyond, 0, 8), 8, Err(Fault::NoBuffer(beyond))),
+    ] {
+        let mut bytes = vec![1; given];
+        let [up, down] = ["upload", "download"].map(|verb| format!("{verb}, {why}"));
+        assert_answer(&up, &assert_accepts(&up, || cpu.upload(place, &bytes)), &expected);
+        assert_answer(&down, &assert_accepts(&down, || cpu.download(place, &mut bytes)), &expected);
+    }
+    let place = at(host, 8, 4);
+    let found = assert_accepts("upload to memory of the program", || cpu.upload(place, &[1; 4]));
+    assert_answer("upload to memory of the program", &found, &Err(Fault::ReadOnly(host)));
+    assert_answer("memory of the program", &all(&mut cpu, host, 64), &vec![7; 64]);
+}
+
+/// A graph in the memory of the processor.
+struct Laid {
+    cpu: Cpu,
+    nodes: Vec<NodeId>,
+    places: Vec<Option<Place>>,
+}
+
+/// How the nodes of a graph share buffers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Sharing {
+    /// All in one, no node over another.
+    Arena,
+    /// All in one, in place.
+    InPlace,
+    /// Each has its own.
+    Apart,
+}
+
+fn lay(g: &Graph, results: &[NodeId], sharing: Sharing) -> Laid {
+    let (mut cpu, order) = (Cpu::default(), g.order(results));
+    let mut places = vec![None; g.len()];
+    let memory = MemoryPlan::new(g, &order, results, sharing == Sharing::InPlace).expect("a plan");
+    // A buffer that is not used, so that no number is 0 by luck; NaN wherever nobody writes.
+    let poisoned = |cpu: &mut Cpu, bytes: usize| {
+        let buffer = cpu.allocate(bytes).expect("a few bytes");
+        let place = Place { buffer, offset: 0, bytes };
+        cpu.upload(place, &vec![255; bytes]).expect("as many");
+        place
+    };
+    poisoned(&mut cpu, 4);
+    let arena = poisoned(&mut cpu, memory.peak);
+    for &id in &order {
+        let bytes = 4 * g.layout(id).elements();
+        places[id.index()] = match &g.node(id).op {
+            Op::Weight(weight) => {
+                let buffer = cpu.host_pointer(weight.shared_bytes()).expect("it is the program's");
+                Some(Place { buffer, offset: 0, bytes: weight.bytes().len() })
+            }
+            Op::Values(numbers) => {
+                let whole = poisoned(&mut cpu, bytes + 8);
+                let place = Place { offset: 4, bytes, ..whole };
+                let numbers: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
+                cpu.upload(place, &numbers).expect("as many");
+                Some(place)
+            }
+            _ if !is_computed(g, id) => None,
+            _ if sharing == Sharing::Apart => {
+                let whole = poisoned(&mut cpu, bytes + 12);
+                Some(Place { offset: 8, bytes, ..whole })
+            }
+            _ => {
+                let part = memory.parts[id.index()].clone().expect("it has been planned");
+                Some(Place { offset: part.start, bytes: part.len(), ..arena })
+            }
+        };
+    }
+    let nodes = order.into_iter().filter(|&id| is_computed(g, id)).collect();
+    Laid { cpu, nodes, places }
+}
+
+impl Laid {
+    fn run(&mut self, graph: &Graph) -> Result<(), Failed> {
+        let work = Work { graph, nodes: &self.nodes, places: &self.places };
+        pass(|step| self.cpu.compute(&work, step))
+    }
+
+    fn numbers(&mut self, g: &Graph, id: NodeId) -> Vec<f32> {
+        let place = self.places[g.root(id).index()].expect("a result has a place");
+        let mut bytes = vec![0; 4 * g.layout(id).elements()];
+        self.cpu.download(Place { bytes: bytes.len(), ..place }, &mut bytes).expect("it is there");
+        bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().expect("four"))).collect()
+    }
+
+    fn results(&mut self, what: &str, g: &Graph, results: &[NodeId]) -> Vec<f32> {
+        for _ in 0..2 {
+            let done = assert_accepts(what, || self.run(g));
+            done.unwrap_or_else(|failed| panic!("{what}: {}", failed.told("cpu", g)));
+        }
+        results.iter().flat_map(|&id| self.numbers(g, id)).collect()
+    }
+}
+
+const SHARINGS: [Sharing; 3] = [Sharing::Arena, Sharing::InPlace, Sharing::Apart];
+
+fn ends(case: &Case, ids: &[NodeId]) -> Vec<NodeId> {
+    list(case.value("results")).into_iter().map(|i| ids[i]).collect()
+}
+
+#[test]
+pub(super) fn task_1_graphs_in_buffers() {
+    each("task_4_numbers/", |case| {
+        let (g, ids) = graph_of(case);
+        let results = ends(case, &ids);
+        for sharing in SHARINGS {
+            let mut laid = lay(&g, &results, sharing);
+            let found = laid.results(&format!("{}, {sharing:?}", case.name()), &g, &results);
+            case.check("results", &tensor(&[found.len()], found));
+        }
+    });
+}
+
+/// Weights, tokens, a cache: the same as day 2's executor, bit for bit.
+#[test]
+fn task_1_a_model_in_buffers() {
+    each("task_2_model/all_supported", |case| {
+        let (g, ids) = graph_of(case);
+        let results = [ids[ids.len() - 1]];
+        let results = [g.root(results[0])];
+        let before_the_view = g.ids().nth(g.len() - 3).expect("the logits");
+        for results in [results, [before_the_view]] {
+            if g.node(g.node(results[0]).sources[0]).op.is_view() {
+                continue; // A product with a view of a weight is nobody's here.
+            }
+            let expected = unplanned(&g, &results);
+            for sharing in SHARINGS {
+                let mut laid = lay(&g, &results, sharing);
+                let what = format!("a model of two layers, {sharing:?}");
+                let found = laid.results(&what, &g, &results);
+                assert_answer(&what, &bits(&found), &bits(&expected));
+            }
+        }
+    });
+}
+
+/// x = a + b, y = w · x, in one arena.
+fn three() -> (Graph, [NodeId; 4], Laid) {
+    let mut g = Graph::default();
+    let [a, b] = [1.0, 10.0].map(|x| g.values(&[4, 2], &[x; 8]).expect("numbers"));
+    let x = g.add(a, b).expect("a sum");
+    let y = g.add(x, a).expect("a sum");
+    let laid = lay(&g, &[y], Sharing::Arena);
+    (g, [a, b, x, y], laid)
+}
+
+#[test]
+fn task_1_places_that_cannot_be() {
+    type Change = fn(&mut Laid, [NodeId; 4]);
+    type Case = (&'static str, usize, Change, fn(&Fault) -> bool);
+    let cases: [Case; 7] = [
+        (
+            "the second sum's place leads beyond the arena",
+            3,
+            |laid, [.., y]| laid.places[y.index()].as_mut().expect("a place").offset = 120,
+            |fault| matches!(fault, Fault::OutOfBounds { place: Place { offset: 120, .. }, .. }),
+        ),
+        (
+            "the first sum's place is too short",
+            2,
+            |laid, [.., x, _]| laid.places[x.index()].as_mut().expect("a place").bytes = 28,
+            |fault| matches!(fault, Fault::WrongLength { found: 32, .. }),
+        ),
+        (
+            "what the first sum reads is too short",
+            2,
+            |laid, [_, b, ..]| laid.places[b.index()].as_mut().expect("a place").bytes = 28,
+            |fault| matches!(fault, Fault::WrongLength { found: 32, .. }),
+        ),
+        (
+            "the second sum has no place",
+            3,
+            |laid, [.., y]| laid.places[y.index()] = None,
+            |fault| matches!(fault, Fault::NoPlace(_)),
+        ),
+        (
+            "what both sums read has no place",
+            2,
+            |laid, [a, ..]| laid.places[a.index()] = None,
+            |fault| matches!(fault, Fault::NoPlace(_)),
+        ),
+        (
+            "what the first sum reads was given back",
+            2,
+            |laid, [_, b, ..]| {
+                let buffer = laid.places[b.index()].expect("a place").buffer;
+                laid.cpu.release(buffer).expect("it is there");
+            },
+            |fault| matches!(fault, Fault::NoBuffer(_)),
+        ),
+        (
+            "the second sum is to be written into memory of the program",
+            3,
+            |laid, [.., y]| {
+                let buffer = laid.cpu.host_pointer(&Bytes::from(vec![0; 64])).expect("a buffer");
+                laid.places[y.index()] = Some(Place { buffer, offset: 0, bytes: 64 });
+            },
+            |fault| matches!(fault, Fault::ReadOnly(_)),
+        ),
+    ];
+    for (why, node, change, expected) in cases {
+        let (g, ids, mut laid) = three();
+        change(&mut laid, ids);
+        for again in ["", ", once more"] {
+            let what = format!("{why}{again}");
+            let failed = assert_accepts(&what, || laid.run(&g));
+            let failed = failed.expect_err(&what);
+            assert_eq!(failed.node, Some(ids[node]), "{what}: which node is at fault");
+            assert!(expected(&failed.fault), "{what}: found the fault {:?}", failed.fault);
+            let told = failed.told("cpu", &g);
+            for word in ["cpu: ", "add of node ", "F32 [4, 2, 1, 1]"] {
+                assert!(told.contains(word), "{what}: {told:?} does not say {word:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Week 4, day 4, task 2: who has no choice.
+
+use tiny_llm::week4::{
+    backend::Backend,
+    cpu::Cpu,
+    graph::{Graph, NodeId},
+    placement::{Wishes, pin},
+    twin::Twin,
+};
+use tiny_llm_harness::{
+    check::{assert_accepts, assert_answer},
+    fixtures::{Case, Json as Value},
+};
+
+use super::{backends, each, graph_of, list};
+
+/// Twins that lack what the case says.
+fn twins(case: &Case) -> Vec<Twin> {
+    let twins = case.value("lacks").as_array().expect("a list").iter();
+    let words = |lacks: &Value| {
+        let words = lacks.as_array().expect("a list").iter();
+        words.map(|word| word.as_str().expect("a word").to_owned()).collect::<Vec<_>>()
+    };
+    twins
+        .map(|lacks| Twin::without(&words(lacks).iter().map(String::as_str).collect::<Vec<_>>()))
+        .collect()
+}
+
+fn refs(twins: &[Twin]) -> Vec<&dyn Backend> {
+    twins.iter().map(|twin| twin as &dyn Backend).collect()
+}
+
+/// A node with its operation, so that a difference says something.
+fn told(g: &Graph, pinned: &[Option<usize>]) -> Vec<String> {
+    let all = g.ids().zip(pinned).map(|(id, backend)| {
+        let backend = backend.map_or("-".to_owned(), |b| b.to_string());
+        format!("n{} {}: {backend}", id.index(), g.node(id).op.name())
+    });
+    all.collect()
+}
+
+#[test]
+pub(super) fn task_2_who_has_no_choice() {
+    each("task_2_model/", |case| {
+        let (g, ids) = graph_of(case);
+        let homes = case.value("homes").as_array().expect("a list").iter().map(list);
+        let homes = homes.map(|home| (ids[home[0]], home[1])).collect();
+        let cache = case.value("cache").as_u64().map(|n| n as usize);
+        let wishes = Wishes { homes, cache };
+        let twins = twins(case);
+        let found = assert_accepts(case.name(), || pin(&g, &ids, &refs(&twins), &wishes));
+        let found = found.unwrap_or_else(|e| panic!("{}: refused: {e:#}", case.name()));
+        let what = format!("{}: node, operation, backend", case.name());
+        let expected = backends(case.value("pinned"));
+        assert_answer(&what, &told(&g, &found), &told(&g, &expected));
+    });
+}
+
+#[test]
+fn task_2_what_is_not_in_the_order_does_not_count() {
+    each("task_2_model/no_rows_by_number", |case| {
+        let (g, ids) = graph_of(case);
+        let twins = [Twin::without(&["embed"])];
+        // The first sum of two leaves alone: the embedding is not needed for it.
+        let sum = g.ids().find(|&id| g.node(id).op.name() == "mul_mat").expect("a product");
+        let norm = g.node(sum).sources[1];
+        let order: Vec<NodeId> = ids.iter().copied().filter(|&id| id == norm).collect();
+        let found =
+            assert_accepts("one norm", || pin(&g, &order, &refs(&twins), &Wishes::default()));
+        let mut expected = vec![None; g.len()];
+        expected[norm.index()] = Some(0);
+        assert_answer("an order of one norm, on one backend", &found.ok(), &Some(expected));
+    });
+}
+
+#[test]
+fn task_2_what_nobody_supports_is_refused() {
+    each("task_2_model/all_supported", |case| {
+        let (g, ids) = graph_of(case);
+        for (lacks, words) in [
+            (["rope", "rope"], &["rope of node ", "n10", "[2, 2, 2, 1]"][..]),
+            (["silu_gate", "silu_gate"], &["silu_gate of node ", "[4, 2, 1, 1]", " and node "]),
+            // Each of them could do one half; the cache is in one place.
+            (["store", "attend"], &["attend of node ", "n15"]),
+        ] {
+            let twins = lacks.map(|lack| Twin::without(&[lack]));
+            let what = format!("two backends, without {lacks:?}");
+            let refused =
+                assert_accepts(&what, || pin(&g, &ids, &refs(&twins), &Wishes::default()));
+            let told = format!("{:#}", refused.expect_err(&what));
+            for word in words.iter().chain(&["twin, twin"]) {
+                assert!(told.contains(word), "{what}: {told:?} does not say {word:?}");
+            }
+            assert!(!told.contains('\n'), "{what}: one line is expected, found {told:?}");
+        }
+        let cpu = Cpu::default();
+        let all: [&dyn Backend; 1] = [&cpu];
+        let found = assert_accepts("cpu", || pin(&g, &ids, &all, &Wishes::default()));
+        assert!(found.is_ok(), "the processor computes everything");
+    });
+}

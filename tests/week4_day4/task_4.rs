@@ -1,0 +1,126 @@
+//! Week 4, day 4, task 4: splits and copies.
+
+use tiny_llm::week4::{
+    graph::{Graph, NodeId},
+    op::Op,
+    scheduler::Traffic,
+    split::Schedule,
+};
+use tiny_llm_formats::tensor::tensor;
+use tiny_llm_harness::{
+    check::{assert_accepts, assert_answer, resting_on},
+    fixtures::Case,
+};
+
+use super::{CPU, backends, each, graph_of, list, on_twins, results_of};
+
+/// For each split its backend, what is copied there, and what is computed.
+type Seen = Vec<(usize, Vec<String>, Vec<String>)>;
+
+/// Copies are called as what they are copies of.
+fn seen(schedule: &Schedule) -> Seen {
+    let names = |ids: &[NodeId]| {
+        ids.iter().map(|&id| schedule.graph.node(id).name.clone()).collect::<Vec<_>>()
+    };
+    let splits = schedule.splits.iter();
+    splits.map(|split| (split.backend, names(&split.copies), names(&split.nodes))).collect()
+}
+
+fn expected(case: &Case) -> Seen {
+    let names = |ids: Vec<usize>| ids.iter().map(|i| format!("n{i}")).collect::<Vec<_>>();
+    let splits = case.value("splits").as_array().expect("a list").iter();
+    splits
+        .map(|split| {
+            let backend = split[0].as_u64().expect("a number") as usize;
+            (backend, names(list(&split[1])), names(list(&split[2])))
+        })
+        .collect()
+}
+
+fn split(case: &Case, results: impl Fn(&[NodeId]) -> Vec<NodeId>) -> Schedule {
+    let (g, ids) = graph_of(case);
+    let placed = backends(case.value("placed"));
+    let made = assert_accepts(case.name(), || Schedule::new(&g, &ids, &placed, &results(&ids)));
+    made.unwrap_or_else(|e| panic!("{}: refused: {e:#}", case.name()))
+}
+
+/// That every node reads what is in its own backend's memory, and a copy what is in another's.
+pub(super) fn check_owners(what: &str, schedule: &Schedule) {
+    let Schedule { graph, owners, .. } = schedule;
+    for id in graph.ids() {
+        let node = graph.node(id);
+        let told = graph.told_with_sources(id);
+        assert_eq!(owners[id.index()].is_none(), node.op.is_leaf(), "{what}: {told}: an owner");
+        for &source in &node.sources {
+            let [here, there] = [owners[id.index()], owners[source.index()]];
+            let is_leaf = graph.node(source).op.is_leaf();
+            let is_copy = matches!(node.op, Op::Copy);
+            assert!(
+                is_leaf || (here == there) != is_copy,
+                "{what}: {told}: computed by backend {here:?}, reads what {there:?} has"
+            );
+        }
+    }
+}
+
+#[test]
+pub(super) fn task_4_splits() {
+    each("task_4_graph/", |case| {
+        let schedule = split(case, |ids| vec![ids[ids.len() - 1]]);
+        let what = format!("{}: for each split the backend, its copies, its nodes", case.name());
+        assert_answer(&what, &seen(&schedule), &expected(case));
+        assert_eq!(schedule.copies(), case.count("copies"), "{}: copies", case.name());
+        check_owners(case.name(), &schedule);
+        let leaves = |g: &Graph| g.ids().filter(|&id| g.node(id).op.is_leaf()).count();
+        let (found, most) = (leaves(&schedule.graph), leaves(&graph_of(case).0));
+        assert!(
+            found <= most,
+            "{}: leaves of the new graph: found {found}, but the old one has {most}",
+            case.name()
+        );
+    });
+}
+
+/// A result is read where its bytes are, and a view's bytes are those of its root.
+#[test]
+fn task_4_a_result_that_is_a_view() {
+    let mut g = Graph::default();
+    let x = g.values(&[4], &[1.0, 2.0, 3.0, 4.0]).expect("numbers");
+    let sum = g.add(x, x).expect("a sum");
+    let view = g.reshape(sum, &[2, 2]).expect("a view");
+    let placed = [None, Some(1), None];
+    let what = "a view of a sum of the second backend, as the result";
+    let made = assert_accepts(what, || Schedule::new(&g, &[x, sum, view], &placed, &[view]));
+    let schedule = made.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
+    let copies = schedule.graph.ids().filter(|&id| matches!(schedule.graph.node(id).op, Op::Copy));
+    assert_answer(
+        &format!("{what}: who has its bytes, and how many copies there are"),
+        &(schedule.owners[schedule.results[0].index()], copies.count()),
+        &(Some(1), 0),
+    );
+    check_owners(what, &schedule);
+}
+
+#[test]
+fn task_4_numbers_are_pytorchs_wherever_they_are_computed() {
+    each("task_4_numbers/", |case| {
+        resting_on(&[CPU], || {
+            let results = list(case.value("results"));
+            let schedule = split(case, |ids| results.iter().map(|&i| ids[i]).collect());
+            let what = format!("{}: for each split the backend, copies, nodes", case.name());
+            assert_answer(&what, &seen(&schedule), &expected(case));
+            check_owners(case.name(), &schedule);
+            let (copies, bytes) = (schedule.copies(), schedule.copied_bytes());
+            let splits = schedule.splits.len();
+            let (_, mut scheduler, ready) = on_twins(schedule);
+            let found = results_of(&mut scheduler, &ready);
+            case.check("results", &tensor(&[found.len()], found));
+            let twice = Traffic { splits: 2 * splits, copies: 2 * copies, copied_bytes: 2 * bytes };
+            assert_answer(
+                &format!("{}: what two passes have moved", case.name()),
+                &scheduler.traffic(),
+                &twice,
+            );
+        });
+    });
+}

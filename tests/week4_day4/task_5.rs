@@ -1,0 +1,321 @@
+//! Week 4, day 4, task 5: weights in place; and the model of the course on two backends.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use tiny_llm::{
+    week2::{
+        kernels::Rung,
+        model::Workspace,
+        plan::{AttentionKind, Plan},
+    },
+    week4::{
+        backend::{Backend, Fault, Place},
+        cpu::Cpu,
+        engine::GraphEngine,
+        op::Op,
+        placement::Wishes,
+        scheduler::Scheduler,
+        split::Schedule,
+        twin::{Counts, Twin},
+        weights::Weights,
+    },
+};
+use tiny_llm_formats::bytes::Bytes;
+use tiny_llm_harness::{
+    allocations::count,
+    check::{assert_accepts, assert_answer, resting_on},
+};
+
+use super::{
+    CPU, CUT, PINS, SPLITS, bits, is_computed, on_twins, pass, plan, random_graph,
+    story::{cache_for, rows, story},
+    task_3::copies,
+    task_4::check_owners,
+    unplanned,
+};
+
+/// Bytes that differ.
+fn file(n: usize) -> Bytes {
+    Bytes::from((0..n).map(|i| (i * 7 % 251) as u8).collect::<Vec<_>>())
+}
+
+/// What has been asked of a twin: host pointers, buffers, uploads and their bytes.
+fn asked(counts: &Counts) -> [usize; 4] {
+    [&counts.host_pointers, &counts.buffers, &counts.uploads, &counts.uploaded]
+        .map(|n| n.load(Relaxed))
+}
+
+fn place(what: &str, weights: &mut Weights, twin: &mut Twin, bytes: &Bytes) -> Place {
+    let found = assert_accepts(what, || weights.place(twin, bytes));
+    let place = found.unwrap_or_else(|e| panic!("{what}: refused: {e}"));
+    let mut there = vec![0; place.bytes];
+    twin.download(place, &mut there).unwrap_or_else(|e| panic!("{what}: {e}"));
+    assert!(there == **bytes, "{what}: at {place:?} are other bytes than the weight's");
+    place
+}
+
+/// Two files, each of which holds weights at these bytes.
+const PARTS: [(usize, std::ops::Range<usize>); 6] =
+    [(0, 64..192), (0, 192..256), (1, 0..64), (0, 64..192), (1, 128..130), (1, 64..128)];
+
+#[test]
+fn task_5_one_pointer_for_a_whole_file() {
+    let mut twin = Twin::default().with_host_pointers();
+    let (counts, files, mut weights) = (twin.counts(), [file(256), file(300)], Weights::default());
+    for (i, (which, range)) in PARTS.into_iter().enumerate() {
+        let what = format!("weight {i}, bytes {range:?} of file {which}");
+        let bytes = files[which].slice(range.clone()).expect("a part");
+        let found = place(&what, &mut weights, &mut twin, &bytes);
+        let expected = Place { offset: range.start, bytes: range.len(), ..found };
+        assert_answer(&format!("{what}: where it is"), &found, &expected);
+    }
+    assert_answer("host pointers, buffers, uploads, bytes", &asked(&counts), &[2, 0, 0, 0]);
+    let found = (weights.in_place, weights.copied);
+    assert_answer("bytes in place, and copied", &found, &(128 + 64 + 64 + 2 + 64, 0));
+}
+
+#[test]
+fn task_5_uploaded_where_there_is_no_pointer() {
+    let mut twin = Twin::default();
+    let (counts, files, mut weights) = (twin.counts(), [file(256), file(300)], Weights::default());
+    for (i, (which, range)) in PARTS.into_iter().enumerate() {
+        let what = format!("weight {i}, bytes {range:?} of file {which}");
+        let bytes = files[which].slice(range.clone()).expect("a part");
+        let found = place(&what, &mut weights, &mut twin, &bytes);
+        let expected = Place { offset: 0, bytes: range.len(), ..found };
+        assert_answer(&format!("{what}: where it is"), &found, &expected);
+    }
+    let all = 128 + 64 + 64 + 2 + 64;
+    assert_answer("host pointers, buffers, uploads, bytes", &asked(&counts), &[2, 5, 5, all]);
+    assert_answer("bytes in place, and copied", &(weights.in_place, weights.copied), &(0, all));
+}
+
+#[test]
+fn task_5_a_weight_that_is_not_aligned_is_uploaded() {
+    let mut twin = Twin::default().with_host_pointers().with_alignment(64);
+    let (counts, whole, mut weights) = (twin.counts(), file(512), Weights::default());
+    for (range, in_place) in [(128..192, true), (96..160, false), (192..200, true), (8..12, false)]
+    {
+        let what = format!("bytes {range:?}, where places begin at multiples of 64");
+        let bytes = whole.slice(range.clone()).expect("a part");
+        let found = place(&what, &mut weights, &mut twin, &bytes);
+        let offset = if in_place { range.start } else { 0 };
+        assert_answer(&format!("{what}: where it begins"), &found.offset, &offset);
+    }
+    assert_answer("host pointers, buffers, uploads, bytes", &asked(&counts), &[1, 2, 2, 68]);
+    assert_answer("bytes in place, and copied", &(weights.in_place, weights.copied), &(72, 68));
+}
+
+/// Parts that begin where others begin, and files of one length.
+#[test]
+fn task_5_weights_are_told_apart() {
+    for twin in [Twin::default(), Twin::default().with_host_pointers()] {
+        let (mut twin, mut weights) = (twin, Weights::default());
+        let files = [file(128), Bytes::from(vec![9; 128])];
+        for range in [0..128, 0..64, 64..128] {
+            for (i, file) in files.iter().enumerate() {
+                let bytes = file.slice(range.clone()).expect("a part");
+                place(&format!("bytes {range:?} of file {i}"), &mut weights, &mut twin, &bytes);
+            }
+        }
+    }
+}
+
+#[test]
+fn task_5_a_device_that_is_full_or_lost() {
+    let mut twin = Twin::default().with_limit(100);
+    let (counts, mut weights) = (twin.counts(), Weights::default());
+    let whole = file(256);
+    let [small, large] = [0..64, 64..192].map(|range| whole.slice(range).expect("a part"));
+    place("64 bytes of 100", &mut weights, &mut twin, &small);
+    let full = Err(Fault::OutOfMemory { wanted: 128, limit: Some(100) });
+    for _ in 0..2 {
+        let found = assert_accepts("no room", || weights.place(&mut twin, &large));
+        assert_answer("128 more bytes", &found, &full);
+    }
+    place("what is there already", &mut weights, &mut twin, &small);
+    assert_answer("bytes that have been copied", &weights.copied, &64);
+
+    let mut twin = Twin::default();
+    let (lost, mut weights) = (twin.counts(), Weights::default());
+    lost.lost_after.store(2, Relaxed);
+    let found = assert_accepts("a lost device", || weights.place(&mut twin, &small));
+    assert!(matches!(found, Err(Fault::Lost(_))), "lost while it uploads: found {found:?}");
+    lost.lost_after.store(0, Relaxed);
+    let left = lost.buffers.load(Relaxed);
+    assert_answer("buffers that are left of an upload that failed", &left, &0);
+    place("after it has come back", &mut weights, &mut twin, &small);
+    assert_answer("the first device's buffers", &counts.buffers.load(Relaxed), &1);
+}
+
+/// The model of the course on a twin that cannot attend, and the processor: week 2's logits, so
+/// many copies a pass, and nothing allocated while the size stays the same.
+#[test]
+fn task_5_the_model_of_the_course_on_two_backends() {
+    resting_on(&[CPU, PINS, CUT, SPLITS], || {
+        // Attention in one pass, which sets nothing aside.
+        let kernels = Rung::Fused.into();
+        let plan = Plan { attention: AttentionKind::Streaming, kernels, ..plan() };
+        let model = story();
+        let c = &model.config;
+        let bytes: usize = model.matrices().map(|matrix| matrix.bytes().len()).sum();
+        let table = model.embedding.bytes().len();
+        let attention = ["attend", "embed"];
+        // Splits and copies of a pass; bytes of weights in place, and copied.
+        type Case = (&'static str, Vec<Box<dyn Backend>>, [usize; 2], [usize; 2]);
+        let cases: [Case; 4] = [
+            ("the processor", vec![Box::new(Cpu::default())], [1, 0], [bytes, 0]),
+            ("a twin", vec![Box::new(Twin::default())], [1, 0], [0, bytes]),
+            (
+                "a twin that reads the program's memory",
+                vec![
+                    Box::new(Twin::default().with_host_pointers().with_alignment(1)),
+                    Box::new(Cpu::default()),
+                ],
+                [1, 0],
+                [bytes, 0],
+            ),
+            (
+                "a twin that cannot attend, and the processor",
+                vec![Box::new(Twin::without(&attention)), Box::new(Cpu::default())],
+                [2 * c.n_layers + 2, 4 * c.n_layers + 1],
+                [table, bytes],
+            ),
+        ];
+        for (what, backends, [splits, copies], [in_place, copied]) in cases {
+            let [mut ours, mut theirs] = [0; 2].map(|_| cache_for(&model));
+            let mut engine = GraphEngine::on(Scheduler::new(backends), Wishes::default());
+            let mut work = Workspace::default();
+            let mut position = 0;
+            for n in [2, 1, 1] {
+                let rows = rows(&model, position, n);
+                position += n;
+                let what = format!("{what}: {n} rows that end at position {position}");
+                let before = engine.scheduler().expect("it runs on some").traffic();
+                let (allocations, found) = count(|| {
+                    assert_accepts(&what, || {
+                        engine.forward(&model, &rows, &mut ours, &plan).map(<[f32]>::len)
+                    })
+                });
+                found.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
+                let expected = model.forward(&rows, &mut theirs, &plan, &mut work);
+                let pairs = engine.logits().iter().zip(expected);
+                let differ = pairs.filter(|(a, b)| a.to_bits() != b.to_bits()).count();
+                assert_eq!(differ, 0, "{what}: logits that differ from week 2's in some bit");
+                let after = engine.scheduler().expect("it runs on some").traffic();
+                let moved = [after.splits - before.splits, after.copies - before.copies];
+                assert_answer(&format!("{what}: splits, copies"), &moved, &[splits, copies]);
+                // The first pass of a size, and the first that attends, may set memory aside.
+                assert!(
+                    position < 4 || allocations == 0,
+                    "{what}: found {allocations} heap allocations, expected none"
+                );
+            }
+            let weights = engine.scheduler().expect("it runs on some").weights();
+            let found = weights.fold([0; 2], |n, w| [n[0] + w.in_place, n[1] + w.copied]);
+            let what = format!("{what}: bytes of weights in place, and copied");
+            assert_answer(&what, &found, &[in_place, copied]);
+        }
+    });
+}
+
+/// A graph of another size: what a graph alone had is given back, and no weight goes up again.
+#[test]
+fn task_5_another_size_moves_no_weight() {
+    resting_on(&[CPU, PINS, CUT, SPLITS], || {
+        let (model, plan) = (story(), plan());
+        let twin = Twin::default();
+        let counts = twin.counts();
+        let mut engine = GraphEngine::on(Scheduler::new(vec![Box::new(twin)]), Wishes::default());
+        let mut cache = cache_for(&model);
+        let mut seen = Vec::new();
+        let mut position = 0;
+        for n in [2, 1, 2] {
+            let rows = rows(&model, position, n);
+            position += n;
+            let passed = assert_accepts("a pass", || {
+                engine.forward(&model, &rows, &mut cache, &plan).map(<[f32]>::len)
+            });
+            passed.unwrap_or_else(|e| panic!("{n} rows: refused: {e:#}"));
+            let scheduler = engine.scheduler().expect("it runs on one");
+            let copied = scheduler.weights().map(|weights| weights.copied).sum::<usize>();
+            seen.push((copied, counts.buffers.load(Relaxed)));
+        }
+        let first = seen[0];
+        assert!(
+            seen.iter().all(|one| *one == first),
+            "passes of 2, 1 and 2 rows: bytes of weights that were copied so far and buffers in \
+             use: found {seen:?}, expected the same each time"
+        );
+    });
+}
+
+/// Wherever a node is computed, the graph comes to the same, bit for bit.
+#[test]
+fn task_5_random_placements_come_to_the_same() {
+    resting_on(&[CPU], || {
+        for seed in 0..60 {
+            let (g, results, mut below) = random_graph(seed);
+            let order = g.order(&results);
+            let expected = unplanned(&g, &results);
+            for backends in 1..=3 {
+                let mut placed = vec![None; g.len()];
+                for &id in order.iter().filter(|&&id| is_computed(&g, id)) {
+                    placed[id.index()] = Some(below(backends));
+                }
+                let what = format!("random graph {seed}, on {backends} backends");
+                let schedule =
+                    assert_accepts(&what, || Schedule::new(&g, &order, &placed, &results));
+                let schedule = schedule.unwrap_or_else(|e| panic!("{what}: refused: {e:#}"));
+                check_owners(&what, &schedule);
+                assert_eq!(schedule.copies(), copies(&g, &order, &placed), "{what}: copies");
+                let (found, ..) = on_twins(schedule);
+                assert!(bits(&found) == bits(&expected), "{what}: other numbers than with one");
+            }
+        }
+    });
+}
+
+/// A device that breaks down at any moment, or has little memory: one line each, and nothing is
+/// left behind.
+#[test]
+fn task_5_a_device_that_breaks_down() {
+    resting_on(&[CPU, PINS, CUT], || {
+        let (g, results, _) = random_graph(3);
+        let order = g.order(&results);
+        let mut lost = 0;
+        for after in 1..200 {
+            let twin = Twin::without(&["rms_norm", "add"]);
+            let counts = twin.counts();
+            counts.lost_after.store(after, Relaxed);
+            let all: Vec<Box<dyn Backend>> = vec![Box::new(twin), Box::new(Cpu::default())];
+            let mut scheduler = Scheduler::new(all);
+            let told = match scheduler.prepare(&g, &order, &results, &Wishes::default()) {
+                Err(error) => Some(format!("{error:#}")),
+                Ok(ready) => {
+                    let told = pass(|step| scheduler.run(&ready, step)).err();
+                    scheduler.release(ready);
+                    told.map(|error| format!("{error:#}"))
+                }
+            };
+            let Some(told) = told else { break };
+            lost += 1;
+            assert!(
+                told.contains("twin: ") && told.contains("the device is lost"),
+                "lost at call {after}: {told:?} does not say so"
+            );
+            assert!(!told.contains('\n'), "lost at call {after}: {told:?} is not one line");
+        }
+        assert!(lost > 4, "the device was called {lost} times in all");
+        let twin = Twin::default().with_limit(100);
+        let counts = twin.counts();
+        let mut scheduler = Scheduler::new(vec![Box::new(twin)]);
+        let refused = scheduler.prepare(&g, &order, &results, &Wishes::default());
+        let told = format!("{:#}", refused.expect_err("100 bytes are too few"));
+        assert!(told.contains("twin: ") && told.contains("out of memory"), "found {told:?}");
+        drop(scheduler);
+        let kept: usize = g.ids().filter(|&id| matches!(g.node(id).op, Op::Weight(_))).count();
+        let left = counts.buffers.load(Relaxed);
+        assert!(left <= kept, "{left} buffers are left, of which {kept} may be weights");
+    });
+}

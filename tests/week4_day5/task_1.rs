@@ -1,0 +1,101 @@
+//! Week 4, day 5, task 1: one thread for each number.
+
+use tiny_llm::week4::gpu::{
+    elementwise::{THREADS, dispatch_size},
+    kernels::{Kernels, Which},
+};
+use tiny_llm_harness::{
+    check::assert_answer,
+    fixtures::Case,
+    told::{assert_good, assert_refused},
+};
+
+use super::{bytes_of, check, each, gpu, numbers, run, upload};
+
+#[test]
+pub(super) fn task_1_enough_workgroups_and_no_more() {
+    each("task_1_dispatch/", |case| {
+        let (n, per_group) = (case.count("n"), case.count("per_group") as u32);
+        let what = format!("{}: dispatch_size({n}, {per_group})", case.name());
+        let found = assert_good(&what, || dispatch_size(n, per_group));
+        let expected = case.value("groups").as_array().expect("a list");
+        let expected: Vec<u32> = expected.iter().map(|n| n.as_u64().unwrap_or(0) as u32).collect();
+        assert_answer(&what, &found.to_vec(), &expected);
+    });
+    let most = 65_535 * 65_535;
+    assert_good("as many as can be", || dispatch_size(most, 1));
+    assert_refused("one more", &[&(most + 1).to_string()], || dispatch_size(most + 1, 1));
+}
+
+fn elementwise(which: Which) -> impl Fn(&Case) {
+    move |case| {
+        let (a, b) = (numbers(case, "a"), numbers(case, "b"));
+        let n = a.len();
+        let gpu = gpu();
+        let (a, b) = (upload(&gpu, &a), upload(&gpu, &b));
+        check(&gpu, case, which, &[n as u32], &[&a, &b], [n.div_ceil(64) as u32, 1, 1]);
+    }
+}
+
+#[test]
+fn task_1_sums() {
+    each("task_1_add/", elementwise(Which::Add));
+}
+
+#[test]
+fn task_1_gates() {
+    each("task_1_silu/", elementwise(Which::SiluGate));
+}
+
+pub(super) fn both() {
+    task_1_sums();
+    task_1_gates();
+}
+
+/// Workgroups that stand in rows: more than are needed, and each number once.
+#[test]
+fn task_1_rows_of_workgroups() {
+    for which in [Which::Add, Which::SiluGate] {
+        let text = which.text();
+        let gpu = gpu();
+        let n = 5 * 64 + 3;
+        let a: Vec<f32> = (0..n).map(|i| i as f32 + 1.0).collect();
+        let (a, b) = (upload(&gpu, &a), upload(&gpu, &vec![1.0; n]));
+        let mut answers = Vec::new();
+        for groups in [[6, 1, 1], [3, 2, 1], [2, 4, 1], [1, 6, 1]] {
+            let found = run(&gpu, n + 200, which, &[n as u32], &[&a, &b], groups);
+            answers.push(found);
+        }
+        for (found, groups) in answers.iter().zip(["6 × 1", "3 × 2", "2 × 4", "1 × 6"]) {
+            let wrong = found.iter().zip(&answers[0]).position(|(x, y)| x != y);
+            assert!(
+                wrong.is_none(),
+                "{}: number {} differs with {groups} workgroups from 6 × 1; all threads of a row \
+                 of workgroups come before those of the next\n{}",
+                which.name(),
+                wrong.unwrap_or_default(),
+                text.0.lines().filter(|line| line.contains("let i")).collect::<String>()
+            );
+        }
+        const { assert!(THREADS == 64, "a workgroup has 64 threads") };
+    }
+}
+
+/// What is no WGSL is told with its line, and what is right compiles only once.
+#[test]
+fn task_1_a_text_that_is_wrong_is_shown() {
+    let gpu = gpu();
+    let kernels = Kernels::new(&gpu);
+    let kernel = assert_good("add", || kernels.get(Which::Add));
+    let again = assert_good("add", || kernels.get(Which::Add));
+    assert!(std::sync::Arc::ptr_eq(&kernel, &again), "add was compiled twice");
+    let (text, reads) = Which::Add.text();
+    let broken = text.replacen("id.x", "id.q", 1);
+    let error = gpu.kernel("broken", &broken, reads).expect_err("there is no .q").to_string();
+    assert!(error.contains("id.q") && error.contains("wgsl:"), "{error}");
+    let buffer = assert_good("a buffer", || gpu.upload(bytes_of(&[1.0])));
+    let mut pass = gpu.pass();
+    let error =
+        pass.run(&kernel, &[1], &[&buffer], &buffer, [1, 1, 1]).expect_err("one is missing");
+    assert!(error.to_string().contains("found 1 buffers"), "{error}");
+}

@@ -1,0 +1,20 @@
+//! Week 4, day 5, task 3: quantized weights as they lie in the file, times vectors.
+
+use tiny_llm::week4::gpu::kernels::Which;
+
+use super::{check, each, gpu, matrix, numbers, type_of, upload};
+
+#[test]
+pub(super) fn task_3_blocks_as_they_lie_in_the_file() {
+    each("task_3_mat_vec/", |case| {
+        let gpu = gpu();
+        let [rows, k, columns] = ["rows", "k", "columns"].map(|name| case.count(name));
+        let tensor_type = type_of(case);
+        let weight = matrix(&gpu, case, "words", (tensor_type, rows, k));
+        let x = upload(&gpu, &numbers(case, "x"));
+        let sizes = [k, rows, columns].map(|n| n as u32);
+        // Workgroups in two rows, of which the last may be too many.
+        let groups = [rows.div_ceil(2) as u32, 2, columns as u32];
+        check(&gpu, case, Which::MatVec(tensor_type), &sizes, &[&weight.bytes, &x], groups);
+    });
+}

@@ -1,0 +1,36 @@
+//! Week 4, day 5, task 4: tiles in shared memory.
+
+use tiny_llm::week4::gpu::kernels::Which;
+use tiny_llm_harness::check::resting_on;
+
+use super::{MAT_VEC, check, each, gpu, matrix, numbers, type_of, upload};
+
+#[test]
+pub(super) fn task_4_tiles_and_their_edges() {
+    resting_on(&[MAT_VEC], || {
+        each("task_4_mat_mat/", |case| {
+            let gpu = gpu();
+            let [rows, k, columns] = ["rows", "k", "columns"].map(|name| case.count(name));
+            let tensor_type = type_of(case);
+            let weight = matrix(&gpu, case, "words", (tensor_type, rows, k));
+            let x = upload(&gpu, &numbers(case, "x"));
+            let sizes = [k, rows, columns].map(|n| n as u32);
+            let groups = [rows.div_ceil(16) as u32, columns.div_ceil(16) as u32, 1];
+            check(&gpu, case, Which::MatMat(tensor_type), &sizes, &[&weight.bytes, &x], groups);
+        });
+    });
+}
+
+/// The work of unpacking is shared: a tile of sixteen columns unpacks a block once, not once for
+/// each of them. Counted in the text: who does not share has no memory for it and no barrier.
+#[test]
+fn task_4_what_is_unpacked_is_shared() {
+    let text = tiny_llm::week4::gpu::mat_mat::mat_mat();
+    for part in ["var<workgroup>", "workgroupBarrier()"] {
+        assert!(
+            text.contains(part),
+            "mat_mat: found no {part}, expected memory that the threads of a workgroup share: each \
+             element of sixteen rows is unpacked once for sixteen columns"
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! Week 4, day 6, task 2: tokens grouped by expert, and their products.
+
+use tiny_llm::{
+    week2::{kernels::Rung, matrix::Matrix, plan::Plan},
+    week4::mixture::grouped::{Gathered, combine, group, indexed_matmul},
+};
+use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
+use tiny_llm_harness::{
+    check::{assert_answer, assert_panics, resting_on},
+    fixtures::Case,
+};
+
+use super::{GROUPS, each, list, number, numbers, plan};
+
+#[test]
+pub(crate) fn task_2_groups_are_in_order() {
+    each("task_2_group/", |case| {
+        let found = group(&list(case, "chosen"), number(case, "experts"));
+        let what = format!("{}: assignments {:?}", case.name(), list(case, "chosen"));
+        assert_answer(&format!("{what}: starts"), &found.starts, &list(case, "starts"));
+        assert_answer(&format!("{what}: members"), &found.members, &list(case, "members"));
+    });
+}
+
+/// So many that a sort which is not stable shows.
+#[test]
+fn task_2_groups_of_many() {
+    let chosen: Vec<usize> = (0..200).map(|a| a * a % 7 % 3).collect();
+    let found = group(&chosen, 4);
+    let of = |expert| (0..200).filter(|&a| chosen[a] == expert).collect::<Vec<usize>>();
+    let expected = [of(0), of(1), of(2), of(3)];
+    let mut starts = vec![0];
+    expected.iter().for_each(|list| starts.push(starts[starts.len() - 1] + list.len()));
+    assert_answer("200 assignments to 3 of 4 experts: starts", &found.starts, &starts);
+    assert_answer("200 assignments to 3 of 4 experts", &found.members, &expected.concat());
+}
+
+#[test]
+fn task_2_an_expert_that_is_not_there() {
+    assert_panics("expert 4 of 4", || group(&[0, 4], 4));
+}
+
+/// A case's experts.
+fn stack(case: &Case) -> Vec<Matrix> {
+    let [n, rows, cols] = ["experts", "rows", "cols"].map(|name| number(case, name));
+    let all = match case.get("stack") {
+        Some(values) => Matrix::from_f32(n * rows, cols, &numbers(&values)),
+        None => {
+            let bytes: Vec<u8> = case.integers("bytes").iter().map(|&b| b as u8).collect();
+            Matrix::new(n * rows, cols, TensorType::Q8_0, bytes.into()).expect("whole rows")
+        }
+    };
+    all.split(n).expect("as many rows for each")
+}
+
+#[test]
+fn task_2_each_row_meets_its_own_expert() {
+    resting_on(&[GROUPS], || {
+        // What an earlier, larger product has left behind.
+        let mut work = Gathered { output: vec![9.0; 4096], ..Gathered::default() };
+        work.input.resize(40, 30);
+        each("task_2_product/", |case| {
+            let (stack, chosen) = (stack(case), list(case, "chosen"));
+            let groups = group(&chosen, stack.len());
+            let mut out = vec![f32::NAN; chosen.len() * stack[0].rows];
+            let x = numbers(&case.tensor("x"));
+            let bytes = indexed_matmul(&stack, &groups, &x, &plan(), &mut work, &mut out);
+            case.check("output", &tensor(&[chosen.len(), stack[0].rows], out));
+            let what = format!("{}: bytes of weights that were read", case.name());
+            assert_answer(&what, &bytes, &number(case, "bytes"));
+        });
+    });
+}
+
+/// Blocks of 256 weights want activations with a scale for 256, and give what weights in floats do.
+#[test]
+fn task_2_experts_in_long_blocks() {
+    resting_on(&[GROUPS], || {
+        let (rows, cols) = (4, 512);
+        let block = |i: usize| {
+            let mut bytes: Vec<u8> = (0..144).map(|j| (i * 89 + j * j * 7 + j / 3) as u8).collect();
+            // The scales of scales are small numbers of 16 bits.
+            bytes[..4].copy_from_slice(&[0x1f, 0x21, 0x0a, 0x1c]);
+            bytes
+        };
+        let bytes: Vec<u8> = (0..3 * rows * cols / 256).flat_map(block).collect();
+        let all = Matrix::new(3 * rows, cols, TensorType::Q4_K, bytes.into()).expect("whole rows");
+        let stack = all.split(3).expect("as many rows for each");
+        let groups = group(&[2, 0, 0, 2], 3);
+        let x: Vec<f32> = (0..2 * cols).map(|i| ((i * i) % 31) as f32 / 15.0 - 1.0).collect();
+        let product = |rung: Rung| {
+            let plan = Plan { kernels: rung.into(), ..plan() };
+            let mut out = vec![f32::NAN; 4 * rows];
+            indexed_matmul(&stack, &groups, &x, &plan, &mut Gathered::default(), &mut out);
+            out
+        };
+        let [found, expected] = [Rung::Integer, Rung::Naive].map(product);
+        let largest = expected.iter().fold(0.0, |max: f32, y| max.max(y.abs()));
+        for (a, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            assert!(
+                (found - expected).abs() < 0.01 * largest,
+                "Q4_K, number {a}: found {found} with activations of 8 bits, expected about \
+                 {expected}, as with floats"
+            );
+        }
+    });
+}
+
+#[test]
+fn task_2_rows_that_are_not_there() {
+    resting_on(&[GROUPS], || {
+        let stack = vec![Matrix::from_f32(2, 3, &[0.0; 6]); 4];
+        let groups = group(&[0, 3, 1, 2], 4);
+        let product = |x: usize, out: usize| {
+            let (x, mut out) = (vec![0.0; x], vec![0.0; out]);
+            indexed_matmul(&stack, &groups, &x, &plan(), &mut Gathered::default(), &mut out)
+        };
+        assert_panics("3 rows for 4 assignments", || product(9, 8));
+        assert_panics("half a row too many", || product(13, 8));
+        assert_panics("5 rows for 4 assignments", || product(15, 8));
+        assert_panics("room for 3 of 4 assignments", || product(12, 6));
+        assert_panics("room for 5 of 4 assignments", || product(12, 10));
+    });
+}
+
+#[test]
+fn task_2_experts_are_weighed() {
+    each("task_2_combine/", |case| {
+        let (outputs, weights) = (case.tensor("outputs"), numbers(&case.tensor("weights")));
+        let (tokens, width) = (number(case, "tokens"), outputs.shape()[1]);
+        let mut out = vec![7.0; tokens * width];
+        combine(&numbers(&outputs), &weights, &mut out);
+        case.check("output", &tensor(&[tokens, width], out));
+    });
+}

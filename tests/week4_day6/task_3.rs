@@ -1,0 +1,96 @@
+//! Week 4, day 6, task 3: attention sinks.
+
+use tiny_llm::{
+    week2::cache::{Cells, Run},
+    week4::mixture::sinks::{attend_with_sinks, begin, softmax_with_sink},
+};
+use tiny_llm_formats::tensor::tensor;
+use tiny_llm_harness::check::{assert_agrees, resting_on};
+
+use super::{SINKS, each, flat, numbers};
+
+#[test]
+pub(crate) fn task_3_a_sink_takes_its_share() {
+    each("task_3_softmax/", |case| {
+        let mut scores = numbers(&case.tensor("scores"));
+        let sink = case.value("sink").as_f64().expect("a number") as f32;
+        softmax_with_sink(&mut scores, sink);
+        case.check("weights", &flat(&scores));
+    });
+}
+
+#[test]
+fn task_3_nothing_visible_leaves_all_to_the_sink() {
+    let mut scores = [f32::NEG_INFINITY; 3];
+    softmax_with_sink(&mut scores, -2.0);
+    assert!(scores == [0.0; 3], "weights of scores of −∞: found {scores:?}, expected zeros");
+}
+
+/// Piece by piece it comes to the same.
+#[test]
+fn task_3_an_online_softmax_begins_with_the_sink() {
+    resting_on(&[SINKS], || {
+        for (sink, scores) in [
+            (0.5, vec![1.0, -2.0, 3.0, 0.25, 2.0]),
+            (4.0, vec![1.0, 2.0, -1.0]),
+            (-30.0, vec![0.0, 1.0]),
+            (95.0, vec![93.0, 94.0, 96.0, 90.0]),
+            (-1000.5, vec![-1001.0, -999.5, -1003.0]),
+        ] {
+            let mut expected = scores.clone();
+            softmax_with_sink(&mut expected, sink);
+            let mut softmax = begin(sink);
+            let mut found = Vec::new();
+            for score in scores {
+                let mut one = [score];
+                let factor = softmax.absorb(&mut one);
+                found.iter_mut().for_each(|weight| *weight *= factor);
+                found.push(one[0]);
+            }
+            found.iter_mut().for_each(|weight| *weight /= softmax.total);
+            // A rounding for each factor and each sum.
+            let what = format!("weights of scores that come one by one, with the sink {sink}");
+            let property = "they must be those of the softmax over all of them at once";
+            assert_agrees(&what, &flat(&found), &flat(&expected), 2e-6, property);
+        }
+    });
+}
+
+#[test]
+fn task_3_attention_is_transformers() {
+    each("task_3_attend/", |case| {
+        let [q, k, v] = ["q", "k", "v"].map(|name| case.tensor(name));
+        let sinks = numbers(&case.tensor("sinks"));
+        let (heads, rows, d) = (q.shape()[0], q.shape()[1], q.shape()[2]);
+        let (kv_heads, length) = (k.shape()[0], k.shape()[1]);
+        let group = heads / kv_heads;
+        let [q, k, v] = [q, k, v].map(|x| numbers(&x));
+        for page in [length, 32] {
+            let mut out = vec![7.0; rows * heads * d];
+            for row in 0..rows {
+                for head in 0..kv_heads {
+                    let mine = head * group..(head + 1) * group;
+                    let mine_q: Vec<f32> = mine
+                        .clone()
+                        .flat_map(|h| q[(h * rows + row) * d..][..d].to_vec())
+                        .collect();
+                    let runs = (0..length).step_by(page).map(|start| {
+                        let n = page.min(length - start);
+                        let at = (head * length + start) * d;
+                        let cells = |x| Cells::F32(x);
+                        Run {
+                            start,
+                            len: n,
+                            keys: cells(&k[at..at + n * d]),
+                            values: cells(&v[at..at + n * d]),
+                        }
+                    });
+                    let out = &mut out[(row * heads + mine.start) * d..][..group * d];
+                    let scale = 1.0 / (d as f32).sqrt();
+                    attend_with_sinks(&mine_q, runs, d, scale, &sinks[mine], out);
+                }
+            }
+            case.check("output", &tensor(&[rows, heads, d], out));
+        }
+    });
+}

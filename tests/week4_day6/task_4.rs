@@ -1,0 +1,118 @@
+//! Week 4, day 6, task 4: windows, and the pages that fall out of them.
+
+use tiny_llm::{
+    week3::pool::BlockPool,
+    week4::mixture::windows::{PageTable, pages_out, visible},
+};
+use tiny_llm_harness::check::{assert_accepts, assert_answer, resting_on};
+
+use super::{WINDOWS, each, list, number, window};
+
+#[test]
+pub(crate) fn task_4_rows_see_what_the_mask_says() {
+    each("task_4_visible/", |case| {
+        let window = window(case);
+        for (position, (start, end)) in
+            list(case, "starts").into_iter().zip(list(case, "ends")).enumerate()
+        {
+            let what = format!("what position {position} sees with window {window:?}");
+            assert_answer(&what, &visible(position, window), &(start..end));
+        }
+    });
+}
+
+#[test]
+fn task_4_pages_go_when_nobody_sees_them() {
+    each("task_4_pages/", |case| {
+        let (window, page) = (window(case), number(case, "page"));
+        for (next, expected) in list(case, "out").into_iter().enumerate() {
+            let what = format!("pages of {page} that are out of window {window:?} at {next}");
+            assert_answer(&what, &pages_out(next, window, page), &expected);
+        }
+    });
+}
+
+/// Decodes token by token and gives pages back: the pool never lends more than the window needs.
+#[test]
+fn task_4_pages_go_back_to_the_pool() {
+    resting_on(&[WINDOWS], || {
+        each("task_4_pages/", |case| {
+            let (window, page) = (window(case), number(case, "page"));
+            let out = list(case, "out");
+            let mut pool = BlockPool::new(out.len() / page + 2);
+            let mut table = PageTable::new(window, page);
+            let mut written = Vec::new();
+            for position in 0..out.len() - 1 {
+                assert!(table.reserve(position, &mut pool), "a page for position {position}");
+                let what = format!("{}: position {position}", case.name());
+                let last = table.pages.back().expect("it was reserved").index();
+                let place = table.find(position);
+                assert_answer(
+                    &format!("{what}: its page and place"),
+                    &place,
+                    &Some((last, position % page)),
+                );
+                table.slide(position + 1, &mut pool);
+                let in_use = position / page + 1 - out[position + 1].min(position / page + 1);
+                assert_answer(
+                    &format!("{what}: pages in use behind it, window {window:?}, pages of {page}"),
+                    &(pool.num_pages() - pool.num_free()),
+                    &in_use,
+                );
+                written.push(place);
+                for seen in visible(position + 1, window).take_while(|&seen| seen <= position) {
+                    assert_answer(
+                        &format!("{what}: the page of {seen}, which the next row sees"),
+                        &table.find(seen),
+                        &written[seen],
+                    );
+                }
+            }
+            table.clear(&mut pool);
+            assert_answer("pages that are free at the end", &pool.num_free(), &pool.num_pages());
+        });
+    });
+}
+
+#[test]
+fn task_4_what_is_gone_is_not_found() {
+    resting_on(&[WINDOWS], || {
+        let mut pool = BlockPool::new(8);
+        let mut table = PageTable::new(Some(4), 4);
+        assert!(table.reserve(17, &mut pool), "five pages of eight");
+        table.slide(13, &mut pool);
+        assert_answer("pages that are gone", &table.gone, &2);
+        let found: Vec<bool> =
+            [0, 7, 8, 17, 20].map(|position| table.find(position).is_some()).into();
+        assert_answer(
+            "whether 0, 7, 8, 17 and 20 have a page",
+            &found,
+            &vec![false, false, true, true, false],
+        );
+        table.slide(13, &mut pool);
+        assert_answer("pages that are gone after the same again", &table.gone, &2);
+    });
+}
+
+/// A text may go back to an earlier position, and a table may be asked before it has a page.
+#[test]
+fn task_4_pages_go_once_whatever_comes_next() {
+    resting_on(&[WINDOWS], || {
+        let mut pool = BlockPool::new(8);
+        let mut table = PageTable::new(Some(4), 4);
+        assert!(table.reserve(17, &mut pool), "five pages of eight");
+        let asked = [(13, 2), (9, 2), (0, 2), (12, 2), (17, 3), (13, 3), (100, 5), (101, 5)];
+        for (i, &(next, gone)) in asked.iter().enumerate() {
+            let before: Vec<usize> = asked[..i].iter().map(|&(next, _)| next).collect();
+            let what =
+                format!("five pages of 4, window 4: slide({next}), which follows {before:?}");
+            assert_accepts(&what, || table.slide(next, &mut pool));
+            let what = format!("{what}: gone and free");
+            assert_answer(&what, &(table.gone, pool.num_free()), &(gone, 3 + gone));
+        }
+        assert!(table.reserve(21, &mut pool), "a page for position 21");
+        assert_answer("pages, of which five are gone", &table.pages.len(), &1);
+        let place = table.find(21).map(|(_, place)| place);
+        assert_answer("the place of position 21 in its page", &place, &Some(1));
+    });
+}

@@ -1,0 +1,140 @@
+//! `cargo course bench serve`: our server beside llama-server, the same file, client and machine.
+//!
+//! Clients that ask again as soon as they are answered, so many at once: with prompts that have
+//! nothing in common, and with one that all begin with. Each server has every load in turn.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result};
+use clap::{Args, value_parser};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{
+    processor,
+    week2::engine::Engine,
+    week3::shapes::{Model, Shape},
+};
+use crate::progress::{self, Line};
+use load::{Load, Sizes};
+use run::{Measured, measure};
+use server::Server;
+
+mod client;
+mod load;
+mod run;
+mod server;
+mod table;
+
+/// What to measure, and with whom.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// llama-server: `python python-ref/peers/llama_server.py` builds one [default: only ours is measured]
+    #[arg(long, value_name = "PROGRAM")]
+    peer: Option<PathBuf>,
+    /// GGUF file [default: one with random weights, of --shape]
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+    /// The shape of the file, as smollm2-360m:q8_0
+    #[arg(long, value_name = "MODEL:TYPE", default_value = "smollm2-360m:q8_0")]
+    shape: Shape,
+    /// Threads of each server
+    #[arg(short = 'j', long, value_name = "N", default_value = "2", value_parser = value_parser!(u16).range(1..))]
+    threads: u16,
+    /// Clients at once
+    #[arg(long, value_name = "LIST", default_value = "1,4,16,64", value_delimiter = ',', value_parser = value_parser!(u16).range(1..))]
+    clients: Vec<u16>,
+    /// New tokens of each answer
+    #[arg(long, value_name = "N", default_value = "32", value_parser = value_parser!(u16).range(2..))]
+    new: u16,
+    /// Tokens of a prompt that has nothing in common with others
+    #[arg(long, value_name = "N", default_value = "128", value_parser = value_parser!(u16).range(1..))]
+    prompt: u16,
+    /// Tokens that the other prompts have in common
+    #[arg(long, value_name = "N", default_value = "500", value_parser = value_parser!(u16).range(1..))]
+    shared: u16,
+    /// How often each is measured; the medians count
+    #[arg(long, value_name = "N", default_value = "1", value_parser = value_parser!(u16).range(1..))]
+    times: u16,
+    /// Folder for the results, serve.json [default: target/course-bench]
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+}
+
+/// Requests that each server computes at once.
+const PLACES: u16 = 16;
+
+/// One load on one server.
+#[derive(Debug, Clone, Serialize)]
+struct Row {
+    load: &'static str,
+    clients: u16,
+    server: &'static str,
+    measured: Measured,
+}
+
+/// Measures and prints.
+///
+/// # Errors
+/// If a server cannot be built or started, or does not answer.
+pub(super) fn bench(root: &Path, options: &Options) -> Result<()> {
+    let folder = root.join("target/course-bench");
+    fs::create_dir_all(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+    let out = options.out.clone().unwrap_or_else(|| folder.clone());
+    fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
+    let build = ["--release", "--bin", "tiny-llm-serve", "--features", "serve,reference"];
+    progress::build(root, "the reference's server", &build)?;
+    let mut line = Line::default();
+    let written;
+    let model = match &options.model {
+        Some(model) => model,
+        None => {
+            let engine = Engine::reference(root, &folder)?;
+            line.show("writing a file with random weights");
+            written = Model::write(&engine, &folder, &options.shape)?;
+            &written.0
+        }
+    };
+    let sizes = Sizes { prompt: options.prompt, shared: options.shared, new: options.new };
+    line.show("starting the servers");
+    let mut servers = vec![Server::ours(root, model, options.threads, PLACES, &sizes)?];
+    if let Some(program) = &options.peer {
+        servers.push(Server::llama(program, model, options.threads, PLACES, &sizes)?);
+    }
+    let mut rows = Vec::new();
+    for load in [Load::Unrelated, Load::Shared] {
+        for &clients in &options.clients {
+            let mut runs: Vec<Vec<Measured>> = vec![Vec::new(); servers.len()];
+            for time in 0..options.times {
+                for (server, runs) in servers.iter().zip(&mut runs) {
+                    line.show(&format!("{}: {clients} clients, {}", server.name, load.name()));
+                    runs.push(measure(
+                        server,
+                        load,
+                        clients,
+                        &sizes,
+                        u64::from(time) << 8 | u64::from(clients),
+                    )?);
+                }
+            }
+            for (server, runs) in servers.iter().zip(runs) {
+                let measured = Measured::median(&runs);
+                rows.push(Row { load: load.name(), clients, server: server.name, measured });
+            }
+        }
+    }
+    line.clear();
+    let model = model.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    println!("{model}, {} threads; {}", options.threads, processor());
+    print!("{}", table::table(&rows));
+    let file = out.join("serve.json");
+    let report =
+        json!({ "machine": processor(), "model": model, "threads": options.threads, "rows": rows });
+    fs::write(&file, format!("{report:#}\n"))
+        .with_context(|| format!("{} cannot be written", file.display()))?;
+    println!("\nwritten: {}", file.display());
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! The servers that are measured, each at settings that suit it.
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail};
+
+use super::{
+    client::ask,
+    load::{Load, Sizes},
+};
+
+/// For a server to open its model.
+const START: Duration = Duration::from_secs(120);
+
+/// A server that answers. It ends when this is dropped.
+pub(super) struct Server {
+    pub(super) name: &'static str,
+    pub(super) address: SocketAddr,
+    child: Child,
+}
+
+impl Server {
+    /// The reference's, which cargo has built.
+    pub(super) fn ours(
+        root: &Path,
+        model: &Path,
+        threads: u16,
+        places: u16,
+        sizes: &Sizes,
+    ) -> Result<Self> {
+        let target = std::env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| root.join("target"), |folder| root.join(folder));
+        let program = format!("tiny-llm-serve{}", std::env::consts::EXE_SUFFIX);
+        let mut command = Command::new(target.join("release").join(program));
+        // Pages for all places, and once more for prompts that are remembered.
+        let pages = 2 * u32::from(places) * sizes.longest().div_ceil(32);
+        command.arg("serve").arg("--model").arg(model).arg("--share-prefixes");
+        command.args(["--pages", &pages.to_string(), "--max-batch", &places.to_string()]);
+        command.args(["-c", &sizes.longest().to_string()]);
+        Self::start("ours", command, threads, sizes)
+    }
+
+    /// llama.cpp's.
+    pub(super) fn llama(
+        program: &Path,
+        model: &Path,
+        threads: u16,
+        places: u16,
+        sizes: &Sizes,
+    ) -> Result<Self> {
+        let mut command = Command::new(program);
+        let context = u32::from(places) * sizes.longest().next_multiple_of(256);
+        command.arg("--model").arg(model).args(["--parallel", &places.to_string()]);
+        command.args(["--ctx-size", &context.to_string(), "--flash-attn", "on", "--cont-batching"]);
+        Self::start("llama-server", command, threads, sizes)
+    }
+
+    fn start(
+        name: &'static str,
+        mut command: Command,
+        threads: u16,
+        sizes: &Sizes,
+    ) -> Result<Self> {
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        command.args(["--threads", &threads.to_string(), "--host", "127.0.0.1"]);
+        command.args(["--port", &address.port().to_string()]);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().with_context(|| format!("{name} cannot be started"))?;
+        let mut server = Self { name, address, child };
+        let body = Load::Unrelated.body(sizes, u64::MAX, u64::MAX - 1).to_string();
+        let start = Instant::now();
+        // The first answer also touches the memory of the weights.
+        while let Err(error) = ask(server.address, &body) {
+            if server.child.try_wait()?.is_some() || start.elapsed() > START {
+                bail!("{name} does not answer: {error:#}");
+            }
+            sleep(Duration::from_millis(200));
+        }
+        Ok(server)
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

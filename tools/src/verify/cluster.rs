@@ -1,0 +1,38 @@
+//! The replicas of `cluster/` on a local cluster of two nodes, with the bridge that has an engine
+//! for them. It needs Ray, which is an extra of `pyproject.toml` that nothing else uses.
+
+use anyhow::{Context, Result, ensure};
+
+use super::context::{Outcome, Verification, succeeds};
+use crate::process::run_quietly;
+
+/// What this step needs of the environment.
+const MISSING: &str =
+    "Ray is not installed (.venv/bin/python -m pip install 'ray[serve,data]==2.60.0')";
+
+/// All tests of `cluster/tests`.
+pub(super) fn cluster(v: &mut Verification) -> Result<Outcome> {
+    if !v.options.full {
+        return Ok(Outcome::NotVerified("takes minutes: --full".to_owned()));
+    }
+    v.take_python();
+    let mut probe = match v.python("") {
+        Ok(command) => command,
+        Err(outcome) => return Ok(outcome),
+    };
+    if !run_quietly(probe.args(["-c", "import ray.serve, ray.data"]))?.status.success() {
+        return Ok(Outcome::NotVerified(MISSING.to_owned()));
+    }
+    // What the figures are held against.
+    succeeds(&mut v.cargo("build --release --bin tiny-llm --features cli,reference"))?;
+    v.build_bridge(&["--features", "serve"])?;
+    let mut pytest = v.python("").map_err(|_| anyhow::anyhow!("there was one above"))?;
+    pytest.env("TINY_LLM", v.root.join("target/verify/build/release/tiny-llm"));
+    let finished = succeeds(pytest.args(["-m", "pytest", "cluster/tests"]))?;
+    let closing = finished.text.lines().rev().find(|line| line.contains(" passed"));
+    let closing = closing.context("pytest ran no test")?;
+    ensure!(!closing.contains("skipped"), "pytest left tests out: {closing}");
+    let told = finished.text.lines().filter(|line| line.contains("hits in turn"));
+    let told: Vec<&str> = told.collect();
+    Ok(Outcome::Passed(format!("{}; {}", closing.trim_matches('=').trim(), told.join("; "))))
+}

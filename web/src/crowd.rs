@@ -1,0 +1,182 @@
+//! Week 3's engine without a model: requests of so many tokens, and who is computed when. The
+//! engine itself decides; only the model is replaced, by a pass that computes nothing.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, ensure};
+use serde_json::{Value, json};
+use tiny_llm_reference::{
+    week1::sampling::SamplerOptions,
+    week2::{
+        cache::{CacheShape, CacheType, KvCache},
+        kernels::vector::TILE,
+        rows::Row,
+    },
+    week3::{
+        engine::{Engine, EngineOptions, Event},
+        paged::PagedCache,
+        pass::Pass,
+        request::{Phase, Request},
+    },
+};
+
+/// At most so many requests: a token is its request's number, and tells whose row it is.
+const MOST: usize = 256;
+
+/// What the engine has: the options of `cargo llm simulate`.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    /// Requests that are computed at once.
+    pub places: usize,
+    /// Rows of a step.
+    pub budget: usize,
+    /// Pages of keys and values, of [`TILE`] positions each.
+    pub pages: usize,
+}
+
+/// The engine and its requests.
+pub struct Crowd {
+    engine: Engine<PagedCache, Named>,
+    room: Room,
+    /// By number.
+    requests: Vec<Known>,
+}
+
+/// A request as whoever sent it sees it.
+struct Known {
+    prompt: usize,
+    answer: usize,
+    finished: bool,
+}
+
+impl Crowd {
+    /// An engine without requests.
+    ///
+    /// # Errors
+    /// If there is no place or no page, or the budget is less than 2.
+    pub fn new(room: Room) -> Result<Self> {
+        let Room { places, budget, pages } = room;
+        ensure!(places > 0 && pages > 0 && budget >= 2, "{room:?} is no room");
+        let capacity = pages * TILE;
+        let shape = CacheShape { layers: 0, sequences: places, kv_heads: 0, capacity, head_dim: 0 };
+        let cache = PagedCache::new(shape, TILE, pages, CacheType::F16);
+        let options = EngineOptions { budget: Some(budget), ..EngineOptions::default() };
+        let engine = Engine::with_pass(Named::default(), cache, options, Box::new(|_| Vec::new()));
+        Ok(Self { engine, room, requests: Vec::new() })
+    }
+
+    /// Sends a request.
+    ///
+    /// # Errors
+    /// If it could never be served.
+    pub fn add(&mut self, prompt: usize, answer: usize) -> Result<()> {
+        let (number, most) = (self.requests.len(), self.room.pages * TILE);
+        ensure!(number < MOST, "{MOST} requests are enough: start again.");
+        ensure!(
+            prompt + answer <= most,
+            "{} tokens need more than all {} pages.",
+            prompt + answer,
+            self.room.pages
+        );
+        self.engine.submit(Request {
+            prompt: vec![number as u32; prompt],
+            max_new_tokens: answer,
+            stop_tokens: Vec::new(),
+            stop_texts: Vec::new(),
+            sampling: SamplerOptions { temperature: 0.0, ..SamplerOptions::default() },
+            seed: 0,
+        })?;
+        self.requests.push(Known { prompt, answer, finished: false });
+        Ok(())
+    }
+
+    /// One step of the engine; returns what it looks like afterwards.
+    pub fn step(&mut self) -> Value {
+        let mut finished = Vec::new();
+        self.engine.step(&mut |event| {
+            if let Event::Finished { id, .. } = event {
+                finished.push(id as usize);
+            }
+        });
+        for id in finished {
+            self.requests[id].finished = true;
+        }
+        self.look()
+    }
+
+    /// The engine between two steps: rows of the last step, requests, pages.
+    #[must_use]
+    pub fn look(&self) -> Value {
+        let rows = &self.engine.pass().rows;
+        let running: BTreeMap<usize, _> =
+            self.engine.running().iter().map(|sequence| (sequence.id as usize, sequence)).collect();
+        let request = |(id, known): (usize, &Known)| {
+            let sequence = running.get(&id);
+            let state = match sequence.map(|sequence| sequence.phase) {
+                _ if known.finished => "done",
+                Some(Phase::Decoding) => "writes",
+                Some(_) => "reads",
+                None => "waits",
+            };
+            let tokens = sequence.map_or(known.prompt, |sequence| sequence.tokens.len());
+            json!({
+                "state": state,
+                "prompt": known.prompt,
+                "answer": known.answer,
+                "rows": rows.get(&id).copied().unwrap_or_default(),
+                "computed": sequence.map_or(0, |sequence| sequence.num_computed),
+                "written": if known.finished { known.answer } else { tokens - known.prompt },
+            })
+        };
+        let mut pages = vec![None; self.room.pages];
+        for (id, sequence) in &running {
+            let tables = sequence.slot.map(|slot| self.engine.cache().table(slot));
+            for page in tables.into_iter().flatten() {
+                pages[page.index()] = Some(*id);
+            }
+        }
+        let counts = self.engine.counts();
+        json!({
+            "step": counts.steps,
+            "rows": rows.values().sum::<usize>(),
+            "preempted": counts.preempted,
+            "requests": self.requests.iter().enumerate().map(request).collect::<Vec<_>>(),
+            "pages": pages,
+        })
+    }
+}
+
+/// Notes whose rows a step has. A request goes on saying its number.
+#[derive(Default)]
+struct Named {
+    /// By request.
+    rows: BTreeMap<usize, usize>,
+    logits: Vec<f32>,
+}
+
+impl<C: KvCache> Pass<C> for Named {
+    fn vocab_size(&self) -> usize {
+        MOST
+    }
+
+    fn max_positions(&self) -> usize {
+        usize::MAX
+    }
+
+    fn run(&mut self, rows: &[Row], cache: &mut C) {
+        self.rows.clear();
+        self.logits.clear();
+        for row in rows {
+            cache.advance(row.sequence, row.position);
+            *self.rows.entry(row.token as usize).or_default() += 1;
+            if row.logits {
+                let said = |token| if token == row.token { 1.0 } else { 0.0 };
+                self.logits.extend((0..MOST as u32).map(said));
+            }
+        }
+    }
+
+    fn logits(&self) -> &[f32] {
+        &self.logits
+    }
+}

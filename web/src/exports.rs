@@ -1,0 +1,158 @@
+//! What a page calls. Numbers go in and out as they are; bytes and text lie in a buffer, whose place
+//! [`buffer`] tells. A page writes there before a call ([`room`]), and reads there afterwards.
+//! A call that fails returns −1, and the buffer then has the reason.
+
+#![allow(unsafe_code, reason = "a name that a page can call is one that another could take")]
+
+use std::cell::RefCell;
+
+use anyhow::{Context, Result};
+use serde_json::json;
+
+use crate::{
+    crowd::{Crowd, Room},
+    writer::Writer,
+};
+
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static WRITER: RefCell<Option<Writer>> = const { RefCell::new(None) };
+    static CROWD: RefCell<Option<Crowd>> = const { RefCell::new(None) };
+}
+
+/// Returned by what fails.
+const FAILED: i32 = -1;
+/// Returned by [`write_next`] when the text is over.
+const OVER: i32 = -2;
+
+/// Where the buffer lies.
+#[unsafe(no_mangle)]
+pub extern "C" fn buffer() -> *const u8 {
+    BUFFER.with_borrow(Vec::as_ptr)
+}
+
+/// How many bytes it has.
+#[unsafe(no_mangle)]
+pub extern "C" fn buffer_len() -> usize {
+    BUFFER.with_borrow(Vec::len)
+}
+
+/// Makes room in the buffer for so many bytes; returns where.
+#[unsafe(no_mangle)]
+pub extern "C" fn room(len: usize) -> *mut u8 {
+    BUFFER.with_borrow_mut(|buffer| {
+        buffer.clear();
+        buffer.resize(len, 0);
+        buffer.as_mut_ptr()
+    })
+}
+
+/// Loads the GGUF file in the buffer, on the rung of this number in the ladder's order, or on the
+/// best; then the buffer has a description.
+#[unsafe(no_mangle)]
+pub extern "C" fn load_model(rung: i32) -> i32 {
+    answer(|| {
+        let file = BUFFER.take();
+        let rungs = tiny_llm_reference::week2::kernels::Rung::available();
+        let rung = usize::try_from(rung).ok().and_then(|i| rungs.get(i));
+        let writer = Writer::new(file, "the model's file", rung.map_or("", |rung| rung.name()))?;
+        let [layers, heads] = writer.heads();
+        say(json!({ "layers": layers, "heads": heads, "rung": writer.rung() }).to_string());
+        WRITER.set(Some(writer));
+        Ok(0)
+    })
+}
+
+/// Begins a text with the prompt in the buffer; then the buffer has the texts of its tokens.
+#[unsafe(no_mangle)]
+pub extern "C" fn begin(temperature: f32, seed: u32) -> i32 {
+    with_writer(|writer| {
+        let prompt = String::from_utf8(BUFFER.take())?;
+        let texts = writer.begin(&prompt, temperature, u64::from(seed))?;
+        say(json!(texts).to_string());
+        Ok(texts.len() as i32)
+    })
+}
+
+/// The next token, whose text is then in the buffer; −2 if there is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn write_next() -> i32 {
+    with_writer(|writer| {
+        let Some(token) = writer.next_token()? else { return Ok(OVER) };
+        say(writer.text_of(token));
+        Ok(token as i32)
+    })
+}
+
+/// Where attention looked when that token was chosen: the buffer then has f32
+/// `[layers, H_q, positions]`. Returns the number of positions.
+#[unsafe(no_mangle)]
+pub extern "C" fn attention() -> i32 {
+    with_writer(|writer| {
+        let weights = writer.attention();
+        let positions = weights.len() / writer.heads().iter().product::<usize>();
+        say(weights.iter().flat_map(|weight| weight.to_le_bytes()).collect::<Vec<u8>>());
+        Ok(positions as i32)
+    })
+}
+
+/// The logits after the prompt in the buffer, as f32. Returns how many.
+#[unsafe(no_mangle)]
+pub extern "C" fn logits() -> i32 {
+    with_writer(|writer| {
+        let prompt = String::from_utf8(BUFFER.take())?;
+        let logits = writer.logits(&prompt)?;
+        say(logits.iter().flat_map(|logit| logit.to_le_bytes()).collect::<Vec<u8>>());
+        Ok(logits.len() as i32)
+    })
+}
+
+/// A new crowd, of which nobody has come yet.
+#[unsafe(no_mangle)]
+pub extern "C" fn crowd(places: usize, budget: usize, pages: usize) -> i32 {
+    answer(|| {
+        let crowd = Crowd::new(Room { places, budget, pages })?;
+        say(crowd.look().to_string());
+        CROWD.set(Some(crowd));
+        Ok(0)
+    })
+}
+
+/// One more request; then the buffer has the crowd.
+#[unsafe(no_mangle)]
+pub extern "C" fn crowd_add(prompt: usize, answer: usize) -> i32 {
+    with_crowd(|crowd| {
+        crowd.add(prompt, answer)?;
+        Ok(crowd.look())
+    })
+}
+
+/// One step; then the buffer has the crowd.
+#[unsafe(no_mangle)]
+pub extern "C" fn crowd_step() -> i32 {
+    with_crowd(|crowd| Ok(crowd.step()))
+}
+
+fn say(bytes: impl Into<Vec<u8>>) {
+    BUFFER.set(bytes.into());
+}
+
+fn answer(work: impl FnOnce() -> Result<i32>) -> i32 {
+    work().unwrap_or_else(|error| {
+        say(format!("{error:#}"));
+        FAILED
+    })
+}
+
+fn with_writer(work: impl FnOnce(&mut Writer) -> Result<i32>) -> i32 {
+    answer(|| WRITER.with_borrow_mut(|writer| work(writer.as_mut().context("no model is loaded")?)))
+}
+
+fn with_crowd(work: impl FnOnce(&mut Crowd) -> Result<serde_json::Value>) -> i32 {
+    answer(|| {
+        CROWD.with_borrow_mut(|crowd| {
+            say(work(crowd.as_mut().context("there is no crowd")?)?.to_string());
+            Ok(0)
+        })
+    })
+}

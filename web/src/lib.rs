@@ -1,0 +1,11 @@
+//! The reference engine in a page of the book. A browser runs it as WebAssembly; natively the same
+//! functions say what the browser must say (`src/bin/pack.rs`).
+//!
+//! In reading order: `watched` (a cache that notes where attention looks), `writer` (the embedded
+//! model, a token at a time), `crowd` (week 3's engine without a model), `exports` (both as a page
+//! calls them).
+
+pub mod crowd;
+pub mod exports;
+pub mod watched;
+pub mod writer;

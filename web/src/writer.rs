@@ -1,0 +1,148 @@
+//! The embedded model, a token at a time: week 2's session, week 1's sampler.
+
+use std::sync::Arc;
+
+use anyhow::{Result, ensure};
+use tiny_llm_formats::{bytes::Bytes, text::Tokenizer};
+use tiny_llm_reference::{
+    week1::{
+        sampling::{Rng, Sampler, SamplerOptions},
+        stream::TextStream,
+    },
+    week2::{
+        cache::{CacheShape, CacheType, DenseCache},
+        generate::Session,
+        gguf::Gguf,
+        kernels::{Rung, vector},
+        load::load_gguf,
+        parallel::Team,
+        plan::{AttentionKind, Plan},
+    },
+};
+
+use crate::watched::Watched;
+
+/// Rows of a prompt that are computed at once.
+const CHUNK: usize = 64;
+
+/// A model and the text that it is writing.
+pub struct Writer {
+    session: Session<Watched>,
+    tokenizer: Tokenizer,
+    sampler: Sampler,
+    /// Prompt and answer.
+    tokens: Vec<u32>,
+    stream: TextStream,
+}
+
+impl Writer {
+    /// The model of a GGUF file, on one rung of the ladder: the fastest, if none is named.
+    ///
+    /// # Errors
+    /// If the file is malformed, or holds a model or a tokenizer that this engine does not run, or
+    /// there is no such rung.
+    pub fn new(file: Vec<u8>, name: &str, rung: &str) -> Result<Self> {
+        let rung = match rung {
+            "" => Rung::best(),
+            rung => rung.parse().map_err(anyhow::Error::msg)?,
+        };
+        vector::use_rung(rung);
+        let gguf = Gguf::parse(Bytes::from(file), name)?;
+        let tokenizer = Tokenizer::from_gguf(&gguf.metadata)?;
+        let model = load_gguf(&gguf, usize::MAX)?;
+        let c = &model.config;
+        let shape = CacheShape {
+            layers: c.n_layers,
+            sequences: 1,
+            kv_heads: c.n_kv_heads,
+            capacity: c.max_positions,
+            head_dim: c.head_dim,
+        };
+        let plan =
+            Plan { kernels: rung.into(), attention: AttentionKind::Streaming, team: Team::new(1) };
+        let cache = Watched::new(DenseCache::new(shape, CacheType::F32));
+        Ok(Self {
+            session: Session::with_cache(Arc::new(model), Arc::new(plan), cache),
+            tokenizer,
+            sampler: Sampler { options: SamplerOptions::default(), rng: Rng::new(0) },
+            tokens: Vec::new(),
+            stream: TextStream::default(),
+        })
+    }
+
+    /// The rung whose kernels multiply this model's matrices.
+    #[must_use]
+    pub fn rung(&self) -> &'static str {
+        let types = self.session.model.matrices().map(|matrix| matrix.tensor_type);
+        let rungs = types.map(|tensor_type| self.session.plan.kernels.rung(tensor_type));
+        rungs.max().unwrap_or(Rung::Naive).name()
+    }
+
+    /// Layers and query heads.
+    #[must_use]
+    pub fn heads(&self) -> [usize; 2] {
+        let c = &self.session.model.config;
+        [c.n_layers, c.n_heads]
+    }
+
+    /// Starts a text. Returns the prompt's tokens, each with its text.
+    ///
+    /// # Errors
+    /// If the prompt has no tokens, or too many.
+    pub fn begin(&mut self, prompt: &str, temperature: f32, seed: u64) -> Result<Vec<String>> {
+        let tokens = self.tokenizer.encode_prompt(prompt)?;
+        let context = self.session.model.config.max_positions;
+        ensure!(!tokens.is_empty(), "There is nothing to go on from: write a few words.");
+        ensure!(
+            tokens.len() < context,
+            "That's {} tokens; the model has seen texts of at most {context}.",
+            tokens.len()
+        );
+        self.session.clear();
+        let options = SamplerOptions { temperature, ..SamplerOptions::default() };
+        self.sampler = Sampler { options, rng: Rng::new(seed) };
+        self.stream = TextStream::default();
+        let texts = tokens.iter().map(|&token| self.text_of(token)).collect();
+        self.tokens = tokens;
+        Ok(texts)
+    }
+
+    /// Chooses and returns the next token; `None` if the text is over.
+    ///
+    /// # Errors
+    /// If no text was begun.
+    pub fn next_token(&mut self) -> Result<Option<u32>> {
+        if self.tokens.len() >= self.session.model.config.max_positions {
+            return Ok(None);
+        }
+        let known = self.session.tokens().len();
+        let logits = self.session.feed(&self.tokens[known..], CHUNK)?;
+        let token = self.sampler.choose(logits, &self.tokens);
+        if self.session.model.config.eos_token_ids.contains(&token) {
+            return Ok(None);
+        }
+        self.tokens.push(token);
+        Ok(Some(token))
+    }
+
+    /// The text that a new token adds: a character may be spread over several tokens.
+    pub fn text_of(&mut self, token: u32) -> String {
+        self.stream.push(&self.tokenizer.token_bytes(token))
+    }
+
+    /// `[layers, H_q, positions]`: how the token before the last weighed what was there when the
+    /// last was chosen.
+    #[must_use]
+    pub fn attention(&self) -> Vec<f32> {
+        self.session.cache().weights()
+    }
+
+    /// The logits after the first tokens of a text, computed in one pass: to compare rungs.
+    ///
+    /// # Errors
+    /// As [`Writer::begin`].
+    pub fn logits(&mut self, prompt: &str) -> Result<Vec<f32>> {
+        self.begin(prompt, 0.0, 0)?;
+        Ok(self.session.feed(&self.tokens, CHUNK)?.to_vec())
+    }
+}
