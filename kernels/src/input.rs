@@ -76,7 +76,16 @@ impl Input {
     #[must_use]
     pub fn with_integers(cols: usize, values: Vec<f32>, int8: Vec<Int8SuperBlock>) -> Self {
         let rows = values.len() / cols;
-        let x = Self { rows, cols, values, int8, ..Self::default() };
+        let x = Self {
+            rows,
+            cols,
+            values,
+            int8,
+            #[cfg(any(target_arch = "x86_64", test))]
+            tiles: Vec::new(),
+            #[cfg(any(target_arch = "x86_64", test))]
+            has_tiles: false,
+        };
         assert!(
             x.values.len() == rows * cols && x.int8.len() == rows * x.super_blocks(),
             "{} values and {} super-blocks of integers are no rows of {cols}",

@@ -49,7 +49,7 @@ pub struct Workspace {
     q: Vec<f32>,
     k: Vec<f32>,
     v: Vec<f32>,
-    /// `[T, E]`, what a sub-layer adds to the residual stream.
+    /// `[T, E]`, what attention or the MLP adds to the residual stream.
     delta: Vec<f32>,
     gate: Vec<f32>,
     up: Vec<f32>,

@@ -8,8 +8,8 @@ use super::{
 };
 
 impl Layout {
-    /// Whether the elements lie one after the other, axis 0 first, without a gap. How far it would
-    /// be to a next one along an axis of one element does not matter.
+    /// Whether the elements lie one after the other, axis 0 first, without a gap. The
+    /// stride of an axis of one element does not matter.
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
         todo!("week4-day1 task 3: Layout::is_contiguous")

@@ -26,7 +26,7 @@ impl Network {
         Self { edges: Vec::new(), from: vec![Vec::new(); points + 2] }
     }
 
-    /// Says that it costs so much if `a` is on the first side and `b` on the last. The other way
+    /// Says that it costs `cost` to have `a` on the first side and `b` on the last. The other way
     /// round costs nothing.
     pub fn edge(&mut self, a: usize, b: usize, cost: usize) {
         for (a, b, cost) in [(a, b, cost), (b, a, 0)] {

@@ -28,8 +28,8 @@ impl Layout {
     /// without a gap. Axes that are not given have one element.
     ///
     /// # Errors
-    /// If there are more than [`AXES`], or one has no elements; if a row is no whole number of
-    /// blocks; if the bytes are more than a `usize` counts.
+    /// If there are more than [`AXES`], or one has no elements; if a row is not a whole number
+    /// of blocks; if there are more bytes than a `usize` can count.
     pub fn new(tensor_type: TensorType, sizes: &[usize]) -> Result<Self> {
         todo!("week4-day1 task 1: Layout::new")
     }

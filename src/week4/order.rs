@@ -7,7 +7,7 @@ impl Graph {
     /// no result needs are left out.
     ///
     /// # Panics
-    /// If a result is a larger graph's.
+    /// If a result belongs to a larger graph.
     #[must_use]
     pub fn order(&self, results: &[NodeId]) -> Vec<NodeId> {
         todo!("week4-day2 task 2: Graph::order")

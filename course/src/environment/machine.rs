@@ -20,11 +20,7 @@ fn room(root: &Path) -> Result<String, String> {
     if cfg!(windows) {
         return Ok("not looked at on this system; keep 2 GiB free".to_owned());
     }
-    let free = run_quietly(Command::new("df").arg("-Pk").arg(root)).ok().and_then(|df| {
-        let row = df.text.lines().nth(1)?.to_owned();
-        row.split_whitespace().nth(3)?.parse::<u64>().ok()
-    });
-    match free {
+    match free_kib(root) {
         Some(free) if free >= needed => {
             Ok(format!("{} GiB free (needs 2; with PyTorch 8)", free >> 20))
         }
@@ -33,6 +29,13 @@ fn room(root: &Path) -> Result<String, String> {
         }
         None => Ok("unknown (`df` gave no answer); keep 2 GiB free".to_owned()),
     }
+}
+
+/// What is free on the disk of a folder, in KiB; `None` where `df` doesn't say.
+pub fn free_kib(root: &Path) -> Option<u64> {
+    let df = run_quietly(Command::new("df").arg("-Pk").arg(root)).ok()?;
+    let row = df.text.lines().nth(1)?;
+    row.split_whitespace().nth(3)?.parse().ok()
 }
 
 /// All of it, used or not.

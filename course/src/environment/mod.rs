@@ -16,6 +16,7 @@ mod python;
 mod repository;
 mod toolchain;
 
+pub use machine::free_kib;
 pub use python::{Venv, extra, python};
 
 /// Prints one line for each part that the first story depends on.

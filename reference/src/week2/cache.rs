@@ -18,7 +18,7 @@ use super::{
 /// - **Keys and values come as runs**: positions that lie one after the other in memory. A dense
 ///   cache has one run for a range, a paged one has a run for each page.
 /// - **A run may end at a multiple of the attention tile** ([`TILE`](super::kernels::vector::TILE)
-///   positions), or where the range ends, and nowhere else. So a page holds a multiple of a tile.
+///   positions), or where the range ends, and nowhere else. So a page holds whole tiles.
 ///   Attention takes a run in such tiles (day 7) and rounds once for each, so its answer is the same
 ///   to the last bit, however memory is cut up.
 /// - **Positions are ranges, not lengths**: a model with a sliding window looks only at the last

@@ -22,7 +22,7 @@ pub struct Machine {
     pub operations: f64,
 }
 
-/// What a pass needs in which every row wants logits, as in decoding.
+/// What a pass needs if every row wants logits, as in decoding.
 ///
 /// Each matrix (a tensor of two axes) is read once and multiplies each row. `token_embd.weight` is
 /// both the table of embeddings, from which one row is copied, and the output head if there is no

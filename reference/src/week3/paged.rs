@@ -126,10 +126,10 @@ impl Pages for PagedCache {
 }
 
 impl EngineCache for PagedCache {
-    /// Makes room for a sequence's positions up to `len`: each has a page, and of the pages that
-    /// are going to be written, from the sequence's next position on, none is shared. Nothing has to
-    /// be done if `len` isn't beyond the sequence's positions. Returns false if the pool has too few
-    /// pages for that, or `len` is beyond the capacity; then nothing has changed.
+    /// Makes room for a sequence's positions up to `len`: afterwards each has a page, and no page
+    /// that holds the sequence's next position or a later one is shared. Nothing has to be done if
+    /// `len` isn't beyond the sequence's positions. Returns false if the pool has too few pages for
+    /// that, or `len` is beyond the capacity; then nothing has changed.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         // SOLUTION week3-day3 task 2
         let (next, held) = (self.lengths[sequence], self.tables[sequence].len());

@@ -33,10 +33,10 @@ pub fn in_part(visible: &Range<usize>, i: usize, part_len: usize) -> Range<usize
     // END SOLUTION
 }
 
-/// Joins what two readers have seen: `softmax` and `sums [D]` are the first's, `part` and `values [D]`
-/// (its sums, too) the second's, and none is divided. The first's become those of one reader that has
-/// seen first what the first saw, then what the second saw. One that has seen nothing changes
-/// nothing.
+/// Joins what two readers have seen: `softmax` and `sums [D]` are the first's, `part` and `values
+/// [D]` (its sums, too) the second's, and no sum is divided yet. Afterwards the first's are those
+/// of a single reader that has seen what the first saw and then what the second saw. A reader that
+/// has seen nothing changes nothing.
 pub fn join(softmax: &mut OnlineSoftmax, sums: &mut [f32], part: OnlineSoftmax, values: &[f32]) {
     // SOLUTION week3-day4 task 3
     if part.max == f32::NEG_INFINITY {

@@ -196,7 +196,7 @@ pub fn arrange(cache: &impl Pages, rows: &[Row], order: &mut Vec<usize>) {
 }
 
 /// Shows readers what they may see of these positions, page by page. A page is read once for all
-/// neighbours that have it; of a page, the positions that one of them sees are read, in whole
+/// neighbours that have it; of a page, the positions that any of them sees are read, in whole
 /// tiles.
 pub fn read_pages(
     cache: &impl Pages,

@@ -27,7 +27,7 @@ impl MemoryPlan {
             Self { parts: vec![None; graph.len()], peak: 0, in_place: lives.len() - all.len() };
         for i in order {
             let one = &all[i];
-            // Whoever is needed in a step of this one has begun between these.
+            // All that share a step with this one begin between these two.
             let from = all.partition_point(|other| other.first + longest < one.first);
             let to = all.partition_point(|other| other.first <= one.last);
             let others = (from..to).filter(|&other| all[other].last >= one.first);
@@ -76,8 +76,8 @@ impl MemoryPlan {
     }
 }
 
-/// Where the shortest gap begins that is long enough, the first of several; where there is none,
-/// behind all that is taken: from front to back, where each part begins, and how long it is.
+/// Where the shortest gap that is long enough begins, the first of several; if there is none, the
+/// end of all that is taken. `taken` lists parts from front to back: where each begins, its length.
 fn shortest_gap(taken: &[(usize, usize)], bytes: usize) -> usize {
     let (mut end, mut best) = (0, None);
     for &(start, length) in taken {

@@ -76,9 +76,9 @@ impl Cpu {
         Ok(range.start / 4..range.start / 4 + expected)
     }
 
-    /// Computes one node, into its place, from the places of what it reads: with
-    /// [`Products::multiply`] a product, with [`overwrite`] a node whose place is that of its first
-    /// source, with [`compute`] any other. Weights are read where the graph has them, which is
+    /// Computes one node, into its place, from the places of what it reads: a product with
+    /// [`Products::multiply`], a node whose place is that of its first source with [`overwrite`],
+    /// any other with [`compute`]. Weights are read where the graph has them, which is
     /// where a host pointer leads to; tokens are the step's. ([`lend`] lends several parts of a
     /// buffer at once.)
     fn node(&mut self, work: &Work<'_>, id: NodeId, step: &mut AnyStep<'_>) -> Result<(), Fault> {

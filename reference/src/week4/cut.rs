@@ -11,7 +11,7 @@ use super::{
 /// have none.
 ///
 /// A copy takes one node's result to the other backend, for all that read it or a view of it there.
-/// Leaves are not copied: weights and numbers are put, once and for all, wherever they are read.
+/// Leaves are not copied: they are put, once and for all, wherever they are read.
 #[must_use]
 pub fn fewest_copies(
     graph: &Graph,

@@ -73,9 +73,9 @@ impl Products {
         self.prepared = None;
     }
 
-    /// The product of a node's two sources, whose numbers are at hand; a weight has none. With a
-    /// weight, week 2's kernels multiply: their input is prepared once for all products that read
-    /// it, for the longest block among their weights ([`Graph::longest_block`]).
+    /// The product of a node's two sources. `sources` has their numbers; a weight's are left empty.
+    /// With a weight, week 2's kernels multiply: their input is prepared once for all products that
+    /// read it, for the longest block among their weights ([`Graph::longest_block`]).
     pub fn multiply(
         &mut self,
         graph: &Graph,

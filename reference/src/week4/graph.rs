@@ -42,8 +42,7 @@ pub struct Node {
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     nodes: Vec<Node>,
-    /// [`Graph::longest_block`] of each node, once somebody has asked; of the nodes that there were
-    /// then.
+    /// [`Graph::longest_block`] of each node that there was when somebody first asked.
     pub(super) blocks: OnceLock<Vec<usize>>,
     /// What nodes are called until another name is given.
     prefix: String,
@@ -113,7 +112,7 @@ impl Graph {
     /// below know the layout.
     ///
     /// # Errors
-    /// If a source is no node of this graph; and as [`Graph::check_sources`], which is provided.
+    /// If a source is not a node of this graph; and as [`Graph::check_sources`], which is provided.
     pub fn push(&mut self, op: Op, sources: &[NodeId], layout: Layout) -> Result<NodeId> {
         // SOLUTION week4-day2 task 1
         for source in sources {
@@ -160,8 +159,8 @@ impl Graph {
     /// `[M, N, …]`.
     ///
     /// # Errors
-    /// As day 1's `mul_mat` would return when it computes. One line that names both nodes and their
-    /// sizes, and asks for a contiguous copy where a row does not lie in one piece.
+    /// Where day 1's `mul_mat` would return one. One line that names both nodes and their sizes,
+    /// and asks for a contiguous copy where a row does not lie in one piece.
     pub fn mul_mat(&mut self, a: NodeId, b: NodeId) -> Result<NodeId> {
         // SOLUTION week4-day2 task 1
         let (left, right) = (self.layout(a), self.layout(b));
@@ -198,8 +197,8 @@ impl Graph {
     /// `a + b`, where `b` broadcasts to the sizes of `a`.
     ///
     /// # Errors
-    /// If it does not, or one of them is not f32 or not contiguous. One line that names both nodes
-    /// and their sizes.
+    /// If `b` does not broadcast, or one of them is not f32 or not contiguous. One line that names
+    /// both nodes and their sizes.
     pub fn add(&mut self, a: NodeId, b: NodeId) -> Result<NodeId> {
         // SOLUTION week4-day2 task 1
         let (left, right) = (self.layout(a), self.layout(b));

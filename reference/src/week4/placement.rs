@@ -8,7 +8,7 @@ use super::{
     op::Op,
 };
 
-/// What is known of where nodes are computed before anybody counts copies. Backends are numbers
+/// What is known about where nodes are computed before anybody counts copies. Backends are numbers
 /// here: places in the list, which begins with the one that is preferred.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Wishes {
@@ -18,14 +18,14 @@ pub struct Wishes {
     pub cache: Option<usize>,
 }
 
-/// For every node of the order the backend that has to compute it, or `None` where it may be any
-/// one: leaves and views have none either. `[nodes of the graph]`.
+/// For every node of the order, the backend that has to compute it, or `None` where any of them
+/// may; leaves and views have none either. `[nodes of the graph]`.
 ///
 /// - No backend computes what it does not support.
-/// - A node that reads a weight is computed where the weight is at home; if it has no home, or not
-///   among those that support the node, by the first that does. Weights are what is large.
-/// - All that stores and attends is computed by one backend, which has the cache: by the wished
-///   one, or else by the first that supports all of it.
+/// - A node that reads a weight is computed where the weight is at home; if it has no home, or
+///   one that does not support the node, by the first backend that does. Weights are what is large.
+/// - All that stores and attends is computed by one backend, which has the cache: by the one
+///   wished for, or else by the first that supports all of it.
 /// - Any other node is settled only if a single backend supports it.
 ///
 /// # Errors

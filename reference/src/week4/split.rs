@@ -40,7 +40,7 @@ impl Schedule {
     /// Cuts an order into splits: a new one begins where the backend changes, as `placed` says for
     /// every node that has to be computed. Leaves and views belong to no split.
     ///
-    /// What a node reads of another backend is copied before the first split that reads it there,
+    /// What a node reads from another backend is copied before the first split that reads it there,
     /// once for all splits and all views: what is copied is the node whose bytes they are.
     ///
     /// # Errors

@@ -17,8 +17,8 @@ impl Layout {
     /// first element.
     ///
     /// # Errors
-    /// If an axis has no elements, or a row is no whole number of blocks; if the offset or a stride
-    /// leads into the middle of a block; if an element lies outside of this tensor's bytes.
+    /// If an axis has no elements, or a row is not a whole number of blocks; if the offset or a
+    /// stride leads into the middle of a block; if an element lies outside of this tensor's bytes.
     pub fn view(&self, ne: [usize; AXES], nb: [usize; AXES], offset: usize) -> Result<Self> {
         // SOLUTION week4-day1 task 2
         let what = || format!("a view of {ne:?} from byte {offset} of {self} on");

@@ -24,8 +24,8 @@ impl Weights {
     ///
     /// If the backend reads the memory of the program, one host pointer to the whole mapping
     /// ([`Bytes::whole`]) serves all weights in it; a weight lies at its place in the mapping
-    /// ([`Bytes::start`]). A place that does not begin at a multiple of the backend's alignment is
-    /// none: such a weight gets a buffer of its own and is uploaded, as are all weights where there
+    /// ([`Bytes::start`]). A place that is not at a multiple of the backend's alignment is no
+    /// use: such a weight gets a buffer of its own and is uploaded, as are all weights where there
     /// is no host pointer. What is known already is neither asked for nor uploaded again.
     ///
     /// # Errors

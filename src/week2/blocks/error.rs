@@ -34,7 +34,7 @@ pub fn relative_error(x: &[f32], y: &[f32]) -> f64 {
 /// The [`relative_error`] of a row `x [n]` that was stored in a format and read again.
 ///
 /// # Panics
-/// If the row is empty, or no whole number of blocks.
+/// If the row is empty, or not a whole number of blocks.
 #[must_use]
 pub fn round_trip_error(tensor_type: TensorType, x: &[f32]) -> f64 {
     todo!("week2-day3 task 4: round_trip_error")

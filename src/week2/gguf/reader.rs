@@ -92,8 +92,8 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(self.number(field)?))
     }
 
-    /// Eight bytes: how many things follow, each at least `bytes_each` (1 or more) long. What this
-    /// returns may be allocated for.
+    /// Eight bytes: how many things follow, each at least `bytes_each` (1 or more) long. It is
+    /// safe to allocate for that many.
     ///
     /// # Errors
     /// If the rest of the file has no room for that many; the position is then unspecified.
@@ -113,9 +113,9 @@ impl<'a> Reader<'a> {
     /// metadata entries (eight bytes each).
     ///
     /// # Errors
-    /// If this is no GGUF file, one of another version than 2 or 3, a big-endian one (its version
-    /// reads 2 or 3 once its bytes are swapped, and the message says so), or the file has no room
-    /// for as many entries.
+    /// If this is not a GGUF file, or has a version other than 2 or 3, or is big-endian (its
+    /// version reads 2 or 3 once its bytes are swapped, and the message says so), or the file has
+    /// no room for that many entries.
     pub fn header(&mut self) -> Result<Header> {
         todo!("week2-day2 task 1: Reader::header")
     }

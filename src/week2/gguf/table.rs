@@ -26,7 +26,7 @@ pub fn read_tensors(reader: &mut Reader<'_>, count: usize) -> Result<Vec<TensorI
 ///
 /// # Errors
 /// If there are no axes or more than four, an axis is 0, the type is not one of [`TensorType`], a
-/// row is no whole number of blocks, or the size is more than a number can hold. Messages name the
+/// row is not a whole number of blocks, or the size does not fit into a `usize`. Messages name the
 /// tensor: `tensor token_embd.weight`.
 pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> {
     todo!("week2-day2 task 3: read_tensor")
@@ -35,7 +35,7 @@ pub fn read_tensor(reader: &mut Reader<'_>, index: usize) -> Result<TensorInfo> 
 /// What tensors are aligned to: `general.alignment`, or [`DEFAULT_ALIGNMENT`].
 ///
 /// # Errors
-/// If it is no power of two.
+/// If it is not a power of two.
 pub fn alignment(metadata: &Metadata) -> Result<usize> {
     todo!("week2-day2 task 3: alignment")
 }

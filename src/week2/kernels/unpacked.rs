@@ -26,8 +26,9 @@ pub fn matrix_vector<'a>(
     todo!("week2-day5 task 4: matrix_vector")
 }
 
-/// `Σ w·x` for an unpacked weight row and a row of activations, both of as many super-blocks. The
-/// 16 codes of group `g` meet the scale `x.scales[g / 2]` and the sum `x.sums[g]`.
+/// `Σ w·x` for an unpacked weight row and a row of activations, with the same number of
+/// super-blocks. The 16 codes of group `g` meet the scale `x.scales[g / 2]` and the sum
+/// `x.sums[g]`.
 #[must_use]
 pub fn dot_unpacked(row: &[Unpacked], x: &[Int8SuperBlock]) -> f32 {
     todo!("week2-day5 task 4: dot_unpacked")

@@ -18,11 +18,12 @@ struct Sizes { n: u32 }
 ";
 
 /// The workgroups `[x, y, 1]` that have a thread for each of `n` items, with `per_group` threads to
-/// a workgroup. `y` is the smallest number of rows if none has more than [`GROUPS`] workgroups; `x`
-/// is the smallest that is enough with this `y`. For no items, one workgroup.
+/// a workgroup. `y` is the smallest number of rows that is enough, with at most [`GROUPS`]
+/// workgroups in each; `x` is the smallest that is enough with this `y`. For no items, one
+/// workgroup.
 ///
 /// # Errors
-/// If they are more than `GROUPS` rows hold. One line with the number of items.
+/// If there are more than `GROUPS` rows can hold. One line with the number of items.
 pub fn dispatch_size(n: usize, per_group: u32) -> Result<[u32; 3]> {
     todo!("week4-day5 task 1: dispatch_size")
 }

@@ -5,7 +5,7 @@ pub const TILE: u32 = 16;
 
 /// WGSL that follows the bindings, the reading and a format of [`mat_vec`](super::mat_vec): `main`,
 /// 16 × 16 threads a workgroup, which computes the tile of results of the rows `16 · group.x` to
-/// `+ 15` and the columns `16 · group.y` to `+ 15`, as far as these are there. A group unpacks each
+/// `+ 15` and the columns `16 · group.y` to `+ 15`, as far as these exist. A group unpacks each
 /// element of its sixteen rows once, into memory that its threads share.
 #[must_use]
 pub fn mat_mat() -> &'static str {

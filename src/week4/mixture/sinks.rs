@@ -11,7 +11,7 @@ use crate::week2::{
 };
 
 /// Scores become attention weights: `e^score` over the sum of all of them and `e^sink`. So they add
-/// up to less than 1. Scores may be −∞, and as large as floats are.
+/// up to less than 1. Scores may be −∞ or any finite floats.
 pub fn softmax_with_sink(scores: &mut [f32], sink: f32) {
     todo!("week4-day6 task 3: softmax_with_sink")
 }

@@ -91,8 +91,8 @@ impl<'a> Cache<'a> {
     }
 }
 
-/// The SwiGLU MLP of `x [E]`, `[E]`: the gate's and the second projection's weights are read from
-/// front to back, the latter [`OUTPUTS`] outputs at a time, and then the last projection's.
+/// The SwiGLU MLP of `x [E]`, `[E]`: the weights of *gate* and *up* are read from front to back,
+/// those of *up* [`OUTPUTS`] outputs at a time, and then those of *down*.
 ///
 /// Of `scratch` it needs 6 bytes for each of the `I` numbers inside, 4 for each of [`OUTPUTS`], and
 /// what alignment takes.

@@ -106,14 +106,14 @@ impl<S: Storage> Store<S> {
     }
 
     /// The products of some rows of a matrix `[rows, n]` with `x [n]`, one number for each row, in
-    /// `out`. Of the weights there is never more in memory than fits into `chunk`: whole rows, as
+    /// `out`. There is never more of the weights in memory than fits into `chunk`: whole rows, as
     /// many as fit, one chunk after the other.
     ///
     /// # Errors
     /// As [`Store::read`].
     ///
     /// # Panics
-    /// If `out` has not a number for each row, `x` not one for each column, or not one row fits.
+    /// If `out` or `x` has the wrong length, or not even one row fits.
     pub fn product(
         &mut self,
         part: Component,

@@ -104,7 +104,7 @@ pub fn fit_scale_and_min<const N: usize>(
 /// The best scale and minimum for codes `0..=top` among [`TRIALS`]. Errors count by [`importance`].
 ///
 /// All trials begin with the lowest weight, its sign turned, as minimum, or with 0 if no weight is
-/// negative. A trial of `t` quarters begins with the scale that divides the range from there to the
+/// negative. Trial `t` begins with the scale that divides the range from there to the
 /// highest weight into `top + t / 4` steps. Then it goes [`ROUNDS`] rounds: codes by rounding
 /// within `0..=top`, scale and minimum by [`fit_scale_and_min`]. Its error is that of the last
 /// codes with the last fit.

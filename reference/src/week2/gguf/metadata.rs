@@ -64,7 +64,7 @@ pub fn read_value(reader: &mut Reader<'_>, type_id: u32, field: &str) -> Result<
 ///
 /// # Errors
 /// If there is no such type, the elements are arrays themselves (no model has any, and each would
-/// cost a call of this function), the file has no room for as many, or an element cannot be read.
+/// cost a call of this function), the file has no room for that many, or an element cannot be read.
 pub fn read_array(reader: &mut Reader<'_>, field: &str) -> Result<Array> {
     // SOLUTION week2-day2 task 2
     let type_id = reader.u32(field)?;

@@ -29,8 +29,8 @@ pub fn dot(tensor_type: TensorType) -> Option<Dot> {
     })
 }
 
-/// Provided, as an example: [`super::fused::dot_q8_0`] with activations in int8. Eight blocks meet a
-/// super-block, the last super-block of a row fewer.
+/// Provided, as an example: [`super::fused::dot_q8_0`] with activations in int8. Eight blocks meet
+/// a super-block, and fewer meet the last one of a row.
 #[must_use]
 pub fn dot_q8_0(row: &[u8], x: &[Int8SuperBlock]) -> f32 {
     let mut sum = 0.0;

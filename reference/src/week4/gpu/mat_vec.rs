@@ -72,9 +72,9 @@ pub fn q4_0() -> &'static str {
 
 /// WGSL that follows [`BINDINGS`], [`READING`] and a format's functions: `main`, 64 threads a
 /// workgroup, one workgroup for each row of the matrix; workgroups may stand in several rows, and
-/// be more than `sizes.rows`. Along `z` they are the columns. `result[column, row]` is the product
-/// of that row of weights and that column of `x`; a row has `sizes.k / 32` blocks. Every block is
-/// read once.
+/// there may be more than `sizes.rows`. Along `z` there is one for each column.
+/// `result[column, row]` is the product of that row of weights and that column of `x`; a row
+/// has `sizes.k / 32` blocks. Every block is read once for each column.
 #[must_use]
 pub fn mat_vec() -> &'static str {
     // SOLUTION week4-day5 task 3

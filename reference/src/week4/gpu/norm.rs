@@ -10,9 +10,9 @@ struct Sizes { width: u32, rows: u32, eps: f32 }
 ";
 
 /// WGSL that follows [`BINDINGS`]: `main`, 64 threads a workgroup, one workgroup a row; workgroups
-/// may stand in several rows themselves, and be more than `sizes.rows`. Divides each row of
-/// `x [rows, width]` by its root mean square, and multiplies it by `weight [width]`. A row may be
-/// of any length.
+/// may stand in several rows themselves, and there may be more than `sizes.rows`. Divides each row
+/// of `x [rows, width]` by its root mean square, and multiplies it by `weight [width]`. A row may
+/// be of any length.
 #[must_use]
 pub fn rms_norm() -> &'static str {
     // SOLUTION week4-day5 task 2

@@ -135,7 +135,7 @@ pub fn indexed_matmul(
 }
 
 /// The sum of what a token's experts have made of it: `outputs [T · k, E]`, each times its weight
-/// of `weights [T · k]`, added up into `out [T, E]`, whatever that held.
+/// of `weights [T · k]`. The sums replace whatever `out [T, E]` held.
 pub fn combine(outputs: &[f32], weights: &[f32], out: &mut [f32]) {
     // SOLUTION week4-day6 task 2
     let width = outputs.len() / weights.len();

@@ -35,7 +35,7 @@ pub fn top_k(logits: &[f32], chosen: &mut [usize]) {
 }
 
 /// Where a token goes: its best experts into `chosen [k]`, the best first, and what each counts
-/// into `weights [k]`. `logits [n]` may be as large as floats are.
+/// into `weights [k]`. `logits [n]` may be any finite floats.
 ///
 /// # Panics
 /// As [`top_k`].
