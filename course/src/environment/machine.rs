@@ -32,6 +32,7 @@ fn room(root: &Path) -> Result<String, String> {
 }
 
 /// What is free on the disk of a folder, in KiB; `None` where `df` doesn't say.
+#[must_use]
 pub fn free_kib(root: &Path) -> Option<u64> {
     let df = run_quietly(Command::new("df").arg("-Pk").arg(root)).ok()?;
     let row = df.text.lines().nth(1)?;

@@ -13,11 +13,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 pub(crate) use self::context::Options;
 use self::context::{Outcome, Verification};
-use crate::curriculum::Curriculum;
+use crate::{curriculum::Curriculum, environment::free_kib};
 
 mod arm;
 mod bare;
@@ -105,6 +105,9 @@ pub(crate) fn verify(root: &Path, curriculum: Curriculum, options: Options) -> R
         status_before: tree::git_status(root),
         options,
     };
+    if verification.options.only.is_none() {
+        room(root)?;
+    }
     let start = Instant::now();
     let mut rows = Vec::new();
     for (number, (name, step)) in STEPS.iter().enumerate() {
@@ -128,6 +131,28 @@ pub(crate) fn verify(root: &Path, curriculum: Curriculum, options: Options) -> R
     let failed = rows.iter().any(|row| matches!(row.outcome, Outcome::Failed(_)));
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
+
+/// What a full disk leaves behind is a linker that dies of a bus error, so this is said first.
+///
+/// # Errors
+/// If the disk has too little room for what the steps build and install.
+fn room(root: &Path) -> Result<()> {
+    let built = root.join("target/verify/build").is_dir();
+    let needed = if built { ROOM_AGAIN } else { ROOM };
+    match free_kib(root) {
+        Some(free) if free >> 20 < needed => bail!(
+            "verification needs {needed} GiB on the disk of {}, of which {:.1} are free: most for \
+             what it builds, 6 for PyTorch with its GPU libraries, where there's no other",
+            root.display(),
+            free as f64 / f64::from(1 << 20)
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// GiB for everything, and where an earlier run has built most of it.
+const ROOM: u64 = 24;
+const ROOM_AGAIN: u64 = 6;
 
 /// A step that is over.
 struct Row {
