@@ -97,8 +97,9 @@ class Fixtures:
         self.name = name
         self.tensors = {}
         self.about = {}
+        self.steps = {}
 
-    def case(self, name, *, seed, why, inputs, outputs, tolerance=None, scalars=None, wrong=None, same=None, similar=None, nan=None):
+    def case(self, name, *, seed, why, inputs, outputs, tolerance=None, scalars=None, wrong=None, same=None, similar=None, nan=None, step=0.0):
         """Adds the case `name` (`task_2_attention/wide`).
 
         seed       what `Random` was seeded with; failure messages print it
@@ -114,6 +115,8 @@ class Fixtures:
         same       name → an independent implementation like `outputs`: it must agree to 1e-9. Not stored.
         nan        what a NaN comes of on this input, where that is all but certain; a failure says it. As `(text, 5, 10)`: only
                    if elements 5 to 9, row by row, are NaN and no others
+        step       of inputs that a model computed, and that were rounded to multiples of this: another machine's may be
+                   one step off. Not stored
         similar    as `same`, for libraries that round to float32 inside: they must agree within the tolerance
         """
         assert name not in self.about, f"{self.name}: two cases are named {name}"
@@ -146,6 +149,7 @@ class Fixtures:
             if value.dtype != torch.int64:
                 value = value.to(torch.float32)
             self.tensors[f"{name}/{part}"] = value.contiguous()
+        self.steps |= {f"{name}/{part}": step for part in inputs}
         self.about[name] = {
             "seed": seed,
             "why": why,
@@ -180,7 +184,7 @@ class Fixtures:
     def differences(self):
         """What the committed file says differently, one line each.
 
-        Inputs, whole numbers and metadata must be equal. An expected output may be one float32 unit off, or
+        Inputs, whole numbers and metadata must be equal; inputs with a step may be one off. An expected output may be one float32 unit off, or
         1/1024 of the case's tolerance near zero: another machine's float64 exp, sin and cos may round differently.
         """
         if not self.path().exists():
@@ -202,7 +206,7 @@ class Fixtures:
             if part in self.about[case]["relative"]:
                 slack = 0.0  # one unit alone: these values may be tiny
             if slack is None:
-                if ours.numpy().tobytes() != theirs.numpy().tobytes():
+                if ours.numpy().tobytes() != theirs.numpy().tobytes() and not 0 < _distance(theirs, ours) <= self.steps.get(name, 0.0):
                     lines.append(f"{self.name}: {name} differs")
             elif (error := _distance(theirs, ours)) > 0 and not _within_a_unit(theirs, ours, slack / 1024):
                 lines.append(f"{self.name}: {name} differs by up to {error:.2e}")

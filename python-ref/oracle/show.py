@@ -14,9 +14,12 @@ MODEL = Path(__file__).resolve().parents[2] / "models" / "tiny-story"
 TEXT = "Once upon a time, Gus was a clever pony. Gus had a new wagon. The wagon was blue and very pretty.\nQuestion: What colour was the wagon?\nAnswer: The wagon was"
 
 
+STEP = 2.0**-8
+"""Another machine's rounding hardly ever reaches multiples of this, and then it's one step off."""
+
+
 def coarse(x):
-    """Multiples of 2⁻⁸: another machine's rounding doesn't reach them."""
-    return (x.double() * 256).round().div(256).float()
+    return (x.double() / STEP).round().mul(STEP).float()
 
 
 def cases(out):
@@ -54,6 +57,7 @@ def cases(out):
         why="what one trained head looks at",
         inputs={"q": coarse(q[head]), "k": coarse(k[head // (q.shape[0] // k.shape[0])])},
         outputs={},
+        step=STEP,
         scalars={"words": words, "head": head, "asked": asked},
     )
     said = tokenizer.decode([int(answer.logits[0, -1].argmax())])
@@ -64,5 +68,6 @@ def cases(out):
         why="the residual stream before the last MLP, right before the model names a colour",
         inputs={"stream": coarse(before["stream"])[None]},
         outputs={},
+        step=STEP,
         scalars={"text": TEXT, "tokens": ids[0].tolist(), "vocabulary": [tokenizer.decode([i]) for i in range(model.config.vocab_size)]},
     )

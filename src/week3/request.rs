@@ -32,7 +32,7 @@ pub enum Phase {
     Waiting,
     /// Some of its tokens are not in the cache yet; nothing can be chosen.
     Prefilling,
-    /// All its tokens so far are in the cache but the last: its next row gives it a new one.
+    /// All its tokens but the last are in the cache: its next row gives it a new one.
     Decoding,
     /// It is done, and its place belongs to others.
     Finished(FinishReason),
@@ -113,7 +113,7 @@ impl Sequence {
     /// Gives a waiting request its place in the cache.
     ///
     /// # Panics
-    /// If it does not wait.
+    /// If it is not waiting.
     pub fn admit(&mut self, slot: usize) {
         todo!("week3-day1 task 1: Sequence::admit")
     }
@@ -135,7 +135,7 @@ impl Sequence {
     /// Returns whether the token is part of the answer.
     ///
     /// # Panics
-    /// If it does not decode.
+    /// If it is not decoding.
     pub fn accept(&mut self, token: u32, completes_stop_text: bool) -> bool {
         todo!("week3-day1 task 1: Sequence::accept")
     }

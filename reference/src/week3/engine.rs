@@ -274,8 +274,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
         // END SOLUTION
     }
 
-    /// Tells of every request that is done, running or waiting, and lets it go: its place in the
-    /// cache is empty and free.
+    /// Reports every request that is done, whether it was running or waiting, and lets it go: its
+    /// place in the cache is then empty and free.
     fn retire(&mut self, on_event: &mut dyn FnMut(Event)) {
         // SOLUTION week3-day1 task 4
         for sequence in self.running.iter().chain(&self.waiting) {
@@ -293,7 +293,7 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
 }
 
 /// Appends the rows of a request: `rows` of its tokens that have not been computed, from the first
-/// of them on, each at its own position. Only the last row of all its tokens wants logits: what
+/// of them on, each at its own position. Only the row of its very last token wants logits: what
 /// follows a token in the middle of the prompt is known.
 ///
 /// # Panics

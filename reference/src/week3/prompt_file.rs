@@ -188,8 +188,8 @@ pub fn decode(bytes: &[u8], key: PromptKey) -> Result<Prompt<'_>> {
 }
 
 impl Prompt<'_> {
-    /// How many positions are of use for a text that begins with these tokens: those that the file
-    /// has in common with it, and never that of the last one.
+    /// How many positions are of use for a text of these tokens: those that the file has in common
+    /// with it, and never that of the last token.
     #[must_use]
     pub fn in_common(&self, tokens: &[u32]) -> usize {
         // SOLUTION week3-day5 task 4

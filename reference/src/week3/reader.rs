@@ -127,8 +127,8 @@ impl Desk {
     }
 
     /// `sums[g] = factor[g] · sums[g] + Σⱼ weight[g, j] · value[j]` over the `n` values that lie
-    /// there: `sums [G, D]`, of the queries number `at` and following. The weights are what became
-    /// of their scores.
+    /// there: `sums [G, D]`, of the queries from number `at` on. The weights are what became of
+    /// their scores.
     pub fn add(&self, n: usize, dim: usize, at: usize, sums: &mut [f32]) {
         let heads = sums.len() / dim;
         let weights = &self.scores[at * TILE..(at + heads) * TILE];

@@ -71,9 +71,10 @@ pub fn search_scale<const N: usize>(x: &[f32; N], half: u8) -> f32 {
 /// Scale and minimum with which `Σ importance · (scale · code − min − x)²` is smallest, for codes
 /// that are given.
 ///
-/// Where the best minimum is negative it is 0, since it cannot be stored otherwise, and the scale
-/// is the best one for that. The same holds where all codes are equal, because then only `scale ·
-/// code − min` is determined and not each of the two; where all are 0, the scale is 0 too.
+/// Where the best minimum would be negative, 0 takes its place, since a negative one cannot be
+/// stored, and the scale is the best one for that. The same holds where all codes are equal,
+/// because then only `scale · code − min` is determined and not each of the two; where all are 0,
+/// the scale is 0 too.
 #[must_use]
 pub fn fit_scale_and_min<const N: usize>(
     x: &[f32; N],

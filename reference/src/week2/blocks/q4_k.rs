@@ -79,9 +79,9 @@ pub fn pack_scales_and_minimums(scales: &[u8; 8], minimums: &[u8; 8]) -> [u8; 12
     // END SOLUTION
 }
 
-/// A block of 256 finite weights. Each 32 get scale and minimum by [`search_scale_and_min`]; the
-/// eight scales share `d`, the eight minimums `dmin` ([`share`], 6 bits). A weight's integer is the
-/// nearest for scale and minimum **as they are stored**.
+/// A block of 256 finite weights. Every 32 get a scale and a minimum from
+/// [`search_scale_and_min`]; the eight scales share `d`, the eight minimums `dmin` ([`share`], 6
+/// bits). A weight's integer is the nearest for scale and minimum **as they are stored**.
 #[must_use]
 pub fn quantize(x: &[f32; 256]) -> [u8; BYTES] {
     // SOLUTION week2-day4 task 4

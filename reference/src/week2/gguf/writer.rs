@@ -78,7 +78,8 @@ fn put_all<T>(out: &mut Vec<u8>, type_id: u32, all: &[T], put: impl Fn(&mut Vec<
 }
 
 /// The table of a file whose tensors stand one after the other in this order: name, shape (slowest
-/// axis first), type. Each begins at the first multiple of `alignment` after the one before.
+/// axis first), type. Each begins at the first multiple of `alignment` at or after the end of the
+/// one before.
 ///
 /// # Errors
 /// If a tensor has no axes, a row is not a whole number of blocks, or a size or an offset
