@@ -39,7 +39,7 @@ def matrix(r, kind, rows, k, std=1.0):
 def test_week4_day5_task_1_workgroups(gpu, draws):
     for r in draws:
         for n in (r.size(0, 300), r.size(1, 1 << 20), r.size(1, 1 << 34)):
-            per_group = r.choice(1, 64, 256) if n < 1 << 32 else 256
+            per_group = r.choice(1, 64, 256) if n <= 65_535**2 else 256
             assert gpu.dispatch_size(n, per_group) == oracle.dispatch(n, per_group)
     with pytest.raises(ValueError, match=str(65_535**2 + 1)):
         gpu.dispatch_size(65_535**2 + 1, 1)
@@ -98,7 +98,7 @@ def check_attention(gpu, r, d, first, std):
     expected = oracle.attention(q.double(), k.double(), v.double(), first, scale)
     # A score's rounding becomes the share's, relative to it.
     largest = torch.einsum("thd,shd->ths", q.abs(), k.abs().repeat_interleave(group, dim=1)).max().item() * scale
-    close(gpu.attention(q, k, v, first, scale), expected, rounding(random_walk(d) * max(1.0, largest) / 2 + random_walk(positions) + 24, v))
+    close(gpu.attention(q, k, v, first, scale), expected, rounding(random_walk(d) * max(1.0, largest) + random_walk(positions) + 24, v))
 
 
 def test_week4_day5_task_5_attention(gpu, draws):
@@ -142,7 +142,7 @@ REFUSED = [
     (lambda gpu: gpu.dispatch_size(3, 0), "per_group", "0", "1 or more"),
     (lambda gpu: gpu.add(ones(3), ones(4)), "b", "[4]", "n = 3, as in a"),
     (lambda gpu: gpu.add(ones((3, 1)), ones((3, 1))), "a", "[3, 1]", "[n]"),
-    (lambda gpu: gpu.add(ones(3), [1.0, np.nan, 1.0]), "b", "NaN at [1]", "1000000000000000"),
+    (lambda gpu: gpu.add(ones(3), [1.0, np.nan, 1.0]), "b", "NaN at [1]", "at most 1e15"),
     (lambda gpu: gpu.add(ones(3), ones(3), 0), "lines", "0", "1 or more"),
     (lambda gpu: gpu.add(ones(3), ones(3), 1 << 16), "lines", "65536", "less than 65536"),
     (lambda gpu: gpu.silu_gate(ones(3), ones(2)), "up", "[2]", "n = 3, as in gate"),

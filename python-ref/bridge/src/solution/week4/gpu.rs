@@ -303,7 +303,7 @@ impl Weight {
             let expected = format!("{length}: {k} weights in {tensor_type}");
             return Err(wrong(argument, &format!("{n} bytes in row {r}"), &expected));
         }
-        below(argument, rows.len().saturating_mul(length), 4 * MOST, "so many bytes")?;
+        below(argument, rows.len().saturating_mul(length), 4 * MOST, "bytes that a kernel reads")?;
         let bytes = rows.iter().flat_map(PyBytesMethods::as_bytes).copied().collect();
         Ok(Self { tensor_type, rows: rows.len(), k, bytes })
     }
