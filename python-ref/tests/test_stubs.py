@@ -23,6 +23,9 @@ STUBS_ONLY = "tiny_llm\\._types\n"
 IF_BUILT = "" if hasattr(tiny_llm.reference, "Engine") else "tiny_llm\\.(reference|student)\\.(Engine|Answer)\n"
 """What only `--features serve` builds."""
 
+IF_BUILT += "" if hasattr(tiny_llm.reference.week4, "gpu") else "tiny_llm\\.(reference|student)\\.week4\\.gpu\n"
+"""What only `--features gpu` builds."""
+
 
 def mypy(*arguments):
     environment = os.environ | {"MYPYPATH": str(PACKAGE.parent)}

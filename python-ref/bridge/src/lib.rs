@@ -10,6 +10,8 @@ use pyo3::{prelude::*, types::PyType};
 mod background;
 mod choice;
 mod convert;
+#[cfg(feature = "gpu")]
+mod device;
 mod kit;
 mod memory;
 mod panics;

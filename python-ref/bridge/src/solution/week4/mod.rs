@@ -8,6 +8,8 @@ use crate::submodule;
 mod arena;
 mod backends;
 mod engine;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod graph;
 mod layout;
 mod mixture;
@@ -23,6 +25,8 @@ pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
     add("engine", engine::fill)?;
     add("arena", arena::fill)?;
     add("backends", backends::fill)?;
+    #[cfg(feature = "gpu")]
+    add("gpu", gpu::fill)?;
     add("mixture", mixture::fill)?;
     add("streamed", streamed::fill)
 }

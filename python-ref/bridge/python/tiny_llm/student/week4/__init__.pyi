@@ -1,6 +1,7 @@
 from . import arena as arena
 from . import backends as backends
 from . import engine as engine
+from . import gpu as gpu
 from . import graph as graph
 from . import layout as layout
 from . import mixture as mixture

@@ -1,0 +1,407 @@
+//! Day 5: kernels for a graphics processor. Behind each result stand numbers that no kernel may
+//! touch, and behind what it reads stands nonsense.
+
+use anyhow::{Result, ensure};
+use pyo3::{prelude::*, types::PyBytes};
+use tiny_llm_formats::{gguf::TensorType, tensor::tensor};
+use tiny_llm_gpu::{Buffer, Gpu, bytes_of};
+
+use super::{
+    super::week2::blocks::type_named,
+    rust::gpu::{
+        attention::LONGEST_HEAD,
+        elementwise::{self, GROUPS, THREADS},
+        kernels::{Kernels, Which, is_known},
+        mat_mat::TILE,
+        record::{self, DeviceMatrix, DeviceMlp, MlpBuffers},
+    },
+};
+use crate::{
+    background::call,
+    convert::{Count, Floats, Real},
+    device,
+    memory::room,
+    panics::value_error,
+    shapes::{Shapes, at_least_one, below, divides, every, wrong},
+};
+
+pub(crate) fn fill(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(adapter, m)?)?;
+    m.add_function(wrap_pyfunction!(dispatch_size, m)?)?;
+    m.add_function(wrap_pyfunction!(add, m)?)?;
+    m.add_function(wrap_pyfunction!(silu_gate, m)?)?;
+    m.add_function(wrap_pyfunction!(rms_norm, m)?)?;
+    m.add_function(wrap_pyfunction!(mat_vec, m)?)?;
+    m.add_function(wrap_pyfunction!(mat_mat, m)?)?;
+    m.add_function(wrap_pyfunction!(attention, m)?)?;
+    m.add_function(wrap_pyfunction!(product, m)?)?;
+    m.add_function(wrap_pyfunction!(mlp, m)?)
+}
+
+/// The most numbers of a buffer, so that a place among them is a `u32`.
+const MOST: usize = 1 << 26;
+
+/// More numbers than a workgroup has threads, and what they are.
+const BEHIND: usize = 70;
+const UNTOUCHED: f32 = -777.0;
+
+/// Elements of a block, and what `k` is a multiple of.
+const BLOCK: usize = 32;
+
+/// What was opened, in words; a `ValueError` if there is no graphics processor, nor Mesa's software.
+#[pyfunction]
+fn adapter(py: Python<'_>) -> PyResult<String> {
+    call(py, || device::with(|gpu| Ok(gpu.about().to_string())))?.map_err(value_error)
+}
+
+/// The workgroups `[x, y, 1]` that have a thread for each of `n` items.
+#[pyfunction]
+fn dispatch_size(py: Python<'_>, n: Count, per_group: Count) -> PyResult<[u32; 3]> {
+    at_least_one("per_group", per_group.0)?;
+    below("per_group", per_group.0, 1 << 16, "more than any workgroup has")?;
+    let per_group = per_group.0 as u32;
+    call(py, move || elementwise::dispatch_size(n.0, per_group))?.map_err(value_error)
+}
+
+/// `a + b`, both `[n]`; the workgroups stand in `lines` lines.
+#[pyfunction]
+#[pyo3(signature = (a, b, lines=Count(1)), text_signature = "(a, b, lines=1)")]
+fn add(py: Python<'_>, a: Floats, b: Floats, lines: Count) -> PyResult<Floats> {
+    elementwise(py, Which::Add, [("a", &a), ("b", &b)], lines)
+}
+
+/// `silu(gate) · up`, both `[n]`; the workgroups stand in `lines` lines.
+#[pyfunction]
+#[pyo3(signature = (gate, up, lines=Count(1)), text_signature = "(gate, up, lines=1)")]
+fn silu_gate(py: Python<'_>, gate: Floats, up: Floats, lines: Count) -> PyResult<Floats> {
+    elementwise(py, Which::SiluGate, [("gate", &gate), ("up", &up)], lines)
+}
+
+fn elementwise(
+    py: Python<'_>,
+    which: Which,
+    inputs: [(&'static str, &Floats); 2],
+    lines: Count,
+) -> PyResult<Floats> {
+    let mut shapes = Shapes::default();
+    for (name, x) in inputs {
+        shapes.fit(name, "n", x)?;
+        fine(name, x)?;
+    }
+    let n = shapes.size("n");
+    let groups = in_lines(n.div_ceil(THREADS as usize), lines, 1)?;
+    let inputs = inputs.map(|(_, x)| with_nonsense(x));
+    run(py, which, vec![n as u32], inputs.to_vec(), groups, vec![n])
+}
+
+/// Each row of `x [rows, width]` over its root mean square, times `weight [width]`; `eps` is added
+/// to the mean square, and the workgroups stand in `lines` lines.
+#[pyfunction]
+#[pyo3(signature = (x, weight, eps, lines=Count(1)), text_signature = "(x, weight, eps, lines=1)")]
+fn rms_norm(
+    py: Python<'_>,
+    x: Floats,
+    weight: Floats,
+    eps: Real,
+    lines: Count,
+) -> PyResult<Floats> {
+    let mut shapes = Shapes::default();
+    shapes.fit("x", "rows width", &x)?;
+    shapes.fit("weight", "width", &weight)?;
+    fine("x", &x)?;
+    fine("weight", &weight)?;
+    let [rows, width] = ["rows", "width"].map(|letter| shapes.size(letter));
+    let sizes = vec![width as u32, rows as u32, eps.0.to_bits()];
+    let groups = in_lines(rows, lines, 1)?;
+    let inputs = vec![with_nonsense(&x), with_nonsense(&weight)];
+    run(py, Which::RmsNorm, sizes, inputs, groups, vec![rows, width])
+}
+
+/// `x [columns, k]` times the rows whose bytes are given → `[columns, rows]`, a workgroup for each;
+/// those of a column stand in `lines` lines.
+#[pyfunction]
+#[pyo3(
+    signature = (tensor_type, bytes, x, lines=Count(1)),
+    text_signature = "(tensor_type, bytes, x, lines=1)"
+)]
+fn mat_vec(
+    py: Python<'_>,
+    tensor_type: &str,
+    bytes: Vec<Bound<'_, PyBytes>>,
+    x: Floats,
+    lines: Count,
+) -> PyResult<Floats> {
+    let (weight, columns) = operands(tensor_type, &bytes, &x)?;
+    let groups = in_lines(weight.rows, lines, columns)?;
+    let which = Which::MatVec(weight.tensor_type);
+    let (sizes, shape) = (weight.sizes(columns), vec![columns, weight.rows]);
+    run(py, which, sizes, vec![weight.bytes, with_nonsense(&x)], groups, shape)
+}
+
+/// As `mat_vec`, with a workgroup for each tile.
+#[pyfunction]
+fn mat_mat(
+    py: Python<'_>,
+    tensor_type: &str,
+    bytes: Vec<Bound<'_, PyBytes>>,
+    x: Floats,
+) -> PyResult<Floats> {
+    let (weight, columns) = operands(tensor_type, &bytes, &x)?;
+    let groups = [weight.rows, columns].map(|n| n.div_ceil(TILE as usize) as u32);
+    let which = Which::MatMat(weight.tensor_type);
+    let (sizes, shape) = (weight.sizes(columns), vec![columns, weight.rows]);
+    let inputs = vec![weight.bytes, with_nonsense(&x)];
+    run(py, which, sizes, inputs, [groups[0], groups[1], 1], shape)
+}
+
+/// What the rows of `q [rows, heads, d]` read from `keys` and `values [positions, kv_heads, d]`; row
+/// `t` sees the positions 0 to `first + t`, and scores are multiplied by `scale`.
+#[pyfunction]
+fn attention(
+    py: Python<'_>,
+    q: Floats,
+    keys: Floats,
+    values: Floats,
+    first: Count,
+    scale: Real,
+) -> PyResult<Floats> {
+    let mut shapes = Shapes::default();
+    shapes.fit("q", "rows heads d", &q)?;
+    shapes.fit("keys", "positions kv_heads d", &keys)?;
+    shapes.fit("values", "positions kv_heads d", &values)?;
+    let letters = ["rows", "heads", "d", "positions", "kv_heads"];
+    let [rows, heads, d, positions, kv_heads] = letters.map(|letter| shapes.size(letter));
+    for (name, x) in [("q", &q), ("keys", &keys), ("values", &values)] {
+        fine(name, x)?;
+    }
+    if d > LONGEST_HEAD as usize {
+        return Err(wrong("q", &format!("heads of {d}"), &format!("at most {LONGEST_HEAD}")));
+    }
+    divides("keys", kv_heads, heads, "query heads")?;
+    if rows > positions || first.0 > positions - rows {
+        let found = format!("{} before {rows} rows", first.0);
+        return Err(wrong("first", &found, &format!("at most the {positions} positions of keys")));
+    }
+    let sizes = [rows, heads, kv_heads, d, first.0].map(|n| n as u32);
+    let sizes = sizes.into_iter().chain([scale.0.to_bits()]).collect();
+    let inputs = [q, keys, values].map(|x| with_nonsense(&x)).to_vec();
+    let groups = [heads as u32, rows as u32, 1];
+    run(py, Which::Attention, sizes, inputs, groups, vec![rows, heads, d])
+}
+
+/// As `mat_vec` and `mat_mat`, of which the number of columns chooses one.
+#[pyfunction]
+fn product(
+    py: Python<'_>,
+    tensor_type: &str,
+    bytes: Vec<Bound<'_, PyBytes>>,
+    x: Floats,
+) -> PyResult<Floats> {
+    let (weight, columns) = operands(tensor_type, &bytes, &x)?;
+    let shape = [columns, weight.rows];
+    has_room(&shape)?;
+    let x = with_nonsense(&x);
+    let work = move |gpu: &Gpu| {
+        let (kernels, n) = (Kernels::new(gpu), columns * weight.rows);
+        let (x, weight, result) = (gpu.upload(&x)?, weight.upload(gpu)?, room_for(gpu, n)?);
+        let mut pass = gpu.pass();
+        record::product(&mut pass, &kernels, &weight, &x, columns, &result)?;
+        pass.submit()?;
+        Ok(Floats(tensor(&shape, download("product", gpu, &result, n)?)))
+    };
+    call(py, move || device::with(work))?.map_err(value_error)
+}
+
+/// A matrix as it is given: its type, and the bytes of each row.
+type Given<'py> = (String, Vec<Bound<'py, PyBytes>>);
+
+/// `x + down(silu(gate(n)) · up(n))` for `n = rms_norm(x)`, where `x [rows, E]`, `norm [E]`, `gate`
+/// and `up [I, E]`, `down [E, I]`, each a type and the bytes of its rows; how many kernels were
+/// recorded, and how often `mlp` submitted by itself.
+#[pyfunction]
+fn mlp(
+    py: Python<'_>,
+    x: Floats,
+    norm: Floats,
+    eps: Real,
+    gate: Given<'_>,
+    up: Given<'_>,
+    down: Given<'_>,
+) -> PyResult<(Floats, usize, usize)> {
+    let mut shapes = Shapes::default();
+    shapes.fit("x", "rows E", &x)?;
+    shapes.fit("norm", "E", &norm)?;
+    fine("x", &x)?;
+    fine("norm", &norm)?;
+    let [rows, e] = ["rows", "E"].map(|letter| shapes.size(letter));
+    let (gate, up) = (Weight::of("gate", &gate, e)?, Weight::of("up", &up, e)?);
+    let inner = gate.rows;
+    let down = Weight::of("down", &down, inner)?;
+    for (name, found, expected) in [("up", up.rows, inner), ("down", down.rows, e)] {
+        if found != expected {
+            return Err(wrong(name, &format!("{found} rows"), &expected.to_string()));
+        }
+    }
+    has_room(&[rows, e.max(inner)])?;
+    let (x, norm) = (with_nonsense(&x), with_nonsense(&norm));
+    let work = move |gpu: &Gpu| {
+        let weights = DeviceMlp {
+            norm: gpu.upload(&norm)?,
+            eps: eps.0,
+            gate: gate.upload(gpu)?,
+            up: up.upload(gpu)?,
+            down: down.upload(gpu)?,
+        };
+        let [of_e, of_inner] = [rows * e, rows * inner];
+        let buffers = MlpBuffers {
+            x: gpu.upload(&x)?,
+            normed: room_for(gpu, of_e)?,
+            gate: room_for(gpu, of_inner)?,
+            up: room_for(gpu, of_inner)?,
+            gated: room_for(gpu, of_inner)?,
+            down: room_for(gpu, of_e)?,
+            out: room_for(gpu, of_e)?,
+        };
+        let (kernels, before) = (Kernels::new(gpu), gpu.submissions());
+        let mut pass = gpu.pass();
+        record::mlp(&mut pass, &kernels, &weights, &buffers, rows)?;
+        let (recorded, submitted) = (pass.kernels(), gpu.submissions() - before);
+        pass.submit()?;
+        let out = download("mlp", gpu, &buffers.out, of_e)?;
+        Ok((Floats(tensor(&[rows, e], out)), recorded, submitted))
+    };
+    call(py, move || device::with(work))?.map_err(value_error)
+}
+
+/// Rows in blocks, all after one another.
+struct Weight {
+    tensor_type: TensorType,
+    rows: usize,
+    k: usize,
+    bytes: Vec<u8>,
+}
+
+impl Weight {
+    /// # Errors
+    /// A `ValueError` that names the argument, if there is no kernel for the type, or these are not
+    /// the bytes of rows of `k` elements.
+    fn of(argument: &str, (name, rows): &Given<'_>, k: usize) -> PyResult<Self> {
+        let tensor_type = type_named(name)?;
+        if !is_known(tensor_type) {
+            return Err(wrong("tensor_type", name, "Q8_0, Q4_0, F32, F16 or BF16"));
+        }
+        if !k.is_multiple_of(BLOCK) {
+            let found = format!("rows of {k} elements");
+            return Err(wrong(argument, &found, &format!("a multiple of {BLOCK}")));
+        }
+        if rows.is_empty() {
+            return Err(wrong(argument, "no row", "one at least"));
+        }
+        let length = k / tensor_type.block_len() * tensor_type.block_bytes();
+        let lengths = || rows.iter().map(|row| row.as_bytes().len());
+        if let Some((r, n)) = lengths().enumerate().find(|&(_, n)| n != length) {
+            let expected = format!("{length}: {k} weights in {tensor_type}");
+            return Err(wrong(argument, &format!("{n} bytes in row {r}"), &expected));
+        }
+        below(argument, rows.len().saturating_mul(length), 4 * MOST, "bytes that a kernel reads")?;
+        let bytes = rows.iter().flat_map(PyBytesMethods::as_bytes).copied().collect();
+        Ok(Self { tensor_type, rows: rows.len(), k, bytes })
+    }
+
+    fn sizes(&self, columns: usize) -> Vec<u32> {
+        [self.k, self.rows, columns].map(|n| n as u32).to_vec()
+    }
+
+    fn upload(self, gpu: &Gpu) -> Result<DeviceMatrix> {
+        let Self { tensor_type, rows, k, bytes } = self;
+        Ok(DeviceMatrix { tensor_type, rows, k, bytes: gpu.upload(&bytes)? })
+    }
+}
+
+/// The arguments of a product, and how many columns `x [columns, k]` has.
+fn operands(
+    tensor_type: &str,
+    bytes: &[Bound<'_, PyBytes>],
+    x: &Floats,
+) -> PyResult<(Weight, usize)> {
+    let mut shapes = Shapes::default();
+    shapes.fit("x", "columns k", x)?;
+    fine("x", x)?;
+    let k = shapes.size("k");
+    if !k.is_multiple_of(BLOCK) {
+        return Err(wrong("x", &format!("columns of {k}"), &format!("a multiple of {BLOCK}")));
+    }
+    let weight = Weight::of("bytes", &(tensor_type.to_owned(), bytes.to_vec()), k)?;
+    Ok((weight, shapes.size("columns")))
+}
+
+/// Refuses what a device need not compute with, and more than it could find its way in.
+fn fine(argument: &str, x: &Floats) -> PyResult<()> {
+    every(argument, &x.0, "numbers of at most 1e15 in size", |x| x.abs() <= 1e15)?;
+    below(argument, x.0.len(), MOST, "numbers that a kernel reads")
+}
+
+fn has_room(shape: &[usize]) -> PyResult<()> {
+    room("the result", shape)?;
+    let n = shape.iter().try_fold(1, |n: usize, &size| n.checked_mul(size));
+    below("the result", n.unwrap_or(usize::MAX), MOST, "numbers that a kernel writes")
+}
+
+/// So many workgroups in lines; along `z` there are more of the same.
+fn in_lines(groups: usize, lines: Count, z: usize) -> PyResult<[u32; 3]> {
+    at_least_one("lines", lines.0)?;
+    below("lines", lines.0, GROUPS as usize + 1, "as many as a device takes")?;
+    Ok([groups.div_ceil(lines.0) as u32, lines.0 as u32, z as u32])
+}
+
+/// Numbers as they are uploaded, and some that nobody should read.
+fn with_nonsense(x: &Floats) -> Vec<u8> {
+    let all: Vec<f32> = x.0.iter().copied().chain([f32::NAN; 8]).collect();
+    bytes_of(&all).to_vec()
+}
+
+/// Room for a result, and what stands behind it.
+fn room_for(gpu: &Gpu, n: usize) -> Result<Buffer> {
+    gpu.upload(bytes_of(&vec![UNTOUCHED; n + BEHIND]))
+}
+
+/// The first `n` numbers of [`room_for`].
+///
+/// # Errors
+/// If somebody wrote behind them.
+fn download(what: &str, gpu: &Gpu, buffer: &Buffer, n: usize) -> Result<Vec<f32>> {
+    let mut found = gpu.numbers(buffer)?;
+    for (i, x) in found[n..].iter().enumerate() {
+        ensure!(
+            *x == UNTOUCHED,
+            "{what}: found {x} written {i} places behind a result of {n} numbers, expected nothing \
+             there: what comes after them is somebody else's"
+        );
+    }
+    found.truncate(n);
+    Ok(found)
+}
+
+/// What one kernel makes of its inputs.
+fn run(
+    py: Python<'_>,
+    which: Which,
+    sizes: Vec<u32>,
+    inputs: Vec<Vec<u8>>,
+    groups: [u32; 3],
+    shape: Vec<usize>,
+) -> PyResult<Floats> {
+    has_room(&shape)?;
+    let work = move |gpu: &Gpu| {
+        let (kernels, n) = (Kernels::new(gpu), shape.iter().product());
+        let kernel = kernels.get(which)?;
+        let inputs: Vec<Buffer> =
+            inputs.iter().map(|bytes| gpu.upload(bytes)).collect::<Result<_>>()?;
+        let (reads, result): (Vec<&Buffer>, _) = (inputs.iter().collect(), room_for(gpu, n)?);
+        let mut pass = gpu.pass();
+        pass.run(&kernel, &sizes, &reads, &result, groups)?;
+        pass.submit()?;
+        Ok(Floats(tensor(&shape, download(&which.name(), gpu, &result, n)?)))
+    };
+    call(py, move || device::with(work))?.map_err(value_error)
+}
