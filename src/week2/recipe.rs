@@ -90,7 +90,7 @@ pub struct Dimensions {
 pub fn permute_rows_for_interleaved(rows: usize, n_heads: usize) -> Vec<usize> {
     assert!(
         n_heads > 0 && rows.is_multiple_of(2 * n_heads),
-        "{rows} rows are no {n_heads} heads of an even size"
+        "{rows} rows are not {n_heads} heads of an even size"
     );
     todo!("week2-day4 task 5: permute_rows_for_interleaved")
 }
@@ -104,7 +104,7 @@ pub fn permute_rows_for_interleaved(rows: usize, n_heads: usize) -> Vec<usize> {
 pub fn permute_rows_for_half_split(rows: usize, n_heads: usize) -> Vec<usize> {
     assert!(
         n_heads > 0 && rows.is_multiple_of(2 * n_heads),
-        "{rows} rows are no {n_heads} heads of an even size"
+        "{rows} rows are not {n_heads} heads of an even size"
     );
     todo!("week2-day4 task 5: permute_rows_for_half_split")
 }
