@@ -37,9 +37,9 @@ pub struct EngineOptions {
     /// At most this many rows a step, 2 or more; without a budget, every request gets all its rows.
     pub budget: Option<usize>,
     /// While somebody decodes, a step has no more rows than it can compute in this many times the
-    /// time of a step of those that do, as far as measurements tell; though always [`FEWEST`] rows,
-    /// or this many for each who decodes. So other people's long prompts hardly make a reader wait
-    /// longer for a token.
+    /// time of a step of those that do, and in [`BUSY`] times that of a full house, as far as
+    /// measurements tell; though always [`FEWEST`] rows, or as many as cost no more in proportion.
+    /// So other people's long prompts hardly make a reader wait longer for a token.
     pub gap: Option<usize>,
     /// Whether to keep a record of every request, for [`Engine::take_records`].
     pub records: bool,
@@ -56,6 +56,10 @@ impl Default for EngineOptions {
 /// Fewer rows than this are no use to those who wait for the step: with few rows, a step's time is
 /// that of reading the weights.
 pub const FEWEST: usize = 8;
+
+/// A step that takes this many times as long as one in which everybody decodes is as long as a step
+/// gets while somebody does: in a full house nobody's gap is stretched further.
+pub const BUSY: usize = 2;
 
 /// What a step tells about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -32,15 +32,21 @@ impl StepTimes {
         mean.rows += WEIGHT * (rows - mean.rows);
     }
 
-    /// The most rows of a step that takes `gap` times as long as one of `rows`, as far as that can
-    /// be told. `None` before anything has been measured.
+    /// The most rows of a step that takes `gap` times as long as one of `rows`, and `busy` times as
+    /// long as one of `places` at most, as far as that can be told. `None` before anything has been
+    /// measured.
     ///
     /// Between two sizes that have been seen, times are taken to lie on a line. More rows than ever
     /// are taken to cost as much each as those of the largest step: that's too much, so the next
     /// step is larger, and a better measurement.
     #[must_use]
-    pub fn rows_within(&self, gap: f64, rows: usize) -> Option<usize> {
-        let limit = gap * self.seconds(rows as f64)?;
+    pub fn rows_within(
+        &self,
+        (gap, rows): (f64, usize),
+        (busy, places): (f64, usize),
+    ) -> Option<usize> {
+        let [usual, full] = [self.seconds(rows as f64)?, self.seconds(places as f64)?];
+        let limit = (gap * usual).min(busy * full.max(usual));
         let mut known = self.known().peekable();
         let mut most = 0.0;
         while let Some(here) = known.next() {
@@ -94,6 +100,9 @@ impl StepTimes {
 mod tests {
     use super::*;
 
+    /// Places for so many that no step of theirs is shorter than the limit.
+    const NO_HOUSE: (f64, usize) = (f64::INFINITY, 1 << 50);
+
     /// Times of steps that cost `step` and 1 for each row.
     fn measured(step: f64, sizes: &[usize]) -> StepTimes {
         let mut times = StepTimes::default();
@@ -103,14 +112,16 @@ mod tests {
 
     #[test]
     fn rows_fit_into_the_time() {
-        assert_eq!(StepTimes::default().rows_within(3.0, 1), None);
+        assert_eq!(StepTimes::default().rows_within((3.0, 1), NO_HOUSE), None);
         // A step of 1 takes 17 here, so that three times as long are 51.
         let times = measured(16.0, &[1, 8, 128]);
-        assert_eq!(times.rows_within(3.0, 1), Some(35));
-        assert_eq!(times.rows_within(3.0, 8), Some(56));
-        assert_eq!(times.rows_within(1.0, 8), Some(8));
+        assert_eq!(times.rows_within((3.0, 1), NO_HOUSE), Some(35));
+        assert_eq!(times.rows_within((3.0, 8), NO_HOUSE), Some(56));
+        assert_eq!(times.rows_within((1.0, 8), NO_HOUSE), Some(8));
+        // A step of 16, twice: 64.
+        assert_eq!(times.rows_within((3.0, 8), (2.0, 16)), Some(48));
         // Fewer rows than ever lie on the line, too.
-        assert_eq!(measured(16.0, &[8, 128]).rows_within(3.0, 1), Some(35));
+        assert_eq!(measured(16.0, &[8, 128]).rows_within((3.0, 1), NO_HOUSE), Some(35));
     }
 
     #[test]
@@ -118,7 +129,7 @@ mod tests {
         let mut times = measured(16.0, &[1]);
         let mut tried = vec![1];
         for _ in 0..40 {
-            let rows = times.rows_within(3.0, 1).expect("it has been measured");
+            let rows = times.rows_within((3.0, 1), NO_HOUSE).expect("it has been measured");
             times.observe(rows, 16.0 + rows as f64);
             tried.push(rows);
         }
@@ -130,7 +141,7 @@ mod tests {
     fn another_programs_time_counts_little() {
         let mut times = measured(16.0, &[1, 8, 128]);
         times.observe(1, 1e6);
-        let after = times.rows_within(3.0, 1).expect("it has been measured");
+        let after = times.rows_within((3.0, 1), NO_HOUSE).expect("it has been measured");
         assert!((35..=48).contains(&after), "{after} rows");
     }
 
@@ -138,10 +149,10 @@ mod tests {
     fn times_that_fall_or_are_nothing_do_no_harm() {
         let mut times = StepTimes::default();
         times.observe(1, 0.0);
-        assert_eq!(times.rows_within(3.0, 1), None);
+        assert_eq!(times.rows_within((3.0, 1), NO_HOUSE), None);
         for (rows, seconds) in [(1, 5.0), (8, 4.0), (32, 3.0), (100_000, 2.0), (1 << 40, 1.0)] {
             times.observe(rows, seconds);
-            assert!(times.rows_within(2.0, 1).is_some_and(|most| most >= rows));
+            assert!(times.rows_within((2.0, 1), NO_HOUSE).is_some_and(|most| most >= rows));
         }
     }
 }

@@ -59,8 +59,8 @@ pub(super) struct Args {
     /// Rows a step at most, of prompts and answers together; 0 is no limit [default: 512 once day 2 is written]
     #[arg(long, value_name = "ROWS", value_parser = budget, allow_negative_numbers = true)]
     budget: Option<usize>,
-    /// While somebody's answer is written, a step takes at most so many times as long as one of all such answers alone, as measured here, so that
-    /// a long prompt makes nobody wait much longer for a token; 0 is no such limit
+    /// While somebody's answer is written, a step takes at most so many times as long as one of all such answers alone, and twice as long as
+    /// one with every place taken, as measured here, so that a long prompt makes nobody wait much longer for a token; 0 is no such limit
     #[arg(long, value_name = "N", default_value = "0", value_parser = count, allow_negative_numbers = true)]
     gap: usize,
     /// Keep keys and values in so many pages of 32 positions, instead of a whole context for each

@@ -9,7 +9,7 @@ use super::{
         room::EngineCache,
         scheduler::{Load, Scheduler},
     },
-    Engine, FEWEST,
+    BUSY, Engine, FEWEST,
 };
 
 impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
@@ -71,14 +71,20 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
     fn scheduler_now(&self) -> Option<Scheduler> {
         let decoding = self.loads.iter().filter(|load| load.decoding).count();
         let most = match self.gap {
-            Some(gap) if decoding > 0 => {
-                let within = self.step_times.rows_within(gap as f64, decoding);
-                gap.saturating_mul(decoding).max(FEWEST).max(within.unwrap_or(0))
-            }
+            Some(gap) if decoding > 0 => self.rows_beside(gap, decoding),
             _ => return self.scheduler,
         };
         let budget = self.scheduler.map_or(most, |scheduler| scheduler.budget.min(most));
         Some(Scheduler::new(budget))
+    }
+
+    /// The most rows of a step in which so many decode.
+    fn rows_beside(&self, gap: usize, decoding: usize) -> usize {
+        let places = self.cache.shape().sequences.max(decoding);
+        let within = self.step_times.rows_within((gap as f64, decoding), (BUSY as f64, places));
+        // Rows never cost more than in proportion.
+        let sure = gap.saturating_mul(decoding).min(BUSY.saturating_mul(places));
+        sure.max(FEWEST).max(within.unwrap_or(0))
     }
 
     /// Runs the model, and notes how long it takes where somebody asks for that.
