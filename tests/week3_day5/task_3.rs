@@ -164,6 +164,15 @@ fn task_3_beyond_the_capacity() {
             &(cache.reserve(1, 4 * TILE), cache.index().len()),
             &(false, 2),
         );
+        let mut cache = shared(4, 3 * TILE);
+        compute(&mut cache, 0, &text(100, 2 * TILE));
+        cache.truncate(0, 0);
+        check::assert_answer(
+            "a sequence may have three pages, two of four are free, and room for three is asked for: \
+             whether there is, and the pages in the index\n ",
+            &(cache.reserve(1, 3 * TILE), cache.index().len()),
+            &(true, 1),
+        );
     });
 }
 

@@ -106,6 +106,27 @@ fn task_2_experts_in_long_blocks() {
     });
 }
 
+/// What was large enough once is used again: a decoded token allocates nothing.
+#[test]
+fn task_2_room_is_kept() {
+    resting_on(&[GROUPS], || {
+        let stack = vec![Matrix::from_f32(2, 3, &[0.5; 6]); 4];
+        let groups = group(&[0, 3, 1, 2], 4);
+        let mut work = Gathered::default();
+        let mut room = || {
+            let mut out = vec![0.0; 8];
+            indexed_matmul(&stack, &groups, &[1.0; 12], &plan(), &mut work, &mut out);
+            work.output.as_ptr()
+        };
+        let [first, second] = [room(), room()];
+        assert!(
+            first == second,
+            "a second product of the same size: `work.output` is new memory, though what the first \
+             left is large enough"
+        );
+    });
+}
+
 #[test]
 fn task_2_rows_that_are_not_there() {
     resting_on(&[GROUPS], || {

@@ -24,7 +24,7 @@ use crate::{
         tree::build,
         variants::{VARIABLE, without_warnings},
     },
-    curriculum::Day,
+    curriculum::{Day, Task},
     pristine::copy_tree,
     process::{cargo, run_quietly},
     stubs::generated,
@@ -56,6 +56,10 @@ pub(super) fn mutants(v: &mut Verification) -> Result<Outcome> {
     }
     ensure!(!mutants.is_empty(), "no mutant lies in a marked region");
     println!("{} mutants, {} of them in marked regions", listed.len(), mutants.len());
+    let all = mutants.len();
+    // What is for another processor is no part of any program here.
+    mutants.retain(|mutant| v.curriculum.task(&mutant.task).is_ok_and(Task::is_for_here));
+    let elsewhere = all - mutants.len();
     let copy = Copy { root: &v.root, tree: v.root.join("target/verify/mutants") };
     let unviable = copy.plant(v, &mutants)?;
     let viable: Vec<(usize, &Mutant)> =
@@ -77,7 +81,8 @@ pub(super) fn mutants(v: &mut Verification) -> Result<Outcome> {
         .map(|((_, mutant), _)| mutant.name.as_str())
         .collect();
     let note = format!(
-        "{} of {} viable mutants caught ({endless} by never ending); {} do not compile",
+        "{} of {} viable mutants caught ({endless} by never ending); {} do not compile, \
+         {elsewhere} are for another processor",
         caught + endless,
         viable.len(),
         unviable.len()
