@@ -149,7 +149,8 @@ fn a_step_has_as_many_rows_as_fit_into_the_time() {
 }
 
 /// Readers, and the most rows of a step and the steps until the first token, as day 2 has them.
-const BOOK: [(usize, (u64, u64)); 4] = [(1, (18, 60)), (3, (22, 50)), (7, (30, 40)), (15, (46, 30))];
+const BOOK: [(usize, (u64, u64)); 4] =
+    [(1, (18, 60)), (3, (22, 50)), (7, (30, 40)), (15, (46, 30))];
 
 /// Nobody reads: there is nobody to be spared.
 #[test]
