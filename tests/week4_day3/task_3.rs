@@ -41,9 +41,9 @@ fn of_a_plan(panic: &Panic) -> Option<Told> {
         .then_some(Told { lead: "your plan can't be run: the provided executor", diagnosis: None })
 }
 
-/// Whether the arena refuses what comes back in a chain of sums, each over the one before, and takes
-/// it where each has a part of its own. Nobody else reads these sums, so there is no other part that
-/// could come back once too often.
+/// Whether the arena refuses what comes back in a chain of sums, each over the one before, while all
+/// is right where each has a part of its own: two parts in turn. Nobody else reads these sums, so
+/// there is no other part that could come back once too often.
 fn gives_back_twice() -> bool {
     let mut g = Graph::default();
     let x = g.values(&[16], &[1.0; 16]).expect("numbers");
@@ -52,8 +52,9 @@ fn gives_back_twice() -> bool {
         order.push(g.add(order[i], x).expect("a sum"));
     }
     // The first sum is of a leaf and itself: only the other two have a source with a part.
-    let made = |over| panics::catch(|| MemoryPlan::new(&g, &order, &order[3..], over).map(drop));
-    made(false).is_ok() && made(true).is_err_and(|panic| panic.place.contains("arena.rs"))
+    let made = |over| panics::catch(|| MemoryPlan::new(&g, &order, &order[3..], over));
+    made(false).is_ok_and(|plan| plan.is_ok_and(|plan| plan.peak == 128))
+        && made(true).is_err_and(|panic| panic.place.contains("arena.rs"))
 }
 
 #[track_caller]
