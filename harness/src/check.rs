@@ -5,7 +5,8 @@ use std::fmt;
 pub use crate::tolerance::Tolerance;
 use crate::{
     diagnosis::{self, Nan},
-    difference, panics,
+    difference,
+    panics::{self, Panic},
 };
 use tiny_llm_formats::Tensor;
 
@@ -242,18 +243,59 @@ pub fn assert_panics<T>(arguments: &str, action: impl FnOnce() -> T) {
 /// If `action` panics.
 #[track_caller]
 pub fn assert_accepts<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
-    match panics::catch(action) {
-        Ok(value) => value,
+    assert_returns(arguments, action, |_| None)
+}
+
+/// [`assert_accepts`], where a panic may tell more of itself than Rust does: `explain` says what, as
+/// [`Told`] has it.
+///
+/// # Panics
+/// If `action` panics.
+#[track_caller]
+pub fn assert_returns<T>(
+    arguments: &str,
+    action: impl FnOnce() -> T,
+    explain: impl FnOnce(&Panic) -> Option<Told>,
+) -> T {
+    let panic = match panics::catch(action) {
+        Ok(value) => return value,
         Err(panic) if panic.is_todo() => panic.go_on(),
-        Err(panic) => panic!(
-            "{arguments}: this input is allowed, but your function panicked at {}: {}{}",
-            panic.place,
-            panic.message(),
-            panics::meaning(panic.message())
-                .map(|meaning| format!("\n  diagnosis {meaning}"))
-                .unwrap_or_default()
-        ),
+        Err(panic) => panic,
+    };
+    let told = explain(&panic).unwrap_or_default();
+    let meaning = told.diagnosis.or_else(|| panics::meaning(panic.message()));
+    panic!(
+        "{arguments}: {} panicked at {}: {}{}",
+        told.lead,
+        panic.place,
+        panic.message(),
+        meaning.map(|meaning| format!("\n  diagnosis {meaning}")).unwrap_or_default()
+    )
+}
+
+/// What is told of a panic where none belongs.
+pub struct Told {
+    /// What stands before "panicked at".
+    pub lead: &'static str,
+    /// What it means, if the test knows; otherwise what Rust's own panics mean is said.
+    pub diagnosis: Option<&'static str>,
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        Self { lead: "this input is allowed, but your function", diagnosis: None }
     }
+}
+
+/// What `action` returns for arguments that it must refuse with an error: [`assert_accepts`] would
+/// call them allowed.
+///
+/// # Panics
+/// If `action` panics.
+#[track_caller]
+pub fn assert_refuses<T>(arguments: &str, action: impl FnOnce() -> T) -> T {
+    let lead = "this must be refused with an error, but your function";
+    assert_returns(arguments, action, |_| Some(Told { lead, diagnosis: None }))
 }
 
 /// What a test rests on beside its own task.

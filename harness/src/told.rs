@@ -2,7 +2,7 @@
 
 use std::fmt::{Debug, Display};
 
-use crate::check::assert_accepts;
+use crate::check::{assert_accepts, assert_refuses};
 
 /// Passes, and returns what came of it, if `make` neither panics nor returns an error.
 ///
@@ -24,7 +24,7 @@ pub fn assert_refused<T: Debug, E: Display>(
     parts: &[&str],
     make: impl FnOnce() -> Result<T, E>,
 ) {
-    match assert_accepts(what, make) {
+    match assert_refuses(what, make) {
         Ok(value) => panic!(
             "{what}: {value:?} came back, but this must be refused with a message that names {}",
             parts.join(", ")

@@ -6,7 +6,7 @@ use tiny_llm_formats::tensor::tensor;
 use tiny_llm_harness::{
     check::{
         Part, Tolerance, assert_accepts, assert_agrees, assert_any_layout, assert_close,
-        assert_panics, compare, in_another_layout, resting_on, worst_mismatch,
+        assert_panics, assert_refuses, compare, in_another_layout, resting_on, worst_mismatch,
     },
     fixtures::Fixtures,
 };
@@ -135,6 +135,19 @@ fn a_panic_on_arguments_that_must_be_accepted_names_them() {
         panicked.starts_with("f(1): this input is allowed, but your function panicked at ")
             && panicked.contains("check.rs:")
             && panicked.ends_with(": index 7"),
+        "{panicked}"
+    );
+    let refused = catch_unwind(|| assert_refuses("f(1)", || i32::MAX.checked_add(1).is_none()));
+    assert!(refused.unwrap());
+    let panicked = catch_unwind(|| {
+        assert_refuses("f(1)", || -> Result<i32, String> { panic!("attempt to add with overflow") })
+    });
+    let panicked = panicked.unwrap_err();
+    let panicked = panicked.downcast_ref::<String>().unwrap();
+    assert!(
+        panicked
+            .starts_with("f(1): this must be refused with an error, but your function panicked")
+            && panicked.ends_with("or use `checked_add` and `checked_mul`."),
         "{panicked}"
     );
     let unfinished =

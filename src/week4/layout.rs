@@ -29,7 +29,8 @@ impl Layout {
     ///
     /// # Errors
     /// If there are more than [`AXES`], or one has no elements; if a row is not a whole number
-    /// of blocks; if there are more bytes than a `usize` can count.
+    /// of blocks; if there are more bytes than a `usize` can count. The message names `sizes`; for
+    /// half a block, the type and how many elements one of its blocks has.
     pub fn new(tensor_type: TensorType, sizes: &[usize]) -> Result<Self> {
         todo!("week4-day1 task 1: Layout::new")
     }

@@ -11,7 +11,8 @@ use super::{layout::Layout, strided::Strided};
 ///
 /// # Errors
 /// If rows are not equally long; if axes 2 and 3 of `a` do not broadcast to those of `b`; if
-/// `b` is not f32; if a row of `a` or `b` does not lie in one piece.
+/// `b` is not f32; if a row of `a` or `b` does not lie in one piece: the message names the strides.
+/// It names the sizes of what does not fit and, for the type, what was found and F32.
 pub fn mul_mat(a: Strided<'_>, b: Strided<'_>) -> Result<(Layout, Vec<f32>)> {
     todo!("week4-day1 task 4: mul_mat")
 }

@@ -9,7 +9,7 @@ use tiny_llm::week1::{
 };
 use tiny_llm_formats::{Tensor, checkpoint::Dtype, tensor::tensor};
 use tiny_llm_harness::{
-    check::{assert_accepts, assert_agrees, assert_panics, compare, resting_on},
+    check::{assert_accepts, assert_agrees, assert_panics, assert_refuses, compare, resting_on},
     fixtures::random,
 };
 
@@ -250,7 +250,7 @@ fn task_4_what_is_supported_is_named() {
         [(Dtype::I8, &[2][..], 2), (Dtype::F64, &[1], 8), (Dtype::U16, &[0], 0)]
     {
         let what = format!("to_f32 of a tensor of type {dtype}, shape {shape:?}");
-        let found = assert_accepts(&what, || to_f32(&stored(dtype, shape, &[0; 8][..n])));
+        let found = assert_refuses(&what, || to_f32(&stored(dtype, shape, &[0; 8][..n])));
         let Err(error) = found else { panic!("{what}: it was converted") };
         let message = error.to_string().to_uppercase();
         assert!(!message.contains('\n'), "{what}: the message has more than one line: {message}");

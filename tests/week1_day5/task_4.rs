@@ -370,7 +370,7 @@ fn task_4_every_missing_weight_is_named() {
                 all.iter().filter(|(name, _)| name != missing).cloned().collect();
             let folder = Folder::with_model("one-missing", &case, &rest, Dtype::F32, 1);
             let what = format!("{family}'s folder without {missing}");
-            let loaded = check::assert_accepts(&what, || load_model(&folder.0));
+            let loaded = check::assert_refuses(&what, || load_model(&folder.0));
             let Err(error) = loaded else {
                 panic!(
                     "{what} was loaded: every weight that the configuration asks for must be \

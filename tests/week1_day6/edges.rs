@@ -3,7 +3,10 @@
 use std::ops::ControlFlow;
 
 use tiny_llm::week1::generate::{FinishReason, argmax, generate};
-use tiny_llm_harness::{check::assert_accepts, told::assert_not_exchanged};
+use tiny_llm_harness::{
+    check::{assert_accepts, assert_refuses},
+    told::assert_not_exchanged,
+};
 
 use super::{limits, written};
 
@@ -65,7 +68,7 @@ fn limits_with_stop(limits: &super::Limits) -> super::Limits {
 /// The message that a prompt of this length gets.
 fn refused(prompt: usize, context: usize) -> String {
     let what = format!("generate after a prompt of {prompt} tokens in a context of {context}");
-    let found = assert_accepts(&what, || {
+    let found = assert_refuses(&what, || {
         generate(
             |_| panic!("{what}: the model must not run"),
             &vec![1; prompt],

@@ -165,10 +165,8 @@ fn task_4_feed_refuses_and_goes_on() {
     let case = fixtures.case("task_3_model/qwen3");
     let tokens = tokens(&case, "a");
     let refused = |session: &mut Session, tokens: &[u32]| {
-        let call = format!(
-            "feed({tokens:?}) in a vocabulary of 37 and a context of 8, which is to return an error"
-        );
-        match check::assert_accepts(&call, || {
+        let call = format!("feed({tokens:?}) in a vocabulary of 37 and a context of 8");
+        match check::assert_refuses(&call, || {
             session.feed(tokens, 2).map(|_| ()).map_err(|error| error.to_string())
         }) {
             Ok(()) => panic!("{call}: it was accepted"),
@@ -213,7 +211,7 @@ fn task_4_feed_refuses_and_goes_on() {
         session.clear();
         let call = format!("feed of three good tokens and a bad one, in chunks of {chunk}");
         let bad = [tokens[0], tokens[1], tokens[2], 37];
-        let refused = check::assert_accepts(&call, || session.feed(&bad, chunk).is_err());
+        let refused = check::assert_refuses(&call, || session.feed(&bad, chunk).is_err());
         assert_eq!(
             (refused, session.cache().len(0), session.tokens()),
             (true, kept, &tokens[..kept]),
@@ -465,7 +463,7 @@ fn task_4_only_the_end_of_the_tokens_wants_logits() {
     let mut session = Session::new(Arc::new(model), Arc::new(plan()), 16, CacheType::F32);
     let tokens = [&tokens(&case, "a")[..6], &[37]].concat();
     let what = "feed of seven tokens in chunks of two, the last of which is not in the vocabulary: it ends before anything is asked of the output head, which the last row of the last chunk alone needs";
-    let refused = check::assert_accepts(what, || session.feed(&tokens, 2).is_err());
+    let refused = check::assert_refuses(what, || session.feed(&tokens, 2).is_err());
     assert!(refused, "{what}: it was accepted");
     assert_eq!(session.cache().len(0), 6, "{what}: positions in the cache");
 }

@@ -29,7 +29,7 @@ fn task_4_a_refused_token_ends_the_sequence_before_its_chunk() {
             "feed of {good} tokens and one that is not in the vocabulary, in chunks of at most {chunk}"
         );
         let given = [&a[..good], &[37]].concat();
-        let refused = check::assert_accepts(&call, || session.feed(&given, chunk).is_err());
+        let refused = check::assert_refuses(&call, || session.feed(&given, chunk).is_err());
         assert!(refused, "{call}: it was accepted");
         let found = (session.tokens().to_vec(), session.cache().len(0));
         assert_eq!(
@@ -50,7 +50,7 @@ fn task_4_a_chunk_that_does_not_fit_ends_the_sequence_before_it() {
     let mut session = session(&case, 8);
     let given = [&a[..], &a[..2]].concat();
     let call = "feed of ten tokens in a context of eight, in chunks of three";
-    let refused = check::assert_accepts(call, || session.feed(&given, 3).is_err());
+    let refused = check::assert_refuses(call, || session.feed(&given, 3).is_err());
     assert!(refused, "{call}: it was accepted");
     let found = (session.tokens().to_vec(), session.cache().len(0));
     assert_eq!(
@@ -76,7 +76,7 @@ fn task_4_generate_refuses_a_prompt_that_cannot_be_fed() {
     for (name, prompt) in prompts {
         let mut session = session(&case, 8);
         let call = format!("generate after {prompt:?}: {name}");
-        let refused = check::assert_accepts(&call, || {
+        let refused = check::assert_refuses(&call, || {
             let go_on = |_| ControlFlow::Continue(());
             session.generate(prompt, 2, &limits(4, 64), |_, _| 0, go_on).is_err()
         });
@@ -157,7 +157,7 @@ fn task_4_generate_says_which_length_is_which() {
         let prompt = vec![1; length];
         let call = format!("generate after a prompt of {length} tokens in a context of {context}");
         let go_on = |_| ControlFlow::Continue(());
-        let found = check::assert_accepts(&call, || {
+        let found = check::assert_refuses(&call, || {
             session.generate(&prompt, 4, &limits(2, context), |_, _| 0, go_on)
         });
         let Err(error) = found else { panic!("{call}: it was accepted") };

@@ -6,7 +6,7 @@ use tiny_llm_formats::{
     tensor::tensor,
 };
 use tiny_llm_harness::{
-    check::{assert_accepts, assert_answer},
+    check::{assert_accepts, assert_answer, assert_refuses},
     fixtures::Case,
 };
 
@@ -168,7 +168,7 @@ fn task_6_lay_out_names_what_it_refuses() {
         ),
     ] {
         let call = format!("lay_out of a table with {why}, in tensor {name}");
-        match assert_accepts(&call, || lay_out(&tensors, 32)) {
+        match assert_refuses(&call, || lay_out(&tensors, 32)) {
             Ok(table) => panic!("{call}: expected an error, found {table:?}"),
             Err(error) => {
                 let text = error.to_string();
@@ -324,9 +324,7 @@ fn task_6_lay_out_counts_as_far_as_numbers_go() {
         let tensors: Vec<_> = sizes.iter().map(|&n| f16(n)).collect();
         let what =
             format!("lay_out of tensors of {sizes:?} weights in F16, aligned to {alignment}");
-        let found = assert_accepts(&format!("{what}, which is to return an error"), || {
-            lay_out(&tensors, alignment)
-        });
+        let found = assert_refuses(&what, || lay_out(&tensors, alignment));
         let Err(error) = found else { panic!("{what}: accepted; no number counts as far") };
         let error = error.to_string();
         assert!(

@@ -8,7 +8,10 @@ use tiny_llm::{
         prompt_file::{HEADER, MAGIC, PromptKey, VERSION, checksum, decode, encode},
     },
 };
-use tiny_llm_harness::{check::assert_accepts, told::assert_tells};
+use tiny_llm_harness::{
+    check::{assert_accepts, assert_refuses},
+    told::assert_tells,
+};
 
 #[test]
 fn task_1_names_of_pages_of_any_length() {
@@ -130,9 +133,7 @@ fn task_4_messages_say_what_was_found_and_what_was_expected() {
         ("three bytes less", whole[..whole.len() - 3].to_vec(), key, vec![&cut], vec![&bytes]),
     ];
     for (what, file, key, found, expected) in cases {
-        let Err(error) = assert_accepts(&format!("{what}, which is to return an error"), || {
-            decode(&file, key).map(drop)
-        }) else {
+        let Err(error) = assert_refuses(what, || decode(&file, key).map(drop)) else {
             panic!("{what}: the file was read, where an error is documented")
         };
         assert_tells(what, &error.to_string(), &found, &expected);

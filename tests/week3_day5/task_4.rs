@@ -217,7 +217,7 @@ fn task_4_as_much_as_is_in_common() {
 }
 
 fn refused(bytes: &[u8], key: PromptKey, what: &str) -> String {
-    let decoded = check::assert_accepts(what, || decode(bytes, key).map(|prompt| prompt.tokens));
+    let decoded = check::assert_refuses(what, || decode(bytes, key).map(|prompt| prompt.tokens));
     match decoded {
         Ok(tokens) => panic!("{what}: it was taken, with the tokens {tokens:?}"),
         Err(error) => format!("{error:#}"),

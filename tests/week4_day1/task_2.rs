@@ -66,7 +66,8 @@ fn task_2_a_view_outside_its_source_is_refused() {
     ] {
         let parts = [format!("{ne:?}"), "[5, 6, 1, 1]".to_owned()];
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-        assert_refused(&format!("{why} of {table:?}"), &parts, rows(ne, nb, offset));
+        let call = format!("{why}: {table:?}, view({ne:?}, {nb:?}, {offset})");
+        assert_refused(&call, &parts, rows(ne, nb, offset));
     }
     assert_refused("a view of no elements", &["0"], rows([5, 0, 1, 1], [4, 20, 120, 120], 0));
     assert_refused("a view from the middle of a number", &["4"], rows([1; 4], [4; 4], 2));

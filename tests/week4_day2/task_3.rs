@@ -164,6 +164,11 @@ fn task_3_an_input_is_prepared_once_for_all_that_read_it() {
     }
 }
 
+/// The inputs of a pass.
+fn inputs_of(pass: u64) -> [Vec<f32>; 2] {
+    [rows(1, SUPER_BLOCK, 20 + pass), rows(1, SUPER_BLOCK, 30 + pass)]
+}
+
 /// An input that was prepared is another one in the next pass, and with another node.
 #[test]
 fn task_3_what_was_prepared_is_not_kept_too_long() {
@@ -171,24 +176,45 @@ fn task_3_what_was_prepared_is_not_kept_too_long() {
     let weights = [blocks(TensorType::Q8_0, 3, 15), blocks(TensorType::Q8_0, 3, 16)];
     let mut executor = Executor::default();
     for pass in 0..3 {
-        let xs = [rows(1, SUPER_BLOCK, 20 + pass), rows(1, SUPER_BLOCK, 30 + pass)];
+        let xs = inputs_of(pass);
         let mut g = Graph::default();
         let inputs = xs.each_ref().map(|x| given(&mut g, &tensor(&[1, SUPER_BLOCK], x.clone())));
         let [a, b] = weights.each_ref().map(|weight| assert_good("a weight", || g.weight(weight)));
-        let mut products = Vec::new();
-        for (weight, input) in [(a, 0), (b, 1), (b, 0), (a, 1), (b, 0)] {
-            products.push((
-                input,
-                weight,
-                assert_good("a product", || g.mul_mat(weight, inputs[input])),
-            ));
-        }
+        let products = [(a, 0), (b, 1), (b, 0), (a, 1), (b, 0)].map(|(weight, input)| {
+            (input, weight, assert_good("a product", || g.mul_mat(weight, inputs[input])))
+        });
         assert_accepts("five products", || run(&mut executor, &g, &as_made(&g), &plan));
-        for (input, weight, node) in products {
-            let [of_a, of_b] = by_hand(&weights, &xs[input], &plan);
-            let expected = if weight == a { of_a } else { of_b };
-            let what = format!("pass {pass}: input {input}, node {}", node.index());
-            assert_answer(&what, &executor.values(&g, node).to_vec(), &expected);
+        // Each product's numbers, as they are, as they should be, with the other input, and with
+        // the same input of the pass before.
+        let all = products.map(|(input, weight, node)| {
+            let with = |xs: &[Vec<f32>; 2], input: usize| {
+                let [of_a, of_b] = by_hand(&weights, &xs[input], &plan);
+                if weight == a { of_a } else { of_b }
+            };
+            let stale = pass.checked_sub(1).map(|before| with(&inputs_of(before), input));
+            let found = executor.values(&g, node).to_vec();
+            (input, node, found, with(&xs, input), with(&xs, 1 - input), stale)
+        });
+        let all_stale = all.iter().all(|(_, _, found, _, _, stale)| stale.as_ref() == Some(found));
+        for (input, node, found, expected, other, stale) in &all {
+            let diagnosis = if all_stale {
+                "All five are the products of the pass before: every pass computes its nodes anew, \
+                 whatever is in their buffers."
+            } else if stale.as_ref() == Some(found) {
+                "These are products of the pass before: call `forget` when a pass begins."
+            } else if found == other {
+                "Your product multiplies what was prepared for another node: `prepared` names the \
+                 node; compare it with the product's second source."
+            } else {
+                ""
+            };
+            let lead = if diagnosis.is_empty() { "" } else { "\n  diagnosis " };
+            assert!(
+                found == expected,
+                "pass {pass}, the product at node {}, which multiplies input {input}\n  found    \
+                 {found:?}\n  expected {expected:?}{lead}{diagnosis}",
+                node.index()
+            );
         }
     }
 }

@@ -56,7 +56,11 @@ fn task_5_nodes_and_arrows() {
             &["add", "F32 [6, 3, 1, 1]"],
         ]) {
             for part in parts {
-                assert!(node.contains(part), "the node should have {part:?}, but it is\n  {node}");
+                assert!(
+                    node.contains(part),
+                    "a node of the text, which should have these characters in it\n  found    \
+                     {node}\n  expected {part}"
+                );
             }
             assert!(
                 parts.contains(&"red") == node.contains("red"),

@@ -8,7 +8,7 @@ use tiny_llm::week4::{
     twin::Twin,
 };
 use tiny_llm_harness::{
-    check::{assert_accepts, assert_answer},
+    check::{assert_accepts, assert_answer, assert_refuses},
     fixtures::{Case, Json as Value},
 };
 
@@ -86,7 +86,7 @@ fn task_2_what_nobody_supports_is_refused() {
             let twins = lacks.map(|lack| Twin::without(&[lack]));
             let what = format!("two backends, without {lacks:?}");
             let refused =
-                assert_accepts(&what, || pin(&g, &ids, &refs(&twins), &Wishes::default()));
+                assert_refuses(&what, || pin(&g, &ids, &refs(&twins), &Wishes::default()));
             let told = format!("{:#}", refused.expect_err(&what));
             for word in words.iter().chain(&["twin, twin"]) {
                 assert!(told.contains(word), "{what}: {told:?} does not say {word:?}");

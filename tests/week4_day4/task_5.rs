@@ -23,7 +23,7 @@ use tiny_llm::{
 use tiny_llm_formats::bytes::Bytes;
 use tiny_llm_harness::{
     allocations::count,
-    check::{assert_accepts, assert_answer, resting_on},
+    check::{assert_accepts, assert_answer, assert_refuses, resting_on},
 };
 
 use super::{
@@ -130,7 +130,7 @@ fn task_5_a_device_that_is_full_or_lost() {
     place("64 bytes of 100", &mut weights, &mut twin, &small);
     let full = Err(Fault::OutOfMemory { wanted: 128, limit: Some(100) });
     for _ in 0..2 {
-        let found = assert_accepts("no room", || weights.place(&mut twin, &large));
+        let found = assert_refuses("no room", || weights.place(&mut twin, &large));
         assert_answer("128 more bytes", &found, &full);
     }
     place("what is there already", &mut weights, &mut twin, &small);
@@ -139,7 +139,7 @@ fn task_5_a_device_that_is_full_or_lost() {
     let mut twin = Twin::default();
     let (lost, mut weights) = (twin.counts(), Weights::default());
     lost.lost_after.store(2, Relaxed);
-    let found = assert_accepts("a lost device", || weights.place(&mut twin, &small));
+    let found = assert_refuses("a lost device", || weights.place(&mut twin, &small));
     assert!(matches!(found, Err(Fault::Lost(_))), "lost while it uploads: found {found:?}");
     lost.lost_after.store(0, Relaxed);
     let left = lost.buffers.load(Relaxed);

@@ -80,7 +80,7 @@ fn task_3_a_device_that_gives_up() {
             let mut out = vec![0; 2 * row];
             let call =
                 format!("read of {} bytes, and the device says {then:?} after {got}", out.len());
-            let found = check::assert_accepts(&call, || store.read(part, 3, &mut out));
+            let found = check::assert_refuses(&call, || store.read(part, 3, &mut out));
             let expected = Error::Read { part: part.name(), at, wanted: 2 * row, got, code };
             check::assert_answer(&call, &found, &Err(expected));
             // The products say the same.
@@ -88,7 +88,7 @@ fn task_3_a_device_that_gives_up() {
             let (mut chunk, mut out) = (vec![0; 2 * row], [0.0; 2]);
             let x = Activations { values: &x, scale: 1.0 };
             let found =
-                check::assert_accepts(&call, || store.product(part, 3..5, x, &mut chunk, &mut out));
+                check::assert_refuses(&call, || store.product(part, 3..5, x, &mut chunk, &mut out));
             check::assert_answer(&format!("product: {call}"), &found, &Err(expected));
         }
     }

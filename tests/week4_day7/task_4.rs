@@ -126,14 +126,14 @@ fn task_4_a_full_cache() {
         };
         let before = attend(&cache, arena.scope());
         let call = "a fourth position in a cache of three";
-        let found = check::assert_accepts(call, || cache.push(&row(3)[..12], &row(3)[12..]));
+        let found = check::assert_refuses(call, || cache.push(&row(3)[..12], &row(3)[12..]));
         check::assert_answer(call, &found, &Err(Error::Context { positions: 3 }));
         check::assert_answer("positions after that", &cache.len(), &3);
         assert_eq!(attend(&cache, arena.scope()), before, "{call} has changed the others");
         // What does not fit is an error and no panic.
         let mut scratch = Memory::<16>::new();
         let mine = Ledger::default();
-        let found = check::assert_accepts("attend with 16 bytes of scratch", || {
+        let found = check::assert_refuses("attend with 16 bytes of scratch", || {
             attend(&cache, Arena::new(&mut scratch.0, &mine))
         });
         assert!(
@@ -210,7 +210,7 @@ pub(super) fn task_4_the_mlp() {
         let mine = Ledger::default();
         let scratch = Arena::new(&mut scratch.0, &mine);
         let (mut chunk, mut out) = (vec![0; 1000], vec![0.0; shape.hidden]);
-        let found = check::assert_accepts("mlp with 16 bytes of scratch", || {
+        let found = check::assert_refuses("mlp with 16 bytes of scratch", || {
             mlp(&mut open(&file), x, &mut chunk, scratch, &mut out)
         });
         assert!(

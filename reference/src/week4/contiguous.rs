@@ -9,7 +9,7 @@ use super::{
 
 impl Layout {
     /// Whether the elements lie one after the other, axis 0 first, without a gap. The
-    /// stride of an axis of one element does not matter.
+    /// stride of an axis of one element (along axis 0, of one block) does not matter.
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
         // SOLUTION week4-day1 task 3
@@ -39,8 +39,8 @@ impl Layout {
     /// The same elements, in the same order and in the same bytes, with other sizes.
     ///
     /// # Errors
-    /// If the number of elements is another, or they do not lie one after the other; and as
-    /// [`Layout::new`].
+    /// If the number of elements is another; if this tensor is not contiguous, which the message
+    /// says; and as [`Layout::new`]. The message names this tensor's sizes and the new ones.
     pub fn reshape(&self, sizes: &[usize]) -> Result<Self> {
         // SOLUTION week4-day1 task 3
         let reshaped = Self::new(self.tensor_type, sizes)?;

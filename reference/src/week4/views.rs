@@ -19,6 +19,8 @@ impl Layout {
     /// # Errors
     /// If an axis has no elements, or a row is not a whole number of blocks; if the offset or a
     /// stride leads into the middle of a block; if an element lies outside of this tensor's bytes.
+    /// The message names this tensor's sizes and `ne`; for half a block in a row, how many elements
+    /// a block has; for an offset or a stride into the middle of one, how many bytes.
     pub fn view(&self, ne: [usize; AXES], nb: [usize; AXES], offset: usize) -> Result<Self> {
         // SOLUTION week4-day1 task 2
         let what = || format!("a view of {ne:?} from byte {offset} of {self} on");
@@ -55,7 +57,7 @@ impl Layout {
     ///
     /// # Errors
     /// If `axes` does not name each axis once; if it moves axis 0 of a tensor that is stored in
-    /// blocks of several elements.
+    /// blocks of several elements. The message names `axes`; for blocks, the tensor's type.
     pub fn permute(&self, axes: [usize; AXES]) -> Result<Self> {
         // SOLUTION week4-day1 task 2
         ensure!(
@@ -91,7 +93,8 @@ impl Layout {
     /// and again.
     ///
     /// # Errors
-    /// If an axis has neither the size that `ne` says nor a single element.
+    /// If `ne` has a 0, or an axis has neither the size that `ne` says nor a single element. The
+    /// message names this tensor's sizes and `ne`.
     pub fn broadcast(&self, ne: [usize; AXES]) -> Result<Self> {
         // SOLUTION week4-day1 task 2
         let mut wide = *self;
