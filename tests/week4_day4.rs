@@ -34,7 +34,7 @@ use tiny_llm_harness::{
 use task_1::task_1_graphs_in_buffers;
 use task_2::task_2_who_has_no_choice;
 use task_3::task_3_fewest_copies;
-use task_4::task_4_splits;
+use task_4::{task_4_a_view_of_a_leaf, task_4_splits};
 
 #[cfg(feature = "fresh")]
 #[path = "fresh/week4_day4.rs"]
@@ -64,8 +64,14 @@ const PINS: &Part =
     &Part { task: "week4-day4 task 2", what: "who has no choice", check: task_2_who_has_no_choice };
 const CUT: &Part =
     &Part { task: "week4-day4 task 3", what: "the fewest copies", check: task_3_fewest_copies };
-const SPLITS: &Part =
-    &Part { task: "week4-day4 task 4", what: "splits and copies", check: task_4_splits };
+const SPLITS: &Part = &Part {
+    task: "week4-day4 task 4",
+    what: "splits and copies",
+    check: || {
+        task_4_splits();
+        task_4_a_view_of_a_leaf();
+    },
+};
 
 /// Every case whose name begins with `prefix`.
 fn each(prefix: &str, check: impl Fn(&Case)) {

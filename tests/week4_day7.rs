@@ -21,7 +21,7 @@ use tiny_llm_harness::{
 
 use task_1::{task_1_activations, task_1_products, task_1_rows};
 use task_2::{task_2_a_scope_gives_back, task_2_parts_of_the_budget};
-use task_3::{task_3_any_device, task_3_the_products_of_a_matrix};
+use task_3::{task_3_any_device, task_3_some_rows, task_3_the_products_of_a_matrix};
 use task_4::{task_4_attention, task_4_the_mlp};
 
 #[path = "week4_day7/task_1.rs"]
@@ -61,6 +61,7 @@ const STORE: &Part = &Part {
     check: || {
         task_3_any_device();
         task_3_the_products_of_a_matrix();
+        task_3_some_rows();
     },
 };
 const LAYER: &Part = &Part {
@@ -186,6 +187,17 @@ impl Storage for Device<'_> {
 #[track_caller]
 fn open(file: &[u8]) -> Store<&[u8]> {
     Store::open(file).unwrap_or_else(|error| panic!("the fixtures' file: {error}"))
+}
+
+/// What a test says of an error where none belongs.
+#[track_caller]
+fn refused(call: &str, error: &Error) -> ! {
+    panic!("{call}\n  found    an error: {error}\n  expected none")
+}
+
+#[track_caller]
+fn assert_done(call: &str, done: Result<(), Error>) {
+    done.unwrap_or_else(|error| refused(call, &error));
 }
 
 /// The bits of numbers, which say more than the numbers do.

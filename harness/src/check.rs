@@ -195,6 +195,8 @@ pub fn compare(
         found.shape(),
     );
     if let (Some(found), Some(expected)) = (row_of(found, &m.index), row_of(expected, &m.index)) {
+        let whole = found.iter().chain(&expected).all(|x| x.fract() == 0.0 && x.abs() < 1e5);
+        let [found, expected] = [found, expected].map(|row| readable(&row, whole));
         message += &format!("\n  its row\n    found    {found}\n    expected {expected}");
     }
     if let Some(places) = difference::places(found, expected, tolerance) {
@@ -204,21 +206,24 @@ pub fn compare(
 }
 
 /// The row (along the last axis) that an element stands in, if it is short enough to be read.
-fn row_of(x: &Tensor, index: &[usize]) -> Option<String> {
+fn row_of(x: &Tensor, index: &[usize]) -> Option<Vec<f32>> {
     let (_, lead) = index.split_last()?;
     let mut row = x.view();
     for &i in lead {
         row.index_axis_inplace(ndarray::Axis(0), i);
     }
-    let readable = |v: f32| {
-        if v == 0.0 || (1e-3..1e5).contains(&v.abs()) {
-            format!("{v:.5}")
-        } else {
-            format!("{v:.5e}")
-        }
+    (2..=difference::READABLE).contains(&row.len()).then(|| row.iter().copied().collect())
+}
+
+/// A row as it is printed: without digits behind the point where all numbers that it is compared
+/// with, and its own, are whole.
+fn readable(row: &[f32], whole: bool) -> String {
+    let one = |&v: &f32| match v {
+        _ if whole => format!("{}", v as i32),
+        _ if v == 0.0 || (1e-3..1e5).contains(&v.abs()) => format!("{v:.5}"),
+        _ => format!("{v:.5e}"),
     };
-    let values: Vec<_> = row.iter().map(|&v| readable(v)).collect();
-    (2..=difference::READABLE).contains(&values.len()).then(|| format!("[{}]", values.join(", ")))
+    format!("[{}]", row.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
 /// Passes if `action` panics, as the documentation promises for such arguments. A task that is

@@ -111,8 +111,8 @@ pub(crate) fn meaning(message: &str) -> Option<&'static str> {
     Some(match message {
         "attempt to add with overflow" | "attempt to multiply with overflow" => {
             "A whole number grew too large for its type: take a wider one before the operation, as \
-             i32::from(x) does; where it may be as large as can be, compare without adding, or use \
-             `checked_add` and `checked_mul`."
+             i32::from(x) or i64::from(x) does; where it may be as large as can be, compare without \
+             adding, or use `checked_add` and `checked_mul`."
         }
         "attempt to subtract with overflow" => {
             "A difference fell below the least number of its type, which in one without a sign is \

@@ -23,6 +23,7 @@ pub struct Cpu {
     products: Products,
     /// Bytes that may be in use at once, if there is a limit.
     limit: Option<usize>,
+    /// Bytes of its own buffers; each has as many as were asked for, rounded up to a multiple of 4.
     used: usize,
 }
 
@@ -71,9 +72,9 @@ impl Cpu {
 
     /// Computes one node, into its place, from the places of what it reads: a product with
     /// [`Products::multiply`], a node whose place is that of its first source with [`overwrite`],
-    /// any other with [`compute`]. Weights are read where the graph has them, which is
-    /// where a host pointer leads to; tokens are the step's. ([`lend`] lends several parts of a
-    /// buffer at once.)
+    /// any other with [`compute`]. Matrices ([`Op::Weight`]) are read where the graph has them,
+    /// which is where a host pointer leads to, numbers ([`Op::Values`]) in their place; tokens are
+    /// the step's. ([`lend`] lends several parts of a buffer at once.)
     fn node(&mut self, work: &Work<'_>, id: NodeId, step: &mut AnyStep<'_>) -> Result<(), Fault> {
         todo!("week4-day4 task 1: Cpu::node")
     }
@@ -98,11 +99,12 @@ impl Backend for Cpu {
     }
 
     fn allocate(&mut self, bytes: usize) -> Result<BufferId, Fault> {
-        if self.limit.is_some_and(|limit| self.used + bytes > limit) {
+        if self.limit.is_some_and(|limit| bytes > limit.saturating_sub(self.used)) {
             return Err(Fault::OutOfMemory { wanted: bytes, limit: self.limit });
         }
-        self.used += bytes;
-        self.buffers.push(Some(Memory::Own(vec![0.0; bytes.div_ceil(4)])));
+        let numbers = vec![0.0; bytes.div_ceil(4)];
+        self.used += 4 * numbers.len();
+        self.buffers.push(Some(Memory::Own(numbers)));
         Ok(BufferId(self.buffers.len() - 1))
     }
 

@@ -25,12 +25,13 @@ pub struct Wishes {
 /// - A node that reads a weight is computed where the weight is at home; if it has no home, or
 ///   one that does not support the node, by the first backend that does. Weights are what is large.
 /// - All that stores and attends is computed by one backend, which has the cache: by the one
-///   wished for, or else by the first that supports all of it.
+///   wished for if it supports all of it, or else by the first that does.
 /// - Any other node is settled only if a single backend supports it.
 ///
 /// # Errors
-/// If no backend supports a node, or none supports all that stores and attends. One line that names
-/// the node, its operation, what it reads, and the backends.
+/// If no backend supports a node, or none supports all that stores and attends: then it's the
+/// first of these at which no backend is left. One line that names the node, its operation, what
+/// it reads, and the backends.
 pub fn pin(
     graph: &Graph,
     order: &[NodeId],

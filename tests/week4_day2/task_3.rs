@@ -8,7 +8,7 @@ use tiny_llm::{
         plan::Plan,
     },
     week4::{
-        execute::Executor,
+        execute::{Executor, Products},
         graph::{Graph, NodeId},
     },
 };
@@ -161,6 +161,35 @@ fn task_3_an_input_is_prepared_once_for_all_that_read_it() {
     for ((node, expected), kind) in nodes.into_iter().zip(&expected).zip(["Q8_0", "Q6_K"]) {
         let what = format!("{kind} beside another weight on the same input");
         assert_answer(&what, &executor.values(&g, node).to_vec(), expected);
+    }
+}
+
+/// The second product of an input takes what the first has prepared, in integers and in floats: it
+/// doesn't even look at the numbers again.
+#[test]
+fn task_3_a_second_product_prepares_nothing() {
+    for (kind, plan) in [("integers", int8_plan()), ("floats", plan(Rung::Naive, 1))] {
+        let weights = [blocks(TensorType::Q8_0, 3, 8), blocks(TensorType::Q8_0, 4, 9)];
+        let x = rows(1, SUPER_BLOCK, 10);
+        let mut g = Graph::default();
+        let input = given(&mut g, &tensor(&[1, SUPER_BLOCK], x.clone()));
+        let nodes = weights.each_ref().map(|weight| {
+            let weight = assert_good("a weight", || g.weight(weight));
+            assert_good("a product", || g.mul_mat(weight, input))
+        });
+        let mut products = Products::default();
+        let mut out = [vec![0.0; 3], vec![0.0; 4]];
+        let gone = vec![f32::NAN; SUPER_BLOCK];
+        for ((node, numbers), out) in nodes.into_iter().zip([&x, &gone]).zip(&mut out) {
+            products.multiply(&g, node, [&[], numbers], &plan, out);
+        }
+        assert!(
+            out == by_hand(&weights, &x, &plan),
+            "a second product of the same input, in {kind}: prepared again, and not taken from the \
+             first\n  found    {:?}\n  expected {:?}",
+            out[1],
+            by_hand(&weights, &x, &plan)[1]
+        );
     }
 }
 

@@ -1,5 +1,7 @@
 //! Week 4, day 4, task 1: the processor as a backend.
 
+use std::fmt;
+
 use tiny_llm::week4::{
     backend::{Backend, BufferId, Failed, Fault, Place, Work},
     cpu::Cpu,
@@ -11,6 +13,7 @@ use tiny_llm_formats::{bytes::Bytes, tensor::tensor};
 use tiny_llm_harness::{
     check::{assert_accepts, assert_answer, assert_refuses},
     fixtures::Case,
+    panics,
 };
 
 use super::{bits, each, graph_of, is_computed, list, pass, unplanned};
@@ -108,8 +111,21 @@ enum Sharing {
     Arena,
     /// All in one, in place.
     InPlace,
-    /// Each has its own.
+    /// Each has its own, all from the same offset on.
     Apart,
+    /// Each has its own, each from another offset on.
+    Staggered,
+}
+
+impl fmt::Display for Sharing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Arena => "all nodes in one buffer",
+            Self::InPlace => "all nodes in one buffer, some in place",
+            Self::Apart => "each node in a buffer of its own",
+            Self::Staggered => "each node in a buffer of its own, from another offset on",
+        })
+    }
 }
 
 fn lay(g: &Graph, results: &[NodeId], sharing: Sharing) -> Laid {
@@ -140,9 +156,10 @@ fn lay(g: &Graph, results: &[NodeId], sharing: Sharing) -> Laid {
                 Some(place)
             }
             _ if !is_computed(g, id) => None,
-            _ if sharing == Sharing::Apart => {
-                let whole = poisoned(&mut cpu, bytes + 12);
-                Some(Place { offset: 8, bytes, ..whole })
+            _ if matches!(sharing, Sharing::Apart | Sharing::Staggered) => {
+                let offset = 8 + if sharing == Sharing::Apart { 0 } else { 4 * id.index() };
+                let whole = poisoned(&mut cpu, offset + bytes + 4);
+                Some(Place { offset, bytes, ..whole })
             }
             _ => {
                 let part = memory.parts[id.index()].clone().expect("it has been planned");
@@ -187,10 +204,26 @@ pub(super) fn task_1_graphs_in_buffers() {
     each("task_4_numbers/", |case| {
         let (g, ids) = graph_of(case);
         let results = ends(case, &ids);
+        let name = case.name().rsplit('/').next().unwrap_or_default().replace('_', " ");
+        let mut first: Option<Vec<u32>> = None;
         for sharing in SHARINGS {
-            let mut laid = lay(&g, &results, sharing);
-            let found = laid.results(&format!("{}, {sharing:?}", case.name()), &g, &results);
-            case.check("results", &tensor(&[found.len()], found));
+            let found = |sharing: Sharing| {
+                let mut laid = lay(&g, &results, sharing);
+                laid.results(&format!("the graph of “{name}”, {sharing}"), &g, &results)
+            };
+            let numbers = found(sharing);
+            let first = first.get_or_insert_with(|| bits(&numbers));
+            if sharing == Sharing::Apart && bits(&numbers) != *first {
+                let staggered = panics::catch(|| found(Sharing::Staggered));
+                assert!(
+                    !staggered.is_ok_and(|numbers| bits(&numbers) == *first),
+                    "the graph of “{name}”, {sharing}\n  found    {numbers:?}\n  expected {:?}\n  \
+                     diagnosis A node is computed over its first source only if buffer and offset \
+                     are both the same.",
+                    first.iter().map(|&bits| f32::from_bits(bits)).collect::<Vec<_>>()
+                );
+            }
+            case.check("results", &tensor(&[numbers.len()], numbers));
         }
     });
 }
@@ -210,7 +243,7 @@ fn task_1_a_model_in_buffers() {
             let expected = unplanned(&g, &results);
             for sharing in SHARINGS {
                 let mut laid = lay(&g, &results, sharing);
-                let what = format!("a model of two layers, {sharing:?}");
+                let what = format!("a model of two layers, {sharing}");
                 let found = laid.results(&what, &g, &results);
                 assert_answer(&what, &bits(&found), &bits(&expected));
             }
@@ -226,6 +259,21 @@ fn three() -> (Graph, [NodeId; 4], Laid) {
     let y = g.add(x, a).expect("a sum");
     let laid = lay(&g, &[y], Sharing::Arena);
     (g, [a, b, x, y], laid)
+}
+
+/// A line that says that numbers are read from the graph, if they are.
+fn read_from_the_graph() -> &'static str {
+    let (g, [a, b, _, y], mut laid) = three();
+    for id in [a, b] {
+        laid.places[id.index()] = None;
+    }
+    match panics::catch(|| laid.run(&g).map(|()| laid.numbers(&g, y))) {
+        Ok(Ok(numbers)) if numbers == [12.0; 8] => {
+            "\n  diagnosis Numbers are read from their place in this backend's memory, not from the \
+             graph."
+        }
+        _ => "",
+    }
 }
 
 #[test]
@@ -288,7 +336,12 @@ fn task_1_places_that_cannot_be() {
         for again in ["", ", once more"] {
             let what = format!("{why}{again}");
             let failed = assert_refuses(&what, || laid.run(&g));
-            let failed = failed.expect_err(&what);
+            let Err(failed) = failed else {
+                panic!(
+                    "{what}\n  found    no fault\n  expected one that names the place{}",
+                    read_from_the_graph()
+                )
+            };
             assert_eq!(failed.node, Some(ids[node]), "{what}: which node is at fault");
             assert!(expected(&failed.fault), "{what}: found the fault {:?}", failed.fault);
             let told = failed.told("cpu", &g);

@@ -1,9 +1,12 @@
 //! Week 4, day 4, task 2: who has no choice.
 
+use std::collections::BTreeSet;
+
 use tiny_llm::week4::{
     backend::Backend,
     cpu::Cpu,
     graph::{Graph, NodeId},
+    op::Op,
     placement::{Wishes, pin},
     twin::Twin,
 };
@@ -52,6 +55,20 @@ pub(super) fn task_2_who_has_no_choice() {
         let found = found.unwrap_or_else(|e| panic!("{}: refused: {e:#}", case.name()));
         let what = format!("{}: node, operation, backend", case.name());
         let expected = backends(case.value("pinned"));
+        let keepers = |pinned: &[Option<usize>]| {
+            let cached =
+                |id: &NodeId| matches!(g.node(*id).op, Op::Store { .. } | Op::Attend { .. });
+            g.ids().filter(cached).filter_map(|id| pinned[id.index()]).collect::<BTreeSet<_>>()
+        };
+        let cached = |line: &String| line.contains(" store:") || line.contains(" attend:");
+        let lines = |pinned| told(&g, pinned).into_iter().filter(cached).collect::<Vec<_>>();
+        assert!(
+            keepers(&found).len() < 2,
+            "{what}\n  found    {}\n  expected {}\n  diagnosis All that stores and attends goes to \
+             one backend that supports all of it.",
+            lines(&found).join(", "),
+            lines(&expected).join(", ")
+        );
         assert_answer(&what, &told(&g, &found), &told(&g, &expected));
     });
 }
@@ -84,7 +101,9 @@ fn task_2_what_nobody_supports_is_refused() {
             (["store", "attend"], &["attend of node ", "n15"]),
         ] {
             let twins = lacks.map(|lack| Twin::without(&[lack]));
-            let what = format!("two backends, without {lacks:?}");
+            let [first, second] = lacks;
+            let what =
+                format!("two backends, the first without {first}, the second without {second}");
             let refused =
                 assert_refuses(&what, || pin(&g, &ids, &refs(&twins), &Wishes::default()));
             let told = format!("{:#}", refused.expect_err(&what));

@@ -61,16 +61,25 @@ fn task_3_nobody_does_with_fewer() {
             least = least.min((copies(&g, &order, &placed), choice.count_ones() as usize));
         }
         let elsewhere = free.iter().filter(|id| found[id.index()] == Some(1)).count();
-        let moved = order
-            .iter()
-            .any(|&id| pinned[id.index()].is_some() && pinned[id.index()] != found[id.index()]);
-        assert!(!moved, "{what}: a pinned node has been placed elsewhere");
+        for (i, (pinned, found)) in pinned.iter().zip(&found).enumerate() {
+            assert!(
+                pinned.is_none() || pinned == found,
+                "{what}: n{i} is pinned to backend {}, found {found:?}: tie a pinned node with \
+                 edge(FIRST, node, NEVER) or edge(node, LAST, NEVER)",
+                pinned.unwrap_or_default()
+            );
+        }
         let found_copies = copies(&g, &order, &found);
+        let many = |n: usize, one: &str, more: &str| match n {
+            1 => format!("1 {one}"),
+            n => format!("{n} {more}"),
+        };
         assert!(
             (found_copies, elsewhere) == least,
-            "{what}: found {found_copies} copies with {elsewhere} free nodes on the last backend; \
-             of all placements, the best has {} with {}",
-            least.0,
+            "{what}: found {}, and {} on the last backend; the best placement has {} and {}",
+            many(found_copies, "copy", "copies"),
+            many(elsewhere, "free node", "free nodes"),
+            many(least.0, "copy", "copies"),
             least.1
         );
         let others = g.ids().filter(|id| !order.contains(id) || !is_computed(&g, *id));

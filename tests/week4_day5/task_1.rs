@@ -10,7 +10,7 @@ use tiny_llm_harness::{
     told::{assert_good, assert_refused},
 };
 
-use super::{bytes_of, check, each, gpu, numbers, run, upload};
+use super::{UNTOUCHED, bytes_of, check, each, gpu, numbers, run, upload};
 
 #[test]
 pub(super) fn task_1_enough_workgroups_and_no_more() {
@@ -67,6 +67,14 @@ fn task_1_rows_of_workgroups() {
             answers.push(found);
         }
         for (found, groups) in answers.iter().zip(["6 × 1", "3 × 2", "2 × 4", "1 × 6"]) {
+            let behind = found[n..].iter().position(|&x| x != UNTOUCHED);
+            assert!(
+                behind.is_none(),
+                "{}, {groups} workgroups: number {} has been written, but only the first {n} are the \
+                 kernel's: compare with sizes.n",
+                which.name(),
+                n + behind.unwrap_or_default()
+            );
             let wrong = found.iter().zip(&answers[0]).position(|(x, y)| x != y);
             assert!(
                 wrong.is_none(),

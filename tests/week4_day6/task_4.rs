@@ -15,7 +15,7 @@ pub(crate) fn task_4_rows_see_what_the_mask_says() {
         for (position, (start, end)) in
             list(case, "starts").into_iter().zip(list(case, "ends")).enumerate()
         {
-            let what = format!("what position {position} sees with window {window:?}");
+            let what = format!("what position {position} sees with window {}", shown(window));
             assert_answer(&what, &visible(position, window), &(start..end));
         }
     });
@@ -25,11 +25,27 @@ pub(crate) fn task_4_rows_see_what_the_mask_says() {
 fn task_4_pages_go_when_nobody_sees_them() {
     each("task_4_pages/", |case| {
         let (window, page) = (window(case), number(case, "page"));
-        for (next, expected) in list(case, "out").into_iter().enumerate() {
-            let what = format!("pages of {page} that are out of window {window:?} at {next}");
-            assert_answer(&what, &pages_out(next, window, page), &expected);
+        let shown = shown(window);
+        let out = list(case, "out");
+        let found: Vec<usize> = (0..out.len()).map(|next| pages_out(next, window, page)).collect();
+        let done = |next: usize| window.map_or(0, |window| next.saturating_sub(window)) / page;
+        // Who sees a wrong window has another mistake.
+        let seen = (0..out.len()).all(|next| visible(next, window).start / page == out[next]);
+        let late = seen && (0..out.len()).all(|next| found[next] == done(next));
+        for (next, (found, expected)) in found.iter().zip(&out).enumerate() {
+            let what = format!("pages_out(next {next}, window {shown}, pages of {page})");
+            assert!(
+                !late || found == expected,
+                "{what}\n  found    {found}\n  expected {expected}\n  diagnosis You count from the \
+                 row that is done; the next one sees one position less at the front."
+            );
+            assert_answer(&what, found, expected);
         }
     });
+}
+
+fn shown(window: Option<usize>) -> String {
+    window.map_or("none".to_owned(), |window| window.to_string())
 }
 
 /// Decodes token by token and gives pages back: the pool never lends more than the window needs.
@@ -54,11 +70,12 @@ fn task_4_pages_go_back_to_the_pool() {
                 );
                 table.slide(position + 1, &mut pool);
                 let in_use = position / page + 1 - out[position + 1].min(position / page + 1);
-                assert_answer(
-                    &format!("{what}: pages in use behind it, window {window:?}, pages of {page}"),
-                    &(pool.num_pages() - pool.num_free()),
-                    &in_use,
+                let what_is_left = format!(
+                    "once position {position} is done: pages still in use (window {}, pages of \
+                     {page})",
+                    shown(window)
                 );
+                assert_answer(&what_is_left, &(pool.num_pages() - pool.num_free()), &in_use);
                 written.push(place);
                 for seen in visible(position + 1, window).take_while(|&seen| seen <= position) {
                     assert_answer(

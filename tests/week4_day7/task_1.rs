@@ -1,5 +1,10 @@
 //! Week 4, day 7, task 1: rows of whole numbers.
 
+use tiny_llm::week4::streamed::{
+    int8::{MOST_INT8, MOST_INT16},
+    math::round,
+};
+
 use super::*;
 
 /// A row after the other through a function that quantizes.
@@ -24,6 +29,24 @@ fn check_rows<T: Copy + Default + Into<f32>>(
     case.check("q", &tensor(x.shape(), q));
 }
 
+/// Names what comes of a row so small that one over its scale is infinite: whoever multiplies by
+/// that has `multiplied`.
+#[track_caller]
+fn assert_tiny<T: Copy + PartialEq + std::fmt::Debug>(
+    call: &str,
+    most: &str,
+    found: (f32, [T; 4]),
+    expected: (f32, [T; 4]),
+    multiplied: [T; 4],
+) {
+    assert!(
+        found.1 != multiplied,
+        "{call}\n  found    {found:?}\n  expected {expected:?}\n  diagnosis You multiply by {most} / \
+         largest, which is infinite for a row this small; divide by the scale."
+    );
+    check::assert_answer(call, &found, &expected);
+}
+
 #[test]
 pub(super) fn task_1_rows() {
     check_rows::<i8>("task_1_int8/rows", "quantize_int8", quantize_int8);
@@ -36,7 +59,8 @@ pub(super) fn task_1_rows() {
     let tiny = [50.0, -127.0, 0.0, -3.0].map(|x| x * step);
     let scale = quantize_int8(&tiny, &mut out);
     let call = format!("quantize_int8 of [50, -127, 0, -3] times {step:e}");
-    check::assert_answer(&call, &(scale, out), &(step, [50, -127, 0, -3]));
+    let multiplied = tiny.map(|x| round(x * (MOST_INT8 / (MOST_INT8 * step))) as i8);
+    assert_tiny(&call, "127", (scale, out), (step, [50, -127, 0, -3]), multiplied);
     check::assert_panics("quantize_int8 of 3 numbers into 2", || {
         quantize_int8(&[1.0; 3], &mut [0; 2])
     });
@@ -57,7 +81,8 @@ pub(super) fn task_1_activations() {
     let tiny = [-1000.0, 32_767.0, 0.0, -3.0].map(|x| x * step);
     let scale = quantize_int16(&tiny, &mut out);
     let call = format!("quantize_int16 of [-1000, 32767, 0, -3] times {step:e}");
-    check::assert_answer(&call, &(scale, out), &(step, [-1000, 32_767, 0, -3]));
+    let multiplied = tiny.map(|x| round(x * (MOST_INT16 / (MOST_INT16 * step))) as i16);
+    assert_tiny(&call, "32,767", (scale, out), (step, [-1000, 32_767, 0, -3]), multiplied);
     check::assert_panics("quantize_int16 of 2 numbers into 3", || {
         quantize_int16(&[1.0; 2], &mut [0; 3])
     });

@@ -63,7 +63,8 @@ fn task_2_no_more_than_a_type_asks_for() {
     let pairs = check::assert_accepts("take two pairs of f32 behind a byte", || {
         arena.take::<[f32; 2]>("pairs", 2)
     });
-    assert_eq!(pairs.map(|pairs| pairs.to_vec()), Ok(vec![[0.0; 2]; 2]), "two pairs of f32");
+    let pairs = pairs.unwrap_or_else(|error| refused("two pairs of f32", &error)).to_vec();
+    check::assert_answer("two pairs of f32", &pairs, &vec![[0.0; 2]; 2]);
     check::assert_answer("24 bytes less 1, 3 of alignment and 16", &arena.free(), &4);
 }
 
@@ -111,7 +112,10 @@ fn task_2_more_than_there_can_be() {
     let mut arena = Arena::new(&mut memory.0, &ledger);
     for n in [usize::MAX, usize::MAX / 4 + 1, usize::MAX / 2, 1 << (usize::BITS - 2)] {
         let call = format!("take::<f32>({n}) of 64 bytes");
-        let found = check::assert_refuses(&call, || arena.take::<f32>("all", n).map(|x| x.len()));
+        let place = "(take is #[track_caller], so Rust names the line that called it)";
+        let found = check::assert_refuses(&format!("{call} {place}"), || {
+            arena.take::<f32>("all", n).map(|x| x.len())
+        });
         assert!(matches!(found, Err(Error::Full { .. })), "{call}: found {found:?}");
     }
     check::assert_answer("bytes left", &arena.free(), &64);
@@ -128,14 +132,20 @@ pub(super) fn task_2_a_scope_gives_back() {
         let mut scope = arena.scope();
         check::assert_answer("bytes left at the beginning of a scope", &scope.free(), &150);
         let x = scope.take::<u8>("outer", 60).expect("60 of 150 bytes");
-        assert!(x.iter().all(|x| *x == 0), "round {round}: what an earlier scope left shows");
+        assert!(
+            x.iter().all(|x| *x == 0),
+            "round {round}: not zero: it still holds what an earlier scope left"
+        );
         x.fill(7);
         {
             let mut inner = scope.scope();
             inner.take::<u8>("inner", 70 + round).expect("at most 72 of 90 bytes").fill(8);
         }
         let y = scope.take::<u8>("behind", 40).expect("40 of 90 bytes");
-        assert!(y.iter().all(|y| *y == 0), "round {round}: what the inner scope left shows");
+        assert!(
+            y.iter().all(|y| *y == 0),
+            "round {round}: not zero: it still holds what the inner scope left"
+        );
         assert!(x.iter().all(|x| *x == 7), "the inner scope has written over the outer one");
     }
     check::assert_answer("bytes left when the scopes are gone", &arena.free(), &150);

@@ -27,7 +27,7 @@ fn attention(case: &Case, positions: usize) -> Tensor {
         let call = format!("push of position {t} of {n}");
         let (keys, values) = (row(&keys, t), row(&values, t));
         let pushed = check::assert_accepts(&call, || cache.push(&keys, &values));
-        assert_eq!(pushed, Ok(()), "{call}");
+        assert_done(&call, pushed);
         assert_eq!(cache.len(), t + 1, "positions after {call}");
     }
     // So much is promised, and no more.
@@ -39,7 +39,7 @@ fn attention(case: &Case, positions: usize) -> Tensor {
     let q: Vec<f32> = q.iter().copied().collect();
     let call = format!("attend with {bytes} bytes of scratch, {n} of {positions} positions");
     let done = check::assert_accepts(&call, || cache.attend(&q, scratch.scope(), &mut out));
-    assert_eq!(done, Ok(()), "{call}");
+    assert_done(&call, done);
     // A second time it is the same: the cache is only looked at.
     let mut again = vec![f32::NAN; q.len()];
     cache.attend(&q, scratch.scope(), &mut again).expect("as before");
@@ -75,7 +75,7 @@ fn task_4_scores_far_below_zero() {
         let call = "attend to three equal positions with scores of about -2263";
         let done =
             check::assert_accepts(call, || cache.attend(&[40.0, 40.0], arena.scope(), &mut out));
-        assert_eq!(done, Ok(()), "{call}");
+        assert_done(&call, done);
         let [a, b] = out;
         assert!(
             (a - 1.0).abs() < 1e-4 && (b + 1.0).abs() < 1e-4,
@@ -101,7 +101,7 @@ fn task_4_sums_of_many_positions() {
         let done = check::assert_accepts(call, || {
             cache.attend(&[1.0, 2.0, -1.0, 0.0], arena.scope(), &mut out)
         });
-        assert_eq!(done, Ok(()), "{call}");
+        assert_done(&call, done);
         let near =
             out.iter().zip([1.0, -1.0, 1.0, -1.0]).all(|(x, y): (&f32, f32)| (x - y).abs() < 1e-4);
         assert!(near, "{call}: found {out:?}, expected the values themselves");
@@ -160,10 +160,11 @@ fn task_4_the_first_token_needs_as_much_as_the_last() {
             let call = "attend with 1000 bytes of scratch";
             let mut out = [0.0; 2];
             let done = check::assert_accepts(call, || cache.attend(&[1.0, 2.0], arena, &mut out));
-            assert_eq!(done, Ok(()), "{call}");
+            assert_done(&call, done);
             peaks.push(mine.peak());
         }
-        let call = "attend's peak at the first and at the last of 100 positions";
+        let call = "bytes of scratch that attend takes at the first of 100 positions; it must take as \
+                    many as at the last";
         check::assert_answer(call, &peaks[0], &peaks[99]);
     });
 }
@@ -195,7 +196,7 @@ pub(super) fn task_4_the_mlp() {
             );
             let done =
                 check::assert_accepts(&call, || mlp(&mut store, x, &mut chunk, scratch, &mut out));
-            assert_eq!(done, Ok(()), "{call}");
+            assert_done(&call, done);
             case.check("output", &tensor(&[shape.hidden], out.clone()));
             let first = first.get_or_insert_with(|| bits(&out));
             assert_eq!(&bits(&out), first, "{call}: other bits than with another chunk");

@@ -31,8 +31,9 @@ pub struct Schedule {
     pub splits: Vec<Split>,
     /// The results of the graph that was split, as they are now.
     pub results: Vec<NodeId>,
-    /// `[nodes of the graph]`, the backend that has its bytes; leaves have none, every backend that
-    /// reads them has a copy.
+    /// `[nodes of the graph]`, the backend that has or reads its bytes. Leaves alone have none:
+    /// every backend that reads them has a copy. A view of a leaf belongs to the backend that it
+    /// was made for.
     pub owners: Vec<Option<usize>>,
 }
 
@@ -97,7 +98,7 @@ impl Schedule {
     }
 }
 
-/// A graph with copies as it grows. How it knows what it has made already is its own affair.
+/// A graph with copies as it grows; `known` says what it has made already.
 struct Made<'a> {
     from: &'a Graph,
     placed: &'a [Option<usize>],

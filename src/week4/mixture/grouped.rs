@@ -40,11 +40,11 @@ pub fn group(chosen: &[usize], experts: usize) -> Groups {
 /// Rows of one expert, gathered, and what comes of those of all; kept from one product to the next.
 #[derive(Debug, Default)]
 pub struct Gathered {
-    /// The rows as they came, where several experts read one.
+    /// The tokens' rows, prepared once for all their experts; only speed needs it.
     pub rows: Input,
     /// The rows that go to the expert.
     pub input: Input,
-    /// `[T · k, M]`, expert by expert, or more.
+    /// Room for products: of one expert, or of all, expert by expert.
     pub output: Vec<f32>,
 }
 

@@ -94,7 +94,8 @@ impl<S: Storage> Store<S> {
     }
 
     /// Fills `out` with the rows of a part from `row` on, in one piece: counted as one read, with
-    /// all its bytes, however many times the device has to be asked.
+    /// all its bytes, however many times the device has to be asked. A read that fails may count or
+    /// not.
     ///
     /// # Errors
     /// If the file ends or the device gives up before `out` is full.
@@ -106,8 +107,9 @@ impl<S: Storage> Store<S> {
     }
 
     /// The products of some rows of a matrix `[rows, n]` with `x [n]`, one number for each row, in
-    /// `out`. There is never more of the weights in memory than fits into `chunk`: whole rows, as
-    /// many as fit, one chunk after the other.
+    /// `out`. A product is the whole sum as f32, times the product of both scales. There is never
+    /// more of the weights in memory than fits into `chunk`: whole rows, as many as fit, one chunk
+    /// after the other.
     ///
     /// # Errors
     /// As [`Store::read`].
