@@ -75,7 +75,7 @@ fn task_4_scores_far_below_zero() {
         let call = "attend to three equal positions with scores of about -2263";
         let done =
             check::assert_accepts(call, || cache.attend(&[40.0, 40.0], arena.scope(), &mut out));
-        assert_done(&call, done);
+        assert_done(call, done);
         let [a, b] = out;
         assert!(
             (a - 1.0).abs() < 1e-4 && (b + 1.0).abs() < 1e-4,
@@ -101,7 +101,7 @@ fn task_4_sums_of_many_positions() {
         let done = check::assert_accepts(call, || {
             cache.attend(&[1.0, 2.0, -1.0, 0.0], arena.scope(), &mut out)
         });
-        assert_done(&call, done);
+        assert_done(call, done);
         let near =
             out.iter().zip([1.0, -1.0, 1.0, -1.0]).all(|(x, y): (&f32, f32)| (x - y).abs() < 1e-4);
         assert!(near, "{call}: found {out:?}, expected the values themselves");
@@ -160,7 +160,7 @@ fn task_4_the_first_token_needs_as_much_as_the_last() {
             let call = "attend with 1000 bytes of scratch";
             let mut out = [0.0; 2];
             let done = check::assert_accepts(call, || cache.attend(&[1.0, 2.0], arena, &mut out));
-            assert_done(&call, done);
+            assert_done(call, done);
             peaks.push(mine.peak());
         }
         let call = "bytes of scratch that attend takes at the first of 100 positions; it must take as \
