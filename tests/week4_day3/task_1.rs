@@ -50,6 +50,7 @@ fn task_1_what_no_plan_can_do_without() {
             vec![life(64, 0, 9), life(256, 1, 3), life(128, 3, 6), life(512, 7, 8)],
             576,
         ),
+        ("the most at the very end", vec![life(64, 0, 2), life(128, 2, 2)], 192),
         ("none", vec![], 0),
     ] {
         let found = assert_accepts(why, || lower_bound(&lives));
