@@ -18,6 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import llama_cpp as ll
+from llama_cpp_amx import refuse_amx
 
 BATCH = 512
 
@@ -168,8 +169,6 @@ def main():
     args = parser.parse_args()
 
     if args.without_amx:
-        from llama_cpp_batched import refuse_amx
-
         refuse_amx()
     ll.llama_log_set(silent, c_void_p(0))
     ll.llama_backend_init()

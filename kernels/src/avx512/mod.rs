@@ -19,6 +19,7 @@ pub(crate) mod columns;
 mod eights;
 mod fill;
 mod float;
+mod four_bit_floats;
 mod fours;
 mod heads;
 pub(crate) mod lanes;

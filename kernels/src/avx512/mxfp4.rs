@@ -2,25 +2,18 @@
 
 use std::arch::x86_64::*;
 
-use tiny_llm_formats::gguf::TensorType;
-
 use super::{
     blocks,
     columns::{COLUMNS, Eight},
-    eights::Eights,
+    four_bit_floats::{BYTES, halves_of_powers, looked_up},
     lanes::{load_lanes, load64, part},
     many,
     panel::{Panel, Rows},
     turn::turned_heads,
 };
-use crate::{
-    blocks::mxfp4::ABOVE_ZERO, format::MXFP4, input::Input, matrix::Matrix, parallel::Tile,
-    streams::STREAMS,
-};
+use crate::{format::MXFP4, input::Input, matrix::Matrix, parallel::Tile};
 
-/// Bytes in a block.
-const BYTES: usize = TensorType::MXFP4.block_bytes();
-/// Of these, before the codes.
+/// Bytes of a block before the codes.
 const HEAD: usize = 1;
 
 /// For few rows of activations.
@@ -33,39 +26,6 @@ pub(super) fn few(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
 #[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
 pub(super) fn many(weight: &Matrix, x: &Input, tile: &mut Tile<'_, f32>) {
     many::multiply::<MXFP4>(weight, x, tile, |panel, rows| fill(panel, rows));
-}
-
-/// What numbers of four bits stand for, without a sign.
-#[inline]
-#[target_feature(enable = "avx512bw")]
-pub(super) fn looked_up(numbers: __m512i) -> __m512i {
-    _mm512_shuffle_epi8(load_lanes([&ABOVE_ZERO; 4]), numbers)
-}
-
-/// Half the powers of two whose exponents are in the lowest bytes; the other bytes do not count.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn halves_of_powers(exponents: __m512i) -> __m512 {
-    let e = _mm512_and_si512(exponents, _mm512_set1_epi32(255));
-    let e = _mm512_sub_epi32(e, _mm512_set1_epi32(128));
-    _mm512_scalef_ps(_mm512_set1_ps(1.0), _mm512_cvtepi32_ps(e))
-}
-
-/// The scales of eight blocks of four rows.
-///
-/// A block has 17 bytes. So of four blocks number `l` begins at byte `l` of lane `l`.
-#[inline]
-#[target_feature(enable = "avx512f")]
-pub(super) fn scales(rows: [&[u8]; STREAMS]) -> Eights<__m512> {
-    let mut scales = [_mm512_setzero_ps(); 2];
-    let shifts = _mm512_setr_epi32(0, 0, 0, 0, 8, 8, 8, 8, 16, 16, 16, 16, 24, 24, 24, 24);
-    for i in 0..2 {
-        let four = |s: usize| load64(part(rows[s], 4 * i * BYTES));
-        let (a, b) =
-            (_mm512_unpacklo_epi32(four(0), four(1)), _mm512_unpacklo_epi32(four(2), four(3)));
-        scales[i] = halves_of_powers(_mm512_srlv_epi32(_mm512_unpacklo_epi64(a, b), shifts));
-    }
-    scales
 }
 
 /// Up to eight blocks out of their bytes.

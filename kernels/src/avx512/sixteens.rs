@@ -5,10 +5,10 @@ use std::arch::x86_64::*;
 
 use super::{
     eights::{Eights, add_eight, same_for_all, scales, sums},
+    four_bit_floats,
     fours::add_lanes,
     heads::Heads,
     lanes::{load_lanes, part, values_at},
-    mxfp4,
 };
 use crate::{
     format::{Format, Zero, power_of_two},
@@ -32,7 +32,7 @@ fn codes<F: Format, const BYTES: usize, const HEAD: usize>(
     let mut codes = [low(a), low(b), low(c), low(d)];
     if const { power_of_two::<F>() } {
         for v in 0..4 {
-            codes[v] = mxfp4::looked_up(codes[v]);
+            codes[v] = four_bit_floats::looked_up(codes[v]);
         }
     }
     if Heads::<BYTES, HEAD>::FIFTH_BITS {
@@ -117,7 +117,7 @@ impl Activations {
         let [a, b, c, d] = products;
         let products = [add_lanes([a[0], b[0], c[0], d[0]]), add_lanes([a[1], b[1], c[1], d[1]])];
         let scales = if const { power_of_two::<F>() } {
-            mxfp4::scales(rows)
+            four_bit_floats::scales(rows)
         } else {
             Heads::numbers::<0>(heads)
         };
