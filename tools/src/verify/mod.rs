@@ -106,7 +106,7 @@ pub(crate) fn verify(root: &Path, curriculum: Curriculum, options: Options) -> R
         options,
     };
     if verification.options.only.is_none() {
-        room(root)?;
+        room(root, &verification.options)?;
     }
     let start = Instant::now();
     let mut rows = Vec::new();
@@ -136,23 +136,20 @@ pub(crate) fn verify(root: &Path, curriculum: Curriculum, options: Options) -> R
 ///
 /// # Errors
 /// If the disk has too little room for what the steps build and install.
-fn room(root: &Path) -> Result<()> {
-    let built = root.join("target/verify/build").is_dir();
-    let needed = if built { ROOM_AGAIN } else { ROOM };
+fn room(root: &Path, options: &Options) -> Result<()> {
+    let builds = if root.join("target/verify/build").is_dir() { 6 } else { 22 };
+    let packages = if options.no_python || root.join(".venv").is_dir() { 0 } else { 6 };
+    let needed: u64 = builds + packages;
     match free_kib(root) {
         Some(free) if free >> 20 < needed => bail!(
-            "verification needs {needed} GiB on the disk of {}, of which {:.1} are free: most for \
-             what it builds, 6 for PyTorch with its GPU libraries, where there's no other",
+            "verification needs {needed} GiB on the disk of {}, of which {:.1} are free: {builds} \
+             for what it builds, {packages} for Python's packages",
             root.display(),
             free as f64 / f64::from(1 << 20)
         ),
         _ => Ok(()),
     }
 }
-
-/// GiB for everything, and where an earlier run has built most of it.
-const ROOM: u64 = 24;
-const ROOM_AGAIN: u64 = 6;
 
 /// A step that is over.
 struct Row {
