@@ -67,7 +67,11 @@ fn an_answer_that_is_dropped_frees_its_row() {
     let (local, knobs) = start();
     knobs.step_time.store(1000, SeqCst);
     let long = json!({"model":"m","prompt":"a","max_tokens":90000,"stream":true});
-    let mut answers: Vec<_> = (0..=ROWS).map(|_| post(&local, &long)).collect();
+    // Requests are read on two threads, so that they may overtake one another: the first is in its
+    // row before the others come.
+    let mut answers = vec![post(&local, &long)];
+    until("the first has its row", || knobs.seen().rows == 1);
+    answers.extend((0..ROWS).map(|_| post(&local, &long)));
     until("all rows are taken, and one waits", || {
         knobs.seen().rows == ROWS && knobs.seen().waiting == 1
     });
