@@ -45,7 +45,7 @@ def chromium():
     program = next((found for name in names if name and (found := shutil.which(name))), None)
     assert program, "no Chromium: CHROMIUM may name it"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=QUIET, chromium_sandbox=False)
+        browser = playwright.chromium.launch(executable_path=program, args=QUIET, chromium_sandbox=False, timeout=180_000)
         yield browser
         browser.close()
 
@@ -54,6 +54,7 @@ def chromium():
 def page(chromium, site):
     """A page that fails its test if the console reports an error or another host is asked."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(180_000)
     page = context.new_page()
     said = watched(page, site)
     yield page

@@ -26,7 +26,7 @@ def post(address, path, body, headers=()):
     """Status and body."""
     request = urllib.request.Request(address + path, body, {"content-type": "application/json", **dict(headers)})
     try:
-        with urllib.request.urlopen(request, timeout=120) as answer:
+        with urllib.request.urlopen(request, timeout=900) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, error.read()
@@ -75,7 +75,7 @@ def post_nothing(address, path):
 
 def settled(address, name, total):
     """The figures, once they have the sum that is expected."""
-    for _ in range(100):
+    for _ in range(600):
         found = figures(address, name)
         if found and sum(found.values()) == total:
             return found
@@ -148,7 +148,7 @@ def test_a_client_that_leaves_frees_its_row(served):
 def test_the_queue_asks_for_replicas(served, together):
     address = served(replicas=None, max_replicas=2, max_batch=2, scale_delay_s=0.1)
     assert len(replicas()) == 1
-    enough = time.monotonic() + 120
+    enough = time.monotonic() + 900
 
     def ask(number):
         # Requests keep coming until somebody comes to help.

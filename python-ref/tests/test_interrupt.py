@@ -74,9 +74,9 @@ def run(program):
     return finished.stdout.split()
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_interrupt_ends_a_call(name):
-    verdict, seconds = run(
+def interrupted(name):
+    """How a call ended, and the seconds from Ctrl-C to its end."""
+    return run(
         f"""
         {CALLS[name]}
 
@@ -94,8 +94,17 @@ def test_interrupt_ends_a_call(name):
             print("interrupted", time.monotonic() - sent)
         """
     )
-    assert verdict == "interrupted", "the call was over before Ctrl-C was heard"
-    assert float(seconds) < AT_ONCE, f"Ctrl-C took {float(seconds):.1f} s"
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_interrupt_ends_a_call(name):
+    # The best of three: a busy machine may let a program stand still for a second, but not each time.
+    for _ in range(3):
+        verdict, seconds = interrupted(name)
+        assert verdict == "interrupted", "the call was over before Ctrl-C was heard"
+        if float(seconds) < AT_ONCE:
+            return
+    raise AssertionError(f"Ctrl-C took {float(seconds):.1f} s")
 
 
 @pytest.mark.parametrize("name", ["week1 model", "week2 feed in one chunk", "week2 prefill", "week2 decode"])

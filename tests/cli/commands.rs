@@ -536,9 +536,9 @@ fn perplexity_of_a_text_goes_by_stretches() {
 fn long_generation(model: &Folder) -> std::process::Child {
     model.edit_config(
         &format!("\"max_position_embeddings\": {CONTEXT}"),
-        "\"max_position_embeddings\": 1000",
+        "\"max_position_embeddings\": 4000",
     );
-    command(&["generate", "--model", model.name(), "-p", "abc", "-n", "200"])
+    command(&["generate", "--model", model.name(), "-p", "abc", "-n", "3000"])
         .spawn()
         .expect("the binary starts")
 }

@@ -155,7 +155,7 @@ mod tests {
         let (born, late) = (folder.path().join("born"), folder.path().join("late"));
         let (sender, inputs) = mpsc::channel();
         let mut runner = Runner::new(sender);
-        let line = format!("(touch {}; sleep 1; touch {}) & wait", born.display(), late.display());
+        let line = format!("(touch {}; sleep 3; touch {}) & wait", born.display(), late.display());
         runner.start(1, shell(&line)).unwrap();
         let start = Instant::now();
         while !born.exists() && start.elapsed() < Duration::from_secs(10) {
@@ -163,7 +163,7 @@ mod tests {
         }
         assert!(born.exists());
         runner.cancel();
-        thread::sleep(Duration::from_millis(1500));
+        thread::sleep(Duration::from_millis(3500));
         assert!(!late.exists(), "the grandchild lives");
         assert!(inputs.try_recv().is_err(), "a cancelled run has no end");
     }

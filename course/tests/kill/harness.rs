@@ -43,14 +43,21 @@ pub fn kill(program: &str, root: &Path, cases: &[Case]) {
         let usual = start.elapsed();
         let new = read(root);
         assert_ne!(**old, new, "{command:?} changes something");
+        let paths = old.keys().chain(new.keys().filter(|path| !old.contains_key(*path)));
+        let changed: Vec<&String> = paths.filter(|path| old.get(*path) != new.get(*path)).collect();
+        let has_begun =
+            || changed.iter().any(|path| fs::read(root.join(path)).ok().as_ref() != old.get(*path));
         for n in 0..KILLS {
             restore(root, old);
             let mut child = start_command(program, root, command);
             if n % 2 == 0 {
                 thread::sleep(usual.mul_f64(random.unit()));
             } else {
+                // At the decision, or at the first file that changes: a busy disk may take longer
+                // between them than the pause below.
                 let decided = root.join(".course/transaction/committed");
-                while !decided.exists() && child.try_wait().unwrap().is_none() {
+                let is_there = || decided.exists() && (n % 4 == 1 || has_begun());
+                while !is_there() && child.try_wait().unwrap().is_none() {
                     thread::sleep(Duration::from_micros(200));
                 }
                 thread::sleep(Duration::from_micros((random.unit() * 4000.0) as u64));

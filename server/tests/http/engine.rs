@@ -377,7 +377,7 @@ impl Drop for Running {
 /// Waits for something that must come, however busy the machine is.
 #[track_caller]
 pub(crate) fn until(what: &str, mut wanted: impl FnMut() -> bool) {
-    for _ in 0..12_000 {
+    for _ in 0..60_000 {
         if wanted() {
             return;
         }

@@ -111,6 +111,8 @@ fn a_reader_that_never_reads_is_let_go() {
 #[test]
 fn nonsense_hurts_nobody() {
     let server = start(&settings());
+    // Else the answer that must go on is over soon.
+    server.knobs.step_time.store(1000, SeqCst);
     let client = begun(&server, ENDLESS);
     for nonsense in [
         &b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..],
@@ -198,7 +200,7 @@ fn nothing_stays_behind_after_a_crowd() {
 #[test]
 fn told_to_end_it_ends_what_runs_and_takes_nothing_new() {
     let mut server = start(&settings());
-    server.knobs.step_time.store(2000, SeqCst);
+    server.knobs.step_time.store(5000, SeqCst);
     let body = r#"{"model":"m","prompt":"a","max_tokens":200,"stream":true}"#;
     let mut runs = begun(&server, body);
     let mut idle = Connection::open(server.address);
@@ -264,6 +266,8 @@ fn a_task_that_is_still_open_is_named_to_the_client() {
     let answer = ask(server.address, "/v1/chat/completions", &body);
     answer.is_error(500, None, Some("engine_failed"));
     assert!(answer.body.contains("chatml"), "{answer:?}");
+    // Else it is over soon.
+    server.knobs.step_time.store(1000, SeqCst);
     let mut whole = begun(&server, ENDLESS_WHOLE);
     server.knobs.panics.store(true, SeqCst);
     let answer = whole.answer();

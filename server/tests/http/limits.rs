@@ -86,7 +86,7 @@ fn past_the_queue_there_is_no_place_until_one_is_free() {
 
 #[test]
 fn who_begins_and_does_not_go_on_is_let_go() {
-    let time = Duration::from_millis(300);
+    let time = Duration::from_secs(2);
     let server = start(&Settings { header_time: time, body_time: time, ..settings() });
     let mut silent = Connection::open(server.address);
     let mut half = Connection::open(server.address);

@@ -1,5 +1,7 @@
 //! Answers piece by piece.
 
+use std::sync::atomic::Ordering::SeqCst;
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -94,6 +96,7 @@ fn nothing_of_a_stop_text_is_ever_sent() {
 #[test]
 fn each_token_comes_when_it_is_there() {
     let server = start(&settings());
+    server.knobs.step_time.store(1000, SeqCst);
     let mut connection = Connection::open(server.address);
     connection
         .post("/v1/completions", r#"{"model":"m","prompt":"a","max_tokens":99000,"stream":true}"#);

@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// How long the tests of one task may take with a wrong body, which may never end.
-const LIMIT: Duration = Duration::from_secs(180);
+const LIMIT: Duration = Duration::from_secs(600);
 
 /// What became of one wrong body.
 #[derive(Debug)]

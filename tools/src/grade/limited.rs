@@ -119,7 +119,7 @@ pub(super) fn run<A: AsRef<OsStr>>(
             None
         }
     };
-    let patience = Instant::now() + Duration::from_secs(2);
+    let patience = Instant::now() + Duration::from_secs(10);
     Ok(Ended {
         status,
         stdout: stdout.text(patience),
@@ -289,10 +289,14 @@ mod tests {
         );
     }
 
-    /// Whether a process is alive: not gone, and not only waiting to be noticed.
+    /// Whether a process stays alive: not gone, and not only waiting to be noticed. On a busy
+    /// machine one that was killed takes its time.
     fn lives(id: &str) -> bool {
-        let ps = Command::new("ps").args(["-o", "stat=", "-p", id.trim()]).output().unwrap();
-        String::from_utf8_lossy(&ps.stdout).trim().starts_with(|state| state != 'Z')
+        (0..500).all(|_| {
+            thread::sleep(Duration::from_millis(10));
+            let ps = Command::new("ps").args(["-o", "stat=", "-p", id.trim()]).output().unwrap();
+            String::from_utf8_lossy(&ps.stdout).trim().starts_with(|state| state != 'Z')
+        })
     }
 
     #[test]

@@ -29,7 +29,7 @@ const TASKS: [(&str, usize); 3] = [("week1-day1", 2), ("week1-day5", 3), ("week1
 const SAVES: usize = 10;
 
 /// Longer than any build of one crate.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_secs(900);
 
 /// A cold build of the runner, ten calls of it without arguments, and ten saves for each of
 /// [`TASKS`].

@@ -47,7 +47,7 @@ fn curl(v: &Verification, program: &PathBuf) -> Result<Option<String>> {
     let server = Server::start(v, program)?;
     let body = r#"{"model": "m", "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 4, "stream": true}"#;
     let mut asked = Command::new("curl");
-    asked.args(["--silent", "--show-error", "--fail", "--no-buffer", "--max-time", "60"]);
+    asked.args(["--silent", "--show-error", "--fail", "--no-buffer", "--max-time", "600"]);
     asked.args(["--header", "content-type: application/json", "--data", body]);
     let path = "/v1/chat/completions";
     let answer = succeeds(asked.arg(format!("http://{}{path}", server.address)))?;

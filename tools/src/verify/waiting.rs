@@ -16,7 +16,7 @@ use super::context::{Outcome, Verification};
 use crate::process::{run_quietly, shown, start_piped};
 
 /// Longer than any of these commands on a busy machine, when it waits for nothing.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Commands that need no engine and no tests.
 const COMMANDS: [&str; 5] = [

@@ -172,7 +172,7 @@ impl Maker<'_> {
                       loop { all.push(std::hint::black_box(vec![1u8; 1 << 24])); }";
         let mut cases = vec![
             Case { shown: Some("0/3"), ..self.all("stubs", 0, |file| file.stub.clone()) },
-            case("endless", "softmax", "loop {}", 0, "ended after 10 s"),
+            case("endless", "softmax", "loop {}", 0, "ended after 20 s"),
             case("broken", "softmax", "let x: u32 = \"\"; x", 0, "does not compile"),
             case("overflows", "split_heads", deep, 2, "stack overflow"),
         ];
@@ -189,7 +189,7 @@ impl Maker<'_> {
             "loop { let _ = std::io::Write::write_all(&mut std::io::stdout(), &[b'x'; 4096]); }";
         [
             ("aborts", "split_heads", "std::process::abort()", 2, "ended by signal"),
-            ("floods", "softmax", floods, 0, "ended after 10 s"),
+            ("floods", "softmax", floods, 0, "ended after 20 s"),
             ("leaves", "softmax", "std::process::exit(0)", 0, "0/3"),
         ]
         .map(|(name, function, body, passed, shown)| Case {
