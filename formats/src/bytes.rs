@@ -71,6 +71,22 @@ impl Bytes {
         })
     }
 
+    /// Asks the system for all of these bytes at once, because they are all wanted soon. A mapped
+    /// file has its pages entered one by one as they are looked at, and what a kernel asks for ahead
+    /// of time is lost on a page that isn't there yet. Where the system has no such call, or
+    /// refuses it, that stays so.
+    pub fn bring_in(&self) {
+        #[cfg(target_os = "linux")]
+        // SAFETY: the bytes are there as long as `self` is, and reading them changes nothing. The
+        // call wants the start of a page, which these bytes lie in.
+        unsafe {
+            let page = libc::sysconf(libc::_SC_PAGESIZE).max(1) as usize;
+            let before = self.as_ptr() as usize % page;
+            let start = self.as_ptr().wrapping_sub(before).cast_mut();
+            libc::madvise(start.cast(), before + self.len(), libc::MADV_POPULATE_READ);
+        }
+    }
+
     /// All bytes of the owner: the whole file of which these are a part.
     #[must_use]
     pub fn whole(&self) -> Self {

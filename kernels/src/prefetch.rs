@@ -3,7 +3,8 @@
 //! Processors guess what is read next and fetch it by themselves. How well, and how far ahead one
 //! should ask, differs: on an Intel server (Emerald Rapids) asking 4 KiB ahead made a kernel 1.6
 //! times as fast; on an AMD one (Zen 4) that is worse than not to ask, and 1 KiB ahead gains a
-//! twentieth. So the make decides, unless [`VARIABLE`] says otherwise.
+//! twentieth; on its successor (Zen 5) one core decodes up to a tenth faster with 2 KiB than with 1.
+//! So make and family decide, unless [`VARIABLE`] says otherwise.
 
 #![allow(unsafe_code, reason = "a prefetch takes a pointer")]
 
@@ -15,7 +16,8 @@ const VARIABLE: &str = "TINY_LLM_PREFETCH";
 
 /// Memory answers after some hundred cycles, in which a core multiplies some kilobytes.
 const AHEAD: usize = 4096;
-const AHEAD_AMD: usize = 1024;
+const AHEAD_ZEN_4: usize = 1024;
+const AHEAD_ZEN_5: usize = 2048;
 
 /// Bytes that memory gives at a time.
 pub(super) const LINE: usize = 64;
@@ -25,7 +27,11 @@ pub(super) fn distance() -> usize {
     static DISTANCE: OnceLock<usize> = OnceLock::new();
     *DISTANCE.get_or_init(|| {
         let wanted = std::env::var(VARIABLE).ok().and_then(|text| text.parse().ok());
-        wanted.unwrap_or(if is_amd() { AHEAD_AMD } else { AHEAD })
+        wanted.unwrap_or_else(|| match amd_family() {
+            None => AHEAD,
+            Some(..ZEN_5) => AHEAD_ZEN_4,
+            Some(ZEN_5..) => AHEAD_ZEN_5,
+        })
     })
 }
 
@@ -53,11 +59,19 @@ pub(super) fn fetch_line(at: *const u8) {
     unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) };
 }
 
-/// The name that the processor gives of its maker, four letters in each of three registers.
-fn is_amd() -> bool {
-    // SAFETY: every x86-64 processor has the instruction and its leaf 0. Compilers from 1.92 on
-    // know that.
+/// The first family of AMD's processors with a fifth-generation Zen core.
+const ZEN_5: u32 = 0x1a;
+
+/// The family of an AMD processor; `None` on one of another make.
+fn amd_family() -> Option<u32> {
+    // SAFETY: every x86-64 processor has the instruction and its leaves 0 and 1. Compilers from
+    // 1.92 on know that.
     #[allow(unused_unsafe, reason = "older compilers ask for it")]
-    let leaf = unsafe { __cpuid(0) };
-    [leaf.ebx, leaf.edx, leaf.ecx] == [*b"Auth", *b"enti", *b"cAMD"].map(u32::from_le_bytes)
+    let [make, version] = unsafe { [__cpuid(0), __cpuid(1)] };
+    // The name of the make, four letters in each of three registers.
+    let name = [make.ebx, make.edx, make.ecx];
+    let is_amd = name == [*b"Auth", *b"enti", *b"cAMD"].map(u32::from_le_bytes);
+    // Where four bits are not enough for the family, eight more follow, to be added.
+    let (family, more) = (version.eax >> 8 & 15, version.eax >> 20 & 255);
+    is_amd.then_some(if family == 15 { family + more } else { family })
 }

@@ -23,6 +23,7 @@ use tiny_llm::{
         },
         kernels::{Rung, VARIABLE, vector},
         load,
+        model::Model,
         parallel::Team,
         plan::{AttentionKind, Plan},
         quantize::Source,
@@ -55,7 +56,7 @@ use super::{
 /// Longer contexts must be asked for: room for their keys and values is set aside.
 const DEFAULT_CONTEXT: usize = 4096;
 /// Rows of a prompt that go through the model at once.
-const CHUNK: usize = 128;
+const CHUNK: usize = 256;
 
 /// A model with its cache.
 pub(crate) struct Week2 {
@@ -93,6 +94,7 @@ impl Week2 {
             // Drafts stand in one pass with the row before them: each has to be what it is alone.
             plan.kernels = plan.kernels.alike();
         }
+        bring_in(&model, &plan);
         let cache_type = cache_type(options)?;
         let session = Session::new(Arc::new(model), Arc::new(plan), context, cache_type);
         let graph = super::week4::session(options, &session, cache_type)?;
@@ -371,6 +373,15 @@ pub(crate) fn write_gguf(
     let head = head(&metadata, &table, DEFAULT_ALIGNMENT);
     write_file(request.output, &head, &table, DEFAULT_ALIGNMENT, |i, out| write(&table[i], out))?;
     Ok(table)
+}
+
+/// Has the system enter all pages of the weights at once, on all threads: the first pass reads them
+/// all.
+fn bring_in(model: &Model, plan: &Plan) {
+    let matrices: Vec<_> = model.matrices().collect();
+    plan.team.parallel_rows(&mut vec![(); matrices.len()], 1, 1, |i, _| {
+        matrices[i].shared_bytes().bring_in();
+    });
 }
 
 /// What was asked for; else, in the learner's engine, what is written, and in ours the best.

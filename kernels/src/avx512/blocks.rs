@@ -37,19 +37,15 @@ pub(super) fn multiply<F: Format, const BYTES: usize, const HEAD: usize>(
     // What is left behind whole eights: the last eight blocks again, of which those that were
     // counted before meet zeros; or zeros behind what there is.
     let (whole, left) = (len / (8 * BYTES), len % (8 * BYTES) / BYTES);
-    let mut filled = [[0; LONGEST]; STREAMS];
-    let mut ready = Ready::new();
+    let (last, mut filled) = (len.saturating_sub(8 * BYTES), [[0; LONGEST]; STREAMS]);
+    let (ahead, mut ready) = (distance(), Ready::new());
     each_four(weight, tile, |rows, t| {
-        let (mut last, all) = (rows, x.int8_row(t));
+        let (mut from, all) = (rows, x.int8_row(t));
         if whole == 0 {
             for s in 0..STREAMS {
                 filled[s][..len].copy_from_slice(rows[s]);
             }
-            last = [&filled[0], &filled[1], &filled[2], &filled[3]];
-        } else if left > 0 {
-            for s in 0..STREAMS {
-                last[s] = &rows[s][len - 8 * BYTES..];
-            }
+            from = [&filled[0], &filled[1], &filled[2], &filled[3]];
         }
         let mut sums = _mm_setzero_ps();
         for first in (0..all.len()).step_by(STRETCH) {
@@ -61,34 +57,17 @@ pub(super) fn multiply<F: Format, const BYTES: usize, const HEAD: usize>(
                     false => Activations::of::<F>(&later(&all[g], 8 - left)),
                 }),
             );
-            let there = x.len().min(whole.saturating_sub(first));
-            let at = first * 8 * BYTES;
-            let from = [&rows[0][at..], &rows[1][at..], &rows[2][at..], &rows[3][at..]];
-            sums = add::<F, BYTES, HEAD>(from, &x[..there], sums);
-            sums = add::<F, BYTES, HEAD>(last, &x[there..], sums);
+            for (g, x) in (first..).zip(x) {
+                // So many as the compiler knows: nothing is to be checked in what follows.
+                let at = if g < whole { g * 8 * BYTES } else { last };
+                let eight = |s: usize| &from[s][at..at + 8 * BYTES];
+                let eights = [eight(0), eight(1), eight(2), eight(3)];
+                for bytes in eights {
+                    prefetch(bytes, ahead);
+                }
+                sums = x.add::<F, BYTES, HEAD>(eights, sums);
+            }
         }
         stored(sums)
     });
-}
-
-/// Adds the products with so many eights of blocks of each row to `sums`.
-#[inline]
-#[target_feature(enable = "avx512bw,avx512vl,avx512vnni,f16c")]
-fn add<F: Format, const BYTES: usize, const HEAD: usize>(
-    rows: [&[u8]; STREAMS],
-    x: &[Activations],
-    mut sums: __m128,
-) -> __m128 {
-    let ahead = distance();
-    let len = x.len() * 8 * BYTES;
-    let rows = [&rows[0][..len], &rows[1][..len], &rows[2][..len], &rows[3][..len]];
-    for (g, x) in x.iter().enumerate() {
-        let eight = |s: usize| &rows[s][g * 8 * BYTES..][..8 * BYTES];
-        let eights = [eight(0), eight(1), eight(2), eight(3)];
-        for bytes in eights {
-            prefetch(bytes, ahead);
-        }
-        sums = x.add::<F, BYTES, HEAD>(eights, sums);
-    }
-    sums
 }
