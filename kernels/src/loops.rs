@@ -150,7 +150,7 @@ pub(crate) fn tile_scores_of_any<M: MultiplyAdd>(
 }
 
 #[inline(always)]
-pub(crate) fn tile_scores_transposed<M: MultiplyAdd>(
+pub(crate) fn tile_scores_transposed_of_any<M: MultiplyAdd>(
     q: &[&[f32]],
     k: &[f32],
     scale: f32,

@@ -131,9 +131,8 @@ for_each_unit! {
     exp_sum(scores: &mut [f32], max: f32) -> f32;
     /// As [`tile_scores`], for heads of any size.
     tile_scores_of_any(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f32]);
-    /// As [`tile_scores`], for many queries and a full tile whose keys are transposed: `q [G, D]`,
-    /// `k [D, TILE]` → `scores [G, TILE]`.
-    tile_scores_transposed(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut [f32]);
+    /// As [`tile_scores_transposed`], for heads of any size.
+    tile_scores_transposed_of_any(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut [f32]);
     /// As [`tile_sum`], for heads of any size.
     tile_sum_of_any(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]);
 }
@@ -147,6 +146,17 @@ pub fn tile_scores(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f
         return unsafe { tiles::tile_scores(q, k, dim, scale, scores) };
     }
     tile_scores_of_any(q, k, dim, scale, scores);
+}
+
+/// As [`tile_scores`], for many queries and a full tile whose keys are transposed: `q [G, D]`,
+/// `k [D, TILE]` → `scores [G, TILE]`.
+pub fn tile_scores_transposed(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if Unit::in_use() == Unit::Avx512 && (k.len() / TILE).is_multiple_of(tiles::LANES) {
+        // SAFETY: as above.
+        return unsafe { tiles::tile_scores_transposed(q, k, scale, scores) };
+    }
+    tile_scores_transposed_of_any(q, k, scale, scores);
 }
 
 /// `out[g] = factor[g] · out[g] + Σⱼ weights[g, j] · v[j]`: `weights [G, TILE]`, `v [n, D]`,
@@ -265,6 +275,25 @@ mod tests {
                 tile_sum(&scores, &factors, &v, dim, &mut out);
                 assert_close(&out, &sums, Unit::in_use());
             }
+        }
+    }
+
+    #[test]
+    fn transposed_tiles_add_in_one_order() {
+        for (queries, dim) in [(1, 16), (2, 64), (3, 80), (4, 128), (7, 256), (13, 64), (5, 40)] {
+            let (all, k) = (numbers(queries * dim, 1), numbers(dim * TILE, 2));
+            let q: Vec<&[f32]> = all.chunks_exact(dim).collect();
+            let mut expected = vec![7.0; queries * TILE];
+            let unit = Unit::in_use();
+            on::tile_scores_transposed_of_any(unit, &q, &k, 0.3, &mut expected);
+            let mut scores = vec![7.0; queries * TILE];
+            tile_scores_transposed(&q, &k, 0.3, &mut scores);
+            assert_eq!(scores, expected, "{unit:?}: {queries} queries of {dim}");
+            // And that of a query alone, as few rows have it.
+            let keys: Vec<f32> =
+                (0..TILE).flat_map(|j| k.chunks_exact(TILE).map(move |k| k[j])).collect();
+            tile_scores(&all, &keys, dim, 0.3, &mut expected);
+            assert_eq!(scores, expected, "{unit:?}: {queries} queries of {dim}, not transposed");
         }
     }
 

@@ -39,6 +39,87 @@ pub(crate) fn tile_scores(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: 
     }
 }
 
+/// Queries whose sums are in registers at once, for keys that are transposed.
+const QUERIES: usize = 4;
+
+/// [`tile_scores_transposed`](crate::vector::tile_scores_transposed) for heads whose size is a
+/// multiple of [`LANES`].
+#[target_feature(enable = "avx512f")]
+pub(crate) fn tile_scores_transposed(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut [f32]) {
+    let k = k.as_chunks().0;
+    let mut first = 0;
+    while first < q.len() {
+        let (q, scores) = (&q[first..], &mut scores[first * TILE..]);
+        first += match q.len() {
+            QUERIES.. => score_columns::<QUERIES>(q, k, scale, scores),
+            3 => score_columns::<3>(q, k, scale, scores),
+            2 => score_columns::<2>(q, k, scale, scores),
+            _ => score_columns::<1>(q, k, scale, scores),
+        };
+    }
+}
+
+/// The scores of the first `N` queries; returns `N`. Products are added up in the order of the
+/// plain loops: in 16 sums, and these two by two.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn score_columns<const N: usize>(
+    q: &[&[f32]],
+    k: &[[f32; TILE]],
+    scale: f32,
+    scores: &mut [f32],
+) -> usize {
+    const HALVES: usize = TILE / LANES;
+    let q: &[&[f32]; N] = q.first_chunk().expect("so many queries");
+    assert!(q.iter().all(|q| q.len() == k.len()), "queries as long as keys");
+    let zeros = [[_mm512_setzero_ps(); HALVES]; N];
+    let mut waiting = [zeros; 3];
+    for (i, first) in [0, 4, 2, 6, 1, 5, 3, 7].into_iter().enumerate() {
+        let mut sums = [zeros; 2];
+        for from in (first..k.len()).step_by(LANES) {
+            for (eight, sums) in sums.iter_mut().enumerate() {
+                let d = from + 8 * eight;
+                let keys = [load(&k[d], 0), load(&k[d], LANES)];
+                for n in 0..N {
+                    // SAFETY: the queries are as long as `k`, which has just been asked for `d`.
+                    let x = _mm512_set1_ps(unsafe { *q[n].get_unchecked(d) });
+                    for half in 0..HALVES {
+                        sums[n][half] = _mm512_fmadd_ps(x, keys[half], sums[n][half]);
+                    }
+                }
+            }
+        }
+        let [mut totals, high] = sums;
+        for n in 0..N {
+            for half in 0..HALVES {
+                totals[n][half] = _mm512_add_ps(totals[n][half], high[n][half]);
+            }
+        }
+        // A sum is done when its second half is.
+        let halves = i.trailing_ones() as usize;
+        for waiting in &waiting[..halves] {
+            for n in 0..N {
+                for half in 0..HALVES {
+                    totals[n][half] = _mm512_add_ps(waiting[n][half], totals[n][half]);
+                }
+            }
+        }
+        if halves < waiting.len() {
+            waiting[halves] = totals;
+            continue;
+        }
+        for n in 0..N {
+            for half in 0..HALVES {
+                let scaled = _mm512_mul_ps(totals[n][half], _mm512_set1_ps(scale));
+                let scores = &mut scores[n * TILE + half * LANES..][..LANES];
+                // SAFETY: 16 numbers are there.
+                unsafe { _mm512_storeu_ps(scores.as_mut_ptr(), scaled) };
+            }
+        }
+    }
+    N
+}
+
 /// [`tile_sum`](crate::vector::tile_sum) for a `dim` that is a multiple of
 /// [`LANES`].
 #[target_feature(enable = "avx512f,avx512vl")]
