@@ -54,13 +54,13 @@ impl<'a> Rows<'a> {
 }
 
 impl<const BYTES: usize> Whole<'_, BYTES> {
-    /// Lines of 64 bytes in a panel.
-    const LINES: usize = (LANES * BYTES).div_ceil(LINE);
-
     /// Asks for the last lines of what will be needed soon, from line `first` on.
     #[inline(always)]
     pub(super) fn fetch_rest(&self, first: usize) {
-        for line in first..Self::LINES {
+        let lines = (LANES * BYTES).div_ceil(LINE);
+        // Where each row has lines of its own, its last may hold little of it.
+        let rows_apart = self.soon.sixteen_apart == LINE;
+        for line in first..if rows_apart { lines.next_multiple_of(LANES) } else { lines } {
             self.soon.fetch(line);
         }
     }
