@@ -35,12 +35,14 @@ pub(super) fn distance() -> usize {
     })
 }
 
-/// Whether to ask for the next tile of a cache while one is worked on. Zen 5 finds it by itself, and
-/// is slower with these requests beside its own: attention over 1,000 positions of SmolLM2-360M's
-/// shape, on one core, took 4.4 ms of a token with them and 2.2 ms without.
-pub(super) fn asks_for_tiles() -> bool {
-    static ASKS: OnceLock<bool> = OnceLock::new();
-    *ASKS.get_or_init(|| distance() > 0 && amd_family().is_none_or(|family| family < ZEN_5))
+/// Whether to ask for the next tile of a cache while one is worked on. Where tiles lie `in_a_row`,
+/// Zen 5 finds it by itself, and is slower with these requests beside its own: attention over 1,000
+/// positions of SmolLM2-360M's shape, on one core, took 4.4 ms of a token with them and 2.2 ms
+/// without. Where they don't, in pages, it needs them as others do.
+pub(super) fn asks(in_a_row: bool) -> bool {
+    static FINDS_ROWS: OnceLock<bool> = OnceLock::new();
+    let finds = || *FINDS_ROWS.get_or_init(|| amd_family().is_some_and(|family| family >= ZEN_5));
+    distance() > 0 && !(in_a_row && finds())
 }
 
 /// Asks for as many bytes as there are in `bytes`, `distance` behind them; for none if that is 0.
@@ -51,9 +53,17 @@ pub(super) fn prefetch(bytes: &[u8], distance: usize) {
     }
 }
 
+/// Asks for `len` bytes, for the first-level cache: they are few, and come next.
+pub(super) fn fetch_near(from: *const u8, len: usize) {
+    for line in 0..len.div_ceil(LINE) {
+        // SAFETY: a prefetch reads nothing, and the address may be any.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line * LINE).cast()) };
+    }
+}
+
 /// Asks for `len` bytes.
 #[inline(always)]
-pub(super) fn fetch(from: *const u8, len: usize) {
+fn fetch(from: *const u8, len: usize) {
     for line in 0..len.div_ceil(LINE) {
         // SAFETY: a prefetch reads nothing, and the address may be any.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(from.wrapping_add(line * LINE).cast()) };

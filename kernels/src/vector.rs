@@ -188,6 +188,17 @@ pub fn widen_f16(x: &[f16], out: &mut [f32]) {
     }
 }
 
+/// Asks the processor for memory that is read next, where that helps: `in_a_row` if it lies right
+/// behind what is read now, so that some processors fetch it by themselves.
+pub fn ask_for<T>(x: &[T], in_a_row: bool) {
+    #[cfg(target_arch = "x86_64")]
+    if Unit::in_use() == Unit::Avx512 && crate::prefetch::asks(in_a_row) {
+        crate::prefetch::fetch_near(x.as_ptr().cast(), size_of_val(x));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (x, in_a_row);
+}
+
 /// `values [n]` as f16, rounded to the nearest.
 ///
 /// # Panics

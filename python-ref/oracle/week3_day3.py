@@ -53,8 +53,10 @@ class Pages:
 
     def truncate(self, sequence, length):
         self.lengths[sequence] = min(length, self.lengths[sequence])
-        while len(self.tables[sequence]) > -(-self.lengths[sequence] // PAGE):
-            self.drop(self.tables[sequence].pop(), sequence)
+        kept = -(-self.lengths[sequence] // PAGE)
+        for page in self.tables[sequence][kept:]:
+            self.drop(page, sequence)
+        del self.tables[sequence][kept:]
 
 
 SCRIPTS = (

@@ -5,7 +5,7 @@ use std::{fmt, ops::Range, str::FromStr};
 use half::f16;
 
 use super::{
-    kernels::vector::{narrow, widen_f16},
+    kernels::vector::{ask_for, narrow, widen_f16},
     plan::Plan,
     rows::Queries,
 };
@@ -280,6 +280,15 @@ impl Store {
         todo!("week2-day1 task 1: Store::put")
     }
 
+    /// Asks the processor for the `n` numbers from index `at` on, which are read next: `in_a_row` if
+    /// they lie right behind those that are read now.
+    pub(crate) fn ask_for(&self, at: usize, n: usize, in_a_row: bool) {
+        match self {
+            Self::F32(store) => ask_for(&store[at..at + n], in_a_row),
+            Self::F16(store) => ask_for(&store[at..at + n], in_a_row),
+        }
+    }
+
     /// The `n` numbers from index `at` on.
     pub(crate) fn get(&self, at: usize, n: usize) -> Cells<'_> {
         match self {
@@ -289,7 +298,8 @@ impl Store {
     }
 }
 
-/// Rows `from..from + n` of `cells`, `[n, D]`, as f32.
+/// Rows `from..from + n` of `cells`, `[n, D]`, as f32. As many of those behind them as there are,
+/// but `n` at most, are asked for: they are read next.
 ///
 /// # Panics
 /// If `cells` has fewer rows, or `out` is too short.
@@ -308,6 +318,9 @@ pub fn widen(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32
     );
     match cells {
         Cells::F32(x) => out[..n * dim].copy_from_slice(&x[range]),
-        Cells::F16(x) => widen_f16(&x[range], &mut out[..n * dim]),
+        Cells::F16(x) => {
+            ask_for(&x[range.end..stored.min(range.end + range.len())], true);
+            widen_f16(&x[range], &mut out[..n * dim]);
+        }
     }
 }

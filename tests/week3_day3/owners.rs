@@ -12,7 +12,7 @@ use super::{POOL, SHAPE, append, cache, number, numbers, pages, row, values};
 
 /// The pool lends what has been free longest, so the order shows.
 #[test]
-fn task_2_the_last_page_goes_back_first() {
+fn task_2_the_first_page_goes_back_first() {
     resting_on(&[POOL], || {
         for (held, reserved, kept) in
             [(5, 5, 0), (5, 5, 1), (5, 5, 33), (3, 5, 0), (3, 5, 40), (0, 5, 0), (4, 5, 200)]
@@ -30,11 +30,11 @@ fn task_2_the_last_page_goes_back_first() {
             let free = 5 - stay;
             assert!(cache.reserve(1, free * TILE), "{what}: {free} pages are free then");
             let found: Vec<usize> = cache.table(1).iter().map(Page::index).collect();
-            let expected: Vec<usize> = (stay..5).rev().collect();
+            let expected: Vec<usize> = (stay..5).collect();
             assert!(
                 found == expected,
-                "{what}: they are lent in the order {found:?}, expected {expected:?}: the last \
-                 page goes back first"
+                "{what}: they are lent in the order {found:?}, expected {expected:?}: the first \
+                 page goes back first, so that who takes them next has them in a row"
             );
         }
     });

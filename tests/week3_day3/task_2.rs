@@ -39,28 +39,31 @@ pub(super) fn task_2_cut_at_the_edge_of_a_page() {
     check_script("task_2_script/to_the_edge");
 }
 
-/// What is copied when a shared page is written, task 3, is one piece of memory.
+/// What attention reads for one head of a text that is alone is one piece of memory.
 #[test]
-fn task_2_a_page_lies_in_one_piece() {
+fn task_2_a_heads_pages_lie_in_a_row() {
     resting_on(&[POOL], || {
         let mut cache = cache(3);
         let address = |run: Run| match run.keys {
             Cells::F32(keys) => keys.as_ptr().addr(),
             Cells::F16(keys) => keys.as_ptr().addr(),
         };
-        (0..3).for_each(|sequence| append(&mut cache, sequence, sequence, 2));
-        for sequence in [0, 2] {
-            let all = places().filter(|place| place.0 == sequence);
-            let mut found: Vec<usize> = all
-                .flat_map(|(_, layer, head)| cache.runs(layer, sequence, head, 0..1).map(address))
-                .collect();
-            found.sort_unstable();
-            let (apart, page) = (found[found.len() - 1] - found[0], cache.page_bytes() / 2);
+        append(&mut cache, 0, 0, 2 * TILE + 3);
+        let row = TILE * SHAPE.head_dim * size_of::<f32>();
+        for (_, layer, head) in places().filter(|place| place.0 == 0) {
+            let runs = cache.runs(layer, 0, head, 0..2 * TILE + 3);
+            let found: Vec<usize> = runs.map(address).collect();
+            let expected: Vec<usize> = (0..3).map(|i| found[0].wrapping_add(i * row)).collect();
+            let apart = |all: &[usize]| -> Vec<isize> {
+                all.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]).cast_signed()).collect()
+            };
             assert!(
-                apart < page,
-                "keys of all layers and heads in the page of sequence {sequence}: the last lie \
-                 {apart} bytes behind the first, but the keys of a page have {page} bytes: a page \
-                 lies in one piece, since it is copied as one"
+                found == expected,
+                "a text in pages 0, 1 and 2, keys of layer {layer}, head {head}: each page's begin \
+                 {:?} bytes behind the page's before it, expected {:?}: a head's pages lie side by \
+                 side, since attention reads one head at a time",
+                apart(&found),
+                apart(&expected)
             );
         }
     });

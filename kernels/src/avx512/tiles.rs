@@ -7,10 +7,7 @@ use std::arch::x86_64::*;
 
 use half::f16;
 
-use crate::{
-    loops::TILE,
-    prefetch::{asks_for_tiles, prefetch},
-};
+use crate::loops::TILE;
 
 /// Numbers in a vector; heads of other sizes are left to the plain loops.
 pub(crate) const LANES: usize = 16;
@@ -170,14 +167,9 @@ fn sum<const N: usize>(
     N
 }
 
-/// Half precision to single: both `[n]`. As many as these that follow in memory are asked for, where
-/// that helps: the cache is read once for each token, a tile at a time, and while one is worked on
-/// the next can be fetched.
+/// Half precision to single: both `[n]`.
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(crate) fn widen(x: &[f16], out: &mut [f32]) {
-    if asks_for_tiles() {
-        prefetch(bytemuck::cast_slice(x), size_of_val(x));
-    }
     let (x, x_rest) = x.as_chunks::<LANES>();
     let (out, out_rest) = out.as_chunks_mut::<LANES>();
     for (x, out) in x.iter().zip(out) {

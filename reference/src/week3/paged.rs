@@ -15,17 +15,18 @@ use crate::week2::{
 /// Keys and values in pages of a fixed number of positions.
 ///
 /// A page holds its positions for all layers and heads, so that a sequence needs one list of pages,
-/// its *block table*, and not one for each layer. Within a page a head's positions lie one after
-/// the other, because attention reads them so: each page gives one [`Run`].
+/// its *block table*, and not one for each layer. In memory each head has a place in every page,
+/// side by side, because attention reads one head at a time: each page gives one [`Run`], and the
+/// runs of pages that are neighbours are neighbours too.
 #[derive(Debug)]
 pub struct PagedCache {
     shape: CacheShape,
     /// Positions of a page, a multiple of [`TILE`].
     page_len: usize,
     pool: BlockPool,
-    /// `[pages, layers, H, page_len, D]`
+    /// `[layers, H, pages, page_len, D]`
     keys: Store,
-    /// `[pages, layers, H, page_len, D]`
+    /// `[layers, H, pages, page_len, D]`
     values: Store,
     /// `[sequences]`: page `i` of a sequence holds its positions from `i · page_len` on.
     tables: Vec<Vec<Page>>,
@@ -87,6 +88,7 @@ impl KvCache for PagedCache {
             }
             let run = self.first_run(layer, sequence, head, left.clone());
             assert!(run.start == left.start && run.len > 0, "the first run of {left:?}: {run:?}");
+            self.ask_for_page_behind(layer, sequence, head, left.start / self.page_len);
             left.start += run.len;
             Some(run)
         })
@@ -101,14 +103,14 @@ impl KvCache for PagedCache {
         *next += 1;
     }
 
-    /// Pages that hold none of the positions that are kept go back to the pool, the last one first;
-    /// those that were reserved beyond the sequence's positions too.
+    /// Pages that hold none of the positions that are kept go back to the pool, the first one first,
+    /// so that who takes them next has them in the same order; those that were reserved beyond the
+    /// sequence's positions too.
     fn truncate(&mut self, sequence: usize, len: usize) {
         // SOLUTION week3-day3 task 2
         let len = len.min(self.lengths[sequence]);
         self.lengths[sequence] = len;
-        while self.tables[sequence].len() > len.div_ceil(self.page_len) {
-            let page = self.tables[sequence].pop().expect("more pages than are kept");
+        for page in self.tables[sequence].drain(len.div_ceil(self.page_len)..) {
             self.pool.release(page);
         }
         // END SOLUTION
@@ -254,10 +256,16 @@ impl PagedCache {
         // SOLUTION week3-day3 task 3
         let copy = self.pool.allocate();
         let copy = copy.unwrap_or_else(|| panic!("sequence {sequence}: no page is free to copy"));
-        let numbers = numbers_of_a_page(self.shape, self.page_len);
-        let (from, to) = (self.tables[sequence][i].index() * numbers, copy.index() * numbers);
-        self.keys.copy(from, to, numbers);
-        self.values.copy(from, to, numbers);
+        let CacheShape { layers, kv_heads, head_dim, .. } = self.shape;
+        let numbers = self.page_len * head_dim;
+        for layer in 0..layers {
+            for head in 0..kv_heads {
+                let from = self.start(self.tables[sequence][i].index(), layer, head);
+                let to = self.start(copy.index(), layer, head);
+                self.keys.copy(from, to, numbers);
+                self.values.copy(from, to, numbers);
+            }
+        }
         let shared = mem::replace(&mut self.tables[sequence][i], copy);
         self.pool.release(shared);
         self.copied += 1;
@@ -300,6 +308,19 @@ impl PagedCache {
         // END SOLUTION
     }
 
+    /// Asks for a head's keys and values in the page behind page `i` of a sequence, if there is one:
+    /// they are read next. Only the table knows where they lie, unless they're in a row.
+    fn ask_for_page_behind(&self, layer: usize, sequence: usize, head: usize, i: usize) {
+        let [page, next] = &self.tables[sequence][i..self.tables[sequence].len().min(i + 2)] else {
+            return;
+        };
+        let in_a_row = next.index() == page.index() + 1;
+        let at = self.start(next.index(), layer, head);
+        let numbers = self.page_len * self.shape.head_dim;
+        self.keys.ask_for(at, numbers, in_a_row);
+        self.values.ask_for(at, numbers, in_a_row);
+    }
+
     /// Where a head's first position in a page lies in [`Store`].
     fn start(&self, page: usize, layer: usize, head: usize) -> usize {
         // SOLUTION week3-day3 task 2
@@ -309,7 +330,8 @@ impl PagedCache {
             "layer {layer}, head {head} of {:?}",
             self.shape
         );
-        ((page * layers + layer) * kv_heads + head) * self.page_len * head_dim
+        let place = (layer * kv_heads + head) * self.pool.num_pages() + page;
+        place * self.page_len * head_dim
         // END SOLUTION
     }
 }
