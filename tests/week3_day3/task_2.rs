@@ -90,7 +90,7 @@ fn task_2_a_counted_position_can_be_written_again() {
 fn task_2_every_layer_and_head_has_its_place() {
     resting_on(&[POOL], || {
         for (page_len, cache_type) in [(TILE, CacheType::F32), (2 * TILE, CacheType::F16)] {
-            let mut cache = PagedCache::new(SHAPE, page_len, 6, cache_type);
+            let mut cache = PagedCache::new(SHAPE, page_len, 7, cache_type);
             // As an f16 holds them: these have up to 12 bits.
             let stored = |x: f32| match cache_type {
                 CacheType::F16 => half::f16::from_f32(x).to_f32(),
@@ -100,8 +100,11 @@ fn task_2_every_layer_and_head_has_its_place() {
                 let row = (s * SHAPE.layers + layer) * 70 + position;
                 (0..WIDTH).map(|i| stored((row * WIDTH + i) as f32)).collect()
             };
-            let call = format!("two texts of 70 positions in pages of {page_len}");
+            let call = format!("two texts of 70 positions in pages of {page_len}, in turns");
             assert_accepts(&call, || {
+                // Another has the first page, so that no page's number is its place in a text.
+                cache.write(0, 1, 0, &[0.0; WIDTH], &[0.0; WIDTH]);
+                cache.advance(1, 0);
                 for position in 0..70 {
                     for s in [0, 2] {
                         for layer in 0..SHAPE.layers {

@@ -186,13 +186,22 @@ impl Bench<'_> {
         load::interrupted(&self.trace(), OTHERS, 4 * self.new, 1.0)?;
         let figure = |(policy, options): &(&str, [&str; 4])| {
             let always = ["--max-batch", "8", "--pages", "0", "-c", "1024"];
-            let served = self.serve(model, &[&always[..], options].concat())?;
-            let usual = served.gap_s.median.context("no gap")?;
-            let longest = served.longest_gap_s.p99.context("no gap")?;
-            let first = served.first_token_s.p99.context("no first token")?;
+            // The longest gap is one step out of many hundred: whatever else the machine did in
+            // that moment is in it.
+            let mut runs = (0..self.pairs.max(3))
+                .map(|_| {
+                    let served = self.serve(model, &[&always[..], options].concat())?;
+                    let usual = served.gap_s.median.context("no gap")?;
+                    let longest = served.longest_gap_s.p99.context("no gap")?;
+                    let first = served.first_token_s.p99.context("no first token")?;
+                    Ok((longest / usual, longest, usual, first))
+                })
+                .collect::<Result<Vec<_>>>()?;
+            runs.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let (ratio, longest, usual, first) = runs[runs.len() / 2];
             Ok(Figure {
                 what: format!("longest gap / usual one, {policy}"),
-                ours: longest / usual,
+                ours: ratio,
                 theirs: None,
                 with_amx: None,
                 ours_with_amx: None,
