@@ -15,9 +15,9 @@ use crate::week2::{
 /// Keys and values in pages of a fixed number of positions.
 ///
 /// A page holds its positions for all layers and heads, so that a sequence needs one list of pages,
-/// its *block table*, and not one for each layer. In memory each head has a place in every page,
-/// side by side, because attention reads one head at a time: each page gives one [`Run`], and the
-/// runs of pages that are neighbours are neighbours too.
+/// its *block table*, and not one for each layer. But a page is not one piece of memory. In each
+/// layer, the parts of all pages that belong to one head lie side by side, because attention reads
+/// one head at a time: each page gives one [`Run`], and neighbouring pages give neighbouring runs.
 #[derive(Debug)]
 pub struct PagedCache {
     shape: CacheShape,
@@ -44,7 +44,7 @@ impl KvCache for PagedCache {
         self.lengths[sequence]
     }
 
-    /// A position for which [`PagedCache::reserve`] has made no room takes its page now.
+    /// If [`PagedCache::reserve`] has made no room for this position, room up to it is made now.
     ///
     /// # Panics
     /// If no page is free then; and as the trait says.
@@ -73,7 +73,7 @@ impl KvCache for PagedCache {
             }
             let run = self.first_run(layer, sequence, head, left.clone());
             assert!(run.start == left.start && run.len > 0, "the first run of {left:?}: {run:?}");
-            self.ask_for_page_behind(layer, sequence, head, left.start / self.page_len);
+            self.prefetch_page_after(layer, sequence, head, left.start / self.page_len);
             left.start += run.len;
             Some(run)
         })
@@ -89,8 +89,8 @@ impl KvCache for PagedCache {
     }
 
     /// Pages that hold none of the positions that are kept go back to the pool, the first one first,
-    /// so that who takes them next has them in the same order; those that were reserved beyond the
-    /// sequence's positions too.
+    /// so that whoever takes them next has them in the same order. So do pages that were reserved
+    /// beyond the sequence's positions.
     fn truncate(&mut self, sequence: usize, len: usize) {
         todo!("week3-day3 task 2: PagedCache::truncate")
     }
@@ -108,9 +108,10 @@ impl Pages for PagedCache {
 
 impl EngineCache for PagedCache {
     /// Makes room for a sequence's positions up to `len`: afterwards each has a page, and no page
-    /// that holds the sequence's next position or a later one is shared. Nothing has to be done if
-    /// `len` isn't beyond the sequence's positions. Returns false if the pool has too few pages for
-    /// that, or `len` is beyond the capacity; then nothing has changed.
+    /// that holds the sequence's next position or a later one up to `len` is shared. Shared pages are
+    /// copied first, then new ones are taken. Returns true at once if `len` isn't beyond the
+    /// sequence's positions. Returns false if the pool has too few pages for all that, copies
+    /// included, or `len` is beyond the capacity; then nothing has changed.
     fn reserve(&mut self, sequence: usize, len: usize) -> bool {
         todo!("week3-day3 task 2: PagedCache::reserve")
     }
@@ -121,7 +122,7 @@ impl PagedCache {
     /// shape has, there is no more memory than these pages; a sequence's capacity is at most theirs.
     ///
     /// # Panics
-    /// If `page_len` is no multiple of [`TILE`], or 0: a run may end at a multiple of it alone.
+    /// If `page_len` is no multiple of [`TILE`], or 0: a run may end only at a multiple of it.
     #[must_use]
     pub fn new(shape: CacheShape, page_len: usize, pages: usize, cache_type: CacheType) -> Self {
         assert!(
@@ -159,12 +160,12 @@ impl PagedCache {
         &self.tables[sequence]
     }
 
-    /// The same, to give pages further owners.
+    /// The pool, to give pages further owners.
     pub fn pool_mut(&mut self) -> &mut BlockPool {
         &mut self.pool
     }
 
-    /// Both.
+    /// The pool and a sequence's table.
     pub fn pool_and_table(&mut self, sequence: usize) -> (&mut BlockPool, &[Page]) {
         (&mut self.pool, &self.tables[sequence])
     }
@@ -202,7 +203,9 @@ impl PagedCache {
         todo!("week3-day3 task 3: PagedCache::fork")
     }
 
-    /// Puts a copy of page `i` in its place in a sequence's table, and counts it in `copied`. The other owners keep the page.
+    /// Gives the sequence a copy of its page `i`, with keys and values of all layers and heads; the
+    /// copy takes the page's place in the table. Counts it in `copied`. The other owners keep the
+    /// page.
     ///
     /// # Panics
     /// If no page is free.
@@ -217,13 +220,13 @@ impl PagedCache {
         }
     }
 
-    /// How many of these pages of a sequence have other owners too. There may be fewer pages.
+    /// How many of these pages of a sequence have other owners too. The range may go beyond the table.
     fn num_shared(&self, sequence: usize, pages: Range<usize>) -> usize {
         let held = self.tables[sequence].iter().take(pages.end).skip(pages.start);
         held.filter(|page| self.pool.num_owners(page) > 1).count()
     }
 
-    /// The run that these positions begin with: as many of them as lie in the page of the first.
+    /// The first run of these positions: those that lie in the same page as the first of them.
     ///
     /// # Panics
     /// If no page holds that position, or layer or head are not in the cache.
@@ -237,9 +240,9 @@ impl PagedCache {
         todo!("week3-day3 task 2: PagedCache::first_run")
     }
 
-    /// Asks for a head's keys and values in the page behind page `i` of a sequence, if there is one:
+    /// Prefetches a head's keys and values in the page after page `i` of a sequence, if there is one:
     /// they are read next. Only the table knows where they lie, unless they're in a row.
-    fn ask_for_page_behind(&self, layer: usize, sequence: usize, head: usize, i: usize) {
+    fn prefetch_page_after(&self, layer: usize, sequence: usize, head: usize, i: usize) {
         let [page, next] = &self.tables[sequence][i..self.tables[sequence].len().min(i + 2)] else {
             return;
         };
@@ -250,7 +253,10 @@ impl PagedCache {
         self.values.ask_for(at, numbers, in_a_row);
     }
 
-    /// Where a head's first position in a page lies in [`Store`].
+    /// Where a head's part of a page begins in [`Store`]; `page` is its number in the pool.
+    ///
+    /// # Panics
+    /// If layer or head are not in the cache.
     fn start(&self, page: usize, layer: usize, head: usize) -> usize {
         todo!("week3-day3 task 2: PagedCache::start")
     }

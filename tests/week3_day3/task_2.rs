@@ -44,27 +44,28 @@ pub(super) fn task_2_cut_at_the_edge_of_a_page() {
 fn task_2_a_heads_pages_lie_in_a_row() {
     resting_on(&[POOL], || {
         let mut cache = cache(3);
-        let address = |run: Run| match run.keys {
-            Cells::F32(keys) => keys.as_ptr().addr(),
-            Cells::F16(keys) => keys.as_ptr().addr(),
+        let address = |cells: Cells| match cells {
+            Cells::F32(numbers) => numbers.as_ptr().addr(),
+            Cells::F16(numbers) => numbers.as_ptr().addr(),
         };
         append(&mut cache, 0, 0, 2 * TILE + 3);
         let row = TILE * SHAPE.head_dim * size_of::<f32>();
         for (_, layer, head) in places().filter(|place| place.0 == 0) {
-            let runs = cache.runs(layer, 0, head, 0..2 * TILE + 3);
-            let found: Vec<usize> = runs.map(address).collect();
-            let expected: Vec<usize> = (0..3).map(|i| found[0].wrapping_add(i * row)).collect();
-            let apart = |all: &[usize]| -> Vec<isize> {
-                all.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]).cast_signed()).collect()
-            };
-            assert!(
-                found == expected,
-                "a text in pages 0, 1 and 2, keys of layer {layer}, head {head}: each page's begin \
-                 {:?} bytes behind the page's before it, expected {:?}: a head's pages lie side by \
-                 side, since attention reads one head at a time",
-                apart(&found),
-                apart(&expected)
-            );
+            let runs: Vec<Run> = cache.runs(layer, 0, head, 0..2 * TILE + 3).collect();
+            let keys: Vec<usize> = runs.iter().map(|run| address(run.keys)).collect();
+            let values: Vec<usize> = runs.iter().map(|run| address(run.values)).collect();
+            for (what, found) in [("keys", keys), ("values", values)] {
+                let apart: Vec<isize> = found
+                    .windows(2)
+                    .map(|pair| pair[1].wrapping_sub(pair[0]).cast_signed())
+                    .collect();
+                assert!(
+                    apart == [row.cast_signed(); 2],
+                    "a text in pages 0, 1 and 2, layer {layer}, head {head}: each page's {what} \
+                     begin {apart:?} bytes after those of the page before, expected {row} each \
+                     time: a head's pages lie side by side, since attention reads one head at a time"
+                );
+            }
         }
     });
 }
