@@ -81,12 +81,16 @@ impl Unit for Matrices {
     unsafe fn add(panel: &Panel, x: &Columns, shape: Shape, sums: &mut [[f32; ROWS]; COLUMNS]) {
         // [rows 2r and 2r + 1, activations 2p and 2p + 1] for four r, two p.
         let mut acc = [[vdupq_n_f32(0.0); 2]; ROWS / 2];
-        for i in 0..SUPER_BLOCK / shape.step {
+        // By slices, from front to back: a load reaches far beyond the address in its register,
+        // but hardly before it, and with indices the compiler puts the far end there.
+        let codes = panel.codes.chunks_exact(shape.step / 8 * ROWS / 2);
+        let values = x.values.chunks_exact(shape.step / 8);
+        for (i, (codes, values)) in codes.zip(values).enumerate() {
             let mut products = [[vdupq_n_s32(0); 2]; ROWS / 2];
-            for k in i * shape.step / 8..(i + 1) * shape.step / 8 {
-                let values = x.values[k].map(|values| load_signed(&values));
+            for (codes, values) in codes.as_chunks::<{ ROWS / 2 }>().0.iter().zip(values) {
+                let values = [load_signed(&values[0]), load_signed(&values[1])];
                 for r in 0..ROWS / 2 {
-                    let codes = load_signed(&panel.codes[4 * k + r]);
+                    let codes = load_signed(&codes[r]);
                     for p in 0..2 {
                         // SAFETY: as for this function.
                         products[r][p] = unsafe { add_matrix(products[r][p], codes, values[p]) };

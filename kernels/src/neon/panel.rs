@@ -21,7 +21,7 @@ pub(super) const ROWS: usize = 8;
 pub(super) const COLUMNS: usize = 4;
 /// Rows of activations that are done before a panel is unpacked anew, and panels before activations
 /// are arranged anew.
-const CHUNK: usize = 64;
+const CHUNK: usize = 128;
 const PANELS: usize = 4;
 
 /// A super-block of weights of [`ROWS`] rows, out of their blocks: `scale · code − minimum`.
@@ -116,6 +116,7 @@ pub(super) unsafe fn many<U: Unit, F: Unpack>(
         scales: [[0.0; ROWS]; SUPER_BLOCK / SUM],
         minimums: [[0.0; ROWS]; SUPER_BLOCK / SUM],
     };
+    let mut rows = [const { Row::EMPTY }; ROWS / 2];
     let mut sums = [[[[0.0; ROWS]; COLUMNS]; CHUNK / COLUMNS]; PANELS];
     for first in cols.clone().step_by(ROWS * PANELS) {
         let last = cols.end.min(first + ROWS * PANELS);
@@ -126,14 +127,13 @@ pub(super) unsafe fn many<U: Unit, F: Unpack>(
                 // Rows beyond the last repeat it, here and below; what becomes of them is not
                 // written.
                 let super_block = |t: usize| &x.int8_row(t.min(end - 1))[g];
-                let fours = (start..end).step_by(COLUMNS);
-                let columns: [Option<U::Columns<'_>>; CHUNK / COLUMNS] = {
-                    let mut fours = fours.map(|t| {
-                        // SAFETY: as for this function.
-                        unsafe { U::arrange(std::array::from_fn(|i| super_block(t + i)), F::SHAPE) }
-                    });
-                    std::array::from_fn(|_| fours.next())
-                };
+                let mut columns: [Option<U::Columns<'_>>; CHUNK / COLUMNS] =
+                    [const { None }; CHUNK / COLUMNS];
+                for (t, columns) in (start..end).step_by(COLUMNS).zip(&mut columns) {
+                    let four = std::array::from_fn(|i| super_block(t + i));
+                    // SAFETY: as for this function.
+                    *columns = Some(unsafe { U::arrange(four, F::SHAPE) });
+                }
                 for (p, sums) in sums.iter_mut().enumerate() {
                     let from = first + p * ROWS;
                     if from >= last {
@@ -144,7 +144,7 @@ pub(super) unsafe fn many<U: Unit, F: Unpack>(
                         &bytes[g * F::SUPER_BLOCK_BYTES
                             ..bytes.len().min((g + 1) * F::SUPER_BLOCK_BYTES)]
                     };
-                    fill::<U, F>(&mut panel, std::array::from_fn(row));
+                    fill::<U, F>(&mut panel, &mut rows, std::array::from_fn(row));
                     for (columns, sums) in columns.iter().flatten().zip(sums) {
                         // SAFETY: as for this function.
                         unsafe { U::add(&panel, columns, F::SHAPE, sums) };
@@ -162,17 +162,24 @@ pub(super) unsafe fn many<U: Unit, F: Unpack>(
     }
 }
 
-/// Unpacks eight rows into a panel.
+impl Row {
+    const EMPTY: Self = Self {
+        codes: [[0; 16]; SUPER_BLOCK / 16],
+        scales: [0.0; SUPER_BLOCK / SUM],
+        minimums: [0.0; SUPER_BLOCK / SUM],
+    };
+}
+
+/// Unpacks eight rows into a panel, four at a time by way of `rows`.
 #[inline]
 #[target_feature(enable = "neon")]
-fn fill<U: Unit, F: Unpack>(panel: &mut Panel, super_blocks: [&[u8]; ROWS]) {
+fn fill<U: Unit, F: Unpack>(
+    panel: &mut Panel,
+    rows: &mut [Row; ROWS / 2],
+    super_blocks: [&[u8]; ROWS],
+) {
     for half in 0..2 {
-        let mut rows: [Row; 4] = std::array::from_fn(|_| Row {
-            codes: [[0; 16]; SUPER_BLOCK / 16],
-            scales: [0.0; SUPER_BLOCK / SUM],
-            minimums: [0.0; SUPER_BLOCK / SUM],
-        });
-        for r in 0..4 {
+        for r in 0..ROWS / 2 {
             // SAFETY: the machine has NEON.
             unsafe { F::unpack(super_blocks[4 * half + r], &mut rows[r]) };
         }
@@ -184,7 +191,9 @@ fn fill<U: Unit, F: Unpack>(panel: &mut Panel, super_blocks: [&[u8]; ROWS]) {
         for i in 0..SUPER_BLOCK / F::SHAPE.step {
             for r in 0..4 {
                 panel.scales[i][4 * half + r] = rows[r].scales[i];
-                panel.minimums[i][4 * half + r] = rows[r].minimums[i];
+                if F::SHAPE.minimums {
+                    panel.minimums[i][4 * half + r] = rows[r].minimums[i];
+                }
             }
         }
     }
@@ -194,7 +203,7 @@ fn fill<U: Unit, F: Unpack>(panel: &mut Panel, super_blocks: [&[u8]; ROWS]) {
 pub(super) struct OfBlocks<F>(std::marker::PhantomData<F>);
 
 impl<F: Blocks> Unpack for OfBlocks<F> {
-    const SHAPE: Shape = Shape { step: 32, minimums: F::MINIMUM || F::OFFSET != 0.0, blocks: true };
+    const SHAPE: Shape = Shape { step: 32, minimums: F::MINIMUM, blocks: true };
     const SUPER_BLOCK_BYTES: usize = 8 * F::BYTES;
 
     #[inline]
@@ -212,16 +221,17 @@ impl<F: Blocks> Unpack for OfBlocks<F> {
             unsafe {
                 let four = super_block.as_ptr().add(half * 4 * F::BYTES);
                 let codes = F::codes(four, &mut four.add(2));
+                // A code that lacks something has five bits at most, so the sum fits.
+                let offset = vdupq_n_s8(F::OFFSET as i8);
                 for (to, codes) in row.codes[8 * half..].iter_mut().zip(codes) {
-                    vst1q_s8(to.as_mut_ptr(), codes);
+                    vst1q_s8(to.as_mut_ptr(), vaddq_s8(codes, offset));
                 }
                 let (scales, _) = F::scales(four);
-                let mut minimums = vmulq_n_f32(scales, -F::OFFSET);
-                if F::MINIMUM {
-                    minimums = vsubq_f32(minimums, four_halves(four.add(2), F::BYTES).0);
-                }
                 vst1q_f32(row.scales[4 * half..].as_mut_ptr(), scales);
-                vst1q_f32(row.minimums[4 * half..].as_mut_ptr(), minimums);
+                if F::MINIMUM {
+                    let minimums = vnegq_f32(four_halves(four.add(2), F::BYTES).0);
+                    vst1q_f32(row.minimums[4 * half..].as_mut_ptr(), minimums);
+                }
             }
         }
     }
