@@ -35,38 +35,37 @@ pub(super) fn distance() -> usize {
     })
 }
 
-/// Whether to ask for the next tile of a cache while one is worked on. Where tiles lie `in_a_row`,
-/// Zen 5 finds it by itself, and is slower with these requests beside its own: attention over 1,000
-/// positions of SmolLM2-360M's shape, on one core, took 4.4 ms of a token with them and 2.2 ms
-/// without. Where they don't, in pages, it needs them as others do.
-pub(super) fn asks(in_a_row: bool) -> bool {
+/// Asks for the next tile of a cache, or its next page, while one is worked on. Where they lie
+/// `in_a_row`, Zen 5 finds the next one by itself, and is slower with these requests beside its own:
+/// attention over 1,000 positions of SmolLM2-360M's shape, on one core, took 4.4 ms of a token with
+/// them and 2.2 ms without. Where they don't, it needs them as others do.
+pub(super) fn prefetch_next(from: *const u8, len: usize, in_a_row: bool) {
     static FINDS_ROWS: OnceLock<bool> = OnceLock::new();
     let finds = || *FINDS_ROWS.get_or_init(|| amd_family().is_some_and(|family| family >= ZEN_5));
-    distance() > 0 && !(in_a_row && finds())
+    if distance() == 0 {
+        return;
+    }
+    if !in_a_row {
+        fetch::<_MM_HINT_T0>(from, len);
+    } else if !finds() {
+        fetch::<_MM_HINT_T1>(from, len);
+    }
 }
 
 /// Asks for as many bytes as there are in `bytes`, `distance` behind them; for none if that is 0.
 #[inline(always)]
 pub(super) fn prefetch(bytes: &[u8], distance: usize) {
     if distance > 0 {
-        fetch(bytes.as_ptr().wrapping_add(distance), bytes.len());
-    }
-}
-
-/// Asks for `len` bytes, for the first-level cache: they are few, and come next.
-pub(super) fn fetch_near(from: *const u8, len: usize) {
-    for line in 0..len.div_ceil(LINE) {
-        // SAFETY: a prefetch reads nothing, and the address may be any.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line * LINE).cast()) };
+        fetch::<_MM_HINT_T1>(bytes.as_ptr().wrapping_add(distance), bytes.len());
     }
 }
 
 /// Asks for `len` bytes.
 #[inline(always)]
-fn fetch(from: *const u8, len: usize) {
+fn fetch<const HINT: i32>(from: *const u8, len: usize) {
     for line in 0..len.div_ceil(LINE) {
         // SAFETY: a prefetch reads nothing, and the address may be any.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.wrapping_add(line * LINE).cast()) };
+        unsafe { _mm_prefetch::<HINT>(from.wrapping_add(line * LINE).cast()) };
     }
 }
 

@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use half::{f16, slice::HalfFloatSliceExt};
 
-#[cfg(target_arch = "x86_64")]
-use crate::avx512::tiles;
 pub use crate::loops::TILE;
 use crate::rung::Rung;
+#[cfg(target_arch = "x86_64")]
+use crate::{avx512::tiles, prefetch::prefetch_next};
 
 /// What the loops are compiled to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,12 +188,12 @@ pub fn widen_f16(x: &[f16], out: &mut [f32]) {
     }
 }
 
-/// Asks the processor for memory that is read next, where that helps: `in_a_row` if it lies right
-/// behind what is read now, so that some processors fetch it by themselves.
-pub fn ask_for<T>(x: &[T], in_a_row: bool) {
+/// Prefetches memory that is read next, where that helps. `in_a_row` says that it follows what is
+/// read now: some processors prefetch that by themselves.
+pub fn prefetch<T>(x: &[T], in_a_row: bool) {
     #[cfg(target_arch = "x86_64")]
-    if Unit::in_use() == Unit::Avx512 && crate::prefetch::asks(in_a_row) {
-        crate::prefetch::fetch_near(x.as_ptr().cast(), size_of_val(x));
+    if Unit::in_use() == Unit::Avx512 {
+        prefetch_next(x.as_ptr().cast(), size_of_val(x), in_a_row);
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (x, in_a_row);

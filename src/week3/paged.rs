@@ -249,8 +249,8 @@ impl PagedCache {
         let in_a_row = next.index() == page.index() + 1;
         let at = self.start(next.index(), layer, head);
         let numbers = self.page_len * self.shape.head_dim;
-        self.keys.ask_for(at, numbers, in_a_row);
-        self.values.ask_for(at, numbers, in_a_row);
+        self.keys.prefetch(at, numbers, in_a_row);
+        self.values.prefetch(at, numbers, in_a_row);
     }
 
     /// Where a head's part of a page begins in [`Store`]; `page` is its number in the pool.

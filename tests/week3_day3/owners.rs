@@ -51,7 +51,7 @@ fn share(cache: &mut PagedCache, from: usize, to: usize, n: usize) {
 }
 
 /// The copy of a page that is going to be written takes a page, and no other does. Nothing is
-/// copied here, so task 3 is not needed; who copies nonetheless has not counted first.
+/// copied here, so task 3 is not needed; a `reserve` that copies anyway has not counted first.
 #[test]
 fn task_2_room_beside_pages_of_other_owners() {
     resting_on(&[POOL], || {
@@ -80,12 +80,12 @@ fn task_2_room_beside_pages_of_other_owners() {
                  {kept}: reserve(1, {len})"
             );
             let found = catch(|| cache.reserve(1, len));
-            // Task 3 may still be to do, and then that isn't what is wrong.
+            // Task 3 may still be a `todo!`, which must not hide what is wrong here.
             let copies = |panic: &Panic| !room && panic.message().contains("copy");
             assert!(
                 !found.as_ref().is_err_and(copies),
-                "{what}: it begins to copy, but there is no room for all that it needs; it has to \
-                 count pages and copies first, and say false"
+                "{what}: it begins to copy although there isn't room for everything it needs: count \
+                 new pages and copies first, and return false"
             );
             let found = assert_accepts(&what, || found.unwrap_or_else(|panic| panic.go_on()));
             assert!(found == room, "{what}: found {found}, expected {room}");
@@ -123,8 +123,8 @@ fn task_2_nothing_is_written_into_a_page_of_others() {
                 .flat_map(|p| (0..SHAPE.head_dim).map(move |d| number(0, 0, 1, p, d)))
                 .collect();
             let copied = if cache.copied() > 0 {
-                ". A page was copied: did the copy go where it belongs, a piece for each layer and \
-                 head?"
+                ". `copy_page` ran before that: does it write to the new page alone? A page is one \
+                 piece of memory for each layer and head"
             } else {
                 ""
             };

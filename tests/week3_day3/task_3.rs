@@ -3,7 +3,9 @@
 use tiny_llm::{week2::cache::KvCache, week3::room::EngineCache};
 use tiny_llm_harness::check::{assert_accepts, assert_answer, assert_panics, resting_on};
 
-use super::{Draws, POOL, SHAPE, append, cache, check_script, holds, number, numbers, pages};
+use super::{
+    Draws, POOL, SHAPE, append, cache, check_script, holds, number, numbers, pages, row, values,
+};
 
 #[test]
 fn task_3_half_a_page_is_shared() {
@@ -48,6 +50,26 @@ fn task_3_a_copy_holds_what_the_page_held() {
         holds("after positions of both", &cache, 0, &[&prompt[..], &[2; 3]].concat());
         holds("after positions of both", &cache, 1, &[&prompt[..], &[1; 3]].concat());
         assert_answer("pages copied by positions of both", &cache.copied(), &1);
+    });
+}
+
+/// A full page is copied to its last position: a position in the middle is written again.
+#[test]
+fn task_3_a_copy_of_a_full_page_is_full() {
+    resting_on(&[POOL], || {
+        let mut cache = cache(4);
+        append(&mut cache, 0, 0, 64);
+        cache.fork(0, 1);
+        for layer in 0..SHAPE.layers {
+            let keys = row(1, layer, 40);
+            let call = "position 40 of 64 shared ones, written again by the fork";
+            assert_accepts(call, || cache.write(layer, 1, 40, &keys, &values(&keys)));
+        }
+        let (prompt, mut changed) = (vec![0; 64], vec![0; 64]);
+        changed[40] = 1;
+        let what = "after the fork has written position 40 of 64 again";
+        holds(what, &cache, 0, &prompt);
+        holds(what, &cache, 1, &changed);
     });
 }
 

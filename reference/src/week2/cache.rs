@@ -5,7 +5,7 @@ use std::{fmt, ops::Range, str::FromStr};
 use half::f16;
 
 use super::{
-    kernels::vector::{ask_for, narrow, widen_f16},
+    kernels::vector::{narrow, prefetch, widen_f16},
     plan::Plan,
     rows::Queries,
 };
@@ -309,12 +309,12 @@ impl Store {
         // END SOLUTION
     }
 
-    /// Asks the processor for the `n` numbers from index `at` on, which are read next: `in_a_row` if
-    /// they lie right behind those that are read now.
-    pub(crate) fn ask_for(&self, at: usize, n: usize, in_a_row: bool) {
+    /// Prefetches the `n` numbers from index `at` on, which are read next. `in_a_row` says that they
+    /// follow those that are read now.
+    pub(crate) fn prefetch(&self, at: usize, n: usize, in_a_row: bool) {
         match self {
-            Self::F32(store) => ask_for(&store[at..at + n], in_a_row),
-            Self::F16(store) => ask_for(&store[at..at + n], in_a_row),
+            Self::F32(store) => prefetch(&store[at..at + n], in_a_row),
+            Self::F16(store) => prefetch(&store[at..at + n], in_a_row),
         }
     }
 
@@ -327,8 +327,8 @@ impl Store {
     }
 }
 
-/// Rows `from..from + n` of `cells`, `[n, D]`, as f32. As many of those behind them as there are,
-/// but `n` at most, are asked for: they are read next.
+/// Rows `from..from + n` of `cells`, `[n, D]`, as f32. The `n` rows after them, or as many as there
+/// are, are prefetched.
 ///
 /// # Panics
 /// If `cells` has fewer rows, or `out` is too short.
@@ -348,7 +348,7 @@ pub fn widen(cells: Cells<'_>, from: usize, n: usize, dim: usize, out: &mut [f32
     match cells {
         Cells::F32(x) => out[..n * dim].copy_from_slice(&x[range]),
         Cells::F16(x) => {
-            ask_for(&x[range.end..stored.min(range.end + range.len())], true);
+            prefetch(&x[range.end..stored.min(range.end + range.len())], true);
             widen_f16(&x[range], &mut out[..n * dim]);
         }
     }
