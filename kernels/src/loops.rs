@@ -64,7 +64,7 @@ pub(crate) fn silu_gate<M: MultiplyAdd>(gate: &[f32], up: &[f32], out: &mut [f32
 
 /// The sum is that of any scores with −∞ behind them: each place has its own of 16 sums.
 #[inline(always)]
-pub(crate) fn exp_sum<M: MultiplyAdd>(scores: &mut [f32], max: f32) -> f32 {
+pub(crate) fn exp_sum_of_any<M: MultiplyAdd>(scores: &mut [f32], max: f32) -> f32 {
     let mut sums = [0f32; 16];
     for part in scores.chunks_mut(16) {
         if let Ok(part) = <&mut [f32; 16]>::try_from(&mut *part) {
@@ -79,7 +79,24 @@ pub(crate) fn exp_sum<M: MultiplyAdd>(scores: &mut [f32], max: f32) -> f32 {
             }
         }
     }
-    sums.iter().sum::<f32>()
+    halves(sums)
+}
+
+/// What [`exp`] is made of.
+pub(crate) mod exp_constants {
+    /// Below it the result is 0.
+    pub(crate) const LOWEST: f32 = -87.3;
+    /// Above it the result is infinity.
+    pub(crate) const HIGHEST: f32 = 88.4;
+    /// Added to a number below 2²² it pushes all but the whole part out of the fraction bits.
+    pub(crate) const ROUND: f32 = 12_582_912.0;
+    /// ln 2 in two parts, the first with so few bits that n times it is exact.
+    pub(crate) const LN2_HIGH: f32 = 0.693_359_4;
+    pub(crate) const LN2_LOW: f32 = -2.121_944_4e-4;
+    /// The Taylor series of e^f, |f| ≤ 0.35, last term first; the first term left out is below
+    /// 2·10⁻⁸.
+    pub(crate) const SERIES: [f32; 8] =
+        [1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
 }
 
 /// `e^x` within two units in the last place; 0 below −87, where the smallest normal numbers end,
@@ -89,25 +106,20 @@ pub(crate) fn exp_sum<M: MultiplyAdd>(scores: &mut [f32], max: f32) -> f32 {
 /// for which a polynomial serves.
 #[inline(always)]
 pub(crate) fn exp<M: MultiplyAdd>(x: f32) -> f32 {
-    /// Added to a number below 2²² it pushes all but the whole part out of the fraction bits.
-    const ROUND: f32 = 12_582_912.0;
-    // ln 2 in two parts, the first with so few bits that n times it is exact.
-    const LN2_HIGH: f32 = 0.693_359_4;
-    const LN2_LOW: f32 = -2.121_944_4e-4;
-    let clamped = x.clamp(-87.3, 88.4);
+    use exp_constants::*;
+    let clamped = x.clamp(LOWEST, HIGHEST);
     let shifted = M::multiply_add(clamped, std::f32::consts::LOG2_E, ROUND);
     let n = shifted - ROUND;
     let f = M::multiply_add(n, -LN2_LOW, M::multiply_add(n, -LN2_HIGH, clamped));
-    // The Taylor series of e^f, |f| ≤ 0.35; the first term left out is below 2·10⁻⁸.
-    let mut p = 1.0 / 5040.0;
-    for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
+    let mut p = SERIES[0];
+    for &c in &SERIES[1..] {
         p = M::multiply_add(p, f, c);
     }
     let power = f32::from_bits((shifted.to_bits() << 23).wrapping_add(0x3f80_0000));
     let result = p * power;
-    if x < -87.3 {
+    if x < LOWEST {
         0.0
-    } else if x > 88.4 {
+    } else if x > HIGHEST {
         f32::INFINITY
     } else {
         result
@@ -125,13 +137,18 @@ fn dot<M: MultiplyAdd>(a: &[f32], b: &[f32]) -> f32 {
             sums[i] = M::multiply_add(a[i], b[i], sums[i]);
         }
     }
-    // Halves, then quarters: the order in which a vector register is summed.
+    halves(sums) + rest
+}
+
+/// The sum of 16 numbers: halves, then quarters, the order in which a vector register is summed.
+#[inline(always)]
+fn halves(mut sums: [f32; 16]) -> f32 {
     for half in [8, 4, 2, 1] {
         for i in 0..half {
             sums[i] += sums[i + half];
         }
     }
-    sums[0] + rest
+    sums[0]
 }
 
 #[inline(always)]

@@ -20,7 +20,10 @@ use half::{f16, slice::HalfFloatSliceExt};
 pub use crate::loops::TILE;
 use crate::rung::Rung;
 #[cfg(target_arch = "x86_64")]
-use crate::{avx512::tiles, prefetch::prefetch_next};
+use crate::{
+    avx512::{exp, tiles, values},
+    prefetch::prefetch_next,
+};
 
 /// What the loops are compiled to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +50,7 @@ impl Unit {
 
     /// That of the rung in use: the one that was asked for, by [`use_rung`] or by the environment,
     /// or else the best.
+    #[inline]
     fn in_use() -> Self {
         match IN_USE.load(Ordering::Relaxed) {
             0 => {
@@ -127,14 +131,24 @@ for_each_unit! {
     rms_norm_in_place(x: &mut [f32], weight: &[f32], eps: f32);
     /// `out = silu(gate) · up`, all `[n]`.
     silu_gate(gate: &[f32], up: &[f32], out: &mut [f32]);
-    /// Each score `s` becomes `e^(s − max)`; returns their sum.
-    exp_sum(scores: &mut [f32], max: f32) -> f32;
+    /// As [`exp_sum`], with plain loops.
+    exp_sum_of_any(scores: &mut [f32], max: f32) -> f32;
     /// As [`tile_scores`], for heads of any size.
     tile_scores_of_any(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: &mut [f32]);
     /// As [`tile_scores_transposed`], for heads of any size.
     tile_scores_transposed_of_any(q: &[&[f32]], k: &[f32], scale: f32, scores: &mut [f32]);
     /// As [`tile_sum`], for heads of any size.
     tile_sum_of_any(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]);
+}
+
+/// Each score `s` becomes `e^(s − max)`; returns their sum.
+pub fn exp_sum(scores: &mut [f32], max: f32) -> f32 {
+    #[cfg(target_arch = "x86_64")]
+    if Unit::in_use() == Unit::Avx512 {
+        // SAFETY: a unit is in use only where its rung's instructions were found.
+        return unsafe { exp::exp_sum(scores, max) };
+    }
+    exp_sum_of_any(scores, max)
 }
 
 /// `scores[g, j] = scale · q[g]·k[j]`: `q [G, D]`, `k [n, D]` → `scores [G, TILE]`, of which the
@@ -165,7 +179,7 @@ pub fn tile_sum(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &m
     #[cfg(target_arch = "x86_64")]
     if Unit::in_use() == Unit::Avx512 && dim.is_multiple_of(tiles::LANES) {
         // SAFETY: as above.
-        return unsafe { tiles::tile_sum(weights, factors, v, dim, out) };
+        return unsafe { values::tile_sum(weights, factors, v, dim, out) };
     }
     tile_sum_of_any(weights, factors, v, dim, out);
 }
@@ -182,7 +196,7 @@ pub fn widen_f16(x: &[f16], out: &mut [f32]) {
         }
         // SAFETY: a unit is in use only where its rung's instructions were found.
         #[cfg(target_arch = "x86_64")]
-        Unit::Avx512 => unsafe { tiles::widen(x, out) },
+        Unit::Avx512 => unsafe { values::widen(x, out) },
         // With the instruction that the architecture, or AVX2's rung, has for it.
         _ => x.convert_to_f32_slice(out),
     }
@@ -254,7 +268,7 @@ mod tests {
             on::silu_gate(unit, &x, &weight, &mut out);
             assert_close(&out, &expected, unit);
             let mut scores = x.clone();
-            let sum = on::exp_sum(unit, &mut scores, 1.0);
+            let sum = on::exp_sum_of_any(unit, &mut scores, 1.0);
             let expected: Vec<f32> = x.iter().map(|x| (x - 1.0).exp()).collect();
             assert_close(&scores, &expected, unit);
             assert_close(&[sum / n as f32], &[expected.iter().sum::<f32>() / n as f32], unit);
@@ -305,6 +319,21 @@ mod tests {
                 (0..TILE).flat_map(|j| k.chunks_exact(TILE).map(move |k| k[j])).collect();
             tile_scores(&all, &keys, dim, 0.3, &mut expected);
             assert_eq!(scores, expected, "{unit:?}: {queries} queries of {dim}, not transposed");
+        }
+    }
+
+    #[test]
+    fn sums_of_values_add_in_one_order() {
+        for (queries, dim, n) in
+            [(1, 16, 32), (2, 64, 7), (3, 80, 32), (4, 112, 1), (7, 256, 31), (13, 64, 32)]
+        {
+            let (weights, v) = (numbers(queries * TILE, 1), numbers(n * dim, 2));
+            let (factors, before) = (numbers(queries, 3), numbers(queries * dim, 4));
+            let (mut expected, mut sums) = (before.clone(), before);
+            let unit = Unit::in_use();
+            on::tile_sum_of_any(unit, &weights, &factors, &v, dim, &mut expected);
+            tile_sum(&weights, &factors, &v, dim, &mut sums);
+            assert_eq!(sums, expected, "{unit:?}: {queries} queries of {dim}, {n} values");
         }
     }
 

@@ -32,8 +32,10 @@ pub fn attend(
     // Heads that one call takes: all that share a key head, or a part of them.
     let together = (1..=group.min(MAX_QUERIES)).rev().find(|n| group % n == 0).unwrap_or(1);
     // One new token is one row for each thread; of a prompt, a block of rows shares the work on a
-    // tile of keys.
-    let block = if rows.len() < 4 { 1 } else { (MAX_BLOCK_QUERIES / together).min(16) };
+    // tile of keys: as many as have room, if that leaves some blocks for each thread.
+    let fair = (rows.len() * (width / (together * d))).div_ceil(4 * plan.team.threads());
+    let most = MAX_BLOCK_QUERIES / together;
+    let block = if rows.len() < 4 { 1 } else { fair.clamp(most.min(16), most) };
     plan.team.parallel_tiles(out, width, (block, together * d), |tile| {
         let (cols, head) = (tile.cols(), tile.cols().start / (group * d));
         let mine = &rows[tile.rows()];

@@ -114,12 +114,9 @@ impl Desk {
         let scores = &mut self.scores[at * TILE..(at + heads) * TILE];
         if self.transposes {
             let keys = &self.transposed[..dim * TILE];
-            for (q, scores) in q.chunks(2 * dim).zip(scores.chunks_mut(2 * TILE)) {
-                match q.split_at(dim) {
-                    (q, []) => tile_scores_transposed(&[q], keys, scale, scores),
-                    (q, other) => tile_scores_transposed(&[q, other], keys, scale, scores),
-                }
-            }
+            let mut queries: [&[f32]; MAX_BLOCK_QUERIES] = [&[]; MAX_BLOCK_QUERIES];
+            queries.iter_mut().zip(q.chunks_exact(dim)).for_each(|(query, q)| *query = q);
+            tile_scores_transposed(&queries[..heads], keys, scale, scores);
         } else {
             tile_scores(q, &self.tile[..n * dim], dim, scale, scores);
         }

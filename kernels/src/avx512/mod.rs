@@ -17,6 +17,7 @@ mod byte_scales;
 mod bytes;
 pub(crate) mod columns;
 mod eights;
+pub(crate) mod exp;
 mod fill;
 mod float;
 mod four_bit_floats;
@@ -48,6 +49,7 @@ pub(crate) mod super_blocks;
 mod superproduct;
 pub(crate) mod tiles;
 mod turn;
+pub(crate) mod values;
 mod words;
 
 use tiny_llm_formats::gguf::TensorType;

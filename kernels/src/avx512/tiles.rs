@@ -1,11 +1,8 @@
-//! Attention's tiles with 512-bit instructions. What a compiler makes of the plain loops in
-//! [`vector`](crate::loops) adds up each dot product by itself and reads all
-//! values once for each query; here sixteen sums are added up at a time, and four queries share
-//! what is read.
+//! Attention's scores, a tile of keys at a time, with 512-bit instructions. What a compiler makes of
+//! the plain loops in [`vector`](crate::vector) adds up each dot product by itself; here sixteen
+//! sums are added up at a time, and four queries share what is read.
 
 use std::arch::x86_64::*;
-
-use half::f16;
 
 use crate::loops::TILE;
 
@@ -39,8 +36,8 @@ pub(crate) fn tile_scores(q: &[f32], k: &[f32], dim: usize, scale: f32, scores: 
     }
 }
 
-/// Queries whose sums are in registers at once, for keys that are transposed.
-const QUERIES: usize = 4;
+/// Queries whose sums are in registers at once, for keys that are transposed and for values.
+pub(super) const QUERIES: usize = 4;
 
 /// [`tile_scores_transposed`](crate::vector::tile_scores_transposed) for heads whose size is a
 /// multiple of [`LANES`].
@@ -120,76 +117,10 @@ fn score_columns<const N: usize>(
     N
 }
 
-/// [`tile_sum`](crate::vector::tile_sum) for a `dim` that is a multiple of
-/// [`LANES`].
-#[target_feature(enable = "avx512f,avx512vl")]
-pub(crate) fn tile_sum(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]) {
-    let mut first = 0;
-    while first < factors.len() {
-        let (weights, factors, out) =
-            (&weights[first * TILE..], &factors[first..], &mut out[first * dim..]);
-        first += match factors.len() {
-            4.. => sum::<4>(weights, factors, v, dim, out),
-            3 => sum::<3>(weights, factors, v, dim, out),
-            2 => sum::<2>(weights, factors, v, dim, out),
-            _ => sum::<1>(weights, factors, v, dim, out),
-        };
-    }
-}
-
-/// The sums of the first `N` queries; returns `N`.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn sum<const N: usize>(
-    weights: &[f32],
-    factors: &[f32],
-    v: &[f32],
-    dim: usize,
-    out: &mut [f32],
-) -> usize {
-    for d in (0..dim).step_by(LANES) {
-        let mut sums = [_mm512_setzero_ps(); N];
-        for n in 0..N {
-            sums[n] = _mm512_mul_ps(_mm512_set1_ps(factors[n]), load(out, n * dim + d));
-        }
-        for (j, v) in v.chunks_exact(dim).take(TILE).enumerate() {
-            let v = load(v, d);
-            for n in 0..N {
-                sums[n] = _mm512_fmadd_ps(_mm512_set1_ps(weights[n * TILE + j]), v, sums[n]);
-            }
-        }
-        for n in 0..N {
-            let out = &mut out[n * dim + d..][..LANES];
-            // SAFETY: 16 numbers are there.
-            unsafe { _mm512_storeu_ps(out.as_mut_ptr(), sums[n]) };
-        }
-    }
-    N
-}
-
-/// Half precision to single: both `[n]`.
-#[target_feature(enable = "avx512f,avx512vl")]
-pub(crate) fn widen(x: &[f16], out: &mut [f32]) {
-    let (x, x_rest) = x.as_chunks::<LANES>();
-    let (out, out_rest) = out.as_chunks_mut::<LANES>();
-    for (x, out) in x.iter().zip(out) {
-        // SAFETY: 16 numbers of 16 bits are 32 bytes, 16 of 32 bits are 64.
-        unsafe {
-            _mm512_storeu_ps(
-                out.as_mut_ptr(),
-                _mm512_cvtph_ps(_mm256_loadu_si256(x.as_ptr().cast())),
-            );
-        };
-    }
-    for (x, out) in x_rest.iter().zip(out_rest) {
-        *out = x.to_f32();
-    }
-}
-
 /// 16 numbers from `at` on.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load(x: &[f32], at: usize) -> __m512 {
+pub(super) fn load(x: &[f32], at: usize) -> __m512 {
     // SAFETY: 16 numbers are there.
     unsafe { _mm512_loadu_ps(x[at..at + LANES].as_ptr()) }
 }

@@ -78,13 +78,24 @@ struct Task {
     more_is_better: bool,
 }
 
-const WORK: [Work; 4] = [
+const WORK: [Work; 5] = [
     Work {
         prompt: 512,
         new: 1,
         settings: Settings::Prefill,
         tasks: &[Task {
             name: "prefill 512, tokens/s",
+            value: |m| Some(m.prefill_tokens_per_second),
+            more_is_better: true,
+        }],
+    },
+    // With the token that follows, as many as the smaller models' contexts of 2,048 hold.
+    Work {
+        prompt: 2047,
+        new: 1,
+        settings: Settings::Prefill,
+        tasks: &[Task {
+            name: "prefill 2047, tokens/s",
             value: |m| Some(m.prefill_tokens_per_second),
             more_is_better: true,
         }],

@@ -1,0 +1,107 @@
+//! Attention's values, a tile of them at a time, with 512-bit instructions: what is read serves
+//! several queries and several numbers of each.
+
+use std::arch::x86_64::*;
+
+use half::f16;
+
+use super::tiles::{LANES, QUERIES, load};
+use crate::loops::TILE;
+
+/// [`tile_sum`](crate::vector::tile_sum) for a `dim` that is a multiple of
+/// [`LANES`].
+#[target_feature(enable = "avx512f,avx512vl")]
+pub(crate) fn tile_sum(weights: &[f32], factors: &[f32], v: &[f32], dim: usize, out: &mut [f32]) {
+    let mut first = 0;
+    while first < factors.len() {
+        let (weights, factors, out) =
+            (&weights[first * TILE..], &factors[first..], &mut out[first * dim..]);
+        first += match factors.len() {
+            QUERIES.. => sum::<QUERIES>(weights, factors, v, dim, out),
+            3 => sum::<3>(weights, factors, v, dim, out),
+            2 => sum::<2>(weights, factors, v, dim, out),
+            _ => sum::<1>(weights, factors, v, dim, out),
+        };
+    }
+}
+
+/// The sums of the first `N` queries; returns `N`.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn sum<const N: usize>(
+    weights: &[f32],
+    factors: &[f32],
+    v: &[f32],
+    dim: usize,
+    out: &mut [f32],
+) -> usize {
+    let weights = weights.as_chunks().0.first_chunk().expect("so many queries");
+    let factors = factors.first_chunk().expect("so many queries");
+    let mut d = 0;
+    while d < dim {
+        d += LANES
+            * match (dim - d) / LANES {
+                4.. => sum_columns::<N, 4>(weights, factors, v, (d, dim), out),
+                2.. => sum_columns::<N, 2>(weights, factors, v, (d, dim), out),
+                _ => sum_columns::<N, 1>(weights, factors, v, (d, dim), out),
+            };
+    }
+    N
+}
+
+/// `V` vectors of each sum, from column `d` of `dim` on; returns `V`. With four times four of them
+/// in registers, a value read serves four times, and so does a weight, and no sum waits for its
+/// last product.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn sum_columns<const N: usize, const V: usize>(
+    weights: &[[f32; TILE]; N],
+    factors: &[f32; N],
+    v: &[f32],
+    (d, dim): (usize, usize),
+    out: &mut [f32],
+) -> usize {
+    let mut sums = [[_mm512_setzero_ps(); V]; N];
+    for n in 0..N {
+        for i in 0..V {
+            let out = load(out, n * dim + d + i * LANES);
+            sums[n][i] = _mm512_mul_ps(_mm512_set1_ps(factors[n]), out);
+        }
+    }
+    for (j, v) in v.chunks_exact(dim).take(TILE).enumerate() {
+        let v = &v[d..][..V * LANES];
+        for n in 0..N {
+            let weight = _mm512_set1_ps(weights[n][j]);
+            for i in 0..V {
+                sums[n][i] = _mm512_fmadd_ps(weight, load(v, i * LANES), sums[n][i]);
+            }
+        }
+    }
+    for n in 0..N {
+        for i in 0..V {
+            let out = &mut out[n * dim + d + i * LANES..][..LANES];
+            // SAFETY: 16 numbers are there.
+            unsafe { _mm512_storeu_ps(out.as_mut_ptr(), sums[n][i]) };
+        }
+    }
+    V
+}
+
+/// Half precision to single: both `[n]`.
+#[target_feature(enable = "avx512f,avx512vl")]
+pub(crate) fn widen(x: &[f16], out: &mut [f32]) {
+    let (x, x_rest) = x.as_chunks::<LANES>();
+    let (out, out_rest) = out.as_chunks_mut::<LANES>();
+    for (x, out) in x.iter().zip(out) {
+        // SAFETY: 16 numbers of 16 bits are 32 bytes, 16 of 32 bits are 64.
+        unsafe {
+            _mm512_storeu_ps(
+                out.as_mut_ptr(),
+                _mm512_cvtph_ps(_mm256_loadu_si256(x.as_ptr().cast())),
+            );
+        };
+    }
+    for (x, out) in x_rest.iter().zip(out_rest) {
+        *out = x.to_f32();
+    }
+}
