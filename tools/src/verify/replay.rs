@@ -6,7 +6,9 @@
 //! each day, in which a variable of the environment says how many tasks are solved: building each
 //! stage took three minutes.
 
-use std::{collections::BTreeMap, fs, path::PathBuf, process::Command};
+use std::{
+    collections::BTreeMap, fs, panic::resume_unwind, path::PathBuf, process::Command, thread,
+};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -74,14 +76,20 @@ fn stages(v: &Verification, files: &[Generated], library: &str) -> Result<Outcom
                 let text = file.template.render(|id| order(id) < solved);
                 write_if_changed(&v.tree.join(&file.path), text.as_bytes())?;
             }
-            let report = run(v, program, solved)?;
+            // Each alone keeps one core busy.
+            let check = format!("check --quiet --lib --features {}", day.feature);
+            let (report, checked) = thread::scope(|scope| {
+                let report = scope.spawn(|| run(v, program, solved));
+                let checked = run_quietly(&mut v.cargo(&check));
+                (report.join(), checked)
+            });
+            let report = report.unwrap_or_else(|panic| resume_unwind(panic))?;
+            let checked = checked?;
             if let Some(reason) = report.not_verified() {
                 lacking.push(format!("{place}: {reason}"));
             }
             println!("{place}: {}", report.closing.join(" "));
             problems.extend(judge(day, n, &report).iter().map(|what| format!("{place}: {what}")));
-            let check = format!("check --quiet --lib --features {}", day.feature);
-            let checked = run_quietly(&mut v.cargo(&check))?;
             if !checked.status.success() || checked.text.contains("warning: ") {
                 problems.push(format!("{place}: the compiler says:\n{}", checked.tail(40)));
             }
