@@ -18,7 +18,7 @@ const SOURCES: [&str; 8] = [
     "schema",
     "cli",
     "src/lib.rs",
-    "src/main.rs",
+    "app",
     "Cargo.toml",
     "Cargo.lock",
 ];

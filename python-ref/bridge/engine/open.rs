@@ -1,7 +1,7 @@
 //! What the command line does with a solution's engine before it serves, for the bridge. This file
 //! is a crate for each of the two solutions: both call the solution `tiny_llm`, and mean their own.
 
-#[path = "../../../src/main.rs"]
+#[path = "../../../app/main.rs"]
 #[allow(dead_code, reason = "only the engine is wanted of the command line")]
 mod command_line;
 
