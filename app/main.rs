@@ -18,15 +18,16 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{
-    Batch, BatchOptions, Divided, Drawn, Engine, ExpertsSeen, LayoutRequest, LayoutSeen,
-    LoadOptions, PackRequest, QuantizeRequest, Request, Server, Simulated, SimulatedOptions,
-    StreamRequest, Streamed, TokenBytes, WriteRequest, WriteTensor, WrongOption,
+    Batch, BatchOptions, Divided, Drawn, Engine, ExpertsSeen, Form, LayoutRequest, LayoutSeen,
+    LoadOptions, PackRequest, QuantizeRequest, Server, Simulated, SimulatedOptions, StreamRequest,
+    Streamed, TokenBytes, WriteRequest, WriteTensor, WrongOption,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,
     chat::Message,
     config::ModelConfig,
     gguf::{Metadata, Progress, TensorInfo},
+    request::Request,
 };
 
 /// Also that of `tiny-llm-serve`.
@@ -203,12 +204,13 @@ impl Engine for Solution {
     fn generate(
         &mut self,
         request: &Request,
+        form: Option<&Form>,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason> {
         match self {
             Self::Week1(engine) => engine.answer(request, on_token),
-            Self::Week2(engine) => engine.answer(request, on_token),
-            Self::Mixture(engine) => engine.answer(request, on_token),
+            Self::Week2(engine) => engine.answer(request, form, on_token),
+            Self::Mixture(engine) => engine.answer(request, form, on_token),
         }
     }
 

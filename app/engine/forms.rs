@@ -15,7 +15,8 @@ use tiny_llm::{
         token_trie::TokenTrie,
     },
 };
-use tiny_llm_cli::{Follow, Form, Request, Shape, ShapeState, TokenPrices, TokenTree};
+use tiny_llm_cli::{Follow, Form, Shape, ShapeState, TokenPrices, TokenTree};
+use tiny_llm_formats::request::Request;
 
 /// Of so many schemas and lists of tools it is known what has been computed of them.
 const MOST_SHAPES: usize = 8;

@@ -13,13 +13,14 @@ use tiny_llm::{
     week2::{cache::CacheType, gguf::Gguf, plan::Plan},
     week4::mixture::{load, model::Seen, session::MixtureSession},
 };
-use tiny_llm_cli::{ExpertsSeen, LoadOptions, Request, Sampling, WrongOption};
+use tiny_llm_cli::{ExpertsSeen, Form, LoadOptions, WrongOption};
 use tiny_llm_formats::{
     FinishReason, Tensor,
     config::{ModelConfig, mixture::MixtureConfig},
     gguf::Metadata,
+    request::{Request, check_tokens},
 };
-use tiny_llm_kernels::sampling::{Sampler, SamplerOptions};
+use tiny_llm_kernels::sampling::Sampler;
 
 use super::{
     finite::Watch,
@@ -123,14 +124,7 @@ impl Mixture {
             "{} tokens do not fit into the model's context of {context}",
             tokens.len()
         );
-        match tokens.iter().position(|&token| token as usize >= vocabulary) {
-            None => Ok(()),
-            Some(at) => bail!(
-                "token {} at position {at} is not in the vocabulary: ids run from 0 to {}",
-                tokens[at],
-                vocabulary - 1
-            ),
-        }
+        Ok(check_tokens((0..).zip(tokens.iter().copied()), vocabulary)?)
     }
 
     pub(crate) fn logits(&mut self, tokens: &[u32]) -> Result<Tensor> {
@@ -146,17 +140,15 @@ impl Mixture {
     pub(crate) fn answer(
         &mut self,
         request: &Request,
+        form: Option<&Form>,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason> {
-        if request.form.is_some() {
+        if form.is_some() {
             bail!("a model with experts: found an answer with a form, expected one without");
         }
         let limits = super::limits(request, self.config().max_positions);
-        let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
-            request.sampling;
-        let options = SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
-        let (mut sampler, mut rng) = (Sampler::new(options), Rng::new(seed));
-        let greedy = request.sampling.is_greedy();
+        let (options, mut rng) = (&request.sampling, Rng::new(request.seed));
+        let (mut sampler, greedy) = (Sampler::new(options.clone()), options.is_greedy());
         let mut choose = |logits: &[f32], seen: &[u32]| {
             if greedy { argmax(logits) } else { sampler.choose(logits, seen, rng.uniform()) }
         };

@@ -19,7 +19,7 @@ mod written;
 use std::collections::HashSet;
 
 use tiny_llm::week1::generate::Limits;
-use tiny_llm_cli::Request;
+use tiny_llm_formats::request::Request;
 
 /// What ends this request, in a model with such a context.
 fn limits(request: &Request, context: usize) -> Limits {

@@ -3,22 +3,21 @@
 
 use anyhow::Result;
 use tiny_llm::{
-    week1::sampling::SamplerOptions,
     week2::{
         cache::{CacheShape, CacheType, KvCache},
         kernels::vector::TILE,
         rows::Row,
     },
     week3::{
-        engine::{Engine, EngineOptions, Event},
+        engine::{Engine, EngineOptions},
         paged::PagedCache,
         pass::Pass,
         prefix_hash::hash_page,
-        request::Request,
         shared::SharedCache,
     },
 };
-use tiny_llm_cli::{BatchEvent, PageCounts, Simulated, SimulatedOptions, StepCost, StepWork};
+use tiny_llm_cli::{PageCounts, Simulated, SimulatedOptions, StepCost, StepWork};
+use tiny_llm_formats::request::{Event, Request};
 
 /// An engine whose pages have no bytes.
 pub(crate) struct SimulatedEngine {
@@ -109,31 +108,12 @@ impl SimulatedEngine {
 
 impl Simulated for SimulatedEngine {
     fn submit(&mut self, prompt: Vec<u32>, max_new_tokens: usize) -> Result<u64> {
-        let request = Request {
-            prompt,
-            max_new_tokens,
-            stop_tokens: Vec::new(),
-            stop_texts: Vec::new(),
-            sampling: SamplerOptions {
-                temperature: 0.0,
-                top_k: 0,
-                top_p: 1.0,
-                min_p: 0.0,
-                repetition_penalty: 1.0,
-            },
-            seed: 0,
-        };
+        let request = Request::greedy(prompt, max_new_tokens);
         of_any!(&mut self.engine, engine => engine.submit(request))
     }
 
-    fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> StepWork {
-        let mut on_event = |event| {
-            on_event(match event {
-                Event::Token { id, token } => BatchEvent::Token(id, token),
-                Event::Finished { id, reason } => BatchEvent::Finished(id, reason),
-            });
-        };
-        of_any!(&mut self.engine, engine => engine.step(&mut on_event));
+    fn step(&mut self, on_event: &mut dyn FnMut(Event)) -> StepWork {
+        of_any!(&mut self.engine, engine => engine.step(on_event));
         self.most_used = self.pages().used.max(self.most_used);
         of_any!(&self.engine, engine => engine.pass().work)
     }

@@ -10,11 +10,12 @@ use ndarray::{Array2, Axis};
 use tiny_llm::week1::{
     generate::{argmax, generate, next_token_logits},
     model::Model,
-    sampling::{Rng, Sampler, SamplerOptions},
+    sampling::{Rng, Sampler},
     weights::load_model,
 };
-use tiny_llm_cli::{Request, Sampling};
-use tiny_llm_formats::{FinishReason, Tensor, checkpoint::Checkpoint, config::ModelConfig};
+use tiny_llm_formats::{
+    FinishReason, Tensor, checkpoint::Checkpoint, config::ModelConfig, request::Request,
+};
 
 use super::finite::{Watch, explained};
 
@@ -70,10 +71,8 @@ impl Week1 {
             let greedy = |logits: &[f32], _: &[u32]| watch.choose(logits, || argmax(logits));
             generate(next_logits, &request.prompt, &limits, greedy, on_token)
         } else {
-            let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
-                request.sampling;
-            let options = SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
-            let mut sampler = Sampler { options, rng: Rng::new(seed) };
+            let options = request.sampling.clone();
+            let mut sampler = Sampler { options, rng: Rng::new(request.seed) };
             let choose = |logits: &[f32], seen: &[u32]| {
                 watch.choose(logits, || sampler.choose(logits, seen))
             };

@@ -34,15 +34,16 @@ use tiny_llm::{
     week4::engine::GraphSession,
 };
 use tiny_llm_cli::{
-    Divided, Drawn, LoadOptions, QuantizeRequest, Request, Roofline, Sampling, WriteRequest,
-    WriteTensor, WrongOption,
+    Divided, Drawn, Form, LoadOptions, QuantizeRequest, Roofline, WriteRequest, WriteTensor,
+    WrongOption,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,
     config::ModelConfig,
     gguf::{DEFAULT_ALIGNMENT, Metadata, Progress, TensorInfo, TensorType, Value},
+    request::{Request, check_tokens},
 };
-use tiny_llm_kernels::sampling::{Sampler, SamplerOptions};
+use tiny_llm_kernels::sampling::Sampler;
 
 use super::{
     drafts::Drafts,
@@ -186,15 +187,7 @@ impl Week2 {
             "{} tokens do not fit into the model's context of {context}",
             tokens.len()
         );
-        if let Some((at, token)) =
-            tokens.iter().enumerate().find(|(_, t)| **t as usize >= vocabulary)
-        {
-            anyhow::bail!(
-                "token {token} at position {at} is not in the vocabulary: ids run from 0 to {}",
-                vocabulary - 1
-            );
-        }
-        Ok(())
+        Ok(check_tokens((0..).zip(tokens.iter().copied()), vocabulary)?)
     }
 
     pub(crate) fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>) {
@@ -228,12 +221,13 @@ impl Week2 {
     pub(crate) fn answer(
         &mut self,
         request: &Request,
+        form: Option<&Form>,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason> {
         if let Some(file) = &mut self.prompt_file {
             file.restore(&mut self.session, &request.prompt);
         }
-        let finish = self.extend(request, on_token)?;
+        let finish = self.extend(request, form, on_token)?;
         if let Some(file) = &mut self.prompt_file {
             file.save(&self.session, &request.prompt);
         }
@@ -243,23 +237,15 @@ impl Week2 {
     fn extend(
         &mut self,
         request: &Request,
+        form: Option<&Form>,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason> {
         let limits = super::limits(request, self.config().max_positions);
-        let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
-            request.sampling;
-        let options = SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
-        let (mut sampler, mut rng) = (Sampler::new(options), Rng::new(seed));
-        let greedy = request.sampling.is_greedy();
+        let (options, mut rng) = (&request.sampling, Rng::new(request.seed));
+        let mut sampler = Sampler::new(options.clone());
+        let greedy = options.is_greedy();
         if let Some(drafts) = &mut self.drafts {
-            let options = week1::sampling::SamplerOptions {
-                temperature,
-                top_k,
-                top_p,
-                min_p,
-                repetition_penalty,
-            };
-            let sampling = (&options, &mut rng, greedy);
+            let sampling = (options, &mut rng, greedy);
             let ended = drafts.answer(
                 &mut self.session,
                 (&request.prompt, CHUNK),
@@ -275,7 +261,7 @@ impl Week2 {
             if greedy { argmax(logits) } else { sampler.choose(logits, seen, rng.uniform()) }
         };
         let watch = Watch::default();
-        let formed = request.form.as_ref().map(|form| self.forms.constraint(form));
+        let formed = form.map(|form| self.forms.constraint(form));
         let formed =
             formed.transpose()?.map(|constraint| Formed::new(constraint, request, &limits));
         let formed = RefCell::new(formed.transpose()?);

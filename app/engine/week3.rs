@@ -4,7 +4,6 @@ use std::{path::PathBuf, sync::Arc};
 
 use anyhow::{Context, Result, anyhow};
 use tiny_llm::{
-    week1::sampling::SamplerOptions,
     week2::{
         cache::{CacheShape, CacheType, DenseCache, KvCache},
         kernels::vector::TILE,
@@ -12,23 +11,25 @@ use tiny_llm::{
     },
     week3::{
         ahead::{Ahead, Pricing},
-        engine::{Engine, EngineOptions, Event},
-        extras::{self, Extras},
+        engine::{Engine, EngineOptions},
         paged::PagedCache,
         parts::InParts,
         prefix_hash::hash_page,
         propose::{LookupProposer, ModelProposer, Proposer},
-        request::{Request, Sequence},
+        request::Sequence,
         scheduler::{Load, Scheduler},
         shared::SharedCache,
         timeline::{Moment, Record, quantile},
     },
 };
 use tiny_llm_cli::{
-    Batch, BatchCounts, BatchEvent, BatchExtras, BatchOptions, BatchRequest, BatchRow, BatchWaits,
-    CacheBytes, Chosen, Draft, PageCounts, PageUse, Sampling, TokenBytes,
+    Batch, BatchCounts, BatchOptions, BatchRow, BatchWaits, CacheBytes, Draft, Form, PageCounts,
+    PageUse, TokenBytes,
 };
-use tiny_llm_formats::config::ModelConfig;
+use tiny_llm_formats::{
+    config::ModelConfig,
+    request::{Chosen, Event, Extras, Request},
+};
 
 use super::{
     drafts,
@@ -304,22 +305,8 @@ fn cache_bytes(
 }
 
 impl Batch for Week3 {
-    fn submit(&mut self, request: BatchRequest) -> Result<u64> {
-        let BatchRequest { request, stop_texts, extras } = request;
-        let BatchExtras { presence, frequency, logprobs } = extras;
-        let extras = Extras { presence, frequency, logprobs };
-        let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, seed } =
-            request.sampling;
-        let form = request.form;
-        let request = Request {
-            prompt: request.prompt,
-            max_new_tokens: request.max_new_tokens,
-            stop_tokens: request.stop_tokens,
-            stop_texts,
-            sampling: SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty },
-            seed,
-        };
-        let constraint = form.map(|form| self.forms.constraint(&form)).transpose()?;
+    fn submit(&mut self, request: Request, form: Option<&Form>, extras: Extras) -> Result<u64> {
+        let constraint = form.map(|form| self.forms.constraint(form)).transpose()?;
         of_any!(&mut self.engine, engine => engine.submit_with(request, constraint, extras))
     }
 
@@ -327,14 +314,8 @@ impl Batch for Week3 {
         self.forms.use_vocabulary(texts);
     }
 
-    fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> Result<()> {
-        let mut on_event = |event| {
-            on_event(match event {
-                Event::Token { id, token } => BatchEvent::Token(id, token),
-                Event::Finished { id, reason } => BatchEvent::Finished(id, reason),
-            });
-        };
-        of_any!(&mut self.engine, engine => engine.step(&mut on_event));
+    fn step(&mut self, on_event: &mut dyn FnMut(Event)) -> Result<()> {
+        of_any!(&mut self.engine, engine => engine.step(on_event));
         self.most_used = self.pages().map_or(0, |pages| pages.used.max(pages.most_used));
         if of_any!(&self.engine, engine => engine.is_broken()) {
             Err(explained(&self.path))
@@ -352,12 +333,7 @@ impl Batch for Week3 {
     }
 
     fn take_chosen(&mut self) -> Vec<(u64, Chosen)> {
-        let chosen = of_any!(&mut self.engine, engine => engine.take_chosen());
-        let theirs = |chosen: extras::Chosen| {
-            let extras::Chosen { token, logprob, top } = chosen;
-            Chosen { token, logprob, top }
-        };
-        chosen.into_iter().map(|(id, chosen)| (id, theirs(chosen))).collect()
+        of_any!(&mut self.engine, engine => engine.take_chosen())
     }
 
     fn page_map(&self) -> Vec<PageUse> {

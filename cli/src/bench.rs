@@ -9,10 +9,10 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
-use tiny_llm_formats::FinishReason;
+use tiny_llm_formats::{FinishReason, request::Request};
 
 use super::{
-    Engine, Request, Sampling, interrupt,
+    Engine, interrupt,
     memory::{Memory, mib},
     options::{ModelOption, at_least_one},
     output::Output,
@@ -123,13 +123,7 @@ fn fastest<E: Engine>(engine: &mut E, args: &Args) -> Result<Option<Speed>> {
         "found -n {}, expected at most {room} after this prompt",
         args.max_new_tokens
     );
-    let request = Request {
-        prompt,
-        max_new_tokens: args.max_new_tokens,
-        stop_tokens: Vec::new(),
-        sampling: Sampling::greedy(),
-        form: None,
-    };
+    let request = Request::greedy(prompt, args.max_new_tokens);
 
     let mut fastest: Option<Speed> = None;
     for _ in 0..args.repeat {
@@ -145,7 +139,7 @@ fn fastest<E: Engine>(engine: &mut E, args: &Args) -> Result<Option<Speed>> {
 fn measure<E: Engine>(engine: &mut E, request: &Request) -> Result<Option<Speed>> {
     let caught = interrupt::Caught::new();
     let mut stopwatch = Stopwatch::start(request.prompt.len());
-    let finish = engine.generate(request, &mut |_| {
+    let finish = engine.generate(request, None, &mut |_| {
         stopwatch.token();
         if caught.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;

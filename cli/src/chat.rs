@@ -8,7 +8,7 @@ use std::{
 use anyhow::Result;
 
 use super::{
-    Engine, Request,
+    Engine,
     form::FormOptions,
     input, interrupt,
     options::{ModelOption, SamplingOptions, SoonerOptions, count},
@@ -16,7 +16,7 @@ use super::{
     session::Session,
     template::Template,
 };
-use tiny_llm_formats::{chat::Message, text::Tokenizer};
+use tiny_llm_formats::{chat::Message, request::Request, text::Tokenizer};
 
 #[derive(clap::Args)]
 #[command(
@@ -80,7 +80,6 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
             }
             _ => {}
         }
-        let sampling = args.sampling.sampling();
         let answer = conversation
             .prompt::<E>(template.as_ref(), &session.tokenizer, &line)
             .and_then(|prompt| {
@@ -88,10 +87,11 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
                     prompt,
                     max_new_tokens: args.max_new_tokens,
                     stop_tokens: session.stop_tokens(),
-                    sampling,
-                    form: form.clone(),
+                    stop_texts: Vec::new(),
+                    sampling: args.sampling.sampling(),
+                    seed: args.sampling.seed,
                 };
-                session.print(&request, &mut output)
+                session.print(&request, form.as_ref(), &mut output)
             });
         let generated = match answer {
             Ok(generated) => generated,

@@ -5,13 +5,14 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::{
-    Engine, Request,
+    Engine,
     form::FormOptions,
     input, interrupt,
     options::{ModelOption, SamplingOptions, SoonerOptions, count},
     output::{Output, note},
     session::Session,
 };
+use tiny_llm_formats::request::Request;
 
 #[derive(clap::Args)]
 #[command(
@@ -60,15 +61,17 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
         prompt: tokens,
         max_new_tokens: args.max_new_tokens,
         stop_tokens: session.stop_tokens(),
+        stop_texts: Vec::new(),
         sampling: args.sampling.sampling(),
-        form: session.prepare(form),
+        seed: args.sampling.seed,
     };
+    let form = session.prepare(form);
 
     let mut output = Output::new();
     if args.echo {
         output.write(&prompt);
     }
-    let generated = session.print(&request, &mut output)?;
+    let generated = session.print(&request, form.as_ref(), &mut output)?;
     output.end_line();
     if !args.quiet {
         let speed = generated.speed;

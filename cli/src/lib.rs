@@ -56,8 +56,8 @@ pub use layout::{LayoutRequest, LayoutSeen, Step, WIDTH};
 pub use options::Draft;
 pub use serve::{Opened, Render, Server, Settings, Text, open_for_server};
 pub use serving::{
-    Batch, BatchCounts, BatchEvent, BatchExtras, BatchOptions, BatchRequest, BatchRow, BatchWaits,
-    CacheBytes, Chosen, PageCounts, PageUse, Simulated, SimulatedOptions, StepWork, TokenBytes,
+    Batch, BatchCounts, BatchOptions, BatchRow, BatchWaits, CacheBytes, PageCounts, PageUse,
+    Simulated, SimulatedOptions, StepWork, TokenBytes,
 };
 pub use simulate::StepCost;
 pub use splits::{Divided, Holds, SplitSeen};
@@ -71,6 +71,7 @@ use tiny_llm_formats::{
     chat::Message,
     config::ModelConfig,
     gguf::{Metadata, Progress, TensorInfo, TensorType},
+    request::Request,
 };
 
 /// What the command line needs of a solution: the functions of its week, under the names they have
@@ -160,7 +161,8 @@ pub trait Engine: Sized {
     /// none for one that is no text.
     fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>);
 
-    /// Extends the prompt; `on_token` receives each new token at once, and never a stop token.
+    /// Extends the prompt; `on_token` receives each new token at once, and never a stop token. One
+    /// text at a time has no stop texts: the caller of `on_token` may end it.
     ///
     /// # Errors
     /// If the prompt is empty or longer than the context; if no text of the form that is asked for
@@ -168,6 +170,7 @@ pub trait Engine: Sized {
     fn generate(
         &mut self,
         request: &Request,
+        form: Option<&Form>,
         on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
     ) -> Result<FinishReason>;
 
@@ -399,21 +402,6 @@ pub struct PackRequest<'a> {
 /// Appends a tensor's bytes to a file.
 pub type WriteTensor<'a> = dyn FnMut(&TensorInfo, &mut dyn Write) -> Result<()> + 'a;
 
-/// What to generate.
-#[derive(Debug, Clone)]
-pub struct Request {
-    /// Where to start from.
-    pub prompt: Vec<u32>,
-    /// At most this many new tokens.
-    pub max_new_tokens: usize,
-    /// Each of these ends the text.
-    pub stop_tokens: Vec<u32>,
-    /// How a token is chosen.
-    pub sampling: Sampling,
-    /// What the text has to be, if anything.
-    pub form: Option<Form>,
-}
-
 /// What a text has to be, whatever the model would say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Form {
@@ -421,45 +409,6 @@ pub enum Form {
     Json,
     /// A value of a schema, or a call of a tool.
     Shape(Arc<Shape>),
-}
-
-/// How a token is chosen from its logits.
-#[derive(Debug, Clone)]
-pub struct Sampling {
-    /// 0 is greedy, 1 leaves the distribution as it is.
-    pub temperature: f32,
-    /// 0 is off.
-    pub top_k: usize,
-    /// 1 is off.
-    pub top_p: f32,
-    /// 0 is off.
-    pub min_p: f32,
-    /// 1 is off.
-    pub repetition_penalty: f32,
-    /// Of the generator that tokens are drawn with.
-    pub seed: u64,
-}
-
-impl Sampling {
-    /// The most probable token, always.
-    #[must_use]
-    pub fn greedy() -> Self {
-        Self {
-            temperature: 0.0,
-            top_k: 0,
-            top_p: 1.0,
-            min_p: 0.0,
-            repetition_penalty: 1.0,
-            seed: 0,
-        }
-    }
-
-    /// Whether the largest logit decides alone, so that nothing need be drawn: no cut-off removes
-    /// the most probable token.
-    #[must_use]
-    pub fn is_greedy(&self) -> bool {
-        self.temperature == 0.0 && self.repetition_penalty == 1.0
-    }
 }
 
 /// An inference engine for Llama, Qwen2 and Qwen3.

@@ -10,7 +10,8 @@ use std::{
 use anyhow::Result;
 use clap::error::ErrorKind;
 
-use super::{Engine, LoadOptions, Sampling, WrongOption, output};
+use super::{Engine, LoadOptions, WrongOption, output};
+use tiny_llm_formats::request::{Limit, SamplerOptions};
 
 /// Which model, and how it is run.
 #[derive(clap::Args, Clone)]
@@ -222,34 +223,33 @@ pub(super) fn embedded(name: &str) -> PathBuf {
 #[derive(clap::Args)]
 pub(super) struct SamplingOptions {
     /// Divides the logits; 0 always takes the most probable token
-    #[arg(long, value_name = "T", default_value = "0", value_parser = temperature, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value_t = SamplerOptions::greedy().temperature, value_parser = temperature, allow_negative_numbers = true)]
     temperature: f32,
     /// Draw from the K most probable tokens; 0 is off
-    #[arg(long, value_name = "K", default_value = "0", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", default_value_t = SamplerOptions::greedy().top_k, value_parser = count, allow_negative_numbers = true)]
     top_k: usize,
     /// Draw from the most probable tokens that together have probability P; 1 is off
-    #[arg(long, value_name = "P", default_value = "1", value_parser = top_p, allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", default_value_t = SamplerOptions::greedy().top_p, value_parser = top_p, allow_negative_numbers = true)]
     top_p: f32,
     /// Draw from tokens at least P times as probable as the most probable one; 0 is off
-    #[arg(long, value_name = "P", default_value = "0", value_parser = min_p, allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", default_value_t = SamplerOptions::greedy().min_p, value_parser = min_p, allow_negative_numbers = true)]
     min_p: f32,
     /// Makes tokens that occurred before less likely; 1 is off
-    #[arg(long, value_name = "X", default_value = "1", value_parser = penalty, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", default_value_t = SamplerOptions::greedy().repetition_penalty, value_parser = penalty, allow_negative_numbers = true)]
     repeat_penalty: f32,
     /// Of the random generator: the same seed gives the same text
     #[arg(long, value_name = "SEED", default_value = "0", value_parser = seed, allow_negative_numbers = true)]
-    seed: u64,
+    pub(super) seed: u64,
 }
 
 impl SamplingOptions {
-    pub(super) fn sampling(&self) -> Sampling {
-        Sampling {
+    pub(super) fn sampling(&self) -> SamplerOptions {
+        SamplerOptions {
             temperature: self.temperature,
             top_k: self.top_k,
             top_p: self.top_p,
             min_p: self.min_p,
             repetition_penalty: self.repeat_penalty,
-            seed: self.seed,
         }
     }
 }
@@ -284,27 +284,24 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
 }
 
 pub(super) fn temperature(text: &str) -> Result<f32, String> {
-    number(text, "a number from 0 on", |x| x >= 0.0)
+    within(Limit::TEMPERATURE, text)
 }
 
 fn top_p(text: &str) -> Result<f32, String> {
-    number(text, "a number above 0 and at most 1", |x| x > 0.0 && x <= 1.0)
+    within(Limit::TOP_P, text)
 }
 
 fn min_p(text: &str) -> Result<f32, String> {
-    number(text, "a number from 0 to 1", |x| (0.0..=1.0).contains(&x))
+    within(Limit::MIN_P, text)
 }
 
 fn penalty(text: &str) -> Result<f32, String> {
-    number(text, "a number above 0", |x| x > 0.0)
+    within(Limit::REPETITION_PENALTY, text)
 }
 
-/// NaN and the infinities read as numbers, but mean nothing here.
-fn number(text: &str, expected: &str, valid: impl Fn(f32) -> bool) -> Result<f32, String> {
-    text.parse()
-        .ok()
-        .filter(|x: &f32| x.is_finite() && valid(*x))
-        .ok_or_else(|| format!("expected {expected}"))
+fn within(limit: Limit, text: &str) -> Result<f32, String> {
+    let number = text.parse().ok().filter(|&x| limit.allows(x));
+    number.ok_or_else(|| format!("expected {}", limit.expected))
 }
 
 /// Help goes to standard output. A wrong option gets one line, where clap would print several.

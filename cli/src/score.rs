@@ -12,10 +12,11 @@ use std::{
 
 use anyhow::{Result, anyhow};
 use serde_json::{Value, json};
+use tiny_llm_formats::request::{Request, SamplerOptions};
 use tiny_llm_schema::{Json, Shape, Style, Tool};
 
 use super::{
-    Engine, Form, Request, Sampling, interrupt,
+    Engine, Form, interrupt,
     lines::read_lines,
     options::{ModelOption, at_least_one, embedded},
     output::{Output, note},
@@ -68,7 +69,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let mut session = Session::<E>::open(&args.model)?;
     let mut marks: BTreeMap<&str, Marks> = BTreeMap::new();
     for (i, question) in questions.iter().enumerate() {
-        let Some(answer) = answer(&mut session, &question.prompt, None, Sampling::greedy())? else {
+        let Some(answer) = answer(&mut session, &question.prompt, None, None)? else {
             return Ok(interrupt::exit_code(true));
         };
         let of_kind = marks.entry(&question.kind).or_default();
@@ -108,21 +109,21 @@ impl Marks {
     }
 }
 
-/// What the model says until the end of the line; `None` if Ctrl-C ended it.
+/// What the model says until the end of the line, drawn with the seed if there is one, and else
+/// greedily; `None` if Ctrl-C ended it.
 fn answer<E: Engine>(
     session: &mut Session<E>,
     prompt: &str,
     form: Option<Form>,
-    sampling: Sampling,
+    seed: Option<u64>,
 ) -> Result<Option<String>> {
-    let request = Request {
-        prompt: session.tokenizer.encode_prompt(prompt)?,
-        max_new_tokens: MAX_ANSWER,
-        stop_tokens: session.stop_tokens(),
-        sampling,
-        form,
-    };
-    let generated = session.stream(&request, |piece| {
+    let prompt = session.tokenizer.encode_prompt(prompt)?;
+    let mut request = Request::greedy(prompt, MAX_ANSWER);
+    request.stop_tokens = session.stop_tokens();
+    if let Some(seed) = seed {
+        (request.sampling, request.seed) = (SamplerOptions::default(), seed);
+    }
+    let generated = session.stream(&request, form.as_ref(), |piece| {
         if piece.contains('\n') { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     let line = generated.text.split('\n').next().unwrap_or_default().trim().to_owned();
@@ -132,7 +133,6 @@ fn answer<E: Engine>(
 /// Answers those questions that list tools, as the model would and as a call of one of them.
 fn tool_calls<E: Engine>(args: &Args, questions: &[Question]) -> Result<ExitCode> {
     let mut session = Session::<E>::open(&args.model.clone().formed(Some("--tools"))?)?;
-    let drawn = |seed: u64| Sampling { temperature: 1.0, seed, ..Sampling::greedy() };
     // Of each row, the answers that are exact, and those that fit.
     let (mut asked, mut marks) = (0, [[0; 2]; 4]);
     for question in questions.iter().filter(|question| question.kind == "tool_call") {
@@ -144,8 +144,8 @@ fn tool_calls<E: Engine>(args: &Args, questions: &[Question]) -> Result<ExitCode
         for (i, marks) in marks.iter_mut().enumerate() {
             let form = (i % 2 == 1).then(|| Form::Shape(Arc::clone(&shape)));
             let form = if asked == 1 && i == 1 { session.prepare(form) } else { form };
-            let sampling = if i < 2 { Sampling::greedy() } else { drawn(asked as u64) };
-            let Some(answer) = answer(&mut session, &question.prompt, form, sampling)? else {
+            let seed = (i >= 2).then_some(asked);
+            let Some(answer) = answer(&mut session, &question.prompt, form, seed)? else {
                 return Ok(interrupt::exit_code(true));
             };
             marks[0] += usize::from(answer == question.answer);

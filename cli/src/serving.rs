@@ -1,9 +1,9 @@
 //! What the command line needs of an engine that computes many requests at once.
 
 use anyhow::Result;
-use tiny_llm_formats::FinishReason;
+use tiny_llm_formats::request::{Chosen, Event, Extras, Request};
 
-use super::{Draft, Request, StepCost};
+use super::{Draft, Form, StepCost};
 
 /// The bytes of a token's text.
 pub type TokenBytes = Box<dyn Fn(u32) -> Vec<u8> + Send>;
@@ -27,39 +27,6 @@ pub struct BatchOptions {
     pub draft: Option<Draft>,
 }
 
-/// A request among others.
-#[derive(Debug, Clone)]
-pub struct BatchRequest {
-    /// What to generate.
-    pub request: Request,
-    /// Each of these ends the text as soon as it appears in it.
-    pub stop_texts: Vec<Vec<u8>>,
-    /// What else it asks for.
-    pub extras: BatchExtras,
-}
-
-/// What a request may ask for that no day teaches; the default is nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct BatchExtras {
-    /// Taken from the logit of every token that the answer has.
-    pub presence: f32,
-    /// Taken from the logit of every token, as often as the answer has it.
-    pub frequency: f32,
-    /// Report each token's log-probability, and those of so many of the most probable ones.
-    pub logprobs: Option<usize>,
-}
-
-/// How probable a token was in the model's own distribution.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Chosen {
-    /// Which.
-    pub token: u32,
-    /// The natural logarithm of its probability.
-    pub logprob: f32,
-    /// The most probable tokens, with the same of theirs.
-    pub top: Vec<(u32, f32)>,
-}
-
 /// Who has a page of keys and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageUse {
@@ -74,15 +41,6 @@ pub enum PageUse {
         /// Whether others have it as well.
         shared: bool,
     },
-}
-
-/// What a step tells about a request, by the number that [`Batch::submit`] gave it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BatchEvent {
-    /// The next token of its text.
-    Token(u64, u32),
-    /// Nothing more comes.
-    Finished(u64, FinishReason),
 }
 
 /// A request that is being computed.
@@ -165,13 +123,13 @@ pub trait Batch {
     /// # Errors
     /// If it cannot be computed: an empty prompt, one longer than the context, a sampling option out
     /// of range. Nothing else changes.
-    fn submit(&mut self, request: BatchRequest) -> Result<u64>;
+    fn submit(&mut self, request: Request, form: Option<&Form>, extras: Extras) -> Result<u64>;
 
     /// One forward pass for all requests that have a place.
     ///
     /// # Errors
     /// If logits came that are no numbers; the message names the weight that they come from.
-    fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> Result<()>;
+    fn step(&mut self, on_event: &mut dyn FnMut(Event)) -> Result<()>;
 
     /// Ends a request whose client has gone: the next step says so, and its place is free. Returns
     /// whether there was such a request.
@@ -181,7 +139,7 @@ pub trait Batch {
     fn waiting(&self) -> usize;
 
     /// How probable the tokens of the last step were, of the requests that want to know, each as its
-    /// [`BatchEvent::Token`] came.
+    /// [`Event::Token`] came.
     fn take_chosen(&mut self) -> Vec<(u64, Chosen)>;
 
     /// Who has which page, by its number; empty where there are no pages.
@@ -235,7 +193,7 @@ pub trait Simulated {
     fn submit(&mut self, prompt: Vec<u32>, max_new_tokens: usize) -> Result<u64>;
 
     /// One step, and what it would have cost.
-    fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> StepWork;
+    fn step(&mut self, on_event: &mut dyn FnMut(Event)) -> StepWork;
 
     /// Whether nothing is left to be done.
     fn is_idle(&self) -> bool;

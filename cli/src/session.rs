@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use super::{
-    Engine, Form, Request, form,
+    Engine, Form, form,
     interrupt::Caught,
     options::ModelOption,
     output::Output,
@@ -18,6 +18,7 @@ use super::{
 use tiny_llm_formats::{
     FinishReason,
     gguf::Metadata,
+    request::Request,
     text::{ChatTemplate, Tokenizer},
 };
 
@@ -105,8 +106,13 @@ impl<E: Engine> Session<E> {
     }
 
     /// Generates and writes the text as it comes. Ends early if nobody reads it any more.
-    pub(super) fn print(&mut self, request: &Request, output: &mut Output) -> Result<Generated> {
-        self.stream(request, |text| {
+    pub(super) fn print(
+        &mut self,
+        request: &Request,
+        form: Option<&Form>,
+        output: &mut Output,
+    ) -> Result<Generated> {
+        self.stream(request, form, |text| {
             if output.write(text) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })
     }
@@ -115,6 +121,7 @@ impl<E: Engine> Session<E> {
     pub(super) fn stream(
         &mut self,
         request: &Request,
+        form: Option<&Form>,
         mut on_text: impl FnMut(&str) -> ControlFlow<()>,
     ) -> Result<Generated> {
         self.engine.check(&request.prompt)?;
@@ -122,7 +129,7 @@ impl<E: Engine> Session<E> {
         let mut stopwatch = Stopwatch::start(request.prompt.len());
         let mut stream = E::TextStream::default();
         let mut text = String::new();
-        let finish = self.engine.generate(request, &mut |token| {
+        let finish = self.engine.generate(request, form, &mut |token| {
             stopwatch.token();
             let piece = E::push(&mut stream, &self.tokenizer.token_bytes(token));
             text += &piece;

@@ -1,13 +1,14 @@
 //! What comes from files, and the tensors that it becomes: model folders, GGUF metadata,
 //! tokenizers, chat templates.
 //!
-//! Beside them stands [`FinishReason`], which every floor above names.
+//! Beside them is [`request`]: what the network, the command line and both solutions share.
 //!
 //! This is the ground floor: it imports nothing else of the workspace.
 
 pub mod chat;
 mod finish;
 pub mod header;
+pub mod request;
 pub mod tensor;
 
 #[cfg(feature = "model")]

@@ -8,20 +8,7 @@
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
-/// What shapes the distribution.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SamplerOptions {
-    /// 0 is greedy, 1 changes nothing.
-    pub temperature: f32,
-    /// 0 is off.
-    pub top_k: usize,
-    /// 1 is off.
-    pub top_p: f32,
-    /// 0 is off.
-    pub min_p: f32,
-    /// 1 is off.
-    pub repetition_penalty: f32,
-}
+use tiny_llm_formats::request::SamplerOptions;
 
 /// Chooses tokens. Nothing is allocated after the first.
 #[derive(Debug, Clone)]

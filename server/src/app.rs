@@ -9,18 +9,21 @@ use std::{
     time::{Instant, SystemTime, UNIX_EPOCH},
 };
 
-use tiny_llm_cli::{BatchRequest, Json, Render, Request, Sampling, Settings, Style};
-use tiny_llm_formats::text::Tokenizer;
+use tiny_llm_cli::{Json, Render, Settings, Style};
+use tiny_llm_formats::{
+    request::{Request, UnknownToken, check_tokens},
+    text::Tokenizer,
+};
 use tokio::sync::{Semaphore, mpsc as channel, watch};
 
 use crate::{
     api::{
         answer::Answers,
-        ask::{Ask, Bounds, Prompt},
         error::ApiError,
+        request::{ApiRequest, Bounds, Prompt},
         stream::Waiting,
     },
-    engine::{Command, Submission},
+    engine::{Client, Command},
     metrics::Metrics,
 };
 use axum::http::StatusCode;
@@ -135,12 +138,13 @@ impl App {
             let error = ApiError::field(field, message);
             return Err(error.with(StatusCode::BAD_REQUEST, "context_length_exceeded"));
         }
-        let vocabulary = self.vocabulary;
-        if let Some(&id) = tokens.iter().find(|&&id| id as usize >= vocabulary) {
+        let known = check_tokens((0..).zip(tokens.iter().copied()), self.vocabulary);
+        known.map_err(|UnknownToken { token, vocabulary, .. }| {
             let last = vocabulary - 1;
-            let message = format!("{field:?}: found the token {id}, expected ids from 0 to {last}");
-            return Err(ApiError::field(field, message));
-        }
+            let message =
+                format!("{field:?}: found the token {token}, expected ids from 0 to {last}");
+            ApiError::field(field, message)
+        })?;
         Ok(tokens)
     }
 
@@ -148,37 +152,34 @@ impl App {
     ///
     /// # Errors
     /// If a prompt is not one, or there is no place for so many answers now.
-    pub(crate) fn submit(&self, ask: &Ask) -> Result<(Waiting, Answers), ApiError> {
-        let field =
-            if matches!(ask.prompts[0], Prompt::Messages(_)) { "messages" } else { "prompt" };
+    pub(crate) fn submit(&self, wanted: &ApiRequest) -> Result<(Waiting, Answers), ApiError> {
+        let conversation = matches!(wanted.prompts[0], Prompt::Messages(_));
+        let field = if conversation { "messages" } else { "prompt" };
         let came = Instant::now();
+        let stop_texts = wanted.stop.iter().map(|text| text.clone().into_bytes());
+        let stop_texts: Vec<Vec<u8>> = stop_texts.collect();
         let mut requests = Vec::new();
         let mut prompt_tokens = 0;
-        for prompt in &ask.prompts {
-            let tokens = self.tokens(prompt, &ask.tools, field)?;
+        for prompt in &wanted.prompts {
+            let tokens = self.tokens(prompt, &wanted.tools, field)?;
             prompt_tokens += tokens.len();
-            for _ in 0..ask.n {
-                let seed = ask.sampling.seed.wrapping_add(requests.len() as u64);
-                let room = self.context - tokens.len();
-                let request = Request {
+            let room = self.context - tokens.len();
+            for _ in 0..wanted.n {
+                requests.push(Request {
                     prompt: tokens.clone(),
-                    max_new_tokens: ask.max_tokens.unwrap_or(room).min(room),
+                    max_new_tokens: wanted.max_tokens.unwrap_or(room).min(room),
                     stop_tokens: self.stop_tokens.clone(),
-                    sampling: Sampling { seed, ..ask.sampling.clone() },
-                    form: ask.form.clone(),
-                };
-                requests.push(BatchRequest {
-                    request,
-                    stop_texts: ask.stop.iter().map(|text| text.clone().into_bytes()).collect(),
-                    extras: ask.extras,
+                    stop_texts: stop_texts.clone(),
+                    sampling: wanted.sampling.clone(),
+                    seed: wanted.seed.wrapping_add(requests.len() as u64),
                 });
             }
         }
         if self.ending.load(Relaxed) {
             return Err(ApiError::ending());
         }
-        let wanted = u32::try_from(requests.len()).unwrap_or(u32::MAX);
-        let places = Arc::clone(&self.places).try_acquire_many_owned(wanted);
+        let n = u32::try_from(requests.len()).unwrap_or(u32::MAX);
+        let places = Arc::clone(&self.places).try_acquire_many_owned(n);
         let Ok(places) = places else {
             self.metrics.refused[1].fetch_add(1, Relaxed);
             let most = self.settings.max_batch + self.settings.max_queue;
@@ -195,17 +196,11 @@ impl App {
             replies: receiver,
             cut: Arc::clone(&cut),
         };
-        let (user, tokenizer) = (ask.user.clone(), Arc::clone(&self.tokenizer));
-        self.tell(Command::Submit(Submission {
-            ticket,
-            requests,
-            user,
-            replies,
-            cut,
-            came,
-            places,
-        }));
-        let name = &self.settings.name;
-        Ok((waiting, Answers::new(ask, ticket, prompt_tokens, name, tokenizer)))
+        let user = wanted.user.clone();
+        let client = Client { ticket, user, replies, cut, came, _places: places, ids: Vec::new() };
+        let (form, extras) = (wanted.form.clone(), wanted.extras);
+        self.tell(Command::Submit { client, requests, form, extras });
+        let (name, tokenizer) = (&self.settings.name, Arc::clone(&self.tokenizer));
+        Ok((waiting, Answers::new(wanted, ticket, prompt_tokens, name, tokenizer)))
     }
 }

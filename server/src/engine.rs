@@ -8,8 +8,12 @@ use std::{
 };
 
 use anyhow::Result;
-use tiny_llm_cli::{Batch, BatchEvent, BatchRequest, Chosen, Opened, Text};
-use tiny_llm_formats::{FinishReason, text::Tokenizer};
+use tiny_llm_cli::{Batch, Form, Opened, Text};
+use tiny_llm_formats::{
+    FinishReason,
+    request::{Chosen, Event, Extras, Request, RequestId},
+    text::Tokenizer,
+};
 use tokio::sync::{OwnedSemaphorePermit, mpsc as channel};
 
 use crate::{
@@ -19,8 +23,8 @@ use crate::{
 
 /// What the network tells the engine.
 pub(crate) enum Command {
-    /// Answer this.
-    Submit(Submission),
+    /// Answer these requests of one client, which differ in prompt and seed alone.
+    Submit { client: Client, requests: Vec<Request>, form: Option<Form>, extras: Extras },
     /// Nobody waits for this any more.
     Cancel(u64),
     /// End what is still open.
@@ -29,22 +33,22 @@ pub(crate) enum Command {
     Show,
 }
 
-/// What a client asks for: one answer or several.
-pub(crate) struct Submission {
+/// A client that waits for one answer or several.
+pub(crate) struct Client {
     /// Names it, and is never used twice.
     pub(crate) ticket: u64,
-    /// One for each answer.
-    pub(crate) requests: Vec<BatchRequest>,
     /// What the client calls its user.
     pub(crate) user: Option<String>,
     /// Where answers go. A queue that is full ends them.
     pub(crate) replies: channel::Sender<Reply>,
     /// Why the queue was closed before all answers were whole.
     pub(crate) cut: Arc<OnceLock<Cut>>,
-    /// When it came.
+    /// When its request came.
     pub(crate) came: Instant,
     /// Its places in the queue, free once its answers are.
-    pub(crate) places: OwnedSemaphorePermit,
+    pub(crate) _places: OwnedSemaphorePermit,
+    /// The engine's numbers of its answers that are not whole.
+    pub(crate) ids: Vec<RequestId>,
 }
 
 /// Part of the `choice`-th answer.
@@ -76,16 +80,6 @@ struct Open {
     /// When its last token came, or the request.
     last: Instant,
     first: bool,
-}
-
-/// A client that waits.
-struct Client {
-    /// The engine's numbers of its answers that are not whole.
-    ids: Vec<u64>,
-    user: Option<String>,
-    replies: channel::Sender<Reply>,
-    cut: Arc<OnceLock<Cut>>,
-    _places: OwnedSemaphorePermit,
 }
 
 type Texts = Box<dyn Fn() -> Vec<Vec<u8>> + Send>;
@@ -151,25 +145,32 @@ impl Desk {
 
     fn obey(&mut self, command: Command) {
         match command {
-            Command::Submit(submission) => self.submit(submission),
+            Command::Submit { client, requests, form, extras } => {
+                self.submit(client, requests, form.as_ref(), extras);
+            }
             Command::Cancel(ticket) => self.cut(ticket, None, Ended::Left),
             Command::End => self.cut_all(&Cut::Ending),
             Command::Show => self.show(true),
         }
     }
 
-    fn submit(&mut self, submission: Submission) {
-        let Submission { ticket, requests, user, replies, cut, came, places } = submission;
-        let client = Client { ids: Vec::new(), user, replies, cut, _places: places };
+    fn submit(
+        &mut self,
+        client: Client,
+        requests: Vec<Request>,
+        form: Option<&Form>,
+        extras: Extras,
+    ) {
+        let Client { ticket, came, .. } = client;
         self.clients.insert(ticket, client);
+        if form.is_some()
+            && let Some(texts) = self.texts.take()
+        {
+            self.batch.use_vocabulary(texts());
+        }
         for (choice, request) in requests.into_iter().enumerate() {
-            let prompt = request.request.prompt.len() as u64;
-            if request.request.form.is_some()
-                && let Some(texts) = self.texts.take()
-            {
-                self.batch.use_vocabulary(texts());
-            }
-            match self.batch.submit(request) {
+            let prompt = request.prompt.len() as u64;
+            match self.batch.submit(request, form, extras) {
                 Ok(id) => {
                     self.metrics.tokens[0].fetch_add(prompt, Relaxed);
                     let text = (self.text)();
@@ -214,11 +215,11 @@ impl Desk {
         self.metrics.engine(counts);
         for event in events {
             match event {
-                BatchEvent::Token(id, token) => {
+                Event::Token { id, token } => {
                     let chosen = chosen.get_mut(&id).and_then(VecDeque::pop_front);
                     self.token(id, token, chosen, now);
                 }
-                BatchEvent::Finished(id, reason) => self.finished(id, reason),
+                Event::Finished { id, reason } => self.finished(id, reason),
             }
         }
         self.show(false);

@@ -37,13 +37,14 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow};
-use tiny_llm_cli::{Opened, Sampling, Settings, Style};
+use tiny_llm_cli::{Opened, Settings, Style};
+use tiny_llm_formats::request::SamplerOptions;
 
 pub use crate::local::{Local, LocalAnswer, LocalHead, Piece};
 use crate::{
     api::{
-        ask::{Ask, Bounds},
         kind::Kind,
+        request::{ApiRequest, Bounds},
     },
     app::{App, Parts},
     engine::{Cut, Desk},
@@ -165,7 +166,7 @@ pub struct Read {
     /// Texts that end them.
     pub stops: Vec<String>,
     /// How tokens are chosen.
-    pub sampling: Sampling,
+    pub sampling: SamplerOptions,
 }
 
 /// Reads a request's body, for a fuzzer: a chat's, or a text's to continue.
@@ -175,9 +176,9 @@ pub struct Read {
 #[doc(hidden)]
 pub fn read_body(chat: bool, body: &[u8], choices: usize) -> Result<Read, serde_json::Value> {
     let kind = if chat { Kind::Chat } else { Kind::Completion };
-    let ask = Ask::read(kind, body, Bounds { choices, style: Style::PLAIN })
+    let request = ApiRequest::read(kind, body, Bounds { choices, style: Style::PLAIN })
         .map_err(|error| error.json())?;
-    Ok(Read { answers: ask.answers(), stops: ask.stop, sampling: ask.sampling })
+    Ok(Read { answers: request.answers(), stops: request.stop, sampling: request.sampling })
 }
 
 /// What a panic says.

@@ -17,9 +17,9 @@ use tokio::{task, time};
 
 use crate::{
     api::{
-        ask::Ask,
         error::ApiError,
         kind::Kind,
+        request::ApiRequest,
         stream::{events, whole},
         text,
     },
@@ -74,13 +74,13 @@ async fn answered(kind: Kind, app: Arc<App>, request: Request) -> Result<Respons
     let body = body(&app, request).await?;
     // A long prompt takes its time; other people's answers don't wait for it.
     let submitted = blocking(move || {
-        let ask = Ask::read(kind, &body, app.bounds())?;
-        let (waiting, answers) = app.submit(&ask)?;
-        Ok((ask, waiting, answers))
+        let wanted = ApiRequest::read(kind, &body, app.bounds())?;
+        let (waiting, answers) = app.submit(&wanted)?;
+        Ok((wanted, waiting, answers))
     });
-    let (ask, waiting, answers) = submitted.await?;
-    if ask.stream {
-        events(waiting, answers, ask.include_usage).await
+    let (wanted, waiting, answers) = submitted.await?;
+    if wanted.stream {
+        events(waiting, answers, wanted.include_usage).await
     } else {
         Ok(object(&whole(waiting, answers).await?))
     }

@@ -3,6 +3,7 @@
 //! Each shaping step works on logits in place; a token that is ruled out gets `−inf`. The order is
 //! repetition penalty, temperature, top-k, top-p, min-p, draw.
 
+pub use tiny_llm_formats::request::SamplerOptions;
 use tiny_llm_formats::tensor::tensor;
 
 use super::{attention::softmax, generate::argmax};
@@ -75,27 +76,6 @@ impl Rng {
 /// (in `[0, 1)`). A token with logit `−inf` is never drawn.
 pub fn draw(logits: &[f32], uniform: f64) -> u32 {
     todo!("week1-day7 task 6: draw")
-}
-
-/// What shapes the distribution. [`SamplerOptions::default`] leaves it as the model gave it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SamplerOptions {
-    /// 0 is greedy, 1 changes nothing.
-    pub temperature: f32,
-    /// 0 is off.
-    pub top_k: usize,
-    /// 1 is off.
-    pub top_p: f32,
-    /// 0 is off.
-    pub min_p: f32,
-    /// 1 is off.
-    pub repetition_penalty: f32,
-}
-
-impl Default for SamplerOptions {
-    fn default() -> Self {
-        Self { temperature: 1.0, top_k: 0, top_p: 1.0, min_p: 0.0, repetition_penalty: 1.0 }
-    }
 }
 
 /// All of the above, in order.

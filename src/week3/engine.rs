@@ -7,6 +7,8 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+pub use tiny_llm_formats::request::Event;
+
 use super::{
     ahead::Ahead,
     extras::Chosen,
@@ -18,10 +20,7 @@ use super::{
     step_times::StepTimes,
     timeline::Record,
 };
-use crate::{
-    week1::generate::FinishReason,
-    week2::{cache::DenseCache, model::Model, plan::Plan, rows::Row},
-};
+use crate::week2::{cache::DenseCache, model::Model, plan::Plan, rows::Row};
 
 mod asked;
 mod choose;
@@ -60,25 +59,6 @@ pub const FEWEST: usize = 8;
 /// A step that takes this many times as long as one in which everybody decodes is as long as a step
 /// gets while somebody does: in a full house nobody's gap is stretched further.
 pub const BUSY: usize = 2;
-
-/// What a step tells about a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
-    /// The next token of its answer.
-    Token {
-        /// The request it belongs to.
-        id: RequestId,
-        /// Which.
-        token: u32,
-    },
-    /// Nothing more comes.
-    Finished {
-        /// The request that ended.
-        id: RequestId,
-        /// Why.
-        reason: FinishReason,
-    },
-}
 
 /// What the engine has done so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,28 +1,7 @@
 //! Provided. What a request may ask for beyond what is taught: penalties for tokens that its answer
 //! has already, and how probable the model found what was chosen.
 
-/// What a request asks for. The default is nothing, and then nothing is computed.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Extras {
-    /// Taken from the logit of every token that the answer has.
-    pub presence: f32,
-    /// Taken from the logit of every token, as often as the answer has it.
-    pub frequency: f32,
-    /// Report each token's log-probability, and those of this many of the most probable ones.
-    pub logprobs: Option<usize>,
-}
-
-/// A token that was chosen, in the model's own distribution: before penalties, temperature and
-/// cut-offs.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Chosen {
-    /// Which.
-    pub token: u32,
-    /// The natural logarithm of its probability.
-    pub logprob: f32,
-    /// The most probable tokens, with the same of theirs, the first of equal ones first.
-    pub top: Vec<(u32, f32)>,
-}
+pub use tiny_llm_formats::request::{Chosen, Extras};
 
 /// Extras at work on one request.
 #[derive(Debug, Clone)]

@@ -6,15 +6,16 @@ use anyhow::{Result, anyhow, bail, ensure};
 use serde_json::{Map, Value};
 use tiny_llm_schema::{Json, Shape};
 
-use super::super::{Form, Sampling};
-use tiny_llm_formats::chat::Message;
+use super::super::Form;
+use tiny_llm_formats::{chat::Message, request::SamplerOptions};
 
 /// What a line asks for.
 pub(super) struct Line {
     pub(super) prompt: Prompt,
     pub(super) max_tokens: usize,
     pub(super) stop: Vec<String>,
-    pub(super) sampling: Sampling,
+    pub(super) sampling: SamplerOptions,
+    pub(super) seed: u64,
     pub(super) form: Option<Form>,
 }
 
@@ -28,8 +29,9 @@ pub(super) enum Prompt {
 /// What holds where a line says nothing.
 pub(super) struct Defaults {
     pub(super) max_tokens: usize,
-    /// The seed is the first request's; each has one of its own.
-    pub(super) sampling: Sampling,
+    pub(super) sampling: SamplerOptions,
+    /// The first request's; each further one has the next.
+    pub(super) seed: u64,
     pub(super) form: Option<Form>,
 }
 
@@ -50,12 +52,11 @@ impl Line {
         if let Some(name) = fields.keys().find(|name| !FIELDS.contains(&name.as_str())) {
             bail!("found the field {name:?}, expected no others than {}", FIELDS.join(", "));
         }
-        let Sampling { temperature, top_p, seed, .. } = defaults.sampling;
-        let sampling = Sampling {
+        let SamplerOptions { temperature, top_p, .. } = defaults.sampling;
+        let sampling = SamplerOptions {
             temperature: number(&fields, "temperature", temperature)?,
             top_p: number(&fields, "top_p", top_p)?,
-            seed: whole(&fields, "seed", seed.wrapping_add(index as u64))?,
-            ..defaults.sampling
+            ..defaults.sampling.clone()
         };
         Ok(Self {
             prompt: prompt(&fields)?,
@@ -64,6 +65,7 @@ impl Line {
             stop: stop(&fields)?,
             form: form(bytes, &fields, defaults.form.clone())?,
             sampling,
+            seed: whole(&fields, "seed", defaults.seed.wrapping_add(index as u64))?,
         })
     }
 }

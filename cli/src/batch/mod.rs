@@ -16,8 +16,7 @@ use anyhow::{Result, anyhow, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    Batch, BatchEvent, BatchExtras, BatchOptions, BatchRequest, BatchWaits, Draft, Engine,
-    PageCounts, Request,
+    Batch, BatchOptions, BatchWaits, Draft, Engine, PageCounts,
     form::{self, FormOptions},
     interrupt::{self, Caught},
     options::{ModelOption, SamplingOptions, at_least_one, count},
@@ -27,7 +26,11 @@ use super::{
 };
 use answers::Answers;
 use line::{Defaults, Line, Prompt};
-use tiny_llm_formats::{FinishReason, text::Tokenizer};
+use tiny_llm_formats::{
+    FinishReason,
+    request::{Event, Extras, Request},
+    text::Tokenizer,
+};
 use view::View;
 
 /// More would only be places that no machine here fills.
@@ -146,6 +149,7 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
         defaults: Defaults {
             max_tokens: args.max_new_tokens,
             sampling: args.sampling.sampling(),
+            seed: args.sampling.seed,
             form,
         },
         name: args.requests.display().to_string(),
@@ -249,7 +253,7 @@ impl<E: Engine> Run<E> {
 
     /// Hands a line to the engine.
     fn submit(&mut self, line: &[u8], index: usize, number: usize) -> Result<()> {
-        let Line { prompt, max_tokens, stop, sampling, form } =
+        let Line { prompt, max_tokens, stop, sampling, seed, form } =
             Line::read(line, index, &self.defaults)?;
         if form.is_some()
             && let Some(vocabulary) = self.vocabulary.take()
@@ -264,17 +268,15 @@ impl<E: Engine> Run<E> {
             },
         };
         let prompt_tokens = prompt.len();
-        let id = self.batch.submit(BatchRequest {
-            request: Request {
-                prompt,
-                max_new_tokens: max_tokens,
-                stop_tokens: self.stop_tokens.clone(),
-                sampling,
-                form,
-            },
+        let request = Request {
+            prompt,
+            max_new_tokens: max_tokens,
+            stop_tokens: self.stop_tokens.clone(),
             stop_texts: stop.iter().map(|text| text.clone().into_bytes()).collect(),
-            extras: BatchExtras::default(),
-        })?;
+            sampling,
+            seed,
+        };
+        let id = self.batch.submit(request, form.as_ref(), Extras::default())?;
         let open = Open {
             index,
             line: number,
@@ -294,14 +296,14 @@ impl<E: Engine> Run<E> {
         self.batch.step(&mut |event| events.push(event))?;
         for event in events {
             match event {
-                BatchEvent::Token(id, token) => {
+                Event::Token { id, token } => {
                     let open = self.open.get_mut(&id).expect("a request that was submitted");
                     open.new_tokens += 1;
                     let bytes = self.tokenizer.token_bytes(token);
                     open.text += &E::push(&mut open.stream, &bytes);
                     self.new_tokens += 1;
                 }
-                BatchEvent::Finished(id, reason) => {
+                Event::Finished { id, reason } => {
                     let open = self.open.remove(&id).expect("a request that was submitted");
                     self.prompt_tokens += open.prompt_tokens;
                     self.answers.put(open.index, &answer::<E>(open, reason))?;

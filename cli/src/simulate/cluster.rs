@@ -8,7 +8,8 @@ use std::{
 use anyhow::Result;
 
 use super::{cost::StepCost, histogram::Histogram, load::Arrival};
-use crate::{BatchEvent, CacheBytes, Simulated};
+use crate::{CacheBytes, Simulated};
+use tiny_llm_formats::request::Event;
 
 /// Which replica gets a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,7 +161,7 @@ pub(super) struct Cluster {
     /// Requests that an engine is handed at most, those that it computes included.
     handed: usize,
     outcome: Outcome,
-    events: Vec<BatchEvent>,
+    events: Vec<Event>,
 }
 
 impl Cluster {
@@ -262,11 +263,11 @@ impl Cluster {
         self.outcome.rows += work.rows;
         for event in self.events.drain(..) {
             match event {
-                BatchEvent::Token(id, _) => {
+                Event::Token { id, .. } => {
                     let Some(open) = replica.open.get_mut(&id) else { continue };
                     open.token(end, &mut self.outcome);
                 }
-                BatchEvent::Finished(id, _) => {
+                Event::Finished { id, .. } => {
                     if let Some(open) = replica.open.remove(&id) {
                         open.finished(&mut self.outcome);
                     }

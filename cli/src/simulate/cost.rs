@@ -4,7 +4,8 @@ use std::{str::FromStr, time::Instant};
 
 use anyhow::{Result, anyhow, ensure};
 
-use crate::{Batch, BatchEvent, BatchExtras, BatchRequest, Request, Sampling, StepWork};
+use crate::{Batch, StepWork};
+use tiny_llm_formats::request::{Event, Extras, Request};
 
 /// Seconds of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -105,23 +106,14 @@ fn measure_one(
     let mut left = size;
     for i in 0..size {
         let token = |j: usize| ((i * 31 + j * 17) % vocabulary) as u32;
-        batch.submit(BatchRequest {
-            request: Request {
-                prompt: (0..prompt).map(token).collect(),
-                max_new_tokens: NEW_TOKENS,
-                stop_tokens: Vec::new(),
-                sampling: Sampling::greedy(),
-                form: None,
-            },
-            stop_texts: Vec::new(),
-            extras: BatchExtras::default(),
-        })?;
+        let prompt = (0..prompt).map(token).collect();
+        batch.submit(Request::greedy(prompt, NEW_TOKENS), None, Extras::default())?;
     }
     let mut before: Vec<(u64, usize)> = Vec::new();
     while left > 0 {
         let start = Instant::now();
         batch.step(&mut |event| {
-            left -= usize::from(matches!(event, BatchEvent::Finished(..)));
+            left -= usize::from(matches!(event, Event::Finished { .. }));
         })?;
         let seconds = start.elapsed().as_secs_f64();
         let now: Vec<(u64, usize)> =

@@ -11,7 +11,8 @@ use super::{
     cluster::{Open, Outcome, Real},
     load::Arrival,
 };
-use crate::{Batch, BatchCounts, BatchEvent, BatchExtras, BatchRequest, Request, Sampling};
+use crate::{Batch, BatchCounts};
+use tiny_llm_formats::request::{Event, Extras, Request};
 
 /// Who is let in when.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +49,8 @@ pub(super) fn serve(
         while open.len() < most {
             let Some(Arrival { time, prompt, max_new_tokens }) = queue.pop_front() else { break };
             outcome.prompt_tokens += prompt.len() as u64;
-            let id = batch.submit(request(prompt, max_new_tokens))?;
+            let id =
+                batch.submit(Request::greedy(prompt, max_new_tokens), None, Extras::default())?;
             open.insert(id, Open::new(time));
         }
         if open.is_empty() {
@@ -62,11 +64,11 @@ pub(super) fn serve(
         outcome.seconds = end;
         for event in events.drain(..) {
             match event {
-                BatchEvent::Token(id, _) => {
+                Event::Token { id, .. } => {
                     let open: &mut Open = open.get_mut(&id).expect("it was submitted");
                     open.token(end, &mut outcome);
                 }
-                BatchEvent::Finished(id, _) => {
+                Event::Finished { id, .. } => {
                     open.remove(&id).expect("it was submitted").finished(&mut outcome);
                 }
             }
@@ -100,16 +102,10 @@ fn look(real: &mut Real, counts: &BatchCounts, running: usize) {
 
 /// A short text, so that memory has been touched and threads have started.
 fn warm_up(batch: &mut dyn Batch) -> Result<()> {
-    batch.submit(request(vec![0; 8], 4))?;
+    batch.submit(Request::greedy(vec![0; 8], 4), None, Extras::default())?;
     let mut done = false;
     while !done {
-        batch.step(&mut |event| done |= matches!(event, BatchEvent::Finished(..)))?;
+        batch.step(&mut |event| done |= matches!(event, Event::Finished { .. }))?;
     }
     Ok(())
-}
-
-fn request(prompt: Vec<u32>, max_new_tokens: usize) -> BatchRequest {
-    let (stop_tokens, sampling) = (Vec::new(), Sampling::greedy());
-    let request = Request { prompt, max_new_tokens, stop_tokens, sampling, form: None };
-    BatchRequest { request, stop_texts: Vec::new(), extras: BatchExtras::default() }
 }

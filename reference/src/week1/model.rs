@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use ndarray::{Array2, Axis};
-use tiny_llm_formats::{Tensor, config::ModelConfig, tensor::reshape};
+use tiny_llm_formats::{Tensor, config::ModelConfig, request::check_tokens, tensor::reshape};
 
 use super::{
     attention::linear,
@@ -127,15 +127,7 @@ impl Model {
             "{} tokens do not fit into the model's context of {context}",
             tokens.len()
         );
-        if let Some((at, token)) =
-            tokens.iter().enumerate().find(|(_, t)| **t as usize >= vocabulary)
-        {
-            anyhow::bail!(
-                "token {token} at position {at} is not in the vocabulary: ids run from 0 to {}",
-                vocabulary - 1
-            );
-        }
-        Ok(())
+        Ok(check_tokens((0..).zip(tokens.iter().copied()), vocabulary)?)
     }
 
     /// Puts a model together from named weights. `weight(name, shape)` returns the tensor of that

@@ -1,8 +1,8 @@
 //! Day 1. The model over rows: one forward pass for a prompt, a part of one, one new token, or
 //! several requests at once.
 
-use anyhow::{bail, ensure};
-use tiny_llm_formats::config::ModelConfig;
+use anyhow::ensure;
+use tiny_llm_formats::{config::ModelConfig, request::check_tokens};
 
 use super::{
     attention::attend,
@@ -243,15 +243,7 @@ pub(crate) fn check(
     ensure!(!rows.is_empty(), "there are no tokens to start from");
     let capacity = cache.shape().capacity.min(config.max_positions);
     for (i, row) in rows.iter().enumerate() {
-        let vocabulary = config.vocab_size;
-        if row.token as usize >= vocabulary {
-            bail!(
-                "token {} at position {} is not in the vocabulary: ids run from 0 to {}",
-                row.token,
-                row.position,
-                vocabulary - 1
-            );
-        }
+        check_tokens([(row.position, row.token)], config.vocab_size)?;
         ensure!(
             row.position < capacity,
             "position {} does not fit into the context of {capacity}",

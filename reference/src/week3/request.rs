@@ -1,29 +1,9 @@
 //! Day 1. What a client asks for, and a request's life in the engine.
 
+pub use tiny_llm_formats::request::{Request, RequestId};
+
 use super::{constraint::Constraint, sampler::Sampler, stop::StopTexts, timeline::Record};
-use crate::week1::{generate::FinishReason, sampling::SamplerOptions};
-
-/// Names a request from [`submit`](super::engine::Engine::submit) on; never used twice.
-pub type RequestId = u64;
-
-/// What a client asks for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Request {
-    /// Where to start from; at least one token.
-    pub prompt: Vec<u32>,
-    /// At most this many new tokens.
-    pub max_new_tokens: usize,
-    /// Each of these ends the answer, and is not part of it.
-    pub stop_tokens: Vec<u32>,
-    /// Each of these ends the answer as soon as the answer's text contains it. Bytes, because a
-    /// token may hold a part of a character.
-    pub stop_texts: Vec<Vec<u8>>,
-    /// How tokens are chosen. Every request has a generator of its own: its draws do not depend on
-    /// who else is there.
-    pub sampling: SamplerOptions,
-    /// The seed of that generator.
-    pub seed: u64,
-}
+use crate::week1::generate::FinishReason;
 
 /// Where a request stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Provided. How a request's tokens are chosen: week 1's steps and draws, without sorting the
 //! vocabulary.
 
-use anyhow::{Result, ensure};
 use tiny_llm_kernels::sampling as fast;
 
 use super::extras::{Chosen, Shaper};
@@ -26,12 +25,10 @@ impl Sampler {
     /// With nothing drawn yet.
     #[must_use]
     pub fn new(options: SamplerOptions, seed: u64) -> Self {
-        let SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty } = options;
-        let options = fast::SamplerOptions { temperature, top_k, top_p, min_p, repetition_penalty };
         Self {
+            greedy: options.is_greedy(),
             sampler: fast::Sampler::new(options),
             rng: Rng::new(seed),
-            greedy: temperature == 0.0 && repetition_penalty == 1.0,
             shaper: None,
         }
     }
@@ -65,22 +62,4 @@ impl Sampler {
         }
         self.sampler.choose(logits, seen, self.rng.uniform())
     }
-}
-
-/// Whether a sampler can do what is asked.
-///
-/// # Errors
-/// If an option is out of range; the message names it.
-pub fn check_sampling(options: &SamplerOptions) -> Result<()> {
-    let SamplerOptions { temperature, top_p, min_p, repetition_penalty, .. } = *options;
-    let checks = [
-        ("temperature", temperature, temperature >= 0.0, "a number from 0 on"),
-        ("top_p", top_p, top_p > 0.0 && top_p <= 1.0, "a number above 0 and at most 1"),
-        ("min_p", min_p, (0.0..=1.0).contains(&min_p), "a number from 0 to 1"),
-        ("repetition_penalty", repetition_penalty, repetition_penalty > 0.0, "a number above 0"),
-    ];
-    for (name, value, valid, expected) in checks {
-        ensure!(value.is_finite() && valid, "{name}: found {value}, expected {expected}");
-    }
-    Ok(())
 }

@@ -1,20 +1,20 @@
 //! What an answer looks like, as it grows and once it is whole.
 
 use std::{
+    mem,
     sync::Arc,
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use serde_json::{Value, json};
-use tiny_llm_cli::Chosen;
-use tiny_llm_formats::{FinishReason, text::Tokenizer};
+use tiny_llm_formats::{FinishReason, request::Chosen, text::Tokenizer};
 
 use super::{
-    ask::Ask,
     calls::{Finder, Part},
     holdback::Holdback,
     kind::Kind,
     logprobs::logprobs,
+    request::ApiRequest,
 };
 use crate::engine::Reply;
 
@@ -31,19 +31,33 @@ pub(crate) struct Head {
     tokenizer: Arc<Tokenizer>,
 }
 
-/// One of a request's answers.
+/// One of a request's answers: what came of it and was not sent yet, which is all of it where it is
+/// not streamed.
 #[derive(Default)]
 struct Choice {
-    text: Holdback,
-    /// Finds calls in it, if there may be any.
+    /// Holds text back that may begin a stop text.
+    holdback: Holdback,
+    /// Finds calls in the text, if there may be any.
     finder: Option<Finder>,
-    /// How many there were.
+    text: String,
+    calls: Vec<Call>,
+    /// How many calls there were, those that were sent included.
     called: usize,
-    /// Letters that have been handed out.
+    /// Letters that were sent.
     letters: usize,
-    /// Of tokens that no piece has told of yet.
+    /// The tokens whose text was not sent.
     chosen: Vec<Chosen>,
     reason: Option<&'static str>,
+}
+
+/// What was not sent of a call.
+struct Call {
+    /// The call's number in its answer.
+    index: usize,
+    /// The tool that is called, if the call begins here.
+    name: Option<String>,
+    /// More of its arguments.
+    arguments: String,
 }
 
 /// A request's answers, as they come.
@@ -54,31 +68,10 @@ pub(crate) struct Answers {
     new_tokens: usize,
 }
 
-/// What a reply of the engine adds to an answer.
-pub(crate) struct Piece {
-    choice: usize,
-    text: String,
-    calls: Vec<Call>,
-    /// Where the piece begins, in letters.
-    start: usize,
-    chosen: Vec<Chosen>,
-    reason: Option<&'static str>,
-}
-
-/// What it adds to a call.
-struct Call {
-    /// The call's number in its answer.
-    index: usize,
-    /// The tool that is called, if the call begins here.
-    name: Option<String>,
-    /// More of its arguments.
-    arguments: String,
-}
-
 impl Answers {
     /// Before anything has come.
     pub(crate) fn new(
-        ask: &Ask,
+        request: &ApiRequest,
         ticket: u64,
         prompt_tokens: usize,
         model: &str,
@@ -86,51 +79,58 @@ impl Answers {
     ) -> Self {
         let created = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let head = Head {
-            kind: ask.kind,
+            kind: request.kind,
             // Two servers' answers have different names, too.
-            id: format!("{}-{:x}{ticket:08x}", ask.kind.prefix(), created),
+            id: format!("{}-{:x}{ticket:08x}", request.kind.prefix(), created),
             created,
             model: model.to_owned(),
-            logprobs: ask.extras.logprobs.is_some(),
-            calls: ask.calls.is_some(),
+            logprobs: request.extras.logprobs.is_some(),
+            calls: request.calls.is_some(),
             tokenizer,
         };
         let choice = || Choice {
-            text: Holdback::new(ask.stop.clone()),
-            finder: ask.calls.clone(),
+            holdback: Holdback::new(request.stop.clone()),
+            finder: request.calls.clone(),
             ..Choice::default()
         };
-        let choices = (0..ask.answers()).map(|_| choice()).collect();
+        let choices = (0..request.answers()).map(|_| choice()).collect();
         Self { head, choices, prompt_tokens, new_tokens: 0 }
     }
 
-    /// Takes a reply, and returns what a client may see of it.
-    pub(crate) fn take(&mut self, reply: Reply) -> Option<Piece> {
-        let (choice, text, reason) = match reply {
-            Reply::Token { choice, text, chosen } => {
+    /// Takes a reply, and returns the number of its answer.
+    pub(crate) fn receive(&mut self, reply: Reply) -> usize {
+        let (i, text, reason) = match reply {
+            Reply::Token { choice: i, text, chosen } => {
                 self.new_tokens += 1;
-                let place = &mut self.choices[choice];
-                place.chosen.extend(chosen);
-                (choice, place.text.push(&text), None)
+                let choice = &mut self.choices[i];
+                choice.chosen.extend(chosen);
+                (i, choice.holdback.push(&text), None)
             }
-            Reply::Finished { choice, text, reason } => {
-                let place = &mut self.choices[choice];
-                let text = place.text.push(&text) + &place.text.finish();
-                (choice, text, Some(word(reason)))
+            Reply::Finished { choice: i, text, reason } => {
+                let holdback = &mut self.choices[i].holdback;
+                (i, holdback.push(&text) + &holdback.finish(), Some(word(reason)))
             }
         };
-        let place = &mut self.choices[choice];
-        let (text, calls) = place.parts(text, reason.is_some());
+        let choice = &mut self.choices[i];
+        choice.extend(text, reason.is_some());
         // What was called is whole, however the answer ended.
-        let reason = reason.map(|reason| if place.called > 0 { "tool_calls" } else { reason });
-        place.reason = reason;
-        if text.is_empty() && calls.is_empty() && reason.is_none() {
-            return None;
-        }
-        let start = place.letters;
-        place.letters += text.chars().count();
-        let chosen = std::mem::take(&mut place.chosen);
-        Some(Piece { choice, text, calls, start, chosen, reason })
+        choice.reason = reason.map(|reason| if choice.called > 0 { "tool_calls" } else { reason });
+        i
+    }
+
+    /// Takes a reply, and returns what a client of a stream may see of its answer now.
+    pub(crate) fn chunk(&mut self, reply: Reply) -> Option<Value> {
+        let i = self.receive(reply);
+        self.head.chunk(i, &mut self.choices[i])
+    }
+
+    /// All answers, once they are whole.
+    pub(crate) fn whole(&self) -> Value {
+        let choices = self.choices.iter().enumerate();
+        let choices = choices.map(|(i, choice)| self.head.whole(i, choice)).collect();
+        let mut object = self.head.object(false, choices);
+        object["usage"] = self.usage();
+        object
     }
 
     /// Whether nothing more comes.
@@ -154,32 +154,30 @@ impl Answers {
 }
 
 impl Choice {
-    /// What more text means: text for whoever asked, and what it adds to calls, a call after the
-    /// other.
-    fn parts(&mut self, text: String, last: bool) -> (String, Vec<Call>) {
-        let Some(finder) = &mut self.finder else { return (text, Vec::new()) };
+    /// Divides more text into text for the client and parts of calls.
+    fn extend(&mut self, text: String, last: bool) {
+        let Some(finder) = &mut self.finder else {
+            self.text += &text;
+            return;
+        };
         let mut parts = finder.push(&text);
         if last {
             parts.extend(finder.finish());
         }
-        let (mut text, mut calls) = (String::new(), Vec::<Call>::new());
         for part in parts {
             match part {
-                Part::Content(more) => text += &more,
+                Part::Content(more) => self.text += &more,
                 Part::Name(name) => {
                     let arguments = String::new();
-                    calls.push(Call { index: self.called, name: Some(name), arguments });
+                    self.calls.push(Call { index: self.called, name: Some(name), arguments });
                     self.called += 1;
                 }
-                Part::Arguments(more) => match calls.last_mut() {
-                    Some(call) => call.arguments += &more,
-                    None => {
-                        calls.push(Call { index: self.called - 1, name: None, arguments: more });
-                    }
+                Part::Arguments(arguments) => match self.calls.last_mut() {
+                    Some(call) => call.arguments += &arguments,
+                    None => self.calls.push(Call { index: self.called - 1, name: None, arguments }),
                 },
             }
         }
-        (text, calls)
     }
 }
 
@@ -210,29 +208,66 @@ impl Head {
         )
     }
 
-    /// A piece of a stream.
-    pub(crate) fn piece(&self, piece: &Piece) -> Value {
-        let Piece { choice, text, calls, start, chosen, reason } = piece;
-        let logprobs = self.logprobs(chosen, *start);
-        match self.kind {
+    /// What was not sent of an answer yet, as a chunk of a stream; `None` if there is nothing.
+    fn chunk(&self, index: usize, choice: &mut Choice) -> Option<Value> {
+        let Choice { text, calls, chosen, reason, .. } = choice;
+        if text.is_empty() && calls.is_empty() && reason.is_none() {
+            return None;
+        }
+        let logprobs = self.logprobs(chosen, choice.letters);
+        choice.letters += text.chars().count();
+        chosen.clear();
+        let (text, calls) = (mem::take(text), mem::take(calls));
+        Some(match self.kind {
             Kind::Chat => {
                 let mut delta = json!({});
                 if !text.is_empty() {
-                    delta["content"] = text.as_str().into();
+                    delta["content"] = text.into();
                 }
                 if !calls.is_empty() {
-                    let calls = calls.iter().map(|call| self.call(*choice, call));
+                    let calls = calls.iter().map(|call| self.call(index, call));
                     delta["tool_calls"] = calls.collect();
                 }
-                json!({ "index": choice, "delta": delta, "logprobs": logprobs, "finish_reason": reason })
+                json!({ "index": index, "delta": delta, "logprobs": logprobs, "finish_reason": reason })
             }
             Kind::Completion => json!({
-                "index": choice, "text": text, "logprobs": logprobs, "finish_reason": reason,
+                "index": index, "text": text, "logprobs": logprobs, "finish_reason": reason,
+            }),
+        })
+    }
+
+    /// A whole answer.
+    fn whole(&self, index: usize, choice: &Choice) -> Value {
+        let Choice { text, calls, chosen, reason, .. } = choice;
+        let logprobs = self.logprobs(chosen, 0);
+        match self.kind {
+            Kind::Chat => {
+                let mut message = json!({ "role": "assistant", "content": text, "refusal": null });
+                if !calls.is_empty() {
+                    if text.is_empty() {
+                        message["content"] = Value::Null;
+                    }
+                    let call = |call: &Call| {
+                        json!({
+                            "id": self.call_id(index, call.index),
+                            "type": "function",
+                            "function": { "name": call.name, "arguments": call.arguments },
+                        })
+                    };
+                    message["tool_calls"] = calls.iter().map(call).collect();
+                }
+                json!({
+                    "index": index, "message": message, "logprobs": logprobs,
+                    "finish_reason": reason,
+                })
+            }
+            Kind::Completion => json!({
+                "index": index, "text": text, "logprobs": logprobs, "finish_reason": reason,
             }),
         }
     }
 
-    /// What a piece adds to a call.
+    /// What a chunk adds to a call.
     fn call(&self, choice: usize, call: &Call) -> Value {
         let Call { index, name, arguments } = call;
         let mut value = json!({ "index": index, "function": { "arguments": arguments } });
@@ -249,61 +284,6 @@ impl Head {
             return Value::Null;
         }
         logprobs(self.kind, chosen, start, &self.tokenizer)
-    }
-}
-
-/// An answer that is put together before it is sent.
-#[derive(Default)]
-pub(crate) struct Whole {
-    text: String,
-    /// The tools that were called, and with what.
-    calls: Vec<(String, String)>,
-    chosen: Vec<Chosen>,
-    reason: Option<&'static str>,
-}
-
-impl Whole {
-    pub(crate) fn add(wholes: &mut [Self], piece: Piece) {
-        let whole = &mut wholes[piece.choice];
-        whole.text += &piece.text;
-        for call in piece.calls {
-            whole.calls.extend(call.name.map(|name| (name, String::new())));
-            if let Some((_, arguments)) = whole.calls.last_mut() {
-                *arguments += &call.arguments;
-            }
-        }
-        whole.chosen.extend(piece.chosen);
-        whole.reason = piece.reason.or(whole.reason);
-    }
-
-    pub(crate) fn json(self, index: usize, head: &Head) -> Value {
-        let Self { text, calls, chosen, reason } = self;
-        let logprobs = head.logprobs(&chosen, 0);
-        match head.kind {
-            Kind::Chat => {
-                let mut message = json!({ "role": "assistant", "content": text, "refusal": null });
-                if !calls.is_empty() {
-                    if text.is_empty() {
-                        message["content"] = Value::Null;
-                    }
-                    let call = |(i, (name, arguments))| {
-                        json!({
-                            "id": head.call_id(index, i),
-                            "type": "function",
-                            "function": { "name": name, "arguments": arguments },
-                        })
-                    };
-                    message["tool_calls"] = calls.into_iter().enumerate().map(call).collect();
-                }
-                json!({
-                    "index": index, "message": message, "logprobs": logprobs,
-                    "finish_reason": reason,
-                })
-            }
-            Kind::Completion => json!({
-                "index": index, "text": text, "logprobs": logprobs, "finish_reason": reason,
-            }),
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Log-probabilities in an answer.
 
 use serde_json::{Map, Value, json};
-use tiny_llm_cli::Chosen;
+use tiny_llm_formats::request::Chosen;
 use tiny_llm_formats::text::Tokenizer;
 
 use super::kind::Kind;

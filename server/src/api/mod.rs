@@ -1,7 +1,6 @@
 //! OpenAI's interface: what a request says, and what an answer looks like.
 
 pub(crate) mod answer;
-pub(crate) mod ask;
 mod calls;
 mod chat;
 mod constraint;
@@ -10,5 +9,6 @@ mod fields;
 mod holdback;
 pub(crate) mod kind;
 mod logprobs;
+pub(crate) mod request;
 pub(crate) mod stream;
 pub(crate) mod text;

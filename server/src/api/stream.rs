@@ -17,10 +17,7 @@ use hyper::body::Frame;
 use serde_json::Value;
 use tokio::sync::mpsc as channel;
 
-use super::{
-    answer::{Answers, Whole},
-    error::ApiError,
-};
+use super::{answer::Answers, error::ApiError};
 use crate::engine::{Command, Cut, Reply};
 
 /// A client that waits. When this is dropped, and the client with it, its answers end.
@@ -43,20 +40,13 @@ impl Drop for Waiting {
 /// # Errors
 /// If it ended in the middle.
 pub(crate) async fn whole(mut waiting: Waiting, mut answers: Answers) -> Result<Value, ApiError> {
-    let mut wholes: Vec<Whole> = (0..answers.len()).map(|_| Whole::default()).collect();
     while let Some(reply) = waiting.replies.recv().await {
-        if let Some(piece) = answers.take(reply) {
-            Whole::add(&mut wholes, piece);
-        }
+        answers.receive(reply);
     }
     if !answers.are_whole() {
         return Err(ApiError::of_cut(waiting.cut.get()));
     }
-    let head = &answers.head;
-    let choices = wholes.into_iter().enumerate().map(|(i, whole)| whole.json(i, head));
-    let mut object = head.object(false, choices.collect());
-    object["usage"] = answers.usage();
-    Ok(object)
+    Ok(answers.whole())
 }
 
 /// As events, from the first reply on. If that never comes, the answer is an error as any other.
@@ -107,9 +97,8 @@ impl Events {
     }
 
     fn take(&mut self, reply: Reply) {
-        if let Some(piece) = self.answers.take(reply) {
-            let piece = self.answers.head.piece(&piece);
-            self.push(piece);
+        if let Some(chunk) = self.answers.chunk(reply) {
+            self.push(chunk);
         }
     }
 

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    ask::{Prompt, prompts},
     chat,
     error::ApiError,
     fields::Fields,
+    request::{Prompt, prompts},
 };
 use crate::app::App;
 

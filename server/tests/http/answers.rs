@@ -51,7 +51,7 @@ fn a_chat_is_answered_in_openai_s_shape() {
     assert_eq!(json["usage"], usage);
     for (i, request) in requests.iter().enumerate() {
         let sampling = &request.request.sampling;
-        assert_eq!(sampling.seed, 7 + i as u64);
+        assert_eq!(request.request.seed, 7 + i as u64);
         assert_eq!((sampling.temperature, sampling.top_p, sampling.top_k), (1.5, 0.5, 9));
         assert_eq!((sampling.min_p, sampling.repetition_penalty), (0.25, 1.25));
         assert_eq!((request.extras.presence, request.extras.frequency), (-1.5, 2.0));
@@ -194,7 +194,7 @@ fn a_form_travels_to_the_engine() {
         assert_eq!(ask(server.address, "/v1/completions", &body).status, 200);
     }
     let seen = server.knobs.seen().clone();
-    let forms: Vec<_> = seen.requests.iter().map(|request| request.request.form.clone()).collect();
+    let forms: Vec<_> = seen.requests.iter().map(|request| request.form.clone()).collect();
     assert_eq!(forms, [None, Some(Form::Json), Some(Form::Json)]);
     assert_eq!(seen.vocabularies, [5], "told once, and only when it is needed");
     let body = json!({

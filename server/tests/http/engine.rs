@@ -15,10 +15,14 @@ use std::{
 
 use anyhow::{Result, bail};
 use tiny_llm_cli::{
-    Batch, BatchCounts, BatchEvent, BatchRequest, BatchRow, BatchWaits, Chosen, Form, Opened,
-    PageCounts, PageUse, Settings, Style, Text,
+    Batch, BatchCounts, BatchRow, BatchWaits, Form, Opened, PageCounts, PageUse, Settings, Style,
+    Text,
 };
-use tiny_llm_formats::{FinishReason, text::Tokenizer};
+use tiny_llm_formats::{
+    FinishReason,
+    request::{Chosen, Event, Extras, Request},
+    text::Tokenizer,
+};
 use tiny_llm_server::Server;
 
 /// Longest sequence.
@@ -54,7 +58,7 @@ pub(crate) struct Seen {
     pub(crate) cancelled: Vec<(u64, u64)>,
     pub(crate) freed: Vec<(u64, u64)>,
     /// Requests as they came.
-    pub(crate) requests: Vec<BatchRequest>,
+    pub(crate) requests: Vec<Submitted>,
     /// How many texts the engine was told, each time.
     pub(crate) vocabularies: Vec<usize>,
 }
@@ -65,9 +69,17 @@ impl Knobs {
     }
 }
 
+/// What the engine was given.
+#[derive(Clone)]
+pub(crate) struct Submitted {
+    pub(crate) request: Request,
+    pub(crate) form: Option<Form>,
+    pub(crate) extras: Extras,
+}
+
 struct Run {
     id: u64,
-    request: BatchRequest,
+    submitted: Submitted,
     new: Vec<u32>,
     text: Vec<u8>,
     slot: Option<usize>,
@@ -90,7 +102,7 @@ impl Fake {
     /// The shortest answer of a shape, if the request asks for one and doesn't leave it open. Where
     /// more may follow it in the next line, twice.
     fn shortest(&self, run: &Run) -> Option<Vec<u32>> {
-        let Some(Form::Shape(shape)) = &run.request.request.form else { return None };
+        let Some(Form::Shape(shape)) = &run.submitted.form else { return None };
         let text = shape.closing_text(&shape.start());
         let end = text.iter().try_fold(shape.start(), |state, &byte| shape.next(&state, byte));
         let several = end.and_then(|end| shape.next(&end, b'\n')).is_some() && !text.is_empty();
@@ -106,10 +118,10 @@ impl Fake {
         if let Some(tokens) = self.shortest(run) {
             return tokens[run.new.len()];
         }
-        let seed = run.request.request.sampling.seed;
-        let seed = if run.request.request.sampling.temperature > 0.0 { seed } else { 0 };
-        let prompt = run.request.request.prompt.iter();
-        let prompt = prompt.fold(7u64, |hash, &token| hash.wrapping_mul(31) + u64::from(token));
+        let Request { prompt, sampling, seed, .. } = &run.submitted.request;
+        let seed = if sampling.temperature > 0.0 { *seed } else { 0 };
+        let prompt =
+            prompt.iter().fold(7u64, |hash, &token| hash.wrapping_mul(31) + u64::from(token));
         let mixed = (prompt ^ seed.wrapping_mul(0x9e37_79b9)).wrapping_add(run.new.len() as u64);
         let mixed = mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40;
         self.letters[mixed as usize % self.letters.len()]
@@ -121,19 +133,21 @@ impl Batch for Fake {
         self.knobs.seen().vocabularies.push(texts.len());
     }
 
-    fn submit(&mut self, request: BatchRequest) -> Result<u64> {
-        self.knobs.seen().requests.push(request.clone());
-        if request.request.prompt.len() == 13 {
+    fn submit(&mut self, request: Request, form: Option<&Form>, extras: Extras) -> Result<u64> {
+        let submitted = Submitted { request, form: form.cloned(), extras };
+        self.knobs.seen().requests.push(submitted.clone());
+        let request = &submitted.request;
+        if request.prompt.len() == 13 {
             bail!("the engine does not like thirteen tokens");
         }
         let (id, text) = (self.next, Vec::new());
         self.next += 1;
-        let over = (request.request.max_new_tokens == 0).then_some(FinishReason::Length);
-        self.runs.push_back(Run { id, request, new: Vec::new(), text, slot: None, over });
+        let over = (request.max_new_tokens == 0).then_some(FinishReason::Length);
+        self.runs.push_back(Run { id, submitted, new: Vec::new(), text, slot: None, over });
         Ok(id)
     }
 
-    fn step(&mut self, on_event: &mut dyn FnMut(BatchEvent)) -> Result<()> {
+    fn step(&mut self, on_event: &mut dyn FnMut(Event)) -> Result<()> {
         thread::sleep(Duration::from_micros(self.knobs.step_time.load(SeqCst)));
         assert!(!self.knobs.panics.load(SeqCst), "not yet implemented: week3-day1 task 4: Engine");
         if self.knobs.fails.load(SeqCst) {
@@ -144,7 +158,8 @@ impl Batch for Fake {
         let steps = self.steps;
         let mut retire = |runs: &mut VecDeque<Run>, knobs: &Knobs| {
             for run in runs.iter().filter(|run| run.over.is_some()) {
-                on_event(BatchEvent::Finished(run.id, run.over.expect("it is over")));
+                let reason = run.over.expect("it is over");
+                on_event(Event::Finished { id: run.id, reason });
                 knobs.seen().freed.push((run.id, steps));
             }
             runs.retain(|run| run.over.is_none());
@@ -165,23 +180,24 @@ impl Batch for Fake {
             let run = &mut self.runs[i];
             run.new.push(token);
             run.text.extend(self.tokenizer.token_bytes(token));
-            let stops = &run.request.stop_texts;
+            let stops = &run.submitted.request.stop_texts;
             let stopped = stops.iter().any(|stop| run.text.windows(stop.len()).any(|w| w == stop));
             if stopped || whole == Some(run.new.len()) {
                 run.over = Some(FinishReason::Stop);
-            } else if run.new.len() >= run.request.request.max_new_tokens {
+            } else if run.new.len() >= run.submitted.request.max_new_tokens {
                 run.over = Some(FinishReason::Length);
             }
-            if let Some(top) = run.request.extras.logprobs {
+            if let Some(top) = run.submitted.extras.logprobs {
                 let top = self.letters[..top].iter().map(|&letter| (letter, -2.5)).collect();
                 self.chosen.push((run.id, Chosen { token, logprob: -0.5, top }));
             }
-            on_event(BatchEvent::Token(run.id, token));
+            on_event(Event::Token { id: run.id, token });
         }
         // As the engine of week 3 does: told in the step in which it is known.
         let mut retire = |runs: &mut VecDeque<Run>, knobs: &Knobs| {
             for run in runs.iter().filter(|run| run.over.is_some()) {
-                on_event(BatchEvent::Finished(run.id, run.over.expect("it is over")));
+                let reason = run.over.expect("it is over");
+                on_event(Event::Finished { id: run.id, reason });
                 knobs.seen().freed.push((run.id, steps));
             }
             runs.retain(|run| run.over.is_none());
@@ -221,7 +237,7 @@ impl Batch for Fake {
 
     fn rows(&self) -> Vec<BatchRow> {
         let row = |run: &Run| {
-            let prompt = run.request.request.prompt.len();
+            let prompt = run.submitted.request.prompt.len();
             let (id, new) = (run.id, run.new.len());
             Some(BatchRow { slot: run.slot?, id, prompt, computed: prompt + new, new })
         };

@@ -39,7 +39,7 @@ fn tools() -> Value {
 
 fn shown(server: &Running) -> String {
     let seen = server.knobs.seen().clone();
-    let form = seen.requests.last().and_then(|request| request.request.form.clone());
+    let form = seen.requests.last().and_then(|request| request.form.clone());
     let Some(Form::Shape(shape)) = form else { return format!("{form:?}") };
     String::from_utf8(shape.closing_text(&shape.start())).expect("text")
 }

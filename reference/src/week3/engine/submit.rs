@@ -1,6 +1,7 @@
 //! Provided. How a request comes to the engine, and how its client takes it back.
 
 use anyhow::{Result, ensure};
+use tiny_llm_formats::request::check_tokens;
 
 use super::{
     super::{
@@ -9,7 +10,6 @@ use super::{
         pass::Pass,
         request::{Request, RequestId, Sequence},
         room::EngineCache,
-        sampler::check_sampling,
         timeline::Record,
     },
     Engine,
@@ -57,15 +57,8 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
             prompt.len(),
             self.context
         );
-        if let Some((at, token)) =
-            prompt.iter().enumerate().find(|(_, token)| **token as usize >= vocabulary)
-        {
-            anyhow::bail!(
-                "token {token} at position {at} is not in the vocabulary: ids run from 0 to {}",
-                vocabulary - 1
-            );
-        }
-        check_sampling(&request.sampling)?;
+        check_tokens((0..).zip(prompt.iter().copied()), vocabulary)?;
+        request.sampling.check()?;
         if let Some(constraint) = &constraint {
             ensure!(
                 request.stop_texts.is_empty(),

@@ -1,10 +1,13 @@
-//! What a request asks for. Every field is read or refused.
+//! Reads the body of a request. Every field is taken or refused.
 
 use std::hash::{BuildHasher, RandomState};
 
 use serde_json::Value;
-use tiny_llm_cli::{BatchExtras, Form, Json, Sampling, Style};
-use tiny_llm_formats::chat::Message;
+use tiny_llm_cli::{Form, Json, Style};
+use tiny_llm_formats::{
+    chat::Message,
+    request::{Extras, Limit, SamplerOptions},
+};
 
 use super::{
     calls::Finder,
@@ -42,9 +45,9 @@ pub(crate) enum Prompt {
     Messages(Vec<Message>),
 }
 
-/// A request.
+/// The body of a request, read.
 #[derive(Debug, Clone)]
-pub(crate) struct Ask {
+pub(crate) struct ApiRequest {
     pub(crate) kind: Kind,
     /// One at least; a conversation stands alone.
     pub(crate) prompts: Vec<Prompt>,
@@ -59,16 +62,17 @@ pub(crate) struct Ask {
     pub(crate) tools: Vec<Json>,
     /// How a call is found in an answer's text, if there may be one.
     pub(crate) calls: Option<Finder>,
-    /// Its seed is the first answer's; each further one has the next.
-    pub(crate) sampling: Sampling,
-    pub(crate) extras: BatchExtras,
+    pub(crate) sampling: SamplerOptions,
+    /// The first answer's; each further one has the next.
+    pub(crate) seed: u64,
+    pub(crate) extras: Extras,
     pub(crate) stream: bool,
     /// A last piece of the stream says how many tokens there were.
     pub(crate) include_usage: bool,
     pub(crate) user: Option<String>,
 }
 
-impl Ask {
+impl ApiRequest {
     /// Reads a request's body.
     ///
     /// # Errors
@@ -102,12 +106,12 @@ impl Ask {
         let stream = fields.flag("stream")?.unwrap_or(false);
         let include_usage = stream_options(&mut fields, stream)?;
         let max_tokens = max_tokens(&mut fields, kind)?;
-        let extras = BatchExtras {
+        let extras = Extras {
             presence: penalty(&mut fields, "presence_penalty")?,
             frequency: penalty(&mut fields, "frequency_penalty")?,
             logprobs: logprobs(&mut fields, kind)?,
         };
-        let ask = Self {
+        let request = Self {
             kind,
             prompts,
             n,
@@ -117,24 +121,25 @@ impl Ask {
             tools,
             calls,
             sampling: sampling(&mut fields)?,
+            seed: seed(&mut fields)?,
             extras,
             stream,
             include_usage,
             user: user(&mut fields)?,
         };
-        if ask.form.is_some() && !ask.stop.is_empty() {
-            let by = if ask.calls.is_some() { "tools" } else { "response_format" };
+        if request.form.is_some() && !request.stop.is_empty() {
+            let by = if request.calls.is_some() { "tools" } else { "response_format" };
             let message =
                 format!("\"stop\" could end an answer before it has the form that {by:?} asks for");
             return Err(ApiError::field("stop", message));
         }
-        if ask.calls.is_some() && ask.extras.logprobs.is_some() {
+        if request.calls.is_some() && request.extras.logprobs.is_some() {
             let why = "the tokens of a call are not shown; leave it out beside \"tools\"";
             return Err(ApiError::unsupported("logprobs", why));
         }
         refuse(&mut fields)?;
         fields.end()?;
-        Ok(ask)
+        Ok(request)
     }
 
     /// How many answers it asks for.
@@ -143,26 +148,30 @@ impl Ask {
     }
 }
 
-fn sampling(fields: &mut Fields) -> Result<Sampling, ApiError> {
-    let between = |low: f64, high: f64| move |x: f64| (low..=high).contains(&x);
-    let temperature = fields.number("temperature", between(0.0, 2.0), "a number from 0 to 2")?;
-    let above = |x: f64| x as f32 > 0.0 && x <= 1.0;
-    let top_p = fields.number("top_p", above, "a number above 0 and at most 1")?;
+fn sampling(fields: &mut Fields) -> Result<SamplerOptions, ApiError> {
+    // OpenAI has a limit of its own at the top.
+    let temperature = |x: f64| x <= 2.0 && Limit::TEMPERATURE.allows(x as f32);
+    let temperature = fields.number("temperature", temperature, "a number from 0 to 2")?;
+    let mut within =
+        |limit: Limit| fields.number(limit.name, |x| limit.allows(x as f32), limit.expected);
     // Three that OpenAI does not have, under the names that other servers give them.
-    let top_k = fields.whole("top_k", 0..=u64::from(u32::MAX))?.unwrap_or(0) as usize;
-    let min_p = fields.number("min_p", between(0.0, 1.0), "a number from 0 to 1")?;
-    let positive = |x: f64| x as f32 > 0.0 && (x as f32).is_finite();
-    let repetition = fields.number("repetition_penalty", positive, "a number above 0")?;
-    // Without a seed of its own, every request draws something else.
-    let seed = fields.whole("seed", 0..=u64::MAX)?;
-    Ok(Sampling {
-        temperature: temperature.unwrap_or(1.0),
-        top_k,
-        top_p: top_p.unwrap_or(1.0),
-        min_p: min_p.unwrap_or(0.0),
-        repetition_penalty: repetition.unwrap_or(1.0),
-        seed: seed.unwrap_or_else(|| RandomState::new().hash_one(0)),
+    let (top_p, min_p) = (within(Limit::TOP_P)?, within(Limit::MIN_P)?);
+    let repetition_penalty = within(Limit::REPETITION_PENALTY)?;
+    let top_k = fields.whole("top_k", 0..=u64::from(u32::MAX))?.map(|k| k as usize);
+    let default = SamplerOptions::default();
+    Ok(SamplerOptions {
+        temperature: temperature.unwrap_or(default.temperature),
+        top_k: top_k.unwrap_or(default.top_k),
+        top_p: top_p.unwrap_or(default.top_p),
+        min_p: min_p.unwrap_or(default.min_p),
+        repetition_penalty: repetition_penalty.unwrap_or(default.repetition_penalty),
     })
+}
+
+/// Without a seed in the request, every request draws something else.
+fn seed(fields: &mut Fields) -> Result<u64, ApiError> {
+    let seed = fields.whole("seed", 0..=u64::MAX)?;
+    Ok(seed.unwrap_or_else(|| RandomState::new().hash_one(0)))
 }
 
 fn penalty(fields: &mut Fields, name: &str) -> Result<f32, ApiError> {
