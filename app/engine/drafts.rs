@@ -1,13 +1,10 @@
 //! Tokens that are proposed, and verified by the model: week 3, day 6.
 
-use std::{ops::ControlFlow, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use anyhow::{Context, Result};
 use tiny_llm::{
-    week1::{
-        generate::Limits,
-        sampling::{Rng, SamplerOptions},
-    },
+    week1::{generate::Limits, sampling::Rng},
     week2::{
         cache::CacheType, generate::Session, gguf::Gguf, load, model::Model, parallel::Team,
         plan::Plan,
@@ -18,8 +15,8 @@ use tiny_llm::{
         speculate::{Counts, Speculation},
     },
 };
-use tiny_llm_cli::Draft;
-use tiny_llm_formats::FinishReason;
+use tiny_llm_cli::{Draft, OnToken};
+use tiny_llm_formats::{FinishReason, request::Request};
 
 /// The most tokens that are proposed for a pass.
 pub(super) const MOST: usize = 8;
@@ -76,8 +73,8 @@ impl Drafts {
         format!(", drafts by {}", self.name)
     }
 
-    /// How the last request went.
-    pub(super) fn told(&self) -> String {
+    /// What the last request saved.
+    pub(super) fn savings(&self) -> String {
         let (now, before) = (self.speculation.counts(), self.before);
         let passes = now.passes - before.passes;
         format!(
@@ -88,24 +85,27 @@ impl Drafts {
         )
     }
 
-    /// Extends the prompt, which is computed in pieces of so many tokens.
+    /// Extends the prompt, which is computed in chunks of `chunk` tokens.
     pub(super) fn answer(
         &mut self,
         session: &mut Session,
-        prompt: (&[u32], usize),
+        request: &Request,
+        chunk: usize,
         limits: &Limits,
-        (options, rng, greedy): (&SamplerOptions, &mut Rng, bool),
-        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
+        on_token: &mut OnToken<'_>,
     ) -> Result<FinishReason> {
+        let Request { prompt, sampling, seed, .. } = request;
         let speculation = &mut self.speculation;
         self.before = speculation.counts();
-        // A request's text must not depend on what was asked before, nor on time; a greedy one does
-        // not depend on drafts.
+        // A text must not depend on earlier requests, nor on time. A greedy one does not depend on
+        // drafts.
+        let greedy = sampling.is_greedy();
         if !greedy {
             speculation.length = self.begin.clone();
         }
-        speculation.pace = greedy.then(|| speculation.pace.unwrap_or_default());
-        speculation.generate(session, prompt, limits, (options, rng), on_token)
+        speculation.backoff = greedy.then(|| speculation.backoff.unwrap_or_default());
+        let mut rng = Rng::new(*seed);
+        speculation.generate(session, (prompt, chunk), limits, (sampling, &mut rng), on_token)
     }
 }
 

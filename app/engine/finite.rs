@@ -1,47 +1,10 @@
-//! Logits that are no numbers: noticed where they are made, and told with the weight that they come
-//! from. Without this an engine would go on, and write junk or nothing.
+//! Logits that are no numbers: the weight that they come from.
 
-use std::{cell::Cell, ops::ControlFlow, path::Path};
+use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use tiny_llm::week2::{gguf::Gguf, kernels::naive::decode_row, matrix::Matrix};
-use tiny_llm_formats::{FinishReason, checkpoint::Checkpoint};
-
-/// Looks at all logits of a generation.
-#[derive(Default)]
-pub(super) struct Watch {
-    broken: Cell<bool>,
-}
-
-impl Watch {
-    /// Chooses a token from logits, if they are numbers. Nobody can choose otherwise: the token
-    /// that stands in for it is not passed on.
-    pub(super) fn choose(&self, logits: &[f32], choose: impl FnOnce() -> u32) -> u32 {
-        if logits.iter().all(|x| x.is_finite()) {
-            choose()
-        } else {
-            self.broken.set(true);
-            0
-        }
-    }
-
-    /// Passes a token on, unless it was chosen from what is no number.
-    pub(super) fn pass_on(
-        &self,
-        token: u32,
-        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        if self.broken.get() { ControlFlow::Break(()) } else { on_token(token) }
-    }
-
-    /// How the generation ended.
-    ///
-    /// # Errors
-    /// If logits were no numbers; the message names the first such weight of the model's files.
-    pub(super) fn end(&self, reason: FinishReason, model: &Path) -> Result<FinishReason> {
-        if self.broken.get() { Err(explained(model)) } else { Ok(reason) }
-    }
-}
+use tiny_llm_formats::checkpoint::Checkpoint;
 
 /// What is wrong with a model whose logits are not finite.
 pub(super) fn explained(model: &Path) -> anyhow::Error {

@@ -148,7 +148,7 @@ impl Forms {
 }
 
 /// An answer that keeps to a form, alone.
-pub(super) struct Formed {
+pub(super) struct FormedAnswer {
     constraint: Constraint,
     prompt_len: usize,
     max_new_tokens: usize,
@@ -157,12 +157,12 @@ pub(super) struct Formed {
     masked: Vec<f32>,
 }
 
-impl Formed {
+impl FormedAnswer {
     /// # Errors
     /// If no answer of that form fits into the tokens that are asked for.
     pub(super) fn new(constraint: Constraint, request: &Request, limits: &Limits) -> Result<Self> {
         let prompt_len = request.prompt.len();
-        let formed = Self {
+        let answer = Self {
             constraint,
             prompt_len,
             max_new_tokens: limits.max_new_tokens,
@@ -170,8 +170,8 @@ impl Formed {
             stop_tokens: request.stop_tokens.clone(),
             masked: Vec::new(),
         };
-        formed.constraint.fits(formed.left(prompt_len)).map_err(Error::msg)?;
-        Ok(formed)
+        answer.constraint.fits(answer.left(prompt_len)).map_err(Error::msg)?;
+        Ok(answer)
     }
 
     /// How many more tokens may come, behind so many.

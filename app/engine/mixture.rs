@@ -1,31 +1,33 @@
 //! Week 4's engine for models with experts.
 
 use std::{
-    ops::ControlFlow,
+    cell::RefCell,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 use ndarray::IxDyn;
 use tiny_llm::{
-    week1::{self, generate::argmax, sampling::Rng},
-    week2::{cache::CacheType, gguf::Gguf, plan::Plan},
+    week1,
+    week2::{cache::CacheType, gguf::Gguf},
     week4::mixture::{load, model::Seen, session::MixtureSession},
 };
-use tiny_llm_cli::{ExpertsSeen, Form, LoadOptions, WrongOption};
+use tiny_llm_cli::{
+    About, Batch, BatchOptions, ExpertsSeen, Form, LoadOptions, Model, OnToken, TokenBytes,
+    WrongOption,
+};
 use tiny_llm_formats::{
     FinishReason, Tensor,
     config::{ModelConfig, mixture::MixtureConfig},
     gguf::Metadata,
-    request::{Request, check_tokens},
+    request::{Request, check_prompt},
 };
-use tiny_llm_kernels::sampling::Sampler;
 
 use super::{
-    finite::Watch,
+    choose::{Chooser, sample},
     model::{AnyModel, Loaded},
-    week2,
+    week2, week3,
 };
 
 /// Longer contexts must be asked for.
@@ -36,7 +38,7 @@ const CHUNK: usize = 512;
 /// A model with experts, and its cache.
 pub(crate) struct Mixture {
     /// What a GGUF file says beside its tensors.
-    pub(crate) metadata: Option<Metadata>,
+    metadata: Option<Metadata>,
     session: MixtureSession,
     cache_type: CacheType,
     path: PathBuf,
@@ -88,46 +90,31 @@ impl Mixture {
         let session = MixtureSession::new(Arc::new(model), Arc::new(plan), CHUNK, cache_type);
         Ok(Self { metadata, session, cache_type, path: path.to_owned(), described })
     }
+}
 
-    /// What another engine takes over.
-    pub(crate) fn into_loaded(self) -> Loaded {
-        let (model, plan) = (AnyModel::Experts(self.session.model), self.session.plan);
-        Loaded { model, plan, cache_type: self.cache_type, path: self.path }
-    }
-
-    pub(crate) fn config(&self) -> &ModelConfig {
+impl Model for Mixture {
+    fn config(&self) -> &ModelConfig {
         &self.session.model.config.base
     }
 
-    /// That a token reads.
-    pub(crate) fn weight_bytes(&self) -> u64 {
-        self.session.model.token_bytes()
+    fn about(&self) -> About {
+        About {
+            described: self.described.clone(),
+            weight_bytes: self.session.model.token_bytes(),
+            threads: self.session.plan.team.threads(),
+            matrix_units: false,
+        }
     }
 
-    pub(crate) fn plan(&self) -> &Plan {
-        &self.session.plan
+    fn take_metadata(&mut self) -> Option<Metadata> {
+        self.metadata.take()
     }
 
-    pub(crate) fn described(&self) -> &str {
-        &self.described
-    }
-
-    pub(crate) fn forget(&mut self) {
+    fn clear_cache(&mut self) {
         self.session.clear();
     }
 
-    pub(crate) fn check(&self, tokens: &[u32]) -> Result<()> {
-        let (context, vocabulary) = (self.config().max_positions, self.config().vocab_size);
-        ensure!(!tokens.is_empty(), "there are no tokens to start from");
-        ensure!(
-            tokens.len() <= context,
-            "{} tokens do not fit into the model's context of {context}",
-            tokens.len()
-        );
-        Ok(check_tokens((0..).zip(tokens.iter().copied()), vocabulary)?)
-    }
-
-    pub(crate) fn logits(&mut self, tokens: &[u32]) -> Result<Tensor> {
+    fn logits(&mut self, tokens: &[u32]) -> Result<Tensor> {
         self.session.clear();
         let width = self.config().vocab_size;
         let mut logits = Vec::with_capacity(tokens.len() * width);
@@ -137,36 +124,54 @@ impl Mixture {
         Ok(Tensor::from_shape_vec(IxDyn(&[tokens.len(), width]), logits)?)
     }
 
-    pub(crate) fn answer(
+    fn generate(
         &mut self,
         request: &Request,
         form: Option<&Form>,
-        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
+        on_token: &mut OnToken<'_>,
     ) -> Result<FinishReason> {
         if form.is_some() {
             bail!("a model with experts: found an answer with a form, expected one without");
         }
         let limits = super::limits(request, self.config().max_positions);
-        let (options, mut rng) = (&request.sampling, Rng::new(request.seed));
-        let (mut sampler, greedy) = (Sampler::new(options.clone()), options.is_greedy());
-        let mut choose = |logits: &[f32], seen: &[u32]| {
-            if greedy { argmax(logits) } else { sampler.choose(logits, seen, rng.uniform()) }
-        };
-        let watch = Watch::default();
-        let choose = |logits: &[f32], seen: &[u32]| watch.choose(logits, || choose(logits, seen));
-        let on_token = |token| watch.pass_on(token, on_token);
+        let chooser = RefCell::new(Chooser::new(sample(request), None));
         let session = &mut self.session;
         let next_logits = |tokens: &[u32]| {
             session.logits_after(tokens, |_| {}).expect("tokens were checked").to_vec()
         };
-        let finish =
-            week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token)?;
-        watch.end(finish, &self.path)
+        let finish = week1::generate::generate(
+            next_logits,
+            &request.prompt,
+            &limits,
+            |logits, seen| chooser.borrow_mut().choose(logits, seen),
+            |token| chooser.borrow_mut().accept(token, on_token),
+        )?;
+        chooser.into_inner().end(finish, &self.path)
     }
 
-    /// Where each token of a text goes, one token after the other.
-    pub(crate) fn experts(&mut self, tokens: &[u32]) -> Result<ExpertsSeen> {
-        self.check(tokens)?;
+    fn into_batch(
+        self: Box<Self>,
+        options: BatchOptions,
+        token_bytes: TokenBytes,
+    ) -> Result<Box<dyn Batch>> {
+        let Self { session, cache_type, path, .. } = *self;
+        let model = AnyModel::Experts(session.model);
+        week3::open(Loaded { model, plan: session.plan, cache_type, path }, options, token_bytes)
+    }
+}
+
+/// Where each token of a text goes, one token after the other.
+pub(crate) fn experts(path: &Path, options: &LoadOptions, tokens: &[u32]) -> Result<ExpertsSeen> {
+    if !is_mixture(path) {
+        bail!("this model has no experts: expected a Qwen3-MoE or gpt-oss model");
+    }
+    Mixture::load(path, options)?.experts(tokens)
+}
+
+impl Mixture {
+    fn experts(&mut self, tokens: &[u32]) -> Result<ExpertsSeen> {
+        let config = &self.session.model.config;
+        check_prompt(tokens, config.base.max_positions, config.base.vocab_size)?;
         self.session.clear();
         let config = &self.session.model.config;
         let mut seen = ExpertsSeen {

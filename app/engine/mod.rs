@@ -1,5 +1,6 @@
 //! The engine of each week, behind what the command line asks for.
 
+mod choose;
 mod drafts;
 mod finite;
 mod forms;

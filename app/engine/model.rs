@@ -9,10 +9,7 @@ use tiny_llm::{
         plan::Plan,
         rows::Row,
     },
-    week3::{
-        pass::{ModelPass, Pass},
-        prompt_file,
-    },
+    week3::pass::{ModelPass, Pass},
     week4::mixture::{model::MixtureModel, pass::MixturePass},
 };
 use tiny_llm_formats::config::ModelConfig;
@@ -36,15 +33,6 @@ impl AnyModel {
         match self {
             Self::Dense(model) => &model.config,
             Self::Experts(model) => &model.config.base,
-        }
-    }
-
-    /// What tells this model, computed so, from others.
-    pub(crate) fn fingerprint(&self, how: &str) -> u64 {
-        match self {
-            Self::Dense(model) => prompt_file::fingerprint(model, how),
-            // Its pages are remembered by this process alone, which has one model.
-            Self::Experts(_) => 0,
         }
     }
 

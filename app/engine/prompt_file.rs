@@ -69,8 +69,8 @@ impl PromptFile {
         }
     }
 
-    /// How the last prompt went.
-    pub(super) fn told(&self) -> String {
+    /// What the last prompt saved.
+    pub(super) fn savings(&self) -> String {
         let (restored, all) = self.restored;
         format!("{restored} of {all} prompt tokens from {}", self.path.display())
     }

@@ -1,7 +1,5 @@
 //! Week 4's model that is never in memory.
 
-use std::ops::ControlFlow;
-
 use anyhow::{Context, Result, ensure};
 use tiny_llm::{
     week1::sampling::Rng,
@@ -15,17 +13,14 @@ use tiny_llm::{
         },
     },
 };
-use tiny_llm_cli::{PackRequest, StreamCounts, StreamRequest, Streamed};
+use tiny_llm_cli::{OnToken, PackRequest, StreamCounts, StreamRequest, Streamed};
 
 pub(crate) fn pack(request: &PackRequest<'_>) -> Result<u64> {
     Ok(packed::pack(request.input, request.vocabulary, request.output)?.file_bytes())
 }
 
 /// Generates within one piece of memory of the budget's size.
-pub(crate) fn stream(
-    request: &StreamRequest<'_>,
-    on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
-) -> Result<Streamed> {
+pub(crate) fn stream(request: &StreamRequest<'_>, on_token: &mut OnToken<'_>) -> Result<Streamed> {
     let file = || request.file.display().to_string();
     ensure!(!request.prompt.is_empty(), "the prompt is empty, expected at least one token");
     ensure!(request.budget <= 1 << 32, "--budget {}: expected at most 2^32 bytes", request.budget);

@@ -1,27 +1,35 @@
 //! Week 1's engine. Nothing is cached: each new token is one forward pass over all tokens so far.
 
 use std::{
-    ops::ControlFlow,
+    cell::RefCell,
     path::{Path, PathBuf},
 };
 
-use anyhow::Result;
+use anyhow::{Result, bail, ensure};
 use ndarray::{Array2, Axis};
 use tiny_llm::week1::{
+    activations,
     generate::{argmax, generate, next_token_logits},
-    model::Model,
+    model,
     sampling::{Rng, Sampler},
     weights::load_model,
+};
+use tiny_llm_cli::{
+    About, ActivationsRequest, Batch, BatchOptions, Form, Model, OnActivation, OnToken, TokenBytes,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor, checkpoint::Checkpoint, config::ModelConfig, request::Request,
 };
 
-use super::finite::{Watch, explained};
+use super::{
+    choose::{Chooser, Sample},
+    finite::explained,
+    mixture,
+};
 
 /// A model of arrays in f32.
 pub(crate) struct Week1 {
-    pub(crate) model: Model,
+    model: model::Model,
     folder: PathBuf,
 }
 
@@ -33,7 +41,7 @@ impl Week1 {
     }
 
     /// Every matrix is read in f32; of the embedding one row, unless it is the output head too.
-    pub(crate) fn weight_bytes(&self) -> u64 {
+    fn weight_bytes(&self) -> u64 {
         let model = &self.model;
         let head =
             model.lm_head.as_ref().map_or(&model.embedding.weight, |head| &head.weight).len();
@@ -49,40 +57,74 @@ impl Week1 {
         });
         4 * (head + layers.sum::<usize>()) as u64
     }
+}
 
-    pub(crate) fn logits(&self, tokens: &[u32]) -> Result<Tensor> {
+impl Model for Week1 {
+    fn config(&self) -> &ModelConfig {
+        &self.model.config
+    }
+
+    fn about(&self) -> About {
+        let described = "week 1: f32, nothing cached".to_owned();
+        About { described, weight_bytes: self.weight_bytes(), threads: 1, matrix_units: false }
+    }
+
+    fn logits(&mut self, tokens: &[u32]) -> Result<Tensor> {
         // (1, L, V) -> (L, V)
         let logits = self.model.forward(&batch_of_one(tokens)).index_axis_move(Axis(0), 0);
         if logits.iter().all(|x| x.is_finite()) { Ok(logits) } else { Err(explained(&self.folder)) }
     }
 
-    /// Extends the request's prompt.
-    pub(crate) fn answer(
-        &self,
+    fn generate(
+        &mut self,
         request: &Request,
-        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
+        _form: Option<&Form>,
+        on_token: &mut OnToken<'_>,
     ) -> Result<FinishReason> {
         let limits = super::limits(request, self.model.config.max_positions);
-        let watch = Watch::default();
-        let next_logits = |tokens: &[u32]| next_token_logits(&self.model, tokens);
-        let on_token = |token| watch.pass_on(token, on_token);
-        let finish = if request.sampling.is_greedy() {
+        let sample: Sample = if request.sampling.is_greedy() {
             // Day 6 is enough for this; sampling comes on day 7.
-            let greedy = |logits: &[f32], _: &[u32]| watch.choose(logits, || argmax(logits));
-            generate(next_logits, &request.prompt, &limits, greedy, on_token)
+            Box::new(|logits, _| argmax(logits))
         } else {
             let options = request.sampling.clone();
             let mut sampler = Sampler { options, rng: Rng::new(request.seed) };
-            let choose = |logits: &[f32], seen: &[u32]| {
-                watch.choose(logits, || sampler.choose(logits, seen))
-            };
-            generate(next_logits, &request.prompt, &limits, choose, on_token)
+            Box::new(move |logits, seen| sampler.choose(logits, seen))
         };
-        watch.end(finish?, &self.folder)
+        let chooser = RefCell::new(Chooser::new(sample, None));
+        let finish = generate(
+            |tokens| next_token_logits(&self.model, tokens),
+            &request.prompt,
+            &limits,
+            |logits, seen| chooser.borrow_mut().choose(logits, seen),
+            |token| chooser.borrow_mut().accept(token, on_token),
+        )?;
+        chooser.into_inner().end(finish, &self.folder)
+    }
+
+    fn into_batch(self: Box<Self>, _: BatchOptions, _: TokenBytes) -> Result<Box<dyn Batch>> {
+        bail!("week 1's engine computes one text at a time")
     }
 }
 
+/// Every intermediate result of week 1's model on some tokens.
+pub(crate) fn activations(
+    request: &ActivationsRequest<'_>,
+    ready: &mut dyn FnMut() -> Result<()>,
+    each: &mut OnActivation<'_>,
+) -> Result<()> {
+    let ActivationsRequest { model, options, tokens } = request;
+    ensure!(
+        !model.is_file() && options.week != Some(2) && !mixture::is_mixture(model),
+        "activations are compared on week 1's engine; give a model folder"
+    );
+    let Week1 { model, .. } = Week1::load(model)?;
+    model.check(tokens)?;
+    ready()?;
+    activations::activations(&model, &batch_of_one(tokens), each);
+    Ok(())
+}
+
 /// `tokens [L]` as a batch `[1, L]`.
-pub(crate) fn batch_of_one(tokens: &[u32]) -> Array2<u32> {
+fn batch_of_one(tokens: &[u32]) -> Array2<u32> {
     Array2::from_shape_fn((1, tokens.len()), |(_, l)| tokens[l])
 }

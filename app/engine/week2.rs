@@ -9,10 +9,10 @@ use std::{
     sync::Arc,
 };
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Result, anyhow};
 use ndarray::IxDyn;
 use tiny_llm::{
-    week1::{self, generate::argmax, sampling::Rng},
+    week1,
     week2::{
         bandwidth,
         cache::CacheType,
@@ -34,23 +34,24 @@ use tiny_llm::{
     week4::engine::GraphSession,
 };
 use tiny_llm_cli::{
-    Divided, Drawn, Form, LoadOptions, QuantizeRequest, Roofline, WriteRequest, WriteTensor,
-    WrongOption,
+    self as cli, About, Batch, BatchOptions, Form, LoadOptions, OnToken, QuantizeRequest, Roofline,
+    TokenBytes, WriteRequest, WriteTensor, WrongOption,
 };
 use tiny_llm_formats::{
     FinishReason, Tensor,
     config::ModelConfig,
     gguf::{DEFAULT_ALIGNMENT, Metadata, Progress, TensorInfo, TensorType, Value},
-    request::{Request, check_tokens},
+    request::Request,
 };
-use tiny_llm_kernels::sampling::Sampler;
 
 use super::{
+    choose::{Chooser, sample},
     drafts::Drafts,
-    finite::{Watch, explained},
-    forms::{Formed, Forms},
+    finite::explained,
+    forms::{FormedAnswer, Forms},
     model::{AnyModel, Loaded},
     prompt_file::PromptFile,
+    week3,
     written::{self, Written},
 };
 
@@ -62,10 +63,10 @@ const CHUNK: usize = 256;
 /// A model with its cache.
 pub(crate) struct Week2 {
     /// What a GGUF file says beside its tensors.
-    pub(crate) metadata: Option<Metadata>,
-    session: Session,
+    metadata: Option<Metadata>,
+    pub(super) session: Session,
     /// The same model as a graph, if that is to run.
-    graph: Option<GraphSession>,
+    pub(super) graph: Option<GraphSession>,
     path: PathBuf,
     /// Of the matrices.
     types: Vec<TensorType>,
@@ -119,48 +120,7 @@ impl Week2 {
         })
     }
 
-    /// What another engine takes over.
-    pub(crate) fn into_loaded(self) -> Loaded {
-        let model = AnyModel::Dense(self.session.model);
-        Loaded { model, plan: self.session.plan, cache_type: self.cache_type, path: self.path }
-    }
-
-    /// The graph of a pass.
-    pub(crate) fn drawn(&self, rows: usize) -> Result<Drawn> {
-        super::week4::drawn(&self.session.model, rows)
-    }
-
-    /// What it needs of memory.
-    pub(crate) fn graph_memory(&self, rows: usize) -> Result<Vec<(&'static str, usize)>> {
-        super::week4::memory(&self.session.model, rows)
-    }
-
-    /// How its backends divide it among them.
-    pub(crate) fn divided(&mut self, rows: usize) -> Result<Divided> {
-        let graph = self.graph.as_mut().expect("week 4's graph was asked for");
-        super::week4::divided(graph, rows)
-    }
-
-    pub(crate) fn config(&self) -> &ModelConfig {
-        &self.session.model.config
-    }
-
-    pub(crate) fn weight_bytes(&self) -> u64 {
-        self.session.model.weight_bytes()
-    }
-
-    pub(crate) fn threads(&self) -> usize {
-        self.session.plan.team.threads()
-    }
-
-    /// Of as many threads as it has, if it multiplies with them.
-    pub(crate) fn measure_matrix_units(&self) -> Option<f64> {
-        let kernels = &self.session.plan.kernels;
-        let used = self.types.iter().any(|&one| kernels.rung(one) == Rung::Amx);
-        used.then(|| tiny_llm_kernels::peak::of_matrix_units(self.threads())).flatten()
-    }
-
-    pub(crate) fn described(&self) -> String {
+    fn described(&self) -> String {
         let cache = if self.keep_cache {
             format!("{} cache", self.cache_type)
         } else {
@@ -171,34 +131,42 @@ impl Week2 {
         let graph = self.graph.as_ref().map(super::week4::described).unwrap_or_default();
         format!("{plan}, {cache}{drafts}{graph}")
     }
+}
 
-    /// What the last request had of a file, and of drafts.
-    pub(crate) fn sooner(&self) -> Vec<(&'static str, String)> {
-        let drafts = self.drafts.iter().map(|drafts| ("drafts", drafts.told()));
-        let file = self.prompt_file.iter().map(|file| ("cache", file.told()));
+impl cli::Model for Week2 {
+    fn config(&self) -> &ModelConfig {
+        &self.session.model.config
+    }
+
+    fn about(&self) -> About {
+        let kernels = &self.session.plan.kernels;
+        About {
+            described: self.described(),
+            weight_bytes: self.session.model.weight_bytes(),
+            threads: self.session.plan.team.threads(),
+            matrix_units: self.types.iter().any(|&one| kernels.rung(one) == Rung::Amx),
+        }
+    }
+
+    fn take_metadata(&mut self) -> Option<Metadata> {
+        self.metadata.take()
+    }
+
+    fn savings(&self) -> Vec<(&'static str, String)> {
+        let drafts = self.drafts.iter().map(|drafts| ("drafts", drafts.savings()));
+        let file = self.prompt_file.iter().map(|file| ("cache", file.savings()));
         file.chain(drafts).collect()
     }
 
-    pub(crate) fn check(&self, tokens: &[u32]) -> Result<()> {
-        let (context, vocabulary) = (self.config().max_positions, self.config().vocab_size);
-        ensure!(!tokens.is_empty(), "there are no tokens to start from");
-        ensure!(
-            tokens.len() <= context,
-            "{} tokens do not fit into the model's context of {context}",
-            tokens.len()
-        );
-        Ok(check_tokens((0..).zip(tokens.iter().copied()), vocabulary)?)
-    }
-
-    pub(crate) fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>) {
+    fn use_vocabulary(&mut self, texts: Vec<Vec<u8>>) {
         self.forms.use_vocabulary(texts);
     }
 
-    pub(crate) fn forget(&mut self) {
+    fn clear_cache(&mut self) {
         self.session.clear();
     }
 
-    pub(crate) fn logits(&mut self, tokens: &[u32]) -> Result<Tensor> {
+    fn logits(&mut self, tokens: &[u32]) -> Result<Tensor> {
         self.session.clear();
         let width = self.config().vocab_size;
         let mut logits = Vec::with_capacity(tokens.len() * width);
@@ -216,104 +184,74 @@ impl Week2 {
             .expect("one row for each token"))
     }
 
-    /// Extends the request's prompt; what it shares with the one before it, or with a file, is not
+    /// Extends the request's prompt. What it shares with the prompt before it, or with a file, is not
     /// computed again.
-    pub(crate) fn answer(
+    fn generate(
         &mut self,
         request: &Request,
         form: Option<&Form>,
-        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
+        on_token: &mut OnToken<'_>,
     ) -> Result<FinishReason> {
         if let Some(file) = &mut self.prompt_file {
             file.restore(&mut self.session, &request.prompt);
         }
-        let finish = self.extend(request, form, on_token)?;
+        let limits = super::limits(request, self.config().max_positions);
+        let form = form.map(|form| self.forms.constraint(form)).transpose()?;
+        let form = form.map(|form| FormedAnswer::new(form, request, &limits)).transpose()?;
+        let chooser = RefCell::new(Chooser::new(sample(request), form));
+        let choose = |logits: &[f32], seen: &[u32]| chooser.borrow_mut().choose(logits, seen);
+        let mut accept = |token| chooser.borrow_mut().accept(token, on_token);
+        let (prompt, session) = (&request.prompt, &mut self.session);
+        let finish = if let Some(drafts) = &mut self.drafts {
+            let ended = drafts.answer(session, request, CHUNK, &limits, &mut accept);
+            ended.map_err(
+                |error| {
+                    if error.is::<NotFinite>() { explained(&self.path) } else { error }
+                },
+            )?
+        } else if let Some(graph) = &mut self.graph {
+            let mut failed = None;
+            let next_logits = |tokens: &[u32]| match graph.logits_after(tokens, CHUNK) {
+                Ok(logits) => logits.to_vec(),
+                Err(error) => {
+                    failed = Some(error);
+                    // Ends the answer.
+                    vec![f32::NAN]
+                }
+            };
+            let finish = week1::generate::generate(next_logits, prompt, &limits, choose, accept);
+            match failed {
+                Some(error) => return Err(error),
+                None => finish?,
+            }
+        } else if self.keep_cache {
+            session.generate(prompt, CHUNK, &limits, choose, accept)?
+        } else {
+            let next_logits = |tokens: &[u32]| {
+                session.clear();
+                session.feed(tokens, CHUNK).expect("tokens were checked").to_vec()
+            };
+            week1::generate::generate(next_logits, prompt, &limits, choose, accept)?
+        };
+        let finish = chooser.into_inner().end(finish, &self.path)?;
         if let Some(file) = &mut self.prompt_file {
             file.save(&self.session, &request.prompt);
         }
         Ok(finish)
     }
 
-    fn extend(
-        &mut self,
-        request: &Request,
-        form: Option<&Form>,
-        on_token: &mut dyn FnMut(u32) -> ControlFlow<()>,
-    ) -> Result<FinishReason> {
-        let limits = super::limits(request, self.config().max_positions);
-        let (options, mut rng) = (&request.sampling, Rng::new(request.seed));
-        let mut sampler = Sampler::new(options.clone());
-        let greedy = options.is_greedy();
-        if let Some(drafts) = &mut self.drafts {
-            let sampling = (options, &mut rng, greedy);
-            let ended = drafts.answer(
-                &mut self.session,
-                (&request.prompt, CHUNK),
-                &limits,
-                sampling,
-                on_token,
-            );
-            return ended.map_err(|error| {
-                if error.is::<NotFinite>() { explained(&self.path) } else { error }
-            });
-        }
-        let mut choose = |logits: &[f32], seen: &[u32]| {
-            if greedy { argmax(logits) } else { sampler.choose(logits, seen, rng.uniform()) }
+    fn into_batch(
+        self: Box<Self>,
+        options: BatchOptions,
+        token_bytes: TokenBytes,
+    ) -> Result<Box<dyn Batch>> {
+        let loaded = {
+            // Drops what else has the plan.
+            let Self { session, cache_type, path, .. } = *self;
+            let model = AnyModel::Dense(session.model);
+            Loaded { model, plan: session.plan, cache_type, path }
         };
-        let watch = Watch::default();
-        let formed = form.map(|form| self.forms.constraint(form));
-        let formed =
-            formed.transpose()?.map(|constraint| Formed::new(constraint, request, &limits));
-        let formed = RefCell::new(formed.transpose()?);
-        let mut choose = |logits: &[f32], seen: &[u32]| {
-            watch.choose(logits, || match &mut *formed.borrow_mut() {
-                Some(formed) => formed.choose(logits, seen, &mut choose),
-                None => choose(logits, seen),
-            })
-        };
-        let mut on_token = |token| {
-            watch.pass_on(token, on_token)?;
-            // Nothing more can be said.
-            if formed.borrow_mut().as_mut().is_some_and(|formed| formed.accept(token)) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        };
-        let session = &mut self.session;
-        let finish = if let Some(graph) = &mut self.graph {
-            let failed = RefCell::new(None);
-            let next_logits = |tokens: &[u32]| match graph.logits_after(tokens, CHUNK) {
-                Ok(logits) => logits.to_vec(),
-                Err(error) => {
-                    *failed.borrow_mut() = Some(error);
-                    vec![0.0]
-                }
-            };
-            // Whatever is chosen behind an error is nobody's answer.
-            let choose = |logits: &[f32], seen: &[u32]| {
-                if failed.borrow().is_some() { 0 } else { choose(logits, seen) }
-            };
-            let on_token = |token| {
-                if failed.borrow().is_some() { ControlFlow::Break(()) } else { on_token(token) }
-            };
-            let finish =
-                week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token);
-            if let Some(error) = failed.into_inner() {
-                return Err(error);
-            }
-            finish?
-        } else if self.keep_cache {
-            session.generate(&request.prompt, CHUNK, &limits, choose, on_token)?
-        } else {
-            let next_logits = |tokens: &[u32]| {
-                session.clear();
-                session.feed(tokens, CHUNK).expect("tokens were checked").to_vec()
-            };
-            week1::generate::generate(next_logits, &request.prompt, &limits, choose, on_token)?
-        };
-        let is_over = formed.borrow().as_ref().is_some_and(Formed::is_over);
-        watch.end(if is_over { FinishReason::Stop } else { finish }, &self.path)
+        week3::open(loaded, options, token_bytes)
     }
 }
 

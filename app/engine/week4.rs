@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use tiny_llm::{
-    week2::{cache::CacheType, generate::Session, model::Model},
+    week2::{cache::CacheType, generate::Session},
     week4::{
         backend::Backend,
         by_size::lifetimes_of_parts,
@@ -24,9 +24,11 @@ use tiny_llm::{
     },
 };
 use tiny_llm_cli::{
-    Divided, Drawn, Holds, LayoutRequest, LayoutSeen, LoadOptions, SplitSeen, Step, WIDTH,
-    WrongOption,
+    Divided, Drawn, GraphRequest, Holds, LayoutRequest, LayoutSeen, LoadOptions, SplitSeen, Step,
+    WIDTH, WrongOption,
 };
+
+use super::{mixture, week2::Week2};
 
 /// The model as a graph, if `--engine` asks for it.
 pub(crate) fn session(
@@ -114,9 +116,18 @@ pub(crate) fn described(session: &GraphSession) -> String {
     format!(", as a graph on {}", scheduler.names().collect::<Vec<_>>().join(" and "))
 }
 
-/// How the backends of a session divide a pass of so many rows.
-pub(crate) fn divided(session: &mut GraphSession, rows: usize) -> Result<Divided> {
-    let ready = session.divided(rows)?.expect("it runs on backends");
+/// The model of week 2's engine, which has a graph.
+fn load(request: &GraphRequest<'_>) -> Result<Week2> {
+    if mixture::is_mixture(request.model) {
+        bail!("a model with experts has no graph here");
+    }
+    Week2::load(request.model, request.options)
+}
+
+/// How the backends divide a pass among them.
+pub(crate) fn divided(request: &GraphRequest<'_>) -> Result<Divided> {
+    let mut session = load(request)?.graph.expect("week 4's graph was asked for");
+    let ready = session.divided(request.rows)?.expect("it runs on backends");
     let Ready { schedule, arenas, .. } = ready;
     let arenas = arenas.clone();
     let name = |&id: &NodeId| {
@@ -142,9 +153,15 @@ pub(crate) fn divided(session: &mut GraphSession, rows: usize) -> Result<Divided
     Ok(Divided { backends: holds.collect(), splits })
 }
 
-/// What the graph of such a pass needs of memory.
-pub(crate) fn memory(model: &Model, rows: usize) -> Result<Vec<(&'static str, usize)>> {
-    let Built { graph, order, logits, .. } = Built::new(model, PassShape { rows, wanted: 1 })?;
+/// The graph of a pass whose last row wants logits.
+fn built(request: &GraphRequest<'_>) -> Result<Built> {
+    let model = load(request)?.session.model;
+    Built::new(&model, PassShape { rows: request.rows, wanted: 1 })
+}
+
+/// Bytes that the graph of a pass needs.
+pub(crate) fn memory(request: &GraphRequest<'_>) -> Result<Vec<(&'static str, usize)>> {
+    let Built { graph, order, logits, .. } = built(request)?;
     let lives = lifetimes(&graph, &order, &[logits]);
     let step_by_step = |in_place| MemoryPlan::of_some(&graph, &order, &lives, in_place);
     let by_size = |in_place| MemoryPlan::by_size(&graph, &lives, in_place);
@@ -162,9 +179,9 @@ pub(crate) fn memory(model: &Model, rows: usize) -> Result<Vec<(&'static str, us
     ])
 }
 
-/// The graph of a pass of so many rows, of which the last wants logits.
-pub(crate) fn drawn(model: &Model, rows: usize) -> Result<Drawn> {
-    let Built { graph, order, .. } = Built::new(model, PassShape { rows, wanted: 1 })?;
+/// The graph of a pass as a picture.
+pub(crate) fn drawn(request: &GraphRequest<'_>) -> Result<Drawn> {
+    let Built { graph, order, .. } = built(request)?;
     let mut operations: Vec<(&str, usize)> = Vec::new();
     for &id in &order {
         let name = graph.node(id).op.name();

@@ -12,11 +12,12 @@ use serde_json::json;
 use tiny_llm_formats::{FinishReason, request::Request};
 
 use super::{
-    Engine, interrupt,
+    About, Model, Solution, interrupt,
     memory::{Memory, mib},
     options::{ModelOption, at_least_one},
     output::Output,
     panics,
+    session::check,
     speed::{Speed, Stopwatch},
     weights,
 };
@@ -45,20 +46,23 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     if args.ladder {
-        return ladder::<E>(args);
+        return ladder(solution, args);
     }
     let folder = args.model.path();
     let start = Instant::now();
-    let mut engine: E = args.model.load()?;
+    let mut model = args.model.load(solution)?;
     let load = start.elapsed();
     let loaded = Memory::now();
 
-    let Some(speed) = fastest(&mut engine, args)? else {
+    let Some(speed) = fastest(model.as_mut(), args)? else {
         return Ok(interrupt::exit_code(true));
     };
-    let config = engine.config();
+    let (config, about) = (model.config(), model.about());
+    let bandwidth = args.bandwidth.then(|| (solution.bandwidth)(about.threads));
+    let units =
+        (args.bandwidth && about.matrix_units).then(|| (solution.matrix_units)(about.threads));
     let report = Report {
         model: folder.display().to_string(),
         parameters: weights::parameters(config),
@@ -67,29 +71,27 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
         } else {
             checkpoint_bytes(&folder)?
         },
-        weight_bytes: engine.weight_bytes(),
-        described: engine.described(),
-        threads: engine.threads(),
+        about,
         operations: weights::operations(config),
         load,
         speed,
         loaded,
         end: Memory::now(),
-        bandwidth: args.bandwidth.then(|| engine.measure_bandwidth()),
-        units: args.bandwidth.then(|| engine.measure_matrix_units()).flatten(),
+        bandwidth,
+        units: units.flatten(),
     };
     Output::new().print(&if args.json { report.json() } else { report.text() })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// A line for each rung, as soon as it is measured. One that comes upon an open task says which.
-fn ladder<E: Engine>(args: &Args) -> Result<ExitCode> {
+fn ladder(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let print = |line: &str| Output::new().print(line);
     print(&format!("{:12} {:>18} {:>18}  engine", "rung", "prefill", "decode"))?;
-    for rung in E::rungs() {
+    for rung in (solution.rungs)() {
         let measured = panics::caught(|| -> Result<Option<(Speed, String)>> {
-            let mut engine: E = args.model.load_on(rung)?;
-            Ok(fastest(&mut engine, args)?.map(|speed| (speed, engine.described())))
+            let mut model = args.model.load_on(solution, rung)?;
+            Ok(fastest(model.as_mut(), args)?.map(|speed| (speed, model.about().described)))
         });
         let line = match measured {
             Ok(measured) => {
@@ -109,14 +111,14 @@ fn ladder<E: Engine>(args: &Args) -> Result<ExitCode> {
 }
 
 /// The fastest of as many generations as were asked for; `None` if Ctrl-C ended one.
-fn fastest<E: Engine>(engine: &mut E, args: &Args) -> Result<Option<Speed>> {
-    let config = engine.config();
+fn fastest(model: &mut dyn Model, args: &Args) -> Result<Option<Speed>> {
+    let config = model.config();
     let vocab_size = config.vocab_size;
     // Every id is as good as another: no token is cheaper than the next. The stride spreads them
     // over the vocabulary.
     let prompt: Vec<u32> =
         (0..args.prompt_tokens).map(|i| (i * 7919 % vocab_size) as u32).collect();
-    engine.check(&prompt)?;
+    check(model, &prompt)?;
     let room = config.max_positions - prompt.len();
     ensure!(
         args.max_new_tokens <= room,
@@ -127,8 +129,8 @@ fn fastest<E: Engine>(engine: &mut E, args: &Args) -> Result<Option<Speed>> {
 
     let mut fastest: Option<Speed> = None;
     for _ in 0..args.repeat {
-        engine.forget();
-        let Some(speed) = measure(engine, &request)? else { return Ok(None) };
+        model.clear_cache();
+        let Some(speed) = measure(model, &request)? else { return Ok(None) };
         let time = |s: &Speed| s.prefill + s.decode;
         fastest = fastest.filter(|best| time(best) <= time(&speed)).or(Some(speed));
     }
@@ -136,10 +138,10 @@ fn fastest<E: Engine>(engine: &mut E, args: &Args) -> Result<Option<Speed>> {
 }
 
 /// `None` if Ctrl-C ended it.
-fn measure<E: Engine>(engine: &mut E, request: &Request) -> Result<Option<Speed>> {
+fn measure(model: &mut dyn Model, request: &Request) -> Result<Option<Speed>> {
     let caught = interrupt::Caught::new();
     let mut stopwatch = Stopwatch::start(request.prompt.len());
-    let finish = engine.generate(request, None, &mut |_| {
+    let finish = model.generate(request, None, &mut |_| {
         stopwatch.token();
         if caught.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
@@ -170,9 +172,7 @@ struct Report {
     model: String,
     parameters: usize,
     file_bytes: u64,
-    weight_bytes: u64,
-    described: String,
-    threads: usize,
+    about: About,
     operations: u64,
     /// Bytes per second.
     bandwidth: Option<f64>,
@@ -187,7 +187,7 @@ struct Report {
 impl Report {
     /// The part of the machine's bandwidth that decoding uses.
     fn share(&self) -> Option<f64> {
-        Some(self.speed.decode_rate()? * self.weight_bytes as f64 / self.bandwidth?)
+        Some(self.speed.decode_rate()? * self.about.weight_bytes as f64 / self.bandwidth?)
     }
 
     /// The part of the matrix units' rate that a prompt uses, attention and all.
@@ -206,8 +206,8 @@ impl Report {
         [
             format!("model      {model}, {parameters} parameters"),
             format!("files      {}", mib(self.file_bytes)),
-            format!("weights    {} are read for a token", mib(self.weight_bytes)),
-            format!("engine     {}", self.described),
+            format!("weights    {} are read for a token", mib(self.about.weight_bytes)),
+            format!("engine     {}", self.about.described),
             format!("load       {:.3} s", self.load.as_secs_f64()),
             format!("prefill    {}", speed.first_token_text()),
             format!("decode     {}", speed.decode_text()),
@@ -239,11 +239,11 @@ impl Report {
             "model": self.model,
             "parameters": self.parameters,
             "file_bytes": self.file_bytes,
-            "weight_bytes": self.weight_bytes,
-            "weight_bytes_per_token": self.weight_bytes,
+            "weight_bytes": self.about.weight_bytes,
+            "weight_bytes_per_token": self.about.weight_bytes,
             "operations_per_token": self.operations,
-            "engine": self.described,
-            "threads": self.threads,
+            "engine": self.about.described,
+            "threads": self.about.threads,
             "bandwidth_bytes_per_second": self.bandwidth,
             "bandwidth_share": self.share(),
             "matrix_unit_operations_per_second": self.units,

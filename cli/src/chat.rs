@@ -8,7 +8,7 @@ use std::{
 use anyhow::Result;
 
 use super::{
-    Engine,
+    Solution,
     form::FormOptions,
     input, interrupt,
     options::{ModelOption, SamplingOptions, SoonerOptions, count},
@@ -48,14 +48,14 @@ pub(super) struct Args {
     quiet: bool,
 }
 
-pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
+pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     let (form, option) = args.form.form()?.unzip();
     let model = args.model.sooner(args.sooner)?.formed(option)?;
     let (mut session, template) = if args.raw {
-        (Session::<E>::open(&model)?, None)
+        (Session::open(solution, &model)?, None)
     } else {
-        let (session, own) = Session::<E>::open_for_chat(&model)?;
-        let template = Template::of(own, &model.path(), &session.tokenizer)?;
+        let (session, own) = Session::open_for_chat(solution, &model)?;
+        let template = Template::of(own, solution.chatml, &model.path(), &session.tokenizer)?;
         (session, Some(template))
     };
     let form = session.prepare(form);
@@ -80,9 +80,8 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
             }
             _ => {}
         }
-        let answer = conversation
-            .prompt::<E>(template.as_ref(), &session.tokenizer, &line)
-            .and_then(|prompt| {
+        let answer =
+            conversation.prompt(template.as_ref(), &session.tokenizer, &line).and_then(|prompt| {
                 let request = Request {
                     prompt,
                     max_new_tokens: args.max_new_tokens,
@@ -91,7 +90,11 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
                     sampling: args.sampling.sampling(),
                     seed: args.sampling.seed,
                 };
-                session.print(&request, form.as_ref(), &mut output)
+                let (model, mut answer) = session.answer(&request.prompt)?;
+                let finish = model.generate(&request, form.as_ref(), &mut |token| {
+                    answer.token(token, |text| output.stream(text))
+                })?;
+                Ok(answer.end(finish, |text| output.stream(text)))
             });
         let generated = match answer {
             Ok(generated) => generated,
@@ -112,8 +115,8 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
                 format!("prefill {}", speed.prefill_text()),
                 format!("decode {}", speed.decode_text()),
             ];
-            let sooner = session.engine.sooner();
-            parts.extend(sooner.into_iter().map(|(word, text)| format!("{word} {text}")));
+            let savings = session.model.savings();
+            parts.extend(savings.into_iter().map(|(word, text)| format!("{word} {text}")));
             parts.push(session.describe(&generated));
             note(&format!("[{}]", parts.join(" · ")));
         }
@@ -140,7 +143,7 @@ struct Conversation {
 impl Conversation {
     /// The tokens of the conversation and one more message, ending where the answer begins; without
     /// a template, of that message alone.
-    fn prompt<E: Engine>(
+    fn prompt(
         &self,
         template: Option<&Template>,
         tokenizer: &Tokenizer,
@@ -150,6 +153,6 @@ impl Conversation {
         let user = Message::new("user", line);
         let messages: Vec<_> =
             self.system.iter().chain(&self.messages).chain([&user]).cloned().collect();
-        template.tokens::<E>(&messages, tokenizer)
+        template.tokens(&messages, tokenizer)
     }
 }

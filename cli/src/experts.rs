@@ -5,10 +5,10 @@ use std::{fmt::Write as _, process::ExitCode};
 use anyhow::Result;
 
 use super::{
-    Engine,
+    Solution,
     options::{ModelOption, embedded},
     output::Output,
-    session::Session,
+    session::tokenizer,
 };
 
 #[derive(clap::Args)]
@@ -47,14 +47,15 @@ pub struct ExpertsSeen {
     pub pages: usize,
 }
 
-pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let model = args.model.clone().or(embedded("tiny-mixture"));
-    let mut session: Session<E> = Session::open(&model)?;
-    let ids = session.tokenizer.encode(&args.prompt)?;
-    let seen = session.engine.experts(&ids)?;
+    let (path, options) = (model.path(), model.options());
+    let tokenizer = tokenizer(solution, &path)?;
+    let ids = tokenizer.encode(&args.prompt)?;
+    let seen = (solution.experts)(&path, &options, &ids)?;
     let texts: Vec<String> = ids
         .iter()
-        .map(|&id| String::from_utf8_lossy(&session.tokenizer.token_bytes(id)).replace('\n', "↵"))
+        .map(|&id| String::from_utf8_lossy(&tokenizer.token_bytes(id)).replace('\n', "↵"))
         .collect();
     let mut out = String::new();
     if args.tokens {

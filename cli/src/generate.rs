@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::{
-    Engine,
+    Solution,
     form::FormOptions,
     input, interrupt,
     options::{ModelOption, SamplingOptions, SoonerOptions, count},
@@ -48,10 +48,10 @@ pub(super) struct Args {
     quiet: bool,
 }
 
-pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
+pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     let prompt = input::prompt(args.prompt, args.raw)?;
     let (form, option) = args.form.form()?.unzip();
-    let mut session = Session::<E>::open(&args.model.sooner(args.sooner)?.formed(option)?)?;
+    let mut session = Session::open(solution, &args.model.sooner(args.sooner)?.formed(option)?)?;
     let tokens = if args.raw {
         session.tokenizer.encode(&prompt)?
     } else {
@@ -71,18 +71,22 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     if args.echo {
         output.write(&prompt);
     }
-    let generated = session.print(&request, form.as_ref(), &mut output)?;
+    let (model, mut answer) = session.answer(&request.prompt)?;
+    let finish = model.generate(&request, form.as_ref(), &mut |token| {
+        answer.token(token, |text| output.stream(text))
+    })?;
+    let generated = answer.end(finish, |text| output.stream(text));
     output.end_line();
     if !args.quiet {
         let speed = generated.speed;
         note(&format!(
             "load     {:.3} s · {}",
             session.load.as_secs_f64(),
-            session.engine.described()
+            session.model.about().described
         ));
         note(&format!("prefill  {}", speed.first_token_text()));
         note(&format!("decode   {}", speed.decode_text()));
-        for (word, text) in session.engine.sooner() {
+        for (word, text) in session.model.savings() {
             note(&format!("{word:<8} {text}"));
         }
         note(&format!("finish   {}", session.describe(&generated)));

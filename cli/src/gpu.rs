@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use super::{Engine, output::Output};
+use super::{Solution, output::Output};
 
-pub(super) fn run<E: Engine>() -> Result<ExitCode> {
-    Output::new().print(&E::gpu()?.join("\n"))?;
+pub(super) fn run(solution: &Solution) -> Result<ExitCode> {
+    Output::new().print(&(solution.gpu)()?.join("\n"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::Result;
 
 use super::{
-    Engine,
+    GraphRequest, Solution,
     files::cannot_be_written,
     options::{ModelOption, at_least_one},
     output::{Output, note},
@@ -44,20 +44,21 @@ pub struct Drawn {
     pub operations: Vec<(&'static str, usize)>,
 }
 
-pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
+pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
+    let model = if args.splits { args.model.on_backends()? } else { args.model.on_week_2()? };
+    let (path, options) = (model.path(), model.options());
+    let request = GraphRequest { model: &path, options: &options, rows: args.rows };
     if args.splits {
-        let mut engine: E = args.model.on_backends()?.load()?;
-        Output::new().print(&splits::shown(&engine.graph_splits(args.rows)?))?;
+        Output::new().print(&splits::shown(&(solution.graph_splits)(&request)?))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let engine: E = args.model.on_week_2()?.load()?;
     if args.memory {
-        let lines = engine.graph_memory(args.rows)?;
+        let lines = (solution.graph_memory)(&request)?;
         let lines = lines.iter().map(|(what, bytes)| format!("{bytes:>12}  {what}"));
         Output::new().print(&lines.collect::<Vec<_>>().join("\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let drawn = engine.graph(args.rows)?;
+    let drawn = (solution.graph)(&request)?;
     for (path, text) in [(args.dot, &drawn.dot), (args.svg, &drawn.svg)] {
         let Some(path) = path else { continue };
         if path.as_os_str() == "-" {

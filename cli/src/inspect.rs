@@ -6,7 +6,7 @@ use anyhow::Result;
 
 mod folder;
 
-use super::{Engine, options::threads, output::Output};
+use super::{Solution, options::threads, output::Output};
 use tiny_llm_formats::gguf::{Array, Metadata, TensorInfo, TensorType, Value};
 
 /// Characters of a text that are shown, and elements of an array.
@@ -44,17 +44,17 @@ pub struct Roofline {
     pub tokens_per_second: f64,
 }
 
-pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let (head, tensors) = if args.file.is_dir() {
         (folder::fields(&args.file)?, folder::tensors(&args.file)?)
     } else {
-        let (metadata, tensors) = E::inspect(&args.file)?;
+        let (metadata, tensors) = (solution.inspect)(&args.file)?;
         (entries(&metadata), tensors)
     };
     let mut text = format!("{head}\n{}\n{}", table(&tensors), totals(&tensors));
     if args.roofline {
         let Roofline { bytes, threads, bandwidth, tokens_per_second } =
-            E::roofline(&tensors, args.threads);
+            (solution.roofline)(&tensors, args.threads);
         let _ = writeln!(
             text,
             "\n\

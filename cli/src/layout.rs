@@ -5,7 +5,7 @@ use std::{fmt::Write as _, process::ExitCode, str::FromStr};
 use anyhow::Result;
 use tiny_llm_formats::gguf::TensorType;
 
-use super::{Engine, WrongOption, output::Output};
+use super::{Solution, WrongOption, output::Output};
 
 #[derive(clap::Args)]
 #[command(
@@ -114,7 +114,7 @@ impl FromStr for Step {
     }
 }
 
-pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
+pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     let named = |kind: &TensorType| kind.name().eq_ignore_ascii_case(&args.tensor_type);
     let tensor_type = TensorType::ALL.into_iter().find(named).ok_or_else(|| {
         WrongOption(format!("--type: found {:?}, which is no type of a tensor", args.tensor_type))
@@ -124,7 +124,7 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     let request = LayoutRequest { tensor_type, shape, steps };
     let names = request.steps.iter().map(|step| format!("{step:?}").to_lowercase());
     let first = format!("{tensor_type}, PyTorch's shape {:?}", request.shape);
-    for (name, seen) in [first].into_iter().chain(names).zip(E::layouts(&request)?) {
+    for (name, seen) in [first].into_iter().chain(names).zip((solution.layouts)(&request)?) {
         let whole = if seen.contiguous { "contiguous" } else { "not contiguous" };
         writeln!(text, "{name}\n  ne {:?}  nb {:?}  {whole}", seen.ne, seen.nb)?;
         for row in &seen.bytes {

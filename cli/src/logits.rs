@@ -5,9 +5,10 @@ use std::{io::Write, path::PathBuf, process::ExitCode};
 use anyhow::{Result, ensure};
 
 use super::{
-    Engine,
+    Solution,
     files::{Entry, cannot_be_written, write_safetensors},
     options::ModelOption,
+    session::check,
 };
 
 #[derive(clap::Args)]
@@ -29,11 +30,11 @@ pub(super) fn token(text: &str) -> Result<u32, String> {
         .map_err(|_| format!("expected token ids from 0 to {} with commas between", u32::MAX))
 }
 
-pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
-    let mut engine: E = args.model.load()?;
-    engine.check(&args.tokens)?;
-    let logits = engine.logits(&args.tokens)?;
-    let expected = [args.tokens.len(), engine.config().vocab_size];
+pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
+    let mut model = args.model.load(solution)?;
+    check(model.as_ref(), &args.tokens)?;
+    let logits = model.logits(&args.tokens)?;
+    let expected = [args.tokens.len(), model.config().vocab_size];
     ensure!(
         logits.shape() == expected,
         "found logits of shape {:?}, expected {expected:?}",

@@ -10,7 +10,7 @@ use std::{
 use anyhow::Result;
 use clap::error::ErrorKind;
 
-use super::{Engine, LoadOptions, WrongOption, output};
+use super::{LoadOptions, Model, Solution, WrongOption, output};
 use tiny_llm_formats::request::{Limit, SamplerOptions};
 
 /// Which model, and how it is run.
@@ -184,17 +184,18 @@ impl ModelOption {
     }
 
     /// Loads it.
-    pub(super) fn load<E: Engine>(&self) -> Result<E> {
-        E::load(&self.path(), &self.options())
+    pub(super) fn load(&self, solution: &Solution) -> Result<Box<dyn Model>> {
+        (solution.load)(&self.path(), &self.options())
     }
 
     /// Loads it to run on this rung.
-    pub(super) fn load_on<E: Engine>(&self, rung: &str) -> Result<E> {
+    pub(super) fn load_on(&self, solution: &Solution, rung: &str) -> Result<Box<dyn Model>> {
         let kernels = Some(rung.to_owned());
-        E::load(&self.path(), &LoadOptions { kernels, ..self.options() })
+        (solution.load)(&self.path(), &LoadOptions { kernels, ..self.options() })
     }
 
-    fn options(&self) -> LoadOptions {
+    /// How it is run.
+    pub(super) fn options(&self) -> LoadOptions {
         LoadOptions {
             week: self.week,
             threads: self.threads,

@@ -1,6 +1,9 @@
 //! Standard output, which may go away at any time, and notes on standard error.
 
-use std::io::{self, ErrorKind, Write};
+use std::{
+    io::{self, ErrorKind, Write},
+    ops::ControlFlow,
+};
 
 use anyhow::{Result, anyhow};
 
@@ -26,6 +29,11 @@ impl Output {
             self.line_ended = text.ends_with('\n');
         }
         self.is_open()
+    }
+
+    /// The same, as an answer to whether more text is wanted.
+    pub(super) fn stream(&mut self, text: &str) -> ControlFlow<()> {
+        if self.write(text) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
     /// Whether more may be written.

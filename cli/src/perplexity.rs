@@ -9,11 +9,11 @@ use anyhow::{Result, anyhow, ensure};
 use serde_json::json;
 
 use super::{
-    Engine,
+    Model, Solution,
     lines::read_lines,
     options::{ModelOption, at_least_one, embedded},
     output::Output,
-    session::Session,
+    session::{Session, check},
 };
 
 const END_OF_TEXT: &str = "<|endoftext|>";
@@ -47,21 +47,20 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let limit = args.limit.unwrap_or(usize::MAX);
     let (likelihood, unit) = if let Some(file) = &args.text {
         let text = std::fs::read_to_string(file)
             .map_err(|e| anyhow!("{}: cannot be read: {e}", file.display()))?;
-        let mut session = Session::<E>::open(&args.model)?;
-        let stretch =
-            args.stretch.unwrap_or_else(|| session.engine.config().max_positions.min(512));
+        let mut session = Session::open(solution, &args.model)?;
+        let stretch = args.stretch.unwrap_or_else(|| session.model.config().max_positions.min(512));
         (Likelihood::of_text(&mut session, &text, stretch, limit)?, "stretches")
     } else {
         let stories = stories(
             &args.stories.clone().unwrap_or_else(|| embedded("eval/stories.jsonl")),
             limit,
         )?;
-        let mut session = Session::<E>::open(&args.model)?;
+        let mut session = Session::open(solution, &args.model)?;
         (Likelihood::of_stories(&mut session, &stories)?, "stories")
     };
     let (texts, tokens, perplexity) =
@@ -93,10 +92,7 @@ pub(super) struct Likelihood {
 
 impl Likelihood {
     /// Each story by itself, with the token that ends a text if the vocabulary has it.
-    pub(super) fn of_stories<E: Engine>(
-        session: &mut Session<E>,
-        stories: &[String],
-    ) -> Result<Self> {
+    pub(super) fn of_stories(session: &mut Session, stories: &[String]) -> Result<Self> {
         let mut all = Self::default();
         let end = session
             .tokenizer
@@ -106,18 +102,13 @@ impl Likelihood {
             .unwrap_or_default();
         for story in stories {
             let tokens = [session.tokenizer.encode_prompt(story)?, end.clone()].concat();
-            all.add(&mut session.engine, &tokens)?;
+            all.add(session.model.as_mut(), &tokens)?;
         }
         all.checked("stories")
     }
 
     /// A long text, so many tokens at a time. What begins a text begins each of these stretches.
-    fn of_text<E: Engine>(
-        session: &mut Session<E>,
-        text: &str,
-        stretch: usize,
-        limit: usize,
-    ) -> Result<Self> {
+    fn of_text(session: &mut Session, text: &str, stretch: usize, limit: usize) -> Result<Self> {
         let mut all = Self::default();
         let beginning = session.tokenizer.encode_prompt("")?;
         let size = stretch.saturating_sub(beginning.len());
@@ -126,15 +117,15 @@ impl Likelihood {
             "--stretch: found {stretch}, expected room for a token and the one that it predicts"
         );
         for part in session.tokenizer.encode(text)?.chunks(size).take(limit) {
-            all.add(&mut session.engine, &[&beginning[..], part].concat())?;
+            all.add(session.model.as_mut(), &[&beginning[..], part].concat())?;
         }
         all.checked("text")
     }
 
     /// Every token but the first, given those before it.
-    fn add(&mut self, engine: &mut impl Engine, tokens: &[u32]) -> Result<()> {
-        engine.check(tokens)?;
-        let logits = engine.logits(tokens)?;
+    fn add(&mut self, model: &mut dyn Model, tokens: &[u32]) -> Result<()> {
+        check(model, tokens)?;
+        let logits = model.logits(tokens)?;
         let mut negative_log = 0.0;
         for (row, &next) in logits.rows().into_iter().zip(&tokens[1..]) {
             let max = row.fold(f32::NEG_INFINITY, |m, &x| m.max(x));

@@ -14,7 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use regex_lite::Regex;
 
 use super::{
-    Engine, QuantizeRequest,
+    QuantizeRequest, Solution,
     interrupt::{self, Caught},
     options::threads,
     output::Output,
@@ -68,7 +68,7 @@ fn tensor_override(text: &str) -> Result<Override, String> {
     Ok(Override { pattern, tensor_type })
 }
 
-pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let Args { input, output, .. } = args;
     ensure!(
         input.exists(),
@@ -100,7 +100,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
             .expect("a template"),
     );
     let caught = Caught::new();
-    let written = E::quantize(&request, &mut |progress| {
+    let written = (solution.quantize)(&request, &mut |progress| {
         bar.set_length(progress.total as u64);
         bar.set_position(progress.done as u64);
         bar.set_message(format!("{} {}", progress.name, progress.tensor_type));

@@ -16,7 +16,7 @@ use tiny_llm_formats::request::{Request, SamplerOptions};
 use tiny_llm_schema::{Json, Shape, Style, Tool};
 
 use super::{
-    Engine, Form, interrupt,
+    Form, Solution, interrupt,
     lines::read_lines,
     options::{ModelOption, at_least_one, embedded},
     output::{Output, note},
@@ -55,18 +55,18 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let questions_file = args.questions.clone().unwrap_or_else(|| embedded("eval/questions.jsonl"));
     let stories_file = args.stories.clone().unwrap_or_else(|| embedded("eval/stories.jsonl"));
     let limit = args.limit.unwrap_or(usize::MAX);
     let questions = read_questions(&questions_file, limit)?;
     if args.tools {
-        return tool_calls::<E>(args, &questions);
+        return tool_calls(solution, args, &questions);
     }
     let stories = perplexity::stories(&stories_file, limit)?;
     let levels = levels(&questions_file.with_file_name("scores.json"))?;
 
-    let mut session = Session::<E>::open(&args.model)?;
+    let mut session = Session::open(solution, &args.model)?;
     let mut marks: BTreeMap<&str, Marks> = BTreeMap::new();
     for (i, question) in questions.iter().enumerate() {
         let Some(answer) = answer(&mut session, &question.prompt, None, None)? else {
@@ -111,8 +111,8 @@ impl Marks {
 
 /// What the model says until the end of the line, drawn with the seed if there is one, and else
 /// greedily; `None` if Ctrl-C ended it.
-fn answer<E: Engine>(
-    session: &mut Session<E>,
+fn answer(
+    session: &mut Session,
     prompt: &str,
     form: Option<Form>,
     seed: Option<u64>,
@@ -123,16 +123,20 @@ fn answer<E: Engine>(
     if let Some(seed) = seed {
         (request.sampling, request.seed) = (SamplerOptions::default(), seed);
     }
-    let generated = session.stream(&request, form.as_ref(), |piece| {
+    let until_line_end = |piece: &str| {
         if piece.contains('\n') { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })?;
+    };
+    let (model, mut answer) = session.answer(&request.prompt)?;
+    let finish = model
+        .generate(&request, form.as_ref(), &mut |token| answer.token(token, until_line_end))?;
+    let generated = answer.end(finish, until_line_end);
     let line = generated.text.split('\n').next().unwrap_or_default().trim().to_owned();
     Ok((!generated.interrupted).then_some(line))
 }
 
 /// Answers those questions that list tools, as the model would and as a call of one of them.
-fn tool_calls<E: Engine>(args: &Args, questions: &[Question]) -> Result<ExitCode> {
-    let mut session = Session::<E>::open(&args.model.clone().formed(Some("--tools"))?)?;
+fn tool_calls(solution: &Solution, args: &Args, questions: &[Question]) -> Result<ExitCode> {
+    let mut session = Session::open(solution, &args.model.clone().formed(Some("--tools"))?)?;
     // Of each row, the answers that are exact, and those that fit.
     let (mut asked, mut marks) = (0, [[0; 2]; 4]);
     for question in questions.iter().filter(|question| question.kind == "tool_call") {

@@ -9,7 +9,7 @@ use tiny_llm_formats::{chat::Message, text::Tokenizer};
 use tiny_llm_schema::{Json, Style};
 
 use super::{
-    Batch, BatchOptions, Draft, Engine, WrongOption,
+    Batch, BatchOptions, Draft, Solution, WrongOption,
     batch::{budget, places},
     form,
     interrupt::Caught,
@@ -210,7 +210,7 @@ impl Args {
     }
 }
 
-pub(super) fn run<E: Engine + 'static>(args: Args, server: Server) -> Result<ExitCode> {
+pub(super) fn run(solution: &Solution, args: Args, server: Server) -> Result<ExitCode> {
     let serve = match server {
         Server::Here(serve) => serve,
         Server::Built(features) => {
@@ -220,7 +220,7 @@ pub(super) fn run<E: Engine + 'static>(args: Args, server: Server) -> Result<Exi
             return become_server(features);
         }
     };
-    let (opened, settings) = open::<E>(args)?;
+    let (opened, settings) = open(solution, args)?;
     serve(opened, &settings)
 }
 
@@ -229,7 +229,7 @@ pub(super) fn run<E: Engine + 'static>(args: Args, server: Server) -> Result<Exi
 ///
 /// # Errors
 /// If an option is wrong, or the model cannot be opened.
-pub fn open_for_server<E: Engine + 'static>(arguments: &[String]) -> Result<(Opened, Settings)> {
+pub fn open_for_server(solution: &Solution, arguments: &[String]) -> Result<(Opened, Settings)> {
     let words = std::iter::once("serve").chain(arguments.iter().map(String::as_str));
     let Alone { args } = Alone::try_parse_from(words).map_err(|error| {
         // The usage that follows is the command's.
@@ -238,7 +238,7 @@ pub fn open_for_server<E: Engine + 'static>(arguments: &[String]) -> Result<(Ope
             text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();
         anyhow!("{}", problem.join(" ").trim_start_matches("error: "))
     })?;
-    open::<E>(args)
+    open(solution, args)
 }
 
 /// The options without the command.
@@ -248,23 +248,23 @@ struct Alone {
     args: Args,
 }
 
-fn open<E: Engine + 'static>(args: Args) -> Result<(Opened, Settings)> {
+fn open(solution: &Solution, args: Args) -> Result<(Opened, Settings)> {
     let settings = args.settings()?;
     let model = args.model.for_batch()?;
     let path = model.path();
-    let (session, template) = Session::<E>::open_for_chat(&model)?;
-    let (engine, tokenizer, stop_tokens) = session.into_parts();
-    let (described, config) = (engine.described(), engine.config());
+    let (session, template) = Session::open_for_chat(solution, &model)?;
+    let (loaded, tokenizer, stop_tokens) = session.into_parts();
+    let (described, config) = (loaded.about().described, loaded.config());
     let (context, vocabulary) = (config.max_positions, config.vocab_size);
     let tokenizer = Arc::new(tokenizer);
-    let template = Template::of(template, &path, &tokenizer);
+    let template = Template::of(template, solution.chatml, &path, &tokenizer);
     let bytes = Arc::clone(&tokenizer);
     let Args { max_batch, budget, gap, pages, share_prefixes, draft, .. } = args;
     if let Some(Draft::Model(draft)) = &draft {
-        check_draft::<E>(draft, &path, &tokenizer, vocabulary)?;
+        check_draft(solution, draft, &path, &tokenizer, vocabulary)?;
     }
     let options = BatchOptions { max_batch, budget, gap, pages, share_prefixes, draft };
-    let batch = engine.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
+    let batch = loaded.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
     let (words, meanings) = (Arc::clone(&tokenizer), Arc::clone(&tokenizer));
     let caught = Caught::new();
     let opened = Opened {
@@ -272,10 +272,10 @@ fn open<E: Engine + 'static>(args: Args) -> Result<(Opened, Settings)> {
         tokenizer,
         style: template.as_ref().map_or(Style::PLAIN, Template::style),
         render: Box::new(move |messages, tools| match &template {
-            Ok(template) => template.tokens_with::<E>(messages, tools, &words),
+            Ok(template) => template.tokens_with(messages, tools, &words),
             Err(error) => Err(anyhow!("{error:#}")),
         }),
-        text: || Box::new(TextOf::<E>(E::TextStream::default())),
+        text: solution.text,
         stop_tokens,
         texts: Box::new(move || form::texts(&meanings, vocabulary)),
         context,
@@ -284,19 +284,6 @@ fn open<E: Engine + 'static>(args: Args) -> Result<(Opened, Settings)> {
         stop: Box::new(move || caught.requested()),
     };
     Ok((opened, settings))
-}
-
-/// A solution's stream.
-struct TextOf<E: Engine>(E::TextStream);
-
-impl<E: Engine> Text for TextOf<E> {
-    fn push(&mut self, bytes: &[u8]) -> String {
-        E::push(&mut self.0, bytes)
-    }
-
-    fn finish(&mut self) -> String {
-        E::finish(&mut self.0)
-    }
 }
 
 /// Builds the program that has the network, if need be, and becomes it, with the same words.

@@ -9,16 +9,15 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use super::{
-    Engine, Form, form,
+    Form, Model, Solution, Text, form,
     interrupt::Caught,
     options::ModelOption,
-    output::Output,
     speed::{Speed, Stopwatch},
 };
 use tiny_llm_formats::{
     FinishReason,
     gguf::Metadata,
-    request::Request,
+    request::check_prompt,
     text::{ChatTemplate, Tokenizer},
 };
 
@@ -27,14 +26,15 @@ use tiny_llm_formats::{
 const ENDS: [&str; 5] =
     ["<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>", "<|endoftext|>"];
 
-/// What `generate`, `chat` and `score` work with.
-pub(super) struct Session<E> {
-    pub(super) engine: E,
+/// A model with its tokenizer: what `generate`, `chat` and `score` work with.
+pub(super) struct Session {
+    pub(super) model: Box<dyn Model>,
     pub(super) tokenizer: Tokenizer,
     /// Each of these ends a text.
     stop_tokens: Vec<u32>,
-    /// How long the engine took to load the weights.
+    /// How long the model took to load.
     pub(super) load: Duration,
+    text: fn() -> Box<dyn Text>,
 }
 
 /// What came of a generation.
@@ -46,14 +46,65 @@ pub(super) struct Generated {
     pub(super) interrupted: bool,
 }
 
-impl<E: Engine> Session<E> {
-    pub(super) fn open(model: &ModelOption) -> Result<Self> {
-        Ok(Self::load(model)?.0)
+/// A text that is being generated: its tokens become text, and are timed.
+pub(super) struct Answer<'a> {
+    tokenizer: &'a Tokenizer,
+    stream: Box<dyn Text>,
+    text: String,
+    stopwatch: Stopwatch,
+    caught: Caught,
+}
+
+impl Answer<'_> {
+    /// Takes the next token. `on_text` receives its text, which may be empty, and may end the answer,
+    /// as Ctrl-C does.
+    pub(super) fn token(
+        &mut self,
+        token: u32,
+        on_text: impl FnOnce(&str) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.stopwatch.token();
+        let piece = self.stream.push(&self.tokenizer.token_bytes(token));
+        self.text += &piece;
+        if self.caught.requested() { ControlFlow::Break(()) } else { on_text(&piece) }
+    }
+
+    /// Ends the answer; `on_text` receives the text that was held back.
+    pub(super) fn end(
+        mut self,
+        finish: FinishReason,
+        on_text: impl FnOnce(&str) -> ControlFlow<()>,
+    ) -> Generated {
+        let speed = self.stopwatch.stop();
+        let rest = self.stream.finish();
+        self.text += &rest;
+        // Nothing is left to be ended.
+        let _ = on_text(&rest);
+        let Self { text, caught, .. } = self;
+        Generated { text, finish, speed, interrupted: caught.requested() }
+    }
+}
+
+/// The tokenizer of a model folder or a GGUF file.
+pub(super) fn tokenizer(solution: &Solution, model: &Path) -> Result<Tokenizer> {
+    if model.is_file() {
+        Tokenizer::from_gguf(&(solution.inspect)(model)?.0)
+    } else {
+        Tokenizer::from_folder(model)
+    }
+}
+
+impl Session {
+    pub(super) fn open(solution: &Solution, model: &ModelOption) -> Result<Self> {
+        Ok(Self::load(solution, model)?.0)
     }
 
     /// The same with the model's chat template, if it has one.
-    pub(super) fn open_for_chat(model: &ModelOption) -> Result<(Self, Option<ChatTemplate>)> {
-        let (session, metadata) = Self::load(model)?;
+    pub(super) fn open_for_chat(
+        solution: &Solution,
+        model: &ModelOption,
+    ) -> Result<(Self, Option<ChatTemplate>)> {
+        let (session, metadata) = Self::load(solution, model)?;
         let template = match &metadata {
             Some(metadata) => ChatTemplate::from_gguf(metadata)?,
             None => ChatTemplate::from_folder(&model.path())?,
@@ -62,14 +113,13 @@ impl<E: Engine> Session<E> {
     }
 
     /// A GGUF file's metadata comes along: whoever has taken from it what it needs lets it go.
-    fn load(model: &ModelOption) -> Result<(Self, Option<Metadata>)> {
+    fn load(solution: &Solution, model: &ModelOption) -> Result<(Self, Option<Metadata>)> {
         let path = model.path();
         if path.is_file() {
-            let (mut engine, load) = timed(model)?;
-            let metadata: Metadata =
-                E::take_metadata(&mut engine).context("a GGUF file has metadata")?;
+            let (mut loaded, load) = timed(solution, model)?;
+            let metadata = loaded.take_metadata().context("a GGUF file has metadata")?;
             let tokenizer = Tokenizer::from_gguf(&metadata)?;
-            let mut stop_tokens = engine.config().eos_token_ids.clone();
+            let mut stop_tokens = loaded.config().eos_token_ids.clone();
             for end in ENDS {
                 // A text that is one token as it stands.
                 if let [id] = tokenizer.encode(end)?[..] {
@@ -77,9 +127,11 @@ impl<E: Engine> Session<E> {
                 }
             }
             if let Some(draft) = model.draft_model() {
-                check_draft::<E>(draft, &path, &tokenizer, engine.config().vocab_size)?;
+                check_draft(solution, draft, &path, &tokenizer, loaded.config().vocab_size)?;
             }
-            return Ok((Self { engine, tokenizer, stop_tokens, load }, Some(metadata)));
+            let text = solution.text;
+            let session = Self { model: loaded, tokenizer, stop_tokens, load, text };
+            return Ok((session, Some(metadata)));
         }
         ensure!(
             path.extension().is_none_or(|name| name != "gguf") || path.exists(),
@@ -88,64 +140,43 @@ impl<E: Engine> Session<E> {
         );
         // The tokenizer first: if it is missing, that is soon said.
         let tokenizer = Tokenizer::from_folder(&path)?;
-        let (engine, load) = timed::<E>(model)?;
+        let (loaded, load) = timed(solution, model)?;
         if let Some(draft) = model.draft_model() {
-            check_draft::<E>(draft, &path, &tokenizer, engine.config().vocab_size)?;
+            check_draft(solution, draft, &path, &tokenizer, loaded.config().vocab_size)?;
         }
-        let stop_tokens = engine.config().eos_token_ids.clone();
-        Ok((Self { engine, tokenizer, stop_tokens, load }, None))
+        let stop_tokens = loaded.config().eos_token_ids.clone();
+        let text = solution.text;
+        Ok((Self { model: loaded, tokenizer, stop_tokens, load, text }, None))
     }
 
-    /// Tells the engine what its tokens mean, if an answer is to have a form; returns the form.
+    /// Gives the model its vocabulary, if an answer is to have a form; returns the form.
     pub(super) fn prepare(&mut self, form: Option<Form>) -> Option<Form> {
         if form.is_some() {
-            let texts = form::texts(&self.tokenizer, self.engine.config().vocab_size);
-            self.engine.use_vocabulary(texts);
+            let texts = form::texts(&self.tokenizer, self.model.config().vocab_size);
+            self.model.use_vocabulary(texts);
         }
         form
     }
 
-    /// Generates and writes the text as it comes. Ends early if nobody reads it any more.
-    pub(super) fn print(
-        &mut self,
-        request: &Request,
-        form: Option<&Form>,
-        output: &mut Output,
-    ) -> Result<Generated> {
-        self.stream(request, form, |text| {
-            if output.write(text) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })
+    /// Begins an answer to a prompt, and returns it with the model that writes it.
+    ///
+    /// # Errors
+    /// If the model cannot run on the prompt.
+    pub(super) fn answer(&mut self, prompt: &[u32]) -> Result<(&mut dyn Model, Answer<'_>)> {
+        check(self.model.as_ref(), prompt)?;
+        let answer = Answer {
+            tokenizer: &self.tokenizer,
+            stream: (self.text)(),
+            text: String::new(),
+            stopwatch: Stopwatch::start(prompt.len()),
+            caught: Caught::new(),
+        };
+        Ok((self.model.as_mut(), answer))
     }
 
-    /// Generates; `on_text` receives each piece of text, which may be empty, and may ask to end.
-    pub(super) fn stream(
-        &mut self,
-        request: &Request,
-        form: Option<&Form>,
-        mut on_text: impl FnMut(&str) -> ControlFlow<()>,
-    ) -> Result<Generated> {
-        self.engine.check(&request.prompt)?;
-        let caught = Caught::new();
-        let mut stopwatch = Stopwatch::start(request.prompt.len());
-        let mut stream = E::TextStream::default();
-        let mut text = String::new();
-        let finish = self.engine.generate(request, form, &mut |token| {
-            stopwatch.token();
-            let piece = E::push(&mut stream, &self.tokenizer.token_bytes(token));
-            text += &piece;
-            if caught.requested() { ControlFlow::Break(()) } else { on_text(&piece) }
-        })?;
-        let speed = stopwatch.stop();
-        let rest = E::finish(&mut stream);
-        text += &rest;
-        // Nothing is left to be ended.
-        let _ = on_text(&rest);
-        Ok(Generated { text, finish, speed, interrupted: caught.requested() })
-    }
-
-    /// The engine, the tokenizer, and where a text ends.
-    pub(super) fn into_parts(self) -> (E, Tokenizer, Vec<u32>) {
-        (self.engine, self.tokenizer, self.stop_tokens)
+    /// The model, the tokenizer, and where a text ends.
+    pub(super) fn into_parts(self) -> (Box<dyn Model>, Tokenizer, Vec<u32>) {
+        (self.model, self.tokenizer, self.stop_tokens)
     }
 
     /// Where a text ends, by the checkpoint.
@@ -161,7 +192,7 @@ impl<E: Engine> Session<E> {
                 format!("{} new tokens were asked for", generated.speed.new_tokens)
             }
             FinishReason::ContextFull => {
-                format!("the context of {} tokens is full", self.engine.config().max_positions)
+                format!("the context of {} tokens is full", self.model.config().max_positions)
             }
             FinishReason::Interrupted if generated.interrupted => "interrupted".to_owned(),
             FinishReason::Interrupted => "standard output was closed".to_owned(),
@@ -170,17 +201,14 @@ impl<E: Engine> Session<E> {
 }
 
 /// Whether the model that proposes tokens means by each of them what the model means.
-pub(super) fn check_draft<E: Engine>(
+pub(super) fn check_draft(
+    solution: &Solution,
     path: &Path,
     model: &Path,
     own: &Tokenizer,
     vocabulary: usize,
 ) -> Result<()> {
-    let other = if path.is_file() {
-        Tokenizer::from_gguf(&E::inspect(path)?.0)?
-    } else {
-        Tokenizer::from_folder(path)?
-    };
+    let other = tokenizer(solution, path)?;
     for id in 0..vocabulary as u32 {
         let (found, expected) = (other.token_bytes(id), own.token_bytes(id));
         ensure!(
@@ -196,7 +224,16 @@ pub(super) fn check_draft<E: Engine>(
     Ok(())
 }
 
-fn timed<E: Engine>(model: &ModelOption) -> Result<(E, Duration)> {
+/// Checks that a model can run on these tokens.
+///
+/// # Errors
+/// If there are none or too many, or one is not in the vocabulary.
+pub(super) fn check(model: &dyn Model, tokens: &[u32]) -> Result<()> {
+    let config = model.config();
+    check_prompt(tokens, config.max_positions, config.vocab_size)
+}
+
+fn timed(solution: &Solution, model: &ModelOption) -> Result<(Box<dyn Model>, Duration)> {
     let start = Instant::now();
-    Ok((model.load()?, start.elapsed()))
+    Ok((model.load(solution)?, start.elapsed()))
 }

@@ -5,7 +5,7 @@ use std::{ops::ControlFlow, path::PathBuf, process::ExitCode};
 use anyhow::{Result, ensure};
 
 use super::{
-    Engine, PackRequest, StreamCounts, StreamRequest, input,
+    PackRequest, Solution, StreamCounts, StreamRequest, input,
     interrupt::{self, Caught},
     options::{at_least_one, count, embedded, seed, temperature},
     output::{Output, note},
@@ -52,7 +52,7 @@ pub(super) struct Args {
     quiet: bool,
 }
 
-pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
+pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     let folder = args.tokenizer.unwrap_or_else(|| embedded("tiny-llm"));
     let tokenizer = Tokenizer::from_folder(&folder)?;
     let prompt = tokenizer.encode_prompt(&input::prompt(args.prompt, false)?)?;
@@ -76,16 +76,12 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
     };
     let caught = Caught::new();
     let mut output = Output::new();
-    let mut text = E::TextStream::default();
-    let streamed = E::stream(&request, &mut |token| {
-        let piece = E::push(&mut text, &tokenizer.token_bytes(token));
-        if output.write(&piece) && !caught.requested() {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        }
+    let mut text = (solution.text)();
+    let streamed = (solution.stream)(&request, &mut |token| {
+        let piece = text.push(&tokenizer.token_bytes(token));
+        if caught.requested() { ControlFlow::Break(()) } else { output.stream(&piece) }
     })?;
-    output.write(&E::finish(&mut text));
+    output.write(&text.finish());
     output.end_line();
     if !args.quiet {
         note(&format!("memory   {} of {} bytes", streamed.peak, args.budget));
@@ -137,7 +133,7 @@ pub(super) struct PackArgs {
     force: bool,
 }
 
-pub(super) fn pack<E: Engine>(args: &PackArgs) -> Result<ExitCode> {
+pub(super) fn pack(solution: &Solution, args: &PackArgs) -> Result<ExitCode> {
     let output = &args.output;
     ensure!(
         args.force || output.symlink_metadata().is_err(),
@@ -146,7 +142,7 @@ pub(super) fn pack<E: Engine>(args: &PackArgs) -> Result<ExitCode> {
     );
     ensure!(!output.is_dir(), "{}: found a folder, expected the name of a file", output.display());
     let PackArgs { input, vocabulary, .. } = args;
-    let bytes = E::stream_pack(&PackRequest { input, output, vocabulary: *vocabulary })?;
+    let bytes = (solution.stream_pack)(&PackRequest { input, output, vocabulary: *vocabulary })?;
     Output::new().print(&format!("{}: {bytes} bytes", output.display()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 
-use super::Engine;
 use tiny_llm_formats::{
     chat::Message,
     text::{ChatTemplate, Tokenizer},
@@ -16,7 +15,7 @@ pub(super) enum Template {
     /// The model's own.
     Own(Box<ChatTemplate>),
     /// The solution's ChatML.
-    ChatMl,
+    ChatMl(fn(&[Message]) -> String),
 }
 
 impl Template {
@@ -24,6 +23,7 @@ impl Template {
     /// vocabulary has ChatML's tokens, the solution's own function writes the text.
     pub(super) fn of(
         own: Option<ChatTemplate>,
+        chatml: fn(&[Message]) -> String,
         model: &Path,
         tokenizer: &Tokenizer,
     ) -> Result<Self> {
@@ -38,7 +38,7 @@ impl Template {
                 &probe[1..],
                 "<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n",
             );
-            return Ok(if plain { Self::ChatMl } else { Self::Own(Box::new(own)) });
+            return Ok(if plain { Self::ChatMl(chatml) } else { Self::Own(Box::new(own)) });
         }
         ensure!(
             tokenizer.encode("<|im_start|><|im_end|>")?.len() == 2,
@@ -46,43 +46,39 @@ impl Template {
              file: metadata tokenizer.chat_template); `chat --raw`, `generate` and a plain prompt need none",
             model.display()
         );
-        Ok(Self::ChatMl)
+        Ok(Self::ChatMl(chatml))
     }
 
     /// How the model writes that it calls a tool.
     pub(super) fn style(&self) -> Style {
         match self {
             Self::Own(own) if own.mentions("<tool_call>") => Style::TAGS,
-            Self::Own(_) | Self::ChatMl => Style::PLAIN,
+            Self::Own(_) | Self::ChatMl(_) => Style::PLAIN,
         }
     }
 
     /// The same where the model may call these tools. A template that knows none has them listed in
     /// the system's message, as the embedded model was trained.
-    pub(super) fn tokens_with<E: Engine>(
+    pub(super) fn tokens_with(
         &self,
         messages: &[Message],
         tools: &[Json],
         tokenizer: &Tokenizer,
     ) -> Result<Vec<u32>> {
         match self {
-            _ if tools.is_empty() => self.tokens::<E>(messages, tokenizer),
+            _ if tools.is_empty() => self.tokens(messages, tokenizer),
             Self::Own(own) if own.mentions("tools") => {
                 tokenizer.encode(&own.render_with(messages, &tools, true)?)
             }
-            _ => self.tokens::<E>(&listed(messages, tools), tokenizer),
+            _ => self.tokens(&listed(messages, tools), tokenizer),
         }
     }
 
     /// The tokens of a conversation, ending where the answer begins.
-    pub(super) fn tokens<E: Engine>(
-        &self,
-        messages: &[Message],
-        tokenizer: &Tokenizer,
-    ) -> Result<Vec<u32>> {
+    pub(super) fn tokens(&self, messages: &[Message], tokenizer: &Tokenizer) -> Result<Vec<u32>> {
         match self {
             Self::Own(own) => tokenizer.encode(&own.render(messages, true)?),
-            Self::ChatMl => tokenizer.encode(&E::chatml(messages)),
+            Self::ChatMl(chatml) => tokenizer.encode(&chatml(messages)),
         }
     }
 }

@@ -215,3 +215,17 @@ pub fn check_tokens(
         Some((position, token)) => Err(UnknownToken { token, position, vocabulary }),
     }
 }
+
+/// Checks that a model with this context and vocabulary can run on a prompt.
+///
+/// # Errors
+/// If there are no tokens, there are more than the context holds, or one is not in the vocabulary.
+pub fn check_prompt(tokens: &[u32], context: usize, vocabulary: usize) -> anyhow::Result<()> {
+    anyhow::ensure!(!tokens.is_empty(), "there are no tokens to start from");
+    anyhow::ensure!(
+        tokens.len() <= context,
+        "{} tokens do not fit into the model's context of {context}",
+        tokens.len()
+    );
+    Ok(check_tokens((0..).zip(tokens.iter().copied()), vocabulary)?)
+}

@@ -265,7 +265,7 @@ fn drive<C: EngineCache>(
         }
     };
     if let Some((proposer, pricing)) = drafts {
-        engine = engine.with_drafts(Ahead::new(proposer, PLACES, (5, pricing)));
+        engine = engine.with_drafts(Ahead::new(proposer, PLACES, 5, pricing));
     }
     let mut found: BTreeMap<u64, (Vec<u32>, Option<FinishReason>)> = BTreeMap::new();
     let mut coming = coming.into_iter();

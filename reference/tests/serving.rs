@@ -147,7 +147,7 @@ impl Proposer for Noise {
 const FREE: Pricing = Pricing::Fixed(Costs { row: 0.0, draft: 0.0 });
 
 fn ahead(proposer: impl Proposer + 'static, pricing: Pricing) -> Ahead {
-    Ahead::new(Box::new(proposer), PLACES, (5, pricing))
+    Ahead::new(Box::new(proposer), PLACES, 5, pricing)
 }
 
 /// Every proposer, and prices.

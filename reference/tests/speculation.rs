@@ -20,9 +20,9 @@ use tiny_llm_reference::{
     },
     week3::{
         accept::Draft,
+        draft_backoff::DraftBackoff,
         draft_length::{Costs, DraftLength, PROBE},
         drafter::{DraftModel, Drafter, LookupDrafter},
-        pace::Pace,
         speculate::{Counts, Speculation},
     },
 };
@@ -117,7 +117,7 @@ fn the_same_text_whoever_drafts() {
         ];
         for (who, drafter) in drafters {
             let mut speculation = Speculation::new(drafter, DraftLength::new(MOST, COSTS));
-            speculation.pace = Some(Pace::default());
+            speculation.backoff = Some(DraftBackoff::default());
             let (found, counts, rows) = with(&model, &prompt, speculation);
             assert_eq!(found, expected, "drafts by {who}, behind {prompt:?}");
             // Each pass has one row of its own, and those that were drafted; but the first has the
@@ -154,7 +154,7 @@ fn rests_keep_the_price_small() {
         let expected = alone(&model, &prompt);
         let length = DraftLength::doubtful(MOST, COSTS);
         let mut speculation = Speculation::new(Wrong(model.config.vocab_size), length);
-        speculation.pace = Some(Pace::default());
+        speculation.backoff = Some(DraftBackoff::default());
         let (found, counts, _) = with(&model, &prompt, speculation);
         assert_eq!(found, expected, "behind {prompt:?}");
         assert!((1..=24).contains(&counts.drafted), "{counts:?}");

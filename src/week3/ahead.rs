@@ -6,7 +6,7 @@ use super::{
     draft_length::{Costs, DraftLength, best_length},
     propose::Proposer,
     request::{Phase, Sequence},
-    tempo::Tempo,
+    step_times::StepTimes,
 };
 use crate::week2::rows::Row;
 
@@ -32,7 +32,9 @@ pub enum Pricing {
 pub struct Ahead {
     proposer: Box<dyn Proposer>,
     pricing: Pricing,
-    tempo: Tempo,
+    step_times: StepTimes,
+    /// What a draft takes, recent ones counting more.
+    draft_seconds: Option<f64>,
     /// At most this many drafts for a request in a step.
     most: usize,
     /// `[sequences]`, what was accepted in each place.
@@ -52,6 +54,8 @@ pub struct Ahead {
 
 /// Steps without drafts in the beginning, so that there is something to compare with.
 const ALONE: usize = 2;
+/// How much a new measurement counts, compared with the mean of those before.
+const WEIGHT: f64 = 0.25;
 /// The longest rest.
 const LONGEST_REST: usize = 512;
 /// What a further row and a draft are taken to cost before they have been measured.
@@ -70,22 +74,19 @@ fn decodes(sequence: &Sequence, rows: usize) -> bool {
 }
 
 impl Ahead {
-    /// For an engine with this many places; at most `most` drafts for a request in a step.
+    /// For an engine with this many batch slots; at most `most` drafts for a request in a step.
     #[must_use]
-    pub fn new(
-        proposer: Box<dyn Proposer>,
-        places: usize,
-        (most, pricing): (usize, Pricing),
-    ) -> Self {
+    pub fn new(proposer: Box<dyn Proposer>, slots: usize, most: usize, pricing: Pricing) -> Self {
         let costs = if let Pricing::Fixed(costs) = pricing { costs } else { UNKNOWN };
         Self {
             proposer,
             pricing,
-            tempo: Tempo::default(),
+            step_times: StepTimes::default(),
+            draft_seconds: None,
             most,
-            lengths: vec![DraftLength::new(most, costs); places],
-            wanted: Vec::with_capacity(places),
-            drafts: (0..places).map(|_| Vec::with_capacity(most)).collect(),
+            lengths: vec![DraftLength::new(most, costs); slots],
+            wanted: Vec::with_capacity(slots),
+            drafts: (0..slots).map(|_| Vec::with_capacity(most)).collect(),
             counts: Drafted::default(),
             start: None,
             rest: if pricing == Pricing::Measured { ALONE } else { 0 },
@@ -115,7 +116,7 @@ impl Ahead {
             self.rest -= 1;
             return;
         }
-        if !self.want(running, shares, (requests, room)) {
+        if !self.want(running, shares, requests, room) {
             return;
         }
         // Whoever catches up with a text says little of what a draft costs.
@@ -125,10 +126,19 @@ impl Ahead {
         self.proposer.propose(running, &self.wanted, &mut self.drafts[..running.len()]);
         if self.start.is_some() {
             if usual {
-                let drafts = self.drafts.iter().map(Vec::len).sum();
-                self.tempo.observe_drafts(drafts, start.elapsed().as_secs_f64());
+                self.note_draft_time(start.elapsed().as_secs_f64());
             }
             self.start = Some(Instant::now());
+        }
+    }
+
+    /// Takes the time in which the drafts of this step were made.
+    fn note_draft_time(&mut self, seconds: f64) {
+        let drafts: usize = self.drafts.iter().map(Vec::len).sum();
+        if drafts > 0 {
+            let new = seconds / drafts as f64;
+            let before = self.draft_seconds.unwrap_or(new);
+            self.draft_seconds = Some(before + WEIGHT * (new - before));
         }
     }
 
@@ -137,9 +147,10 @@ impl Ahead {
         &mut self,
         running: &[Sequence],
         shares: &[usize],
-        (requests, room): (usize, usize),
+        requests: usize,
+        room: usize,
     ) -> bool {
-        let measured = self.tempo.costs(requests);
+        let measured = self.step_times.draft_costs(requests, self.draft_seconds.unwrap_or(0.0));
         let unknown = self.pricing == Pricing::Measured && measured.is_none();
         self.wanted.clear();
         // Of those for which nothing pays, the one to try it with.
@@ -212,7 +223,7 @@ impl Ahead {
     /// Says that a pass over this many rows has ended.
     pub fn passed(&mut self, rows: usize) {
         if let Some(start) = self.start.take() {
-            self.tempo.observe(rows, start.elapsed().as_secs_f64());
+            self.step_times.observe(rows, start.elapsed().as_secs_f64());
         }
     }
 

@@ -4,7 +4,8 @@
 //! an answer), `slots` (who has which place in the cache), `engine` (the loop around them);
 //! `scheduler` (whose rows go into a step), `timeline` (how long requests wait); and what is
 //! provided: `room` (what the engine asks of a cache), `pass` (what it asks of a model), `sampler`
-//! (how tokens are chosen), `step_times` (how many rows fit into a time), `ahead` (drafts in a batch, by `propose`, as many as pay by `tempo`),
+//! (how tokens are chosen), `step_times` (estimates a step's time), `ahead` (drafts in a batch,
+//! by `propose`),
 //! `extras` (what else a request may ask for).
 //!
 //! Day 7: `scalar` and `json` (which bytes may follow), `token_trie` (which tokens), `whole` (which of
@@ -14,6 +15,7 @@
 pub mod accept;
 pub mod ahead;
 pub mod constraint;
+pub mod draft_backoff;
 pub mod draft_length;
 pub mod drafter;
 pub mod engine;
@@ -22,7 +24,6 @@ pub mod grammar;
 pub mod json;
 pub mod json_grammar;
 pub mod lookup;
-pub mod pace;
 pub mod paged;
 pub mod parts;
 pub mod pass;
@@ -42,7 +43,6 @@ pub mod slots;
 pub mod speculate;
 pub mod step_times;
 pub mod stop;
-pub mod tempo;
 pub mod timeline;
 pub mod token_trie;
 pub mod whole;

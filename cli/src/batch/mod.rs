@@ -16,7 +16,7 @@ use anyhow::{Result, anyhow, ensure};
 use serde_json::{Value, json};
 
 use super::{
-    Batch, BatchOptions, BatchWaits, Draft, Engine, PageCounts,
+    Batch, BatchOptions, BatchWaits, Draft, PageCounts, Solution, Text,
     form::{self, FormOptions},
     interrupt::{self, Caught},
     options::{ModelOption, SamplingOptions, at_least_one, count},
@@ -101,7 +101,7 @@ pub(super) fn budget(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "expected a whole number from 2 on, or 0 for no limit".to_owned())
 }
 
-pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
+pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     let form = args.form.form()?.map(|(form, _)| form);
     let file = read(&args.requests)?;
     let lines = split(&file);
@@ -125,23 +125,24 @@ pub(super) fn run<E: Engine>(args: Args) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let model = args.model.for_batch()?;
-    let (session, template) = Session::<E>::open_for_chat(&model)?;
-    let (engine, tokenizer, stop_tokens) = session.into_parts();
-    let (described, vocabulary) = (engine.described(), engine.config().vocab_size);
+    let (session, template) = Session::open_for_chat(solution, &model)?;
+    let (loaded, tokenizer, stop_tokens) = session.into_parts();
+    let (described, vocabulary) = (loaded.about().described, loaded.config().vocab_size);
     let tokenizer = Arc::new(tokenizer);
     let bytes = Arc::clone(&tokenizer);
     let (max_batch, budget, gap, pages) = (args.max_batch, args.budget, args.gap, args.pages);
     let share_prefixes = args.share_prefixes;
     let draft = args.draft.clone();
     if let Some(Draft::Model(path)) = &draft {
-        check_draft::<E>(path, &model.path(), &tokenizer, engine.config().vocab_size)?;
+        check_draft(solution, path, &model.path(), &tokenizer, vocabulary)?;
     }
     let options = BatchOptions { max_batch, budget, gap, pages, share_prefixes, draft };
-    let batch = engine.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
-    let template = Template::of(template, &model.path(), &tokenizer);
+    let batch = loaded.into_batch(options, Box::new(move |token| bytes.token_bytes(token)))?;
+    let template = Template::of(template, solution.chatml, &model.path(), &tokenizer);
     let places = if args.watch { args.max_batch } else { 0 };
-    let mut run = Run::<E> {
+    let mut run = Run {
         batch,
+        text: solution.text,
         tokenizer,
         template,
         stop_tokens,
@@ -193,19 +194,20 @@ fn split(file: &[u8]) -> Vec<(usize, &[u8])> {
 }
 
 /// A request whose answer is not complete.
-struct Open<S> {
+struct Open {
     index: usize,
     /// In the file, from 1 on.
     line: usize,
     stop: Vec<String>,
     prompt_tokens: usize,
     new_tokens: usize,
-    stream: S,
+    stream: Box<dyn Text>,
     text: String,
 }
 
-struct Run<E: Engine> {
+struct Run {
     batch: Box<dyn Batch>,
+    text: fn() -> Box<dyn Text>,
     tokenizer: Arc<Tokenizer>,
     /// Or why there is none; only lines with messages need it.
     template: Result<Template>,
@@ -217,7 +219,7 @@ struct Run<E: Engine> {
     name: String,
     view: View,
     /// By the engine's number.
-    open: BTreeMap<u64, Open<E::TextStream>>,
+    open: BTreeMap<u64, Open>,
     answers: Answers,
     /// Lines that could not be served.
     refused: usize,
@@ -225,7 +227,7 @@ struct Run<E: Engine> {
     new_tokens: usize,
 }
 
-impl<E: Engine> Run<E> {
+impl Run {
     /// Answers all lines, of which the first has the index `from`; at most `ahead` of them are in the
     /// engine. Returns false if Ctrl-C ended it.
     fn all(&mut self, lines: &[(usize, &[u8])], from: usize, ahead: usize) -> Result<bool> {
@@ -263,7 +265,7 @@ impl<E: Engine> Run<E> {
         let prompt = match prompt {
             Prompt::Text(text) => self.tokenizer.encode_prompt(&text)?,
             Prompt::Messages(messages) => match &self.template {
-                Ok(template) => template.tokens::<E>(&messages, &self.tokenizer)?,
+                Ok(template) => template.tokens(&messages, &self.tokenizer)?,
                 Err(error) => anyhow::bail!("{error:#}"),
             },
         };
@@ -283,7 +285,7 @@ impl<E: Engine> Run<E> {
             stop,
             prompt_tokens,
             new_tokens: 0,
-            stream: E::TextStream::default(),
+            stream: (self.text)(),
             text: String::new(),
         };
         self.open.insert(id, open);
@@ -300,13 +302,13 @@ impl<E: Engine> Run<E> {
                     let open = self.open.get_mut(&id).expect("a request that was submitted");
                     open.new_tokens += 1;
                     let bytes = self.tokenizer.token_bytes(token);
-                    open.text += &E::push(&mut open.stream, &bytes);
+                    open.text += &open.stream.push(&bytes);
                     self.new_tokens += 1;
                 }
                 Event::Finished { id, reason } => {
                     let open = self.open.remove(&id).expect("a request that was submitted");
                     self.prompt_tokens += open.prompt_tokens;
-                    self.answers.put(open.index, &answer::<E>(open, reason))?;
+                    self.answers.put(open.index, &answer(open, reason))?;
                 }
             }
         }
@@ -358,11 +360,8 @@ fn described_waits(waits: &BatchWaits) -> String {
 }
 
 /// The fields of an answer.
-fn answer<E: Engine>(
-    mut open: Open<E::TextStream>,
-    reason: FinishReason,
-) -> [(&'static str, Value); 3] {
-    open.text += &E::finish(&mut open.stream);
+fn answer(mut open: Open, reason: FinishReason) -> [(&'static str, Value); 3] {
+    open.text += &open.stream.finish();
     // The text that ended the answer is no part of it, nor what the last token has behind it.
     let end = open.stop.iter().filter_map(|stop| open.text.find(stop)).min();
     open.text.truncate(end.unwrap_or(open.text.len()));

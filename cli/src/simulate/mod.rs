@@ -15,7 +15,7 @@ use std::{path::PathBuf, process::ExitCode, time::Instant};
 use anyhow::{Result, ensure};
 
 use super::{
-    BatchOptions, Draft, Engine, LoadOptions, SimulatedOptions, WrongOption,
+    BatchOptions, Draft, LoadOptions, SimulatedOptions, Solution, WrongOption,
     options::{at_least_one, count},
     output::{Output, note},
 };
@@ -119,7 +119,7 @@ pub(super) struct Args {
     svg: Option<PathBuf>,
 }
 
-pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let whole = args.pages.contains(&0);
     if !args.real_only && whole {
         return Err(WrongOption(
@@ -133,7 +133,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let cost = match args.cost {
         _ if args.real_only => None,
         Some(cost) => Some(cost),
-        None => Some(measured::<E>(args)?),
+        None => Some(measured(solution, args)?),
     };
     let mut cases = Vec::new();
     for &max_batch in &args.max_batch {
@@ -150,7 +150,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
                 };
                 for &rate in &args.rate {
                     if args.real || args.real_only {
-                        cases.push(really::<E>(args, options, rate)?);
+                        cases.push(really(solution, args, options, rate)?);
                     }
                     if args.real_only {
                         continue;
@@ -158,7 +158,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
                     for &replicas in &args.replicas {
                         for &routing in &args.routing {
                             let how = (replicas, routing);
-                            cases.push(simulated::<E>(args, options, how, rate)?);
+                            cases.push(simulated(solution, args, options, how, rate)?);
                         }
                     }
                 }
@@ -174,13 +174,14 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
 }
 
 /// The requests that come.
-fn arrivals<E: Engine>(
+fn arrivals(
+    solution: &Solution,
     args: &Args,
     context: usize,
     rate: f64,
 ) -> Result<Box<dyn Iterator<Item = Arrival>>> {
     if let Some(file) = &args.trace {
-        return Ok(Box::new(trace::read::<E>(file, &args.path())?.into_iter()));
+        return Ok(Box::new(trace::read(solution, file, &args.path())?.into_iter()));
     }
     let lengths = |median| LogNormal { median, sigma: args.spread };
     ensure!(
@@ -201,21 +202,22 @@ fn arrivals<E: Engine>(
     })))
 }
 
-fn simulated<E: Engine>(
+fn simulated(
+    solution: &Solution,
     args: &Args,
     options: SimulatedOptions,
     (replicas, routing): (usize, Routing),
     rate: f64,
 ) -> Result<Case> {
-    let engines: Result<Vec<_>> = (0..replicas).map(|_| E::simulated(options)).collect();
+    let engines = (0..replicas).map(|_| (solution.simulated)(options)).collect();
     // A request that fits no page has nowhere to go, so none is longer than all of them.
-    let page_len = E::simulated(options)?.pages().page_len;
+    let page_len = (solution.simulated)(options).pages().page_len;
     let context = options.context.min(options.pages.saturating_mul(page_len));
-    let arrivals = arrivals::<E>(args, context, rate)?;
+    let arrivals = arrivals(solution, args, context, rate)?;
     let start = Instant::now();
     let mut submitted = 0usize;
     let outcome =
-        Cluster::new(engines?, options.max_batch, routing, options.cost).serve(arrivals, || {
+        Cluster::new(engines, options.max_batch, routing, options.cost).serve(arrivals, || {
             submitted += 1;
             if submitted.is_multiple_of(100_000) {
                 let seconds = start.elapsed().as_secs_f64();
@@ -226,7 +228,7 @@ fn simulated<E: Engine>(
 }
 
 /// The same with the model.
-fn really<E: Engine>(args: &Args, options: SimulatedOptions, rate: f64) -> Result<Case> {
+fn really(solution: &Solution, args: &Args, options: SimulatedOptions, rate: f64) -> Result<Case> {
     let SimulatedOptions { max_batch, budget, gap, pages, share_prefixes, context, .. } = options;
     let load = LoadOptions {
         week: Some(2),
@@ -234,9 +236,9 @@ fn really<E: Engine>(args: &Args, options: SimulatedOptions, rate: f64) -> Resul
         context: Some(context),
         ..LoadOptions::default()
     };
-    let engine = E::load(&args.path(), &load)?;
-    let context = engine.config().max_positions;
-    note(&format!("engine   {}", engine.described()));
+    let model = (solution.load)(&args.path(), &load)?;
+    let context = model.config().max_positions;
+    note(&format!("engine   {}", model.about().described));
     let batch = BatchOptions {
         max_batch,
         budget: Some(budget),
@@ -245,23 +247,23 @@ fn really<E: Engine>(args: &Args, options: SimulatedOptions, rate: f64) -> Resul
         share_prefixes,
         draft: args.draft.clone(),
     };
-    let mut batch = engine.into_batch(batch, Box::new(|_| Vec::new()))?;
-    let page_len = E::simulated(SimulatedOptions { pages: pages.max(1), ..options })
-        .map_or(1, |engine| engine.pages().page_len);
+    let mut batch = model.into_batch(batch, Box::new(|_| Vec::new()))?;
+    let page_len =
+        (solution.simulated)(SimulatedOptions { pages: pages.max(1), ..options }).pages().page_len;
     let room = if pages > 0 { pages.saturating_mul(page_len) } else { context };
-    let arrivals = arrivals::<E>(args, context.min(room), rate)?;
+    let arrivals = arrivals(solution, args, context.min(room), rate)?;
     let admission = Admission { max_batch, in_batches: args.static_batches };
     let outcome = real::serve(batch.as_mut(), arrivals, admission)?;
     Ok(Case { options, replicas: 1, routing: Routing::RoundRobin, rate, outcome })
 }
 
 /// What a step of a model costs here.
-fn measured<E: Engine>(args: &Args) -> Result<StepCost> {
+fn measured(solution: &Solution, args: &Args) -> Result<StepCost> {
     let path = args.path();
     let options = LoadOptions { week: Some(2), threads: args.threads, ..LoadOptions::default() };
-    let engine = E::load(&path, &options)?;
-    let (context, vocabulary) = (engine.config().max_positions, engine.config().vocab_size);
-    let described = engine.described();
+    let model = (solution.load)(&path, &options)?;
+    let (context, vocabulary) = (model.config().max_positions, model.config().vocab_size);
+    let described = model.about().described;
     let batch = BatchOptions {
         max_batch: 16,
         budget: Some(0),
@@ -270,7 +272,7 @@ fn measured<E: Engine>(args: &Args) -> Result<StepCost> {
         share_prefixes: false,
         draft: None,
     };
-    let mut batch = engine.into_batch(batch, Box::new(|_| Vec::new()))?;
+    let mut batch = model.into_batch(batch, Box::new(|_| Vec::new()))?;
     let fit = cost::measure(batch.as_mut(), context.min(args.context).min(1024), vocabulary)?;
     note(&format!(
         "measured {} steps of {} ({described}): --cost {}; half of them are within {:.1} % of that, 9 of 10 within {:.0} %",

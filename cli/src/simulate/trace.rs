@@ -7,16 +7,16 @@ use serde_json::Value;
 use tiny_llm_formats::text::Tokenizer;
 
 use super::load::{Arrival, spell};
-use crate::Engine;
+use crate::{Solution, session};
 
 /// The requests of a file, a JSON object a line, in the order of their times.
-pub(super) fn read<E: Engine>(path: &Path, model: &Path) -> Result<Vec<Arrival>> {
+pub(super) fn read(solution: &Solution, path: &Path, model: &Path) -> Result<Vec<Arrival>> {
     let name = path.display();
     let text = std::fs::read_to_string(path).map_err(|e| anyhow!("{name}: cannot be read: {e}"))?;
     let mut tokenizer = None;
     let mut arrivals = Vec::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
-        let arrival = one::<E>(line, number, model, &mut tokenizer);
+        let arrival = one(solution, line, number, model, &mut tokenizer);
         arrivals.push(arrival.with_context(|| format!("{name}:{number}"))?);
     }
     ensure!(!arrivals.is_empty(), "{name}: found nothing, expected one JSON object a line");
@@ -24,7 +24,8 @@ pub(super) fn read<E: Engine>(path: &Path, model: &Path) -> Result<Vec<Arrival>>
     Ok(arrivals)
 }
 
-fn one<E: Engine>(
+fn one(
+    solution: &Solution,
     line: &str,
     number: u64,
     model: &Path,
@@ -47,11 +48,7 @@ fn one<E: Engine>(
     let prompt = match &value["prompt"] {
         Value::String(text) => {
             if tokenizer.is_none() {
-                *tokenizer = Some(if model.is_file() {
-                    Tokenizer::from_gguf(&E::inspect(model)?.0)?
-                } else {
-                    Tokenizer::from_folder(model)?
-                });
+                *tokenizer = Some(session::tokenizer(solution, model)?);
             }
             tokenizer.as_ref().expect("it was opened").encode_prompt(text)?
         }

@@ -6,13 +6,14 @@ use std::ops::RangeInclusive;
 use anyhow::{Context, Result, bail};
 
 use super::{Args, Caught, ModelConfig, Random, mean};
-use crate::{Engine, WriteRequest, files::cannot_be_written, weights};
+use crate::{Solution, WriteRequest, files::cannot_be_written, weights};
 use tiny_llm_formats::gguf::{
     Array, Metadata, TensorInfo, Value, convert::insert_architecture, gguf_name, hugging_face_name,
     token_type,
 };
 
-pub(super) fn write<E: Engine>(
+pub(super) fn write(
+    solution: &Solution,
     args: &Args,
     config: &ModelConfig,
     target: &str,
@@ -30,7 +31,7 @@ pub(super) fn write<E: Engine>(
         tensors.push((name, shape));
     }
     let request = WriteRequest { output: &args.out, metadata, config, target, tensors: &tensors };
-    let table = E::write_gguf(&request, &mut |tensor, out| {
+    let table = (solution.write_gguf)(&request, &mut |tensor, out| {
         if caught.requested() {
             bail!("interrupted");
         }

@@ -9,7 +9,7 @@ use std::{fs, path::PathBuf, process::ExitCode};
 use anyhow::{Result, bail, ensure};
 
 use super::{
-    Engine,
+    Solution,
     files::{Entry, Unfinished, cannot_be_written, write_safetensors},
     interrupt::{self, Caught},
     options::seed,
@@ -36,7 +36,7 @@ pub(super) struct Args {
     seed: u64,
 }
 
-pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let out = &args.out;
     let what = if args.r#type.is_some() { "file" } else { "folder" };
     ensure!(
@@ -49,7 +49,7 @@ pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
     let random = Random { state: args.seed };
     let caught = Caught::new();
     let written = match &args.r#type {
-        Some(target) => gguf::write::<E>(args, &config, target, random, &caught),
+        Some(target) => gguf::write(solution, args, &config, target, random, &caught),
         None => write_folder(args, &json, &config, random, &caught),
     };
     if caught.requested() {

@@ -8,6 +8,7 @@ mod list;
 mod report;
 
 use std::{
+    cell::RefCell,
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
     process::ExitCode,
@@ -16,7 +17,7 @@ use std::{
 use anyhow::{Context, Result};
 
 use self::{compare::Comparison, list::Recorded, report::Report};
-use super::{Engine, logits::token, options::ModelOption, panics};
+use super::{ActivationsRequest, Solution, logits::token, options::ModelOption, panics};
 use tiny_llm_formats::text::Tokenizer;
 
 #[derive(clap::Args)]
@@ -51,22 +52,23 @@ pub(super) struct Args {
     report: Option<PathBuf>,
 }
 
-pub(super) fn run<E: Engine>(args: &Args) -> Result<ExitCode> {
+pub(super) fn run(solution: &Solution, args: &Args) -> Result<ExitCode> {
     let (tokens, texts) = args.tokens()?;
     if let (Some(against), Some(report)) = (&args.against, &args.report) {
         let expected = list::read(against)?;
-        compare::<E>(
+        compare(
+            solution,
             args,
             &tokens,
             Comparison::new(expected, texts),
             &mut Report::create(report)?,
         )?;
     } else if let Some(out) = &args.out {
-        let engine: E = args.model.load()?;
-        engine.check(&tokens)?;
+        let (model, options) = (args.model.path(), args.model.options());
+        let request = ActivationsRequest { model: &model, options: &options, tokens: &tokens };
         let mut recorded = Vec::new();
-        engine
-            .activations(&tokens, &mut |name, value| recorded.push(Recorded::new(name, value)))?;
+        let mut record = |name: &str, value: &_| recorded.push(Recorded::new(name, value));
+        (solution.activations)(&request, &mut || Ok(()), &mut record)?;
         list::write(out, &recorded)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -88,7 +90,8 @@ impl Args {
 }
 
 /// Runs the learner's model. Whatever it does, the report has what came before.
-fn compare<E: Engine>(
+fn compare(
+    solution: &Solution,
     args: &Args,
     tokens: &[u32],
     mut comparison: Comparison,
@@ -97,24 +100,27 @@ fn compare<E: Engine>(
     let panic_text = panics::remember();
     let (mut written, mut loaded) = (Ok(()), false);
     let ended = catch_unwind(AssertUnwindSafe(|| -> Result<()> {
-        let engine: E = args.model.load()?;
-        engine.check(tokens)?;
-        report.loaded()?;
-        loaded = true;
-        engine.activations(tokens, &mut |name, value| {
+        let (model, options) = (args.model.path(), args.model.options());
+        let request = ActivationsRequest { model: &model, options: &options, tokens };
+        let report = RefCell::new(&mut *report);
+        let mut ready = || {
+            loaded = true;
+            report.borrow_mut().loaded()
+        };
+        (solution.activations)(&request, &mut ready, &mut |name, value| {
             if let Some(event) = comparison.next(name, value)
                 && written.is_ok()
             {
-                written = report.write(&event, E::tasks_of);
+                written = report.borrow_mut().write(&event, solution.tasks_of);
             }
         })
     }));
     written?;
     match ended {
-        Ok(Ok(())) => report.write(&comparison.end(), E::tasks_of),
+        Ok(Ok(())) => report.write(&comparison.end(), solution.tasks_of),
         Ok(Err(error)) => report.error(&format!("{error:#}")),
         Err(_) => {
-            report.panic(&panic_text(), comparison.upcoming().filter(|_| loaded), E::tasks_of)
+            report.panic(&panic_text(), comparison.upcoming().filter(|_| loaded), solution.tasks_of)
         }
     }
 }

@@ -13,5 +13,5 @@ use tiny_llm_cli::{Opened, Settings};
 /// # Errors
 /// If an option is wrong, or the model cannot be opened.
 pub fn open(arguments: &[String]) -> Result<(Opened, Settings)> {
-    tiny_llm_cli::open_for_server::<command_line::Solution>(arguments)
+    tiny_llm_cli::open_for_server(&command_line::SOLUTION, arguments)
 }

@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use ndarray::{Array2, Axis};
-use tiny_llm_formats::{Tensor, config::ModelConfig, request::check_tokens, tensor::reshape};
+use tiny_llm_formats::{Tensor, config::ModelConfig, request::check_prompt, tensor::reshape};
 
 use super::{
     attention::linear,
@@ -120,14 +120,7 @@ impl Model {
     /// # Errors
     /// If there are none, there are more than the context holds, or one of them is not below `V`.
     pub fn check(&self, tokens: &[u32]) -> Result<()> {
-        let (context, vocabulary) = (self.context(), self.config.vocab_size);
-        ensure!(!tokens.is_empty(), "there are no tokens to start from");
-        ensure!(
-            tokens.len() <= context,
-            "{} tokens do not fit into the model's context of {context}",
-            tokens.len()
-        );
-        Ok(check_tokens((0..).zip(tokens.iter().copied()), vocabulary)?)
+        check_prompt(tokens, self.context(), self.config.vocab_size)
     }
 
     /// Puts a model together from named weights. `weight(name, shape)` returns the tensor of that

@@ -6,9 +6,9 @@ use anyhow::{Result, ensure};
 
 use super::{
     accept::{distribution, verify},
+    draft_backoff::DraftBackoff,
     draft_length::{DraftLength, best_length},
     drafter::Drafter,
-    pace::Pace,
 };
 use crate::{
     week1::{
@@ -40,7 +40,7 @@ pub struct Speculation<D> {
     /// Measures what drafts cost, for `length`, if it is there. How many are drafted then depends
     /// on time. At temperature 0 the text does not; with sampling, a seed would no longer give the
     /// same text each time.
-    pub pace: Option<Pace>,
+    pub backoff: Option<DraftBackoff>,
     counts: Counts,
 }
 
@@ -59,7 +59,7 @@ impl std::error::Error for NotFinite {}
 impl<D: Drafter> Speculation<D> {
     /// Nothing has been proposed yet.
     pub fn new(drafter: D, length: DraftLength) -> Self {
-        Self { drafter, length, pace: None, counts: Counts::default() }
+        Self { drafter, length, backoff: None, counts: Counts::default() }
     }
 
     /// What has been done so far.
@@ -147,8 +147,8 @@ impl<D: Drafter> Speculation<D> {
                 return Ok(FinishReason::ContextFull);
             }
             let room = left.min(context - known);
-            let measured = self.pace.filter(|_| session.tokens().len() + 1 == known);
-            let none = measured.is_some_and(|pace| pace.wants_none());
+            let measured = self.backoff.filter(|_| session.tokens().len() + 1 == known);
+            let none = measured.is_some_and(|backoff| backoff.is_paused());
             let room = if none { 1 } else { room };
             let (drafted, start) = (self.counts.drafted, Instant::now());
             self.step(session, &mut text, (room, chunk), sampling, rng)?;
@@ -158,16 +158,16 @@ impl<D: Drafter> Speculation<D> {
                 "`step` appended {new} tokens, where there was room for {room}: drafts and the token \
                  behind them are at most `room` together"
             );
-            if let Some(mut pace) = measured {
+            if let Some(mut backoff) = measured {
                 let drafts = self.counts.drafted - drafted;
                 if drafts == 0 || has_read {
-                    pace.observe(drafts as usize, start.elapsed().as_secs_f64());
+                    backoff.observe(drafts as usize, start.elapsed().as_secs_f64());
                 }
                 has_read |= drafts > 0;
-                self.length.costs = pace.costs().unwrap_or(self.length.costs);
+                self.length.costs = backoff.costs().unwrap_or(self.length.costs);
                 let DraftLength { max, costs, .. } = self.length;
-                pace.judge(drafts > 0, best_length(self.length.rate(), costs, max) > 0);
-                self.pace = Some(pace);
+                backoff.record(drafts > 0, best_length(self.length.rate(), costs, max) > 0);
+                self.backoff = Some(backoff);
             }
             for (i, &token) in text.iter().enumerate().skip(known) {
                 // What was accepted behind the end is no part of the text.

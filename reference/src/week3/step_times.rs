@@ -1,4 +1,6 @@
-//! Provided. How long a step of so many rows takes on this machine, measured while it computes.
+//! Provided. Estimates a step's time from its rows, from the steps that this machine has computed.
+
+use super::draft_length::Costs;
 
 /// Sizes that are told apart: 1 row, 2, up to 4, up to 8, and so on; the last takes all above.
 const SIZES: usize = 16;
@@ -10,6 +12,15 @@ const WEIGHT: f64 = 0.25;
 struct Mean {
     rows: f64,
     seconds: f64,
+}
+
+/// A limit on a step's time: this many times the time of a step of this many rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimeLimit {
+    /// How many times as long.
+    pub factor: f64,
+    /// Rows of the step that it is compared with.
+    pub rows: usize,
 }
 
 /// Times of steps by their rows.
@@ -32,21 +43,16 @@ impl StepTimes {
         mean.rows += WEIGHT * (rows - mean.rows);
     }
 
-    /// The most rows of a step that takes `gap` times as long as one of `rows`, and `busy` times as
-    /// long as one of `places` at most, as far as that can be told. `None` before anything has been
-    /// measured.
+    /// The most rows of a step that keeps both limits: `gap`, on a step of the rows that decode, and
+    /// `busy`, on a step of all batch slots. `None` before anything has been measured.
     ///
-    /// Between two sizes that have been seen, times are taken to lie on a line. More rows than ever
-    /// are taken to cost as much each as those of the largest step: that's too much, so the next
+    /// Between two sizes that have been seen, times are taken to be on a line. More rows than ever
+    /// are taken to cost as much each as those of the largest step. That is too much, so the next
     /// step is larger, and a better measurement.
     #[must_use]
-    pub fn rows_within(
-        &self,
-        (gap, rows): (f64, usize),
-        (busy, places): (f64, usize),
-    ) -> Option<usize> {
-        let [usual, full] = [self.seconds(rows as f64)?, self.seconds(places as f64)?];
-        let limit = (gap * usual).min(busy * full.max(usual));
+    pub fn rows_within(&self, gap: TimeLimit, busy: TimeLimit) -> Option<usize> {
+        let [usual, full] = [self.seconds(gap.rows as f64)?, self.seconds(busy.rows as f64)?];
+        let limit = (gap.factor * usual).min(busy.factor * full.max(usual));
         let mut known = self.known().peekable();
         let mut most = 0.0;
         while let Some(here) = known.next() {
@@ -63,6 +69,32 @@ impl StepTimes {
             };
         }
         Some(most as usize)
+    }
+
+    /// What another row costs each of `requests` that decode together, as a share of a step without
+    /// drafts: where one drafts, all wait. A draft takes `draft_seconds`. `None` before steps of two
+    /// sizes have been seen.
+    #[must_use]
+    pub fn draft_costs(&self, requests: usize, draft_seconds: f64) -> Option<Costs> {
+        let (step, row) = self.line()?;
+        let n = requests as f64;
+        let alone = step + row * n;
+        (alone > 0.0).then(|| Costs { row: row * n / alone, draft: draft_seconds * n / alone })
+    }
+
+    /// The line `step + row · rows` through the sizes that have been seen, by least squares. Neither
+    /// number is negative.
+    fn line(&self) -> Option<(f64, f64)> {
+        let n = self.known().count() as f64;
+        let mean = |of: fn(Mean) -> f64| self.known().map(of).sum::<f64>() / n;
+        let (rows, seconds) = (mean(|one| one.rows), mean(|one| one.seconds));
+        let spread: f64 = self.known().map(|one| (one.rows - rows).powi(2)).sum();
+        if n < 2.0 || spread <= 0.0 {
+            return None;
+        }
+        let both: f64 = self.known().map(|one| (one.rows - rows) * (one.seconds - seconds)).sum();
+        let row = (both / spread).max(0.0);
+        Some(((seconds - row * rows).max(0.0), row))
     }
 
     /// What has been seen, the fewest rows first.
@@ -100,8 +132,12 @@ impl StepTimes {
 mod tests {
     use super::*;
 
-    /// Places for so many that no step of theirs is shorter than the limit.
-    const NO_HOUSE: (f64, usize) = (f64::INFINITY, 1 << 50);
+    /// No limit.
+    const ANY: TimeLimit = TimeLimit { factor: f64::INFINITY, rows: 1 << 50 };
+
+    fn limit(factor: f64, rows: usize) -> TimeLimit {
+        TimeLimit { factor, rows }
+    }
 
     /// Times of steps that cost `step` and 1 for each row.
     fn measured(step: f64, sizes: &[usize]) -> StepTimes {
@@ -112,16 +148,16 @@ mod tests {
 
     #[test]
     fn rows_fit_into_the_time() {
-        assert_eq!(StepTimes::default().rows_within((3.0, 1), NO_HOUSE), None);
+        assert_eq!(StepTimes::default().rows_within(limit(3.0, 1), ANY), None);
         // A step of 1 takes 17 here, so that three times as long are 51.
         let times = measured(16.0, &[1, 8, 128]);
-        assert_eq!(times.rows_within((3.0, 1), NO_HOUSE), Some(35));
-        assert_eq!(times.rows_within((3.0, 8), NO_HOUSE), Some(56));
-        assert_eq!(times.rows_within((1.0, 8), NO_HOUSE), Some(8));
+        assert_eq!(times.rows_within(limit(3.0, 1), ANY), Some(35));
+        assert_eq!(times.rows_within(limit(3.0, 8), ANY), Some(56));
+        assert_eq!(times.rows_within(limit(1.0, 8), ANY), Some(8));
         // A step of 16, twice: 64.
-        assert_eq!(times.rows_within((3.0, 8), (2.0, 16)), Some(48));
+        assert_eq!(times.rows_within(limit(3.0, 8), limit(2.0, 16)), Some(48));
         // Fewer rows than ever lie on the line, too.
-        assert_eq!(measured(16.0, &[8, 128]).rows_within((3.0, 1), NO_HOUSE), Some(35));
+        assert_eq!(measured(16.0, &[8, 128]).rows_within(limit(3.0, 1), ANY), Some(35));
     }
 
     #[test]
@@ -129,7 +165,7 @@ mod tests {
         let mut times = measured(16.0, &[1]);
         let mut tried = vec![1];
         for _ in 0..40 {
-            let rows = times.rows_within((3.0, 1), NO_HOUSE).expect("it has been measured");
+            let rows = times.rows_within(limit(3.0, 1), ANY).expect("it has been measured");
             times.observe(rows, 16.0 + rows as f64);
             tried.push(rows);
         }
@@ -141,7 +177,7 @@ mod tests {
     fn another_programs_time_counts_little() {
         let mut times = measured(16.0, &[1, 8, 128]);
         times.observe(1, 1e6);
-        let after = times.rows_within((3.0, 1), NO_HOUSE).expect("it has been measured");
+        let after = times.rows_within(limit(3.0, 1), ANY).expect("it has been measured");
         assert!((35..=48).contains(&after), "{after} rows");
     }
 
@@ -149,10 +185,23 @@ mod tests {
     fn times_that_fall_or_are_nothing_do_no_harm() {
         let mut times = StepTimes::default();
         times.observe(1, 0.0);
-        assert_eq!(times.rows_within((3.0, 1), NO_HOUSE), None);
+        assert_eq!(times.rows_within(limit(3.0, 1), ANY), None);
         for (rows, seconds) in [(1, 5.0), (8, 4.0), (32, 3.0), (100_000, 2.0), (1 << 40, 1.0)] {
             times.observe(rows, seconds);
-            assert!(times.rows_within((2.0, 1), NO_HOUSE).is_some_and(|most| most >= rows));
+            assert!(times.rows_within(limit(2.0, 1), ANY).is_some_and(|most| most >= rows));
         }
+    }
+    #[test]
+    fn the_line_behind_the_times_is_found() {
+        let mut times = StepTimes::default();
+        (0..5).for_each(|_| times.observe(1, 5.0));
+        assert_eq!(times.draft_costs(1, 0.5), None, "steps of one size");
+        [5, 1, 3].map(|rows| times.observe(rows, 4.0 + rows as f64));
+        let near = |found: f64, expected: f64| (found - expected).abs() < 1e-9;
+        let one = times.draft_costs(1, 0.5).expect("three sizes");
+        assert!(near(one.row, 0.2) && near(one.draft, 0.1), "{one:?}");
+        // A step of four costs 8: two for each.
+        let four = times.draft_costs(4, 0.5).expect("three sizes");
+        assert!(near(four.row, 0.5) && near(four.draft, 0.25), "{four:?}");
     }
 }

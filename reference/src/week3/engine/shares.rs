@@ -8,6 +8,7 @@ use super::{
         request::Phase,
         room::EngineCache,
         scheduler::{Load, Scheduler},
+        step_times::TimeLimit,
     },
     BUSY, Engine, FEWEST,
 };
@@ -80,10 +81,13 @@ impl<C: EngineCache, P: Pass<C>> Engine<C, P> {
 
     /// The most rows of a step in which so many decode.
     fn rows_beside(&self, gap: usize, decoding: usize) -> usize {
-        let places = self.cache.shape().sequences.max(decoding);
-        let within = self.step_times.rows_within((gap as f64, decoding), (BUSY as f64, places));
+        let slots = self.cache.shape().sequences.max(decoding);
+        let within = self.step_times.rows_within(
+            TimeLimit { factor: gap as f64, rows: decoding },
+            TimeLimit { factor: BUSY as f64, rows: slots },
+        );
         // Rows never cost more than in proportion.
-        let sure = gap.saturating_mul(decoding).min(BUSY.saturating_mul(places));
+        let sure = gap.saturating_mul(decoding).min(BUSY.saturating_mul(slots));
         sure.max(FEWEST).max(within.unwrap_or(0))
     }
 

@@ -1,0 +1,72 @@
+//! Chooses the tokens of one answer, one after the other.
+
+use std::{ops::ControlFlow, path::Path};
+
+use anyhow::Result;
+use tiny_llm::week1::{generate::argmax, sampling::Rng};
+use tiny_llm_cli::OnToken;
+use tiny_llm_formats::{FinishReason, request::Request};
+use tiny_llm_kernels::sampling::Sampler;
+
+use super::{finite::explained, forms::FormedAnswer};
+
+/// Chooses a token from logits, after the tokens so far.
+pub(super) type Sample = Box<dyn FnMut(&[f32], &[u32]) -> u32>;
+
+/// Samples as a request asks, without sorting the vocabulary.
+pub(super) fn sample(request: &Request) -> Sample {
+    if request.sampling.is_greedy() {
+        return Box::new(|logits, _| argmax(logits));
+    }
+    let mut rng = Rng::new(request.seed);
+    let mut sampler = Sampler::new(request.sampling.clone());
+    Box::new(move |logits, seen| sampler.choose(logits, seen, rng.uniform()))
+}
+
+/// An answer's sampler, the form that it must have, and whether its logits were numbers. Without the
+/// last an engine would go on, and write junk or nothing.
+pub(super) struct Chooser {
+    sample: Sample,
+    form: Option<FormedAnswer>,
+    not_finite: bool,
+}
+
+impl Chooser {
+    pub(super) fn new(sample: Sample, form: Option<FormedAnswer>) -> Self {
+        Self { sample, form, not_finite: false }
+    }
+
+    /// Chooses the next token. After logits that are no numbers the token is ignored.
+    pub(super) fn choose(&mut self, logits: &[f32], seen: &[u32]) -> u32 {
+        if !logits.iter().all(|x| x.is_finite()) {
+            self.not_finite = true;
+            return 0;
+        }
+        match &mut self.form {
+            Some(form) => form.choose(logits, seen, &mut self.sample),
+            None => (self.sample)(logits, seen),
+        }
+    }
+
+    /// Passes a chosen token on, and ends the answer once its form is complete.
+    pub(super) fn accept(&mut self, token: u32, on_token: &mut OnToken<'_>) -> ControlFlow<()> {
+        if self.not_finite {
+            return ControlFlow::Break(());
+        }
+        on_token(token)?;
+        let complete = self.form.as_mut().is_some_and(|form| form.accept(token));
+        if complete { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Why the answer ended.
+    ///
+    /// # Errors
+    /// If logits were no numbers; the message names the first such weight of the model's files.
+    pub(super) fn end(self, reason: FinishReason, model: &Path) -> Result<FinishReason> {
+        if self.not_finite {
+            return Err(explained(model));
+        }
+        let complete = self.form.is_some_and(|form| form.is_over());
+        Ok(if complete { FinishReason::Stop } else { reason })
+    }
+}
