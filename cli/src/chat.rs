@@ -11,7 +11,7 @@ use super::{
     Solution,
     form::FormOptions,
     input, interrupt,
-    options::{ModelOption, SamplingOptions, SoonerOptions, count},
+    options::{ModelOption, SamplingOptions, SpeedOptions, count},
     output::{self, Output, note},
     session::Session,
     template::Template,
@@ -37,7 +37,7 @@ pub(super) struct Args {
     #[command(flatten)]
     sampling: SamplingOptions,
     #[command(flatten)]
-    sooner: SoonerOptions,
+    speed: SpeedOptions,
     #[command(flatten)]
     form: FormOptions,
     /// Send each line as it stands, without the chat template; then there is no history
@@ -50,7 +50,7 @@ pub(super) struct Args {
 
 pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     let (form, option) = args.form.form()?.unzip();
-    let model = args.model.sooner(args.sooner)?.formed(option)?;
+    let model = args.model.with_speed(args.speed)?.formed(option)?;
     let (mut session, template) = if args.raw {
         (Session::open(solution, &model)?, None)
     } else {

@@ -8,7 +8,7 @@ use super::{
     Solution,
     form::FormOptions,
     input, interrupt,
-    options::{ModelOption, SamplingOptions, SoonerOptions, count},
+    options::{ModelOption, SamplingOptions, SpeedOptions, count},
     output::{Output, note},
     session::Session,
 };
@@ -34,7 +34,7 @@ pub(super) struct Args {
     #[command(flatten)]
     sampling: SamplingOptions,
     #[command(flatten)]
-    sooner: SoonerOptions,
+    speed: SpeedOptions,
     #[command(flatten)]
     form: FormOptions,
     /// Take the prompt exactly as it stands
@@ -51,7 +51,7 @@ pub(super) struct Args {
 pub(super) fn run(solution: &Solution, args: Args) -> Result<ExitCode> {
     let prompt = input::prompt(args.prompt, args.raw)?;
     let (form, option) = args.form.form()?.unzip();
-    let mut session = Session::open(solution, &args.model.sooner(args.sooner)?.formed(option)?)?;
+    let mut session = Session::open(solution, &args.model.with_speed(args.speed)?.formed(option)?)?;
     let tokens = if args.raw {
         session.tokenizer.encode(&prompt)?
     } else {

@@ -49,12 +49,12 @@ pub(super) struct ModelOption {
     #[arg(long, help_heading = "Week 2's engine")]
     no_cache: bool,
     #[arg(skip)]
-    sooner: SoonerOptions,
+    speed: SpeedOptions,
 }
 
-/// What makes an answer come sooner, and changes nothing in it.
+/// Options that make an answer faster, and change nothing in it.
 #[derive(clap::Args, Clone, Default)]
-pub(super) struct SoonerOptions {
+pub(super) struct SpeedOptions {
     /// Keep the prompt's keys and values in this file, and begin with what is there of them
     #[arg(long, value_name = "FILE", help_heading = "Week 3")]
     cache: Option<PathBuf>,
@@ -135,11 +135,11 @@ impl ModelOption {
         Ok(self)
     }
 
-    /// The same with what makes it sooner, which stands on week 2's engine and its cache.
+    /// The same with options that need week 2's engine and its cache.
     ///
     /// # Errors
     /// If the options ask for what is not there.
-    pub(super) fn sooner(mut self, options: SoonerOptions) -> Result<Self> {
+    pub(super) fn with_speed(mut self, options: SpeedOptions) -> Result<Self> {
         let option = match (&options.draft, &options.cache) {
             (None, None) => return Ok(self),
             (Some(_), _) => "--draft",
@@ -151,7 +151,7 @@ impl ModelOption {
             format!("--no-cache: {option} needs the cache")
         } else {
             self.week = Some(2);
-            self.sooner = options;
+            self.speed = options;
             return Ok(self);
         };
         Err(WrongOption(problem).into())
@@ -164,7 +164,7 @@ impl ModelOption {
     /// 1's engine.
     pub(super) fn formed(mut self, form: Option<&str>) -> Result<Self> {
         let Some(option) = form else { return Ok(self) };
-        let problem = if self.sooner.draft.is_some() {
+        let problem = if self.speed.draft.is_some() {
             format!("--draft: found with {option}, expected one of them: drafts know no form")
         } else if self.week == Some(1) {
             format!("--week 1: {option} needs week 2's engine")
@@ -177,7 +177,7 @@ impl ModelOption {
 
     /// The model that proposes tokens, if one does.
     pub(super) fn draft_model(&self) -> Option<&Path> {
-        match &self.sooner.draft {
+        match &self.speed.draft {
             Some(Draft::Model(path)) => Some(path),
             Some(Draft::Lookup) | None => None,
         }
@@ -206,8 +206,8 @@ impl ModelOption {
             no_cache: self.no_cache,
             engine: self.engine.clone(),
             backend: self.backend.clone(),
-            draft: self.sooner.draft.clone(),
-            cache_file: self.sooner.cache.clone(),
+            draft: self.speed.draft.clone(),
+            cache_file: self.speed.cache.clone(),
         }
     }
 }

@@ -84,8 +84,8 @@ struct Open {
 
 type Texts = Box<dyn Fn() -> Vec<Vec<u8>> + Send>;
 
-/// The engine and everybody who waits for it.
-pub(crate) struct Desk {
+/// Runs the engine for its clients, on the thread that owns both.
+pub(crate) struct EngineLoop {
     batch: Box<dyn Batch>,
     tokenizer: Arc<Tokenizer>,
     text: fn() -> Box<dyn Text>,
@@ -99,7 +99,7 @@ pub(crate) struct Desk {
     cancelled: bool,
 }
 
-impl Desk {
+impl EngineLoop {
     pub(crate) fn new(opened: Opened, metrics: Arc<Metrics>, live: Live) -> Self {
         let Opened { batch, tokenizer, text, texts, .. } = opened;
         Self {
@@ -129,7 +129,7 @@ impl Desk {
                 commands.try_recv()
             };
             match command {
-                Ok(command) => self.obey(command),
+                Ok(command) => self.handle(command),
                 Err(mpsc::TryRecvError::Disconnected) if idle => return Ok(()),
                 Err(_) => self.step()?,
             }
@@ -143,7 +143,7 @@ impl Desk {
         }
     }
 
-    fn obey(&mut self, command: Command) {
+    fn handle(&mut self, command: Command) {
         match command {
             Command::Submit { client, requests, form, extras } => {
                 self.submit(client, requests, form.as_ref(), extras);

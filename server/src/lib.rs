@@ -47,7 +47,7 @@ use crate::{
         request::{ApiRequest, Bounds},
     },
     app::{App, Parts},
-    engine::{Cut, Desk},
+    engine::{Cut, EngineLoop},
     live::Live,
     metrics::Metrics,
 };
@@ -136,16 +136,16 @@ where
         .name("network".to_owned())
         .spawn(move || clients(&Arc::new(app), &stop, &fell));
     let network = network.context("the system gives no thread")?;
-    let mut desk = Desk::new(opened, metrics, live);
-    let ran = catch_unwind(AssertUnwindSafe(|| desk.run(&receiver)));
+    let mut engine_loop = EngineLoop::new(opened, metrics, live);
+    let ran = catch_unwind(AssertUnwindSafe(|| engine_loop.run(&receiver)));
     let result = match ran {
         Ok(Ok(())) => Ok(ExitCode::SUCCESS),
         Ok(Err(error)) => {
-            desk.cut_all(&Cut::Failed(format!("{error:#}")));
+            engine_loop.cut_all(&Cut::Failed(format!("{error:#}")));
             Err(error)
         }
         Err(panic) => {
-            desk.cut_all(&Cut::Failed(said(&*panic)));
+            engine_loop.cut_all(&Cut::Failed(said(&*panic)));
             Ok(ExitCode::from(PANICKED))
         }
     };
