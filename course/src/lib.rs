@@ -24,7 +24,7 @@ pub mod transaction;
 
 mod borrow;
 mod diff;
-mod estimate;
+pub mod estimate;
 mod fields;
 mod fingerprint;
 mod ink;

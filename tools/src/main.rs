@@ -19,7 +19,9 @@ mod bank;
 mod bench;
 mod consistency;
 mod grade;
+mod graphics;
 mod pristine;
+mod proof;
 mod verify;
 
 /// Keeps the course, and its learners' results, in order

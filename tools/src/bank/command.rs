@@ -136,24 +136,30 @@ fn finish(matrix: &mut Matrix, entries: &[Entry], check: bool) -> Result<()> {
     Ok(())
 }
 
-/// The step of verification: one line for its table.
+/// Tries the whole bank in a program that was built with it, and compares the recorded answers.
 ///
 /// # Errors
 /// As [`run`].
-pub(crate) fn verify(root: &Path, curriculum: &Curriculum) -> Result<String> {
-    run(
-        root,
-        curriculum,
-        &Options { check: true, unseen: false, elsewhere: false, days: Vec::new() },
-    )?;
-    let mut entries = super::load(root, curriculum)?;
-    entries.retain(|entry| super::is_for_here(entry, curriculum));
-    let wrong = entries.iter().filter(|entry| matches!(entry.kind, Kind::Wrong(_))).count();
-    let unseen = super::unseen::verify(root, curriculum)?;
-    Ok(format!(
-        "{wrong} mistakes caught and named, {} alternates accepted, {unseen} unseen mistakes caught",
-        entries.len() - wrong
-    ))
+pub(super) fn check(
+    root: &Path,
+    curriculum: &Curriculum,
+    bank: Bank,
+    entries: &[Entry],
+) -> Result<String> {
+    let record = root.join("target/verify/answers");
+    fs::create_dir_all(&record)?;
+    let mut matrix = matrix::run(&bank, curriculum, entries, &record)?;
+    // A file that also has answers of tasks for another processor is not what this one gives.
+    let all = super::load(root, curriculum)?;
+    let elsewhere: Vec<&Entry> =
+        all.iter().filter(|entry| !super::is_for_here(entry, curriculum)).collect();
+    matrix.answers.retain(|file, _| {
+        !elsewhere.iter().any(|entry| super::answers_file(entry, curriculum) == *file)
+    });
+    matrix.problems.extend(data::stale(root, &matrix.answers));
+    finish(&mut matrix, entries, true)?;
+    let (wrong, right) = (matrix.rows.len(), matrix.alternates);
+    Ok(format!("{wrong} mistakes caught and named, {right} alternates accepted"))
 }
 
 /// The same for the tasks of another kind of processor, which `emulation` plays.

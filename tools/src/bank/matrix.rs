@@ -19,8 +19,9 @@ use anyhow::{Result, bail};
 use super::{
     Entry, Kind, Wrong,
     answers::Answer,
+    by_luck,
     data::{self, Answers},
-    tree::Bank,
+    tree::{Bank, module},
 };
 use crate::{
     curriculum::{Curriculum, TaskId},
@@ -86,12 +87,7 @@ pub(super) fn run<'a>(
     for entry in entries {
         matrix.answers.entry(super::answers_file(entry, curriculum)).or_default();
     }
-    let command = |i: usize, entry: &Entry| {
-        let module = entry.task.feature.replace('-', "_");
-        let mut command = bank.command(&module, &filter(entry), i + 1)?;
-        command.args(["--skip", "fresh::"]).args(skipped(entry));
-        anyhow::Ok(command)
-    };
+    let command = |i: usize, entry: &Entry| bank.tests(entry, i);
     let mut first = each(entries, |i, entry| {
         let mut command = command(i, entry)?;
         let record = record.join(format!("{i}.jsonl"));
@@ -195,18 +191,17 @@ fn refused_by_grading(
     is_left_out: &impl Fn(&Entry) -> bool,
 ) -> Result<Vec<String>> {
     let seed = fresh::seed();
-    let module = |entry: &Entry| entry.task.feature.replace('-', "_");
-    let of = |module: &str, number| fresh::Answers::of(&mut bank.program(module, number)?, &seed);
+    let of = |module: &str, place| fresh::Answers::of(&mut bank.fresh(module, place)?, &seed);
     let alternates =
         |(_, entry): &(usize, &Entry)| matches!(entry.kind, Kind::Alternate) && !is_left_out(entry);
-    let alternates: Vec<_> = (1..).zip(entries).filter(alternates).collect();
+    let alternates: Vec<_> = entries.iter().enumerate().filter(alternates).collect();
     let modules: BTreeSet<String> = alternates.iter().map(|(_, entry)| module(entry)).collect();
     let modules: Vec<String> = modules.into_iter().collect();
-    let reference = each(&modules, |_, module| of(module, 0))?;
+    let reference = each(&modules, |_, module| of(module, None))?;
     let reference: BTreeMap<_, _> = modules.iter().zip(reference).collect();
-    let problems = each(&alternates, |_, (number, entry)| {
+    let problems = each(&alternates, |_, (place, entry)| {
         let expected = &reference[&module(entry)];
-        let answers = of(&module(entry), *number).map_err(|error| format!("{error:#}"));
+        let answers = of(&module(entry), Some(*place)).map_err(|error| format!("{error:#}"));
         let wrong = match &answers {
             Ok(answers) => answers.difference(expected),
             Err(error) => Some(error.as_str()),
@@ -269,27 +264,6 @@ fn drop_thin<'a>(entries: &[Entry], recorded: impl Iterator<Item = &'a mut Vec<A
     }
 }
 
-/// A correct body faces all tests of its day, a wrong one those of its task.
-pub(super) fn filter(entry: &Entry) -> String {
-    match entry.kind {
-        Kind::Wrong(_) => format!("task_{}_", entry.task.task),
-        Kind::Alternate => "task_".to_owned(),
-    }
-}
-
-/// The tests that meet an entry's mistake by luck alone.
-fn by_luck(entry: &Entry) -> &[String] {
-    match &entry.kind {
-        Kind::Wrong(wrong) => &wrong.by_luck,
-        Kind::Alternate => &[],
-    }
-}
-
-/// Leaves those tests out of a run, as the test program is told.
-fn skipped(entry: &Entry) -> impl Iterator<Item = &str> {
-    by_luck(entry).iter().flat_map(|test| ["--skip", test])
-}
-
 /// Two mistakes of a day that give one answer to one check: its input is too weak to tell which it
 /// was.
 fn ambiguities(answers: &[(&Entry, &Wrong, &[Answer])]) -> Vec<String> {
@@ -343,6 +317,26 @@ fn judge(entry: &Entry, wrong: &Wrong, ran: &Ran, says: &[&str]) -> Vec<String> 
             .extend(other.map(|text| format!("{path}: {name} names another mistake: {text:?}")));
     }
     problems
+}
+
+/// Tries the entry at that place of the list. Returns what is wrong with it.
+///
+/// # Errors
+/// If a program cannot be run.
+pub(super) fn try_one(
+    bank: &Bank,
+    place: usize,
+    entry: &Entry,
+    says: &[&str],
+) -> Result<Vec<String>> {
+    let ran = tests(&mut bank.tests(entry, place)?)?;
+    let Kind::Wrong(wrong) = &entry.kind else {
+        let accepted = ran.ended && ran.red().next().is_none() && !ran.report.passed.is_empty();
+        let red: Vec<&str> = ran.red().collect();
+        let refused = format!("{}: a correct body is refused by {}", entry.path, red.join(", "));
+        return Ok(if accepted { Vec::new() } else { vec![refused] });
+    };
+    Ok(judge(entry, wrong, &ran, says))
 }
 
 /// A run of tests.
@@ -420,13 +414,8 @@ mod tests {
         let races: Vec<&Entry> = entries.iter().filter(is_race).collect();
         assert!(!races.is_empty());
         for race in races {
-            let skipped: Vec<&str> = skipped(race).collect();
-            assert_eq!(
-                skipped,
-                ["--skip", "task_3_threads_share_every_tile_once"],
-                "{}",
-                race.path
-            );
+            let left_out = by_luck(race);
+            assert_eq!(left_out, ["task_3_threads_share_every_tile_once"], "{}", race.path);
         }
     }
 }

@@ -8,8 +8,8 @@
 //! - `tests/alternate/week1_day3/task_2_loop.rs` is a correct body of another shape, and all tests
 //!   must pass with it ([`alternate`]).
 //!
-//! All bodies are compiled into one copy of the reference ([`tree`]), of which an environment
-//! variable chooses one, so that trying one costs a run and no build. [`matrix`] runs them;
+//! All bodies are compiled into one program ([`crate::proof`]), and an environment variable
+//! chooses one, so that trying one costs a run and no build. [`matrix`] runs them;
 //! [`data`] keeps the wrong answers for the tests, [`page`] is the book's kill matrix.
 
 use std::{fs, path::Path};
@@ -18,6 +18,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::{
     curriculum::{Curriculum, Task, TaskId},
+    proof::Variant,
     source::normalise,
     stubs::generated,
 };
@@ -29,14 +30,14 @@ mod command;
 mod data;
 pub(crate) mod matrix;
 mod page;
+mod prove;
 mod tokens;
-pub(crate) mod tree;
+mod tree;
 mod unseen;
-pub(crate) mod variants;
 mod wrong;
 
-pub(crate) use command::{Options, run, verify, verify_elsewhere};
-use variants::Variant;
+pub(crate) use command::{Options, run, verify_elsewhere};
+pub(crate) use prove::Bodies;
 use wrong::Regions;
 
 /// Another body for a function of the reference.
@@ -120,6 +121,14 @@ fn answers_file(entry: &Entry, curriculum: &Curriculum) -> String {
     match task.ok().and_then(|task| task.architecture.as_deref()) {
         None | Some("x86_64") => module,
         Some(architecture) => format!("{module}_{architecture}"),
+    }
+}
+
+/// The tests that meet an entry's mistake by luck alone.
+fn by_luck(entry: &Entry) -> &[String] {
+    match &entry.kind {
+        Kind::Wrong(wrong) => &wrong.by_luck,
+        Kind::Alternate => &[],
     }
 }
 

@@ -44,7 +44,7 @@ const RANDOM: &str = "#include <windows.h>\n#include <ntsecapi.h>\n\
                       { return RtlGenRandom(data, length); }\n";
 
 /// `cargo check` of everything for every target that a compiler here has a library for.
-pub(super) fn compile(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn compile(v: &Verification) -> Result<Outcome> {
     if let Some(left_out) = left_out(v) {
         return Ok(left_out);
     }
@@ -73,7 +73,7 @@ pub(super) fn compile(v: &mut Verification) -> Result<Outcome> {
 }
 
 /// The tests of what reads files and of what calculates.
-pub(super) fn windows(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn windows(v: &Verification) -> Result<Outcome> {
     if let Some(left_out) = left_out(v) {
         return Ok(left_out);
     }

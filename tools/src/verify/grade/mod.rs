@@ -23,7 +23,7 @@ use crate::{process::run_aloud, stubs::generated};
 const TIME: u64 = 20;
 
 /// All of them in two runs, on day 1.
-pub(super) fn grade(v: &mut Verification) -> Result<Outcome> {
+pub(super) fn grade(v: &Verification) -> Result<Outcome> {
     let start = Instant::now();
     let files = generated(&v.tree, &v.curriculum)?;
     let folder = v.root.join("target/verify/grade");
