@@ -34,7 +34,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Check everything that this repository promises
+    /// Check that everything works on this machine
     Verify(verify::Options),
     /// Grade learners' folders: JUnit, Gradescope's results.json, and a table
     Grade(grade::Options),

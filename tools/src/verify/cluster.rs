@@ -12,9 +12,6 @@ const MISSING: &str =
 
 /// All tests of `cluster/tests`.
 pub(super) fn cluster(v: &Verification) -> Result<Outcome> {
-    if !v.options.full {
-        return Ok(Outcome::NotVerified("takes minutes: --full".to_owned()));
-    }
     let mut probe = match v.python("") {
         Ok(command) => command,
         Err(outcome) => return Ok(outcome),
