@@ -22,7 +22,8 @@ use crate::{
 /// Folders among a crate's files that no crate is built from: the bank, and submissions.
 const DATA: [&str; 4] = ["tests/wrong/", "tests/alternate/", "tests/unseen/", "tests/hostile/"];
 
-/// The folders of a crate's own files, and the crates of the workspace that it is built from.
+/// The folders of a crate's own files, and the crates of the workspace that it is built from, tests
+/// left aside.
 #[derive(Debug, Default)]
 struct Package {
     folders: Vec<String>,
@@ -63,7 +64,8 @@ impl Packages {
                 vec![folder]
             };
             let needs = package["dependencies"].as_array().into_iter().flatten();
-            let needs = needs.filter(|need| need["path"].is_string());
+            // A step that runs tests lists what only they are built from.
+            let needs = needs.filter(|need| need["path"].is_string() && need["kind"] != "dev");
             let needs = needs.filter_map(|need| need["name"].as_str().map(str::to_owned)).collect();
             let name = package["name"].as_str().unwrap_or_default().to_owned();
             packages.insert(name, Package { folders, needs });
@@ -246,7 +248,7 @@ mod tests {
             ("server/src/routes.rs", "engine server units", "replay mistakes grade"),
             ("schema/src/lib.rs", "engine", "mistakes"),
             ("cli/src/chat.rs", "engine cli", "mistakes fixtures"),
-            ("gpu/src/lib.rs", "gpu wheel", "mistakes"),
+            ("gpu/src/lib.rs", "gpu wheel", "book fixtures"),
             ("web/src/exports.rs", "browser", "replay"),
             ("course/src/cli.rs", "runner trace", "replay bridge"),
             ("course/book-builder/src/main.rs", "build", "replay"),

@@ -193,7 +193,7 @@ mod tests {
     fn a_step_brings_what_it_needs() {
         let bridge = step::named("bridge").unwrap();
         let ids: Vec<&str> = with_needs(vec![bridge]).iter().map(|step| step.id).collect();
-        assert_eq!(ids, ["python", "build", "bridge"]);
+        assert_eq!(ids, ["copy", "python", "build", "bridge"]);
     }
 
     #[test]

@@ -119,7 +119,7 @@ pub(super) const STEPS: [Step; 45] = [
         "tests of all days, engine, server, bridge and book builder compile",
         (Quick, All, 400),
         &["copy"],
-        &[Package("tiny-llm"), Package("tiny-llm-bridge"), Package("book-builder")],
+        &[Package("tiny-llm"), HARNESS, Package("tiny-llm-bridge"), Package("book-builder")],
         proofs::build,
     ),
     step(
@@ -216,7 +216,7 @@ pub(super) const STEPS: [Step; 45] = [
         "rustdoc, without a warning",
         (Thorough, All, 160),
         &["copy"],
-        &[Package("tiny-llm"), Package("course-tools"), Package("tiny-llm-server")],
+        &[Package("tiny-llm"), HARNESS, Package("course-tools"), Package("book-builder")],
         rust::documentation,
     ),
     step(
@@ -224,7 +224,7 @@ pub(super) const STEPS: [Step; 45] = [
         "Clippy, without a warning",
         (Thorough, All, 130),
         &["copy"],
-        &[Package("tiny-llm"), Package("course-tools"), Package("tiny-llm-server")],
+        &[Package("tiny-llm"), HARNESS, Package("course-tools"), Package("book-builder")],
         rust::clippy,
     ),
     step(
@@ -232,7 +232,7 @@ pub(super) const STEPS: [Step; 45] = [
         "unit tests of every crate",
         (Thorough, All, 400),
         &["copy"],
-        &[Package("tiny-llm"), Package("course-tools"), Package("tiny-llm-server")],
+        &[Package("tiny-llm"), HARNESS, Package("course-tools"), Package("book-builder")],
         rust::unit_tests,
     ),
     step(
@@ -240,7 +240,7 @@ pub(super) const STEPS: [Step; 45] = [
         "`cargo test` alone is green and says how to start",
         (Thorough, All, 20),
         &["copy"],
-        &[Package("tiny-llm")],
+        &[Package("tiny-llm"), HARNESS],
         rust::test_alone,
     ),
     step(
@@ -248,7 +248,7 @@ pub(super) const STEPS: [Step; 45] = [
         "each day compiles with its own feature alone, without a warning",
         (Thorough, All, 100),
         &["copy"],
-        &[Package("tiny-llm"), COURSE],
+        &[Package("tiny-llm"), HARNESS, COURSE],
         rust::days,
     ),
     step(
@@ -280,7 +280,7 @@ pub(super) const STEPS: [Step; 45] = [
         "a cold build of the first day, and edit to verdict",
         (Thorough, Alone, 30),
         &["copy"],
-        &[Package("tiny-llm")],
+        &[Package("tiny-llm"), HARNESS],
         budget::first_day,
     ),
     step(
@@ -368,7 +368,7 @@ pub(super) const STEPS: [Step; 45] = [
         "every small change to the taught code is noticed",
         (Full, Alone, 700),
         &["copy"],
-        &[Package("tiny-llm")],
+        &[Package("tiny-llm"), HARNESS],
         mutants::mutants,
     ),
     step(
