@@ -180,7 +180,7 @@ fn step(change: &Replacement) -> usize {
 }
 
 /// The file that a new one was before: the newer course has it no more, and most of the new one's
-/// functions stand in it.
+/// functions stand in it. Of several (kernels have the same functions) the most alike.
 fn moved<'a>(
     newer: &Newer,
     present: &'a [Generated],
@@ -189,9 +189,18 @@ fn moved<'a>(
     let functions = |template: &Template| -> BTreeSet<String> {
         template.regions().filter_map(|region| region.function.clone()).collect()
     };
-    let new = functions(template);
-    present.iter().filter(|file| file.raw.is_some() && !newer.has(&file.path)).find(|file| {
+    let (new, stub) = (functions(template), template.stub());
+    let holds_most = |file: &&Generated| {
         let shared = functions(&file.template).intersection(&new).count();
         2 * shared > new.len()
-    })
+    };
+    let other_lines = |file: &&Generated| {
+        let lines: BTreeSet<&str> = file.stub.lines().collect();
+        stub.lines().filter(|line| !lines.contains(line)).count()
+    };
+    present
+        .iter()
+        .filter(|file| file.raw.is_some() && !newer.has(&file.path))
+        .filter(holds_most)
+        .min_by_key(other_lines)
 }

@@ -34,6 +34,25 @@ fn a_file_of_tasks_that_has_another_name_takes_the_learners_work_along() {
 }
 
 #[test]
+fn of_files_with_the_same_functions_each_takes_its_own_work_along() {
+    let (learner, newer) = pair();
+    let root = learner.path();
+    let other =
+        A.replace("pub struct Two;", "pub struct Two(u8);").replace("day1 task", "day9 task");
+    write(root, "reference/src/week1/a2.rs", &other);
+    stubs::write(root, &curriculum(), false).unwrap();
+    for path in [PATH, "src/week1/a2.rs"] {
+        let todo = text(root, path).lines().nth(1).unwrap().to_owned();
+        edit(root, path, &todo, &format!("    // mine in {path}\n    1"));
+    }
+    rename(&newer);
+    write(newer.path(), "reference/src/week1/tens2.rs", &other);
+    run(&learner, &newer).unwrap();
+    assert!(text(root, "src/week1/tens.rs").contains("// mine in src/week1/a.rs"));
+    assert!(text(root, "src/week1/tens2.rs").contains("// mine in src/week1/a2.rs"));
+}
+
+#[test]
 fn a_file_of_tasks_with_another_name_is_no_reason_to_write_over_a_learners() {
     let (learner, newer) = pair();
     let root = learner.path();
