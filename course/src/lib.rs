@@ -17,16 +17,17 @@ pub mod marks;
 pub mod process;
 pub mod processor;
 pub mod progress;
+pub mod replace;
 pub mod source;
 pub mod stubs;
 pub mod template;
-pub mod transaction;
 
 mod borrow;
 mod diff;
 pub mod estimate;
 mod fields;
 mod fingerprint;
+mod git;
 mod ink;
 mod json;
 mod judge;

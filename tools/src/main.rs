@@ -12,7 +12,7 @@ use course::{
     cli::{end_with_the_reader, ended},
     curriculum::{self, Curriculum},
     engine, environment, files, hint, libtest, process, processor, progress, source, stubs,
-    template, transaction,
+    template,
 };
 
 mod bank;
@@ -64,9 +64,6 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<ExitCode> {
     let root = files::repository_root()?;
-    for line in transaction::recover(&root)? {
-        eprintln!("{line}");
-    }
     let curriculum = Curriculum::load(&root)?;
     match arguments.command {
         Command::Verify(options) => return verify::verify(&root, curriculum, options),

@@ -1,12 +1,23 @@
-use std::collections::BTreeSet;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+};
 
 use tempfile::TempDir;
 
-use super::*;
+use super::{
+    known::{RECORD, hash},
+    merge::merge,
+    *,
+};
 use crate::{
-    borrow, files, stubs,
+    borrow, files,
+    stubs::{self, Generated, is_generated},
     testing::{A, CURRICULUM, curriculum, repository, write},
 };
+
+mod from_git;
+mod moves;
 
 const PATH: &str = "src/week1/a.rs";
 
@@ -52,7 +63,7 @@ fn edit(root: &Path, path: &str, from: &str, to: &str) {
 }
 
 fn run(learner: &TempDir, newer: &TempDir) -> Result<()> {
-    update(learner.path(), &Curriculum::load(learner.path())?, newer.path().to_str(), false)
+    update(learner.path(), newer.path().to_str(), false)
 }
 
 /// Expects that nothing is changed, and returns the message.
@@ -94,7 +105,7 @@ fn a_dry_run_writes_nothing() {
     let (learner, newer) = pair();
     write(newer.path(), "tests/week1_day1.rs", "// newer test\n");
     let before = snapshot(learner.path());
-    update(learner.path(), &curriculum(), newer.path().to_str(), true).unwrap();
+    update(learner.path(), newer.path().to_str(), true).unwrap();
     assert_eq!(snapshot(learner.path()), before);
     assert!(!learner.path().join(".course").exists());
 }
@@ -313,97 +324,6 @@ fn what_is_borrowed_is_borrowed_anew() {
     refused(&learner, &newer);
 }
 
-/// The newer course calls the file `tens.rs`, and has no `a.rs`.
-fn rename(newer: &TempDir) {
-    let root = newer.path();
-    write(root, "reference/src/week1/tens.rs", A);
-    fs::remove_file(root.join(REFERENCE)).unwrap();
-    write(root, "course/curriculum.toml", &CURRICULUM.replace("week1/a.rs", "week1/tens.rs"));
-}
-
-#[test]
-fn a_file_of_tasks_that_has_another_name_takes_the_learners_work_along() {
-    let (learner, newer) = pair();
-    let root = learner.path();
-    edit(root, PATH, "    todo!(\"week1-day1 task 1: one\")", "    // mine\n    1");
-    let mine = text(root, PATH);
-    rename(&newer);
-    run(&learner, &newer).unwrap();
-    assert_eq!(text(root, "src/week1/tens.rs"), mine);
-    assert!(!root.join(PATH).exists() && !root.join(REFERENCE).exists());
-    let recovery =
-        fs::read_dir(root.join(".course/recovery")).unwrap().next().unwrap().unwrap().path();
-    assert_eq!(text(&recovery, PATH), mine);
-}
-
-#[test]
-fn a_file_of_tasks_with_another_name_is_no_reason_to_write_over_a_learners() {
-    let (learner, newer) = pair();
-    let root = learner.path();
-    edit(root, PATH, "    todo!(\"week1-day1 task 1: one\")", "    // mine\n    1");
-    write(root, "src/week1/tens.rs", "// mine alone\n");
-    rename(&newer);
-    assert!(refused(&learner, &newer).contains("nothing was changed"));
-}
-
-#[test]
-fn other_files_that_the_learner_changed_are_kept_and_those_they_added_stay() {
-    let (learner, newer) = pair();
-    let root = learner.path();
-    for path in ["tests/gone.rs", "tests/gone_mine.rs"] {
-        write(root, path, "// was in the course\n");
-    }
-    record(root);
-    write(root, "tests/week1_day1.rs", "// my test\n");
-    write(root, "tests/gone_mine.rs", "// my other test\n");
-    write(root, "tests/added.rs", "// mine alone\n");
-    write(root, "src/week1/added.rs", "// mine alone\n");
-    write(newer.path(), "tests/week1_day1.rs", "// newer test\n");
-    write(newer.path(), "book/src/week1/day1.md", "# The first day\n");
-    run(&learner, &newer).unwrap();
-    assert_eq!(text(root, "tests/week1_day1.rs"), "// newer test\n");
-    assert_eq!(text(root, "tests/gone_mine.rs"), "// my other test\n");
-    assert!(!root.join("tests/gone.rs").exists());
-    assert_eq!(
-        (text(root, "tests/added.rs"), text(root, "src/week1/added.rs")),
-        ("// mine alone\n".into(), "// mine alone\n".into())
-    );
-    let recovery =
-        fs::read_dir(root.join(".course/recovery")).unwrap().next().unwrap().unwrap().path();
-    assert_eq!(
-        snapshot(&recovery).into_iter().collect::<Vec<_>>(),
-        [("tests/week1_day1.rs".to_owned(), "// my test\n".to_owned())]
-    );
-}
-
-#[test]
-fn a_file_of_the_learners_is_never_taken_for_a_new_stub() {
-    let (learner, newer) = pair();
-    write(learner.path(), "src/week1/c.rs", "// mine\n");
-    write(newer.path(), "reference/src/week1/c.rs", "// theirs\n");
-    refused(&learner, &newer);
-    write(learner.path(), "src/week1/c.rs", "// theirs\n");
-    run(&learner, &newer).unwrap();
-}
-
-#[test]
-fn a_generated_file_that_goes_takes_no_work_along() {
-    let (learner, newer) = pair();
-    let root = learner.path();
-    let (list, _) = CURRICULUM.rsplit_once("[[week.day]]").unwrap();
-    write(newer.path(), "course/curriculum.toml", list);
-    fs::remove_file(newer.path().join("reference/src/week1/b.rs")).unwrap();
-    edit(root, "src/week1/b.rs", "    todo!(\"week1-day2 task 1: three\")", "    3");
-    let mine = text(root, "src/week1/b.rs");
-    run(&learner, &newer).unwrap();
-    assert_eq!(text(root, "src/week1/b.rs"), mine);
-    assert!(!root.join("reference/src/week1/b.rs").exists());
-    assert!(
-        generated(root, &Curriculum::load(root).unwrap()).is_ok(),
-        "the runner can read the course"
-    );
-}
-
 #[test]
 fn an_unsound_course_is_refused() {
     for (path, content, message) in [
@@ -424,90 +344,10 @@ fn an_unsound_course_is_refused() {
         );
     }
     let (learner, _) = pair();
-    let error =
-        update(learner.path(), &curriculum(), Some("nowhere"), false).unwrap_err().to_string();
+    let error = update(learner.path(), Some("nowhere"), false).unwrap_err().to_string();
     assert_eq!(error, "nowhere is neither a folder nor a git ref");
-    let error = update(learner.path(), &curriculum(), learner.path().to_str(), false)
-        .unwrap_err()
-        .to_string();
+    let error = update(learner.path(), learner.path().to_str(), false).unwrap_err().to_string();
     assert!(error.contains("is this course itself"), "{error}");
-}
-
-/// Runs git with a name to commit under.
-fn git_in(root: &Path, arguments: &[&str]) -> String {
-    let who = [
-        "-c",
-        "user.name=T",
-        "-c",
-        "user.email=t@example.org",
-        "-c",
-        "commit.gpgsign=false",
-        "-c",
-        "init.defaultBranch=main",
-    ];
-    git::line(root, &[&who[..], arguments].concat()).unwrap()
-}
-
-fn commit_all(root: &Path) {
-    git_in(root, &["add", "-A", "."]);
-    git_in(root, &["commit", "-q", "-m", "m"]);
-}
-
-#[test]
-fn a_newer_course_comes_from_git_without_a_touch_on_branch_or_index() {
-    let (course, _) = pair();
-    write(course.path(), ".gitignore", "/.course\n");
-    write(course.path(), "tests/gone.rs", "// was in the course\n");
-    git_in(course.path(), &["init", "-q"]);
-    commit_all(course.path());
-    let learner = tempfile::tempdir().unwrap();
-    let root = learner.path();
-    git_in(root, &["clone", "-q", course.path().to_str().unwrap(), "."]);
-    // The learner commits work, and a file of their own, which the newer course must not take for
-    // one that it dropped.
-    edit(root, PATH, "    todo!(\"week1-day1 task 1: one\")", "    1");
-    write(root, "tests/added.rs", "// mine alone\n");
-    commit_all(root);
-    write(root, "tests/staged.rs", "// mine, staged\n");
-    git_in(root, &["add", "tests/staged.rs"]);
-
-    let state = || {
-        (
-            git_in(root, &["rev-parse", "HEAD"]),
-            git_in(root, &["ls-files", "-s"]),
-            git_in(root, &["branch", "-a"]),
-        )
-    };
-    let before = state();
-    let update =
-        |from: Option<&str>| update(root, &Curriculum::load(root).unwrap(), from, false).unwrap();
-    let files = snapshot(root);
-    update(None);
-    update(Some("HEAD"));
-    assert_eq!(snapshot(root), files, "nothing is newer yet");
-
-    fs::remove_file(course.path().join("tests/gone.rs")).unwrap();
-    write(course.path(), "tests/week1_day1.rs", "// newer test\n");
-    write(course.path(), REFERENCE, &A.replace("    pub fn two", "    /// Two.\n    pub fn two"));
-    commit_all(course.path());
-    update(None);
-    assert_eq!(state(), before);
-    assert_eq!(text(root, "tests/week1_day1.rs"), "// newer test\n");
-    assert!(
-        text(root, PATH).contains("    1\n}") && text(root, PATH).contains("/// Two."),
-        "{}",
-        text(root, PATH)
-    );
-    assert!(
-        root.join("tests/added.rs").exists()
-            && root.join("tests/staged.rs").exists()
-            && !root.join("tests/gone.rs").exists()
-    );
-    let files = snapshot(root);
-    update(None);
-    update(course.path().to_str());
-    update(Some("HEAD~1"));
-    assert_eq!(snapshot(root), files, "an older course changes nothing");
 }
 
 /// A number below `n`, another one each time.
@@ -521,7 +361,7 @@ fn no_line_of_either_side_is_lost_in_any_merge() {
     let template =
         |text: &str| crate::template::Template::parse(REFERENCE, text, &curriculum()).unwrap();
     let (mut merged, mut refused, mut seed) = (0, 0, 7);
-    for _ in 0..1000 {
+    for _ in 0..200 {
         let stub = template(A).stub();
         // A line of its own at some places of either text; the learner's may stand inside bodies,
         // or instead of a `todo!`.
@@ -580,5 +420,5 @@ fn no_line_of_either_side_is_lost_in_any_merge() {
             }
         }
     }
-    assert!(merged > 100 && refused > 100, "{merged} merged, {refused} refused");
+    assert!(merged > 20 && refused > 20, "{merged} merged, {refused} refused");
 }

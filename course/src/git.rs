@@ -1,11 +1,13 @@
-//! What `cargo course update` asks git. Nothing here changes a branch, the index or a file of the
-//! working tree.
+//! What `cargo course update` and `diff` have git do. Nothing here changes a branch, the index or a
+//! file of the working tree.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fs,
     io::Write,
     path::Path,
-    process::{Command, Stdio},
+    process::{self, Command, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
     thread,
 };
 
@@ -16,7 +18,7 @@ use anyhow::{Context, Result, bail, ensure};
 ///
 /// # Errors
 /// If git is missing or fails; with what it said.
-pub(super) fn git(root: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
+pub(crate) fn git(root: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
     let output = command(root, arguments).output().context("git cannot be started")?;
     if !output.status.success() {
         bail!(
@@ -29,8 +31,45 @@ pub(super) fn git(root: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
 }
 
 /// [`git`], as one line of text.
-pub(super) fn line(root: &Path, arguments: &[&str]) -> Result<String> {
+pub(crate) fn line(root: &Path, arguments: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&git(root, arguments)?).trim().to_owned())
+}
+
+/// The three-way merge of `yours` and `newer`, which both come from `base`, and whether it is clean.
+/// Where it is not, lines of `mark` times `<`, `=` and `>` enclose both versions.
+pub(crate) fn merge(base: &str, yours: &str, newer: &str, mark: usize) -> Result<(bool, String)> {
+    let size = format!("--marker-size={mark}");
+    let merge = ["-c", "merge.conflictStyle=merge", "merge-file", "-p", "-q", &size];
+    on_texts(&merge, &[("yours", yours), ("base", base), ("newer", newer)])
+}
+
+/// The hunks of a unified diff; empty if the texts are equal.
+pub(crate) fn diff(old: &str, new: &str) -> Result<String> {
+    let diff = ["diff", "--no-index", "--no-color", "--no-ext-diff", "--unified=3", "--"];
+    let (_, shown) = on_texts(&diff, &[("old", old), ("new", new)])?;
+    Ok(shown.find("@@").map_or_else(String::new, |hunks| shown[hunks..].to_owned()))
+}
+
+/// Runs git on files that hold the texts, in a folder that is removed afterwards. Returns whether
+/// git found no difference or conflict, and its output.
+fn on_texts(arguments: &[&str], texts: &[(&str, &str)]) -> Result<(bool, String)> {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    let call = CALLS.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("course-{}-{call}", process::id()));
+    let run = || -> Result<_> {
+        fs::create_dir(&folder)?;
+        for (name, text) in texts {
+            fs::write(folder.join(name), text)?;
+        }
+        let names: Vec<&str> = texts.iter().map(|(name, _)| *name).collect();
+        Ok(command(&folder, &[arguments, &names].concat()).output()?)
+    };
+    let output = run().context("git cannot be run on temporary files");
+    let _ = fs::remove_dir_all(&folder);
+    let output = output?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.code().is_some_and(|code| code < 128), "git failed: {}", said.trim());
+    Ok((output.status.success(), String::from_utf8(output.stdout)?))
 }
 
 fn command(root: &Path, arguments: &[&str]) -> Command {
@@ -45,7 +84,7 @@ fn command(root: &Path, arguments: &[&str]) -> Command {
 }
 
 /// Fetches the default branch of `upstream`, else of `origin`, and returns its name and commit.
-pub(super) fn fetch(root: &Path) -> Result<(String, String)> {
+pub(crate) fn fetch(root: &Path) -> Result<(String, String)> {
     let remotes = line(root, &["remote"])?;
     let remote = ["upstream", "origin"]
         .into_iter()
@@ -63,7 +102,7 @@ pub(super) fn fetch(root: &Path) -> Result<(String, String)> {
 }
 
 /// The commits that lead to `commit`, itself included, newest first.
-pub(super) fn history(root: &Path, commit: &str) -> Result<Vec<String>> {
+pub(crate) fn history(root: &Path, commit: &str) -> Result<Vec<String>> {
     Ok(line(root, &["rev-list", "--end-of-options", commit])?.lines().map(str::to_owned).collect())
 }
 
@@ -71,7 +110,7 @@ pub(super) fn history(root: &Path, commit: &str) -> Result<Vec<String>> {
 ///
 /// # Errors
 /// If it holds anything but plain files.
-pub(super) fn hashes(root: &Path, commit: &str) -> Result<BTreeMap<String, String>> {
+pub(crate) fn hashes(root: &Path, commit: &str) -> Result<BTreeMap<String, String>> {
     let listed = git(root, &["ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit])?;
     let mut files = BTreeMap::new();
     for entry in listed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
@@ -89,7 +128,7 @@ pub(super) fn hashes(root: &Path, commit: &str) -> Result<BTreeMap<String, Strin
 }
 
 /// The files of a commit, as it holds them.
-pub(super) fn files(root: &Path, commit: &str) -> Result<BTreeMap<String, Vec<u8>>> {
+pub(crate) fn files(root: &Path, commit: &str) -> Result<BTreeMap<String, Vec<u8>>> {
     let hashes = hashes(root, commit)?;
     let mut child = command(root, &["cat-file", "--batch"])
         .stdin(Stdio::piped())
