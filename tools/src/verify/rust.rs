@@ -166,8 +166,8 @@ pub(super) fn reference(v: &mut Verification) -> Result<Outcome> {
     })
 }
 
-/// The bank: every wrong body is red and named, every alternate passes, answers and kill matrix are
-/// what they were.
+/// The bank: every wrong body is red and named, every alternate passes, and the recorded answers are what
+/// the bank gives today.
 pub(super) fn misconceptions(v: &mut Verification) -> Result<Outcome> {
     Ok(Outcome::Passed(bank::verify(&v.root, &v.curriculum)?))
 }
