@@ -43,8 +43,7 @@ enum Command {
         #[command(subcommand)]
         week: bench::Week,
     },
-    /// Try every known mistake in tests/wrong, and write the answers and the page that follow from
-    /// them
+    /// Try every known mistake in tests/wrong, and write the wrong answers to tests/fixtures/wrong
     Matrix(bank::Options),
     /// Make src/ from reference/: every task's body becomes a todo!
     Stubs {

@@ -1,9 +1,9 @@
-//! `cargo course matrix --unseen`: mistakes that the bank does not know, as strangers make them.
+//! `cargo course matrix --unseen`: held-out mistakes, which the bank does not know.
 //!
-//! They stand in `tests/unseen`, in the bank's form, and nothing is learnt from them: no answer of
-//! theirs reaches the tests. So they measure what the tests are worth against what nobody thought
-//! of. Each must be red. What is said of it is printed, and must be true: a diagnosis that an entry
-//! does not `shows:` is a wrong name.
+//! `tests/held-out` lists them in the bank's form. No answer of theirs reaches the tests, so they
+//! measure what the tests are worth against mistakes that their authors did not think of. Each must
+//! be red. What is said of it is printed, and must be true: a diagnosis that an entry does not
+//! `shows:` is a wrong name.
 
 use std::{fmt::Write as _, path::Path};
 

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Folders among a crate's files that no crate is built from: the bank, and submissions.
-const DATA: [&str; 4] = ["tests/wrong/", "tests/alternate/", "tests/unseen/", "tests/hostile/"];
+const DATA: [&str; 4] = ["tests/wrong/", "tests/alternate/", "tests/held-out/", "tests/hostile/"];
 
 /// The folders of a crate's own files, and the crates of the workspace that it is built from, tests
 /// left aside.
@@ -254,8 +254,8 @@ mod tests {
             ("course/book-builder/src/main.rs", "build", "replay"),
             ("tools/src/main.rs", "units bare", "replay engine"),
             ("tests/week2_day1/task_1.rs", "replay mistakes days", "server fixtures"),
-            ("tests/wrong/week1_day1/task_1.txt", "mistakes matrix", "replay bridge"),
-            ("tests/unseen/week1_day1/task_1.txt", "matrix", "replay mistakes"),
+            ("tests/wrong/week1_day1.txt", "mistakes matrix", "replay bridge"),
+            ("tests/held-out/week1_day1.txt", "matrix", "replay mistakes"),
             ("tests/fixtures/week1_day1.json", "replay fixtures", "server"),
             ("tests/hostile/a.rs", "grade", "replay mistakes"),
             ("tests/cli/main.rs", "cli", "fixtures"),
@@ -308,7 +308,7 @@ mod tests {
         let of = |path: &str| tasks_of(path, &curriculum, || None).unwrap();
         assert_eq!(of("book/src/week1/day1.md"), Concern::None);
         assert_eq!(of("kernels/src/vector.rs"), Concern::More);
-        let Concern::Tasks(tasks) = of("tests/wrong/week1_day4/task_1.txt") else {
+        let Concern::Tasks(tasks) = of("tests/wrong/week1_day4.txt") else {
             panic!("a file of the bank concerns its day")
         };
         assert!(tasks.iter().all(|task| task.starts_with("week1-day4 task ")), "{tasks:?}");

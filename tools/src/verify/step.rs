@@ -73,7 +73,7 @@ const PARTS: Reads = Path("tests/parts");
 const FIXTURES: Reads = Path("tests/fixtures");
 const WRONG: Reads = Path("tests/wrong");
 const ALTERNATE: Reads = Path("tests/alternate");
-const HELD_OUT: Reads = Path("tests/unseen");
+const HELD_OUT: Reads = Path("tests/held-out");
 
 /// Shorthand for the table below.
 const fn step(
