@@ -56,6 +56,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = grade::reader::run() {
+        return code;
+    }
     end_with_the_reader();
     ended(run(Arguments::parse()))
 }
