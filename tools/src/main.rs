@@ -19,7 +19,6 @@ mod bank;
 mod bench;
 mod consistency;
 mod grade;
-mod graphics;
 mod pristine;
 mod proof;
 mod verify;
@@ -57,6 +56,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = grade::reader::run() {
+        return code;
+    }
     end_with_the_reader();
     ended(run(Arguments::parse()))
 }

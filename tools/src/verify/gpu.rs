@@ -7,7 +7,7 @@ use super::{
     context::{Outcome, Verification},
     replay,
 };
-use crate::{bank::Bodies, graphics::without_graphics, proof::Program};
+use crate::{bank::Bodies, grade::machine::without_graphics, proof::Program};
 
 /// Its tasks red and green, and its mistakes.
 pub(super) fn gpu(v: &Verification) -> Result<Outcome> {

@@ -60,7 +60,7 @@ mod tests {
         let deeper = library.join("x86_64-linux-gnu");
         std::fs::create_dir_all(&deeper).unwrap();
         std::fs::create_dir_all(&driver).unwrap();
-        let found = |drivers: &Path| lacks(&[library.clone()], &[drivers.to_owned()]);
+        let found = |drivers: &Path| lacks(std::slice::from_ref(&library), &[drivers.to_owned()]);
         assert_eq!(found(&driver), Some("there is no Vulkan on this machine"));
         std::fs::write(deeper.join("libvulkan.so.1"), "").unwrap();
         assert_eq!(found(&driver), Some("there is no Vulkan driver on this machine"));
