@@ -17,10 +17,10 @@ use super::{
 use crate::process::{forget_cargo, run_aloud, run_quietly};
 
 /// Programs that a machine with Rust, Python and git has. Rust's own are added below.
-const PROGRAMS: [&str; 34] = [
+const PROGRAMS: [&str; 35] = [
     "cc", "gcc", "ld", "as", "ar", "git", "python3", "sh", "bash", "env", "df", "ls", "cat", "cp",
     "mv", "rm", "mkdir", "chmod", "touch", "uname", "which", "sed", "grep", "dirname", "basename",
-    "sleep", "kill", "ps", "true", "test", "expr", "tr", "head", "nice",
+    "sleep", "kill", "ps", "true", "test", "expr", "tr", "head", "nice", "readelf",
 ];
 
 /// What Rust consists of, without the components that a minimal installation lacks.
