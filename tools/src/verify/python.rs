@@ -16,7 +16,10 @@ use super::{
     proofs,
     rust::BRIDGE,
 };
-use crate::process::{forget_cargo, run_quietly};
+use crate::{
+    files::list,
+    process::{forget_cargo, run_quietly},
+};
 
 /// Makes `.venv`, or takes the one that is there if it was made for the same packages.
 pub(super) fn environment(v: &Verification) -> Result<Outcome> {
@@ -97,11 +100,13 @@ pub(super) fn bridge(v: &Verification) -> Result<Outcome> {
     if package.exists() {
         fs::remove_dir_all(&package)?;
     }
-    fs::create_dir_all(&package)?;
-    for entry in fs::read_dir(v.proof.join("python-ref/bridge/python/tiny_llm"))?.flatten() {
-        if entry.path().is_file() {
-            fs::copy(entry.path(), package.join(entry.file_name()))?;
-        }
+    let source = v.proof.join("python-ref/bridge/python");
+    let mut files = BTreeSet::new();
+    list(&source, Path::new(""), &mut files)?;
+    for file in files {
+        let copy = v.site().join(&file);
+        fs::create_dir_all(copy.parent().context("a file lies in a folder")?)?;
+        fs::copy(source.join(&file), copy)?;
     }
     let name = if cfg!(windows) { "_bridge.pyd" } else { "_bridge.abi3.so" };
     let library = proofs::bridge_library(v);
